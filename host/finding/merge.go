@@ -1,0 +1,135 @@
+package finding
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Merge collapses findings with the same identity into one and returns them in
+// routing order, most important first. The argument is not modified and shares
+// no slice with the result.
+//
+// The first occurrence gives a finding its fields. A duplicate adds its critics
+// to ConfirmedBy and its sources to Sources, each once, and raises Severity if
+// its own is graver; a merge never lowers one. An audit finding comes after all
+// critics' findings, and one that a critic already reported collapses into it
+// without counting as a confirmation: our own audit is not a second opinion.
+//
+// Merging is idempotent, and takes n log n time.
+func Merge(findings []Finding) []Finding {
+	m := merger{
+		index:  make(map[identity]int, len(findings)),
+		merged: make([]entry, 0, len(findings)),
+	}
+	for _, audits := range []bool{false, true} {
+		for i := range findings {
+			if (findings[i].Critic == AuditCritic) == audits {
+				m.add(&findings[i])
+			}
+		}
+	}
+	return m.ordered()
+}
+
+type merger struct {
+	index  map[identity]int
+	merged []entry
+}
+
+// entry is a merged finding with what it already has. The sets stay nil until
+// a list is long enough for a search through it to cost more than they do.
+type entry struct {
+	finding   Finding
+	confirmed map[string]struct{}
+	sourced   map[origin]struct{}
+}
+
+type origin struct{ critic, plugin, report, ref string }
+
+// listed is the length up to which a list is searched and not indexed.
+const listed = 16
+
+func (m *merger) add(f *Finding) {
+	id := identify(f.Category, f.File, f.Line, f.Remediation)
+	at, seen := m.index[id]
+	if !seen {
+		at = len(m.merged)
+		m.index[id] = at
+		first := *f
+		first.Fingerprint = id.fingerprint()
+		first.ConfirmedBy = make([]string, 0, len(f.ConfirmedBy))
+		first.Sources = make([]Source, 0, len(f.Sources))
+		m.merged = append(m.merged, entry{finding: first})
+	}
+	e := &m.merged[at]
+	if f.Severity.Rank() < e.finding.Severity.Rank() {
+		e.finding.Severity = f.Severity
+	}
+	if f.Critic != AuditCritic || e.finding.Critic == AuditCritic {
+		for _, critic := range f.ConfirmedBy {
+			e.confirm(critic)
+		}
+	}
+	for _, source := range f.Sources {
+		e.source(source)
+	}
+}
+
+func (e *entry) confirm(critic string) {
+	list := &e.finding.ConfirmedBy
+	if added(&e.confirmed, *list, critic, func(c string) string { return c }) {
+		*list = append(*list, critic)
+	}
+}
+
+func (e *entry) source(s Source) {
+	list := &e.finding.Sources
+	if added(&e.sourced, *list, s.origin(), Source.origin) {
+		*list = append(*list, s)
+	}
+}
+
+func (s Source) origin() origin { return origin{s.Critic, s.Plugin, s.Report, s.Ref} }
+
+// added reports whether key is new to list, and keeps set in step with it once
+// the list is long.
+func added[T any, K comparable](set *map[K]struct{}, list []T, key K, keyOf func(T) K) bool {
+	if len(list) < listed {
+		return !slices.ContainsFunc(list, func(t T) bool { return keyOf(t) == key })
+	}
+	if *set == nil {
+		*set = make(map[K]struct{}, 2*len(list))
+		for _, t := range list {
+			(*set)[keyOf(t)] = struct{}{}
+		}
+	}
+	if _, ok := (*set)[key]; ok {
+		return false
+	}
+	(*set)[key] = struct{}{}
+	return true
+}
+
+// ordered returns the merged findings in routing order: more confirmations
+// first, then the graver severity, then the category by its bytes, then first
+// appearance. It sorts indexes, because a finding is large to move.
+func (m *merger) ordered() []Finding {
+	order := make([]int, len(m.merged))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		a, b := &m.merged[i].finding, &m.merged[j].finding
+		return cmp.Or(
+			cmp.Compare(len(b.ConfirmedBy), len(a.ConfirmedBy)),
+			cmp.Compare(a.Severity.Rank(), b.Severity.Rank()),
+			cmp.Compare(a.Category, b.Category),
+			cmp.Compare(i, j),
+		)
+	})
+	findings := make([]Finding, len(order))
+	for to, from := range order {
+		findings[to] = m.merged[from].finding
+	}
+	return findings
+}
