@@ -1,0 +1,155 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+)
+
+// The codes of a file that cannot be used.
+const (
+	// CodeNotFound: there is no such file.
+	CodeNotFound fault.Code = "file-not-found"
+	// CodeUnreadable: it is there and cannot be read.
+	CodeUnreadable fault.Code = "file-unreadable"
+	// CodeEscapes: it lies in the project by its name, and a symbolic link
+	// leads out of it.
+	CodeEscapes fault.Code = "path-escapes-project"
+	// CodeTooLarge: it has more bytes than its kind may have.
+	CodeTooLarge fault.Code = "file-too-large"
+)
+
+// Read returns the content of a file that the user named, if it has at most
+// limit bytes.
+//
+// A path inside the project is opened through the project's root: what lies
+// there may have been put there by an agent, and a symbolic link must not make
+// us read a file from elsewhere under a trusted name. There, only regular files
+// are read. A path outside the project is the user's own word.
+//
+// # Errors
+//
+// One of this package's codes; CodeTooLarge carries the limit. A cancelled
+// context yields its cause.
+func (p Project) Read(ctx context.Context, path string, limit int64) ([]byte, error) {
+	f, err := p.open(path)
+	if err != nil {
+		return nil, unusable(path, err)
+	}
+	defer f.Close()
+	return Drain(ctx, f, path, limit)
+}
+
+// Resolve returns the absolute path of a file or folder that the user named,
+// under the same rule as Read.
+func (p Project) Resolve(path string) (string, error) {
+	full := p.abs(path)
+	rel, inside := p.inside(full)
+	var err error
+	if inside {
+		var root *os.Root
+		if root, err = os.OpenRoot(p.Root); err == nil {
+			_, err = root.Stat(rel)
+			err = errors.Join(err, root.Close())
+		}
+	} else {
+		_, err = os.Stat(full)
+	}
+	if err != nil {
+		return "", unusable(path, err)
+	}
+	return full, nil
+}
+
+func (p Project) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(p.Dir, path)
+}
+
+// inside returns the path relative to the root, and whether it lies inside by
+// its name.
+func (p Project) inside(full string) (string, bool) {
+	rel, err := filepath.Rel(p.Root, full)
+	return rel, err == nil && filepath.IsLocal(rel)
+}
+
+func (p Project) open(path string) (*os.File, error) {
+	full := p.abs(path)
+	rel, inside := p.inside(full)
+	if !inside {
+		return os.Open(full)
+	}
+	root, err := os.OpenRoot(p.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	// Not blocking keeps a planted named pipe from stopping us for ever.
+	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("not a regular file")
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// unusable gives an error of the file system its code. It names the path as
+// the user wrote it.
+func unusable(path string, err error) error {
+	var code fault.Code
+	what := err
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		what = pathErr.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		code = CodeNotFound
+	case strings.Contains(what.Error(), "path escapes"): // os.Root exports no error for it.
+		code = CodeEscapes
+	default:
+		code = CodeUnreadable
+	}
+	return fault.New(code, "%s: %w", path, what).With("path", path)
+}
+
+// Drain reads r to its end, if that comes within limit bytes. name says what is
+// read. A reader that blocks is left behind when ctx is done.
+func Drain(ctx context.Context, r io.Reader, name string, limit int64) ([]byte, error) {
+	type outcome struct {
+		data []byte
+		err  error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		data, err := io.ReadAll(io.LimitReader(r, limit+1))
+		done <- outcome{data, err}
+	}()
+	select {
+	case o := <-done:
+		if o.err != nil {
+			return nil, unusable(name, o.err)
+		}
+		if int64(len(o.data)) > limit {
+			return nil, fault.New(CodeTooLarge, "%s is larger than %d bytes", name, limit).With("path", name).With("limit", limit)
+		}
+		return o.data, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("read %s: %w", name, context.Cause(ctx))
+	}
+}
