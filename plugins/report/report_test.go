@@ -1,0 +1,202 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins/report"
+)
+
+func parse(t *testing.T, text string) *report.Document {
+	t.Helper()
+	d, err := report.Parse([]byte(text), report.Limits{})
+	if err != nil {
+		t.Fatalf("parse %s: %v", text, err)
+	}
+	return d
+}
+
+func TestParseRefuses(t *testing.T) {
+	deep := strings.Repeat("[", 129) + strings.Repeat("]", 129)
+	for _, c := range []struct {
+		name, text string
+		code       fault.Code
+	}{
+		{"nothing", "", report.CodeEmpty},
+		{"white space", " \n\t ", report.CodeEmpty},
+		{"text", "no findings, all good", report.CodeInvalidJSON},
+		{"truncated object", `{"critic":"style","findings":[`, report.CodeInvalidJSON},
+		{"truncated string", `{"critic":"sty`, report.CodeInvalidJSON},
+		{"two values", `{} {}`, report.CodeInvalidJSON},
+		{"trailing comma", `[1,]`, report.CodeInvalidJSON},
+		{"comment", `{} // done`, report.CodeInvalidJSON},
+		{"byte order mark", "\ufeff{}", report.CodeInvalidJSON},
+		{"NaN", `{"line":NaN}`, report.CodeInvalidJSON},
+		{"lone surrogate", `"\ud800"`, report.CodeInvalidJSON},
+		{"latin-1", "{\"a\":\"\xe9\"}", report.CodeInvalidUTF8},
+		{"duplicate key", `{"findings":[1],"findings":[]}`, report.CodeDuplicateKey},
+		{"duplicate key in disguise", `{"findings":[1],"f\u0069ndings":[]}`, report.CodeDuplicateKey},
+		{"deep", deep, report.CodeTooDeep},
+		{"very deep and cut short", strings.Repeat(`{"a":`, 100_000), report.CodeTooDeep},
+		{"large", `"` + strings.Repeat("x", report.DefaultBytes) + `"`, report.CodeTooLarge},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := report.Parse([]byte(c.text), report.Limits{})
+			if got := fault.CodeOf(err); got != c.code {
+				t.Errorf("code %q (%v), want %q", got, err, c.code)
+			}
+		})
+	}
+}
+
+func TestParseAcceptsUpToTheLimits(t *testing.T) {
+	parse(t, strings.Repeat("[", 128)+strings.Repeat("]", 128))
+	parse(t, `"[[[[ not depth ]]]] \" [["`)
+	if _, err := report.Parse([]byte(`[[[]]]`), report.Limits{Depth: 2}); fault.CodeOf(err) != report.CodeTooDeep {
+		t.Errorf("depth 3 passes a limit of 2: %v", err)
+	}
+	if _, err := report.Parse([]byte(`[1,2]`), report.Limits{Bytes: 4}); fault.CodeOf(err) != report.CodeTooLarge {
+		t.Errorf("5 bytes pass a limit of 4: %v", err)
+	}
+}
+
+func TestAtFollowsRFC6901(t *testing.T) {
+	// The document and the expectations are section 5 of RFC 6901.
+	d := parse(t, `{"foo": ["bar", "baz"], "": 0, "a/b": 1, "c%d": 2, "e^f": 3, "g|h": 4, "i\\j": 5, "k\"l": 6, " ": 7, "m~n": 8}`)
+	for pointer, want := range map[string]string{
+		"/foo": `["bar", "baz"]`, "/foo/0": `"bar"`, "/": "0", "/a~1b": "1", "/c%d": "2", "/e^f": "3",
+		"/g|h": "4", `/i\j`: "5", `/k"l`: "6", "/ ": "7", "/m~0n": "8",
+	} {
+		if got, ok := d.At(pointer); !ok || string(got) != want {
+			t.Errorf("At(%q) = %s, %v; want %s", pointer, got, ok, want)
+		}
+	}
+	if got, ok := d.At(""); !ok || !strings.HasPrefix(string(got), `{"foo"`) {
+		t.Errorf("the empty pointer gives %s", got)
+	}
+	for _, pointer := range []string{"foo", "/foo/2", "/foo/-", "/foo/00", "/foo/+1", "/foo/1e0", "/foo/", "/m~2n", "/m~", "/none", "/foo/0/0", "/i\\\\j"} {
+		if got, ok := d.At(pointer); ok {
+			t.Errorf("At(%q) = %s, want nothing", pointer, got)
+		}
+	}
+}
+
+func TestAtReadsEscapedKeys(t *testing.T) {
+	d := parse(t, `{"\u0063ritic":"style","\ud83d\ude00":1,"tab\there":2}`)
+	for pointer, want := range map[string]string{"/critic": `"style"`, "/😀": "1", "/tab\there": "2"} {
+		if got, ok := d.At(pointer); !ok || string(got) != want {
+			t.Errorf("At(%q) = %s, %v; want %s", pointer, got, ok, want)
+		}
+	}
+}
+
+func TestItems(t *testing.T) {
+	d := parse(t, ` {"runs":[{"results":[{"a":1} , {"a":[2]}]},{"results":[]},{},{"results":{"0":"an object is no array"}},{"results":[3]}]} `)
+	var got []string
+	for ref, raw := range d.Items("/runs/*/results/*") {
+		got = append(got, ref+"="+string(raw))
+	}
+	want := []string{`/runs/0/results/0={"a":1}`, `/runs/0/results/1={"a":[2]}`, `/runs/4/results/0=3`}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for ref := range d.Items("no slash") {
+		t.Errorf("an ill-formed pattern matches %s", ref)
+	}
+	for range d.Items("/runs/*") {
+		break // Stopping early must not panic.
+	}
+}
+
+func TestDetects(t *testing.T) {
+	object := parse(t, `{"critic":"style","findings":[]}`)
+	list := parse(t, `[{"critic":"style"},{"critic":"tests"}]`)
+	for _, c := range []struct {
+		doc      *report.Document
+		pointers []string
+		want     bool
+	}{
+		{object, []string{"/critic"}, true},
+		{object, []string{"/critic", "/findings"}, true},
+		{object, []string{"/critic", "/runs"}, false},
+		{object, nil, false},
+		{list, []string{"/critic"}, true},
+		{list, []string{"/runs"}, false},
+		{parse(t, `[]`), []string{"/critic"}, false},
+		{parse(t, `{"0":{"critic":"x"}}`), []string{"/critic"}, false},
+		{parse(t, `"critic"`), []string{"/critic"}, false},
+	} {
+		if got := c.doc.Detects(c.pointers); got != c.want {
+			t.Errorf("%s detects %v = %v, want %v", c.doc.Bytes(), c.pointers, got, c.want)
+		}
+	}
+}
+
+func TestDigestIsOfTheBytes(t *testing.T) {
+	const want = "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a" // sha256sum of "{}"
+	if got := parse(t, `{}`).Digest(); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// FuzzParse holds Parse against encoding/json: what we accept, it accepts, and
+// every pointer that we walk to shows the value that it decodes.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{`{"critic":"style","findings":[{"line":1}]}`, `[{"a":"\u00e9\\\""},[],{}]`, `{"a":1,"a":2}`, `"x`, `[[`, "\xff", ` 1 `, `{"~/":[0]}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d, err := report.Parse(slices.Clone(data), report.Limits{Bytes: 1 << 16, Depth: 32})
+		if err != nil {
+			if _, ok := errors.AsType[*fault.Error](err); !ok {
+				t.Fatalf("untyped error %v", err)
+			}
+			return
+		}
+		decoded, err := decode(data)
+		if err != nil {
+			t.Fatalf("accepted what encoding/json refuses: %v", err)
+		}
+		walk(t, d, "", decoded)
+	})
+}
+
+// decode reads data with encoding/json, numbers as they stand.
+func decode(data []byte) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	var v any
+	err := d.Decode(&v)
+	return v, err
+}
+
+func walk(t *testing.T, d *report.Document, pointer string, want any) {
+	raw, ok := d.At(pointer)
+	if !ok || !raw.IsValid() {
+		t.Fatalf("At(%q) = %q, %v", pointer, raw, ok)
+	}
+	got, err := decode(raw)
+	if err != nil {
+		t.Fatalf("At(%q) is not JSON: %v", pointer, err)
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("At(%q) = %v, want %v", pointer, got, want)
+	}
+	switch v := want.(type) {
+	case map[string]any:
+		for key, member := range v {
+			walk(t, d, pointer+"/"+strings.NewReplacer("~", "~0", "/", "~1").Replace(key), member)
+		}
+	case []any:
+		for i, element := range v {
+			walk(t, d, fmt.Sprintf("%s/%d", pointer, i), element)
+		}
+	}
+}
