@@ -1,0 +1,89 @@
+// Builds the guests that ship inside the switchyard binary, and those that
+// attack it in its tests.
+//
+//     node build.mjs            writes <name>/<name>.wasm and <name>/describe.json
+//     node build.mjs --check    writes nothing; fails if a committed file is stale
+//
+// The compiler is pinned and the result depends on nothing else, so the same
+// sources give the same bytes on every machine.
+
+import { readFile, readdir, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import asc from "assemblyscript/asc";
+import binaryen from "binaryen";
+
+const GUESTS = ["np-critic", "sarif"];
+
+/** ABI v1: these exports, and not a single import. */
+const EXPORTS = ["memory", "switchyard_abi_v1", "sy_alloc", "sy_describe", "sy_normalize"];
+
+/** A guest's size is its start-up cost: the host decodes it on every run. */
+const SIZE_LIMIT = 16 * 1024;
+
+/** Import paths of the sources are relative to this, so that they can reach the SDK. */
+const PLUGINS = fileURLToPath(new URL("..", import.meta.url));
+
+async function compile(name) {
+  let binary;
+  const { error, stderr } = await asc.main(
+    [
+      `builtin/${name}/guest.ts`,
+      "--baseDir", PLUGINS,
+      "--outFile", `${name}.wasm`,
+      "--runtime", "stub",
+      "--use", "abort=sdk/assemblyscript/abi/trap",
+      "--enable", "simd",
+      "-O3", "--shrinkLevel", "1", "--converge", "--noAssert",
+      "--pedantic",
+    ],
+    { writeFile: (_, contents) => { binary = contents; } },
+  );
+  if (error) throw new Error(`${name}: ${error.message}\n${stderr}`);
+  process.stderr.write(stderr.toString());
+  return Buffer.from(binary);
+}
+
+/** Holds a module against the ABI and returns what it says of itself. */
+async function describe(name, binary) {
+  const module = await WebAssembly.compile(binary);
+  const imports = WebAssembly.Module.imports(module).map((i) => `${i.module}.${i.name}`);
+  if (imports.length) throw new Error(`${name}: imports ${imports.join(", ")}`);
+  const exports = WebAssembly.Module.exports(module).map((e) => e.name).sort();
+  if (exports.join() !== EXPORTS.join()) throw new Error(`${name}: exports ${exports.join(", ")}`);
+  if (binary.length > SIZE_LIMIT) throw new Error(`${name}: ${binary.length} bytes, over ${SIZE_LIMIT}`);
+
+  const guest = (await WebAssembly.instantiate(module)).exports;
+  const packed = BigInt.asUintN(64, guest.sy_describe());
+  const bytes = Buffer.from(guest.memory.buffer, Number(packed >> 32n), Number(packed & 0xffffffffn));
+  const description = JSON.parse(bytes.toString());
+  if (description.name !== name) throw new Error(`${name}: describes itself as ${description.name}`);
+  return Buffer.from(bytes);
+}
+
+/** Writes a file, or in check mode holds it against what would be written. */
+async function put(path, contents) {
+  const url = new URL(path, import.meta.url);
+  if (!process.argv.includes("--check")) return writeFile(url, contents);
+  const committed = await readFile(url).catch(() => Buffer.alloc(0));
+  if (!committed.equals(contents)) throw new Error(`${path} is stale: run npm run build`);
+}
+
+for (const name of GUESTS) {
+  const binary = await compile(name);
+  const description = await describe(name, binary);
+  await put(`${name}/${name}.wasm`, binary);
+  await put(`${name}/describe.json`, description);
+  console.log(`${name}: ${binary.length} bytes`);
+}
+
+/** The guests that attack the host in its tests, each a page of text format. */
+const HOSTILE = "../testdata/hostile/";
+const hostile = (await readdir(new URL(HOSTILE, import.meta.url))).filter((file) => file.endsWith(".wat"));
+if (!hostile.length) throw new Error("no hostile guests");
+for (const file of hostile) {
+  const text = await readFile(new URL(HOSTILE + file, import.meta.url), "utf8");
+  const module = binaryen.parseText(text);
+  if (!module.validate()) throw new Error(`${file}: invalid`);
+  await put(HOSTILE + file.replace(/wat$/, "wasm"), Buffer.from(module.emitBinary()));
+}
+console.log(`${hostile.length} hostile guests`);

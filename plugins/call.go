@@ -1,0 +1,138 @@
+package plugins
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+)
+
+// grace is how long a guest has to notice its deadline. One that never looks,
+// an exponential tree of calls without a loop, is left behind: the call fails,
+// and the end of the process ends the guest.
+const grace = 50 * time.Millisecond
+
+// instance is one guest for one call. It belongs to one goroutine.
+type instance struct {
+	api.Module
+	memory *boundedMemory
+	limits Limits
+}
+
+// call makes a fresh instance of m and lets body use it, within the limit of
+// time. body must not keep a view of the guest's memory.
+func (r *Runtime) call(ctx context.Context, m *module, body func(context.Context, *instance) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, r.limits.Time,
+		fault.New(CodeTimeout, "the plugin ran longer than %s", r.limits.Time).With("limit_ms", r.limits.Time.Milliseconds()))
+	defer cancel()
+
+	done := make(chan error, 1)
+	go func() { done <- r.run(ctx, m, body) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	select {
+	case err := <-done:
+		if err == nil {
+			return nil
+		}
+	case <-time.After(grace):
+	}
+	return context.Cause(ctx)
+}
+
+func (r *Runtime) run(ctx context.Context, m *module, body func(context.Context, *instance) error) error {
+	memory := &boundedMemory{limit: uint64(r.limits.Memory)}
+	guest := &instance{memory: memory, limits: r.limits}
+	mod, err := m.engine.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, memory), m.compiled, sandbox())
+	if err != nil {
+		return guest.failure(ctx, err)
+	}
+	guest.Module = mod
+	defer func() { _ = mod.Close(context.WithoutCancel(ctx)) }()
+	return body(ctx, guest)
+}
+
+// sandbox is what a guest gets: wazero's defaults, which are a clock that only
+// its reading advances, seeded randomness, and no files, environment or
+// arguments. Having no name lets any number of instances live side by side.
+func sandbox() wazero.ModuleConfig {
+	return wazero.NewModuleConfig().WithName("").WithStartFunctions(exportInitialize)
+}
+
+// invoke calls an export and returns its single result.
+func (g *instance) invoke(ctx context.Context, export string, args ...uint64) (uint64, error) {
+	results, err := g.ExportedFunction(export).Call(ctx, args...)
+	if err != nil {
+		return 0, g.failure(ctx, err)
+	}
+	return results[0], nil
+}
+
+// give copies data into memory that the guest allocates for it.
+func (g *instance) give(ctx context.Context, data []byte) (region, error) {
+	ptr, err := g.invoke(ctx, exportAlloc, uint64(len(data)))
+	if err != nil {
+		return region{}, err
+	}
+	at := region{uint32(ptr), uint32(len(data))}
+	if at.ptr == 0 && g.memory.denied {
+		return region{}, g.outOfMemory()
+	}
+	if at.ptr == 0 || !g.Memory().Write(at.ptr, data) {
+		return region{}, fault.New(CodeABI, "%s returned %d for %d bytes, which is outside of the plugin's memory", exportAlloc, at.ptr, at.len)
+	}
+	return at, nil
+}
+
+// take returns a view of what a guest answered, valid until its next call.
+func (g *instance) take(packed uint64) ([]byte, error) {
+	at := region{uint32(packed >> 32), uint32(packed)}
+	if int64(at.len) > g.limits.Output {
+		return nil, fault.New(CodeOutputTooLarge, "the plugin answered with %d bytes; the limit is %d", at.len, g.limits.Output).
+			With("limit", g.limits.Output)
+	}
+	data, ok := g.Memory().Read(at.ptr, at.len)
+	if !ok {
+		return nil, fault.New(CodeABI, "the plugin's answer of %d bytes at %d is outside of its memory", at.len, at.ptr)
+	}
+	return data, nil
+}
+
+// region is a piece of a guest's memory.
+type region struct{ ptr, len uint32 }
+
+func (a region) overlaps(b region) bool {
+	return uint64(a.ptr) < uint64(b.ptr)+uint64(b.len) && uint64(b.ptr) < uint64(a.ptr)+uint64(a.len)
+}
+
+// failure says why a guest stopped.
+func (g *instance) failure(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case g.memory.denied:
+		return g.outOfMemory()
+	}
+	// wazero's own messages carry the guest's stack below the first line.
+	what, _, _ := strings.Cut(err.Error(), "\n")
+	if _, ok := errors.AsType[*fault.Error](err); ok {
+		return err
+	}
+	if g.Module == nil && !strings.Contains(what, "wasm error") {
+		return fault.New(CodeABI, "the plugin cannot be instantiated: %s", what)
+	}
+	return fault.New(CodeTrap, "the plugin stopped: %s", what).With("trap", what)
+}
+
+func (g *instance) outOfMemory() error {
+	return fault.New(CodeMemory, "the plugin needs more than %d bytes of memory", g.limits.Memory).With("limit", g.limits.Memory)
+}

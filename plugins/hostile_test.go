@@ -1,0 +1,270 @@
+package plugins_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"go.uber.org/goleak"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/plugins/report"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func newRuntime(t testing.TB, config plugins.Config) *plugins.Runtime {
+	t.Helper()
+	r := plugins.New(config)
+	t.Cleanup(func() {
+		if err := r.Close(context.Background()); err != nil {
+			t.Errorf("close runtime: %v", err)
+		}
+	})
+	return r
+}
+
+func hostile(t testing.TB, name string) []byte {
+	t.Helper()
+	wasm, err := os.ReadFile(filepath.Join("testdata", "hostile", name+".wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wasm
+}
+
+func document(t testing.TB, text string) *report.Document {
+	t.Helper()
+	doc, err := report.Parse([]byte(text), report.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestLoadRefuses(t *testing.T) {
+	r := newRuntime(t, plugins.Config{})
+	for _, c := range []struct {
+		name string
+		wasm []byte
+		code fault.Code
+		says string
+	}{
+		{"text", []byte("#!/bin/sh\necho hello\n"), plugins.CodeABI, "not a WebAssembly module"},
+		{"nothing", nil, plugins.CodeABI, "not a WebAssembly module"},
+		{"native library", []byte("\x7fELF\x02\x01\x01"), plugins.CodeABI, "not a WebAssembly module"},
+		{"component", []byte("\x00asm\x0d\x00\x01\x00"), plugins.CodeABI, "components are not supported"},
+		{"header alone", []byte("\x00asm"), plugins.CodeABI, "version 1"},
+		{"empty module", []byte("\x00asm\x01\x00\x00\x00"), plugins.CodeABI, "does not export"},
+		{"truncated module", hostile(t, "puppet")[:200], plugins.CodeABI, "does not compile"},
+		{"later ABI", hostile(t, "abi-v2"), plugins.CodeABI, "speaks ABI v2"},
+		{"no marker", hostile(t, "no-marker"), plugins.CodeABI, "switchyard_abi_v1"},
+		{"missing export", hostile(t, "no-normalize"), plugins.CodeABI, "sy_normalize"},
+		{"wrong type", hostile(t, "wrong-type"), plugins.CodeABI, "wrong type"},
+		{"hidden memory", hostile(t, "hidden-memory"), plugins.CodeABI, "memory"},
+		{"import of the environment", hostile(t, "import-env"), plugins.CodeABI, "env.system"},
+		{"import of a socket", hostile(t, "import-socket"), plugins.CodeABI, "sock_connect"},
+		{"import of memory", hostile(t, "import-memory"), plugins.CodeABI, "env.memory"},
+		{"too much memory", hostile(t, "big-memory"), plugins.CodeMemory, "134217728"},
+		{"trap at start", hostile(t, "trap-at-start"), plugins.CodeTrap, "unreachable"},
+		{"description in prose", hostile(t, "describe-garbage"), plugins.CodeInvalidOutput, "does not follow the ABI"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := r.Load(t.Context(), c.wasm)
+			if got := fault.CodeOf(err); got != c.code || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %q: %v; want %q saying %q", got, err, c.code, c.says)
+			}
+		})
+	}
+}
+
+func TestNormalizeSurvivesHostileGuests(t *testing.T) {
+	limits := plugins.Limits{Time: 150 * time.Millisecond, Memory: 4 << 20, Output: 1 << 20}
+	r := newRuntime(t, plugins.Config{Limits: limits})
+	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := document(t, `{"puppet":true,"findings":[]}`)
+	for _, c := range []struct {
+		do   string
+		code fault.Code
+	}{
+		{"loop", plugins.CodeTimeout},
+		{"calls in a loop", plugins.CodeTimeout},
+		{"grow memory in a loop", plugins.CodeTimeout},
+		{"memory exhausted", plugins.CodeMemory},
+		{"trap", plugins.CodeTrap},
+		{"zero divisor", plugins.CodeTrap},
+		{"huge answer", plugins.CodeOutputTooLarge},
+		{"outside of memory", plugins.CodeABI},
+		{"nothing", plugins.CodeInvalidOutput},
+	} {
+		t.Run(c.do, func(t *testing.T) {
+			_, err := puppet.Normalize(t.Context(), doc, jsontext.Value(`{"do":"`+c.do+`"}`))
+			f, ok := errors.AsType[*fault.Error](err)
+			if !ok || f.Code != c.code {
+				t.Fatalf("got %v, want %s", err, c.code)
+			}
+			if f.Details["plugin"] != "puppet@1.0.0" {
+				t.Errorf("the error does not name the plugin: %v", f.Details)
+			}
+		})
+	}
+	// After all that the host still works.
+	if _, err := puppet.Normalize(t.Context(), doc, answer(`{"critic":"puppet","findings":[],"skipped":[]}`)); err != nil {
+		t.Errorf("a well-behaved call fails afterwards: %v", err)
+	}
+}
+
+func TestRecursionEnds(t *testing.T) {
+	r := newRuntime(t, plugins.Config{Limits: plugins.Limits{Time: time.Minute}})
+	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = puppet.Normalize(t.Context(), document(t, `{"findings":[]}`), jsontext.Value(`{"do":"recurse"}`))
+	if fault.CodeOf(err) != plugins.CodeTrap || !strings.Contains(err.Error(), "stack overflow") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNormalizeRefusesBadMemory(t *testing.T) {
+	r := newRuntime(t, plugins.Config{})
+	doc := document(t, `{"findings":[]}`)
+	for _, name := range []string{"alloc-null", "alloc-outside", "alloc-twice"} {
+		p, err := r.Load(t.Context(), hostile(t, name))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if _, err := p.Normalize(t.Context(), doc, nil); fault.CodeOf(err) != plugins.CodeABI {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestReportLargerThanTheGuestsMemory(t *testing.T) {
+	r := newRuntime(t, plugins.Config{Limits: plugins.Limits{Memory: 1 << 20}})
+	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := document(t, `{"puppet":"`+strings.Repeat("x", 2<<20)+`"}`)
+	if _, err := puppet.Normalize(t.Context(), doc, nil); fault.CodeOf(err) != plugins.CodeMemory {
+		t.Errorf("got %v, want %s", err, plugins.CodeMemory)
+	}
+}
+
+func TestCancelledCallIsNoTimeout(t *testing.T) {
+	r := newRuntime(t, plugins.Config{})
+	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	_, err = puppet.Normalize(ctx, document(t, `{"findings":[]}`), jsontext.Value(`{"do":"loop"}`))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want context.Canceled", err)
+	}
+}
+
+// answer is a configuration that makes the puppet answer with text.
+func answer(text string) jsontext.Value {
+	return jsontext.Value(`{"do":"answer","answer":` + text + `}`)
+}
+
+func TestNormalizeChecksTheAnswer(t *testing.T) {
+	r := newRuntime(t, plugins.Config{})
+	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := document(t, `{"puppet":1,"findings":[{"a":1},{"a":2}],"note":"x"}`)
+	const (
+		f0    = `{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/findings/0"}`
+		f1    = `{"category":"style","severity":"nit","file":"a.go","line":7,"remediation":"r","ref":"/findings/1"}`
+		skip1 = `{"ref":"/findings/1","reason":"suppressed"}`
+	)
+	good := func(findings, skipped string) string {
+		return `{"critic":"puppet","findings":[` + findings + `],"skipped":[` + skipped + `]}`
+	}
+	with := func(old, new string) string { return good(strings.Replace(f0, old, new, 1), skip1) }
+	for _, c := range []struct {
+		name, answer string
+		code         fault.Code
+	}{
+		{"all findings", good(f0+","+f1, ""), ""},
+		{"one skipped", good(f0, skip1), ""},
+		{"two findings from one item", good(f0+","+f0, skip1), ""},
+		{"a finding about something else in the report", good(f0+","+f1+","+strings.Replace(f0, "/findings/0", "/note", 1), ""), ""},
+		{"severity left out", with(`"severity":"nit",`, ""), ""},
+
+		{"drops an item", good(f0, ""), plugins.CodeConservation},
+		{"drops all", good("", ""), plugins.CodeConservation},
+		{"invents a ref", with("/findings/0", "/findings/2"), plugins.CodeConservation},
+		{"ref is no pointer", with("/findings/0", "findings"), plugins.CodeConservation},
+		{"skips what is not there", good(f0+","+f1, `{"ref":"/findings/9","reason":"x"}`), plugins.CodeConservation},
+		{"skips twice", good(f0, skip1+","+skip1), plugins.CodeConservation},
+		{"skips and reports", good(f0+","+f1, skip1), plugins.CodeConservation},
+
+		{"prose", `"no findings"`, plugins.CodeInvalidOutput},
+		{"null", `null`, plugins.CodeInvalidOutput},
+		{"list", `[]`, plugins.CodeInvalidOutput},
+		{"empty object", `{}`, plugins.CodeInvalidOutput},
+		{"no skipped", `{"critic":"puppet","findings":[]}`, plugins.CodeInvalidOutput},
+		{"no critic", `{"findings":[],"skipped":[]}`, plugins.CodeInvalidOutput},
+		{"unknown field", `{"critic":"puppet","findings":[],"skipped":[],"verdict":"passed"}`, plugins.CodeInvalidOutput},
+		{"duplicate field", `{"critic":"puppet","findings":[` + f0 + `],"findings":[],"skipped":[]}`, plugins.CodeInvalidOutput},
+		{"field in the wrong case", `{"critic":"puppet","Findings":[],"skipped":[]}`, plugins.CodeInvalidOutput},
+		{"two values", `{"critic":"puppet","findings":[],"skipped":[]} {}`, plugins.CodeInvalidOutput},
+		{"invalid UTF-8", "{\"critic\":\"\xff\",\"findings\":[],\"skipped\":[]}", plugins.CodeInvalidOutput},
+		{"round 0", `{"critic":"puppet","round":0,"findings":[],"skipped":[]}`, plugins.CodeInvalidOutput},
+		{"speaks for the audit", with(`{"category"`, `{"critic":"audit","category"`), plugins.CodeInvalidOutput},
+		{"no category", with(`"category":"style",`, ""), plugins.CodeInvalidOutput},
+		{"line 0", with(`"line":null`, `"line":0`), plugins.CodeInvalidOutput},
+		{"line -1", with(`"line":null`, `"line":-1`), plugins.CodeInvalidOutput},
+		{"line 1.5", with(`"line":null`, `"line":1.5`), plugins.CodeInvalidOutput},
+		{"line 1e0", with(`"line":null`, `"line":1e0`), plugins.CodeInvalidOutput},
+		{"line as text", with(`"line":null`, `"line":"1"`), plugins.CodeInvalidOutput},
+		{"no remediation", with(`"remediation":"r",`, ""), plugins.CodeInvalidOutput},
+		{"no ref", with(`,"ref":"/findings/0"`, ""), plugins.CodeInvalidOutput},
+		{"finding is null", good("null", skip1), plugins.CodeInvalidOutput},
+		{"no reason", good(f0, `{"ref":"/findings/1","reason":""}`), plugins.CodeInvalidOutput},
+		{"findings beside an error", `{"critic":"puppet","findings":[],"skipped":[],"error":{"code":"x","message":"y"}}`, plugins.CodeInvalidOutput},
+		{"error without a code", `{"error":{"code":"","message":"y"}}`, plugins.CodeInvalidOutput},
+		{"error with a sentence for a code", `{"error":{"code":"It failed","message":"y"}}`, plugins.CodeInvalidOutput},
+		{"error without a message", `{"error":{"code":"x","message":""}}`, plugins.CodeInvalidOutput},
+		{"its own error", `{"error":{"code":"puppet-says-no","message":"no"}}`, "puppet-says-no"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := puppet.Normalize(t.Context(), doc, answer(c.answer))
+			if fault.CodeOf(err) != c.code || (c.code == "") != (err == nil) {
+				t.Fatalf("got %v, want %q", err, c.code)
+			}
+			if err == nil && string(got.Findings[0].Sources[0].Raw) != `{"a":1}` {
+				t.Errorf("raw is %s, not what the report says", got.Findings[0].Sources[0].Raw)
+			}
+		})
+	}
+}
+
+func TestRefusalKeepsHintRefAndDetails(t *testing.T) {
+	r := newRuntime(t, plugins.Config{})
+	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = puppet.Normalize(t.Context(), document(t, `{"findings":[]}`),
+		answer(`{"error":{"code":"puppet-says-no","message":"no","hint":"ask nicely","ref":"/findings","details":{"index":3}}}`))
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.Hint != "ask nicely" || f.Details["ref"] != "/findings" || f.Details["index"] != 3.0 {
+		t.Errorf("got %+v", f)
+	}
+}

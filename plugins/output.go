@@ -1,0 +1,166 @@
+package plugins
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/finding"
+	"github.com/switchyard-dev/switchyard/plugins/report"
+)
+
+// output is what sy_normalize answers: findings and skipped, or an error.
+type output struct {
+	Critic   string           `json:"critic"`
+	TaskID   *string          `json:"task_id"`
+	Round    *int             `json:"round"`
+	Findings *[]outputFinding `json:"findings"`
+	Skipped  *[]Skipped       `json:"skipped"`
+	Error    *refusal         `json:"error"`
+}
+
+type outputFinding struct {
+	Critic      string           `json:"critic"`
+	Category    string           `json:"category"`
+	Severity    finding.Severity `json:"severity"`
+	File        *string          `json:"file"`
+	Line        *int             `json:"line"`
+	Remediation *string          `json:"remediation"`
+	Ref         *string          `json:"ref"`
+}
+
+// refusal is a guest's reason for not normalising a report.
+type refusal struct {
+	Code    string         `json:"code"`
+	Message string         `json:"message"`
+	Hint    string         `json:"hint"`
+	Ref     *string        `json:"ref"`
+	Details map[string]any `json:"details"`
+}
+
+func (r *refusal) fault() *fault.Error {
+	f := fault.New(fault.Code(r.Code), "%s", r.Message).WithHint(r.Hint)
+	for name, value := range r.Details {
+		f = f.With(name, value)
+	}
+	if r.Ref != nil {
+		f = f.With("ref", *r.Ref)
+	}
+	return f
+}
+
+// decode reads one JSON value strictly: UTF-8, no duplicate or unknown keys,
+// nothing behind it.
+func decode(data []byte, into any) error {
+	if err := json.Unmarshal(data, into, json.RejectUnknownMembers(true)); err != nil {
+		return invalid("the plugin's answer does not follow the ABI: %w", err)
+	}
+	return nil
+}
+
+func invalid(format string, args ...any) *fault.Error {
+	return fault.New(CodeInvalidOutput, format, args...)
+}
+
+// decodeOutput reads and checks the answer of sy_normalize. data is not
+// retained.
+func decodeOutput(data []byte) (*output, error) {
+	var out output
+	if err := decode(data, &out); err != nil {
+		return nil, err
+	}
+	if out.Error != nil {
+		if out.Findings != nil || out.Skipped != nil {
+			return nil, invalid("the plugin's answer holds findings and an error at once")
+		}
+		if !isCode(out.Error.Code) || out.Error.Message == "" {
+			return nil, invalid("the plugin's error lacks a code in lower-case words or a message")
+		}
+		return &out, nil
+	}
+	if out.Findings == nil || out.Skipped == nil {
+		return nil, invalid("the plugin's answer lacks findings or skipped")
+	}
+	if out.Critic == "" {
+		return nil, invalid("the plugin's answer names no critic")
+	}
+	if out.Round != nil && *out.Round < 1 {
+		return nil, invalid("the plugin's answer names round %d", *out.Round)
+	}
+	for i := range *out.Findings {
+		f := &(*out.Findings)[i]
+		if f.Critic == "" {
+			f.Critic = out.Critic
+		}
+		switch {
+		case f.Critic == finding.AuditCritic:
+			return nil, invalid("finding %d speaks for the reserved critic %q", i, f.Critic)
+		case f.Category == "":
+			return nil, invalid("finding %d has no category", i)
+		case f.Line != nil && *f.Line < 1:
+			return nil, invalid("finding %d has line %d", i, *f.Line)
+		case f.Remediation == nil || f.Ref == nil:
+			return nil, invalid("finding %d lacks its remediation or its ref", i)
+		}
+		if f.Severity == "" {
+			f.Severity = finding.Fail
+		}
+	}
+	for i, s := range *out.Skipped {
+		if s.Reason == "" {
+			return nil, invalid("skipped entry %d gives no reason", i)
+		}
+	}
+	return &out, nil
+}
+
+// decodeDescription reads and checks the answer of sy_describe. data is not
+// retained.
+func decodeDescription(data []byte) (Description, error) {
+	var d Description
+	if err := decode(data, &d); err != nil {
+		return d, err
+	}
+	switch {
+	case !IsName(d.Name):
+		return d, invalid("the plugin's name %q is not in lower-case letters, digits and dashes", d.Name)
+	case d.Version == "" || len(d.Version) > 64:
+		return d, invalid("the plugin has no version, or one of over 64 bytes")
+	case d.Critic == "" || d.Critic == finding.AuditCritic:
+		return d, invalid("the plugin names no critic, or the reserved one")
+	case len(d.Items) == 0:
+		return d, invalid("the plugin names no items to account for")
+	}
+	for _, pointer := range append(append([]string(nil), d.Detect...), d.Items...) {
+		if _, ok := report.Tokens(pointer); !ok {
+			return d, invalid("the plugin describes itself with %q, which is no JSON Pointer", pointer)
+		}
+	}
+	return d, nil
+}
+
+// IsName reports whether s can name a plugin: lower-case letters, digits and
+// dashes, 64 at the most, starting with a letter or digit.
+func IsName(s string) bool {
+	return isCode(s) && len(s) <= 64
+}
+
+// isCode reports whether s is words of lower-case letters and digits joined by
+// dashes.
+func isCode(s string) bool {
+	if s == "" || len(s) > 128 {
+		return false
+	}
+	for word := range strings.SplitSeq(s, "-") {
+		if word == "" {
+			return false
+		}
+		for _, c := range []byte(word) {
+			if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
+				return false
+			}
+		}
+	}
+	return true
+}

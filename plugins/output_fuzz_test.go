@@ -1,0 +1,66 @@
+package plugins
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins/report"
+)
+
+// FuzzOutput feeds arbitrary answers of a guest to the host. What the host
+// takes is strict JSON, has no finding without its essentials, and accounts for
+// every item; anything else is one of the typed errors.
+func FuzzOutput(f *testing.F) {
+	for _, seed := range []string{
+		`{"critic":"c","findings":[{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/findings/0"}],"skipped":[{"ref":"/findings/1","reason":"x"}]}`,
+		`{"critic":"c","task_id":"T","round":2,"findings":[],"skipped":[]}`,
+		`{"error":{"code":"a-b","message":"m","hint":"h","ref":"/x","details":{"a":[1]}}}`,
+		`{"critic":"c","findings":null,"skipped":null}`, `null`, `[`, "\xff", `{"critic":"audit"}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	doc, err := report.Parse([]byte(`{"findings":[{"a":1},{"b":2}]}`), report.Limits{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	p := &Plugin{description: Description{Items: []string{"/findings/*"}}}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		out, err := decodeOutput(data)
+		if err != nil {
+			if code := fault.CodeOf(err); code != CodeInvalidOutput {
+				t.Fatalf("code %q: %v", code, err)
+			}
+			return
+		}
+		if !json.Valid(data) {
+			t.Fatalf("accepted what is not JSON: %q", data)
+		}
+		if out.Error != nil {
+			if out.Error.fault().Code == "" {
+				t.Fatal("an error without a code")
+			}
+			return
+		}
+		result, err := account(p, doc, out)
+		if err != nil {
+			if code := fault.CodeOf(err); code != CodeConservation {
+				t.Fatalf("code %q: %v", code, err)
+			}
+			return
+		}
+		accounted := map[string]bool{}
+		for _, s := range result.Skipped {
+			accounted[s.Ref] = true
+		}
+		for _, x := range result.Findings {
+			accounted[x.Sources[0].Ref] = true
+			if x.Category == "" || x.Severity == "" || x.Critic == "" || x.Line != nil && *x.Line < 1 {
+				t.Fatalf("accepted %+v", x)
+			}
+		}
+		if !accounted["/findings/0"] || !accounted["/findings/1"] {
+			t.Fatalf("an item got lost: %q", data)
+		}
+	})
+}

@@ -1,0 +1,94 @@
+package plugins
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"sync"
+
+	"github.com/tetratelabs/wazero"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+)
+
+// Plugin is a normalizer that is ready to run, or will be when it is first
+// needed. It is safe for concurrent use; every call gets its own instance.
+type Plugin struct {
+	identity    Identity
+	description Description
+
+	runtime *Runtime
+	wasm    []byte
+	once    sync.Once
+	module  *module
+	err     error
+}
+
+// module is a compiled guest that has passed the ABI's checks.
+type module struct {
+	engine   *engine
+	compiled wazero.CompiledModule
+}
+
+// Load compiles a module, checks that it speaks ABI v1 and asks it to describe
+// itself. The wasm bytes are retained and must not be modified.
+//
+// # Errors
+//
+// CodeABI where it is no such module, and every code of a guest that fails.
+func (r *Runtime) Load(ctx context.Context, wasm []byte) (*Plugin, error) {
+	p := &Plugin{runtime: r, wasm: wasm}
+	m, err := p.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	d, err := r.describe(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	p.describe(d)
+	return p, nil
+}
+
+func (p *Plugin) describe(d Description) {
+	p.description = d
+	p.identity = Identity{Name: d.Name, Version: d.Version, Digest: digest(p.wasm)}
+}
+
+// Identity says which plugin it is.
+func (p *Plugin) Identity() Identity { return p.identity }
+
+// Description is what the plugin says of itself. Do not modify its slices.
+func (p *Plugin) Description() Description { return p.description }
+
+// prepare compiles and checks the module, once.
+func (p *Plugin) prepare(ctx context.Context) (*module, error) {
+	p.once.Do(func() {
+		if p.err = checkHeader(p.wasm); p.err != nil {
+			return
+		}
+		engine, compiled, err := p.runtime.compile(ctx, p.wasm)
+		if err != nil {
+			if fault.CodeOf(err) == "" {
+				err = fault.New(CodeABI, "the module does not compile: %w", err)
+			}
+			p.err = err
+			return
+		}
+		if p.err = checkModule(compiled, p.runtime.limits); p.err != nil {
+			return
+		}
+		if len(compiled.ImportedFunctions()) > 0 {
+			if p.err = engine.wasi(ctx); p.err != nil {
+				return
+			}
+		}
+		p.module = &module{engine: engine, compiled: compiled}
+	})
+	return p.module, p.err
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}

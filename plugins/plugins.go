@@ -1,0 +1,126 @@
+// Package plugins runs normalizers: small WebAssembly guests that turn a
+// critic's report into findings (design section 4, ABI v1).
+//
+// A guest is not trusted. It sees one report and its own configuration and
+// nothing else: no files, no network, no environment, no arguments, a clock
+// that stands still but for its ticks, and seeded randomness. Its memory, time
+// and output are bounded, every report gets a fresh instance, and the host
+// checks that every item of the report is accounted for. Why the sandbox is
+// built this way is in ADR-0006.
+package plugins
+
+import (
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/finding"
+)
+
+// The codes of a plugin that fails. A guest may also refuse a report with a
+// code of its own, which becomes the command's error code.
+const (
+	// CodeTimeout: the guest ran longer than Limits.Time.
+	CodeTimeout fault.Code = "plugin-timeout"
+	// CodeMemory: the guest needs more memory than Limits.Memory.
+	CodeMemory fault.Code = "plugin-memory"
+	// CodeOutputTooLarge: the guest's answer exceeds Limits.Output.
+	CodeOutputTooLarge fault.Code = "plugin-output-too-large"
+	// CodeTrap: the guest executed an invalid operation or gave up.
+	CodeTrap fault.Code = "plugin-trap"
+	// CodeABI: the module does not speak ABI v1, imports what the sandbox does
+	// not offer, or handed the host a bad pointer.
+	CodeABI fault.Code = "plugin-abi"
+	// CodeInvalidOutput: the guest's answer is not what the ABI's schema asks
+	// for.
+	CodeInvalidOutput fault.Code = "plugin-invalid-output"
+	// CodeConservation: the answer drops an item of the report or refers to
+	// what is not there.
+	CodeConservation fault.Code = "plugin-conservation-violated"
+	// CodeUnknown: no plugin has that name.
+	CodeUnknown fault.Code = "plugin-unknown"
+	// CodeUndetected: no plugin recognises the report.
+	CodeUndetected fault.Code = "plugin-undetected"
+	// CodeAmbiguous: several plugins recognise the report.
+	CodeAmbiguous fault.Code = "plugin-ambiguous"
+	// CodeCacheUnsafe: somebody else could write machine code into the cache.
+	CodeCacheUnsafe fault.Code = "plugin-cache-unsafe"
+)
+
+// Limits bound one guest. A zero field takes its default.
+type Limits struct {
+	// Memory is the most linear memory a guest may have, in bytes.
+	Memory int64
+	// Time is the longest that normalising one report may take.
+	Time time.Duration
+	// Output is the largest answer, in bytes.
+	Output int64
+}
+
+// The default limits.
+const (
+	DefaultMemory = 64 << 20
+	DefaultTime   = 2 * time.Second
+	DefaultOutput = 64 << 20
+)
+
+func (l Limits) withDefaults() Limits {
+	if l.Memory <= 0 {
+		l.Memory = DefaultMemory
+	}
+	if l.Time <= 0 {
+		l.Time = DefaultTime
+	}
+	if l.Output <= 0 {
+		l.Output = DefaultOutput
+	}
+	return l
+}
+
+// Identity says exactly which plugin it was.
+type Identity struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	// Digest is the SHA-256 of the module's bytes, as "sha256:" and 64 hex
+	// digits.
+	Digest string `json:"digest"`
+}
+
+// Description is what a guest says of itself.
+type Description struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	// Critic is the critic whose reports it reads, where a report names none.
+	Critic string `json:"critic"`
+	// Formats are the media types it reads.
+	Formats []string `json:"formats"`
+	// Detect are JSON Pointers that all exist in a report of its format.
+	Detect []string `json:"detect"`
+	// Items are pointer patterns for everything in a report that has to be
+	// accounted for; "*" stands for every element of an array.
+	Items []string `json:"items"`
+}
+
+// Result is a normalised report.
+type Result struct {
+	// Critic is the report's critic; a finding may name another.
+	Critic string
+	// TaskID and Round are what the report says it is about, or nil.
+	TaskID *string
+	Round  *int
+	// Findings have one source each and are confirmed by their own critic.
+	Findings []finding.Finding
+	// Skipped are the items that are no findings, with the reason.
+	Skipped []Skipped
+}
+
+// Skipped is an item of a report that a plugin left out, and why.
+type Skipped struct {
+	// Ref is a JSON Pointer into the report.
+	Ref    string `json:"ref"`
+	Reason string `json:"reason"`
+}
+
+// emptyConfig is the configuration of a plugin that has none.
+var emptyConfig = jsontext.Value("{}")

@@ -1,0 +1,8 @@
+;; Wants a function that no version of WASI preview 1 has.
+(module
+  (import "wasi_snapshot_preview1" "sock_connect" (func (param i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (func (export "switchyard_abi_v1"))
+  (func (export "sy_alloc") (param i32) (result i32) (i32.const 1024))
+  (func (export "sy_describe") (result i64) (i64.or (i64.const 0x1000000000) (i64.const 96)))
+  (func (export "sy_normalize") (param i32 i32 i32 i32) (result i64) (unreachable)))

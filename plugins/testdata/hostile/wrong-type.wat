@@ -1,0 +1,7 @@
+;; Exports sy_alloc with a 64-bit address.
+(module
+  (memory (export "memory") 1)
+  (func (export "switchyard_abi_v1"))
+  (func (export "sy_alloc") (param i64) (result i64) (i64.const 1024))
+  (func (export "sy_describe") (result i64) (i64.or (i64.const 0x1000000000) (i64.const 96)))
+  (func (export "sy_normalize") (param i32 i32 i32 i32) (result i64) (unreachable)))
