@@ -1,0 +1,139 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Genesis is the Prev of every task's first event: 64 zeros.
+const Genesis = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// chainFormat opens the text that is hashed. It changes if that text's layout
+// ever does.
+const chainFormat = "switchyard.event.v1"
+
+// timeFormat is RFC 3339 with nanoseconds, always in UTC: all its values have
+// one length and sort as text.
+const timeFormat = "2006-01-02T15:04:05.000000000Z"
+
+// Limits of what an event may carry.
+const (
+	// MaxBody is the longest body or state that Append accepts, in bytes.
+	MaxBody = 64 << 20
+	maxTask = 128
+	maxKind = 64
+)
+
+// Event is one thing that happened to a task, as recorded. Marshalled to JSON,
+// its fields keep the very bytes that its hash covers.
+type Event struct {
+	// Seq counts the ledger's events from 1 in the order of their recording.
+	// The hash does not cover it.
+	Seq int64 `json:"seq"`
+	// Task is the task's id, by the rule of design section 5.
+	Task string `json:"task"`
+	// N counts the task's events from 1.
+	N int64 `json:"n"`
+	// At is when it happened, by its writer's clock: RFC 3339, UTC, nanoseconds.
+	At string `json:"at"`
+	// Kind says what happened, in the caller's words: [a-z][a-z0-9-]{0,63}.
+	Kind string `json:"kind"`
+	// Body is the caller's JSON on one line.
+	Body jsontext.Value `json:"body"`
+	// Prev is the Hash of the task's event before it, or Genesis.
+	Prev string `json:"prev"`
+	// Hash is what Sum gave when it was recorded.
+	Hash string `json:"hash"`
+}
+
+// Sum returns the event's hash computed anew: SHA-256, as 64 hex digits, over
+// the format's name, Prev, Task, N, At, Kind and Body, with a newline between
+// each two. Only the last of them could hold one, so no two events give the
+// same text.
+func (e Event) Sum() string {
+	h := sha256.New()
+	for _, part := range []string{chainFormat, e.Prev, e.Task, strconv.FormatInt(e.N, 10), e.At, e.Kind} {
+		io.WriteString(h, part)
+		io.WriteString(h, "\n")
+	}
+	h.Write(e.Body)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Time returns At as a time in UTC, and the zero time where a tampered event
+// does not hold one.
+func (e Event) Time() time.Time {
+	t, err := time.Parse(timeFormat, e.At)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// draft returns the event after the caller's last one, as yet without its place
+// in the ledger and the chain, or an error of CodeInvalid.
+func draft(task string, after int64, at time.Time, kind string, body []byte) (Event, error) {
+	e := Event{Task: task, N: after + 1, At: at.UTC().Format(timeFormat), Kind: kind}
+	if after < 0 {
+		return Event{}, invalid("an event cannot follow event %d", after)
+	}
+	if err := e.wellFormed(); err != nil {
+		return Event{}, err
+	}
+	if len(body) > MaxBody {
+		return Event{}, invalid("the body has %d bytes, more than %d", len(body), MaxBody)
+	}
+	// One line, and strings in the form that marshalling the event would give
+	// them: what an export shows is then what was hashed.
+	e.Body = jsontext.Value(body).Clone()
+	if err := e.Body.Format(jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false),
+		jsontext.PreserveRawStrings(false)); err != nil {
+		return Event{}, invalid("the body is not JSON: %w", err)
+	}
+	return e, nil
+}
+
+// wellFormed checks those parts of an event whose form this package sets.
+func (e Event) wellFormed() error {
+	if !isTask(e.Task) {
+		return invalid("%q is not a task id", e.Task)
+	}
+	if !isKind(e.Kind) {
+		return invalid("%q is not a kind of event", e.Kind)
+	}
+	if e.Time().IsZero() {
+		return invalid("%q is not a time of an event", e.At)
+	}
+	return nil
+}
+
+// isTask reports whether s is [A-Za-z0-9][A-Za-z0-9._-]{0,127}.
+func isTask(s string) bool {
+	return isWord(s, maxTask, func(c byte, first bool) bool {
+		return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' ||
+			!first && strings.IndexByte("._-", c) >= 0
+	})
+}
+
+// isKind reports whether s is [a-z][a-z0-9-]{0,63}.
+func isKind(s string) bool {
+	return isWord(s, maxKind, func(c byte, first bool) bool {
+		return 'a' <= c && c <= 'z' || !first && ('0' <= c && c <= '9' || c == '-')
+	})
+}
+
+// isWord reports whether s has 1 to limit bytes, all of them allowed.
+func isWord(s string, limit int, allowed func(c byte, first bool) bool) bool {
+	for i := range len(s) {
+		if !allowed(s[i], i == 0) {
+			return false
+		}
+	}
+	return 0 < len(s) && len(s) <= limit
+}

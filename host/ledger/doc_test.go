@@ -1,0 +1,75 @@
+package ledger_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTheDocumentedCheckWorks runs the script of docs/ledger.md: the chain must
+// be checkable without us.
+func TestTheDocumentedCheckWorks(t *testing.T) {
+	for _, tool := range []string{"sh", "sqlite3", "sha256sum"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("%s is not installed", tool)
+		}
+	}
+	page, err := os.ReadFile("../../docs/ledger.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, script, ok := strings.Cut(string(page), "```sh\n")
+	script, _, ok2 := strings.Cut(script, "```")
+	if !ok || !ok2 {
+		t.Fatal("docs/ledger.md has no script")
+	}
+	check := func(dir string) (string, error) {
+		out, err := exec.Command("sh", "-c", script, "check-chain", filepath.Join(dir, "ledger.db"), "b").CombinedOutput()
+		return string(out), err
+	}
+
+	dir := fill(t)
+	head, err := open(t, dir).Head(t.Context(), "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := check(dir); err != nil || out != "b: 5 events, head "+head.Hash+"\n" {
+		t.Errorf("a sound chain gives %q, %v", out, err)
+	}
+	for name, statement := range map[string]string{
+		"body":  `UPDATE events SET body = '[]' WHERE task = 'b' AND n = 3`,
+		"last":  `DELETE FROM events WHERE task = 'b' AND n = 5`,
+		"third": `DELETE FROM events WHERE task = 'b' AND n = 3`,
+		"head":  `UPDATE tasks SET head = 'x' WHERE task = 'b'`,
+	} {
+		dir := fill(t)
+		edit(t, dir, statement)
+		if out, err := check(dir); err == nil {
+			t.Errorf("%s: a tampered chain gives %q", name, out)
+		}
+	}
+}
+
+// TestTheDocumentedSchemaIsTheRealOne compares but for comments and spaces.
+func TestTheDocumentedSchemaIsTheRealOne(t *testing.T) {
+	page, err := os.ReadFile("../../docs/ledger.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, documented, _ := strings.Cut(string(page), "```sql\n")
+	documented, _, _ = strings.Cut(documented, "```")
+	var lines []string
+	for line := range strings.Lines(documented) {
+		line, _, _ = strings.Cut(line, "--")
+		lines = append(lines, line)
+	}
+	got := strings.Fields(strings.ReplaceAll(strings.Join(lines, " "), ";", ""))
+
+	db := fill(t)
+	want := strings.Fields(schemaOf(t, db))
+	if strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("documented: %s\nreal: %s", got, want)
+	}
+}

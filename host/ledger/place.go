@@ -1,0 +1,94 @@
+package ledger
+
+import (
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+)
+
+// fileName is the database's name in the state directory.
+const fileName = "ledger.db"
+
+// pragmas are what every connection needs: waiting first, then what distrusts
+// the file, then that a commit reaches the disk before Append returns. The
+// write-ahead log is not among them, because the file itself remembers it.
+const pragmas = "_pragma=busy_timeout(" + waitSlice + ")" +
+	"&_pragma=trusted_schema(OFF)&_pragma=cell_size_check(ON)&_pragma=synchronous(FULL)"
+
+// source names the database at path, an absolute path, in the driver's terms.
+// It is never created by opening it.
+func source(path, pragmas string) string {
+	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}
+	return u.String() + "?mode=rw&_txlock=immediate&_defensive=1&_dqs=0&" + pragmas
+}
+
+// inspect looks at the state directory without following links and returns the
+// database's file, or nil where there is none.
+func inspect(dir string) (os.FileInfo, error) {
+	info, err := os.Lstat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, unwritable(dir, err)
+	case !info.IsDir():
+		return nil, unsafePath(dir, "is not a directory")
+	}
+	path := filepath.Join(dir, fileName)
+	file, err := regular(path)
+	if err != nil || file == nil {
+		return nil, err
+	}
+	for _, suffix := range []string{"-wal", "-shm"} {
+		if _, err := regular(path + suffix); err != nil {
+			return nil, err
+		}
+	}
+	// A ledger has a write-ahead log from its first moment on, so nobody but an
+	// attacker leaves a rollback journal, whose text can make SQLite delete
+	// another file.
+	journal := path + "-journal"
+	if _, err := os.Lstat(journal); !errors.Is(err, fs.ErrNotExist) {
+		return nil, unsafePath(journal, "does not belong to a ledger")
+	}
+	return file, nil
+}
+
+// regular returns what is at path, nil where there is nothing, and an error
+// where it is anything else than a regular file.
+func regular(path string) (os.FileInfo, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, unwritable(path, err)
+	case !info.Mode().IsRegular():
+		return nil, unsafePath(path, "is not a regular file")
+	}
+	return info, nil
+}
+
+// makeDir creates the state directory, for its owner alone, unless it exists. Its
+// entry in the parent directory is not flushed yet.
+func makeDir(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return unwritable(dir, err)
+	}
+	return nil
+}
+
+// flush makes what was written to path, a file or a directory, survive a loss of
+// power.
+func flush(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return unwritable(path, err)
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return unwritable(path, err)
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"iter"
+	"math"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A page is what one read transaction fetches: so many rows, or fewer as soon
+// as they have so many bytes. Between two pages nothing is held, so that a slow
+// reader is never in a writer's way and a loop's body may use the ledger.
+const (
+	pageRows  = 256
+	pageBytes = 1 << 20
+)
+
+// Head is where a task stands: its last event, and the fold of all of them. The
+// zero Head stands for a task that has no event.
+type Head struct {
+	Task string `json:"task"`
+	// N is the last event's, so also the count of the task's events.
+	N int64 `json:"n"`
+	// Hash is the last event's.
+	Hash string `json:"hash"`
+	// State is the caller's own copy. It is nil in a Report.
+	State jsontext.Value `json:"state,omitzero"`
+}
+
+// Head returns where a task stands, by one key look-up, however long its
+// history is. An unknown task gives the zero Head and no error.
+func (l *Ledger) Head(ctx context.Context, task string) (Head, error) {
+	var head Head
+	err := l.read(ctx, func(tx *sql.Tx) (err error) {
+		head, err = readHead(ctx, tx, task)
+		return err
+	})
+	return head, err
+}
+
+// Heads yields every task's head, in the byte order of their ids. It ends after
+// the first error, which it yields with a zero Head. Tasks that change
+// meanwhile appear as they were or as they are.
+func (l *Ledger) Heads(ctx context.Context) iter.Seq2[Head, error] {
+	return pages(ctx, l, "SELECT task, n, head, state FROM tasks WHERE task > ? ORDER BY task LIMIT ?", nil, "",
+		func(rows *sql.Rows) (h Head, next any, size int, err error) {
+			err = scan(rows, &h.Task, &h.N, &h.Hash, (*[]byte)(&h.State))
+			return h, h.Task, len(h.State), err
+		})
+}
+
+// Events yields a task's events, oldest first. It ends after the first error,
+// which it yields with a zero Event. It does not judge the chain: that is
+// Verify's part, and Event.Sum tells for one event.
+func (l *Ledger) Events(ctx context.Context, task string) iter.Seq2[Event, error] {
+	return pages(ctx, l, selectEvents+"WHERE task = ? AND n > ? ORDER BY n LIMIT ?", []any{task}, int64(math.MinInt64),
+		func(rows *sql.Rows) (Event, any, int, error) {
+			e, err := scanEvent(rows)
+			return e, e.N, len(e.Body), err
+		})
+}
+
+// EventsBackward is Events, newest first. Reading only the last few costs the
+// same however many there are.
+func (l *Ledger) EventsBackward(ctx context.Context, task string) iter.Seq2[Event, error] {
+	return pages(ctx, l, selectEvents+"WHERE task = ? AND n < ? ORDER BY n DESC LIMIT ?", []any{task}, int64(math.MaxInt64),
+		func(rows *sql.Rows) (Event, any, int, error) {
+			e, err := scanEvent(rows)
+			return e, e.N, len(e.Body), err
+		})
+}
+
+// EventsSince yields the events of all tasks after the one with the given Seq,
+// in the order of their recording; 0 yields all. It is otherwise like Events.
+// Events that are recorded meanwhile are yielded too.
+func (l *Ledger) EventsSince(ctx context.Context, seq int64) iter.Seq2[Event, error] {
+	return pages(ctx, l, selectEvents+"WHERE seq > ? ORDER BY seq LIMIT ?", nil, seq,
+		func(rows *sql.Rows) (Event, any, int, error) {
+			e, err := scanEvent(rows)
+			return e, e.Seq, len(e.Body), err
+		})
+}
+
+const selectEvents = "SELECT seq, task, n, at, kind, body, prev, hash FROM events "
+
+func scanEvent(rows *sql.Rows) (e Event, err error) {
+	err = scan(rows, &e.Seq, &e.Task, &e.N, &e.At, &e.Kind, (*[]byte)(&e.Body), &e.Prev, &e.Hash)
+	return e, err
+}
+
+func readHead(ctx context.Context, tx *sql.Tx, task string) (Head, error) {
+	h := Head{Task: task}
+	found, err := one(ctx, tx, []any{&h.N, &h.Hash, (*[]byte)(&h.State)},
+		"SELECT n, head, state FROM tasks WHERE task = ?", task)
+	if err != nil || !found {
+		return Head{}, err
+	}
+	return h, nil
+}
+
+// read runs f in a transaction that sees one moment of the ledger, and not at
+// all where there is no ledger.
+func (l *Ledger) read(ctx context.Context, f func(*sql.Tx) error) error {
+	db, err := l.connect(ctx)
+	if err != nil || db == nil {
+		return err
+	}
+	return l.retry(ctx, "read", func() error {
+		tx, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback()
+		return f(tx)
+	})
+}
+
+// pages yields the rows of a query page by page. The query's last parameters
+// are the key after which the page begins, from at first and then what row gave
+// as next, and the most rows wanted.
+func pages[T any](ctx context.Context, l *Ledger, query string, args []any, from any,
+	row func(*sql.Rows) (item T, next any, size int, err error),
+) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		var zero T
+		next, more := from, true
+		for more {
+			var page []T
+			var end any
+			err := l.read(ctx, func(tx *sql.Tx) error {
+				page, end, more = nil, next, false
+				rows, err := tx.QueryContext(ctx, query, append(args[:len(args):len(args)], next, pageRows)...)
+				if err != nil {
+					return err
+				}
+				defer rows.Close()
+				bytes := 0
+				for rows.Next() {
+					item, key, size, err := row(rows)
+					if err != nil {
+						return err
+					}
+					page, end, bytes = append(page, item), key, bytes+size
+					if more = len(page) == pageRows || bytes >= pageBytes; more {
+						break
+					}
+				}
+				return rows.Err()
+			})
+			if err != nil {
+				yield(zero, err)
+				return
+			}
+			next = end
+			for _, item := range page {
+				if !yield(item, nil) {
+					return
+				}
+			}
+			if len(page) == 0 {
+				return
+			}
+		}
+	}
+}

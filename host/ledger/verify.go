@@ -1,0 +1,258 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// maxProblems is how many problems a Report spells out.
+const maxProblems = 1000
+
+// Report is what Verify found.
+type Report struct {
+	// Tasks and Events count what the ledger holds.
+	Tasks  int64 `json:"tasks"`
+	Events int64 `json:"events"`
+	// Heads are all tasks' heads as their events give them, by id, without
+	// their states. Kept elsewhere, they show later that nothing before them
+	// was changed or removed.
+	Heads []Head `json:"heads"`
+	// Problems are the signs of tampering, at most 1,000 of them, in the order
+	// in which they were met.
+	Problems []Problem `json:"problems"`
+	// Omitted counts the problems beyond those.
+	Omitted int64 `json:"omitted,omitzero"`
+}
+
+// Sound reports whether nothing is wrong.
+func (r Report) Sound() bool { return len(r.Problems) == 0 }
+
+// Problem is one way in which the ledger contradicts itself.
+type Problem struct {
+	// Task, N and Seq say where, and are zero where they do not apply.
+	Task    string      `json:"task,omitzero"`
+	N       int64       `json:"n,omitzero"`
+	Seq     int64       `json:"seq,omitzero"`
+	Kind    ProblemKind `json:"kind"`
+	Message string      `json:"message"`
+}
+
+// ProblemKind names a kind of contradiction; programs may match it.
+type ProblemKind string
+
+// The kinds of problems.
+const (
+	// ProblemHash: an event's hash is not that of its contents.
+	ProblemHash ProblemKind = "hash"
+	// ProblemLink: an event does not name its predecessor's hash.
+	ProblemLink ProblemKind = "link"
+	// ProblemForm: an event holds what Append would never have accepted.
+	ProblemForm ProblemKind = "form"
+	// ProblemTaskGap: events are missing within a task.
+	ProblemTaskGap ProblemKind = "task-gap"
+	// ProblemLedgerGap: events are missing in the ledger's own count.
+	ProblemLedgerGap ProblemKind = "ledger-gap"
+	// ProblemOrder: a task's later event has a smaller Seq.
+	ProblemOrder ProblemKind = "order"
+	// ProblemHead: a task's head is not its last event, or one of them is
+	// missing.
+	ProblemHead ProblemKind = "head"
+	// ProblemState: a task's state is not the fold of its events.
+	ProblemState ProblemKind = "state"
+	// ProblemFold: the fold refuses a recorded event.
+	ProblemFold ProblemKind = "fold"
+)
+
+// Verify reads the whole ledger as of one moment, computes everything in it
+// again and compares. Tampering is a result and no error. Others may append
+// meanwhile; in this process, other operations wait. The memory it needs grows
+// with the number of tasks, not of events. What it can and cannot show is said
+// in docs/ledger.md.
+//
+// # Errors
+//
+// Those of Open; a database that is damaged as a database is CodeCorrupt.
+func (l *Ledger) Verify(ctx context.Context) (Report, error) {
+	var v verifier
+	err := l.read(ctx, func(tx *sql.Tx) error {
+		v = verifier{tx: tx, fold: l.fold}
+		return v.run(ctx)
+	})
+	if err != nil {
+		return Report{}, err
+	}
+	return v.report, nil
+}
+
+// verifier is one walk over a ledger, task by task.
+type verifier struct {
+	tx     *sql.Tx
+	fold   Fold
+	report Report
+
+	last    Event  // the event before; its Task is "" at first
+	state   []byte // the fold of that task's events so far
+	refused bool   // the fold refused one of them, so that state means nothing
+}
+
+func (v *verifier) run(ctx context.Context) error {
+	for _, part := range []func(context.Context) error{v.database, v.sequence, v.chains, v.headless} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// problem notes a problem of an event, or of what else e says of its place.
+func (v *verifier) problem(e Event, kind ProblemKind, format string, args ...any) {
+	if len(v.report.Problems) == maxProblems {
+		v.report.Omitted++
+		return
+	}
+	v.report.Problems = append(v.report.Problems,
+		Problem{Task: e.Task, N: e.N, Seq: e.Seq, Kind: kind, Message: fmt.Sprintf(format, args...)})
+}
+
+// each runs f for every row of a query.
+func (v *verifier) each(ctx context.Context, query string, f func(*sql.Rows) error) error {
+	rows, err := v.tx.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// database lets SQLite look at its own structures. The quick check would not
+// do: it does not compare indexes with tables, and every read here goes through
+// an index.
+func (v *verifier) database(ctx context.Context) error {
+	return v.each(ctx, "PRAGMA integrity_check(1)", func(rows *sql.Rows) error {
+		var result string
+		if err := scan(rows, &result); err != nil {
+			return err
+		}
+		if result != "ok" {
+			return corrupt("SQLite finds %s", result)
+		}
+		return nil
+	})
+}
+
+// sequence checks that events are numbered from 1 without a gap.
+func (v *verifier) sequence(ctx context.Context) error {
+	want := int64(1)
+	return v.each(ctx, "SELECT seq FROM events ORDER BY seq", func(rows *sql.Rows) error {
+		var seq int64
+		if err := scan(rows, &seq); err != nil {
+			return err
+		}
+		if seq != want {
+			v.problem(Event{Seq: seq}, ProblemLedgerGap, "the ledger goes on with event %d where %d is due", seq, want)
+		}
+		want = seq + 1
+		return nil
+	})
+}
+
+// chains checks every task's events and head.
+func (v *verifier) chains(ctx context.Context) error {
+	err := v.each(ctx, selectEvents+"ORDER BY task, n", func(rows *sql.Rows) error {
+		e, err := scanEvent(rows)
+		if err != nil {
+			return err
+		}
+		if e.Task != v.last.Task {
+			if err := v.finish(ctx); err != nil {
+				return err
+			}
+			v.last, v.state, v.refused = Event{Task: e.Task, Hash: Genesis}, nil, false
+		}
+		v.event(e)
+		v.last = e
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return v.finish(ctx)
+}
+
+// event checks one event against the one before it. What the event itself says
+// is then taken as given, so that one change is not reported again and again.
+func (v *verifier) event(e Event) {
+	v.report.Events++
+	if err := e.wellFormed(); err != nil {
+		v.problem(e, ProblemForm, "%s", err.Error())
+	} else if !e.Body.IsValid() {
+		v.problem(e, ProblemForm, "the body is not JSON")
+	}
+	if e.N != v.last.N+1 {
+		v.problem(e, ProblemTaskGap, "the task goes on with event %d where %d is due", e.N, v.last.N+1)
+	}
+	if e.Seq <= v.last.Seq {
+		v.problem(e, ProblemOrder, "the event was recorded before its predecessor")
+	}
+	if e.Prev != v.last.Hash {
+		v.problem(e, ProblemLink, "the event follows %q, but its predecessor is %q", e.Prev, v.last.Hash)
+	}
+	if sum := e.Sum(); e.Hash != sum {
+		v.problem(e, ProblemHash, "the event's hash is %q, its contents give %q", e.Hash, sum)
+	}
+	if v.fold == nil || v.refused {
+		return
+	}
+	state, err := v.fold(v.state, e)
+	if err != nil {
+		v.refused = true
+		v.problem(e, ProblemFold, "%s", err.Error())
+	}
+	v.state = state
+}
+
+// finish checks the head of the task whose last event was the last one read.
+func (v *verifier) finish(ctx context.Context) error {
+	last := v.last
+	if v.report.Events == 0 {
+		return nil
+	}
+	v.report.Tasks++
+	v.report.Heads = append(v.report.Heads, Head{Task: last.Task, N: last.N, Hash: last.Hash})
+	head, err := readHead(ctx, v.tx, last.Task)
+	switch {
+	case err != nil:
+		return err
+	case head.Task != last.Task:
+		v.problem(Event{Task: last.Task}, ProblemHead, "the task has events but no head")
+		return nil
+	case head.N != last.N || head.Hash != last.Hash:
+		v.problem(Event{Task: last.Task, N: head.N}, ProblemHead,
+			"the head is event %d with %q, the last event is %d with %q", head.N, head.Hash, last.N, last.Hash)
+	}
+	if v.fold != nil && !v.refused && !bytes.Equal(head.State, v.state) {
+		v.problem(Event{Task: last.Task, N: last.N}, ProblemState, "the state is not what the task's events give")
+	}
+	return nil
+}
+
+// headless checks that every head has an event.
+func (v *verifier) headless(ctx context.Context) error {
+	return v.each(ctx, "SELECT task, n FROM tasks WHERE task NOT IN (SELECT task FROM events) ORDER BY task",
+		func(rows *sql.Rows) error {
+			var e Event
+			if err := scan(rows, &e.Task, &e.N); err != nil {
+				return err
+			}
+			v.report.Tasks++
+			v.problem(e, ProblemHead, "the task has a head but no events")
+			return nil
+		})
+}
