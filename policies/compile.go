@@ -1,0 +1,118 @@
+package policies
+
+import (
+	"context"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+)
+
+// packageName is the Rego package of every policy.
+const packageName = "switchyard.routing"
+
+// decisionQuery asks for the decision:
+//
+//	data.switchyard.routing.decision
+const decisionQuery = "data." + packageName + ".decision"
+
+// module is one Rego source file.
+type module struct {
+	name   string // shown in errors
+	source string
+}
+
+// build turns sources into a policy. It is the one road for every carrier, so
+// the embedded policies get no milder treatment than a stranger's bundle.
+func build(ctx context.Context, ref string, modules []module) (*Policy, error) {
+	caps := language()
+	parsed := make(map[string]*ast.Module, len(modules))
+	for _, m := range modules {
+		if parsed[m.name] != nil { // an archive can do that; only the last would count
+			return nil, invalid(ref, Problem{File: m.name, Message: "the file is there twice"})
+		}
+		mod, err := ast.ParseModuleWithOpts(m.name, m.source, ast.ParserOptions{
+			Capabilities: caps,
+			RegoVersion:  ast.RegoV1,
+		})
+		if err != nil {
+			return nil, invalidRego(ref, err)
+		}
+		parsed[m.name] = mod
+	}
+
+	contract, problems := readContract(modules, parsed)
+	if len(problems) > 0 {
+		return nil, invalid(ref, problems...)
+	}
+
+	caps.Builtins = builtins(parsed)
+	compiler := ast.NewCompiler().
+		WithCapabilities(caps).
+		WithStrict(true).
+		// Nobody reads what this stage works out.
+		WithSkipStages(ast.StageBuildRequiredCapabilities)
+	if compiler.Compile(parsed); compiler.Failed() {
+		return nil, invalidRego(ref, compiler.Errors)
+	}
+
+	query, err := rego.New(
+		rego.Query(decisionQuery),
+		rego.Compiler(compiler),
+		// A built-in that fails fails the decision. By default it would be
+		// undefined, and another rule could decide in its place.
+		rego.StrictBuiltinErrors(true),
+	).PrepareForEval(ctx)
+	if err != nil {
+		return nil, invalidRego(ref, err)
+	}
+
+	contract.identity.Digest = digest(modules)
+	return &Policy{identity: contract.identity, tables: contract.tables, query: query}, nil
+}
+
+// language is the Rego that policies are parsed as: version 1, and no future
+// keywords.
+func language() *ast.Capabilities {
+	return &ast.Capabilities{
+		Features: []string{ast.FeatureRegoV1, ast.FeatureKeywordsInRefs, ast.FeatureTemplateStrings},
+		AllowNet: []string{}, // schemas are fetched from no host; nil would mean from any
+	}
+}
+
+// builtins lists the built-ins that the modules may use: the operators, and
+// those that they name and that are not withheld. The compiler's start-up cost
+// grows with this list, and a policy names few of some two hundred.
+func builtins(parsed map[string]*ast.Module) []*ast.Builtin {
+	named := make(map[string]bool)
+	for _, mod := range parsed {
+		ast.WalkRefs(mod, func(ref ast.Ref) bool {
+			named[ref.String()] = true
+			return false
+		})
+		ast.WalkWiths(mod, func(with *ast.With) bool { // "with count as f" names it without a reference
+			named[with.Target.String()] = true
+			named[with.Value.String()] = true
+			return false
+		})
+	}
+	var list []*ast.Builtin
+	for _, b := range ast.Builtins {
+		// The compiler itself brings in the internal ones, for "in" for example.
+		if b.Infix != "" || strings.HasPrefix(b.Name, "internal.") || named[b.Name] && !withheld(b) {
+			list = append(list, b)
+		}
+	}
+	return list
+}
+
+// withheld says that a policy may not call b. Replaying a decision must give
+// the same answer, on any machine and in any year.
+func withheld(b *ast.Builtin) bool {
+	switch b.Name {
+	case "crypto.x509.parse_and_verify_certificates",
+		"crypto.x509.parse_and_verify_certificates_with_options":
+		return true // they read the clock without OPA marking them for it
+	}
+	return b.IsNondeterministic()
+}

@@ -1,0 +1,143 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+)
+
+// EvalTimeout is how long one decision may take. The embedded policies take
+// some 30 microseconds; a policy that needs a second is broken.
+const EvalTimeout = time.Second
+
+// Decision is where a task goes next, and why.
+type Decision struct {
+	// NextAction is a declared destination.
+	NextAction string `json:"next_action"`
+	// Reason is a short name, up to 64 lower-case letters, digits and hyphens.
+	// Policies may add their own, so do not switch on it exhaustively.
+	Reason string `json:"reason"`
+}
+
+// Decide asks the policy where a task goes. It evaluates for at most
+// EvalTimeout, and for no longer than ctx allows. It is safe for concurrent
+// use, keeps nothing of in, and the same in always gets the same decision.
+//
+// # Errors
+//
+// A decision that comes with an error is no decision: nothing may be done on
+// the strength of it.
+//
+//   - CodeInvalidInput: in contradicts itself; the policy was not asked.
+//   - CodeUndefined, CodeFailed, CodeTimeout: the policy came to no decision. A
+//     done ctx is reachable through errors.Is.
+//   - CodeInvalidDecision, CodeUndeclaredDestination, CodeUnsafeCommit: it came
+//     to one that the host does not accept from any policy.
+func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
+	if err := in.check(p.tables); err != nil {
+		return Decision{}, err
+	}
+	results, err := p.evaluate(ctx, in)
+	if err != nil {
+		return Decision{}, err
+	}
+	if len(results) == 0 || len(results[0].Expressions) == 0 {
+		return Decision{}, p.fault(CodeUndefined, in, "policy %s comes to no decision", p)
+	}
+	d, ok := decision(results[0].Expressions[0].Value)
+	if !ok {
+		return Decision{}, p.fault(CodeInvalidDecision, in, "policy %s returned something that is not a decision", p).
+			With("returned", results[0].Expressions[0].Value)
+	}
+	if err := p.accept(in, d); err != nil {
+		return Decision{}, err
+	}
+	return d, nil
+}
+
+// evaluate runs the query under its deadline.
+func (p *Policy) evaluate(ctx context.Context, in Input) (rego.ResultSet, error) {
+	ctx, stop := context.WithTimeout(ctx, EvalTimeout)
+	defer stop()
+	// A small policy would be done before anybody looks at ctx.
+	if err := ctx.Err(); err != nil {
+		return nil, p.interrupted(in, err)
+	}
+	// Given this, OPA needs no goroutine of its own for each evaluation.
+	cancel := topdown.NewCancel()
+	defer context.AfterFunc(ctx, cancel.Cancel)()
+
+	results, err := p.query.Eval(ctx, rego.EvalParsedInput(in.value()), rego.EvalExternalCancel(cancel))
+	switch {
+	case err == nil:
+		return results, nil
+	case topdown.IsCancel(err) && ctx.Err() != nil:
+		return nil, p.interrupted(in, ctx.Err())
+	default:
+		return nil, p.failed(in, err)
+	}
+}
+
+// accept refuses what no policy may decide, whoever wrote it.
+func (p *Policy) accept(in Input, d Decision) error {
+	if _, ok := p.tables.destinations[d.NextAction]; !ok {
+		return p.fault(CodeUndeclaredDestination, in, "policy %s decided for %q, which it does not declare", p, d.NextAction).
+			With("next_action", d.NextAction)
+	}
+	if d.NextAction != Commit {
+		return nil
+	}
+	if in.FindingCount > 0 {
+		return p.fault(CodeUnsafeCommit, in, "policy %s would commit with %d open findings", p, in.FindingCount)
+	}
+	if in.Verify == Red {
+		return p.fault(CodeUnsafeCommit, in, "policy %s would commit over a red verification", p)
+	}
+	return nil
+}
+
+// decision reads {next_action, reason} and nothing else.
+func decision(value any) (Decision, bool) {
+	object, ok := value.(map[string]any)
+	if !ok || len(object) != 2 {
+		return Decision{}, false
+	}
+	action, ok1 := object["next_action"].(string)
+	reason, ok2 := object["reason"].(string)
+	return Decision{NextAction: action, Reason: reason}, ok1 && ok2 && action != "" && isName(reason)
+}
+
+// interrupted tells a policy that was too slow from a caller that gave up.
+func (p *Policy) interrupted(in Input, cause error) error {
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return p.fault(CodeTimeout, in, "policy %s ran over its time: %w", p, cause).
+			With("timeout_ms", EvalTimeout.Milliseconds())
+	}
+	return p.fault(CodeFailed, in, "policy %s was interrupted: %w", p, cause)
+}
+
+// failed says what OPA's evaluator said.
+func (p *Policy) failed(in Input, err error) error {
+	problem := Problem{Message: oneLine(err.Error())}
+	if e, ok := errors.AsType[*topdown.Error](err); ok {
+		problem = problemAt(e.Location, "%s", oneLine(e.Message))
+	}
+	return p.fault(CodeFailed, in, "policy %s failed: %s", p, problem).With("problems", []Problem{problem})
+}
+
+// fault is an error of this policy over this input.
+func (p *Policy) fault(code fault.Code, in Input, format string, args ...any) *fault.Error {
+	return fault.New(code, format, args...).
+		With("policy", p.String()).
+		With("digest", p.identity.Digest).
+		With("input", in)
+}
+
+// String names the policy as in routing@1.0.0. Only for embedded policies is
+// that also a reference for Load.
+func (p *Policy) String() string { return p.identity.Name + "@" + p.identity.Version }

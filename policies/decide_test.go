@@ -1,0 +1,194 @@
+package policies_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// ranked is the order that the oracle decides by, on its own authority.
+var ranked = []string{"stuck", "askuser", "plan-checker", "researcher", "executor"}
+
+// oracle says where a task must go. It is written from the rules of ADR-0001,
+// one question after the other, and shares nothing with the Rego.
+func oracle(in policies.Input) policies.Decision {
+	findings := 0
+	for _, n := range in.Routes {
+		findings += n
+	}
+	if findings == 0 && in.Verify != policies.Red {
+		return policies.Decision{NextAction: "commit", Reason: "no-findings"}
+	}
+	if in.Routes["stuck"] > 0 {
+		return policies.Decision{NextAction: "stuck", Reason: "stuck-finding"}
+	}
+	if in.Round >= in.MaxRounds {
+		return policies.Decision{NextAction: "stuck", Reason: "max-rounds"}
+	}
+	for _, name := range ranked {
+		if in.Routes[name] > 0 {
+			return policies.Decision{NextAction: name, Reason: "routed"}
+		}
+	}
+	return policies.Decision{NextAction: "executor", Reason: "verify-red"}
+}
+
+// All that a decision can depend on is tried: which destinations have findings,
+// how the verification ended, and whether the cap is reached.
+func TestDecisionsMatchTheOracleExhaustively(t *testing.T) {
+	rounds := [][2]int{{1, 3}, {2, 3}, {3, 3}, {4, 3}, {1, 1}, {2, 1}, {99, 100}, {100, 100}}
+	for _, ref := range policies.Versions() {
+		p := load(t, ref)
+		for set := range 1 << len(ranked) {
+			routes := make(map[string]int)
+			for i, name := range ranked {
+				routes[name] = set >> i & 1
+			}
+			for _, verify := range []policies.Verify{policies.Green, policies.Red, policies.Absent} {
+				for _, r := range rounds {
+					expect(t, p, input(r[0], r[1], verify, routes))
+				}
+			}
+		}
+	}
+}
+
+// How many findings there are makes no difference, only whether there are any.
+func TestDecisionsMatchTheOracleForAnyCounts(t *testing.T) {
+	for _, ref := range policies.Versions() {
+		p := load(t, ref)
+		rapid.Check(t, func(t *rapid.T) {
+			expect(t, p, input(
+				rapid.IntRange(1, 200).Draw(t, "round"),
+				rapid.IntRange(1, policies.MaxRoundsLimit).Draw(t, "max_rounds"),
+				rapid.SampledFrom([]policies.Verify{policies.Green, policies.Red, policies.Absent}).Draw(t, "verify"),
+				rapid.MapOf(rapid.SampledFrom(ranked), rapid.IntRange(0, 1_000_000)).Draw(t, "routes"),
+			))
+		})
+	}
+}
+
+func expect(t rapid.TB, p *policies.Policy, in policies.Input) {
+	t.Helper()
+	got, err := p.Decide(context.Background(), in)
+	if err != nil {
+		t.Fatalf("%s: %+v: %v", p, in, err)
+	}
+	if want := oracle(in); got != want {
+		t.Errorf("%s: %+v: got %+v, want %+v", p, in, got, want)
+	}
+}
+
+func input(round, maxRounds int, verify policies.Verify, routes map[string]int) policies.Input {
+	count := 0
+	for _, n := range routes {
+		count += n
+	}
+	return policies.Input{Round: round, MaxRounds: maxRounds, FindingCount: count, Routes: routes, Verify: verify}
+}
+
+// clean is a round in which nothing is left to do.
+func clean() policies.Input { return input(1, 3, policies.Green, nil) }
+
+func TestDecideRefusesInputThatContradictsItself(t *testing.T) {
+	p := load(t, policies.Default)
+	for name, change := range map[string]func(*policies.Input){
+		"round 0":                func(in *policies.Input) { in.Round = 0 },
+		"no cap":                 func(in *policies.Input) { in.MaxRounds = 0 },
+		"cap over the limit":     func(in *policies.Input) { in.MaxRounds = policies.MaxRoundsLimit + 1 },
+		"negative finding_count": func(in *policies.Input) { in.FindingCount = -1 },
+		"no verify":              func(in *policies.Input) { in.Verify = "" },
+		"verify in upper case":   func(in *policies.Input) { in.Verify = "GREEN" },
+		"findings not routed":    func(in *policies.Input) { in.FindingCount = 1 },
+		"routed but not counted": func(in *policies.Input) { in.Routes = map[string]int{"executor": 1} },
+		"negative route":         func(in *policies.Input) { in.Routes = map[string]int{"executor": -1, "researcher": 1} },
+		"sum that would overflow": func(in *policies.Input) {
+			in.Routes = map[string]int{"executor": 1 << 62, "askuser": 1 << 62, "stuck": 1 << 62, "researcher": 1 << 62}
+		},
+		"undeclared destination":   func(in *policies.Input) { in.FindingCount, in.Routes = 1, map[string]int{"nowhere": 1} },
+		"undeclared, without any":  func(in *policies.Input) { in.Routes = map[string]int{"nowhere": 0} },
+		"a finding sent to commit": func(in *policies.Input) { in.FindingCount, in.Routes = 1, map[string]int{"commit": 1} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := clean()
+			change(&in)
+			d, err := p.Decide(t.Context(), in)
+			wantCode(t, err, policies.CodeInvalidInput)
+			if d != (policies.Decision{}) {
+				t.Errorf("a decision came with the error: %+v", d)
+			}
+		})
+	}
+}
+
+func TestDecideIsSafeForConcurrentUse(t *testing.T) {
+	p := load(t, policies.Default)
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			for j := range 50 {
+				routes := map[string]int{ranked[(i+j)%len(ranked)]: 1}
+				in := input(1+j%4, 3, policies.Red, routes)
+				if got, err := p.Decide(t.Context(), in); err != nil || got != oracle(in) {
+					t.Errorf("%+v: got %+v, %v", in, got, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestDecideKeepsItsInputAsItIs(t *testing.T) {
+	p := load(t, policies.Default)
+	routes := map[string]int{"executor": 2, "askuser": 0}
+	before := maps.Clone(routes)
+	if _, err := p.Decide(t.Context(), input(1, 3, policies.Green, routes)); err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(routes, before) {
+		t.Errorf("routes became %v", routes)
+	}
+}
+
+func TestStrongestFollowsThePrecedence(t *testing.T) {
+	p := load(t, policies.Default)
+	if got := p.Precedence(); !slices.Equal(got, ranked) {
+		t.Fatalf("precedence is %v, want %v", got, ranked)
+	}
+	routes := map[string]int{"commit": 9} // never a destination of findings
+	if got := p.Strongest(routes); got != "" {
+		t.Errorf("Strongest of nothing = %q", got)
+	}
+	for _, name := range slices.Backward(ranked) {
+		routes[name] = 1
+		if got := p.Strongest(routes); got != name {
+			t.Errorf("Strongest(%v) = %q, want %q", routes, got, name)
+		}
+	}
+}
+
+// wantCode fails unless err is a fault of that code with a message that fits on
+// one line.
+func wantCode(t *testing.T, err error, want fault.Code) *fault.Error {
+	t.Helper()
+	f := asFault(err)
+	if f == nil {
+		t.Fatalf("got %v, want a fault %s", err, want)
+	}
+	if f.Code != want {
+		t.Fatalf("code is %s (%v), want %s", f.Code, err, want)
+	}
+	for _, r := range f.Message {
+		if r == '\n' {
+			t.Errorf("the message has more than one line: %q", f.Message)
+		}
+	}
+	return f
+}

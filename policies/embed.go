@@ -1,0 +1,63 @@
+package policies
+
+import (
+	"context"
+	"embed"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+)
+
+// released holds every released version with its tests, and their lock.
+//
+//go:embed routing versions.lock
+var released embed.FS
+
+// Versions lists the embedded policies as references for Load, oldest first.
+func Versions() []string {
+	entries, err := released.ReadDir("routing")
+	if err != nil {
+		return nil // cannot happen: the directory is compiled in
+	}
+	versions := make([]string, len(entries))
+	for i, e := range entries {
+		versions[i] = e.Name()
+	}
+	slices.SortFunc(versions, compareVersions)
+	for i, v := range versions {
+		versions[i] = "routing@" + v
+	}
+	return versions
+}
+
+// IsReleaseRef says that ref reads as NAME@VERSION and not as a path. A path
+// with an @ in its last element is written with a separator, as ./a@b.
+func IsReleaseRef(ref string) bool {
+	return strings.Contains(ref, "@") && !strings.ContainsAny(ref, `/\`)
+}
+
+// loadReleased loads an embedded version.
+func loadReleased(ctx context.Context, ref string) (*Policy, error) {
+	name, version, _ := strings.Cut(ref, "@")
+	dir := path.Join("routing", version)
+	entries, err := released.ReadDir(dir)
+	if err != nil || name != "routing" || !isVersion(version) {
+		return nil, fault.New(CodeUnknown, "no policy %s is built in", ref).
+			With("policy", ref).
+			With("known", Versions())
+	}
+	var modules []module
+	for _, e := range entries {
+		if !isModule(e.Name()) {
+			continue
+		}
+		source, err := released.ReadFile(path.Join(dir, e.Name()))
+		if err != nil {
+			return nil, fault.New(CodeUnreadable, "read policy %s: %w", ref, err).With("policy", ref)
+		}
+		modules = append(modules, module{name: ref + "/" + e.Name(), source: string(source)})
+	}
+	return build(ctx, ref, modules)
+}

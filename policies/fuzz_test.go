@@ -1,0 +1,47 @@
+package policies_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Whatever the bytes are, they are a policy or a typed error; and what loads as
+// a policy decides or says why it does not.
+func fuzzLoad(t *testing.T, ref string) {
+	p, err := policies.Load(t.Context(), ref)
+	if err != nil {
+		wantCode(t, err, policies.CodeInvalid)
+		return
+	}
+	if _, err := p.Decide(t.Context(), clean()); err != nil && asFault(err) == nil {
+		t.Errorf("not a fault: %v", err)
+	}
+}
+
+func FuzzLoadSource(f *testing.F) {
+	f.Add(goodPolicy)
+	for _, dir := range []string{"routing/1.0.0", "routing/1.1.0"} {
+		source, err := os.ReadFile(dir + "/routing.rego")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(source))
+	}
+	f.Fuzz(func(t *testing.T, source string) { fuzzLoad(t, policyDir(t, source)) })
+}
+
+func FuzzLoadBundle(f *testing.F) {
+	for _, entries := range [][]entry{
+		{{"/policy.rego", goodPolicy}},
+		{{"/policy.rego", goodPolicy}, {"/data.json", "{}"}, {"/.manifest", `{"roots": [""]}`}},
+	} {
+		packed, err := os.ReadFile(archive(f, entries...))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(packed)
+	}
+	f.Fuzz(func(t *testing.T, packed []byte) { fuzzLoad(t, writeFile(t, "bundle.tar.gz", packed)) })
+}

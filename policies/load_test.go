@@ -1,0 +1,446 @@
+package policies_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/bundle"
+
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// opaBundle packs the Rego files of a directory as opa build does, tests too.
+func opaBundle(t *testing.T, dir string) string {
+	t.Helper()
+	b := bundle.Bundle{Data: map[string]any{}}
+	b.Manifest.Init()
+	err := filepath.WalkDir(dir, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, file)
+		if err != nil {
+			return err
+		}
+		parsed, err := ast.ParseModuleWithOpts(name, string(raw), ast.ParserOptions{RegoVersion: ast.RegoV1})
+		if err != nil {
+			return err
+		}
+		b.Modules = append(b.Modules, bundle.ModuleFile{URL: "/" + name, Path: "/" + name, Raw: raw, Parsed: parsed})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	if err := bundle.NewWriter(&packed).DisableFormat(true).Write(b); err != nil {
+		t.Fatal(err)
+	}
+	return writeFile(t, "bundle.tar.gz", packed.Bytes())
+}
+
+func writeFile(t testing.TB, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// entry is one file of a hand-made archive.
+type entry struct{ name, content string }
+
+// archive packs files that no bundle writer would.
+func archive(t testing.TB, entries ...entry) string {
+	t.Helper()
+	var packed bytes.Buffer
+	tarred := tar.NewWriter(&packed)
+	for _, e := range entries {
+		header := &tar.Header{Name: e.name, Mode: 0o600, Size: int64(len(e.content)), Typeflag: tar.TypeReg}
+		if target, ok := strings.CutPrefix(e.content, "-> "); ok {
+			header.Typeflag, header.Linkname, header.Size, e.content = tar.TypeSymlink, target, 0, ""
+		}
+		if err := tarred.WriteHeader(header); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tarred.Write([]byte(e.content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tarred.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return writeFile(t, "archive.tar.gz", zipped(t, packed.Bytes()))
+}
+
+func zipped(t testing.TB, content []byte) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
+// One version is one policy, however it is carried.
+func TestEmbeddedDirectoryAndBundleAreTheSamePolicy(t *testing.T) {
+	for _, ref := range policies.Versions() {
+		_, version, _ := strings.Cut(ref, "@")
+		dir := filepath.Join("routing", version)
+		want := load(t, ref)
+		for carrier, path := range map[string]string{"directory": dir, "bundle": opaBundle(t, dir)} {
+			got := load(t, path)
+			if got.Identity() != want.Identity() {
+				t.Errorf("%s as a %s is %+v, want %+v", ref, carrier, got.Identity(), want.Identity())
+			}
+			for _, verify := range []policies.Verify{policies.Green, policies.Red} {
+				in := input(1, 3, verify, map[string]int{"researcher": 1})
+				if d, err := got.Decide(t.Context(), in); err != nil || d != oracle(in) {
+					t.Errorf("%s as a %s: Decide = %+v, %v", ref, carrier, d, err)
+				}
+			}
+		}
+	}
+}
+
+// A policy may spread over files, folders and helper packages.
+var spread = map[string]string{
+	"tables.rego":        goodMetadata + goodTables,
+	"decision.rego":      "package switchyard.routing\n\nimport data.lib.names\n\ndecision := {\"next_action\": names.fixer, \"reason\": \"routed\"}\n",
+	"lib/names.rego":     "package lib.names\n\nfixer := \"fixer\"\n",
+	"decision_test.rego": "package switchyard.routing_test\n\nimport data.switchyard.routing\n\ntest_success_it if routing.decision\n",
+}
+
+func TestPoliciesMaySpreadOverFiles(t *testing.T) {
+	dir := writeDir(t, spread)
+	digests := make(map[string]bool)
+	for _, path := range []string{dir, opaBundle(t, dir)} {
+		p := load(t, path)
+		digests[p.Identity().Digest] = true
+		if d, err := p.Decide(t.Context(), clean()); err != nil || d.NextAction != "fixer" {
+			t.Errorf("Decide = %+v, %v", d, err)
+		}
+	}
+	if len(digests) != 1 {
+		t.Errorf("the same files have the digests %v", digests)
+	}
+}
+
+func TestDigestIsOverRulesAlone(t *testing.T) {
+	digest := func(change func(files map[string]string)) string {
+		files := make(map[string]string)
+		for name, content := range spread {
+			files[name] = content
+		}
+		change(files)
+		return load(t, writeDir(t, files)).Identity().Digest
+	}
+	base := digest(func(map[string]string) {})
+	for name, change := range map[string]func(map[string]string){
+		"a test":        func(f map[string]string) { f["more_test.rego"] = "package x_test\n" },
+		"a broken test": func(f map[string]string) { f["decision_test.rego"] = "not Rego" },
+		"a page":        func(f map[string]string) { f["README.md"] = "words" },
+		"data":          func(f map[string]string) { f["data.json"] = `{"lib": {"names": {"fixer": "commit"}}}` },
+		"a file name":   func(f map[string]string) { f["zz/names.rego"] = f["lib/names.rego"]; delete(f, "lib/names.rego") },
+	} {
+		if got := digest(change); got != base {
+			t.Errorf("%s changes the digest", name)
+		}
+	}
+	for name, change := range map[string]func(map[string]string){
+		"a comment": func(f map[string]string) { f["lib/names.rego"] += "# more\n" },
+		"a module":  func(f map[string]string) { f["lib/more.rego"] = "package lib.more\n" },
+	} {
+		if digest(change) == base {
+			t.Errorf("%s does not change the digest", name)
+		}
+	}
+}
+
+func TestLoadTellsWhatIsNotThere(t *testing.T) {
+	for _, ref := range []string{"routing@9.9.9", "routing@", "routing@latest", "routing@1.0", "other@1.0.0", "@1.0.0", "routing@..", "routing@1.0.0@1"} {
+		_, err := policies.Load(t.Context(), ref)
+		f := wantCode(t, err, policies.CodeUnknown)
+		if known, _ := f.Details["known"].([]string); !slices.Equal(known, policies.Versions()) {
+			t.Errorf("%s: known is %v", ref, f.Details["known"])
+		}
+	}
+	t.Chdir(t.TempDir())
+	for _, path := range []string{"", "routing", "nowhere", filepath.Join(t.TempDir(), "nothing"), "./routing@1.0.0"} {
+		_, err := policies.Load(t.Context(), path)
+		wantCode(t, err, policies.CodeNotFound)
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q: %v is not fs.ErrNotExist", path, err)
+		}
+	}
+}
+
+// A folder whose name reads as a reference is reached by a path.
+func TestADirectoryNamedLikeAReference(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("mine@1.0.0", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("mine@1.0.0/p.rego", []byte(goodPolicy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	load(t, "./mine@1.0.0")
+	_, err := policies.Load(t.Context(), "mine@1.0.0")
+	wantCode(t, err, policies.CodeUnknown)
+}
+
+func TestLoadDoesNotBeginWhenItIsTooLate(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	_, err := policies.Load(ctx, policies.Default)
+	wantCode(t, err, policies.CodeUnreadable)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v does not say that it was cancelled", err)
+	}
+}
+
+func TestDirectoriesOfTheWrongKindAreRefused(t *testing.T) {
+	both := writeDir(t, map[string]string{"a.rego": goodPolicy, "b/a.rego": goodPolicy})
+	twice := writeDir(t, map[string]string{
+		"a.rego": goodPolicy,
+		"b.rego": strings.TrimSuffix(goodMetadata, "\n") + "\n",
+	})
+	many := make(map[string]string)
+	for i := range policies.MaxModules + 1 {
+		many[fmt.Sprintf("%d.rego", i)] = "package lib\n"
+	}
+	crowd := make(map[string]string)
+	for i := range policies.MaxEntries {
+		crowd[fmt.Sprintf("%d.txt", i)] = ""
+	}
+	big := goodPolicy + strings.Repeat("#", policies.MaxModuleBytes) + "\n"
+	for name, tc := range map[string]struct{ dir, want string }{
+		"empty":               {t.TempDir(), "no module declares"},
+		"only tests":          {writeDir(t, map[string]string{"a_test.rego": goodPolicy}), "no module declares"},
+		"two policies":        {both, "exactly once"},
+		"METADATA twice":      {twice, "METADATA more than once"},
+		"too many modules":    {writeDir(t, many), "more than 100 Rego files"},
+		"too many files":      {writeDir(t, crowd), "more than 2000 files"},
+		"a file too large":    {policyDir(t, big), "policy.rego: it is larger than 1048576 bytes"},
+		"not a policy at all": {policyDir(t, "\x00\x01\xff"), "policy.rego:1:"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := policies.Load(t.Context(), tc.dir)
+			wantCode(t, err, policies.CodeInvalid)
+			if got := problemsOf(t, err); !strings.Contains(got, tc.want) {
+				t.Errorf("problems do not mention %q:\n%s", tc.want, got)
+			}
+		})
+	}
+}
+
+func TestTheLargestModuleLoads(t *testing.T) {
+	source := goodPolicy + "#"
+	source += strings.Repeat("x", policies.MaxModuleBytes-len(source))
+	load(t, policyDir(t, source))
+}
+
+func TestSymbolicLinksLeadNowhereOutside(t *testing.T) {
+	outside := policyDir(t, goodPolicy)
+	for name, target := range map[string]string{
+		"absolute": filepath.Join(outside, "policy.rego"),
+		"relative": "../../" + filepath.Base(filepath.Dir(outside)) + "/" + filepath.Base(outside) + "/policy.rego",
+		"dangling": "nowhere.rego",
+		"itself":   "link.rego",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.Symlink(target, filepath.Join(dir, "link.rego")); err != nil {
+				t.Skip(err)
+			}
+			_, err := policies.Load(t.Context(), dir)
+			wantCode(t, err, policies.CodeUnreadable)
+		})
+	}
+	t.Run("linked folders are not followed", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := os.Symlink(outside, filepath.Join(dir, "lib")); err != nil {
+			t.Skip(err)
+		}
+		_, err := policies.Load(t.Context(), dir)
+		wantCode(t, err, policies.CodeInvalid) // for want of a module
+	})
+	t.Run("inside is fine", func(t *testing.T) {
+		dir := writeDir(t, map[string]string{"real.txt": goodPolicy})
+		if err := os.Symlink("real.txt", filepath.Join(dir, "link.rego")); err != nil {
+			t.Skip(err)
+		}
+		load(t, dir)
+	})
+}
+
+func TestAFolderNamedLikeAModuleIsAFolder(t *testing.T) {
+	load(t, writeDir(t, map[string]string{"a.rego/policy.rego": goodPolicy}))
+}
+
+func TestBundlesThatAreNoneAreRefused(t *testing.T) {
+	good, err := os.ReadFile(opaBundle(t, policyDir(t, goodPolicy)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := slices.Clone(good)
+	flipped[len(flipped)-5] ^= 0xff // the checksum
+	for name, tc := range map[string]struct {
+		content []byte
+		want    string
+	}{
+		"empty":                {nil, "not a bundle"},
+		"text":                 {[]byte(goodPolicy), "not a bundle"},
+		"truncated":            {good[:len(good)/2], "not a bundle"},
+		"bit flipped":          {flipped, "not a bundle"},
+		"gzip of words":        {zipped(t, bytes.Repeat([]byte("no tar "), 200)), "not a bundle"},
+		"zeros behind its end": {zipped(t, make([]byte, policies.MaxBundleBytes+1)), "unpacked, it is larger than"},
+		"too large":            {noise(policies.MaxBundleBytes + 1), "larger than 16777216 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := policies.Load(t.Context(), writeFile(t, "b.tar.gz", tc.content))
+			wantCode(t, err, policies.CodeInvalid)
+			if got := problemsOf(t, err); !strings.Contains(got, tc.want) {
+				t.Errorf("problems do not mention %q:\n%s", tc.want, got)
+			}
+		})
+	}
+}
+
+func TestArchivesThatAreHostileAreRefused(t *testing.T) {
+	policy := entry{"/policy.rego", goodPolicy}
+	zeros := strings.Repeat("\x00", policies.MaxModuleBytes)
+	bomb := []entry{policy}
+	for i := range policies.MaxBundleBytes/policies.MaxModuleBytes + 1 {
+		bomb = append(bomb, entry{fmt.Sprintf("/%d.bin", i), zeros})
+	}
+	crowd := []entry{policy}
+	for i := range policies.MaxEntries {
+		crowd = append(crowd, entry{fmt.Sprintf("/%d.bin", i), ""})
+	}
+	many := []entry{policy}
+	for i := range policies.MaxModules {
+		many = append(many, entry{fmt.Sprintf("/%d.rego", i), "package lib\n"})
+	}
+	for name, tc := range map[string]struct {
+		entries []entry
+		want    string
+	}{
+		"unpacks too far":     {bomb, "unpacked, it is larger than"},
+		"too many files":      {crowd, "more than 2000 files"},
+		"too many modules":    {many, "more than 100 Rego files"},
+		"a file too large":    {[]entry{{"/policy.rego", goodPolicy + zeros}}, "/policy.rego: it is larger than"},
+		"a file twice":        {[]entry{policy, {"/lib.rego", "package lib\n"}, {"/lib.rego", "package lib\n\nx := 1\n"}}, "lib.rego: the file is there twice"},
+		"no policy":           {[]entry{{"/policy.txt", goodPolicy}}, "no module declares"},
+		"a link for a policy": {[]entry{{"/policy.rego", "-> /etc/hostname"}}, "no module declares"},
+		"data":                {[]entry{policy, {"/data.json", `{"a": 1}`}}, "carries data"},
+		"broken data":         {[]entry{policy, {"/data.json", `{"a`}}, ""},
+		"broken manifest":     {[]entry{policy, {"/.manifest", `{"roots": 1}`}}, ""},
+		"broken Rego":         {[]entry{{"/policy.rego", goodPolicy + "x := {"}}, "policy.rego:"},
+		"outside the roots":   {[]entry{policy, {"/.manifest", `{"roots": ["elsewhere"]}`}}, "roots"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := policies.Load(t.Context(), archive(t, tc.entries...))
+			wantCode(t, err, policies.CodeInvalid)
+			if got := problemsOf(t, err); !strings.Contains(got, tc.want) {
+				t.Errorf("problems do not mention %q:\n%s", tc.want, got)
+			}
+		})
+	}
+}
+
+// Names in an archive lead nowhere, so they need not be refused.
+func TestNamesInAnArchiveAreOnlyNames(t *testing.T) {
+	want := load(t, policyDir(t, goodPolicy)).Identity()
+	for _, name := range []string{"../../policy.rego", "/../policy.rego", "./policy.rego", "C:\\policy.rego"} {
+		path := archive(t, entry{name, goodPolicy})
+		if got := load(t, path).Identity(); got != want {
+			t.Errorf("%s: identity is %+v", name, got)
+		}
+		if files, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); len(files) != 1 {
+			t.Errorf("%s: loading left files behind: %v", name, files)
+		}
+	}
+}
+
+// A sparse file states a size that the archive does not hold. Taken at its word
+// it would be allocated.
+func TestSparseFilesDoNotInflate(t *testing.T) {
+	var tarred bytes.Buffer
+	for i := range 40 {
+		records := paxRecord("GNU.sparse.major", "1") + paxRecord("GNU.sparse.minor", "0") +
+			paxRecord("GNU.sparse.name", fmt.Sprintf("%d.bin", i)) +
+			paxRecord("GNU.sparse.realsize", fmt.Sprint(policies.MaxModuleBytes))
+		tarred.Write(ustar("x", 'x', len(records)))
+		tarred.WriteString(pad(records))
+		sparseMap := fmt.Sprintf("1\n%d\n0\n", policies.MaxModuleBytes)
+		tarred.Write(ustar("sparse", '0', 512))
+		tarred.WriteString(pad(sparseMap))
+	}
+	tarred.Write(make([]byte, 1024))
+	_, err := policies.Load(t.Context(), writeFile(t, "sparse.tar.gz", zipped(t, tarred.Bytes())))
+	wantCode(t, err, policies.CodeInvalid)
+	if got := problemsOf(t, err); !strings.Contains(got, "unpacked, it is larger than") {
+		t.Error(got)
+	}
+}
+
+// paxRecord is "LENGTH KEY=VALUE\n", whose length counts itself.
+func paxRecord(key, value string) string {
+	for n := len(key) + len(value) + 3; ; n++ {
+		if s := fmt.Sprintf("%d %s=%s\n", n, key, value); len(s) == n {
+			return s
+		}
+	}
+}
+
+// ustar is a header block with only what a reader looks at.
+func ustar(name string, kind byte, size int) []byte {
+	b := make([]byte, 512)
+	copy(b, name)
+	copy(b[100:], "0000600\x00")
+	copy(b[124:], fmt.Sprintf("%011o\x00", size))
+	copy(b[136:], "00000000000\x00")
+	b[156] = kind
+	copy(b[257:], "ustar\x0000")
+	copy(b[148:], "        ")
+	sum := 0
+	for _, c := range b {
+		sum += int(c)
+	}
+	copy(b[148:], fmt.Sprintf("%06o\x00 ", sum))
+	return b
+}
+
+func pad(s string) string { return s + strings.Repeat("\x00", (512-len(s)%512)%512) }
+
+// noise is bytes that do not compress, the same every time.
+func noise(n int) []byte {
+	b := make([]byte, n)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}

@@ -1,0 +1,86 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+)
+
+// Problem is one thing that is wrong with a policy, and where.
+type Problem struct {
+	// File is the module's path as the user knows it, or "" where the problem
+	// belongs to no single file.
+	File string `json:"file,omitzero"`
+	// Row and Col count from 1, in lines and bytes; 0 means unknown.
+	Row     int    `json:"row,omitzero"`
+	Col     int    `json:"col,omitzero"`
+	Message string `json:"message"`
+}
+
+// String renders p as compilers do: file:row:col: message.
+func (p Problem) String() string {
+	switch {
+	case p.File == "":
+		return p.Message
+	case p.Row == 0:
+		return p.File + ": " + p.Message
+	default:
+		return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Row, p.Col, p.Message)
+	}
+}
+
+// problemAt places a message at a location, which may be nil.
+func problemAt(loc *ast.Location, format string, args ...any) Problem {
+	p := Problem{Message: fmt.Sprintf(format, args...)}
+	if loc != nil {
+		p.File, p.Row, p.Col = loc.File, loc.Row, loc.Col
+	}
+	return p
+}
+
+// invalid is the one way to say CodeInvalid. It needs at least one problem.
+func invalid(ref string, problems ...Problem) *fault.Error {
+	more := ""
+	if n := len(problems) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more)", n)
+	}
+	return fault.New(CodeInvalid, "policy %s is invalid: %s%s", ref, problems[0], more).
+		With("policy", ref).
+		With("problems", problems)
+}
+
+// invalidRego is CodeInvalid for what OPA's parser and compiler say.
+func invalidRego(ref string, err error) *fault.Error {
+	return invalid(ref, regoProblems(err)...)
+}
+
+// regoProblems takes an error of OPA's apart. There is always at least one.
+func regoProblems(err error) []Problem {
+	var list ast.Errors
+	if !errors.As(err, &list) || len(list) == 0 {
+		return []Problem{{Message: oneLine(err.Error())}}
+	}
+	problems := make([]Problem, len(list))
+	for i, e := range list {
+		problems[i] = problemAt(e.Location, "%s", explain(oneLine(e.Message)))
+	}
+	return problems
+}
+
+// explain adds what the compiler cannot know: that a built-in exists but is
+// withheld.
+func explain(message string) string {
+	name, ok := strings.CutPrefix(message, "undefined function ")
+	if ok && slices.ContainsFunc(ast.Builtins, func(b *ast.Builtin) bool { return b.Name == name && withheld(b) }) {
+		return name + " is withheld from policies, because its result can change from one run to the next"
+	}
+	return message
+}
+
+// oneLine folds all white space, so that a message fits on one line.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
