@@ -37,7 +37,7 @@ func (l *Ledger) create(ctx context.Context, e *Event) (bool, error) {
 	if err := l.build(ctx, draft, e); err != nil {
 		return false, translate(ctx, "create", err)
 	}
-	if err := flush(draft); err != nil {
+	if err := flushFile(draft); err != nil {
 		return false, err
 	}
 	if err := os.Link(draft, l.path); errors.Is(err, fs.ErrExist) {
@@ -48,7 +48,7 @@ func (l *Ledger) create(ctx context.Context, e *Event) (bool, error) {
 	l.mu.Lock()
 	l.file = file
 	l.mu.Unlock()
-	return true, errors.Join(flush(l.dir), flush(filepath.Dir(l.dir)))
+	return true, errors.Join(flushDir(l.dir), flushDir(filepath.Dir(l.dir)))
 }
 
 // build makes a database of the empty file at path. Nobody else knows the file

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 )
 
 // fileName is the database's name in the state directory.
@@ -80,15 +81,31 @@ func makeDir(dir string) error {
 	return nil
 }
 
-// flush makes what was written to path, a file or a directory, survive a loss of
-// power.
-func flush(path string) error {
+// flushFile makes what was written to the file at path survive a loss of power.
+func flushFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0) // Windows flushes only what may be written.
+	if err != nil {
+		return unwritable(path, err)
+	}
+	return flush(f)
+}
+
+// flushDir does the same for the entries of a directory. Windows has no such
+// flush: NTFS keeps a journal of its directories.
+func flushDir(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return unwritable(path, err)
 	}
+	return flush(f)
+}
+
+func flush(f *os.File) error {
 	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return unwritable(path, err)
+		return unwritable(f.Name(), err)
 	}
 	return nil
 }
