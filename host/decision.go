@@ -1,0 +1,69 @@
+package host
+
+import (
+	"github.com/switchyard-dev/switchyard/host/finding"
+	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Decision is where a round goes, and all that led there (design section 6).
+type Decision struct {
+	// TaskID and NextRound are empty for a stateless route.
+	TaskID    string `json:"task_id,omitzero"`
+	Round     int    `json:"round"`
+	NextRound int    `json:"next_round,omitzero"`
+	MaxRounds int    `json:"max_rounds"`
+	// NextAction is the destination that the policy chose.
+	NextAction string `json:"next_action"`
+	Stuck      bool   `json:"stuck"`
+	Reason     string `json:"reason"`
+	// Findings are merged, most important first.
+	Findings []finding.Finding `json:"findings"`
+	// Skipped are the items that plugins left out, and why.
+	Skipped []Skipped `json:"skipped"`
+	Routing Routing   `json:"routing"`
+	// Input is all that the policy saw.
+	Input   policies.Input     `json:"input"`
+	Policy  policies.Identity  `json:"policy"`
+	Plugins []plugins.Identity `json:"plugins"`
+	Reports []Report           `json:"reports"`
+	// Event is where the ledger keeps the decision; nil for a stateless route.
+	Event *Event `json:"event,omitzero"`
+}
+
+// Routing says where the findings alone would go.
+type Routing struct {
+	// NextDestination is the strongest destination of any finding, whatever
+	// the cap and verification say; without findings it is the next action.
+	NextDestination string `json:"next_destination"`
+	FindingCount    int    `json:"finding_count"`
+	// Buckets lists the findings' fingerprints by destination.
+	Buckets map[string][]string `json:"buckets"`
+}
+
+// Skipped is an item of a report that a plugin left out.
+type Skipped struct {
+	Plugin string `json:"plugin"`
+	Report string `json:"report"`
+	Ref    string `json:"ref"`
+	Reason string `json:"reason"`
+}
+
+// Report is one piece of evidence that a decision rests on.
+type Report struct {
+	// Path is as the user wrote it; "-" is standard input.
+	Path   string `json:"path"`
+	Digest string `json:"digest"`
+	Plugin string `json:"plugin"`
+	Critic string `json:"critic"`
+	// Findings and Skipped count what the plugin made of it, before merging.
+	Findings int `json:"findings"`
+	Skipped  int `json:"skipped"`
+}
+
+// Event is a place in a task's chain. Kept elsewhere, its hash proves later
+// that the chain up to it is unchanged and complete.
+type Event struct {
+	N    int64  `json:"n"`
+	Hash string `json:"hash"`
+}

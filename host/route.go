@@ -1,0 +1,182 @@
+package host
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/host/finding"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Request is what a round is decided on.
+type Request struct {
+	Reports []ReportRef
+	// Stdin is read where a report's path is Stdin.
+	Stdin io.Reader
+	// Verify is the outcome of the project's verification.
+	Verify policies.Verify
+	// Round is the round that the caller means, 0 for whichever it is.
+	Round int
+	// MaxRounds is the cap, 0 for the task's or the project's own.
+	MaxRounds int
+	// Policy is a policy reference, "" for the project's own. A path is
+	// relative to the user's folder.
+	Policy string
+}
+
+// stuckAction is the destination that every policy declares for what nobody
+// can route.
+const stuckAction = "stuck"
+
+// Route decides on reports alone: it keeps nothing and knows no task. The round
+// is the request's, else the one that the reports name, else 1.
+func (e *Engine) Route(ctx context.Context, req Request) (Decision, error) {
+	config, err := e.project.Config(ctx, task.MaxRounds)
+	if err != nil {
+		return Decision{}, err
+	}
+	loading := e.load(ctx, req, config)
+	policy, all, err := loading.wait()
+	if err != nil {
+		return Decision{}, err
+	}
+	round, err := bind(all, "", req.Round)
+	if err != nil {
+		return Decision{}, err
+	}
+	return decide(ctx, policy, all, max(round, 1), firstOf(req.MaxRounds, config.MaxRounds, task.DefaultRounds), req.Verify)
+}
+
+// loading is the policy and the evidence of a request on their way, side by
+// side.
+type loading struct {
+	cancel   context.CancelFunc
+	policies chan result[*policies.Policy]
+	evidence chan result[[]evidence]
+}
+
+type result[T any] struct {
+	value T
+	err   error
+}
+
+func (e *Engine) load(ctx context.Context, req Request, config project.Config) *loading {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &loading{cancel: cancel, policies: make(chan result[*policies.Policy], 1), evidence: make(chan result[[]evidence], 1)}
+	go func() {
+		p, err := e.policy(ctx, req.Policy, config.Policy)
+		l.policies <- result[*policies.Policy]{p, err}
+	}()
+	go func() {
+		all, err := e.gather(ctx, req.Reports, req.Stdin, config)
+		l.evidence <- result[[]evidence]{all, err}
+	}()
+	return l
+}
+
+// wait returns what was loaded, or the policy's error before the evidence's, so
+// that the same mistake always gives the same error.
+func (l *loading) wait() (*policies.Policy, []evidence, error) {
+	defer l.cancel()
+	p := <-l.policies
+	if p.err != nil {
+		l.abandon()
+		return nil, nil, p.err
+	}
+	ev := <-l.evidence
+	return p.value, ev.value, ev.err
+}
+
+// abandon ends the loading and waits until nothing of it is left running.
+func (l *loading) abandon() {
+	l.cancel()
+	<-l.evidence
+}
+
+// policy loads what the user asked for, else what the project configures, else
+// the default.
+func (e *Engine) policy(ctx context.Context, asked, configured string) (*policies.Policy, error) {
+	ref, from := asked, e.project
+	if ref == "" {
+		ref, from = configured, project.Project{Root: e.project.Root, Dir: e.project.Root}
+	}
+	if ref == "" {
+		ref = policies.Default
+	}
+	if !policies.IsReleaseRef(ref) {
+		path, err := from.Resolve(ref)
+		if err != nil {
+			return nil, err
+		}
+		ref = path
+	}
+	return policies.Load(ctx, ref)
+}
+
+// decide merges the evidence's findings, routes each and lets the policy choose.
+func decide(ctx context.Context, policy *policies.Policy, all []evidence, round, maxRounds int, verify policies.Verify) (Decision, error) {
+	d := Decision{Round: round, MaxRounds: maxRounds, Policy: policy.Identity()}
+	var found []finding.Finding
+	for _, ev := range all {
+		for _, f := range ev.result.Findings {
+			found = append(found, classify(policy, f))
+		}
+		for _, s := range ev.result.Skipped {
+			d.Skipped = append(d.Skipped, Skipped{Plugin: ev.plugin.Name, Report: ev.doc.Digest(), Ref: s.Ref, Reason: s.Reason})
+		}
+		if !slices.Contains(d.Plugins, ev.plugin) {
+			d.Plugins = append(d.Plugins, ev.plugin)
+		}
+		d.Reports = append(d.Reports, summarize(ev))
+	}
+	d.Findings = finding.Merge(found)
+
+	routes := make(map[string]int)
+	d.Routing = Routing{FindingCount: len(d.Findings), Buckets: make(map[string][]string)}
+	for _, f := range d.Findings {
+		routes[f.Route]++
+		d.Routing.Buckets[f.Route] = append(d.Routing.Buckets[f.Route], f.Fingerprint)
+	}
+	d.Input = policies.Input{Round: round, MaxRounds: maxRounds, FindingCount: len(d.Findings), Routes: routes, Verify: verify}
+	chosen, err := policy.Decide(ctx, d.Input)
+	if err != nil {
+		return Decision{}, err
+	}
+	d.NextAction, d.Reason, d.Stuck = chosen.NextAction, chosen.Reason, chosen.NextAction == stuckAction
+	d.Routing.NextDestination = policy.Strongest(routes)
+	if d.Routing.NextDestination == "" {
+		d.Routing.NextDestination = d.NextAction
+	}
+	return d, nil
+}
+
+// classify gives a finding its destination. A category that the policy does not
+// know stops the loop: guessing where it goes could be guessing that it is
+// harmless.
+func classify(policy *policies.Policy, f finding.Finding) finding.Finding {
+	route, known := policy.Route(f.Category)
+	if !known {
+		f.UnknownCategory, f.Severity, route = true, finding.Fail, stuckAction
+	}
+	f.Route = route
+	return f
+}
+
+func summarize(ev evidence) Report {
+	return Report{
+		Path: ev.path, Digest: ev.doc.Digest(), Plugin: ev.plugin.Name, Critic: ev.result.Critic,
+		Findings: len(ev.result.Findings), Skipped: len(ev.result.Skipped),
+	}
+}
+
+func firstOf(values ...int) int {
+	for _, v := range values {
+		if v != 0 {
+			return v
+		}
+	}
+	return 0
+}
