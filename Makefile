@@ -1,0 +1,65 @@
+# Switchyard. make help lists the targets.
+
+GO      ?= go
+BIN     := bin/switchyard
+LDFLAGS := -s -w
+BUILD   := CGO_ENABLED=0 $(GO) build -buildvcs=auto -trimpath -ldflags='$(LDFLAGS)'
+TOOL    := $(GO) tool -modfile=tools/go.mod
+GUESTS  := plugins/builtin
+TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test race bench fuzz check format vet lint tidy guests guests-check cross clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/switchyard
+	$(BUILD) -o $(BIN) ./cmd/switchyard
+
+demo: build ## run the main job on real reports, in a throw-away project
+	@sh scripts/demo.sh $(BIN) testdata/reports
+
+test: ## run the tests
+	$(GO) test ./...
+
+race: ## run the tests under the race detector
+	CGO_ENABLED=1 $(GO) test -race -short ./...
+
+bench: build ## measure the decision, the merge, a guest call, the ledger and the whole process
+	$(GO) test -run '^$$' -bench . -benchmem ./host/... ./plugins/... ./policies/...
+	$(GO) test -run '^$$' -bench . -benchtime 40x ./cmd/switchyard
+
+fuzz: ## fuzz what parses and merges, 30 seconds each
+	$(GO) test -run '^$$' -fuzz '^FuzzMerge$$' -fuzztime 30s ./host/finding
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./plugins/report
+	$(GO) test -run '^$$' -fuzz '^FuzzOutput$$' -fuzztime 30s ./plugins
+
+check: format vet lint tidy test race guests-check cross ## all that has to pass before a commit lands
+
+format:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
+
+vet:
+	$(GO) vet ./...
+
+lint: ## staticcheck, and the rule of who may import whom
+	$(TOOL) staticcheck ./...
+	$(TOOL) depguard ./...
+
+tidy:
+	$(GO) mod tidy -diff
+	$(GO) mod verify
+
+guests: ## rebuild the WebAssembly guests from their sources (needs Node.js)
+	cd $(GUESTS) && npm ci && npm run build
+
+guests-check: ## hold the committed guests against their sources
+	cd $(GUESTS) && npm ci && npm run check
+
+cross: ## build for every platform
+	@set -e; for t in $(TARGETS); do echo "build $$t"; \
+		GOOS=$${t%/*} GOARCH=$${t#*/} $(BUILD) -o /dev/null ./cmd/switchyard; done
+
+clean: ## remove what the build left behind
+	rm -rf bin $(GUESTS)/node_modules

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+)
+
+const repository = "../.."
+
+// TestErrorsPage holds docs/errors.md against the program. UPDATE=1 rewrites it.
+func TestErrorsPage(t *testing.T) {
+	page := filepath.Join(repository, "docs", "errors.md")
+	want := errorsPage()
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Error("docs/errors.md is stale: run UPDATE=1 go test ./cmd/switchyard -run TestErrorsPage")
+	}
+}
+
+func errorsPage() string {
+	var b strings.Builder
+	b.WriteString(`# Errors
+
+A command that fails says so on standard error and exits with 1, or with 2 where the command line itself is wrong. As text:
+
+` + "```" + `
+switchyard: error: MESSAGE [CODE]
+hint: WHAT TO DO
+` + "```" + `
+
+With ` + "`--output json`" + ` it is ` + "`" + `{"error": {"code", "message", "hint", "details"}}` + "`" + `. The code is stable: scripts may rely on it. The
+details depend on the code; errors about a report name the ` + "`report`" + `, and its ` + "`ref`" + ` where one place in it is to blame. A plugin of your own
+may add codes of its own.
+`)
+	for _, group := range errorGroups() {
+		fmt.Fprintf(&b, "\n## %s\n\n| code | what it means | what to do |\n|---|---|---|\n", group.title)
+		for _, e := range group.entries {
+			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", e.code, e.meaning, e.hint)
+		}
+	}
+	return b.String()
+}
+
+// TestEveryCodeIsDocumented finds the codes in the sources of the program and
+// of its guests, and holds them against the table.
+func TestEveryCodeIsDocumented(t *testing.T) {
+	declared := regexp.MustCompile(`fault\.Code = "([a-z0-9-]+)"`)
+	spoken := regexp.MustCompile(`"((?:critic-output|sarif|plugin-config)-[a-z-]+)"`)
+	found := map[fault.Code]bool{}
+	collect := func(dir, ext string, code *regexp.Regexp) {
+		walk(t, dir, func(path, text string) {
+			if strings.HasSuffix(path, ext) && !strings.HasSuffix(path, "_test.go") {
+				for _, m := range code.FindAllStringSubmatch(text, -1) {
+					found[fault.Code(m[1])] = true
+				}
+			}
+		})
+	}
+	for _, dir := range []string{"cmd", "host", "plugins", "policies"} {
+		collect(dir, ".go", declared)
+	}
+	collect("plugins/builtin", ".ts", spoken)
+	collect("plugins/sdk", ".ts", spoken)
+	if len(found) < 50 {
+		t.Fatalf("only %d codes found", len(found))
+	}
+	listed := map[fault.Code]bool{}
+	for _, group := range errorGroups() {
+		for _, e := range group.entries {
+			if listed[e.code] {
+				t.Errorf("%s is documented twice", e.code)
+			}
+			if e.meaning == "" || e.hint == "" {
+				t.Errorf("%s lacks its meaning or its hint", e.code)
+			}
+			if !found[e.code] {
+				t.Errorf("%s is documented and nothing returns it", e.code)
+			}
+			listed[e.code] = true
+		}
+	}
+	for code := range found {
+		if !listed[code] {
+			t.Errorf("%s is not documented", code)
+		}
+	}
+}
+
+// TestEveryCodeIsProvoked asks of every documented code that a test expects it:
+// a script of the real program, a conformance vector, or a Go test that names
+// its constant.
+func TestEveryCodeIsProvoked(t *testing.T) {
+	var expectations strings.Builder
+	walk(t, ".", func(path, text string) {
+		switch {
+		case strings.HasSuffix(path, "errors_test.go"):
+		case strings.HasSuffix(path, ".txtar"), strings.HasSuffix(path, "_test.go"):
+			expectations.WriteString(text)
+		}
+	})
+	for _, dir := range []string{"host", "plugins", "policies", "testdata/normalizers"} {
+		walk(t, dir, func(path, text string) {
+			if strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".json") {
+				expectations.WriteString(text)
+			}
+		})
+	}
+	constants := constantsByCode(t)
+	text := expectations.String()
+	for _, group := range errorGroups() {
+		for _, e := range group.entries {
+			names := append([]string{`"` + string(e.code) + `"`, `\[` + string(e.code) + `\]`}, constants[e.code]...)
+			if !slices.ContainsFunc(names, func(name string) bool { return strings.Contains(text, name) }) {
+				t.Errorf("no test provokes %s", e.code)
+			}
+		}
+	}
+}
+
+// constantsByCode maps each code to how tests name its constant, as in
+// policies.CodeTimeout.
+func constantsByCode(t *testing.T) map[fault.Code][]string {
+	constant := regexp.MustCompile(`(Code[A-Za-z0-9]+)\s+fault\.Code = "([a-z0-9-]+)"`)
+	names := map[fault.Code][]string{}
+	for _, dir := range []string{"host", "plugins", "policies"} {
+		walk(t, dir, func(path, text string) {
+			if !strings.HasSuffix(path, ".go") {
+				return
+			}
+			pkg := filepath.Base(filepath.Dir(path))
+			for _, m := range constant.FindAllStringSubmatch(text, -1) {
+				names[fault.Code(m[2])] = append(names[fault.Code(m[2])], pkg+"."+m[1])
+			}
+		})
+	}
+	return names
+}
+
+// walk hands every file below a folder of the repository to visit.
+func walk(t *testing.T, dir string, visit func(path, text string)) {
+	t.Helper()
+	if dir != "." {
+		dir = filepath.Join(repository, dir)
+	}
+	files := 0
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if err == nil && d.Name() == "node_modules" {
+				return filepath.SkipDir
+			}
+			return err
+		}
+		text, err := os.ReadFile(path)
+		files++
+		visit(path, string(text))
+		return err
+	})
+	if err != nil || files == 0 {
+		t.Fatalf("%d files below %s: %v", files, dir, err)
+	}
+}
+
+func TestHelpNamesEveryExitStatus(t *testing.T) {
+	for action, want := range map[string]int{"commit": 0, "executor": 10, "researcher": 11, "askuser": 12, "plan-checker": 13, "stuck": 14, "elsewhere": 15} {
+		if got := decisionExit(action); got != want {
+			t.Errorf("%s exits with %d, want %d", action, got, want)
+		}
+	}
+	for _, code := range []string{"  0  done", "  1  a fault", "  2  the command line"} {
+		if !strings.Contains(exitStatus, code) {
+			t.Errorf("the help lacks %q", code)
+		}
+	}
+}
+
+func TestCleanLeavesNothingThatMovesTheCursor(t *testing.T) {
+	for in, want := range map[string]string{
+		"plain text, ä and 猫":   "plain text, ä and 猫",
+		"\x1b[2J\x1b]0;title\a": "<U+001B>[2J<U+001B>]0;title<U+0007>",
+		"line\nline\ttab\r":     "line line tab ",
+		"a\u202eb\u2066c":       "a<U+202E>b<U+2066>c",
+		"\u009b31m":             "<U+009B>31m",
+		"zero\u200bwidth":       "zero<U+200B>width",
+		"bad\xffbyte":           "bad\ufffdbyte",
+		"no\u00a0break":         "no break",
+	} {
+		if got := clean(in); got != want {
+			t.Errorf("clean(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

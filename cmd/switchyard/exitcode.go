@@ -1,0 +1,44 @@
+package main
+
+// The exit codes of every command (design section 6).
+const (
+	exitDone  = 0
+	exitFault = 1
+	exitUsage = 2
+)
+
+// exitStatus is repeated at the end of every command's help.
+const exitStatus = `
+Exit status:
+  0  done
+  1  a fault; the error on standard error says which
+  2  the command line is wrong
+`
+
+// decisionStatus is added to the help of the commands that decide.
+const decisionStatus = `
+With --exit-code, a decision's exit status is
+  0   commit            11  researcher       13  plan-checker
+  10  executor          12  askuser          14  stuck
+  15  any other destination
+`
+
+// decisionExit maps a decision's destination to the exit code of --exit-code.
+func decisionExit(nextAction string) int {
+	switch nextAction {
+	case "commit":
+		return 0
+	case "executor":
+		return 10
+	case "researcher":
+		return 11
+	case "askuser":
+		return 12
+	case "plan-checker":
+		return 13
+	case "stuck":
+		return 14
+	default:
+		return 15
+	}
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+)
+
+func newLedgerCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ledger",
+		Short: "Check the record of all decisions",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newLedgerVerifyCmd(a))
+	return cmd
+}
+
+func newLedgerVerifyCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Check every task's chain of events",
+		Long: `Verify recomputes the hash of every event, follows every task's chain and folds
+its events again. It prints the newest hash of every task, and fails if anything
+was changed, removed or reordered.`,
+		Args: cobra.NoArgs,
+	}
+	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
+		e, err := a.open()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
+		report, err := e.Verify(ctx)
+		if err != nil {
+			return err
+		}
+		if n := len(report.Problems); n > 0 {
+			return fault.New(codeTampered, "the ledger was changed: %s in %s", plural(n, "problem"), plural(int(report.Tasks), "task")).
+				With("problems", report.Problems)
+		}
+		return a.print(report, func(p *page) { p.verified(report) })
+	})
+	return cmd
+}

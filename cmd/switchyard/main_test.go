@@ -1,0 +1,44 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes the test binary serve as the real program in the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"switchyard": main})
+}
+
+// TestScripts runs every script in testdata/script against the real program,
+// each in a project of its own. UPDATE=1 rewrites what the scripts compare.
+func TestScripts(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/script/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	reports, err := filepath.Abs("../../testdata/reports")
+	if err != nil {
+		t.Fatal(err)
+	}
+	hostile, err := filepath.Abs("../../plugins/testdata/hostile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{
+		Files:               scripts,
+		UpdateScripts:       os.Getenv("UPDATE") != "",
+		RequireExplicitExec: true,
+		Cmds:                scriptCommands(),
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("REPORTS", reports)
+			env.Setenv("HOSTILE", hostile)
+			env.Setenv("SWITCHYARD_CACHE_DIR", filepath.Join(env.WorkDir, ".cache"))
+			// A project of its own, so that no marker above the work folder counts.
+			return os.Mkdir(filepath.Join(env.WorkDir, ".git"), 0o755)
+		},
+	})
+}

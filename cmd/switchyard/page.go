@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// page lays text out for a person. Everything that goes through it is cleaned.
+type page struct {
+	w io.Writer
+	// color and width are those of a terminal; elsewhere there is no colour and
+	// no limit to a line.
+	color bool
+	width int
+}
+
+// newPage returns a page that writes to w, laid out for the device behind it.
+func newPage(w io.Writer, device io.Writer) *page {
+	p := &page{w: w}
+	if f, ok := device.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
+			p.width = width
+		}
+	}
+	return p
+}
+
+// The colours of a terminal (ECMA-48 select graphic rendition).
+const (
+	plain  = ""
+	bold   = "1"
+	dim    = "2"
+	red    = "1;31"
+	green  = "1;32"
+	yellow = "1;33"
+	cyan   = "1;36"
+)
+
+// paint returns s in a colour, where there is one.
+func (p *page) paint(color, s string) string {
+	if !p.color || color == plain {
+		return s
+	}
+	return "\x1b[" + color + "m" + s + "\x1b[0m"
+}
+
+// Errors of writing surface when the buffer behind the page is flushed.
+
+// line writes one line; its arguments must be clean.
+func (p *page) line(format string, args ...any) {
+	fmt.Fprintf(p.w, format+"\n", args...)
+}
+
+// cell is one field of a table.
+type cell struct{ text, color string }
+
+// table writes rows under a header, in columns. The last column is cut to the
+// width of the terminal.
+func (p *page) table(header []string, rows [][]cell) {
+	widths := make([]int, len(header))
+	for i, h := range header {
+		widths[i] = len(h)
+	}
+	for _, row := range rows {
+		for i := range row {
+			row[i].text = clean(row[i].text)
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i].text))
+		}
+	}
+	last := len(header) - 1
+	rest := 0
+	if p.width > 0 {
+		rest = p.width
+		for _, w := range widths[:last] {
+			rest -= w + 2
+		}
+		rest = max(rest, 20)
+	}
+	write := func(row []cell) {
+		var b strings.Builder
+		for i, c := range row {
+			if i == last {
+				b.WriteString(p.paint(c.color, short(c.text, rest)))
+				break
+			}
+			b.WriteString(p.paint(c.color, c.text))
+			b.WriteString(strings.Repeat(" ", widths[i]+2-utf8.RuneCountInString(c.text)))
+		}
+		p.line("%s", strings.TrimRight(b.String(), " "))
+	}
+	head := make([]cell, len(header))
+	for i, h := range header {
+		head[i] = cell{h, dim}
+	}
+	write(head)
+	for _, row := range rows {
+		write(row)
+	}
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+)
+
+// print writes a command's result to standard output: value as JSON, or what
+// text lays out for a person.
+func (a *app) print(value any, text func(*page)) error {
+	w := bufio.NewWriter(a.out)
+	var err error
+	if a.output == outputJSON {
+		err = writeJSON(w, value)
+	} else {
+		text(newPage(w, a.out))
+	}
+	if err = errors.Join(err, w.Flush()); err != nil {
+		return fault.New(codeOutput, "write the result: %w", err)
+	}
+	return nil
+}
+
+func writeJSON(w io.Writer, value any) error {
+	if err := json.MarshalWrite(w, value, json.Deterministic(true), jsontext.WithIndent("  ")); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+// printError writes an error to standard error, in the format that the command
+// line asks for; args serves where it was too wrong for the flags to be read.
+func (a *app) printError(err error, args []string) {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		f = fault.New(codeInternal, "%w", err)
+	}
+	hint := f.Hint
+	if hint == "" {
+		hint = hintFor(f.Code)
+	}
+	if a.output == outputJSON || wantsJSON(args) {
+		details := f.Details
+		if details == nil {
+			details = map[string]any{}
+		}
+		// There is nowhere to report that standard error cannot be written.
+		_ = writeJSON(a.err, map[string]any{"error": errorJSON{
+			Code: string(f.Code), Message: err.Error(), Hint: hint, Details: details,
+		}})
+		return
+	}
+	fmt.Fprintf(a.err, "switchyard: error: %s [%s]\n", clean(err.Error()), f.Code)
+	if path, ok := f.Details["report"].(string); ok {
+		if ref, ok := f.Details["ref"].(string); ok && ref != "" {
+			path += ", at " + ref
+		}
+		fmt.Fprintf(a.err, "report: %s\n", clean(path))
+	}
+	if hint != "" {
+		fmt.Fprintf(a.err, "hint: %s\n", clean(hint))
+	}
+}
+
+// errorJSON is the shape of every error (design section 6).
+type errorJSON struct {
+	Code    string         `json:"code"`
+	Message string         `json:"message"`
+	Hint    string         `json:"hint"`
+	Details map[string]any `json:"details"`
+}
+
+func wantsJSON(args []string) bool {
+	return slices.ContainsFunc(args, func(s string) bool { return s == "--output=json" }) ||
+		strings.Contains("\x00"+strings.Join(args, "\x00")+"\x00", "\x00--output\x00json\x00")
+}

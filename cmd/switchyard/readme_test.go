@@ -1,0 +1,76 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestReadmeShowsRealOutput runs the commands of the README's console blocks,
+// one after another in one project with the real reports, and compares.
+func TestReadmeShowsRealOutput(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(repository, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	switchyard := newProject(t, "")
+	blocks := strings.Split(string(readme), "```console\n")[1:]
+	if len(blocks) == 0 {
+		t.Fatal("the README shows no output")
+	}
+	for _, block := range blocks {
+		block, _, _ = strings.Cut(block, "```")
+		command, want, _ := strings.Cut(block, "\n")
+		if got := switchyard(strings.Fields(strings.TrimPrefix(command, "$ switchyard "))...); got != want {
+			t.Errorf("%s\ngot:\n%s\nwant:\n%s", command, got, want)
+		}
+	}
+}
+
+// TestConfigurationPage uses the page's example as a project's configuration.
+func TestConfigurationPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(repository, "docs", "configuration.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```yaml\n")
+	config, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("the page shows no configuration")
+	}
+	switchyard := newProject(t, config)
+	got := switchyard("route", "--report", "staticcheck-logrus.sarif", "--report", "gosec-logrus.sarif")
+	for _, want := range []string{"round 1 of 5", "dead-code         hooks/test/test_test.go:87", "silenced-failure  writer.go:99", "lint-violation    logrus.go:17"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+}
+
+// newProject makes a project with the real reports and a configuration, and
+// returns a function that runs the program in it and returns all that it
+// prints, failures too.
+func newProject(t *testing.T, config string) func(args ...string) string {
+	t.Helper()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	project := t.TempDir()
+	if err := os.CopyFS(project, os.DirFS(filepath.Join(repository, "testdata", "reports"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(project, "switchyard.yaml"), []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return func(args ...string) string {
+		cmd := exec.Command(program, args...)
+		cmd.Args[0] = "switchyard" // The test binary is the program under this name.
+		cmd.Dir = project
+		cmd.Env = append(os.Environ(), cacheVariable+"="+filepath.Join(project, ".cache"))
+		out, _ := cmd.CombinedOutput()
+		return string(out)
+	}
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/plugins"
+)
+
+func newRootCmd(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "switchyard",
+		Short: "Decide where a review loop goes next",
+		Long: `Switchyard decides what follows a critic's run: commit, back to the executor,
+ask a researcher, ask the user, ask the plan checker, or stop as stuck.
+
+It normalises the critic's report in a sandboxed WebAssembly plugin, merges the
+findings, routes them by a versioned policy, and records why in a ledger.`,
+		Example: `  switchyard route --report report.json
+  switchyard round TASK-1 --report report.json --report lint.sarif
+  switchyard explain TASK-1`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.PersistentFlags().StringVarP(&a.dir, "directory", "C", ".", "work on the project of `DIR`")
+	root.PersistentFlags().Var(&a.output, "output", "print `FORMAT`: text or json")
+	root.SetHelpTemplate(strings.TrimRight(root.HelpTemplate(), "\n") + "\n" + exitStatus)
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(
+		newRouteCmd(a),
+		newRoundCmd(a),
+		newStatusCmd(a),
+		newExplainCmd(a),
+		newLedgerCmd(a),
+		newVersionCmd(a),
+	)
+	return root
+}
+
+// outputFormat is the flag --output. Its zero value is text.
+type outputFormat string
+
+const outputJSON outputFormat = "json"
+
+func (f *outputFormat) String() string {
+	if *f == "" {
+		return "text"
+	}
+	return string(*f)
+}
+
+func (f *outputFormat) Type() string { return "format" }
+
+func (f *outputFormat) Set(s string) error {
+	if s != "text" && s != "json" {
+		return fmt.Errorf("%q is neither text nor json", s)
+	}
+	*f = outputFormat(s)
+	return nil
+}
+
+// cacheVariable overrides where compiled plugins are kept.
+const cacheVariable = "SWITCHYARD_CACHE_DIR"
+
+// open returns an engine for the project that the flags name. The caller must
+// close it.
+func (a *app) open() (*host.Engine, error) {
+	p, err := project.Find(a.dir)
+	if err != nil {
+		return nil, usagef("-C: %w", err)
+	}
+	return host.New(host.Options{
+		Project: p,
+		Plugins: plugins.Config{CacheDir: cacheDir()},
+		Now:     time.Now,
+	}), nil
+}
+
+// cacheDir is a folder of the user's own, never one of the project's: compiled
+// plugins are machine code, and a repository must not bring any.
+func cacheDir() string {
+	if dir := os.Getenv(cacheVariable); dir != "" {
+		return dir
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "switchyard", "plugins")
+}

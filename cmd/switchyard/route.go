@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/switchyard-dev/switchyard/host"
+)
+
+func newRouteCmd(a *app) *cobra.Command {
+	var f requestFlags
+	cmd := &cobra.Command{
+		Use:   "route --report [PLUGIN=]FILE",
+		Short: "Decide on reports alone, keeping nothing",
+		Long: `Route reads critics' reports, merges their findings and decides where they go.
+It keeps nothing and knows no task: the same input gives the same decision.
+
+Without --round the round is the one that the reports name, else 1.`,
+		Example: `  switchyard route --report report.json
+  golangci-lint run --output.sarif.path=stdout | switchyard route --report sarif=-
+  switchyard route --report critic.json --report lint.sarif --verify green --output json`,
+		Args: cobra.NoArgs,
+	}
+	cmd.Long += "\n" + decisionStatus
+	f.register(cmd.Flags())
+	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
+		return a.decide(ctx, &f, cmd.Flags(), func(e *host.Engine, req host.Request) (host.Decision, error) {
+			return e.Route(ctx, req)
+		})
+	})
+	return cmd
+}
+
+// decide runs a command that ends in a decision, and prints it.
+func (a *app) decide(ctx context.Context, f *requestFlags, flags *pflag.FlagSet, do func(*host.Engine, host.Request) (host.Decision, error)) error {
+	req, err := f.request(flags, a.in)
+	if err != nil {
+		return err
+	}
+	e, err := a.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
+	d, err := do(e, req)
+	if err != nil {
+		return err
+	}
+	if f.exitCode {
+		a.exit = decisionExit(d.NextAction)
+	}
+	return a.print(d, func(p *page) { p.decision(d) })
+}

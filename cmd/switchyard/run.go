@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+)
+
+// streams are the standard streams of a run.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// run is the whole program: it executes one command line and returns the exit
+// code.
+func run(ctx context.Context, args []string, std streams) int {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // A second signal ends the process at once.
+
+	a := &app{streams: std, exit: exitDone}
+	root := newRootCmd(a)
+	root.SetArgs(args)
+	root.SetIn(std.in)
+	root.SetOut(std.out)
+	root.SetErr(std.err)
+	if err := root.ExecuteContext(ctx); err != nil {
+		if ctx.Err() != nil {
+			err = fault.New(codeInterrupted, "interrupted")
+		}
+		if !a.running {
+			err = usage(err)
+		}
+		a.printError(err, args)
+		if fault.CodeOf(err) == codeUsage {
+			return exitUsage
+		}
+		return exitFault
+	}
+	return a.exit
+}
+
+// app is what the commands of one run share. The flags fill it in before a
+// command runs.
+type app struct {
+	streams
+	dir    string
+	output outputFormat
+	// running says that the command line was understood: an error from here on
+	// is the work's and not the user's spelling.
+	running bool
+	// exit is the exit code of a run without an error.
+	exit int
+}
+
+// runE adapts a command's body to cobra.
+func (a *app) runE(body func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		a.running = true
+		return body(cmd.Context(), args)
+	}
+}
+
+// usage marks an error as one of the command line itself.
+func usage(err error) error {
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == codeUsage {
+		return err
+	}
+	return fault.New(codeUsage, "%w", err)
+}
+
+// usagef is an error of the command line that only the command itself can see.
+func usagef(format string, args ...any) error {
+	return fault.New(codeUsage, format, args...)
+}

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/rogpeppe/go-internal/testscript"
+	_ "modernc.org/sqlite" // for the command sqlite
+)
+
+// scriptCommands are the commands of our own that scripts may use.
+func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"exits":  exits,
+		"json":   jsonAt,
+		"refuse": refuse,
+		"sqlite": sqlite,
+	}
+}
+
+// exits runs a program and wants that exit status:
+//
+//	exits N program [args...]
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits N program [args...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if got := statusOf(ts, args[1], args[2:]...); got != want {
+		ts.Fatalf("exit status %d, want %d", got, want)
+	}
+}
+
+// statusOf runs a program and returns its exit status.
+func statusOf(ts *testscript.TestScript, program string, args ...string) int {
+	err := ts.Exec(program, args...)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exit.ExitCode()
+	}
+	ts.Check(err)
+	return 0
+}
+
+// jsonAt wants a value, or with ! nothing, at a JSON Pointer into a file, stdout
+// or stderr:
+//
+//	[!] json file pointer [value]
+func jsonAt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg && len(args) != 2 || !neg && len(args) != 3 {
+		ts.Fatalf("usage: [!] json file pointer [value]")
+	}
+	var document any
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &document))
+	got, ok := lookUp(document, args[1])
+	if neg {
+		if ok {
+			ts.Fatalf("%s is %v, want nothing", args[1], got)
+		}
+		return
+	}
+	if !ok {
+		ts.Fatalf("there is no %s", args[1])
+	}
+	var want any
+	ts.Check(json.Unmarshal([]byte(args[2]), &want))
+	gotText, err := json.Marshal(got, json.Deterministic(true))
+	ts.Check(err)
+	wantText, err := json.Marshal(want, json.Deterministic(true))
+	ts.Check(err)
+	if !bytes.Equal(gotText, wantText) {
+		ts.Fatalf("%s is %s, want %s", args[1], gotText, wantText)
+	}
+}
+
+// lookUp follows a JSON Pointer.
+func lookUp(value any, pointer string) (any, bool) {
+	for token := range jsontext.Pointer(pointer).Tokens() {
+		switch v := value.(type) {
+		case map[string]any:
+			member, ok := v[token]
+			if !ok {
+				return nil, false
+			}
+			value = member
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil, false
+			}
+			value = v[i]
+		default:
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+// refuse runs switchyard with --output json and wants it to fail with that
+// code: exit status 1, or 2 for usage, nothing on standard output, one whole
+// error on standard error, and the project's state as it was before. The code
+// is written in double quotes, so that it can be found as one.
+//
+//	refuse "CODE" args...
+func refuse(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf(`usage: refuse "CODE" args...`)
+	}
+	code, wantStatus := strings.Trim(args[0], `"`), exitFault
+	if code == string(codeUsage) {
+		wantStatus = exitUsage
+	}
+	before := stateIn(ts)
+	status := statusOf(ts, "switchyard", append([]string{"--output", "json"}, args[1:]...)...)
+	if after := stateIn(ts); after != before {
+		ts.Fatalf("the state has changed from\n%s\nto\n%s", before, after)
+	}
+	if out := ts.ReadFile("stdout"); out != "" {
+		ts.Fatalf("standard output is not empty")
+	}
+	var shown struct {
+		Error *struct {
+			Code    string         `json:"code"`
+			Message string         `json:"message"`
+			Hint    string         `json:"hint"`
+			Details map[string]any `json:"details"`
+		} `json:"error"`
+	}
+	err := json.Unmarshal([]byte(ts.ReadFile("stderr")), &shown, json.RejectUnknownMembers(true))
+	if err != nil || shown.Error == nil {
+		ts.Fatalf("standard error is not exactly one error: %v", err)
+	}
+	e := *shown.Error
+	if e.Code != code || status != wantStatus {
+		ts.Fatalf("it fails with %s and status %d, want %s and %d", e.Code, status, code, wantStatus)
+	}
+	if e.Message == "" || e.Hint == "" || e.Details == nil {
+		ts.Fatalf("the error is incomplete")
+	}
+	if strings.HasSuffix(e.Message, ".") || strings.ContainsAny(e.Message, "\n\t") {
+		ts.Fatalf("the message is not one sentence without a full stop: %q", e.Message)
+	}
+}
+
+// stateIn describes everything in the state folder of the project in the work
+// folder.
+func stateIn(ts *testscript.TestScript) string {
+	var b strings.Builder
+	root := filepath.Join(ts.Getenv("WORK"), ".switchyard")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&b, "%s %s", filepath.Base(path), info.Mode())
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&b, " %x", sha256.Sum256(data))
+		}
+		b.WriteByte('\n')
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		ts.Fatalf("read the state: %v", err)
+	}
+	return b.String()
+}
+
+// sqlite runs SQL on a database:
+//
+//	sqlite file SQL
+func sqlite(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sqlite file SQL")
+	}
+	ts.ReadFile(args[0]) // Opening creates what is not there.
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0]))
+	ts.Check(err)
+	_, err = db.Exec(args[1])
+	ts.Check(errors.Join(err, db.Close()))
+}

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/finding"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// decision shows where a round goes and why, then what there is to do.
+func (p *page) decision(d host.Decision) {
+	p.heading(d)
+	p.line("  because %s", clean(because(d)))
+	p.line("  by policy %s", policyName(d.Policy))
+	if len(d.Findings) > 0 {
+		p.line("")
+		p.findings(d.Findings)
+	}
+	if n := len(d.Skipped); n > 0 {
+		p.line("")
+		p.line("%s left out: %s", plural(n, "item"), clean(reasons(d.Skipped)))
+	}
+}
+
+// heading says in one line where the round goes.
+func (p *page) heading(d host.Decision) {
+	where := fmt.Sprintf("round %d of %d", d.Round, d.MaxRounds)
+	if d.TaskID != "" {
+		where = d.TaskID + ", " + where
+		if d.NextRound != d.Round {
+			where += fmt.Sprintf("; next is round %d", d.NextRound)
+		}
+	}
+	p.line("%s  %s", p.paint(actionColor(d.NextAction), clean(d.NextAction)), clean(where))
+}
+
+// because says in words what the reason of a decision stands for.
+func because(d host.Decision) string {
+	switch d.Reason {
+	case "no-findings":
+		return "there are no findings" + verifyWords(d.Input.Verify)
+	case "stuck-finding":
+		return stuckWords(d.Findings)
+	case "max-rounds":
+		if len(d.Findings) == 0 {
+			return "the last round ends with verification red"
+		}
+		return fmt.Sprintf("the last round ends with %s", plural(len(d.Findings), "finding"))
+	case "verify-red":
+		return "there are no findings, but verification is red"
+	case "routed":
+		return routedWords(d)
+	default:
+		return "the policy says " + d.Reason
+	}
+}
+
+func verifyWords(v policies.Verify) string {
+	if v == policies.Green {
+		return " and verification is green"
+	}
+	return ""
+}
+
+func stuckWords(findings []finding.Finding) string {
+	var categories []string
+	for _, f := range findings {
+		if f.Route != "stuck" {
+			continue
+		}
+		name := f.Category
+		if f.UnknownCategory {
+			name = "the unknown category " + name
+		}
+		if !slices.Contains(categories, name) {
+			categories = append(categories, name)
+		}
+	}
+	return "a finding stops the loop: " + strings.Join(categories, ", ")
+}
+
+// routedWords counts the findings by destination, the chosen one first.
+func routedWords(d host.Decision) string {
+	others := slices.Sorted(maps.Keys(d.Input.Routes))
+	others = slices.DeleteFunc(others, func(name string) bool { return name == d.NextAction || d.Input.Routes[name] == 0 })
+	verb := "go"
+	if d.Input.Routes[d.NextAction] == 1 {
+		verb = "goes"
+	}
+	words := fmt.Sprintf("%s %s to %s", plural(d.Input.Routes[d.NextAction], "finding"), verb, d.NextAction)
+	if len(others) > 0 {
+		words += ", which outranks " + strings.Join(others, ", ")
+	}
+	return words
+}
+
+func policyName(id policies.Identity) string {
+	return clean(fmt.Sprintf("%s %s (%s)", id.Name, id.Version, id.ADR))
+}
+
+func reasons(skipped []host.Skipped) string {
+	counts := make(map[string]int)
+	for _, s := range skipped {
+		counts[s.Reason]++
+	}
+	var words []string
+	for _, reason := range slices.Sorted(maps.Keys(counts)) {
+		words = append(words, fmt.Sprintf("%d %s", counts[reason], reason))
+	}
+	return strings.Join(words, ", ")
+}
+
+func (p *page) findings(findings []finding.Finding) {
+	rows := make([][]cell, len(findings))
+	for i, f := range findings {
+		route := f.Route
+		if f.UnknownCategory {
+			route += "?"
+		}
+		rows[i] = []cell{
+			{route, actionColor(f.Route)}, {string(f.Severity), severityColor(f.Severity)}, {f.Category, plain},
+			{place(f), plain}, {strings.Join(f.ConfirmedBy, ","), plain}, {f.Remediation, plain},
+		}
+	}
+	p.table([]string{"ROUTE", "SEVERITY", "CATEGORY", "WHERE", "FOUND BY", "REMEDIATION"}, rows)
+}
+
+func place(f finding.Finding) string {
+	if f.File == nil {
+		return "-"
+	}
+	if f.Line == nil {
+		return *f.File
+	}
+	return *f.File + ":" + strconv.Itoa(*f.Line)
+}
+
+// task shows one task.
+func (p *page) task(t host.TaskStatus) {
+	p.line("%s  %s, round %d of %d", p.paint(statusColor(t.Status), string(t.Status)), t.TaskID, t.Round, t.MaxRounds)
+	p.line("  round %d went to %s (%s) with %s, %s", t.Last.Round, clean(t.Last.NextAction), clean(t.Last.Reason),
+		plural(t.Last.FindingCount, "finding"), clean(t.UpdatedAt))
+}
+
+// tasks shows all tasks, those that need somebody first.
+func (p *page) tasks(tasks []host.TaskStatus) {
+	if len(tasks) == 0 {
+		p.line("no tasks yet")
+		return
+	}
+	order := map[task.Status]int{task.Stuck: 0, task.Waiting: 1, task.Open: 2, task.Committed: 3}
+	tasks = slices.Clone(tasks)
+	slices.SortStableFunc(tasks, func(a, b host.TaskStatus) int { return cmp.Compare(order[a.Status], order[b.Status]) })
+	rows := make([][]cell, len(tasks))
+	for i, t := range tasks {
+		rows[i] = []cell{
+			{t.TaskID, plain}, {string(t.Status), statusColor(t.Status)}, {fmt.Sprintf("%d/%d", t.Round, t.MaxRounds), plain},
+			{t.Last.NextAction, actionColor(t.Last.NextAction)}, {t.Last.Reason, plain},
+			{strconv.Itoa(t.Last.FindingCount), plain}, {t.UpdatedAt, dim},
+		}
+	}
+	p.table([]string{"TASK", "STATUS", "ROUND", "WENT TO", "REASON", "FINDINGS", "UPDATED"}, rows)
+}
+
+// explanation shows a decision with all its evidence.
+func (p *page) explanation(x host.Explanation) {
+	d := x.Decision
+	p.decision(d)
+	p.line("")
+	p.line("%s", p.paint(bold, "What the policy saw"))
+	p.line("  round %d of %d, %s, verification %s", d.Input.Round, d.Input.MaxRounds, plural(d.Input.FindingCount, "finding"), d.Input.Verify)
+	for _, route := range slices.Sorted(maps.Keys(d.Input.Routes)) {
+		p.line("  %d to %s", d.Input.Routes[route], clean(route))
+	}
+	if len(d.Findings) > 0 {
+		p.line("")
+		p.line("%s", p.paint(bold, "Where the findings come from"))
+		var rows [][]cell
+		for _, f := range d.Findings {
+			for _, s := range f.Sources {
+				rows = append(rows, []cell{{f.Fingerprint, plain}, {f.Category, plain}, {s.Critic, plain}, {s.Plugin, plain}, {shortDigest(s.Report), plain}, {s.Ref, plain}})
+			}
+		}
+		p.table([]string{"FINGERPRINT", "CATEGORY", "CRITIC", "PLUGIN", "REPORT", "REF"}, rows)
+	}
+	p.line("")
+	p.line("%s", p.paint(bold, "Evidence"))
+	for _, r := range d.Reports {
+		p.line("  report  %s  %s, %s, read by %s", shortDigest(r.Digest), clean(r.Path), plural(r.Findings, "finding"), clean(r.Plugin))
+	}
+	for _, pl := range d.Plugins {
+		p.line("  plugin  %s  %s %s", shortDigest(pl.Digest), clean(pl.Name), clean(pl.Version))
+	}
+	p.line("  policy  %s  %s", shortDigest(d.Policy.Digest), policyName(d.Policy))
+	p.line("  event   %s  number %d of the task, %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, clean(x.DecidedAt))
+	if len(x.History) > 1 {
+		p.line("")
+		rows := make([][]cell, len(x.History))
+		for i, h := range x.History {
+			rows[i] = []cell{{strconv.Itoa(h.Round), plain}, {h.NextAction, actionColor(h.NextAction)}, {h.Reason, plain}, {strconv.Itoa(h.FindingCount), plain}, {h.At, dim}}
+		}
+		p.table([]string{"ROUND", "WENT TO", "REASON", "FINDINGS", "DECIDED"}, rows)
+	}
+}
+
+// shortDigest is enough of a digest to compare by eye; JSON has all of it.
+func shortDigest(digest string) string {
+	hex := strings.TrimPrefix(digest, "sha256:")
+	return clean(hex[:min(12, len(hex))])
+}
+
+// verified shows a ledger without problems.
+func (p *page) verified(r ledger.Report) {
+	p.line("%s  %s in %s", p.paint(green, "intact"), plural(int(r.Events), "event"), plural(int(r.Tasks), "task"))
+	if len(r.Heads) == 0 {
+		return
+	}
+	p.line("")
+	rows := make([][]cell, len(r.Heads))
+	for i, h := range r.Heads {
+		rows[i] = []cell{{h.Task, plain}, {strconv.FormatInt(h.N, 10), plain}, {h.Hash, plain}}
+	}
+	p.table([]string{"TASK", "EVENTS", "NEWEST HASH"}, rows)
+}
+
+func actionColor(action string) string {
+	switch action {
+	case "commit":
+		return green
+	case "stuck":
+		return red
+	case "askuser":
+		return yellow
+	default:
+		return cyan
+	}
+}
+
+func severityColor(s finding.Severity) string {
+	switch s {
+	case finding.Fail:
+		return red
+	case finding.Risk:
+		return yellow
+	default:
+		return plain
+	}
+}
+
+func statusColor(s task.Status) string {
+	switch s {
+	case task.Stuck:
+		return red
+	case task.Waiting:
+		return yellow
+	case task.Committed:
+		return green
+	default:
+		return plain
+	}
+}

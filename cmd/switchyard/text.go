@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// clean makes a text from a report, a plugin or the file system safe to show on
+// a terminal: it can neither move the cursor nor reverse the reading order.
+// White space becomes a space, and anything else that is not meant to be seen
+// becomes its code point in angle brackets.
+func clean(s string) string {
+	s = strings.ToValidUTF8(s, "\ufffd")
+	if !strings.ContainsFunc(s, unseen) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !unseen(r):
+			b.WriteRune(r)
+		case unicode.IsSpace(r):
+			b.WriteByte(' ')
+		default:
+			fmt.Fprintf(&b, "<%U>", r)
+		}
+	}
+	return b.String()
+}
+
+func unseen(r rune) bool {
+	return r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Bidi_Control, r) || unicode.IsSpace(r) && r != ' '
+}
+
+// plural writes a count with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// short cuts s to width code points, marking the cut; 0 means no limit.
+func short(s string, width int) string {
+	points := []rune(s)
+	if width <= 0 || len(points) <= width {
+		return s
+	}
+	return string(points[:max(width-1, 0)]) + "…"
+}

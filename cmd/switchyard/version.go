@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// buildInfo is what version prints.
+type buildInfo struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision,omitzero"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Policy   string `json:"policy"`
+}
+
+func newVersionCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Show the version",
+		Args:  cobra.NoArgs,
+		RunE: a.runE(func(context.Context, []string) error {
+			info := readBuildInfo()
+			return a.print(info, func(p *page) {
+				p.line("switchyard %s (%s, %s, default policy %s)", info.Version, info.Go, info.Platform, info.Policy)
+			})
+		}),
+	}
+}
+
+// readBuildInfo reads what the Go toolchain stamped into the binary.
+func readBuildInfo() buildInfo {
+	info := buildInfo{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Policy: policies.Default}
+	if build, ok := debug.ReadBuildInfo(); ok {
+		if build.Main.Version != "" {
+			info.Version = build.Main.Version
+		}
+		for _, s := range build.Settings {
+			if s.Key == "vcs.revision" {
+				info.Revision = s.Value
+			}
+		}
+	}
+	return info
+}
