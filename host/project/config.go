@@ -56,6 +56,9 @@ func (p Project) Config(ctx context.Context, maxRounds int) (Config, error) {
 	if err := d.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
 		return Config{}, invalidConfig("%s", strings.TrimPrefix(err.Error(), "yaml: "))
 	}
+	if err := d.Decode(new(any)); !errors.Is(err, io.EOF) {
+		return Config{}, invalidConfig("the file holds more than one document")
+	}
 	c := Config{Policy: file.Policy}
 	if file.MaxRounds != nil {
 		c.MaxRounds = *file.MaxRounds

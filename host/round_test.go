@@ -1,0 +1,163 @@
+package host_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	issues = `{"critic":"critic","findings":[{"category":"style","severity":"nit","file":"a.go","line":1,"remediation":"r"}]}`
+	clean  = `{"critic":"critic","findings":[]}`
+)
+
+func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
+
+func newEngine(t testing.TB, root string, now func() time.Time) *host.Engine {
+	t.Helper()
+	e := host.New(host.Options{Project: project.Project{Root: root, Dir: root}, Now: now})
+	t.Cleanup(func() {
+		if err := e.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+func request(report string) host.Request {
+	return host.Request{
+		Reports: []host.ReportRef{{Plugin: host.Auto, Path: host.Stdin}},
+		Stdin:   strings.NewReader(report),
+		Verify:  policies.Absent,
+	}
+}
+
+// TestRoundIsDecidedOnce lets two engines decide the same round; the one that
+// records later must not take its report for the next round.
+func TestRoundIsDecidedOnce(t *testing.T) {
+	for _, second := range []struct{ name, report string }{
+		{"the round advances", issues},
+		{"the round stays", `{"critic":"critic","findings":[{"category":"infrastructure-mismatch"}]}`},
+		{"the task ends", clean},
+	} {
+		t.Run(second.name, func(t *testing.T) {
+			root := t.TempDir()
+			fast := newEngine(t, root, noon)
+			if _, err := fast.Round(t.Context(), "T", request(`{"critic":"critic","findings":[{"category":"infrastructure-mismatch"}]}`)); err != nil {
+				t.Fatal(err)
+			}
+			// The slow engine asks for the time when it has decided and is about to record.
+			decided, proceed := make(chan struct{}), make(chan struct{})
+			slow := newEngine(t, root, func() time.Time {
+				close(decided)
+				<-proceed
+				return noon()
+			})
+			failed := make(chan error, 1)
+			go func() {
+				_, err := slow.Round(t.Context(), "T", request(issues))
+				failed <- err
+			}()
+			<-decided
+			if _, err := fast.Round(t.Context(), "T", request(second.report)); err != nil {
+				t.Fatal(err)
+			}
+			close(proceed)
+			if err := <-failed; fault.CodeOf(err) != task.CodeRoundShifted {
+				t.Errorf("got %v, want %s", err, task.CodeRoundShifted)
+			}
+			x, err := fast.Explain(t.Context(), "T", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(x.History) != 2 {
+				t.Errorf("%d decisions are recorded, want 2", len(x.History))
+			}
+		})
+	}
+}
+
+func TestEnginesShareAProject(t *testing.T) {
+	root := t.TempDir()
+	var wg sync.WaitGroup
+	for i := range 8 {
+		e := newEngine(t, root, noon)
+		wg.Go(func() {
+			for n := range 3 {
+				if _, err := e.Round(t.Context(), fmt.Sprintf("T-%d", i), request(issues)); err != nil {
+					t.Errorf("task %d, round %d: %v", i, n+1, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	tasks, err := newEngine(t, root, noon).Tasks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(tasks) != 8 {
+		t.Fatalf("%d tasks, want 8", len(tasks))
+	}
+	for _, s := range tasks {
+		if s.Status != task.Stuck || s.Round != 3 {
+			t.Errorf("%s is %s in round %d", s.TaskID, s.Status, s.Round)
+		}
+	}
+}
+
+func TestRefusedRoundLeavesNothing(t *testing.T) {
+	root := t.TempDir()
+	e := newEngine(t, root, noon)
+	for name, c := range map[string]struct {
+		id   string
+		req  host.Request
+		code fault.Code
+	}{
+		"no report":        {"T", host.Request{Verify: policies.Absent}, host.CodeNoEvidence},
+		"bad id":           {"../T", request(clean), task.CodeInvalidID},
+		"contradiction":    {"T", request(`{"critic":"critic","findings":[],"verdict":"issues_found"}`), "critic-output-verdict-contradiction"},
+		"another task":     {"T", request(`{"critic":"critic","findings":[],"task_id":"U"}`), host.CodeWrongTask},
+		"another round":    {"T", request(`{"critic":"critic","findings":[],"round":2}`), host.CodeWrongRound},
+		"not JSON":         {"T", request(`passed`), "report-invalid-json"},
+		"unknown policy":   {"T", host.Request{Reports: request(clean).Reports, Stdin: strings.NewReader(clean), Verify: policies.Absent, Policy: "routing@9.9.9"}, policies.CodeUnknown},
+		"the wrong round":  {"T", host.Request{Reports: request(clean).Reports, Stdin: strings.NewReader(clean), Verify: policies.Absent, Round: 2}, task.CodeRoundShifted},
+		"no such function": {"T", host.Request{Reports: []host.ReportRef{{Plugin: "none", Path: host.Stdin}}, Stdin: strings.NewReader(clean), Verify: policies.Absent}, "plugin-unknown"},
+	} {
+		if _, err := e.Round(t.Context(), c.id, c.req); fault.CodeOf(err) != c.code {
+			t.Errorf("%s: %v, want %s", name, err, c.code)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(root, project.StateDir)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a refused round leaves state behind: %v", err)
+	}
+}
+
+func TestCancelledRoundEnds(t *testing.T) {
+	e := newEngine(t, t.TempDir(), noon)
+	ctx, cancel := context.WithCancel(t.Context())
+	silent, writer := io.Pipe()
+	defer writer.Close()
+	req := request("")
+	req.Stdin = silent
+	time.AfterFunc(20*time.Millisecond, cancel)
+	if _, err := e.Round(ctx, "T", req); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
