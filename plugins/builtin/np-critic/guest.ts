@@ -7,7 +7,7 @@
  * silently read as "no findings" commits the task.
  */
 
-import { Elements, Members, Value, document, firstOf, isArray } from "../../sdk/assemblyscript/cursor";
+import { Elements, Members, Value, document, find, firstOf, isArray } from "../../sdk/assemblyscript/cursor";
 import { Writer } from "../../sdk/assemblyscript/writer";
 import { answer, fail, failConfig, path, sentence } from "../../sdk/assemblyscript/result";
 import { packed } from "../../sdk/assemblyscript/abi";
@@ -29,8 +29,9 @@ export function sy_describe(): u64 {
 }
 
 export function sy_normalize(report: usize, reportLength: u32, config: usize, configLength: u32): u64 {
-  if (checkConfig(document(config))) normalizeFile(document(report));
-  return packed(answer("critic", task, round));
+  const file = document(report);
+  if (checkConfig(document(config))) normalizeFile(file);
+  return packed(answer("critic", find(file, "critic"), task, round));
 }
 
 function checkConfig(config: Value): bool {

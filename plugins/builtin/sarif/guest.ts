@@ -31,7 +31,7 @@ export function sy_describe(): u64 {
 
 export function sy_normalize(report: usize, reportLength: u32, config: usize, configLength: u32): u64 {
   if (readConfig(document(config))) normalizeLog(document(report));
-  return packed(answer("sarif", 0, 0));
+  return packed(answer("sarif", 0, 0, 0));
 }
 
 function normalizeLog(log: Value): void {

@@ -117,17 +117,19 @@ function begin(code: string, message: Writer, hint: string): void {
 /**
  * Completes the answer and returns it: the error if there is one, else the
  * findings, the skipped entries and what the report says of itself: its critic,
- * and its task and round if given. The findings come first because they are
- * already written: an answer may be megabytes, and moving it costs time.
+ * and its task and round if given. `named` is the critic that the report names;
+ * where it is 0, because it names none or several, `critic` stands in. The
+ * findings come first because they are already written: an answer may be
+ * megabytes, and moving it costs time.
  */
-export function answer(critic: string, task: Value, round: Value): Writer {
+export function answer(critic: string, named: Value, task: Value, round: Value): Writer {
   if (failed()) return error;
   findings
     .text(findings.length ? '],"skipped":[' : '{"findings":[],"skipped":[')
     .writer(skipped)
-    .text('],"critic":"')
-    .text(critic)
-    .text('"');
+    .text('],"critic":');
+  if (named) findings.value(named);
+  else findings.text('"').text(critic).text('"');
   if (task) findings.text(',"task_id":').value(task);
   if (round) findings.text(',"round":').value(round);
   return findings.text("}");
