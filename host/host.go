@@ -23,6 +23,8 @@ const (
 	CodeWrongRound fault.Code = "report-wrong-round"
 	// CodeTaskNotFound: nothing was ever recorded for the task.
 	CodeTaskNotFound fault.Code = "task-not-found"
+	// CodeTampered: the ledger holds what we never wrote.
+	CodeTampered fault.Code = "ledger-tampered"
 	// CodeRoundNotFound: the task has no decision of that round.
 	CodeRoundNotFound fault.Code = "round-not-found"
 )

@@ -42,7 +42,11 @@ func (e *Engine) Task(ctx context.Context, id string) (TaskStatus, error) {
 		return TaskStatus{}, err
 	}
 	defer l.Close()
-	return find(ctx, l, id)
+	head, err := l.Head(ctx, id)
+	if err != nil {
+		return TaskStatus{}, err
+	}
+	return known(id, head)
 }
 
 // Explanation is why a round went where it went.
@@ -63,11 +67,12 @@ type HistoryEntry struct {
 }
 
 // Explain returns the newest decision of a round, or of the task where round is
-// 0, with everything that led to it.
+// 0, with everything that led to it. It follows the task's chain on the way, so
+// that what it shows is what was decided.
 //
 // # Errors
 //
-// CodeTaskNotFound, CodeRoundNotFound, and the ledger's codes.
+// CodeTaskNotFound, CodeRoundNotFound, CodeTampered, and the ledger's codes.
 func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation, error) {
 	if err := task.CheckID(id); err != nil {
 		return Explanation{}, err
@@ -78,16 +83,25 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation
 	}
 	defer l.Close()
 	var x Explanation
-	if x.Task, err = find(ctx, l, id); err != nil {
+	head, err := l.Head(ctx, id)
+	if err != nil {
 		return Explanation{}, err
 	}
+	if x.Task, err = known(id, head); err != nil {
+		return Explanation{}, err
+	}
+	prev := ledger.Genesis
 	for event, err := range l.Events(ctx, id) {
 		if err != nil {
 			return Explanation{}, err
 		}
+		if event.Prev != prev || event.Hash != event.Sum() {
+			return Explanation{}, tampered(id, "event %d does not fit into its chain", event.N)
+		}
+		prev = event.Hash
 		var body decidedBody
 		if err := json.Unmarshal(event.Body, &body); err != nil {
-			return Explanation{}, fmt.Errorf("read event %d of %s: %w", event.N, id, err)
+			return Explanation{}, tampered(id, "event %d cannot be read: %w", event.N, err)
 		}
 		at := Event{N: event.N, Hash: event.Hash}
 		x.History = append(x.History, HistoryEntry{Decided: body.Event, At: event.At, Event: at})
@@ -96,27 +110,41 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation
 			x.Decision.Event = &at
 		}
 	}
+	if len(x.History) == 0 || x.History[len(x.History)-1].Event.Hash != head.Hash {
+		return Explanation{}, tampered(id, "its newest events are missing")
+	}
 	if x.Decision.Event == nil {
 		return Explanation{}, fault.New(CodeRoundNotFound, "task %s has no decision of round %d", id, round).With("task", id).With("round", round)
 	}
 	return x, nil
 }
 
-func find(ctx context.Context, l *ledger.Ledger, id string) (TaskStatus, error) {
-	head, err := l.Head(ctx, id)
-	if err != nil {
-		return TaskStatus{}, err
-	}
+// known is the status of a task, which must have one.
+func known(id string, head ledger.Head) (TaskStatus, error) {
 	if head.N == 0 {
 		return TaskStatus{}, fault.New(CodeTaskNotFound, "nothing is recorded for task %s", id).With("task", id)
 	}
 	return status(head)
 }
 
+// status reads a task's projection. A ledger can be edited by hand, or come with
+// a repository, so what is read is not yet what was written.
 func status(head ledger.Head) (TaskStatus, error) {
 	var s TaskStatus
-	if err := json.Unmarshal(head.State, &s); err != nil {
-		return s, fmt.Errorf("read state of %s: %w", head.Task, err)
+	err := json.Unmarshal(head.State, &s)
+	if err == nil {
+		err = s.Check()
+	}
+	if err == nil && s.TaskID != head.Task {
+		err = fmt.Errorf("the state of %q", s.TaskID)
+	}
+	if err != nil {
+		return s, tampered(head.Task, "its state is not that of its events: %w", err)
 	}
 	return s, nil
+}
+
+// tampered is the error of a ledger that holds what we never wrote.
+func tampered(id, format string, args ...any) error {
+	return fault.New(CodeTampered, "the record of task "+id+" was changed: "+format, args...).With("task", id)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/switchyard-dev/switchyard/host/finding"
 	"github.com/switchyard-dev/switchyard/host/project"
@@ -167,7 +168,7 @@ func classify(policy *policies.Policy, f finding.Finding) finding.Finding {
 
 func summarize(ev evidence) Report {
 	return Report{
-		Path: ev.path, Digest: ev.doc.Digest(), Plugin: ev.plugin.Name, Critic: ev.result.Critic,
+		Path: strings.ToValidUTF8(ev.path, "\ufffd"), Digest: ev.doc.Digest(), Plugin: ev.plugin.Name, Critic: ev.result.Critic,
 		Findings: len(ev.result.Findings), Skipped: len(ev.result.Skipped),
 	}
 }

@@ -39,6 +39,14 @@ type Problem struct {
 	Message string      `json:"message"`
 }
 
+// String says where and what.
+func (p Problem) String() string {
+	if p.Task == "" {
+		return p.Message
+	}
+	return fmt.Sprintf("task %s, event %d: %s", p.Task, p.N, p.Message)
+}
+
 // ProblemKind names a kind of contradiction; programs may match it.
 type ProblemKind string
 

@@ -46,25 +46,22 @@ func (p Project) Config(ctx context.Context, maxRounds int) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	var file struct {
-		MaxRounds *int                      `yaml:"max_rounds"`
-		Policy    string                    `yaml:"policy"`
-		Plugins   map[string]map[string]any `yaml:"plugins"`
-	}
+	var file configFile
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	d.KnownFields(true)
 	if err := d.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return Config{}, invalidConfig("%s", strings.TrimPrefix(err.Error(), "yaml: "))
+		return Config{}, invalidConfig("%s", plainly(err))
 	}
 	if err := d.Decode(new(any)); !errors.Is(err, io.EOF) {
 		return Config{}, invalidConfig("the file holds more than one document")
 	}
 	c := Config{Policy: file.Policy}
 	if file.MaxRounds != nil {
-		c.MaxRounds = *file.MaxRounds
-		if c.MaxRounds < 1 || c.MaxRounds > maxRounds {
-			return Config{}, invalidConfig("max_rounds is %d; it must be from 1 to %d", c.MaxRounds, maxRounds)
+		n, whole := file.MaxRounds.(int)
+		if !whole || n < 1 || n > maxRounds {
+			return Config{}, invalidConfig("max_rounds is %v; it must be a whole number from 1 to %d", file.MaxRounds, maxRounds)
 		}
+		c.MaxRounds = n
 	}
 	if len(file.Plugins) > 0 {
 		c.Plugins = make(map[string]jsontext.Value, len(file.Plugins))
@@ -77,6 +74,34 @@ func (p Project) Config(ctx context.Context, maxRounds int) (Config, error) {
 		c.Plugins[name] = text
 	}
 	return c, nil
+}
+
+// configFile is the file as it is written.
+type configFile struct {
+	MaxRounds any             `yaml:"max_rounds"` // A number with a fraction would be cut.
+	Policy    string          `yaml:"policy"`
+	Plugins   map[string]keys `yaml:"plugins"`
+}
+
+type keys map[string]any
+
+// plainly says in one line, and without the names of our types, what the parser
+// has to say.
+func plainly(err error) string {
+	text := err.Error()
+	if e, ok := errors.AsType[*yaml.TypeError](err); ok {
+		text = strings.Join(e.Errors, "; ")
+	}
+	return strings.NewReplacer(
+		"yaml: ", "",
+		"field ", "unknown key ",
+		" not found in type project.configFile", "",
+		"into project.configFile", "as the keys of a configuration",
+		"into map[string]project.keys", "as the plugins' names",
+		"into project.keys", "as a plugin's keys",
+		"!!", "",
+		"\n", " ",
+	).Replace(text)
 }
 
 func invalidConfig(format string, args ...any) error {

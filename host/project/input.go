@@ -37,19 +37,57 @@ const (
 //
 // # Errors
 //
-// One of this package's codes; CodeTooLarge carries the limit. A cancelled
-// context yields its cause.
+// One of this package's codes; CodeTooLarge carries the limit. When ctx is done,
+// its cause, even if a named pipe still waits for its writer.
 func (p Project) Read(ctx context.Context, path string, limit int64) ([]byte, error) {
-	f, err := p.open(path)
+	return await(ctx, path, func() ([]byte, error) {
+		f, err := p.open(path)
+		if err != nil {
+			return nil, unusable(path, err)
+		}
+		defer f.Close()
+		return drain(f, path, limit)
+	})
+}
+
+// Drain reads r to its end, if that comes within limit bytes. name says what is
+// read. When ctx is done, a reader that blocks is left behind.
+func Drain(ctx context.Context, r io.Reader, name string, limit int64) ([]byte, error) {
+	return await(ctx, name, func() ([]byte, error) { return drain(r, name, limit) })
+}
+
+func drain(r io.Reader, name string, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
-		return nil, unusable(path, err)
+		return nil, unusable(name, err)
 	}
-	defer f.Close()
-	return Drain(ctx, f, path, limit)
+	if int64(len(data)) > limit {
+		return nil, fault.New(CodeTooLarge, "%s is larger than %d bytes", name, limit).With("path", name).With("limit", limit)
+	}
+	return data, nil
+}
+
+// await returns what read returns, but no later than ctx is done.
+func await(ctx context.Context, name string, read func() ([]byte, error)) ([]byte, error) {
+	type outcome struct {
+		data []byte
+		err  error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		data, err := read()
+		done <- outcome{data, err}
+	}()
+	select {
+	case o := <-done:
+		return o.data, o.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("read %s: %w", name, context.Cause(ctx))
+	}
 }
 
 // Resolve returns the absolute path of a file or folder that the user named,
-// under the same rule as Read.
+// under the same rule as Read. It need not exist.
 func (p Project) Resolve(path string) (string, error) {
 	full := p.abs(path)
 	rel, inside := p.inside(full)
@@ -63,7 +101,7 @@ func (p Project) Resolve(path string) (string, error) {
 	} else {
 		_, err = os.Stat(full)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", unusable(path, err)
 	}
 	return full, nil
@@ -76,10 +114,21 @@ func (p Project) abs(path string) string {
 	return filepath.Join(p.Dir, path)
 }
 
-// inside returns the path relative to the root, and whether it lies inside by
-// its name.
+// inside returns the path relative to the root, and whether it lies inside: by
+// its name, or because its folder does under another name of the project.
 func (p Project) inside(full string) (string, bool) {
-	rel, err := filepath.Rel(p.Root, full)
+	if rel, err := filepath.Rel(p.Root, full); err == nil && filepath.IsLocal(rel) {
+		return rel, true
+	}
+	folder, err := filepath.EvalSymlinks(filepath.Dir(full))
+	if err != nil {
+		return "", false
+	}
+	root, err := filepath.EvalSymlinks(p.Root)
+	if err != nil {
+		return "", false
+	}
+	rel, err := filepath.Rel(root, filepath.Join(folder, filepath.Base(full)))
 	return rel, err == nil && filepath.IsLocal(rel)
 }
 
@@ -126,30 +175,4 @@ func unusable(path string, err error) error {
 		code = CodeUnreadable
 	}
 	return fault.New(code, "%s: %w", path, what).With("path", path)
-}
-
-// Drain reads r to its end, if that comes within limit bytes. name says what is
-// read. A reader that blocks is left behind when ctx is done.
-func Drain(ctx context.Context, r io.Reader, name string, limit int64) ([]byte, error) {
-	type outcome struct {
-		data []byte
-		err  error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		data, err := io.ReadAll(io.LimitReader(r, limit+1))
-		done <- outcome{data, err}
-	}()
-	select {
-	case o := <-done:
-		if o.err != nil {
-			return nil, unusable(name, o.err)
-		}
-		if int64(len(o.data)) > limit {
-			return nil, fault.New(CodeTooLarge, "%s is larger than %d bytes", name, limit).With("path", name).With("limit", limit)
-		}
-		return o.data, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("read %s: %w", name, context.Cause(ctx))
-	}
 }

@@ -30,14 +30,16 @@ type Project struct {
 func Find(dir string) (Project, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return Project{}, fmt.Errorf("find project: %w", err)
+		return Project{}, err
 	}
 	info, err := os.Stat(dir)
-	if err != nil {
-		return Project{}, fmt.Errorf("find project: %w", err)
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pathErr.Err
+	} else if err == nil && !info.IsDir() {
+		err = errors.New("not a folder")
 	}
-	if !info.IsDir() {
-		return Project{}, fmt.Errorf("find project: %s is not a folder", dir)
+	if err != nil {
+		return Project{}, fmt.Errorf("%s: %w", dir, err)
 	}
 	for at := dir; ; at = filepath.Dir(at) {
 		for _, marker := range []string{StateDir, ConfigFile, gitDir} {

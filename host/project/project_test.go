@@ -89,7 +89,7 @@ func TestReadStaysInTheProject(t *testing.T) {
 			t.Errorf("Read %q: %q, %v, want %s", path, got, err, want)
 		}
 	}
-	for path, want := range map[string]fault.Code{"../absolute": project.CodeEscapes, "../folder": project.CodeEscapes, "none": project.CodeNotFound} {
+	for path, want := range map[string]fault.Code{"../absolute": project.CodeEscapes, "../folder": project.CodeEscapes} {
 		if got, err := p.Resolve(path); fault.CodeOf(err) != want {
 			t.Errorf("Resolve %q: %q, %v, want %s", path, got, err, want)
 		}
@@ -122,9 +122,10 @@ func TestConfig(t *testing.T) {
 		{"empty", "", "", ""},
 		{"comment", "# nothing\n", "", ""},
 		{"all keys", "max_rounds: 5\npolicy: routing@1.0.0\nplugins: {sarif: {categories: {default: style}}}\n", "", ""},
-		{"unknown key", "max_round: 5\n", project.CodeConfig, "max_round"},
+		{"unknown key", "max_round: 5\n", project.CodeConfig, "line 1: unknown key max_round"},
 		{"rounds out of range", "max_rounds: 101\n", project.CodeConfig, "from 1 to 100"},
 		{"no rounds", "max_rounds: 0\n", project.CodeConfig, "from 1 to 100"},
+		{"rounds with a fraction", "max_rounds: 1.5\n", project.CodeConfig, "whole number"},
 		{"rounds in words", "max_rounds: three\n", project.CodeConfig, "three"},
 		{"not YAML", "\tmax_rounds: 3\n", project.CodeConfig, "cannot start any token"},
 		{"a list", "- max_rounds\n", project.CodeConfig, ""},

@@ -7,6 +7,7 @@
 package task
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
@@ -160,6 +161,22 @@ func Apply(s State, e Decided) (State, error) {
 		return s, fmt.Errorf("round %d is followed by round %d", e.Round, e.NextRound)
 	}
 	return State{Round: e.NextRound, MaxRounds: e.MaxRounds, Status: status(e), Last: &e}, nil
+}
+
+// Check refuses a state that no sequence of events folds to, as one has that
+// was edited by hand.
+func (s State) Check() error {
+	switch {
+	case s.Last == nil:
+		return errors.New("a task without a decision")
+	case s.Round < 1 || s.Last.Round < 1:
+		return fmt.Errorf("a task in round %d", s.Round)
+	case s.MaxRounds < MinRounds || s.MaxRounds > MaxRounds:
+		return fmt.Errorf("a task with a cap of %d rounds", s.MaxRounds)
+	case s.Round != s.Last.NextRound || s.MaxRounds != s.Last.MaxRounds || s.Status != status(*s.Last):
+		return fmt.Errorf("a task that is %s in round %d after a decision for %s", s.Status, s.Round, s.Last.NextAction)
+	}
+	return nil
 }
 
 // status is what a decision makes of a task. A terminal destination other than

@@ -115,11 +115,41 @@ func TestHistories(t *testing.T) {
 			if !reflect.DeepEqual(again, s) {
 				t.Fatal("folding is not deterministic")
 			}
+			if err := s.Check(); err != nil {
+				t.Fatalf("own state refused: %v", err)
+			}
 			if s.Round < max(before.Round, 1) || s.Round > round+1 || s.MaxRounds != 5 {
 				t.Fatalf("round went from %d to %d", before.Round, s.Round)
 			}
 		}
 	})
+}
+
+func TestCheckRefusesEditedStates(t *testing.T) {
+	good, err := task.Apply(task.State{}, task.Decide(1, 3, task.Outcome{NextAction: "stuck", Kind: "terminal"}))
+	if err != nil || good.Check() != nil {
+		t.Fatal(err, good.Check())
+	}
+	for name, edit := range map[string]func(*task.State){
+		"no decision":    func(s *task.State) { s.Last = nil },
+		"reopened":       func(s *task.State) { s.Status = task.Open },
+		"unknown status": func(s *task.State) { s.Status = "fine" },
+		"another round":  func(s *task.State) { s.Round = 2 },
+		"round 0":        func(s *task.State) { s.Round = 0 },
+		"cap raised":     func(s *task.State) { s.MaxRounds = 9 },
+		"cap out of range": func(s *task.State) {
+			s.MaxRounds, s.Last = 1000, &task.Decided{Round: 1, NextRound: 1, MaxRounds: 1000}
+		},
+	} {
+		edited := good
+		edit(&edited)
+		if err := edited.Check(); err == nil {
+			t.Errorf("%s: accepted %+v", name, edited)
+		}
+	}
+	if err := (task.State{}).Check(); err == nil {
+		t.Error("the zero state passes for that of a task")
+	}
 }
 
 func TestCheckID(t *testing.T) {
