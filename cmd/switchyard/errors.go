@@ -8,7 +8,6 @@ const (
 	codeInternal    fault.Code = "internal"
 	codeInterrupted fault.Code = "interrupted"
 	codeOutput      fault.Code = "output-failed"
-	codeTampered    fault.Code = "ledger-tampered"
 )
 
 // errorEntry documents a code for users: docs/errors.md is made of these, and
@@ -142,7 +141,7 @@ func errorGroups() []errorGroup {
 			{"ledger-io", "The ledger could not be read or written: a full disk, for example.", "make room, then run the command again"},
 			{"ledger-conflict", "Another command recorded an event of the task first, and where the task stands now cannot be read.", "run the command again"},
 			{"ledger-invalid", "An event that should be recorded breaks the ledger's own rules.", "please report it with the command line and the message"},
-			{codeTampered, "The ledger's events do not fit together any more: somebody changed, removed or reordered some.", "details lists what does not fit; compare with hashes kept elsewhere"},
+			{"ledger-tampered", "The ledger's events do not fit together any more: somebody changed, removed or reordered some.", "details lists what does not fit; compare with hashes kept elsewhere"},
 		}},
 	}
 }

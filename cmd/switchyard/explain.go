@@ -16,7 +16,7 @@ policy saw and chose, every finding with the places that reported it, and the
 digests of the reports, plugins and policy behind it.`,
 		Example: `  switchyard explain TASK-1
   switchyard explain TASK-1 --round 1 --output json`,
-		Args: cobra.ExactArgs(1),
+		Args: oneTask,
 	}
 	cmd.Flags().IntVar(&round, "round", 0, "explain this round, from 1 (default the newest)")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/fault"
 )
 
@@ -12,8 +13,8 @@ func newLedgerCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger",
 		Short: "Check the record of all decisions",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:  unknownCommand,
+		RunE:  showHelp,
 	}
 	cmd.AddCommand(newLedgerVerifyCmd(a))
 	return cmd
@@ -26,7 +27,7 @@ func newLedgerVerifyCmd(a *app) *cobra.Command {
 		Long: `Verify recomputes the hash of every event, follows every task's chain and folds
 its events again. It prints the newest hash of every task, and fails if anything
 was changed, removed or reordered.`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
 		e, err := a.open()
@@ -39,7 +40,7 @@ was changed, removed or reordered.`,
 			return err
 		}
 		if n := len(report.Problems); n > 0 {
-			return fault.New(codeTampered, "the ledger was changed: %s in %s", plural(n, "problem"), plural(int(report.Tasks), "task")).
+			return fault.New(host.CodeTampered, "the ledger was changed: %s in %s", plural(n+int(report.Omitted), "problem"), plural(int(report.Tasks), "task")).
 				With("problems", report.Problems)
 		}
 		return a.print(report, func(p *page) { p.verified(report) })

@@ -34,6 +34,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Cmds:                scriptCommands(),
 		Setup: func(env *testscript.Env) error {
+			env.Vars = append(env.Vars, raceAtExit)
 			env.Setenv("REPORTS", reports)
 			env.Setenv("HOSTILE", hostile)
 			env.Setenv("SWITCHYARD_CACHE_DIR", filepath.Join(env.WorkDir, ".cache"))

@@ -42,18 +42,30 @@ const (
 	cyan   = "1;36"
 )
 
-// paint returns s in a colour, where there is one.
-func (p *page) paint(color, s string) string {
+// painted is text that is ready for the terminal: cleaned, and in a colour where
+// there is one.
+type painted string
+
+// paint cleans s and colours it, where there is colour.
+func (p *page) paint(color, s string) painted {
+	s = clean(s)
 	if !p.color || color == plain {
-		return s
+		return painted(s)
 	}
-	return "\x1b[" + color + "m" + s + "\x1b[0m"
+	return painted("\x1b[" + color + "m" + s + "\x1b[0m")
 }
 
 // Errors of writing surface when the buffer behind the page is flushed.
 
-// line writes one line; its arguments must be clean.
+// line writes one line and cleans its arguments, unless they are painted.
 func (p *page) line(format string, args ...any) {
+	for i, arg := range args {
+		switch arg.(type) {
+		case painted, int, int64:
+		default:
+			args[i] = clean(fmt.Sprint(arg))
+		}
+	}
 	fmt.Fprintf(p.w, format+"\n", args...)
 }
 
@@ -86,13 +98,13 @@ func (p *page) table(header []string, rows [][]cell) {
 		var b strings.Builder
 		for i, c := range row {
 			if i == last {
-				b.WriteString(p.paint(c.color, short(c.text, rest)))
+				b.WriteString(string(p.paint(c.color, short(c.text, rest))))
 				break
 			}
-			b.WriteString(p.paint(c.color, c.text))
+			b.WriteString(string(p.paint(c.color, c.text)))
 			b.WriteString(strings.Repeat(" ", widths[i]+2-utf8.RuneCountInString(c.text)))
 		}
-		p.line("%s", strings.TrimRight(b.String(), " "))
+		p.line("%s", painted(strings.TrimRight(b.String(), " ")))
 	}
 	head := make([]cell, len(header))
 	for i, h := range header {

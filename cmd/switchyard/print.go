@@ -12,6 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // print writes a command's result to standard output: value as JSON, or what
@@ -30,11 +32,14 @@ func (a *app) print(value any, text func(*page)) error {
 	return nil
 }
 
+// writeJSON replaces what is not UTF-8: a path may hold any bytes, and an error
+// about it must not get lost.
 func writeJSON(w io.Writer, value any) error {
-	if err := json.MarshalWrite(w, value, json.Deterministic(true), jsontext.WithIndent("  ")); err != nil {
+	err := json.MarshalWrite(w, value, json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.WithIndent("  "))
+	if err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, "\n")
+	_, err = io.WriteString(w, "\n")
 	return err
 }
 
@@ -67,9 +72,35 @@ func (a *app) printError(err error, args []string) {
 		}
 		fmt.Fprintf(a.err, "report: %s\n", clean(path))
 	}
+	for _, p := range problems(f.Details) {
+		fmt.Fprintf(a.err, "  %s\n", clean(p))
+	}
 	if hint != "" {
 		fmt.Fprintf(a.err, "hint: %s\n", clean(hint))
 	}
+}
+
+// maxProblems is how many of an error's problems are shown as text; JSON has all.
+const maxProblems = 10
+
+// problems lists in words what an error's details list under that name, where
+// the message alone does not say it.
+func problems(details map[string]any) []string {
+	var words []string
+	switch list := details["problems"].(type) {
+	case []policies.Problem:
+		for _, p := range list[min(1, len(list)):] { // The message has the first.
+			words = append(words, p.String())
+		}
+	case []ledger.Problem:
+		for _, p := range list {
+			words = append(words, p.String())
+		}
+	}
+	if n := len(words); n > maxProblems {
+		words = append(words[:maxProblems], fmt.Sprintf("and %d more", n-maxProblems))
+	}
+	return words
 }
 
 // errorJSON is the shape of every error (design section 6).

@@ -21,6 +21,9 @@ import (
 // processes is how many real processes work on one project at once.
 const processes = 16
 
+// patience is when a test that repeats itself has seen enough.
+const patience = 5 * time.Second
+
 // program is a project of its own, in which the real program runs.
 type program struct {
 	dir   string
@@ -56,7 +59,7 @@ func (p *program) write(t *testing.T, name, text string) string {
 // command is a run of the real program: TestMain has put it into PATH.
 func (p *program) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "switchyard", append([]string{"-C", p.dir, "--output", "json"}, args...)...)
-	cmd.Env = append(os.Environ(), cacheVariable+"="+filepath.Join(p.dir, "cache"))
+	cmd.Env = append(os.Environ(), cacheVariable+"="+filepath.Join(p.dir, "cache"), raceAtExit)
 	return cmd
 }
 
@@ -199,8 +202,12 @@ func TestManyProcessesManyTasks(t *testing.T) {
 	t.Parallel()
 	const rounds = 2
 	p := newProgram(t)
+	began := time.Now()
 	all := together(t, func(i int) (mine []acknowledged, err error) {
 		for round := range rounds {
+			if round > 0 && time.Since(began) > patience {
+				break
+			}
 			a, retry, err := p.round(t.Context(), fmt.Sprint("task-", i), p.style)
 			if err != nil || retry {
 				return mine, fmt.Errorf("nobody else works on task %d: retry %v, %w", i, retry, err)
@@ -213,7 +220,7 @@ func TestManyProcessesManyTasks(t *testing.T) {
 		return mine, nil
 	})
 	p.wantRecorded(t, all)
-	if events := p.wantSound(t); len(all) != processes*rounds || events != int64(len(all)) {
+	if events := p.wantSound(t); len(all) < processes || events != int64(len(all)) {
 		t.Errorf("%d decisions were acknowledged and %d recorded", len(all), events)
 	}
 }
@@ -246,10 +253,7 @@ func TestManyProcessesOneTask(t *testing.T) {
 // is then as it was before, or as it would be after.
 func TestKilledProcesses(t *testing.T) {
 	t.Parallel()
-	kills := 40
-	if testing.Short() {
-		kills = 8
-	}
+	const kills = 40
 	p := newProgram(t)
 	began := time.Now()
 	first, _, err := p.round(t.Context(), "probe", p.style)
@@ -260,6 +264,10 @@ func TestKilledProcesses(t *testing.T) {
 	all := []acknowledged{first}
 	recorded, died, total := p.wantSound(t), 0, 1
 	for i := range kills {
+		if i >= 8 && time.Since(began) > patience {
+			t.Logf("%d kills took too long already", i)
+			break
+		}
 		if i%10 == 5 { // Now and then the kill may meet the ledger's creation.
 			p.wantRecorded(t, all)
 			if err := os.RemoveAll(filepath.Join(p.dir, ".switchyard")); err != nil {
@@ -300,7 +308,7 @@ func TestKilledProcesses(t *testing.T) {
 		}
 	}
 	p.wantRecorded(t, all)
-	t.Logf("%d of %d processes died, %d decisions were recorded", died, kills, total)
+	t.Logf("%d processes died, %d decisions were recorded", died, total)
 	if died == 0 || total < 2 {
 		t.Errorf("the kills came too late or too early: %d processes died, %d decisions were recorded", died, total)
 	}

@@ -28,13 +28,13 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
   switchyard explain TASK-1`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args:          unknownCommand,
+		RunE:          showHelp,
 	}
 	root.PersistentFlags().StringVarP(&a.dir, "directory", "C", ".", "work on the project of `DIR`")
 	root.PersistentFlags().Var(&a.output, "output", "print `FORMAT`: text or json")
-	root.SetHelpTemplate(strings.TrimRight(root.HelpTemplate(), "\n") + "\n" + exitStatus)
-	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetHelpTemplate(strings.TrimRight(root.HelpTemplate(), "\n") + exitStatus)
+	root.SetHelpCommand(newHelpCmd(a))
 	root.AddCommand(
 		newRouteCmd(a),
 		newRoundCmd(a),
@@ -43,6 +43,10 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
 		newLedgerCmd(a),
 		newVersionCmd(a),
 	)
+	root.InitDefaultCompletionCmd()
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		completion.Args, completion.RunE = noArgs, showHelp
+	}
 	return root
 }
 

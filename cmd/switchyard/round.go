@@ -23,7 +23,7 @@ that cannot say which round they are about.`,
 		Example: `  switchyard round TASK-1 --report report.json --verify green
   switchyard round TASK-1 --report critic.json --report lint.sarif --max-rounds 5
   switchyard round TASK-1 --report - --exit-code < report.json`,
-		Args: cobra.ExactArgs(1),
+		Args: oneTask,
 	}
 	cmd.Long += "\n" + decisionStatus
 	f.register(cmd.Flags())

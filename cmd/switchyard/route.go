@@ -21,7 +21,7 @@ Without --round the round is the one that the reports name, else 1.`,
 		Example: `  switchyard route --report report.json
   golangci-lint run --output.sarif.path=stdout | switchyard route --report sarif=-
   switchyard route --report critic.json --report lint.sarif --verify green --output json`,
-		Args: cobra.NoArgs,
+		Args: reportsAsFlags,
 	}
 	cmd.Long += "\n" + decisionStatus
 	f.register(cmd.Flags())

@@ -19,6 +19,10 @@ import (
 	_ "modernc.org/sqlite" // for the command sqlite
 )
 
+// raceAtExit spares every run of the program the second for which a binary with
+// the race detector sleeps at its end.
+const raceAtExit = "GORACE=atexit_sleep_ms=0"
+
 // scriptCommands are the commands of our own that scripts may use.
 func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){

@@ -18,15 +18,15 @@ import (
 // decision shows where a round goes and why, then what there is to do.
 func (p *page) decision(d host.Decision) {
 	p.heading(d)
-	p.line("  because %s", clean(because(d)))
+	p.line("  because %s", because(d))
 	p.line("  by policy %s", policyName(d.Policy))
 	if len(d.Findings) > 0 {
 		p.line("")
 		p.findings(d.Findings)
 	}
-	if n := len(d.Skipped); n > 0 {
+	if len(d.Skipped) > 0 {
 		p.line("")
-		p.line("%s left out: %s", plural(n, "item"), clean(reasons(d.Skipped)))
+		p.line("left out: %s", reasons(d.Skipped))
 	}
 }
 
@@ -39,7 +39,7 @@ func (p *page) heading(d host.Decision) {
 			where += fmt.Sprintf("; next is round %d", d.NextRound)
 		}
 	}
-	p.line("%s  %s", p.paint(actionColor(d.NextAction), clean(d.NextAction)), clean(where))
+	p.line("%s  %s", p.paint(actionColor(d.NextAction), d.NextAction), where)
 }
 
 // because says in words what the reason of a decision stands for.
@@ -103,7 +103,7 @@ func routedWords(d host.Decision) string {
 }
 
 func policyName(id policies.Identity) string {
-	return clean(fmt.Sprintf("%s %s (%s)", id.Name, id.Version, id.ADR))
+	return fmt.Sprintf("%s %s (%s)", id.Name, id.Version, id.ADR)
 }
 
 func reasons(skipped []host.Skipped) string {
@@ -146,8 +146,8 @@ func place(f finding.Finding) string {
 // task shows one task.
 func (p *page) task(t host.TaskStatus) {
 	p.line("%s  %s, round %d of %d", p.paint(statusColor(t.Status), string(t.Status)), t.TaskID, t.Round, t.MaxRounds)
-	p.line("  round %d went to %s (%s) with %s, %s", t.Last.Round, clean(t.Last.NextAction), clean(t.Last.Reason),
-		plural(t.Last.FindingCount, "finding"), clean(t.UpdatedAt))
+	p.line("  round %d went to %s (%s) with %s, %s", t.Last.Round, t.Last.NextAction, t.Last.Reason,
+		plural(t.Last.FindingCount, "finding"), t.UpdatedAt)
 }
 
 // tasks shows all tasks, those that need somebody first.
@@ -178,7 +178,7 @@ func (p *page) explanation(x host.Explanation) {
 	p.line("%s", p.paint(bold, "What the policy saw"))
 	p.line("  round %d of %d, %s, verification %s", d.Input.Round, d.Input.MaxRounds, plural(d.Input.FindingCount, "finding"), d.Input.Verify)
 	for _, route := range slices.Sorted(maps.Keys(d.Input.Routes)) {
-		p.line("  %d to %s", d.Input.Routes[route], clean(route))
+		p.line("  %d to %s", d.Input.Routes[route], route)
 	}
 	if len(d.Findings) > 0 {
 		p.line("")
@@ -194,13 +194,13 @@ func (p *page) explanation(x host.Explanation) {
 	p.line("")
 	p.line("%s", p.paint(bold, "Evidence"))
 	for _, r := range d.Reports {
-		p.line("  report  %s  %s, %s, read by %s", shortDigest(r.Digest), clean(r.Path), plural(r.Findings, "finding"), clean(r.Plugin))
+		p.line("  report  %s  %s, %s, read by %s", shortDigest(r.Digest), r.Path, plural(r.Findings, "finding"), r.Plugin)
 	}
 	for _, pl := range d.Plugins {
-		p.line("  plugin  %s  %s %s", shortDigest(pl.Digest), clean(pl.Name), clean(pl.Version))
+		p.line("  plugin  %s  %s %s", shortDigest(pl.Digest), pl.Name, pl.Version)
 	}
 	p.line("  policy  %s  %s", shortDigest(d.Policy.Digest), policyName(d.Policy))
-	p.line("  event   %s  number %d of the task, %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, clean(x.DecidedAt))
+	p.line("  event   %s  number %d of the task, %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, x.DecidedAt)
 	if len(x.History) > 1 {
 		p.line("")
 		rows := make([][]cell, len(x.History))
@@ -214,7 +214,7 @@ func (p *page) explanation(x host.Explanation) {
 // shortDigest is enough of a digest to compare by eye; JSON has all of it.
 func shortDigest(digest string) string {
 	hex := strings.TrimPrefix(digest, "sha256:")
-	return clean(hex[:min(12, len(hex))])
+	return hex[:min(12, len(hex))]
 }
 
 // verified shows a ledger without problems.

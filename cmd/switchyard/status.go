@@ -15,7 +15,7 @@ func newStatusCmd(a *app) *cobra.Command {
 		Long:  "Status shows every task of the project, or one: its status, its round, and the newest decision.",
 		Example: `  switchyard status
   switchyard status TASK-1 --output json`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMostOneTask,
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		e, err := a.open()

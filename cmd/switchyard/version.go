@@ -23,7 +23,7 @@ func newVersionCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Show the version",
-		Args:  cobra.NoArgs,
+		Args:  noArgs,
 		RunE: a.runE(func(context.Context, []string) error {
 			info := readBuildInfo()
 			return a.print(info, func(p *page) {
