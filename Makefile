@@ -3,7 +3,7 @@
 GO      ?= go
 BIN     := bin/switchyard
 LDFLAGS := -s -w
-BUILD   := CGO_ENABLED=0 $(GO) build -buildvcs=auto -trimpath -ldflags='$(LDFLAGS)'
+BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags='$(LDFLAGS)'
 TOOL    := $(GO) tool -modfile=tools/go.mod
 GUESTS  := plugins/builtin
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64

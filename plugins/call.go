@@ -25,13 +25,15 @@ type instance struct {
 	limits Limits
 }
 
-// call makes a fresh instance of m and lets body use it, within the limit of
-// time. body must not keep a view of the guest's memory.
-func (r *Runtime) call(ctx context.Context, m *module, body func(context.Context, *instance) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, r.limits.Time,
+// deadline gives a guest, and the host's work on its answer, their time.
+func (r *Runtime) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, r.limits.Time,
 		fault.New(CodeTimeout, "the plugin ran longer than %s", r.limits.Time).With("limit_ms", r.limits.Time.Milliseconds()))
-	defer cancel()
+}
 
+// call makes a fresh instance of m and lets body use it until ctx is done. body
+// must not keep a view of the guest's memory.
+func (r *Runtime) call(ctx context.Context, m *module, body func(context.Context, *instance) error) error {
 	done := make(chan error, 1)
 	go func() { done <- r.run(ctx, m, body) }()
 	select {

@@ -1,6 +1,8 @@
 package plugins
 
 import (
+	"context"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
@@ -26,18 +28,25 @@ type item struct {
 // account holds a plugin's answer against the report (the conservation rule of
 // design section 4): every item becomes at least one finding or one skipped
 // entry and never both, and every ref leads to something. Then it cuts each
-// finding's raw text out of the report, so that no plugin can alter it.
-func account(p *Plugin, doc *report.Document, out *output) (Result, error) {
+// finding's raw text out of the report, so that no plugin can alter it. A guest
+// decides how much there is to look up, so this too ends with ctx.
+func account(ctx context.Context, p *Plugin, doc *report.Document, out *output) (Result, error) {
 	items := make(map[string]*item)
 	var order []string
 	for _, pattern := range p.description.Items {
 		for ref, raw := range doc.Items(pattern) {
+			if ctx.Err() != nil {
+				return Result{}, context.Cause(ctx)
+			}
 			items[ref] = &item{raw: raw}
 			order = append(order, ref)
 		}
 	}
 	result := Result{Critic: out.Critic, TaskID: out.TaskID, Round: out.Round, Skipped: *out.Skipped}
 	for _, s := range result.Skipped {
+		if ctx.Err() != nil {
+			return Result{}, context.Cause(ctx)
+		}
 		it := items[s.Ref]
 		if it == nil {
 			if _, ok := doc.At(s.Ref); !ok {
@@ -52,6 +61,9 @@ func account(p *Plugin, doc *report.Document, out *output) (Result, error) {
 	}
 	result.Findings = make([]finding.Finding, 0, len(*out.Findings))
 	for _, f := range *out.Findings {
+		if ctx.Err() != nil {
+			return Result{}, context.Cause(ctx)
+		}
 		ref := *f.Ref
 		raw, ok := jsontext.Value(nil), false
 		if it := items[ref]; it != nil {

@@ -123,6 +123,24 @@ func TestNormalizeSurvivesHostileGuests(t *testing.T) {
 	}
 }
 
+// TestLookUpsEndWithTheDeadline has the guest name thousands of places that the
+// host must walk through a large report to find.
+func TestLookUpsEndWithTheDeadline(t *testing.T) {
+	r := newRuntime(t, plugins.Config{Limits: plugins.Limits{Time: 300 * time.Millisecond}})
+	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := document(t, `{"findings":[],"filler":[`+strings.Repeat("0,", 2<<20)+`0],"z":0}`)
+	finding := `{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/z"}`
+	many := strings.Repeat(finding+",", 20_000) + finding
+	start := time.Now()
+	_, err = puppet.Normalize(t.Context(), doc, answer(`{"critic":"puppet","findings":[`+many+`],"skipped":[]}`))
+	if fault.CodeOf(err) != plugins.CodeTimeout {
+		t.Errorf("got %v after %s, want %s", err, time.Since(start), plugins.CodeTimeout)
+	}
+}
+
 func TestRecursionEnds(t *testing.T) {
 	r := newRuntime(t, plugins.Config{Limits: plugins.Limits{Time: time.Minute}})
 	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))

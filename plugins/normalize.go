@@ -33,6 +33,8 @@ func (p *Plugin) normalize(ctx context.Context, doc *report.Document, config jso
 	if config == nil {
 		config = emptyConfig
 	}
+	ctx, cancel := p.runtime.deadline(ctx)
+	defer cancel()
 	var out *output
 	err = p.runtime.call(ctx, m, func(ctx context.Context, g *instance) error {
 		rep, err := g.give(ctx, doc.Bytes())
@@ -63,11 +65,13 @@ func (p *Plugin) normalize(ctx context.Context, doc *report.Document, config jso
 	if out.Error != nil {
 		return Result{}, out.Error.fault()
 	}
-	return account(p, doc, out)
+	return account(ctx, p, doc, out)
 }
 
 // describe asks a guest what it is.
 func (r *Runtime) describe(ctx context.Context, m *module) (Description, error) {
+	ctx, cancel := r.deadline(ctx)
+	defer cancel()
 	var d Description
 	err := r.call(ctx, m, func(ctx context.Context, g *instance) error {
 		packed, err := g.invoke(ctx, exportDescribe)

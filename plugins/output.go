@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -132,13 +133,28 @@ func decodeDescription(data []byte) (Description, error) {
 	case len(d.Items) == 0:
 		return d, invalid("the plugin names no items to account for")
 	}
-	for _, pointer := range append(append([]string(nil), d.Detect...), d.Items...) {
-		if _, ok := report.Tokens(pointer); !ok {
+	pointers := slices.Concat(d.Detect, d.Items)
+	if len(pointers) > maxPointers {
+		return d, invalid("the plugin describes itself with %d JSON Pointers; the limit is %d", len(pointers), maxPointers)
+	}
+	for _, pointer := range pointers {
+		tokens, ok := report.Tokens(pointer)
+		if !ok {
 			return d, invalid("the plugin describes itself with %q, which is no JSON Pointer", pointer)
+		}
+		if len(tokens) > maxPointerTokens {
+			return d, invalid("the plugin describes itself with a JSON Pointer of %d steps; the limit is %d", len(tokens), maxPointerTokens)
 		}
 	}
 	return d, nil
 }
+
+// The limits of a description: the host walks over a report once for each of
+// its pointers, and for each step of one.
+const (
+	maxPointers      = 64
+	maxPointerTokens = 16
+)
 
 // IsName reports whether s can name a plugin: lower-case letters, digits and
 // dashes, 64 at the most, starting with a letter or digit.
