@@ -34,6 +34,8 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzMerge$$' -fuzztime 30s ./host/finding
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./plugins/report
 	$(GO) test -run '^$$' -fuzz '^FuzzOutput$$' -fuzztime 30s ./plugins
+	$(GO) test -run '^$$' -fuzz '^FuzzLoadSource$$' -fuzztime 30s ./policies
+	$(GO) test -run '^$$' -fuzz '^FuzzLoadBundle$$' -fuzztime 30s ./policies
 
 check: format vet lint tidy test race guests-check cross ## all that has to pass before a commit lands
 

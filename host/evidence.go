@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -47,7 +48,7 @@ func (e *Engine) gather(ctx context.Context, refs []ReportRef, stdin io.Reader, 
 	for _, ref := range refs {
 		ev, err := e.normalize(ctx, ref, stdin, config, loaded)
 		if err != nil {
-			if f, ok := err.(*fault.Error); ok {
+			if f, ok := errors.AsType[*fault.Error](err); ok {
 				err = f.With("report", ref.Path)
 			}
 			return nil, err

@@ -21,6 +21,8 @@ const (
 	CodeWrongTask fault.Code = "report-wrong-task"
 	// CodeWrongRound: a report is about another round.
 	CodeWrongRound fault.Code = "report-wrong-round"
+	// CodeDecisionTooLarge: the decision has more bytes than the ledger takes.
+	CodeDecisionTooLarge fault.Code = "decision-too-large"
 	// CodeTaskNotFound: nothing was ever recorded for the task.
 	CodeTaskNotFound fault.Code = "task-not-found"
 	// CodeTampered: the ledger holds what we never wrote.

@@ -30,21 +30,21 @@ func (e *Engine) Round(ctx context.Context, id string, req Request) (Decision, e
 	loading := e.load(ctx, req, config)
 	l, err := e.ledger(ctx)
 	if err != nil {
-		loading.abandon()
+		loading.cancel()
 		return Decision{}, err
 	}
 	defer l.Close()
 	head, state, err := e.state(ctx, l, id)
 	if err != nil {
-		loading.abandon()
+		loading.cancel()
 		return Decision{}, err
 	}
 	round, maxRounds, err := task.Begin(state, req.Round, req.MaxRounds, firstOf(config.MaxRounds, task.DefaultRounds))
 	if err != nil {
-		loading.abandon()
+		loading.cancel()
 		return Decision{}, err
 	}
-	policy, all, err := loading.wait()
+	policy, all, err := loading.wait(ctx)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -71,6 +71,10 @@ func (e *Engine) record(ctx context.Context, l *ledger.Ledger, id string, head l
 	body, err := json.Marshal(decidedBody{Event: event, Decision: d}, json.Deterministic(true))
 	if err != nil {
 		return Decision{}, err
+	}
+	if len(body) > ledger.MaxBody {
+		return Decision{}, fault.New(CodeDecisionTooLarge, "the decision on %d findings has %d bytes; the ledger takes %d", len(d.Findings), len(body), ledger.MaxBody).
+			With("limit", ledger.MaxBody).With("finding_count", len(d.Findings))
 	}
 	recorded, err := l.Append(ctx, id, head.N, e.now(), kindDecided, body)
 	if fault.CodeOf(err) == ledger.CodeConflict {

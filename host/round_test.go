@@ -161,3 +161,29 @@ func TestCancelledRoundEnds(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestRoomsAgree holds together what two rooms state because neither may import
+// the other.
+func TestRoomsAgree(t *testing.T) {
+	if policies.MaxRoundsLimit != task.MaxRounds {
+		t.Errorf("a policy takes a cap of %d rounds, a task one of %d", policies.MaxRoundsLimit, task.MaxRounds)
+	}
+}
+
+func TestDecisionTooLargeForTheLedger(t *testing.T) {
+	root := t.TempDir()
+	one := `{"category":"style","file":"` + strings.Repeat("f", 200) + `","remediation":"`
+	var b strings.Builder
+	b.WriteString(`{"critic":"critic","findings":[`)
+	for i := range 90_000 {
+		fmt.Fprintf(&b, "%s%d\"},", one, i)
+	}
+	b.WriteString(one + `last"}]}`)
+	_, err := newEngine(t, root, noon).Round(t.Context(), "T", request(b.String()))
+	if fault.CodeOf(err) != host.CodeDecisionTooLarge {
+		t.Fatalf("got %v, want %s", err, host.CodeDecisionTooLarge)
+	}
+	if _, err := os.Stat(filepath.Join(root, project.StateDir)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a refused round leaves state behind: %v", err)
+	}
+}

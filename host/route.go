@@ -40,7 +40,7 @@ func (e *Engine) Route(ctx context.Context, req Request) (Decision, error) {
 		return Decision{}, err
 	}
 	loading := e.load(ctx, req, config)
-	policy, all, err := loading.wait()
+	policy, all, err := loading.wait(ctx)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -79,22 +79,25 @@ func (e *Engine) load(ctx context.Context, req Request, config project.Config) *
 }
 
 // wait returns what was loaded, or the policy's error before the evidence's, so
-// that the same mistake always gives the same error.
-func (l *loading) wait() (*policies.Policy, []evidence, error) {
+// that the same mistake always gives the same error. When ctx is done it returns
+// the cause; what is still loading then ends by itself soon.
+func (l *loading) wait(ctx context.Context) (*policies.Policy, []evidence, error) {
 	defer l.cancel()
-	p := <-l.policies
+	var p result[*policies.Policy]
+	select {
+	case p = <-l.policies:
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
 	if p.err != nil {
-		l.abandon()
 		return nil, nil, p.err
 	}
-	ev := <-l.evidence
-	return p.value, ev.value, ev.err
-}
-
-// abandon ends the loading and waits until nothing of it is left running.
-func (l *loading) abandon() {
-	l.cancel()
-	<-l.evidence
+	select {
+	case ev := <-l.evidence:
+		return p.value, ev.value, ev.err
+	case <-ctx.Done():
+		return nil, nil, context.Cause(ctx)
+	}
 }
 
 // policy loads what the user asked for, else what the project configures, else
@@ -146,7 +149,9 @@ func decide(ctx context.Context, policy *policies.Policy, all []evidence, round,
 	if err != nil {
 		return Decision{}, err
 	}
-	d.NextAction, d.Reason, d.Stuck = chosen.NextAction, chosen.Reason, chosen.NextAction == stuckAction
+	destination, _ := policy.Destination(chosen.NextAction)
+	d.NextAction, d.Reason = chosen.NextAction, chosen.Reason
+	d.Stuck = task.Ends(d.NextAction, string(destination.Kind))
 	d.Routing.NextDestination = policy.Strongest(routes)
 	if d.Routing.NextDestination == "" {
 		d.Routing.NextDestination = d.NextAction

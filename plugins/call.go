@@ -25,15 +25,17 @@ type instance struct {
 	limits Limits
 }
 
-// deadline gives a guest, and the host's work on its answer, their time.
+// deadline gives a guest its time, and the host's work on its answer the same again.
 func (r *Runtime) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(ctx, r.limits.Time,
 		fault.New(CodeTimeout, "the plugin ran longer than %s", r.limits.Time).With("limit_ms", r.limits.Time.Milliseconds()))
 }
 
-// call makes a fresh instance of m and lets body use it until ctx is done. body
-// must not keep a view of the guest's memory.
+// call makes a fresh instance of m and lets body use it, within the limit of
+// time. body must not keep a view of the guest's memory.
 func (r *Runtime) call(ctx context.Context, m *module, body func(context.Context, *instance) error) error {
+	ctx, cancel := r.deadline(ctx)
+	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- r.run(ctx, m, body) }()
 	select {

@@ -10,87 +10,89 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
-// fate is what a plugin did with an item of the report.
-type fate int
-
-const (
-	unaccounted fate = iota
-	found
-	skipped
-)
-
-// item is one thing in the report that has to be accounted for.
-type item struct {
-	raw  jsontext.Value
-	fate fate
-}
-
 // account holds a plugin's answer against the report (the conservation rule of
 // design section 4): every item becomes at least one finding or one skipped
 // entry and never both, and every ref leads to something. Then it cuts each
-// finding's raw text out of the report, so that no plugin can alter it. A guest
-// decides how much there is to look up, so this too ends with ctx.
+// finding's raw text out of the report, so that no plugin can alter it.
+//
+// What it remembers grows with the answer and not with the report, and it stops
+// at the first item that the answer lacks. Only a ref that is no item has to be
+// looked up, which takes as long as the report is large: that ends with ctx.
 func account(ctx context.Context, p *Plugin, doc *report.Document, out *output) (Result, error) {
-	items := make(map[string]*item)
-	var order []string
+	claims, err := claim(out)
+	if err != nil {
+		return Result{}, err
+	}
 	for _, pattern := range p.description.Items {
 		for ref, raw := range doc.Items(pattern) {
-			if ctx.Err() != nil {
-				return Result{}, context.Cause(ctx)
+			c, ok := claims[ref]
+			if !ok {
+				return Result{}, violated("drops %q", ref)
 			}
-			items[ref] = &item{raw: raw}
-			order = append(order, ref)
+			c.raw, c.exists = raw, true
 		}
 	}
-	result := Result{Critic: out.Critic, TaskID: out.TaskID, Round: out.Round, Skipped: *out.Skipped}
-	for _, s := range result.Skipped {
+	for ref, c := range claims {
 		if ctx.Err() != nil {
 			return Result{}, context.Cause(ctx)
 		}
-		it := items[s.Ref]
-		if it == nil {
-			if _, ok := doc.At(s.Ref); !ok {
-				return Result{}, violated("skips %q, which is not in the report", s.Ref)
-			}
-			continue
+		if !c.exists {
+			c.raw, c.exists = doc.At(ref)
 		}
-		if it.fate == skipped {
-			return Result{}, violated("skips %q twice", s.Ref)
-		}
-		it.fate = skipped
 	}
-	result.Findings = make([]finding.Finding, 0, len(*out.Findings))
+	return settle(p, doc, out, claims)
+}
+
+// claimed is what an answer says of one place in the report.
+type claimed struct {
+	skipped bool
+	exists  bool
+	raw     jsontext.Value
+}
+
+// claim collects what the answer says, by ref.
+func claim(out *output) (map[string]*claimed, error) {
+	claims := make(map[string]*claimed, len(*out.Findings)+len(*out.Skipped))
 	for _, f := range *out.Findings {
-		if ctx.Err() != nil {
-			return Result{}, context.Cause(ctx)
-		}
-		ref := *f.Ref
-		raw, ok := jsontext.Value(nil), false
-		if it := items[ref]; it != nil {
-			if it.fate == skipped {
-				return Result{}, violated("both skips and reports %q", ref)
+		claims[*f.Ref] = &claimed{}
+	}
+	for _, s := range *out.Skipped {
+		if c, ok := claims[s.Ref]; ok {
+			if c.skipped {
+				return nil, violated("skips %q twice", s.Ref)
 			}
-			it.fate = found
-			raw, ok = it.raw, true
-		} else {
-			raw, ok = doc.At(ref)
+			return nil, violated("both skips and reports %q", s.Ref)
 		}
-		if !ok {
-			return Result{}, violated("refers to %q, which is not in the report", ref)
+		claims[s.Ref] = &claimed{skipped: true}
+	}
+	return claims, nil
+}
+
+// settle makes the result of an answer whose claims have been looked up. It goes
+// by the answer's order, so that the same answer always gives the same error.
+func settle(p *Plugin, doc *report.Document, out *output, claims map[string]*claimed) (Result, error) {
+	for _, s := range *out.Skipped {
+		if !claims[s.Ref].exists {
+			return Result{}, violated("skips %q, which is not in the report", s.Ref)
+		}
+	}
+	result := Result{
+		Critic: out.Critic, TaskID: out.TaskID, Round: out.Round,
+		Findings: make([]finding.Finding, 0, len(*out.Findings)), Skipped: *out.Skipped,
+	}
+	for _, f := range *out.Findings {
+		c := claims[*f.Ref]
+		if !c.exists {
+			return Result{}, violated("refers to %q, which is not in the report", *f.Ref)
 		}
 		result.Findings = append(result.Findings, finding.Finding{
 			Critic: f.Critic, Category: f.Category, Severity: f.Severity,
 			File: f.File, Line: f.Line, Remediation: *f.Remediation,
 			ConfirmedBy: []string{f.Critic},
 			Sources: []finding.Source{{
-				Critic: f.Critic, Plugin: p.identity.Name, Report: doc.Digest(), Ref: ref, Raw: raw,
+				Critic: f.Critic, Plugin: p.identity.Name, Report: doc.Digest(), Ref: *f.Ref, Raw: c.raw,
 			}},
 		})
-	}
-	for _, ref := range order {
-		if items[ref].fate == unaccounted {
-			return Result{}, violated("drops %q", ref)
-		}
 	}
 	return result, nil
 }

@@ -3,6 +3,7 @@ package plugins_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,16 +127,19 @@ func TestNormalizeSurvivesHostileGuests(t *testing.T) {
 // TestLookUpsEndWithTheDeadline has the guest name thousands of places that the
 // host must walk through a large report to find.
 func TestLookUpsEndWithTheDeadline(t *testing.T) {
-	r := newRuntime(t, plugins.Config{Limits: plugins.Limits{Time: 300 * time.Millisecond}})
+	r := newRuntime(t, plugins.Config{Limits: plugins.Limits{Time: time.Second}})
 	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	doc := document(t, `{"findings":[],"filler":[`+strings.Repeat("0,", 2<<20)+`0],"z":0}`)
-	finding := `{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/z"}`
-	many := strings.Repeat(finding+",", 20_000) + finding
+	var many strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&many, `{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/filler/%d"},`, 2_000_000+i)
+	}
+	many.WriteString(`{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/z"}`)
 	start := time.Now()
-	_, err = puppet.Normalize(t.Context(), doc, answer(`{"critic":"puppet","findings":[`+many+`],"skipped":[]}`))
+	_, err = puppet.Normalize(t.Context(), doc, answer(`{"critic":"puppet","findings":[`+many.String()+`],"skipped":[]}`))
 	if fault.CodeOf(err) != plugins.CodeTimeout {
 		t.Errorf("got %v after %s, want %s", err, time.Since(start), plugins.CodeTimeout)
 	}

@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"context"
+	"errors"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -19,7 +20,7 @@ import (
 // yields its cause.
 func (p *Plugin) Normalize(ctx context.Context, doc *report.Document, config jsontext.Value) (Result, error) {
 	result, err := p.normalize(ctx, doc, config)
-	if f, ok := err.(*fault.Error); ok {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return Result{}, f.With("plugin", p.identity.Name+"@"+p.identity.Version)
 	}
 	return result, err
@@ -33,8 +34,6 @@ func (p *Plugin) normalize(ctx context.Context, doc *report.Document, config jso
 	if config == nil {
 		config = emptyConfig
 	}
-	ctx, cancel := p.runtime.deadline(ctx)
-	defer cancel()
 	var out *output
 	err = p.runtime.call(ctx, m, func(ctx context.Context, g *instance) error {
 		rep, err := g.give(ctx, doc.Bytes())
@@ -65,13 +64,14 @@ func (p *Plugin) normalize(ctx context.Context, doc *report.Document, config jso
 	if out.Error != nil {
 		return Result{}, out.Error.fault()
 	}
+	// The answer has had its time; what the host does with it has its own.
+	ctx, cancel := p.runtime.deadline(ctx)
+	defer cancel()
 	return account(ctx, p, doc, out)
 }
 
 // describe asks a guest what it is.
 func (r *Runtime) describe(ctx context.Context, m *module) (Description, error) {
-	ctx, cancel := r.deadline(ctx)
-	defer cancel()
 	var d Description
 	err := r.call(ctx, m, func(ctx context.Context, g *instance) error {
 		packed, err := g.invoke(ctx, exportDescribe)
@@ -85,5 +85,8 @@ func (r *Runtime) describe(ctx context.Context, m *module) (Description, error) 
 		d, err = decodeDescription(answer)
 		return err
 	})
-	return d, err
+	if err != nil { // A guest that was left behind may still write to d.
+		return Description{}, err
+	}
+	return d, nil
 }

@@ -19,9 +19,8 @@ type Plugin struct {
 
 	runtime *Runtime
 	wasm    []byte
-	once    sync.Once
-	module  *module
-	err     error
+	mu      sync.Mutex
+	module  *module // nil until it has been compiled and checked
 }
 
 // module is a compiled guest that has passed the ABI's checks.
@@ -61,31 +60,34 @@ func (p *Plugin) Identity() Identity { return p.identity }
 // Description is what the plugin says of itself. Do not modify its slices.
 func (p *Plugin) Description() Description { return p.description }
 
-// prepare compiles and checks the module, once.
+// prepare compiles and checks the module. It keeps a success; a failure may
+// pass, as that of a cache does once somebody has mended it.
 func (p *Plugin) prepare(ctx context.Context) (*module, error) {
-	p.once.Do(func() {
-		if p.err = checkHeader(p.wasm); p.err != nil {
-			return
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.module != nil {
+		return p.module, nil
+	}
+	if err := checkHeader(p.wasm); err != nil {
+		return nil, err
+	}
+	engine, compiled, err := p.runtime.compile(ctx, p.wasm)
+	if err != nil {
+		if fault.CodeOf(err) == "" {
+			err = fault.New(CodeABI, "the module does not compile: %w", err)
 		}
-		engine, compiled, err := p.runtime.compile(ctx, p.wasm)
-		if err != nil {
-			if fault.CodeOf(err) == "" {
-				err = fault.New(CodeABI, "the module does not compile: %w", err)
-			}
-			p.err = err
-			return
+		return nil, err
+	}
+	if err := checkModule(compiled, p.runtime.limits); err != nil {
+		return nil, err
+	}
+	if len(compiled.ImportedFunctions()) > 0 {
+		if err := engine.wasi(ctx); err != nil {
+			return nil, err
 		}
-		if p.err = checkModule(compiled, p.runtime.limits); p.err != nil {
-			return
-		}
-		if len(compiled.ImportedFunctions()) > 0 {
-			if p.err = engine.wasi(ctx); p.err != nil {
-				return
-			}
-		}
-		p.module = &module{engine: engine, compiled: compiled}
-	})
-	return p.module, p.err
+	}
+	p.module = &module{engine: engine, compiled: compiled}
+	return p.module, nil
 }
 
 func digest(data []byte) string {

@@ -25,6 +25,12 @@ type module struct {
 // build turns sources into a policy. It is the one road for every carrier, so
 // the embedded policies get no milder treatment than a stranger's bundle.
 func build(ctx context.Context, ref string, modules []module) (*Policy, error) {
+	total := 0
+	for _, m := range modules {
+		if total += len(m.source); total > MaxModuleBytes {
+			return nil, tooLarge(ref, "", "its Rego files have more than %d bytes together", MaxModuleBytes)
+		}
+	}
 	caps := language()
 	parsed := make(map[string]*ast.Module, len(modules))
 	for _, m := range modules {

@@ -15,8 +15,9 @@ import (
 // The limits of a policy that is not built in. A policy is a page or two of
 // Rego, so they are generous; they are there for files that are no policy.
 const (
-	// MaxModuleBytes is the largest Rego file, in bytes.
-	MaxModuleBytes = 1 << 20
+	// MaxModuleBytes is the most that a policy's Rego files have together, in
+	// bytes, tests not counted: compiling that much takes half a second.
+	MaxModuleBytes = 256 << 10
 	// MaxModules is the largest number of Rego files, tests not counted.
 	MaxModules = 100
 	// MaxEntries is the largest number of files and folders that a directory or
@@ -38,7 +39,7 @@ const (
 // checked, because the digest says what was loaded.
 //
 // ctx is looked at before anything is read; loading is bounded by the limits of
-// this package and takes milliseconds.
+// this package, and takes a millisecond for a policy of a page.
 //
 // # Errors
 //

@@ -242,7 +242,7 @@ func TestDirectoriesOfTheWrongKindAreRefused(t *testing.T) {
 		"METADATA twice":      {twice, "METADATA more than once"},
 		"too many modules":    {writeDir(t, many), "more than 100 Rego files"},
 		"too many files":      {writeDir(t, crowd), "more than 2000 files"},
-		"a file too large":    {policyDir(t, big), "policy.rego: it is larger than 1048576 bytes"},
+		"a file too large":    {policyDir(t, big), fmt.Sprintf("policy.rego: it is larger than %d bytes", policies.MaxModuleBytes)},
 		"not a policy at all": {policyDir(t, "\x00\x01\xff"), "policy.rego:1:"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -388,7 +388,7 @@ func TestNamesInAnArchiveAreOnlyNames(t *testing.T) {
 // it would be allocated.
 func TestSparseFilesDoNotInflate(t *testing.T) {
 	var tarred bytes.Buffer
-	for i := range 40 {
+	for i := range policies.MaxBundleBytes/policies.MaxModuleBytes + 8 {
 		records := paxRecord("GNU.sparse.major", "1") + paxRecord("GNU.sparse.minor", "0") +
 			paxRecord("GNU.sparse.name", fmt.Sprintf("%d.bin", i)) +
 			paxRecord("GNU.sparse.realsize", fmt.Sprint(policies.MaxModuleBytes))

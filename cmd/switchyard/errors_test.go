@@ -38,10 +38,13 @@ func errorsPage() string {
 	var b strings.Builder
 	b.WriteString(`# Errors
 
-A command that fails says so on standard error and exits with 1, or with 2 where the command line itself is wrong. As text:
+A command that fails says so on standard error and exits with 1, or with 2 where the command line itself is wrong. As text, with
+the lines between only where they apply:
 
 ` + "```" + `
 switchyard: error: MESSAGE [CODE]
+report: FILE, at REF
+  ANOTHER PROBLEM
 hint: WHAT TO DO
 ` + "```" + `
 

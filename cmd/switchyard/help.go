@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 )
 
@@ -17,7 +15,7 @@ func newHelpCmd(a *app) *cobra.Command {
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		about, rest, err := cmd.Root().Find(args)
 		if err != nil || len(rest) > 0 {
-			return fmt.Errorf("there is no command %q to help with", args[len(args)-1])
+			return usagef("there is no command %q to help with", args[len(args)-1])
 		}
 		about.InitDefaultHelpFlag()
 		return about.Help()

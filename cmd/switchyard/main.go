@@ -7,6 +7,5 @@ import (
 )
 
 func main() {
-	outliveGuests()
 	os.Exit(run(context.Background(), os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr}))
 }

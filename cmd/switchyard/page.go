@@ -23,7 +23,7 @@ type page struct {
 func newPage(w io.Writer, device io.Writer) *page {
 	p := &page{w: w}
 	if f, ok := device.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		p.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && showsColor(f)
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
 			p.width = width
 		}

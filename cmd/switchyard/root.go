@@ -30,6 +30,9 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
 		SilenceUsage:  true,
 		Args:          unknownCommand,
 		RunE:          showHelp,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			a.running = true
+		},
 	}
 	root.PersistentFlags().StringVarP(&a.dir, "directory", "C", ".", "work on the project of `DIR`")
 	root.PersistentFlags().Var(&a.output, "output", "print `FORMAT`: text or json")

@@ -39,6 +39,7 @@ func (a *app) decide(ctx context.Context, f *requestFlags, flags *pflag.FlagSet,
 	if err != nil {
 		return err
 	}
+	outliveGuests()
 	e, err := a.open()
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"syscall"
@@ -33,11 +34,13 @@ func run(ctx context.Context, args []string, std streams) int {
 	root.SetOut(std.out)
 	root.SetErr(std.err)
 	if err := root.ExecuteContext(ctx); err != nil {
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil && errors.Is(err, context.Canceled):
 			err = fault.New(codeInterrupted, "interrupted")
-		}
-		if !a.running {
+		case !a.running:
 			err = usage(err)
+		case isWriteError(err):
+			err = fault.New(codeOutput, "write the result: %w", err)
 		}
 		a.printError(err, args)
 		if fault.CodeOf(err) == codeUsage {
@@ -64,9 +67,14 @@ type app struct {
 // runE adapts a command's body to cobra.
 func (a *app) runE(body func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		a.running = true
 		return body(cmd.Context(), args)
 	}
+}
+
+// isWriteError reports whether cobra itself failed to print something.
+func isWriteError(err error) bool {
+	pathErr, ok := errors.AsType[*fs.PathError](err)
+	return ok && pathErr.Op == "write" && fault.CodeOf(err) == ""
 }
 
 // usage marks an error as one of the command line itself.

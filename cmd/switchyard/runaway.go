@@ -6,7 +6,7 @@ import (
 )
 
 // collectAbove is the heap size from which the garbage collector runs, in
-// bytes. Nearly every command ends long before.
+// bytes. Nearly every round ends long before.
 const collectAbove = 384 << 20
 
 // outliveGuests sees to it that a runaway guest cannot keep the process from

@@ -8,6 +8,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"maps"
 )
 
 // Code names a kind of failure. Codes are part of the command line's contract
@@ -37,19 +38,23 @@ func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: err.Error(), cause: errors.Unwrap(err)}
 }
 
-// With adds one piece of evidence to a fresh error and returns it.
+// With returns a copy of the error with one more piece of evidence. The error
+// itself stays as it is: others may hold it.
 func (e *Error) With(name string, value any) *Error {
-	if e.Details == nil {
-		e.Details = make(map[string]any)
+	c := *e
+	c.Details = maps.Clone(e.Details)
+	if c.Details == nil {
+		c.Details = make(map[string]any)
 	}
-	e.Details[name] = value
-	return e
+	c.Details[name] = value
+	return &c
 }
 
-// WithHint sets the hint of a fresh error and returns it.
+// WithHint returns a copy of the error with a hint.
 func (e *Error) WithHint(hint string) *Error {
-	e.Hint = hint
-	return e
+	c := *e
+	c.Hint = hint
+	return &c
 }
 
 // Error returns the message alone; the code is for programs.

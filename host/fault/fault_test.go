@@ -33,6 +33,16 @@ func TestErrorKeepsCodeCauseAndEvidence(t *testing.T) {
 	}
 }
 
+func TestWithLeavesTheErrorAlone(t *testing.T) {
+	shared := fault.New("a", "b").With("x", 1)
+	if more := shared.With("y", 2).WithHint("h"); more.Details["x"] != 1 || more.Details["y"] != 2 || more.Hint != "h" {
+		t.Errorf("got %+v", more)
+	}
+	if len(shared.Details) != 1 || shared.Hint != "" {
+		t.Errorf("the shared error changed: %+v", shared)
+	}
+}
+
 func TestCodeOfForeignErrorIsEmpty(t *testing.T) {
 	if got := fault.CodeOf(errors.New("plain")); got != "" {
 		t.Errorf("CodeOf = %q, want none", got)

@@ -168,12 +168,28 @@ func TestMergeProperties(t *testing.T) {
 				t.Fatalf("lost the confirmation by %s", f.Critic)
 			}
 		}
+		first := appearances(in)
 		for i := 1; i < len(out); i++ {
-			if before(out[i], out[i-1]) {
-				t.Fatalf("out of order at %d: %+v, %+v", i, out[i-1], out[i])
+			a, b := out[i-1], out[i]
+			if before(b, a) || !before(a, b) && first[a.Fingerprint] > first[b.Fingerprint] {
+				t.Fatalf("out of order at %d: %+v, %+v", i, a, b)
 			}
 		}
 	})
+}
+
+// appearances says where each finding is first seen, critics before the audit.
+func appearances(in []finding.Finding) map[string]int {
+	first := map[string]int{}
+	for _, audit := range []bool{false, true} {
+		for _, f := range in {
+			id := finding.Fingerprint(f.Category, f.File, f.Line, f.Remediation)
+			if _, seen := first[id]; !seen && (f.Critic == finding.AuditCritic) == audit {
+				first[id] = len(first)
+			}
+		}
+	}
+	return first
 }
 
 // before says, in words of its own, that a must stand before b.

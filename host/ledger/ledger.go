@@ -129,7 +129,7 @@ func (l *Ledger) connect(ctx context.Context) (*sql.DB, error) {
 	if err != nil || file == nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", source(l.path, pragmas))
+	db, err := sql.Open("sqlite", connection(l.path))
 	if err != nil {
 		return nil, translate(ctx, "open", err)
 	}

@@ -179,13 +179,18 @@ func (s State) Check() error {
 	return nil
 }
 
-// status is what a decision makes of a task. A terminal destination other than
-// commit is stuck: what is not done and has nowhere to go needs a person.
+// Ends reports whether a destination leaves a task stuck: any terminal one but
+// commit. What is not done and has nowhere to go needs a person.
+func Ends(nextAction, kind string) bool {
+	return kind == kindTerminal && nextAction != actionCommit
+}
+
+// status is what a decision makes of a task.
 func status(e Decided) Status {
 	switch {
 	case e.NextAction == actionCommit:
 		return Committed
-	case e.Kind == kindTerminal:
+	case Ends(e.NextAction, e.Kind):
 		return Stuck
 	case e.Kind == kindHuman:
 		return Waiting

@@ -1,0 +1,18 @@
+package main
+
+import (
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// showsColor asks a console to understand escape sequences, and reports whether
+// it does.
+func showsColor(f *os.File) bool {
+	console := windows.Handle(f.Fd())
+	var mode uint32
+	if err := windows.GetConsoleMode(console, &mode); err != nil {
+		return false
+	}
+	return windows.SetConsoleMode(console, mode|windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING) == nil
+}
