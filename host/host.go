@@ -5,6 +5,7 @@ package host
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
@@ -69,4 +70,22 @@ func (e *Engine) Verify(ctx context.Context) (ledger.Report, error) {
 	}
 	defer l.Close()
 	return l.Verify(ctx)
+}
+
+// Events yields every event of the project's ledger in the order of recording.
+// An error ends it, with a zero Event.
+func (e *Engine) Events(ctx context.Context) iter.Seq2[ledger.Event, error] {
+	return func(yield func(ledger.Event, error) bool) {
+		l, err := e.ledger(ctx)
+		if err != nil {
+			yield(ledger.Event{}, err)
+			return
+		}
+		defer l.Close()
+		for event, err := range l.EventsSince(ctx, 0) {
+			if !yield(event, err) {
+				return
+			}
+		}
+	}
 }

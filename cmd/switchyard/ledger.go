@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -12,11 +14,11 @@ import (
 func newLedgerCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger",
-		Short: "Check the record of all decisions",
+		Short: "Check and export the record of all decisions",
 		Args:  unknownCommand,
 		RunE:  showHelp,
 	}
-	cmd.AddCommand(newLedgerVerifyCmd(a))
+	cmd.AddCommand(newLedgerVerifyCmd(a), newLedgerExportCmd(a))
 	return cmd
 }
 
@@ -44,6 +46,38 @@ was changed, removed or reordered.`,
 				With("problems", report.Problems)
 		}
 		return a.print(report, func(p *page) { p.verified(report) })
+	})
+	return cmd
+}
+
+func newLedgerExportCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Print every event as a line of JSON",
+		Long: `Export prints the ledger's events in the order of recording, one JSON object a
+line, whatever --output says. An event's body is printed byte for byte as its
+hash covers it; docs/ledger.md tells how to check a chain.`,
+		Args: noArgs,
+	}
+	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
+		e, err := a.open()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
+		w := bufio.NewWriter(a.out)
+		for event, err := range e.Events(ctx) {
+			if err != nil {
+				return errors.Join(err, w.Flush())
+			}
+			if err := writeLine(w, event); err != nil {
+				return fault.New(codeOutput, "write the result: %w", err)
+			}
+		}
+		if err := w.Flush(); err != nil {
+			return fault.New(codeOutput, "write the result: %w", err)
+		}
+		return nil
 	})
 	return cmd
 }

@@ -43,6 +43,15 @@ func writeJSON(w io.Writer, value any) error {
 	return err
 }
 
+// writeLine writes value as one line of JSON, raw texts byte for byte.
+func writeLine(w io.Writer, value any) error {
+	if err := json.MarshalWrite(w, value, jsontext.PreserveRawStrings(true)); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
 // printError writes an error to standard error, in the format that the command
 // line asks for; args serves where it was too wrong for the flags to be read.
 func (a *app) printError(err error, args []string) {

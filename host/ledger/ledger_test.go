@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -41,11 +40,6 @@ func TestWhatIsAppendedIsReadBack(t *testing.T) {
 			}
 			if got := collect(t, l.Events(t.Context(), "M001-S001-T0001")); !reflect.DeepEqual(got, want) {
 				t.Errorf("Events gives %d events, or other ones", len(got))
-			}
-			backward := collect(t, l.EventsBackward(t.Context(), "M001-S001-T0001"))
-			slices.Reverse(backward)
-			if !reflect.DeepEqual(backward, want) {
-				t.Errorf("EventsBackward gives %d events, or other ones", len(backward))
 			}
 			if got := collect(t, l.EventsSince(t.Context(), 590)); !reflect.DeepEqual(got, append(want[590:len(want):len(want)], other)) {
 				t.Errorf("EventsSince gives %d events, or other ones", len(got))

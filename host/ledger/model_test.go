@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -68,11 +67,6 @@ func TestLedgerBehavesLikeItsModel(t *testing.T) {
 				want := byTask[task]
 				if got := collect(t, l.Events(t.Context(), task)); asJSON(t, got) != asJSON(t, want) {
 					t.Fatalf("Events gives %+v", got)
-				}
-				got := collect(t, l.EventsBackward(t.Context(), task))
-				slices.Reverse(got)
-				if asJSON(t, got) != asJSON(t, want) {
-					t.Fatalf("EventsBackward gives %+v", got)
 				}
 				since := rapid.IntRange(0, len(all)).Draw(t, "since")
 				if got := collect(t, l.EventsSince(t.Context(), int64(since))); asJSON(t, got) != asJSON(t, all[since:]) {

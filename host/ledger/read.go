@@ -62,16 +62,6 @@ func (l *Ledger) Events(ctx context.Context, task string) iter.Seq2[Event, error
 		})
 }
 
-// EventsBackward is Events, newest first. Reading only the last few costs the
-// same however many there are.
-func (l *Ledger) EventsBackward(ctx context.Context, task string) iter.Seq2[Event, error] {
-	return pages(ctx, l, selectEvents+"WHERE task = ? AND n < ? ORDER BY n DESC LIMIT ?", []any{task}, int64(math.MaxInt64),
-		func(rows *sql.Rows) (Event, any, int, error) {
-			e, err := scanEvent(rows)
-			return e, e.N, len(e.Body), err
-		})
-}
-
 // EventsSince yields the events of all tasks after the one with the given Seq,
 // in the order of their recording; 0 yields all. It is otherwise like Events.
 // Events that are recorded meanwhile are yielded too.
