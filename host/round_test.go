@@ -18,6 +18,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -32,7 +33,11 @@ func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
 func newEngine(t testing.TB, root string, now func() time.Time) *host.Engine {
 	t.Helper()
-	e := host.New(host.Options{Project: project.Project{Root: root, Dir: root}, Now: now})
+	e := host.New(host.Options{
+		Project: project.Project{Root: root, Dir: root},
+		Plugins: plugins.Config{Limits: plugins.Limits{Time: time.Minute}}, // The race detector is slow.
+		Now:     now,
+	})
 	t.Cleanup(func() {
 		if err := e.Close(context.Background()); err != nil {
 			t.Error(err)
