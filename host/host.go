@@ -6,6 +6,7 @@ package host
 import (
 	"context"
 	"iter"
+	"sync"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
@@ -51,6 +52,7 @@ type Engine struct {
 	runtime *plugins.Runtime
 	catalog *plugins.Catalog
 	now     func() time.Time
+	loads   sync.WaitGroup // what is still loading for requests that have failed
 }
 
 // New returns an Engine. It does no work; the caller must Close it.
@@ -59,8 +61,12 @@ func New(o Options) *Engine {
 	return &Engine{project: o.Project, runtime: runtime, catalog: plugins.NewCatalog(runtime), now: o.Now}
 }
 
-// Close releases what the engine holds.
-func (e *Engine) Close(ctx context.Context) error { return e.runtime.Close(ctx) }
+// Close releases what the engine holds, once nothing uses it any more. No request
+// may be made meanwhile or afterwards.
+func (e *Engine) Close(ctx context.Context) error {
+	e.loads.Wait()
+	return e.runtime.Close(ctx)
+}
 
 // Verify checks every chain of the project's ledger.
 func (e *Engine) Verify(ctx context.Context) (ledger.Report, error) {

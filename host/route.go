@@ -67,20 +67,20 @@ type result[T any] struct {
 func (e *Engine) load(ctx context.Context, req Request, config project.Config) *loading {
 	ctx, cancel := context.WithCancel(ctx)
 	l := &loading{cancel: cancel, policies: make(chan result[*policies.Policy], 1), evidence: make(chan result[[]evidence], 1)}
-	go func() {
+	e.loads.Go(func() {
 		p, err := e.policy(ctx, req.Policy, config.Policy)
 		l.policies <- result[*policies.Policy]{p, err}
-	}()
-	go func() {
+	})
+	e.loads.Go(func() {
 		all, err := e.gather(ctx, req.Reports, req.Stdin, config)
 		l.evidence <- result[[]evidence]{all, err}
-	}()
+	})
 	return l
 }
 
 // wait returns what was loaded, or the policy's error before the evidence's, so
 // that the same mistake always gives the same error. When ctx is done it returns
-// the cause; what is still loading then ends by itself soon.
+// the cause; what is still loading then ends soon, and Close waits for it.
 func (l *loading) wait(ctx context.Context) (*policies.Policy, []evidence, error) {
 	defer l.cancel()
 	var p result[*policies.Policy]
