@@ -30,6 +30,9 @@ func build(ctx context.Context, ref string, modules []module) (*Policy, error) {
 		if total += len(m.source); total > MaxModuleBytes {
 			return nil, tooLarge(ref, "", "its Rego files have more than %d bytes together", MaxModuleBytes)
 		}
+		if nestsDeeper(m.source, MaxNesting) {
+			return nil, tooLarge(ref, m.name, "it nests brackets more than %d deep", MaxNesting)
+		}
 	}
 	caps := language()
 	parsed := make(map[string]*ast.Module, len(modules))
@@ -113,12 +116,31 @@ func builtins(parsed map[string]*ast.Module) []*ast.Builtin {
 }
 
 // withheld says that a policy may not call b. Replaying a decision must give
-// the same answer, on any machine and in any year.
+// the same answer, on any machine and in any year, and must end.
 func withheld(b *ast.Builtin) bool {
 	switch b.Name {
 	case "crypto.x509.parse_and_verify_certificates",
 		"crypto.x509.parse_and_verify_certificates_with_options":
 		return true // they read the clock without OPA marking them for it
+	case "bits.lsh", "graph.reachable_paths":
+		return true // one call can take all memory, and cannot be interrupted
 	}
 	return b.IsNondeterministic()
+}
+
+// nestsDeeper reports whether source opens more than limit brackets at once. It
+// counts those in strings and comments too, where a policy has no use for many.
+func nestsDeeper(source string, limit int) bool {
+	depth := 0
+	for i := range len(source) {
+		switch source[i] {
+		case '[', '{', '(':
+			if depth++; depth > limit {
+				return true
+			}
+		case ']', '}', ')':
+			depth = max(depth-1, 0)
+		}
+	}
+	return false
 }

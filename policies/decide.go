@@ -72,7 +72,12 @@ func (p *Policy) evaluate(ctx context.Context, in Input) (rego.ResultSet, error)
 	cancel := topdown.NewCancel()
 	defer context.AfterFunc(ctx, cancel.Cancel)()
 
-	results, err := p.query.Eval(ctx, rego.EvalParsedInput(in.value()), rego.EvalExternalCancel(cancel))
+	results, err := bounded(ctx, EvalTimeout, func() (rego.ResultSet, error) {
+		return p.query.Eval(ctx, rego.EvalParsedInput(in.value()), rego.EvalExternalCancel(cancel))
+	})
+	if e, ok := errors.AsType[abandoned](err); ok {
+		return nil, p.interrupted(in, e.cause)
+	}
 	switch {
 	case err == nil:
 		return results, nil

@@ -293,13 +293,14 @@ func call(b *ast.Builtin) string {
 }
 
 // Every built-in is either withheld or usable, whichever way a policy names it.
-func TestPoliciesCanOnlyCallWhatGivesTheSameAnswerEveryTime(t *testing.T) {
+func TestPoliciesCanOnlyCallWhatIsPureAndBounded(t *testing.T) {
 	withheld := map[string]bool{
 		"http.send": true, "net.lookup_ip_addr": true, "opa.runtime": true, "rand.intn": true, "time.now_ns": true,
 		"uuid.rfc4122": true, "json.match_schema": true, "json.verify_schema": true,
 		"io.jwt.encode_sign": true, "io.jwt.encode_sign_raw": true, "io.jwt.decode_verify": true,
 		"crypto.x509.parse_and_verify_certificates":              true,
 		"crypto.x509.parse_and_verify_certificates_with_options": true,
+		"bits.lsh": true, "graph.reachable_paths": true,
 	}
 	refused := 0
 	for _, b := range ast.Builtins {

@@ -20,6 +20,9 @@ const (
 	MaxModuleBytes = 256 << 10
 	// MaxModules is the largest number of Rego files, tests not counted.
 	MaxModules = 100
+	// MaxNesting is how deep brackets may nest in a Rego file. The compiler's time
+	// can double with every level.
+	MaxNesting = 16
 	// MaxEntries is the largest number of files and folders that a directory or
 	// a bundle may hold, whatever they are.
 	MaxEntries = 2000
@@ -38,8 +41,8 @@ const (
 // because the policy's digest is over its Rego alone; its signatures are not
 // checked, because the digest says what was loaded.
 //
-// ctx is looked at before anything is read; loading is bounded by the limits of
-// this package, and takes a millisecond for a policy of a page.
+// Loading takes a millisecond for a policy of a page, at most LoadTimeout for any
+// other, and ends with ctx.
 //
 // # Errors
 //
@@ -47,6 +50,7 @@ const (
 //   - CodeNotFound: ref is a path and nothing is there.
 //   - CodeUnreadable: the path cannot be read, or ctx is done.
 //   - CodeInvalid: what is there is not a policy, or too large to be one.
+//   - CodeTimeout: it cannot be compiled within LoadTimeout.
 func Load(ctx context.Context, ref string) (*Policy, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, fault.New(CodeUnreadable, "load policy %s: %w", ref, err).With("policy", ref)
@@ -54,11 +58,21 @@ func Load(ctx context.Context, ref string) (*Policy, error) {
 	if IsReleaseRef(ref) {
 		return loadReleased(ctx, ref)
 	}
-	modules, err := readPath(ref)
-	if err != nil {
-		return nil, err
+	p, err := bounded(ctx, LoadTimeout, func() (*Policy, error) {
+		modules, err := readPath(ref)
+		if err != nil {
+			return nil, err
+		}
+		return build(ctx, ref, modules)
+	})
+	if e, ok := errors.AsType[abandoned](err); ok {
+		return nil, fault.New(CodeTimeout, "loading policy %s ran over its time: %w", ref, e.cause).
+			With("policy", ref).With("timeout_ms", LoadTimeout.Milliseconds())
 	}
-	return build(ctx, ref, modules)
+	if e, ok := errors.AsType[panicked](err); ok {
+		return nil, invalid(ref, Problem{Message: oneLine(e.Error())})
+	}
+	return p, err
 }
 
 // readPath reads the modules of a directory or a bundle.

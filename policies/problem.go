@@ -77,7 +77,7 @@ func regoProblems(err error) []Problem {
 func explain(message string) string {
 	name, ok := strings.CutPrefix(message, "undefined function ")
 	if ok && slices.ContainsFunc(ast.Builtins, func(b *ast.Builtin) bool { return b.Name == name && withheld(b) }) {
-		return name + " is withheld from policies, because its result can change from one run to the next"
+		return name + " is withheld from policies, because its result can change from one run to the next, or one call of it can take all memory"
 	}
 	return message
 }
