@@ -19,7 +19,7 @@ const Auto = "auto"
 const Stdin = "-"
 
 // maxPlugin is the largest plugin module, in bytes.
-const maxPlugin = 16 << 20
+const maxPlugin = 8 << 20
 
 // ReportRef names a report and the plugin that reads it.
 type ReportRef struct {
@@ -123,14 +123,18 @@ func IsPluginFile(name string) bool { return strings.HasSuffix(name, ".wasm") }
 // is taken from the reports, which must then agree. It returns the round, 0
 // where nobody names one.
 func bind(all []evidence, task string, round int) (int, error) {
+	expected := &task
+	if task == "" {
+		expected = nil
+	}
 	for _, ev := range all {
 		if id := ev.result.TaskID; id != nil {
-			if task == "" {
-				task = *id
+			if expected == nil {
+				expected = id
 			}
-			if *id != task {
-				return 0, fault.New(CodeWrongTask, "the report is about task %q, not %q", *id, task).
-					With("report", ev.path).With("expected", task).With("actual", *id)
+			if *id != *expected {
+				return 0, fault.New(CodeWrongTask, "the report is about task %q, not %q", *id, *expected).
+					With("report", ev.path).With("expected", *expected).With("actual", *id)
 			}
 		}
 		if n := ev.result.Round; n != nil {

@@ -167,6 +167,24 @@ func TestCancelledRoundEnds(t *testing.T) {
 	}
 }
 
+func TestReportsOfDifferentTasksAreNeverOneRound(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, task string) host.ReportRef {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(`{"critic":"critic","task_id":"`+task+`","findings":[]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return host.ReportRef{Plugin: host.Auto, Path: path}
+	}
+	none, some := write("none.json", ""), write("some.json", "X")
+	for _, refs := range [][]host.ReportRef{{none, some}, {some, none}} {
+		_, err := newEngine(t, dir, noon).Route(t.Context(), host.Request{Reports: refs, Verify: policies.Absent})
+		if fault.CodeOf(err) != host.CodeWrongTask {
+			t.Errorf("got %v, want %s", err, host.CodeWrongTask)
+		}
+	}
+}
+
 // TestRoomsAgree holds together what two rooms state because neither may import
 // the other.
 func TestRoomsAgree(t *testing.T) {

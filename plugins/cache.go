@@ -3,7 +3,6 @@ package plugins
 import (
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/tetratelabs/wazero"
 
@@ -19,32 +18,29 @@ import (
 // under a temporary name, syncs and renames it, so that concurrent and
 // interrupted runs are safe.
 func openCache(dir string) (wazero.CompilationCache, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	code := filepath.Join(dir, codeDir)
+	if err := os.MkdirAll(code, 0o700); err != nil {
 		return nil, nil
 	}
-	info, err := os.Lstat(dir)
-	if err != nil {
-		return nil, nil
+	for _, d := range []string{dir, code} {
+		info, err := os.Lstat(d)
+		if err != nil {
+			return nil, nil
+		}
+		if !info.IsDir() || !private(info) {
+			return nil, fault.New(CodeCacheUnsafe, "the cache of compiled plugins can be written by others: %s", d).With("path", d)
+		}
 	}
-	if !info.IsDir() || !private(info) {
-		return nil, fault.New(CodeCacheUnsafe, "the cache of compiled plugins can be written by others: %s", dir).With("path", dir)
-	}
-	cache, err := wazero.NewCompilationCacheWithDir(dir)
+	cache, err := wazero.NewCompilationCacheWithDir(code)
 	if err != nil {
 		return nil, nil
 	}
 	return cache, nil
 }
 
-// discardCache removes wazero's folders below dir, as far as that works.
-func discardCache(dir string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), "wazero-") {
-			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
-		}
-	}
-}
+// codeDir is the folder of our own in the cache's folder: what lies beside it may
+// be somebody else's.
+const codeDir = "switchyard-code"
+
+// discardCache removes the compiled code below dir, as far as that works.
+func discardCache(dir string) { _ = os.RemoveAll(filepath.Join(dir, codeDir)) }

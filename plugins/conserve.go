@@ -80,8 +80,13 @@ func settle(p *Plugin, doc *report.Document, out *output, claims map[string]*cla
 		Critic: out.Critic, TaskID: out.TaskID, Round: out.Round,
 		Findings: make([]finding.Finding, 0, len(*out.Findings)), Skipped: *out.Skipped,
 	}
+	quoted := int64(0)
 	for _, f := range *out.Findings {
 		c := claims[*f.Ref]
+		if quoted += int64(len(c.raw)); quoted > p.runtime.limits.Output {
+			return Result{}, fault.New(CodeOutputTooLarge, "the plugin's findings refer to more than %d bytes of the report", p.runtime.limits.Output).
+				With("limit", p.runtime.limits.Output)
+		}
 		if !c.exists {
 			return Result{}, violated("refers to %q, which is not in the report", *f.Ref)
 		}

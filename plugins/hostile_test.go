@@ -73,6 +73,9 @@ func TestLoadRefuses(t *testing.T) {
 		{"import of a socket", hostile(t, "import-socket"), plugins.CodeABI, "sock_connect"},
 		{"import of memory", hostile(t, "import-memory"), plugins.CodeABI, "env.memory"},
 		{"too much memory", hostile(t, "big-memory"), plugins.CodeMemory, "134217728"},
+		{"huge table", hostile(t, "big-table"), plugins.CodeABI, "60000000 table elements"},
+		{"growing table", hostile(t, "grow-table"), plugins.CodeABI, "does not compile"},
+		{"a built-in plugin's name", hostile(t, "impostor"), plugins.CodeInvalidOutput, "calls itself np-critic"},
 		{"trap at start", hostile(t, "trap-at-start"), plugins.CodeTrap, "unreachable"},
 		{"description in prose", hostile(t, "describe-garbage"), plugins.CodeInvalidOutput, "does not follow the ABI"},
 	} {
@@ -142,6 +145,21 @@ func TestLookUpsEndWithTheDeadline(t *testing.T) {
 	_, err = puppet.Normalize(t.Context(), doc, answer(`{"critic":"puppet","findings":[`+many.String()+`],"skipped":[]}`))
 	if fault.CodeOf(err) != plugins.CodeTimeout {
 		t.Errorf("got %v after %s, want %s", err, time.Since(start), plugins.CodeTimeout)
+	}
+}
+
+// TestQuotesAreBounded has thousands of findings refer to the whole report.
+func TestQuotesAreBounded(t *testing.T) {
+	r := newRuntime(t, plugins.Config{Limits: plugins.Limits{Output: 8 << 20}})
+	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := document(t, `{"findings":[],"filler":"`+strings.Repeat("x", 1<<20)+`"}`)
+	whole := `{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":""}`
+	_, err = puppet.Normalize(t.Context(), doc, answer(`{"critic":"puppet","findings":[`+strings.Repeat(whole+",", 10)+whole+`],"skipped":[]}`))
+	if fault.CodeOf(err) != plugins.CodeOutputTooLarge {
+		t.Errorf("got %v, want %s", err, plugins.CodeOutputTooLarge)
 	}
 }
 
@@ -263,6 +281,9 @@ func TestNormalizeChecksTheAnswer(t *testing.T) {
 		{"error without a code", `{"error":{"code":"","message":"y"}}`, plugins.CodeInvalidOutput},
 		{"error with a sentence for a code", `{"error":{"code":"It failed","message":"y"}}`, plugins.CodeInvalidOutput},
 		{"error without a message", `{"error":{"code":"x","message":""}}`, plugins.CodeInvalidOutput},
+		{"the host's own code", `{"error":{"code":"ledger-corrupt","message":"y"}}`, plugins.CodeInvalidOutput},
+		{"a usage error", `{"error":{"code":"usage","message":"y"}}`, plugins.CodeInvalidOutput},
+		{"an endless error", `{"error":{"code":"x","message":"` + strings.Repeat("y", 70_000) + `"}}`, plugins.CodeInvalidOutput},
 		{"its own error", `{"error":{"code":"puppet-says-no","message":"no"}}`, "puppet-says-no"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

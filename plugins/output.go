@@ -75,8 +75,11 @@ func decodeOutput(data []byte) (*output, error) {
 		if out.Findings != nil || out.Skipped != nil {
 			return nil, invalid("the plugin's answer holds findings and an error at once")
 		}
-		if !isCode(out.Error.Code) || out.Error.Message == "" {
-			return nil, invalid("the plugin's error lacks a code in lower-case words or a message")
+		if !isCode(out.Error.Code) || isReserved(out.Error.Code) || out.Error.Message == "" {
+			return nil, invalid("the plugin's error lacks a message or a code of its own in lower-case words")
+		}
+		if len(data) > maxRefusal {
+			return nil, invalid("the plugin's error has %d bytes; the limit is %d", len(data), maxRefusal)
 		}
 		return &out, nil
 	}
@@ -179,4 +182,20 @@ func isCode(s string) bool {
 		}
 	}
 	return true
+}
+
+// maxRefusal is how large an error of a guest may be, in bytes.
+const maxRefusal = 64 << 10
+
+// isReserved reports whether a code is the host's own: a guest must not pass its
+// refusal off as a fault of the command line, the state or the policy.
+func isReserved(code string) bool {
+	if code == "plugin-config-invalid" {
+		return false
+	}
+	first, _, _ := strings.Cut(code, "-")
+	return slices.Contains([]string{
+		"usage", "internal", "interrupted", "output", "no", "file", "path", "config", "report", "plugin",
+		"policy", "task", "round", "decision", "state", "ledger",
+	}, first)
 }

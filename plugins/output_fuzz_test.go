@@ -24,7 +24,7 @@ func FuzzOutput(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	p := &Plugin{description: Description{Items: []string{"/findings/*"}}}
+	p := &Plugin{runtime: New(Config{}), description: Description{Items: []string{"/findings/*"}}}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		out, err := decodeOutput(data)
 		if err != nil {

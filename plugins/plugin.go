@@ -1,14 +1,17 @@
 package plugins
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"sync"
 
 	"github.com/tetratelabs/wazero"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins/builtin"
 )
 
 // Plugin is a normalizer that is ready to run, or will be when it is first
@@ -45,6 +48,9 @@ func (r *Runtime) Load(ctx context.Context, wasm []byte) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
+	if guest, ok := builtin.Find(d.Name); ok && !bytes.Equal(guest.Wasm, wasm) {
+		return nil, invalid("the plugin calls itself %s, which is a built-in plugin's name", d.Name)
+	}
 	p.describe(d)
 	return p, nil
 }
@@ -71,9 +77,12 @@ func (p *Plugin) prepare(ctx context.Context) (*module, error) {
 	if err := checkHeader(p.wasm); err != nil {
 		return nil, err
 	}
-	engine, compiled, err := p.runtime.compile(ctx, p.wasm)
+	if err := checkShape(p.wasm); err != nil {
+		return nil, err
+	}
+	engine, compiled, err := p.runtime.compileInTime(ctx, p.wasm)
 	if err != nil {
-		if fault.CodeOf(err) == "" {
+		if fault.CodeOf(err) == "" && !errors.Is(err, context.Cause(ctx)) {
 			err = fault.New(CodeABI, "the module does not compile: %w", err)
 		}
 		return nil, err

@@ -5,9 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
 )
 
 // Config says how guests run. Its zero value grants nothing, applies every
@@ -29,6 +34,8 @@ type Runtime struct {
 	mu     sync.Mutex
 	cached *engine // nil until needed, and where there is no cache
 	bare   *engine // nil until needed
+
+	left atomic.Bool // a compilation was left behind, which holds mu
 }
 
 // New returns a Runtime. The caller must Close it.
@@ -36,12 +43,43 @@ func New(config Config) *Runtime {
 	return &Runtime{limits: config.Limits.withDefaults(), cacheDir: config.CacheDir}
 }
 
-// Close releases all compiled code. A guest that is still running after its
-// deadline is left alone; only the end of the process stops it.
+// Close releases all compiled code. A guest that is still running or compiling
+// after its deadline is left alone; only the end of the process stops it.
 func (r *Runtime) Close(ctx context.Context) error {
+	if r.left.Load() {
+		return nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return errors.Join(r.cached.close(ctx), r.bare.close(ctx))
+}
+
+// compileTime is how long compiling a module may take. One of the Go toolchain
+// takes a second.
+const compileTime = 10 * time.Second
+
+// compileInTime is compile, but waits no longer than compileTime or ctx.
+func (r *Runtime) compileInTime(ctx context.Context, wasm []byte) (*engine, wazero.CompiledModule, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, compileTime,
+		fault.New(CodeTimeout, "compiling the plugin took longer than %s", compileTime).With("limit_ms", compileTime.Milliseconds()))
+	defer cancel()
+	type outcome struct {
+		engine   *engine
+		compiled wazero.CompiledModule
+		err      error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		engine, compiled, err := r.compile(context.WithoutCancel(ctx), wasm)
+		done <- outcome{engine, compiled, err}
+	}()
+	select {
+	case o := <-done:
+		return o.engine, o.compiled, o.err
+	case <-ctx.Done():
+		r.left.Store(true)
+		return nil, nil, context.Cause(ctx)
+	}
 }
 
 // compile prepares a module. A cache that fails, for whatever reason, costs
@@ -83,7 +121,9 @@ type engine struct {
 
 func newEngine(ctx context.Context, cache wazero.CompilationCache) *engine {
 	// Close-on-done makes a guest's loops look at the deadline.
-	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithDebugInfoEnabled(false)
+	// Without reference types no guest can grow its tables.
+	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithDebugInfoEnabled(false).
+		WithCoreFeatures(api.CoreFeaturesV2 &^ api.CoreFeatureReferenceTypes)
 	if cache != nil {
 		config = config.WithCompilationCache(cache)
 	}

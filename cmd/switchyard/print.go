@@ -63,7 +63,7 @@ func (a *app) printError(err error, args []string) {
 	if hint == "" {
 		hint = hintFor(f.Code)
 	}
-	if a.output == outputJSON || wantsJSON(args) {
+	if a.output == outputJSON || !a.running && wantsJSON(args) {
 		details := f.Details
 		if details == nil {
 			details = map[string]any{}

@@ -1,0 +1,10 @@
+;; Wants to grow its table.
+(module
+  (memory (export "memory") 1)
+  (table $t 1 funcref)
+  (func (export "switchyard_abi_v1"))
+  (func (export "sy_alloc") (param i32) (result i32) (i32.const 1024))
+  (func (export "sy_describe") (result i64) (unreachable))
+  (func (export "sy_normalize") (param i32 i32 i32 i32) (result i64)
+    (drop (table.grow $t (ref.null func) (i32.const 60000000)))
+    (unreachable)))
