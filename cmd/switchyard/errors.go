@@ -104,7 +104,7 @@ func errorGroups() []errorGroup {
 			{"sarif-invalid", "The report does not follow the SARIF schema where it matters for routing.", "update the tool that wrote it"},
 			{"sarif-no-runs", "There are no runs: no tool reported anything.", "check that the tool really ran"},
 			{"sarif-no-results", "A run has no list of results: the tool did not report.", "check that the tool really ran; a clean run has an empty list"},
-			{"sarif-execution-failed", "The tool says that its own execution failed.", "mend what stopped the tool and run it again"},
+			{"sarif-execution-failed", "The tool says that its own execution failed, or does not say that it succeeded.", "mend what stopped the tool and run it again"},
 			{"sarif-invalid-level", "A level is none of error, warning, note, none.", "update the tool that wrote it"},
 			{"sarif-invalid-line", "A startLine is not a whole number from 1.", "update the tool that wrote it"},
 		}},

@@ -54,8 +54,14 @@ export function normalizeResult(critic: Value, value: Value): void {
     return;
   }
   result.read(value);
-  if (isSuppressed() || failed()) return;
-  if (says(result.kind, "pass") || says(result.kind, "notApplicable") || says(result.kind, "informational")) {
+  const harmless = says(result.kind, "pass") || says(result.kind, "notApplicable") || says(result.kind, "informational");
+  if (harmless && !isAbsent(result.level) && !says(result.level, "none")) {
+    // Is it a finding or not? The result says both, so even a suppression can't settle it.
+    refuse("sarif-invalid", "", "the level of a result of this kind", "none", result.level);
+    return;
+  }
+  if (isSuppressed()) return;
+  if (harmless) {
     beginSkipped().text("kind-").inside(result.kind);
     endSkipped();
     return;
@@ -70,19 +76,19 @@ export function normalizeResult(critic: Value, value: Value): void {
 
 /**
  * Whether people have decided to live with the result; if so it is skipped.
- * One suppression that is rejected or still under review keeps it open, and so
- * does any status that SARIF doesn't know.
+ * Every suppression must say so beyond doubt: one that is rejected or still
+ * under review keeps the result open, and so does anything that SARIF doesn't
+ * know, or an earlier draft's `state`.
  */
 function isSuppressed(): bool {
-  const suppressions = optionalArray(result.suppressions, "suppressions");
-  if (!firstOf(suppressions)) return false;
+  if (!firstOf(result.suppressions)) return false;
   let justification: Value = 0;
-  for (suppression.of(suppressions); suppression.next(); ) {
-    if (!isObject(suppression.value)) {
-      return refuse("sarif-invalid", "", "a suppression", "an object", suppression.value);
-    }
+  for (suppression.of(result.suppressions); suppression.next(); ) {
+    const kind = find(suppression.value, "kind");
+    if (!says(kind, "inSource") && !says(kind, "external")) return false;
     const status = find(suppression.value, "status");
-    if (!isAbsent(status) && !says(status, "accepted")) return false;
+    if (status && !says(status, "accepted")) return false;
+    if (find(suppression.value, "state")) return false;
     const text = find(suppression.value, "justification");
     if (!justification && isFilledString(text)) justification = text;
   }

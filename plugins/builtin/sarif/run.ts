@@ -8,7 +8,7 @@ import {
 import { about, fail, failed, path, refuse, sentence } from "../../sdk/assemblyscript/result";
 import { normalizeResult } from "./finding";
 import { readRules } from "./rules";
-import { optionalArray, optionalObject } from "./shape";
+import { optionalObject } from "./shape";
 
 const member = changetype<Members>(memory.data(offsetof<Members>()));
 const invocation = changetype<Elements>(memory.data(offsetof<Elements>()));
@@ -23,11 +23,13 @@ export function normalizeRun(value: Value): void {
   }
   let tool: Value = 0;
   let invocations: Value = 0;
+  let conversion: Value = 0;
   let results: Value = 0;
   let external: Value = 0;
   for (member.of(value); member.next(); ) {
     if (member.is("tool")) tool = member.value;
     else if (member.is("invocations")) invocations = member.value;
+    else if (member.is("conversion")) conversion = member.value;
     else if (member.is("results")) results = member.value;
     else if (member.is("externalPropertyFileReferences")) external = member.value;
   }
@@ -39,10 +41,11 @@ export function normalizeRun(value: Value): void {
   }
   about(name, -1);
   checkInvocations(invocations);
-  if (!isAbsent(find(external, "results"))) {
+  checkConversion(conversion);
+  if (!isAbsent(external)) {
     fail(
       "sarif-invalid", "",
-      sentence("the run keeps results in another file"),
+      sentence("the run keeps properties in another file"),
       "have the tool write its results into its run", external
     );
   }
@@ -67,25 +70,48 @@ export function normalizeRun(value: Value): void {
   }
 }
 
-/** A tool that says it failed hasn't seen all that it should have: no evidence. */
+/** Every invocation must have succeeded; a run may leave them out altogether. */
 function checkInvocations(invocations: Value): void {
-  const outside = path.length;
-  invocations = optionalArray(invocations, "invocations");
   if (!invocations) return;
+  if (!isArray(invocations)) {
+    refuse("sarif-invalid", "", "invocations", "an array", invocations);
+    return;
+  }
+  const outside = path.length;
   for (invocation.of(invocations); invocation.next(); ) {
     path.text("/invocations/").number(invocation.index);
-    const success = find(optionalObject(invocation.value, "an invocation"), "executionSuccessful");
-    if (isFalse(success)) {
-      fail(
-        "sarif-execution-failed", "",
-        sentence("the tool says that its execution was not successful"),
-        "find out why the tool failed and run it again", success
-      );
-    }
-    if (!isAbsent(success) && !isBoolean(success)) {
-      refuse("sarif-invalid", "", "executionSuccessful", "true or false", success);
-    }
+    checkInvocation(invocation.value);
     if (failed()) return;
     path.truncate(outside);
   }
+}
+
+/** A converter that failed may have lost what the tool had found. */
+function checkConversion(conversion: Value): void {
+  const value = find(optionalObject(conversion, "conversion"), "invocation");
+  if (!value || failed()) return;
+  const outside = path.length;
+  path.text("/conversion/invocation");
+  checkInvocation(value);
+  if (!failed()) path.truncate(outside);
+}
+
+/** A tool that doesn't say it succeeded may not have seen all that it should have: no evidence. */
+function checkInvocation(value: Value): void {
+  if (!isObject(value)) {
+    refuse("sarif-invalid", "", "an invocation", "an object", value);
+    return;
+  }
+  const success = find(value, "executionSuccessful");
+  if (!isBoolean(success) || isFalse(success)) {
+    failExecution("the tool does not say that its execution was successful", success);
+  }
+  const signal = find(value, "exitSignalName");
+  if (!isAbsent(signal)) failExecution("a signal ended the tool", signal);
+  const start = find(value, "processStartFailureMessage");
+  if (!isAbsent(start)) failExecution("the tool did not start", start);
+}
+
+function failExecution(message: string, found: Value): void {
+  fail("sarif-execution-failed", "", sentence(message), "find out why the tool failed and run it again", found);
 }
