@@ -89,7 +89,7 @@ func TestLoadRefuses(t *testing.T) {
 }
 
 func TestNormalizeSurvivesHostileGuests(t *testing.T) {
-	limits := plugins.Limits{Time: 150 * time.Millisecond, Memory: 4 << 20, Output: 1 << 20}
+	limits := plugins.Limits{Time: 500 * time.Millisecond, Memory: 4 << 20, Output: 1 << 20}
 	r := newRuntime(t, plugins.Config{Limits: limits})
 	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
 	if err != nil {
