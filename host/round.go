@@ -28,20 +28,18 @@ func (e *Engine) Round(ctx context.Context, id string, req Request) (Decision, e
 		return Decision{}, err
 	}
 	loading := e.load(ctx, req, config)
+	defer loading.cancel()
 	l, err := e.ledger(ctx)
 	if err != nil {
-		loading.cancel()
 		return Decision{}, err
 	}
 	defer l.Close()
 	head, state, err := e.state(ctx, l, id)
 	if err != nil {
-		loading.cancel()
 		return Decision{}, err
 	}
 	round, maxRounds, err := task.Begin(state, req.Round, req.MaxRounds, firstOf(config.MaxRounds, task.DefaultRounds))
 	if err != nil {
-		loading.cancel()
 		return Decision{}, err
 	}
 	policy, all, err := loading.wait(ctx)

@@ -40,6 +40,7 @@ func (e *Engine) Route(ctx context.Context, req Request) (Decision, error) {
 		return Decision{}, err
 	}
 	loading := e.load(ctx, req, config)
+	defer loading.cancel()
 	policy, all, err := loading.wait(ctx)
 	if err != nil {
 		return Decision{}, err
@@ -52,7 +53,7 @@ func (e *Engine) Route(ctx context.Context, req Request) (Decision, error) {
 }
 
 // loading is the policy and the evidence of a request on their way, side by
-// side.
+// side. Whoever begins it must cancel it.
 type loading struct {
 	cancel   context.CancelFunc
 	policies chan result[*policies.Policy]
@@ -82,7 +83,6 @@ func (e *Engine) load(ctx context.Context, req Request, config project.Config) *
 // that the same mistake always gives the same error. When ctx is done it returns
 // the cause; what is still loading then ends soon, and Close waits for it.
 func (l *loading) wait(ctx context.Context) (*policies.Policy, []evidence, error) {
-	defer l.cancel()
 	var p result[*policies.Policy]
 	select {
 	case p = <-l.policies:
