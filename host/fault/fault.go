@@ -57,6 +57,14 @@ func (e *Error) WithHint(hint string) *Error {
 	return &c
 }
 
+// Because returns a copy of the error that wraps cause: errors.Is and errors.As
+// find it, and the message stays as it is.
+func (e *Error) Because(cause error) *Error {
+	c := *e
+	c.cause = cause
+	return &c
+}
+
 // Error returns the message alone; the code is for programs.
 func (e *Error) Error() string { return e.Message }
 
