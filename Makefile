@@ -6,6 +6,7 @@ LDFLAGS := -s -w
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags='$(LDFLAGS)'
 TOOL    := $(GO) tool -modfile=tools/go.mod
 GUESTS  := plugins/builtin
+SAMPLES := plugins/sdk/examples
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
@@ -33,6 +34,10 @@ bench: build ## measure the decision, the merge, a guest call, the ledger and th
 fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzMerge$$' -fuzztime 30s ./host/finding
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./plugins/report
+	$(GO) test -run '^$$' -fuzz '^FuzzLines$$' -fuzztime 30s -fuzzminimizetime 10x ./plugins/report
+	$(GO) test -run '^$$' -fuzz '^FuzzXML$$' -fuzztime 30s -fuzzminimizetime 10x ./plugins/report
+	$(GO) test -run '^$$' -fuzz '^FuzzMeter$$' -fuzztime 30s ./plugins/meter
+	$(GO) test -run '^$$' -fuzz '^FuzzSurvey$$' -fuzztime 30s ./plugins
 	$(GO) test -run '^$$' -fuzz '^FuzzOutput$$' -fuzztime 30s ./plugins
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadSource$$' -fuzztime 30s ./policies
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadBundle$$' -fuzztime 30s ./policies
@@ -53,15 +58,17 @@ tidy:
 	$(GO) mod tidy -diff
 	$(GO) mod verify
 
-guests: ## rebuild the WebAssembly guests from their sources (needs Node.js)
+guests: ## rebuild the WebAssembly guests and samples from their sources (needs Node.js)
 	cd $(GUESTS) && npm ci && npm run build
+	node $(SAMPLES)/build.mjs
 
 guests-check: ## hold the committed guests against their sources
 	cd $(GUESTS) && npm ci && npm run check
+	node $(SAMPLES)/build.mjs --check
 
 cross: ## build for every platform
 	@set -e; for t in $(TARGETS); do echo "build $$t"; \
 		GOOS=$${t%/*} GOARCH=$${t#*/} $(BUILD) -o /dev/null ./cmd/switchyard; done
 
 clean: ## remove what the build left behind
-	rm -rf bin $(GUESTS)/node_modules
+	rm -rf bin $(GUESTS)/node_modules $(SAMPLES)/*/node_modules

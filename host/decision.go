@@ -19,9 +19,11 @@ type Decision struct {
 	Reason     string `json:"reason"`
 	// Findings are merged, most important first.
 	Findings []finding.Finding `json:"findings"`
-	// Skipped are the items that plugins left out, and why.
+	// Skipped are the items that plugins left out, by reason.
 	Skipped []Skipped `json:"skipped"`
-	Routing Routing   `json:"routing"`
+	// Unmapped are the rules that no configuration gives a category.
+	Unmapped []Unmapped `json:"unmapped"`
+	Routing  Routing    `json:"routing"`
 	// Input is all that the policy saw.
 	Input   policies.Input     `json:"input"`
 	Policy  policies.Identity  `json:"policy"`
@@ -41,12 +43,26 @@ type Routing struct {
 	Buckets map[string][]string `json:"buckets"`
 }
 
-// Skipped is an item of a report that a plugin left out.
+// Skipped is what a plugin left out of a report for one reason. A test report has
+// an item for every test that passed, so they are counted.
 type Skipped struct {
 	Plugin string `json:"plugin"`
 	Report string `json:"report"`
-	Ref    string `json:"ref"`
 	Reason string `json:"reason"`
+	Count  int    `json:"count"`
+	// Refs are JSON Pointers to the first of them, maxSkippedRefs at the most.
+	Refs []string `json:"refs"`
+}
+
+// maxSkippedRefs is how many skipped items of one reason are named.
+const maxSkippedRefs = 20
+
+// Unmapped is a rule whose findings have its plugin's default category.
+type Unmapped struct {
+	Plugin   string `json:"plugin"`
+	Report   string `json:"report"`
+	Rule     string `json:"rule"`
+	Category string `json:"category"`
 }
 
 // Report is one piece of evidence that a decision rests on.

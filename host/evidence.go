@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/project"
@@ -18,12 +17,10 @@ const Auto = "auto"
 // Stdin as a report's path is standard input.
 const Stdin = "-"
 
-// maxPlugin is the largest plugin module, in bytes.
-const maxPlugin = 8 << 20
-
 // ReportRef names a report and the plugin that reads it.
 type ReportRef struct {
-	// Plugin is a built-in plugin's name, the path of a .wasm file, or Auto.
+	// Plugin is a plugin's name, the path of a plugin's file or of a folder of
+	// them, or Auto.
 	Plugin string
 	// Path is a file, or Stdin.
 	Path string
@@ -32,7 +29,7 @@ type ReportRef struct {
 // evidence is a report as its plugin understood it.
 type evidence struct {
 	path   string
-	doc    *report.Document
+	digest string
 	plugin plugins.Identity
 	result plugins.Result
 }
@@ -43,10 +40,10 @@ func (e *Engine) gather(ctx context.Context, refs []ReportRef, stdin io.Reader, 
 	if len(refs) == 0 {
 		return nil, fault.New(CodeNoEvidence, "no report is given")
 	}
-	loaded := make(map[string]*plugins.Plugin)
+	shelf := e.newShelf(config)
 	all := make([]evidence, 0, len(refs))
 	for _, ref := range refs {
-		ev, err := e.normalize(ctx, ref, stdin, config, loaded)
+		ev, err := e.normalize(ctx, ref, stdin, shelf)
 		if err != nil {
 			if f, ok := errors.AsType[*fault.Error](err); ok {
 				err = f.With("report", ref.Path)
@@ -58,65 +55,36 @@ func (e *Engine) gather(ctx context.Context, refs []ReportRef, stdin io.Reader, 
 	return all, nil
 }
 
-func (e *Engine) normalize(ctx context.Context, ref ReportRef, stdin io.Reader, config project.Config, loaded map[string]*plugins.Plugin) (evidence, error) {
-	data, err := e.read(ctx, ref.Path, stdin)
+func (e *Engine) normalize(ctx context.Context, ref ReportRef, stdin io.Reader, shelf *shelf) (evidence, error) {
+	ready, err := e.prepare(ctx, ref, stdin, shelf)
 	if err != nil {
 		return evidence{}, err
 	}
-	doc, err := report.Parse(data, report.Limits{})
+	result, err := ready.Plugin.Normalize(ctx, ready.Document, ready.Config)
 	if err != nil {
 		return evidence{}, err
 	}
-	plugin, err := e.plugin(ctx, ref.Plugin, doc, loaded)
-	if err != nil {
-		return evidence{}, err
-	}
-	result, err := plugin.Normalize(ctx, doc, config.Plugins[plugin.Identity().Name])
-	if err != nil {
-		return evidence{}, err
-	}
-	return evidence{path: ref.Path, doc: doc, plugin: plugin.Identity(), result: result}, nil
+	return evidence{path: ref.Path, digest: ready.Report, plugin: ready.Plugin.Identity(), result: result}, nil
 }
 
-func (e *Engine) read(ctx context.Context, path string, stdin io.Reader) ([]byte, error) {
+// source reads a report of at most limit bytes, 0 for the default.
+func (e *Engine) source(ctx context.Context, path string, stdin io.Reader, limit int64) (*report.Source, error) {
+	limits := report.Limits{Bytes: limit}.WithDefaults()
 	var data []byte
 	var err error
 	if path == Stdin {
-		data, err = project.Drain(ctx, stdin, "standard input", report.DefaultBytes)
+		data, err = project.Drain(ctx, stdin, "standard input", limits.Bytes)
 	} else {
-		data, err = e.project.Read(ctx, path, report.DefaultBytes)
+		data, err = e.project.Read(ctx, path, limits.Bytes)
 	}
 	if fault.CodeOf(err) == project.CodeTooLarge {
-		err = report.TooLarge(report.DefaultBytes)
+		err = report.TooLarge(limits.Bytes)
 	}
-	return data, err
-}
-
-// plugin finds the plugin for a report. loaded keeps the modules read from
-// files, so that one that reads several reports is compiled once.
-func (e *Engine) plugin(ctx context.Context, name string, doc *report.Document, loaded map[string]*plugins.Plugin) (*plugins.Plugin, error) {
-	switch {
-	case name == Auto:
-		return e.catalog.Detect(doc)
-	case !IsPluginFile(name):
-		return e.catalog.Named(name)
-	}
-	if p, ok := loaded[name]; ok {
-		return p, nil
-	}
-	wasm, err := e.project.Read(ctx, name, maxPlugin)
 	if err != nil {
 		return nil, err
 	}
-	p, err := e.runtime.Load(ctx, wasm)
-	if err == nil {
-		loaded[name] = p
-	}
-	return p, err
+	return report.Read(data, limits)
 }
-
-// IsPluginFile reports whether a plugin is named by the path of its module.
-func IsPluginFile(name string) bool { return strings.HasSuffix(name, ".wasm") }
 
 // bind holds what the reports say they are about against the task and the round
 // that they are given for. An empty task or a round of 0 is not known yet and

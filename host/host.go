@@ -5,6 +5,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"sync"
 	"time"
@@ -29,6 +30,14 @@ const (
 	CodeTaskNotFound fault.Code = "task-not-found"
 	// CodeTampered: the ledger holds what we never wrote.
 	CodeTampered fault.Code = "ledger-tampered"
+	// CodeNotLocked: the project brings a plugin along that switchyard.lock does
+	// not pin.
+	CodeNotLocked fault.Code = "plugin-not-locked"
+	// CodeNothingToLock: the project brings no plugins along.
+	CodeNothingToLock fault.Code = "plugin-nothing-to-lock"
+	// CodeDigestMismatch: a plugin's file is not the one that switchyard.lock
+	// pins.
+	CodeDigestMismatch fault.Code = "plugin-digest-mismatch"
 	// CodeRoundNotFound: the task has no decision of that round.
 	CodeRoundNotFound fault.Code = "round-not-found"
 )
@@ -38,7 +47,7 @@ type Options struct {
 	// Project is where it works. Nothing is written before a decision is
 	// recorded.
 	Project project.Project
-	// Plugins says how guests run.
+	// Plugins says how guests run; their limits are the project's.
 	Plugins plugins.Config
 	// Now is the clock that stamps events.
 	Now func() time.Time
@@ -49,23 +58,30 @@ type Options struct {
 // on one project.
 type Engine struct {
 	project project.Project
-	runtime *plugins.Runtime
-	catalog *plugins.Catalog
+	plugins plugins.Config
 	now     func() time.Time
 	loads   sync.WaitGroup // what is still loading for requests that have failed
+
+	mu     sync.Mutex
+	stocks map[project.Limits]*stock
 }
 
 // New returns an Engine. It does no work; the caller must Close it.
 func New(o Options) *Engine {
-	runtime := plugins.New(o.Plugins)
-	return &Engine{project: o.Project, runtime: runtime, catalog: plugins.NewCatalog(runtime), now: o.Now}
+	return &Engine{project: o.Project, plugins: o.Plugins, now: o.Now, stocks: make(map[project.Limits]*stock)}
 }
 
 // Close releases what the engine holds, once nothing uses it any more. No request
 // may be made meanwhile or afterwards.
 func (e *Engine) Close(ctx context.Context) error {
 	e.loads.Wait()
-	return e.runtime.Close(ctx)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var errs []error
+	for _, s := range e.stocks {
+		errs = append(errs, s.runtime.Close(ctx))
+	}
+	return errors.Join(errs...)
 }
 
 // Verify checks every chain of the project's ledger.

@@ -105,7 +105,7 @@ func (l *loading) wait(ctx context.Context) (*policies.Policy, []evidence, error
 func (e *Engine) policy(ctx context.Context, asked, configured string) (*policies.Policy, error) {
 	ref, from := asked, e.project
 	if ref == "" {
-		ref, from = configured, project.Project{Root: e.project.Root, Dir: e.project.Root}
+		ref, from = configured, e.rooted()
 	}
 	if ref == "" {
 		ref = policies.Default
@@ -128,8 +128,9 @@ func decide(ctx context.Context, policy *policies.Policy, all []evidence, round,
 		for _, f := range ev.result.Findings {
 			found = append(found, classify(policy, f))
 		}
-		for _, s := range ev.result.Skipped {
-			d.Skipped = append(d.Skipped, Skipped{Plugin: ev.plugin.Name, Report: ev.doc.Digest(), Ref: s.Ref, Reason: s.Reason})
+		d.Skipped = append(d.Skipped, skipped(ev)...)
+		for _, u := range ev.result.Unmapped {
+			d.Unmapped = append(d.Unmapped, Unmapped{Plugin: ev.plugin.Name, Report: ev.digest, Rule: u.Rule, Category: u.Category})
 		}
 		if !slices.Contains(d.Plugins, ev.plugin) {
 			d.Plugins = append(d.Plugins, ev.plugin)
@@ -171,9 +172,28 @@ func classify(policy *policies.Policy, f finding.Finding) finding.Finding {
 	return f
 }
 
+// skipped groups what a report's plugin left out by reason, in the order in which
+// the reasons first appear.
+func skipped(ev evidence) []Skipped {
+	var groups []Skipped
+	at := make(map[string]int)
+	for _, s := range ev.result.Skipped {
+		n, ok := at[s.Reason]
+		if !ok {
+			n, at[s.Reason] = len(groups), len(groups)
+			groups = append(groups, Skipped{Plugin: ev.plugin.Name, Report: ev.digest, Reason: s.Reason})
+		}
+		g := &groups[n]
+		if g.Count++; g.Count <= maxSkippedRefs {
+			g.Refs = append(g.Refs, s.Ref)
+		}
+	}
+	return groups
+}
+
 func summarize(ev evidence) Report {
 	return Report{
-		Path: strings.ToValidUTF8(ev.path, "\ufffd"), Digest: ev.doc.Digest(), Plugin: ev.plugin.Name, Critic: ev.result.Critic,
+		Path: strings.ToValidUTF8(ev.path, "\ufffd"), Digest: ev.digest, Plugin: ev.plugin.Name, Critic: ev.result.Critic,
 		Findings: len(ev.result.Findings), Skipped: len(ev.result.Skipped),
 	}
 }

@@ -1,7 +1,6 @@
 package plugins
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
@@ -42,53 +41,62 @@ func functions() map[string]signature {
 	}
 }
 
-// checkHeader says what a file is that is no core WebAssembly module.
-func checkHeader(wasm []byte) error {
-	switch {
-	case !bytes.HasPrefix(wasm, []byte("\x00asm")):
-		return fault.New(CodeABI, "the plugin is not a WebAssembly module")
-	case !bytes.HasPrefix(wasm[4:], []byte{1, 0, 0, 0}):
-		return fault.New(CodeABI, "the plugin is not a core WebAssembly module of version 1; components are not supported")
-	}
-	return nil
-}
-
-// checkModule holds a compiled module against ABI v1 before anything of it runs.
+// checkModule holds a compiled module, metered, against ABI v1 before anything of
+// it runs.
 func checkModule(m wazero.CompiledModule, limits Limits) error {
-	for _, f := range m.ImportedFunctions() {
-		if from, name, _ := f.Import(); from != wasi.ModuleName {
-			return fault.New(CodeABI, "the plugin imports %s.%s; only WASI preview 1 may be imported", from, name).
-				With("import", from+"."+name)
-		}
-	}
-	for _, mem := range m.ImportedMemories() {
-		from, name, _ := mem.Import()
-		return fault.New(CodeABI, "the plugin imports the memory %s.%s", from, name).With("import", from+"."+name)
-	}
 	exported := m.ExportedFunctions()
 	if _, ok := exported[exportMarker]; !ok {
 		for name := range exported {
 			if version, other := strings.CutPrefix(name, markerPrefix); other {
-				return fault.New(CodeABI, "the plugin speaks ABI v%s; this host speaks v1", version).With("abi", version)
+				return broken(CodeABI, UnknownABI, "the plugin speaks ABI v%s; this host speaks v1", version).With("abi", version)
 			}
 		}
 	}
 	for name, want := range functions() {
 		got, ok := exported[name]
 		if !ok {
-			return fault.New(CodeABI, "the plugin does not export %s", name).With("export", name)
+			return broken(CodeABI, MissingExport, "the plugin does not export %s", name).With("export", name)
 		}
 		if !slices.Equal(got.ParamTypes(), want.params) || !slices.Equal(got.ResultTypes(), want.results) {
-			return fault.New(CodeABI, "the plugin exports %s with the wrong type", name).With("export", name)
+			return broken(CodeABI, WrongExport, "the plugin exports %s with the wrong type", name).With("export", name)
 		}
 	}
 	memory, ok := m.ExportedMemories()[exportMemory]
 	if !ok {
-		return fault.New(CodeABI, "the plugin does not export its memory").With("export", exportMemory)
+		return broken(CodeABI, MissingExport, "the plugin does not export its memory").With("export", exportMemory)
 	}
 	if need := int64(memory.Min()) * wasmPage; need > limits.Memory {
 		return fault.New(CodeMemory, "the plugin starts with %d bytes of memory; the limit is %d", need, limits.Memory).
 			With("limit", limits.Memory)
 	}
 	return nil
+}
+
+// link makes what a module imports, if it may import it.
+func (e *engine) link(m wazero.CompiledModule) error {
+	imports := m.ImportedFunctions()
+	// The meter's own import is the last one.
+	for _, f := range imports[:len(imports)-1] {
+		from, name, _ := f.Import()
+		if from != wasi.ModuleName {
+			return forbidden(from, name)
+		}
+		functions, err := e.wasi()
+		if err != nil {
+			return err
+		}
+		if _, ok := functions[name]; !ok {
+			return forbidden(from, name)
+		}
+	}
+	for _, mem := range m.ImportedMemories() {
+		from, name, _ := mem.Import()
+		return forbidden(from, name)
+	}
+	return e.tick()
+}
+
+func forbidden(from, name string) error {
+	return broken(CodeABI, ForbiddenImport, "the plugin imports %s.%s; only WASI preview 1 may be imported", from, name).
+		With("import", from+"."+name)
 }

@@ -2,9 +2,7 @@ package plugins
 
 import (
 	"context"
-	"errors"
 	"strings"
-	"time"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
@@ -13,49 +11,28 @@ import (
 	"github.com/switchyard-dev/switchyard/host/fault"
 )
 
-// grace is how long a guest has to notice its deadline. One that never looks,
-// an exponential tree of calls without a loop, is left behind: the call fails,
-// and the end of the process ends the guest.
-const grace = 50 * time.Millisecond
-
 // instance is one guest for one call. It belongs to one goroutine.
 type instance struct {
 	api.Module
 	memory *boundedMemory
-	limits Limits
+	config Config
 }
 
 // deadline gives a guest its time, and the host's work on its answer the same again.
 func (r *Runtime) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, r.limits.Time,
-		fault.New(CodeTimeout, "the plugin ran longer than %s", r.limits.Time).With("limit_ms", r.limits.Time.Milliseconds()))
+	limit := r.config.Limits.Time
+	return context.WithTimeoutCause(ctx, limit,
+		fault.New(CodeTimeout, "the plugin ran longer than %s", limit).With("limit_ms", limit.Milliseconds()))
 }
 
 // call makes a fresh instance of m and lets body use it, within the limit of
-// time. body must not keep a view of the guest's memory.
+// time: every guest is metered, and so ends soon after its deadline, whatever it
+// does. body must not keep a view of the guest's memory.
 func (r *Runtime) call(ctx context.Context, m *module, body func(context.Context, *instance) error) error {
 	ctx, cancel := r.deadline(ctx)
 	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- r.run(ctx, m, body) }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-	}
-	select {
-	case err := <-done:
-		if err == nil {
-			return nil
-		}
-	case <-time.After(grace):
-	}
-	return context.Cause(ctx)
-}
-
-func (r *Runtime) run(ctx context.Context, m *module, body func(context.Context, *instance) error) error {
-	memory := &boundedMemory{limit: uint64(r.limits.Memory)}
-	guest := &instance{memory: memory, limits: r.limits}
+	memory := &boundedMemory{limit: uint64(r.config.Limits.Memory)}
+	guest := &instance{memory: memory, config: r.config}
 	mod, err := m.engine.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, memory), m.compiled, sandbox())
 	if err != nil {
 		return guest.failure(ctx, err)
@@ -88,25 +65,43 @@ func (g *instance) give(ctx context.Context, data []byte) (region, error) {
 		return region{}, err
 	}
 	at := region{uint32(ptr), uint32(len(data))}
-	if at.ptr == 0 && g.memory.denied {
+	switch {
+	case at.ptr == 0 && g.memory.denied:
 		return region{}, g.outOfMemory()
-	}
-	if at.ptr == 0 || !g.Memory().Write(at.ptr, data) {
-		return region{}, fault.New(CodeABI, "%s returned %d for %d bytes, which is outside of the plugin's memory", exportAlloc, at.ptr, at.len)
+	case at.ptr == 0:
+		return region{}, broken(CodeABI, NullPointer, "%s returned 0 for %d bytes", exportAlloc, at.len)
+	case !g.Memory().Write(at.ptr, data):
+		return region{}, broken(CodeABI, OutOfRange, "%s returned %d for %d bytes, which is outside of the plugin's memory", exportAlloc, at.ptr, at.len)
 	}
 	return at, nil
+}
+
+// litterSize is the size of the block that Config.Litter fills: odd, so that what
+// follows it is aligned by the guest's own doing.
+const litterSize = 4099
+
+// litter gives the guest a block that means nothing.
+func (g *instance) litter(ctx context.Context) error {
+	if g.config.Litter == 0 {
+		return nil
+	}
+	data := make([]byte, litterSize)
+	for i := range data {
+		data[i] = g.config.Litter
+	}
+	_, err := g.give(ctx, data)
+	return err
 }
 
 // take returns a view of what a guest answered, valid until its next call.
 func (g *instance) take(packed uint64) ([]byte, error) {
 	at := region{uint32(packed >> 32), uint32(packed)}
-	if int64(at.len) > g.limits.Output {
-		return nil, fault.New(CodeOutputTooLarge, "the plugin answered with %d bytes; the limit is %d", at.len, g.limits.Output).
-			With("limit", g.limits.Output)
+	if limit := g.config.Limits.Output; int64(at.len) > limit {
+		return nil, fault.New(CodeOutputTooLarge, "the plugin answered with %d bytes; the limit is %d", at.len, limit).With("limit", limit)
 	}
 	data, ok := g.Memory().Read(at.ptr, at.len)
 	if !ok {
-		return nil, fault.New(CodeABI, "the plugin's answer of %d bytes at %d is outside of its memory", at.len, at.ptr)
+		return nil, broken(CodeABI, OutOfRange, "the plugin's answer of %d bytes at %d is outside of its memory", at.len, at.ptr)
 	}
 	return data, nil
 }
@@ -128,15 +123,13 @@ func (g *instance) failure(ctx context.Context, err error) error {
 	}
 	// wazero's own messages carry the guest's stack below the first line.
 	what, _, _ := strings.Cut(err.Error(), "\n")
-	if _, ok := errors.AsType[*fault.Error](err); ok {
-		return err
-	}
 	if g.Module == nil && !strings.Contains(what, "wasm error") {
-		return fault.New(CodeABI, "the plugin cannot be instantiated: %s", what)
+		return broken(CodeABI, Malformed, "the plugin cannot be instantiated: %s", what)
 	}
 	return fault.New(CodeTrap, "the plugin stopped: %s", what).With("trap", what)
 }
 
 func (g *instance) outOfMemory() error {
-	return fault.New(CodeMemory, "the plugin needs more than %d bytes of memory", g.limits.Memory).With("limit", g.limits.Memory)
+	limit := g.config.Limits.Memory
+	return fault.New(CodeMemory, "the plugin needs more than %d bytes of memory", limit).With("limit", limit)
 }

@@ -1,6 +1,8 @@
 package plugins
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -9,68 +11,109 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
-// Catalog knows the built-in plugins by name. It compiles none before it is
-// used, and is safe for concurrent use.
+// Catalog knows plugins by name. It is immutable, and safe for concurrent use;
+// its zero value is empty.
 type Catalog struct {
-	runtime *Runtime
-
-	mu     sync.Mutex
-	loaded map[string]*Plugin
+	plugins map[string]func() (*Plugin, error)
 }
 
-// NewCatalog returns the catalog of the built-in plugins, to be run by r.
+// NewCatalog returns the catalog of the built-in plugins, to be run by r. It
+// looks at none before it is asked for.
 func NewCatalog(r *Runtime) *Catalog {
-	return &Catalog{runtime: r, loaded: make(map[string]*Plugin)}
+	c := &Catalog{plugins: make(map[string]func() (*Plugin, error))}
+	for _, name := range builtin.Names() {
+		c.plugins[name] = sync.OnceValues(func() (*Plugin, error) { return r.builtIn(name) })
+	}
+	return c
 }
 
-// Named returns the plugin of that name, or CodeUnknown.
-func (c *Catalog) Named(name string) (*Plugin, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if p, ok := c.loaded[name]; ok {
-		return p, nil
-	}
-	if !IsName(name) {
-		return nil, unknown(name)
-	}
+// builtIn returns a built-in plugin as its embedded description has it; it is
+// compiled when it is first used.
+func (r *Runtime) builtIn(name string) (*Plugin, error) {
 	guest, ok := builtin.Find(name)
 	if !ok {
-		return nil, unknown(name)
+		return nil, fault.New(CodeUnknown, "no plugin is called %q", name)
 	}
 	d, err := decodeDescription(guest.Describe)
 	if err != nil {
 		return nil, err
 	}
-	p := &Plugin{runtime: c.runtime, wasm: guest.Wasm}
+	p := &Plugin{runtime: r, wasm: guest.Wasm}
 	p.describe(d)
-	c.loaded[name] = p
 	return p, nil
 }
 
-// Detect returns the one plugin that recognises a report, or CodeUndetected or
-// CodeAmbiguous.
-func (c *Catalog) Detect(doc *report.Document) (*Plugin, error) {
-	var matches []*Plugin
+// With returns a catalog that has one more plugin, under its own name.
+//
+// # Errors
+//
+// CodeAmbiguous where another plugin has that name.
+func (c *Catalog) With(p *Plugin) (*Catalog, error) {
+	name := p.identity.Name
+	if _, taken := c.plugins[name]; taken {
+		return nil, fault.New(CodeAmbiguous, "two plugins are called %s", name).With("plugins", []string{name})
+	}
+	more := &Catalog{plugins: maps.Clone(c.plugins)}
+	if more.plugins == nil {
+		more.plugins = make(map[string]func() (*Plugin, error))
+	}
+	more.plugins[name] = func() (*Plugin, error) { return p, nil }
+	return more, nil
+}
+
+// Names lists the plugins by name, in byte order.
+func (c *Catalog) Names() []string { return slices.Sorted(maps.Keys(c.plugins)) }
+
+// Has reports whether a plugin has that name.
+func (c *Catalog) Has(name string) bool {
+	_, ok := c.plugins[name]
+	return ok
+}
+
+// Is reports whether the catalog has this very plugin, or one loaded from the same
+// bytes, under its name.
+func (c *Catalog) Is(p *Plugin) bool {
+	known, err := c.Named(p.identity.Name)
+	return err == nil && known.identity == p.identity
+}
+
+// Named returns the plugin of that name, or CodeUnknown.
+func (c *Catalog) Named(name string) (*Plugin, error) {
+	load, ok := c.plugins[name]
+	if !ok {
+		return nil, fault.New(CodeUnknown, "no plugin is called %q", name).With("known", c.Names())
+	}
+	return load()
+}
+
+// Detect returns the one plugin that recognises a report.
+//
+// # Errors
+//
+// CodeAmbiguous where several do. Where none does, the error of a report that is
+// not even what it looks like, else CodeUndetected.
+func (c *Catalog) Detect(source *report.Source) (*Plugin, error) {
+	var match *Plugin
 	var names []string
-	for _, name := range builtin.Names() {
+	for _, name := range c.Names() {
 		p, err := c.Named(name)
 		if err != nil {
 			return nil, err
 		}
-		if doc.Detects(p.description.Detect) {
-			matches, names = append(matches, p), append(names, name)
+		// A report that this plugin cannot be given is none of its own.
+		if doc, err := source.For(p.formats); err == nil && doc.Detects(p.description.Detect, p.description.DetectAny) {
+			match, names = p, append(names, name)
 		}
 	}
-	switch len(matches) {
+	switch len(names) {
 	case 1:
-		return matches[0], nil
+		return match, nil
 	case 0:
-		return nil, fault.New(CodeUndetected, "no plugin recognises the report").With("known", builtin.Names())
+		if err := source.Err(); err != nil {
+			return nil, err
+		}
+		return nil, fault.New(CodeUndetected, "no plugin recognises the report").With("known", c.Names())
 	default:
 		return nil, fault.New(CodeAmbiguous, "several plugins recognise the report: %s", strings.Join(names, ", ")).With("plugins", names)
 	}
-}
-
-func unknown(name string) error {
-	return fault.New(CodeUnknown, "no plugin is called %q", name).With("known", builtin.Names())
 }

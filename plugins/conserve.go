@@ -23,14 +23,12 @@ func account(ctx context.Context, p *Plugin, doc *report.Document, out *output) 
 	if err != nil {
 		return Result{}, err
 	}
-	for _, pattern := range p.description.Items {
-		for ref, raw := range doc.Items(pattern) {
-			c, ok := claims[ref]
-			if !ok {
-				return Result{}, violated("drops %q", ref)
-			}
-			c.raw, c.exists = raw, true
+	for ref, raw := range doc.Items(p.description.Items) {
+		c, ok := claims[ref]
+		if !ok {
+			return Result{}, violated(Dropped, "drops %q", ref)
 		}
+		c.raw, c.exists = raw, true
 	}
 	for ref, c := range claims {
 		if ctx.Err() != nil {
@@ -59,9 +57,9 @@ func claim(out *output) (map[string]*claimed, error) {
 	for _, s := range *out.Skipped {
 		if c, ok := claims[s.Ref]; ok {
 			if c.skipped {
-				return nil, violated("skips %q twice", s.Ref)
+				return nil, violated(Contradicted, "skips %q twice", s.Ref)
 			}
-			return nil, violated("both skips and reports %q", s.Ref)
+			return nil, violated(Contradicted, "both skips and reports %q", s.Ref)
 		}
 		claims[s.Ref] = &claimed{skipped: true}
 	}
@@ -73,22 +71,22 @@ func claim(out *output) (map[string]*claimed, error) {
 func settle(p *Plugin, doc *report.Document, out *output, claims map[string]*claimed) (Result, error) {
 	for _, s := range *out.Skipped {
 		if !claims[s.Ref].exists {
-			return Result{}, violated("skips %q, which is not in the report", s.Ref)
+			return Result{}, violated(Invented, "skips %q, which is not in the report", s.Ref)
 		}
 	}
 	result := Result{
 		Critic: out.Critic, TaskID: out.TaskID, Round: out.Round,
-		Findings: make([]finding.Finding, 0, len(*out.Findings)), Skipped: *out.Skipped,
+		Findings: make([]finding.Finding, 0, len(*out.Findings)), Skipped: *out.Skipped, Unmapped: out.Unmapped,
 	}
 	quoted := int64(0)
 	for _, f := range *out.Findings {
 		c := claims[*f.Ref]
-		if quoted += int64(len(c.raw)); quoted > p.runtime.limits.Output {
-			return Result{}, fault.New(CodeOutputTooLarge, "the plugin's findings refer to more than %d bytes of the report", p.runtime.limits.Output).
-				With("limit", p.runtime.limits.Output)
+		if quoted += int64(len(c.raw)); quoted > p.runtime.config.Limits.Output {
+			return Result{}, fault.New(CodeOutputTooLarge, "the plugin's findings refer to more than %d bytes of the report", p.runtime.config.Limits.Output).
+				With("limit", p.runtime.config.Limits.Output)
 		}
 		if !c.exists {
-			return Result{}, violated("refers to %q, which is not in the report", *f.Ref)
+			return Result{}, violated(Invented, "refers to %q, which is not in the report", *f.Ref)
 		}
 		result.Findings = append(result.Findings, finding.Finding{
 			Critic: f.Critic, Category: f.Category, Severity: f.Severity,
@@ -102,6 +100,6 @@ func settle(p *Plugin, doc *report.Document, out *output, claims map[string]*cla
 	return result, nil
 }
 
-func violated(format, ref string) *fault.Error {
-	return fault.New(CodeConservation, "the plugin "+format, ref).With("ref", ref)
+func violated(problem Problem, format, ref string) *fault.Error {
+	return broken(CodeConservation, problem, "the plugin "+format, ref).With("ref", ref)
 }

@@ -18,7 +18,12 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(coldStart); dir != "" {
+		os.Exit(beColdStart(dir))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 func newRuntime(t testing.TB, config plugins.Config) *plugins.Runtime {
 	t.Helper()
@@ -42,7 +47,7 @@ func hostile(t testing.TB, name string) []byte {
 
 func document(t testing.TB, text string) *report.Document {
 	t.Helper()
-	doc, err := report.Parse([]byte(text), report.Limits{})
+	doc, err := source(t, text).As(report.JSON)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,12 +63,12 @@ func TestLoadRefuses(t *testing.T) {
 		says string
 	}{
 		{"text", []byte("#!/bin/sh\necho hello\n"), plugins.CodeABI, "not a WebAssembly module"},
-		{"nothing", nil, plugins.CodeABI, "not a WebAssembly module"},
+		{"nothing", nil, plugins.CodeABI, "an empty file"},
 		{"native library", []byte("\x7fELF\x02\x01\x01"), plugins.CodeABI, "not a WebAssembly module"},
-		{"component", []byte("\x00asm\x0d\x00\x01\x00"), plugins.CodeABI, "components are not supported"},
-		{"header alone", []byte("\x00asm"), plugins.CodeABI, "version 1"},
+		{"component", []byte("\x00asm\x0d\x00\x01\x00"), plugins.CodeABI, "a WebAssembly component"},
+		{"header alone", []byte("\x00asm"), plugins.CodeABI, "not a WebAssembly module"},
 		{"empty module", []byte("\x00asm\x01\x00\x00\x00"), plugins.CodeABI, "does not export"},
-		{"truncated module", hostile(t, "puppet")[:200], plugins.CodeABI, "does not compile"},
+		{"truncated module", hostile(t, "puppet")[:200], plugins.CodeABI, "malformed"},
 		{"later ABI", hostile(t, "abi-v2"), plugins.CodeABI, "speaks ABI v2"},
 		{"no marker", hostile(t, "no-marker"), plugins.CodeABI, "switchyard_abi_v1"},
 		{"missing export", hostile(t, "no-normalize"), plugins.CodeABI, "sy_normalize"},
@@ -77,7 +82,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"growing table", hostile(t, "grow-table"), plugins.CodeABI, "does not compile"},
 		{"a built-in plugin's name", hostile(t, "impostor"), plugins.CodeInvalidOutput, "calls itself np-critic"},
 		{"trap at start", hostile(t, "trap-at-start"), plugins.CodeTrap, "unreachable"},
-		{"description in prose", hostile(t, "describe-garbage"), plugins.CodeInvalidOutput, "does not follow the ABI"},
+		{"description in prose", hostile(t, "describe-garbage"), plugins.CodeInvalidOutput, "not one JSON value"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := r.Load(t.Context(), c.wasm)

@@ -1,10 +1,14 @@
 package plugins
 
 import (
+	"errors"
+	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/finding"
@@ -18,6 +22,7 @@ type output struct {
 	Round    *int             `json:"round"`
 	Findings *[]outputFinding `json:"findings"`
 	Skipped  *[]Skipped       `json:"skipped"`
+	Unmapped []Unmapped       `json:"unmapped"`
 	Error    *refusal         `json:"error"`
 }
 
@@ -33,16 +38,20 @@ type outputFinding struct {
 
 // refusal is a guest's reason for not normalising a report.
 type refusal struct {
-	Code    string         `json:"code"`
-	Message string         `json:"message"`
-	Hint    string         `json:"hint"`
-	Ref     *string        `json:"ref"`
-	Details map[string]any `json:"details"`
+	Code    string                    `json:"code"`
+	Message string                    `json:"message"`
+	Hint    string                    `json:"hint"`
+	Ref     *string                   `json:"ref"`
+	Details map[string]jsontext.Value `json:"details"`
 }
 
 func (r *refusal) fault() *fault.Error {
 	f := fault.New(fault.Code(r.Code), "%s", r.Message).WithHint(r.Hint)
-	for name, value := range r.Details {
+	for name, text := range r.Details {
+		var value any
+		if err := json.Unmarshal(text, &value); err != nil {
+			value = text // A number that no float can hold.
+		}
 		f = f.With(name, value)
 	}
 	if r.Ref != nil {
@@ -54,14 +63,21 @@ func (r *refusal) fault() *fault.Error {
 // decode reads one JSON value strictly: UTF-8, no duplicate or unknown keys,
 // nothing behind it.
 func decode(data []byte, into any) error {
-	if err := json.Unmarshal(data, into, json.RejectUnknownMembers(true)); err != nil {
-		return invalid("the plugin's answer does not follow the ABI: %w", err)
+	if !utf8.Valid(data) {
+		return broken(CodeInvalidOutput, InvalidUTF8, "the plugin's answer is not UTF-8")
+	}
+	err := json.Unmarshal(data, into, json.RejectUnknownMembers(true))
+	if _, ok := errors.AsType[*jsontext.SyntacticError](err); ok || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return broken(CodeInvalidOutput, InvalidJSON, "the plugin's answer is not one JSON value: %s", err)
+	}
+	if err != nil {
+		return invalid("the plugin's answer does not follow the ABI: %s", err)
 	}
 	return nil
 }
 
 func invalid(format string, args ...any) *fault.Error {
-	return fault.New(CodeInvalidOutput, format, args...)
+	return broken(CodeInvalidOutput, WrongSchema, format, args...)
 }
 
 // decodeOutput reads and checks the answer of sy_normalize. data is not
@@ -72,10 +88,10 @@ func decodeOutput(data []byte) (*output, error) {
 		return nil, err
 	}
 	if out.Error != nil {
-		if out.Findings != nil || out.Skipped != nil {
+		if out.Findings != nil || out.Skipped != nil || out.Unmapped != nil {
 			return nil, invalid("the plugin's answer holds findings and an error at once")
 		}
-		if !isCode(out.Error.Code) || isReserved(out.Error.Code) || out.Error.Message == "" {
+		if !isCode(out.Error.Code) || IsReserved(out.Error.Code) || out.Error.Message == "" {
 			return nil, invalid("the plugin's error lacks a message or a code of its own in lower-case words")
 		}
 		if len(data) > maxRefusal {
@@ -116,6 +132,11 @@ func decodeOutput(data []byte) (*output, error) {
 			return nil, invalid("skipped entry %d gives no reason", i)
 		}
 	}
+	for i, u := range out.Unmapped {
+		if u.Rule == "" || u.Category == "" {
+			return nil, invalid("unmapped entry %d lacks its rule or its category", i)
+		}
+	}
 	return &out, nil
 }
 
@@ -135,8 +156,15 @@ func decodeDescription(data []byte) (Description, error) {
 		return d, invalid("the plugin names no critic, or the reserved one")
 	case len(d.Items) == 0:
 		return d, invalid("the plugin names no items to account for")
+	case len(d.Formats) == 0 || len(d.Formats) > maxPointers:
+		return d, invalid("the plugin reads %d formats; it must be 1 to %d", len(d.Formats), maxPointers)
 	}
-	pointers := slices.Concat(d.Detect, d.Items)
+	for _, f := range d.Formats {
+		if _, ok := report.FormatOf(f); !ok {
+			return d, invalid("the plugin reads %q, which this host cannot give it: it can be JSON, JSON lines or XML", f)
+		}
+	}
+	pointers := slices.Concat(d.Detect, d.DetectAny, d.Items)
 	if len(pointers) > maxPointers {
 		return d, invalid("the plugin describes itself with %d JSON Pointers; the limit is %d", len(pointers), maxPointers)
 	}
@@ -187,9 +215,9 @@ func isCode(s string) bool {
 // maxRefusal is how large an error of a guest may be, in bytes.
 const maxRefusal = 64 << 10
 
-// isReserved reports whether a code is the host's own: a guest must not pass its
+// IsReserved reports whether a code is the host's own: a guest must not pass its
 // refusal off as a fault of the command line, the state or the policy.
-func isReserved(code string) bool {
+func IsReserved(code string) bool {
 	if code == "plugin-config-invalid" {
 		return false
 	}

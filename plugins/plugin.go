@@ -6,12 +6,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/tetratelabs/wazero"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
+	"github.com/switchyard-dev/switchyard/plugins/meter"
+	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
 // Plugin is a normalizer that is ready to run, or will be when it is first
@@ -19,6 +22,7 @@ import (
 type Plugin struct {
 	identity    Identity
 	description Description
+	formats     []report.Format // of the description's media types
 
 	runtime *Runtime
 	wasm    []byte
@@ -49,7 +53,7 @@ func (r *Runtime) Load(ctx context.Context, wasm []byte) (*Plugin, error) {
 		return nil, err
 	}
 	if guest, ok := builtin.Find(d.Name); ok && !bytes.Equal(guest.Wasm, wasm) {
-		return nil, invalid("the plugin calls itself %s, which is a built-in plugin's name", d.Name)
+		return nil, broken(CodeInvalidOutput, ReservedName, "the plugin calls itself %s, which is a built-in plugin's name", d.Name)
 	}
 	p.describe(d)
 	return p, nil
@@ -57,7 +61,12 @@ func (r *Runtime) Load(ctx context.Context, wasm []byte) (*Plugin, error) {
 
 func (p *Plugin) describe(d Description) {
 	p.description = d
-	p.identity = Identity{Name: d.Name, Version: d.Version, Digest: digest(p.wasm)}
+	for _, mediaType := range d.Formats {
+		if f, ok := report.FormatOf(mediaType); ok && !slices.Contains(p.formats, f) {
+			p.formats = append(p.formats, f)
+		}
+	}
+	p.identity = Identity{Name: d.Name, Version: d.Version, Digest: Digest(p.wasm)}
 }
 
 // Identity says which plugin it is.
@@ -77,29 +86,42 @@ func (p *Plugin) prepare(ctx context.Context) (*module, error) {
 	if err := checkHeader(p.wasm); err != nil {
 		return nil, err
 	}
-	if err := checkShape(p.wasm); err != nil {
-		return nil, err
+	metered, err := meter.Meter(p.wasm)
+	if err != nil {
+		return nil, unmeterable(err)
 	}
-	engine, compiled, err := p.runtime.compileInTime(ctx, p.wasm)
+	engine, compiled, err := p.runtime.compileInTime(ctx, metered)
 	if err != nil {
 		if fault.CodeOf(err) == "" && !errors.Is(err, context.Cause(ctx)) {
-			err = fault.New(CodeABI, "the module does not compile: %w", err)
+			err = broken(CodeABI, Malformed, "the module does not compile: %s", err)
 		}
 		return nil, err
 	}
-	if err := checkModule(compiled, p.runtime.limits); err != nil {
+	if err := engine.link(compiled); err != nil {
 		return nil, err
 	}
-	if len(compiled.ImportedFunctions()) > 0 {
-		if err := engine.wasi(ctx); err != nil {
-			return nil, err
-		}
+	if err := checkModule(compiled, p.runtime.config.Limits); err != nil {
+		return nil, err
 	}
 	p.module = &module{engine: engine, compiled: compiled}
 	return p.module, nil
 }
 
-func digest(data []byte) string {
+func unmeterable(err error) error {
+	problem := Malformed
+	e, ok := errors.AsType[*meter.Error](err)
+	if ok && e.Limit > 0 {
+		problem = Oversized
+	}
+	f := broken(CodeABI, problem, "%s", err)
+	if problem == Oversized {
+		f = f.With("limit", e.Limit)
+	}
+	return f
+}
+
+// Digest returns the SHA-256 of a plugin's file, as "sha256:" and 64 hex digits.
+func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }

@@ -97,6 +97,9 @@ type Description struct {
 	Formats []string `json:"formats"`
 	// Detect are JSON Pointers that all exist in a report of its format.
 	Detect []string `json:"detect"`
+	// DetectAny are JSON Pointers of which at least one exists in a report of
+	// its format. A plugin with neither is never detected.
+	DetectAny []string `json:"detect_any,omitempty"`
 	// Items are pointer patterns for everything in a report that has to be
 	// accounted for; "*" stands for every element of an array.
 	Items []string `json:"items"`
@@ -113,6 +116,15 @@ type Result struct {
 	Findings []finding.Finding
 	// Skipped are the items that are no findings, with the reason.
 	Skipped []Skipped
+	// Unmapped are the rules whose findings have a default category.
+	Unmapped []Unmapped
+}
+
+// Unmapped is a rule that the configuration gives no category, and the default
+// that its findings have instead.
+type Unmapped struct {
+	Rule     string `json:"rule"`
+	Category string `json:"category"`
 }
 
 // Skipped is an item of a report that a plugin left out, and why.

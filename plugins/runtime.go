@@ -10,7 +10,6 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
-	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 )
@@ -23,35 +22,53 @@ type Config struct {
 	// to the user alone, because what lies there is executed: never use a
 	// folder that a repository can bring along.
 	CacheDir string
+	// Interpret runs guests without compiling them, many times slower, and
+	// caches nothing. Both ways must give the same answers.
+	Interpret bool
+	// Litter, if not 0, fills a block that every guest is made to allocate
+	// before its report: what a guest finds in memory that it never wrote, and
+	// where its report lies, must not change its answer.
+	Litter byte
 }
 
 // Runtime compiles and runs guests. It does no work until the first module is
 // loaded, and is safe for concurrent use.
 type Runtime struct {
-	limits   Limits
-	cacheDir string
+	config Config
 
 	mu     sync.Mutex
-	cached *engine // nil until needed, and where there is no cache
-	bare   *engine // nil until needed
+	cache  *codeCache // nil until needed, and where there is none
+	cached []*engine  // one for each module that the cache has given
+	bare   *engine    // nil until needed
 
 	left atomic.Bool // a compilation was left behind, which holds mu
 }
 
 // New returns a Runtime. The caller must Close it.
 func New(config Config) *Runtime {
-	return &Runtime{limits: config.Limits.withDefaults(), cacheDir: config.CacheDir}
+	config.Limits = config.Limits.withDefaults()
+	if config.Interpret {
+		config.CacheDir = ""
+	}
+	return &Runtime{config: config}
 }
 
-// Close releases all compiled code. A guest that is still running or compiling
-// after its deadline is left alone; only the end of the process stops it.
+// Limits are the limits that guests have, defaults filled in.
+func (r *Runtime) Limits() Limits { return r.config.Limits }
+
+// Close releases all compiled code. No guest may run any more. A compilation
+// that was left behind is left alone; it ends by itself.
 func (r *Runtime) Close(ctx context.Context) error {
 	if r.left.Load() {
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return errors.Join(r.cached.close(ctx), r.bare.close(ctx))
+	err := r.bare.close(ctx)
+	for _, e := range r.cached {
+		err = errors.Join(err, e.close(ctx))
+	}
+	return err
 }
 
 // compileTime is how long compiling a module may take. One of the Go toolchain
@@ -83,32 +100,31 @@ func (r *Runtime) compileInTime(ctx context.Context, wasm []byte) (*engine, waze
 }
 
 // compile prepares a module. A cache that fails, for whatever reason, costs
-// time and never the result: the module is compiled once more without it, and
-// the cache starts afresh.
+// time and never the result: the module is compiled once more without it.
 func (r *Runtime) compile(ctx context.Context, wasm []byte) (*engine, wazero.CompiledModule, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.cached == nil && r.cacheDir != "" {
-		cache, err := openCache(r.cacheDir)
+	if r.cache == nil && r.config.CacheDir != "" {
+		cache, err := openCache(r.config.CacheDir)
 		if err != nil {
 			return nil, nil, err
 		}
-		if cache != nil {
-			r.cached = newEngine(ctx, cache)
-		}
+		r.cache = cache
 	}
-	if r.cached != nil {
-		if compiled, err := r.cached.compile(ctx, wasm); err == nil {
-			return r.cached, compiled, nil
+	if r.cache != nil {
+		if engine, compiled, err := r.cache.compile(ctx, wasm); err == nil {
+			r.cached = append(r.cached, engine)
+			return engine, compiled, nil
 		}
 	}
 	if r.bare == nil {
-		r.bare = newEngine(ctx, nil)
+		how := wazero.NewRuntimeConfigCompiler()
+		if r.config.Interpret {
+			how = wazero.NewRuntimeConfigInterpreter()
+		}
+		r.bare = newEngine(ctx, how, nil)
 	}
 	compiled, err := r.bare.compile(ctx, wasm)
-	if err == nil && r.cached != nil {
-		discardCache(r.cacheDir)
-	}
 	return r.bare, compiled, err
 }
 
@@ -116,24 +132,24 @@ func (r *Runtime) compile(ctx context.Context, wasm []byte) (*engine, wazero.Com
 type engine struct {
 	runtime wazero.Runtime
 	cache   wazero.CompilationCache
-	wasi    func(context.Context) error
+	tick    func() error
+	wasi    func() (offered, error)
 }
 
-func newEngine(ctx context.Context, cache wazero.CompilationCache) *engine {
-	// Close-on-done makes a guest's loops look at the deadline.
-	// Without reference types no guest can grow its tables.
-	config := wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithDebugInfoEnabled(false).
-		WithCoreFeatures(api.CoreFeaturesV2 &^ api.CoreFeatureReferenceTypes)
+// offered are the functions of WASI preview 1, by name.
+type offered map[string]api.FunctionDefinition
+
+func newEngine(ctx context.Context, config wazero.RuntimeConfig, cache wazero.CompilationCache) *engine {
+	// Without reference types no guest can grow its tables. Custom sections are
+	// for debuggers; the meter leaves them out.
+	config = config.WithDebugInfoEnabled(false).WithCoreFeatures(api.CoreFeaturesV2 &^ api.CoreFeatureReferenceTypes)
 	if cache != nil {
 		config = config.WithCompilationCache(cache)
 	}
 	e := &engine{runtime: wazero.NewRuntimeWithConfig(ctx, config), cache: cache}
-	var once sync.Once
-	var wasiErr error
-	e.wasi = func(ctx context.Context) error {
-		once.Do(func() { _, wasiErr = wasi_snapshot_preview1.Instantiate(ctx, e.runtime) })
-		return wasiErr
-	}
+	// What guests import is made when the first of them is: few need WASI.
+	e.tick = sync.OnceValue(func() error { return offerTick(ctx, e.runtime) })
+	e.wasi = sync.OnceValues(func() (offered, error) { return offerWASI(ctx, e.runtime) })
 	return e
 }
 

@@ -12,6 +12,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	cmd.SuggestionsMinimumDistance = 2
 	if alike := cmd.SuggestionsFor(args[0]); len(alike) > 0 {
 		return fmt.Errorf("there is no command %q; did you mean %s?", args[0], alike[0])
 	}
@@ -44,6 +45,24 @@ func oneTask(_ *cobra.Command, args []string) error {
 		return nil
 	default:
 		return fmt.Errorf("unexpected argument %q behind the task's id", args[1])
+	}
+}
+
+// exactly wants one argument for each name.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) < len(names):
+			return fmt.Errorf("%s is missing", names[len(args)])
+		case len(args) > len(names):
+			return fmt.Errorf("unexpected argument %q behind %s", args[len(names)], names[len(names)-1])
+		}
+		for i, arg := range args {
+			if arg == "" {
+				return fmt.Errorf("%s is empty", names[i])
+			}
+		}
+		return nil
 	}
 }
 

@@ -1,6 +1,11 @@
 package main
 
-import "github.com/switchyard-dev/switchyard/host/fault"
+import (
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins"
+)
 
 // The codes that the command line itself adds to those of the rooms below.
 const (
@@ -38,6 +43,11 @@ func hintFor(code fault.Code) string {
 
 // errorGroups lists every code that a user can meet.
 func errorGroups() []errorGroup {
+	return slices.Concat(inputErrors(), guestErrors(), roomErrors())
+}
+
+// inputErrors are those of what the user gives.
+func inputErrors() []errorGroup {
 	return []errorGroup{
 		{"The command line", []errorEntry{
 			{codeUsage, "The command, a flag or an argument is wrong. The exit status is 2.", "switchyard help COMMAND shows what it takes"},
@@ -48,66 +58,51 @@ func errorGroups() []errorGroup {
 		{"Files and configuration", []errorEntry{
 			{"file-not-found", "A file that was named does not exist.", "check the path; a relative one starts at the folder of -C"},
 			{"file-unreadable", "A file that was named cannot be read, or is no regular file although it lies in the project.", "check its kind and its permissions, or pipe it: --report -"},
-			{"file-too-large", "A plugin's module or switchyard.yaml has more bytes than it may have.", "name the right file"},
+			{"file-too-large", "A plugin's module has more than 8 MiB, switchyard.yaml or switchyard.lock more than 1 MiB, or a folder more than 256 plugins.", "name the right file"},
+			{"file-unwritable", "A file of the project cannot be written.", "check the permissions of the project's folder"},
 			{"path-escapes-project", "A path lies in the project by its name, and a symbolic link leads out of it.", "name the real file, or replace the link by a copy"},
-			{"config-invalid", "switchyard.yaml is not valid YAML, has an unknown key or a value out of range.", "the keys are max_rounds, policy and plugins; see docs/configuration.md"},
+			{"config-invalid", "switchyard.yaml is not valid YAML, has an unknown key or a value out of range.", "the keys are max_rounds, policy, plugins, plugin_paths and plugin_limits; see docs/configuration.md"},
+			{"lock-invalid", "switchyard.lock is not valid: it was written by hand, or merged badly.", "restore it, or look at the plugins and run switchyard plugin lock"},
 		}},
 		{"Reports", []errorEntry{
 			{"no-evidence", "No report was given, and nothing is decided on nothing.", "add --report FILE"},
-			{"report-too-large", "The report has more than 32 MiB.", "report on less at a time"},
+			{"report-too-large", "The report has more than 32 MiB, or what plugin_limits says, as it is or as JSON.", "report on less at a time"},
 			{"report-empty", "The report holds nothing but white space.", "check that the critic really ran"},
 			{"report-invalid-utf8", "The report is not UTF-8.", "have the critic write UTF-8"},
-			{"report-invalid-json", "The report is not exactly one JSON value, or is cut short.", "check that the critic wrote its whole report and nothing around it"},
+			{"report-invalid-json", "The report, or a line of it, is not exactly one JSON value, or is cut short.", "check that the critic wrote its whole report and nothing around it"},
+			{"report-invalid-xml", "The report is not exactly one XML element, is cut short, or has what the host does not read: a DOCTYPE, entities, another encoding than UTF-8.", "check that the tool wrote its whole report and nothing around it"},
+			{"report-wrong-format", "The report is not in a format that its plugin reads: XML instead of JSON, or the other way round.", "have the tool write the other format, or name the right plugin; switchyard plugin list shows the formats"},
 			{"report-duplicate-key", "An object in the report has the same key twice, so that two readers could understand it differently.", "have the critic write each key once"},
 			{"report-too-deep", "The report nests arrays and objects more than 128 deep.", "this is no report of a known format"},
 			{"report-wrong-task", "The report names another task, or two reports name different ones.", "give each task its own reports"},
 			{"report-wrong-round", "The report names another round, or two reports name different ones: it is stale, or early.", "run the critic again for the current round; switchyard status TASK shows it"},
 		}},
 		{"Plugins", []errorEntry{
-			{"plugin-unknown", "No built-in plugin has that name.", "use np-critic, sarif, auto or the path of a .wasm file"},
+			{"plugin-unknown", "No installed plugin has that name.", "switchyard plugin list shows the names; a file is named by its path, as in ./FILE.wasm"},
 			{"plugin-undetected", "No plugin recognises the report.", "name the plugin: --report PLUGIN=FILE; a critic's own report needs the key critic"},
-			{"plugin-ambiguous", "Several plugins recognise the report.", "name the plugin: --report PLUGIN=FILE"},
+			{"plugin-ambiguous", "Several plugins recognise the report, or two plugins have the same name.", "name the plugin: --report PLUGIN=FILE; of two with one name, remove one"},
+			{"plugin-not-locked", "The project brings a plugin along that switchyard.lock does not pin.", "look at where it comes from, then run switchyard plugin lock"},
+			{"plugin-digest-mismatch", "A plugin's file is not the one that switchyard.lock pins. It was not run.", "find out who changed it; if the change is wanted, run switchyard plugin lock"},
+			{"plugin-nothing-to-lock", "switchyard.yaml names no plugin_paths, so there is nothing to pin.", "name the plugins' files or folders under plugin_paths in switchyard.yaml"},
 			{"plugin-config-invalid", "The plugin does not understand its configuration.", "see the plugin's section in docs/configuration.md"},
-			{"plugin-timeout", "The plugin ran longer than 2 seconds.", "run it again if the machine was busy; else report on less at a time, or mend the plugin"},
-			{"plugin-memory", "The plugin needs more than 64 MiB of memory.", "report on less at a time, or mend the plugin"},
-			{"plugin-output-too-large", "The plugin answered with more than 64 MiB.", "mend the plugin"},
+			{"plugin-timeout", "The plugin ran longer than 2 seconds, or what plugin_limits says, or took more than 10 to compile.", "run it again if the machine was busy; else report on less at a time, or mend the plugin"},
+			{"plugin-memory", "The plugin needs more than 64 MiB of memory, or what plugin_limits says.", "report on less at a time, or mend the plugin"},
+			{"plugin-output-too-large", "The plugin answered with more than 64 MiB, or what plugin_limits says.", "mend the plugin"},
 			{"plugin-trap", "The plugin executed an invalid operation or gave up.", "mend the plugin"},
-			{"plugin-abi", "The file is no WebAssembly module, does not speak ABI v1, imports more than WASI preview 1, or handed out a bad pointer.", "build the plugin for ABI v1; see docs/plugin-abi.md"},
+			{"plugin-abi", "The file is no WebAssembly module, does not speak ABI v1, imports more than WASI preview 1, or handed out a bad pointer.", "build the plugin for ABI v1, see docs/plugin-abi.md; switchyard plugin inspect shows what it has"},
 			{"plugin-invalid-output", "The plugin's answer does not follow the ABI's schema.", "mend the plugin; see docs/plugin-abi.md"},
 			{"plugin-conservation-violated", "The plugin dropped an item of the report, or refers to something that is not there.", "mend the plugin: every item is a finding or is skipped with a reason"},
+			{"plugin-scaffold-exists", "There is something in the folder that a new plugin should be written to.", "name a new or an empty folder"},
+			{"plugin-scaffold-name", "No plugin can have that name: it is no lower-case words joined by dashes, or is taken.", "give it another with --name"},
+			{"plugin-scaffold-unwritable", "The folder of a new plugin cannot be created or written to.", "check its permissions, or name another folder"},
 			{"plugin-cache-unsafe", "Somebody else could write machine code into the cache of compiled plugins.", "make the folder your own with chmod 700, or set SWITCHYARD_CACHE_DIR to another"},
 		}},
-		{"Reports of np-critic", []errorEntry{
-			{"critic-output-empty", "The list of reports is empty.", "check that the critic really ran"},
-			{"critic-output-not-an-object", "A report is not a JSON object.", "the critic must write one object, or a list of them"},
-			{"critic-output-is-envelope", "This is the critic's final message and not its report.", "give the file that its report_path names"},
-			{"critic-output-unknown-axis", "critic is missing or none of critic, style, tests, acceptance, economy.", "the axis is the critic's subject, not the agent's name"},
-			{"critic-output-no-findings", "Neither findings nor criteria is a list.", "a clean report says so with an empty list of findings"},
-			{"critic-output-findings-not-an-array", "findings is there and is no list.", "have the critic write a list"},
-			{"critic-output-criteria-not-an-array", "criteria is there and is no list.", "have the critic write a list"},
-			{"critic-output-empty-criteria", "criteria is empty and there are no findings: nothing was reviewed.", "run the critic again"},
-			{"critic-output-malformed-finding", "A finding is not an object.", "a finding has category, severity, file, line and remediation"},
-			{"critic-output-malformed-criterion", "A criterion is not an object.", "a criterion has id, verdict and evidence"},
-			{"critic-output-invalid-severity", "A finding's severity is not a string.", "use fail, risk or nit"},
-			{"critic-output-invalid-file", "A finding's file is not a string.", "use a path, or null"},
-			{"critic-output-invalid-line", "A finding's line is neither null nor a whole number from 1.", "use the line's number, or null"},
-			{"critic-output-invalid-remediation", "A finding's remediation is not a string.", "say in words what to do"},
-			{"critic-output-invalid-task-id", "task_id is not a string.", "use the task's id, or leave it out"},
-			{"critic-output-invalid-round", "round is not a whole number from 1.", "use the round's number, or leave it out"},
-			{"critic-output-task-conflict", "The reports in one file are about different tasks.", "give each task its own reports"},
-			{"critic-output-round-conflict", "The reports in one file are about different rounds.", "keep only the reports of the current round"},
-			{"critic-output-unknown-verdict", "verdict is neither passed nor issues_found.", "use one of the two, or leave it out"},
-			{"critic-output-verdict-contradiction", "verdict says passed beside open issues, or issues_found beside none.", "run the critic again; neither half can be trusted"},
-		}},
-		{"Reports in SARIF", []errorEntry{
-			{"sarif-unsupported-version", "version is not 2.1.0.", "have the tool write SARIF 2.1.0"},
-			{"sarif-invalid", "The report does not follow the SARIF schema where it matters for routing.", "update the tool that wrote it"},
-			{"sarif-no-runs", "There are no runs: no tool reported anything.", "check that the tool really ran"},
-			{"sarif-no-results", "A run has no list of results: the tool did not report.", "check that the tool really ran; a clean run has an empty list"},
-			{"sarif-execution-failed", "The tool says that its own execution failed, or does not say that it succeeded.", "mend what stopped the tool and run it again"},
-			{"sarif-invalid-level", "A level is none of error, warning, note, none.", "update the tool that wrote it"},
-			{"sarif-invalid-line", "A startLine is not a whole number from 1.", "update the tool that wrote it"},
-		}},
+	}
+}
+
+// roomErrors are those of deciding and of keeping decisions.
+func roomErrors() []errorGroup {
+	return []errorGroup{
 		{"Policies", []errorEntry{
 			{"policy-unknown", "No embedded policy has that name and version.", "use routing@1.0.0, routing@1.1.0, a directory or an OPA bundle"},
 			{"policy-not-found", "There is no such directory or bundle.", "check the path"},
@@ -144,5 +139,36 @@ func errorGroups() []errorGroup {
 			{"ledger-invalid", "An event that should be recorded breaks the ledger's own rules.", "please report it with the command line and the message"},
 			{"ledger-tampered", "The ledger's events do not fit together any more: somebody changed, removed or reordered some.", "details lists what does not fit; compare with hashes kept elsewhere"},
 		}},
+	}
+}
+
+// problemEntry documents a value of details.problem.
+type problemEntry struct {
+	problem plugins.Problem
+	code    fault.Code
+	meaning string
+}
+
+// problemEntries lists what details.problem can be.
+func problemEntries() []problemEntry {
+	return []problemEntry{
+		{plugins.NotWasm, plugins.CodeABI, "The file is something else; the message says what."},
+		{plugins.Component, plugins.CodeABI, "It is a module of the component model; a core module is needed."},
+		{plugins.Malformed, plugins.CodeABI, "It is no valid module, or uses a feature that the host does not offer."},
+		{plugins.Oversized, plugins.CodeABI, "It declares more functions, local variables or table elements than the limits."},
+		{plugins.UnknownABI, plugins.CodeABI, "It speaks another version of the ABI."},
+		{plugins.MissingExport, plugins.CodeABI, "An export of the ABI is missing."},
+		{plugins.WrongExport, plugins.CodeABI, "An export of the ABI has another type."},
+		{plugins.ForbiddenImport, plugins.CodeABI, "It imports something outside of WASI preview 1."},
+		{plugins.NullPointer, plugins.CodeABI, "`sy_alloc` handed out no memory."},
+		{plugins.OutOfRange, plugins.CodeABI, "A pointer or a length leads out of the plugin's memory."},
+		{plugins.Overlap, plugins.CodeABI, "`sy_alloc` handed out the same memory twice."},
+		{plugins.InvalidUTF8, plugins.CodeInvalidOutput, "The answer is not UTF-8."},
+		{plugins.InvalidJSON, plugins.CodeInvalidOutput, "The answer is not one JSON value, or has a key twice."},
+		{plugins.WrongSchema, plugins.CodeInvalidOutput, "The answer breaks the ABI's schema."},
+		{plugins.ReservedName, plugins.CodeInvalidOutput, "The plugin takes a built-in plugin's name."},
+		{plugins.Dropped, plugins.CodeConservation, "An item of the report is neither a finding nor skipped; `ref` says which."},
+		{plugins.Invented, plugins.CodeConservation, "The answer refers to what is not in the report; `ref` says where."},
+		{plugins.Contradicted, plugins.CodeConservation, "An item is both a finding and skipped, or skipped twice; `ref` says which."},
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins/builtin"
 )
 
 const repository = "../.."
@@ -44,6 +45,7 @@ the lines between only where they apply:
 ` + "```" + `
 switchyard: error: MESSAGE [CODE]
 report: FILE, at REF
+plugin: NAME@VERSION, or its file
   ANOTHER PROBLEM
 hint: WHAT TO DO
 ` + "```" + `
@@ -58,14 +60,57 @@ may add codes of its own.
 			fmt.Fprintf(&b, "| `%s` | %s | %s |\n", e.code, e.meaning, e.hint)
 		}
 	}
+	b.WriteString(`
+## What a plugin does wrong
+
+Under three codes the details name the ` + "`problem`" + `:
+
+| code | problem | what it means |
+|---|---|---|
+`)
+	for _, e := range problemEntries() {
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", e.code, e.problem, e.meaning)
+	}
 	return b.String()
+}
+
+// TestEveryProblemIsDocumented holds the table of problems against the plugins'
+// sources, and wants a script that provokes each.
+func TestEveryProblemIsDocumented(t *testing.T) {
+	source, err := os.ReadFile(filepath.Join(repository, "plugins", "problem.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := regexp.MustCompile(`Problem = "([a-z0-9-]+)"`).FindAllStringSubmatch(string(source), -1)
+	listed := map[string]bool{}
+	for _, e := range problemEntries() {
+		listed[string(e.problem)] = true
+	}
+	if len(declared) == 0 || len(listed) != len(declared) {
+		t.Errorf("%d problems are declared and %d documented", len(declared), len(listed))
+	}
+	var scripts strings.Builder
+	walk(t, ".", func(path, text string) {
+		if strings.HasSuffix(path, ".txtar") {
+			scripts.WriteString(text)
+		}
+	})
+	for _, d := range declared {
+		if !listed[d[1]] {
+			t.Errorf("%s is not documented", d[1])
+		}
+		if !strings.Contains(scripts.String(), `/error/details/problem '"`+d[1]+`"'`) {
+			t.Errorf("no script provokes %s", d[1])
+		}
+	}
 }
 
 // TestEveryCodeIsDocumented finds the codes in the sources of the program and
 // of its guests, and holds them against the table.
 func TestEveryCodeIsDocumented(t *testing.T) {
 	declared := regexp.MustCompile(`fault\.Code = "([a-z0-9-]+)"`)
-	spoken := regexp.MustCompile(`"((?:critic-output|sarif|plugin-config)-[a-z-]+)"`)
+	prefixes := append(builtin.Names(), "critic-output", "plugin-config")
+	spoken := regexp.MustCompile(`"((?:` + strings.Join(prefixes, "|") + `)-[a-z-]+)"`)
 	found := map[fault.Code]bool{}
 	collect := func(dir, ext string, code *regexp.Regexp) {
 		walk(t, dir, func(path, text string) {

@@ -81,12 +81,27 @@ func (a *app) printError(err error, args []string) {
 		}
 		fmt.Fprintf(a.err, "report: %s\n", clean(path))
 	}
+	if plugin := pluginOf(f); plugin != "" {
+		fmt.Fprintf(a.err, "plugin: %s\n", clean(plugin))
+	}
 	for _, p := range problems(f.Details) {
 		fmt.Fprintf(a.err, "  %s\n", clean(p))
 	}
 	if hint != "" {
 		fmt.Fprintf(a.err, "hint: %s\n", clean(hint))
 	}
+}
+
+// pluginOf says which plugin an error is about, where its message does not.
+func pluginOf(f *fault.Error) string {
+	if plugin, ok := f.Details["plugin"].(string); ok {
+		return plugin
+	}
+	path, ok := f.Details["path"].(string)
+	if !ok || !strings.HasPrefix(string(f.Code), "plugin-") || strings.Contains(f.Message, path) {
+		return ""
+	}
+	return path
 }
 
 // maxProblems is how many of an error's problems are shown as text; JSON has all.

@@ -43,6 +43,7 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
 		newRoundCmd(a),
 		newStatusCmd(a),
 		newExplainCmd(a),
+		newPluginCmd(a),
 		newLedgerCmd(a),
 		newVersionCmd(a),
 	)
@@ -78,12 +79,21 @@ func (f *outputFormat) Set(s string) error {
 // cacheVariable overrides where compiled plugins are kept.
 const cacheVariable = "SWITCHYARD_CACHE_DIR"
 
+// project is the one that the flags name.
+func (a *app) project() (project.Project, error) {
+	p, err := project.Find(a.dir)
+	if err != nil {
+		return p, usagef("-C: %w", err)
+	}
+	return p, nil
+}
+
 // open returns an engine for the project that the flags name. The caller must
 // close it.
 func (a *app) open() (*host.Engine, error) {
-	p, err := project.Find(a.dir)
+	p, err := a.project()
 	if err != nil {
-		return nil, usagef("-C: %w", err)
+		return nil, err
 	}
 	return host.New(host.Options{
 		Project: p,

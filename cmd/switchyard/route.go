@@ -35,11 +35,15 @@ Without --round the round is the one that the reports name, else 1.`,
 
 // decide runs a command that ends in a decision, and prints it.
 func (a *app) decide(ctx context.Context, f *requestFlags, flags *pflag.FlagSet, do func(*host.Engine, host.Request) (host.Decision, error)) error {
-	req, err := f.request(flags, a.in)
+	p, err := a.project()
 	if err != nil {
 		return err
 	}
-	outliveGuests()
+	req, err := f.request(flags, p, a.in)
+	if err != nil {
+		return err
+	}
+	collectLate()
 	e, err := a.open()
 	if err != nil {
 		return err

@@ -28,6 +28,46 @@ func (p *page) decision(d host.Decision) {
 		p.line("")
 		p.line("left out: %s", reasons(d.Skipped))
 	}
+	p.unmapped(d.Unmapped)
+}
+
+// maxRules and maxRule are how many rules a note names, and how long each may be.
+const (
+	maxRules = 8
+	maxRule  = 60
+)
+
+// unmapped says which rules follow the default of their plugin, in a line each.
+func (p *page) unmapped(all []host.Unmapped) {
+	type kind struct{ plugin, category string }
+	var order []kind
+	rules := make(map[kind][]string)
+	for _, u := range all {
+		k := kind{u.Plugin, u.Category}
+		if rules[k] == nil {
+			order = append(order, k)
+		}
+		rules[k] = append(rules[k], u.Rule)
+	}
+	if len(order) > 0 {
+		p.line("")
+	}
+	for _, k := range order {
+		slices.Sort(rules[k])
+		named := slices.Compact(rules[k])
+		count, words := plural(len(named), "rule"), "have no category of their own and count"
+		if len(named) == 1 {
+			words = "has no category of its own and counts"
+		}
+		var list []string
+		for _, rule := range named[:min(maxRules, len(named))] {
+			list = append(list, short(rule, maxRule))
+		}
+		if len(named) > maxRules {
+			list = append(list, "…")
+		}
+		p.line("note: %s: %s %s as %s: %s", k.plugin, count, words, k.category, strings.Join(list, ", "))
+	}
 }
 
 // heading says in one line where the round goes.
@@ -109,7 +149,7 @@ func policyName(id policies.Identity) string {
 func reasons(skipped []host.Skipped) string {
 	counts := make(map[string]int)
 	for _, s := range skipped {
-		counts[s.Reason]++
+		counts[s.Reason] += s.Count
 	}
 	var words []string
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {

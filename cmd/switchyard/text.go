@@ -49,3 +49,20 @@ func short(s string, width int) string {
 	}
 	return string(points[:max(width-1, 0)]) + "…"
 }
+
+// size writes a number of bytes.
+func size(n int64) string {
+	switch {
+	case n < 1<<10:
+		return plural(int(n), "byte")
+	case n < 1<<20:
+		return tenths(n, 1<<10) + " KiB"
+	default:
+		return tenths(n, 1<<20) + " MiB"
+	}
+}
+
+// tenths writes n/unit with one decimal, unless that is 0.
+func tenths(n, unit int64) string {
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/float64(unit)), ".0")
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -30,6 +31,11 @@ type Config struct {
 	// Plugins holds each plugin's own configuration, by the plugin's name, as
 	// one JSON object each.
 	Plugins map[string]jsontext.Value
+	// PluginPaths are plugin files, and folders of them, relative to the
+	// project's root and inside of it.
+	PluginPaths []string
+	// Limits are those of its plugins.
+	Limits Limits
 }
 
 // Config reads the project's configuration.
@@ -73,14 +79,26 @@ func (p Project) Config(ctx context.Context, maxRounds int) (Config, error) {
 		}
 		c.Plugins[name] = text
 	}
+	if c.Limits, err = file.PluginLimits.limits(); err != nil {
+		return Config{}, err
+	}
+	for _, path := range file.PluginPaths {
+		if !filepath.IsLocal(path) {
+			return Config{}, invalidConfig("plugin_paths: %q does not lie in the project", path)
+		}
+		c.PluginPaths = append(c.PluginPaths, filepath.Clean(path))
+	}
 	return c, nil
 }
 
 // configFile is the file as it is written.
 type configFile struct {
-	MaxRounds any             `yaml:"max_rounds"` // A number with a fraction would be cut.
-	Policy    string          `yaml:"policy"`
-	Plugins   map[string]keys `yaml:"plugins"`
+	MaxRounds   any             `yaml:"max_rounds"` // A number with a fraction would be cut.
+	Policy      string          `yaml:"policy"`
+	Plugins     map[string]keys `yaml:"plugins"`
+	PluginPaths []string        `yaml:"plugin_paths"`
+
+	PluginLimits limitsFile `yaml:"plugin_limits"`
 }
 
 type keys map[string]any
@@ -96,8 +114,12 @@ func plainly(err error) string {
 		"yaml: ", "",
 		"field ", "unknown key ",
 		" not found in type project.configFile", "",
+		" not found in type project.limitsFile", "",
+		" not found in type project.Lock", "",
+		" not found in type project.Pin", "",
 		"into project.configFile", "as the keys of a configuration",
 		"into map[string]project.keys", "as the plugins' names",
+		"into project.limitsFile", "as limits",
 		"into project.keys", "as a plugin's keys",
 		"!!", "",
 		"\n", " ",

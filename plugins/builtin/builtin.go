@@ -3,7 +3,10 @@
 // the module gives of itself; make guests rebuilds the latter two.
 package builtin
 
-import "embed"
+import (
+	"embed"
+	"path"
+)
 
 //go:embed */*.wasm */describe.json
 var files embed.FS
@@ -17,16 +20,26 @@ type Guest struct {
 	Describe []byte
 }
 
-// Names lists the built-in guests by name.
-func Names() []string { return []string{"np-critic", "sarif"} }
+// Names lists the built-in guests by name, in byte order.
+func Names() []string {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		return nil
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
 
 // Find returns the guest of that name, and whether there is one.
 func Find(name string) (Guest, bool) {
-	wasm, err := files.ReadFile(name + "/" + name + ".wasm")
+	wasm, err := files.ReadFile(path.Join(name, name+".wasm"))
 	if err != nil {
 		return Guest{}, false
 	}
-	describe, err := files.ReadFile(name + "/describe.json")
+	describe, err := files.ReadFile(path.Join(name, "describe.json"))
 	if err != nil {
 		return Guest{}, false
 	}

@@ -1,14 +1,12 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
-
-// anyElement stands in an item pattern for every element of an array.
-const anyElement = "*"
 
 // At returns the report's text at a JSON Pointer (RFC 6901), and whether the
 // pointer is well-formed and leads to a value. The text is shared with the
@@ -27,50 +25,31 @@ func (d *Document) At(pointer string) (jsontext.Value, bool) {
 	return d.data[at:valueEnd(d.data, at)], true
 }
 
-// Detects reports whether every pointer leads to a value, from the document's
-// root or, where the document is an array, from its first element: a format
-// whose reports may come as a list names the fields of one report.
-func (d *Document) Detects(pointers []string) bool {
-	for _, p := range pointers {
-		if _, ok := d.At(p); ok {
-			continue
-		}
-		if _, ok := d.At("/0" + p); !ok || d.data[value(d.data, 0)] != '[' {
+// Detects reports whether every pointer of all leads to a value, and at least
+// one of some, if there are any. A pointer leads there from the document's root
+// or, where the document is an array, from its first element: a format whose
+// reports may come as a list names the fields of one report. Without any pointer
+// nothing is detected.
+func (d *Document) Detects(all, some []string) bool {
+	if len(all)+len(some) == 0 {
+		return false
+	}
+	for _, p := range all {
+		if !d.leads(p) {
 			return false
 		}
 	}
-	return len(pointers) > 0
+	return len(some) == 0 || slices.ContainsFunc(some, d.leads)
 }
 
-// Items yields the pointer and the text of every value that a pattern matches,
-// in the order of the report. A pattern is a JSON Pointer in which the token
-// "*" stands for every element of an array. An ill-formed pattern matches
-// nothing; check it with Tokens first.
-func (d *Document) Items(pattern string) func(yield func(ref string, raw jsontext.Value) bool) {
-	return func(yield func(string, jsontext.Value) bool) {
-		tokens, ok := Tokens(pattern)
-		if ok {
-			d.match("", value(d.data, 0), tokens, yield)
-		}
-	}
-}
-
-// match yields what tokens match below the value at i, whose pointer is ref. It
-// goes as deep as the pattern is long.
-func (d *Document) match(ref string, i int, tokens []string, yield func(string, jsontext.Value) bool) bool {
-	if len(tokens) == 0 {
-		return yield(ref, d.data[i:valueEnd(d.data, i)])
-	}
-	if tokens[0] == anyElement {
-		for n, s := range elements(d.data, i) {
-			if !d.match(ref+"/"+strconv.Itoa(n), s.start, tokens[1:], yield) {
-				return false
-			}
-		}
+// leads reports whether a pointer leads to a value, from the root or from the
+// first element.
+func (d *Document) leads(pointer string) bool {
+	if _, ok := d.At(pointer); ok {
 		return true
 	}
-	at, ok := child(d.data, i, tokens[0])
-	return !ok || d.match(ref+"/"+escape(tokens[0]), at, tokens[1:], yield)
+	_, ok := d.At("/0" + pointer)
+	return ok && d.data[value(d.data, 0)] == '['
 }
 
 // child returns where the member or element that token names starts in the

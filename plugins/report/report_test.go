@@ -14,16 +14,25 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
+// as reads text as a format.
+func as(format report.Format, text string, limits report.Limits) (*report.Document, error) {
+	s, err := report.Read([]byte(text), limits)
+	if err != nil {
+		return nil, err
+	}
+	return s.As(format)
+}
+
 func parse(t *testing.T, text string) *report.Document {
 	t.Helper()
-	d, err := report.Parse([]byte(text), report.Limits{})
+	d, err := as(report.JSON, text, report.Limits{})
 	if err != nil {
 		t.Fatalf("parse %s: %v", text, err)
 	}
 	return d
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestJSONRefuses(t *testing.T) {
 	deep := strings.Repeat("[", 129) + strings.Repeat("]", 129)
 	for _, c := range []struct {
 		name, text string
@@ -48,7 +57,7 @@ func TestParseRefuses(t *testing.T) {
 		{"large", `"` + strings.Repeat("x", report.DefaultBytes) + `"`, report.CodeTooLarge},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := report.Parse([]byte(c.text), report.Limits{})
+			_, err := as(report.JSON, c.text, report.Limits{})
 			if got := fault.CodeOf(err); got != c.code {
 				t.Errorf("code %q (%v), want %q", got, err, c.code)
 			}
@@ -56,13 +65,13 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-func TestParseAcceptsUpToTheLimits(t *testing.T) {
+func TestJSONUpToTheLimits(t *testing.T) {
 	parse(t, strings.Repeat("[", 128)+strings.Repeat("]", 128))
 	parse(t, `"[[[[ not depth ]]]] \" [["`)
-	if _, err := report.Parse([]byte(`[[[]]]`), report.Limits{Depth: 2}); fault.CodeOf(err) != report.CodeTooDeep {
+	if _, err := as(report.JSON, `[[[]]]`, report.Limits{Depth: 2}); fault.CodeOf(err) != report.CodeTooDeep {
 		t.Errorf("depth 3 passes a limit of 2: %v", err)
 	}
-	if _, err := report.Parse([]byte(`[1,2]`), report.Limits{Bytes: 4}); fault.CodeOf(err) != report.CodeTooLarge {
+	if _, err := as(report.JSON, `[1,2]`, report.Limits{Bytes: 4}); fault.CodeOf(err) != report.CodeTooLarge {
 		t.Errorf("5 bytes pass a limit of 4: %v", err)
 	}
 }
@@ -100,17 +109,24 @@ func TestAtReadsEscapedKeys(t *testing.T) {
 func TestItems(t *testing.T) {
 	d := parse(t, ` {"runs":[{"results":[{"a":1} , {"a":[2]}]},{"results":[]},{},{"results":{"0":"an object is no array"}},{"results":[3]}]} `)
 	var got []string
-	for ref, raw := range d.Items("/runs/*/results/*") {
+	for ref, raw := range d.Items([]string{"/runs/*/results/*"}) {
 		got = append(got, ref+"="+string(raw))
 	}
 	want := []string{`/runs/0/results/0={"a":1}`, `/runs/0/results/1={"a":[2]}`, `/runs/4/results/0=3`}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	for ref := range d.Items("no slash") {
+	var both []string
+	for ref := range d.Items([]string{"/runs/*", "/runs/0/results/1/a", "/runs/*/results/0/a", "/none/*", "/runs/2/x/y"}) {
+		both = append(both, ref)
+	}
+	if want := []string{"/runs/0/results/1/a", "/runs/0/results/0/a", "/runs/0", "/runs/1", "/runs/2", "/runs/3", "/runs/4"}; !slices.Equal(both, want) {
+		t.Errorf("several patterns: got %q, want %q", both, want)
+	}
+	for ref := range d.Items([]string{"no slash"}) {
 		t.Errorf("an ill-formed pattern matches %s", ref)
 	}
-	for range d.Items("/runs/*") {
+	for range d.Items([]string{"/runs/*"}) {
 		break // Stopping early must not panic.
 	}
 }
@@ -119,22 +135,30 @@ func TestDetects(t *testing.T) {
 	object := parse(t, `{"critic":"style","findings":[]}`)
 	list := parse(t, `[{"critic":"style"},{"critic":"tests"}]`)
 	for _, c := range []struct {
-		doc      *report.Document
-		pointers []string
-		want     bool
+		doc       *report.Document
+		all, some []string
+		want      bool
 	}{
-		{object, []string{"/critic"}, true},
-		{object, []string{"/critic", "/findings"}, true},
-		{object, []string{"/critic", "/runs"}, false},
-		{object, nil, false},
-		{list, []string{"/critic"}, true},
-		{list, []string{"/runs"}, false},
-		{parse(t, `[]`), []string{"/critic"}, false},
-		{parse(t, `{"0":{"critic":"x"}}`), []string{"/critic"}, false},
-		{parse(t, `"critic"`), []string{"/critic"}, false},
+		{object, []string{"/critic"}, nil, true},
+		{object, []string{"/critic", "/findings"}, nil, true},
+		{object, []string{"/critic", "/runs"}, nil, false},
+		{object, nil, nil, false},
+		{list, []string{"/critic"}, nil, true},
+		{list, []string{"/runs"}, nil, false},
+		{object, nil, []string{"/runs", "/findings"}, true},
+		{object, nil, []string{"/runs"}, false},
+		{object, []string{"/critic"}, []string{"/runs", "/findings"}, true},
+		{object, []string{"/critic"}, []string{"/runs"}, false},
+		{object, []string{"/runs"}, []string{"/critic"}, false},
+		{list, nil, []string{"/runs", "/critic"}, true},
+		{object, []string{""}, nil, true},
+		{parse(t, `[]`), []string{"/critic"}, nil, false},
+		{parse(t, `{"0":{"critic":"x"}}`), []string{"/critic"}, nil, false},
+		{parse(t, `{"0":{"critic":"x"}}`), nil, []string{"/critic"}, false},
+		{parse(t, `"critic"`), []string{"/critic"}, nil, false},
 	} {
-		if got := c.doc.Detects(c.pointers); got != c.want {
-			t.Errorf("%s detects %v = %v, want %v", c.doc.Bytes(), c.pointers, got, c.want)
+		if got := c.doc.Detects(c.all, c.some); got != c.want {
+			t.Errorf("%s detects %v and %v = %v, want %v", c.doc.Bytes(), c.all, c.some, got, c.want)
 		}
 	}
 }
@@ -146,14 +170,14 @@ func TestDigestIsOfTheBytes(t *testing.T) {
 	}
 }
 
-// FuzzParse holds Parse against encoding/json: what we accept, it accepts, and
+// FuzzParse holds JSON against encoding/json: what we accept, it accepts, and
 // every pointer that we walk to shows the value that it decodes.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{`{"critic":"style","findings":[{"line":1}]}`, `[{"a":"\u00e9\\\""},[],{}]`, `{"a":1,"a":2}`, `"x`, `[[`, "\xff", ` 1 `, `{"~/":[0]}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := report.Parse(slices.Clone(data), report.Limits{Bytes: 1 << 16, Depth: 32})
+		d, err := as(report.JSON, string(data), report.Limits{Bytes: 1 << 16, Depth: 32})
 		if err != nil {
 			if _, ok := errors.AsType[*fault.Error](err); !ok {
 				t.Fatalf("untyped error %v", err)
@@ -165,6 +189,11 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("accepted what encoding/json refuses: %v", err)
 		}
 		walk(t, d, "", decoded)
+		for ref, raw := range d.Items([]string{"", "/*", "/a", "/*/*", "/a/*/0", "/critic", "/findings/*/line"}) {
+			if at, ok := d.At(ref); !ok || !bytes.Equal(at, raw) {
+				t.Fatalf("the item %q is %s, at it stands %s", ref, raw, at)
+			}
+		}
 	})
 }
 

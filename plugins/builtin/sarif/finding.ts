@@ -3,16 +3,20 @@
  */
 
 import {
-  Elements, Members, Value,
-  find, firstOf, isAbsent, isFilledString, isObject, says, wholeNumber
+  Elements, Members, Value, endOf, find, firstOf, isAbsent, isFilledString, isObject, isString, remember, says
 } from "../../sdk/assemblyscript/cursor";
+import { categoryOfRule, writeCategory } from "../../sdk/assemblyscript/mapping";
 import {
   beginFinding, beginSkipped, endFinding, endSkipped, failed, refuse
 } from "../../sdk/assemblyscript/result";
-import { categoryOf } from "./config";
-import { hasRule, ruleIdAt, ruleIndexOf, severityAt } from "./rules";
-import { Severity, quoted, severityOf } from "./severity";
-import { optionalArray, optionalObject, optionalString } from "./shape";
+import { textOf, writeText } from "./message";
+import { overriddenLevel } from "./overrides";
+import { line, readPlace, writeFile } from "./place";
+import { ruleId, ruleOf } from "./rules";
+import { Level, categoryOfLevel, levelOf, severityOf } from "./severity";
+import { optionalArray, optionalObject } from "./shape";
+import { categoryOfTags } from "./tags";
+import { Rule } from "./tool";
 
 /** The members of a result that matter. */
 @unmanaged
@@ -24,8 +28,13 @@ class Result {
   level: Value;
   message: Value;
   locations: Value;
+  relatedLocations: Value;
   suppressions: Value;
   baselineState: Value;
+  fingerprints: Value;
+  partialFingerprints: Value;
+  provenance: Value;
+  properties: Value;
 
   read(result: Value): void {
     memory.fill(changetype<usize>(this), 0, offsetof<Result>());
@@ -37,8 +46,13 @@ class Result {
       else if (member.is("level")) this.level = member.value;
       else if (member.is("message")) this.message = member.value;
       else if (member.is("locations")) this.locations = member.value;
+      else if (member.is("relatedLocations")) this.relatedLocations = member.value;
       else if (member.is("suppressions")) this.suppressions = member.value;
       else if (member.is("baselineState")) this.baselineState = member.value;
+      else if (member.is("fingerprints")) this.fingerprints = member.value;
+      else if (member.is("partialFingerprints")) this.partialFingerprints = member.value;
+      else if (member.is("provenance")) this.provenance = member.value;
+      else if (member.is("properties")) this.properties = member.value;
     }
   }
 }
@@ -54,6 +68,12 @@ export function normalizeResult(critic: Value, value: Value): void {
     return;
   }
   result.read(value);
+  const end = endOf(value);
+  judge(critic);
+  remember(value, end);
+}
+
+function judge(critic: Value): void {
   const harmless = says(result.kind, "pass") || says(result.kind, "notApplicable") || says(result.kind, "informational");
   if (harmless && !isAbsent(result.level) && !says(result.level, "none")) {
     // Is it a finding or not? The result says both, so even a suppression can't settle it.
@@ -99,61 +119,65 @@ function isSuppressed(): bool {
 }
 
 function writeFinding(critic: Value): void {
-  // Which rule? An index that leads nowhere says nothing.
-  const reference = optionalObject(result.rule, "rule");
-  let index = wholeNumber(result.ruleIndex);
-  // The index of a reference into another component, a plug-in of the tool,
-  // counts that component's rules.
-  if (!hasRule(index) && isAbsent(find(reference, "toolComponent"))) index = wholeNumber(find(reference, "index"));
-  let ruleId = optionalString(result.ruleId, "ruleId");
-  if (!ruleId) ruleId = optionalString(find(reference, "id"), "id");
-  if (!ruleId && hasRule(index)) ruleId = ruleIdAt(index);
-
-  let severity = severityOf(result.level);
-  if (severity == Severity.UNSAID) {
-    if (!hasRule(index) && ruleId) index = ruleIndexOf(ruleId);
-    if (hasRule(index)) severity = severityAt(index);
+  const rule = ruleOf(result.rule, result.ruleId, result.ruleIndex);
+  const described: Value = rule ? rule.id : 0;
+  const id = ruleId ? ruleId : described;
+  const level = effectiveLevel(rule);
+  const category = categoryOf(rule, id, level);
+  // Of a rule that results go below, the rule is what should be mapped.
+  let unmapped = described ? described : id;
+  if (rule && !category) {
+    if (rule.noted) unmapped = 0; // saves the look-up
+    rule.noted = true;
   }
-
-  // Where? The first location counts.
-  const location = optionalObject(firstOf(optionalArray(result.locations, "locations")), "location");
-  const place = optionalObject(find(location, "physicalLocation"), "physicalLocation");
-  const artifact = optionalObject(find(place, "artifactLocation"), "artifactLocation");
-  const uri = optionalString(find(artifact, "uri"), "uri");
-  const line = startLineOf(optionalObject(find(place, "region"), "region"));
-
-  // What?
-  const text = messageText();
+  readPlace(result.locations);
+  checkRest();
+  const text = textOf(result.message, rule);
   if (failed()) return;
 
-  const finding = beginFinding()
-    .text('"critic":').value(critic)
-    .text(',"category":').valueOr(categoryOf(ruleId), '"lint-violation"')
-    .text(',"severity":').text(quoted(severity))
-    .text(',"file":').valueOr(uri, "null")
-    .text(',"line":').valueOr(line, "null")
-    .text(',"remediation":"');
-  if (ruleId) finding.inside(ruleId);
-  if (ruleId && text) finding.text(": ");
-  if (text) finding.inside(text);
+  const finding = beginFinding().text('"critic":').value(critic).text(",");
+  writeCategory(finding, category, unmapped);
+  finding.text(',"severity":').text(severityOf(level)).text(',"file":');
+  writeFile(finding);
+  finding.text(',"line":').valueOr(line, "null").text(',"remediation":"');
+  if (id) finding.inside(id);
+  if (id && text) finding.text(": ");
+  if (text) writeText(finding, text);
   finding.text('"');
   endFinding();
 }
 
-function startLineOf(region: Value): Value {
-  const line = find(region, "startLine");
-  if (isAbsent(line)) return 0;
-  if (wholeNumber(line) < 1) {
-    refuse("sarif-invalid-line", "", "startLine", "a whole number from 1 to 2147483647 in plain digits", line);
+/** The result's level, else the one that its rule has in its invocation, else the rule's default, else warning. */
+function effectiveLevel(rule: Rule | null): Level {
+  let level = levelOf(result.level);
+  if (!level && rule) {
+    level = overriddenLevel(rule, result.provenance);
+    if (!level) level = rule.level;
   }
-  return line;
+  return level ? level : Level.WARNING;
 }
 
-/** The message: its text, else its Markdown, else the id of a text that the tool keeps elsewhere. */
-function messageText(): Value {
-  const message = optionalObject(result.message, "message");
-  const text = optionalString(find(message, "text"), "text");
-  if (text) return text;
-  const markdown = optionalString(find(message, "markdown"), "markdown");
-  return markdown ? markdown : optionalString(find(message, "id"), "id");
+/** The category that the configuration gives the id or the rule that it belongs to, a tag, or the level. */
+function categoryOf(rule: Rule | null, id: Value, level: Level): Value {
+  const tagged = categoryOfTags(result.properties);
+  let category = categoryOfRule(id);
+  if (!category && rule) category = rule.category;
+  if (!category) category = tagged;
+  if (!category && rule) category = rule.tagged;
+  return category ? category : categoryOfLevel(level);
+}
+
+/** Checks what a finding doesn't show: related locations are context, and fingerprints are the host's own. */
+function checkRest(): void {
+  optionalArray(result.relatedLocations, "relatedLocations");
+  checkFingerprints(result.fingerprints, "fingerprints");
+  checkFingerprints(result.partialFingerprints, "partialFingerprints");
+}
+
+function checkFingerprints(value: Value, name: string): void {
+  const fingerprints = optionalObject(value, name);
+  if (!fingerprints) return;
+  for (member.of(fingerprints); member.next(); ) {
+    if (!isString(member.value)) refuse("sarif-invalid", "", "a fingerprint", "a string", member.value);
+  }
 }

@@ -10,10 +10,11 @@ import {
   Elements, Members, Value, document, firstOf, isAbsent, isArray, isObject, says
 } from "../../sdk/assemblyscript/cursor";
 import { Writer } from "../../sdk/assemblyscript/writer";
+import { readCategories } from "../../sdk/assemblyscript/mapping";
 import { answer, fail, failed, path, refuse, sentence } from "../../sdk/assemblyscript/result";
 import { packed } from "../../sdk/assemblyscript/abi";
-import { readConfig } from "./config";
-import { normalizeRun } from "./run";
+import { ELSEWHERE, INTO_THE_RUN, normalizeRun } from "./run";
+import { readSeverities } from "./severity";
 
 export { sy_alloc, switchyard_abi_v1 } from "../../sdk/assemblyscript/abi";
 
@@ -23,14 +24,17 @@ const run = changetype<Elements>(memory.data(offsetof<Elements>()));
 
 export function sy_describe(): u64 {
   return packed(
-    description
-      .text('{"name":"sarif","version":"1.0.0","critic":"sarif","formats":["application/sarif+json"],')
-      .text('"detect":["/version","/runs"],"items":["/runs/*/results/*"]}')
+    description.text(
+      '{"name":"sarif","version":"1.0.0","critic":"sarif","formats":["application/sarif+json"],"detect":["/version","/runs"],"items":["/runs/*/results/*"]}'
+    )
   );
 }
 
 export function sy_normalize(report: usize, reportLength: u32, config: usize, configLength: u32): u64 {
-  if (readConfig(document(config))) normalizeLog(document(report));
+  if (readCategories(document(config), "sarif", '"lint-violation"')) {
+    readSeverities();
+    normalizeLog(document(report));
+  }
   return packed(answer("sarif", 0, 0, 0));
 }
 
@@ -56,11 +60,7 @@ function normalizeLog(log: Value): void {
     return;
   }
   if (!isAbsent(external) && !(isArray(external) && !firstOf(external))) {
-    fail(
-      "sarif-invalid", "/inlineExternalProperties",
-      sentence("the log keeps properties of its runs outside of them"),
-      "have the tool write its results into its run", external
-    );
+    fail("sarif-invalid", "/inlineExternalProperties", sentence(ELSEWHERE), INTO_THE_RUN, external);
     return;
   }
   for (run.of(runs); run.next(); ) {

@@ -1,72 +1,109 @@
 /**
- * The rules of the run at hand.
+ * Which rule a result means.
  *
- * Results refer to rules by index, or by id where a tool leaves the index out.
- * A log may have thousands of both, so the rules are read once a run, into a
- * table for look-ups by index; one for look-ups by id is built when it is first
- * asked for. Rules carry whole manual pages, so nothing of them is read twice.
+ * SARIF refers to a rule by its index in a component, or by its GUID. Many
+ * tools only give its id, so that is looked up, too; there the rule may be one
+ * level up, `CA1000` for `CA1000/1`.
  */
 
-import { Elements, Value, countOf, find, isFilledString } from "../../sdk/assemblyscript/cursor";
-import { alloc } from "../../sdk/assemblyscript/memory";
-import { NameTable } from "../../sdk/assemblyscript/names";
-import { failed, path } from "../../sdk/assemblyscript/result";
-import { Severity, severityOf } from "./severity";
-import { optionalArray, optionalObject } from "./shape";
+import { Members, Value, readText, sameBytes, sameText, textAt, textLength } from "../../sdk/assemblyscript/cursor";
+import { fail, refuse, sentence } from "../../sdk/assemblyscript/result";
+import { optionalIndex, optionalObject, optionalString } from "./shape";
+import { Component, Rule, componentAt, componentsByGuid, driver, rulesByGuid, rulesById } from "./tool";
 
-const rule = changetype<Elements>(memory.data(offsetof<Elements>()));
-const byId = changetype<NameTable>(memory.data(offsetof<NameTable>()));
+const member = changetype<Members>(memory.data(offsetof<Members>()));
 
-/** Two words a rule: the address of its id, and its default severity. */
-let table: usize = 0;
-let count: i32 = 0;
-let hasIds: bool = false;
+/** The id that {@link ruleOf} found last: the one given, or the reference's; 0 if there is none. */
+export let ruleId: Value = 0;
 
-/** Reads the rules of the driver at `path`, in place of those of the last run. */
-export function readRules(driver: Value): void {
-  const rules = optionalArray(find(driver, "rules"), "rules");
-  const outside = path.length;
-  count = countOf(rules);
-  hasIds = false;
-  if (!count) return;
-  table = alloc(<usize>count << 3);
-  for (rule.of(rules); rule.next(); ) {
-    path.text("/tool/driver/rules/").number(rule.index);
-    const entry = table + (<usize>rule.index << 3);
-    const id = find(optionalObject(rule.value, "a rule"), "id");
-    const defaults = optionalObject(find(rule.value, "defaultConfiguration"), "defaultConfiguration");
-    store<u32>(entry, isFilledString(id) ? id : 0);
-    store<u32>(entry, severityOf(find(defaults, "level")), 4);
-    if (failed()) return;
-    path.truncate(outside);
-  }
-}
-
-/** Whether there is a rule at `index`, which may be negative. */
-export function hasRule(index: i32): bool {
-  return <u32>index < <u32>count;
-}
-
-/** The id of the rule at `index`, or 0. */
-export function ruleIdAt(index: i32): Value {
-  return load<u32>(table + (<usize>index << 3));
-}
-
-/** The default severity of the rule at `index`. */
-export function severityAt(index: i32): Severity {
-  return load<u32>(table + (<usize>index << 3), 4);
-}
-
-/** The index of the rule called `id`, or -1. */
-export function ruleIndexOf(id: Value): i32 {
-  if (!count) return -1;
-  if (!hasIds) {
-    byId.reset(count);
-    for (let i = 0; i < count; i++) {
-      // The table tells 0 from nothing, hence positions from 1.
-      if (ruleIdAt(i)) byId.add(ruleIdAt(i), i + 1);
+/**
+ * The rule that a reference leads to; null if the log does not describe it.
+ * Fails where the reference contradicts itself or the id and the index that
+ * stand beside it. An index that leads nowhere says nothing, as long as there
+ * is an id.
+ */
+export function ruleOf(reference: Value, id: Value, index: Value): Rule | null {
+  ruleId = optionalString(id, "ruleId");
+  let position = optionalIndex(index, "ruleIndex");
+  let guid: Value = 0;
+  let component: Component | null = driver();
+  let anyComponent = true;
+  reference = optionalObject(reference, "rule");
+  if (reference) {
+    let otherId: Value = 0;
+    let otherIndex: Value = 0;
+    let toolComponent: Value = 0;
+    for (member.of(reference); member.next(); ) {
+      if (member.is("id")) otherId = optionalString(member.value, "id");
+      else if (member.is("index")) otherIndex = member.value;
+      else if (member.is("guid")) guid = optionalString(member.value, "guid");
+      else if (member.is("toolComponent")) toolComponent = optionalObject(member.value, "toolComponent");
     }
-    hasIds = true;
+    if (!ruleId) ruleId = otherId;
+    else if (otherId && !sameText(ruleId, otherId)) failConflict(ruleId, otherId);
+    const other = optionalIndex(otherIndex, "index");
+    if (position < 0) {
+      position = other;
+      index = otherIndex;
+    } else if (other >= 0 && other != position) {
+      failConflict(index, otherIndex);
+    }
+    if (toolComponent) {
+      component = componentOf(toolComponent);
+      anyComponent = false;
+    }
   }
-  return <i32>byId.get(id) - 1;
+
+  let rule: Rule | null = component ? component.ruleAt(position) : null;
+  if (!rule && guid) rule = changetype<Rule | null>(rulesByGuid.get(guid));
+  if (rule) {
+    if (ruleId && rule.id && !isAtOrBelow(ruleId, rule.id)) failConflict(ruleId, rule.id);
+    return rule;
+  }
+  if (ruleId) {
+    rule = ruleWithId(ruleId);
+    return rule && (anyComponent || rule.component == component) ? rule : null;
+  }
+  if (position >= 0 || guid) {
+    refuse("sarif-invalid-rule", "", "the rule", "one that the tool describes", position >= 0 ? index : guid);
+  }
+  return null;
+}
+
+function failConflict(one: Value, other: Value): void {
+  fail("sarif-invalid-rule", "", sentence("its rule is ").excerpt(one).text(", but also ").excerpt(other), "", other);
+}
+
+/** The component that a reference leads to; null if there is none. */
+function componentOf(reference: Value): Component | null {
+  let position = -1;
+  let guid: Value = 0;
+  for (member.of(reference); member.next(); ) {
+    if (member.is("index")) position = optionalIndex(member.value, "index");
+    else if (member.is("guid")) guid = optionalString(member.value, "guid");
+  }
+  if (position >= 0) return componentAt(position + 1);
+  return guid ? changetype<Component | null>(componentsByGuid.get(guid)) : driver();
+}
+
+/** The rule called `id` or, where there is none, the one that `id` without its last component names. */
+function ruleWithId(id: Value): Rule | null {
+  readText(id);
+  let length = textLength;
+  let found = rulesById.getText(textAt, length);
+  if (!found) {
+    while (length && load<u8>(textAt + --length) != 0x2f) {}
+    if (length) found = rulesById.getText(textAt, length);
+  }
+  return changetype<Rule | null>(found);
+}
+
+/** Whether an id is the rule's, or one below it. */
+function isAtOrBelow(id: Value, rule: Value): bool {
+  readText(rule);
+  const at = textAt;
+  const length = textLength;
+  readText(id);
+  return textLength >= length && sameBytes(at, textAt, length)
+    && (textLength == length || load<u8>(textAt + length) == 0x2f);
 }

@@ -6,7 +6,9 @@
  * `name`, and counts as missing from there on.
  */
 
-import { Value, isAbsent, isArray, isBlank, isObject, isString } from "../../sdk/assemblyscript/cursor";
+import {
+  Value, endOf, isAbsent, isArray, isBlank, isObject, isString, wholeNumber
+} from "../../sdk/assemblyscript/cursor";
 import { refuse } from "../../sdk/assemblyscript/result";
 
 export function optionalObject(value: Value, name: string): Value {
@@ -29,4 +31,18 @@ export function optionalString(value: Value, name: string): Value {
   if (isString(value)) return value;
   refuse("sarif-invalid", "", name, "a string", value);
   return 0;
+}
+
+/** The place in an array that a log refers to; -1, SARIF's own word for none, where it is missing. */
+export function optionalIndex(value: Value, name: string): i32 {
+  if (isAbsent(value)) return -1;
+  const index = wholeNumber(value);
+  if (index < 0 && !isMinusOne(value)) {
+    refuse("sarif-invalid", "", name, "an index or -1", value);
+  }
+  return index;
+}
+
+function isMinusOne(value: Value): bool {
+  return load<u16>(value) == 0x312d && endOf(value) == value + 2;
 }

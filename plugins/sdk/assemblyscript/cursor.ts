@@ -9,7 +9,7 @@
  */
 
 import { alloc } from "./memory";
-import { blank, containerEnd, scalarEnd, stringEnd } from "./scan";
+import { QUOTE, blank, containerEnd, scalarEnd, stringEnd, stringStop } from "./scan";
 
 /** The address of a JSON value's first byte; 0 where there is no such value. */
 export type Value = usize;
@@ -75,11 +75,12 @@ export function wholeNumber(value: Value): i32 {
   const length = endOf(value) - value;
   if (length > 10) return -1;
   let number: u64 = 0;
-  for (let i: usize = 0; i < length; i++) {
+  let i: usize = 0;
+  do {
     const digit = <u32>load<u8>(value + i) - 0x30;
     if (digit > 9) return -1;
     number = number * 10 + digit;
-  }
+  } while (++i < length);
   return number <= <u64>i32.MAX_VALUE ? <i32>number : -1;
 }
 
@@ -91,24 +92,35 @@ let lastEnd: usize = 0;
 /**
  * The first byte after the value.
  *
- * The answer is remembered for one value. An iterator that ran to its end
- * leaves its own container there, so when the iterator around it goes on, it
- * steps over the container without looking at its bytes a second time.
+ * The answer is remembered for one container. An iterator that ran to its end
+ * leaves its own there, so when the iterator around it goes on, it steps over
+ * the container without looking at its bytes a second time. A string may be one
+ * that a guest put together, and its place may hold another by now.
  */
 export function endOf(value: Value): usize {
-  if (value != lastValue) {
-    const first = load<u8>(value);
-    lastEnd = first == 0x22 ? stringEnd(value)
-      : (first | 0x20) == 0x7b ? containerEnd(value)
-      : scalarEnd(value);
-    lastValue = value;
-  }
-  return lastEnd;
+  if (value == lastValue) return lastEnd;
+  const first = load<u8>(value);
+  if (first == 0x22) return stringEnd(value);
+  const end = (first | 0x20) == 0x7b ? containerEnd(value) : scalarEnd(value);
+  remember(value, end);
+  return end;
 }
 
-function remember(value: Value, end: usize): void {
+/**
+ * Tells where a container ends. A function that has walked through one and has
+ * done other things since spares its caller the same way again.
+ */
+export function remember(value: Value, end: usize): void {
   lastValue = value;
   lastEnd = end;
+}
+
+/** A copy of a value in a place of its own, for one that a guest put together. */
+export function keep(value: Value): Value {
+  const length = endOf(value) - value;
+  const copy = alloc(length);
+  memory.copy(copy, value, length);
+  return copy;
 }
 
 /** The value of the document whose text is at `at`, which may begin with white space. */
@@ -247,10 +259,14 @@ export let textLength: i32 = 0;
  * contains an escape.
  */
 export function readText(value: Value): usize {
+  const stop = stringStop(value + 1);
+  if (load<u8>(stop) == QUOTE) {
+    textAt = value + 1;
+    textLength = <i32>(stop - textAt);
+    return stop + 1;
+  }
   const end = stringEnd(value);
-  textAt = value + 1;
-  textLength = <i32>(end - value) - 2;
-  if (hasEscape(textAt, textLength)) decode(textAt, end - 1);
+  decode(value + 1, end - 1);
   return end;
 }
 
@@ -271,12 +287,15 @@ export function sameText(a: Value, b: Value): bool {
 }
 
 export function sameBytes(a: usize, b: usize, length: i32): bool {
-  for (let i = 0; i < length; i += 8) {
-    let differ = load<u64>(a + i) ^ load<u64>(b + i);
-    if (length - i < 8) differ &= lowBytes(length - i);
-    if (differ) return false;
+  if (length >= 8) {
+    do {
+      if (load<u64>(a) != load<u64>(b)) return false;
+      a += 8;
+      b += 8;
+      length -= 8;
+    } while (length >= 8);
   }
-  return true;
+  return !((load<u64>(a) ^ load<u64>(b)) & lowBytes(length));
 }
 
 /** A mask of the lowest 0 to 7 bytes of a word, the first ones in memory. */
@@ -292,21 +311,23 @@ export function lowBytes(count: i32): u64 {
  * Nothing is allocated, and most keys take one step.
  */
 function isLiteral(at: usize, length: i32, literal: string): bool {
-  const units = changetype<usize>(literal);
-  for (let i = 0; i < length; i += 8) {
-    const same = i16x8.bitmask(i16x8.eq(v128.load_ext<u8>(at + i), v128.load(units + (i << 1))));
-    const beyond = ~0 << min(length - i, 8);
-    if (~(same | beyond)) return false;
+  let units = changetype<usize>(literal);
+  if (length > 8) {
+    do {
+      if (sameUnits(at, units) != 0xff) return false;
+      at += 8;
+      units += 16;
+      length -= 8;
+    } while (length > 8);
   }
-  return true;
+  return !(~sameUnits(at, units) & ((1 << length) - 1));
 }
 
-function hasEscape(at: usize, length: i32): bool {
-  for (let i = 0; i < length; i += 16) {
-    const hits = i8x16.bitmask(i8x16.eq(v128.load(at + i), i8x16.splat(0x5c)));
-    if (hits) return i + ctz(hits) < length;
-  }
-  return false;
+/** One bit for each of eight bytes: is it the code unit that it should be? */
+// @ts-ignore: decorator
+@inline
+function sameUnits(at: usize, units: usize): i32 {
+  return i16x8.bitmask(i16x8.eq(v128.load_ext<u8>(at), v128.load(units)));
 }
 
 /** Decodes the inside of a string into memory of its own. */

@@ -10,8 +10,13 @@
 import { Value, endOf, kindOf } from "./cursor";
 import { EXCERPT, Writer } from "./writer";
 
+/** How an answer begins: with whichever list is longer. */
+const FINDINGS = '{"findings":[';
+const SKIPPED = '{"skipped":[';
+
 const findings = changetype<Writer>(memory.data(offsetof<Writer>()));
 const skipped = changetype<Writer>(memory.data(offsetof<Writer>()));
+const unmapped = changetype<Writer>(memory.data(offsetof<Writer>()));
 const error = changetype<Writer>(memory.data(offsetof<Writer>()));
 const draft = changetype<Writer>(memory.data(offsetof<Writer>()));
 
@@ -36,7 +41,8 @@ export function about(critic: Value, index: i32): void {
 
 /** Begins a finding: its members are the caller's to write. */
 export function beginFinding(): Writer {
-  return findings.text(findings.length ? ",{" : '{"findings":[{');
+  findings.text(findings.length ? "," : FINDINGS);
+  return findings.text("{");
 }
 
 /** Ends a finding with its `ref`. */
@@ -46,15 +52,23 @@ export function endFinding(): void {
 
 /** Begins a skipped entry; its reason is the caller's to write. */
 export function beginSkipped(): Writer {
-  return skipped
-    .text(skipped.length ? ',{"ref":"' : '{"ref":"')
-    .writer(path)
-    .text('","reason":"');
+  skipped.text(skipped.length ? "," : SKIPPED);
+  return skipped.text('{"ref":"').writer(path).text('","reason":"');
 }
 
 /** Ends a skipped entry. */
 export function endSkipped(): void {
   skipped.text('"}');
+}
+
+/**
+ * Notes a rule that the configuration maps to nothing; the category that its
+ * findings have, and the closing bracket, are the caller's to write. It is for
+ * mapping.ts, which knows what was noted before.
+ */
+export function noteUnmapped(rule: Value): Writer {
+  if (unmapped.length) unmapped.text(",");
+  return unmapped.text('{"rule":').value(rule).text(',"category":');
 }
 
 /**
@@ -116,21 +130,27 @@ function begin(code: string, message: Writer, hint: string): void {
 
 /**
  * Completes the answer and returns it: the error if there is one, else the
- * findings, the skipped entries and what the report says of itself: its critic,
- * and its task and round if given. `named` is the critic that the report names;
- * where it is 0, because it names none or several, `critic` stands in. The
- * findings come first because they are already written: an answer may be
- * megabytes, and moving it costs time.
+ * findings, the skipped entries, what the report says of itself (its critic,
+ * and its task and round if given), and the unmapped rules if there are any.
+ * `named` is the critic that the report names; where it is 0, because it names
+ * none or several, `critic` stands in. An answer may be megabytes, and moving it
+ * costs time: the longer list stays where it is, and the other goes behind it.
  */
 export function answer(critic: string, named: Value, task: Value, round: Value): Writer {
   if (failed()) return error;
-  findings
-    .text(findings.length ? '],"skipped":[' : '{"findings":[],"skipped":[')
-    .writer(skipped)
-    .text('],"critic":');
-  if (named) findings.value(named);
-  else findings.text('"').text(critic).text('"');
-  if (task) findings.text(',"task_id":').value(task);
-  if (round) findings.text(',"round":').value(round);
-  return findings.text("}");
+  if (!findings.length) findings.text(FINDINGS);
+  if (!skipped.length) skipped.text(SKIPPED);
+  let all = findings;
+  let rest = skipped;
+  if (skipped.length > findings.length) {
+    all = skipped;
+    rest = findings;
+  }
+  all.text("],").bytes(rest.start + 1, rest.length - 1).text('],"critic":');
+  if (named) all.value(named);
+  else all.text('"').text(critic).text('"');
+  if (task) all.text(',"task_id":').value(task);
+  if (round) all.text(',"round":').value(round);
+  if (unmapped.length) all.text(',"unmapped":[').writer(unmapped).text("]");
+  return all.text("}");
 }

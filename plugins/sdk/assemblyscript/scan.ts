@@ -9,7 +9,7 @@
  */
 
 // @ts-ignore: decorator
-@inline const QUOTE: u8 = 0x22;
+@inline export const QUOTE: u8 = 0x22;
 // @ts-ignore: decorator
 @inline const BACKSLASH: u8 = 0x5c;
 
@@ -30,23 +30,38 @@ function blankRun(at: usize): usize {
   }
 }
 
+/** The first quote or backslash at or after `at`. */
+export function stringStop(at: usize): usize {
+  // Most keys and many texts end here: no loop, nothing for the host to interrupt.
+  let hits = stops(at);
+  if (!hits) {
+    do {
+      at += 16;
+      hits = stops(at);
+    } while (!hits);
+  }
+  return at + ctz(hits);
+}
+
+// @ts-ignore: decorator
+@inline
+function stops(at: usize): i32 {
+  const chunk = v128.load(at);
+  return i8x16.bitmask(v128.or(
+    i8x16.eq(chunk, i8x16.splat(QUOTE)),
+    i8x16.eq(chunk, i8x16.splat(BACKSLASH))
+  ));
+}
+
 /** The end of the string whose opening quote is at `at`. */
 export function stringEnd(at: usize): usize {
-  at += 1;
-  while (true) {
-    const chunk = v128.load(at);
-    const hits = i8x16.bitmask(v128.or(
-      i8x16.eq(chunk, i8x16.splat(QUOTE)),
-      i8x16.eq(chunk, i8x16.splat(BACKSLASH))
-    ));
-    if (!hits) {
-      at += 16;
-    } else {
-      at += ctz(hits);
-      if (load<u8>(at) == QUOTE) return at + 1;
-      at += 2; // the backslash and what it escapes
-    }
+  at = stringStop(at + 1);
+  if (load<u8>(at) != QUOTE) {
+    do {
+      at = stringStop(at + 2); // behind the backslash and what it escapes
+    } while (load<u8>(at) != QUOTE);
   }
+  return at + 1;
 }
 
 /** The end of the number, `true`, `false` or `null` at `at`. */

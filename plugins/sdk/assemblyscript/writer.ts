@@ -58,9 +58,13 @@ export class Writer {
     this.reserve(length);
     // Sixteen UTF-16 units become sixteen bytes. The last step may write some
     // too many, into the slack behind the block.
-    for (let i = 0; i < length; i += 16) {
-      const from = units + (i << 1);
-      v128.store(this.at + i, i8x16.narrow_i16x8_u(v128.load(from), v128.load(from, 16)));
+    narrow(units, this.at);
+    if (length > 16) {
+      let i = 16;
+      do {
+        narrow(units + (i << 1), this.at + i);
+        i += 16;
+      } while (i < length);
     }
     this.at += length;
     return this;
@@ -118,10 +122,10 @@ export class Writer {
   excerpt(value: Value): this {
     if (!value) return this.text("missing");
     let end = endOf(value);
-    if (end - value <= EXCERPT) return this.escaped(value, end);
+    if (end - value <= EXCERPT) return this.plain(value, end - value);
     end = value + EXCERPT;
     while ((load<u8>(end) & 0xc0) == 0x80) end--;
-    return this.escaped(value, end).text("...");
+    return this.plain(value, end - value).text("...");
   }
 
   /**
@@ -149,8 +153,9 @@ export class Writer {
     return this;
   }
 
-  private escaped(from: usize, end: usize): this {
-    for (; from < end; from++) this.escape(from);
+  /** Appends `length` bytes of text to a JSON string, with escapes where it needs them. */
+  plain(from: usize, length: usize): this {
+    for (const end = from + length; from < end; from++) this.escape(from);
     return this;
   }
 
@@ -172,4 +177,10 @@ export class Writer {
       this.at += 1;
     }
   }
+}
+
+// @ts-ignore: decorator
+@inline
+function narrow(from: usize, to: usize): void {
+  v128.store(to, i8x16.narrow_i16x8_u(v128.load(from), v128.load(from, 16)));
 }

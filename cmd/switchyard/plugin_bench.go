@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins"
+)
+
+// The runs of a measurement. Compiling can take a second, so it is repeated less
+// often.
+const (
+	defaultRuns  = 50
+	maxRuns      = 10_000
+	compiledRuns = 5
+)
+
+func newPluginBenchCmd(a *app) *cobra.Command {
+	var runs int
+	cmd := &cobra.Command{
+		Use:   "bench PLUGIN REPORT",
+		Short: "Measure what a plugin costs on a report",
+		Long: `Bench measures one report's way through a plugin, with the project's settings:
+
+  cold, compiled   in a new runtime, without a code cache
+  cold, cached     in a new runtime, its code from the cache
+  warm             in a new instance of a plugin that is loaded
+  warm, guest      of that the plugin's own part, without the host's checks
+
+Each ends with the findings that a round would merge. Reading the report from
+disk and checking its format happens before. The shortest time says what the
+work costs, the median what to expect on this machine. The cost per finding is
+the warm median over the findings. The cache is one of its own, in a temporary
+folder that is removed.
+
+PLUGIN may also be auto. REPORT - is standard input.`,
+		Example: `  switchyard plugin bench sarif lint.sarif
+  switchyard plugin bench ./my-linter.wasm report.json --runs 200 --output json`,
+		Args: exactly("the PLUGIN", "the REPORT"),
+	}
+	cmd.Flags().IntVar(&runs, "runs", defaultRuns, "measure `N` times; compiling at most 5 times")
+	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
+		if runs < 1 || runs > maxRuns {
+			return usagef("--runs %d: it is from 1 to %d", runs, maxRuns)
+		}
+		collectLate()
+		e, err := a.open()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
+		ready, err := e.Prepare(ctx, host.ReportRef{Plugin: args[0], Path: args[1]}, a.in)
+		if err != nil {
+			return err
+		}
+		done := a.waiting("measuring " + args[0])
+		b, err := measure(ctx, ready, runs)
+		done()
+		if f, ok := errors.AsType[*fault.Error](err); ok {
+			err = f.With("report", args[1])
+		}
+		if err != nil {
+			return err
+		}
+		return a.print(b, func(p *page) { p.bench(b) })
+	})
+	return cmd
+}
+
+// bench is what a plugin costs on one report. Sizes are in bytes, times in
+// nanoseconds.
+type bench struct {
+	Plugin   plugins.Identity `json:"plugin"`
+	Report   string           `json:"report"`
+	Bytes    int              `json:"report_bytes"` // as the plugin gets it
+	Findings int              `json:"findings"`
+	Skipped  int              `json:"skipped"`
+	Compiled timing           `json:"cold_compiled"`
+	Cached   timing           `json:"cold_cached"`
+	Warm     timing           `json:"warm"`
+	Guest    timing           `json:"warm_guest"`
+	// PerFinding is the warm median over the findings, nil where there are none.
+	PerFinding *int64 `json:"per_finding_ns"`
+	// Memory is what the guest had at the end of a call.
+	Memory int64 `json:"memory"`
+}
+
+// timing is how long something took, over a number of runs.
+type timing struct {
+	Runs   int   `json:"runs"`
+	Min    int64 `json:"min_ns"`
+	Median int64 `json:"median_ns"`
+}
+
+// measure runs a plugin over a report in each of the ways.
+func measure(ctx context.Context, ready host.Prepared, runs int) (b bench, err error) {
+	dir, err := os.MkdirTemp("", "switchyard-bench-")
+	if err != nil {
+		return b, err
+	}
+	defer os.RemoveAll(dir)
+	b = bench{Plugin: ready.Plugin.Identity(), Report: ready.Report, Bytes: len(ready.Document.Bytes())}
+	cold := func(cache string) func() error {
+		return func() error {
+			r := plugins.New(plugins.Config{Limits: ready.Limits, CacheDir: cache})
+			p, err := load(ctx, r, ready.Plugin)
+			if err == nil {
+				_, err = p.Normalize(ctx, ready.Document, ready.Config)
+			}
+			if err != nil {
+				return err
+			}
+			return r.Close(ctx)
+		}
+	}
+	warm := func() error {
+		result, err := ready.Plugin.Normalize(ctx, ready.Document, ready.Config)
+		b.Findings, b.Skipped = len(result.Findings), len(result.Skipped)
+		return err
+	}
+	guest := func() error {
+		reply, err := ready.Plugin.Ask(ctx, ready.Document, ready.Config)
+		b.Memory = reply.Memory
+		return err
+	}
+	for _, m := range []struct {
+		into  *timing
+		runs  int
+		first bool // run it once before, unmeasured
+		work  func() error
+	}{
+		{&b.Compiled, min(runs, compiledRuns), false, cold("")},
+		{&b.Cached, runs, true, cold(dir)},
+		{&b.Warm, runs, true, warm},
+		{&b.Guest, runs, true, guest},
+	} {
+		if m.first {
+			if err := m.work(); err != nil {
+				return b, err
+			}
+		}
+		if *m.into, err = timed(m.runs, m.work); err != nil {
+			return b, err
+		}
+	}
+	if b.Findings > 0 {
+		n := b.Warm.Median / int64(b.Findings)
+		b.PerFinding = &n
+	}
+	return b, nil
+}
+
+// load loads a plugin into another runtime, as the engine would.
+func load(ctx context.Context, r *plugins.Runtime, p *plugins.Plugin) (*plugins.Plugin, error) {
+	if catalog := plugins.NewCatalog(r); catalog.Is(p) {
+		return catalog.Named(p.Identity().Name)
+	}
+	return r.Load(ctx, p.Module())
+}
+
+// timed runs work and says how long it took.
+func timed(runs int, work func() error) (timing, error) {
+	all := make([]time.Duration, 0, runs)
+	for range runs {
+		start := time.Now()
+		if err := work(); err != nil {
+			return timing{}, err
+		}
+		all = append(all, time.Since(start))
+	}
+	slices.Sort(all)
+	return timing{Runs: runs, Min: all[0].Nanoseconds(), Median: all[len(all)/2].Nanoseconds()}, nil
+}
+
+// bench shows what a plugin costs.
+func (p *page) bench(b bench) {
+	p.line("%s %s  %s, %d left out, a report of %s", p.paint(bold, b.Plugin.Name), b.Plugin.Version,
+		plural(b.Findings, "finding"), b.Skipped, size(int64(b.Bytes)))
+	p.line("")
+	var rows [][]cell
+	for _, t := range []struct {
+		name string
+		timing
+	}{{"cold, compiled", b.Compiled}, {"cold, cached", b.Cached}, {"warm", b.Warm}, {"warm, guest", b.Guest}} {
+		rows = append(rows, []cell{{t.name, plain}, {plural(t.Runs, "run"), plain}, {nanoseconds(t.Min), plain}, {nanoseconds(t.Median), plain}})
+	}
+	p.table([]string{"MEASURED", "OVER", "MIN", "MEDIAN"}, rows)
+	p.line("")
+	if b.PerFinding != nil {
+		p.line("per finding  %s, the warm median over %s", nanoseconds(*b.PerFinding), plural(b.Findings, "finding"))
+	}
+	p.line("memory       %s at the end of a call", size(b.Memory))
+}
+
+// nanoseconds writes a time with about three digits.
+func nanoseconds(n int64) string {
+	d := time.Duration(n)
+	for unit := time.Nanosecond; unit < time.Second; unit *= 10 {
+		if d < 1000*unit {
+			return d.Round(unit).String()
+		}
+	}
+	return d.Round(time.Second).String()
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/plugins/plugintest"
+)
+
+// The file cannot be called plugin_test.go: that would make it one of tests.
+
+func newPluginTestCmd(a *app) *cobra.Command {
+	var corpus string
+	cmd := &cobra.Command{
+		Use:   "test FILE.wasm [--corpus DIR]",
+		Short: "Hold a plugin against the ABI and against hostile reports",
+		Long: `Test runs the conformance kit on a plugin's file, or on an installed plugin by
+its name, with the limits and in the sandbox of every other command:
+
+  module          it is a module of ABI v1 and describes itself
+  corpus          it answers the golden cases of --corpus as they want
+  determinism     other memory and another engine make no difference
+  hostile input   reports cut short, of wrong types and in wrong encodings
+  limits          large reports, and every item accounted for
+
+A golden case is a JSON file: {"name", "config"?, "report" | "report_text" |
+"report_file", "want" | "want_counts" | "want_error"}. Without --corpus there are
+no golden cases, and the other checks have less to go by. The rules are in
+docs/plugin-abi.md; switchyard plugin new makes a plugin with a corpus.
+
+The exit status is 1 if any check fails.`,
+		Example: `  switchyard plugin test my-linter.wasm --corpus corpus
+  switchyard plugin test my-linter.wasm --output json | jq '.checks[] | select(.status == "fail")'`,
+		Args: exactly("FILE.wasm"),
+	}
+	cmd.Flags().StringVar(&corpus, "corpus", "", "run the golden cases of `DIR`, its files *.json")
+	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
+		if cmd.Flags().Changed("corpus") && corpus == "" {
+			return usagef("--corpus is empty")
+		}
+		p, err := a.project()
+		if err != nil {
+			return err
+		}
+		e, err := a.open()
+		if err != nil {
+			return err
+		}
+		defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
+		m, err := e.Module(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		o := plugintest.Options{Limits: m.Limits, CacheDir: cacheDir()}
+		if corpus != "" {
+			if o.Corpus, err = p.Folder(corpus); err != nil {
+				return err
+			}
+		}
+		done := a.waiting("testing " + args[0])
+		r, err := plugintest.Run(ctx, m.Wasm, o)
+		done()
+		if err != nil {
+			return err
+		}
+		if !r.OK() {
+			a.exit = exitFault // The report says why.
+		}
+		return a.print(r, func(p *page) { p.conformance(r) })
+	})
+	return cmd
+}
+
+// conformance shows what a plugin was held against, and how it did.
+func (p *page) conformance(r plugintest.Report) {
+	if r.Plugin.Name == "" {
+		p.line("%s  %s", p.paint(bold, "a plugin that does not load"), size(int64(r.Size)))
+	} else {
+		p.line("%s %s  %s, %s", p.paint(bold, r.Plugin.Name), r.Plugin.Version, shortDigest(r.Plugin.Digest), size(int64(r.Size)))
+	}
+	skipped := 0
+	for _, group := range plugintest.Groups() {
+		passed, failed, shown := 0, 0, []plugintest.Check(nil)
+		for _, c := range r.Checks {
+			if c.Group != group {
+				continue
+			}
+			switch c.Status {
+			case plugintest.Pass:
+				passed++
+			case plugintest.Fail:
+				failed++
+			case plugintest.Skip:
+				skipped++
+			}
+			if c.Detail != "" || c.Status != plugintest.Pass {
+				shown = append(shown, c)
+			}
+		}
+		if passed+failed+len(shown) == 0 {
+			continue
+		}
+		p.line("")
+		words := fmt.Sprintf("%d passed", passed)
+		if failed > 0 {
+			words += fmt.Sprintf(", %d failed", failed)
+		}
+		p.line("%s: %s", p.paint(bold, string(group)), words)
+		for _, c := range shown {
+			p.line("  %s  %s: %s", p.paint(statusWord(c.Status)), c.Name, c.Detail)
+		}
+	}
+	p.line("")
+	counts := fmt.Sprintf("%s: %d passed, %d failed, %d skipped", plural(len(r.Checks), "check"), r.Passed, r.Failed, skipped)
+	if r.OK() {
+		p.line("%s  %s", p.paint(green, "passed"), counts)
+	} else {
+		p.line("%s  %s", p.paint(red, "failed"), counts)
+	}
+}
+
+// statusWord is a check's outcome, with its colour.
+func statusWord(s plugintest.Status) (color, word string) {
+	switch s {
+	case plugintest.Pass:
+		return green, "pass"
+	case plugintest.Fail:
+		return red, "FAIL"
+	default:
+		return yellow, "skip"
+	}
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/plugins/sdk/scaffold"
+)
+
+func newPluginNewCmd(a *app) *cobra.Command {
+	var language languageFlag
+	var name string
+	cmd := &cobra.Command{
+		Use:   "new --lang go|assemblyscript|c DIR",
+		Short: "Start a plugin of your own that builds and passes at once",
+		Long: `New writes a small plugin that works to a new or empty folder: its source, the
+SDK, the golden cases of a corpus, and a README that says how to go on. It
+depends on nothing but the language's own tools, and prints the commands that
+build and test it.
+
+  go              the Go toolchain alone; modules of some megabytes
+  assemblyscript  Node.js; modules of some ten kilobytes, as the built-in ones
+  c               clang with lld, or Node.js; the smallest modules
+
+The plugin is called like the folder, unless --name says otherwise.`,
+		Example: `  switchyard plugin new --lang go my-linter
+  switchyard plugin new --lang c tools/parser --name my-linter`,
+		Args: exactly("DIR"),
+	}
+	cmd.Flags().Var(&language, "lang", "write it in `LANGUAGE`: go, assemblyscript or c")
+	cmd.Flags().StringVar(&name, "name", "", "call it `NAME` (default the folder's name)")
+	cmd.RunE = a.runE(func(_ context.Context, args []string) error {
+		if language == "" {
+			return usagef("--lang is missing: go, assemblyscript or c")
+		}
+		if cmd.Flags().Changed("name") && name == "" {
+			return usagef("--name is empty")
+		}
+		p, err := a.project()
+		if err != nil {
+			return err
+		}
+		dir, err := p.Resolve(args[0])
+		if err != nil {
+			return err
+		}
+		if name == "" {
+			name = scaffold.NameOf(dir)
+		}
+		made, err := scaffold.Write(dir, scaffold.Language(language), name)
+		if err != nil {
+			return err
+		}
+		if a.dir == "." { // Where the user is, paths can be as the user writes them.
+			made.Dir = args[0]
+		}
+		s := started{made, "switchyard plugin test " + quote(filepath.Join(made.Dir, made.Module)) + " --corpus " + quote(filepath.Join(made.Dir, "corpus"))}
+		return a.print(s, func(p *page) { p.started(s) })
+	})
+	return cmd
+}
+
+// started is what new prints as JSON.
+type started struct {
+	scaffold.Project
+	// Test is the command that tests the module.
+	Test string `json:"test"`
+}
+
+// started shows a plugin that was started, and how to go on.
+func (p *page) started(s started) {
+	p.line("%s  a plugin in %s", p.paint(bold, s.Name), s.Language)
+	p.line("")
+	for _, file := range s.Files {
+		p.line("  %s", filepath.Join(s.Dir, filepath.FromSlash(file)))
+	}
+	p.line("")
+	for i, command := range s.Build {
+		label := "build it"
+		if i > 0 {
+			label = "or with "
+		}
+		p.line("%s  cd %s && %s", label, quote(s.Dir), command)
+	}
+	p.line("test it   %s", s.Test)
+}
+
+// quote writes a path for a shell.
+func quote(path string) string {
+	odd := func(r rune) bool {
+		return !strings.ContainsRune("/._-+:\\", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}
+	if !strings.ContainsFunc(path, odd) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+// languageFlag is the flag --lang.
+type languageFlag scaffold.Language
+
+func (l *languageFlag) String() string { return string(*l) }
+
+func (l *languageFlag) Type() string { return "language" }
+
+func (l *languageFlag) Set(s string) error {
+	if !slices.Contains(scaffold.Languages(), scaffold.Language(s)) {
+		return fmt.Errorf("%q is neither go, assemblyscript nor c", s)
+	}
+	*l = languageFlag(s)
+	return nil
+}

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// waiting shows on a terminal that work goes on, until the function that it
+// returns is called. Elsewhere it shows nothing.
+func (a *app) waiting(what string) (done func()) {
+	f, ok := a.err.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" || !showsColor(f) {
+		return func() {}
+	}
+	const clearLine = "\r\x1b[K"
+	stop := make(chan struct{})
+	var shown sync.WaitGroup
+	shown.Go(func() {
+		start := time.Now()
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			fmt.Fprintf(f, "%s%s, %d s", clearLine, short(clean(what), 60), int(time.Since(start).Seconds()))
+			select {
+			case <-tick.C:
+			case <-stop:
+				fmt.Fprint(f, clearLine)
+				return
+			}
+		}
+	})
+	return func() {
+		close(stop)
+		shown.Wait()
+	}
+}

@@ -1,0 +1,209 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/plugins/report"
+)
+
+// maxPlugin is the largest plugin module, in bytes.
+const maxPlugin = 8 << 20
+
+// shelf is the plugins that one request can take: the built-in ones, those that
+// the project brings along, and those whose path the user gives. It reads no
+// file before it has to, and each only once. It serves one goroutine.
+type shelf struct {
+	*stock
+	engine *Engine
+	config project.Config
+
+	lock      *project.Lock              // nil until it has been read
+	files     map[string]*plugins.Plugin // by path
+	installed *plugins.Catalog           // built-in and the project's; nil until it is needed
+}
+
+func (e *Engine) newShelf(config project.Config) *shelf {
+	return &shelf{stock: e.stock(config.Limits), engine: e, config: config, files: make(map[string]*plugins.Plugin)}
+}
+
+// choose returns the plugin for a report. ref is a name, the path of a file or of
+// a folder, or Auto; a folder's plugins compete with the installed ones for the
+// reports that they recognise.
+func (s *shelf) choose(ctx context.Context, ref string, source *report.Source) (*plugins.Plugin, error) {
+	switch {
+	case ref == Auto:
+		catalog, err := s.catalog(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return catalog.Detect(source)
+	case plugins.IsName(ref):
+		return s.named(ctx, ref)
+	}
+	files, err := s.engine.project.Modules(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if len(files) == 1 && files[0] == ref {
+		return s.file(ctx, ref)
+	}
+	catalog, err := s.catalog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if catalog, err = s.add(ctx, catalog, files); err != nil {
+		return nil, err
+	}
+	return catalog.Detect(source)
+}
+
+// named returns an installed plugin by its name. A built-in one needs no file.
+func (s *shelf) named(ctx context.Context, name string) (*plugins.Plugin, error) {
+	if s.builtin.Has(name) {
+		return s.builtin.Named(name)
+	}
+	catalog, err := s.catalog(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := catalog.Named(name)
+	if f, ok := errors.AsType[*fault.Error](err); ok && s.engine.project.Exists(name) {
+		err = f.WithHint(fmt.Sprintf("%[1]s without a slash is the name of a plugin; if you mean the file, write ./%[1]s", name))
+	}
+	return p, err
+}
+
+// module returns the module of a plugin, by its name or its file, as read does.
+func (s *shelf) module(ctx context.Context, ref string) ([]byte, error) {
+	if plugins.IsName(ref) {
+		p, err := s.named(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		return p.Module(), nil
+	}
+	return s.read(ctx, ref)
+}
+
+// read returns a plugin's file. Where the lock pins another one, the file comes
+// with the error.
+func (s *shelf) read(ctx context.Context, path string) ([]byte, error) {
+	wasm, err := s.engine.project.Read(ctx, path, maxPlugin)
+	if err != nil {
+		return nil, err
+	}
+	return wasm, s.pinned(ctx, path, plugins.Digest(wasm))
+}
+
+// catalog returns the installed plugins.
+func (s *shelf) catalog(ctx context.Context) (*plugins.Catalog, error) {
+	if s.installed != nil {
+		return s.installed, nil
+	}
+	files, err := s.configured(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range files {
+		if err := s.locked(ctx, path); err != nil {
+			return nil, err
+		}
+	}
+	s.installed, err = s.add(ctx, s.builtin, files)
+	return s.installed, err
+}
+
+// configured lists the plugin files that the project brings along.
+func (s *shelf) configured(ctx context.Context) ([]string, error) {
+	root := s.engine.rooted()
+	var files []string
+	for _, path := range s.config.PluginPaths {
+		modules, err := root.Modules(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range modules {
+			files = append(files, root.Abs(m))
+		}
+	}
+	return files, nil
+}
+
+// add returns a catalog with the plugins of these files.
+func (s *shelf) add(ctx context.Context, catalog *plugins.Catalog, files []string) (*plugins.Catalog, error) {
+	for _, path := range files {
+		p, err := s.file(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		if catalog.Is(p) {
+			continue // Two paths lead to it.
+		}
+		if catalog, err = catalog.With(p); err != nil {
+			return nil, at(err, path)
+		}
+	}
+	return catalog, nil
+}
+
+// file loads a plugin from its file, if the lock lets it.
+func (s *shelf) file(ctx context.Context, path string) (*plugins.Plugin, error) {
+	if p, ok := s.files[path]; ok {
+		return p, nil
+	}
+	wasm, err := s.read(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.runtime.Load(ctx, wasm)
+	if err != nil {
+		return nil, at(err, path)
+	}
+	s.files[path] = p
+	return p, nil
+}
+
+// locked fails where the project brings a file along that its lock does not pin.
+func (s *shelf) locked(ctx context.Context, path string) error {
+	lock, err := s.pins(ctx)
+	if err != nil {
+		return err
+	}
+	rel, _ := s.engine.project.Rel(path)
+	if _, ok := lock.Find(rel); !ok {
+		return fault.New(CodeNotLocked, "%s is not in %s", rel, project.LockFile).With("path", rel)
+	}
+	return nil
+}
+
+// pinned fails where the lock pins another file than this one. A file that it
+// does not know is the user's own word.
+func (s *shelf) pinned(ctx context.Context, path, digest string) error {
+	lock, err := s.pins(ctx)
+	if err != nil {
+		return err
+	}
+	rel, inside := s.engine.project.Rel(path)
+	pin, ok := lock.Find(rel)
+	if inside && ok && pin.Digest != digest {
+		return fault.New(CodeDigestMismatch, "%s is not the plugin that %s pins", rel, project.LockFile).
+			With("path", rel).With("expected", pin.Digest).With("actual", digest)
+	}
+	return nil
+}
+
+func (s *shelf) pins(ctx context.Context) (project.Lock, error) {
+	if s.lock == nil {
+		lock, err := s.engine.project.Lock(ctx)
+		if err != nil {
+			return project.Lock{}, err
+		}
+		s.lock = &lock
+	}
+	return *s.lock, nil
+}

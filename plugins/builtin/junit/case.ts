@@ -1,0 +1,135 @@
+/**
+ * One test case: how did it end?
+ */
+
+import { Elements, Members, Value, firstOf, isObject, says } from "../../sdk/assemblyscript/cursor";
+import { beginSkipped, endSkipped, failed, refuse } from "../../sdk/assemblyscript/result";
+import { digits } from "../../sdk/assemblyscript/number";
+import { Outcome, isToDo, readProblem, writeProblem, writeReason } from "./problem";
+import { attribute, elements, failElement, isIncidental } from "./shape";
+
+/** The members of a test case that matter. */
+@unmanaged
+class Case {
+  name: Value;
+  classname: Value;
+  file: Value;
+  line: Value;
+  status: Value;
+  result: Value;
+  failures: Value;
+  errors: Value;
+  skipped: Value;
+  flaky: Value;
+  rerunFailures: Value;
+  rerunErrors: Value;
+
+  read(testcase: Value): void {
+    memory.fill(changetype<usize>(this), 0, offsetof<Case>());
+    for (member.of(testcase); member.next(); ) {
+      if (member.is("@name")) this.name = attribute(member);
+      else if (member.is("@classname")) this.classname = attribute(member);
+      else if (member.is("@file")) this.file = attribute(member);
+      else if (member.is("@line")) this.line = attribute(member);
+      else if (member.is("@status")) this.status = attribute(member);
+      else if (member.is("@result")) this.result = attribute(member);
+      else if (member.is("failure")) this.failures = elements(member);
+      else if (member.is("error")) this.errors = elements(member);
+      else if (member.is("skipped") || member.is("disabled")) this.skipped = firstOf(elements(member));
+      else if (member.is("flakyFailure") || member.is("flakyError")) this.flaky = firstOf(elements(member));
+      else if (member.is("rerunFailure")) this.rerunFailures = elements(member);
+      else if (member.is("rerunError")) this.rerunErrors = elements(member);
+      else if (!isIncidental(member)) failElement(member);
+    }
+  }
+}
+
+const testcase = changetype<Case>(memory.data(offsetof<Case>()));
+const member = changetype<Members>(memory.data(offsetof<Members>()));
+const problem = changetype<Elements>(memory.data(offsetof<Elements>()));
+
+/** Writes the test case at `value`, where `path` is, or fails. `suite` and `file` are its suite's. */
+export function normalizeCase(value: Value, suite: Value, file: Value): Outcome {
+  if (!isObject(value)) {
+    refuse("junit-invalid", "", "a test case", "an element", value);
+    return Outcome.PASSED;
+  }
+  testcase.read(value);
+  const line = lineOf(testcase.line);
+  if (failed()) return Outcome.PASSED;
+  if (testcase.file) file = testcase.file;
+  if (!testcase.classname) testcase.classname = suite;
+
+  // Of a test that failed again and again, the first failure speaks for all.
+  if (!firstOf(testcase.failures) && !firstOf(testcase.errors)) {
+    testcase.failures = firstOf(testcase.rerunFailures) ? testcase.rerunFailures : 0;
+    testcase.errors = firstOf(testcase.rerunErrors) ? testcase.rerunErrors : 0;
+  }
+  const failure = firstOf(testcase.failures);
+  const error = firstOf(testcase.errors);
+  if (failure || error) {
+    const outcome = error ? Outcome.ERROR : Outcome.FAILURE;
+    readProblem(testcase.skipped);
+    if (testcase.skipped && isToDo()) {
+      skip();
+      return outcome;
+    }
+    writeProblems(testcase.failures, false, file, line);
+    writeProblems(testcase.errors, true, file, line);
+    return outcome;
+  }
+  if (isFailing(testcase.status) || isFailing(testcase.result)) {
+    writeProblem(0, false, testcase.classname, testcase.name, file, line);
+    return Outcome.FAILURE;
+  }
+  if (testcase.skipped || isNotRun(testcase.status) || isNotRun(testcase.result)) {
+    readProblem(testcase.skipped);
+    skip();
+  } else {
+    beginSkipped().text(testcase.flaky ? "flaky" : "test passed");
+    endSkipped();
+  }
+  return Outcome.PASSED;
+}
+
+function writeProblems(problems: Value, isError: bool, file: Value, line: u32): void {
+  if (!problems) return;
+  for (problem.of(problems); problem.next(); ) {
+    writeProblem(problem.value, isError, testcase.classname, testcase.name, file, line);
+    if (failed()) return;
+  }
+}
+
+/** Skips the test case with the reason that was read last, if there is one. */
+function skip(): void {
+  if (failed()) return;
+  const skipped = beginSkipped().text("test skipped");
+  const end = skipped.length;
+  if (!writeReason(skipped.text(": "))) skipped.truncate(end);
+  endSkipped();
+}
+
+/** Whether a status is a word for failure, which some producers give instead of an element. */
+function isFailing(status: Value): bool {
+  return status != 0 && (
+    says(status, "failed") || says(status, "fail") || says(status, "failure")
+    || says(status, "error") || says(status, "errored") || says(status, "broken")
+  );
+}
+
+/** Whether a status says that the test did not run. */
+function isNotRun(status: Value): bool {
+  return status != 0 && (
+    says(status, "notrun") || says(status, "skipped") || says(status, "disabled")
+    || says(status, "suppressed") || says(status, "ignored") || says(status, "pending")
+  );
+}
+
+/** The line; 0 where it is not given, for which producers write 0, too. Anything else fails. */
+function lineOf(attribute: Value): u32 {
+  if (!attribute) return 0;
+  const line = digits(attribute);
+  if (line >= 0) return line;
+  refuse("junit-invalid-line", "/@line", "the line", "a whole number from 0 to 2147483647 in plain digits", attribute);
+  return 0;
+}

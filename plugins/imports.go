@@ -1,0 +1,40 @@
+package plugins
+
+import (
+	"context"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	wasi "github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
+
+	"github.com/switchyard-dev/switchyard/plugins/meter"
+)
+
+// offerTick makes the function that every metered guest imports. A guest that is
+// out of time ends here, and so does one whose caller has given up. Being called
+// often, it is also where the garbage collector and other goroutines get their
+// turn.
+func offerTick(ctx context.Context, r wazero.Runtime) error {
+	tick := api.GoFunc(func(ctx context.Context, stack []uint64) {
+		if ctx.Err() != nil {
+			panic(context.Cause(ctx))
+		}
+		stack[0] = meter.Quantum
+	})
+	_, err := r.NewHostModuleBuilder(meter.Module).
+		NewFunctionBuilder().WithGoFunction(tick, nil, []api.ValueType{api.ValueTypeI32}).Export(meter.Function).
+		Instantiate(ctx)
+	return err
+}
+
+// offerWASI makes WASI preview 1 and returns its functions by name.
+func offerWASI(ctx context.Context, r wazero.Runtime) (offered, error) {
+	compiled, err := wasi.NewBuilder(r).Compile(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.InstantiateModule(ctx, compiled, wazero.NewModuleConfig()); err != nil {
+		return nil, err
+	}
+	return compiled.ExportedFunctions(), nil
+}

@@ -1,0 +1,153 @@
+package plugins_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins"
+)
+
+// describing is a module that describes itself with a text.
+func describing(text string) []byte {
+	number := func(n int) []byte { return binary.AppendUvarint(nil, uint64(n)) }
+	section := func(id byte, parts ...string) []byte {
+		body := strings.Join(parts, "")
+		return append(append([]byte{id}, number(len(body))...), body...)
+	}
+	name := func(s string) string { return string(number(len(s))) + s }
+	function := func(code string) string { return string(number(len(code)+2)) + "\x00" + code + "\x0b" }
+	const page, i64const, i32const = 16, "\x42", "\x41"
+	// 16 << 32 | the length, as a signed LEB128.
+	packed, at := uint64(page)<<32|uint64(len(text)), ""
+	for ; packed >= 0x40; packed >>= 7 {
+		at += string([]byte{byte(packed) | 0x80})
+	}
+	at += string([]byte{byte(packed)})
+	module := []byte("\x00asm\x01\x00\x00\x00")
+	module = append(module, section(1, "\x04", "\x60\x00\x00", "\x60\x01\x7f\x01\x7f", "\x60\x00\x01\x7e", "\x60\x04\x7f\x7f\x7f\x7f\x01\x7e")...)
+	module = append(module, section(3, "\x04\x00\x01\x02\x03")...)
+	module = append(module, section(5, "\x01\x00\x20")...)
+	module = append(module, section(7, "\x05", name("memory"), "\x02\x00", name("switchyard_abi_v1"), "\x00\x00",
+		name("sy_alloc"), "\x00\x01", name("sy_describe"), "\x00\x02", name("sy_normalize"), "\x00\x03")...)
+	module = append(module, section(10, "\x04", function(""), function(i32const+"\x00"), function(i64const+at), function("\x00"))...)
+	return append(module, section(11, "\x01\x00", i32const+"\x10\x0b", name(text))...)
+}
+
+func TestLiesInADescription(t *testing.T) {
+	r := newRuntime(t, plugins.Config{Limits: plugins.Limits{Output: 1 << 20}})
+	say := func(old, replacement string) string {
+		return strings.Replace(`{"name":"liar","version":"1.0.0","critic":"liar","formats":["application/json"],"detect":["/liar"],"items":["/findings/*"]}`,
+			old, replacement, 1)
+	}
+	for _, c := range []struct {
+		name, text string
+		problem    plugins.Problem
+	}{
+		{"none", say("", ""), ""},
+		{"no items", say(`["/findings/*"]`, `[]`), plugins.WrongSchema},
+		{"items left out", say(`,"items":["/findings/*"]`, ``), plugins.WrongSchema},
+		{"an item that is no pointer", say(`/findings/*`, `findings`), plugins.WrongSchema},
+		{"an escape that is none", say(`/findings/*`, `/find~2ings`), plugins.WrongSchema},
+		{"a thousand pointers", say(`"/findings/*"`, strings.Repeat(`"/a",`, 999)+`"/a"`), plugins.WrongSchema},
+		{"a pointer of a thousand steps", say(`/findings/*`, strings.Repeat("/*", 1000)), plugins.WrongSchema},
+		{"no formats", say(`["application/json"]`, `[]`), plugins.WrongSchema},
+		{"a picture for a report", say(`application/json`, `image/png`), plugins.WrongSchema},
+		{"no version", say(`1.0.0`, ``), plugins.WrongSchema},
+		{"a name with a path", say(`"name":"liar"`, `"name":"../liar"`), plugins.WrongSchema},
+		{"the name of a built-in plugin", say(`"name":"liar"`, `"name":"sarif"`), plugins.ReservedName},
+		{"the audit's own name", say(`"critic":"liar"`, `"critic":"audit"`), plugins.WrongSchema},
+		{"a key twice", say(`"detect":["/liar"]`, `"detect":[],"detect":[]`), plugins.InvalidJSON},
+		{"an unknown key", say(`{`, `{"trusted":true,`), plugins.WrongSchema},
+		{"two values", say(``, `{}`), plugins.InvalidJSON},
+		{"no text", say(`liar`, "\xff"), plugins.InvalidUTF8},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := r.Load(t.Context(), describing(c.text))
+			if c.problem == "" && err != nil || c.problem != "" && !errors.Is(err, c.problem) {
+				t.Errorf("got %v, want %q", err, c.problem)
+			}
+		})
+	}
+}
+
+// TestHostileGuestsAreStoppedByName has a guest do what no limit of time is for.
+func TestHostileGuestsAreStoppedByName(t *testing.T) {
+	for _, how := range []string{"compiled", "interpreted"} {
+		r := newRuntime(t, plugins.Config{
+			Limits: plugins.Limits{Memory: 64 << 20, Output: 1 << 20}, Interpret: how == "interpreted",
+		})
+		doc := document(t, `{"findings":[]}`)
+		for _, c := range []struct {
+			guest, do string
+			code      fault.Code
+			problem   plugins.Problem
+		}{
+			{"puppet", "recurse", plugins.CodeTrap, ""},
+			{"puppet", "memory", plugins.CodeMemory, ""},
+			{"puppet", "vast", plugins.CodeOutputTooLarge, ""},
+			{"puppet", "outside", plugins.CodeABI, plugins.OutOfRange},
+			{"puppet", "nothing", plugins.CodeInvalidOutput, plugins.InvalidJSON},
+			{"storm", "exit", plugins.CodeTrap, ""},
+			{"exit-at-start", "", plugins.CodeTrap, ""},
+			{"alloc-null", "", plugins.CodeABI, plugins.NullPointer},
+			{"alloc-outside", "", plugins.CodeABI, plugins.OutOfRange},
+			{"alloc-twice", "", plugins.CodeABI, plugins.Overlap},
+		} {
+			t.Run(how+"/"+c.guest+" "+c.do, func(t *testing.T) {
+				p, err := r.Load(t.Context(), hostile(t, c.guest))
+				if err == nil {
+					_, err = p.Normalize(t.Context(), doc, jsontext.Value(`{"do":"`+c.do+`"}`))
+				}
+				if fault.CodeOf(err) != c.code || c.problem != "" && !errors.Is(err, c.problem) {
+					t.Errorf("got %v, want %s %s", err, c.code, c.problem)
+				}
+			})
+		}
+	}
+}
+
+// TestGuestsCannotAlterTheReport has a guest write all over its copy.
+func TestGuestsCannotAlterTheReport(t *testing.T) {
+	r := newRuntime(t, plugins.Config{})
+	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const item = `{"severity":"fatal"}`
+	doc := document(t, `{"findings":[`+item+`]}`)
+	result, err := puppet.Normalize(t.Context(), doc, jsontext.Value(`{"do":"scrawl","answer":{"critic":"puppet","findings":[`+
+		`{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/findings/0"}],"skipped":[]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if raw := string(result.Findings[0].Sources[0].Raw); raw != item {
+		t.Errorf("raw is %s, want %s", raw, item)
+	}
+}
+
+// TestChanceAndTimeAreAlwaysTheSame asks a guest for what the host gives it.
+func TestChanceAndTimeAreAlwaysTheSame(t *testing.T) {
+	var first string
+	for i := range 4 {
+		r := newRuntime(t, plugins.Config{Interpret: i%2 == 1})
+		storm, err := r.Load(t.Context(), hostile(t, "storm"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply, err := storm.Ask(t.Context(), document(t, `{"findings":[]}`), jsontext.Value(`{"do":"luck"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			first = string(reply.Answer)
+		}
+		if got := string(reply.Answer); got != first || len(got) != 34 {
+			t.Errorf("once %s, once %s", first, got)
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package plugintest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/plugins/report"
+)
+
+// Case is a golden case, a JSON file in the corpus: one report, and one
+// expectation. Unknown members fail.
+type Case struct {
+	Name string `json:"name"`
+	// Config is the plugin's configuration.
+	Config jsontext.Value `json:"config"`
+	// Report is the report itself; ReportText has one that is not JSON, or not
+	// valid; ReportFile is the path of one, relative to the case.
+	Report     jsontext.Value `json:"report"`
+	ReportText string         `json:"report_text"`
+	ReportFile string         `json:"report_file"`
+	// Want is the whole answer, WantCounts only its size, and WantError the
+	// refusal.
+	Want       *Answer    `json:"want"`
+	WantCounts *Counts    `json:"want_counts"`
+	WantError  *WantError `json:"want_error"`
+}
+
+// Answer is a plugin's answer as the ABI writes it.
+type Answer struct {
+	Critic   string            `json:"critic"`
+	TaskID   *string           `json:"task_id,omitzero"`
+	Round    *int              `json:"round,omitzero"`
+	Findings []Finding         `json:"findings"`
+	Skipped  []plugins.Skipped `json:"skipped"`
+	// Unmapped may be anything where an expected answer leaves it out.
+	Unmapped []plugins.Unmapped `json:"unmapped,omitzero"`
+}
+
+// Finding is a finding of an Answer.
+type Finding struct {
+	Critic      string  `json:"critic"`
+	Category    string  `json:"category"`
+	Severity    string  `json:"severity"`
+	File        *string `json:"file"`
+	Line        *int    `json:"line"`
+	Remediation string  `json:"remediation"`
+	Ref         string  `json:"ref"`
+}
+
+// Counts are how much an answer holds.
+type Counts struct {
+	Findings int `json:"findings"`
+	Skipped  int `json:"skipped"`
+}
+
+// WantError is an expected refusal; what it leaves out may be anything.
+type WantError struct {
+	Code    string         `json:"code"`
+	Message string         `json:"message"` // a part of it
+	Ref     *string        `json:"ref"`
+	Details map[string]any `json:"details"`
+}
+
+// loadedCase is a case with its report.
+type loadedCase struct {
+	Case
+	name string
+	doc  *report.Document
+}
+
+// corpus runs the golden cases, and keeps those whose report the plugin accepts
+// for the checks to come.
+func (k *kit) corpus() {
+	if k.options.Corpus == "" {
+		k.add(GroupCorpus, "golden cases", Skip, "no corpus is given: --corpus DIR")
+		return
+	}
+	files, err := filepath.Glob(filepath.Join(k.options.Corpus, "*.json"))
+	if err == nil && len(files) == 0 {
+		err = fmt.Errorf("%s holds no case, no file *.json", k.options.Corpus)
+	}
+	if err != nil {
+		k.check(GroupCorpus, "golden cases", err)
+		return
+	}
+	for _, file := range files {
+		if k.ctx.Err() != nil {
+			return
+		}
+		c, err := load(file)
+		if err == nil {
+			err = k.golden(c)
+		}
+		k.check(GroupCorpus, strings.TrimSuffix(filepath.Base(file), ".json"), err)
+		if err == nil && c.WantError == nil {
+			k.cases = append(k.cases, *c)
+		}
+	}
+}
+
+// load reads a case.
+func load(file string) (*loadedCase, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	c := &loadedCase{name: filepath.Base(file)}
+	if err := json.Unmarshal(data, &c.Case, json.RejectUnknownMembers(true)); err != nil {
+		return nil, fmt.Errorf("not a case: %w", err)
+	}
+	if count(c.Report != nil, c.ReportText != "", c.ReportFile != "") != 1 {
+		return nil, errors.New("a case has exactly one of report, report_text and report_file")
+	}
+	if count(c.Want != nil, c.WantCounts != nil, c.WantError != nil) != 1 {
+		return nil, errors.New("a case has exactly one of want, want_counts and want_error")
+	}
+	return c, nil
+}
+
+func count(all ...bool) int {
+	n := 0
+	for _, b := range all {
+		if b {
+			n++
+		}
+	}
+	return n
+}
+
+// document is a report as the plugin gets it.
+func (k *kit) document(text []byte) (*report.Document, error) {
+	source, err := report.Read(text, report.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	return k.plugin.Document(source)
+}
+
+// golden runs one case.
+func (k *kit) golden(c *loadedCase) error {
+	text := []byte(c.Report)
+	switch {
+	case c.ReportText != "":
+		text = []byte(c.ReportText)
+	case c.ReportFile != "":
+		var err error
+		if text, err = os.ReadFile(filepath.Join(k.options.Corpus, filepath.FromSlash(c.ReportFile))); err != nil {
+			return err
+		}
+	}
+	var result plugins.Result
+	var err error
+	if c.doc, err = k.document(text); err == nil {
+		result, err = k.plugin.Normalize(k.ctx, c.doc, c.Config)
+	}
+	switch {
+	case c.WantError != nil:
+		return c.WantError.compare(err)
+	case err != nil:
+		return err
+	case c.WantCounts != nil:
+		if got := (Counts{len(result.Findings), len(result.Skipped)}); got != *c.WantCounts {
+			return fmt.Errorf("%d findings and %d skipped, want %d and %d", got.Findings, got.Skipped, c.WantCounts.Findings, c.WantCounts.Skipped)
+		}
+		return nil
+	}
+	want := *c.Want
+	for i := range want.Findings {
+		if want.Findings[i].Critic == "" {
+			want.Findings[i].Critic = want.Critic
+		}
+	}
+	return compare(answerOf(result), want)
+}
+
+func (w *WantError) compare(err error) error {
+	f, ok := errors.AsType[*fault.Error](err)
+	switch {
+	case err == nil:
+		return fmt.Errorf("it is accepted, want the error %s", w.Code)
+	case !ok || string(f.Code) != w.Code:
+		return fmt.Errorf("it fails with %s, want %s", explain(err), w.Code)
+	case !strings.Contains(f.Message, w.Message):
+		return fmt.Errorf("the error says %q, which lacks %q", f.Message, w.Message)
+	case w.Ref != nil && f.Details["ref"] != *w.Ref:
+		return fmt.Errorf("the error points to %v, want %q", f.Details["ref"], *w.Ref)
+	}
+	for name, want := range w.Details {
+		if got := f.Details[name]; !reflect.DeepEqual(got, want) {
+			return fmt.Errorf("details.%s is %v, want %v", name, got, want)
+		}
+	}
+	return nil
+}
+
+// answerOf turns a result back into the ABI's form.
+func answerOf(r plugins.Result) Answer {
+	a := Answer{Critic: r.Critic, TaskID: r.TaskID, Round: r.Round, Skipped: r.Skipped, Unmapped: r.Unmapped}
+	for _, f := range r.Findings {
+		a.Findings = append(a.Findings, Finding{
+			f.Critic, f.Category, string(f.Severity), f.File, f.Line, f.Remediation, f.Sources[0].Ref,
+		})
+	}
+	return a
+}
+
+// compare says where two answers differ first.
+func compare(got, want Answer) error {
+	if len(got.Findings) != len(want.Findings) || len(got.Skipped) != len(want.Skipped) {
+		return fmt.Errorf("%d findings and %d skipped, want %d and %d", len(got.Findings), len(got.Skipped), len(want.Findings), len(want.Skipped))
+	}
+	for i := range got.Findings {
+		if err := differ(fmt.Sprintf("finding %d", i), got.Findings[i], want.Findings[i]); err != nil {
+			return err
+		}
+	}
+	for i := range got.Skipped {
+		if err := differ(fmt.Sprintf("skipped entry %d", i), got.Skipped[i], want.Skipped[i]); err != nil {
+			return err
+		}
+	}
+	got.Findings, want.Findings, got.Skipped, want.Skipped = nil, nil, nil, nil
+	if want.Unmapped == nil {
+		got.Unmapped = nil
+	}
+	return differ("the answer", got, want)
+}
+
+func differ(what string, got, want any) error {
+	g, errG := json.Marshal(got, json.Deterministic(true))
+	w, errW := json.Marshal(want, json.Deterministic(true))
+	if err := errors.Join(errG, errW); err != nil {
+		return err
+	}
+	if string(g) != string(w) {
+		return fmt.Errorf("%s is %s, want %s", what, g, w)
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package plugintest
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins"
+)
+
+// maxDeterminism is how many of the corpus's reports are asked about again, and
+// maxInterpreted the largest of them, in bytes: the interpreter is slow.
+const (
+	maxDeterminism = 40
+	maxInterpreted = 256 << 10
+)
+
+// determinism asks about the same reports in other circumstances, and holds the
+// answers against each other, byte for byte.
+func (k *kit) determinism() {
+	ways := []struct {
+		name   string
+		config plugins.Config
+	}{
+		{"another instance", plugins.Config{}},
+		{"memory littered with 0xA5", plugins.Config{Litter: 0xa5}},
+		{"memory littered with 0x22, a quotation mark", plugins.Config{Litter: '"'}},
+		{"the interpreter", plugins.Config{Interpret: true}},
+	}
+	asked := k.seeds()
+	if len(asked) > maxDeterminism {
+		asked = asked[:maxDeterminism]
+	}
+	for _, way := range ways {
+		other, err := k.runtime(way.config).Load(k.ctx, k.wasm)
+		if err != nil {
+			k.check(GroupDeterminism, way.name, err)
+			continue
+		}
+		err = nil
+		for _, s := range asked {
+			if way.config.Interpret && len(s.doc.Bytes()) > maxInterpreted {
+				continue
+			}
+			if err = k.same(other, s); err != nil {
+				break
+			}
+		}
+		k.check(GroupDeterminism, way.name, err)
+	}
+}
+
+// same fails where two plugins do not answer in the same way.
+func (k *kit) same(other *plugins.Plugin, s seed) error {
+	first, errFirst := k.plugin.Ask(k.ctx, s.doc, s.config)
+	again, errAgain := other.Ask(k.ctx, s.doc, s.config)
+	switch {
+	case errFirst != nil && errAgain != nil && fault.CodeOf(errFirst) == fault.CodeOf(errAgain):
+		return nil
+	case errFirst != nil || errAgain != nil:
+		return fmt.Errorf("%s: once %s, once %s", s.name, outcome(errFirst), outcome(errAgain))
+	case !bytes.Equal(first.Answer, again.Answer):
+		return fmt.Errorf("%s: other bytes come out, from byte %d on", s.name, firstDifference(first.Answer, again.Answer))
+	}
+	return nil
+}
+
+func outcome(err error) string {
+	if err == nil {
+		return "an answer"
+	}
+	return explain(err)
+}
+
+func firstDifference(a, b []byte) int {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}

@@ -1,0 +1,258 @@
+package plugintest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/plugins/report"
+)
+
+// The size of the hostile part of a run.
+const (
+	maxSeeds   = 8        // reports that are mutated
+	maxPlaces  = 16       // values replaced in each
+	maxMutated = 64 << 10 // the largest report that is mutated, in bytes
+)
+
+// seed is a report that the plugin can be given.
+type seed struct {
+	name   string
+	doc    *report.Document
+	config jsontext.Value
+}
+
+// seeds are the corpus's reports that the plugin accepts, and without one a
+// report made of what the plugin says of itself.
+func (k *kit) seeds() []seed {
+	var all []seed
+	for _, c := range k.cases {
+		all = append(all, seed{c.name, c.doc, c.Config})
+	}
+	if len(all) > 0 {
+		return all
+	}
+	text, err := json.Marshal(k.minimal(), json.Deterministic(true))
+	if err != nil {
+		return nil
+	}
+	doc, err := asJSON(text)
+	if err != nil {
+		return nil
+	}
+	return []seed{{"a minimal report", doc, nil}}
+}
+
+// minimal is a report that has what the plugin says its format has.
+func (k *kit) minimal() any {
+	var root any
+	d := k.plugin.Description()
+	for _, pointer := range slices.Concat(d.Detect, d.DetectAny) {
+		tokens, _ := report.Tokens(pointer)
+		root = put(root, tokens, "x")
+	}
+	for _, pattern := range d.Items {
+		tokens, _ := report.Tokens(pattern)
+		root = put(root, tokens, map[string]any{})
+	}
+	return root
+}
+
+// put sets the value at tokens in a tree, making what leads there; "*" is the
+// first element of an array.
+func put(at any, tokens []string, value any) any {
+	if len(tokens) == 0 {
+		if at != nil {
+			return at
+		}
+		return value
+	}
+	if tokens[0] == "*" {
+		list, _ := at.([]any)
+		if len(list) == 0 {
+			list = []any{nil}
+		}
+		list[0] = put(list[0], tokens[1:], value)
+		return list
+	}
+	object, ok := at.(map[string]any)
+	if !ok {
+		object = map[string]any{}
+	}
+	object[tokens[0]] = put(object[tokens[0]], tokens[1:], value)
+	return object
+}
+
+// hostile gives the plugin what it must survive.
+func (k *kit) hostile() {
+	seeds := slices.DeleteFunc(k.seeds(), func(s seed) bool { return len(s.doc.Bytes()) > maxMutated })
+	if len(seeds) == 0 {
+		k.add(GroupHostile, "mutated reports", Skip, fmt.Sprintf("no report of the corpus has less than %d bytes", maxMutated))
+		return
+	}
+	seeds = spread(seeds, maxSeeds)
+	k.roots()
+	k.check(GroupHostile, "cut short", k.each(seeds, k.cutShort))
+	k.check(GroupHostile, "in the wrong encoding", k.each(seeds, k.wrongEncoding))
+	k.check(GroupHostile, "written differently", k.each(seeds, k.rewritten))
+	for _, r := range replacements() {
+		k.check(GroupHostile, r.name, k.each(seeds, func(s seed) error { return k.replaced(s, r) }))
+	}
+	k.check(GroupHostile, "with a member too many", k.each(seeds, k.memberAdded))
+	k.check(GroupHostile, "with a member too few", k.each(seeds, k.memberRemoved))
+	k.check(GroupHostile, "with a strange configuration", k.configurations(seeds[0]))
+}
+
+func (k *kit) each(seeds []seed, try func(seed) error) error {
+	for _, s := range seeds {
+		if err := try(s); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+	}
+	return nil
+}
+
+// spread picks n of all, evenly.
+func spread[T any](all []T, n int) []T {
+	if len(all) <= n {
+		return all
+	}
+	picked := make([]T, 0, n)
+	for i := range n {
+		picked = append(picked, all[i*len(all)/n])
+	}
+	return picked
+}
+
+// asJSON is a document that no plugin has to be asked for: what another report
+// would be transcoded to.
+func asJSON(text []byte) (*report.Document, error) {
+	source, err := report.Read(text, report.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	return source.As(report.JSON)
+}
+
+// try gives the plugin a document, and fails where it does worse than to answer by
+// the rules or to refuse. The result is nil where it was refused.
+func (k *kit) try(text []byte, config jsontext.Value) (*plugins.Result, error) {
+	doc, err := asJSON(text)
+	if err != nil {
+		return nil, nil // The host refuses it, by name.
+	}
+	result, err := k.plugin.Normalize(k.ctx, doc, config)
+	switch code := fault.CodeOf(err); {
+	case err == nil:
+		return &result, nil
+	case k.ctx.Err() == nil && isFailure(code):
+		return nil, err
+	default:
+		return nil, nil
+	}
+}
+
+// isFailure tells a failure of the plugin itself from a refusal: those are the
+// host's codes, of which a plugin may use one.
+func isFailure(code fault.Code) bool {
+	return code == "" || code != codeConfig && strings.HasPrefix(string(code), "plugin-")
+}
+
+// codeConfig is how a plugin refuses its configuration.
+const codeConfig fault.Code = "plugin-config-invalid"
+
+// roots gives the plugin what is no report at all.
+func (k *kit) roots() {
+	for _, text := range []string{"null", "true", "0", `""`, "{}", "[[]]", "[null]", "[{}]"} {
+		result, err := k.try([]byte(text), nil)
+		if err == nil && result != nil && len(result.Findings)+len(result.Skipped) == 0 {
+			err = errors.New("it passes for a report without findings, and so could commit a task")
+		}
+		k.check(GroupHostile, text+" for a report", err)
+	}
+}
+
+// cutShort cuts the document's text at many places; the host has to refuse each.
+func (k *kit) cutShort(s seed) error {
+	text := bytes.TrimSpace(s.doc.Bytes())
+	for i := range maxPlaces {
+		cut := text[:i*len(text)/maxPlaces]
+		if _, err := asJSON(cut); err == nil {
+			return fmt.Errorf("the host takes the first %d bytes of it for a report", len(cut))
+		}
+	}
+	return nil
+}
+
+// wrongEncoding gives the host text that is not UTF-8; it has to refuse it.
+func (k *kit) wrongEncoding(s seed) error {
+	text := string(s.doc.Bytes())
+	latin1 := strings.Replace(text, `"`, "\"\xe9", 1)
+	var utf16 []byte
+	for _, c := range []byte(text) {
+		utf16 = append(utf16, c, 0)
+	}
+	for name, broken := range map[string][]byte{"Latin-1": []byte(latin1), "UTF-16": utf16, "overlong": []byte("\xc0\xa2" + text)} {
+		if _, err := k.document(broken); err == nil {
+			return fmt.Errorf("the host takes %s for a report", name)
+		}
+	}
+	return nil
+}
+
+// rewritten writes the same document in other ways: indented, compact, and with
+// its names escaped. The answer has to be the same.
+func (k *kit) rewritten(s seed) error {
+	want, err := k.plugin.Normalize(k.ctx, s.doc, s.config)
+	if err != nil {
+		return nil // The minimal report may well be refused.
+	}
+	indented := jsontext.Value(bytes.Clone(s.doc.Bytes()))
+	compact := indented.Clone()
+	if err := errors.Join(indented.Indent(), compact.Compact()); err != nil {
+		return err
+	}
+	for name, text := range map[string][]byte{"indented": indented, "compact": compact, "with escaped names": escapeNames(compact)} {
+		doc, err := asJSON(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		got, err := k.plugin.Normalize(k.ctx, doc, s.config)
+		if err == nil {
+			err = compare(answerOf(got), answerOf(want))
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// escapeNames writes the first character of every member's name as an escape.
+func escapeNames(compact jsontext.Value) []byte {
+	var out []byte
+	d := jsontext.NewDecoder(bytes.NewReader(compact))
+	for from := 0; ; {
+		_, err := d.ReadToken()
+		if err != nil {
+			return append(out, compact[from:]...)
+		}
+		end := int(d.InputOffset())
+		token := compact[from:end]
+		from = end
+		kind, n := d.StackIndex(d.StackDepth())
+		if name := bytes.TrimPrefix(token, []byte(",")); kind == '{' && n%2 == 1 && len(name) > 2 && name[0] == '"' && name[1] < 0x80 && name[1] != '\\' {
+			out = append(out, token[:len(token)-len(name)]...)
+			out = fmt.Appendf(out, "\"\\u%04x", name[1])
+			token = name[2:]
+		}
+		out = append(out, token...)
+	}
+}

@@ -1,0 +1,111 @@
+package plugintest
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins/report"
+)
+
+// The report that a plugin has to get through within its limits.
+const (
+	manyItems = 10_000
+	muchText  = 4 << 20 // bytes
+)
+
+// limits has the plugin read a large report, and checks that what it calls items
+// is all that it reports about.
+func (k *kit) limits() {
+	k.items()
+	seeds := k.seeds()
+	largest := slices.MaxFunc(seeds, func(a, b seed) int { return cmp.Compare(len(a.doc.Bytes()), len(b.doc.Bytes())) })
+	k.measured("the largest report of the corpus", largest)
+	for _, s := range seeds {
+		if many, n := k.multiplied(s); n > 0 {
+			k.measured(fmt.Sprintf("%d items", n), many)
+			return
+		}
+	}
+	k.add(GroupLimits, fmt.Sprintf("%d items", manyItems), Skip, "no report of the corpus has an item to repeat")
+}
+
+// measured runs one report and says what it took.
+func (k *kit) measured(name string, s seed) {
+	start := time.Now()
+	reply, err := k.plugin.Ask(k.ctx, s.doc, s.config)
+	took := since(start)
+	if err == nil {
+		_, err = k.plugin.Normalize(k.ctx, s.doc, s.config)
+	}
+	size := fmt.Sprintf("%d KiB of report, %s, %d KiB of memory", len(s.doc.Bytes())>>10, took, reply.Memory>>10)
+	switch code := fault.CodeOf(err); {
+	case k.ctx.Err() != nil:
+	case err == nil:
+		k.add(GroupLimits, name, Pass, size)
+	case isFailure(code):
+		k.add(GroupLimits, name, Fail, explain(err))
+	default:
+		k.add(GroupLimits, name, Skip, "the plugin refuses it: "+explain(err))
+	}
+}
+
+// multiplied repeats a report's first item until there are many.
+func (k *kit) multiplied(s seed) (seed, int) {
+	for ref, raw := range s.doc.Items(k.plugin.Description().Items) {
+		n := min(manyItems, muchText/len(raw))
+		tokens, _ := report.Tokens(ref)
+		if len(tokens) == 0 || n < 2 {
+			break
+		}
+		var tree any
+		if json.Unmarshal(s.doc.Bytes(), &tree) != nil {
+			break
+		}
+		list := jsontext.Value("[" + string(bytes.Repeat(append(bytes.Clone(raw), ','), n-1)) + string(raw) + "]")
+		text, err := json.Marshal(set(tree, tokens[:len(tokens)-1], func(any) any { return list }), json.Deterministic(true))
+		if err != nil {
+			break
+		}
+		doc, err := asJSON(text)
+		if err != nil {
+			break
+		}
+		return seed{"many items", doc, s.config}, n
+	}
+	return seed{}, 0
+}
+
+// items checks that every finding is about an item: what a plugin does not call
+// an item it could drop, and nobody would see.
+func (k *kit) items() {
+	found := 0
+	for _, s := range k.seeds() {
+		result, err := k.plugin.Normalize(k.ctx, s.doc, s.config)
+		if err != nil {
+			continue
+		}
+		items := make(map[string]bool)
+		for ref := range s.doc.Items(k.plugin.Description().Items) {
+			items[ref] = true
+		}
+		found += len(items)
+		for _, f := range result.Findings {
+			if ref := f.Sources[0].Ref; !items[ref] {
+				k.add(GroupLimits, "items", Fail, fmt.Sprintf("%s: a finding is about %q, which no pattern of items names", s.name, ref))
+				return
+			}
+		}
+	}
+	if found == 0 {
+		k.add(GroupLimits, "items", Skip, "no report of the corpus has an item, so that conservation is not proven")
+		return
+	}
+	k.add(GroupLimits, "items", Pass, fmt.Sprintf("%d in the corpus, each accounted for", found))
+}

@@ -1,0 +1,164 @@
+package plugintest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// replacement is what stands in the place of a value.
+type replacement struct {
+	name  string
+	value func() any
+	few   bool // It is large: some places will do.
+}
+
+func replacements() []replacement {
+	value := func(v any) func() any { return func() any { return v } }
+	number := func(text string) func() any { return value(jsontext.Value(text)) }
+	return []replacement{
+		{"null for a value", value(nil), false},
+		{"true for a value", value(true), false},
+		{"0 for a value", value(0), false},
+		{"a negative number for a value", value(-1), false},
+		{"a fraction for a value", number("1.5"), false},
+		{"an exponent for a value", number("1e0"), false},
+		{"a number beyond 64 bits for a value", number("123456789012345678901234567890"), false},
+		{"a number beyond every float for a value", number("1e999"), false},
+		{"an empty text for a value", value(""), false},
+		{"control characters for a value", value("\x00\x1f\u007f\u2028\u202e\ufffd"), false},
+		{"a long text for a value", value(strings.Repeat("long ", 200_000)), true},
+		{"an empty list for a value", value([]any{}), false},
+		{"a list of nulls for a value", value([]any{nil, nil}), false},
+		{"an empty object for a value", value(map[string]any{}), false},
+		{"a deep list for a value", func() any { return nested(90) }, true},
+		{"a list of 50,000 for a value", func() any { return slices.Repeat([]any{1}, 50_000) }, true},
+	}
+}
+
+func nested(levels int) any {
+	var v any = "deep"
+	for range levels {
+		v = []any{v}
+	}
+	return v
+}
+
+// replaced replaces values all over a report.
+func (k *kit) replaced(s seed, r replacement) error {
+	n := maxPlaces
+	if r.few {
+		n = 3
+	}
+	return k.mutated(s, n, func(tree any, place []string) any { return set(tree, place, func(any) any { return r.value() }) })
+}
+
+func (k *kit) memberAdded(s seed) error {
+	return k.mutated(s, maxPlaces, func(tree any, place []string) any {
+		return set(tree, place, func(v any) any {
+			object, ok := v.(map[string]any)
+			if !ok {
+				return v
+			}
+			object = maps.Clone(object)
+			object["an unknown member"] = map[string]any{"with": []any{"a", "value"}}
+			return object
+		})
+	})
+}
+
+func (k *kit) memberRemoved(s seed) error {
+	return k.mutated(s, maxPlaces, func(tree any, place []string) any {
+		if len(place) == 0 {
+			return tree
+		}
+		last := place[len(place)-1]
+		return set(tree, place[:len(place)-1], func(v any) any {
+			switch v := v.(type) {
+			case map[string]any:
+				v = maps.Clone(v)
+				delete(v, last)
+				return v
+			case []any:
+				i, _ := strconv.Atoi(last)
+				return slices.Delete(slices.Clone(v), i, i+1)
+			}
+			return v
+		})
+	})
+}
+
+// mutated tries n mutations of a report, at places spread over it.
+func (k *kit) mutated(s seed, n int, mutate func(tree any, place []string) any) error {
+	var tree any
+	if err := json.Unmarshal(s.doc.Bytes(), &tree); err != nil {
+		return err
+	}
+	for _, place := range spread(places(tree, nil), n) {
+		text, err := json.Marshal(mutate(tree, place), json.Deterministic(true))
+		if err != nil {
+			return err
+		}
+		if _, err := k.try(text, s.config); err != nil {
+			return fmt.Errorf("at /%s: %w", strings.Join(place, "/"), err)
+		}
+	}
+	return nil
+}
+
+// places lists the way to every value below a tree, itself included, in an order
+// of their own.
+func places(tree any, way []string) [][]string {
+	all := [][]string{slices.Clone(way)}
+	switch v := tree.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			all = append(all, places(v[name], append(way, name))...)
+		}
+	case []any:
+		for i := range v {
+			all = append(all, places(v[i], append(way, strconv.Itoa(i)))...)
+		}
+	}
+	return all
+}
+
+// set returns a tree in which the value at a place is another; the tree itself
+// stays as it is.
+func set(tree any, place []string, change func(any) any) any {
+	if len(place) == 0 {
+		return change(tree)
+	}
+	switch v := tree.(type) {
+	case map[string]any:
+		v = maps.Clone(v)
+		v[place[0]] = set(v[place[0]], place[1:], change)
+		return v
+	case []any:
+		v = slices.Clone(v)
+		if i, err := strconv.Atoi(place[0]); err == nil && i < len(v) {
+			v[i] = set(v[i], place[1:], change)
+		}
+		return v
+	}
+	return tree
+}
+
+// configurations gives the plugin settings that it cannot know.
+func (k *kit) configurations(s seed) error {
+	for _, text := range []string{
+		`{"no-such-setting":1}`, `{"categories":null}`, `{"categories":[]}`, `{"categories":{"default":1}}`,
+		`{"categories":{"rules":{"x":{}}}}`, `{"":""}`, `{"a":` + strings.Repeat("[", 60) + strings.Repeat("]", 60) + `}`,
+		`{"long":"` + strings.Repeat("x", 1<<20) + `"}`,
+	} {
+		if _, err := k.try(s.doc.Bytes(), jsontext.Value(text)); err != nil {
+			return fmt.Errorf("%.40s: %w", text, err)
+		}
+	}
+	return nil
+}

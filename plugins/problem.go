@@ -1,0 +1,64 @@
+package plugins
+
+import "github.com/switchyard-dev/switchyard/host/fault"
+
+// Problem says which rule of the ABI a plugin breaks, under a code that several
+// share. It stands in the error's details as "problem", and compares with
+// errors.Is: errors.Is(err, plugins.ForbiddenImport).
+type Problem string
+
+// Error implements error.
+func (p Problem) Error() string { return "plugin problem " + string(p) }
+
+// What CodeABI can mean.
+const (
+	// NotWasm: the file is something else; the message says what.
+	NotWasm Problem = "not-wasm"
+	// Component: it is a module of the component model.
+	Component Problem = "component"
+	// Malformed: it is no valid module, or uses what the host does not know.
+	Malformed Problem = "malformed"
+	// Oversized: it declares more functions, variables or tables than the limits.
+	Oversized Problem = "oversized"
+	// UnknownABI: it speaks another version of the ABI.
+	UnknownABI Problem = "unknown-abi"
+	// MissingExport: an export of the ABI is missing.
+	MissingExport Problem = "missing-export"
+	// WrongExport: an export has another type.
+	WrongExport Problem = "wrong-export"
+	// ForbiddenImport: it imports something outside of WASI preview 1.
+	ForbiddenImport Problem = "forbidden-import"
+	// NullPointer: sy_alloc refused to hand out memory.
+	NullPointer Problem = "null-pointer"
+	// OutOfRange: a pointer leads out of the plugin's memory.
+	OutOfRange Problem = "out-of-range"
+	// Overlap: sy_alloc handed out the same memory twice.
+	Overlap Problem = "overlap"
+)
+
+// What CodeInvalidOutput can mean.
+const (
+	// InvalidUTF8: the answer is not UTF-8.
+	InvalidUTF8 Problem = "invalid-utf8"
+	// InvalidJSON: the answer is not one JSON value, or has a key twice.
+	InvalidJSON Problem = "invalid-json"
+	// WrongSchema: the answer breaks the schema.
+	WrongSchema Problem = "wrong-schema"
+	// ReservedName: the plugin takes a built-in plugin's name.
+	ReservedName Problem = "reserved-name"
+)
+
+// What CodeConservation can mean.
+const (
+	// Dropped: an item of the report is neither a finding nor skipped.
+	Dropped Problem = "dropped"
+	// Invented: a ref leads nowhere.
+	Invented Problem = "invented"
+	// Contradicted: an item is both a finding and skipped, or skipped twice.
+	Contradicted Problem = "contradicted"
+)
+
+// broken is an error of code that names its problem.
+func broken(code fault.Code, problem Problem, format string, args ...any) *fault.Error {
+	return fault.New(code, format, args...).With("problem", string(problem)).Because(problem)
+}

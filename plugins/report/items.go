@@ -1,0 +1,139 @@
+package report
+
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// anyElement stands in an item pattern for every element of an array.
+const anyElement = "*"
+
+// Items yields the pointer and the text of every value that one of the patterns
+// matches, in the order of the report; a value that several match may come more
+// than once. A pattern is a JSON Pointer in which the token "*" stands for every
+// element of an array. An ill-formed pattern matches nothing; check it with
+// Tokens first.
+//
+// The report is walked over once, however many patterns there are.
+func (d *Document) Items(patterns []string) func(yield func(ref string, raw jsontext.Value) bool) {
+	root := &pattern{}
+	for _, p := range patterns {
+		if tokens, ok := Tokens(p); ok {
+			root.add(tokens)
+		}
+	}
+	return func(yield func(string, jsontext.Value) bool) {
+		w := walk{data: d.data, yield: yield}
+		w.value(root, value(d.data, 0))
+	}
+}
+
+// pattern is a step of item patterns that begin alike: what may come next.
+type pattern struct {
+	leaf  bool // One ends here.
+	any   *pattern
+	named map[string]*pattern
+}
+
+func (p *pattern) add(tokens []string) {
+	if len(tokens) == 0 {
+		p.leaf = true
+		return
+	}
+	if tokens[0] == anyElement {
+		if p.any == nil {
+			p.any = &pattern{}
+		}
+		p.any.add(tokens[1:])
+		return
+	}
+	if p.named == nil {
+		p.named = make(map[string]*pattern)
+	}
+	if p.named[tokens[0]] == nil {
+		p.named[tokens[0]] = &pattern{}
+	}
+	p.named[tokens[0]].add(tokens[1:])
+}
+
+// find returns what follows the member with a quoted key.
+func (p *pattern) find(key []byte) (string, *pattern) {
+	for name, next := range p.named {
+		if is(key, name) {
+			return name, next
+		}
+	}
+	return "", nil
+}
+
+// walk is one walk over a document. It goes as deep as its patterns are long.
+type walk struct {
+	data  []byte
+	ref   []byte // of the value at hand
+	yield func(string, jsontext.Value) bool
+	done  bool // The caller wants no more.
+}
+
+// value walks over the value at i and returns where it ends.
+func (w *walk) value(p *pattern, i int) int {
+	if i >= len(w.data) {
+		return i
+	}
+	end := 0
+	switch {
+	case w.data[i] == '[' && (p.any != nil || p.named != nil):
+		end = w.array(p, i)
+	case w.data[i] == '{' && p.named != nil:
+		end = w.object(p, i)
+	default:
+		end = valueEnd(w.data, i)
+	}
+	if p.leaf && !w.done {
+		w.done = !w.yield(string(w.ref), w.data[i:end])
+	}
+	return end
+}
+
+func (w *walk) array(p *pattern, i int) int {
+	outside := len(w.ref)
+	i++
+	for n := 0; ; n++ {
+		if i = value(w.data, i); i >= len(w.data) || w.data[i] == ']' || w.done {
+			return i + 1
+		}
+		w.ref = strconv.AppendInt(append(w.ref, '/'), int64(n), 10)
+		end := 0
+		if next := p.named[string(w.ref[outside+1:])]; next != nil {
+			end = w.value(next, i)
+		}
+		if p.any != nil {
+			end = w.value(p.any, i)
+		}
+		if end == 0 {
+			end = valueEnd(w.data, i)
+		}
+		i = end
+		w.ref = w.ref[:outside]
+	}
+}
+
+func (w *walk) object(p *pattern, i int) int {
+	outside := len(w.ref)
+	i++
+	for {
+		if i = value(w.data, i); i >= len(w.data) || w.data[i] == '}' || w.done {
+			return i + 1
+		}
+		end := stringEnd(w.data, i)
+		key := w.data[i:end]
+		i = value(w.data, end)
+		if name, next := p.find(key); next != nil {
+			w.ref = append(append(w.ref, '/'), escape(name)...)
+			i = w.value(next, i)
+			w.ref = w.ref[:outside]
+		} else {
+			i = valueEnd(w.data, i)
+		}
+	}
+}

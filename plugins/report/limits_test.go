@@ -1,0 +1,71 @@
+package report_test
+
+import (
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins/report"
+)
+
+// TestAtTheLimit reads the largest reports that there may be, ordinary ones and
+// those that take the most memory. Measured as the peak of a process of their
+// own, report included: JSON 37 MB, lines 70 MB, the test report 140 MB, names
+// 200 MB, children apart 190 MB, quotation marks 410 MB.
+func TestAtTheLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	const size = report.DefaultBytes
+	const most = 512 << 20
+	heap := func() int64 {
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return int64(stats.HeapSys) // This never shrinks, so it shows the peak.
+	}
+	before := heap()
+	fill := func(before, unit, after string) func() []byte {
+		return func() []byte {
+			text := append(make([]byte, 0, size), before...)
+			for len(text)+len(unit)+len(after) <= size {
+				text = append(text, unit...)
+			}
+			return append(text, after...)
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		format report.Format
+		text   func() []byte
+		code   fault.Code
+	}{
+		{"JSON", report.JSON, fill("[0", `,{"a":"b"}`, "]"), ""},
+		{"lines of a digit", report.Lines, fill("", "1\n", "\n\n"), ""},
+		{"lines that are cut short", report.Lines, fill("1\n", "[\n", "\n"), report.CodeInvalidJSON},
+		{"a test report", report.XML, fill("<r>", `<testcase classname="pkg.Suite" name="test 1" time="0.1"><failure message="m">at line</failure></testcase>`+"\n", "</r>"), ""},
+		{"small elements", report.XML, fill("<r>", "<a/>", "</r>"), report.CodeTooLarge},
+		{"one text that grows", report.XML, fill("<r>", `"`, "</r>"), report.CodeTooLarge},
+		{"one name", report.XML, fill("<r", "x", "/>"), report.CodeTooLarge},
+		{"attributes", report.XML, fill("<r", " a=''", "/>"), report.CodeTooLarge},
+		{"children apart, on every level", report.XML, fill(strings.Repeat("<a><b/><c/><b/>", 61), "<x>&amp;&amp;"+strings.Repeat("y", 400)+"</x>", strings.Repeat("</a>", 61)), ""},
+		{"a declaration that does not end", report.XML, fill("<?xml ", " ", ""), report.CodeInvalidXML},
+		{"a quote that does not end", report.XML, fill("<r a='", "<a b=", ""), report.CodeInvalidXML},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			debug.FreeOSMemory()
+			s, err := report.Read(c.text(), report.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = s.As(c.format)
+			if got := fault.CodeOf(err); got != c.code {
+				t.Errorf("code %q (%v), want %q", got, err, c.code)
+			}
+			if grown := heap() - before; grown > most {
+				t.Errorf("the heap has grown by %d MB", grown>>20)
+			}
+		})
+	}
+}

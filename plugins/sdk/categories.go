@@ -1,0 +1,113 @@
+package sdk
+
+// Categories is the configuration that all linters' plugins share: which
+// category the findings of a rule, a tag or a severity have.
+//
+//	{"categories": {
+//	  "default": "lint-violation",
+//	  "rules": {"no-unused-vars": "dead-code"},
+//	  "tags": {"security": "silenced-failure"},
+//	  "severities": {"warning": "style"}
+//	}}
+type Categories struct {
+	fallback                string
+	rules, tags, severities map[string]string
+	unmapped                []Unmapped
+	noted                   map[string]bool
+}
+
+// Categories reads the whole configuration as such. usual is the default's
+// default.
+func (r Report) Categories(usual string) (*Categories, error) {
+	for name := range r.Config.Members() {
+		if name != "categories" {
+			return nil, unknownSetting("", name)
+		}
+	}
+	return ReadCategories(r.Config.Get("categories"), usual)
+}
+
+// ReadCategories reads the setting called categories, for a plugin that has
+// others, too.
+func ReadCategories(categories Value, usual string) (*Categories, error) {
+	c := &Categories{fallback: usual, noted: make(map[string]bool)}
+	if categories == nil {
+		return c, nil
+	}
+	if categories.Kind() != "object" {
+		return nil, wrongSetting("/categories", "an object", categories)
+	}
+	for name, value := range categories.Members() {
+		switch name {
+		case "rules", "tags", "severities":
+		case "default":
+			if c.fallback, _ = value.Text(); c.fallback == "" {
+				return nil, wrongSetting("/categories/default", "a category", value)
+			}
+		default:
+			return nil, unknownSetting("/categories", name)
+		}
+	}
+	for _, table := range []struct {
+		name string
+		into *map[string]string
+	}{{"rules", &c.rules}, {"tags", &c.tags}, {"severities", &c.severities}} {
+		if err := readTable(table.into, categories.Get(table.name), "/categories/"+table.name); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+func readTable(into *map[string]string, names Value, pointer string) *Error {
+	if names == nil {
+		return nil
+	}
+	if names.Kind() != "object" {
+		return wrongSetting(pointer, "an object", names)
+	}
+	*into = make(map[string]string)
+	for name, value := range names.Members() {
+		category, _ := value.Text()
+		if category == "" {
+			return wrongSetting(pointer+Pointer(name), "a category", value)
+		}
+		(*into)[name] = category
+	}
+	return nil
+}
+
+func wrongSetting(pointer, wanted string, found Value) *Error {
+	return RefuseConfig(pointer, pointer+" must be "+wanted+", but it is "+found.Excerpt(), "")
+}
+
+func unknownSetting(where, name string) *Error {
+	return RefuseConfig(where+Pointer(name), description.Name+" has no setting "+Value(appendText(nil, name)).Excerpt(),
+		"it takes categories: default, rules, tags, severities")
+}
+
+// Of returns the category of a finding: that of its rule, else of the first of
+// its tags that has one, else of its severity in the tool's own word, else the
+// default. "" is a rule or severity that the finding does not have.
+func (c *Categories) Of(rule string, tags []string, severity string) string {
+	if category := c.rules[rule]; category != "" && rule != "" {
+		return category
+	}
+	for _, tag := range tags {
+		if category := c.tags[tag]; category != "" {
+			return category
+		}
+	}
+	if category := c.severities[severity]; category != "" && severity != "" {
+		return category
+	}
+	if rule != "" && !c.noted[rule] {
+		c.noted[rule] = true
+		c.unmapped = append(c.unmapped, Unmapped{rule, c.fallback})
+	}
+	return c.fallback
+}
+
+// Unmapped returns the rules whose findings got the default, each once: it
+// belongs into the answer.
+func (c *Categories) Unmapped() []Unmapped { return c.unmapped }

@@ -1,0 +1,99 @@
+package sdk
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// Error is why a report, or the plugin's configuration, is refused.
+type Error struct {
+	// Code becomes the command's error code: lower-case words joined by dashes, of
+	// which the first is the format's or the plugin's own. "" stands for
+	// "<plugin>-invalid".
+	Code string
+	// Message is one lower-case sentence without a full stop.
+	Message string
+	// Hint says what to do about it; it may be empty.
+	Hint string
+	// Ref is a JSON Pointer to the part of the report that is wrong, or nil.
+	Ref *string
+	// Details are the evidence, under snake_case names. Values are what JSON can
+	// say: texts, numbers, booleans, nil, and a Value as it stands.
+	Details map[string]any
+}
+
+// Error implements error.
+func (e *Error) Error() string { return e.Message }
+
+// CodeConfigInvalid is the code of a configuration that is refused, in every
+// plugin.
+const CodeConfigInvalid = "plugin-config-invalid"
+
+// Refuse returns the error that the value at ref is not what it must be:
+// wanted follows "must be". The Ref of one that is missing leads to the object
+// that lacks it.
+func (r Report) Refuse(code, ref, wanted string) *Error {
+	message := ref + " must be " + wanted + ", but it is " + r.At(ref).Excerpt()
+	return r.Fail(code, ref, message)
+}
+
+// Fail returns the error that something is wrong with the value at ref, with a
+// message of the caller's own.
+func (r Report) Fail(code, ref, message string) *Error {
+	found := r.At(ref)
+	if found == nil {
+		ref = ref[:max(strings.LastIndexByte(ref, '/'), 0)]
+	}
+	return newError(code, ref, message, found)
+}
+
+func newError(code, ref, message string, found Value) *Error {
+	details := map[string]any{"got": found.Kind()}
+	if found != nil && len(found) <= excerptSize {
+		details["value"] = found
+	}
+	return &Error{Code: code, Message: message, Ref: &ref, Details: details}
+}
+
+// RefuseConfig returns the error that the configuration is wrong at pointer, a
+// JSON Pointer.
+func RefuseConfig(pointer, message, hint string) *Error {
+	return &Error{Code: CodeConfigInvalid, Message: message, Hint: hint, Details: map[string]any{"config": pointer}}
+}
+
+// asError is what the host is told of an error.
+func asError(err error) *Error {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = &Error{Message: err.Error()}
+	}
+	named := *e
+	if named.Code == "" {
+		named.Code = description.Name + "-invalid"
+	}
+	return &named
+}
+
+// Pointer returns the JSON Pointer (RFC 6901) of these tokens, which are strings
+// or ints: Pointer("runs", 0, "a/b") is "/runs/0/a~1b".
+func Pointer(tokens ...any) string {
+	var b strings.Builder
+	for _, token := range tokens {
+		b.WriteByte('/')
+		switch token := token.(type) {
+		case int:
+			b.WriteString(strconv.Itoa(token))
+		case string:
+			b.WriteString(escapes.Replace(token))
+		default:
+			panic("sdk: a token of a JSON Pointer is a string or an int")
+		}
+	}
+	return b.String()
+}
+
+var (
+	escapes   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescapes = strings.NewReplacer("~1", "/", "~0", "~")
+)

@@ -1,0 +1,359 @@
+// Package examples_test holds the three worked examples against one corpus, and
+// against each other: the ABI favours no toolchain.
+package examples_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"unicode/utf16"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/plugins/plugintest"
+	"github.com/switchyard-dev/switchyard/plugins/report"
+)
+
+// languages are the examples' folders.
+var languages = []string{"assemblyscript", "c", "go"}
+
+// module returns an example's module: the committed one, or that of Go, which is
+// too large to be committed, freshly built.
+func module(t testing.TB, language string) []byte {
+	t.Helper()
+	file := filepath.Join(language, "todo-scan.wasm")
+	if language == "go" {
+		file = goModule(t)
+	}
+	wasm, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wasm
+}
+
+var (
+	buildGo sync.Once
+	goDir   string
+	goErr   error
+)
+
+func goModule(t testing.TB) string {
+	t.Helper()
+	file := func() string { return filepath.Join(goDir, "todo-scan.wasm") }
+	buildGo.Do(func() {
+		if goDir, goErr = os.MkdirTemp("", "switchyard-example-"); goErr != nil {
+			return
+		}
+		cmd := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-ldflags=-s -w", "-o", file(), "./go")
+		cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			goErr = errors.Join(err, errors.New(string(out)))
+		}
+	})
+	if goErr != nil {
+		t.Fatal(goErr)
+	}
+	return file()
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if goDir != "" {
+		_ = os.RemoveAll(goDir)
+	}
+	os.Exit(code)
+}
+
+func load(t testing.TB, language string, config plugins.Config) *plugins.Plugin {
+	t.Helper()
+	r := plugins.New(config)
+	t.Cleanup(func() { _ = r.Close(t.Context()) })
+	p, err := r.Load(t.Context(), module(t, language))
+	if err != nil {
+		t.Fatalf("%s: %v", language, err)
+	}
+	return p
+}
+
+// ask has a plugin answer, and the host judge the answer.
+func ask(t testing.TB, p *plugins.Plugin, text string, config jsontext.Value) (plugins.Result, *fault.Error) {
+	t.Helper()
+	doc, err := report.Parse([]byte(text), report.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := p.Normalize(t.Context(), doc, config)
+	if err == nil {
+		return result, nil
+	}
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		t.Fatal(err)
+	}
+	return result, f
+}
+
+// vector is a case of the corpus.
+type vector struct {
+	Name       string         `json:"name"`
+	Config     jsontext.Value `json:"config"`
+	Report     jsontext.Value `json:"report"`
+	ReportText string         `json:"report_text"`
+	Want       *answer        `json:"want"`
+	WantError  *refusal       `json:"want_error"`
+}
+
+type answer struct {
+	Critic   string             `json:"critic"`
+	Findings []answerFinding    `json:"findings"`
+	Skipped  []plugins.Skipped  `json:"skipped"`
+	Unmapped []plugins.Unmapped `json:"unmapped"`
+}
+
+type answerFinding struct {
+	Category    string  `json:"category"`
+	Severity    string  `json:"severity"`
+	File        *string `json:"file"`
+	Line        *int    `json:"line"`
+	Remediation string  `json:"remediation"`
+	Ref         string  `json:"ref"`
+}
+
+type refusal struct {
+	Code    string         `json:"code"`
+	Message string         `json:"message"` // a part of it
+	Ref     *string        `json:"ref"`
+	Details map[string]any `json:"details"`
+}
+
+func (v vector) text() string {
+	if v.Report != nil {
+		return string(v.Report)
+	}
+	return v.ReportText
+}
+
+func corpus(t testing.TB) []vector {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("corpus", "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatal("no corpus", err)
+	}
+	vectors := make([]vector, len(files))
+	for i, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := &vectors[i]
+		if err := jsonv2.Unmarshal(data, v, jsonv2.RejectUnknownMembers(true)); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		if v.Name != strings.TrimSuffix(filepath.Base(file), ".json") || (v.Want == nil) == (v.WantError == nil) {
+			t.Fatalf("%s: a vector has its file's name, and one expectation", file)
+		}
+	}
+	return vectors
+}
+
+func TestExamplesFollowTheCorpus(t *testing.T) {
+	for _, language := range languages {
+		t.Run(language, func(t *testing.T) {
+			if language == "go" && testing.Short() {
+				t.Skip("compiling a module of this size takes too long under the race detector")
+			}
+			p := load(t, language, plugins.Config{})
+			for _, v := range corpus(t) {
+				t.Run(v.Name, func(t *testing.T) { check(t, p, v) })
+			}
+		})
+	}
+}
+
+func check(t *testing.T, p *plugins.Plugin, v vector) {
+	result, err := ask(t, p, v.text(), v.Config)
+	if v.WantError == nil {
+		if err != nil {
+			t.Fatalf("got %s: %v", err.Code, err)
+		}
+		if got := shape(result); !same(t, got, v.Want) {
+			t.Errorf("got %+v\nwant %+v", got, v.Want)
+		}
+		return
+	}
+	want := v.WantError
+	if err == nil {
+		t.Fatalf("got %+v, want %s", result, want.Code)
+	}
+	if string(err.Code) != want.Code || !strings.Contains(err.Message, want.Message) {
+		t.Errorf("got %s: %s", err.Code, err.Message)
+	}
+	if want.Ref != nil && err.Details["ref"] != *want.Ref {
+		t.Errorf("the error points to %v, want %q", err.Details["ref"], *want.Ref)
+	}
+	for name, value := range want.Details {
+		if got := err.Details[name]; !reflect.DeepEqual(got, value) {
+			t.Errorf("details.%s is %v, want %v", name, got, value)
+		}
+	}
+}
+
+// TestExamplesPassTheKit is what an author would run. Go's turn is in the tests of
+// package scaffold: a guest that large takes long.
+func TestExamplesPassTheKit(t *testing.T) {
+	for _, language := range []string{"assemblyscript", "c"} {
+		t.Run(language, func(t *testing.T) {
+			plugintest.Test(t, module(t, language), plugintest.Options{Corpus: "corpus"})
+		})
+	}
+}
+
+// shape is a result as a vector writes it.
+func shape(r plugins.Result) *answer {
+	a := &answer{Critic: r.Critic, Skipped: r.Skipped, Unmapped: r.Unmapped}
+	for _, f := range r.Findings {
+		a.Findings = append(a.Findings, answerFinding{f.Category, string(f.Severity), f.File, f.Line, f.Remediation, f.Sources[0].Ref})
+	}
+	return a
+}
+
+func same(t testing.TB, a, b any) bool {
+	t.Helper()
+	x, errX := jsonv2.Marshal(a)
+	y, errY := jsonv2.Marshal(b)
+	if err := errors.Join(errX, errY); err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Equal(x, y)
+}
+
+// TestExamplesAgree changes one thing at a time in a report, and wants three equal
+// answers, whatever they are; only the words of messages may differ.
+func TestExamplesAgree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a large guest hundreds of times")
+	}
+	var all []*plugins.Plugin
+	for i, language := range languages {
+		// What is left in memory must not matter, either.
+		all = append(all, load(t, language, plugins.Config{Litter: []byte{0, '"', 0xff}[i]}))
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		text, config := drawReport(rt), drawConfig(rt)
+		first, firstErr := ask(t, all[0], text, config)
+		for i, p := range all[1:] {
+			result, err := ask(t, p, text, config)
+			if !same(t, shape(first), shape(result)) || !sameRefusal(firstErr, err) {
+				rt.Fatalf("%s\n%s\n%s: %+v %v\n%s: %+v %v", text, config, languages[0], shape(first), firstErr, languages[i+1], shape(result), err)
+			}
+		}
+	})
+}
+
+func sameRefusal(a, b *fault.Error) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Code == b.Code && (a.Hint == "") == (b.Hint == "") && reflect.DeepEqual(a.Details, b.Details)
+}
+
+// words say something in some place of a report, and text is text that is hard to
+// write or to compare.
+var (
+	words = []string{`"todo-scan"`, `"high"`, `"low"`, `"TODO"`, `"./a.go"`, `""`, "0", "1", "-1", "-0", "1.0", "2147483647", "2147483648",
+		"99999999999", "true", "false", "null", "[]", "{}", `["x"]`, `["x",1]`, `{"a":{"b":[1,"]"]}}`, `"hi\u0067h"`, `"\""`}
+	texts = []string{"TODO", "FIXME", "a/b~c", "\\", `"`, "\x00\x1f", "é\u2028", "\U0001d11e", "{[,]}", "", "toString", strings.Repeat("ü", 120)}
+)
+
+func drawText(t *rapid.T, name string) string {
+	text := rapid.SampledFrom(texts).Draw(t, name)
+	quoted, _ := json.Marshal(text)
+	if !rapid.Bool().Draw(t, name+" escaped") {
+		return string(quoted)
+	}
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, unit := range utf16Units(text) {
+		b.WriteString(`\u` + strings.ToUpper(hex4(unit)))
+	}
+	return b.String() + `"`
+}
+
+// drawReport draws a report that is right but for one member, at the most.
+func drawReport(t *rapid.T) string {
+	n := rapid.IntRange(0, 4).Draw(t, "items")
+	members := [][2]string{{"tool", `"todo-scan"`}, {"complete", "true"}}
+	var items []string
+	at := rapid.IntRange(-1, n).Draw(t, "where it is wrong")
+	for i := range n {
+		item := [][2]string{
+			{"path", drawText(t, "path")}, {"line", "7"}, {"tag", drawText(t, "tag")},
+			{"priority", rapid.SampledFrom([]string{`"high"`, `"low"`}).Draw(t, "priority")},
+			{"labels", "[" + drawText(t, "label") + `, "x"]`}, {"text", drawText(t, "text")},
+			{"ignored", rapid.SampledFrom([]string{"true", "false", "null"}).Draw(t, "ignored")},
+		}
+		for m := range item {
+			if item[m][1] == `""` {
+				item[m][1] = `"filled"`
+			}
+		}
+		items = append(items, object(t, item, at == i))
+	}
+	members = append(members, [2]string{"items", "[" + strings.Join(items, " , ") + "]"})
+	return object(t, members, at == n)
+}
+
+// object writes an object, in any order. If it is to be wrong, one member is left
+// out, or says something else.
+func object(t *rapid.T, members [][2]string, wrong bool) string {
+	members = rapid.Permutation(members).Draw(t, "order")
+	if wrong {
+		i := rapid.IntRange(0, len(members)-1).Draw(t, "member")
+		if rapid.Bool().Draw(t, "left out") {
+			members = append(members[:i:i], members[i+1:]...)
+		} else {
+			members[i][1] = rapid.SampledFrom(words).Draw(t, "word")
+		}
+	}
+	space := rapid.SampledFrom([]string{"", " ", "\n\t"}).Draw(t, "space")
+	var b strings.Builder
+	for i, m := range members {
+		if i > 0 {
+			b.WriteString("," + space)
+		}
+		b.WriteString(space + `"` + m[0] + `"` + space + ":" + m[1])
+	}
+	return "{" + b.String() + space + "}"
+}
+
+func drawConfig(t *rapid.T) jsontext.Value {
+	tables := [][2]string{
+		{"default", `"other"`},
+		{"rules", `{"TODO": "a", "\\": "b", "a/b~c": "c"}`},
+		{"tags", `{` + drawText(t, "configured tag") + `: "d"}`},
+		{"severities", `{"high": "e"}`},
+	}
+	n := rapid.IntRange(0, len(tables)).Draw(t, "settings")
+	inner := object(t, tables[:n], n > 0 && rapid.IntRange(0, 9).Draw(t, "wrong configuration") == 0)
+	if rapid.IntRange(0, 19).Draw(t, "other setting") == 0 {
+		return jsontext.Value(`{"` + strings.Trim(rapid.SampledFrom(words).Draw(t, "setting"), `"`) + `x": 1}`)
+	}
+	return jsontext.Value(`{"categories": ` + inner + `}`)
+}
+
+func utf16Units(text string) []uint16 { return utf16.Encode([]rune(text)) }
+
+func hex4(unit uint16) string { return fmt.Sprintf("%04x", unit) }

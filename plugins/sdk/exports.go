@@ -1,0 +1,39 @@
+//go:build wasip1
+
+package sdk
+
+import "unsafe"
+
+// blocks are all that the host and this module have handed to each other, by
+// address. It keeps the memory alive; Go's collector does not move it.
+var blocks = make(map[unsafe.Pointer][]byte)
+
+//go:wasmexport switchyard_abi_v1
+func marker() {}
+
+//go:wasmexport sy_alloc
+func alloc(size uint32) unsafe.Pointer {
+	// One byte more, so that an empty block has an address of its own, too.
+	return hold(make([]byte, size, int(size)+1))
+}
+
+//go:wasmexport sy_describe
+func exportDescribe() uint64 {
+	return packed(describe())
+}
+
+//go:wasmexport sy_normalize
+func exportNormalize(report unsafe.Pointer, reportLen uint32, config unsafe.Pointer, configLen uint32) uint64 {
+	return packed(respond(blocks[report][:reportLen], blocks[config][:configLen]))
+}
+
+func hold(block []byte) unsafe.Pointer {
+	at := unsafe.Pointer(unsafe.SliceData(block))
+	blocks[at] = block
+	return at
+}
+
+// packed is where an answer lies: the address above, the length below.
+func packed(answer []byte) uint64 {
+	return uint64(uintptr(hold(answer)))<<32 | uint64(len(answer))
+}

@@ -1,0 +1,250 @@
+// Package scaffold starts plugins. It writes one of the worked examples of package
+// sdk under a new name, with a copy of the SDK beside it, so that a plugin depends
+// on nothing that could change or vanish.
+package scaffold
+
+import (
+	"embed"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/plugins/builtin"
+	"github.com/switchyard-dev/switchyard/plugins/sdk"
+)
+
+// The codes of a plugin that cannot be started.
+const (
+	// CodeExists: there is something in the folder already.
+	CodeExists fault.Code = "plugin-scaffold-exists"
+	// CodeName: no plugin can have that name.
+	CodeName fault.Code = "plugin-scaffold-name"
+	// CodeUnwritable: the folder cannot be created or written to.
+	CodeUnwritable fault.Code = "plugin-scaffold-unwritable"
+)
+
+// Language is what a plugin is written in.
+type Language string
+
+// The languages.
+const (
+	Go             Language = "go"
+	AssemblyScript Language = "assemblyscript"
+	C              Language = "c"
+)
+
+// Languages lists the languages.
+func Languages() []Language { return []Language{Go, AssemblyScript, C} }
+
+// Project is a plugin that was started.
+type Project struct {
+	Name     string   `json:"name"`
+	Language Language `json:"language"`
+	// Dir is the folder that was given, and Files are those in it, relative, with
+	// slashes and in byte order.
+	Dir   string   `json:"dir"`
+	Files []string `json:"files"`
+	// Build are commands that make the module, each another way to do it, to be
+	// run in the folder.
+	Build []string `json:"build"`
+	// Module is the file that they make.
+	Module string `json:"module"`
+}
+
+// NameOf returns the name of a plugin in a folder: the folder's own, in lower case
+// and with dashes for underscores and spaces. It need not be a plugin's name.
+func NameOf(dir string) string {
+	if full, err := filepath.Abs(dir); err == nil {
+		dir = full
+	}
+	return strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(filepath.Base(dir)))
+}
+
+// Write starts a plugin in a new or empty folder. Its name is usually NameOf(dir);
+// the language is one of Languages.
+//
+// # Errors
+//
+// A *fault.Error with CodeExists, CodeName or CodeUnwritable. Files that were
+// written before an error stay.
+func Write(dir string, language Language, name string) (Project, error) {
+	if err := checkName(name); err != nil {
+		return Project{}, err
+	}
+	files, err := render(language, name)
+	if err != nil {
+		return Project{}, err
+	}
+	if err := makeEmpty(dir); err != nil {
+		return Project{}, err
+	}
+	p := Project{Name: name, Language: language, Dir: dir, Module: name + ".wasm"}
+	for _, command := range templates()[language].build {
+		p.Build = append(p.Build, strings.ReplaceAll(command, exampleName, name))
+	}
+	p.Files = slices.Sorted(maps.Keys(files))
+	for _, file := range p.Files {
+		if err := create(filepath.Join(dir, filepath.FromSlash(file)), files[file]); err != nil {
+			return Project{}, err
+		}
+	}
+	return p, nil
+}
+
+func checkName(name string) error {
+	refuse := func(why string) error {
+		return fault.New(CodeName, "no plugin can be called %q: %s", name, why).With("name", name)
+	}
+	if !plugins.IsName(name) {
+		return refuse("a name has lower-case letters and digits, in words joined by dashes, and 64 of them at the most")
+	}
+	if _, taken := builtin.Find(name); taken {
+		return refuse("a built-in plugin has that name")
+	}
+	if plugins.IsReserved(name) { // A plugin's error codes begin with its name.
+		return refuse("error codes that begin with its first word are the host's own")
+	}
+	return nil
+}
+
+// exampleName is the name of the worked examples, and of the tool whose reports
+// they read.
+const exampleName = "todo-scan"
+
+// template is how an example becomes a project.
+type template struct {
+	// sources are those of the example that sdk.Source has, sdk those of the SDK,
+	// both as patterns.
+	sources, sdk string
+	// moved says where the SDK is: pairs of what a file of the example says, and
+	// what one of the project says.
+	moved []string
+	// more are files that have no use in the example.
+	more  map[string]string
+	build []string
+}
+
+func templates() map[Language]template {
+	return map[Language]template{
+		Go: {
+			sources: "examples/go/*", sdk: "*.go",
+			moved: []string{"github.com/switchyard-dev/switchyard/plugins/sdk", module + "/sdk"},
+			more:  map[string]string{"go.mod": "module " + module + "\n\ngo 1.24\n"},
+			build: []string{"make", "GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -trimpath -ldflags='-s -w' -o todo-scan.wasm ."},
+		},
+		AssemblyScript: {
+			sources: "examples/assemblyscript/*", sdk: "assemblyscript/*",
+			moved: []string{
+				`"../../assemblyscript/`, `"./sdk/`,
+				"--baseDir ../..", "--baseDir .", "abort=assemblyscript/", "abort=sdk/", "examples/assemblyscript/", "",
+			},
+			more:  map[string]string{".gitignore": "node_modules/\n"},
+			build: []string{"npm ci && npm run build"},
+		},
+		C: {
+			sources: "examples/c/*", sdk: "c/*",
+			moved: []string{"../../c", "sdk"},
+			more:  map[string]string{".gitignore": "node_modules/\n"},
+			build: []string{"make", "npm ci && npm run build"},
+		},
+	}
+}
+
+// module is the Go module of a plugin. It is never looked for elsewhere.
+const module = "example.com/" + exampleName
+
+// cases are those of the corpus that a project starts with.
+func cases() []string { return []string{"findings", "ignored", "incomplete", "config-order"} }
+
+//go:embed readme/*.md
+var readmes embed.FS
+
+// render returns a project's files by their paths in it.
+func render(language Language, name string) (map[string][]byte, error) {
+	t, ok := templates()[language]
+	if !ok {
+		return nil, errors.New("no plugin can be written in " + string(language))
+	}
+	files := make(map[string][]byte)
+	add := func(from fs.FS, pattern, to string, replace *strings.Replacer) error {
+		names, err := fs.Glob(from, pattern)
+		for _, file := range names {
+			var text []byte
+			if text, err = fs.ReadFile(from, file); err != nil {
+				break
+			}
+			files[path.Join(to, path.Base(file))] = []byte(replace.Replace(string(text)))
+		}
+		return err
+	}
+	rename := strings.NewReplacer(exampleName, name)
+	move := strings.NewReplacer(append(renamed(t.moved, rename), exampleName, name)...)
+	err := errors.Join(
+		add(sdk.Source, t.sources, "", move),
+		add(sdk.Source, t.sdk, "sdk", strings.NewReplacer()),
+		add(readmes, "readme/"+string(language)+".md", "", rename),
+	)
+	for _, c := range cases() {
+		err = errors.Join(err, add(sdk.Source, "examples/corpus/"+c+".json", "corpus", rename))
+	}
+	if err != nil {
+		return nil, err
+	}
+	files["README.md"] = files[string(language)+".md"]
+	delete(files, string(language)+".md")
+	for file, text := range t.more {
+		files[file] = []byte(rename.Replace(text))
+	}
+	return files, nil
+}
+
+func renamed(texts []string, rename *strings.Replacer) []string {
+	out := make([]string, len(texts))
+	for i, text := range texts {
+		out[i] = rename.Replace(text)
+	}
+	return out
+}
+
+// makeEmpty makes sure that dir is an empty folder.
+func makeEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = os.MkdirAll(dir, 0o777)
+	case len(entries) > 0:
+		return fault.New(CodeExists, "%s is not empty", dir).With("path", dir)
+	case err != nil:
+		if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
+			return fault.New(CodeExists, "%s is no folder", dir).With("path", dir)
+		}
+	}
+	return unwritable(dir, err)
+}
+
+// create writes a file that is not there yet.
+func create(file string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return unwritable(file, err)
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return unwritable(file, err)
+	}
+	_, err = f.Write(text)
+	return unwritable(file, errors.Join(err, f.Close()))
+}
+
+func unwritable(file string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.New(CodeUnwritable, "write %s: %w", file, err).With("path", file)
+}

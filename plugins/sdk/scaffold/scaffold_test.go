@@ -1,0 +1,213 @@
+package scaffold_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/plugins/plugintest"
+	"github.com/switchyard-dev/switchyard/plugins/report"
+	"github.com/switchyard-dev/switchyard/plugins/sdk/scaffold"
+)
+
+func start(t *testing.T, language scaffold.Language, name string) scaffold.Project {
+	t.Helper()
+	p, err := scaffold.Write(filepath.Join(t.TempDir(), "new", name), language, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestProjectsBuildAndPass is the promise: what was just written builds, and
+// passes the conformance kit.
+func TestProjectsBuildAndPass(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds three modules")
+	}
+	for _, language := range scaffold.Languages() {
+		t.Run(string(language), func(t *testing.T) {
+			p := start(t, language, "my-lint2")
+			build(t, p)
+			wasm, err := os.ReadFile(filepath.Join(p.Dir, p.Module))
+			if err != nil {
+				t.Fatal(err)
+			}
+			plugintest.Test(t, wasm, plugintest.Options{Corpus: filepath.Join(p.Dir, "corpus")})
+			runtime := plugins.New(plugins.Config{})
+			defer func() { _ = runtime.Close(t.Context()) }()
+			plugin, err := runtime.Load(t.Context(), wasm)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := plugin.Identity().Name; got != p.Name {
+				t.Errorf("the plugin calls itself %s, want %s", got, p.Name)
+			}
+			// Its error codes are its own.
+			if code := codeFor(t, plugin, `{"tool": 1, "items": []}`); code != "my-lint2-invalid" {
+				t.Errorf("it refuses with %s", code)
+			}
+		})
+	}
+}
+
+func codeFor(t *testing.T, p *plugins.Plugin, text string) fault.Code {
+	t.Helper()
+	doc, err := report.Parse([]byte(text), report.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = p.Normalize(t.Context(), doc, nil)
+	return fault.CodeOf(err)
+}
+
+// build makes the project's module with what this machine has. Go is always
+// there, and may not look for anything elsewhere.
+func build(t *testing.T, p scaffold.Project) {
+	t.Helper()
+	switch {
+	case p.Language == scaffold.Go:
+		run(t, p.Dir, "go", "build", "-buildmode=c-shared", "-trimpath", "-ldflags=-s -w", "-o", p.Module, ".")
+	case p.Language == scaffold.C && hasClang():
+		run(t, p.Dir, "make")
+	default:
+		if _, err := exec.LookPath("npm"); err != nil {
+			t.Skip("npm is not installed")
+		}
+		npm := exec.Command("npm", "ci", "--prefer-offline", "--no-audit", "--no-fund")
+		npm.Dir = p.Dir
+		if out, err := npm.CombinedOutput(); err != nil {
+			t.Skipf("npm cannot install the compiler here: %s", out)
+		}
+		run(t, p.Dir, "npm", "run", "build")
+	}
+}
+
+func hasClang() bool {
+	targets, err := exec.Command("clang", "--print-targets").Output()
+	_, linker := exec.LookPath("wasm-ld")
+	return err == nil && linker == nil && strings.Contains(string(targets), "wasm32")
+}
+
+func run(t *testing.T, dir, name string, args ...string) {
+	t.Helper()
+	cmd := exec.Command(name, args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "GOFLAGS=", "GOWORK=off", "GOPROXY=off", "GOTOOLCHAIN=local")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", cmd, err, out)
+	}
+}
+
+// TestProjectsAreWhole looks at what needs no compiler.
+func TestProjectsAreWhole(t *testing.T) {
+	common := []string{"README.md", "corpus/config-order.json", "corpus/findings.json", "corpus/ignored.json", "corpus/incomplete.json"}
+	for language, own := range map[scaffold.Language][]string{
+		scaffold.Go:             {"Makefile", "go.mod", "main.go", "sdk/exports.go", "sdk/sdk.go"},
+		scaffold.AssemblyScript: {".gitignore", "guest.ts", "package-lock.json", "package.json", "sdk/mapping.ts"},
+		scaffold.C:              {".gitignore", "Makefile", "build.mjs", "compile_flags.txt", "guest.c", "package-lock.json", "sdk/switchyard.h"},
+	} {
+		p := start(t, language, "x")
+		for _, file := range slices.Concat(common, own) {
+			if !slices.Contains(p.Files, file) {
+				t.Errorf("%s: no %s in %v", language, file, p.Files)
+			}
+		}
+		for _, file := range p.Files {
+			text, err := os.ReadFile(filepath.Join(p.Dir, filepath.FromSlash(file)))
+			if err != nil {
+				t.Error(err)
+			}
+			if strings.HasPrefix(file, "sdk/") {
+				continue
+			}
+			for _, left := range []string{"todo-scan", "switchyard-dev", "../"} {
+				if strings.Contains(string(text), left) {
+					t.Errorf("%s: %s still says %s", language, file, left)
+				}
+			}
+			if strings.HasSuffix(file, ".json") && !json.Valid(text) {
+				t.Errorf("%s: %s is no JSON", language, file)
+			}
+		}
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	empty, full := t.TempDir(), t.TempDir()
+	file := filepath.Join(full, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		dir, name string
+		want      fault.Code
+	}{
+		{full, "x", scaffold.CodeExists},
+		{file, "x", scaffold.CodeExists},
+		{filepath.Join(file, "below"), "x", scaffold.CodeUnwritable},
+		{empty, "", scaffold.CodeName},
+		{empty, "My-lint", scaffold.CodeName},
+		{empty, "a/b", scaffold.CodeName},
+		{empty, strings.Repeat("x", 65), scaffold.CodeName},
+		{empty, "sarif", scaffold.CodeName},
+		{empty, "report-lint", scaffold.CodeName},
+	} {
+		if _, err := scaffold.Write(c.dir, scaffold.Go, c.name); fault.CodeOf(err) != c.want {
+			t.Errorf("%s, %q: got %v, want %s", c.dir, c.name, err, c.want)
+		}
+	}
+	if _, err := scaffold.Write(empty, "cobol", "x"); err == nil {
+		t.Error("it speaks every language")
+	}
+	if left, err := os.ReadDir(empty); err != nil || len(left) > 0 {
+		t.Errorf("a refusal leaves %v behind", left)
+	}
+	if p, err := scaffold.Write(empty, scaffold.C, "x"); err != nil || p.Module != "x.wasm" {
+		t.Errorf("an empty folder will not do: %v", err)
+	}
+}
+
+func TestNameOf(t *testing.T) {
+	for dir, want := range map[string]string{
+		"my-lint": "my-lint", "a/b/My_Lint": "my-lint", "x y/": "x-y", "./todo/..//lint": "lint",
+	} {
+		if got := scaffold.NameOf(filepath.FromSlash(dir)); got != want {
+			t.Errorf("%s: %s, want %s", dir, got, want)
+		}
+	}
+}
+
+// TestHostWords holds the words that this package refuses against the host, which
+// refuses the error codes that begin with them.
+func TestHostWords(t *testing.T) {
+	wasm, err := os.ReadFile(filepath.Join("..", "..", "testdata", "hostile", "puppet.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime := plugins.New(plugins.Config{})
+	defer func() { _ = runtime.Close(t.Context()) }()
+	puppet, err := runtime.Load(t.Context(), wasm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := report.Parse([]byte(`{"puppet":1}`), report.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"report", "task", "no", "lint", "todo", "version", "agent"} {
+		code := word + "-invalid"
+		_, err := puppet.Normalize(t.Context(), doc, []byte(`{"do":"answer","answer":{"error":{"code":"`+code+`","message":"m"}}}`))
+		theirs := fault.CodeOf(err) != fault.Code(code)
+		_, err = scaffold.Write(t.TempDir(), scaffold.C, word+"-x")
+		if refused := err != nil; refused != theirs {
+			t.Errorf("%s: the host's own: %t, refused: %t", word, theirs, refused)
+		}
+	}
+}

@@ -1,0 +1,286 @@
+package sdk
+
+import (
+	"iter"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Value is the text of one JSON value, valid and without white space around it:
+// the host has checked the report. A nil Value is one that is missing, and every
+// method takes it as such.
+type Value []byte
+
+// Bytes returns the text. Do not modify it.
+func (v Value) Bytes() []byte { return v }
+
+// Kind returns the value's JSON type: "object", "array", "string", "number",
+// "boolean", "null", or "missing".
+func (v Value) Kind() string {
+	if len(v) == 0 {
+		return "missing"
+	}
+	switch v[0] {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	}
+	return "number"
+}
+
+// Get returns the member called name, or nil where there is none or where this
+// is no object.
+func (v Value) Get(name string) Value {
+	for key, value := range v.Members() {
+		if key == name {
+			return value
+		}
+	}
+	return nil
+}
+
+// At returns the value that a JSON Pointer leads to, or nil.
+func (v Value) At(pointer string) Value {
+	if pointer == "" {
+		return v
+	}
+	for token := range strings.SplitSeq(pointer[1:], "/") {
+		v = v.child(unescapes.Replace(token))
+	}
+	return v
+}
+
+func (v Value) child(token string) Value {
+	if v.Kind() == "object" {
+		return v.Get(token)
+	}
+	for i, value := range v.Elements() {
+		if strconv.Itoa(i) == token {
+			return value
+		}
+	}
+	return nil
+}
+
+// Text returns what a string says, and whether it is one.
+func (v Value) Text() (string, bool) {
+	if v.Kind() != "string" {
+		return "", false
+	}
+	return unquote(v), true
+}
+
+// Int returns a whole number that is written in plain digits, and whether it is
+// one: 1.0 and 1e3 are none, because where a line or a round is meant they are a
+// sign that something went wrong.
+func (v Value) Int() (int, bool) {
+	if len(v) > 1 && v[0] == '-' && v[1] == '0' {
+		return 0, false
+	}
+	n, err := strconv.Atoi(string(v))
+	return n, err == nil
+}
+
+// Excerpt returns the value's text for a message, cut where it is long.
+func (v Value) Excerpt() string {
+	if v == nil {
+		return "missing"
+	}
+	if len(v) <= excerptSize {
+		return string(v)
+	}
+	end := excerptSize
+	for !utf8.RuneStart(v[end]) {
+		end--
+	}
+	return string(v[:end]) + "..."
+}
+
+// excerptSize is how much of a value an error shows, in bytes.
+const excerptSize = 200
+
+// Members walks over an object's members in order. It yields nothing where this
+// is no object.
+func (v Value) Members() iter.Seq2[string, Value] {
+	return func(yield func(string, Value) bool) {
+		if v.Kind() != "object" {
+			return
+		}
+		s := scanner{text: v, at: 1}
+		for s.more('}') {
+			key := s.value()
+			s.colon()
+			if !yield(unquote(key), s.value()) {
+				return
+			}
+		}
+	}
+}
+
+// Elements walks over an array's elements in order. It yields nothing where this
+// is no array.
+func (v Value) Elements() iter.Seq2[int, Value] {
+	return func(yield func(int, Value) bool) {
+		if v.Kind() != "array" {
+			return
+		}
+		s := scanner{text: v, at: 1}
+		for i := 0; s.more(']'); i++ {
+			if !yield(i, s.value()) {
+				return
+			}
+		}
+	}
+}
+
+// document returns the value that a text holds.
+func document(text []byte) Value {
+	s := scanner{text: text}
+	s.blank()
+	return s.value()
+}
+
+// scanner walks over valid JSON.
+type scanner struct {
+	text []byte
+	at   int
+}
+
+// blank goes to the next byte that is no white space.
+func (s *scanner) blank() {
+	for s.at < len(s.text) && s.text[s.at] <= ' ' {
+		s.at++
+	}
+}
+
+// more goes to the next element or member, and reports whether there is one. If
+// not, it goes behind the closing bracket.
+func (s *scanner) more(closing byte) bool {
+	s.blank()
+	if s.text[s.at] == ',' {
+		s.at++
+		s.blank()
+	}
+	if s.text[s.at] == closing {
+		s.at++
+		return false
+	}
+	return true
+}
+
+// colon goes from a key to its value.
+func (s *scanner) colon() {
+	s.blank()
+	s.at++
+	s.blank()
+}
+
+// value returns the value here and goes behind it.
+func (s *scanner) value() Value {
+	start := s.at
+	switch s.text[s.at] {
+	case '"':
+		s.skipString()
+	case '{', '[':
+		s.skipContainer()
+	default:
+		s.skipScalar()
+	}
+	return s.text[start:s.at:s.at]
+}
+
+func (s *scanner) skipString() {
+	for s.at++; s.text[s.at] != '"'; s.at++ {
+		if s.text[s.at] == '\\' {
+			s.at++
+		}
+	}
+	s.at++
+}
+
+func (s *scanner) skipContainer() {
+	for depth := 0; ; s.at++ {
+		switch s.text[s.at] {
+		case '"':
+			s.skipString()
+			s.at--
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				s.at++
+				return
+			}
+		}
+	}
+}
+
+func (s *scanner) skipScalar() {
+	for ; s.at < len(s.text); s.at++ {
+		switch s.text[s.at] {
+		case ',', '}', ']', ' ', '\t', '\r', '\n':
+			return
+		}
+	}
+}
+
+// unquote returns what a JSON string says.
+func unquote(quoted []byte) string {
+	inside := quoted[1 : len(quoted)-1]
+	at := 0
+	for at < len(inside) && inside[at] != '\\' {
+		at++
+	}
+	if at == len(inside) {
+		return string(inside)
+	}
+	text := append(make([]byte, 0, len(inside)), inside[:at]...)
+	for at < len(inside) {
+		c := inside[at]
+		if c != '\\' {
+			text = append(text, c)
+			at++
+			continue
+		}
+		c = inside[at+1]
+		at += 2
+		switch c {
+		case 'b':
+			c = '\b'
+		case 'f':
+			c = '\f'
+		case 'n':
+			c = '\n'
+		case 'r':
+			c = '\r'
+		case 't':
+			c = '\t'
+		case 'u':
+			r := hex4(inside[at:])
+			at += 4
+			if utf16.IsSurrogate(r) && at+6 <= len(inside) {
+				// The host refuses half a pair, so this is a whole one.
+				r = utf16.DecodeRune(r, hex4(inside[at+2:]))
+				at += 6
+			}
+			text = utf8.AppendRune(text, r)
+			continue
+		}
+		text = append(text, c)
+	}
+	return string(text)
+}
+
+func hex4(digits []byte) rune {
+	n, _ := strconv.ParseUint(string(digits[:4]), 16, 16)
+	return rune(n)
+}

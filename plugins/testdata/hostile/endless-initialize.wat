@@ -1,0 +1,13 @@
+;; Is never done with initializing itself, without a loop.
+(module
+  (memory (export "memory") 1)
+  (data (i32.const 16) "{\"name\":\"bad\",\"version\":\"1.0.0\",\"critic\":\"bad\",\"formats\":[\"application/json\"],\"detect\":[],\"items\":[\"/findings/*\"]}")
+  (func (export "switchyard_abi_v1"))
+  (func (export "sy_alloc") (param i32) (result i32) (i32.const 1024))
+  (func (export "sy_describe") (result i64) (i64.or (i64.const 0x1000000000) (i64.const 114)))
+  (func (export "sy_normalize") (param i32 i32 i32 i32) (result i64) (unreachable))
+  (func $tree (param $depth i32)
+    (if (local.get $depth) (then
+      (call $tree (i32.sub (local.get $depth) (i32.const 1)))
+      (call $tree (i32.sub (local.get $depth) (i32.const 1))))))
+  (func (export "_initialize") (call $tree (i32.const 64))))
