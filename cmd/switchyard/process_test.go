@@ -33,7 +33,7 @@ type program struct {
 
 // newProgram sets a project up. The plugins are compiled once for all of a
 // test's processes, so that these meet in the ledger.
-func newProgram(t *testing.T) *program {
+func newProgram(t testing.TB) *program {
 	t.Helper()
 	p := &program{dir: t.TempDir()}
 	if err := os.Mkdir(filepath.Join(p.dir, ".git"), 0o755); err != nil {
@@ -47,7 +47,7 @@ func newProgram(t *testing.T) *program {
 	return p
 }
 
-func (p *program) write(t *testing.T, name, text string) string {
+func (p *program) write(t testing.TB, name, text string) string {
 	t.Helper()
 	path := filepath.Join(p.dir, name)
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package main
+
+import "os/exec"
+
+// peakMemory is not known here.
+func peakMemory(*exec.Cmd) (int64, bool) { return 0, false }
