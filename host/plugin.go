@@ -30,11 +30,12 @@ type Inventory struct {
 
 // Installed is a plugin that a project can use by name.
 type Installed struct {
-	plugins.Identity
+	plugins.Description
+	// Digest is that of its module.
+	Digest string `json:"digest"`
 	// Path is that of its file relative to the project's root, "" where it is
 	// built in.
-	Path        string              `json:"path"`
-	Description plugins.Description `json:"description"`
+	Path string `json:"path"`
 }
 
 // Plugins lists what the project can use by name.
@@ -57,7 +58,7 @@ func (e *Engine) Plugins(ctx context.Context) (Inventory, error) {
 		if err != nil {
 			return Inventory{}, err
 		}
-		all.Plugins = append(all.Plugins, Installed{p.Identity(), paths[p], p.Description()})
+		all.Plugins = append(all.Plugins, Installed{p.Description(), p.Identity().Digest, paths[p]})
 	}
 	for _, name := range slices.Sorted(maps.Keys(shelf.config.Plugins)) {
 		if !catalog.Has(name) {

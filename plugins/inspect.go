@@ -10,6 +10,9 @@ import (
 // Inspection is what can be told of a plugin's file, whether or not the host
 // would run it.
 type Inspection struct {
+	// Description is what the plugin says of itself, nil where it could not be
+	// asked.
+	*Description
 	// Digest and Size are those of the file, in bytes.
 	Digest string `json:"digest"`
 	Size   int    `json:"size"`
@@ -22,9 +25,6 @@ type Inspection struct {
 	Exports []Export `json:"exports"`
 	// Memory is the module's first memory, nil where it has none.
 	Memory *Memory `json:"memory"`
-	// Description is what the plugin says of itself, nil where it could not be
-	// asked.
-	Description *Description `json:"description"`
 }
 
 // Import is something that a module needs.
