@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -72,8 +73,9 @@ func checkModule(m wazero.CompiledModule, limits Limits) error {
 	return nil
 }
 
-// link makes what a module imports, if it may import it.
-func (e *engine) link(m wazero.CompiledModule) error {
+// link makes what a module imports, if it may import it. Few need WASI.
+func (e *engine) link(ctx context.Context, m wazero.CompiledModule) error {
+	var offered map[string]api.FunctionDefinition
 	imports := m.ImportedFunctions()
 	// The meter's own import is the last one.
 	for _, f := range imports[:len(imports)-1] {
@@ -81,11 +83,13 @@ func (e *engine) link(m wazero.CompiledModule) error {
 		if from != wasi.ModuleName {
 			return forbidden(from, name)
 		}
-		functions, err := e.wasi()
-		if err != nil {
-			return err
+		if offered == nil {
+			var err error
+			if offered, err = offerWASI(ctx, e.runtime); err != nil {
+				return err
+			}
 		}
-		if _, ok := functions[name]; !ok {
+		if _, ok := offered[name]; !ok {
 			return forbidden(from, name)
 		}
 	}
@@ -93,7 +97,7 @@ func (e *engine) link(m wazero.CompiledModule) error {
 		from, name, _ := mem.Import()
 		return forbidden(from, name)
 	}
-	return e.tick()
+	return offerTick(ctx, e.runtime)
 }
 
 func forbidden(from, name string) error {

@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/tetratelabs/wazero"
@@ -33,13 +34,24 @@ func (r *Runtime) call(ctx context.Context, m *module, body func(context.Context
 	defer cancel()
 	memory := &boundedMemory{limit: uint64(r.config.Limits.Memory)}
 	guest := &instance{memory: memory, config: r.config}
-	mod, err := m.engine.runtime.InstantiateModule(experimental.WithMemoryAllocator(ctx, memory), m.compiled, sandbox())
+	mod, err := m.instantiate(experimental.WithMemoryAllocator(ctx, memory))
 	if err != nil {
 		return guest.failure(ctx, err)
 	}
 	guest.Module = mod
 	defer func() { _ = mod.Close(context.WithoutCancel(ctx)) }()
 	return body(ctx, guest)
+}
+
+// instantiate turns a panic into an error: wazero has been seen to panic over a
+// module that it had found valid.
+func (m *module) instantiate(ctx context.Context) (mod api.Module, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("instantiate module: %v", p)
+		}
+	}()
+	return m.engine.runtime.InstantiateModule(ctx, m.compiled, sandbox())
 }
 
 // sandbox is what a guest gets: wazero's defaults, which are a clock that only

@@ -28,7 +28,7 @@ func offerTick(ctx context.Context, r wazero.Runtime) error {
 }
 
 // offerWASI makes WASI preview 1 and returns its functions by name.
-func offerWASI(ctx context.Context, r wazero.Runtime) (offered, error) {
+func offerWASI(ctx context.Context, r wazero.Runtime) (map[string]api.FunctionDefinition, error) {
 	compiled, err := wasi.NewBuilder(r).Compile(ctx)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -72,6 +73,23 @@ func TestLiesInADescription(t *testing.T) {
 				t.Errorf("got %v, want %q", err, c.problem)
 			}
 		})
+	}
+}
+
+// TestCompileBombsAreOversized has a module of some kilobytes that would keep the
+// compiler busy for a minute.
+func TestCompileBombsAreOversized(t *testing.T) {
+	const depth = 10_000
+	loops := "\x00" + strings.Repeat("\x03\x40", depth) + strings.Repeat("\x0b", depth+1)
+	size := string(binary.AppendUvarint(nil, uint64(len(loops))))
+	code := "\x01" + size + loops
+	module := "\x00asm\x01\x00\x00\x00" + "\x01\x04\x01\x60\x00\x00" + "\x03\x02\x01\x00" +
+		"\x0a" + string(binary.AppendUvarint(nil, uint64(len(code)))) + code
+	r := newRuntime(t, plugins.Config{})
+	start := time.Now()
+	_, err := r.Load(t.Context(), []byte(module))
+	if fault.CodeOf(err) != plugins.CodeABI || !errors.Is(err, plugins.Oversized) || time.Since(start) > late {
+		t.Errorf("got %v after %s, want %s", err, time.Since(start), plugins.Oversized)
 	}
 }
 

@@ -97,7 +97,7 @@ func (p *Plugin) prepare(ctx context.Context) (*module, error) {
 		}
 		return nil, err
 	}
-	if err := engine.link(compiled); err != nil {
+	if err := engine.link(ctx, compiled); err != nil {
 		return nil, err
 	}
 	if err := checkModule(compiled, p.runtime.config.Limits); err != nil {

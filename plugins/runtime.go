@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/tetratelabs/wazero"
@@ -36,12 +35,8 @@ type Config struct {
 type Runtime struct {
 	config Config
 
-	mu     sync.Mutex
-	cache  *codeCache // nil until needed, and where there is none
-	cached []*engine  // one for each module that the cache has given
-	bare   *engine    // nil until needed
-
-	left atomic.Bool // a compilation was left behind, which holds mu
+	mu      sync.Mutex
+	engines []*engine // one for each module
 }
 
 // New returns a Runtime. The caller must Close it.
@@ -59,23 +54,23 @@ func (r *Runtime) Limits() Limits { return r.config.Limits }
 // Close releases all compiled code. No guest may run any more. A compilation
 // that was left behind is left alone; it ends by itself.
 func (r *Runtime) Close(ctx context.Context) error {
-	if r.left.Load() {
-		return nil
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	err := r.bare.close(ctx)
-	for _, e := range r.cached {
-		err = errors.Join(err, e.close(ctx))
+	var errs []error
+	for _, e := range r.engines {
+		errs = append(errs, e.close(ctx))
 	}
-	return err
+	r.engines = nil
+	return errors.Join(errs...)
 }
 
 // compileTime is how long compiling a module may take. One of the Go toolchain
 // takes a second.
 const compileTime = 10 * time.Second
 
-// compileInTime is compile, but waits no longer than compileTime or ctx.
+// compileInTime is compile, but waits no longer than compileTime or ctx. wazero
+// cannot be interrupted: a compilation that takes longer is left behind, and what
+// comes of it is thrown away.
 func (r *Runtime) compileInTime(ctx context.Context, wasm []byte) (*engine, wazero.CompiledModule, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, compileTime,
 		fault.New(CodeTimeout, "compiling the plugin took longer than %s", compileTime).With("limit_ms", compileTime.Milliseconds()))
@@ -85,59 +80,63 @@ func (r *Runtime) compileInTime(ctx context.Context, wasm []byte) (*engine, waze
 		compiled wazero.CompiledModule
 		err      error
 	}
-	done := make(chan outcome, 1)
+	done := make(chan outcome)
 	go func() {
-		engine, compiled, err := r.compile(context.WithoutCancel(ctx), wasm)
-		done <- outcome{engine, compiled, err}
+		ctx, late := context.WithoutCancel(ctx), ctx.Done()
+		engine, compiled, err := r.compile(ctx, wasm)
+		select {
+		case done <- outcome{engine, compiled, err}:
+		case <-late:
+			_ = engine.close(ctx) // Nobody waits for it any more.
+		}
 	}()
 	select {
 	case o := <-done:
-		return o.engine, o.compiled, o.err
+		if o.err != nil {
+			return nil, nil, o.err
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.engines = append(r.engines, o.engine)
+		return o.engine, o.compiled, nil
 	case <-ctx.Done():
-		r.left.Store(true)
 		return nil, nil, context.Cause(ctx)
 	}
 }
 
-// compile prepares a module. A cache that fails, for whatever reason, costs
-// time and never the result: the module is compiled once more without it.
+// compile prepares a module in an engine of its own. A cache that fails, for
+// whatever reason, costs time and never the result: the module is compiled once
+// more without it.
 func (r *Runtime) compile(ctx context.Context, wasm []byte) (*engine, wazero.CompiledModule, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.cache == nil && r.config.CacheDir != "" {
+	if r.config.CacheDir != "" {
 		cache, err := openCache(r.config.CacheDir)
 		if err != nil {
 			return nil, nil, err
 		}
-		r.cache = cache
-	}
-	if r.cache != nil {
-		if engine, compiled, err := r.cache.compile(ctx, wasm); err == nil {
-			r.cached = append(r.cached, engine)
-			return engine, compiled, nil
+		if cache != nil {
+			if engine, compiled, err := cache.compile(ctx, wasm); err == nil {
+				return engine, compiled, nil
+			}
 		}
 	}
-	if r.bare == nil {
-		how := wazero.NewRuntimeConfigCompiler()
-		if r.config.Interpret {
-			how = wazero.NewRuntimeConfigInterpreter()
-		}
-		r.bare = newEngine(ctx, how, nil)
+	how := wazero.NewRuntimeConfigCompiler()
+	if r.config.Interpret {
+		how = wazero.NewRuntimeConfigInterpreter()
 	}
-	compiled, err := r.bare.compile(ctx, wasm)
-	return r.bare, compiled, err
+	e := newEngine(ctx, how, nil)
+	compiled, err := e.compile(ctx, wasm)
+	if err != nil {
+		_ = e.close(ctx)
+		return nil, nil, err
+	}
+	return e, compiled, nil
 }
 
-// engine is a wazero runtime with its cache, if it has one.
+// engine is a wazero runtime for one module, with its cache, if it has one.
 type engine struct {
 	runtime wazero.Runtime
 	cache   wazero.CompilationCache
-	tick    func() error
-	wasi    func() (offered, error)
 }
-
-// offered are the functions of WASI preview 1, by name.
-type offered map[string]api.FunctionDefinition
 
 func newEngine(ctx context.Context, config wazero.RuntimeConfig, cache wazero.CompilationCache) *engine {
 	// Without reference types no guest can grow its tables. Custom sections are
@@ -146,11 +145,7 @@ func newEngine(ctx context.Context, config wazero.RuntimeConfig, cache wazero.Co
 	if cache != nil {
 		config = config.WithCompilationCache(cache)
 	}
-	e := &engine{runtime: wazero.NewRuntimeWithConfig(ctx, config), cache: cache}
-	// What guests import is made when the first of them is: few need WASI.
-	e.tick = sync.OnceValue(func() error { return offerTick(ctx, e.runtime) })
-	e.wasi = sync.OnceValues(func() (offered, error) { return offerWASI(ctx, e.runtime) })
-	return e
+	return &engine{runtime: wazero.NewRuntimeWithConfig(ctx, config), cache: cache}
 }
 
 // compile turns a panic into an error, because a damaged cache entry can make

@@ -70,7 +70,7 @@ func (e *effort) checked(address bool) {
 
 // total is the effort for the whole function.
 func (e *effort) total(instructions int, locals, globals uint64) uint64 {
-	return e.linear + uint64(instructions)*effortInstruction + locals*effortLocal + e.calls*effortCall + globals/2 +
+	return e.linear + uint64(instructions)*effortInstruction + locals*effortLocal + e.calls*effortCall + globals +
 		e.blocks*e.blocks/3 + e.blocks*locals*effortBlockLocal + e.loops*locals*effortLoopLocal +
 		(e.calls+e.loops)*globals*effortCallGlobal
 }

@@ -305,7 +305,7 @@ func (f *function) pay() {
 // three bytes.
 func (f *function) charge(at, cost int) {
 	cost = min(cost, stretch)
-	leb := f.out[at+1+len(uleb(f.count()))+1:]
+	leb := f.out[at+1+size(f.count())+1:]
 	leb[0], leb[1], leb[2] = byte(cost)|0x80, byte(cost>>7)|0x80, byte(cost>>14)
 }
 

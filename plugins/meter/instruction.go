@@ -138,7 +138,7 @@ func (r *reader) immediates(op byte) (sub uint32) {
 func (r *reader) opcode() uint32 {
 	from := r.at
 	n := r.u32()
-	if r.at-from != len(uleb(n)) {
+	if r.at-from != size(n) {
 		r.fail()
 	}
 	return n

@@ -17,7 +17,9 @@ package meter
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
+	"unicode/utf8"
 )
 
 // The function that a metered module imports: it takes nothing, and returns how
@@ -123,6 +125,10 @@ func (m *module) read(wasm []byte) error {
 			return malformed("a section")
 		}
 		if id == sectionCustom {
+			custom := reader{data: body}
+			if name := custom.bytes(); custom.bad || !utf8.Valid(name) {
+				return malformed("a custom section")
+			}
 			continue
 		}
 		at := slices.Index(rest, id)
@@ -159,11 +165,11 @@ func (m *module) write() ([]byte, error) {
 	m.insert(sectionImport, slices.Concat(name(Module), name(Function), []byte{kindFunction}, uleb(uint32(len(m.types)))))
 	m.insert(sectionGlobal, []byte{typeI32, 1, opI32Const, 0, opEnd})
 	m.insert(sectionGlobal, []byte{typeI32, 1, opI32Const, 0, opEnd})
-	size := len(m.header)
+	room := len(m.header)
 	for _, body := range m.sections {
-		size += 1 + maxLEB32 + len(body)
+		room += 1 + maxLEB32 + len(body)
 	}
-	out := append(make([]byte, 0, size), m.header...)
+	out := append(make([]byte, 0, room), m.header...)
 	for _, id := range order() {
 		if body := m.sections[id]; body != nil {
 			out = append(out, id)
@@ -367,7 +373,8 @@ func (m *module) writeStart(r *reader) error {
 }
 
 // writeElements shifts the functions of the element segments, whose eight forms
-// are three bits (WebAssembly core, 5.5.12).
+// are three bits (WebAssembly core, 5.5.12). Only active segments can be had:
+// wazero 1.12 without reference types panics over others.
 func (m *module) writeElements(r *reader) error {
 	n := r.u32()
 	out := uleb(n)
@@ -375,19 +382,15 @@ func (m *module) writeElements(r *reader) error {
 		form := r.below(8)
 		out = append(out, byte(form))
 		passive, explicit, expressions := form&1 != 0, form&2 != 0, form&4 != 0
-		if !passive {
-			if explicit {
-				out = binary.AppendUvarint(out, uint64(r.u32())) // its table
-			}
-			out = m.expression(r, out)
+		if passive {
+			return &Error{What: "has element segments that are passive or declarative, which this host does not know"}
 		}
-		if passive || explicit {
-			out = append(out, r.data[r.at:min(r.at+1, len(r.data))]...)
-			if expressions {
-				r.valueType()
-			} else {
-				r.zero() // functions
-			}
+		if explicit {
+			out = binary.AppendUvarint(out, uint64(r.u32())) // its table
+		}
+		out = m.expression(r, out)
+		if explicit {
+			out = append(out, m.elementKind(r, expressions))
 		}
 		count := r.u32()
 		out = binary.AppendUvarint(out, uint64(count))
@@ -401,6 +404,18 @@ func (m *module) writeElements(r *reader) error {
 	}
 	m.sections[sectionElement] = out
 	return nil
+}
+
+// elementKind reads what a segment consists of.
+func (m *module) elementKind(r *reader, expressions bool) byte {
+	want := byte(0) // functions
+	if expressions {
+		want = typeFuncref
+	}
+	if r.byte() != want {
+		r.fail()
+	}
+	return want
 }
 
 // readData holds the places of the data segments against what there is.
@@ -419,26 +434,34 @@ func (m *module) readData(r *reader) error {
 	return nil
 }
 
-// expression appends a constant expression to out, its functions shifted.
+// expression appends a constant expression to out, its function shifted. It is a
+// single instruction in WebAssembly 2.0.
 func (m *module) expression(r *reader, out []byte) []byte {
-	for !r.bad {
-		from := r.at
-		switch op := r.byte(); op {
-		case opEnd:
-			return append(out, op)
-		case opRefFunc:
-			out = append(out, op)
-			out = binary.AppendUvarint(out, uint64(m.reference(r)))
-			continue
-		case opGlobalGet:
-			m.global(r)
-		default:
-			r.immediates(op)
+	from := r.at
+	switch op := r.byte(); op {
+	case opRefFunc:
+		out = append(out, op)
+		out = binary.AppendUvarint(out, uint64(m.reference(r)))
+		from = r.at
+	case opGlobalGet:
+		m.global(r)
+	case opI32Const, opI64Const, opF32Const, opF64Const, opRefNull:
+		r.immediates(op)
+	case opVector:
+		if r.immediates(op) != vectorConst {
+			r.fail()
 		}
-		out = append(out, r.data[from:r.at]...)
+	default:
+		r.fail()
 	}
-	return out
+	if r.byte() != opEnd {
+		r.fail()
+	}
+	return append(out, r.data[min(from, r.at):r.at]...)
 }
+
+// size is how many bytes the LEB128 of a number has.
+func size(n uint32) int { return (bits.Len32(n|1) + 6) / 7 }
 
 func uleb(n uint32) []byte { return binary.AppendUvarint(nil, uint64(n)) }
 
