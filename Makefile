@@ -37,7 +37,7 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzLines$$' -fuzztime 30s -fuzzminimizetime 10x ./plugins/report
 	$(GO) test -run '^$$' -fuzz '^FuzzXML$$' -fuzztime 30s -fuzzminimizetime 10x ./plugins/report
 	$(GO) test -run '^$$' -fuzz '^FuzzMeter$$' -fuzztime 30s ./plugins/meter
-	$(GO) test -run '^$$' -fuzz '^FuzzSurvey$$' -fuzztime 30s ./plugins
+	$(GO) test -run '^$$' -fuzz '^FuzzSurvey$$' -fuzztime 30s ./plugins/wasm
 	$(GO) test -run '^$$' -fuzz '^FuzzOutput$$' -fuzztime 30s ./plugins
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadSource$$' -fuzztime 30s ./policies
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadBundle$$' -fuzztime 30s ./policies

@@ -10,6 +10,7 @@ import (
 	wasi "github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins/wasm"
 )
 
 // The exports of ABI v1 (design section 4).
@@ -66,38 +67,45 @@ func checkModule(m wazero.CompiledModule, limits Limits) error {
 	if !ok {
 		return broken(CodeABI, MissingExport, "the plugin does not export its memory").With("export", exportMemory)
 	}
-	if need := int64(memory.Min()) * wasmPage; need > limits.Memory {
+	if need := int64(memory.Min()) * wasm.PageSize; need > limits.Memory {
 		return fault.New(CodeMemory, "the plugin starts with %d bytes of memory; the limit is %d", need, limits.Memory).
 			With("limit", limits.Memory)
 	}
 	return nil
 }
 
-// link makes what a module imports, if it may import it. Few need WASI.
+// checkImports refuses what is outside of WASI preview 1, before the module is
+// compiled. It may leave a function for link to refuse.
+func checkImports(imports []wasm.Import) error {
+	for _, i := range imports {
+		if i.Module != wasi.ModuleName || i.Kind != wasm.Function {
+			return forbidden(i.Module, i.Name)
+		}
+	}
+	return nil
+}
+
+// link makes what a module imports. Few need WASI.
 func (e *engine) link(ctx context.Context, m wazero.CompiledModule) error {
-	var offered map[string]api.FunctionDefinition
+	if err := offerTick(ctx, e.runtime); err != nil {
+		return err
+	}
 	imports := m.ImportedFunctions()
-	// The meter's own import is the last one.
-	for _, f := range imports[:len(imports)-1] {
+	imports = imports[:len(imports)-1] // The meter's own is the last one.
+	if len(imports) == 0 {
+		return nil
+	}
+	offered, err := offerWASI(ctx, e.runtime)
+	if err != nil {
+		return err
+	}
+	for _, f := range imports {
 		from, name, _ := f.Import()
-		if from != wasi.ModuleName {
-			return forbidden(from, name)
-		}
-		if offered == nil {
-			var err error
-			if offered, err = offerWASI(ctx, e.runtime); err != nil {
-				return err
-			}
-		}
-		if _, ok := offered[name]; !ok {
+		if _, ok := offered[name]; !ok || from != wasi.ModuleName {
 			return forbidden(from, name)
 		}
 	}
-	for _, mem := range m.ImportedMemories() {
-		from, name, _ := mem.Import()
-		return forbidden(from, name)
-	}
-	return offerTick(ctx, e.runtime)
+	return nil
 }
 
 func forbidden(from, name string) error {

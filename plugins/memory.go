@@ -2,9 +2,6 @@ package plugins
 
 import "github.com/tetratelabs/wazero/experimental"
 
-// wasmPage is the unit of a guest's memory: 64 KiB.
-const wasmPage = 64 << 10
-
 // boundedMemory gives one guest its linear memory, up to a limit, and remembers
 // whether it ever had to refuse: a trap that follows is for want of memory and
 // not a fault of the guest's logic. It serves one instance on one goroutine.

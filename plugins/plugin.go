@@ -15,6 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 	"github.com/switchyard-dev/switchyard/plugins/meter"
 	"github.com/switchyard-dev/switchyard/plugins/report"
+	"github.com/switchyard-dev/switchyard/plugins/wasm"
 )
 
 // Plugin is a normalizer that is ready to run, or will be when it is first
@@ -84,6 +85,9 @@ func (p *Plugin) prepare(ctx context.Context) (*module, error) {
 		return p.module, nil
 	}
 	if err := checkHeader(p.wasm); err != nil {
+		return nil, err
+	}
+	if err := checkImports(wasm.Survey(p.wasm).Imports); err != nil {
 		return nil, err
 	}
 	metered, err := meter.Meter(p.wasm)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/plugins/wasm"
 )
 
 func newPluginInspectCmd(a *app) *cobra.Command {
@@ -98,7 +99,7 @@ func (p *page) inspected(in host.Inspected) {
 	}
 }
 
-func memoryWords(m *plugins.Memory) string {
+func memoryWords(m *wasm.Memory) string {
 	switch {
 	case m == nil:
 		return "none"

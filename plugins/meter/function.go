@@ -1,6 +1,10 @@
 package meter
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/switchyard-dev/switchyard/plugins/wasm"
+)
 
 // What the work of an instruction counts, in units of about an instruction.
 const (
@@ -19,21 +23,21 @@ const (
 
 // writeCode meters every function.
 func (m *module) writeCode(r *reader) error {
-	n := r.u32()
+	n := r.U32()
 	if int(n) != len(m.funcs)-int(m.imported) {
 		return malformed("its code")
 	}
-	out := make([]byte, 0, len(r.data)+len(r.data)/2)
+	out := make([]byte, 0, len(r.Data)+len(r.Data)/2)
 	out = append(out, uleb(n)...)
 	f := function{module: m}
 	for _, t := range m.funcs[m.imported:] {
-		if err := f.meter(m.types[t], r.bytes()); err != nil {
+		if err := f.meter(m.types[t], r.Bytes()); err != nil {
 			return err
 		}
 		out = binary.AppendUvarint(out, uint64(len(f.out)))
 		out = append(out, f.out...)
 	}
-	m.sections[sectionCode] = out
+	m.sections[wasm.SectionCode] = out
 	return nil
 }
 
@@ -70,23 +74,23 @@ type block struct {
 
 // meter makes out the metered body of a function.
 func (f *function) meter(t functionType, code []byte) error {
-	*f = function{module: f.module, reader: reader{data: code}, out: f.out[:0], open: f.open[:0], locals: uint64(t.params)}
-	for n := f.u32(); n > 0 && !f.bad; n-- {
-		f.locals += uint64(f.u32())
+	*f = function{module: f.module, reader: newReader(code), out: f.out[:0], open: f.open[:0], locals: uint64(t.params)}
+	for n := f.U32(); n > 0 && !f.Bad; n-- {
+		f.locals += uint64(f.U32())
 		f.valueType()
 	}
 	if err := atMost(f.locals, maxLocals, "local variables in a function"); err != nil {
 		return err
 	}
-	start := f.at
+	start := f.At
 	f.copyTo(start)
 	f.pay()
 	paid := len(f.out)
 	f.open = append(f.open, block{values: uint64(t.results), known: nowhere, around: nowhere})
-	for len(f.open) > 0 && f.more() {
+	for len(f.open) > 0 && f.More() {
 		f.instruction()
 	}
-	if !f.whole() || len(f.open) > 0 {
+	if !f.Whole() || len(f.open) > 0 {
 		return malformed("its code")
 	}
 	f.copyTo(len(code))
@@ -99,8 +103,8 @@ func (f *function) meter(t functionType, code []byte) error {
 }
 
 func (f *function) instruction() {
-	from := f.at
-	op := f.byte()
+	from := f.At
+	op := f.Byte()
 	f.cost++
 	f.instructions++
 	switch op {
@@ -115,15 +119,15 @@ func (f *function) instruction() {
 	case opEnd:
 		f.end()
 	case opBr, opBrIf:
-		f.branch(f.u32())
+		f.branch(f.U32())
 		if op == opBr {
 			f.effort.known = nowhere
 		}
 		f.effort.block(1)
 	case opBrTable:
-		n := f.u32()
-		for i := uint64(0); i <= uint64(n) && !f.bad; i++ {
-			f.branch(f.u32())
+		n := f.U32()
+		for i := uint64(0); i <= uint64(n) && !f.Bad; i++ {
+			f.branch(f.U32())
 		}
 		f.effort.known = nowhere
 		f.effort.blocks += uint64(n)/targetsPerBlock + 1
@@ -139,7 +143,7 @@ func (f *function) instruction() {
 		f.call(f.typeOf(callee))
 	case opCallIndirect:
 		t := f.functionType(&f.reader)
-		f.u32()
+		f.U32()
 		if f.hostInTable {
 			f.lookBefore(from)
 		}
@@ -147,7 +151,7 @@ func (f *function) instruction() {
 		f.effort.checked(false)
 		f.effort.linear += effortIndirect
 	case opLocalGet, opLocalSet, opLocalTee:
-		f.below(f.locals)
+		f.Below(f.locals)
 	case opGlobalGet, opGlobalSet:
 		f.global(&f.reader)
 	case opRefFunc:
@@ -160,7 +164,7 @@ func (f *function) instruction() {
 		f.misc(from)
 	default:
 		f.immediates(op)
-		f.cost += (f.at - from) >> immediateShift
+		f.cost += (f.At - from) >> immediateShift
 		if traps(op) {
 			f.effort.checked(op <= opLastMemory)
 		}
@@ -180,7 +184,7 @@ func (f *function) begin(op byte) {
 		b.around = f.effort.known
 		f.effort.block(blocksOfIf)
 	case opLoop:
-		f.copyTo(f.at)
+		f.copyTo(f.At)
 		b.pay, b.values = len(f.out), uint64(t.params)
 		f.pay()
 		f.effort.loops++
@@ -208,7 +212,7 @@ func (f *function) end() {
 // head of the loop.
 func (f *function) branch(levels uint32) {
 	if uint64(levels) >= uint64(len(f.open)) {
-		f.fail()
+		f.Fail()
 		return
 	}
 	b := &f.open[len(f.open)-1-int(levels)]
@@ -237,37 +241,37 @@ func (f *function) misc(from int) {
 func (f *function) replace(from int, op byte, index uint32) {
 	f.copyTo(from)
 	f.out = binary.AppendUvarint(append(f.out, op), uint64(index))
-	f.copied = f.at
+	f.copied = f.At
 }
 
 // blockType reads the type of a block.
 func (f *function) blockType() functionType {
-	n := f.s33()
+	n := f.S33()
 	if n >= int64(len(f.types)) {
-		f.fail()
+		f.Fail()
 	}
-	if n >= 0 && !f.bad {
+	if n >= 0 && !f.Bad {
 		return f.types[n]
 	}
 	switch n + 0x80 {
-	case typeEmpty:
+	case wasm.TypeEmpty:
 		return functionType{}
-	case typeI32, typeI64, typeF32, typeF64, typeV128, typeFuncref, typeExternref:
+	case wasm.TypeI32, wasm.TypeI64, wasm.TypeF32, wasm.TypeF64, wasm.TypeV128, wasm.TypeFuncref, wasm.TypeExternref:
 	default:
-		f.fail()
+		f.Fail()
 	}
 	return functionType{results: 1}
 }
 
 // copyTo copies what has been read and not yet been copied, up to there.
 func (f *function) copyTo(to int) {
-	f.out = append(f.out, f.data[f.copied:to]...)
+	f.out = append(f.out, f.Data[f.copied:to]...)
 	f.copied = to
 }
 
 // call notes a call of a function of that type.
 func (f *function) call(t uint32) {
-	if f.bad {
+	if f.Bad {
 		return
 	}
 	f.effort.calls++
@@ -285,7 +289,7 @@ func (f *function) join(b block) {
 
 // toll pays for the next stretch.
 func (f *function) toll() {
-	f.copyTo(f.at)
+	f.copyTo(f.At)
 	at := len(f.out)
 	f.pay()
 	f.charge(at, stretch)
@@ -325,7 +329,7 @@ func (f *function) payOperand() {
 func (f *function) ask() {
 	f.ours(opGlobalSet, f.count())
 	f.ours(opGlobalGet, f.count())
-	f.out = append(f.out, opI32Const, 0, opI32LtS, opIf, typeEmpty)
+	f.out = append(f.out, opI32Const, 0, opI32LtS, opIf, wasm.TypeEmpty)
 	f.look()
 	f.out = append(f.out, opEnd)
 }

@@ -1,5 +1,7 @@
 package meter
 
+import "github.com/switchyard-dev/switchyard/plugins/wasm"
+
 // The instructions and types that matter here (WebAssembly core, 5.3 and 5.4).
 const (
 	opUnreachable  = 0x00
@@ -73,16 +75,6 @@ const (
 	vectorLoad32Zero     = 92
 	vectorLoad64Zero     = 93
 	vectorLast           = 255
-
-	typeI32       = 0x7f
-	typeI64       = 0x7e
-	typeF32       = 0x7d
-	typeF64       = 0x7c
-	typeV128      = 0x7b
-	typeFuncref   = 0x70
-	typeExternref = 0x6f
-	typeFunction  = 0x60
-	typeEmpty     = 0x40
 )
 
 // traps reports whether an instruction without a prefix can trap on its operands.
@@ -98,27 +90,27 @@ func (r *reader) immediates(op byte) (sub uint32) {
 	switch {
 	case op == opNop || op == opDrop || op == opSelect || op == opRefIsNull:
 	case op == opTableGet || op == opTableSet:
-		r.u32()
+		r.U32()
 	case op == opSelectTyped:
-		if r.byte() != 1 {
-			r.fail()
+		if r.Byte() != 1 {
+			r.Fail()
 		}
 		r.valueType()
 	case op >= opFirstMemory && op <= opLastMemory:
-		r.u32()
-		r.u32()
+		r.U32()
+		r.U32()
 	case op == opMemorySize || op == opMemoryGrow:
 		r.zero()
 	case op == opRefNull:
 		r.valueType()
 	case op == opI32Const:
-		r.skip(maxLEB32)
+		r.Skip(wasm.MaxLEB32)
 	case op == opI64Const:
-		r.skip(maxLEB64)
+		r.Skip(wasm.MaxLEB64)
 	case op == opF32Const:
-		r.take(4)
+		r.Take(4)
 	case op == opF64Const:
-		r.take(8)
+		r.Take(8)
 	case op >= opFirstNumeric && op <= opLastNumeric:
 	case op == opMisc:
 		sub = r.opcode()
@@ -127,7 +119,7 @@ func (r *reader) immediates(op byte) (sub uint32) {
 		sub = r.opcode()
 		r.vectorImmediates(sub)
 	default:
-		r.fail()
+		r.Fail()
 	}
 	return sub
 }
@@ -136,18 +128,18 @@ func (r *reader) immediates(op byte) (sub uint32) {
 // first byte of a vector instruction's for the whole, and what follows for an
 // instruction, which is right as long as that is 0x01, nop.
 func (r *reader) opcode() uint32 {
-	from := r.at
-	n := r.u32()
-	if r.at-from != size(n) {
-		r.fail()
+	from := r.At
+	n := r.U32()
+	if r.At-from != size(n) {
+		r.Fail()
 	}
 	return n
 }
 
 // zero reads the byte that stands for the only memory.
 func (r *reader) zero() {
-	if r.byte() != 0 {
-		r.fail()
+	if r.Byte() != 0 {
+		r.Fail()
 	}
 }
 
@@ -155,7 +147,7 @@ func (r *reader) miscImmediates(sub uint32) {
 	switch {
 	case sub <= miscLastConversion:
 	case sub == miscMemoryInit:
-		r.u32()
+		r.U32()
 		r.zero()
 	case sub == miscMemoryCopy:
 		r.zero()
@@ -163,30 +155,30 @@ func (r *reader) miscImmediates(sub uint32) {
 	case sub == miscMemoryFill:
 		r.zero()
 	case sub == miscTableInit || sub == miscTableCopy:
-		r.u32()
-		r.u32()
+		r.U32()
+		r.U32()
 	case sub == miscDataDrop || sub == miscElemDrop || sub >= miscTableGrow && sub <= miscTableFill:
-		r.u32()
+		r.U32()
 	default:
-		r.fail()
+		r.Fail()
 	}
 }
 
 func (r *reader) vectorImmediates(sub uint32) {
 	switch {
 	case sub <= vectorLastMemory || sub == vectorLoad32Zero || sub == vectorLoad64Zero:
-		r.u32()
-		r.u32()
+		r.U32()
+		r.U32()
 	case sub == vectorConst || sub == vectorShuffle:
-		r.take(16)
+		r.Take(16)
 	case sub >= vectorFirstLane && sub <= vectorLastLane:
-		r.byte()
+		r.Byte()
 	case sub >= vectorFirstLaneOnMem && sub <= vectorLastLaneOnMem:
-		r.u32()
-		r.u32()
-		r.byte()
+		r.U32()
+		r.U32()
+		r.Byte()
 	case sub <= vectorLast:
 	default:
-		r.fail()
+		r.Fail()
 	}
 }

@@ -20,6 +20,8 @@ import (
 	"math/bits"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/switchyard-dev/switchyard/plugins/wasm"
 )
 
 // The function that a metered module imports: it takes nothing, and returns how
@@ -35,53 +37,33 @@ const (
 const Quantum = 1 << 20
 
 // Meter returns a metered copy of a module. It leaves custom sections out,
-// keeps no part of wasm, and does not validate the module beyond what it has to
+// keeps no part of code, and does not validate the module beyond what it has to
 // know: compiling does that. What would be invalid in the original is invalid or
 // refused in the copy.
 //
 // # Errors
 //
 // An *Error where the module is malformed, or exceeds a limit.
-func Meter(wasm []byte) ([]byte, error) {
+func Meter(code []byte) ([]byte, error) {
 	m := module{}
-	if err := m.read(wasm); err != nil {
+	if err := m.read(code); err != nil {
 		return nil, err
 	}
 	return m.write()
 }
 
-// The sections of a module (WebAssembly core, 5.5.2).
-const (
-	sectionCustom    = 0
-	sectionType      = 1
-	sectionImport    = 2
-	sectionFunction  = 3
-	sectionTable     = 4
-	sectionMemory    = 5
-	sectionGlobal    = 6
-	sectionExport    = 7
-	sectionStart     = 8
-	sectionElement   = 9
-	sectionCode      = 10
-	sectionData      = 11
-	sectionDataCount = 12
-)
-
 // order lists the sections as they stand in a module.
 func order() []byte {
 	return []byte{
-		sectionType, sectionImport, sectionFunction, sectionTable, sectionMemory, sectionGlobal, sectionExport,
-		sectionStart, sectionElement, sectionDataCount, sectionCode, sectionData,
+		wasm.SectionType, wasm.SectionImport, wasm.SectionFunction, wasm.SectionTable, wasm.SectionMemory, wasm.SectionGlobal, wasm.SectionExport,
+		wasm.SectionStart, wasm.SectionElement, wasm.SectionDataCount, wasm.SectionCode, wasm.SectionData,
 	}
 }
-
-// headerSize is the length of the magic number and the version.
-const headerSize = 8
 
 // module is what has to be known of a module to rewrite it.
 type module struct {
 	header   []byte
-	sections [sectionDataCount + 1][]byte // nil where there is none
+	sections [wasm.SectionDataCount + 1][]byte // nil where there is none
 	types    []functionType
 	funcs    []uint32 // the type of each function, imported ones first
 	imported uint32   // how many of them are imported
@@ -111,22 +93,22 @@ func (m *module) typeOf(f uint32) uint32 {
 }
 
 // read splits a module into its sections and counts what they declare.
-func (m *module) read(wasm []byte) error {
-	if len(wasm) < headerSize {
+func (m *module) read(code []byte) error {
+	if len(code) < wasm.HeaderSize {
 		return malformed("its header")
 	}
-	m.header = wasm[:headerSize]
-	r := reader{data: wasm, at: headerSize}
+	m.header = code[:wasm.HeaderSize]
+	r := reader{wasm.Reader{Data: code, At: wasm.HeaderSize}}
 	rest := order()
-	for r.more() {
-		id := r.byte()
-		body := r.bytes()
-		if r.bad {
+	for r.More() {
+		id := r.Byte()
+		body := r.Bytes()
+		if r.Bad {
 			return malformed("a section")
 		}
-		if id == sectionCustom {
-			custom := reader{data: body}
-			if name := custom.bytes(); custom.bad || !utf8.Valid(name) {
+		if id == wasm.SectionCustom {
+			custom := newReader(body)
+			if name := custom.Bytes(); custom.Bad || !utf8.Valid(name) {
 				return malformed("a custom section")
 			}
 			continue
@@ -139,11 +121,11 @@ func (m *module) read(wasm []byte) error {
 		m.sections[id] = body
 	}
 	return m.each([]part{
-		{sectionType, "its types", m.readTypes},
-		{sectionImport, "its imports", m.readImports},
-		{sectionFunction, "its functions", m.readFunctions},
-		{sectionTable, "its tables", m.readTables},
-		{sectionGlobal, "its globals", m.countGlobals},
+		{wasm.SectionType, "its types", m.readTypes},
+		{wasm.SectionImport, "its imports", m.readImports},
+		{wasm.SectionFunction, "its functions", m.readFunctions},
+		{wasm.SectionTable, "its tables", m.readTables},
+		{wasm.SectionGlobal, "its globals", m.countGlobals},
 	})
 }
 
@@ -151,23 +133,23 @@ func (m *module) read(wasm []byte) error {
 // among the globals, and every function metered.
 func (m *module) write() ([]byte, error) {
 	err := m.each([]part{
-		{sectionGlobal, "its globals", m.writeGlobals},
-		{sectionExport, "its exports", m.writeExports},
-		{sectionStart, "its start function", m.writeStart},
-		{sectionElement, "its element segments", m.writeElements},
-		{sectionCode, "its code", m.writeCode},
-		{sectionData, "its data", m.readData},
+		{wasm.SectionGlobal, "its globals", m.writeGlobals},
+		{wasm.SectionExport, "its exports", m.writeExports},
+		{wasm.SectionStart, "its start function", m.writeStart},
+		{wasm.SectionElement, "its element segments", m.writeElements},
+		{wasm.SectionCode, "its code", m.writeCode},
+		{wasm.SectionData, "its data", m.readData},
 	})
 	if err != nil {
 		return nil, err
 	}
-	m.insert(sectionType, []byte{typeFunction, 0, 1, typeI32})
-	m.insert(sectionImport, slices.Concat(name(Module), name(Function), []byte{kindFunction}, uleb(uint32(len(m.types)))))
-	m.insert(sectionGlobal, []byte{typeI32, 1, opI32Const, 0, opEnd})
-	m.insert(sectionGlobal, []byte{typeI32, 1, opI32Const, 0, opEnd})
+	m.insert(wasm.SectionType, []byte{wasm.TypeFunction, 0, 1, wasm.TypeI32})
+	m.insert(wasm.SectionImport, slices.Concat(name(Module), name(Function), []byte{wasm.KindFunction}, uleb(uint32(len(m.types)))))
+	m.insert(wasm.SectionGlobal, []byte{wasm.TypeI32, 1, opI32Const, 0, opEnd})
+	m.insert(wasm.SectionGlobal, []byte{wasm.TypeI32, 1, opI32Const, 0, opEnd})
 	room := len(m.header)
 	for _, body := range m.sections {
-		room += 1 + maxLEB32 + len(body)
+		room += 1 + wasm.MaxLEB32 + len(body)
 	}
 	out := append(make([]byte, 0, room), m.header...)
 	for _, id := range order() {
@@ -193,11 +175,11 @@ func (m *module) each(parts []part) error {
 		if m.sections[p.section] == nil {
 			continue
 		}
-		r := reader{data: m.sections[p.section]}
+		r := newReader(m.sections[p.section])
 		if err := p.do(&r); err != nil {
 			return err
 		}
-		if !r.whole() && p.section != sectionGlobal {
+		if !r.Whole() && p.section != wasm.SectionGlobal {
 			return malformed(p.what)
 		}
 	}
@@ -206,23 +188,23 @@ func (m *module) each(parts []part) error {
 
 // insert appends one entry to the vector that a section consists of.
 func (m *module) insert(id byte, entry []byte) {
-	r := reader{data: m.sections[id]}
+	r := newReader(m.sections[id])
 	n := uint32(0)
-	if r.more() {
-		n = r.u32()
+	if r.More() {
+		n = r.U32()
 	}
-	m.sections[id] = slices.Concat(uleb(n+1), r.data[r.at:], entry)
+	m.sections[id] = slices.Concat(uleb(n+1), r.Data[r.At:], entry)
 }
 
 // readTypes counts each type's parameters and results.
 func (m *module) readTypes(r *reader) error {
-	n := r.u32()
+	n := r.U32()
 	if err := atMost(uint64(n), maxTypes, "types"); err != nil {
 		return err
 	}
-	for ; n > 0 && !r.bad; n-- {
-		if r.byte() != typeFunction {
-			r.fail()
+	for ; n > 0 && !r.Bad; n-- {
+		if r.Byte() != wasm.TypeFunction {
+			r.Fail()
 		}
 		t := functionType{params: r.valueTypes(), results: r.valueTypes()}
 		if err := atMost(t.values(), maxValues, "parameters and results of a function"); err != nil {
@@ -235,50 +217,42 @@ func (m *module) readTypes(r *reader) error {
 }
 
 // functionType reads the index of a type.
-func (m *module) functionType(r *reader) uint32 { return r.below(uint64(len(m.types))) }
-
-// The kinds of imports and exports.
-const (
-	kindFunction = 0
-	kindTable    = 1
-	kindMemory   = 2
-	kindGlobal   = 3
-)
+func (m *module) functionType(r *reader) uint32 { return r.Below(uint64(len(m.types))) }
 
 func (m *module) readImports(r *reader) error {
-	n := r.u32()
+	n := r.U32()
 	if err := atMost(uint64(n), maxImports, "imports"); err != nil {
 		return err
 	}
-	for ; n > 0 && !r.bad; n-- {
-		r.bytes()
-		r.bytes()
-		switch r.byte() {
-		case kindFunction:
+	for ; n > 0 && !r.Bad; n-- {
+		r.Bytes()
+		r.Bytes()
+		switch r.Byte() {
+		case wasm.KindFunction:
 			m.funcs = append(m.funcs, m.functionType(r))
 			m.imported++
-		case kindTable:
+		case wasm.KindTable:
 			r.valueType()
 			r.limits()
-		case kindMemory:
+		case wasm.KindMemory:
 			r.limits()
-		case kindGlobal:
+		case wasm.KindGlobal:
 			r.valueType()
-			r.byte()
+			r.Byte()
 			m.globals++
 		default:
-			r.fail()
+			r.Fail()
 		}
 	}
 	return nil
 }
 
 func (m *module) readFunctions(r *reader) error {
-	n := r.u32()
+	n := r.U32()
 	if err := atMost(uint64(n), maxFunctions, "functions"); err != nil {
 		return err
 	}
-	for ; n > 0 && !r.bad; n-- {
+	for ; n > 0 && !r.Bad; n-- {
 		m.funcs = append(m.funcs, m.functionType(r))
 	}
 	return nil
@@ -286,7 +260,7 @@ func (m *module) readFunctions(r *reader) error {
 
 func (m *module) readTables(r *reader) error {
 	total := uint64(0)
-	for n := r.u32(); n > 0 && !r.bad; n-- {
+	for n := r.U32(); n > 0 && !r.Bad; n-- {
 		r.valueType()
 		total += uint64(r.limits())
 		if err := atMost(total, maxTableElements, "table elements"); err != nil {
@@ -297,7 +271,7 @@ func (m *module) readTables(r *reader) error {
 }
 
 func (m *module) countGlobals(r *reader) error {
-	n := r.u32()
+	n := r.U32()
 	if err := atMost(uint64(n), maxGlobals, "globals"); err != nil {
 		return err
 	}
@@ -309,7 +283,7 @@ func (m *module) countGlobals(r *reader) error {
 // metered module: tick comes last of the imported ones, and pushes the module's
 // own up.
 func (m *module) function(r *reader) uint32 {
-	f := r.below(m.functions())
+	f := r.Below(m.functions())
 	if f < m.imported {
 		return f
 	}
@@ -324,51 +298,51 @@ func (m *module) reference(r *reader) uint32 {
 }
 
 // global reads the index of a global.
-func (m *module) global(r *reader) { r.below(uint64(m.globals)) }
+func (m *module) global(r *reader) { r.Below(uint64(m.globals)) }
 
 func (m *module) writeGlobals(r *reader) error {
-	n := r.u32()
+	n := r.U32()
 	out := uleb(n)
-	for ; n > 0 && !r.bad; n-- {
-		from := r.at
+	for ; n > 0 && !r.Bad; n-- {
+		from := r.At
 		r.valueType()
-		r.byte() // whether it is mutable
-		out = append(out, r.data[from:r.at]...)
+		r.Byte() // whether it is mutable
+		out = append(out, r.Data[from:r.At]...)
 		out = m.expression(r, out)
 	}
-	if !r.whole() {
+	if !r.Whole() {
 		return malformed("its globals")
 	}
-	m.sections[sectionGlobal] = out
+	m.sections[wasm.SectionGlobal] = out
 	return nil
 }
 
 func (m *module) writeExports(r *reader) error {
-	n := r.u32()
+	n := r.U32()
 	out := uleb(n)
-	for ; n > 0 && !r.bad; n-- {
-		from := r.at
-		r.bytes()
-		kind := r.byte()
-		index := r.at
+	for ; n > 0 && !r.Bad; n-- {
+		from := r.At
+		r.Bytes()
+		kind := r.Byte()
+		index := r.At
 		switch kind {
-		case kindFunction:
-			out = append(out, r.data[from:index]...)
+		case wasm.KindFunction:
+			out = append(out, r.Data[from:index]...)
 			out = binary.AppendUvarint(out, uint64(m.function(r)))
 			continue
-		case kindGlobal:
+		case wasm.KindGlobal:
 			m.global(r)
 		default:
-			r.u32()
+			r.U32()
 		}
-		out = append(out, r.data[from:r.at]...)
+		out = append(out, r.Data[from:r.At]...)
 	}
-	m.sections[sectionExport] = out
+	m.sections[wasm.SectionExport] = out
 	return nil
 }
 
 func (m *module) writeStart(r *reader) error {
-	m.sections[sectionStart] = uleb(m.function(r))
+	m.sections[wasm.SectionStart] = uleb(m.function(r))
 	return nil
 }
 
@@ -376,25 +350,25 @@ func (m *module) writeStart(r *reader) error {
 // are three bits (WebAssembly core, 5.5.12). Only active segments can be had:
 // wazero 1.12 without reference types panics over others.
 func (m *module) writeElements(r *reader) error {
-	n := r.u32()
+	n := r.U32()
 	out := uleb(n)
-	for ; n > 0 && !r.bad; n-- {
-		form := r.below(8)
+	for ; n > 0 && !r.Bad; n-- {
+		form := r.Below(8)
 		out = append(out, byte(form))
 		passive, explicit, expressions := form&1 != 0, form&2 != 0, form&4 != 0
 		if passive {
 			return &Error{What: "has element segments that are passive or declarative, which this host does not know"}
 		}
 		if explicit {
-			out = binary.AppendUvarint(out, uint64(r.u32())) // its table
+			out = binary.AppendUvarint(out, uint64(r.U32())) // its table
 		}
 		out = m.expression(r, out)
 		if explicit {
 			out = append(out, m.elementKind(r, expressions))
 		}
-		count := r.u32()
+		count := r.U32()
 		out = binary.AppendUvarint(out, uint64(count))
-		for ; count > 0 && !r.bad; count-- {
+		for ; count > 0 && !r.Bad; count-- {
 			if expressions {
 				out = m.expression(r, out)
 			} else {
@@ -402,7 +376,7 @@ func (m *module) writeElements(r *reader) error {
 			}
 		}
 	}
-	m.sections[sectionElement] = out
+	m.sections[wasm.SectionElement] = out
 	return nil
 }
 
@@ -410,26 +384,26 @@ func (m *module) writeElements(r *reader) error {
 func (m *module) elementKind(r *reader, expressions bool) byte {
 	want := byte(0) // functions
 	if expressions {
-		want = typeFuncref
+		want = wasm.TypeFuncref
 	}
-	if r.byte() != want {
-		r.fail()
+	if r.Byte() != want {
+		r.Fail()
 	}
 	return want
 }
 
 // readData holds the places of the data segments against what there is.
 func (m *module) readData(r *reader) error {
-	for n := r.u32(); n > 0 && !r.bad; n-- {
+	for n := r.U32(); n > 0 && !r.Bad; n-- {
 		const passive, explicit = 1, 2
-		form := r.below(3)
+		form := r.Below(3)
 		if form == explicit {
-			r.u32() // its memory
+			r.U32() // its memory
 		}
 		if form != passive {
 			m.expression(r, nil)
 		}
-		r.bytes()
+		r.Bytes()
 	}
 	return nil
 }
@@ -437,27 +411,27 @@ func (m *module) readData(r *reader) error {
 // expression appends a constant expression to out, its function shifted. It is a
 // single instruction in WebAssembly 2.0.
 func (m *module) expression(r *reader, out []byte) []byte {
-	from := r.at
-	switch op := r.byte(); op {
+	from := r.At
+	switch op := r.Byte(); op {
 	case opRefFunc:
 		out = append(out, op)
 		out = binary.AppendUvarint(out, uint64(m.reference(r)))
-		from = r.at
+		from = r.At
 	case opGlobalGet:
 		m.global(r)
 	case opI32Const, opI64Const, opF32Const, opF64Const, opRefNull:
 		r.immediates(op)
 	case opVector:
 		if r.immediates(op) != vectorConst {
-			r.fail()
+			r.Fail()
 		}
 	default:
-		r.fail()
+		r.Fail()
 	}
-	if r.byte() != opEnd {
-		r.fail()
+	if r.Byte() != opEnd {
+		r.Fail()
 	}
-	return append(out, r.data[min(from, r.at):r.at]...)
+	return append(out, r.Data[min(from, r.At):r.At]...)
 }
 
 // size is how many bytes the LEB128 of a number has.
