@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -27,19 +28,21 @@ const (
 	exportInitialize = "_initialize"
 )
 
-// signature is the type of a function export.
-type signature struct {
+// function is a function export.
+type function struct {
+	name            string
 	params, results []api.ValueType
 }
 
-// functions lists the function exports that ABI v1 asks for.
-func functions() map[string]signature {
+// functions lists the function exports that ABI v1 asks for, in the order in which
+// they are missed.
+func functions() []function {
 	const u32, u64 = api.ValueTypeI32, api.ValueTypeI64
-	return map[string]signature{
-		exportMarker:    {},
-		exportAlloc:     {[]api.ValueType{u32}, []api.ValueType{u32}},
-		exportDescribe:  {nil, []api.ValueType{u64}},
-		exportNormalize: {[]api.ValueType{u32, u32, u32, u32}, []api.ValueType{u64}},
+	return []function{
+		{exportMarker, nil, nil},
+		{exportAlloc, []api.ValueType{u32}, []api.ValueType{u32}},
+		{exportDescribe, nil, []api.ValueType{u64}},
+		{exportNormalize, []api.ValueType{u32, u32, u32, u32}, []api.ValueType{u64}},
 	}
 }
 
@@ -48,19 +51,19 @@ func functions() map[string]signature {
 func checkModule(m wazero.CompiledModule, limits Limits) error {
 	exported := m.ExportedFunctions()
 	if _, ok := exported[exportMarker]; !ok {
-		for name := range exported {
+		for _, name := range slices.Sorted(maps.Keys(exported)) {
 			if version, other := strings.CutPrefix(name, markerPrefix); other {
 				return broken(CodeABI, UnknownABI, "the plugin speaks ABI v%s; this host speaks v1", version).With("abi", version)
 			}
 		}
 	}
-	for name, want := range functions() {
-		got, ok := exported[name]
+	for _, want := range functions() {
+		got, ok := exported[want.name]
 		if !ok {
-			return broken(CodeABI, MissingExport, "the plugin does not export %s", name).With("export", name)
+			return broken(CodeABI, MissingExport, "the plugin does not export %s", want.name).With("export", want.name)
 		}
 		if !slices.Equal(got.ParamTypes(), want.params) || !slices.Equal(got.ResultTypes(), want.results) {
-			return broken(CodeABI, WrongExport, "the plugin exports %s with the wrong type", name).With("export", name)
+			return broken(CodeABI, WrongExport, "the plugin exports %s with the wrong type", want.name).With("export", want.name)
 		}
 	}
 	memory, ok := m.ExportedMemories()[exportMemory]

@@ -76,6 +76,8 @@ func TestLoadRefuses(t *testing.T) {
 		{"hidden memory", hostile(t, "hidden-memory"), plugins.CodeABI, "memory"},
 		{"import of the environment", hostile(t, "import-env"), plugins.CodeABI, "env.system"},
 		{"import of a socket", hostile(t, "import-socket"), plugins.CodeABI, "sock_connect"},
+		{"import of a global", hostile(t, "import-global"), plugins.CodeABI, "imports env.base"},
+		{"import of a table", hostile(t, "import-table"), plugins.CodeABI, "imports env.table"},
 		{"import of memory", hostile(t, "import-memory"), plugins.CodeABI, "env.memory"},
 		{"too much memory", hostile(t, "big-memory"), plugins.CodeMemory, "134217728"},
 		{"huge table", hostile(t, "big-table"), plugins.CodeABI, "60000000 table elements"},

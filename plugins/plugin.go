@@ -38,26 +38,53 @@ type module struct {
 }
 
 // Load compiles a module, checks that it speaks ABI v1 and asks it to describe
-// itself. The wasm bytes are retained and must not be modified.
+// itself. A module that the runtime has loaded before is not loaded again, so
+// that a host which lives for months grows with the modules that it sees, and
+// not with its requests. The wasm bytes are retained and must not be modified.
 //
 // # Errors
 //
 // CodeABI where it is no such module, and every code of a guest that fails.
 func (r *Runtime) Load(ctx context.Context, wasm []byte) (*Plugin, error) {
-	p := &Plugin{runtime: r, wasm: wasm}
-	m, err := p.prepare(ctx)
-	if err != nil {
+	digest := Digest(wasm)
+	r.mu.Lock()
+	p, known := r.loaded[digest]
+	if !known {
+		p = &Plugin{runtime: r, wasm: wasm}
+		r.loaded[digest] = p
+	}
+	r.mu.Unlock()
+	if err := p.load(ctx); err != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.loaded, digest) // It may be better next time, and holds memory.
 		return nil, err
 	}
-	d, err := r.describe(ctx, m)
-	if err != nil {
-		return nil, err
+	return p, nil
+}
+
+// load prepares the module and has it describe itself, if nobody has yet.
+func (p *Plugin) load(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.identity.Name != "" {
+		return nil
 	}
-	if guest, ok := builtin.Find(d.Name); ok && !bytes.Equal(guest.Wasm, wasm) {
-		return nil, broken(CodeInvalidOutput, ReservedName, "the plugin calls itself %s, which is a built-in plugin's name", d.Name)
+	m, err := p.ready(ctx)
+	if err != nil {
+		return err
+	}
+	d, err := p.runtime.describe(ctx, m)
+	if guest, taken := builtin.Find(d.Name); err == nil && taken && !bytes.Equal(guest.Wasm, p.wasm) {
+		err = broken(CodeInvalidOutput, ReservedName, "the plugin calls itself %s, which is a built-in plugin's name", d.Name)
+	}
+	if err != nil {
+		p.module = nil
+		p.runtime.release(ctx, m.engine)
+		return err
 	}
 	p.describe(d)
-	return p, nil
+	return nil
 }
 
 func (p *Plugin) describe(d Description) {
@@ -81,6 +108,11 @@ func (p *Plugin) Description() Description { return p.description }
 func (p *Plugin) prepare(ctx context.Context) (*module, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.ready(ctx)
+}
+
+// ready is prepare for who holds mu.
+func (p *Plugin) ready(ctx context.Context) (*module, error) {
 	if p.module != nil {
 		return p.module, nil
 	}
@@ -101,10 +133,11 @@ func (p *Plugin) prepare(ctx context.Context) (*module, error) {
 		}
 		return nil, err
 	}
-	if err := engine.link(ctx, compiled); err != nil {
-		return nil, err
+	if err = engine.link(ctx, compiled); err == nil {
+		err = checkModule(compiled, p.runtime.config.Limits)
 	}
-	if err := checkModule(compiled, p.runtime.config.Limits); err != nil {
+	if err != nil {
+		p.runtime.release(ctx, engine)
 		return nil, err
 	}
 	p.module = &module{engine: engine, compiled: compiled}

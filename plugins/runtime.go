@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -36,7 +37,8 @@ type Runtime struct {
 	config Config
 
 	mu      sync.Mutex
-	engines []*engine // one for each module
+	engines []*engine          // one for each module
+	loaded  map[string]*Plugin // by digest: those that Load was asked for
 }
 
 // New returns a Runtime. The caller must Close it.
@@ -45,7 +47,7 @@ func New(config Config) *Runtime {
 	if config.Interpret {
 		config.CacheDir = ""
 	}
-	return &Runtime{config: config}
+	return &Runtime{config: config, loaded: make(map[string]*Plugin)}
 }
 
 // Limits are the limits that guests have, defaults filled in.
@@ -62,6 +64,14 @@ func (r *Runtime) Close(ctx context.Context) error {
 	}
 	r.engines = nil
 	return errors.Join(errs...)
+}
+
+// release closes an engine whose module is of no use.
+func (r *Runtime) release(ctx context.Context, e *engine) {
+	r.mu.Lock()
+	r.engines = slices.DeleteFunc(r.engines, func(other *engine) bool { return other == e })
+	r.mu.Unlock()
+	_ = e.close(context.WithoutCancel(ctx)) // It holds nothing but memory.
 }
 
 // compileTime is how long compiling a module may take. One of the Go toolchain
