@@ -88,7 +88,7 @@ func TestDetect(t *testing.T) {
 		`"critic"`:                                string(plugins.CodeUndetected),
 		`{"critic":"x","version":"2","runs":null}`: string(plugins.CodeAmbiguous),
 	} {
-		p, err := catalog.Detect(source(t, text))
+		p, err := catalog.Detect(t.Context(), source(t, text))
 		got := string(fault.CodeOf(err))
 		if err == nil {
 			got = p.Identity().Name

@@ -35,7 +35,7 @@ func guestErrors() []errorGroup {
 			{"sarif-invalid-message", "A message has no text: it names a string that its tool does not describe, or lacks arguments.", "update the tool that wrote it"},
 			{"sarif-invalid-rule", "A result's rule is not one that its tool describes, or is two at once.", "update the tool that wrote it"},
 			{"sarif-invalid-uri", "A location's URI is not valid, or its bases lead nowhere.", "update the tool that wrote it"},
-			{"sarif-invalid-line", "A startLine is not a whole number from 1.", "update the tool that wrote it"},
+			{"sarif-invalid-line", "A startLine is not a whole number.", "update the tool that wrote it"},
 		}},
 		{"Reports in checkstyle XML", []errorEntry{
 			{"checkstyle-invalid", "The report does not follow the format where it matters for routing.", "check that the tool was told to write checkstyle XML"},
@@ -56,10 +56,11 @@ func guestErrors() []errorGroup {
 			{"go-test-no-packages", "No event is about a package, so nothing was tested.", "give all that go test -json wrote"},
 			{"go-test-no-tests", "Not a single test was run.", "check which packages and tests go test was told to run"},
 			{"go-test-incomplete", "The events end before a package has ended.", "give all that go test -json wrote; if it was killed, run it again"},
+			{"go-test-contradiction", "A package passed although it printed FAIL and no test in it failed.", "find out what failed outside of the tests; a TestMain has to exit with what m.Run returns"},
 		}},
 		{"Reports of golangci-lint", []errorEntry{
 			{"golangci-lint-invalid", "The report does not follow the format of golangci-lint where it matters for routing.", "use the JSON output of golangci-lint"},
-			{"golangci-lint-failed", "golangci-lint says that it failed.", "find out why it failed and run it again"},
+			{"golangci-lint-failed", "golangci-lint says that it, or a linter, failed.", "find out why it failed and run it again"},
 			{"golangci-lint-no-issues", "Issues is neither a list nor null.", "give the whole JSON output of golangci-lint"},
 			{"golangci-lint-no-linters", "There are no issues, and nothing says that a linter ran.", "check which linters the configuration of golangci-lint enables"},
 			{"golangci-lint-invalid-line", "A line is not a whole number.", "update golangci-lint"},
@@ -70,6 +71,7 @@ func guestErrors() []errorGroup {
 			{"junit-contradiction", "A suite counts other tests or failures than it lists.", "run the tests again; neither half can be trusted"},
 			{"junit-suite-failed", "A suite failed outside of its test cases.", "find out why the suite failed and run it again"},
 			{"junit-too-deep", "Suites are nested too deep.", "this is no report of a known runner"},
+			{"junit-invalid-status", "A status says neither failed nor passed nor not run.", "update Switchyard, or check what wrote the report"},
 			{"junit-invalid-line", "A line is not a whole number.", "update the runner that wrote it"},
 		}},
 		{"Reports of pylint", []errorEntry{
@@ -81,7 +83,7 @@ func guestErrors() []errorGroup {
 		}},
 		{"Reports in rdjson", []errorEntry{
 			{"rdjson-invalid", "The report does not follow the format where it matters for routing.", "update the tool that wrote it"},
-			{"rdjson-no-diagnostics", "diagnostics is no list, so nothing says that a tool ran.", "a tool that found nothing writes an empty list of diagnostics"},
+			{"rdjson-no-diagnostics", "diagnostics is no list, or is empty beside unknown fields, so nothing says that a tool ran.", "a tool that found nothing writes an empty list of diagnostics"},
 			{"rdjson-invalid-severity", "A severity is none that the format has.", "update the tool that wrote it"},
 			{"rdjson-invalid-line", "A line is not a whole number.", "update the tool that wrote it"},
 		}},

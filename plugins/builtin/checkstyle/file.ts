@@ -22,7 +22,7 @@ export function normalizeFile(value: Value): void {
     if (member.is("@name")) name = member.value;
     else if (member.is("error")) errors = member.value;
     else if (member.is("exception")) failTool(member.value);
-    else if (!isAttributeOrText(member)) failElement(member);
+    else if (member.is("#text") || !isAttributeOrText(member)) failElement(member);
     if (failed()) return;
   }
   // Some linters have errors that belong to no file, and leave the name out.

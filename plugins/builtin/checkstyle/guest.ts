@@ -47,7 +47,7 @@ function normalizeReport(report: Value): void {
     if (member.is("@version")) version = member.value;
     else if (member.is("file")) files = member.value;
     else if (member.is("exception")) failTool(member.value);
-    else if (!isAttributeOrText(member)) failElement(member);
+    else if (member.is("#text") || !isAttributeOrText(member)) failElement(member);
     if (failed()) return;
   }
   if (!files) {

@@ -12,8 +12,12 @@ export function isAttributeOrText(member: Members): bool {
   return first == 0x40 || first == 0x23; // @ and #
 }
 
-/** Refuses the element that a member holds. */
+/** Refuses what a member holds: an element, or text where only elements are, as a tool's last words may be. */
 export function failElement(member: Members): void {
+  if (member.is("#text")) {
+    fail("checkstyle-invalid", "", sentence("there is text between the elements: ").excerpt(member.value), "", member.value);
+    return;
+  }
   fail(
     "checkstyle-invalid", "",
     sentence("a checkstyle report has no element ").excerpt(member.key).text(" here"), "", 0

@@ -3,10 +3,11 @@
  */
 
 import { Value } from "../../sdk/assemblyscript/cursor";
+import { allocSmall } from "../../sdk/assemblyscript/memory";
 import { NameTable } from "../../sdk/assemblyscript/names";
 import { beginSkipped, endSkipped, path } from "../../sdk/assemblyscript/result";
 import { writeFinding } from "./finding";
-import { Output, keep } from "./output";
+import { Output } from "./output";
 
 @unmanaged
 export class Build {
@@ -27,9 +28,9 @@ let last: Build | null = null;
 export function buildOf(name: Value): Build {
   let build = changetype<Build>(known.get(name));
   if (build) return build;
-  build = changetype<Build>(keep(offsetof<Build>()));
+  build = changetype<Build>(allocSmall(offsetof<Build>()));
   build.name = name;
-  build.output = changetype<Output>(keep(offsetof<Output>()));
+  build.output = changetype<Output>(allocSmall(offsetof<Output>()));
   build.before = last;
   last = build;
   known.add(name, changetype<usize>(build));

@@ -5,7 +5,7 @@
 import {
   Members, Value, isBlank, isFilledString, isObject, isString, says
 } from "../../sdk/assemblyscript/cursor";
-import { beginSkipped, endSkipped, failed, refuse } from "../../sdk/assemblyscript/result";
+import { beginSkipped, endSkipped, fail, failed, refuse, sentence } from "../../sdk/assemblyscript/result";
 import { Writer } from "../../sdk/assemblyscript/writer";
 import { Build, buildOf } from "./build";
 import { writeFinding } from "./finding";
@@ -62,7 +62,8 @@ export function normalizeEvent(value: Value, index: i32): void {
   } else if (says(action, "pass") || says(action, "skip") || says(action, "bench")) {
     const it = packageOf(packageName());
     if (event.test) it.test(event.test).hasEnded = true;
-    else if (!says(action, "bench")) it.isOpen = false;
+    else if (says(action, "pass")) passPackage(it);
+    else if (says(action, "skip")) it.isOpen = false;
   } else if (says(action, "pause") || says(action, "cont") || says(action, "start") || says(action, "attr") || says(action, "artifacts")) {
     packageOf(packageName());
   } else if (says(action, "fail")) {
@@ -124,6 +125,20 @@ function failPackage(it: Package): void {
     if (!it.output.telling && it.verdict) it.output.add(it.verdict);
     writeFinding("package", it.name, 0, it.output, "failed");
   }
+}
+
+/**
+ * A package passes by its exit status, which a TestMain may make up. Where the
+ * tests themselves have said `FAIL`, at least one of them has to have failed.
+ */
+function passPackage(it: Package): void {
+  it.isOpen = false;
+  if (it.failedTests || !it.verdict || !says(it.verdict, "FAIL\n")) return;
+  fail(
+    "go-test-contradiction", "",
+    sentence("the package ").excerpt(it.name).text(" has passed, but it printed FAIL and none of its tests has failed"),
+    "find out what failed outside of the tests; a TestMain has to exit with what m.Run returns", 0
+  );
 }
 
 function addTestOutput(test: Test): void {

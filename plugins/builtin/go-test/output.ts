@@ -5,8 +5,8 @@
  * lines are kept, as many as a finding shows.
  */
 
-import { Value, endOf } from "../../sdk/assemblyscript/cursor";
-import { alloc } from "../../sdk/assemblyscript/memory";
+import { Value, endOf, keep } from "../../sdk/assemblyscript/cursor";
+import { allocSmall } from "../../sdk/assemblyscript/memory";
 import { Writer } from "../../sdk/assemblyscript/writer";
 import { Lines, begins, writeClipped } from "../../sdk/assemblyscript/text";
 
@@ -45,8 +45,8 @@ export class Output {
       this.size = LIMIT; // stacks come last
       return;
     }
-    const piece = changetype<Piece>(keep(offsetof<Piece>()));
-    piece.text = text;
+    const piece = changetype<Piece>(allocSmall(offsetof<Piece>()));
+    piece.text = clipped(text);
     if (this.first) this.last!.next = piece;
     else this.first = piece;
     this.last = piece;
@@ -89,6 +89,7 @@ export class Output {
 }
 
 const line = changetype<Lines>(memory.data(offsetof<Lines>()));
+const beginning = changetype<Writer>(memory.data(offsetof<Writer>()));
 
 /** Where {@link Output.locate} found a place: the file's name, 0 if it found none. */
 export let fileAt: usize = 0;
@@ -98,6 +99,19 @@ export let lineNumber: u32 = 0;
 function clearPlace(): void {
   fileAt = 0;
   lineNumber = 0;
+}
+
+/**
+ * A text or, of one that is far longer than what is shown, the beginning: a build's
+ * output is looked at again for every package that needs it.
+ */
+function clipped(text: Value): Value {
+  const end = endOf(text);
+  if (end - text <= LIMIT << 2) return text;
+  beginning.truncate(0);
+  beginning.text('"');
+  writeClipped(beginning, text + 1, end - 1, LIMIT << 1);
+  return keep(beginning.text('"').start);
 }
 
 /** What a piece of output says. */
@@ -152,21 +166,4 @@ function isSource(at: usize, stop: usize): bool {
 function ends(at: usize, stop: usize, suffix: string): bool {
   const length: usize = suffix.length;
   return stop - at > length && begins(stop - length, stop, suffix);
-}
-
-/** Blocks of memory for many small records: each of its own would come with room to read behind it. */
-const CHUNK: usize = 1 << 16;
-let free: usize = 0;
-let freeEnd: usize = 0;
-
-/** Memory for a small record, all zero. */
-export function keep(size: usize): usize {
-  size = (size + 7) & ~7;
-  if (freeEnd - free < size) {
-    free = alloc(CHUNK);
-    freeEnd = free + CHUNK;
-  }
-  const record = free;
-  free += size;
-  return record;
 }

@@ -2,10 +2,10 @@
  * Packages and their tests, as far as the events have told.
  */
 
-import { Value, endOf, sameText } from "../../sdk/assemblyscript/cursor";
+import { Value, readText, sameText, textAt, textLength } from "../../sdk/assemblyscript/cursor";
+import { allocSmall } from "../../sdk/assemblyscript/memory";
 import { NameTable } from "../../sdk/assemblyscript/names";
-import { Writer } from "../../sdk/assemblyscript/writer";
-import { Output, keep } from "./output";
+import { Output } from "./output";
 
 /** How many packages there are. */
 export let packages = 0;
@@ -55,7 +55,7 @@ export class Package {
     this.failedTests = 0;
     this.lastTest = null;
     this.recent = null;
-    this.known = changetype<NameTable>(keep(offsetof<NameTable>()));
+    this.known = changetype<NameTable>(allocSmall(offsetof<NameTable>()));
   }
 
   /** The test of that name. */
@@ -64,9 +64,9 @@ export class Package {
     if (recent && sameText(recent.name, name)) return recent;
     let test = changetype<Test>(this.known.get(name));
     if (!test) {
-      test = changetype<Test>(keep(offsetof<Test>()));
+      test = changetype<Test>(allocSmall(offsetof<Test>()));
       test.name = name;
-      test.output = changetype<Output>(keep(offsetof<Output>()));
+      test.output = changetype<Output>(allocSmall(offsetof<Output>()));
       test.before = this.lastTest;
       this.lastTest = test;
       this.known.add(name, changetype<usize>(test));
@@ -81,12 +81,12 @@ export class Package {
    * slashes of their own, so it is the nearest that is known.
    */
   failPart(test: Test): void {
-    const start = test.name + 1;
-    let slash = endOf(test.name) - 1;
+    readText(test.name);
+    const start = textAt;
+    let slash = start + textLength;
     while (--slash > start) {
       if (load<u8>(slash) != 0x2f) continue;
-      whole.truncate(0);
-      const found = changetype<Test>(this.known.get(whole.text('"').bytes(start, slash - start).text('"').start));
+      const found = changetype<Test>(this.known.getText(start, <i32>(slash - start)));
       if (!found) continue;
       found.hasFailedPart = true;
       return;
@@ -101,7 +101,6 @@ export class Package {
   }
 }
 
-const whole = changetype<Writer>(memory.data(offsetof<Writer>()));
 const known = changetype<NameTable>(memory.data(offsetof<NameTable>()));
 let last: Package | null = null;
 let recent: Package | null = null;
@@ -112,9 +111,9 @@ export function packageOf(name: Value): Package {
   if (!it || !sameText(it.name, name)) {
     it = changetype<Package>(known.get(name));
     if (!it) {
-      it = changetype<Package>(keep(offsetof<Package>()));
+      it = changetype<Package>(allocSmall(offsetof<Package>()));
       it.name = name;
-      it.output = changetype<Output>(keep(offsetof<Output>()));
+      it.output = changetype<Output>(allocSmall(offsetof<Output>()));
       it.before = last;
       last = it;
       known.add(name, changetype<usize>(it));

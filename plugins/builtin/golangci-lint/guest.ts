@@ -8,11 +8,12 @@
 
 import {
   Elements, Members, Value,
-  document, find, isAbsent, isArray, isBlank, isBoolean, isFalse, isObject, isString
+  document, find, isAbsent, isArray, isBlank, isBoolean, isFalse, isObject, isString, readText, textAt, textLength
 } from "../../sdk/assemblyscript/cursor";
 import { readCategories } from "../../sdk/assemblyscript/mapping";
 import { Writer } from "../../sdk/assemblyscript/writer";
 import { answer, fail, failed, path, refuse, sentence } from "../../sdk/assemblyscript/result";
+import { begins } from "../../sdk/assemblyscript/text";
 import { packed } from "../../sdk/assemblyscript/abi";
 import { normalizeIssue } from "./issue";
 
@@ -22,6 +23,7 @@ const description = changetype<Writer>(memory.data(offsetof<Writer>()));
 const member = changetype<Members>(memory.data(offsetof<Members>()));
 const issue = changetype<Elements>(memory.data(offsetof<Elements>()));
 const linter = changetype<Elements>(memory.data(offsetof<Elements>()));
+const warning = changetype<Elements>(memory.data(offsetof<Elements>()));
 
 export function sy_describe(): u64 {
   return packed(
@@ -55,7 +57,7 @@ function normalizeRun(run: Value): void {
     refuse("golangci-lint-invalid", "/Report", "Report", "an object", report);
     return;
   }
-  if (!checkError(find(report, "Error"))) return;
+  if (!checkError(find(report, "Error")) || !checkWarnings(find(report, "Warnings"))) return;
 
   if (!isAbsent(issues)) {
     for (issue.of(issues); issue.next(); ) {
@@ -78,6 +80,29 @@ function checkError(error: Value): bool {
     sentence("golangci-lint says that it failed: ").excerpt(error),
     "find out why it failed and run it again", error
   );
+}
+
+/**
+ * A linter that could not run is only a warning in versions before 1.44, also
+ * where that is because the code does not compile.
+ */
+function checkWarnings(warnings: Value): bool {
+  if (isAbsent(warnings)) return true;
+  if (!isArray(warnings)) return refuse("golangci-lint-invalid", "/Report/Warnings", "Warnings", "an array", warnings);
+  for (warning.of(warnings); warning.next(); ) {
+    const text = find(warning.value, "Text");
+    if (!isString(text)) {
+      return refuse("golangci-lint-invalid", "/Report/Warnings", "a warning's Text", "a string", text);
+    }
+    readText(text);
+    if (!begins(textAt, textAt + textLength, "Can't run ")) continue;
+    return fail(
+      "golangci-lint-failed", "/Report/Warnings",
+      sentence("golangci-lint says that a linter did not run: ").excerpt(text),
+      "find out why it failed and run it again", text
+    );
+  }
+  return true;
 }
 
 /** Nothing was found: by whom? The list has every linter there is, and marks those that ran. */

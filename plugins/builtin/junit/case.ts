@@ -2,9 +2,12 @@
  * One test case: how did it end?
  */
 
-import { Elements, Members, Value, firstOf, isObject, says } from "../../sdk/assemblyscript/cursor";
+import {
+  Elements, Members, Value, endOf, find, firstOf, isFilledString, isObject, readText, says, textAt, textLength
+} from "../../sdk/assemblyscript/cursor";
 import { beginSkipped, endSkipped, failed, refuse } from "../../sdk/assemblyscript/result";
 import { digits } from "../../sdk/assemblyscript/number";
+import { begins } from "../../sdk/assemblyscript/text";
 import { Outcome, isToDo, readProblem, writeProblem, writeReason } from "./problem";
 import { attribute, elements, failElement, isIncidental } from "./shape";
 
@@ -44,6 +47,9 @@ class Case {
   }
 }
 
+/** What a status says of a test. */
+enum Ending { UNSAID, FAILED, NOT_RUN }
+
 const testcase = changetype<Case>(memory.data(offsetof<Case>()));
 const member = changetype<Members>(memory.data(offsetof<Members>()));
 const problem = changetype<Elements>(memory.data(offsetof<Elements>()));
@@ -58,6 +64,7 @@ export function normalizeCase(value: Value, suite: Value, file: Value): Outcome 
   const line = lineOf(testcase.line);
   if (failed()) return Outcome.PASSED;
   if (testcase.file) file = testcase.file;
+  const name = testcase.name ? testcase.name : testcase.classname;
   if (!testcase.classname) testcase.classname = suite;
 
   // Of a test that failed again and again, the first failure speaks for all.
@@ -78,14 +85,22 @@ export function normalizeCase(value: Value, suite: Value, file: Value): Outcome 
     writeProblems(testcase.errors, true, file, line);
     return outcome;
   }
-  if (isFailing(testcase.status) || isFailing(testcase.result)) {
+  const status = endingOf(testcase.status, "/@status");
+  const result = endingOf(testcase.result, "/@result");
+  if (status == Ending.FAILED || result == Ending.FAILED) {
     writeProblem(0, false, testcase.classname, testcase.name, file, line);
     return Outcome.FAILURE;
   }
-  if (testcase.skipped || isNotRun(testcase.status) || isNotRun(testcase.result)) {
+  if (couldNotRun()) {
+    writeProblem(testcase.skipped, true, testcase.classname, testcase.name, file, line);
+    return Outcome.ERROR;
+  }
+  if (testcase.skipped || status == Ending.NOT_RUN || result == Ending.NOT_RUN) {
     readProblem(testcase.skipped);
     skip();
   } else {
+    // That is how pytest leaves the test in which it was interrupted.
+    if (!name) refuse("junit-invalid", "", "the name of a test case that passed", "given", 0);
     beginSkipped().text(testcase.flaky ? "flaky" : "test passed");
     endSkipped();
   }
@@ -109,20 +124,45 @@ function skip(): void {
   endSkipped();
 }
 
-/** Whether a status is a word for failure, which some producers give instead of an element. */
-function isFailing(status: Value): bool {
-  return status != 0 && (
-    says(status, "failed") || says(status, "fail") || says(status, "failure")
-    || says(status, "error") || says(status, "errored") || says(status, "broken")
-  );
+/**
+ * Whether CTest could not run the test, as where its program was not built. It
+ * counts that among the failed on its command line, but skips it in its report.
+ * Where a test asks to be skipped, the message is the property that says how.
+ */
+function couldNotRun(): bool {
+  if (!testcase.skipped || testcase.result || !testcase.status || !says(testcase.status, "notrun")) return false;
+  const message = find(testcase.skipped, "@message");
+  return isFilledString(message) && !begins(message + 1, endOf(message) - 1, "SKIP_");
 }
 
-/** Whether a status says that the test did not run. */
-function isNotRun(status: Value): bool {
-  return status != 0 && (
-    says(status, "notrun") || says(status, "skipped") || says(status, "disabled")
-    || says(status, "suppressed") || says(status, "ignored") || says(status, "pending")
-  );
+/** What a status says, which some producers give instead of an element. A word that none of them has fails. */
+function endingOf(status: Value, where: string): Ending {
+  if (!status) return Ending.UNSAID;
+  readText(status);
+  if (
+    isWord("passed") || isWord("pass") || isWord("ok") || isWord("run") || isWord("completed")
+    || isWord("success") || isWord("successful") || isWord("succeeded")
+  ) return Ending.UNSAID;
+  if (
+    isWord("failed") || isWord("fail") || isWord("failure")
+    || isWord("error") || isWord("errored") || isWord("broken")
+  ) return Ending.FAILED;
+  if (
+    isWord("notrun") || isWord("skipped") || isWord("skip") || isWord("disabled") || isWord("untested")
+    || isWord("suppressed") || isWord("ignored") || isWord("pending")
+  ) return Ending.NOT_RUN;
+  refuse("junit-invalid-status", where, "the status", "a word for passed, failed or not run", status);
+  return Ending.UNSAID;
+}
+
+/** Whether the text that was read last is a word, in upper or lower case. */
+function isWord(word: string): bool {
+  if (textLength != word.length) return false;
+  for (let i = 0; i < textLength; i++) {
+    const byte = <u32>load<u8>(textAt + i);
+    if ((byte - 0x41 < 26 ? byte | 0x20 : byte) != load<u16>(changetype<usize>(word) + (i << 1))) return false;
+  }
+  return true;
 }
 
 /** The line; 0 where it is not given, for which producers write 0, too. Anything else fails. */

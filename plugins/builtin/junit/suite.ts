@@ -46,6 +46,7 @@ export function normalizeSuite(value: Value, depth: i32, file: Value): void {
     else if (member.is("@failures")) failureCount = attribute(member);
     else if (member.is("@errors")) errorCount = attribute(member);
     else if (member.is("failure") || member.is("error")) failSuite(elements(member));
+    else if (member.is("#text")) failText(member.value);
     else if (!isIncidental(member)) failElement(member);
     if (failed()) return;
   }
@@ -80,6 +81,11 @@ export function normalizeSuite(value: Value, depth: i32, file: Value): void {
     }
   }
   checkCounts(testCount, failureCount, errorCount, cases - casesBefore, failures - failuresBefore, errors - errorsBefore);
+}
+
+/** Text between elements is none of a report's, but may be a runner's last words. */
+function failText(text: Value): void {
+  fail("junit-invalid", "", sentence("there is text between the elements: ").excerpt(text), "", text);
 }
 
 /** A suite that failed outside of its test cases may have run none of them, and has no item to be a finding. */

@@ -3,7 +3,7 @@
  * DiagnosticResult.
  */
 
-import { Elements, Members, Value, document, isArray, isObject } from "../../sdk/assemblyscript/cursor";
+import { Elements, Members, Value, document, firstOf, isArray, isObject } from "../../sdk/assemblyscript/cursor";
 import { readCategories } from "../../sdk/assemblyscript/mapping";
 import { Writer } from "../../sdk/assemblyscript/writer";
 import { answer, fail, failed, path, refuse, sentence } from "../../sdk/assemblyscript/result";
@@ -70,6 +70,14 @@ function normalizeResult(result: Value): void {
   }
   if (!isArray(diagnostics)) {
     refuse("rdjson-no-diagnostics", "/diagnostics", "diagnostics", "an array", diagnostics);
+    return;
+  }
+  if (strangers && !firstOf(diagnostics)) {
+    fail(
+      "rdjson-no-diagnostics", "",
+      sentence("the report has no diagnostics, but fields that the format does not have and that may say more"),
+      "check whether the report is of this format", 0
+    );
     return;
   }
   for (diagnostic.of(diagnostics); diagnostic.next(); ) {

@@ -10,6 +10,7 @@
 import {
   Elements, Members, Value, find, isFilledString, isString, readText, textAt, textLength
 } from "../../sdk/assemblyscript/cursor";
+import { alloc, regrow } from "../../sdk/assemblyscript/memory";
 import { NameTable } from "../../sdk/assemblyscript/names";
 import { fail, refuse, sentence } from "../../sdk/assemblyscript/result";
 import { Writer } from "../../sdk/assemblyscript/writer";
@@ -22,25 +23,28 @@ const argument = changetype<Elements>(memory.data(offsetof<Elements>()));
 /** Whether the text that {@link textOf} found last has placeholders. */
 let formatted: bool = false;
 
-/** The array of arguments that fill them in; 0 if there are none. */
-let values: Value = 0;
+/** The arguments that fill them in: their addresses, in room that the next message reuses, and how many there are. */
+let values: usize = 0;
+let room: i32 = 0;
+let count: i32 = 0;
 
 /** The text of a message, for {@link writeText}; 0 if there is none. Fails where it is missing but promised. */
 export function textOf(value: Value, rule: Rule | null): Value {
   const message = optionalObject(value, "message");
   formatted = false;
-  values = 0;
+  count = 0;
   if (!message) return 0;
   let text: Value = 0;
   let markdown: Value = 0;
   let id: Value = 0;
+  let list: Value = 0;
   for (member.of(message); member.next(); ) {
     if (member.is("text")) text = optionalString(member.value, "text");
     else if (member.is("markdown")) markdown = optionalString(member.value, "markdown");
     else if (member.is("id")) id = optionalString(member.value, "id");
-    else if (member.is("arguments")) values = optionalArray(member.value, "arguments");
+    else if (member.is("arguments")) list = optionalArray(member.value, "arguments");
   }
-  if (values) checkArguments();
+  if (list) readArguments(list);
   if (text) return text;
   if (markdown || !id) return markdown;
   return stringOf(id, rule);
@@ -66,12 +70,17 @@ function lookUp(strings: NameTable | null, id: Value): Value {
   return strings ? strings.get(id) : 0;
 }
 
-function checkArguments(): void {
+function readArguments(list: Value): void {
   formatted = true;
-  for (argument.of(values); argument.next(); ) {
+  for (argument.of(list); argument.next(); count++) {
     if (!isString(argument.value)) {
       refuse("sarif-invalid-message", "", "an argument of a message", "a string", argument.value);
     }
+    if (count == room) {
+      room = max(room << 1, 16);
+      values = count ? regrow(values, <usize>count << 2, <usize>room << 2) : alloc(<usize>room << 2);
+    }
+    store<u32>(values + (<usize>count << 2), argument.value);
   }
 }
 
@@ -111,13 +120,9 @@ function digitsEnd(at: usize, end: usize): usize {
 function writeArgument(out: Writer, at: usize, end: usize, text: Value): void {
   let index: u64 = 0;
   for (; at < end && index <= u32.MAX_VALUE; at++) index = index * 10 + load<u8>(at) - 0x30;
-  if (values) {
-    for (argument.of(values); argument.next(); ) {
-      if (<u64>argument.index == index) {
-        out.inside(argument.value);
-        return;
-      }
-    }
+  if (index < <u64>count) {
+    out.inside(load<u32>(values + (<usize>index << 2)));
+    return;
   }
   fail("sarif-invalid-message", "", sentence("a message has too few arguments: ").excerpt(text), "", text);
 }

@@ -15,7 +15,7 @@ import { isRelative, writePath } from "./uri";
 const member = changetype<Members>(memory.data(offsetof<Members>()));
 const artifact = changetype<Elements>(memory.data(offsetof<Elements>()));
 
-/** The artifacts of the run, and the address of each; built when they are first asked for. */
+/** The artifacts of the run, and the location of each; built when they are first asked for. */
 let artifacts: Value = 0;
 let table: usize = 0;
 let count: i32 = 0;
@@ -74,7 +74,11 @@ function isArtifact(index: i32): bool {
     count = countOf(artifacts);
     table = alloc(<usize>count << 2);
     if (artifacts) {
-      for (artifact.of(artifacts); artifact.next(); ) store<u32>(table + (<usize>artifact.index << 2), artifact.value);
+      for (artifact.of(artifacts); artifact.next(); ) {
+        // An artifact may hold a whole file, so it is searched once. What is no object is refused where it is used.
+        const value = artifact.value;
+        store<u32>(table + (<usize>artifact.index << 2), isObject(value) ? find(value, "location") : value);
+      }
     }
   }
   return index < count;
@@ -82,17 +86,18 @@ function isArtifact(index: i32): bool {
 
 /** The location of an artifact; 0 if it has none, as one within another may. */
 function locationOf(index: i32): Value {
-  const found = load<u32>(table + (<usize>index << 2));
-  return optionalObject(find(optionalObject(found, "an artifact"), "location"), "location");
+  return optionalObject(load<u32>(table + (<usize>index << 2)), "an artifact and its location");
 }
 
+/** The line; 0 where there is none, for which staticcheck writes 0, although SARIF has no such line. */
 function lineOf(region: Value): Value {
   const startLine = find(region, "startLine");
   if (isAbsent(startLine)) return 0;
-  if (wholeNumber(startLine) < 1) {
-    refuse("sarif-invalid-line", "", "startLine", "a whole number from 1 in plain digits", startLine);
+  const number = wholeNumber(startLine);
+  if (number < 0) {
+    refuse("sarif-invalid-line", "", "startLine", "a whole number from 0 to 2147483647 in plain digits", startLine);
   }
-  return startLine;
+  return number > 0 ? startLine : 0;
 }
 
 /** Appends the file as a JSON string, or null. */

@@ -9,7 +9,8 @@ import { about, fail, failed, path, refuse, sentence } from "../../sdk/assemblys
 import { normalizeResult } from "./finding";
 import { readOverrides } from "./overrides";
 import { readArtifacts } from "./place";
-import { optionalObject } from "./shape";
+import { Level, levelOf } from "./severity";
+import { optionalArray, optionalObject } from "./shape";
 import { readTool } from "./tool";
 
 /** Why a log is refused that keeps parts of a run in another place, and what to do about it. */
@@ -18,6 +19,7 @@ export const INTO_THE_RUN = "have the tool write its results into its run";
 
 const member = changetype<Members>(memory.data(offsetof<Members>()));
 const invocation = changetype<Elements>(memory.data(offsetof<Elements>()));
+const notification = changetype<Elements>(memory.data(offsetof<Elements>()));
 const result = changetype<Elements>(memory.data(offsetof<Elements>()));
 
 /** Normalizes the run at `value`, where `path` is, or fails. */
@@ -122,6 +124,24 @@ function checkInvocation(value: Value): void {
   if (!isBoolean(success) || isFalse(success)) failExecution("executionSuccessful", success);
   checkMissing(value, "exitSignalName");
   checkMissing(value, "processStartFailureMessage");
+  checkNotifications(value, "toolExecutionNotifications");
+  checkNotifications(value, "toolConfigurationNotifications");
+}
+
+/** Checks that an invocation tells of no error: a rule or a file that a tool gives up on is no failure to it. */
+function checkNotifications(value: Value, name: string): void {
+  const notifications = optionalArray(find(value, name), name);
+  if (!notifications) return;
+  for (notification.of(notifications); notification.next(); ) {
+    const value = optionalObject(notification.value, "a notification");
+    if (levelOf(find(value, "level")) != Level.ERROR) continue;
+    fail(
+      "sarif-execution-failed", "",
+      sentence("one of its ").text(name).text(" is an error: ").excerpt(find(find(value, "message"), "text")),
+      "find out why and run the tool again", value
+    );
+    return;
+  }
 }
 
 /** Checks that an invocation does not have a member that only failures have. */

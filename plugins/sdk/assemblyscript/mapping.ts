@@ -48,7 +48,7 @@ export function readCategories(config: Value, plugin: string, usual: string): bo
   if (!categories) return true;
   if (!isObject(categories)) return failKind("/categories", 0, "an object", categories);
   for (setting.of(categories); setting.next(); ) {
-    let fine = true;
+    let fine: bool = true;
     if (setting.is("rules")) fine = readTable(rules, "/categories/rules");
     else if (setting.is("tags")) fine = readTable(tags, "/categories/tags");
     else if (setting.is("severities")) fine = readTable(severities, "/categories/severities");

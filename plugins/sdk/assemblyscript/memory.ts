@@ -53,3 +53,25 @@ export function regrow(block: usize, oldSize: usize, newSize: usize): usize {
   memory.copy(moved, block, oldSize);
   return moved;
 }
+
+/** How much one block for {@link allocSmall} holds. */
+const CHUNK: usize = 1 << 16;
+let free: usize = 0;
+let freeEnd: usize = 0;
+
+/**
+ * Memory for one of many small things, all zero, on an 8 byte boundary: they
+ * share a block, and the slack behind it, where each of their own would have more
+ * slack than content.
+ */
+export function allocSmall(size: usize): usize {
+  if (size > CHUNK >> 2) return alloc(size);
+  size = (size + 7) & ~7;
+  if (freeEnd - free < size) {
+    free = alloc(CHUNK);
+    freeEnd = free + CHUNK;
+  }
+  const block = free;
+  free += size;
+  return block;
+}
