@@ -9,8 +9,9 @@ import "embed"
 //
 //go:embed sdk.go categories.go decode.go errors.go exports.go value.go write.go
 //go:embed assemblyscript/*.ts c/switchyard.h
-//go:embed examples/go/main.go examples/go/Makefile
-//go:embed examples/assemblyscript/guest.ts examples/assemblyscript/package.json examples/assemblyscript/package-lock.json
+//go:embed examples/go/main.go examples/go/main_test.go examples/go/Makefile
+//go:embed examples/assemblyscript/guest.ts examples/assemblyscript/tsconfig.json
+//go:embed examples/assemblyscript/package.json examples/assemblyscript/package-lock.json
 //go:embed examples/c/guest.c examples/c/compile_flags.txt examples/c/Makefile
 //go:embed examples/c/build.mjs examples/c/package.json examples/c/package-lock.json
 //go:embed examples/corpus/*.json

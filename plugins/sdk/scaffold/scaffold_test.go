@@ -109,8 +109,8 @@ func run(t *testing.T, dir, name string, args ...string) {
 func TestProjectsAreWhole(t *testing.T) {
 	common := []string{"README.md", "corpus/config-order.json", "corpus/findings.json", "corpus/ignored.json", "corpus/incomplete.json"}
 	for language, own := range map[scaffold.Language][]string{
-		scaffold.Go:             {"Makefile", "go.mod", "main.go", "sdk/exports.go", "sdk/sdk.go"},
-		scaffold.AssemblyScript: {".gitignore", "guest.ts", "package-lock.json", "package.json", "sdk/mapping.ts"},
+		scaffold.Go:             {"Makefile", "go.mod", "main.go", "main_test.go", "sdk/exports.go", "sdk/sdk.go"},
+		scaffold.AssemblyScript: {".gitignore", "guest.ts", "package-lock.json", "package.json", "sdk/mapping.ts", "tsconfig.json"},
 		scaffold.C:              {".gitignore", "Makefile", "build.mjs", "compile_flags.txt", "guest.c", "package-lock.json", "sdk/switchyard.h"},
 	} {
 		p := start(t, language, "x")
