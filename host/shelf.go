@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/plugins/report"
 )
@@ -31,6 +33,15 @@ func (e *Engine) newShelf(config project.Config) *shelf {
 	return &shelf{stock: e.stock(config.Limits), engine: e, config: config, files: make(map[string]*plugins.Plugin)}
 }
 
+// shelf is newShelf with the project's configuration as it is now.
+func (e *Engine) shelf(ctx context.Context) (*shelf, error) {
+	config, err := e.project.Config(ctx, task.MaxRounds)
+	if err != nil {
+		return nil, err
+	}
+	return e.newShelf(config), nil
+}
+
 // choose returns the plugin for a report. ref is a name, the path of a file or of
 // a folder, or Auto; a folder's plugins compete with the installed ones for the
 // reports that they recognise.
@@ -41,7 +52,7 @@ func (s *shelf) choose(ctx context.Context, ref string, source *report.Source) (
 		if err != nil {
 			return nil, err
 		}
-		return catalog.Detect(source)
+		return catalog.Detect(ctx, source)
 	case plugins.IsName(ref):
 		return s.named(ctx, ref)
 	}
@@ -59,7 +70,7 @@ func (s *shelf) choose(ctx context.Context, ref string, source *report.Source) (
 	if catalog, err = s.add(ctx, catalog, files); err != nil {
 		return nil, err
 	}
-	return catalog.Detect(source)
+	return catalog.Detect(ctx, source)
 }
 
 // named returns an installed plugin by its name. A built-in one needs no file.
@@ -122,13 +133,17 @@ func (s *shelf) catalog(ctx context.Context) (*plugins.Catalog, error) {
 func (s *shelf) configured(ctx context.Context) ([]string, error) {
 	root := s.engine.rooted()
 	var files []string
+	seen := make(map[string]bool)
 	for _, path := range s.config.PluginPaths {
 		modules, err := root.Modules(ctx, path)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range modules {
-			files = append(files, root.Abs(m))
+			if path := root.Abs(m); !seen[path] {
+				seen[path] = true
+				files = append(files, path)
+			}
 		}
 	}
 	return files, nil
@@ -206,4 +221,17 @@ func (s *shelf) pins(ctx context.Context) (project.Lock, error) {
 		s.lock = &lock
 	}
 	return *s.lock, nil
+}
+
+// rooted is the project as its own files speak of it: from its root.
+func (e *Engine) rooted() project.Project {
+	return project.Project{Root: e.project.Root, Dir: e.project.Root}
+}
+
+// at says in an error's details which plugin file it is about.
+func at(err error, path string) error {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return f.With("path", filepath.ToSlash(path))
+	}
+	return err
 }

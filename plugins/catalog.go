@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -91,8 +92,8 @@ func (c *Catalog) Named(name string) (*Plugin, error) {
 // # Errors
 //
 // CodeAmbiguous where several do. Where none does, the error of a report that is
-// not even what it looks like, else CodeUndetected.
-func (c *Catalog) Detect(source *report.Source) (*Plugin, error) {
+// not even what it looks like, else CodeUndetected. When ctx is done, its cause.
+func (c *Catalog) Detect(ctx context.Context, source *report.Source) (*Plugin, error) {
 	var match *Plugin
 	var names []string
 	for _, name := range c.Names() {
@@ -101,8 +102,11 @@ func (c *Catalog) Detect(source *report.Source) (*Plugin, error) {
 			return nil, err
 		}
 		// A report that this plugin cannot be given is none of its own.
-		if doc, err := source.For(p.formats); err == nil && doc.Detects(p.description.Detect, p.description.DetectAny) {
+		if doc, err := source.For(p.formats); err == nil && doc.Detects(ctx, p.description.Detect, p.description.DetectAny) {
 			match, names = p, append(names, name)
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
 		}
 	}
 	switch len(names) {

@@ -16,19 +16,23 @@ import (
 // finding's raw text out of the report, so that no plugin can alter it.
 //
 // What it remembers grows with the answer and not with the report, and it stops
-// at the first item that the answer lacks. Only a ref that is no item has to be
-// looked up, which takes as long as the report is large: that ends with ctx.
+// at the first item that the answer lacks. Walking over the items takes as long as
+// the report is large and the patterns are many, and so does looking up every ref
+// that is no item: both end with ctx.
 func account(ctx context.Context, p *Plugin, doc *report.Document, out *output) (Result, error) {
 	claims, err := claim(out)
 	if err != nil {
 		return Result{}, err
 	}
-	for ref, raw := range doc.Items(p.description.Items) {
+	for ref, raw := range doc.Items(ctx, p.description.Items) {
 		c, ok := claims[ref]
 		if !ok {
 			return Result{}, violated(Dropped, "drops %q", ref)
 		}
 		c.raw, c.exists = raw, true
+	}
+	if ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
 	}
 	for ref, c := range claims {
 		if ctx.Err() != nil {
@@ -101,5 +105,5 @@ func settle(p *Plugin, doc *report.Document, out *output, claims map[string]*cla
 }
 
 func violated(problem Problem, format, ref string) *fault.Error {
-	return broken(CodeConservation, problem, "the plugin "+format, ref).With("ref", ref)
+	return broken(CodeConservation, problem, "the plugin "+format, brief(ref)).With("ref", ref)
 }

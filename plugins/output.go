@@ -17,13 +17,46 @@ import (
 
 // output is what sy_normalize answers: findings and skipped, or an error.
 type output struct {
-	Critic   string           `json:"critic"`
-	TaskID   *string          `json:"task_id"`
-	Round    *int             `json:"round"`
-	Findings *[]outputFinding `json:"findings"`
-	Skipped  *[]Skipped       `json:"skipped"`
-	Unmapped []Unmapped       `json:"unmapped"`
-	Error    *refusal         `json:"error"`
+	Critic   string               `json:"critic"`
+	TaskID   *string              `json:"task_id"`
+	Round    *int                 `json:"round"`
+	Findings *list[outputFinding] `json:"findings"`
+	Skipped  *list[Skipped]       `json:"skipped"`
+	Unmapped list[Unmapped]       `json:"unmapped"`
+	Error    *refusal             `json:"error"`
+}
+
+// maxEntries is how many findings an answer may have, and how many skipped and
+// unmapped entries: 64 MiB hold twenty million empty ones, for which the host
+// would need gigabytes.
+const maxEntries = 1_000_000
+
+var errEntries = errors.New("too many entries")
+
+// list is an array of at most maxEntries.
+type list[T any] []T
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (l *list[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	if d.PeekKind() != '[' {
+		return json.UnmarshalDecode(d, (*[]T)(l))
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return err
+	}
+	*l = list[T]{}
+	for d.PeekKind() != ']' {
+		if len(*l) == maxEntries {
+			return errEntries
+		}
+		var entry T
+		if err := json.UnmarshalDecode(d, &entry); err != nil {
+			return err
+		}
+		*l = append(*l, entry)
+	}
+	_, err := d.ReadToken()
+	return err
 }
 
 type outputFinding struct {
@@ -67,13 +100,30 @@ func decode(data []byte, into any) error {
 		return broken(CodeInvalidOutput, InvalidUTF8, "the plugin's answer is not UTF-8")
 	}
 	err := json.Unmarshal(data, into, json.RejectUnknownMembers(true))
+	if errors.Is(err, errEntries) {
+		return fault.New(CodeOutputTooLarge, "the plugin's answer has more than %d entries of one kind", maxEntries).With("limit", maxEntries)
+	}
 	if _, ok := errors.AsType[*jsontext.SyntacticError](err); ok || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return broken(CodeInvalidOutput, InvalidJSON, "the plugin's answer is not one JSON value: %s", err)
+		return broken(CodeInvalidOutput, InvalidJSON, "the plugin's answer is not one JSON value: %s", brief(err.Error()))
 	}
 	if err != nil {
-		return invalid("the plugin's answer does not follow the ABI: %s", err)
+		return invalid("the plugin's answer does not follow the ABI: %s", brief(err.Error()))
 	}
 	return nil
+}
+
+// maxQuoted is how much of a plugin's own words a message quotes, in code points.
+const maxQuoted = 200
+
+// brief cuts what a plugin says where it is too long for a message.
+func brief(text string) string {
+	points := 0
+	for i := range text {
+		if points++; points > maxQuoted {
+			return text[:i] + "…"
+		}
+	}
+	return text
 }
 
 func invalid(format string, args ...any) *fault.Error {
@@ -96,6 +146,11 @@ func decodeOutput(data []byte) (*output, error) {
 		}
 		if len(data) > maxRefusal {
 			return nil, invalid("the plugin's error has %d bytes; the limit is %d", len(data), maxRefusal)
+		}
+		for _, value := range out.Error.Details {
+			if _, err := report.Parse(value, report.Limits{}); err != nil {
+				return nil, invalid("the plugin's error has details of over %d levels", report.DefaultDepth)
+			}
 		}
 		return &out, nil
 	}
@@ -144,12 +199,15 @@ func decodeOutput(data []byte) (*output, error) {
 // retained.
 func decodeDescription(data []byte) (Description, error) {
 	var d Description
+	if len(data) > maxDescription {
+		return d, invalid("the plugin describes itself with %d bytes; the limit is %d", len(data), maxDescription)
+	}
 	if err := decode(data, &d); err != nil {
 		return d, err
 	}
 	switch {
 	case !IsName(d.Name):
-		return d, invalid("the plugin's name %q is not in lower-case letters, digits and dashes", d.Name)
+		return d, invalid("the plugin's name %q is not in lower-case letters, digits and dashes", brief(d.Name))
 	case d.Version == "" || len(d.Version) > 64:
 		return d, invalid("the plugin has no version, or one of over 64 bytes")
 	case d.Critic == "" || d.Critic == finding.AuditCritic:
@@ -161,7 +219,7 @@ func decodeDescription(data []byte) (Description, error) {
 	}
 	for _, f := range d.Formats {
 		if _, ok := report.FormatOf(f); !ok {
-			return d, invalid("the plugin reads %q, which this host cannot give it: it can be JSON, JSON lines or XML", f)
+			return d, invalid("the plugin reads %q, which this host cannot give it: it can be JSON, JSON lines or XML", brief(f))
 		}
 	}
 	pointers := slices.Concat(d.Detect, d.DetectAny, d.Items)
@@ -171,7 +229,7 @@ func decodeDescription(data []byte) (Description, error) {
 	for _, pointer := range pointers {
 		tokens, ok := report.Tokens(pointer)
 		if !ok {
-			return d, invalid("the plugin describes itself with %q, which is no JSON Pointer", pointer)
+			return d, invalid("the plugin describes itself with %q, which is no JSON Pointer", brief(pointer))
 		}
 		if len(tokens) > maxPointerTokens {
 			return d, invalid("the plugin describes itself with a JSON Pointer of %d steps; the limit is %d", len(tokens), maxPointerTokens)
@@ -181,10 +239,11 @@ func decodeDescription(data []byte) (Description, error) {
 }
 
 // The limits of a description: the host walks over a report once for each of
-// its pointers, and for each step of one.
+// its pointers, and for each step of one. maxDescription is in bytes.
 const (
 	maxPointers      = 64
 	maxPointerTokens = 16
+	maxDescription   = 64 << 10
 )
 
 // IsName reports whether s can name a plugin: lower-case letters, digits and
@@ -218,7 +277,7 @@ const maxRefusal = 64 << 10
 // IsReserved reports whether a code is the host's own: a guest must not pass its
 // refusal off as a fault of the command line, the state or the policy.
 func IsReserved(code string) bool {
-	if code == "plugin-config-invalid" {
+	if fault.Code(code) == CodeConfigInvalid {
 		return false
 	}
 	first, _, _ := strings.Cut(code, "-")

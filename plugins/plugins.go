@@ -38,6 +38,9 @@ const (
 	// CodeConservation: the answer drops an item of the report or refers to
 	// what is not there.
 	CodeConservation fault.Code = "plugin-conservation-violated"
+	// CodeConfigInvalid: the guest refuses its configuration. It is the one code
+	// of the host's that a guest may use.
+	CodeConfigInvalid fault.Code = "plugin-config-invalid"
 	// CodeUnknown: no plugin has that name.
 	CodeUnknown fault.Code = "plugin-unknown"
 	// CodeUndetected: no plugin recognises the report.

@@ -72,6 +72,10 @@ func (p *page) line(format string, args ...any) {
 // cell is one field of a table.
 type cell struct{ text, color string }
 
+// maxColumn is how wide a column is made, in code points. What is longer stands
+// whole and out of line: one long word must not pad every row to its length.
+const maxColumn = 80
+
 // table writes rows under a header, in columns. The last column is cut to the
 // width of the terminal.
 func (p *page) table(header []string, rows [][]cell) {
@@ -82,7 +86,7 @@ func (p *page) table(header []string, rows [][]cell) {
 	for _, row := range rows {
 		for i := range row {
 			row[i].text = clean(row[i].text)
-			widths[i] = max(widths[i], utf8.RuneCountInString(row[i].text))
+			widths[i] = max(widths[i], min(maxColumn, utf8.RuneCountInString(row[i].text)))
 		}
 	}
 	last := len(header) - 1
@@ -102,7 +106,7 @@ func (p *page) table(header []string, rows [][]cell) {
 				break
 			}
 			b.WriteString(string(p.paint(c.color, c.text)))
-			b.WriteString(strings.Repeat(" ", widths[i]+2-utf8.RuneCountInString(c.text)))
+			b.WriteString(strings.Repeat(" ", max(2, widths[i]+2-utf8.RuneCountInString(c.text))))
 		}
 		p.line("%s", painted(strings.TrimRight(b.String(), " ")))
 	}

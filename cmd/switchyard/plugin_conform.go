@@ -6,6 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
 )
 
@@ -30,7 +32,9 @@ A golden case is a JSON file: {"name", "config"?, "report" | "report_text" |
 no golden cases, and the other checks have less to go by. The rules are in
 docs/plugin-abi.md; switchyard plugin new makes a plugin with a corpus.
 
-The exit status is 1 if any check fails.`,
+A plugin that runs into its limit of time five times fails at once, and so does
+one that takes two minutes for all of it. The exit status is 1 if any check
+fails.`,
 		Example: `  switchyard plugin test my-linter.wasm --corpus corpus
   switchyard plugin test my-linter.wasm --output json | jq '.checks[] | select(.status == "fail")'`,
 		Args: exactly("FILE.wasm"),
@@ -53,10 +57,13 @@ The exit status is 1 if any check fails.`,
 		if err != nil {
 			return err
 		}
-		o := plugintest.Options{Limits: m.Limits, CacheDir: cacheDir()}
+		o := plugintest.Options{Limits: m.Limits, CacheDir: cacheDir(), Read: p.Read}
 		if corpus != "" {
 			if o.Corpus, err = p.Folder(corpus); err != nil {
 				return err
+			}
+			if _, inside := p.Rel(o.Corpus); inside {
+				o.Read = readInside(p)
 			}
 		}
 		done := a.waiting("testing " + args[0])
@@ -71,6 +78,17 @@ The exit status is 1 if any check fails.`,
 		return a.print(r, func(p *page) { p.conformance(r) })
 	})
 	return cmd
+}
+
+// readInside reads the files of a corpus that lies in the project. Their paths are
+// not the user's own word: a case must not name a file from elsewhere.
+func readInside(p project.Project) func(context.Context, string, int64) ([]byte, error) {
+	return func(ctx context.Context, path string, limit int64) ([]byte, error) {
+		if _, inside := p.Rel(path); !inside {
+			return nil, fault.New(project.CodeEscapes, "%s: the corpus lies in the project, and this does not", path).With("path", path)
+		}
+		return p.Read(ctx, path, limit)
+	}
 }
 
 // conformance shows what a plugin was held against, and how it did.

@@ -35,7 +35,7 @@ func (a *app) print(value any, text func(*page)) error {
 // writeJSON replaces what is not UTF-8: a path may hold any bytes, and an error
 // about it must not get lost.
 func writeJSON(w io.Writer, value any) error {
-	err := json.MarshalWrite(w, value, json.Deterministic(true), jsontext.AllowInvalidUTF8(true), jsontext.WithIndent("  "))
+	err := json.MarshalWrite(&indenter{w: w}, value, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return err
 	}

@@ -112,19 +112,30 @@ func verifyWords(v policies.Verify) string {
 
 func stuckWords(findings []finding.Finding) string {
 	var categories []string
+	seen := make(map[string]bool)
 	for _, f := range findings {
-		if f.Route != "stuck" {
+		if f.Route != "stuck" || seen[f.Category] {
 			continue
 		}
+		seen[f.Category] = true
 		name := f.Category
 		if f.UnknownCategory {
 			name = "the unknown category " + name
 		}
-		if !slices.Contains(categories, name) {
-			categories = append(categories, name)
-		}
+		categories = append(categories, name)
 	}
-	return "a finding stops the loop: " + strings.Join(categories, ", ")
+	return "a finding stops the loop: " + some(categories)
+}
+
+// maxNamed is how many things a sentence names; JSON has all.
+const maxNamed = 20
+
+// some joins the first of many words.
+func some(words []string) string {
+	if n := len(words); n > maxNamed {
+		words = append(slices.Clone(words[:maxNamed]), fmt.Sprintf("and %d more", n-maxNamed))
+	}
+	return strings.Join(words, ", ")
 }
 
 // routedWords counts the findings by destination, the chosen one first.
@@ -155,7 +166,7 @@ func reasons(skipped []host.Skipped) string {
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {
 		words = append(words, fmt.Sprintf("%d %s", counts[reason], reason))
 	}
-	return strings.Join(words, ", ")
+	return some(words)
 }
 
 func (p *page) findings(findings []finding.Finding) {

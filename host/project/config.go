@@ -73,14 +73,19 @@ func (p Project) Config(ctx context.Context, maxRounds int) (Config, error) {
 		c.Plugins = make(map[string]jsontext.Value, len(file.Plugins))
 	}
 	for name, settings := range file.Plugins {
-		text, err := json.Marshal(settings, json.Deterministic(true))
-		if err != nil {
+		text := bounded{limit: maxSettings}
+		if err := json.MarshalWrite(&text, settings, json.Deterministic(true)); errors.Is(err, errUnbounded) {
+			return Config{}, invalidConfig("plugins.%s has more than %d bytes as JSON, its aliases written out", name, maxSettings)
+		} else if err != nil {
 			return Config{}, invalidConfig("plugins.%s cannot be handed to a plugin: %w", name, err)
 		}
-		c.Plugins[name] = text
+		c.Plugins[name] = bytes.Clone(text.Bytes())
 	}
 	if c.Limits, err = file.PluginLimits.limits(); err != nil {
 		return Config{}, err
+	}
+	if len(file.PluginPaths) > maxModules {
+		return Config{}, invalidConfig("plugin_paths has more than %d entries", maxModules)
 	}
 	for _, path := range file.PluginPaths {
 		if !filepath.IsLocal(path) {
@@ -89,6 +94,26 @@ func (p Project) Config(ctx context.Context, maxRounds int) (Config, error) {
 		c.PluginPaths = append(c.PluginPaths, filepath.Clean(path))
 	}
 	return c, nil
+}
+
+// maxSettings is how much a plugin's settings may be as JSON, in bytes: as much as
+// the whole file. Only aliases, each of which stands for a text of any length,
+// make more of it.
+const maxSettings = maxConfig
+
+// bounded takes text up to a limit.
+type bounded struct {
+	bytes.Buffer
+	limit int
+}
+
+var errUnbounded = errors.New("too much text")
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.limit {
+		return 0, errUnbounded
+	}
+	return b.Buffer.Write(p)
 }
 
 // configFile is the file as it is written.

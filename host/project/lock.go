@@ -140,6 +140,8 @@ func unwritable(err error) error {
 	what := err
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		what = pathErr.Err
+	} else if linkErr, ok := errors.AsType[*os.LinkError](err); ok {
+		what = linkErr.Err // Its names are those of a temporary file.
 	}
 	return fault.New(CodeUnwritable, "%s: %w", LockFile, what).With("path", LockFile)
 }

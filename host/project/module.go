@@ -15,7 +15,8 @@ import (
 // ModuleSuffix is how the name of a plugin's file ends.
 const ModuleSuffix = ".wasm"
 
-// maxModules is how many plugins a folder may hold.
+// maxModules is how many plugins a folder may hold, and how many files and folders
+// plugin_paths may name.
 const maxModules = 256
 
 // Modules returns the plugin files that a path names, in byte order: a file is

@@ -134,6 +134,8 @@ func TestConfig(t *testing.T) {
 		{"key twice", "max_rounds: 3\nmax_rounds: 4\n", project.CodeConfig, "already defined"},
 		{"a number that JSON lacks", "plugins: {sarif: {x: .nan}}\n", project.CodeConfig, "plugins.sarif"},
 		{"aliases that explode", bomb(), project.CodeConfig, ""},
+		{"paths without end", "plugin_paths: [" + strings.Repeat("a, ", 257) + "]", project.CodeConfig, "more than 256"},
+		{"aliases of a long text", "plugins: {a: {v: &v " + strings.Repeat("x", 500_000) + ", w: [" + strings.Repeat("*v, ", 100_000) + "]}}", project.CodeConfig, "aliases"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := tree(t, ".git/")

@@ -32,6 +32,9 @@ func (k *kit) determinism() {
 		asked = asked[:maxDeterminism]
 	}
 	for _, way := range ways {
+		if k.ctx.Err() != nil {
+			return
+		}
 		other, err := k.runtime(way.config).Load(k.ctx, k.wasm)
 		if err != nil {
 			k.check(GroupDeterminism, way.name, err)
@@ -53,6 +56,9 @@ func (k *kit) determinism() {
 // same fails where two plugins do not answer in the same way.
 func (k *kit) same(other *plugins.Plugin, s seed) error {
 	first, errFirst := k.plugin.Ask(k.ctx, s.doc, s.config)
+	if errFirst != nil && isFailure(fault.CodeOf(errFirst)) {
+		return fmt.Errorf("%s: %w", s.name, errFirst)
+	}
 	again, errAgain := other.Ask(k.ctx, s.doc, s.config)
 	switch {
 	case errFirst != nil && errAgain != nil && fault.CodeOf(errFirst) == fault.CodeOf(errAgain):

@@ -17,8 +17,8 @@ import (
 
 // The size of the hostile part of a run.
 const (
-	maxSeeds   = 8        // reports that are mutated
-	maxPlaces  = 16       // values replaced in each
+	maxSeeds   = 6        // reports that are mutated
+	maxPlaces  = 24       // values replaced in each
 	maxMutated = 64 << 10 // the largest report that is mutated, in bytes
 )
 
@@ -99,8 +99,8 @@ func (k *kit) hostile() {
 	}
 	seeds = spread(seeds, maxSeeds)
 	k.roots()
-	k.check(GroupHostile, "cut short", k.each(seeds, k.cutShort))
-	k.check(GroupHostile, "in the wrong encoding", k.each(seeds, k.wrongEncoding))
+	k.check(GroupHostile, "cut short, which the host refuses", k.each(seeds, k.cutShort))
+	k.check(GroupHostile, "in the wrong encoding, which the host refuses", k.each(seeds, k.wrongEncoding))
 	k.check(GroupHostile, "written differently", k.each(seeds, k.rewritten))
 	for _, r := range replacements() {
 		k.check(GroupHostile, r.name, k.each(seeds, func(s seed) error { return k.replaced(s, r) }))
@@ -162,11 +162,8 @@ func (k *kit) try(text []byte, config jsontext.Value) (*plugins.Result, error) {
 // isFailure tells a failure of the plugin itself from a refusal: those are the
 // host's codes, of which a plugin may use one.
 func isFailure(code fault.Code) bool {
-	return code == "" || code != codeConfig && strings.HasPrefix(string(code), "plugin-")
+	return code == "" || code != plugins.CodeConfigInvalid && strings.HasPrefix(string(code), "plugin-")
 }
-
-// codeConfig is how a plugin refuses its configuration.
-const codeConfig fault.Code = "plugin-config-invalid"
 
 // roots gives the plugin what is no report at all.
 func (k *kit) roots() {
@@ -194,13 +191,12 @@ func (k *kit) cutShort(s seed) error {
 // wrongEncoding gives the host text that is not UTF-8; it has to refuse it.
 func (k *kit) wrongEncoding(s seed) error {
 	text := string(s.doc.Bytes())
-	latin1 := strings.Replace(text, `"`, "\"\xe9", 1)
 	var utf16 []byte
 	for _, c := range []byte(text) {
 		utf16 = append(utf16, c, 0)
 	}
-	for name, broken := range map[string][]byte{"Latin-1": []byte(latin1), "UTF-16": utf16, "overlong": []byte("\xc0\xa2" + text)} {
-		if _, err := k.document(broken); err == nil {
+	for name, broken := range map[string]string{"Latin-1": text + " \xe9", "UTF-16": string(utf16), "an overlong encoding": "\xc0\xa0" + text} {
+		if _, err := asJSON([]byte(broken)); err == nil {
 			return fmt.Errorf("the host takes %s for a report", name)
 		}
 	}

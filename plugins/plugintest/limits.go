@@ -1,14 +1,12 @@
 package plugintest
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/plugins/report"
@@ -25,6 +23,9 @@ const (
 func (k *kit) limits() {
 	k.items()
 	seeds := k.seeds()
+	if k.ctx.Err() != nil {
+		return
+	}
 	largest := slices.MaxFunc(seeds, func(a, b seed) int { return cmp.Compare(len(a.doc.Bytes()), len(b.doc.Bytes())) })
 	k.measured("the largest report of the corpus", largest)
 	for _, s := range seeds {
@@ -50,7 +51,7 @@ func (k *kit) measured(name string, s seed) {
 	case err == nil:
 		k.add(GroupLimits, name, Pass, size)
 	case isFailure(code):
-		k.add(GroupLimits, name, Fail, explain(err))
+		k.fail(GroupLimits, name, err)
 	default:
 		k.add(GroupLimits, name, Skip, "the plugin refuses it: "+explain(err))
 	}
@@ -58,7 +59,7 @@ func (k *kit) measured(name string, s seed) {
 
 // multiplied repeats a report's first item until there are many.
 func (k *kit) multiplied(s seed) (seed, int) {
-	for ref, raw := range s.doc.Items(k.plugin.Description().Items) {
+	for ref, raw := range s.doc.Items(k.ctx, k.plugin.Description().Items) {
 		n := min(manyItems, muchText/len(raw))
 		tokens, _ := report.Tokens(ref)
 		if len(tokens) == 0 || n < 2 {
@@ -68,8 +69,11 @@ func (k *kit) multiplied(s seed) (seed, int) {
 		if json.Unmarshal(s.doc.Bytes(), &tree) != nil {
 			break
 		}
-		list := jsontext.Value("[" + string(bytes.Repeat(append(bytes.Clone(raw), ','), n-1)) + string(raw) + "]")
-		text, err := json.Marshal(set(tree, tokens[:len(tokens)-1], func(any) any { return list }), json.Deterministic(true))
+		text, err := json.Marshal(set(tree, tokens[:len(tokens)-1], func(v any) any {
+			list, _ := v.([]any)
+			copies := slices.Repeat([]any{raw}, n)
+			return append(copies, list[min(1, len(list)):]...) // What may stand behind the items stays.
+		}), json.Deterministic(true))
 		if err != nil {
 			break
 		}
@@ -88,11 +92,15 @@ func (k *kit) items() {
 	found := 0
 	for _, s := range k.seeds() {
 		result, err := k.plugin.Normalize(k.ctx, s.doc, s.config)
+		if err != nil && k.ctx.Err() == nil && isFailure(fault.CodeOf(err)) {
+			k.fail(GroupLimits, "items", fmt.Errorf("%s: %w", s.name, err))
+			return
+		}
 		if err != nil {
 			continue
 		}
 		items := make(map[string]bool)
-		for ref := range s.doc.Items(k.plugin.Description().Items) {
+		for ref := range s.doc.Items(k.ctx, k.plugin.Description().Items) {
 			items[ref] = true
 		}
 		found += len(items)
@@ -102,6 +110,9 @@ func (k *kit) items() {
 				return
 			}
 		}
+	}
+	if k.ctx.Err() != nil {
+		return
 	}
 	if found == 0 {
 		k.add(GroupLimits, "items", Skip, "no report of the corpus has an item, so that conservation is not proven")

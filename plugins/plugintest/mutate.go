@@ -99,7 +99,10 @@ func (k *kit) mutated(s seed, n int, mutate func(tree any, place []string) any) 
 	if err := json.Unmarshal(s.doc.Bytes(), &tree); err != nil {
 		return err
 	}
-	for _, place := range spread(places(tree, nil), n) {
+	for _, place := range varied(places(tree, nil), n) {
+		if k.ctx.Err() != nil {
+			return nil
+		}
 		text, err := json.Marshal(mutate(tree, place), json.Deterministic(true))
 		if err != nil {
 			return err
@@ -126,6 +129,32 @@ func places(tree any, way []string) [][]string {
 		}
 	}
 	return all
+}
+
+// varied picks n places: first one of each shape, which is the way with every index
+// of an array alike, so that a report of many items does not hide what is rare.
+func varied(all [][]string, n int) [][]string {
+	var first, rest [][]string
+	seen := make(map[string]bool)
+	for _, place := range all {
+		steps := slices.Clone(place)
+		for i, step := range steps {
+			if _, err := strconv.Atoi(step); err == nil {
+				steps[i] = "*"
+			}
+		}
+		shape := strings.Join(steps, "/")
+		if seen[shape] {
+			rest = append(rest, place)
+		} else {
+			first = append(first, place)
+		}
+		seen[shape] = true
+	}
+	if len(first) >= n {
+		return spread(first, n)
+	}
+	return append(first, spread(rest, n-len(first))...)
 }
 
 // set returns a tree in which the value at a place is another; the tree itself

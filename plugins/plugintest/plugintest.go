@@ -29,7 +29,21 @@ type Options struct {
 	Limits plugins.Limits
 	// CacheDir is that of plugins.Config.
 	CacheDir string
+	// Read reads a file of the corpus, or fails where it has more than limit
+	// bytes; nil reads any file that there is.
+	Read func(ctx context.Context, path string, limit int64) ([]byte, error)
+	// Time is how long the whole run may take, 0 for two minutes. A plugin that
+	// needs longer fails, and so does one that runs into its own limit of time
+	// again and again: both without the checks that are left.
+	Time time.Duration
 }
+
+// defaultTime is how long a run may take. A plugin of the Go toolchain needs some
+// ten seconds. maxTimeouts is how often a plugin may run into its limit.
+const (
+	defaultTime = 2 * time.Minute
+	maxTimeouts = 5
+)
 
 // Report is the outcome of a run.
 type Report struct {
@@ -86,13 +100,21 @@ func (r Report) OK() bool { return r.Failed == 0 && r.Passed > 0 }
 // Run tests a module. It ends early, with the checks made so far, when ctx is
 // done; then the error is the context's cause. A plugin that fails is no error.
 func Run(ctx context.Context, wasm []byte, o Options) (Report, error) {
-	k := &kit{ctx: ctx, wasm: wasm, options: o, report: Report{Size: len(wasm)}}
+	limit := cmp.Or(o.Time, defaultTime)
+	inTime, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("all of it took longer than %s", limit))
+	defer cancel()
+	inTime, giveUp := context.WithCancelCause(inTime)
+	defer giveUp(nil)
+	k := &kit{ctx: inTime, giveUp: giveUp, wasm: wasm, options: o, report: Report{Size: len(wasm)}}
 	defer k.close()
-	err := k.run()
+	k.run()
 	if ctx.Err() != nil {
-		err = context.Cause(ctx)
+		return k.report, context.Cause(ctx)
 	}
-	return k.report, err
+	if inTime.Err() != nil {
+		k.add(GroupLimits, "time", Fail, fmt.Sprintf("%s; the checks that were left were not made", context.Cause(inTime)))
+	}
+	return k.report, nil
 }
 
 // TB is the part of testing.TB that Test needs.
@@ -118,27 +140,29 @@ func Test(t TB, wasm []byte, o Options) {
 
 // kit is one run. It belongs to one goroutine.
 type kit struct {
-	ctx     context.Context
-	wasm    []byte
-	options Options
-	report  Report
+	ctx      context.Context // done where the run has to end, or k has given up
+	giveUp   context.CancelCauseFunc
+	timeouts int
+	wasm     []byte
+	options  Options
+	report   Report
 
 	runtimes []*plugins.Runtime
 	plugin   *plugins.Plugin
 	cases    []loadedCase
+	kept     int // bytes of the cases' reports
 }
 
-func (k *kit) run() error {
+func (k *kit) run() {
 	if !k.module() {
-		return nil
+		return
 	}
 	for _, group := range []func(){k.corpus, k.determinism, k.hostile, k.limits} {
 		if k.ctx.Err() != nil {
-			return nil
+			return
 		}
 		group()
 	}
-	return nil
 }
 
 func (k *kit) close() {
@@ -167,8 +191,15 @@ func (k *kit) add(group Group, name string, status Status, detail string) {
 	case Fail:
 		k.report.Failed++
 	}
+	if points := []rune(detail); len(points) > maxDetail {
+		detail = string(points[:maxDetail]) + "…"
+	}
 	k.report.Checks = append(k.report.Checks, Check{group, name, status, detail})
 }
+
+// maxDetail is how long a detail may be, in code points: an answer may be
+// megabytes long.
+const maxDetail = 2000
 
 // check adds a check that fails where err is not nil.
 func (k *kit) check(group Group, name string, err error) {
@@ -176,10 +207,22 @@ func (k *kit) check(group Group, name string, err error) {
 		return // Whatever failed, it may be for that.
 	}
 	if err != nil {
-		k.add(group, name, Fail, explain(err))
+		k.fail(group, name, err)
 		return
 	}
 	k.add(group, name, Pass, "")
+}
+
+// fail adds a check that failed with err, and gives up on a plugin that takes all
+// its time again and again: there are hundreds of reports to come.
+func (k *kit) fail(group Group, name string, err error) {
+	k.add(group, name, Fail, explain(err))
+	if fault.CodeOf(err) != plugins.CodeTimeout {
+		return
+	}
+	if k.timeouts++; k.timeouts == maxTimeouts {
+		k.giveUp(fmt.Errorf("the plugin ran into its limit of time %d times", maxTimeouts))
+	}
 }
 
 // explain says an error with its code, and what to do about it.
@@ -188,7 +231,7 @@ func explain(err error) string {
 	if !ok {
 		return err.Error()
 	}
-	text := fmt.Sprintf("%s: %s", f.Code, f.Message)
+	text := fmt.Sprintf("%s: %s", f.Code, err)
 	if f.Hint != "" {
 		text += "; " + f.Hint
 	}

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"bytes"
+	"context"
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -15,16 +17,18 @@ const anyElement = "*"
 // element of an array. An ill-formed pattern matches nothing; check it with
 // Tokens first.
 //
-// The report is walked over once, however many patterns there are.
-func (d *Document) Items(patterns []string) func(yield func(ref string, raw jsontext.Value) bool) {
+// The report is walked over once, but for elements that patterns name both by
+// number and by "*": what is in those is looked at once for each. It ends early
+// when ctx is done.
+func (d *Document) Items(ctx context.Context, patterns []string) func(yield func(ref string, raw jsontext.Value) bool) {
 	root := &pattern{}
 	for _, p := range patterns {
 		if tokens, ok := Tokens(p); ok {
-			root.add(tokens)
+			root.add(tokens, true)
 		}
 	}
 	return func(yield func(string, jsontext.Value) bool) {
-		w := walk{data: d.data, yield: yield}
+		w := walk{ctx: ctx, data: d.data, yield: yield}
 		w.value(root, value(d.data, 0))
 	}
 }
@@ -36,16 +40,17 @@ type pattern struct {
 	named map[string]*pattern
 }
 
-func (p *pattern) add(tokens []string) {
+// add adds a pattern. Unless it is wild, "*" is a name like any other.
+func (p *pattern) add(tokens []string, wild bool) {
 	if len(tokens) == 0 {
 		p.leaf = true
 		return
 	}
-	if tokens[0] == anyElement {
+	if wild && tokens[0] == anyElement {
 		if p.any == nil {
 			p.any = &pattern{}
 		}
-		p.any.add(tokens[1:])
+		p.any.add(tokens[1:], wild)
 		return
 	}
 	if p.named == nil {
@@ -54,25 +59,39 @@ func (p *pattern) add(tokens []string) {
 	if p.named[tokens[0]] == nil {
 		p.named[tokens[0]] = &pattern{}
 	}
-	p.named[tokens[0]].add(tokens[1:])
+	p.named[tokens[0]].add(tokens[1:], wild)
 }
 
-// find returns what follows the member with a quoted key.
-func (p *pattern) find(key []byte) (string, *pattern) {
-	for name, next := range p.named {
-		if is(key, name) {
-			return name, next
-		}
+// find returns what follows the member with a quoted key. The key is unescaped
+// once, however many names there are, into scratch.
+func (p *pattern) find(key, scratch []byte) (next *pattern, unescaped []byte) {
+	plain := key[1 : len(key)-1]
+	if bytes.IndexByte(plain, '\\') < 0 {
+		return p.named[string(plain)], scratch
 	}
-	return "", nil
+	scratch, err := jsontext.AppendUnquote(scratch[:0], key)
+	if err != nil {
+		return nil, scratch
+	}
+	return p.named[string(scratch)], scratch
 }
 
 // walk is one walk over a document. It goes as deep as its patterns are long.
 type walk struct {
-	data  []byte
-	ref   []byte // of the value at hand
-	yield func(string, jsontext.Value) bool
-	done  bool // The caller wants no more.
+	ctx     context.Context
+	steps   int
+	data    []byte
+	ref     []byte // of the value at hand
+	scratch []byte
+	yield   func(string, jsontext.Value) bool
+	done    bool // The caller wants no more, or the context is done.
+}
+
+// step counts the values that are passed, and looks at the context now and then.
+func (w *walk) step() {
+	if w.steps++; w.steps%4096 == 0 && w.ctx.Err() != nil {
+		w.done = true
+	}
 }
 
 // value walks over the value at i and returns where it ends.
@@ -99,6 +118,7 @@ func (w *walk) array(p *pattern, i int) int {
 	outside := len(w.ref)
 	i++
 	for n := 0; ; n++ {
+		w.step()
 		if i = value(w.data, i); i >= len(w.data) || w.data[i] == ']' || w.done {
 			return i + 1
 		}
@@ -122,14 +142,17 @@ func (w *walk) object(p *pattern, i int) int {
 	outside := len(w.ref)
 	i++
 	for {
+		w.step()
 		if i = value(w.data, i); i >= len(w.data) || w.data[i] == '}' || w.done {
 			return i + 1
 		}
 		end := stringEnd(w.data, i)
 		key := w.data[i:end]
 		i = value(w.data, end)
-		if name, next := p.find(key); next != nil {
-			w.ref = append(append(w.ref, '/'), escape(name)...)
+		next, unescaped := p.find(key, w.scratch)
+		if w.scratch = unescaped; next != nil {
+			name, _ := jsontext.AppendUnquote(nil, key)
+			w.ref = append(append(w.ref, '/'), escape(string(name))...)
 			i = w.value(next, i)
 			w.ref = w.ref[:outside]
 		} else {

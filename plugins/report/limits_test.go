@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -50,6 +51,8 @@ func TestAtTheLimit(t *testing.T) {
 		{"one name", report.XML, fill("<r", "x", "/>"), report.CodeTooLarge},
 		{"attributes", report.XML, fill("<r", " a=''", "/>"), report.CodeTooLarge},
 		{"children apart, on every level", report.XML, fill(strings.Repeat("<a><b/><c/><b/>", 61), "<x>&amp;&amp;"+strings.Repeat("y", 400)+"</x>", strings.Repeat("</a>", 61)), ""},
+		{"a long namespace of many elements", report.XML, fill("<r xmlns:p='"+strings.Repeat("u", size/2)+"'>", "<a p:a='' p:b=''/>", "</r>"), report.CodeTooLarge},
+		{"a long namespace of many attributes", report.XML, fill("<r xmlns:p='"+strings.Repeat("u", size/2)+"'><a"+prefixed(9_000)+"/>", " ", "</r>"), ""},
 		{"a declaration that does not end", report.XML, fill("<?xml ", " ", ""), report.CodeInvalidXML},
 		{"a quote that does not end", report.XML, fill("<r a='", "<a b=", ""), report.CodeInvalidXML},
 	} {
@@ -68,4 +71,13 @@ func TestAtTheLimit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// prefixed writes n attributes of one namespace.
+func prefixed(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, " p:a%d=''", i)
+	}
+	return b.String()
 }

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -116,13 +117,13 @@ func TestLinesHaveItems(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for ref, raw := range doc.Items([]string{"/*"}) {
+	for ref, raw := range doc.Items(context.Background(), []string{"/*"}) {
 		got = append(got, ref+"="+string(raw))
 	}
 	if want := []string{`/0={"a":1}`, `/1=7`, `/2="x"`}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if !doc.Detects([]string{"/a"}, nil) {
+	if !doc.Detects(context.Background(), []string{"/a"}, nil) {
 		t.Error("the first line detects nothing")
 	}
 }

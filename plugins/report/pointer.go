@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,27 +30,36 @@ func (d *Document) At(pointer string) (jsontext.Value, bool) {
 // one of some, if there are any. A pointer leads there from the document's root
 // or, where the document is an array, from its first element: a format whose
 // reports may come as a list names the fields of one report. Without any pointer
-// nothing is detected.
-func (d *Document) Detects(all, some []string) bool {
+// nothing is detected, and nothing is when ctx is done.
+//
+// The report is walked over once at most, however many pointers there are.
+func (d *Document) Detects(ctx context.Context, all, some []string) bool {
 	if len(all)+len(some) == 0 {
 		return false
 	}
-	for _, p := range all {
-		if !d.leads(p) {
-			return false
+	const first = "/0" // A pointer to an array's first element.
+	isArray := d.data[value(d.data, 0)] == '['
+	root := &pattern{}
+	for _, p := range slices.Concat(all, some) {
+		if tokens, ok := Tokens(p); ok {
+			root.add(tokens, false)
+			if isArray {
+				root.add(append([]string{first[1:]}, tokens...), false)
+			}
 		}
 	}
-	return len(some) == 0 || slices.ContainsFunc(some, d.leads)
-}
-
-// leads reports whether a pointer leads to a value, from the root or from the
-// first element.
-func (d *Document) leads(pointer string) bool {
-	if _, ok := d.At(pointer); ok {
-		return true
+	found := make(map[string]bool)
+	leads := func(p string) bool { return found[p] || isArray && found[first+p] }
+	lacks := func(p string) bool { return !leads(p) }
+	detected := func() bool {
+		return !slices.ContainsFunc(all, lacks) && (len(some) == 0 || slices.ContainsFunc(some, leads))
 	}
-	_, ok := d.At("/0" + pointer)
-	return ok && d.data[value(d.data, 0)] == '['
+	w := walk{ctx: ctx, data: d.data, yield: func(ref string, _ jsontext.Value) bool {
+		found[ref] = true
+		return !detected()
+	}}
+	w.value(root, value(d.data, 0))
+	return detected()
 }
 
 // child returns where the member or element that token names starts in the

@@ -2,13 +2,16 @@ package report_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/plugins/report"
@@ -109,7 +112,7 @@ func TestAtReadsEscapedKeys(t *testing.T) {
 func TestItems(t *testing.T) {
 	d := parse(t, ` {"runs":[{"results":[{"a":1} , {"a":[2]}]},{"results":[]},{},{"results":{"0":"an object is no array"}},{"results":[3]}]} `)
 	var got []string
-	for ref, raw := range d.Items([]string{"/runs/*/results/*"}) {
+	for ref, raw := range d.Items(context.Background(), []string{"/runs/*/results/*"}) {
 		got = append(got, ref+"="+string(raw))
 	}
 	want := []string{`/runs/0/results/0={"a":1}`, `/runs/0/results/1={"a":[2]}`, `/runs/4/results/0=3`}
@@ -117,16 +120,16 @@ func TestItems(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	var both []string
-	for ref := range d.Items([]string{"/runs/*", "/runs/0/results/1/a", "/runs/*/results/0/a", "/none/*", "/runs/2/x/y"}) {
+	for ref := range d.Items(context.Background(), []string{"/runs/*", "/runs/0/results/1/a", "/runs/*/results/0/a", "/none/*", "/runs/2/x/y"}) {
 		both = append(both, ref)
 	}
 	if want := []string{"/runs/0/results/1/a", "/runs/0/results/0/a", "/runs/0", "/runs/1", "/runs/2", "/runs/3", "/runs/4"}; !slices.Equal(both, want) {
 		t.Errorf("several patterns: got %q, want %q", both, want)
 	}
-	for ref := range d.Items([]string{"no slash"}) {
+	for ref := range d.Items(context.Background(), []string{"no slash"}) {
 		t.Errorf("an ill-formed pattern matches %s", ref)
 	}
-	for range d.Items([]string{"/runs/*"}) {
+	for range d.Items(context.Background(), []string{"/runs/*"}) {
 		break // Stopping early must not panic.
 	}
 }
@@ -152,14 +155,47 @@ func TestDetects(t *testing.T) {
 		{object, []string{"/runs"}, []string{"/critic"}, false},
 		{list, nil, []string{"/runs", "/critic"}, true},
 		{object, []string{""}, nil, true},
+		{list, []string{"/1/critic"}, nil, true},
+		{list, []string{"/*/critic"}, nil, false},
+		{parse(t, `{"*":{"a/b":0,"\u0061":{"~":[[7]]}}}`), []string{"/*/a~1b", "/*/a/~0/0/0", ""}, []string{"/x", "/*"}, true},
+		{parse(t, `{"*":[0]}`), []string{"/*/00"}, nil, false},
+		{parse(t, `[{"a":1}]`), []string{"/0/a", "/a", ""}, nil, true},
+		{object, []string{"critic"}, nil, false},
 		{parse(t, `[]`), []string{"/critic"}, nil, false},
 		{parse(t, `{"0":{"critic":"x"}}`), []string{"/critic"}, nil, false},
 		{parse(t, `{"0":{"critic":"x"}}`), nil, []string{"/critic"}, false},
 		{parse(t, `"critic"`), []string{"/critic"}, nil, false},
 	} {
-		if got := c.doc.Detects(c.all, c.some); got != c.want {
+		if got := c.doc.Detects(context.Background(), c.all, c.some); got != c.want {
 			t.Errorf("%s detects %v and %v = %v, want %v", c.doc.Bytes(), c.all, c.some, got, c.want)
 		}
+	}
+}
+
+// TestWalksEnd walks over what takes long, with a context that is done.
+func TestWalksEnd(t *testing.T) {
+	d := parse(t, "[["+strings.Repeat(`{"\\u0061":0},`, 1<<20)+"0]]")
+	var items, detect []string
+	for n := range 64 {
+		step := "/" + strings.Repeat("0/", n%2) + strings.Repeat("*/", 1-n%2)
+		items = append(items, step+"*/x"+strconv.Itoa(n))
+		detect = append(detect, "/0/"+strconv.Itoa(n)+"/b")
+	}
+	start := time.Now()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for ref := range d.Items(ctx, items) {
+		t.Errorf("found %s", ref)
+	}
+	if took := time.Since(start); took > time.Second {
+		t.Errorf("items took %s", took)
+	}
+	start = time.Now()
+	if d.Detects(t.Context(), nil, detect) {
+		t.Error("detected")
+	}
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("64 pointers took %s: one walk does it", took)
 	}
 }
 
@@ -189,7 +225,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("accepted what encoding/json refuses: %v", err)
 		}
 		walk(t, d, "", decoded)
-		for ref, raw := range d.Items([]string{"", "/*", "/a", "/*/*", "/a/*/0", "/critic", "/findings/*/line"}) {
+		for ref, raw := range d.Items(context.Background(), []string{"", "/*", "/a", "/*/*", "/a/*/0", "/critic", "/findings/*/line"}) {
 			if at, ok := d.At(ref); !ok || !bytes.Equal(at, raw) {
 				t.Fatalf("the item %q is %s, at it stands %s", ref, raw, at)
 			}

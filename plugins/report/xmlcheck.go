@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -118,14 +119,18 @@ func surrogate(text []byte) int {
 // for one thing only: an element may not have the same attribute under two
 // prefixes.
 type namespaces struct {
-	bound  map[string]string // The name of a prefix's namespace.
+	// ids number the names of namespaces: such a name may be megabytes long, and
+	// is looked at once where it is bound and not for every attribute.
+	ids    map[string]int
+	bound  map[string]int // A prefix's namespace, by its number.
 	undo   []binding
 	opened []int // len(undo) before each open element.
 }
 
 type binding struct {
-	prefix, was string
-	had         bool
+	prefix string
+	was    int
+	had    bool
 }
 
 // open enters an element, and reports whether its attributes differ.
@@ -136,11 +141,16 @@ func (n *namespaces) open(attrs []xml.Attr) bool {
 		switch {
 		case a.Name.Space == "xmlns":
 			if n.bound == nil {
-				n.bound = make(map[string]string)
+				n.ids, n.bound = make(map[string]int), make(map[string]int)
+			}
+			id, known := n.ids[a.Value]
+			if !known {
+				id = len(n.ids)
+				n.ids[a.Value] = id
 			}
 			was, had := n.bound[a.Name.Local]
 			n.undo = append(n.undo, binding{a.Name.Local, was, had})
-			n.bound[a.Name.Local] = a.Value
+			n.bound[a.Name.Local] = id
 		case a.Name.Space != "":
 			prefixed++
 		}
@@ -152,8 +162,8 @@ func (n *namespaces) open(attrs []xml.Attr) bool {
 // expand returns an attribute's name with its namespace in place of the prefix.
 // What is not bound stays apart.
 func (n *namespaces) expand(a xml.Attr) xml.Name {
-	if uri, ok := n.bound[a.Name.Space]; ok {
-		return xml.Name{Space: "=" + uri, Local: a.Name.Local}
+	if id, ok := n.bound[a.Name.Space]; ok {
+		return xml.Name{Space: "=" + strconv.Itoa(id), Local: a.Name.Local}
 	}
 	return a.Name
 }

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/finding"
+)
+
+// TestManyCategoriesAreSaidInTime has a plugin make up a category for every
+// finding.
+func TestManyCategoriesAreSaidInTime(t *testing.T) {
+	d := host.Decision{Reason: "stuck-finding", Findings: make([]finding.Finding, 200_000)}
+	for i := range d.Findings {
+		d.Findings[i] = finding.Finding{Category: fmt.Sprint("c", i), Route: "stuck", UnknownCategory: true}
+	}
+	start := time.Now()
+	words := because(d)
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if !strings.HasSuffix(words, "the unknown category c19, and 199980 more") {
+		t.Errorf("got %.300s", words)
+	}
+}
+
+func TestManyReasonsAreCut(t *testing.T) {
+	skipped := make([]host.Skipped, 100_000)
+	for i := range skipped {
+		skipped[i] = host.Skipped{Reason: fmt.Sprint("r", i), Count: 1}
+	}
+	if words := reasons(skipped); len(words) > 1000 || !strings.HasSuffix(words, "and 99980 more") {
+		t.Errorf("%d bytes: %.300s", len(words), words)
+	}
+}
+
+// TestLongCellsDoNotPadTheOthers has one category of a megabyte among short ones.
+func TestLongCellsDoNotPadTheOthers(t *testing.T) {
+	rows := [][]cell{{{strings.Repeat("w", 1<<20), plain}, {"x", plain}}}
+	for range 1000 {
+		rows = append(rows, []cell{{"short", plain}, {"x", plain}})
+	}
+	var out bytes.Buffer
+	p := &page{w: &out}
+	p.table([]string{"CATEGORY", "REST"}, rows)
+	if out.Len() > 2<<20 {
+		t.Errorf("it takes %d bytes", out.Len())
+	}
+	lines := strings.Split(out.String(), "\n")
+	if want := "short" + strings.Repeat(" ", maxColumn+2-len("short")) + "x"; lines[2] != want {
+		t.Errorf("got %q, want %q", lines[2], want)
+	}
+}
+
+func TestSlowWorkIsMeasuredLessOften(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes ten seconds")
+	}
+	got, err := timed(1000, func() error { time.Sleep(maxMeasured / 2); return nil })
+	if err != nil || got.Runs < 1 || got.Runs > 3 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}

@@ -1,0 +1,75 @@
+package main
+
+import "io"
+
+// maxIndented is how many levels of JSON are laid out in lines. What is nested
+// deeper, in a report's raw text for example, stays in its line: laid out, ten
+// megabytes of brackets would be as many gigabytes of spaces.
+const maxIndented = 8
+
+// indenter lays out compact JSON, as it is written, in lines of two spaces a level.
+type indenter struct {
+	w       io.Writer
+	depth   int
+	quoted  bool // inside of a string
+	escaped bool // behind a backslash
+	opened  bool // behind a bracket that may yet be closed at once
+	line    []byte
+}
+
+// Write implements io.Writer for text that together is valid JSON without white
+// space.
+func (in *indenter) Write(text []byte) (int, error) {
+	in.line = in.line[:0]
+	for _, c := range text {
+		in.byte(c)
+	}
+	if _, err := in.w.Write(in.line); err != nil {
+		return 0, err
+	}
+	return len(text), nil
+}
+
+func (in *indenter) byte(c byte) {
+	if in.quoted {
+		in.line = append(in.line, c)
+		in.quoted = in.escaped || c != '"'
+		in.escaped = c == '\\' && !in.escaped
+		return
+	}
+	closes := c == '}' || c == ']'
+	if in.opened && !closes {
+		in.newLine(in.depth)
+	} else if !in.opened && closes {
+		in.newLine(in.depth - 1)
+	}
+	in.opened = false
+	in.line = append(in.line, c)
+	switch c {
+	case '"':
+		in.quoted = true
+	case '{', '[':
+		in.depth++
+		in.opened = true
+	case '}', ']':
+		in.depth--
+	case ',':
+		in.newLine(in.depth)
+	case ':':
+		if in.depth <= maxIndented {
+			in.line = append(in.line, ' ')
+		}
+	}
+}
+
+// newLine begins a line with some levels of indentation, unless the text at hand
+// is nested too deep.
+func (in *indenter) newLine(levels int) {
+	if in.depth > maxIndented {
+		return
+	}
+	in.line = append(in.line, '\n')
+	for range levels {
+		in.line = append(in.line, "  "...)
+	}
+}

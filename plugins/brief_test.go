@@ -1,0 +1,80 @@
+package plugins_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/plugins"
+)
+
+// TestMessagesAreShort has plugins say too much in every way that a message could
+// quote.
+func TestMessagesAreShort(t *testing.T) {
+	r := newRuntime(t, plugins.Config{})
+	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", 1<<20)
+	check := func(name string, err error, want fault.Code) {
+		t.Helper()
+		if got := fault.CodeOf(err); got != want || len(err.Error()) > 2000 {
+			t.Errorf("%s: code %q, a message of %d bytes", name, got, len(err.Error()))
+		}
+	}
+	for name, text := range map[string]string{
+		"unknown member":   `{"` + long + `":1}`,
+		"unknown and deep": `{"findings":[{"` + long + `":1}]}`,
+		"wrong type":       `{"critic":"puppet","round":"` + long + `","findings":[],"skipped":[]}`,
+		"same member":      `{"` + long + `":1,"` + long + `":1}`,
+		"number":           `{"round":` + strings.Repeat("1", 1<<20) + `}`,
+		"deep details":     `{"error":{"code":"x","message":"y","details":{"a":` + strings.Repeat("[", 129) + strings.Repeat("]", 129) + `}}}`,
+	} {
+		_, err := puppet.Normalize(t.Context(), document(t, `{}`), answer(text))
+		check(name, err, plugins.CodeInvalidOutput)
+	}
+	_, err = puppet.Normalize(t.Context(), document(t, `{}`),
+		answer(`{"critic":"puppet","findings":[{"category":"c","remediation":"","ref":"/`+long+`"}],"skipped":[]}`))
+	check("ref", err, plugins.CodeConservation)
+
+	for name, d := range map[string]string{
+		"name":    `{"name":"` + long + `"}`,
+		"critic":  `{"name":"x","version":"1","critic":"` + long + `","formats":["application/json"],"detect":[],"items":["/x"]}`,
+		"format":  `{"name":"x","version":"1","critic":"x","formats":["` + long[:60_000] + `"],"detect":[],"items":["/x"]}`,
+		"pointer": `{"name":"x","version":"1","critic":"x","formats":["application/json"],"detect":["` + long[:60_000] + `"],"items":["/x"]}`,
+	} {
+		_, err := r.Load(t.Context(), describing(d))
+		check(name, err, plugins.CodeInvalidOutput)
+	}
+}
+
+// TestAnswersOfManyEntries has a plugin answer with more than anybody reads.
+func TestAnswersOfManyEntries(t *testing.T) {
+	r := newRuntime(t, plugins.Config{})
+	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := strings.Repeat("{},", 1_000_000) + "{}"
+	for name, text := range map[string]string{
+		"findings": `{"critic":"puppet","findings":[` + many + `],"skipped":[]}`,
+		"skipped":  `{"critic":"puppet","findings":[],"skipped":[` + many + `]}`,
+		"unmapped": `{"critic":"puppet","findings":[],"skipped":[],"unmapped":[` + many + `]}`,
+	} {
+		_, err := puppet.Normalize(t.Context(), document(t, `{}`), answer(text))
+		if got := fault.CodeOf(err); got != plugins.CodeOutputTooLarge {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, text := range []string{`{"critic":"puppet","findings":{},"skipped":[]}`, `{"critic":"puppet","findings":[],"skipped":"x"}`, `{"critic":"puppet","findings":[],"skipped":[],"unmapped":1}`} {
+		_, err := puppet.Normalize(t.Context(), document(t, `{}`), answer(text))
+		if !errors.Is(err, plugins.WrongSchema) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := puppet.Normalize(t.Context(), document(t, `{}`), answer(`{"critic":"puppet","findings":[],"skipped":[],"unmapped":null}`)); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,125 @@
+package plugintest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/plugins/plugintest"
+)
+
+// cases is a folder of n cases, all of the puppet that does as it is told.
+func cases(t *testing.T, dir string, n int, do string) string {
+	t.Helper()
+	for i := range n {
+		text := `{"name":"case","config":{"do":"` + do + `"},"report":{"puppet":"@"},"want_counts":{"findings":0,"skipped":0}}`
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%04d.json", i)), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func last(r plugintest.Report) plugintest.Check { return r.Checks[len(r.Checks)-1] }
+
+func TestGivesUpOnASlowPlugin(t *testing.T) {
+	start := time.Now()
+	r := run(t, hostile(t, "puppet"), plugintest.Options{
+		Corpus: cases(t, t.TempDir(), 1000, "loop"), Limits: plugins.Limits{Time: 50 * time.Millisecond},
+	})
+	if c := last(r); r.OK() || c.Status != plugintest.Fail || !strings.Contains(c.Detail, "5 times; the checks that were left") {
+		t.Errorf("the last check is %+v", c)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+func TestEndsInTime(t *testing.T) {
+	start := time.Now()
+	r := run(t, hostile(t, "puppet"), plugintest.Options{Corpus: cases(t, t.TempDir(), 1, "loop"), Time: 50 * time.Millisecond})
+	if c := last(r); r.OK() || c.Status != plugintest.Fail || !strings.Contains(c.Detail, "longer than 50ms") {
+		t.Errorf("the last check is %+v", c)
+	}
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+func TestIsInterrupted(t *testing.T) {
+	stop := errors.New("stop")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, stop)
+	defer cancel()
+	start := time.Now()
+	r, err := plugintest.Run(ctx, hostile(t, "puppet"), plugintest.Options{Corpus: cases(t, t.TempDir(), 10, "loop")})
+	if !errors.Is(err, stop) {
+		t.Errorf("got %v, %+v", err, r)
+	}
+	if took := time.Since(start); took > 1500*time.Millisecond {
+		t.Errorf("it took %s, of a call of two seconds", took)
+	}
+}
+
+func TestCorpusOfAnyName(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "corpus[1]*")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range failed(run(t, hostile(t, "puppet"), plugintest.Options{Corpus: cases(t, dir, 2, "trap")})) {
+		if strings.Contains(f, "golden cases") {
+			t.Error(f)
+		}
+	}
+}
+
+func TestConfigurationOfACaseIsAnObject(t *testing.T) {
+	dir := corpus(t, `{"name":"x","config":[1],"report":{},"want_error":{"code":"x"}}`)
+	if all := failed(run(t, hostile(t, "puppet"), plugintest.Options{Corpus: dir})); !strings.Contains(all[0], "config is an object") {
+		t.Errorf("fails: %q", all)
+	}
+}
+
+func TestCorpusIsReadAsToldAndWithinLimits(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"huge.json":   "",
+		"report.json": `{"name":"x","report_file":"../far","want_counts":{"findings":0,"skipped":0}}`,
+		"wordy.json":  `{"name":"x","report":{},"want_error":{"code":"` + strings.Repeat("x", 100_000) + `"}}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Truncate(filepath.Join(dir, "huge.json"), 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	r := run(t, hostile(t, "puppet"), plugintest.Options{Corpus: dir})
+	if all := failed(r); !strings.Contains(all[0], "huge: ") || !strings.Contains(all[0], "more than") {
+		t.Errorf("fails: %.300q", all)
+	}
+	for _, c := range r.Checks {
+		if len(c.Detail) > 10_000 {
+			t.Errorf("%s: %d bytes of detail", c.Name, len(c.Detail))
+		}
+	}
+	var asked []string
+	r = run(t, hostile(t, "puppet"), plugintest.Options{Corpus: dir, Read: func(_ context.Context, path string, limit int64) ([]byte, error) {
+		asked = append(asked, path)
+		if !strings.HasSuffix(path, "report.json") {
+			return nil, errors.New("not this one")
+		}
+		return os.ReadFile(path)
+	}})
+	if want := filepath.Join(filepath.Dir(dir), "far"); len(asked) != 4 || asked[2] != want {
+		t.Errorf("asked for %q, want %s among them", asked, want)
+	}
+	if all := failed(r); !strings.HasSuffix(all[0], "not this one") {
+		t.Errorf("fails: %q", all)
+	}
+}
