@@ -136,6 +136,9 @@ func (s *shelf) configured(ctx context.Context) ([]string, error) {
 	seen := make(map[string]bool)
 	for _, path := range s.config.PluginPaths {
 		modules, err := root.Modules(ctx, path)
+		if f, ok := errors.AsType[*fault.Error](err); ok {
+			return nil, f.WithHint(project.ConfigFile + " names it under plugin_paths: build the plugin, or correct the path")
+		}
 		if err != nil {
 			return nil, err
 		}

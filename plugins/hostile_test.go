@@ -274,6 +274,8 @@ func TestNormalizeChecksTheAnswer(t *testing.T) {
 		{"invalid UTF-8", "{\"critic\":\"\xff\",\"findings\":[],\"skipped\":[]}", plugins.CodeInvalidOutput},
 		{"round 0", `{"critic":"puppet","round":0,"findings":[],"skipped":[]}`, plugins.CodeInvalidOutput},
 		{"speaks for the audit", with(`{"category"`, `{"critic":"audit","category"`), plugins.CodeInvalidOutput},
+		{"speaks for the audit as a whole", strings.Replace(good(f0, skip1), `"critic":"puppet"`, `"critic":"audit"`, 1), plugins.CodeInvalidOutput},
+		{"speaks for the audit without a finding", `{"critic":"audit","findings":[],"skipped":[{"ref":"/findings/0","reason":"x"},` + skip1 + `]}`, plugins.CodeInvalidOutput},
 		{"no category", with(`"category":"style",`, ""), plugins.CodeInvalidOutput},
 		{"line 0", with(`"line":null`, `"line":0`), plugins.CodeInvalidOutput},
 		{"line -1", with(`"line":null`, `"line":-1`), plugins.CodeInvalidOutput},

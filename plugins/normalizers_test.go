@@ -49,8 +49,8 @@ func TestDescriptionsAreFresh(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is not embedded", name)
 		}
-		if len(guest.Wasm) > 64<<10 {
-			t.Errorf("%s has %d bytes; a guest has at most 64 KiB", name, len(guest.Wasm))
+		if len(guest.Wasm) > 32<<10 {
+			t.Errorf("%s has %d bytes; a guest has at most 32 KiB", name, len(guest.Wasm))
 		}
 		asked, err := r.Load(t.Context(), guest.Wasm)
 		if err != nil {

@@ -157,8 +157,8 @@ func decodeOutput(data []byte) (*output, error) {
 	if out.Findings == nil || out.Skipped == nil {
 		return nil, invalid("the plugin's answer lacks findings or skipped")
 	}
-	if out.Critic == "" {
-		return nil, invalid("the plugin's answer names no critic")
+	if out.Critic == "" || out.Critic == finding.AuditCritic {
+		return nil, invalid("the plugin's answer names no critic, or the reserved one")
 	}
 	if out.Round != nil && *out.Round < 1 {
 		return nil, invalid("the plugin's answer names round %d", *out.Round)

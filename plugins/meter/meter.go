@@ -32,8 +32,9 @@ const (
 	Function = "tick"
 )
 
-// Quantum is the work that a tick should grant. A unit is about an instruction,
-// so that a guest asks every few milliseconds.
+// Quantum is the work that a tick should grant. A unit is about an instruction:
+// what a guest does between two ticks takes some milliseconds at the most, and
+// usually some ten microseconds.
 const Quantum = 1 << 20
 
 // Meter returns a metered copy of a module. It leaves custom sections out,

@@ -106,128 +106,16 @@ func ask(t testing.TB, p *plugins.Plugin, text string, config jsontext.Value) (p
 	return result, f
 }
 
-// vector is a case of the corpus.
-type vector struct {
-	Name       string         `json:"name"`
-	Config     jsontext.Value `json:"config"`
-	Report     jsontext.Value `json:"report"`
-	ReportText string         `json:"report_text"`
-	Want       *answer        `json:"want"`
-	WantError  *refusal       `json:"want_error"`
-}
-
-type answer struct {
-	Critic   string             `json:"critic"`
-	Findings []answerFinding    `json:"findings"`
-	Skipped  []plugins.Skipped  `json:"skipped"`
-	Unmapped []plugins.Unmapped `json:"unmapped"`
-}
-
-type answerFinding struct {
-	Category    string  `json:"category"`
-	Severity    string  `json:"severity"`
-	File        *string `json:"file"`
-	Line        *int    `json:"line"`
-	Remediation string  `json:"remediation"`
-	Ref         string  `json:"ref"`
-}
-
-type refusal struct {
-	Code    string         `json:"code"`
-	Message string         `json:"message"` // a part of it
-	Ref     *string        `json:"ref"`
-	Details map[string]any `json:"details"`
-}
-
-func (v vector) text() string {
-	if v.Report != nil {
-		return string(v.Report)
-	}
-	return v.ReportText
-}
-
-func corpus(t testing.TB) []vector {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("corpus", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatal("no corpus", err)
-	}
-	vectors := make([]vector, len(files))
-	for i, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v := &vectors[i]
-		if err := jsonv2.Unmarshal(data, v, jsonv2.RejectUnknownMembers(true)); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		if v.Name != strings.TrimSuffix(filepath.Base(file), ".json") || (v.Want == nil) == (v.WantError == nil) {
-			t.Fatalf("%s: a vector has its file's name, and one expectation", file)
-		}
-	}
-	return vectors
-}
-
-func TestExamplesFollowTheCorpus(t *testing.T) {
+// TestExamplesPassTheKit is what an author would run, with one corpus for all.
+func TestExamplesPassTheKit(t *testing.T) {
 	for _, language := range languages {
 		t.Run(language, func(t *testing.T) {
 			if language == "go" && testing.Short() {
 				t.Skip("compiling a module of this size takes too long under the race detector")
 			}
-			p := load(t, language, plugins.Config{})
-			for _, v := range corpus(t) {
-				t.Run(v.Name, func(t *testing.T) { check(t, p, v) })
-			}
-		})
-	}
-}
-
-func check(t *testing.T, p *plugins.Plugin, v vector) {
-	result, err := ask(t, p, v.text(), v.Config)
-	if v.WantError == nil {
-		if err != nil {
-			t.Fatalf("got %s: %v", err.Code, err)
-		}
-		if got := shape(result); !same(t, got, v.Want) {
-			t.Errorf("got %+v\nwant %+v", got, v.Want)
-		}
-		return
-	}
-	want := v.WantError
-	if err == nil {
-		t.Fatalf("got %+v, want %s", result, want.Code)
-	}
-	if string(err.Code) != want.Code || !strings.Contains(err.Message, want.Message) {
-		t.Errorf("got %s: %s", err.Code, err.Message)
-	}
-	if want.Ref != nil && err.Details["ref"] != *want.Ref {
-		t.Errorf("the error points to %v, want %q", err.Details["ref"], *want.Ref)
-	}
-	for name, value := range want.Details {
-		if got := err.Details[name]; !reflect.DeepEqual(got, value) {
-			t.Errorf("details.%s is %v, want %v", name, got, value)
-		}
-	}
-}
-
-// TestExamplesPassTheKit is what an author would run. Go's turn is in the tests of
-// package scaffold: a guest that large takes long.
-func TestExamplesPassTheKit(t *testing.T) {
-	for _, language := range []string{"assemblyscript", "c"} {
-		t.Run(language, func(t *testing.T) {
 			plugintest.Test(t, module(t, language), plugintest.Options{Corpus: "corpus"})
 		})
 	}
-}
-
-// shape is a result as a vector writes it.
-func shape(r plugins.Result) *answer {
-	a := &answer{Critic: r.Critic, Skipped: r.Skipped, Unmapped: r.Unmapped}
-	for _, f := range r.Findings {
-		a.Findings = append(a.Findings, answerFinding{f.Category, string(f.Severity), f.File, f.Line, f.Remediation, f.Sources[0].Ref})
-	}
-	return a
 }
 
 func same(t testing.TB, a, b any) bool {
@@ -256,8 +144,8 @@ func TestExamplesAgree(t *testing.T) {
 		first, firstErr := ask(t, all[0], text, config)
 		for i, p := range all[1:] {
 			result, err := ask(t, p, text, config)
-			if !same(t, shape(first), shape(result)) || !sameRefusal(firstErr, err) {
-				rt.Fatalf("%s\n%s\n%s: %+v %v\n%s: %+v %v", text, config, languages[0], shape(first), firstErr, languages[i+1], shape(result), err)
+			if !same(t, first, result) || !sameRefusal(firstErr, err) {
+				rt.Fatalf("%s\n%s\n%s: %+v %v\n%s: %+v %v", text, config, languages[0], first, firstErr, languages[i+1], result, err)
 			}
 		}
 	})
