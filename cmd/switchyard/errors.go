@@ -52,7 +52,7 @@ func inputErrors() []errorGroup {
 		{"The command line", []errorEntry{
 			{codeUsage, "The command, a flag or an argument is wrong. The exit status is 2.", "switchyard help COMMAND shows what it takes"},
 			{codeInterrupted, "The command was told to stop by a signal. Nothing was recorded.", "run it again"},
-			{codeOutput, "The result could not be written to standard output. A round that was decided is recorded all the same.", "switchyard explain TASK shows a recorded decision"},
+			{codeOutput, "The result could not be written to standard output. A round that was decided is recorded all the same.", "make room, or give it an output that can be written; switchyard explain TASK shows a round that was recorded"},
 			{codeInternal, "Something failed that has no code of its own.", "please report it with the command line and the message"},
 		}},
 		{"Files and configuration", []errorEntry{

@@ -48,6 +48,8 @@ func TestAtTheLimit(t *testing.T) {
 		{"a test report", report.XML, fill("<r>", `<testcase classname="pkg.Suite" name="test 1" time="0.1"><failure message="m">at line</failure></testcase>`+"\n", "</r>"), ""},
 		{"small elements", report.XML, fill("<r>", "<a/>", "</r>"), report.CodeTooLarge},
 		{"one text that grows", report.XML, fill("<r>", `"`, "</r>"), report.CodeTooLarge},
+		{"one comment that grows", report.XML, fill("<r><!--", `"`, "--></r>"), report.CodeTooLarge},
+		{"comments", report.XML, fill("<r>", "<!---->", "</r>"), ""},
 		{"one name", report.XML, fill("<r", "x", "/>"), report.CodeTooLarge},
 		{"attributes", report.XML, fill("<r", " a=''", "/>"), report.CodeTooLarge},
 		{"children apart, on every level", report.XML, fill(strings.Repeat("<a><b/><c/><b/>", 61), "<x>&amp;&amp;"+strings.Repeat("y", 400)+"</x>", strings.Repeat("</a>", 61)), ""},

@@ -70,10 +70,11 @@ func (s *Source) Digest() string { return s.digest }
 //     that ends a value and comes before another, and "]".
 //   - XML is an object with one member, the root element by its name. An element
 //     is an object of its attributes by "@" and their name, its child elements
-//     by their name, each an array, and its own text, "#text", unless that is
-//     white space. Members stand in that order, and by first appearance. Names
-//     stand as written. Line ends are line feeds; other white space in attributes
-//     stays as it is.
+//     by their name, each an array, its own text, "#text", unless that is white
+//     space, and the texts of its own comments, "#comment", an array, each without
+//     the white space around it, unless there are none. Members stand in that
+//     order, and by first appearance. Names stand as written. Line ends are line
+//     feeds; other white space in attributes stays as it is.
 //
 // # Errors
 //

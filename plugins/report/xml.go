@@ -107,7 +107,7 @@ func (r *xmlReader) token(at int) error {
 	case xml.ProcInst:
 		return r.instruction(t, raw, at)
 	case xml.Comment:
-		return nil
+		return r.comment(t, at)
 	case xml.Directive:
 		return r.invalid("has a DOCTYPE or another declaration, which is not read", at)
 	}
@@ -160,6 +160,18 @@ func (r *xmlReader) characters(text, raw []byte, at int) error {
 		}
 	}
 	r.out.text(text)
+	return nil
+}
+
+// comment takes a comment inside of the element. Others are no member's.
+func (r *xmlReader) comment(text []byte, at int) error {
+	switch {
+	case len(r.open) == 0:
+		return nil
+	case 2*len(r.open)+1 > r.source.limits.Depth: // It is in an array in its element.
+		return onLine(tooDeep(r.source.limits.Depth, r.base+at), r.source.line(r.base+at))
+	}
+	r.out.comment(bytes.Trim(text, blanks))
 	return nil
 }
 

@@ -32,7 +32,7 @@ func TestXML(t *testing.T) {
 			`{"a":{"@k":"v","b":[{"c":[{"#text":"1"},{"#text":"2"}],"d":[{}]},{"d":[{"#text":"3"},{"#text":"4"}],"c":[{}]}],"e":[{}]}}`},
 		{"a child like its parent", `<a><a><a/></a></a>`, `{"a":{"a":[{"a":[{}]}]}}`},
 		{"a child like an attribute", `<a b="1"><b>2</b></a>`, `{"a":{"@b":"1","b":[{"#text":"2"}]}}`},
-		{"text in pieces", `<a> 1<!-- x -->2<b> </b>3<![CDATA[ <4> ]]><?p x?>5 </a>`, `{"a":{"b":[{}],"#text":" 123 <4> 5 "}}`},
+		{"text in pieces", `<a> 1<!-- x -->2<b> </b>3<![CDATA[ <4> ]]><?p x?>5 </a>`, `{"a":{"b":[{}],"#text":" 123 <4> 5 ","#comment":["x"]}}`},
 		{"text of white space", "<a> \n&#9;<![CDATA[ ]]>&#xD;</a>", `{"a":{}}`},
 		{"other spaces are text", "<a>\u00a0</a>", "{\"a\":{\"#text\":\"\u00a0\"}}"},
 		{"empty CDATA", `<a><![CDATA[]]></a>`, `{"a":{}}`},
@@ -51,7 +51,15 @@ func TestXML(t *testing.T) {
 		{"a declaration over lines", "<?xml\nversion = '1.0'\nencoding\n=\n\"UTF-8\"?>\n<a/>\n", `{"a":{}}`},
 		{"a byte order mark", "\ufeff<?xml version='1.0'?><a/>", `{"a":{}}`},
 		{"white space and comments around", " \n<!-- - -> <a> & -->\n<?xml-stylesheet href='x'?><a/>\n<!--->--><?p?> ", `{"a":{}}`},
-		{"a comment that looks unended", `<a><!--></a>--></a>`, `{"a":{}}`},
+		{"a comment that looks unended", `<a><!--></a>--></a>`, `{"a":{"#comment":["></a>"]}}`},
+		{"comments of each element", `<a k="v"><!-- 1 --><b><!--2--></b>t<!-- 3 --><c/><b/><!--4--></a>`,
+			`{"a":{"@k":"v","b":[{"#comment":["2"]},{}],"c":[{}],"#text":"t","#comment":["1","3","4"]}}`},
+		{"comments in children apart", `<a><b><!--1--></b><c/><b><!--2--></b></a>`, `{"a":{"b":[{"#comment":["1"]},{"#comment":["2"]}],"c":[{}]}}`},
+		{"comments are left behind", `<a><b><!--1--></b><b/></a>`, `{"a":{"b":[{"#comment":["1"]},{}]}}`},
+		{"an empty comment is one", `<a><!----><!-- 	 --></a>`, `{"a":{"#comment":["",""]}}`},
+		{"white space around a comment", "<a><!-- \n\t\r 1  2\u00a0 \r\n--></a>", "{\"a\":{\"#comment\":[\"1  2\u00a0\"]}}"},
+		{"line ends in a comment", "<a><!--1\r\n2\r3\r\r\n4\n5--></a>", `{"a":{"#comment":["1\n2\n3\n\n4\n5"]}}`},
+		{"a comment is not unescaped", `<a><!-- "&lt;&#xD800;\ <b/> - --></a>`, `{"a":{"#comment":["\"&lt;&#xD800;\\ <b/> -"]}}`},
 		{"greater-than and quotes in text", `<a>1 > 2 "x" 'y' ]] ></a>`, `{"a":{"#text":"1 > 2 \"x\" 'y' ]] >"}}`},
 		{"greater-than in an attribute", `<a b="/>" c=']]>'/>`, `{"a":{"@b":"/>","@c":"]]>"}}`},
 		{"two prefixes of two namespaces", `<a xmlns:x="u" xmlns:y="v" x:b="1" y:b="2"/>`, `{"a":{"@xmlns:x":"u","@xmlns:y":"v","@x:b":"1","@y:b":"2"}}`},
@@ -207,6 +215,15 @@ func TestXMLUpToTheLimits(t *testing.T) {
 	_, err = as(report.XML, strings.Repeat("<a>", 1_000_000), report.Limits{})
 	wantFault(t, err, report.CodeTooDeep, map[string]any{"limit": 128, "offset": 64 * 3, "line": 1})
 
+	comment := func(levels int) string {
+		return strings.Repeat("<a>", levels) + "<!---->" + strings.Repeat("</a>", levels)
+	}
+	if _, err := as(report.XML, comment(63), report.Limits{}); err != nil {
+		t.Error(err)
+	}
+	_, err = as(report.XML, "\n"+comment(64), report.Limits{}) // It would be in an array of its own.
+	wantFault(t, err, report.CodeTooDeep, map[string]any{"limit": 128, "offset": 1 + 64*3, "line": 2})
+
 	text := `<a b="&quot;"/>` // {"a":{"@b":"\""}} has two bytes more.
 	if _, err := as(report.XML, text, report.Limits{Bytes: 17}); err != nil {
 		t.Error(err)
@@ -294,7 +311,7 @@ func (n *tree) write(w *strings.Builder) {
 		case "CDATA":
 			w.WriteString("<![CDATA[" + strings.ReplaceAll(p.text, "]]>", "]]]]><![CDATA[>") + "]]>")
 		case "comment":
-			w.WriteString("<!--" + strings.ReplaceAll(p.text, "-", "") + "-->")
+			w.WriteString("<!--" + p.text + "-->")
 		case "instruction":
 			w.WriteString("<?p " + strings.ReplaceAll(p.text, "?", "") + "?>")
 		}
@@ -309,6 +326,7 @@ func (n *tree) json() map[string]any {
 		object["@"+a[0]] = a[1]
 	}
 	text := ""
+	var comments []any
 	for _, p := range n.in {
 		switch p.kind {
 		case "child":
@@ -316,10 +334,16 @@ func (n *tree) json() map[string]any {
 			object[p.child.name] = append(list, p.child.json())
 		case "text", "CDATA":
 			text += p.text
+		case "comment": // encoding/xml leaves its line ends.
+			lines := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(p.text)
+			comments = append(comments, strings.Trim(lines, " \t\n"))
 		}
 	}
 	if strings.Trim(text, " \t\r\n") != "" {
 		object["#text"] = text
+	}
+	if comments != nil {
+		object["#comment"] = comments
 	}
 	return object
 }
@@ -344,6 +368,9 @@ func element(depth int) *rapid.Generator[*tree] {
 				p.text = characters(t)
 				if kind != "text" {
 					p.text = strings.ReplaceAll(p.text, "\r", "") // Only a reference keeps it.
+				}
+				if kind == "comment" {
+					p.text = strings.ReplaceAll(p.text, "-", "") // Two would end it.
 				}
 			}
 			n.in = append(n.in, p)
@@ -417,6 +444,8 @@ func plainXML(data []byte) (any, error) {
 			open = open[:len(open)-1]
 		case xml.CharData:
 			top.in = append(top.in, piece{kind: "text", text: string(token)})
+		case xml.Comment:
+			top.in = append(top.in, piece{kind: "comment", text: string(token)})
 		}
 	}
 	var element *tree
@@ -441,7 +470,7 @@ func FuzzXML(f *testing.F) {
 		`<a>x<b/><c>1</c><b n="2"/>y<c/></a>`, "<?xml version='1.0' encoding='utf-8'?>\n<a><![CDATA[]]]]><![CDATA[>]]>&lt;&#xD7FF;</a>",
 		`<x:a xmlns:x="u" xmlns:y="u" x:b="1" y:b="2"/>`, "\ufeff<a/>", `<!DOCTYPE a [<!ENTITY b "'>">]><a>&b;</a>`, `<a b="1"c='2'/>`,
 		`<a><!-- -- --></a>`, `<?p?><a/><!---->`, `<a><?p<b/>?></a>`, "<a>\r\n\r</a>", `<x:y:z/>`, `<a b/>`, `<a/>x`, `<:a a:=""/>`, `<a>&#xD800;</a>`,
-		`<a><a><a><a><a/></a></a></a></a>`,
+		`<a><a><a><a><a/></a></a></a></a>`, "<a><!-- x\r\n\ry --><b><!----></b><!-- - \" --></a>",
 	} {
 		f.Add([]byte(seed))
 	}

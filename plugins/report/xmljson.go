@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/xml"
 	"slices"
 
@@ -14,11 +15,12 @@ type xmlWriter struct {
 	out   []byte
 	limit int64
 
-	names []name
-	ids   map[xml.Name]int // Places in names.
-	open  []int            // Where the runs of each open element start.
-	runs  []run            // Of all open elements, the outermost's first.
-	texts [][]byte         // What each open element says itself; longer than open, for reuse.
+	names    []name
+	ids      map[xml.Name]int // Places in names.
+	open     []int            // Where the runs of each open element start.
+	runs     []run            // Of all open elements, the outermost's first.
+	texts    [][]byte         // What each open element says itself; longer than open, for reuse.
+	comments [][]byte         // Its comments, each with a NUL behind it, which XML does not allow; as long as texts.
 
 	scratch []byte
 	next    []int // Per run, the next of the same name, or 0.
@@ -70,8 +72,10 @@ func (w *xmlWriter) start(t xml.StartElement) {
 	w.open = append(w.open, len(w.runs))
 	if depth := len(w.open); depth > len(w.texts) {
 		w.texts = append(w.texts, nil)
+		w.comments = append(w.comments, nil)
 	} else {
 		w.texts[depth-1] = w.texts[depth-1][:0]
+		w.comments[depth-1] = w.comments[depth-1][:0]
 	}
 }
 
@@ -97,6 +101,22 @@ func (w *xmlWriter) text(text []byte) {
 	*own = append(*own, text...)
 }
 
+// comment adds to the innermost element's comments. The decoder has left the line
+// ends as they are.
+func (w *xmlWriter) comment(text []byte) {
+	own := w.comments[len(w.open)-1]
+	for {
+		before, behind, found := bytes.Cut(text, []byte{'\r'})
+		own = append(own, before...)
+		if !found {
+			break
+		}
+		own = append(own, '\n')
+		text = bytes.TrimPrefix(behind, []byte{'\n'})
+	}
+	w.comments[len(w.open)-1] = append(own, 0)
+}
+
 func (w *xmlWriter) end() {
 	last := len(w.open) - 1
 	if first := w.open[last]; first < len(w.runs) {
@@ -108,6 +128,16 @@ func (w *xmlWriter) end() {
 		w.comma()
 		w.out = append(w.out, `"#text":`...)
 		w.out = quote(w.out, own)
+	}
+	if own := w.comments[last]; len(own) > 0 {
+		w.comma()
+		w.out = append(w.out, `"#comment":[`...)
+		for len(own) > 0 {
+			end := bytes.IndexByte(own, 0)
+			w.out = append(quote(w.out, own[:end]), ',')
+			own = own[end+1:]
+		}
+		w.out[len(w.out)-1] = ']'
 	}
 	w.out = append(w.out, '}')
 	w.open = w.open[:last]

@@ -19,6 +19,9 @@ const member = changetype<Members>(memory.data(offsetof<Members>()));
 const line = changetype<Lines>(memory.data(offsetof<Lines>()));
 const word = changetype<Writer>(memory.data(offsetof<Writer>()));
 
+/** How many findings there are so far. */
+export let findings = 0;
+
 let message: Value = 0;
 let text: Value = 0;
 let kind: Value = 0;
@@ -51,6 +54,7 @@ export function writeProblem(element: Value, isError: bool, classname: Value, na
   if (!writeReason(finding)) finding.text("failed");
   finding.text('"');
   endFinding();
+  findings++;
 }
 
 /** Reads an element that says how a test ended; 0 for none. */

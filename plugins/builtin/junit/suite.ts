@@ -19,6 +19,9 @@ let failures = 0;
 /** How many of them ended in an error. */
 let errors = 0;
 
+/** The root's comments; 0 if there are none. */
+export let comments: Value = 0;
+
 const member = changetype<Members>(memory.data(offsetof<Members>()));
 const testcase = changetype<Elements>(memory.data(offsetof<Elements>()));
 /** A walker for each level. */
@@ -47,6 +50,7 @@ export function normalizeSuite(value: Value, depth: i32, file: Value): void {
     else if (member.is("@errors")) errorCount = attribute(member);
     else if (member.is("failure") || member.is("error")) failSuite(elements(member));
     else if (member.is("#text")) failText(member.value);
+    else if (!depth && member.is("#comment")) comments = elements(member);
     else if (!isIncidental(member)) failElement(member);
     if (failed()) return;
   }
