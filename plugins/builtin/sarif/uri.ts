@@ -2,8 +2,8 @@
  * The path that a URI reference spells.
  *
  * Most are plain relative paths and are copied as they stand. Others are
- * decoded: `src/a%20b.go` is the file `src/a b.go`, and `file:///work/a.go` is
- * `/work/a.go`. Bytes that no file name should have never come out of that.
+ * decoded: `src/a%20b.go` is the file `src/a b.go`, and `file:///src/a.go` is
+ * `/src/a.go`. Bytes that no file name should have never come out of that.
  * Backslashes, `..` and URIs of other schemes are left alone.
  */
 
