@@ -1,0 +1,372 @@
+//go:build unix
+
+package process_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/spawner/process"
+)
+
+// tooLong is what nothing here may take, on a busy machine too.
+const tooLong = 5 * time.Second
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(dyingVar); dir != "" {
+		die(dir)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// dyingVar makes a copy of this program run a child in the folder that it names.
+const dyingVar = "PROCESS_TEST_DYING"
+
+func die(dir string) {
+	f, err := os.Create(filepath.Join(dir, "output"))
+	if err == nil {
+		_, err = process.Run(context.Background(), process.Spec{
+			Argv: []string{"sh", "-c", "echo $$ >root; exec sleep 60"}, Dir: dir, Output: f,
+			OutputLimit: 1 << 20, Timeout: time.Minute, Grace: time.Second,
+		})
+	}
+	fmt.Fprintln(os.Stderr, "the child ended first:", err)
+	os.Exit(1)
+}
+
+// scene is a folder for a child, and a file for its output.
+type scene struct {
+	testing.TB
+	dir    string
+	output *os.File
+}
+
+func newScene(t testing.TB) scene {
+	t.Helper()
+	dir := t.TempDir()
+	f, err := os.OpenFile(filepath.Join(dir, "output"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return scene{t, dir, f}
+}
+
+// spec is that of a shell script, with limits that it should not meet.
+func (s scene) spec(script string) process.Spec {
+	return process.Spec{
+		Argv: []string{"sh", "-c", script}, Dir: s.dir, Output: s.output,
+		OutputLimit: 1 << 20, Timeout: 10 * time.Second, Grace: 100 * time.Millisecond,
+	}
+}
+
+func (s scene) run(spec process.Spec) process.Result {
+	s.Helper()
+	began := time.Now()
+	r, err := process.Run(s.Context(), spec)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if took := time.Since(began); took > tooLong {
+		s.Errorf("it took %v", took)
+	}
+	return r
+}
+
+func (s scene) text() string {
+	s.Helper()
+	text, err := os.ReadFile(s.output.Name())
+	if err != nil {
+		s.Fatal(err)
+	}
+	return string(text)
+}
+
+// pid waits for the number of a process that a script wrote into a file.
+func (s scene) pid(file string) int {
+	s.Helper()
+	for range 200 {
+		text, err := os.ReadFile(filepath.Join(s.dir, file))
+		if pid, bad := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && bad == nil {
+			return pid
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	s.Fatalf("nobody wrote a process's number into %s", file)
+	return 0
+}
+
+// wantGone fails if a process that wrote its number into a file still lives.
+func (s scene) wantGone(file string) {
+	s.Helper()
+	if pid := s.pid(file); lives(pid) {
+		s.Errorf("process %d of %s is left", pid, file)
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+}
+
+func TestEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		script string
+		want   process.Result
+	}{
+		"success":         {"true", process.Result{End: process.Exited}},
+		"failure":         {"exit 3", process.Result{ExitCode: 3, End: process.Exited}},
+		"greatest code":   {"exit 255", process.Result{ExitCode: 255, End: process.Exited}},
+		"no such command": {"exec 2>&-; no-such-command-anywhere", process.Result{ExitCode: 127, End: process.Exited}},
+		"killed":          {"kill -KILL $$", process.Result{ExitCode: -1, Signal: "SIGKILL", End: process.Exited}},
+		"terminated":      {"kill -TERM $$", process.Result{ExitCode: -1, Signal: "SIGTERM", End: process.Exited}},
+		"output":          {"echo four; echo five >&2", process.Result{End: process.Exited, OutputBytes: 10}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			got := s.run(s.spec(c.script))
+			if got.Duration <= 0 || got.Duration > tooLong {
+				t.Errorf("it lasted %v", got.Duration)
+			}
+			if got.Duration = 0; got != c.want {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestBothStreamsGoToTheEndOfTheFile(t *testing.T) {
+	s := newScene(t)
+	if _, err := s.output.WriteString("before\n"); err != nil {
+		t.Fatal(err)
+	}
+	r := s.run(s.spec("echo one; echo two >&2; cat; echo three"))
+	if got, want := s.text(), "before\none\ntwo\nthree\n"; got != want {
+		t.Errorf("the file holds %q, want %q", got, want)
+	}
+	if r.OutputBytes != 14 {
+		t.Errorf("%d bytes were counted, want 14", r.OutputBytes)
+	}
+}
+
+func TestEnvironmentAndFolder(t *testing.T) {
+	t.Setenv("PROCESS_TEST", "ours")
+	s := newScene(t)
+	s.run(s.spec(`echo "$PROCESS_TEST"; pwd -P`))
+	spec := s.spec(`echo "${PROCESS_TEST-none}"`)
+	spec.Env = []string{"PATH=" + os.Getenv("PATH")}
+	s.run(spec)
+	dir, err := filepath.EvalSymlinks(s.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := s.text(), "ours\n"+dir+"\nnone\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestNoTerminal(t *testing.T) {
+	s := newScene(t)
+	if r := s.run(s.spec("exec 2>&-; : </dev/tty")); r.ExitCode == 0 {
+		t.Error("the child could open a terminal")
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	s := newScene(t)
+	spec := s.spec("echo $$ >root; sleep 60 & echo $! >grandchild; wait")
+	spec.Timeout = 300 * time.Millisecond
+	r := s.run(spec)
+	if r.End != process.TimedOut || r.Signal != "SIGTERM" || r.ExitCode != -1 || r.Duration < spec.Timeout {
+		t.Errorf("got %+v", r)
+	}
+	s.wantGone("root")
+	s.wantGone("grandchild")
+}
+
+func TestTimeoutLeavesTheExitCodeToTheChild(t *testing.T) {
+	s := newScene(t)
+	spec := s.spec("trap 'echo bye; exit 0' TERM; sleep 60 & wait")
+	spec.Timeout = 300 * time.Millisecond
+	if r := s.run(spec); r.End != process.TimedOut || r.ExitCode != 0 || r.Signal != "" {
+		t.Errorf("got %+v", r)
+	}
+	if got := s.text(); got != "bye\n" {
+		t.Errorf("the child could not say goodbye: %q", got)
+	}
+}
+
+func TestSoftSignalIsIgnored(t *testing.T) {
+	s := newScene(t)
+	spec := s.spec(`trap '' TERM; echo $$ >root; sh -c 'echo $$ >grandchild; sleep 60; sleep 60'`)
+	spec.Timeout = 300 * time.Millisecond
+	r := s.run(spec)
+	if r.End != process.TimedOut || r.Signal != "SIGKILL" || r.Duration < spec.Timeout+spec.Grace {
+		t.Errorf("got %+v", r)
+	}
+	s.wantGone("root")
+	s.wantGone("grandchild")
+}
+
+func TestStoppedChild(t *testing.T) {
+	s := newScene(t)
+	spec := s.spec("echo $$ >root; kill -STOP $$")
+	spec.Timeout = 300 * time.Millisecond
+	if r := s.run(spec); r.End != process.TimedOut || r.Signal != "SIGKILL" {
+		t.Errorf("got %+v", r)
+	}
+	s.wantGone("root")
+}
+
+func TestLeftoversOfASuccess(t *testing.T) {
+	for name, script := range map[string]string{
+		"holds the output":   "sleep 60 & echo $! >left",
+		"ignores the signal": `sh -c 'trap "" TERM; echo $$ >left; sleep 60; sleep 60' & until [ -s left ]; do sleep 0.01; done`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			if r := s.run(s.spec(script)); r.End != process.Exited || r.ExitCode != 0 {
+				t.Errorf("got %+v", r)
+			}
+			s.wantGone("left")
+		})
+	}
+}
+
+func TestEndlessOutput(t *testing.T) {
+	s := newScene(t)
+	spec := s.spec("echo $$ >root; exec yes")
+	spec.OutputLimit = 64 << 10
+	if r := s.run(spec); r.End != process.OutputLimit || r.Signal != "SIGTERM" || r.OutputBytes <= spec.OutputLimit {
+		t.Errorf("got %+v", r)
+	}
+	s.wantGone("root")
+}
+
+// A child that ends before anybody looks is judged like one that goes on.
+func TestOutputLimitIsExact(t *testing.T) {
+	for limit, want := range map[int64]process.End{999: process.OutputLimit, 1000: process.Exited} {
+		s := newScene(t)
+		if _, err := s.output.WriteString("what was there does not count"); err != nil {
+			t.Fatal(err)
+		}
+		spec := s.spec("printf %01000d 7")
+		spec.OutputLimit = limit
+		if r := s.run(spec); r.End != want || r.OutputBytes != 1000 || r.ExitCode != 0 {
+			t.Errorf("under a limit of %d: %+v", limit, r)
+		}
+	}
+}
+
+func TestCancel(t *testing.T) {
+	s := newScene(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("the user had enough")
+	time.AfterFunc(300*time.Millisecond, func() { cancel(why) })
+	began := time.Now()
+	r, err := process.Run(ctx, s.spec("echo $$ >root; sleep 60 & echo $! >grandchild; wait"))
+	if !errors.Is(err, why) || r != (process.Result{}) {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	if took := time.Since(began); took > tooLong {
+		t.Errorf("it took %v", took)
+	}
+	s.wantGone("root")
+	s.wantGone("grandchild")
+	if _, err := process.Run(ctx, s.spec("echo >ran")); !errors.Is(err, why) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(s.dir, "ran")); err == nil {
+		t.Error("a child was started after the context was done")
+	}
+}
+
+func TestWhatCannotBeStarted(t *testing.T) {
+	s := newScene(t)
+	closed := newScene(t).output
+	if err := closed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*process.Spec){
+		"no program":      func(s *process.Spec) { s.Argv = nil },
+		"empty program":   func(s *process.Spec) { s.Argv = []string{""} },
+		"unknown program": func(s *process.Spec) { s.Argv = []string{"no-such-program-anywhere"} },
+		"a folder":        func(s *process.Spec) { s.Argv = []string{"/"} },
+		"NUL":             func(s *process.Spec) { s.Argv = []string{"sh", "a\x00b"} },
+		"no such folder":  func(s *process.Spec) { s.Dir = filepath.Join(s.Dir, "none") },
+		"no output":       func(s *process.Spec) { s.Output = nil },
+		"closed output":   func(s *process.Spec) { s.Output = closed },
+		"no output limit": func(s *process.Spec) { s.OutputLimit = 0 },
+		"no time limit":   func(s *process.Spec) { s.Timeout = 0 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := s.spec("echo it ran")
+			change(&spec)
+			r, err := process.Run(t.Context(), spec)
+			if fault.CodeOf(err) != process.CodeStart || r != (process.Result{}) {
+				t.Errorf("got %+v, %v", r, err)
+			}
+		})
+	}
+	if got := s.text(); got != "" {
+		t.Errorf("something ran: %q", got)
+	}
+}
+
+func TestLostChild(t *testing.T) {
+	s := newScene(t)
+	spec := s.spec("trap '' TERM; echo $$ >root; while :; do sleep 0.05; done")
+	spec.Timeout, spec.Grace = 100*time.Millisecond, 0
+	r, err := process.RunImpatient(t.Context(), spec)
+	if fault.CodeOf(err) != process.CodeLost || r != (process.Result{}) {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	// It was killed all the same, and only nobody waited for that.
+	for range 200 {
+		if !lives(s.pid("root")) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("it was not killed")
+}
+
+func TestConcurrentChildrenAreKeptApart(t *testing.T) {
+	long, short := newScene(t), newScene(t)
+	done := make(chan error, 1)
+	go func() {
+		r, err := process.Run(t.Context(), long.spec("echo $$ >root; until [ -e go ]; do sleep 0.01; done; exit 5"))
+		if err == nil && r.ExitCode != 5 {
+			err = errors.New("the other child was disturbed")
+		}
+		done <- err
+	}()
+	long.pid("root")
+	for range 5 {
+		short.run(short.spec("sleep 60 & true"))
+	}
+	if err := os.WriteFile(filepath.Join(long.dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func BenchmarkRun(b *testing.B) {
+	s := newScene(b)
+	spec := s.spec("")
+	spec.Argv = []string{"true"}
+	for b.Loop() {
+		if r, err := process.Run(b.Context(), spec); err != nil || r.ExitCode != 0 {
+			b.Fatal(r, err)
+		}
+	}
+}
