@@ -28,7 +28,7 @@ race: ## run the tests under the race detector
 	CGO_ENABLED=1 $(GO) test -race -short ./...
 
 bench: build ## measure the decision, the merge, a guest call, the ledger and the whole process
-	$(GO) test -run '^$$' -bench . -benchmem ./host/... ./plugins/... ./policies/...
+	$(GO) test -run '^$$' -bench . -benchmem ./host/... ./plugins/... ./policies/... ./spawner/...
 	$(GO) test -run '^$$' -bench . -benchtime 40x ./cmd/switchyard
 
 fuzz: ## fuzz what parses and merges, 30 seconds each
@@ -39,6 +39,14 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzMeter$$' -fuzztime 30s ./plugins/meter
 	$(GO) test -run '^$$' -fuzz '^FuzzSurvey$$' -fuzztime 30s ./plugins/wasm
 	$(GO) test -run '^$$' -fuzz '^FuzzOutput$$' -fuzztime 30s ./plugins
+	$(GO) test -run '^$$' -fuzz '^FuzzParseReports$$' -fuzztime 30s ./cmd/switchyard
+	$(GO) test -run '^$$' -fuzz '^FuzzCheck$$' -fuzztime 30s ./host/task
+	$(GO) test -run '^$$' -fuzz '^FuzzApply$$' -fuzztime 30s ./host/task
+	$(GO) test -run '^$$' -fuzz '^FuzzConfig$$' -fuzztime 30s ./host/project
+	$(GO) test -run '^$$' -fuzz '^FuzzMark$$' -fuzztime 30s ./host/project
+	$(GO) test -run '^$$' -fuzz '^FuzzCheckpoint$$' -fuzztime 30s ./host/nubos
+	$(GO) test -run '^$$' -fuzz '^FuzzParseExitCode$$' -fuzztime 30s ./host/verify
+	$(GO) test -run '^$$' -fuzz '^FuzzParseStat$$' -fuzztime 30s ./spawner/process
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadSource$$' -fuzztime 30s ./policies
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadBundle$$' -fuzztime 30s ./policies
 

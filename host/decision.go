@@ -2,6 +2,7 @@ package host
 
 import (
 	"github.com/switchyard-dev/switchyard/host/finding"
+	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -17,6 +18,18 @@ type Decision struct {
 	NextAction string `json:"next_action"`
 	Stuck      bool   `json:"stuck"`
 	Reason     string `json:"reason"`
+	// NoProgress says that the task has findings, all of which its previous
+	// review had, and that none of those is gone (ADR-0003).
+	NoProgress bool `json:"no_progress"`
+	// The counts compare the findings with the task's earlier reviews: seen for
+	// the first time, seen in the previous review, back after being gone; and
+	// gone since the previous one.
+	NewCount      int `json:"new_count"`
+	RepeatCount   int `json:"repeat_count"`
+	ReopenedCount int `json:"reopened_count"`
+	ResolvedCount int `json:"resolved_count"`
+	// StalledRounds is how many reviews in a row made no progress.
+	StalledRounds int `json:"stalled_rounds"`
 	// Findings are merged, most important first.
 	Findings []finding.Finding `json:"findings"`
 	// Skipped are the items that plugins left out, by reason.
@@ -29,8 +42,37 @@ type Decision struct {
 	Policy  policies.Identity  `json:"policy"`
 	Plugins []plugins.Identity `json:"plugins"`
 	Reports []Report           `json:"reports"`
+	// Verification is what is known of it; nil where there was none.
+	Verification *Verification `json:"verification,omitzero"`
+	// Questions are those to the user, where the task waits for one.
+	Questions []task.Question `json:"questions,omitzero"`
+	// Force is set where somebody passed a gate by force.
+	Force *task.Force `json:"force,omitzero"`
 	// Event is where the ledger keeps the decision; nil for a stateless route.
 	Event *Event `json:"event,omitzero"`
+}
+
+// progress says what the findings are compared with earlier reviews.
+func (d *Decision) progress(p task.Progress) {
+	d.NoProgress, d.StalledRounds = p.None(), p.Stalled
+	d.NewCount, d.RepeatCount, d.ReopenedCount, d.ResolvedCount = p.New, p.Repeat, p.Reopened, p.Resolved
+}
+
+// route sorts the findings into buckets by their destinations.
+func (d *Decision) route() {
+	d.Routing = Routing{FindingCount: len(d.Findings), Buckets: make(map[string][]string)}
+	for _, f := range d.Findings {
+		d.Routing.Buckets[f.Route] = append(d.Routing.Buckets[f.Route], f.Fingerprint)
+	}
+}
+
+// counts is the number of findings in each bucket.
+func (d *Decision) counts() map[string]int {
+	routes := make(map[string]int, len(d.Routing.Buckets))
+	for destination, findings := range d.Routing.Buckets {
+		routes[destination] = len(findings)
+	}
+	return routes
 }
 
 // Routing says where the findings alone would go.

@@ -5,52 +5,190 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/switchyard-dev/switchyard/host/finding"
 	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/task"
 )
 
-// kindDecided is the ledger's kind of the event that a round was decided.
-const kindDecided = "round-decided"
-
-// decidedBody is the body of that event. The decision holds the policy's whole
-// input and every digest that led to it, so that it can be replayed.
-type decidedBody struct {
-	Event    task.Decided `json:"event"`
-	Decision Decision     `json:"decision"`
+// record is the body of an event in the ledger: what the state machine made of
+// a command, and what led to it.
+type record struct {
+	// By is who gave the command.
+	By string `json:"by"`
+	// Event is what the state machine folds.
+	Event task.Event `json:"event"`
+	// Decision is set where a round was decided. It holds the policy's whole
+	// input and every digest that led to it, so that it can be replayed.
+	Decision *Decision `json:"decision,omitzero"`
+	// Verification is set where a draft was verified green.
+	Verification *Verification `json:"verification,omitzero"`
+	// Findings are those that a person put a task aside with.
+	Findings []finding.Finding `json:"findings,omitzero"`
 }
 
 // TaskStatus is where a task stands, as the ledger's projection keeps it.
 type TaskStatus struct {
 	TaskID string `json:"task_id"`
 	task.State
+	// Event is the number of the task's newest event, and FindingsEvent that of
+	// the newest one which names the findings that are open, 0 for none.
+	Event         int64 `json:"event"`
+	FindingsEvent int64 `json:"findings_event,omitzero"`
 	// UpdatedAt is the time of the newest event, RFC 3339 in UTC.
 	UpdatedAt string `json:"updated_at"`
 }
 
+// The prefixes of the keys under which a task's entries are kept.
+const (
+	keyFinding  = "finding/"  // by fingerprint: task.Trace
+	keyDecision = "decision/" // by event: HistoryEntry
+	keyRound    = "round/"    // by round: the number of its newest decision
+	keyOverride = "override/" // by event: OverrideEntry
+	keyAnswer   = "answer/"   // by round and event: the number of that event
+)
+
+// HistoryEntry is one decision in short.
+type HistoryEntry struct {
+	Round        int    `json:"round"`
+	NextRound    int    `json:"next_round"`
+	MaxRounds    int    `json:"max_rounds"`
+	NextAction   string `json:"next_action"`
+	Reason       string `json:"reason"`
+	FindingCount int    `json:"finding_count"`
+	At           string `json:"at"`
+	Event        Event  `json:"event"`
+}
+
+// OverrideEntry is a gate that somebody forced.
+type OverrideEntry struct {
+	task.Override
+	At    string `json:"at"`
+	Event Event  `json:"event"`
+}
+
 // fold applies an event to a task's projection.
-func fold(state []byte, e ledger.Event) ([]byte, error) {
+func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	var s TaskStatus
-	if state != nil {
+	if state := before.State(); state != nil {
 		if err := json.Unmarshal(state, &s); err != nil {
-			return nil, fmt.Errorf("read state: %w", err)
+			return ledger.Projection{}, fmt.Errorf("read state: %w", err)
 		}
 	}
-	if e.Kind != kindDecided {
-		return nil, fmt.Errorf("unknown kind of event %q", e.Kind)
-	}
-	var body struct {
-		Event task.Decided `json:"event"`
-	}
-	if err := json.Unmarshal(e.Body, &body); err != nil {
-		return nil, fmt.Errorf("read event: %w", err)
-	}
-	next, err := task.Apply(s.State, body.Event)
+	event, fingerprints, err := decode(e)
 	if err != nil {
-		return nil, err
+		return ledger.Projection{}, err
 	}
-	return json.Marshal(TaskStatus{TaskID: e.Task, State: next, UpdatedAt: e.At}, json.Deterministic(true))
+	next, err := task.Apply(s.State, event)
+	if err != nil {
+		return ledger.Projection{}, err
+	}
+	p := projection{place: Event{N: e.N, Hash: e.Hash}, at: e.At}
+	if next.Overrides > s.Overrides && next.Forced != nil {
+		p.put(sequenced(keyOverride, e.N), OverrideEntry{Override: *next.Forced, At: e.At, Event: p.place})
+	}
+	switch event := event.(type) {
+	case *task.Decided:
+		p.decided(*event)
+		if event.Reviewed {
+			p.traces(before, s.State, fingerprints)
+		}
+		s.FindingsEvent = e.N
+	case *task.Imported:
+		p.traces(before, task.State{Round: event.Round}, fingerprints)
+		s.FindingsEvent = e.N
+	case *task.Answered:
+		p.put(sequenced(answersOf(event.Round), e.N), e.N)
+	case *task.Stopped:
+		if fingerprints != nil {
+			s.FindingsEvent = e.N
+		}
+	}
+	s.TaskID, s.State, s.Event, s.UpdatedAt = e.Task, next, e.N, e.At
+	state := p.encode(s)
+	return ledger.Projection{State: state, Entries: p.entries}, p.err
 }
+
+// decode reads the event of a ledger's event, and the fingerprints of the
+// findings that come with it, nil for none.
+func decode(e ledger.Event) (task.Event, []string, error) {
+	event := task.Blank(task.Kind(e.Kind))
+	if event == nil {
+		return nil, nil, fmt.Errorf("unknown kind of event %q", e.Kind)
+	}
+	type named struct {
+		Fingerprint string `json:"fingerprint"`
+	}
+	body := struct {
+		Event    task.Event `json:"event"`
+		Findings []named    `json:"findings"`
+		Decision struct {
+			Findings []named `json:"findings"`
+		} `json:"decision"`
+	}{Event: event}
+	if err := json.Unmarshal(e.Body, &body); err != nil {
+		return nil, nil, fmt.Errorf("read event: %w", err)
+	}
+	var fingerprints []string
+	if body.Findings != nil {
+		fingerprints = []string{} // A task that is put aside with no findings has none.
+	}
+	for _, f := range append(body.Findings, body.Decision.Findings...) {
+		fingerprints = append(fingerprints, f.Fingerprint)
+	}
+	return event, fingerprints, nil
+}
+
+// projection collects the entries that an event changes.
+type projection struct {
+	place   Event
+	at      string
+	entries []ledger.Entry
+	err     error
+}
+
+func (p *projection) put(key string, value any) {
+	p.entries = append(p.entries, ledger.Entry{Key: key, Value: p.encode(value)})
+}
+
+func (p *projection) encode(value any) jsontext.Value {
+	text, err := json.Marshal(value, json.Deterministic(true))
+	if p.err == nil {
+		p.err = err
+	}
+	return text
+}
+
+func (p *projection) decided(d task.Decided) {
+	p.put(sequenced(keyDecision, p.place.N), HistoryEntry{
+		Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, NextAction: d.NextAction, Reason: d.Reason,
+		FindingCount: d.FindingCount, At: p.at, Event: p.place,
+	})
+	p.put(sequenced(keyRound, int64(d.Round)), p.place.N)
+}
+
+// traces moves the past of every finding of a review on.
+func (p *projection) traces(before ledger.View, s task.State, fingerprints []string) {
+	for _, f := range fingerprints {
+		var past task.Trace
+		text, err := before.Entry(keyFinding + f)
+		if err == nil && text != nil {
+			err = json.Unmarshal(text, &past)
+		}
+		if err != nil {
+			p.err = fmt.Errorf("read the past of finding %s: %w", f, err)
+			return
+		}
+		p.put(keyFinding+f, s.Trace(past))
+	}
+}
+
+// answersOf is the prefix of the answers to a round's questions.
+func answersOf(round int) string { return sequenced(keyAnswer, int64(round)) + "/" }
+
+// sequenced is a key that sorts by a number.
+func sequenced(prefix string, n int64) string { return fmt.Sprintf("%s%012d", prefix, n) }
 
 // ledger opens the project's ledger. One that does not exist yet reads as empty
 // and is created by the first event.

@@ -38,7 +38,7 @@ type evidence struct {
 // it: a decision rests on all of its evidence or is not made.
 func (e *Engine) gather(ctx context.Context, refs []ReportRef, stdin io.Reader, config project.Config) ([]evidence, error) {
 	if len(refs) == 0 {
-		return nil, fault.New(CodeNoEvidence, "no report is given")
+		return nil, nil
 	}
 	shelf := e.newShelf(config)
 	all := make([]evidence, 0, len(refs))
@@ -54,6 +54,9 @@ func (e *Engine) gather(ctx context.Context, refs []ReportRef, stdin io.Reader, 
 	}
 	return all, nil
 }
+
+// noEvidence is the error of a decision on nothing.
+func noEvidence() error { return fault.New(CodeNoEvidence, "no report is given") }
 
 func (e *Engine) normalize(ctx context.Context, ref ReportRef, stdin io.Reader, shelf *shelf) (evidence, error) {
 	ready, err := e.prepare(ctx, ref, stdin, shelf)

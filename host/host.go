@@ -26,8 +26,12 @@ const (
 	CodeWrongRound fault.Code = "report-wrong-round"
 	// CodeDecisionTooLarge: the decision has more bytes than the ledger takes.
 	CodeDecisionTooLarge fault.Code = "decision-too-large"
-	// CodeTaskNotFound: nothing was ever recorded for the task.
-	CodeTaskNotFound fault.Code = "task-not-found"
+	// CodeForeign: the project's verification command is another user's.
+	CodeForeign fault.Code = "config-foreign"
+	// CodeNoVerification: a draft has no verification to go by.
+	CodeNoVerification fault.Code = "verify-missing"
+	// CodeWaitTimeout: nothing changed in the time that the caller waited.
+	CodeWaitTimeout fault.Code = "wait-timeout"
 	// CodeTampered: the ledger holds what we never wrote.
 	CodeTampered fault.Code = "ledger-tampered"
 	// CodeNotLocked: the project brings a plugin along that switchyard.lock does
@@ -51,6 +55,11 @@ type Options struct {
 	Plugins plugins.Config
 	// Now is the clock that stamps events.
 	Now func() time.Time
+	// By is who gives the commands, as it is recorded.
+	By string
+	// Warn is told what went wrong beside the work, which was done. It may be
+	// called by several goroutines at once.
+	Warn func(error)
 }
 
 // Engine runs rounds and answers questions about them. It is safe for
@@ -60,6 +69,8 @@ type Engine struct {
 	project project.Project
 	plugins plugins.Config
 	now     func() time.Time
+	by      string
+	warn    func(error)
 	loads   sync.WaitGroup // what is still loading for requests that have failed
 
 	mu     sync.Mutex
@@ -68,7 +79,10 @@ type Engine struct {
 
 // New returns an Engine. It does no work; the caller must Close it.
 func New(o Options) *Engine {
-	return &Engine{project: o.Project, plugins: o.Plugins, now: o.Now, stocks: make(map[project.Limits]*stock)}
+	return &Engine{
+		project: o.Project, plugins: o.Plugins, now: o.Now, by: o.By, warn: o.Warn,
+		stocks: make(map[project.Limits]*stock),
+	}
 }
 
 // Close releases what the engine holds, once nothing uses it any more. No request

@@ -7,46 +7,37 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/finding"
 	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/task"
 )
 
-// Tasks lists every task of the project by id.
-func (e *Engine) Tasks(ctx context.Context) ([]TaskStatus, error) {
-	l, err := e.ledger(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer l.Close()
-	var tasks []TaskStatus
-	for head, err := range l.Heads(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		s, err := status(head)
-		if err != nil {
-			return nil, err
-		}
-		tasks = append(tasks, s)
-	}
-	return tasks, nil
+// TaskDetail is where one task stands, with the findings that are open.
+type TaskDetail struct {
+	TaskStatus
+	Findings []finding.Finding `json:"findings"`
 }
 
-// Task says where one task stands, or CodeTaskNotFound.
-func (e *Engine) Task(ctx context.Context, id string) (TaskStatus, error) {
+// Task says where one task stands, or task.CodeNotFound.
+func (e *Engine) Task(ctx context.Context, id string) (TaskDetail, error) {
 	if err := task.CheckID(id); err != nil {
-		return TaskStatus{}, err
+		return TaskDetail{}, err
 	}
 	l, err := e.ledger(ctx)
 	if err != nil {
-		return TaskStatus{}, err
+		return TaskDetail{}, err
 	}
 	defer l.Close()
 	head, err := l.Head(ctx, id)
 	if err != nil {
-		return TaskStatus{}, err
+		return TaskDetail{}, err
 	}
-	return known(id, head)
+	var t TaskDetail
+	if t.TaskStatus, err = known(id, head); err != nil {
+		return TaskDetail{}, err
+	}
+	t.Findings, err = openFindings(ctx, l, t.TaskStatus)
+	return t, err
 }
 
 // Explanation is why a round went where it went.
@@ -54,25 +45,35 @@ type Explanation struct {
 	Task TaskStatus `json:"task"`
 	// DecidedAt is when, RFC 3339 in UTC.
 	DecidedAt string   `json:"decided_at"`
+	By        string   `json:"by"`
 	Decision  Decision `json:"decision"`
-	// History lists all decisions of the task, oldest first.
+	// Answers are those to the decision's questions, in the order of their
+	// coming.
+	Answers []AnswerEntry `json:"answers,omitzero"`
+	// History lists the decisions of the task, oldest first, without the oldest
+	// of very many.
 	History []HistoryEntry `json:"history"`
+	// Overrides lists the gates that somebody forced, oldest first.
+	Overrides []OverrideEntry `json:"overrides"`
 }
 
-// HistoryEntry is one decision in short.
-type HistoryEntry struct {
-	task.Decided
-	At    string `json:"at"`
-	Event Event  `json:"event"`
+// AnswerEntry is an answer with its time.
+type AnswerEntry struct {
+	task.Answer
+	At string `json:"at"`
 }
+
+// maxHistory is how many decisions and overrides an Explanation lists each.
+const maxHistory = 1000
 
 // Explain returns the newest decision of a round, or of the task where round is
-// 0, with everything that led to it. It follows the task's chain on the way, so
-// that what it shows is what was decided.
+// 0, with everything that led to it. It follows the task's chain from there to
+// its head, so that what it shows is what the head stands for, unless the head is
+// more than 256 events away; Verify holds the rest of the chain against it.
 //
 // # Errors
 //
-// CodeTaskNotFound, CodeRoundNotFound, CodeTampered, and the ledger's codes.
+// task.CodeNotFound, CodeRoundNotFound, CodeTampered, and the ledger's codes.
 func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation, error) {
 	if err := task.CheckID(id); err != nil {
 		return Explanation{}, err
@@ -82,56 +83,178 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation
 		return Explanation{}, err
 	}
 	defer l.Close()
-	var x Explanation
 	head, err := l.Head(ctx, id)
 	if err != nil {
 		return Explanation{}, err
 	}
+	x := Explanation{}
 	if x.Task, err = known(id, head); err != nil {
 		return Explanation{}, err
 	}
-	prev := ledger.Genesis
-	for event, err := range l.Events(ctx, id) {
+	if x.History, err = listed[HistoryEntry](ctx, l, id, keyDecision); err != nil {
+		return Explanation{}, err
+	}
+	if x.Overrides, err = listed[OverrideEntry](ctx, l, id, keyOverride); err != nil {
+		return Explanation{}, err
+	}
+	n, err := decisionOf(ctx, l, id, round, x.History)
+	if err != nil {
+		return Explanation{}, err
+	}
+	if err := x.follow(ctx, l, head, n); err != nil {
+		return Explanation{}, err
+	}
+	if len(x.Decision.Questions) > 0 {
+		x.Answers, err = answers(ctx, l, id, x.Decision.Round)
+	}
+	return x, err
+}
+
+// answers reads those to the questions of a round.
+func answers(ctx context.Context, l *ledger.Ledger, id string, round int) ([]AnswerEntry, error) {
+	events, err := listed[int64](ctx, l, id, answersOf(round))
+	if err != nil {
+		return nil, err
+	}
+	var all []AnswerEntry
+	for _, n := range events {
+		event, err := l.Event(ctx, id, n)
 		if err != nil {
-			return Explanation{}, err
+			return nil, err
 		}
-		if event.Prev != prev || event.Hash != event.Sum() {
-			return Explanation{}, tampered(id, "event %d does not fit into its chain", event.N)
+		var body struct {
+			Event task.Answered `json:"event"`
+		}
+		if err := json.Unmarshal(event.Body, &body); err != nil {
+			return nil, tampered(id, "event %d cannot be read: %w", n, err)
+		}
+		for _, a := range body.Event.Answers {
+			all = append(all, AnswerEntry{Answer: a, At: event.At})
+		}
+	}
+	return all, nil
+}
+
+// listed reads the newest entries with a prefix, and returns them oldest first.
+func listed[T any](ctx context.Context, l *ledger.Ledger, id, prefix string) ([]T, error) {
+	entries, err := l.Newest(ctx, id, prefix, maxHistory)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]T, len(entries))
+	for i, entry := range entries {
+		if err := json.Unmarshal(entry.Value, &list[len(entries)-1-i]); err != nil {
+			return nil, tampered(id, "%s cannot be read: %w", entry.Key, err)
+		}
+	}
+	return list, nil
+}
+
+// decisionOf is the number of the event that decided a round last.
+func decisionOf(ctx context.Context, l *ledger.Ledger, id string, round int, history []HistoryEntry) (int64, error) {
+	if round == 0 && len(history) > 0 {
+		return history[len(history)-1].Event.N, nil
+	}
+	key := sequenced(keyRound, int64(round))
+	entries, err := l.Entries(ctx, id, []string{key})
+	if err != nil {
+		return 0, err
+	}
+	var n int64
+	switch text, found := entries[key]; {
+	case round == 0:
+		return 0, fault.New(CodeRoundNotFound, "task %s has no decision yet", id).With("task", id)
+	case !found:
+		return 0, fault.New(CodeRoundNotFound, "task %s has no decision of round %d", id, round).With("task", id).With("round", round)
+	default:
+		if err := json.Unmarshal(text, &n); err != nil {
+			return 0, tampered(id, "%s cannot be read: %w", key, err)
+		}
+	}
+	return n, nil
+}
+
+// maxFollowed is how many events of a chain Explain looks at. A task has fewer
+// in nearly all of its life.
+const maxFollowed = 256
+
+// follow reads the decision at an event, holds it against its entry, and follows
+// the chain from there to the head, or as far as maxFollowed events go.
+func (x *Explanation) follow(ctx context.Context, l *ledger.Ledger, head ledger.Head, n int64) error {
+	end := min(head.N, n+maxFollowed-1)
+	at, prev := n, ""
+	for event, err := range l.Events(ctx, head.Task, n) {
+		if err != nil {
+			return err
+		}
+		if event.N != at || prev != "" && event.Prev != prev || event.Hash != event.Sum() {
+			return tampered(head.Task, "event %d does not fit into its chain", event.N)
+		}
+		if at == n {
+			if err := x.read(ctx, l, event); err != nil {
+				return err
+			}
 		}
 		prev = event.Hash
-		var body decidedBody
-		if err := json.Unmarshal(event.Body, &body); err != nil {
-			return Explanation{}, tampered(id, "event %d cannot be read: %w", event.N, err)
-		}
-		at := Event{N: event.N, Hash: event.Hash}
-		x.History = append(x.History, HistoryEntry{Decided: body.Event, At: event.At, Event: at})
-		if round == 0 || body.Event.Round == round {
-			x.Decision, x.DecidedAt = body.Decision, event.At
-			x.Decision.Event = &at
+		at++
+		if event.N == end {
+			break // What was recorded since is nobody's question.
 		}
 	}
-	if len(x.History) == 0 || x.History[len(x.History)-1].Event.Hash != head.Hash {
-		return Explanation{}, tampered(id, "its newest events are missing")
+	if at <= end || end == head.N && prev != head.Hash {
+		return tampered(head.Task, "its newest events are missing")
 	}
-	if x.Decision.Event == nil {
-		return Explanation{}, fault.New(CodeRoundNotFound, "task %s has no decision of round %d", id, round).With("task", id).With("round", round)
+	return nil
+}
+
+// read takes the decision from its event, which must be the one that the task's
+// entries name.
+func (x *Explanation) read(ctx context.Context, l *ledger.Ledger, event ledger.Event) error {
+	var body struct {
+		By       string   `json:"by"`
+		Decision Decision `json:"decision"`
 	}
-	return x, nil
+	if err := json.Unmarshal(event.Body, &body); err != nil {
+		return tampered(event.Task, "event %d cannot be read: %w", event.N, err)
+	}
+	x.By, x.Decision, x.DecidedAt = body.By, body.Decision, event.At
+	x.Decision.Event = &Event{N: event.N, Hash: event.Hash}
+	key := sequenced(keyDecision, event.N)
+	entries, err := l.Entries(ctx, event.Task, []string{key})
+	if err != nil {
+		return err
+	}
+	var entry HistoryEntry
+	if err := json.Unmarshal(entries[key], &entry); err != nil || entry.Event != *x.Decision.Event {
+		return tampered(event.Task, "event %d is not the decision that its entry names", event.N)
+	}
+	return nil
 }
 
 // known is the status of a task, which must have one.
 func known(id string, head ledger.Head) (TaskStatus, error) {
 	if head.N == 0 {
-		return TaskStatus{}, fault.New(CodeTaskNotFound, "nothing is recorded for task %s", id).With("task", id)
+		return TaskStatus{}, notFound(id)
 	}
 	return status(head)
 }
 
-// status reads a task's projection. A ledger can be edited by hand, or come with
-// a repository, so what is read is not yet what was written.
+func notFound(id string) error {
+	return fault.New(task.CodeNotFound, "nothing is recorded for task %s", id).With("task", id)
+}
+
+// status is where a task stands.
 func status(head ledger.Head) (TaskStatus, error) {
 	var s TaskStatus
-	err := json.Unmarshal(head.State, &s)
+	err := s.read(head)
+	return s, err
+}
+
+// read decodes a task's projection into s, which is empty. A ledger can be
+// edited by hand, or come with a repository, so what is read is not yet what was
+// written.
+func (s *TaskStatus) read(head ledger.Head) error {
+	err := json.Unmarshal(head.State, s)
 	if err == nil {
 		err = s.Check()
 	}
@@ -139,9 +262,9 @@ func status(head ledger.Head) (TaskStatus, error) {
 		err = fmt.Errorf("the state of %q", s.TaskID)
 	}
 	if err != nil {
-		return s, tampered(head.Task, "its state is not that of its events: %w", err)
+		return tampered(head.Task, "its state is not that of its events: %w", err)
 	}
-	return s, nil
+	return nil
 }
 
 // tampered is the error of a ledger that holds what we never wrote.

@@ -2,105 +2,191 @@ package host
 
 import (
 	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/finding"
+	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Round decides a task's round and records the decision. When it returns, the
-// decision is durable; when it fails, the task is as it was before.
+// Round runs a task's round to its decision and records it: verification, then
+// the reports, then the policy. When it returns, the decision is durable; when
+// it fails, the task is as it was before. A decision to commit commits the task.
 //
 // # Errors
 //
-// Besides those of reports, plugins, policies and the ledger: the task's own
-// (task.CodeWaiting and so on), CodeWrongTask and CodeWrongRound, and
+// Besides those of reports, plugins, policies, verification and the ledger: the
+// task's own (task.CodeWaiting and so on), CodeWrongTask and CodeWrongRound, and
 // task.CodeRoundShifted where another process decided the round first.
 func (e *Engine) Round(ctx context.Context, id string, req Request) (Decision, error) {
-	if err := task.CheckID(id); err != nil {
-		return Decision{}, err
-	}
+	return e.decideRound(ctx, id, req, conduct{verify: true, final: true})
+}
+
+// Review decides a round as Round does, as a phase of its own: it wants the
+// critic's stamp, runs no verification, and leaves the commit to Commit.
+func (e *Engine) Review(ctx context.Context, id string, req Request) (Decision, error) {
+	return e.decideRound(ctx, id, req, conduct{phases: []task.Phase{task.Review}})
+}
+
+// conduct is how a round is decided.
+type conduct struct {
+	// verify says that verification may be run.
+	verify bool
+	// final says that a decision to commit commits the task.
+	final bool
+	// phases are those whose agents' stamps are wanted.
+	phases []task.Phase
+}
+
+func (e *Engine) decideRound(ctx context.Context, id string, req Request, how conduct) (Decision, error) {
 	config, err := e.project.Config(ctx, task.MaxRounds)
 	if err != nil {
 		return Decision{}, err
 	}
+	if err := task.CheckID(id); err != nil {
+		return Decision{}, err
+	}
+	if how.final && config.Evidence == project.EvidenceStamps {
+		how.phases = []task.Phase{task.Draft, task.Review}
+	}
 	loading := e.load(ctx, req, config)
 	defer loading.cancel()
-	l, err := e.ledger(ctx)
+	s, err := e.begin(ctx, id)
+	defer s.close()
 	if err != nil {
 		return Decision{}, err
 	}
-	defer l.Close()
-	head, state, err := e.state(ctx, l, id)
+	round, err := task.Enter(s.status.State, task.Entry{
+		Expected: req.Round, MaxRounds: req.MaxRounds, Fallback: firstOf(config.MaxRounds, task.DefaultRounds),
+		Phases: how.phases, Force: req.Force,
+	})
 	if err != nil {
-		return Decision{}, err
-	}
-	round, maxRounds, err := task.Begin(state, req.Round, req.MaxRounds, firstOf(config.MaxRounds, task.DefaultRounds))
-	if err != nil {
+		s.repair(ctx, err)
 		return Decision{}, err
 	}
 	policy, all, err := loading.wait(ctx)
 	if err != nil {
 		return Decision{}, err
 	}
-	if _, err := bind(all, id, round); err != nil {
+	if _, err := bind(all, id, round.Number); err != nil {
 		return Decision{}, err
 	}
-	d, err := decide(ctx, policy, all, round, maxRounds, req.Verify)
+	if len(all) == 0 && !(how.verify && s.mayTurnRed(req.Verify, config)) {
+		return Decision{}, noEvidence()
+	}
+	verification, err := s.verification(ctx, req.Verify, config, how.verify)
 	if err != nil {
 		return Decision{}, err
 	}
-	return e.record(ctx, l, id, head, policy, d)
+	if len(all) == 0 && verification.Outcome != policies.Red {
+		return Decision{}, fault.New(CodeNoEvidence, "verification is %s, and no report is given", verification.Outcome)
+	}
+	return s.decide(ctx, ruling{policy: policy, evidence: all, round: round, verification: verification, final: how.final, mustVerify: config.Verify != nil})
+}
+
+// mayTurnRed says that a round without reports may still be decided: a red
+// verification is reason enough to go back.
+func (s *session) mayTurnRed(req VerifyRequest, config project.Config) bool {
+	return req.Command != "" || req.ExitCode != nil || req.Claim == policies.Red || req.Claim == "" && config.Verify != nil
+}
+
+// ruling is what a round of a task is decided on.
+type ruling struct {
+	policy       *policies.Policy
+	evidence     []evidence
+	round        task.Round
+	verification Verification
+	final        bool
+	mustVerify   bool
+}
+
+// decide lets the policy decide a round, and records what it says.
+func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
+	q := inquiry{
+		policy: r.policy, evidence: r.evidence, verify: r.verification.Outcome,
+		round: r.round.Number, maxRounds: r.round.MaxRounds,
+	}
+	reviewed := len(r.evidence) > 0
+	var progress task.Progress
+	if reviewed {
+		q.audits = s.auditFindings()
+		q.compare = func(findings []finding.Finding) (p task.Progress, err error) {
+			progress, err = compare(ctx, s.ledger, s.id, s.status.State, findings)
+			return progress, err
+		}
+	}
+	d, err := q.decide(ctx)
+	if err != nil {
+		return Decision{}, err
+	}
+	destination, _ := r.policy.Destination(d.NextAction)
+	if destination.Kind == policies.Human {
+		d.Questions = questions(r.policy, d, s.now())
+	}
+	d.Force = r.round.Force
+	outcome := task.Outcome{
+		Round: r.round, NextAction: d.NextAction, Reason: d.Reason, Policy: r.policy.String(),
+		DestinationKind: string(destination.Kind), AdvancesRound: destination.AdvancesRound,
+		FindingCount: len(d.Findings), Reviewed: reviewed, Verify: string(r.verification.Outcome),
+		MustVerify: r.mustVerify, Final: r.final, Evidence: bound(r.evidence), Progress: progress, Questions: d.Questions,
+	}
+	if r.verification.Outcome != policies.Absent {
+		d.Verification = &r.verification
+		outcome.Verification = &r.verification.Verification
+	}
+	return s.record(ctx, outcome, d)
 }
 
 // record appends a decision to the task's chain, unless the task has moved on
-// since head was read.
-func (e *Engine) record(ctx context.Context, l *ledger.Ledger, id string, head ledger.Head, policy *policies.Policy, d Decision) (Decision, error) {
-	destination, _ := policy.Destination(d.NextAction)
-	event := task.Decide(d.Round, d.MaxRounds, task.Outcome{
-		NextAction: d.NextAction, Reason: d.Reason,
-		Kind: string(destination.Kind), AdvancesRound: destination.AdvancesRound,
-		FindingCount: d.Input.FindingCount, VerifyRed: d.Input.Verify == policies.Red,
-	})
-	d.TaskID, d.NextRound = id, event.NextRound
-	body, err := json.Marshal(decidedBody{Event: event, Decision: d}, json.Deterministic(true))
+// since it was looked at.
+func (s *session) record(ctx context.Context, o task.Outcome, d Decision) (Decision, error) {
+	event, err := task.Decide(s.status.State, o)
 	if err != nil {
 		return Decision{}, err
 	}
-	if len(body) > ledger.MaxBody {
-		return Decision{}, fault.New(CodeDecisionTooLarge, "the decision on %d findings has %d bytes; the ledger takes %d", len(d.Findings), len(body), ledger.MaxBody).
-			With("limit", ledger.MaxBody).With("finding_count", len(d.Findings))
-	}
-	recorded, err := l.Append(ctx, id, head.N, e.now(), kindDecided, body)
-	if fault.CodeOf(err) == ledger.CodeConflict {
-		if _, now, err := e.state(ctx, l, id); err == nil {
-			return Decision{}, lostRace(d.Round, now)
-		}
-	}
-	if err != nil {
+	d.TaskID, d.NextRound = s.id, event.(task.Decided).NextRound
+	if err := s.apply(o, record{Decision: &d}); err != nil {
 		return Decision{}, err
 	}
-	d.Event = &Event{N: recorded.N, Hash: recorded.Hash}
+	at, err := s.commit(ctx)
+	if err != nil {
+		return Decision{}, s.raced(ctx, d.Round, err)
+	}
+	d.Event = at
 	return d, nil
 }
 
-// lostRace is the error of a round that another process decided meanwhile. The
-// round's number may be the same, where that decision did not advance it.
-func lostRace(round int, now task.State) error {
-	return fault.New(task.CodeRoundShifted, "another command decided round %d first; the task is %s, in round %d", round, now.Status, now.Round).
-		With("expected", round).With("actual", now.Round)
+// bound lists the digests of those reports that name their round: no two honest
+// reports of one round are the same bytes.
+func bound(all []evidence) []string {
+	var digests []string
+	for _, ev := range all {
+		if ev.result.Round != nil && !slices.Contains(digests, ev.digest) {
+			digests = append(digests, ev.digest)
+		}
+	}
+	return digests
 }
 
-// state reads where a task stands; a task that does not exist has a zero head
-// and state.
-func (e *Engine) state(ctx context.Context, l *ledger.Ledger, id string) (ledger.Head, task.State, error) {
-	head, err := l.Head(ctx, id)
-	if err != nil || head.N == 0 {
-		return head, task.State{}, err
+// auditFindings are the task's unrouted violations as findings, each with the
+// stamp that raised it as its source.
+func (s *session) auditFindings() []finding.Finding {
+	found := s.status.AuditFindings()
+	for i := range found {
+		raw, err := json.Marshal(s.status.Violations[i], json.Deterministic(true))
+		if err != nil {
+			continue // Cannot happen: it is numbers and texts of our own.
+		}
+		found[i].Sources = []finding.Source{{Critic: finding.AuditCritic, Plugin: finding.AuditCritic, Report: digestOf(raw), Ref: "", Raw: raw}}
 	}
-	s, err := status(head)
-	return head, s.State, err
+	return found
 }
+
+// digestOf is the digest of a text of our own, in the form of a report's.
+func digestOf(text []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(text)) }

@@ -50,7 +50,7 @@ func request(report string) host.Request {
 	return host.Request{
 		Reports: []host.ReportRef{{Plugin: host.Auto, Path: host.Stdin}},
 		Stdin:   strings.NewReader(report),
-		Verify:  policies.Absent,
+		Verify:  host.VerifyRequest{Claim: policies.Absent},
 	}
 }
 
@@ -68,11 +68,15 @@ func TestRoundIsDecidedOnce(t *testing.T) {
 			if _, err := fast.Round(t.Context(), "T", request(`{"critic":"critic","findings":[{"category":"infrastructure-mismatch"}]}`)); err != nil {
 				t.Fatal(err)
 			}
-			// The slow engine asks for the time when it has decided and is about to record.
+			// The slow engine asks for the time when it looks at the task, and
+			// again when it has decided and is about to record.
 			decided, proceed := make(chan struct{}), make(chan struct{})
+			asked := 0
 			slow := newEngine(t, root, func() time.Time {
-				close(decided)
-				<-proceed
+				if asked++; asked == 2 {
+					close(decided)
+					<-proceed
+				}
 				return noon()
 			})
 			failed := make(chan error, 1)
@@ -135,15 +139,15 @@ func TestRefusedRoundLeavesNothing(t *testing.T) {
 		req  host.Request
 		code fault.Code
 	}{
-		"no report":        {"T", host.Request{Verify: policies.Absent}, host.CodeNoEvidence},
+		"no report":        {"T", host.Request{Verify: host.VerifyRequest{Claim: policies.Absent}}, host.CodeNoEvidence},
 		"bad id":           {"../T", request(clean), task.CodeInvalidID},
 		"contradiction":    {"T", request(`{"critic":"critic","findings":[],"verdict":"issues_found"}`), "critic-output-verdict-contradiction"},
 		"another task":     {"T", request(`{"critic":"critic","findings":[],"task_id":"U"}`), host.CodeWrongTask},
 		"another round":    {"T", request(`{"critic":"critic","findings":[],"round":2}`), host.CodeWrongRound},
 		"not JSON":         {"T", request(`passed`), "report-invalid-json"},
-		"unknown policy":   {"T", host.Request{Reports: request(clean).Reports, Stdin: strings.NewReader(clean), Verify: policies.Absent, Policy: "routing@9.9.9"}, policies.CodeUnknown},
-		"the wrong round":  {"T", host.Request{Reports: request(clean).Reports, Stdin: strings.NewReader(clean), Verify: policies.Absent, Round: 2}, task.CodeRoundShifted},
-		"no such function": {"T", host.Request{Reports: []host.ReportRef{{Plugin: "none", Path: host.Stdin}}, Stdin: strings.NewReader(clean), Verify: policies.Absent}, "plugin-unknown"},
+		"unknown policy":   {"T", host.Request{Reports: request(clean).Reports, Stdin: strings.NewReader(clean), Verify: host.VerifyRequest{Claim: policies.Absent}, Policy: "routing@9.9.9"}, policies.CodeUnknown},
+		"the wrong round":  {"T", host.Request{Reports: request(clean).Reports, Stdin: strings.NewReader(clean), Verify: host.VerifyRequest{Claim: policies.Absent}, Round: 2}, task.CodeRoundShifted},
+		"no such function": {"T", host.Request{Reports: []host.ReportRef{{Plugin: "none", Path: host.Stdin}}, Stdin: strings.NewReader(clean), Verify: host.VerifyRequest{Claim: policies.Absent}}, "plugin-unknown"},
 	} {
 		if _, err := e.Round(t.Context(), c.id, c.req); fault.CodeOf(err) != c.code {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
@@ -178,7 +182,7 @@ func TestReportsOfDifferentTasksAreNeverOneRound(t *testing.T) {
 	}
 	none, some := write("none.json", ""), write("some.json", "X")
 	for _, refs := range [][]host.ReportRef{{none, some}, {some, none}} {
-		_, err := newEngine(t, dir, noon).Route(t.Context(), host.Request{Reports: refs, Verify: policies.Absent})
+		_, err := newEngine(t, dir, noon).Route(t.Context(), host.Request{Reports: refs, Verify: host.VerifyRequest{Claim: policies.Absent}})
 		if fault.CodeOf(err) != host.CodeWrongTask {
 			t.Errorf("got %v, want %s", err, host.CodeWrongTask)
 		}

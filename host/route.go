@@ -17,8 +17,8 @@ type Request struct {
 	Reports []ReportRef
 	// Stdin is read where a report's path is Stdin.
 	Stdin io.Reader
-	// Verify is the outcome of the project's verification.
-	Verify policies.Verify
+	// Verify says how verification ends.
+	Verify VerifyRequest
 	// Round is the round that the caller means, 0 for whichever it is.
 	Round int
 	// MaxRounds is the cap, 0 for the task's or the project's own.
@@ -26,18 +26,24 @@ type Request struct {
 	// Policy is a policy reference, "" for the project's own. A path is
 	// relative to the user's folder.
 	Policy string
+	// Force passes the gates of missing evidence, nil for nobody's word.
+	Force *task.Force
 }
 
 // stuckAction is the destination that every policy declares for what nobody
 // can route.
 const stuckAction = "stuck"
 
-// Route decides on reports alone: it keeps nothing and knows no task. The round
-// is the request's, else the one that the reports name, else 1.
+// Route decides on reports alone: it keeps nothing and knows no task, so that
+// every finding is new. The round is the request's, else the one that the
+// reports name, else 1.
 func (e *Engine) Route(ctx context.Context, req Request) (Decision, error) {
 	config, err := e.project.Config(ctx, task.MaxRounds)
 	if err != nil {
 		return Decision{}, err
+	}
+	if len(req.Reports) == 0 {
+		return Decision{}, noEvidence()
 	}
 	loading := e.load(ctx, req, config)
 	defer loading.cancel()
@@ -49,7 +55,10 @@ func (e *Engine) Route(ctx context.Context, req Request) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	return decide(ctx, policy, all, max(round, 1), firstOf(req.MaxRounds, config.MaxRounds, task.DefaultRounds), req.Verify)
+	return inquiry{
+		policy: policy, evidence: all, verify: firstOf(req.Verify.Claim, policies.Absent),
+		round: max(round, 1), maxRounds: firstOf(req.MaxRounds, config.MaxRounds, task.DefaultRounds),
+	}.decide(ctx)
 }
 
 // loading is the policy and the evidence of a request on their way, side by
@@ -120,14 +129,24 @@ func (e *Engine) policy(ctx context.Context, asked, configured string) (*policie
 	return policies.Load(ctx, ref)
 }
 
-// decide merges the evidence's findings, routes each and lets the policy choose.
-func decide(ctx context.Context, policy *policies.Policy, all []evidence, round, maxRounds int, verify policies.Verify) (Decision, error) {
-	d := Decision{Round: round, MaxRounds: maxRounds, Policy: policy.Identity()}
+// inquiry is all that a decision is made of.
+type inquiry struct {
+	policy           *policies.Policy
+	evidence         []evidence
+	audits           []finding.Finding // those of our own, with their sources
+	round, maxRounds int
+	verify           policies.Verify
+	// compare holds the merged findings against the task's past; nil where no
+	// task is known.
+	compare func([]finding.Finding) (task.Progress, error)
+}
+
+// decide merges the findings, routes each and lets the policy choose.
+func (q inquiry) decide(ctx context.Context) (Decision, error) {
+	d := Decision{Round: q.round, MaxRounds: q.maxRounds, Policy: q.policy.Identity()}
 	var found []finding.Finding
-	for _, ev := range all {
-		for _, f := range ev.result.Findings {
-			found = append(found, classify(policy, f))
-		}
+	for _, ev := range q.evidence {
+		found = append(found, ev.result.Findings...)
 		d.Skipped = append(d.Skipped, skipped(ev)...)
 		for _, u := range ev.result.Unmapped {
 			d.Unmapped = append(d.Unmapped, Unmapped{Plugin: ev.plugin.Name, Report: ev.digest, Rule: u.Rule, Category: u.Category})
@@ -137,27 +156,42 @@ func decide(ctx context.Context, policy *policies.Policy, all []evidence, round,
 		}
 		d.Reports = append(d.Reports, summarize(ev))
 	}
-	d.Findings = finding.Merge(found)
-
-	routes := make(map[string]int)
-	d.Routing = Routing{FindingCount: len(d.Findings), Buckets: make(map[string][]string)}
-	for _, f := range d.Findings {
-		routes[f.Route]++
-		d.Routing.Buckets[f.Route] = append(d.Routing.Buckets[f.Route], f.Fingerprint)
+	d.Findings = merge(q.policy, append(found, q.audits...))
+	progress := task.Progress{New: len(d.Findings)}
+	if q.compare != nil {
+		var err error
+		if progress, err = q.compare(d.Findings); err != nil {
+			return Decision{}, err
+		}
 	}
-	d.Input = policies.Input{Round: round, MaxRounds: maxRounds, FindingCount: len(d.Findings), Routes: routes, Verify: verify}
-	chosen, err := policy.Decide(ctx, d.Input)
+	d.progress(progress)
+	d.route()
+	d.Input = policies.Input{
+		Round: q.round, MaxRounds: q.maxRounds, FindingCount: len(d.Findings), Routes: d.counts(), Verify: q.verify,
+		NewCount: progress.New, RepeatCount: progress.Repeat, ReopenedCount: progress.Reopened, ResolvedCount: progress.Resolved,
+		NoProgress: progress.None(), StalledRounds: progress.Stalled,
+	}
+	chosen, err := q.policy.Decide(ctx, d.Input)
 	if err != nil {
 		return Decision{}, err
 	}
-	destination, _ := policy.Destination(chosen.NextAction)
+	destination, _ := q.policy.Destination(chosen.NextAction)
 	d.NextAction, d.Reason = chosen.NextAction, chosen.Reason
 	d.Stuck = task.Ends(d.NextAction, string(destination.Kind))
-	d.Routing.NextDestination = policy.Strongest(routes)
+	d.Routing.NextDestination = q.policy.Strongest(d.Input.Routes)
 	if d.Routing.NextDestination == "" {
 		d.Routing.NextDestination = d.NextAction
 	}
 	return d, nil
+}
+
+// merge gives findings their destinations and merges them.
+func merge(policy *policies.Policy, found []finding.Finding) []finding.Finding {
+	classified := make([]finding.Finding, len(found))
+	for i, f := range found {
+		classified[i] = classify(policy, f)
+	}
+	return finding.Merge(classified)
 }
 
 // classify gives a finding its destination. A category that the policy does not
@@ -198,11 +232,13 @@ func summarize(ev evidence) Report {
 	}
 }
 
-func firstOf(values ...int) int {
+// firstOf returns the first value that is not zero.
+func firstOf[T comparable](values ...T) T {
+	var zero T
 	for _, v := range values {
-		if v != 0 {
+		if v != zero {
 			return v
 		}
 	}
-	return 0
+	return zero
 }

@@ -24,7 +24,7 @@ func BenchmarkDecide(b *testing.B) {
 	}
 	for name, n := range map[string]int{"findings=3": 1, "findings=30000": 10_000} {
 		in := policies.Input{
-			Round: 1, MaxRounds: 3, FindingCount: 3 * n, Verify: policies.Green,
+			Round: 1, MaxRounds: 3, FindingCount: 3 * n, Verify: policies.Green, NewCount: 3 * n,
 			Routes: map[string]int{"executor": 2 * n, "researcher": n},
 		}
 		b.Run(name, func(b *testing.B) {

@@ -16,9 +16,13 @@ import (
 // ranked is the order that the oracle decides by, on its own authority.
 var ranked = []string{"stuck", "askuser", "plan-checker", "researcher", "executor"}
 
-// oracle says where a task must go. It is written from the rules of ADR-0001,
-// one question after the other, and shares nothing with the Rego.
-func oracle(in policies.Input) policies.Decision {
+// endsStalls says which versions stop a task that makes no progress.
+var endsStalls = map[string]bool{"routing@1.0.0": false, "routing@1.1.0": false, "routing@1.2.0": true}
+
+// oracle says where a version must send a task. It is written from the rules of
+// ADR-0001 and ADR-0003, one question after the other, and shares nothing with
+// the Rego.
+func oracle(ref string, in policies.Input) policies.Decision {
 	findings := 0
 	for _, n := range in.Routes {
 		findings += n
@@ -32,6 +36,9 @@ func oracle(in policies.Input) policies.Decision {
 	if in.Round >= in.MaxRounds {
 		return policies.Decision{NextAction: "stuck", Reason: "max-rounds"}
 	}
+	if endsStalls[ref] && in.StalledRounds > 1 && in.Routes["askuser"] == 0 {
+		return policies.Decision{NextAction: "stuck", Reason: "no-progress"}
+	}
 	for _, name := range ranked {
 		if in.Routes[name] > 0 {
 			return policies.Decision{NextAction: name, Reason: "routed"}
@@ -40,8 +47,44 @@ func oracle(in policies.Input) policies.Decision {
 	return policies.Decision{NextAction: "executor", Reason: "verify-red"}
 }
 
+// pasts are the ways in which a review can compare with the ones before it, for
+// any number of findings.
+func pasts(in policies.Input) []policies.Input {
+	n := in.FindingCount
+	resolved := withPast(in, policies.Input{NewCount: n, ResolvedCount: 1})
+	if n == 0 {
+		return []policies.Input{in, resolved}
+	}
+	all := []policies.Input{
+		in, resolved,
+		withPast(in, policies.Input{ReopenedCount: n}),
+		withPast(in, policies.Input{RepeatCount: n, ResolvedCount: 2}),
+	}
+	for _, rounds := range []int{1, 2, 3, 100} {
+		all = append(all, withPast(in, policies.Input{RepeatCount: n, NoProgress: true, StalledRounds: rounds}))
+	}
+	return all
+}
+
+// withPast is in with another comparison with earlier reviews.
+func withPast(in, past policies.Input) policies.Input {
+	in.NewCount, in.RepeatCount, in.ReopenedCount, in.ResolvedCount = past.NewCount, past.RepeatCount, past.ReopenedCount, past.ResolvedCount
+	in.NoProgress, in.StalledRounds = past.NoProgress, past.StalledRounds
+	return in
+}
+
+// The oracle knows every version, so that none is held against another's rules.
+func TestTheOracleKnowsEveryVersion(t *testing.T) {
+	for _, ref := range policies.Versions() {
+		if _, known := endsStalls[ref]; !known {
+			t.Errorf("endsStalls does not say what %s does", ref)
+		}
+	}
+}
+
 // All that a decision can depend on is tried: which destinations have findings,
-// how the verification ended, and whether the cap is reached.
+// how the verification ended, whether the cap is reached, and for how long
+// nothing has changed.
 func TestDecisionsMatchTheOracleExhaustively(t *testing.T) {
 	rounds := [][2]int{{1, 3}, {2, 3}, {3, 3}, {4, 3}, {1, 1}, {2, 1}, {99, 100}, {100, 100}}
 	for _, ref := range policies.Versions() {
@@ -53,7 +96,9 @@ func TestDecisionsMatchTheOracleExhaustively(t *testing.T) {
 			}
 			for _, verify := range []policies.Verify{policies.Green, policies.Red, policies.Absent} {
 				for _, r := range rounds {
-					expect(t, p, input(r[0], r[1], verify, routes))
+					for _, in := range pasts(input(r[0], r[1], verify, routes)) {
+						expect(t, p, in)
+					}
 				}
 			}
 		}
@@ -65,14 +110,33 @@ func TestDecisionsMatchTheOracleForAnyCounts(t *testing.T) {
 	for _, ref := range policies.Versions() {
 		p := load(t, ref)
 		rapid.Check(t, func(t *rapid.T) {
-			expect(t, p, input(
-				rapid.IntRange(1, 200).Draw(t, "round"),
-				rapid.IntRange(1, policies.MaxRoundsLimit).Draw(t, "max_rounds"),
-				rapid.SampledFrom([]policies.Verify{policies.Green, policies.Red, policies.Absent}).Draw(t, "verify"),
-				rapid.MapOf(rapid.SampledFrom(ranked), rapid.IntRange(0, 1_000_000)).Draw(t, "routes"),
-			))
+			expect(t, p, anyInput(t))
 		})
 	}
+}
+
+// anyInput draws an input that does not contradict itself.
+func anyInput(t *rapid.T) policies.Input {
+	in := input(
+		rapid.IntRange(1, 200).Draw(t, "round"),
+		rapid.IntRange(1, policies.MaxRoundsLimit).Draw(t, "max_rounds"),
+		rapid.SampledFrom([]policies.Verify{policies.Green, policies.Red, policies.Absent}).Draw(t, "verify"),
+		rapid.MapOf(rapid.SampledFrom(ranked), rapid.IntRange(0, 1_000_000)).Draw(t, "routes"),
+	)
+	if in.FindingCount > 0 && rapid.Bool().Draw(t, "no_progress") {
+		return withPast(in, policies.Input{
+			RepeatCount: in.FindingCount, NoProgress: true, StalledRounds: rapid.IntRange(1, 200).Draw(t, "stalled_rounds"),
+		})
+	}
+	repeat := rapid.IntRange(0, in.FindingCount).Draw(t, "repeat_count")
+	reopened := rapid.IntRange(0, in.FindingCount-repeat).Draw(t, "reopened_count")
+	resolved := rapid.IntRange(0, 1000).Draw(t, "resolved_count")
+	if repeat == in.FindingCount {
+		resolved++ // else it would be no progress
+	}
+	return withPast(in, policies.Input{
+		NewCount: in.FindingCount - repeat - reopened, RepeatCount: repeat, ReopenedCount: reopened, ResolvedCount: resolved,
+	})
 }
 
 func expect(t rapid.TB, p *policies.Policy, in policies.Input) {
@@ -81,17 +145,20 @@ func expect(t rapid.TB, p *policies.Policy, in policies.Input) {
 	if err != nil {
 		t.Fatalf("%s: %+v: %v", p, in, err)
 	}
-	if want := oracle(in); got != want {
+	if want := oracle(p.String(), in); got != want {
 		t.Errorf("%s: %+v: got %+v, want %+v", p, in, got, want)
 	}
 }
 
+// input is a round whose findings are all new.
 func input(round, maxRounds int, verify policies.Verify, routes map[string]int) policies.Input {
 	count := 0
 	for _, n := range routes {
 		count += n
 	}
-	return policies.Input{Round: round, MaxRounds: maxRounds, FindingCount: count, Routes: routes, Verify: verify}
+	return policies.Input{
+		Round: round, MaxRounds: maxRounds, FindingCount: count, Routes: routes, Verify: verify, NewCount: count,
+	}
 }
 
 // clean is a round in which nothing is left to do.
@@ -136,7 +203,7 @@ func TestDecideIsSafeForConcurrentUse(t *testing.T) {
 			for j := range 50 {
 				routes := map[string]int{ranked[(i+j)%len(ranked)]: 1}
 				in := input(1+j%4, 3, policies.Red, routes)
-				if got, err := p.Decide(t.Context(), in); err != nil || got != oracle(in) {
+				if got, err := p.Decide(t.Context(), in); err != nil || got != oracle(policies.Default, in) {
 					t.Errorf("%+v: got %+v, %v", in, got, err)
 				}
 			}

@@ -22,7 +22,7 @@ func Example() {
 		routes[destination]++
 	}
 	decision, err := policy.Decide(ctx, policies.Input{
-		Round: 1, MaxRounds: 3, FindingCount: 3, Routes: routes, Verify: policies.Green,
+		Round: 1, MaxRounds: 3, FindingCount: 3, Routes: routes, Verify: policies.Green, NewCount: 3,
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -22,7 +22,7 @@ func fuzzLoad(t *testing.T, ref string) {
 
 func FuzzLoadSource(f *testing.F) {
 	f.Add(goodPolicy)
-	for _, dir := range []string{"routing/1.0.0", "routing/1.1.0"} {
+	for _, dir := range []string{"routing/1.0.0", "routing/1.1.0", "routing/1.2.0"} {
 		source, err := os.ReadFile(dir + "/routing.rego")
 		if err != nil {
 			f.Fatal(err)

@@ -37,6 +37,29 @@ type Input struct {
 	// without findings may be left out.
 	Routes map[string]int `json:"routes"`
 	Verify Verify         `json:"verify"`
+
+	// The rest compares this review with the task's earlier ones (ADR-0003).
+	// Findings are the same where their fingerprints are. A caller that knows no
+	// past sends every finding as new.
+
+	// NewCount is the number of findings that the task never had before.
+	NewCount int `json:"new_count"`
+	// RepeatCount is the number of findings that the task's previous review had
+	// too.
+	RepeatCount int `json:"repeat_count"`
+	// ReopenedCount is the number of findings that the task had before, but not in
+	// its previous review: they were gone and came back. Every finding is new, a
+	// repeat or reopened.
+	ReopenedCount int `json:"reopened_count"`
+	// ResolvedCount is the number of findings of the previous review that this one
+	// no longer has.
+	ResolvedCount int `json:"resolved_count"`
+	// NoProgress is true exactly where there are findings, all are repeats, and
+	// nothing was resolved.
+	NoProgress bool `json:"no_progress"`
+	// StalledRounds is how many reviews in a row, this one included, made no
+	// progress. It is 0 exactly where NoProgress is false.
+	StalledRounds int `json:"stalled_rounds"`
 }
 
 // check holds in against its own rules and against the policy's tables. An
@@ -58,6 +81,18 @@ func (in Input) check(t tables) error {
 	case in.Verify != Green && in.Verify != Red && in.Verify != Absent:
 		return wrong("verify", in.Verify, "must be green, red or absent")
 	}
+	if err := in.checkRoutes(t, wrong); err != nil {
+		return err
+	}
+	return in.checkPast(wrong)
+}
+
+// refusal is the error over one field of an input.
+type refusal func(field string, value any, format string, args ...any) error
+
+// checkRoutes wants the routes to add up. It subtracts, because a sum could
+// overflow.
+func (in Input) checkRoutes(t tables, wrong refusal) error {
 	left := in.FindingCount
 	for name, n := range in.Routes {
 		switch {
@@ -76,6 +111,38 @@ func (in Input) check(t tables) error {
 	return nil
 }
 
+// checkPast wants the comparison with earlier reviews to agree with itself and
+// with the findings.
+func (in Input) checkPast(wrong refusal) error {
+	left := in.FindingCount
+	for _, part := range []struct {
+		field string
+		n     int
+	}{{"new_count", in.NewCount}, {"repeat_count", in.RepeatCount}, {"reopened_count", in.ReopenedCount}} {
+		switch {
+		case part.n < 0:
+			return wrong(part.field, part.n, "must not be negative")
+		case part.n > left:
+			return wrong(part.field, part.n, "makes more findings than finding_count, %d", in.FindingCount)
+		}
+		left -= part.n
+	}
+	stalled := in.FindingCount > 0 && in.RepeatCount == in.FindingCount && in.ResolvedCount == 0
+	switch {
+	case left > 0:
+		return wrong("new_count", in.NewCount, "must add up to finding_count, %d, with repeat_count and reopened_count", in.FindingCount)
+	case in.ResolvedCount < 0:
+		return wrong("resolved_count", in.ResolvedCount, "must not be negative")
+	case in.NoProgress != stalled:
+		return wrong("no_progress", in.NoProgress, "must say whether there are findings, all are repeats, and nothing was resolved")
+	case in.StalledRounds < 0:
+		return wrong("stalled_rounds", in.StalledRounds, "must not be negative")
+	case in.StalledRounds > 0 != in.NoProgress:
+		return wrong("stalled_rounds", in.StalledRounds, "must be above 0 exactly where no_progress is true")
+	}
+	return nil
+}
+
 // value is in as the policy sees it. Building it directly spares a trip through
 // JSON.
 func (in Input) value() ast.Value {
@@ -89,5 +156,11 @@ func (in Input) value() ast.Value {
 		ast.Item(ast.StringTerm("finding_count"), ast.IntNumberTerm(in.FindingCount)),
 		ast.Item(ast.StringTerm("routes"), ast.NewTerm(routes)),
 		ast.Item(ast.StringTerm("verify"), ast.StringTerm(string(in.Verify))),
+		ast.Item(ast.StringTerm("new_count"), ast.IntNumberTerm(in.NewCount)),
+		ast.Item(ast.StringTerm("repeat_count"), ast.IntNumberTerm(in.RepeatCount)),
+		ast.Item(ast.StringTerm("reopened_count"), ast.IntNumberTerm(in.ReopenedCount)),
+		ast.Item(ast.StringTerm("resolved_count"), ast.IntNumberTerm(in.ResolvedCount)),
+		ast.Item(ast.StringTerm("no_progress"), ast.BooleanTerm(in.NoProgress)),
+		ast.Item(ast.StringTerm("stalled_rounds"), ast.IntNumberTerm(in.StalledRounds)),
 	)
 }

@@ -116,7 +116,7 @@ func TestEmbeddedDirectoryAndBundleAreTheSamePolicy(t *testing.T) {
 			}
 			for _, verify := range []policies.Verify{policies.Green, policies.Red} {
 				in := input(1, 3, verify, map[string]int{"researcher": 1})
-				if d, err := got.Decide(t.Context(), in); err != nil || d != oracle(in) {
+				if d, err := got.Decide(t.Context(), in); err != nil || d != oracle(ref, in) {
 					t.Errorf("%s as a %s: Decide = %+v, %v", ref, carrier, d, err)
 				}
 			}

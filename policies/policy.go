@@ -23,7 +23,7 @@ import (
 )
 
 // Default is the newest embedded policy, for callers that name none.
-const Default = "routing@1.1.0"
+const Default = "routing@1.2.0"
 
 // The destinations that mean something to the host itself. Every policy
 // declares both as terminal.

@@ -43,7 +43,7 @@ func hintFor(code fault.Code) string {
 
 // errorGroups lists every code that a user can meet.
 func errorGroups() []errorGroup {
-	return slices.Concat(inputErrors(), guestErrors(), roomErrors())
+	return slices.Concat(inputErrors(), guestErrors(), roomErrors(), loopErrors(), compatErrors())
 }
 
 // inputErrors are those of what the user gives.
@@ -61,7 +61,12 @@ func inputErrors() []errorGroup {
 			{"file-too-large", "A plugin's module has more than 8 MiB, switchyard.yaml or switchyard.lock more than 1 MiB, or a folder more than 256 plugins.", "name the right file"},
 			{"file-unwritable", "A file of the project, or a temporary folder, cannot be written.", "check the permissions of the project's folder"},
 			{"path-escapes-project", "A path lies in the project by its name, and a symbolic link leads out of it.", "name the real file, or replace the link by a copy"},
-			{"config-invalid", "switchyard.yaml is not valid YAML, has an unknown key or a value out of range.", "the keys are max_rounds, policy, plugins, plugin_paths and plugin_limits; see docs/configuration.md"},
+			{"config-invalid", "switchyard.yaml is not valid YAML, has an unknown key or a value out of range. The message has every problem and its line.", "docs/configuration.md has every key; switchyard init in an empty folder writes them all as comments"},
+			{"init-exists", "There is a switchyard.yaml already, and it says something else than init would write. It was left alone.", "edit it; docs/configuration.md has the keys"},
+			{"import-unreadable", "The folder to import from cannot be opened or listed.", "check the path and its permissions"},
+			{"import-nothing", "The folder to import from holds neither config.json nor checkpoints.", "name the .nubos-pilot folder itself"},
+			{"marker-unsafe", "STATE.md is a link, a folder or a device, so it was not written. This is a warning: the decision is recorded.", "replace it by a regular file, or remove it"},
+			{"marker-unwritable", "STATE.md cannot be read or written, or is larger than 4 MiB. It is as it was. This is a warning: the decision is recorded.", "check its permissions and its size"},
 			{"lock-invalid", "switchyard.lock is not valid: it was written by hand, or merged badly.", "restore it, or look at the plugins and run switchyard plugin lock"},
 		}},
 		{"Reports", []errorEntry{
@@ -104,7 +109,7 @@ func inputErrors() []errorGroup {
 func roomErrors() []errorGroup {
 	return []errorGroup{
 		{"Policies", []errorEntry{
-			{"policy-unknown", "No embedded policy has that name and version.", "use routing@1.0.0, routing@1.1.0, a directory or an OPA bundle"},
+			{"policy-unknown", "No embedded policy has that name and version.", "use routing@1.0.0, routing@1.1.0, routing@1.2.0, a directory or an OPA bundle"},
 			{"policy-not-found", "There is no such directory or bundle.", "check the path"},
 			{"policy-unreadable", "The directory or bundle cannot be read.", "check its kind and its permissions"},
 			{"policy-invalid", "The policy does not compile or does not keep the contract.", "mend the file at the place named; the contract is in docs/adr/0001-routing-table-and-precedence.md"},
@@ -117,16 +122,6 @@ func roomErrors() []errorGroup {
 			{"policy-invalid-decision", "The decision is not an object of next_action and reason.", "mend the policy"},
 			{"policy-undeclared-destination", "The decision names a destination that the policy does not declare.", "mend the policy"},
 			{"policy-unsafe-commit", "The policy would commit with open findings or red verification.", "mend the policy: the host never allows this"},
-		}},
-		{"Tasks", []errorEntry{
-			{"task-invalid-id", "A task's id is a letter or digit, then up to 127 letters, digits, dots, underscores and dashes.", "choose another id"},
-			{"task-not-found", "Nothing is recorded for the task.", "switchyard status lists the tasks"},
-			{"round-not-found", "The task has no decision of that round.", "switchyard explain TASK lists its rounds"},
-			{"round-shifted", "The task is in another round than the caller means, or another command decided the round first.", "look at switchyard status TASK, and run the critic again if the round is over"},
-			{"decision-too-large", "The decision with all its findings has more than 64 MiB, which the ledger does not take.", "report on less at a time"},
-			{"task-waiting", "The task waits for the user's answer.", "switchyard explain TASK shows the question; go on under a new task id once it is answered"},
-			{"task-stuck", "The task is stuck and takes no more rounds.", "switchyard explain TASK shows why; go on under a new task id once it is mended"},
-			{"task-committed", "The task is done and takes no more rounds.", "give further work a new task id"},
 		}},
 		{"State", []errorEntry{
 			{"state-unsafe", ".switchyard or its ledger is a symbolic link or not what it should be.", "find out who put it there, then remove it"},

@@ -121,7 +121,7 @@ func TestEveryCodeIsDocumented(t *testing.T) {
 			}
 		})
 	}
-	for _, dir := range []string{"cmd", "host", "plugins", "policies"} {
+	for _, dir := range []string{"cmd", "host", "plugins", "policies", "spawner"} {
 		collect(dir, ".go", declared)
 	}
 	collect("plugins/builtin", ".ts", spoken)
@@ -163,7 +163,7 @@ func TestEveryCodeIsProvoked(t *testing.T) {
 			expectations.WriteString(text)
 		}
 	})
-	for _, dir := range []string{"host", "plugins", "policies", "testdata/normalizers"} {
+	for _, dir := range []string{"host", "plugins", "policies", "spawner", "testdata/normalizers"} {
 		walk(t, dir, func(path, text string) {
 			if strings.HasSuffix(path, "_test.go") {
 				// A package's own tests name its constants without it.
@@ -192,7 +192,7 @@ func TestEveryCodeIsProvoked(t *testing.T) {
 func constantsByCode(t *testing.T) map[fault.Code][]string {
 	constant := regexp.MustCompile(`(Code[A-Za-z0-9]+)\s+fault\.Code = "([a-z0-9-]+)"`)
 	names := map[fault.Code][]string{}
-	for _, dir := range []string{"host", "plugins", "policies"} {
+	for _, dir := range []string{"host", "plugins", "policies", "spawner"} {
 		walk(t, dir, func(path, text string) {
 			if !strings.HasSuffix(path, ".go") {
 				return

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/host"
 )
 
 func newExplainCmd(a *app) *cobra.Command {
@@ -23,16 +25,13 @@ digests of the reports, plugins and policy behind it.`,
 		if cmd.Flags().Changed("round") && round < 1 {
 			return usagef("--round %d: rounds count from 1", round)
 		}
-		e, err := a.open()
-		if err != nil {
-			return err
-		}
-		defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
-		x, err := e.Explain(ctx, args[0], round)
-		if err != nil {
-			return err
-		}
-		return a.print(x, func(p *page) { p.explanation(x) })
+		return a.with(ctx, func(e *host.Engine) error {
+			x, err := e.Explain(ctx, args[0], round)
+			if err != nil {
+				return err
+			}
+			return a.print(x, func(p *page) { p.explanation(x) })
+		})
 	})
 	return cmd
 }

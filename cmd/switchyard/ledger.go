@@ -32,20 +32,17 @@ was changed, removed or reordered.`,
 		Args: noArgs,
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		e, err := a.open()
-		if err != nil {
-			return err
-		}
-		defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
-		report, err := e.Verify(ctx)
-		if err != nil {
-			return err
-		}
-		if n := len(report.Problems); n > 0 {
-			return fault.New(host.CodeTampered, "the ledger was changed: %s in %s", plural(n+int(report.Omitted), "problem"), plural(int(report.Tasks), "task")).
-				With("problems", report.Problems)
-		}
-		return a.print(report, func(p *page) { p.verified(report) })
+		return a.with(ctx, func(e *host.Engine) error {
+			report, err := e.Verify(ctx)
+			if err != nil {
+				return err
+			}
+			if n := len(report.Problems); n > 0 {
+				return fault.New(host.CodeTampered, "the ledger was changed: %s in %s", plural(n+int(report.Omitted), "problem"), plural(int(report.Tasks), "task")).
+					With("problems", report.Problems)
+			}
+			return a.print(report, func(p *page) { p.verified(report) })
+		})
 	})
 	return cmd
 }
@@ -60,24 +57,21 @@ hash covers it; docs/ledger.md tells how to check a chain.`,
 		Args: noArgs,
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		e, err := a.open()
-		if err != nil {
-			return err
-		}
-		defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
-		w := bufio.NewWriter(a.out)
-		for event, err := range e.Events(ctx) {
-			if err != nil {
-				return errors.Join(err, w.Flush())
+		return a.with(ctx, func(e *host.Engine) error {
+			w := bufio.NewWriter(a.out)
+			for event, err := range e.Events(ctx) {
+				if err != nil {
+					return errors.Join(err, w.Flush())
+				}
+				if err := writeLine(w, event); err != nil {
+					return fault.New(codeOutput, "write the result: %w", err)
+				}
 			}
-			if err := writeLine(w, event); err != nil {
+			if err := w.Flush(); err != nil {
 				return fault.New(codeOutput, "write the result: %w", err)
 			}
-		}
-		if err := w.Flush(); err != nil {
-			return fault.New(codeOutput, "write the result: %w", err)
-		}
-		return nil
+			return nil
+		})
 	})
 	return cmd
 }

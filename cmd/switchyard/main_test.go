@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -33,6 +34,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		RequireExplicitExec: true,
 		Cmds:                scriptCommands(),
+		Condition:           condition,
 		Setup: func(env *testscript.Env) error {
 			env.Vars = append(env.Vars, raceAtExit)
 			env.Setenv("REPORTS", reports)
@@ -42,4 +44,13 @@ func TestScripts(t *testing.T) {
 			return os.Mkdir(filepath.Join(env.WorkDir, ".git"), 0o755)
 		},
 	})
+}
+
+// condition knows the conditions of our own: [root] for whether the tests run as
+// root.
+func condition(name string) (bool, error) {
+	if name == "root" {
+		return os.Geteuid() == 0, nil
+	}
+	return false, fmt.Errorf("unknown condition %q", name)
 }

@@ -47,8 +47,10 @@ const (
 type painted string
 
 // paint cleans s and colours it, where there is colour.
-func (p *page) paint(color, s string) painted {
-	s = clean(s)
+func (p *page) paint(color, s string) painted { return p.colored(color, clean(s)) }
+
+// colored is paint for what is clean already.
+func (p *page) colored(color, s string) painted {
 	if !p.color || color == plain {
 		return painted(s)
 	}
@@ -67,6 +69,13 @@ func (p *page) line(format string, args ...any) {
 		}
 	}
 	fmt.Fprintf(p.w, format+"\n", args...)
+}
+
+// block writes a text of several lines, each behind a margin.
+func (p *page) block(text string) {
+	for line := range strings.Lines(text) {
+		p.line("  | %s", strings.TrimRight(line, "\r\n"))
+	}
 }
 
 // cell is one field of a table.
@@ -102,10 +111,10 @@ func (p *page) table(header []string, rows [][]cell) {
 		var b strings.Builder
 		for i, c := range row {
 			if i == last {
-				b.WriteString(string(p.paint(c.color, short(c.text, rest))))
+				b.WriteString(string(p.colored(c.color, short(c.text, rest))))
 				break
 			}
-			b.WriteString(string(p.paint(c.color, c.text)))
+			b.WriteString(string(p.colored(c.color, c.text)))
 			b.WriteString(strings.Repeat(" ", max(2, widths[i]+2-utf8.RuneCountInString(c.text))))
 		}
 		p.line("%s", painted(strings.TrimRight(b.String(), " ")))

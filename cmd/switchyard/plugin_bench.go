@@ -56,25 +56,22 @@ PLUGIN may also be auto. REPORT - is standard input.`,
 			return usagef("--runs %d: it is from 1 to %d", runs, maxRuns)
 		}
 		collectLate()
-		e, err := a.open()
-		if err != nil {
-			return err
-		}
-		defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
-		ready, err := e.Prepare(ctx, host.ReportRef{Plugin: args[0], Path: args[1]}, a.in)
-		if err != nil {
-			return err
-		}
-		done := a.waiting("measuring " + args[0])
-		b, err := measure(ctx, ready, runs)
-		done()
-		if f, ok := errors.AsType[*fault.Error](err); ok {
-			err = f.With("report", args[1])
-		}
-		if err != nil {
-			return err
-		}
-		return a.print(b, func(p *page) { p.bench(b) })
+		return a.with(ctx, func(e *host.Engine) error {
+			ready, err := e.Prepare(ctx, host.ReportRef{Plugin: args[0], Path: args[1]}, a.in)
+			if err != nil {
+				return err
+			}
+			done := a.waiting("measuring " + args[0])
+			b, err := measure(ctx, ready, runs)
+			done()
+			if f, ok := errors.AsType[*fault.Error](err); ok {
+				err = f.With("report", args[1])
+			}
+			if err != nil {
+				return err
+			}
+			return a.print(b, func(p *page) { p.bench(b) })
+		})
 	})
 	return cmd
 }

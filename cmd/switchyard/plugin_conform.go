@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
@@ -48,34 +49,31 @@ fails.`,
 		if err != nil {
 			return err
 		}
-		e, err := a.open()
-		if err != nil {
-			return err
-		}
-		defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
-		m, err := e.Module(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		o := plugintest.Options{Limits: m.Limits, CacheDir: cacheDir(), Read: p.Read}
-		if corpus != "" {
-			if o.Corpus, err = p.Folder(corpus); err != nil {
+		return a.with(ctx, func(e *host.Engine) error {
+			m, err := e.Module(ctx, args[0])
+			if err != nil {
 				return err
 			}
-			if _, inside := p.Rel(o.Corpus); inside {
-				o.Read = readInside(p)
+			o := plugintest.Options{Limits: m.Limits, CacheDir: cacheDir(), Read: p.Read}
+			if corpus != "" {
+				if o.Corpus, err = p.Folder(corpus); err != nil {
+					return err
+				}
+				if _, inside := p.Rel(o.Corpus); inside {
+					o.Read = readInside(p)
+				}
 			}
-		}
-		done := a.waiting("testing " + args[0])
-		r, err := plugintest.Run(ctx, m.Wasm, o)
-		done()
-		if err != nil {
-			return err
-		}
-		if !r.OK() {
-			a.exit = exitFault // The report says why.
-		}
-		return a.print(r, func(p *page) { p.conformance(r) })
+			done := a.waiting("testing " + args[0])
+			r, err := plugintest.Run(ctx, m.Wasm, o)
+			done()
+			if err != nil {
+				return err
+			}
+			if !r.OK() {
+				a.exit = exitFault // The report says why.
+			}
+			return a.print(r, func(p *page) { p.conformance(r) })
+		})
 	})
 	return cmd
 }

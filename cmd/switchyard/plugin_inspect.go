@@ -30,19 +30,16 @@ fails with the reason.`,
 		Args: exactly("the PLUGIN"),
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
-		e, err := a.open()
-		if err != nil {
-			return err
-		}
-		defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
-		in, err := e.Inspect(ctx, args[0])
-		if in.Digest == "" {
-			return err
-		}
-		shown := inspection{in.Inspection, limits{
-			in.Limits.Memory, in.Limits.Time.Milliseconds(), in.Limits.Output, in.ReportLimit,
-		}}
-		return errors.Join(a.print(shown, func(p *page) { p.inspected(in) }), err)
+		return a.with(ctx, func(e *host.Engine) error {
+			in, err := e.Inspect(ctx, args[0])
+			if in.Digest == "" {
+				return err
+			}
+			shown := inspection{in.Inspection, limits{
+				in.Limits.Memory, in.Limits.Time.Milliseconds(), in.Limits.Output, in.ReportLimit,
+			}}
+			return errors.Join(a.print(shown, func(p *page) { p.inspected(in) }), err)
+		})
 	})
 	return cmd
 }

@@ -25,16 +25,13 @@ a plugin of that name is given by its file. They are pointed out.`,
 		Args: noArgs,
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		e, err := a.open()
-		if err != nil {
-			return err
-		}
-		defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
-		all, err := e.Plugins(ctx)
-		if err != nil {
-			return err
-		}
-		return a.print(all, func(p *page) { p.inventory(all) })
+		return a.with(ctx, func(e *host.Engine) error {
+			all, err := e.Plugins(ctx)
+			if err != nil {
+				return err
+			}
+			return a.print(all, func(p *page) { p.inventory(all) })
+		})
 	})
 	return cmd
 }

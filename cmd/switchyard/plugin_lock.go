@@ -26,17 +26,14 @@ a finding.`,
 		Args: noArgs,
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		e, err := a.open()
-		if err != nil {
-			return err
-		}
-		defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
-		l, err := e.LockPlugins(ctx)
-		if err != nil {
-			return err
-		}
-		shown := locked{project.LockFile, l.Pins, lockChanges(l)}
-		return a.print(shown, func(p *page) { p.locked(l, shown.Changes) })
+		return a.with(ctx, func(e *host.Engine) error {
+			l, err := e.LockPlugins(ctx)
+			if err != nil {
+				return err
+			}
+			shown := locked{project.LockFile, l.Pins, lockChanges(l)}
+			return a.print(shown, func(p *page) { p.locked(l, shown.Changes) })
+		})
 	})
 	return cmd
 }

@@ -29,16 +29,13 @@ the report. REPORT - is standard input.`,
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		collectLate()
-		e, err := a.open()
-		if err != nil {
-			return err
-		}
-		defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
-		n, err := e.Normalize(ctx, host.ReportRef{Plugin: args[0], Path: args[1]}, a.in)
-		if err != nil {
-			return err
-		}
-		return a.print(normalizedJSON(n), func(p *page) { p.normalized(n) })
+		return a.with(ctx, func(e *host.Engine) error {
+			n, err := e.Normalize(ctx, host.ReportRef{Plugin: args[0], Path: args[1]}, a.in)
+			if err != nil {
+				return err
+			}
+			return a.print(normalizedJSON(n), func(p *page) { p.normalized(n) })
+		})
 	})
 	return cmd
 }
@@ -95,7 +92,7 @@ func (p *page) normalized(n host.Normalized) {
 		rows := make([][]cell, len(n.Findings))
 		for i, f := range n.Findings {
 			rows[i] = []cell{
-				{string(f.Severity), severityColor(f.Severity)}, {f.Category, plain}, {place(f), plain},
+				{string(f.Severity), severityColor(f.Severity)}, {f.Category, plain}, {f.Place(), plain},
 				{f.Critic, plain}, {f.Sources[0].Ref, dim}, {f.Remediation, plain},
 			}
 		}

@@ -63,15 +63,18 @@ func (a *app) printError(err error, args []string) {
 	if hint == "" {
 		hint = hintFor(f.Code)
 	}
-	if a.output == outputJSON || !a.running && wantsJSON(args) {
-		details := f.Details
-		if details == nil {
-			details = map[string]any{}
+	wrapped := a.output == outputJSON || !a.running && wantsJSON(args)
+	if wrapped || a.bareErrors {
+		shown := errorJSON{Code: string(f.Code), Message: err.Error(), Hint: hint, Details: f.Details}
+		if shown.Details == nil {
+			shown.Details = map[string]any{}
 		}
 		// There is nowhere to report that standard error cannot be written.
-		_ = writeJSON(a.err, map[string]any{"error": errorJSON{
-			Code: string(f.Code), Message: err.Error(), Hint: hint, Details: details,
-		}})
+		if wrapped {
+			_ = writeJSON(a.err, map[string]any{"error": shown})
+		} else {
+			_ = writeJSON(a.err, shown)
+		}
 		return
 	}
 	fmt.Fprintf(a.err, "switchyard: error: %s [%s]\n", clean(err.Error()), f.Code)

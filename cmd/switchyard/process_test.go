@@ -56,6 +56,13 @@ func (p *program) write(t testing.TB, name, text string) string {
 	return path
 }
 
+// allowRepeats lets a task be told the same for ever: from routing 1.2.0 on, that
+// is no progress and ends as stuck.
+func (p *program) allowRepeats(t testing.TB) {
+	t.Helper()
+	p.write(t, "switchyard.yaml", "policy: routing@1.1.0\n")
+}
+
 // command is a run of the real program: TestMain has put it into PATH.
 func (p *program) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "switchyard", append([]string{"-C", p.dir, "--output", "json"}, args...)...)
@@ -228,6 +235,7 @@ func TestManyProcessesManyTasks(t *testing.T) {
 func TestManyProcessesOneTask(t *testing.T) {
 	t.Parallel()
 	p := newProgram(t)
+	p.allowRepeats(t)
 	reports := []string{p.style, p.plan} // one of them keeps the round
 	all := together(t, func(i int) ([]acknowledged, error) {
 		for {
@@ -255,6 +263,7 @@ func TestKilledProcesses(t *testing.T) {
 	t.Parallel()
 	const kills = 40
 	p := newProgram(t)
+	p.allowRepeats(t)
 	began := time.Now()
 	first, _, err := p.round(t.Context(), "probe", p.style)
 	if err != nil {

@@ -20,33 +20,83 @@ type requestFlags struct {
 	plugin    string
 	round     int
 	maxRounds int
-	verify    verifyFlag
+	verify    verifyFlags
+	force     forceFlags
 	policy    string
 	exitCode  bool
 }
 
+// register adds the flags of a command that knows no task.
 func (f *requestFlags) register(flags *pflag.FlagSet) {
-	f.verify = verifyFlag(policies.Absent)
+	f.common(flags)
+	f.verify.claim = claimFlag(policies.Absent)
+	flags.Var(&f.verify.claim, "verify", claimUsage)
+}
+
+// registerTask adds those of a command that decides a task's round.
+func (f *requestFlags) registerTask(flags *pflag.FlagSet) {
+	f.common(flags)
+	f.force.register(flags, "decide without the agents' stamps that are missing")
+}
+
+// evidence adds the flags of the reports alone.
+func (f *requestFlags) evidence(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.reports, "report", nil, "read a critic's report: `[PLUGIN=]FILE`; FILE - is standard input; may be repeated")
 	flags.StringVar(&f.plugin, "plugin", host.Auto, "read reports that name no plugin with `PLUGIN`: a name, a .wasm file, a folder of them, or auto")
+}
+
+func (f *requestFlags) common(flags *pflag.FlagSet) {
+	f.evidence(flags)
 	flags.IntVar(&f.round, "round", 0, "the round that the reports are about, from 1")
-	flags.IntVar(&f.maxRounds, "max-rounds", 0, fmt.Sprintf("the task's cap of rounds, %d to %d (default %d, or the project's)", task.MinRounds, task.MaxRounds, task.DefaultRounds))
-	flags.Var(&f.verify, "verify", "the outcome of verification: green, red or absent")
-	flags.StringVar(&f.policy, "policy", "", "decide by `POLICY`: "+policies.Default+", a directory or an OPA bundle")
+	flags.IntVar(&f.maxRounds, "max-rounds", 0, maxRoundsUsage())
+	flags.StringVar(&f.policy, "policy", "", policyUsage())
 	flags.BoolVar(&f.exitCode, "exit-code", false, "make the decision the exit status")
+}
+
+func maxRoundsUsage() string {
+	return fmt.Sprintf("the task's cap of rounds, %d to %d (default %d, or the project's)", task.MinRounds, task.MaxRounds, task.DefaultRounds)
+}
+
+func policyUsage() string {
+	return "decide by `POLICY`: " + policies.Default + ", a directory or an OPA bundle"
+}
+
+func checkMaxRounds(flags *pflag.FlagSet, rounds int) error {
+	if flags.Changed("max-rounds") && (rounds < task.MinRounds || rounds > task.MaxRounds) {
+		return usagef("--max-rounds %d: the cap is from %d to %d", rounds, task.MinRounds, task.MaxRounds)
+	}
+	return nil
+}
+
+func checkRound(flags *pflag.FlagSet, round int) error {
+	if flags.Changed("round") && round < 1 {
+		return usagef("--round %d: rounds count from 1", round)
+	}
+	return nil
+}
+
+func checkPolicy(flags *pflag.FlagSet, policy string) error {
+	if flags.Changed("policy") && policy == "" {
+		return usagef("--policy is empty")
+	}
+	return nil
 }
 
 // request checks the flags and turns them into what the engine asks for.
 func (f *requestFlags) request(flags *pflag.FlagSet, p project.Project, stdin io.Reader) (host.Request, error) {
-	req := host.Request{Stdin: stdin, Verify: policies.Verify(f.verify), Round: f.round, MaxRounds: f.maxRounds, Policy: f.policy}
-	if flags.Changed("round") && f.round < 1 {
-		return req, usagef("--round %d: rounds count from 1", f.round)
+	req := host.Request{Stdin: stdin, Round: f.round, MaxRounds: f.maxRounds, Policy: f.policy}
+	var err error
+	if req.Verify, err = f.verify.request(flags); err != nil {
+		return req, err
 	}
-	if flags.Changed("max-rounds") && (f.maxRounds < task.MinRounds || f.maxRounds > task.MaxRounds) {
-		return req, usagef("--max-rounds %d: the cap is from %d to %d", f.maxRounds, task.MinRounds, task.MaxRounds)
+	if err := checkRound(flags, f.round); err != nil {
+		return req, err
 	}
-	if flags.Changed("policy") && f.policy == "" {
-		return req, usagef("--policy is empty")
+	if err := checkMaxRounds(flags, f.maxRounds); err != nil {
+		return req, err
+	}
+	if err := checkPolicy(flags, f.policy); err != nil {
+		return req, err
 	}
 	if f.plugin == "" {
 		return req, usagef("--plugin is empty")
@@ -81,21 +131,4 @@ func parseReport(text, plugin string, p project.Project) host.ReportRef {
 		return host.ReportRef{Plugin: before, Path: after}
 	}
 	return host.ReportRef{Plugin: plugin, Path: text}
-}
-
-// verifyFlag is the flag --verify.
-type verifyFlag policies.Verify
-
-func (v *verifyFlag) String() string { return string(*v) }
-
-func (v *verifyFlag) Type() string { return "outcome" }
-
-func (v *verifyFlag) Set(s string) error {
-	switch policies.Verify(s) {
-	case policies.Green, policies.Red, policies.Absent:
-		*v = verifyFlag(s)
-		return nil
-	default:
-		return fmt.Errorf("%q is neither green, red nor absent", s)
-	}
 }

@@ -3,15 +3,13 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/plugins"
 )
 
 func newRootCmd(a *app) *cobra.Command {
@@ -39,8 +37,13 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
 	root.SetHelpTemplate(strings.TrimRight(root.HelpTemplate(), "\n") + exitStatus)
 	root.SetHelpCommand(newHelpCmd(a))
 	root.AddCommand(
+		newInitCmd(a),
 		newRouteCmd(a),
 		newRoundCmd(a),
+		newPhaseCmd(a),
+		newAuditCmd(a),
+		newAnswerCmd(a),
+		newResumeCmd(a),
 		newStatusCmd(a),
 		newExplainCmd(a),
 		newPluginCmd(a),
@@ -51,6 +54,7 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
 		completion.Args, completion.RunE = noArgs, showHelp
 	}
+	addCompatCmds(root, a)
 	return root
 }
 
@@ -88,18 +92,30 @@ func (a *app) project() (project.Project, error) {
 	return p, nil
 }
 
-// open returns an engine for the project that the flags name. The caller must
-// close it.
-func (a *app) open() (*host.Engine, error) {
-	p, err := a.project()
-	if err != nil {
-		return nil, err
+// userVariable says who gives the commands, where the operating system's user
+// does not.
+const userVariable = "SWITCHYARD_USER"
+
+// maxBy is how much of a name is recorded, in code points.
+const maxBy = 128
+
+// by is who gives the commands. It is a claim: nothing here proves it.
+func (a *app) by() string {
+	name := os.Getenv(userVariable)
+	if name == "" {
+		if u, err := user.Current(); err == nil {
+			name = u.Username
+		}
 	}
-	return host.New(host.Options{
-		Project: p,
-		Plugins: plugins.Config{CacheDir: cacheDir()},
-		Now:     time.Now,
-	}), nil
+	if name = strings.TrimSpace(clean(name)); name == "" {
+		return "unknown"
+	}
+	return short(name, maxBy)
+}
+
+// warn tells of what went wrong beside the work.
+func (a *app) warn(err error) {
+	fmt.Fprintf(a.err, "switchyard: warning: %s\n", clean(err.Error()))
 }
 
 // cacheDir is a folder of the user's own, never one of the project's: compiled

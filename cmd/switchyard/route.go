@@ -43,18 +43,18 @@ func (a *app) decide(ctx context.Context, f *requestFlags, flags *pflag.FlagSet,
 	if err != nil {
 		return err
 	}
+	if req.Force, err = f.force.request(a); err != nil {
+		return err
+	}
 	collectLate()
-	e, err := a.open()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
-	d, err := do(e, req)
-	if err != nil {
-		return err
-	}
-	if f.exitCode {
-		a.exit = decisionExit(d.NextAction)
-	}
-	return a.print(d, func(p *page) { p.decision(d) })
+	return a.with(ctx, func(e *host.Engine) error {
+		d, err := do(e, req)
+		if err != nil {
+			return err
+		}
+		if f.exitCode {
+			a.exit = decisionExit(d.NextAction)
+		}
+		return a.print(d, func(p *page) { p.decision(d) })
+	})
 }

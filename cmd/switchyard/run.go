@@ -60,6 +60,9 @@ type app struct {
 	// running says that the command line was understood: an error from here on
 	// is the work's and not the user's spelling.
 	running bool
+	// bareErrors says that an error is shown as JSON, without the object around it
+	// that --output json puts there.
+	bareErrors bool
 	// exit is the exit code of a run without an error.
 	exit int
 }

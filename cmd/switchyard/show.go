@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,12 +16,29 @@ import (
 
 // decision shows where a round goes and why, then what there is to do.
 func (p *page) decision(d host.Decision) {
+	p.decided(d, d.TaskID)
+}
+
+// decided is decision, with how to answer its questions where asking is the task
+// that waits for it, and not "".
+func (p *page) decided(d host.Decision, asking string) {
 	p.heading(d)
 	p.line("  because %s", because(d))
 	p.line("  by policy %s", policyName(d.Policy))
+	if d.NoProgress && d.Reason != "no-progress" {
+		p.line("  no progress: the previous review found exactly the same")
+	}
+	if d.Force != nil {
+		p.line("  forced by %s: %s", d.Force.By, d.Force.Reason)
+	}
 	if len(d.Findings) > 0 {
 		p.line("")
 		p.findings(d.Findings)
+	}
+	p.questions(asking, d.Questions)
+	if v := d.Verification; v != nil && (v.Command != "" || v.ExitCode != nil) {
+		p.line("")
+		p.verification(*d.Verification)
 	}
 	if len(d.Skipped) > 0 {
 		p.line("")
@@ -96,6 +112,8 @@ func because(d host.Decision) string {
 		return fmt.Sprintf("the last round ends with %s", plural(len(d.Findings), "finding"))
 	case "verify-red":
 		return "there are no findings, but verification is red"
+	case "no-progress":
+		return fmt.Sprintf("%d reviews in a row changed nothing: %s again", d.StalledRounds, plural(len(d.Findings), "finding"))
 	case "routed":
 		return routedWords(d)
 	default:
@@ -169,7 +187,16 @@ func reasons(skipped []host.Skipped) string {
 	return some(words)
 }
 
+// findings shows a table of findings; since when they stand only where some are
+// not new.
 func (p *page) findings(findings []finding.Finding) {
+	header := []string{"ROUTE", "SEVERITY", "CATEGORY", "WHERE", "FOUND BY", "REMEDIATION"}
+	dated := slices.ContainsFunc(findings, func(f finding.Finding) bool {
+		return f.Standing != "" && f.Standing != string(task.New)
+	})
+	if dated {
+		header = slices.Insert(header, 4, "SINCE")
+	}
 	rows := make([][]cell, len(findings))
 	for i, f := range findings {
 		route := f.Route
@@ -178,58 +205,46 @@ func (p *page) findings(findings []finding.Finding) {
 		}
 		rows[i] = []cell{
 			{route, actionColor(f.Route)}, {string(f.Severity), severityColor(f.Severity)}, {f.Category, plain},
-			{place(f), plain}, {strings.Join(f.ConfirmedBy, ","), plain}, {f.Remediation, plain},
+			{f.Place(), plain}, {strings.Join(f.ConfirmedBy, ","), plain}, {f.Remediation, plain},
+		}
+		if dated {
+			rows[i] = slices.Insert(rows[i], 4, cell{since(f), plain})
 		}
 	}
-	p.table([]string{"ROUTE", "SEVERITY", "CATEGORY", "WHERE", "FOUND BY", "REMEDIATION"}, rows)
+	p.table(header, rows)
 }
 
-func place(f finding.Finding) string {
-	if f.File == nil {
-		return "-"
+// since says since which round a finding stands, and whether it was gone before.
+func since(f finding.Finding) string {
+	words := fmt.Sprintf("round %d", f.SinceRound)
+	switch {
+	case f.Reopened == 1:
+		words += ", came back"
+	case f.Reopened > 1:
+		words += fmt.Sprintf(", came back %d times", f.Reopened)
 	}
-	if f.Line == nil {
-		return *f.File
-	}
-	return *f.File + ":" + strconv.Itoa(*f.Line)
-}
-
-// task shows one task.
-func (p *page) task(t host.TaskStatus) {
-	p.line("%s  %s, round %d of %d", p.paint(statusColor(t.Status), string(t.Status)), t.TaskID, t.Round, t.MaxRounds)
-	p.line("  round %d went to %s (%s) with %s, %s", t.Last.Round, t.Last.NextAction, t.Last.Reason,
-		plural(t.Last.FindingCount, "finding"), t.UpdatedAt)
-}
-
-// tasks shows all tasks, those that need somebody first.
-func (p *page) tasks(tasks []host.TaskStatus) {
-	if len(tasks) == 0 {
-		p.line("no tasks yet")
-		return
-	}
-	order := map[task.Status]int{task.Stuck: 0, task.Waiting: 1, task.Open: 2, task.Committed: 3}
-	tasks = slices.Clone(tasks)
-	slices.SortStableFunc(tasks, func(a, b host.TaskStatus) int { return cmp.Compare(order[a.Status], order[b.Status]) })
-	rows := make([][]cell, len(tasks))
-	for i, t := range tasks {
-		rows[i] = []cell{
-			{t.TaskID, plain}, {string(t.Status), statusColor(t.Status)}, {fmt.Sprintf("%d/%d", t.Round, t.MaxRounds), plain},
-			{t.Last.NextAction, actionColor(t.Last.NextAction)}, {t.Last.Reason, plain},
-			{strconv.Itoa(t.Last.FindingCount), plain}, {t.UpdatedAt, dim},
-		}
-	}
-	p.table([]string{"TASK", "STATUS", "ROUND", "WENT TO", "REASON", "FINDINGS", "UPDATED"}, rows)
+	return words
 }
 
 // explanation shows a decision with all its evidence.
 func (p *page) explanation(x host.Explanation) {
 	d := x.Decision
-	p.decision(d)
+	asking := ""
+	if x.Task.Status == task.Waiting && x.Task.Questions.Round == d.Round {
+		asking = d.TaskID
+	}
+	p.decided(d, asking)
+	for _, answer := range x.Answers {
+		p.answers([]task.Answer{answer.Answer})
+	}
 	p.line("")
 	p.line("%s", p.paint(bold, "What the policy saw"))
 	p.line("  round %d of %d, %s, verification %s", d.Input.Round, d.Input.MaxRounds, plural(d.Input.FindingCount, "finding"), d.Input.Verify)
 	for _, route := range slices.Sorted(maps.Keys(d.Input.Routes)) {
 		p.line("  %d to %s", d.Input.Routes[route], route)
+	}
+	if d.RepeatCount+d.ReopenedCount+d.ResolvedCount > 0 {
+		p.line("  %d new, %d again, %d came back, %d resolved; %s without progress", d.NewCount, d.RepeatCount, d.ReopenedCount, d.ResolvedCount, plural(d.StalledRounds, "review"))
 	}
 	if len(d.Findings) > 0 {
 		p.line("")
@@ -251,7 +266,7 @@ func (p *page) explanation(x host.Explanation) {
 		p.line("  plugin  %s  %s %s", shortDigest(pl.Digest), pl.Name, pl.Version)
 	}
 	p.line("  policy  %s  %s", shortDigest(d.Policy.Digest), policyName(d.Policy))
-	p.line("  event   %s  number %d of the task, %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, x.DecidedAt)
+	p.line("  event   %s  number %d of the task, %s, by %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, x.DecidedAt, x.By)
 	if len(x.History) > 1 {
 		p.line("")
 		rows := make([][]cell, len(x.History))
@@ -259,6 +274,15 @@ func (p *page) explanation(x host.Explanation) {
 			rows[i] = []cell{{strconv.Itoa(h.Round), plain}, {h.NextAction, actionColor(h.NextAction)}, {h.Reason, plain}, {strconv.Itoa(h.FindingCount), plain}, {h.At, dim}}
 		}
 		p.table([]string{"ROUND", "WENT TO", "REASON", "FINDINGS", "DECIDED"}, rows)
+	}
+	if len(x.Overrides) > 0 {
+		p.line("")
+		p.line("%s", p.paint(red, "Forced gates"))
+		rows := make([][]cell, len(x.Overrides))
+		for i, o := range x.Overrides {
+			rows[i] = []cell{{strconv.Itoa(o.Round), plain}, {string(o.Phase), plain}, {o.By, plain}, {o.At, dim}, {o.Reason, plain}}
+		}
+		p.table([]string{"ROUND", "PHASE", "BY", "AT", "REASON"}, rows)
 	}
 }
 

@@ -9,6 +9,10 @@ import (
 	"golang.org/x/term"
 )
 
+// quiet is how long work may take before anything is said of it: most is done by
+// then, and a line that appears and vanishes is only unrest.
+const quiet = 300 * time.Millisecond
+
 // waiting shows on a terminal that work goes on, until the function that it
 // returns is called. Elsewhere it shows nothing.
 func (a *app) waiting(what string) (done func()) {
@@ -21,6 +25,11 @@ func (a *app) waiting(what string) (done func()) {
 	var shown sync.WaitGroup
 	shown.Go(func() {
 		start := time.Now()
+		select {
+		case <-time.After(quiet):
+		case <-stop:
+			return
+		}
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
 		for {

@@ -6,7 +6,11 @@
 // function is a pure function of its arguments, safe for concurrent use.
 package finding
 
-import "github.com/go-json-experiment/json/jsontext"
+import (
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // AuditCritic is the critic of findings that Switchyard's own audits raise. No
 // plugin may speak in its name.
@@ -59,6 +63,13 @@ type Finding struct {
 	// Line counts from 1 and is nil where the finding names none.
 	Line        *int   `json:"line"`
 	Remediation string `json:"remediation"`
+	// Standing is what the finding is compared with the task's earlier reviews:
+	// new, a repeat of the last one, or reopened. It is "" where no task is known.
+	Standing string `json:"standing,omitzero"`
+	// SinceRound is the round since which it stands without a gap.
+	SinceRound int `json:"since_round,omitzero"`
+	// Reopened counts how often it came back after it was gone.
+	Reopened int `json:"reopened,omitzero"`
 	// ConfirmedBy lists the critics that reported it, each once, in order of
 	// appearance.
 	ConfirmedBy []string `json:"confirmed_by"`
@@ -79,4 +90,16 @@ type Source struct {
 	// Raw is the report's own text at Ref, cut out by the host. It is shared,
 	// not copied: do not modify it.
 	Raw jsontext.Value `json:"raw"`
+}
+
+// Place says where the finding is, as file:line, "-" where it names no file.
+func (f Finding) Place() string {
+	switch {
+	case f.File == nil:
+		return "-"
+	case f.Line == nil:
+		return *f.File
+	default:
+		return *f.File + ":" + strconv.Itoa(*f.Line)
+	}
 }

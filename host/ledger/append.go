@@ -6,119 +6,164 @@ import (
 	"math"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/switchyard-dev/switchyard/host/fault"
 )
 
-// Append records one event of a task and folds it into the task's state, both
-// or neither, and returns it as recorded. When Append has returned without an
-// error, the event survives the end of the process and a loss of power. The
-// first event of a project creates the state directory and the ledger; an event
-// that is refused creates nothing.
+// Draft is an event that is not recorded yet.
+type Draft struct {
+	// Kind is the Event's.
+	Kind string
+	// Body is any JSON value without duplicate names. The ledger neither keeps
+	// nor modifies it, and stores it on one line with its strings in their
+	// plainest form.
+	Body []byte
+}
+
+// Append is AppendAll of one event.
+func (l *Ledger) Append(ctx context.Context, task string, after int64, at time.Time, kind string, body []byte) (Event, error) {
+	events, err := l.AppendAll(ctx, task, after, at, []Draft{{Kind: kind, Body: body}})
+	if err != nil {
+		return Event{}, err
+	}
+	return events[0], nil
+}
+
+// AppendAll records events of one task, in the order of the drafts and all at
+// one time, and folds each into the task's state and entries: everything or
+// nothing. It returns them as recorded. When it has returned without an error,
+// they survive the end of the process and a loss of power. The first events of
+// a project create the state directory and the ledger; where an event is
+// refused, nothing is created.
 //
 // after is the N of the task's last event that the caller knows, 0 for a new
 // task. If the task has another one by now, whatever the caller decided may be
-// wrong, so Append records nothing and says CodeConflict. at must be a time
-// between the years 1 and 9999. body is any JSON value without duplicate names;
-// Append neither keeps nor modifies it, and stores it on one line with its
-// strings in their plainest form.
+// wrong, so nothing is recorded and the error is CodeConflict. at must be a time
+// between the years 1 and 9999.
 //
 // # Errors
 //
 // CodeConflict; CodeInvalid for arguments against the rules above or those of
-// Event; whatever the fold returns; and those of Open. An error means that
-// nothing was recorded, with one exception: where CodeIO or the end of ctx meets
-// the very commit, only looking at the Head tells.
-func (l *Ledger) Append(ctx context.Context, task string, after int64, at time.Time, kind string, body []byte) (Event, error) {
-	e, err := draft(task, after, at, kind, body)
+// Event, for no draft at all, and for a fold that breaks those of Projection;
+// whatever the fold returns; and those of Open. An error means that nothing was
+// recorded, with one exception: where CodeIO or the end of ctx meets the very
+// commit, only looking at the Head tells.
+func (l *Ledger) AppendAll(ctx context.Context, task string, after int64, at time.Time, drafts []Draft) ([]Event, error) {
+	events, err := eventsOf(task, after, at, drafts)
 	if err != nil {
-		return Event{}, err
+		return nil, err
 	}
 	if l.fold == nil {
-		return Event{}, invalid("a ledger without a fold is for reading only")
+		return nil, invalid("a ledger without a fold is for reading only")
 	}
 	db, err := l.connect(ctx)
 	if err != nil {
-		return Event{}, err
+		return nil, err
 	}
 	if db == nil {
-		e.Seq = 1
-		if _, err := l.extend(Head{}, &e); err != nil {
-			return Event{}, translate(ctx, "append to", err)
+		if err := l.rehearse(events); err != nil {
+			return nil, translate(ctx, "append to", err)
 		}
-		created, err := l.create(ctx, &e)
+		created, err := l.create(ctx, events)
 		if err != nil {
-			return Event{}, err
+			return nil, err
 		}
 		if created {
-			return e, nil
+			return events, nil
 		}
 		if db, err = l.connect(ctx); err != nil {
-			return Event{}, err
+			return nil, err
 		}
 		if db == nil {
-			return Event{}, unsafePath(l.path, "was removed while it was created")
+			return nil, unsafePath(l.path, "was removed while it was created")
 		}
 	}
-	if err := l.retry(ctx, "append to", func() error { return l.insert(ctx, db, &e) }); err != nil {
-		return Event{}, err
+	if err := l.retry(ctx, "append to", func() error { return l.insert(ctx, db, events) }); err != nil {
+		return nil, err
 	}
-	return e, nil
+	return events, nil
 }
 
-// insert appends e in one transaction that may write from its first moment on.
-func (l *Ledger) insert(ctx context.Context, db *sql.DB, e *Event) error {
+// rehearse fails if events, the first of a ledger that does not exist yet, are
+// refused. It leaves nothing behind.
+func (l *Ledger) rehearse(events []Event) error {
+	var head Head
+	var task projected
+	for i := range events {
+		events[i].Seq = int64(i) + 1
+		next, err := l.extend(&head, &task, &events[i])
+		if err != nil {
+			return err
+		}
+		task.apply(next)
+	}
+	return nil
+}
+
+// insert appends events in one transaction that may write from its first moment
+// on.
+func (l *Ledger) insert(ctx context.Context, db *sql.DB, events []Event) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	if err := l.record(ctx, tx, e); err != nil {
+	if err := l.record(ctx, tx, events); err != nil {
 		return err
 	}
 	return tx.Commit()
 }
 
-// record puts e and the state after it into tx, unless it is refused.
-func (l *Ledger) record(ctx context.Context, tx *sql.Tx, e *Event) error {
+// record puts events, at least one and all of one task, and what they make of
+// that task into tx, unless one is refused.
+func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event) error {
 	// A newer program may have changed the schema since this one connected.
 	if _, err := userVersion(ctx, tx, l.versions); err != nil {
 		return err
 	}
-	head, err := readHead(ctx, tx, e.Task)
+	head, err := readHead(ctx, tx, events[0].Task)
 	if err != nil {
 		return err
 	}
-	last, err := number(ctx, tx, "SELECT coalesce(max(seq), 0) FROM events")
+	last, err := number(ctx, tx, selectLast)
 	if err != nil {
 		return err
 	}
-	if last < 0 || last == math.MaxInt64 {
+	if last < 0 || last > math.MaxInt64-int64(len(events)) {
 		return corrupt("its last event has number %d", last)
 	}
-	e.Seq = last + 1
-	state, err := l.extend(head, e)
+	insert, err := tx.PrepareContext(ctx,
+		"INSERT INTO events (seq, task, n, at, kind, body, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx,
-		"INSERT INTO events (seq, task, n, at, kind, body, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		e.Seq, e.Task, e.N, e.At, e.Kind, string(e.Body), e.Prev, e.Hash); err != nil {
-		return err
+	defer insert.Close()
+	task := stored{ctx: ctx, tx: tx, task: events[0].Task, state: head.State}
+	for i := range events {
+		e := &events[i]
+		e.Seq = last + int64(i) + 1
+		next, err := l.extend(&head, &task, e)
+		if err != nil {
+			return err
+		}
+		if _, err := insert.ExecContext(ctx, e.Seq, e.Task, e.N, e.At, e.Kind, string(e.Body), e.Prev, e.Hash); err != nil {
+			return err
+		}
+		if err := task.apply(next); err != nil {
+			return err
+		}
 	}
 	_, err = tx.ExecContext(ctx,
 		"INSERT INTO tasks (task, n, head, state) VALUES (?, ?, ?, ?)"+
 			" ON CONFLICT (task) DO UPDATE SET n = excluded.n, head = excluded.head, state = excluded.state",
-		e.Task, e.N, e.Hash, string(state))
+		head.Task, head.N, head.Hash, string(task.state))
 	return err
 }
 
-// extend puts e at the end of the chain that head is the head of, and returns
-// the state after it.
-func (l *Ledger) extend(head Head, e *Event) ([]byte, error) {
+// extend puts e at the end of the chain that head is the head of, moves head to
+// it, and returns what e makes of the task. Head's state stays as it is.
+func (l *Ledger) extend(head *Head, before View, e *Event) (Projection, error) {
 	if head.N != e.N-1 {
-		return nil, fault.New(CodeConflict, "task %s is at event %d, not %d", e.Task, head.N, e.N-1).
+		return Projection{}, fault.New(CodeConflict, "task %s is at event %d, not %d", e.Task, head.N, e.N-1).
 			With("task", e.Task).With("expected", e.N-1).With("actual", head.N)
 	}
 	e.Prev = head.Hash
@@ -126,15 +171,10 @@ func (l *Ledger) extend(head Head, e *Event) ([]byte, error) {
 		e.Prev = Genesis
 	}
 	e.Hash = e.Sum()
-	state, err := l.fold(head.State, *e)
+	next, err := project(l.fold, before, *e)
 	if err != nil {
-		return nil, refusal{err}
+		return Projection{}, err
 	}
-	if len(state) > MaxBody {
-		return nil, invalid("the fold's state has %d bytes, more than %d", len(state), MaxBody)
-	}
-	if !jsontext.Value(state).IsValid() {
-		return nil, invalid("the fold's state is not JSON")
-	}
-	return state, nil
+	head.Task, head.N, head.Hash = e.Task, e.N, e.Hash
+	return next, nil
 }

@@ -8,10 +8,11 @@ import (
 	"github.com/switchyard-dev/switchyard/host/ledger"
 )
 
-// grow makes a closed ledger with one task of so many events of 1 KiB, at a
-// price that allows for many: it copies the first and mends nothing, since no
+// grow makes a closed ledger of task "t" with so many events of 1 KiB and as
+// many entries "past/…", and of other tasks with one event and one entry each. It
+// can afford many, since it copies the first event and mends nothing: no
 // benchmark verifies.
-func grow(b *testing.B, events int) string {
+func grow(b *testing.B, events, others int) string {
 	b.Helper()
 	dir := state(b)
 	l := open(b, dir)
@@ -21,11 +22,115 @@ func grow(b *testing.B, events int) string {
 	if err := l.Close(); err != nil {
 		b.Fatal(err)
 	}
+	numbers := func(from, to int) string {
+		return fmt.Sprintf("WITH RECURSIVE i(v) AS (SELECT %d WHERE %[1]d <= %d UNION ALL SELECT v + 1 FROM i WHERE v < %[2]d) ", from, to)
+	}
 	edit(b, dir,
-		fmt.Sprintf(`WITH RECURSIVE i(v) AS (SELECT 2 UNION ALL SELECT v + 1 FROM i WHERE v < %d)
-			INSERT INTO events SELECT v, task, v, at, kind, body, prev, hash FROM i, events WHERE seq = 1`, events),
-		fmt.Sprintf(`UPDATE tasks SET n = %d`, events))
+		numbers(2, events)+`INSERT INTO events SELECT v, task, v, at, kind, body, prev, hash FROM i, events WHERE seq = 1`,
+		numbers(1, events)+`INSERT INTO entries SELECT 't', printf('past/%09d', v), printf('{"n":%d}', v) FROM i`,
+		fmt.Sprintf(`UPDATE tasks SET n = %d`, events),
+		numbers(1, others)+fmt.Sprintf(
+			`INSERT INTO events SELECT %d + v, 'o' || v, 1, at, kind, body, prev, hash FROM i, events WHERE seq = 1`, events),
+		numbers(1, others)+`INSERT INTO tasks SELECT 'o' || v, 1, head, state FROM i, tasks WHERE task = 't'`,
+		numbers(1, others)+`INSERT INTO entries SELECT 'o' || v, 'past/000000001', '{"n":1}' FROM i`)
 	return dir
+}
+
+// past is the key of an entry that grow made.
+func past(n int) string { return fmt.Sprintf("past/%09d", n) }
+
+// BenchmarkScale shows that neither a task's history nor other tasks cost more
+// than a logarithm. A round is what a command does: open, look at the head and 20
+// entries, record an event that changes 25 all over the history, and close.
+func BenchmarkScale(b *testing.B) {
+	for _, size := range []struct{ events, others int }{
+		{10, 0}, {1_000, 0}, {100_000, 0}, {10, 10}, {10, 10_000},
+	} {
+		dir := grow(b, size.events, size.others)
+		var keys []string
+		for i := range 20 {
+			keys = append(keys, past(1+i*size.events/20))
+		}
+		n := int64(size.events)
+		span := 2 * max(size.events, 25) // half of what is changed is new
+		touch := func(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+			p := ledger.Projection{State: before.State()}
+			for i := range 25 {
+				key := past(1 + (int(e.N)*7919+i*(span/25))%span)
+				if _, err := before.Entry(key); err != nil {
+					return p, err
+				}
+				p.Entries = append(p.Entries, ledger.Entry{Key: key, Value: e.Body})
+			}
+			return p, nil
+		}
+		bench := func(name string, run func() error) {
+			b.Run(fmt.Sprintf("%s/events=%d/others=%d", name, size.events, size.others), func(b *testing.B) {
+				for b.Loop() {
+					if err := run(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+		bench("round", func() error {
+			l, err := ledger.Open(b.Context(), dir, touch)
+			if err != nil {
+				return err
+			}
+			defer l.Close()
+			if _, err := l.Head(b.Context(), "t"); err != nil {
+				return err
+			}
+			if _, err := l.Entries(b.Context(), "t", keys); err != nil {
+				return err
+			}
+			add(b, l, "t", n)
+			n++
+			return l.Close()
+		})
+		l := openWith(b, dir, touch)
+		bench("append", func() error { defer func() { n++ }(); add(b, l, "t", n); return nil })
+		bench("head", func() error { _, err := l.Head(b.Context(), "t"); return err })
+		bench("last", func() error { _, err := l.Last(b.Context()); return err })
+		bench("event", func() error { _, err := l.Event(b.Context(), "t", n/2); return err })
+		bench("entries", func() error { _, err := l.Entries(b.Context(), "t", keys); return err })
+		bench("newest", func() error { _, err := l.Newest(b.Context(), "t", "past/", 20); return err })
+		if err := l.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkHeads is the status of 10,000 tasks.
+func BenchmarkHeads(b *testing.B) {
+	l := open(b, grow(b, 10, 10_000))
+	for b.Loop() {
+		if heads := collect(b, l.Heads(b.Context())); len(heads) != 10_001 {
+			b.Fatal(len(heads))
+		}
+	}
+}
+
+// BenchmarkAppendManyEntries is one event that reads and changes 25,000 entries,
+// as the largest reports do.
+func BenchmarkAppendManyEntries(b *testing.B) {
+	l := openWith(b, state(b), func(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+		p := ledger.Projection{State: []byte(`{}`)}
+		for i := range 25_000 {
+			key := fmt.Sprintf("past/%016x", uint64(i)*0x9e3779b97f4a7c15)
+			if _, err := before.Entry(key); err != nil {
+				return p, err
+			}
+			p.Entries = append(p.Entries, ledger.Entry{Key: key, Value: e.Body})
+		}
+		return p, nil
+	})
+	n := int64(0)
+	for b.Loop() {
+		add(b, l, "t", n)
+		n++
+	}
 }
 
 // BenchmarkCreate is the first command of a project.
@@ -46,7 +151,7 @@ func BenchmarkCreate(b *testing.B) {
 
 // BenchmarkOpenAppendClose is every later command: look, record, end.
 func BenchmarkOpenAppendClose(b *testing.B) {
-	dir := grow(b, 10)
+	dir := grow(b, 10, 0)
 	n := int64(10)
 	for b.Loop() {
 		l, err := ledger.Open(b.Context(), dir, digest)
@@ -66,7 +171,7 @@ func BenchmarkOpenAppendClose(b *testing.B) {
 
 // BenchmarkOpenHeadClose is a command that only looks.
 func BenchmarkOpenHeadClose(b *testing.B) {
-	dir := grow(b, 10)
+	dir := grow(b, 10, 0)
 	for b.Loop() {
 		l, err := ledger.Open(b.Context(), dir, digest)
 		if err != nil {
@@ -88,20 +193,6 @@ func BenchmarkAppend(b *testing.B) {
 	for b.Loop() {
 		add(b, l, "t", n)
 		n++
-	}
-}
-
-// BenchmarkHead shows that history is free.
-func BenchmarkHead(b *testing.B) {
-	for _, events := range []int{10, 1_000, 100_000} {
-		b.Run(fmt.Sprint(events), func(b *testing.B) {
-			l := open(b, grow(b, events))
-			for b.Loop() {
-				if head, err := l.Head(b.Context(), "t"); err != nil || head.N != int64(events) {
-					b.Fatal(head.N, err)
-				}
-			}
-		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -76,27 +77,43 @@ func (e Event) Time() time.Time {
 	return t
 }
 
-// draft returns the event after the caller's last one, as yet without its place
-// in the ledger and the chain, or an error of CodeInvalid.
-func draft(task string, after int64, at time.Time, kind string, body []byte) (Event, error) {
-	e := Event{Task: task, N: after + 1, At: at.UTC().Format(timeFormat), Kind: kind}
-	if after < 0 {
-		return Event{}, invalid("an event cannot follow event %d", after)
+// eventsOf returns the events of drafts after the caller's last one, as yet
+// without their places in the ledger and the chain, or an error of CodeInvalid.
+func eventsOf(task string, after int64, at time.Time, drafts []Draft) ([]Event, error) {
+	if len(drafts) == 0 {
+		return nil, invalid("there is no event to record")
 	}
-	if err := e.wellFormed(); err != nil {
-		return Event{}, err
+	if after < 0 || after > math.MaxInt64-int64(len(drafts)) {
+		return nil, invalid("an event cannot follow event %d", after)
 	}
+	events := make([]Event, len(drafts))
+	for i, d := range drafts {
+		e := Event{Task: task, N: after + int64(i) + 1, At: at.UTC().Format(timeFormat), Kind: d.Kind}
+		err := e.wellFormed()
+		if err == nil {
+			e.Body, err = plain(d.Body)
+		}
+		if err != nil {
+			return nil, err
+		}
+		events[i] = e
+	}
+	return events, nil
+}
+
+// plain returns the form of a body that is stored: on one line, and its strings
+// as marshalling the event would give them, so that what an export shows is what
+// was hashed.
+func plain(body jsontext.Value) (jsontext.Value, error) {
 	if len(body) > MaxBody {
-		return Event{}, invalid("the body has %d bytes, more than %d", len(body), MaxBody)
+		return nil, invalid("the body has %d bytes, more than %d", len(body), MaxBody)
 	}
-	// One line, and strings in the form that marshalling the event would give
-	// them: what an export shows is then what was hashed.
-	e.Body = jsontext.Value(body).Clone()
-	if err := e.Body.Format(jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false),
+	body = body.Clone()
+	if err := body.Format(jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false),
 		jsontext.PreserveRawStrings(false)); err != nil {
-		return Event{}, invalid("the body is not JSON: %w", err)
+		return nil, invalid("the body is not JSON: %w", err)
 	}
-	return e, nil
+	return body, nil
 }
 
 // wellFormed checks those parts of an event whose form this package sets.
@@ -107,7 +124,7 @@ func (e Event) wellFormed() error {
 	if !isKind(e.Kind) {
 		return invalid("%q is not a kind of event", e.Kind)
 	}
-	if e.Time().IsZero() {
+	if !e.Time().After(time.Time{}) { // Before the year 1, or no time at all.
 		return invalid("%q is not a time of an event", e.At)
 	}
 	return nil

@@ -9,15 +9,15 @@ import (
 	"path/filepath"
 )
 
-// create makes the state directory and a ledger that holds e alone, the first
-// event of its task, and reports whether it did: if another process was faster,
-// e still has to be appended.
+// create makes the state directory and a ledger that holds events alone, the
+// first of their task, and reports whether it did: if another process was faster,
+// they still have to be appended.
 //
 // The database is built under a name of its own and then linked to its place,
 // which fails if there already is one. So nobody ever sees half a ledger,
 // creators need no lock against each other, and a project's first event costs
 // three flushes and not eight.
-func (l *Ledger) create(ctx context.Context, e *Event) (bool, error) {
+func (l *Ledger) create(ctx context.Context, events []Event) (bool, error) {
 	if err := makeDir(l.dir); err != nil {
 		return false, err
 	}
@@ -34,7 +34,7 @@ func (l *Ledger) create(ctx context.Context, e *Event) (bool, error) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return false, unwritable(draft, err)
 	}
-	if err := l.build(ctx, draft, e); err != nil {
+	if err := l.build(ctx, draft, events); err != nil {
 		return false, translate(ctx, "create", err)
 	}
 	if err := flushFile(draft); err != nil {
@@ -53,7 +53,7 @@ func (l *Ledger) create(ctx context.Context, e *Event) (bool, error) {
 
 // build makes a database of the empty file at path. Nobody else knows the file
 // yet, so it needs no journal, and the one flush is the caller's.
-func (l *Ledger) build(ctx context.Context, path string, e *Event) (err error) {
+func (l *Ledger) build(ctx context.Context, path string, events []Event) (err error) {
 	db, err := sql.Open("sqlite", source(path, "_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)"))
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func (l *Ledger) build(ctx context.Context, path string, e *Event) (err error) {
 	if err := migrate(ctx, tx, l.versions, 0); err != nil {
 		return err
 	}
-	if err := l.record(ctx, tx, e); err != nil {
+	if err := l.record(ctx, tx, events); err != nil {
 		return err
 	}
 	if err := tx.Commit(); err != nil {

@@ -62,7 +62,7 @@ func invalid(format string, args ...any) error {
 	return fault.New(CodeInvalid, "%w", fmt.Errorf(format, args...))
 }
 
-// refusal carries an error of the fold past translate.
+// refusal carries an error of the caller's function past retry and translate.
 type refusal struct{ error }
 
 // isBusy reports whether err says that another process is in the way, which
@@ -81,7 +81,7 @@ func isBusy(err error) bool {
 }
 
 // translate gives an error of the database its code. Errors that have one, and
-// errors of the fold, pass unchanged.
+// errors of the caller's function, pass unchanged.
 func translate(ctx context.Context, op string, err error) error {
 	if err == nil {
 		return nil

@@ -129,13 +129,16 @@ func TestForeignDatabasesAreRefused(t *testing.T) {
 		"column":            `ALTER TABLE tasks ADD COLUMN x TEXT`,
 		"generated column":  `ALTER TABLE tasks ADD COLUMN x TEXT AS (upper(task))`,
 		"table gone":        `DROP TABLE tasks`,
-		"tables gone":       `DROP TABLE tasks; DROP TABLE events`,
+		"entries gone":      `DROP TABLE entries`,
+		"tables gone":       `DROP TABLE tasks; DROP TABLE events; DROP TABLE entries`,
 		"table renamed":     `ALTER TABLE tasks RENAME TO jobs`,
 		"other application": `PRAGMA application_id = 1`,
 		"no application":    `PRAGMA application_id = 0`,
 		"version 0":         `PRAGMA user_version = 0`,
 		"negative version":  `PRAGMA user_version = -1`,
 		"rollback journal":  `PRAGMA journal_mode = DELETE`,
+		"entries of another form": `DROP TABLE entries;
+			CREATE TABLE entries (task TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (task, key)) STRICT`,
 		"table replaced by a view": `ALTER TABLE tasks RENAME TO jobs;
 			CREATE VIEW tasks AS SELECT task, n, head, state FROM jobs`,
 		"schema without meaning": `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE events (x)' WHERE name = 'events'`,
@@ -198,9 +201,14 @@ func use(ctx context.Context, dir string) error {
 	for _, err := range l.Heads(ctx) {
 		errs = append(errs, err)
 	}
-	for _, err := range l.Events(ctx, "b") {
+	for _, err := range l.Events(ctx, "b", 1) {
 		errs = append(errs, err)
 	}
+	_, eventErr := l.Event(ctx, "b", 3)
+	_, entriesErr := l.Entries(ctx, "b", []string{"chain", "none"})
+	_, newestErr := l.Newest(ctx, "b", "recent/", 2)
+	_, lastErr := l.Last(ctx)
+	errs = append(errs, eventErr, entriesErr, newestErr, lastErr, l.Hold(ctx, "b", func(ledger.Head) error { return nil }))
 	_, err = l.Verify(ctx)
 	errs = append(errs, err)
 	if _, err = insist(ctx, l, "b"); !errors.Is(err, errRefused) {

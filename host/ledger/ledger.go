@@ -1,10 +1,12 @@
 // Package ledger is the event store of a project: what was decided for every
 // task, in order, each event chained to the one before it (design section 5).
 //
-// It knows nothing of what a task is. An event's body and a task's state are
-// opaque JSON; the state is the fold of the task's events by a function that
-// the caller hands in, and is stored beside them in the same transaction, so
-// that reading where a task stands never costs more as its history grows.
+// It knows nothing of what a task is. An event's body is opaque JSON, and so is
+// what the events have made of a task: its state, a small document, and its
+// entries, any number of keyed values. Both are the fold of the task's events by
+// a function that the caller hands in, and are stored beside them in the same
+// transaction, so that reading where a task stands, or one thing of its past,
+// costs no more as its history grows.
 //
 // Everything lives in one SQLite database, ledger.db, in the project's state
 // directory. Any number of processes may use it at once. Reading never creates
@@ -26,16 +28,6 @@ import (
 	"sync"
 	"time"
 )
-
-// Fold applies one event to a task's state and returns the new state, which
-// must be valid JSON. A nil state means that the task does not exist yet.
-//
-// A fold is pure: the same state and event always give the same bytes, because
-// Verify folds every task again and compares. It may read both arguments but
-// neither modify nor keep them, may return state itself where nothing changes,
-// and may run more than once for one Append. An error refuses the event:
-// nothing is recorded, and Append returns that error unchanged.
-type Fold func(state []byte, e Event) ([]byte, error)
 
 // busyTime is how long an operation waits for other processes before it fails
 // with CodeBusy. A caller with less patience gives its context a deadline.
@@ -64,7 +56,7 @@ type Ledger struct {
 // transaction.
 //
 // A nil fold gives a ledger for reading: Append is refused, and Verify leaves
-// the states unchecked.
+// the states and entries unchecked.
 //
 // # Errors
 //

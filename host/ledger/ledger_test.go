@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -18,16 +19,13 @@ func TestWhatIsAppendedIsReadBack(t *testing.T) {
 	dir := state(t)
 	l := open(t, dir)
 	var want []ledger.Event
-	var folded []byte
+	var folded model
 	for i := range int64(600) { // more than two pages
 		e := add(t, l, "M001-S001-T0001", i)
 		if e.Seq != i+1 || e.N != i+1 || e.Hash != e.Sum() || !e.Time().Equal(clock(i)) {
 			t.Fatalf("event %d is %+v", i, e)
 		}
-		var err error
-		if folded, err = digest(folded, e); err != nil {
-			t.Fatal(err)
-		}
+		folded.add(t, digest, e)
 		want = append(want, e)
 	}
 	other := add(t, l, "other", 0)
@@ -38,15 +36,25 @@ func TestWhatIsAppendedIsReadBack(t *testing.T) {
 			if where == "a new one" {
 				l = open(t, dir)
 			}
-			if got := collect(t, l.Events(t.Context(), "M001-S001-T0001")); !reflect.DeepEqual(got, want) {
-				t.Errorf("Events gives %d events, or other ones", len(got))
+			for from, want := range map[int64][]ledger.Event{math.MinInt64: want, 0: want, 1: want, 2: want[1:], 600: want[599:], 601: nil, math.MaxInt64: nil} {
+				if got := collect(t, l.Events(t.Context(), "M001-S001-T0001", from)); !reflect.DeepEqual(got, want) {
+					t.Errorf("Events from %d gives %d events, or other ones", from, len(got))
+				}
+			}
+			for n, want := range map[int64]ledger.Event{-1: {}, 0: {}, 1: want[0], 300: want[299], 600: want[599], 601: {}} {
+				if got, err := l.Event(t.Context(), "M001-S001-T0001", n); err != nil || !reflect.DeepEqual(got, want) {
+					t.Errorf("Event %d gives %+v, %v", n, got, err)
+				}
+			}
+			if last, err := l.Last(t.Context()); err != nil || last != 601 {
+				t.Errorf("Last gives %d, %v", last, err)
 			}
 			if got := collect(t, l.EventsSince(t.Context(), 590)); !reflect.DeepEqual(got, append(want[590:len(want):len(want)], other)) {
 				t.Errorf("EventsSince gives %d events, or other ones", len(got))
 			}
 			head, err := l.Head(t.Context(), "M001-S001-T0001")
 			last := want[len(want)-1]
-			if err != nil || head.N != last.N || head.Hash != last.Hash || string(head.State) != string(folded) {
+			if err != nil || head.N != last.N || head.Hash != last.Hash || string(head.State) != string(folded.state) {
 				t.Errorf("Head gives %+v, %v", head, err)
 			}
 			heads := collect(t, l.Heads(t.Context()))
@@ -69,7 +77,7 @@ func TestLargeBodiesAreReadInSmallPages(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := collect(t, l.Events(t.Context(), "a")); len(got) != 5 {
+	if got := collect(t, l.Events(t.Context(), "a", 1)); len(got) != 5 {
 		t.Errorf("got %d events", len(got))
 	}
 }
@@ -79,7 +87,7 @@ func TestALoopMayUseTheLedgerAndStopEarly(t *testing.T) {
 	for i := range int64(3) {
 		add(t, l, "a", i)
 	}
-	for e, err := range l.Events(t.Context(), "a") {
+	for e, err := range l.Events(t.Context(), "a", 1) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,8 +113,20 @@ func TestReadingCreatesNothing(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(head, ledger.Head{}) {
 			t.Errorf("Head gives %+v, %v", head, err)
 		}
-		if n := len(collect(t, l.Heads(t.Context()))) + len(collect(t, l.Events(t.Context(), "a"))); n != 0 {
+		if n := len(collect(t, l.Heads(t.Context()))) + len(collect(t, l.Events(t.Context(), "a", 1))); n != 0 {
 			t.Errorf("an absent ledger gives %d items", n)
+		}
+		if e, err := l.Event(t.Context(), "a", 1); err != nil || !reflect.DeepEqual(e, ledger.Event{}) {
+			t.Errorf("Event gives %+v, %v", e, err)
+		}
+		if entries, err := l.Entries(t.Context(), "a", []string{"chain"}); err != nil || entries == nil || len(entries) != 0 {
+			t.Errorf("Entries gives %v, %v", entries, err)
+		}
+		if entries, err := l.Newest(t.Context(), "a", "", 5); err != nil || len(entries) != 0 {
+			t.Errorf("Newest gives %v, %v", entries, err)
+		}
+		if last, err := l.Last(t.Context()); err != nil || last != 0 {
+			t.Errorf("Last gives %d, %v", last, err)
 		}
 		if report := wantSound(t, l); report.Events != 0 || report.Tasks != 0 {
 			t.Errorf("the report is %+v", report)
@@ -155,9 +175,9 @@ func TestRefusedEventsLeaveNoState(t *testing.T) {
 	}
 	for name, fold := range map[string]ledger.Fold{
 		"no fold":            nil,
-		"state not JSON":     func([]byte, ledger.Event) ([]byte, error) { return []byte("{"), nil },
-		"state missing":      func([]byte, ledger.Event) ([]byte, error) { return nil, nil },
-		"state of bad UTF-8": func([]byte, ledger.Event) ([]byte, error) { return []byte("\"\xff\""), nil },
+		"state not JSON":     gives("{"),
+		"state missing":      gives(""),
+		"state of bad UTF-8": gives("\"\xff\""),
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, err := ledger.Open(ctx, dir, fold)
@@ -198,11 +218,11 @@ func TestRefusedEventsChangeNoLedger(t *testing.T) {
 func TestAPanickingFoldLeavesTheLedgerUsable(t *testing.T) {
 	dir := fill(t)
 	armed := true
-	l, err := ledger.Open(t.Context(), dir, func(s []byte, e ledger.Event) ([]byte, error) {
+	l, err := ledger.Open(t.Context(), dir, func(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 		if armed {
 			panic("boom")
 		}
-		return digest(s, e)
+		return digest(before, e)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -349,7 +369,7 @@ func TestEndedContext(t *testing.T) {
 	if _, err := l.Verify(ctx); !errors.Is(err, why) {
 		t.Errorf("Verify gives %v", err)
 	}
-	for _, err := range l.Events(ctx, "a") {
+	for _, err := range l.Events(ctx, "a", 1) {
 		if !errors.Is(err, why) {
 			t.Errorf("Events gives %v", err)
 		}
@@ -380,7 +400,12 @@ func ExampleLedger() {
 		panic(err)
 	}
 	defer os.RemoveAll(root)
-	count := func(_ []byte, e ledger.Event) ([]byte, error) { return fmt.Appendf(nil, `{"events":%d}`, e.N), nil }
+	count := func(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
+		return ledger.Projection{
+			State:   fmt.Appendf(nil, `{"events":%d}`, e.N),
+			Entries: []ledger.Entry{{Key: fmt.Sprintf("decision/%09d", e.N), Value: e.Body}},
+		}, nil
+	}
 	l, err := ledger.Open(ctx, filepath.Join(root, ".switchyard"), count)
 	if err != nil {
 		panic(err)
@@ -394,7 +419,10 @@ func ExampleLedger() {
 	fmt.Println(e.N, e.At, e.Hash)
 	head, _ = l.Head(ctx, "T1")
 	fmt.Println(head.N, string(head.State))
+	newest, _ := l.Newest(ctx, "T1", "decision/", 1)
+	fmt.Println(newest[0].Key, string(newest[0].Value))
 	// Output:
 	// 1 2026-11-21T08:00:00.000000000Z 6a6e33b80960a0002cf77059e41375be557b77d4a1681d9f7b1185acc318da42
 	// 1 {"events":1}
+	// decision/000000001 {"next_action":"commit"}
 }

@@ -8,15 +8,20 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/goleak"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
@@ -37,8 +42,9 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// child appends events, args being directory, task and count, and acknowledges
-// each with one line on stdout. With a count of 0 it never ends.
+// child appends pairs of events, args being directory, task and count of pairs,
+// and acknowledges each event with one line on stdout. With a count of 0 it never
+// ends.
 func child(args []string) error {
 	ctx := context.Background()
 	count, err := strconv.Atoi(args[2])
@@ -50,25 +56,28 @@ func child(args []string) error {
 		return err
 	}
 	for i := 0; count == 0 || i < count; i++ {
-		e, err := insist(ctx, l, args[1])
+		pair, err := insist(ctx, l, args[1])
 		if err != nil {
 			return err
 		}
-		fmt.Println(e.Task, e.N, e.Hash)
+		for _, e := range pair {
+			fmt.Println(e.Task, e.N, e.Hash)
+		}
 	}
 	return l.Close()
 }
 
-// insist appends one event, again and again while others are faster.
-func insist(ctx context.Context, l *ledger.Ledger, task string) (ledger.Event, error) {
+// insist appends a pair of events, again and again while others are faster.
+func insist(ctx context.Context, l *ledger.Ledger, task string) ([]ledger.Event, error) {
+	body := fmt.Appendf(nil, `{"pid":%d}`, os.Getpid())
 	for {
 		head, err := l.Head(ctx, task)
 		if err != nil {
-			return ledger.Event{}, err
+			return nil, err
 		}
-		e, err := l.Append(ctx, task, head.N, time.Now(), "note", fmt.Appendf(nil, `{"pid":%d}`, os.Getpid()))
+		pair, err := l.AppendAll(ctx, task, head.N, time.Now(), []ledger.Draft{{Kind: "first", Body: body}, {Kind: "second", Body: body}})
 		if fault.CodeOf(err) != ledger.CodeConflict {
-			return e, err
+			return pair, err
 		}
 	}
 }
@@ -116,14 +125,74 @@ func (p *process) acknowledged() []ledger.Head {
 	return heads
 }
 
-// digest is the fold of these tests: its state depends on every byte of every
-// event, and it refuses the kind "refused".
-func digest(state []byte, e ledger.Event) ([]byte, error) {
+// digest is the fold of these tests. Its state and its entry "chain" depend on
+// every byte of every event, its entries "recent/…" are the last three events,
+// and it refuses the kind "refused".
+func digest(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	if e.Kind == "refused" {
-		return nil, errRefused
+		return ledger.Projection{}, errRefused
 	}
-	sum := sha256.Sum256(append(append([]byte{}, state...), e.Task+e.At+e.Kind+string(e.Body)...))
-	return fmt.Appendf(nil, `{"n":%d,"sum":%q}`, e.N, hex.EncodeToString(sum[:])), nil
+	chain, err := before.Entry("chain")
+	if err != nil {
+		return ledger.Projection{}, err
+	}
+	h := sha256.New()
+	for _, part := range []string{string(before.State()), string(chain), e.Task, e.At, e.Kind, string(e.Body)} {
+		io.WriteString(h, part)
+	}
+	sum := hex.EncodeToString(h.Sum(nil))
+	p := ledger.Projection{
+		State: fmt.Appendf(nil, `{"n":%d,"sum":%q}`, e.N, sum[:32]),
+		Entries: []ledger.Entry{
+			{Key: recent(e.N), Value: fmt.Appendf(nil, `{"n":%d}`, e.N)},
+			{Key: "chain", Value: fmt.Appendf(nil, `%q`, sum[32:])},
+		},
+	}
+	if e.N > 3 {
+		p.Entries = append(p.Entries, ledger.Entry{Key: recent(e.N - 3)})
+	}
+	return p, nil
+}
+
+func recent(n int64) string { return fmt.Sprintf("recent/%06d", n) }
+
+// model is a task's projection kept in plain Go.
+type model struct {
+	state   []byte
+	entries map[string]jsontext.Value
+}
+
+func (m *model) State() jsontext.Value { return m.state }
+
+func (m *model) Entry(key string) (jsontext.Value, error) { return m.entries[key], nil }
+
+// add folds e into the model.
+func (m *model) add(t failer, fold ledger.Fold, e ledger.Event) {
+	t.Helper()
+	p, err := fold(m, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.state = p.State
+	if m.entries == nil {
+		m.entries = make(map[string]jsontext.Value)
+	}
+	for _, entry := range p.Entries {
+		if delete(m.entries, entry.Key); entry.Value != nil {
+			m.entries[entry.Key] = entry.Value
+		}
+	}
+}
+
+// descending returns the entries whose keys begin with prefix, the greatest key
+// first.
+func (m *model) descending(prefix string) (entries []ledger.Entry) {
+	for _, key := range slices.Backward(slices.Sorted(maps.Keys(m.entries))) {
+		if strings.HasPrefix(key, prefix) {
+			entries = append(entries, ledger.Entry{Key: key, Value: m.entries[key]})
+		}
+	}
+	return entries
 }
 
 var errRefused = errors.New("refused by the fold")
@@ -243,7 +312,7 @@ func asJSON(t failer, v any) string {
 	return string(b)
 }
 
-// schemaOf returns the text of all tables.
+// schemaOf returns the text of all tables, in the order of their creation.
 func schemaOf(t testing.TB, dir string) (text string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "ledger.db"))
@@ -252,7 +321,7 @@ func schemaOf(t testing.TB, dir string) (text string) {
 	}
 	defer db.Close()
 	err = db.QueryRowContext(t.Context(),
-		`SELECT group_concat(sql, ' ') FROM (SELECT sql FROM sqlite_schema WHERE type = 'table' ORDER BY name)`).Scan(&text)
+		`SELECT group_concat(sql, ' ') FROM (SELECT sql FROM sqlite_schema WHERE type = 'table' ORDER BY rowid)`).Scan(&text)
 	if err != nil {
 		t.Fatal(err)
 	}

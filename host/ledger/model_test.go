@@ -28,7 +28,7 @@ func TestLedgerBehavesLikeItsModel(t *testing.T) {
 		defer func() { l.Close() }()
 		var all []ledger.Event
 		byTask := make(map[string][]ledger.Event)
-		states := make(map[string][]byte)
+		models := make(map[string]*model)
 		task := rapid.SampledFrom([]string{"a", "A", "a.b", "b-1"})
 		t.Repeat(map[string]func(*rapid.T){
 			"append": func(t *rapid.T) {
@@ -51,7 +51,10 @@ func TestLedgerBehavesLikeItsModel(t *testing.T) {
 				default:
 					all = append(all, e)
 					byTask[task] = append(byTask[task], e)
-					states[task], _ = digest(states[task], e)
+					if models[task] == nil {
+						models[task] = new(model)
+					}
+					models[task].add(t, digest, e)
 				}
 			},
 			"reopen": func(t *rapid.T) {
@@ -65,8 +68,11 @@ func TestLedgerBehavesLikeItsModel(t *testing.T) {
 			"read": func(t *rapid.T) {
 				task := task.Draw(t, "task")
 				want := byTask[task]
-				if got := collect(t, l.Events(t.Context(), task)); asJSON(t, got) != asJSON(t, want) {
+				if got := collect(t, l.Events(t.Context(), task, 1)); asJSON(t, got) != asJSON(t, want) {
 					t.Fatalf("Events gives %+v", got)
+				}
+				if last, err := l.Last(t.Context()); err != nil || last != int64(len(all)) {
+					t.Fatalf("Last gives %d, %v", last, err)
 				}
 				since := rapid.IntRange(0, len(all)).Draw(t, "since")
 				if got := collect(t, l.EventsSince(t.Context(), int64(since))); asJSON(t, got) != asJSON(t, all[since:]) {
@@ -77,8 +83,12 @@ func TestLedgerBehavesLikeItsModel(t *testing.T) {
 				for task, events := range byTask {
 					head, err := l.Head(t.Context(), task)
 					if err != nil || head.N != int64(len(events)) || head.Hash != events[len(events)-1].Hash ||
-						string(head.State) != string(states[task]) {
+						string(head.State) != string(models[task].state) {
 						t.Fatalf("Head gives %+v, %v", head, err)
+					}
+					entries, err := l.Newest(t.Context(), task, "", 10)
+					if want := models[task].descending(""); err != nil || asJSON(t, entries) != asJSON(t, want) {
+						t.Fatalf("the entries are %s, %v, want %s", asJSON(t, entries), err, asJSON(t, want))
 					}
 				}
 				report, err := l.Verify(t.Context())

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"iter"
-	"math"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -51,15 +50,31 @@ func (l *Ledger) Heads(ctx context.Context) iter.Seq2[Head, error] {
 		})
 }
 
-// Events yields a task's events, oldest first. It ends after the first error,
-// which it yields with a zero Event. It does not judge the chain: that is
-// Verify's part, and Event.Sum tells for one event.
-func (l *Ledger) Events(ctx context.Context, task string) iter.Seq2[Event, error] {
-	return pages(ctx, l, selectEvents+"WHERE task = ? AND n > ? ORDER BY n LIMIT ?", []any{task}, int64(math.MinInt64),
+// Events yields a task's events from the one with the given N on, oldest first;
+// 1 yields all. It ends after the first error, which it yields with a zero
+// Event. It does not judge the chain: that is Verify's part, and Event.Sum tells
+// for one event.
+func (l *Ledger) Events(ctx context.Context, task string, from int64) iter.Seq2[Event, error] {
+	return pages(ctx, l, selectEvents+"WHERE task = ? AND n > ? ORDER BY n LIMIT ?", []any{task}, max(from, 1)-1,
 		func(rows *sql.Rows) (Event, any, int, error) {
 			e, err := scanEvent(rows)
 			return e, e.N, len(e.Body), err
 		})
+}
+
+// Event returns one event of a task, by one key look-up, and the zero Event
+// where there is none.
+func (l *Ledger) Event(ctx context.Context, task string, n int64) (Event, error) {
+	var e Event
+	err := l.read(ctx, func(tx *sql.Tx) error {
+		e = Event{}
+		_, err := one(ctx, tx, e.columns(), selectEvents+"WHERE task = ? AND n = ?", task, n)
+		return err
+	})
+	if err != nil {
+		return Event{}, err
+	}
+	return e, nil
 }
 
 // EventsSince yields the events of all tasks after the one with the given Seq,
@@ -73,10 +88,32 @@ func (l *Ledger) EventsSince(ctx context.Context, seq int64) iter.Seq2[Event, er
 		})
 }
 
+// Last returns the Seq of the newest event of all tasks, 0 where there is none.
+// It is the cheapest question to a ledger, for who waits for a change.
+func (l *Ledger) Last(ctx context.Context) (int64, error) {
+	db, err := l.connect(ctx)
+	if err != nil || db == nil {
+		return 0, err
+	}
+	var last int64
+	err = l.retry(ctx, "read", func() (err error) {
+		last, err = number(ctx, db, selectLast)
+		return err
+	})
+	return last, err
+}
+
+const selectLast = "SELECT coalesce(max(seq), 0) FROM events"
+
 const selectEvents = "SELECT seq, task, n, at, kind, body, prev, hash FROM events "
 
+// columns are where the columns of selectEvents belong.
+func (e *Event) columns() []any {
+	return []any{&e.Seq, &e.Task, &e.N, &e.At, &e.Kind, (*[]byte)(&e.Body), &e.Prev, &e.Hash}
+}
+
 func scanEvent(rows *sql.Rows) (e Event, err error) {
-	err = scan(rows, &e.Seq, &e.Task, &e.N, &e.At, &e.Kind, (*[]byte)(&e.Body), &e.Prev, &e.Hash)
+	err = scan(rows, e.columns()...)
 	return e, err
 }
 

@@ -14,12 +14,9 @@ func scan(rows *sql.Rows, dest ...any) error {
 	return nil
 }
 
-// one reads the first row of a query into dest and reports whether there is one.
-func one(ctx context.Context, tx *sql.Tx, dest []any, query string, args ...any) (bool, error) {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return false, err
-	}
+// first reads the first of the rows into dest, closes them, and reports whether
+// there is one.
+func first(rows *sql.Rows, dest ...any) (bool, error) {
 	defer rows.Close()
 	if !rows.Next() {
 		return false, rows.Err()
@@ -27,9 +24,23 @@ func one(ctx context.Context, tx *sql.Tx, dest []any, query string, args ...any)
 	return true, scan(rows, dest...)
 }
 
+// querier is a transaction, or a database where a query is one by itself.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// one reads the first row of a query into dest and reports whether there is one.
+func one(ctx context.Context, q querier, dest []any, query string, args ...any) (bool, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return false, err
+	}
+	return first(rows, dest...)
+}
+
 // number reads the one number that a query gives.
-func number(ctx context.Context, tx *sql.Tx, query string) (int64, error) {
+func number(ctx context.Context, q querier, query string) (int64, error) {
 	var n int64
-	_, err := one(ctx, tx, []any{&n}, query)
+	_, err := one(ctx, q, []any{&n}, query)
 	return n, err
 }

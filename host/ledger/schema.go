@@ -36,21 +36,30 @@ const createEvents = `CREATE TABLE events (
   UNIQUE (task, n)
 ) STRICT`
 
+// createTasks keeps the rows themselves in the order of their ids, so that
+// listing all tasks reads every page once.
 const createTasks = `CREATE TABLE tasks (
   task  TEXT NOT NULL PRIMARY KEY,
   n     INTEGER NOT NULL,
   head  TEXT NOT NULL,
   state TEXT NOT NULL
-) STRICT`
+) STRICT, WITHOUT ROWID`
+
+const createEntries = `CREATE TABLE entries (
+  task  TEXT NOT NULL,
+  key   TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (task, key)
+) STRICT, WITHOUT ROWID`
 
 // released returns every version of the schema, oldest first. A database's
 // user_version is the count of those it has been through.
 func released() []version {
 	return []version{{
-		up: []string{createEvents, createTasks},
+		up: []string{createEvents, createTasks, createEntries},
 		objects: []object{
 			{"index", "sqlite_autoindex_events_1", "events", ""},
-			{"index", "sqlite_autoindex_tasks_1", "tasks", ""},
+			{"table", "entries", "entries", createEntries},
 			{"table", "events", "events", createEvents},
 			{"table", "tasks", "tasks", createTasks},
 		},

@@ -5,6 +5,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // maxProblems is how many problems a Report spells out.
@@ -69,15 +71,20 @@ const (
 	ProblemHead ProblemKind = "head"
 	// ProblemState: a task's state is not the fold of its events.
 	ProblemState ProblemKind = "state"
-	// ProblemFold: the fold refuses a recorded event.
+	// ProblemEntry: a task's entry is not what the fold of its events gives, or
+	// is missing, or nothing gives it.
+	ProblemEntry ProblemKind = "entry"
+	// ProblemFold: the fold refuses a recorded event, or breaks the rules of
+	// Projection for it.
 	ProblemFold ProblemKind = "fold"
 )
 
 // Verify reads the whole ledger as of one moment, computes everything in it
 // again and compares. Tampering is a result and no error. Others may append
 // meanwhile; in this process, other operations wait. The memory it needs grows
-// with the number of tasks, not of events. What it can and cannot show is said
-// in docs/ledger.md.
+// with the number of tasks, and with the entries of the task that has the most,
+// but not with the number of events. What it can and cannot show is said in
+// docs/ledger.md.
 //
 // # Errors
 //
@@ -100,13 +107,13 @@ type verifier struct {
 	fold   Fold
 	report Report
 
-	last    Event  // the event before; its Task is "" at first
-	state   []byte // the fold of that task's events so far
-	refused bool   // the fold refused one of them, so that state means nothing
+	last    Event     // the event before; its Task is "" at first
+	task    projected // the fold of that task's events so far
+	refused bool      // the fold refused one of them, so that task means nothing
 }
 
 func (v *verifier) run(ctx context.Context) error {
-	for _, part := range []func(context.Context) error{v.database, v.sequence, v.chains, v.headless} {
+	for _, part := range []func(context.Context) error{v.database, v.sequence, v.chains, v.headless, v.ownerless} {
 		if err := part(ctx); err != nil {
 			return err
 		}
@@ -125,8 +132,8 @@ func (v *verifier) problem(e Event, kind ProblemKind, format string, args ...any
 }
 
 // each runs f for every row of a query.
-func (v *verifier) each(ctx context.Context, query string, f func(*sql.Rows) error) error {
-	rows, err := v.tx.QueryContext(ctx, query)
+func (v *verifier) each(ctx context.Context, query string, f func(*sql.Rows) error, args ...any) error {
+	rows, err := v.tx.QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
 	}
@@ -182,7 +189,7 @@ func (v *verifier) chains(ctx context.Context) error {
 			if err := v.finish(ctx); err != nil {
 				return err
 			}
-			v.last, v.state, v.refused = Event{Task: e.Task, Hash: Genesis}, nil, false
+			v.last, v.task, v.refused = Event{Task: e.Task, Hash: Genesis}, projected{}, false
 		}
 		v.event(e)
 		v.last = e
@@ -218,15 +225,17 @@ func (v *verifier) event(e Event) {
 	if v.fold == nil || v.refused {
 		return
 	}
-	state, err := v.fold(v.state, e)
+	next, err := project(v.fold, &v.task, e)
 	if err != nil {
 		v.refused = true
 		v.problem(e, ProblemFold, "%s", err.Error())
+		return
 	}
-	v.state = state
+	v.task.apply(next)
 }
 
-// finish checks the head of the task whose last event was the last one read.
+// finish checks what is stored of the task whose last event was the last one
+// read.
 func (v *verifier) finish(ctx context.Context) error {
 	last := v.last
 	if v.report.Events == 0 {
@@ -235,18 +244,50 @@ func (v *verifier) finish(ctx context.Context) error {
 	v.report.Tasks++
 	v.report.Heads = append(v.report.Heads, Head{Task: last.Task, N: last.N, Hash: last.Hash})
 	head, err := readHead(ctx, v.tx, last.Task)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	switch {
 	case head.Task != last.Task:
 		v.problem(Event{Task: last.Task}, ProblemHead, "the task has events but no head")
-		return nil
 	case head.N != last.N || head.Hash != last.Hash:
 		v.problem(Event{Task: last.Task, N: head.N}, ProblemHead,
 			"the head is event %d with %q, the last event is %d with %q", head.N, head.Hash, last.N, last.Hash)
 	}
-	if v.fold != nil && !v.refused && !bytes.Equal(head.State, v.state) {
+	if v.fold == nil || v.refused {
+		return nil
+	}
+	if head.Task == last.Task && !bytes.Equal(head.State, v.task.state) {
 		v.problem(Event{Task: last.Task, N: last.N}, ProblemState, "the state is not what the task's events give")
+	}
+	return v.entries(ctx)
+}
+
+// entries compares the entries of that task with those that its events give.
+func (v *verifier) entries(ctx context.Context) error {
+	where := Event{Task: v.last.Task, N: v.last.N}
+	want := v.task.entries
+	err := v.each(ctx, "SELECT key, value FROM entries WHERE task = ? ORDER BY key", func(rows *sql.Rows) error {
+		var key string
+		var value sql.RawBytes
+		if err := scan(rows, &key, &value); err != nil {
+			return err
+		}
+		due, ok := want[key]
+		switch {
+		case !ok:
+			v.problem(where, ProblemEntry, "nothing in the task's events gives the entry %.300q", key)
+		case !bytes.Equal(value, due):
+			v.problem(where, ProblemEntry, "the entry %q is not what the task's events give", key)
+		}
+		delete(want, key)
+		return nil
+	}, v.last.Task)
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(want)) {
+		v.problem(where, ProblemEntry, "the entry %q is missing", key)
 	}
 	return nil
 }
@@ -261,6 +302,20 @@ func (v *verifier) headless(ctx context.Context) error {
 			}
 			v.report.Tasks++
 			v.problem(e, ProblemHead, "the task has a head but no events")
+			return nil
+		})
+}
+
+// ownerless checks that every entry's task has an event.
+func (v *verifier) ownerless(ctx context.Context) error {
+	return v.each(ctx, "SELECT task, count(*) FROM entries GROUP BY task HAVING task NOT IN (SELECT task FROM events) ORDER BY task",
+		func(rows *sql.Rows) error {
+			var e Event
+			var count int64
+			if err := scan(rows, &e.Task, &count); err != nil {
+				return err
+			}
+			v.problem(e, ProblemEntry, "the task has entries but no events: %d", count)
 			return nil
 		})
 }

@@ -18,11 +18,13 @@ func TestVerifyFindsTampering(t *testing.T) {
 		{"body", []string{`UPDATE events SET body = '{"i":9}' WHERE task = 'b' AND n = 3`}, []ledger.Problem{
 			{Task: "b", N: 3, Seq: 8, Kind: ledger.ProblemHash},
 			{Task: "b", N: 5, Kind: ledger.ProblemState},
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry}, // chain
 		}},
 		{"body that is no JSON", []string{`UPDATE events SET body = '{' WHERE task = 'b' AND n = 3`}, []ledger.Problem{
 			{Task: "b", N: 3, Seq: 8, Kind: ledger.ProblemForm},
 			{Task: "b", N: 3, Seq: 8, Kind: ledger.ProblemHash},
 			{Task: "b", N: 5, Kind: ledger.ProblemState},
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry}, // chain
 		}},
 		{"hash", []string{`UPDATE events SET hash = ` + zeros + ` WHERE task = 'b' AND n = 3`}, []ledger.Problem{
 			{Task: "b", N: 3, Seq: 8, Kind: ledger.ProblemHash},
@@ -35,15 +37,18 @@ func TestVerifyFindsTampering(t *testing.T) {
 		{"time", []string{`UPDATE events SET at = '2026-11-22T08:00:00.000000000Z' WHERE task = 'b' AND n = 3`}, []ledger.Problem{
 			{Task: "b", N: 3, Seq: 8, Kind: ledger.ProblemHash},
 			{Task: "b", N: 5, Kind: ledger.ProblemState},
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry}, // chain
 		}},
 		{"time that is none", []string{`UPDATE events SET at = 'now' WHERE task = 'b' AND n = 3`}, []ledger.Problem{
 			{Task: "b", N: 3, Seq: 8, Kind: ledger.ProblemForm},
 			{Task: "b", N: 3, Seq: 8, Kind: ledger.ProblemHash},
 			{Task: "b", N: 5, Kind: ledger.ProblemState},
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry}, // chain
 		}},
 		{"kind", []string{`UPDATE events SET kind = 'other' WHERE task = 'b' AND n = 3`}, []ledger.Problem{
 			{Task: "b", N: 3, Seq: 8, Kind: ledger.ProblemHash},
 			{Task: "b", N: 5, Kind: ledger.ProblemState},
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry}, // chain
 		}},
 		{"kind that the fold refuses", []string{`UPDATE events SET kind = 'refused' WHERE task = 'b' AND n = 3`}, []ledger.Problem{
 			{Task: "b", N: 3, Seq: 8, Kind: ledger.ProblemHash},
@@ -56,6 +61,31 @@ func TestVerifyFindsTampering(t *testing.T) {
 		{"state", []string{`UPDATE tasks SET state = '{}' WHERE task = 'b'`}, []ledger.Problem{
 			{Task: "b", N: 5, Kind: ledger.ProblemState},
 		}},
+		{"entry", []string{`UPDATE entries SET value = '{"n":4} ' WHERE task = 'b' AND key = 'recent/000004'`}, []ledger.Problem{
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry},
+		}},
+		{"entry deleted", []string{`DELETE FROM entries WHERE task = 'b' AND key = 'chain'`}, []ledger.Problem{
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry},
+		}},
+		{"entries added", []string{
+			`INSERT INTO entries VALUES ('b', 'b', '1'), ('b', 'recent/000002', '{"n":2}'), ('b', 'z' || char(10), '')`,
+		}, []ledger.Problem{
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry},
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry},
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry},
+		}},
+		{"entry renamed", []string{`UPDATE entries SET key = 'recent/000009' WHERE task = 'b' AND key = 'recent/000004'`}, []ledger.Problem{
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry}, // 9 is given by nothing
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry}, // 4 is missing
+		}},
+		{"entry moved to another task", []string{`UPDATE entries SET task = 'd' WHERE task = 'b' AND key = 'chain'`}, []ledger.Problem{
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry},
+			{Task: "d", Kind: ledger.ProblemEntry},
+		}},
+		{"entries of no task", []string{`INSERT INTO entries VALUES ('x', 'a', '1'), ('x', 'b', '1'), ('', 'a', '1')`}, []ledger.Problem{
+			{Kind: ledger.ProblemEntry},
+			{Task: "x", Kind: ledger.ProblemEntry},
+		}},
 		{"head", []string{`UPDATE tasks SET n = 4 WHERE task = 'b'`}, []ledger.Problem{
 			{Task: "b", N: 4, Kind: ledger.ProblemHead},
 		}},
@@ -64,16 +94,22 @@ func TestVerifyFindsTampering(t *testing.T) {
 			{Task: "b", N: 4, Seq: 11, Kind: ledger.ProblemTaskGap},
 			{Task: "b", N: 4, Seq: 11, Kind: ledger.ProblemLink},
 			{Task: "b", N: 5, Kind: ledger.ProblemState},
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry}, // chain
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry}, // recent/000003, which nothing gives
 		}},
 		{"first event deleted", []string{`DELETE FROM events WHERE seq = 1`}, []ledger.Problem{
 			{Seq: 2, Kind: ledger.ProblemLedgerGap},
 			{Task: "a", N: 2, Seq: 4, Kind: ledger.ProblemTaskGap},
 			{Task: "a", N: 2, Seq: 4, Kind: ledger.ProblemLink},
 			{Task: "a", N: 5, Kind: ledger.ProblemState},
+			{Task: "a", N: 5, Kind: ledger.ProblemEntry}, // chain
 		}},
 		{"last event deleted", []string{`DELETE FROM events WHERE seq = 15`}, []ledger.Problem{
 			{Task: "c", N: 5, Kind: ledger.ProblemHead},
 			{Task: "c", N: 4, Kind: ledger.ProblemState},
+			{Task: "c", N: 4, Kind: ledger.ProblemEntry}, // chain
+			{Task: "c", N: 4, Kind: ledger.ProblemEntry}, // recent/000005, which nothing gives
+			{Task: "c", N: 4, Kind: ledger.ProblemEntry}, // recent/000002, which is missing
 		}},
 		{"two events swapped", []string{
 			`UPDATE events SET n = -3 WHERE task = 'b' AND n = 3`,
@@ -87,15 +123,21 @@ func TestVerifyFindsTampering(t *testing.T) {
 			{Task: "b", N: 4, Seq: 8, Kind: ledger.ProblemHash},
 			{Task: "b", N: 5, Seq: 14, Kind: ledger.ProblemLink},
 			{Task: "b", N: 5, Kind: ledger.ProblemState},
+			{Task: "b", N: 5, Kind: ledger.ProblemEntry}, // chain
 		}},
 		{"event moved to another task", []string{
 			`UPDATE events SET task = 'd', n = 1 WHERE task = 'c' AND n = 5`,
 		}, []ledger.Problem{
 			{Task: "c", N: 5, Kind: ledger.ProblemHead},
 			{Task: "c", N: 4, Kind: ledger.ProblemState},
+			{Task: "c", N: 4, Kind: ledger.ProblemEntry}, // chain
+			{Task: "c", N: 4, Kind: ledger.ProblemEntry}, // recent/000005, which nothing gives
+			{Task: "c", N: 4, Kind: ledger.ProblemEntry}, // recent/000002, which is missing
 			{Task: "d", N: 1, Seq: 15, Kind: ledger.ProblemLink},
 			{Task: "d", N: 1, Seq: 15, Kind: ledger.ProblemHash},
 			{Task: "d", Kind: ledger.ProblemHead},
+			{Task: "d", N: 1, Kind: ledger.ProblemEntry}, // chain, which is missing
+			{Task: "d", N: 1, Kind: ledger.ProblemEntry}, // recent/000001, which is missing
 		}},
 		{"whole task deleted", []string{
 			`DELETE FROM events WHERE task = 'b'`, `DELETE FROM tasks WHERE task = 'b'`,
@@ -105,9 +147,13 @@ func TestVerifyFindsTampering(t *testing.T) {
 			{Seq: 9, Kind: ledger.ProblemLedgerGap},
 			{Seq: 12, Kind: ledger.ProblemLedgerGap},
 			{Seq: 15, Kind: ledger.ProblemLedgerGap},
+			{Task: "b", Kind: ledger.ProblemEntry},
 		}},
 		{"all events deleted", []string{`DELETE FROM events`, `DELETE FROM tasks WHERE task <> 'b'`}, []ledger.Problem{
 			{Task: "b", N: 5, Kind: ledger.ProblemHead},
+			{Task: "a", Kind: ledger.ProblemEntry},
+			{Task: "b", Kind: ledger.ProblemEntry},
+			{Task: "c", Kind: ledger.ProblemEntry},
 		}},
 		{"task without a name", []string{`UPDATE events SET task = '' WHERE task = 'a'`}, nil},
 	} {
@@ -136,26 +182,29 @@ func TestVerifyFindsTampering(t *testing.T) {
 func TestWhatTheChainCannotShow(t *testing.T) {
 	dir := fill(t)
 	l := open(t, dir)
-	var states []ledger.Head
-	var folded []byte
-	for e, err := range l.Events(t.Context(), "c") {
-		if err == nil {
-			folded, err = digest(folded, e)
-		}
+	var hashes []string
+	var before model // the last event
+	for e, err := range l.Events(t.Context(), "c", 1) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		states = append(states, ledger.Head{N: e.N, Hash: e.Hash, State: folded})
+		hashes = append(hashes, e.Hash)
+		if e.N < 5 {
+			before.add(t, digest, e)
+		}
 	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	before := states[3]
 	edit(t, dir, `DELETE FROM events WHERE seq = 15`,
-		`UPDATE tasks SET n = 4, head = '`+before.Hash+`', state = '`+string(before.State)+`' WHERE task = 'c'`)
+		`UPDATE tasks SET n = 4, head = '`+hashes[3]+`', state = '`+string(before.state)+`' WHERE task = 'c'`,
+		`DELETE FROM entries WHERE task = 'c'`)
+	for key, value := range before.entries {
+		edit(t, dir, `INSERT INTO entries VALUES ('c', '`+key+`', '`+string(value)+`')`)
+	}
 	report := wantSound(t, open(t, dir))
 	// But whoever kept the hash of the removed event knows.
-	if slices.ContainsFunc(report.Heads, func(h ledger.Head) bool { return h.Hash == states[4].Hash }) {
+	if slices.ContainsFunc(report.Heads, func(h ledger.Head) bool { return h.Hash == hashes[4] }) {
 		t.Error("the removed event is still a head")
 	}
 }

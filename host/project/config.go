@@ -5,10 +5,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"path/filepath"
-	"strings"
+	"os"
+	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 
@@ -21,7 +20,8 @@ const CodeConfig fault.Code = "config-invalid"
 // maxConfig is the largest switchyard.yaml, in bytes.
 const maxConfig = 1 << 20
 
-// Config is what switchyard.yaml says. Its zero value is a project without one.
+// Config is what switchyard.yaml says, with the defaults filled in: a project
+// without one has them all. It belongs to the caller.
 type Config struct {
 	// MaxRounds is the cap of a task that sets none, 0 where the file sets none.
 	MaxRounds int
@@ -36,122 +36,153 @@ type Config struct {
 	PluginPaths []string
 	// Limits are those of its plugins.
 	Limits Limits
+	// Verify is the project's own verification, nil where it has none.
+	Verify *Verify
+	// Evidence says what a round needs besides reports.
+	Evidence Evidence
+	// Audit says who has to search, and what counts as searching (rule 9).
+	Audit Audit
+	// Researchers is of how many researchers the research phase wants a stamp.
+	Researchers int
+	// Phases are the optional phases that a task goes through between research
+	// and draft, in their order.
+	Phases []string
 }
 
-// Config reads the project's configuration.
+// Verify is the command that verifies a draft. It is code that comes with the
+// repository.
+type Verify struct {
+	// Command is a line for the shell. It is never blank.
+	Command string
+	// Runs is how often it runs; verification is green only if every run is.
+	Runs int
+	// Timeout is how long one run may take.
+	Timeout time.Duration
+	// Foreign says that the file belongs to another user who is not root either,
+	// so that the command is not the caller's word. Owner is that user's id.
+	Foreign bool
+	Owner   int
+}
+
+// Evidence is what a round needs besides reports.
+type Evidence string
+
+// The kinds of evidence.
+const (
+	// EvidenceReports: a critic's report of the round is enough.
+	EvidenceReports Evidence = "reports"
+	// EvidenceStamps: the executor and the critic need a stamp of the round too.
+	EvidenceStamps Evidence = "stamps"
+)
+
+// Audit is rule 9: who writes or researches has searched first.
+type Audit struct {
+	// Agents must use a search tool.
+	Agents []string
+	// SearchTools are the tools that count as one.
+	SearchTools []string
+}
+
+// The optional phases.
+const (
+	// PhaseDesign is the architect's.
+	PhaseDesign = "design"
+	// PhaseTests is the test writer's.
+	PhaseTests = "tests"
+)
+
+// defaults is the configuration of a project that has none.
+func defaults() Config {
+	return Config{
+		Evidence: EvidenceReports,
+		Audit: Audit{
+			Agents:      []string{"np-researcher", "np-executor", "np-build-fixer"},
+			SearchTools: []string{"knowledge-search"},
+		},
+		Researchers: 3,
+		Phases:      []string{PhaseDesign, PhaseTests},
+	}
+}
+
+// Config reads the project's configuration. maxRounds is the highest cap that a
+// task can have.
 //
 // # Errors
 //
-// CodeConfig for what is no valid configuration, unknown keys included, and
-// the codes of Read.
+// CodeConfig for what is no valid configuration, unknown keys included: the
+// message and the detail "problems" have every problem and its line. And the
+// codes of Read.
 func (p Project) Config(ctx context.Context, maxRounds int) (Config, error) {
-	data, err := Project{Root: p.Root, Dir: p.Root}.Read(ctx, ConfigFile, maxConfig)
+	data, file, err := Project{Root: p.Root, Dir: p.Root}.read(ctx, ConfigFile, maxConfig)
 	if fault.CodeOf(err) == CodeNotFound {
-		return Config{}, nil
+		return defaults(), nil
 	}
 	if err != nil {
 		return Config{}, err
 	}
-	var file configFile
-	d := yaml.NewDecoder(bytes.NewReader(data))
-	d.KnownFields(true)
-	if err := d.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
-		return Config{}, invalidConfig("%s", plainly(err))
-	}
-	if err := d.Decode(new(any)); !errors.Is(err, io.EOF) {
-		return Config{}, invalidConfig("the file holds more than one document")
-	}
-	c := Config{Policy: file.Policy}
-	if file.MaxRounds != nil {
-		n, whole := file.MaxRounds.(int)
-		if !whole || n < 1 || n > maxRounds {
-			return Config{}, invalidConfig("max_rounds is %v; it must be a whole number from 1 to %d", file.MaxRounds, maxRounds)
-		}
-		c.MaxRounds = n
-	}
-	if len(file.Plugins) > 0 {
-		c.Plugins = make(map[string]jsontext.Value, len(file.Plugins))
-	}
-	for name, settings := range file.Plugins {
-		text := bounded{limit: maxSettings}
-		if err := json.MarshalWrite(&text, settings, json.Deterministic(true)); errors.Is(err, errUnbounded) {
-			return Config{}, invalidConfig("plugins.%s has more than %d bytes as JSON, its aliases written out", name, maxSettings)
-		} else if err != nil {
-			return Config{}, invalidConfig("plugins.%s cannot be handed to a plugin: %w", name, err)
-		}
-		c.Plugins[name] = bytes.Clone(text.Bytes())
-	}
-	if c.Limits, err = file.PluginLimits.limits(); err != nil {
+	c, err := parseConfig(data, maxRounds)
+	if err != nil {
 		return Config{}, err
 	}
-	if len(file.PluginPaths) > maxModules {
-		return Config{}, invalidConfig("plugin_paths has more than %d entries", maxModules)
-	}
-	for _, path := range file.PluginPaths {
-		if !filepath.IsLocal(path) {
-			return Config{}, invalidConfig("plugin_paths: %q does not lie in the project", path)
-		}
-		c.PluginPaths = append(c.PluginPaths, filepath.Clean(path))
+	if c.Verify != nil {
+		c.Verify.Owner, c.Verify.Foreign = stranger(file, os.Geteuid())
 	}
 	return c, nil
 }
 
-// maxSettings is how much a plugin's settings may be as JSON, in bytes: as much as
-// the whole file. Only aliases, each of which stands for a text of any length,
-// make more of it.
-const maxSettings = maxConfig
-
-// bounded takes text up to a limit.
-type bounded struct {
-	bytes.Buffer
-	limit int
-}
-
-var errUnbounded = errors.New("too much text")
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.limit {
-		return 0, errUnbounded
+// parseConfig reads the text of a configuration.
+func parseConfig(data []byte, maxRounds int) (Config, error) {
+	var document, more yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(&document); errors.Is(err, io.EOF) {
+		return defaults(), nil
+	} else if err != nil {
+		return Config{}, invalidConfig("%s", plainly(err))
 	}
-	return b.Buffer.Write(p)
-}
-
-// configFile is the file as it is written.
-type configFile struct {
-	MaxRounds   any             `yaml:"max_rounds"` // A number with a fraction would be cut.
-	Policy      string          `yaml:"policy"`
-	Plugins     map[string]keys `yaml:"plugins"`
-	PluginPaths []string        `yaml:"plugin_paths"`
-
-	PluginLimits limitsFile `yaml:"plugin_limits"`
-}
-
-type keys map[string]any
-
-// plainly says in one line, and without the names of our types, what the parser
-// has to say.
-func plainly(err error) string {
-	text := err.Error()
-	if e, ok := errors.AsType[*yaml.TypeError](err); ok {
-		text = strings.Join(e.Errors, "; ")
+	if err := d.Decode(&more); err == nil {
+		return Config{}, invalidConfig("the file holds more than one document")
+	} else if !errors.Is(err, io.EOF) {
+		return Config{}, invalidConfig("%s", plainly(err))
 	}
-	return strings.NewReplacer(
-		"yaml: ", "",
-		"field ", "unknown key ",
-		" not found in type project.configFile", "",
-		" not found in type project.limitsFile", "",
-		" not found in type project.Lock", "",
-		" not found in type project.Pin", "",
-		"into project.configFile", "as the keys of a configuration",
-		"into map[string]project.keys", "as the plugins' names",
-		"into project.limitsFile", "as limits",
-		"into project.keys", "as a plugin's keys",
-		"!!", "",
-		"\n", " ",
-	).Replace(text)
+	c := defaults()
+	r := &reader{}
+	for _, root := range document.Content {
+		r.mapping(valueOf(root, ""), c.fields(r, maxRounds))
+	}
+	if err := r.err(); err != nil {
+		return Config{}, err
+	}
+	return c, nil
 }
 
-func invalidConfig(format string, args ...any) error {
+// fields has the reader of each key.
+func (c *Config) fields(r *reader, maxRounds int) fields {
+	return fields{
+		"max_rounds":    func(v value) { c.MaxRounds = r.whole(v, 1, maxRounds) },
+		"policy":        func(v value) { c.Policy = r.text(v) },
+		"plugins":       func(v value) { c.Plugins = r.settings(v) },
+		"plugin_paths":  func(v value) { c.PluginPaths = r.paths(v) },
+		"plugin_limits": func(v value) { r.mapping(v, c.Limits.fields(r)) },
+		"verify":        func(v value) { c.Verify = r.verify(v) },
+		"evidence": func(v value) {
+			c.Evidence = Evidence(r.oneOf(v, string(EvidenceReports), string(EvidenceStamps)))
+		},
+		"audit": func(v value) {
+			r.mapping(v, fields{
+				"agents":       func(v value) { c.Audit.Agents = r.agents(v) },
+				"search_tools": func(v value) { c.Audit.SearchTools = r.tools(v) },
+			})
+		},
+		"research": func(v value) {
+			r.mapping(v, fields{
+				"agents": func(v value) { c.Researchers = r.whole(v, 1, maxResearchers) },
+			})
+		},
+		"phases": func(v value) { c.Phases = r.phases(v) },
+	}
+}
+
+func invalidConfig(format string, args ...any) *fault.Error {
 	f := fault.New(CodeConfig, ConfigFile+": "+format, args...)
 	return f.With("path", ConfigFile)
 }

@@ -40,14 +40,30 @@ const (
 // One of this package's codes; CodeTooLarge carries the limit. When ctx is done,
 // its cause, even if a named pipe still waits for its writer.
 func (p Project) Read(ctx context.Context, path string, limit int64) ([]byte, error) {
-	return await(ctx, path, func() ([]byte, error) {
+	data, _, err := p.read(ctx, path, limit)
+	return data, err
+}
+
+// read is Read; it also says what kind of file the content comes from.
+func (p Project) read(ctx context.Context, path string, limit int64) ([]byte, fs.FileInfo, error) {
+	type content struct {
+		data []byte
+		info fs.FileInfo
+	}
+	c, err := await(ctx, path, func() (content, error) {
 		f, err := p.open(path)
 		if err != nil {
-			return nil, unusable(path, err)
+			return content{}, unusable(path, err)
 		}
 		defer f.Close()
-		return drain(f, path, limit)
+		info, err := f.Stat() // of what was opened, whatever its name leads to by now
+		if err != nil {
+			return content{}, unusable(path, err)
+		}
+		data, err := drain(f, path, limit)
+		return content{data, info}, err
 	})
+	return c.data, c.info, err
 }
 
 // Drain reads r to its end, if that comes within limit bytes. name says what is
@@ -68,21 +84,22 @@ func drain(r io.Reader, name string, limit int64) ([]byte, error) {
 }
 
 // await returns what read returns, but no later than ctx is done.
-func await(ctx context.Context, name string, read func() ([]byte, error)) ([]byte, error) {
+func await[T any](ctx context.Context, name string, read func() (T, error)) (T, error) {
 	type outcome struct {
-		data []byte
-		err  error
+		got T
+		err error
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		data, err := read()
-		done <- outcome{data, err}
+		got, err := read()
+		done <- outcome{got, err}
 	}()
 	select {
 	case o := <-done:
-		return o.data, o.err
+		return o.got, o.err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("read %s: %w", name, context.Cause(ctx))
+		var none T
+		return none, fmt.Errorf("read %s: %w", name, context.Cause(ctx))
 	}
 }
 
@@ -162,10 +179,7 @@ func (p Project) open(path string) (*os.File, error) {
 // the user wrote it.
 func unusable(path string, err error) error {
 	var code fault.Code
-	what := err
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		what = pathErr.Err
-	}
+	what := reason(err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		code = CodeNotFound

@@ -14,14 +14,6 @@ type Limits struct {
 	Time                   time.Duration
 }
 
-// limitsFile is plugin_limits as it is written.
-type limitsFile struct {
-	Memory string `yaml:"memory"`
-	Time   string `yaml:"time"`
-	Report string `yaml:"report"`
-	Output string `yaml:"output"`
-}
-
 // The most that a project can grant. Its files may have been written by an agent,
 // and a plugin that may take everything is not limited.
 const (
@@ -29,29 +21,25 @@ const (
 	maxTime  = time.Minute
 )
 
-func (f limitsFile) limits() (Limits, error) {
-	var l Limits
-	for _, size := range []struct {
-		name, text string
-		into       *int64
-	}{{"memory", f.Memory, &l.Memory}, {"report", f.Report, &l.Report}, {"output", f.Output, &l.Output}} {
-		if size.text == "" {
-			continue
+// fields has the reader of each limit.
+func (l *Limits) fields(r *reader) fields {
+	size := func(into *int64) func(value) {
+		return func(v value) {
+			n, ok := byteSize(v.node.Value)
+			if !v.isText() || !ok {
+				r.must(v, "from 1KiB to 1GiB, such as 64MiB")
+			}
+			*into = n
 		}
-		n, ok := byteSize(size.text)
-		if !ok {
-			return Limits{}, invalidConfig("plugin_limits.%s is %q; it must be from 1KiB to 1GiB, such as 64MiB", size.name, size.text)
-		}
-		*size.into = n
 	}
-	if f.Time != "" {
-		d, err := time.ParseDuration(f.Time)
-		if err != nil || d < time.Millisecond || d > maxTime {
-			return Limits{}, invalidConfig("plugin_limits.time is %q; it must be from 1ms to %s, such as 2s", f.Time, maxTime)
-		}
-		l.Time = d
+	return fields{
+		"memory": size(&l.Memory),
+		"report": size(&l.Report),
+		"output": size(&l.Output),
+		"time": func(v value) {
+			l.Time = r.duration(v, time.Millisecond, maxTime, "from 1ms to 1m, such as 2s")
+		},
 	}
-	return l, nil
 }
 
 // byteSize reads a size in binary units (IEC 80000-13): 64MiB.

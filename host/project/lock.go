@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
@@ -108,42 +105,13 @@ func (p Project) WriteLock(lock Lock) error {
 	}
 	root, err := os.OpenRoot(p.Root)
 	if err != nil {
-		return unwritable(err)
+		return unwritable(LockFile, err)
 	}
 	defer root.Close()
-	temp := fmt.Sprintf(".%s.%016x", LockFile, rand.Uint64())
-	err = writeSynced(root, temp, text.Bytes())
-	if err == nil {
-		err = root.Rename(temp, LockFile)
-	}
-	if err != nil {
-		_ = root.Remove(temp) // It may not even be there.
-		return unwritable(err)
+	if err := replace(root, LockFile, text.Bytes(), nil); err != nil {
+		return unwritable(LockFile, err)
 	}
 	return nil
-}
-
-// writeSynced creates a file whose content has reached the disk.
-func writeSynced(root *os.Root, name string, data []byte) error {
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// CodeUnwritable: a file of the project cannot be written.
-const CodeUnwritable fault.Code = "file-unwritable"
-
-func unwritable(err error) error {
-	what := err
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		what = pathErr.Err
-	} else if linkErr, ok := errors.AsType[*os.LinkError](err); ok {
-		what = linkErr.Err // Its names are those of a temporary file.
-	}
-	return fault.New(CodeUnwritable, "%s: %w", LockFile, what).With("path", LockFile)
 }
 
 func invalidLock(format string, args ...any) error {

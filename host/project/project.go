@@ -1,5 +1,6 @@
-// Package project finds the project that a command works on, reads its
-// configuration, and opens the files that the user names (design section 5).
+// Package project finds the project that a command works on or makes a new one,
+// reads its configuration, opens the files that the user names, and marks its
+// STATE.md (design section 5).
 package project
 
 import (

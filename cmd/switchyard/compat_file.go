@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/plugins/report"
+)
+
+// The codes of files that a compatible verb does not read.
+const (
+	codeVerifyOutside    fault.Code = "loop-run-round-verify-output-traversal"
+	codeVerifyUnreadable fault.Code = "loop-run-round-verify-output-unreadable"
+
+	codeReportOutside    fault.Code = "loop-run-round-critic-outputs-path-traversal"
+	codeReportUnreadable fault.Code = "loop-run-round-critic-outputs-path-unreadable"
+	codeReportJSON       fault.Code = "loop-run-round-critic-outputs-path-invalid-json"
+	codeReportShape      fault.Code = "loop-run-round-critic-outputs-path-invalid-shape"
+)
+
+// maxVerifyOutput is the longest output of a verification that is read, in bytes.
+const maxVerifyOutput = 64 << 20
+
+// confined reads a file that lies in the project or in the folder for temporary
+// files. It is opened through the root of whichever it is, so that no symbolic
+// link leads out of it, and nobody can put one there in between.
+func (a *app) confined(ctx context.Context, path string, limit int64, outside, unreadable fault.Code) ([]byte, error) {
+	p, err := a.project()
+	if err != nil {
+		return nil, err
+	}
+	temp, err := filepath.Abs(os.TempDir())
+	if err != nil {
+		return nil, err
+	}
+	for _, root := range []string{p.Root, temp} {
+		in := project.Project{Root: root, Dir: p.Dir}
+		if _, inside := in.Rel(path); !inside {
+			continue
+		}
+		data, err := in.Read(ctx, path, limit)
+		switch fault.CodeOf(err) {
+		case "", project.CodeTooLarge:
+			return data, err
+		case project.CodeEscapes:
+			return nil, fault.New(outside, "%w", err).With("path", path)
+		default:
+			return nil, fault.New(unreadable, "%w", err).With("path", path)
+		}
+	}
+	return nil, fault.New(outside, "%s lies neither in the project nor in the folder for temporary files", path).With("path", path)
+}
+
+// confinedReport reads a critic's report, which may be as long as any report.
+func (a *app) confinedReport(ctx context.Context, path string) ([]byte, error) {
+	limit, err := ask(ctx, a, func(e *host.Engine) (int64, error) {
+		config, err := e.Config(ctx)
+		return report.Limits{Bytes: config.Limits.Report}.WithDefaults().Bytes, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	text, err := a.confined(ctx, path, limit, codeReportOutside, codeReportUnreadable)
+	if fault.CodeOf(err) == project.CodeTooLarge {
+		err = report.TooLarge(limit)
+	}
+	return text, err
+}

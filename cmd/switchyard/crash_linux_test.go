@@ -1,0 +1,163 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// killPoint is a boundary of a command: the moment before the nth call of its
+// kind. Threads take turns as they like, so that the boundaries of two runs are
+// the same and their order need not be.
+type killPoint struct {
+	call writeCall
+	nth  int
+}
+
+func (k killPoint) String() string { return fmt.Sprintf("killed before %s, time %d", k.call, k.nth) }
+
+// TestKilledAtEveryWrite kills every command before each of its calls that write,
+// flush, create, link, rename or remove something, one after another.
+func TestKilledAtEveryWrite(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs every command some dozen times")
+	}
+	for _, c := range crashes() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newCrashSite(t, c)
+			points := s.points(t)
+			reached := 0
+			for _, point := range points {
+				if s.killAt(t, point) {
+					reached++
+				} else {
+					t.Errorf("the command was never %s", point)
+				}
+			}
+			t.Logf("killed at %d of %d points", reached, len(points))
+		})
+	}
+}
+
+// points lists the boundaries of the undisturbed command.
+func (s *crashSite) points(t *testing.T) []killPoint {
+	t.Helper()
+	var points []killPoint
+	if s.trace(t, s.fresh(t), func(p killPoint) bool {
+		points = append(points, p)
+		return false
+	}) {
+		t.Fatal("nobody killed it")
+	}
+	if len(points) == 0 || points[len(points)-1].call.file != "stdout" {
+		t.Fatalf("the command does not end by printing its result: %v", points)
+	}
+	return points
+}
+
+// killAt kills the command at a point and judges what it leaves, and reports
+// whether the command has come there.
+func (s *crashSite) killAt(t *testing.T, point killPoint) bool {
+	t.Helper()
+	const attempts = 3 // What a thread does may depend on who is first.
+	for range attempts {
+		p := s.fresh(t)
+		killed := s.trace(t, p, func(p killPoint) bool { return p == point })
+		stdout, err := os.ReadFile(outputOf(p, "stdout"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.judge(t, p, point.String(), isWhole(stdout))
+		if killed {
+			return true
+		}
+	}
+	return false
+}
+
+// trace runs the command in p, kills it where stop says so, and reports whether
+// it did.
+func (s *crashSite) trace(t *testing.T, p *program, stop func(killPoint) bool) bool {
+	t.Helper()
+	cmd := p.command(t.Context(), strings.Fields(s.command)...)
+	stdout, stderr := create(t, outputOf(p, "stdout")), create(t, outputOf(p, "stderr"))
+	defer stdout.Close()
+	defer stderr.Close()
+	count := make(map[writeCall]int)
+	status, err := traceWrites(traced{
+		path: cmd.Path, args: cmd.Args, env: cmd.Environ(), dir: p.dir, stdout: stdout, stderr: stderr,
+	}, func(c writeCall) bool {
+		count[c]++
+		return stop(killPoint{c, count[c]})
+	})
+	if errors.Is(err, errNotTraceable) {
+		t.Skipf("skipped: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if complaint, err := os.ReadFile(stderr.Name()); err != nil || len(complaint) > 0 {
+		t.Fatalf("the command complains: %v %s", err, complaint)
+	}
+	if !status.Signaled() && status.ExitStatus() != 0 {
+		t.Fatalf("the command ends with %d", status.ExitStatus())
+	}
+	return status.Signaled()
+}
+
+// outputOf is where a stream of a traced command goes: to a file beside the
+// project.
+func outputOf(p *program, stream string) string { return p.dir + "." + stream }
+
+func create(t *testing.T, path string) *os.File {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestTraceWrites holds the tracer against what the ledger's creation is known to
+// do, and wants the call that it stops before not to have happened.
+func TestTraceWrites(t *testing.T) {
+	if testing.Short() {
+		t.Skip("only TestKilledAtEveryWrite needs the tracer")
+	}
+	t.Parallel()
+	s := newCrashSite(t, crashes()[0])
+	points := s.points(t)
+	state := []killPoint{
+		{writeCall{"mkdirat", ".switchyard"}, 1},
+		{writeCall{"openat", ".switchyard/ledger.db.new-#"}, 1},
+		{writeCall{"pwrite64", ".switchyard/ledger.db.new-#"}, 1},
+		{writeCall{"fsync", ".switchyard/ledger.db.new-#"}, 1},
+		{writeCall{"linkat", ".switchyard/ledger.db"}, 1},
+		{writeCall{"fsync", ".switchyard"}, 1},
+		{writeCall{"unlinkat", ".switchyard/ledger.db.new-#"}, 1},
+		{writeCall{"write", "stdout"}, 1},
+	}
+	next := 0
+	for _, point := range points {
+		if next < len(state) && point == state[next] {
+			next++
+		}
+	}
+	if next < len(state) {
+		t.Fatalf("%v is not among %v, after the ones before it", state[next], points)
+	}
+	for i, point := range state[:2] {
+		p := s.fresh(t)
+		if !s.trace(t, p, func(k killPoint) bool { return k == point }) {
+			t.Fatalf("the command was not %s", point)
+		}
+		_, err := os.Stat(filepath.Dir(ledgerOf(p)))
+		if exists := err == nil; exists != (i > 0) {
+			t.Errorf("%s, the state directory exists: %v", point, exists)
+		}
+	}
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/project"
+)
+
+// crashSite is the project of a crash in all the states that matter.
+type crashSite struct {
+	crash
+	dir      string   // where its projects are
+	template *program // the project before the command, which is never changed
+	// before, after and twice are what it shows before the command, after it,
+	// and after it was repeated.
+	before, after, twice []string
+	span                 time.Duration // that the command usually takes
+}
+
+// newCrashSite sets up the project of c, and runs the command undisturbed to see
+// what it does.
+func newCrashSite(t *testing.T, c crash) *crashSite {
+	t.Helper()
+	s := &crashSite{crash: c, dir: t.TempDir(), template: newProgram(t)}
+	s.template.write(t, "clean.json", `{"critic":"critic","findings":[]}`)
+	module, err := os.ReadFile(filepath.Join(repository, "plugins", "sdk", "examples", "c", "todo-scan.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.template.write(t, "todo-scan.wasm", string(module))
+	for name, text := range c.files {
+		s.template.write(t, name, text)
+	}
+	s.setUpLedger(t)
+	if c.cold {
+		if err := os.RemoveAll(filepath.Join(s.template.dir, "cache")); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	p := s.fresh(t)
+	s.before = look(t, p, "before the command")
+	began := time.Now()
+	if code := s.run(t, p, c.command); code != "" {
+		t.Fatalf("the undisturbed command fails with %s", code)
+	}
+	s.span = time.Since(began)
+	s.after = look(t, p, "after the command")
+	if code := s.run(t, p, c.command); code != c.again {
+		t.Fatalf("the repeated command says %q, want %q", code, c.again)
+	}
+	s.twice = look(t, p, "after the repeated command")
+	if c.again != "" && !slices.Equal(s.twice, s.after) {
+		t.Fatalf("a refused command changed\n%s\nto\n%s", lines(s.after), lines(s.twice))
+	}
+	return s
+}
+
+// setUpLedger runs the commands of the set-up.
+func (s *crashSite) setUpLedger(t *testing.T) {
+	t.Helper()
+	p := s.template
+	for i, command := range s.setUp {
+		if code := s.run(t, p, command); code != "" {
+			t.Fatalf("%s fails with %s", command, code)
+		}
+		if i == 0 && s.logged { // Who has the ledger open keeps the others from removing the log.
+			if _, err := openDatabase(t, ledgerOf(p)).ExecContext(t.Context(), "SELECT count(*) FROM events"); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if !s.logged {
+		return
+	}
+	// A copy that nobody has open is what a crash leaves.
+	s.template = s.fresh(t)
+	if info, err := os.Stat(ledgerOf(s.template) + "-wal"); err != nil || info.Size() == 0 {
+		t.Fatalf("the set-up leaves no log: %v", err)
+	}
+}
+
+func ledgerOf(p *program) string { return filepath.Join(p.dir, project.StateDir, "ledger.db") }
+
+// fresh returns a new copy of the project before the command.
+func (s *crashSite) fresh(t *testing.T) *program {
+	t.Helper()
+	dir, err := os.MkdirTemp(s.dir, "")
+	if err == nil {
+		err = copyTree(dir, s.template.dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &program{dir: dir}
+}
+
+// copyTree copies a folder with its modes, which matter to the program.
+func copyTree(to, from string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, strings.TrimPrefix(path, from))
+		if d.IsDir() {
+			return errors.Join(os.MkdirAll(target, 0o700), os.Chmod(target, info.Mode().Perm()))
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, data, info.Mode().Perm())
+	})
+}
+
+// run runs a command line and returns the code of its error, or "".
+func (s *crashSite) run(t *testing.T, p *program, command string) string {
+	t.Helper()
+	_, stderr, err := p.run(t.Context(), strings.Fields(command)...)
+	code := codeOf(stderr)
+	if (err == nil) != (code == "") {
+		t.Fatalf("%s: %v: %s", command, err, stderr)
+	}
+	return code
+}
+
+// judge holds a project in which the command was disturbed, as when says, against
+// the states before and after it, and repeats the command. acknowledged says that
+// it had printed its result. judge removes the project.
+func (s *crashSite) judge(t *testing.T, p *program, when string, acknowledged bool) {
+	t.Helper()
+	defer func() {
+		if err := os.RemoveAll(p.dir); err != nil {
+			t.Error(err)
+		}
+	}()
+	got := look(t, p, when)
+	before, after := s.begun(s.before), s.begun(s.after)
+	happened := slices.Equal(tidy(got), s.after) || slices.Equal(s.begun(got), after) && !slices.Equal(before, after)
+	if !happened && !slices.Equal(s.begun(got), before) {
+		t.Fatalf("%s, the project is neither as before nor as after the command:\n%s\nbefore:\n%s\nafter:\n%s",
+			when, lines(got), lines(s.before), lines(s.after))
+	}
+	if acknowledged && !happened {
+		t.Errorf("%s, the command has printed a result that is lost", when)
+	}
+
+	code := s.run(t, p, s.command)
+	want, wantCode := s.after, ""
+	switch {
+	case happened:
+		want, wantCode = s.twice, s.again
+	case len(s.parts) > 0 && s.again != "" && code == s.again:
+		want, wantCode = tidy(got), s.again // It does not go on with what it finds.
+	}
+	if code != wantCode {
+		t.Errorf("%s, having happened: %v: repeated, the command says %q, want %q", when, happened, code, wantCode)
+	}
+	now := look(t, p, when+" and repeated")
+	if !slices.Equal(tidy(now), want) {
+		t.Errorf("%s and repeated, the command leads to\n%s\nwant\n%s", when, lines(now), lines(want))
+	}
+}
+
+// tidy leaves out the drafts of files: a killed command may leave one behind, and
+// it is in nobody's way.
+func tidy(seen []string) []string {
+	return without(seen, ".switchyard/ledger.db.new-", ".switchyard/.switchyard.yaml.", ".switchyard/..gitignore.", ".switchyard.yaml.", ".switchyard.lock.", ".STATE.md.")
+}
+
+// begun leaves out what may be there before the command has happened, or lag
+// behind it until it is repeated: its parts, a verification's output, and STATE.md,
+// which follows the record.
+func (s *crashSite) begun(seen []string) []string {
+	return without(tidy(seen), append([]string{"STATE.md", ".switchyard/verify/"}, s.parts...)...)
+}
+
+// without leaves out the files whose paths begin in one of these ways.
+func without(seen []string, beginnings ...string) []string {
+	return slices.DeleteFunc(slices.Clone(seen), func(line string) bool {
+		path, isFile := strings.CutPrefix(line, "file ")
+		return isFile && slices.ContainsFunc(beginnings, func(b string) bool { return strings.HasPrefix(path, b) })
+	})
+}
+
+func lines(seen []string) string { return "\t" + strings.Join(seen, "\n\t") }
+
+// look returns all that a project shows: every file, every task and every event,
+// a line each. It fails unless the ledger is sound; when says at which moment.
+func look(t *testing.T, p *program, when string) []string {
+	t.Helper()
+	seen := files(t, p.dir)
+	e := host.New(host.Options{Project: project.Project{Root: p.dir, Dir: p.dir}, Now: time.Now})
+	defer func() { _ = e.Close(context.WithoutCancel(t.Context())) }()
+	report, err := e.Verify(t.Context())
+	if err != nil || !report.Sound() {
+		t.Fatalf("%s, the ledger is not sound: %v %v", when, report.Problems, err)
+	}
+	tasks, err := e.Tasks(t.Context())
+	if err != nil {
+		t.Fatalf("%s: %v", when, err)
+	}
+	for _, task := range tasks {
+		seen = append(seen, "task "+timeless(asJSON(t, task)))
+	}
+	for event, err := range e.Events(t.Context()) {
+		if err != nil {
+			t.Fatalf("%s: %v", when, err)
+		}
+		seen = append(seen, "event "+timeless(asJSON(t, event)))
+	}
+	return seen
+}
+
+// files lists the files of a project with their modes and digests. The ledger is
+// not among them, because look reads what is in it, nor is the cache.
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	var seen []string
+	root := os.DirFS(dir)
+	err := fs.WalkDir(root, ".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case path == "cache":
+			return fs.SkipDir
+		case d.IsDir(), path == ".switchyard/ledger.db", path == ".switchyard/ledger.db-wal", path == ".switchyard/ledger.db-shm":
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		data, err := fs.ReadFile(root, path)
+		seen = append(seen, fmt.Sprintf("file %s %v %x", path, info.Mode(), sha256.Sum256([]byte(timeless(string(data))))))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return seen
+}
+
+func asJSON(t *testing.T, value any) string {
+	t.Helper()
+	text, err := json.Marshal(value, json.Deterministic(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// timeless is a text without what is different each time: moments, durations, and
+// the hashes of the chain, which depend on them.
+func timeless(text string) string {
+	return regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z|"[0-9a-f]{64}"|"duration_ms":\d+`).ReplaceAllString(text, "...")
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// randomKills is at how many random moments the commands are killed, all of them
+// together.
+const randomKills = 500
+
+// crash is a command that is killed, in a project of its own, and what may be
+// seen afterwards. The project is then as it was before or as it is after the
+// command; a repetition finishes what has not happened.
+type crash struct {
+	name string
+	// files are those that the project has besides the ones of newCrashSite.
+	files map[string]string
+	// setUp are the command lines that lead to the state before, and command is
+	// the one that is killed. Their words are separated by spaces.
+	setUp   []string
+	command string
+	// again is the code with which the command refuses to happen a second time,
+	// "" where it does happen again.
+	again string
+	// logged leaves the ledger of the set-up as a crash leaves it, with a log that
+	// the command has to recover.
+	logged bool
+	// cold leaves no compiled plugin in the cache.
+	cold bool
+	// parts is how the paths of the files begin that it makes one by one: a killed
+	// command may leave some of them.
+	parts []string
+	// unwritable are the codes with which it may fail where it cannot write,
+	// besides those of the ledger.
+	unwritable []string
+}
+
+// crashes are the commands of the tests that disturb one: by killing it before every
+// write and at random moments, and by giving it no room or no right to write.
+func crashes() []crash {
+	pinned := map[string]string{"switchyard.yaml": "plugin_paths: [todo-scan.wasm]\n"}
+	stale := map[string]string{"switchyard.yaml": pinned["switchyard.yaml"], "switchyard.lock": "plugins: []\n"}
+	asking := map[string]string{"ask.json": `{"critic":"critic","findings":[{"category":"question-to-user","remediation":"x"}]}`}
+	first := []string{"round T --report style.json"}
+	stuck := []string{"round T --max-rounds 1 --report style.json"}
+	phases := []string{
+		"phase start T --query retry",
+		"phase research T --force --reason known",
+		"audit T --agent np-executor --search retry",
+		`audit T --agent np-executor --tool-use-log ["knowledge-search"] --run 1`,
+		"phase draft T --verify-cmd true",
+		"audit T --agent np-critic --tool-use-log [] --run 2",
+		"phase review T --report clean.json",
+		"phase commit T",
+	}
+	return []crash{
+		{name: "first event", command: "round T --report style.json"},
+		{name: "first event, this round only", command: "round T --round 1 --report style.json", again: "round-shifted"},
+		{name: "first event, nothing compiled", command: "round T --report style.json", cold: true},
+		{name: "later event", setUp: first, command: "round T --round 2 --report style.json", again: "round-shifted"},
+		{name: "later event, same round", setUp: first, command: "round T --round 2 --report plan.json"},
+		{name: "later event, after a crash", setUp: []string{first[0], first[0]}, logged: true, command: "round T --round 3 --report style.json", again: "task-stuck"},
+		{name: "event of another task", setUp: first, command: "round U --round 1 --report style.json", again: "round-shifted"},
+		{name: "commit", setUp: first, command: "round T --report clean.json --verify-cmd true", again: "task-committed"},
+		{name: "stuck", command: stuck[0], again: "task-stuck"},
+		{name: "resume", setUp: stuck, command: "resume T --rounds +2", again: "task-not-stuck"},
+		{name: "answer", files: asking, setUp: []string{"round T --report ask.json"}, command: "answer T --text yes"},
+		{name: "phase start", command: phases[0], again: "task-started"},
+		{name: "phase research", setUp: phases[:1], command: phases[1]},
+		{name: "audit of a search", setUp: phases[:2], command: phases[2]},
+		{name: "audit of a run", setUp: phases[:3], command: phases[3]},
+		{name: "phase draft", setUp: phases[:4], command: phases[4]},
+		{name: "phase review", setUp: phases[:6], command: phases[6]},
+		{name: "phase commit", setUp: phases[:7], command: phases[7], again: "task-committed"},
+		{name: "phase stuck", setUp: first, command: "phase stuck T --reason because"},
+		{name: "reading", setUp: first, command: "status"},
+		{name: "reading, after a crash", setUp: []string{first[0], first[0]}, logged: true, command: "explain T"},
+		{name: "init", command: "init", parts: []string{"switchyard.yaml", ".switchyard/.gitignore"}, unwritable: []string{"file-unwritable"}},
+		{name: "plugin lock", files: pinned, command: "plugin lock", unwritable: []string{"file-unwritable"}},
+		{name: "plugin lock, again", files: stale, command: "plugin lock", unwritable: []string{"file-unwritable"}},
+		{name: "plugin new", command: "plugin new --lang c scan", again: "plugin-scaffold-exists", parts: []string{"scan/"}, unwritable: []string{"plugin-scaffold-unwritable"}},
+	}
+}
+
+// TestKilledAtRandomMoments kills every command at random moments of the time
+// that it usually takes.
+func TestKilledAtRandomMoments(t *testing.T) {
+	if testing.Short() {
+		t.Skipf("%d kills take half a minute", randomKills)
+	}
+	all := crashes()
+	for i, c := range all {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newCrashSite(t, c)
+			died := 0
+			for n := i; n < randomKills; n += len(all) {
+				if s.killAfter(t, rand.N(s.span)) {
+					died++
+				}
+			}
+			t.Logf("%d kills met the command, which takes %v", died, s.span)
+			if died == 0 {
+				t.Error("no kill met the command")
+			}
+		})
+	}
+}
+
+// killAfter kills the command after so long, unless it is over by then, and
+// reports whether it was not.
+func (s *crashSite) killAfter(t *testing.T, delay time.Duration) bool {
+	t.Helper()
+	p := s.fresh(t)
+	cmd := p.command(t.Context(), strings.Fields(s.command)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(delay)
+	_ = cmd.Process.Kill() // It may be over.
+	err := cmd.Wait()
+	_, failed := errors.AsType[*exec.ExitError](err)
+	if err != nil && !failed || stderr.Len() > 0 {
+		t.Fatalf("%v: %s", err, stderr.Bytes())
+	}
+	s.judge(t, p, "killed after "+delay.String(), isWhole(stdout.Bytes()))
+	return failed
+}
+
+// isWhole reports whether a command has printed its whole result: who has read
+// that may rely on it.
+func isWhole(stdout []byte) bool {
+	return jsontext.Value(stdout).IsValid()
+}

@@ -1,0 +1,253 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	pageSize = 4096 // bytes: the unit in which room is given, SQLite's and tmpfs's
+	maxPages = 64   // more than any command of the table writes
+)
+
+// TestFullDisk gives every command so much room on a disk: none, a page, two, and
+// so on until it is enough.
+func TestFullDisk(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs every command some dozen times")
+	}
+	for _, c := range crashes() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newCrashSite(t, c)
+			disk := newDisk(t)
+			s.grow(t, func(pages int) bool {
+				p := s.freshOn(t, disk)
+				fill(t, disk, pages)
+				cmd := p.command(t.Context(), strings.Fields(s.command)...)
+				when := fmt.Sprintf("with %d pages of room", pages)
+				return s.denied(t, cmd, "ledger-io", when, func() *program {
+					if err := os.Remove(filler(disk)); err != nil {
+						t.Fatal(err)
+					}
+					return s.saved(t, p)
+				})
+			})
+		})
+	}
+}
+
+// TestFileSizeLimit does the same with a limit on the size of a file.
+func TestFileSizeLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it runs every command some dozen times")
+	}
+	for _, c := range crashes() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newCrashSite(t, c)
+			s.grow(t, func(pages int) bool {
+				p := s.fresh(t)
+				cmd := p.command(t.Context(), strings.Fields(s.command)...)
+				// The shell counts in half a KiB.
+				limited := exec.CommandContext(t.Context(), "sh", append([]string{
+					"-c", `ulimit -f "$0" && exec "$@"`, strconv.Itoa(pages * pageSize / 512), cmd.Path,
+				}, cmd.Args[1:]...)...)
+				limited.Env = cmd.Env
+				when := fmt.Sprintf("with files of %d pages", pages)
+				return s.denied(t, limited, "ledger-io", when, func() *program { return p })
+			})
+		})
+	}
+}
+
+// TestReadOnlyDirectory runs every command where nothing can be written.
+func TestReadOnlyDirectory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it sets up a project for every command")
+	}
+	for _, c := range crashes() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newCrashSite(t, c)
+			p, unseal := s.sealed(t)
+			cmd := p.command(t.Context(), strings.Fields(s.command)...)
+			if s.denied(t, cmd, "state-unwritable", "in a read-only directory", func() *program {
+				unseal()
+				return s.saved(t, p)
+			}) {
+				s.wantReading(t)
+			}
+		})
+	}
+}
+
+// wantReading fails where a command that changes something has succeeded without
+// writing. One that only reads may: a crash leaves the files that it needs.
+func (s *crashSite) wantReading(t *testing.T) {
+	t.Helper()
+	if !slices.Equal(s.before, s.after) {
+		t.Error("the command succeeds without writing")
+	}
+}
+
+// grow gives more and more pages to attempt until it reports success.
+func (s *crashSite) grow(t *testing.T, attempt func(pages int) bool) {
+	t.Helper()
+	for pages := range maxPages {
+		if attempt(pages) {
+			t.Logf("%d pages are enough", pages)
+			if pages == 0 {
+				s.wantReading(t)
+			}
+			return
+		}
+	}
+	t.Errorf("%d pages are not enough", maxPages)
+}
+
+// denied runs cmd, the command in want of something, and reports whether it
+// succeeds all the same; if not, it has to fail with code, the ledger's, or one of
+// its own. Of the project that relieve then returns, where nothing is lacking any
+// more, as much is wanted as after a crash.
+func (s *crashSite) denied(t *testing.T, cmd *exec.Cmd, code, when string, relieve func() *program) bool {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if err == nil && !isWhole(stdout.Bytes()) {
+		t.Errorf("%s, the command succeeds and prints %q", when, stdout.Bytes())
+	}
+	codes := append([]string{code}, s.unwritable...)
+	if err != nil && (!slices.Contains(codes, codeOf(stderr.Bytes())) || stdout.Len() > 0) {
+		t.Errorf("%s: %v, want one of %v: %s %s", when, err, codes, stdout.Bytes(), stderr.Bytes())
+	}
+	s.judge(t, relieve(), when, err == nil)
+	return err == nil
+}
+
+// newDisk mounts a small file system. Only the calling goroutine and the processes
+// that it starts see it: nothing else of the test does.
+func newDisk(t *testing.T) string {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("skipped: only root may mount a file system")
+	}
+	runtime.LockOSThread() // It ends with the goroutine, and its name space with it.
+	dir := t.TempDir()
+	err := unix.Unshare(unix.CLONE_NEWNS)
+	if err == nil {
+		err = unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+	}
+	if err == nil {
+		err = unix.Mount("tmpfs", dir, "tmpfs", 0, "size=2m,mode=0700")
+	}
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
+		t.Skipf("skipped: no file system can be mounted here: %v", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+func filler(disk string) string { return filepath.Join(disk, "filler") }
+
+// fill takes all of a disk but so many pages.
+func fill(t *testing.T, disk string, pages int) {
+	t.Helper()
+	f, err := os.Create(filler(disk))
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int64(0)
+	for err == nil {
+		var n int
+		n, err = f.Write(make([]byte, pageSize))
+		size += int64(n)
+	}
+	if !errors.Is(err, unix.ENOSPC) {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Truncate(size-int64(pages)*pageSize), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// freshOn is fresh, on a disk that has no other project.
+func (s *crashSite) freshOn(t *testing.T, disk string) *program {
+	t.Helper()
+	p := &program{dir: filepath.Join(disk, "project")}
+	if err := errors.Join(os.RemoveAll(p.dir), copyTree(p.dir, s.template.dir)); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// saved copies a project from a disk to where all of the test sees it, and then
+// wants the command to do in its old place what it does in any.
+func (s *crashSite) saved(t *testing.T, p *program) *program {
+	t.Helper()
+	dir, err := os.MkdirTemp(s.dir, "")
+	if err == nil {
+		err = copyTree(dir, p.dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code := s.run(t, p, s.command); code != "" && code != s.again {
+		t.Errorf("once it is possible again, the command fails with %s", code)
+	}
+	return &program{dir: dir}
+}
+
+// sealed returns a fresh project in which nothing can be written, and what makes
+// it possible again.
+func (s *crashSite) sealed(t *testing.T) (p *program, unseal func()) {
+	t.Helper()
+	if os.Geteuid() != 0 { // Permissions bind everybody but root.
+		p = s.fresh(t)
+		folders := []string{p.dir, filepath.Dir(ledgerOf(p))}
+		change := func(mode os.FileMode) {
+			for _, dir := range folders {
+				if err := os.Chmod(dir, mode); err != nil && !errors.Is(err, os.ErrNotExist) {
+					t.Fatal(err)
+				}
+			}
+		}
+		change(0o500)
+		return p, func() { change(0o700) }
+	}
+	disk := newDisk(t)
+	p = s.freshOn(t, disk)
+	// A second mount over the first one can become read-only even while a process
+	// that another test starts has inherited a file from us.
+	err := unix.Mount(disk, disk, "", unix.MS_BIND, "")
+	if err == nil {
+		err = unix.Mount("", disk, "", unix.MS_REMOUNT|unix.MS_BIND|unix.MS_RDONLY, "")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, func() {
+		if err := unix.Unmount(disk, unix.MNT_DETACH); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

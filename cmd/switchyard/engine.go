@@ -1,0 +1,32 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/plugins"
+)
+
+// with runs a command's work on an engine for the project that the flags name.
+func (a *app) with(ctx context.Context, work func(*host.Engine) error) error {
+	p, err := a.project()
+	if err != nil {
+		return err
+	}
+	e := a.engine(p)
+	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
+	return work(e)
+}
+
+// engine is one for a project. The caller must close it.
+func (a *app) engine(p project.Project) *host.Engine {
+	return host.New(host.Options{
+		Project: p,
+		Plugins: plugins.Config{CacheDir: cacheDir()},
+		Now:     time.Now,
+		By:      a.by(),
+		Warn:    a.warn,
+	})
+}

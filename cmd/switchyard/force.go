@@ -1,0 +1,44 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/task"
+)
+
+// codeReasonMissing: a gate is to be forced, and nobody says why.
+const codeReasonMissing fault.Code = "force-reason-missing"
+
+// forceFlags pass a gate on a person's word, which is recorded for ever.
+type forceFlags struct {
+	force  bool
+	reason string
+}
+
+func (f *forceFlags) register(flags *pflag.FlagSet, what string) {
+	flags.BoolVar(&f.force, "force", false, what+"; needs --reason, and is recorded for ever")
+	flags.StringVar(&f.reason, "reason", "", "why: `TEXT`")
+}
+
+// request returns the person's word, nil for none.
+func (f *forceFlags) request(a *app) (*task.Force, error) {
+	switch {
+	case !f.force && f.reason != "":
+		return nil, usagef("--reason says why a gate is forced; --force is missing")
+	case !f.force:
+		return nil, nil
+	default:
+		return newForce(a, f.reason)
+	}
+}
+
+// newForce is a person's word, which needs its reason.
+func newForce(a *app, reason string) (*task.Force, error) {
+	if strings.TrimSpace(reason) == "" {
+		return nil, fault.New(codeReasonMissing, "a gate is forced without a reason")
+	}
+	return &task.Force{Reason: short(reason, maxReason), By: a.by()}, nil
+}

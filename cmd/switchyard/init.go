@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/nubos"
+	"github.com/switchyard-dev/switchyard/host/project"
+)
+
+// initialized is what init did.
+type initialized struct {
+	// Folder is the project's root now.
+	Folder  string   `json:"folder"`
+	Created []string `json:"created"`
+	// Tasks are those that were taken over, and Left what was not; both nil
+	// without --from.
+	Tasks []host.TaskStatus `json:"tasks,omitzero"`
+	Left  []nubos.Left      `json:"left,omitzero"`
+}
+
+func newInitCmd(a *app) *cobra.Command {
+	var from string
+	cmd := &cobra.Command{
+		Use:   "init [--from .nubos-pilot]",
+		Short: "Set a project up",
+		Long: `Init makes the current folder, or that of -C, a project: it creates
+switchyard.yaml, in which every key is explained and none is set, and
+.switchyard/.gitignore, which keeps the state out of version control. It replaces
+nothing and can be repeated. No project needs it: what is not configured has a
+default.
+
+With --from it takes over from nubos-pilot: its settings, and the tasks in flight
+with their rounds, caps, findings and forced gates. Evidence is not taken over:
+drafts are verified and reviewed again. What it could not take over, it lists.`,
+		Example: `  switchyard init
+  switchyard init --from .nubos-pilot`,
+		Args: noArgs,
+	}
+	cmd.Flags().StringVar(&from, "from", "", "take over from nubos-pilot's folder `DIR`")
+	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
+		result, err := a.init(ctx, cmd.Flags().Changed("from"), from)
+		if err != nil {
+			return err
+		}
+		return a.print(result, func(p *page) { p.initialized(result) })
+	})
+	return cmd
+}
+
+func (a *app) init(ctx context.Context, importing bool, from string) (initialized, error) {
+	p, err := a.project()
+	if err != nil {
+		return initialized{}, err
+	}
+	result := initialized{Folder: p.Dir}
+	var read nubos.Import
+	if importing {
+		if from == "" {
+			return result, usagef("--from is empty")
+		}
+		folder, err := p.Folder(from)
+		if err != nil {
+			return result, err
+		}
+		if read, err = nubos.Read(ctx, folder); err != nil {
+			return result, err
+		}
+	}
+	if result.Created, err = project.Init(ctx, p.Dir, settings(read.Settings)); err != nil || !importing {
+		return result, err
+	}
+	e := a.engine(project.Project{Root: p.Dir, Dir: p.Dir})
+	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
+	imports, err := e.Import(ctx, read.Tasks)
+	result.Tasks, result.Left = imports.Tasks, append(read.Left, imports.Left...)
+	return result, err
+}
+
+// settings are those of nubos-pilot in our terms.
+func settings(s nubos.Settings) project.Settings {
+	ours := project.Settings{MaxRounds: s.MaxRounds, Researchers: s.Researchers, VerifyRuns: s.VerifyRuns}
+	off := func(b *bool) bool { return b != nil && !*b }
+	if off(s.Architect) || off(s.TestWriter) {
+		ours.Phases = []string{}
+		if !off(s.Architect) {
+			ours.Phases = append(ours.Phases, project.PhaseDesign)
+		}
+		if !off(s.TestWriter) {
+			ours.Phases = append(ours.Phases, project.PhaseTests)
+		}
+	}
+	return ours
+}
+
+// initialized shows what init did.
+func (p *page) initialized(i initialized) {
+	if len(i.Created) == 0 {
+		p.line("nothing to create: %s is set up", i.Folder)
+	}
+	for _, file := range i.Created {
+		p.line("created %s", filepath.Join(i.Folder, filepath.FromSlash(file)))
+	}
+	for _, t := range i.Tasks {
+		p.line("took over %s: %s, round %s", t.TaskID, p.paint(statusColor(t.Status), string(t.Status)), rounds(t))
+	}
+	if len(i.Left) > 0 {
+		p.line("")
+		p.line("%s", p.paint(bold, "Not taken over"))
+		rows := make([][]cell, len(i.Left))
+		for n, left := range i.Left {
+			rows[n] = []cell{{left.What, plain}, {left.Why, plain}}
+		}
+		p.table([]string{"WHAT", "WHY"}, rows)
+	}
+}

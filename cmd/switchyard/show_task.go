@@ -1,0 +1,230 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// task shows one task.
+func (p *page) task(t host.TaskDetail) {
+	p.standing(t.TaskStatus)
+	if t.Questions != nil {
+		p.questions(t.TaskID, t.Questions.Open)
+		p.answers(t.Questions.Answers)
+	}
+	if len(t.Findings) > 0 {
+		p.line("")
+		p.findings(t.Findings)
+	}
+}
+
+// standing says where a task stands and why.
+func (p *page) standing(t host.TaskStatus) {
+	p.line("%s  %s, round %s", p.paint(statusColor(t.Status), string(t.Status)), t.TaskID, rounds(t))
+	switch last := t.Last; {
+	case last != nil:
+		p.line("  round %d went to %s (%s) with %s, %s", last.Round, last.NextAction, last.Reason, plural(last.FindingCount, "finding"), t.UpdatedAt)
+	default:
+		p.line("  no round is decided yet, %s", t.UpdatedAt)
+	}
+	if t.Phase != "" && t.Status == task.Open {
+		p.line("  phase %s is done", t.Phase)
+	}
+	if t.Stop != nil {
+		p.line("  %s in round %d by %s: %s", p.paint(red, "stuck"), t.Stop.Round, t.Stop.By, t.Stop.Reason)
+	}
+	if n := len(t.Violations); n > 0 {
+		p.line("  %s against rule 9 not yet routed", plural(n, "violation"))
+	}
+	switch {
+	case t.Overrides > 0 && t.Forced == nil:
+		p.line("  %s before it was imported", p.paint(red, plural(t.Overrides, "forced gate")))
+	case t.Forced != nil:
+		p.line("  %s, last %s in round %d by %s: %s", p.paint(red, plural(t.Overrides, "forced gate")), t.Forced.Phase, t.Forced.Round, t.Forced.By, t.Forced.Reason)
+	}
+}
+
+// rounds says which round of how many.
+func rounds(t host.TaskStatus) string {
+	if t.MaxRounds == 0 {
+		return strconv.Itoa(t.Round)
+	}
+	return fmt.Sprintf("%d of %d", t.Round, t.MaxRounds)
+}
+
+// tasks shows all tasks, those that need somebody first.
+func (p *page) tasks(tasks []host.TaskStatus) {
+	if len(tasks) == 0 {
+		p.line("no tasks yet")
+		return
+	}
+	header := []string{"TASK", "STATUS", "ROUND", "WENT TO", "REASON", "FINDINGS", "UPDATED"}
+	forced := slices.ContainsFunc(tasks, func(t host.TaskStatus) bool { return t.Overrides > 0 })
+	if forced {
+		header = append(header, "FORCED")
+	}
+	rows := make([][]cell, 0, len(tasks))
+	for _, status := range []task.Status{task.Stuck, task.Waiting, task.Open, task.Committed} {
+		for i := range tasks {
+			if tasks[i].Status == status {
+				rows = append(rows, taskRow(&tasks[i], forced))
+			}
+		}
+	}
+	p.table(header, rows)
+}
+
+// taskRow is a task's row, with a column for its forced gates where any task
+// has one.
+func taskRow(t *host.TaskStatus, forced bool) []cell {
+	round := strconv.Itoa(t.Round)
+	if t.MaxRounds > 0 {
+		round += "/" + strconv.Itoa(t.MaxRounds)
+	}
+	to, reason, findings := "-", "-", "-"
+	if t.Last != nil {
+		to, reason, findings = t.Last.NextAction, t.Last.Reason, strconv.Itoa(t.Last.FindingCount)
+	}
+	if t.Stop != nil {
+		reason, findings = t.Stop.Reason, strconv.Itoa(t.Stop.FindingCount)
+		if t.Last == nil || !task.Ends(t.Last.NextAction, t.Last.DestinationKind) {
+			to = string(task.Stuck) // A person put it there, not a decision.
+		}
+	}
+	row := []cell{
+		{t.TaskID, plain}, {string(t.Status), statusColor(t.Status)}, {round, plain},
+		{to, actionColor(to)}, {reason, plain}, {findings, plain}, {t.UpdatedAt, dim},
+	}
+	if forced {
+		times := ""
+		if t.Overrides > 0 {
+			times = plural(t.Overrides, "gate")
+		}
+		row = append(row, cell{times, red})
+	}
+	return row
+}
+
+// step shows what a command left of a task.
+func (p *page) step(s host.Step) {
+	if s.Recorded == nil {
+		p.line("nothing to do: this was recorded before")
+	}
+	p.standing(s.TaskStatus)
+	if s.Questions != nil {
+		p.questions(s.TaskID, s.Questions.Open)
+		p.answers(s.Questions.Answers)
+	}
+}
+
+// questions shows what waits for the user, and how it is answered where a task
+// waits for that.
+func (p *page) questions(id string, questions []task.Question) {
+	for _, q := range questions {
+		p.line("")
+		p.line("%s  %s", p.paint(yellow, "question "+q.Fingerprint), q.Text)
+		for i, choice := range q.Choices {
+			p.line("  %d  %s", i+1, choice)
+		}
+		if q.Default != "" {
+			p.line("  default: %s", q.Default)
+		}
+		if q.ExpiresAt != "" {
+			p.line("  until %s", q.ExpiresAt)
+		}
+	}
+	if id != "" && len(questions) > 0 {
+		how := "--text TEXT"
+		if len(questions[0].Choices) > 0 {
+			how = "--choice N"
+		}
+		if len(questions) > 1 {
+			how = "--question FINGERPRINT " + how
+		}
+		p.line("  answer with: switchyard answer %s %s", id, how)
+	}
+}
+
+func (p *page) answers(answers []task.Answer) {
+	for _, a := range answers {
+		p.line("")
+		p.line("%s  %s, by %s", p.paint(green, "answer "+a.Fingerprint), a.Text, a.By)
+	}
+}
+
+// verification says how a draft was verified.
+func (p *page) verification(v host.Verification) {
+	how := v.Command
+	if v.Claimed {
+		how = "as the caller says"
+	}
+	if v.Runs > 1 {
+		how += fmt.Sprintf(" (%d runs)", v.Runs)
+	}
+	if v.ExitCode != nil {
+		how += fmt.Sprintf(", exit code %d", *v.ExitCode)
+	}
+	p.line("verification is %s: %s", p.paint(verifyColor(v.Outcome), string(v.Outcome)), how)
+	if v.Output != "" {
+		p.line("  output: %s (%s)", v.Output, size(v.OutputBytes))
+	}
+	if v.Outcome == policies.Red && v.Excerpt != "" {
+		p.block(v.Excerpt)
+	}
+}
+
+func verifyColor(v policies.Verify) string {
+	switch v {
+	case policies.Green:
+		return green
+	case policies.Red:
+		return red
+	default:
+		return plain
+	}
+}
+
+// drafted shows what became of a draft.
+func (p *page) drafted(d host.Drafted) {
+	if d.Decision != nil {
+		p.decision(*d.Decision)
+		return
+	}
+	p.standing(d.TaskStatus)
+	p.verification(d.Verification)
+}
+
+// audited shows a stamp.
+func (p *page) audited(a host.Audited) {
+	if a.Recorded == nil {
+		p.line("nothing to do: this run was stamped before")
+	}
+	s := a.Stamp
+	p.line("%s stamped in round %d of %s: %s, %s, %d credited", s.Agent, s.Round, a.TaskID,
+		plural(s.ToolUses, "tool use"), plural(s.SearchCalls, "search call"), s.Credited)
+	if s.Violation != "" {
+		p.line("  %s: it is a finding of the next decision", p.paint(red, string(s.Violation)))
+	}
+}
+
+// stamps lists all stamps of a task.
+func (p *page) stamps(stamps []host.StampEntry) {
+	if len(stamps) == 0 {
+		p.line("no stamps")
+		return
+	}
+	rows := make([][]cell, len(stamps))
+	for i, s := range stamps {
+		rows[i] = []cell{
+			{strconv.Itoa(s.Round), plain}, {s.Agent, plain}, {string(s.Source), plain}, {s.By, plain}, {strconv.Itoa(s.ToolUses), plain},
+			{strconv.Itoa(s.Credited), plain}, {cmp.Or(string(s.Violation), "-"), plain}, {s.At, dim},
+		}
+	}
+	p.table([]string{"ROUND", "AGENT", "SOURCE", "BY", "TOOLS", "SEARCHES", "VIOLATION", "AT"}, rows)
+}

@@ -1,0 +1,98 @@
+package host
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/host/task"
+)
+
+// AuditRequest says what an agent did that the host did not run itself.
+type AuditRequest struct {
+	// Round is the round that the agent ran in, 0 for the task's.
+	Round int
+	Agent string
+	// Run identifies the run, "" where nobody knows: a run is stamped once.
+	Run string
+	// Tools are the names of the tools that it used, each as often as it did.
+	Tools []string
+}
+
+// Audited is a stamp in its place.
+type Audited struct {
+	Step
+	Stamp task.Stamp `json:"stamp"`
+}
+
+// Audit stamps by hand that an agent ran in the task's round, and holds it
+// against rule 9.
+func (e *Engine) Audit(ctx context.Context, id string, req AuditRequest) (Audited, error) {
+	config, err := e.project.Config(ctx, task.MaxRounds)
+	if err != nil {
+		return Audited{}, err
+	}
+	step, err := e.step(ctx, id, task.Audit{
+		Round: req.Round, Agent: req.Agent, Source: task.ByHand, By: e.by, Run: req.Run, Tools: req.Tools,
+		Audited: config.Audit.Agents, SearchTools: config.Audit.SearchTools,
+	})
+	if err != nil {
+		return Audited{}, err
+	}
+	a := Audited{Step: step}
+	for _, stamp := range step.Stamps {
+		if stamp.Agent == req.Agent && stamp.Run == req.Run {
+			a.Stamp = stamp // The newest one.
+		}
+	}
+	return a, nil
+}
+
+// SearchRequest says that an agent searched.
+type SearchRequest struct {
+	// Round is the round that it searched in, 0 for the task's.
+	Round int
+	// Agent is "" where nobody knows which it was.
+	Agent, Query string
+}
+
+// Search records by hand that an agent searched.
+func (e *Engine) Search(ctx context.Context, id string, req SearchRequest) (Step, error) {
+	return e.step(ctx, id, task.Look{Round: req.Round, Agent: req.Agent, Query: req.Query, Source: task.ByHand, By: e.by})
+}
+
+// StampEntry is a stamp with its time.
+type StampEntry struct {
+	task.Stamp
+	At    string `json:"at"`
+	Event Event  `json:"event"`
+}
+
+// Stamps lists every stamp of a task, oldest first.
+func (e *Engine) Stamps(ctx context.Context, id string) ([]StampEntry, error) {
+	s, err := e.begin(ctx, id)
+	defer s.close()
+	if err != nil {
+		return nil, err
+	}
+	if s.head.N == 0 {
+		return nil, notFound(id)
+	}
+	stamps := []StampEntry{}
+	for event, err := range s.ledger.Events(ctx, id, 1) {
+		if err != nil {
+			return nil, err
+		}
+		if event.Kind != string(task.KindStamped) {
+			continue
+		}
+		var body struct {
+			Event task.Stamped `json:"event"`
+		}
+		if err := json.Unmarshal(event.Body, &body); err != nil {
+			return nil, tampered(id, "event %d cannot be read: %w", event.N, err)
+		}
+		stamps = append(stamps, StampEntry{Stamp: body.Event.Stamp, At: event.At, Event: Event{N: event.N, Hash: event.Hash}})
+	}
+	return stamps, nil
+}

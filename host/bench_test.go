@@ -1,0 +1,286 @@
+package host_test
+
+import (
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/finding"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/task"
+)
+
+// scaleTurns is how often every command is measured on every ledger. A turn
+// takes two rounds, of which a task has no more than 100.
+const scaleTurns = 25
+
+// BenchmarkScale shows that a command costs no more than a logarithm of its
+// task's history, and of the number of other tasks. Every command is measured on
+// every ledger in turns, so that all share whatever else the machine is doing.
+// The medians are logged side by side, in milliseconds, and what the largest
+// ledgers cost compared with the smallest.
+func BenchmarkScale(b *testing.B) {
+	commands := scaleCommands()
+	for b.Loop() {
+		grounds := []*ground{
+			newGround(b, 10, 0), newGround(b, 1_000, 0), newGround(b, 100_000, 0), newGround(b, 10, 1_000), newGround(b, 10, 10_000),
+		}
+		for range scaleTurns {
+			for _, command := range commands {
+				for _, g := range grounds {
+					g.measure(b, command)
+				}
+			}
+		}
+		b.Logf("\n%s", scaleTable(commands, grounds))
+	}
+	b.ReportMetric(0, "ns/op") // All of it together means nothing.
+}
+
+// scaleTable lays the medians of what commands took out.
+func scaleTable(commands []scaleCommand, grounds []*ground) string {
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
+	row := func(name string, value func(command string) string) {
+		fmt.Fprintf(table, "%s\t", name)
+		for _, c := range commands {
+			fmt.Fprintf(table, "%s\t", value(c.name))
+		}
+		fmt.Fprintln(table)
+	}
+	ratio := func(above, below *ground) func(string) string {
+		return func(c string) string {
+			return fmt.Sprintf("x%.2f", float64(median(above.took[c]))/float64(median(below.took[c])))
+		}
+	}
+	row("events, other tasks", func(c string) string { return c })
+	for _, g := range grounds {
+		row(fmt.Sprintf("%d, %d", g.events, g.others), func(c string) string {
+			return fmt.Sprintf("%.2f", float64(median(g.took[c]).Microseconds())/1000)
+		})
+	}
+	row("100,000 to 10 events", ratio(grounds[2], grounds[0]))
+	row("10,000 to 0 tasks", ratio(grounds[4], grounds[0]))
+	_ = table.Flush() // A strings.Builder takes everything.
+	return text.String()
+}
+
+func median(d []time.Duration) time.Duration {
+	d = slices.Sorted(slices.Values(d))
+	return d[len(d)/2]
+}
+
+// scaleCommand is what BenchmarkScale measures on task T.
+type scaleCommand struct {
+	name string
+	// prepare does what is not measured.
+	prepare func(b *testing.B, g *ground) (run func() error)
+}
+
+// scaleCommands are the commands in the order of a turn: a decision uses the stamp
+// up, what is stopped is resumed, and what is asked is answered. Explain 1 is
+// about the round before all of the history; a wait is one look.
+func scaleCommands() []scaleCommand {
+	return []scaleCommand{
+		{"audit", func(b *testing.B, g *ground) func() error {
+			req := host.AuditRequest{Agent: task.AgentCritic, Run: fmt.Sprint(g.turn), Tools: []string{"Read", "knowledge-search"}}
+			return func() error { _, err := g.engine.Audit(b.Context(), "T", req); return err }
+		}},
+		{"round", func(b *testing.B, g *ground) func() error {
+			req := request(g.mixture())
+			return func() error { _, err := g.engine.Round(b.Context(), "T", req); return err }
+		}},
+		{"status", func(b *testing.B, g *ground) func() error {
+			return func() error { _, err := g.engine.Task(b.Context(), "T"); return err }
+		}},
+		{"explain", func(b *testing.B, g *ground) func() error {
+			return func() error { _, err := g.engine.Explain(b.Context(), "T", 0); return err }
+		}},
+		{"explain 1", func(b *testing.B, g *ground) func() error {
+			return func() error { _, err := g.engine.Explain(b.Context(), "T", 1); return err }
+		}},
+		{"wait", func(b *testing.B, g *ground) func() error {
+			return func() error { return g.engine.Wait(b.Context(), "T", 0) }
+		}},
+		{"stop", func(b *testing.B, g *ground) func() error {
+			return func() error { _, err := g.engine.Stop(b.Context(), "T", host.StopRequest{Reason: "bench"}); return err }
+		}},
+		{"resume", func(b *testing.B, g *ground) func() error {
+			req := host.ResumeRequest{Mode: task.MoreRounds, Rounds: 1, Reason: "bench"}
+			return func() error { _, err := g.engine.Resume(b.Context(), "T", req); return err }
+		}},
+		{"answer", func(b *testing.B, g *ground) func() error {
+			if _, err := g.engine.Round(b.Context(), "T", request(`{"critic":"critic","findings":[{"category":"question-to-user"}]}`)); err != nil {
+				b.Fatal(err)
+			}
+			return func() error { _, err := g.engine.Answer(b.Context(), "T", host.AnswerRequest{Text: "yes"}); return err }
+		}},
+	}
+}
+
+// ground is a project with task T, which has so many events, and so many other
+// tasks.
+type ground struct {
+	root           string
+	events, others int
+	engine         *host.Engine
+	turn           int                        // counts what was measured
+	took           map[string][]time.Duration // by command
+}
+
+// measure runs a command once.
+func (g *ground) measure(b *testing.B, command scaleCommand) {
+	b.Helper()
+	g.turn++
+	run := command.prepare(b, g)
+	start := time.Now()
+	err := run()
+	g.took[command.name] = append(g.took[command.name], time.Since(start))
+	if err != nil {
+		b.Fatalf("%s, %d events, %d other tasks: %v", command.name, g.events, g.others, err)
+	}
+}
+
+// newGround makes a project by real rounds and then more of the same: round 1 is
+// one decision, and all others are of round 2, each with one finding of the one
+// before and two new ones.
+func newGround(b testing.TB, events, others int) *ground {
+	b.Helper()
+	root := b.TempDir()
+	// A policy that lets a task stay in its round for ever.
+	if err := os.WriteFile(filepath.Join(root, project.ConfigFile), []byte("policy: routing@1.1.0\nmax_rounds: 40\n"), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	g := &ground{root: root, events: events, others: others, engine: newEngine(b, root, noon), took: make(map[string][]time.Duration)}
+	for _, report := range []string{issues, planReport(0, 1, 2)} {
+		if _, err := g.engine.Round(b.Context(), "T", request(report)); err != nil {
+			b.Fatal(err)
+		}
+	}
+	state := filepath.Join(root, project.StateDir)
+	multiply(b, state, others)
+	prolong(b, state, events)
+	return g
+}
+
+// planReport is a report of findings that keep the task in its round.
+func planReport(numbers ...int) string {
+	items := make([]string, len(numbers))
+	for i, n := range numbers {
+		items[i] = fmt.Sprintf(`{"category":"infrastructure-mismatch","severity":"fail","file":%q,"line":1,"remediation":"Plan for it"}`, fileOf(n))
+	}
+	return `{"critic":"critic","findings":[` + strings.Join(items, ",") + `]}`
+}
+
+// fileOf is the file of a finding of planReport. All are of one length.
+func fileOf(n int) string { return fmt.Sprintf("src/%012d.go", n) }
+
+func fingerprintOf(n int) string {
+	file, line := fileOf(n), 1
+	return finding.Fingerprint("infrastructure-mismatch", &file, &line, "Plan for it")
+}
+
+// mixture is a report of twenty findings: ten from all over the task's history,
+// and ten that it has never had.
+func (g *ground) mixture() string {
+	var numbers []int
+	for i := range 10 {
+		numbers = append(numbers, i*2*g.events/10, 1_000_000_000+10*g.turn+i)
+	}
+	return planReport(numbers...)
+}
+
+// prolong appends variants of task T's newest decision until it has so many
+// events.
+func prolong(b testing.TB, state string, events int) {
+	b.Helper()
+	l, err := host.OpenLedger(b.Context(), state)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := l.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}()
+	head, err := l.Head(b.Context(), "T")
+	if err != nil {
+		b.Fatal(err)
+	}
+	newest, err := l.Event(b.Context(), "T", head.N)
+	if err != nil {
+		b.Fatal(err)
+	}
+	const batch = 1000
+	var drafts []ledger.Draft
+	for n := int(head.N) + 1; n <= events; n++ {
+		var swap []string
+		for i := range 3 {
+			now := 2*(n-int(head.N)) + i
+			swap = append(swap, fileOf(i), fileOf(now), fingerprintOf(i), fingerprintOf(now))
+		}
+		body := strings.NewReplacer(swap...).Replace(string(newest.Body))
+		drafts = append(drafts, ledger.Draft{Kind: newest.Kind, Body: []byte(body)})
+		if len(drafts) == batch || n == events {
+			if _, err := l.AppendAll(b.Context(), "T", int64(n-len(drafts)), noon(), drafts); err != nil {
+				b.Fatal(err)
+			}
+			drafts = drafts[:0]
+		}
+	}
+}
+
+// multiply gives the project copies of task T as other tasks. Their chains are
+// not sound, which nobody here looks at.
+func multiply(b testing.TB, state string, others int) {
+	b.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(state, "ledger.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	numbers := fmt.Sprintf("WITH RECURSIVE i(v) AS (SELECT 1 WHERE %d > 0 UNION ALL SELECT v + 1 FROM i WHERE v < %[1]d) ", others)
+	for _, statement := range []string{
+		`INSERT INTO tasks SELECT 'O' || v, n, head, replace(state, '"task_id":"T"', '"task_id":"O' || v || '"') FROM i, tasks WHERE task = 'T'`,
+		`INSERT INTO entries SELECT 'O' || v, key, value FROM i, entries WHERE task = 'T'`,
+		`INSERT INTO events (task, n, at, kind, body, prev, hash) SELECT 'O' || v, n, at, kind, body, prev, hash FROM i, events WHERE task = 'T'`,
+	} {
+		if _, err := db.ExecContext(b.Context(), numbers+statement); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkMark is a person's stop of a task with the mark that it leaves in
+// STATE.md, beside what else may be there.
+func BenchmarkMark(b *testing.B) {
+	prose := strings.Repeat("What the team has agreed upon, line by line, in one place.\n", 1<<20/60)
+	var blocks strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&blocks, "<!-- switchyard:stuck O-%04d -->\n**O-%[1]d is stuck** in round 3 (max-rounds).\n\n- fail style src/a.go:1: Say it\n<!-- /switchyard:stuck O-%[1]04d -->\n", i)
+	}
+	for _, c := range []struct{ name, text string }{{"empty", "\n"}, {"1MiB", prose}, {"1000blocks", blocks.String()}} {
+		b.Run(c.name, func(b *testing.B) {
+			root := b.TempDir()
+			e := newEngine(b, root, noon)
+			for i := 0; b.Loop(); i++ {
+				b.StopTimer()
+				if err := os.WriteFile(filepath.Join(root, project.MarkerFile), []byte(c.text), 0o644); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				if _, err := e.Stop(b.Context(), fmt.Sprint("T-", i), host.StopRequest{Reason: "bench"}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,185 @@
+package host
+
+import (
+	"context"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/task"
+)
+
+// session is the work of one command on one task.
+type session struct {
+	*Engine
+	ledger *ledger.Ledger
+	id     string
+	head   ledger.Head
+	// status is where the task stands, with what is pending applied.
+	status TaskStatus
+	// before is the task's status as it is recorded.
+	before task.Status
+	// pending is what comes before the command's own event, in the same
+	// transaction: the answers that hold because their time is over.
+	pending []record
+}
+
+// begin opens a task. The caller must close what it gets, also with an error.
+func (e *Engine) begin(ctx context.Context, id string) (*session, error) {
+	s := &session{Engine: e, id: id}
+	if err := task.CheckID(id); err != nil {
+		return s, err
+	}
+	l, err := e.ledger(ctx)
+	if err != nil {
+		return s, err
+	}
+	s.ledger = l
+	return s, s.look(ctx)
+}
+
+func (s *session) close() {
+	if s.ledger != nil {
+		_ = s.ledger.Close() // Everything that matters was committed before.
+	}
+}
+
+// look reads where the task stands now.
+func (s *session) look(ctx context.Context) error {
+	head, err := s.ledger.Head(ctx, s.id)
+	if err != nil {
+		return err
+	}
+	s.head, s.status, s.pending = head, TaskStatus{TaskID: s.id}, nil
+	if head.N != 0 {
+		if s.status, err = status(head); err != nil {
+			return err
+		}
+	}
+	s.before = s.status.Status
+	return s.apply(task.Expire{Now: stamp(s.now())}, record{By: "switchyard"})
+}
+
+// stamp is a time in the form that the state machine compares, which is the
+// ledger's.
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000000Z") }
+
+// apply decides a command and adds its event, if there is one, to what is
+// pending.
+func (s *session) apply(c task.Command, r record) error {
+	event, err := task.Decide(s.status.State, c)
+	if err != nil || event == nil {
+		return err
+	}
+	next, err := task.Apply(s.status.State, event)
+	if err != nil {
+		return err
+	}
+	r.Event = event
+	s.status.State = next
+	s.pending = append(s.pending, r)
+	return nil
+}
+
+// commit records what is pending, in one transaction, and returns where the
+// last event is in the task's chain, or nil where nothing was pending.
+func (s *session) commit(ctx context.Context) (*Event, error) {
+	if len(s.pending) == 0 {
+		return nil, nil
+	}
+	drafts := make([]ledger.Draft, len(s.pending))
+	for i, r := range s.pending {
+		if r.By == "" {
+			r.By = s.by
+		}
+		// What a caller typed may hold any bytes.
+		body, err := json.Marshal(r, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+		if err != nil {
+			return nil, err
+		}
+		if len(body) > ledger.MaxBody {
+			return nil, fault.New(CodeDecisionTooLarge, "the event has %d bytes; the ledger takes %d", len(body), ledger.MaxBody).With("limit", ledger.MaxBody)
+		}
+		drafts[i] = ledger.Draft{Kind: string(r.Event.Kind()), Body: body}
+	}
+	events, err := s.ledger.AppendAll(ctx, s.id, s.head.N, s.now(), drafts)
+	if err != nil {
+		return nil, err
+	}
+	last := events[len(events)-1]
+	s.pending, s.status.Event, s.status.UpdatedAt = nil, last.N, last.At
+	// Where there are marks, one of this task may be there that a killed command
+	// left behind.
+	if s.status.Status == task.Stuck || s.rooted().Exists(project.MarkerFile) {
+		s.mark(ctx)
+	}
+	s.before = s.status.Status
+	return &Event{N: last.N, Hash: last.Hash}, nil
+}
+
+// command turns where a task stands into what is wanted of it, and into what is
+// recorded with the event.
+type command func(s *session) (task.Command, record, error)
+
+// change carries a command out, and returns where the task stands then, with
+// the event, or nil where there was nothing to do. Where another process
+// changes the task meanwhile, the command is decided anew, as long as the task
+// is in the same round.
+func (e *Engine) change(ctx context.Context, id string, c command) (TaskStatus, *Event, error) {
+	s, err := e.begin(ctx, id)
+	defer s.close()
+	if err != nil {
+		return TaskStatus{}, nil, err
+	}
+	round := max(s.status.Round, 1)
+	for {
+		command, r, err := c(s)
+		if err == nil {
+			err = s.apply(command, r)
+		}
+		if err != nil {
+			s.repair(ctx, err)
+			return TaskStatus{}, nil, err
+		}
+		event, err := s.commit(ctx)
+		if fault.CodeOf(err) != ledger.CodeConflict {
+			return s.status, event, err
+		}
+		if err := s.look(ctx); err != nil {
+			return TaskStatus{}, nil, err
+		}
+		if s.status.Round != round {
+			return TaskStatus{}, nil, lostRace(round, s.status.State)
+		}
+	}
+}
+
+// lostRace is the error of a command that another process was faster than. The
+// round's number may be the same, where that process did not advance it.
+func lostRace(round int, now task.State) error {
+	return fault.New(task.CodeRoundShifted, "another command was first in round %d; the task is %s, in round %d", round, now.Status, now.Round).
+		With("expected", round).With("actual", now.Round)
+}
+
+// raced says what a failed append means for a command about a round.
+func (s *session) raced(ctx context.Context, round int, err error) error {
+	if fault.CodeOf(err) != ledger.CodeConflict {
+		return err
+	}
+	if look := s.look(ctx); look != nil {
+		return err
+	}
+	return lostRace(round, s.status.State)
+}
+
+// repair puts the task's mark right where a command finds the task stuck: the
+// one that left it so may have been killed before it could.
+func (s *session) repair(ctx context.Context, err error) {
+	if fault.CodeOf(err) == task.CodeStuck || fault.CodeOf(err) == task.CodeNotStuck {
+		s.mark(ctx)
+	}
+}

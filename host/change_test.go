@@ -1,0 +1,108 @@
+package host_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/task"
+)
+
+// each runs f in many engines at once, and returns the errors.
+func each(t *testing.T, root string, n int, f func(i int, e *host.Engine) error) []error {
+	t.Helper()
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	for i := range n {
+		e := newEngine(t, root, noon)
+		wg.Go(func() {
+			<-start
+			errs[i] = f(i, e)
+		})
+	}
+	close(start)
+	wg.Wait()
+	return errs
+}
+
+// TestStampsOfManyAgents: stamps that meet do not get in each other's way.
+func TestStampsOfManyAgents(t *testing.T) {
+	root := t.TempDir()
+	const agents = 12
+	for i, err := range each(t, root, agents, func(i int, e *host.Engine) error {
+		_, err := e.Audit(t.Context(), "T", host.AuditRequest{Agent: task.AgentCritic, Run: fmt.Sprint("run-", i)})
+		return err
+	}) {
+		if err != nil {
+			t.Errorf("agent %d: %v", i, err)
+		}
+	}
+	got, err := newEngine(t, root, noon).Task(t.Context(), "T")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Stamps) != agents {
+		t.Errorf("%d stamps are there, want %d", len(got.Stamps), agents)
+	}
+}
+
+// TestResumedOnce: of several who resume a task at once, one does.
+func TestResumedOnce(t *testing.T) {
+	root := t.TempDir()
+	if _, err := newEngine(t, root, noon).Stop(t.Context(), "T", host.StopRequest{Reason: "enough"}); err != nil {
+		t.Fatal(err)
+	}
+	resumed := 0
+	for i, err := range each(t, root, 8, func(_ int, e *host.Engine) error {
+		_, err := e.Resume(t.Context(), "T", host.ResumeRequest{Mode: task.MoreRounds, Rounds: 5})
+		return err
+	}) {
+		switch fault.CodeOf(err) {
+		case "":
+			resumed++
+		case task.CodeRoundShifted, task.CodeNotStuck:
+		default:
+			t.Errorf("engine %d: %v", i, err)
+		}
+	}
+	got, err := newEngine(t, root, noon).Task(t.Context(), "T")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resumed != 1 || got.Round != 2 || got.MaxRounds != 6 {
+		t.Errorf("resumed %d times, now in round %d of %d; want once, round 2 of 6", resumed, got.Round, got.MaxRounds)
+	}
+}
+
+// TestAnswersMeet: the same answer from many is one answer, and other ones lose.
+func TestAnswersMeet(t *testing.T) {
+	root := t.TempDir()
+	question := `{"critic":"critic","findings":[{"category":"question-to-user","remediation":"Which?"}]}`
+	if _, err := newEngine(t, root, noon).Round(t.Context(), "T", request(question)); err != nil {
+		t.Fatal(err)
+	}
+	accepted := make(map[string]int)
+	texts := []string{"this", "that"}
+	for i, err := range each(t, root, 8, func(i int, e *host.Engine) error {
+		_, err := e.Answer(t.Context(), "T", host.AnswerRequest{Text: texts[i%2]})
+		return err
+	}) {
+		switch fault.CodeOf(err) {
+		case "":
+			accepted[texts[i%2]]++
+		case task.CodeQuestionAnswered:
+		default:
+			t.Errorf("engine %d: %v", i, err)
+		}
+	}
+	got, err := newEngine(t, root, noon).Task(t.Context(), "T")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Questions.Answers) != 1 || len(accepted) != 1 || accepted[got.Questions.Answers[0].Text] != 4 {
+		t.Errorf("accepted %v, recorded %+v; want one of them, from its four", accepted, got.Questions.Answers)
+	}
+}

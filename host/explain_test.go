@@ -1,0 +1,60 @@
+package host_test
+
+import (
+	"database/sql"
+	"path/filepath"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/project"
+)
+
+// TestExplainLooksAsFarAsItSays changes a ledger behind the engine's back.
+// Decision 1 is explained with 400 events after it, more than are followed.
+func TestExplainLooksAsFarAsItSays(t *testing.T) {
+	const events = 400
+	for _, c := range []struct {
+		name, statement string
+		round           int
+		code            fault.Code
+	}{
+		{"nothing, near", "", 2, ""},
+		{"nothing, far", "", 1, ""},
+		{"the newest event is gone, near", "DELETE FROM events WHERE n = 400", 2, host.CodeTampered},
+		{"most events are gone, far", "DELETE FROM events WHERE n > 200", 1, host.CodeTampered},
+		{"the decision's own hash, far", "UPDATE events SET hash = replace(hash, 'a', 'b') WHERE n = 1", 1, host.CodeTampered},
+		{"an event soon after it, far", "UPDATE events SET at = at || '0' WHERE n = 100", 1, host.CodeTampered},
+		{"its entry names another, far", "UPDATE entries SET value = (SELECT value FROM entries WHERE key = 'decision/000000000002') WHERE key = 'decision/000000000001'", 1, host.CodeTampered},
+		{"its entry is gone, far", "DELETE FROM entries WHERE key = 'decision/000000000001'", 1, host.CodeTampered},
+		// Verify sees what is out of reach.
+		{"the newest event is gone, far", "DELETE FROM events WHERE n = 400", 1, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			g := newGround(t, events, 0)
+			if c.statement != "" {
+				db, err := sql.Open("sqlite", filepath.Join(g.root, project.StateDir, "ledger.db"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer db.Close()
+				if _, err := db.ExecContext(t.Context(), c.statement); err != nil {
+					t.Fatal(err)
+				}
+			}
+			x, err := g.engine.Explain(t.Context(), "T", c.round)
+			if fault.CodeOf(err) != c.code || err != nil && c.code == "" {
+				t.Fatalf("got %v, want code %q", err, c.code)
+			}
+			if err == nil && x.Decision.Round != c.round {
+				t.Errorf("round %d is explained, not %d", x.Decision.Round, c.round)
+			}
+			if c.statement == "" {
+				return
+			}
+			if report, err := g.engine.Verify(t.Context()); err != nil || len(report.Problems) == 0 {
+				t.Errorf("verify finds %d problems, %v", len(report.Problems), err)
+			}
+		})
+	}
+}

@@ -1,0 +1,13 @@
+package host
+
+import (
+	"context"
+
+	"github.com/switchyard-dev/switchyard/host/ledger"
+)
+
+// OpenLedger opens the ledger in a state directory with the engine's own fold,
+// so that a test can record a long history at once.
+func OpenLedger(ctx context.Context, dir string) (*ledger.Ledger, error) {
+	return ledger.Open(ctx, dir, fold)
+}

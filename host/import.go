@@ -1,0 +1,111 @@
+package host
+
+import (
+	"context"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/finding"
+	"github.com/switchyard-dev/switchyard/host/nubos"
+	"github.com/switchyard-dev/switchyard/host/task"
+)
+
+// sourceNubos names nubos-pilot as where a task comes from.
+const sourceNubos = "nubos-pilot"
+
+// Imports is what became of another tool's tasks.
+type Imports struct {
+	// Tasks are those that were taken over, and where they stand now.
+	Tasks []TaskStatus `json:"tasks"`
+	// Left is what was not, and why.
+	Left []nubos.Left `json:"left"`
+}
+
+// Import takes over the tasks of nubos-pilot that are in flight, each in an event
+// of its own: which round it is in, its cap, whether it is stuck, what is open
+// and which gates were forced. Nothing of it is evidence. A task that is recorded
+// already stays as it is, so that an import can be repeated.
+func (e *Engine) Import(ctx context.Context, tasks []nubos.Task) (Imports, error) {
+	config, err := e.project.Config(ctx, task.MaxRounds)
+	if err != nil {
+		return Imports{}, err
+	}
+	policy, err := e.policy(ctx, "", config.Policy)
+	if err != nil {
+		return Imports{}, err
+	}
+	result := Imports{Tasks: []TaskStatus{}}
+	for _, t := range tasks {
+		if t.Status == "done" {
+			result.Left = append(result.Left, nubos.Left{What: t.ID, Why: "the task is done; nothing of it is in flight"})
+			continue
+		}
+		findings := merge(policy, findingsOf(t))
+		imported := importOf(t, len(findings), firstOf(config.MaxRounds, task.DefaultRounds), e.by)
+		status, _, err := e.change(ctx, t.ID, func(*session) (task.Command, record, error) {
+			return task.Import{Imported: imported}, record{Findings: findings}, nil
+		})
+		switch code := fault.CodeOf(err); {
+		case err == nil:
+			result.Tasks = append(result.Tasks, status)
+		case code == task.CodeExists || code == task.CodeRoundShifted:
+			result.Left = append(result.Left, nubos.Left{What: t.ID, Why: "the task is recorded already"})
+		case code == task.CodeRoundsExhausted || code == task.CodeInvalidID:
+			result.Left = append(result.Left, nubos.Left{What: t.ID, Why: err.Error()})
+		default:
+			return result, err
+		}
+	}
+	return result, nil
+}
+
+// importOf is the event that takes a task over.
+func importOf(t nubos.Task, findings, fallback int, by string) task.Imported {
+	imported := task.Imported{
+		Source: sourceNubos, Digest: t.Digest, Round: t.Round, MaxRounds: firstOf(t.MaxRounds, fallback), Raised: t.MaxRounds != 0,
+		FindingCount: findings, Overrides: len(t.Forced), By: by,
+	}
+	// A cap that the task is already beyond would stop it at once.
+	imported.MaxRounds = max(imported.MaxRounds, imported.Round)
+	if t.Status == "stuck" {
+		imported.Stop = &task.Stop{Round: t.Round, Reason: firstOf(t.StuckReason, "stuck in "+sourceNubos), By: sourceNubos, FindingCount: findings}
+	}
+	for _, v := range t.Violations {
+		kind := task.NoSearch
+		if v.Kind == string(task.SearchUnverified) {
+			kind = task.SearchUnverified
+		}
+		violation := task.Violation{Round: min(v.Round, t.Round), Agent: v.Agent, Kind: kind}
+		if !slices.Contains(imported.Violations, violation) {
+			imported.Violations = append(imported.Violations, violation)
+		}
+	}
+	return imported
+}
+
+// findingsOf are the findings of a task's newest round that has any.
+func findingsOf(t nubos.Task) []finding.Finding {
+	newest := 0
+	for _, f := range t.Findings {
+		newest = max(newest, f.Round)
+	}
+	var found []finding.Finding
+	for _, f := range t.Findings {
+		if f.Round != newest {
+			continue
+		}
+		one := finding.Finding{
+			Critic: sourceNubos, Category: f.Category, Severity: finding.Severity(f.Severity), Remediation: f.Remediation,
+			ConfirmedBy: []string{sourceNubos},
+			Sources:     []finding.Source{{Critic: sourceNubos, Plugin: sourceNubos, Report: t.Digest}},
+		}
+		if f.File != "" {
+			one.File = &f.File
+		}
+		if f.Line > 0 {
+			one.Line = &f.Line
+		}
+		found = append(found, one)
+	}
+	return found
+}

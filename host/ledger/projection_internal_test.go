@@ -1,0 +1,38 @@
+package ledger
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// broken is a view of which some entries cannot be read.
+type broken struct{ err error }
+
+func (broken) State() jsontext.Value { return nil }
+
+func (b broken) Entry(key string) (jsontext.Value, error) {
+	if key == "broken" {
+		return nil, b.err
+	}
+	return nil, nil
+}
+
+// A fold that takes a failed look-up for an absent entry must not be believed.
+func TestAFailedLookUpIsNotForgotten(t *testing.T) {
+	why := errors.New("unreadable")
+	for name, outcome := range map[string]error{"going on": nil, "failing": errors.New("another")} {
+		t.Run(name, func(t *testing.T) {
+			_, err := project(func(before View, _ Event) (Projection, error) {
+				for _, key := range []string{"sound", "broken", "sound"} {
+					before.Entry(key)
+				}
+				return Projection{State: []byte(`{}`)}, outcome
+			}, broken{why}, Event{})
+			if err != why {
+				t.Errorf("project gives %v", err)
+			}
+		})
+	}
+}

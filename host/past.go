@@ -1,0 +1,77 @@
+package host
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/host/finding"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/task"
+)
+
+// compare tells every finding of a review how it stands against the task's
+// earlier reviews, and returns what the review as a whole made of them.
+func compare(ctx context.Context, l *ledger.Ledger, id string, s task.State, findings []finding.Finding) (task.Progress, error) {
+	past, err := traces(ctx, l, id, findings)
+	if err != nil {
+		return task.Progress{}, err
+	}
+	standings := make([]task.Standing, len(findings))
+	for i := range findings {
+		f := &findings[i]
+		trace := past[f.Fingerprint]
+		standings[i] = s.Compare(trace)
+		trace = s.Trace(trace)
+		f.Standing, f.SinceRound, f.Reopened = string(standings[i]), trace.Since, trace.Reopened
+	}
+	return s.Measure(standings), nil
+}
+
+// traces reads the past of findings, by fingerprint.
+func traces(ctx context.Context, l *ledger.Ledger, id string, findings []finding.Finding) (map[string]task.Trace, error) {
+	keys := make([]string, len(findings))
+	for i, f := range findings {
+		keys[i] = keyFinding + f.Fingerprint
+	}
+	texts, err := l.Entries(ctx, id, keys)
+	if err != nil {
+		return nil, err
+	}
+	past := make(map[string]task.Trace, len(texts))
+	for key, text := range texts {
+		var t task.Trace
+		if err := json.Unmarshal(text, &t); err != nil {
+			return nil, tampered(id, "the past of %s cannot be read: %w", key, err)
+		}
+		past[key[len(keyFinding):]] = t
+	}
+	return past, nil
+}
+
+// openFindings are those that the task's newest decision left, or that a person
+// put it aside with.
+func openFindings(ctx context.Context, l *ledger.Ledger, t TaskStatus) ([]finding.Finding, error) {
+	if t.FindingsEvent == 0 {
+		return nil, nil
+	}
+	event, err := l.Event(ctx, t.TaskID, t.FindingsEvent)
+	if err != nil {
+		return nil, err
+	}
+	var body struct {
+		Findings []finding.Finding `json:"findings"`
+		Decision struct {
+			Findings []finding.Finding `json:"findings"`
+		} `json:"decision"`
+	}
+	err = json.Unmarshal(event.Body, &body)
+	if err == nil && event.Hash != event.Sum() {
+		err = fmt.Errorf("its hash is not that of its contents")
+	}
+	if err != nil {
+		return nil, tampered(t.TaskID, "event %d: %w", t.FindingsEvent, err)
+	}
+	return append(body.Findings, body.Decision.Findings...), nil
+}

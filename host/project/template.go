@@ -1,0 +1,98 @@
+package project
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+// Settings are what a new switchyard.yaml says uncommented. A zero field leaves the
+// default.
+type Settings struct {
+	// MaxRounds is max_rounds.
+	MaxRounds int
+	// Researchers is research.agents.
+	Researchers int
+	// VerifyRuns is verify.runs. It stays a comment: without a command, which
+	// is the user's to add, it has no meaning.
+	VerifyRuns int
+	// Phases is phases; nil leaves the default, and an empty list means none.
+	Phases []string
+}
+
+func (s Settings) none() bool {
+	return s.MaxRounds == 0 && s.Researchers == 0 && s.VerifyRuns == 0 && s.Phases == nil
+}
+
+// header stands over a new switchyard.yaml. Two signs make it a comment still
+// where somebody removes one of each line.
+const header = "## The configuration of switchyard. Every key is optional: a comment shows a default, or an example where there is none.\n\n"
+
+// line is a line of a new switchyard.yaml.
+type line struct {
+	text, note string
+	// set says that the line is no comment.
+	set bool
+}
+
+// lines are those of a new switchyard.yaml. Without the signs that make them
+// comments they are the example of docs/configuration.md.
+func (s Settings) lines() []line {
+	d := defaults()
+	phases := s.Phases
+	if phases == nil {
+		phases = d.Phases
+	}
+	return []line{
+		{fmt.Sprintf("max_rounds: %d", cmp.Or(s.MaxRounds, 3)), "a task's cap of rounds, 1 to 100 (default 3)", s.MaxRounds != 0},
+		{"policy: routing@1.2.0", "or a directory or an OPA bundle, relative to this file (default: the newest)", false},
+		{},
+		{"verify:", "or the command alone (default: none)", false},
+		{"  command: make test", "a line for the shell", false},
+		{fmt.Sprintf("  runs: %d", cmp.Or(s.VerifyRuns, defaultRuns)), "green only if every run is, 1 to 10 (default 1)", false},
+		{"  timeout: 10m", "of one run, 1s to 2h (default 10m)", false},
+		{},
+		{"evidence: " + string(d.Evidence), "or stamps: the executor and the critic need a stamp of the round too (default reports)", false},
+		{"audit:", "who has to search before writing (rule 9)", false},
+		{"  agents: " + flow(d.Audit.Agents), "must use a search tool (this is the default)", false},
+		{"  search_tools: " + flow(d.Audit.SearchTools), "what counts as one (this is the default)", false},
+		{},
+		{"research:", "", s.Researchers != 0},
+		{fmt.Sprintf("  agents: %d", cmp.Or(s.Researchers, d.Researchers)), "so many researchers' stamps does research need, 1 to 5 (default 3)", s.Researchers != 0},
+		{"phases: " + flow(phases), "optional ones between research and draft (default: both)", s.Phases != nil},
+		{},
+		{"plugins:", "each plugin's own configuration, by its name", false},
+		{"  sarif:", "", false},
+		{"    categories:", "", false},
+		{"      default: lint-violation", "of a rule that is not listed below", false},
+		{"      rules:", "", false},
+		{"        SA4006: dead-code", "", false},
+		{"        G104: silenced-failure", "", false},
+		{"plugin_paths: [tools/plugins]", "plugins of your own: files, or folders of them, inside the project", false},
+		{"plugin_limits:", "what each plugin may take for one report", false},
+		{"  memory: 64MiB", "1KiB to 1GiB", false},
+		{"  time: 2s", "1ms to 1m", false},
+		{"  report: 32MiB", "1KiB to 1GiB", false},
+		{"  output: 64MiB", "1KiB to 1GiB", false},
+	}
+}
+
+// template is the text of a new switchyard.yaml.
+func (s Settings) template() string {
+	var b strings.Builder
+	b.WriteString(header)
+	for _, l := range s.lines() {
+		text := l.text
+		if l.note != "" {
+			text = fmt.Sprintf("%-30s # %s", text, l.note)
+		}
+		if !l.set && text != "" {
+			text = "# " + text
+		}
+		b.WriteString(text + "\n")
+	}
+	return b.String()
+}
+
+// flow writes words as a list of YAML.
+func flow(words []string) string { return "[" + strings.Join(words, ", ") + "]" }

@@ -1,0 +1,131 @@
+package project
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The bounds of what a project may set.
+const (
+	maxRuns        = 10
+	maxResearchers = 5
+	maxAgents      = 64
+	// maxCommand is in bytes. A system takes about twice that as one argument.
+	maxCommand = 64 << 10
+
+	minVerify, maxVerify = time.Second, 2 * time.Hour
+)
+
+// The defaults of a verification.
+const (
+	defaultRuns    = 1
+	defaultTimeout = 10 * time.Minute
+)
+
+// verify reads the verification: its command alone, or a mapping.
+func (r *reader) verify(v value) *Verify {
+	result := &Verify{Runs: defaultRuns, Timeout: defaultTimeout}
+	command := func(v value) {
+		switch result.Command = r.text(v); {
+		case strings.TrimSpace(result.Command) == "" && v.isText():
+			r.must(v, "a command")
+		case len(result.Command) > maxCommand:
+			r.note(v.line, "%s has more than %d bytes", v.path, maxCommand)
+		case strings.ContainsRune(result.Command, 0):
+			r.note(v.line, "%s holds a zero byte", v.path)
+		}
+	}
+	switch {
+	case v.isText():
+		command(v)
+		return result
+	case v.node.Kind != yaml.MappingNode:
+		// An empty one must not pass for a project without verification.
+		r.must(v, "a command, or a mapping of command, runs and timeout")
+		return nil
+	}
+	named := false
+	r.mapping(v, fields{
+		"command": func(v value) { named = true; command(v) },
+		"runs":    func(v value) { result.Runs = r.whole(v, 1, maxRuns) },
+		"timeout": func(v value) { result.Timeout = r.duration(v, minVerify, maxVerify, "from 1s to 2h, such as 10m") },
+	})
+	if !named {
+		r.note(v.line, "%s.command is missing", v.path)
+	}
+	return result
+}
+
+// duration reads a time with its unit. allowed says in words what it may be.
+func (r *reader) duration(v value, least, most time.Duration, allowed string) time.Duration {
+	d, err := time.ParseDuration(v.node.Value)
+	if !v.isText() || err != nil || d < least || d > most {
+		r.must(v, "%s", allowed)
+	}
+	return d
+}
+
+// agents reads names of agents. An empty list is an answer too: nobody.
+func (r *reader) agents(v value) []string {
+	return r.names(v, regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`), "1 to 128 letters, digits, _ and -")
+}
+
+// tools reads names of tools. Some agents put a server's name or a module's in
+// front of them.
+func (r *reader) tools(v value) []string {
+	names := r.names(v, regexp.MustCompile(`^[A-Za-z0-9_.:/-]{1,128}$`), "1 to 128 letters, digits, _, -, ., : and /")
+	if v.node.Kind == yaml.SequenceNode && len(v.node.Content) == 0 {
+		r.must(v, "a list of one tool at least, or audit.agents must be []")
+	}
+	return names
+}
+
+func (r *reader) names(v value, valid *regexp.Regexp, rule string) []string {
+	names := []string{}
+	r.list(v, maxAgents, func(v value) {
+		name := v.node.Value
+		switch {
+		case !v.isText() || !valid.MatchString(name):
+			r.must(v, "names of %s", rule)
+		case slices.Contains(names, name):
+			r.note(v.line, "%s has %s twice", v.path, name)
+		}
+		names = append(names, name)
+	})
+	return names
+}
+
+// phases reads some of the optional phases. Their order is not the project's to
+// choose, so another one is a misunderstanding.
+func (r *reader) phases(v value) []string {
+	order := []string{PhaseDesign, PhaseTests}
+	phases := []string{}
+	last := -1
+	r.list(v, len(order), func(v value) {
+		at := slices.Index(order, r.oneOf(v, order...))
+		if at >= 0 && at <= last {
+			r.note(v.line, "%s must be in the order %s, each once", v.path, strings.Join(order, ", "))
+		}
+		last = max(last, at)
+		phases = append(phases, v.node.Value)
+	})
+	return phases
+}
+
+// paths reads paths inside the project.
+func (r *reader) paths(v value) []string {
+	var paths []string
+	r.list(v, maxModules, func(v value) {
+		if path := r.text(v); filepath.IsLocal(path) {
+			paths = append(paths, filepath.Clean(path))
+		} else if v.isText() {
+			r.note(v.line, "%s: %s does not lie in the project", v.path, v)
+		}
+	})
+	return paths
+}

@@ -1,0 +1,338 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Apply folds an event into a state.
+//
+// # Errors
+//
+// An error says that the event cannot have followed the state: the history is
+// not one that this package wrote.
+func Apply(s State, e Event) (State, error) {
+	if code := Transition(s.Status, e.Kind()); code != "" {
+		return s, fmt.Errorf("an event %s follows in a task that is %q", e.Kind(), s.Status)
+	}
+	next, err := e.apply(s)
+	if err != nil {
+		return s, err
+	}
+	return next, nil
+}
+
+// inRound refuses an event of another round than the one that is due.
+func inRound(s State, k Kind, round int) error {
+	if want := max(s.Round, 1); round != want {
+		return fmt.Errorf("an event %s of round %d follows where round %d is due", k, round, want)
+	}
+	return nil
+}
+
+// exist makes a task that begins with its first event, whichever that is.
+func (s State) exist() State {
+	if s.Status == None {
+		s.Status, s.Round, s.Fresh = Open, 1, 1
+	}
+	return s
+}
+
+// enter begins a round: no evidence of an earlier one counts in it.
+func (s State) enter(round int) State {
+	s.Round, s.Phase, s.Manual = round, "", false
+	s.Stamps, s.Searches, s.Verified, s.Evidence = nil, nil, nil, nil
+	return s
+}
+
+// spend uses up the evidence of a decision.
+func (s State) spend() State {
+	s.Stamps, s.Searches, s.Verified = used(s.Stamps, ""), nil, nil
+	return s
+}
+
+// used returns stamps of which those of an agent, "" for all, are used up.
+func used(stamps []Stamp, agent string) []Stamp {
+	stamps = slices.Clone(stamps)
+	for i := range stamps {
+		stamps[i].Used = stamps[i].Used || agent == "" || stamps[i].Agent == agent
+	}
+	return stamps
+}
+
+// renew lets the work begin anew in a round.
+func (s State) renew(round int) State {
+	s = s.enter(round)
+	s.Fresh, s.Tests = round, nil
+	s.Restarts++
+	return s
+}
+
+func (s State) forced(f *Force, p Phase) State {
+	if f != nil {
+		s.Overrides++
+		s.Forced = &Override{Round: s.Round, Phase: p, Force: *f}
+	}
+	return s
+}
+
+func (e Started) apply(s State) (State, error) {
+	if s.begun() != (e.Force != nil) {
+		return s, fmt.Errorf("a start of round %d follows in a task that is %q, forced: %t", e.Round, s.Status, e.Force != nil)
+	}
+	anew := s.Status == Stuck || s.Status == Committed || e.Force != nil
+	want := max(s.Round, 1)
+	if anew {
+		want++
+	}
+	if e.Round != want {
+		return s, fmt.Errorf("a start in round %d follows where round %d is due", e.Round, want)
+	}
+	s = s.exist()
+	if anew {
+		s = s.renew(e.Round)
+		s.Forgotten, s.Stalled = s.Reviews, 0
+	}
+	s.Status, s.Phase, s.MaxRounds, s.Raised, s.Query = Open, Start, e.MaxRounds, e.Raised, e.Query
+	s.Stop, s.Questions = nil, nil
+	return s.forced(e.Force, Start), nil
+}
+
+func (e Stamped) apply(s State) (State, error) {
+	if err := inRound(s, e.Kind(), e.Stamp.Round); err != nil {
+		return s, err
+	}
+	s = s.exist()
+	s.Stamps = append(slices.Clip(s.Stamps), e.Stamp)
+	if e.Stamp.Violation != "" {
+		s.Violations = append(slices.Clip(s.Violations), Violation{Round: e.Stamp.Round, Agent: e.Stamp.Agent, Kind: e.Stamp.Violation})
+	}
+	return s, nil
+}
+
+func (e Searched) apply(s State) (State, error) {
+	if err := inRound(s, e.Kind(), e.Search.Round); err != nil {
+		return s, err
+	}
+	s = s.exist()
+	s.Searches = append(slices.Clip(s.Searches), e.Search)
+	return s, nil
+}
+
+func (e Prepared) apply(s State) (State, error) {
+	if err := inRound(s, e.Kind(), e.Round); err != nil {
+		return s, err
+	}
+	s = s.exist()
+	s.Phase = e.Phase
+	for _, test := range e.Tests {
+		if !slices.Contains(s.Tests, test) {
+			s.Tests = append(slices.Clip(s.Tests), test)
+		}
+	}
+	return s.forced(e.Force, e.Phase), nil
+}
+
+func (e Drafted) apply(s State) (State, error) {
+	if err := inRound(s, e.Kind(), e.Round); err != nil {
+		return s, err
+	}
+	s = s.exist()
+	s.Phase, s.Verified, s.Verifies = Draft, &e.Verification, true
+	// A critic who ran before has not seen this draft.
+	s.Stamps = used(s.Stamps, AgentCritic)
+	return s.forced(e.Force, Draft), nil
+}
+
+func (e Decided) apply(s State) (State, error) {
+	if err := inRound(s, e.Kind(), e.Round); err != nil {
+		return s, err
+	}
+	if e.NextRound != e.Round && e.NextRound != e.Round+1 {
+		return s, fmt.Errorf("round %d is followed by round %d", e.Round, e.NextRound)
+	}
+	s = s.exist()
+	last := e
+	last.Questions, last.Evidence = nil, nil // They are kept once, below.
+	s.Last, s.MaxRounds, s.Raised = &last, e.MaxRounds, e.Raised
+	s.Verifies = s.Verifies || e.Verify == green || e.Verify == red
+	phase := Draft
+	if e.Reviewed {
+		phase = Review
+		s.Reviews++
+		s.Remaining, s.Stalled = e.FindingCount, e.Stalled
+	}
+	s.Phase = phase
+	s = s.forced(e.Force, phase)
+	s.Status = e.status()
+	if e.Reviewed && s.Status == Open {
+		s.Violations = nil
+	}
+	s.Questions = nil
+	if s.Status == Waiting {
+		s.Questions = &Questions{Round: e.Round, Open: e.Questions}
+	}
+	if s.Status == Stuck {
+		s.Stop = &Stop{Round: e.Round, Reason: e.Reason, By: e.Policy, FindingCount: e.FindingCount}
+	}
+	if e.NextRound != e.Round {
+		s = s.enter(e.NextRound)
+	} else {
+		// The round goes on: no report is decided on twice.
+		s.Evidence = append(slices.Clip(s.Evidence), e.Evidence...)
+	}
+	switch {
+	case e.NextRound != e.Round:
+	case e.NextAction != actionCommit:
+		// It goes on with other work: what was evidence for this decision is
+		// none for the next.
+		s = s.spend()
+	case e.Verify == green && s.Verified == nil:
+		s.Verified = &Verification{Claimed: true}
+		if e.Verification != nil {
+			s.Verified = e.Verification
+		}
+	}
+	if s.Status == Committed {
+		s = s.finish()
+	}
+	return s, nil
+}
+
+// status is what a decision makes of a task.
+func (e Decided) status() Status {
+	switch {
+	case e.NextAction == actionCommit && e.Final:
+		return Committed
+	case Ends(e.NextAction, e.DestinationKind):
+		return Stuck
+	case e.DestinationKind == kindHuman:
+		return Waiting
+	default:
+		return Open
+	}
+}
+
+// Ends reports whether a destination leaves a task stuck: any terminal one but
+// commit. What is not done and has nowhere to go needs a person.
+func Ends(nextAction, destinationKind string) bool {
+	return destinationKind == kindTerminal && nextAction != actionCommit
+}
+
+// finish ends what a commit ends.
+func (s State) finish() State {
+	s.Status, s.Raised, s.Violations, s.Questions = Committed, false, nil, nil
+	s.Stamps, s.Searches = nil, nil
+	return s
+}
+
+func (e Finished) apply(s State) (State, error) {
+	if err := inRound(s, e.Kind(), e.Round); err != nil {
+		return s, err
+	}
+	s = s.exist().finish()
+	s.Phase = Commit
+	return s.forced(e.Force, Commit), nil
+}
+
+func (e Stopped) apply(s State) (State, error) {
+	if err := inRound(s, e.Kind(), e.Stop.Round); err != nil {
+		return s, err
+	}
+	s = s.exist()
+	s.Status, s.Stop, s.Questions = Stuck, &e.Stop, nil
+	if e.ForgetCap {
+		s.Raised = false
+	}
+	return s, nil
+}
+
+func (e Answered) apply(s State) (State, error) {
+	if s.Questions == nil || e.Round != s.Questions.Round {
+		return s, fmt.Errorf("an answer to round %d follows where none was asked", e.Round)
+	}
+	q := Questions{Round: s.Questions.Round, Open: slices.Clone(s.Questions.Open), Answers: slices.Clone(s.Questions.Answers)}
+	for _, a := range e.Answers {
+		at := slices.IndexFunc(q.Open, func(o Question) bool { return o.Fingerprint == a.Fingerprint })
+		if at < 0 {
+			return s, fmt.Errorf("an answer follows to question %q, which is not open", a.Fingerprint)
+		}
+		q.Open = slices.Delete(q.Open, at, at+1)
+		q.Answers = append(q.Answers, a)
+	}
+	s.Questions = &q
+	if len(q.Open) == 0 {
+		s.Status = Open
+	}
+	return s, nil
+}
+
+func (e Resumed) apply(s State) (State, error) {
+	if e.Round != s.Round+1 {
+		return s, fmt.Errorf("a task is resumed in round %d where round %d is due", e.Round, s.Round+1)
+	}
+	switch e.Mode {
+	case MoreRounds:
+		s = s.enter(e.Round)
+	case Manual:
+		s = s.enter(e.Round)
+		s.Manual = true
+	case Replan:
+		s = s.renew(e.Round)
+	case Reset:
+		s = s.renew(e.Round)
+		s.Forgotten = s.Reviews
+	default:
+		return s, fmt.Errorf("a task is resumed with %q", e.Mode)
+	}
+	s.Status, s.Stop, s.Stalled = Open, nil, 0
+	s.MaxRounds, s.Raised = e.MaxRounds, e.Mode == MoreRounds
+	return s, nil
+}
+
+func (e Imported) apply(s State) (State, error) {
+	if e.Round < 1 {
+		return s, fmt.Errorf("a task is imported in round %d", e.Round)
+	}
+	s = State{
+		Round: e.Round, Fresh: 1, MaxRounds: e.MaxRounds, Raised: e.Raised, Status: Open,
+		Violations: e.Violations, Overrides: e.Overrides, Verifies: true,
+	}
+	if e.FindingCount > 0 {
+		s.Reviews, s.Remaining = 1, e.FindingCount
+	}
+	if e.Stop != nil {
+		s.Status, s.Stop = Stuck, e.Stop
+	}
+	return s, nil
+}
+
+// Check refuses a state that no sequence of events folds to, as one has that
+// was edited by hand.
+func (s State) Check() error {
+	switch {
+	case !slices.Contains(Statuses()[1:], s.Status):
+		return fmt.Errorf("a task that is %q", s.Status)
+	case s.Round < 1 || s.Round > MaxRounds || s.Fresh < 1 || s.Fresh > s.Round:
+		return fmt.Errorf("a task in round %d that began anew in round %d", s.Round, s.Fresh)
+	case s.MaxRounds < 0 || s.MaxRounds > MaxRounds || s.MaxRounds == 0 && s.Last != nil:
+		return fmt.Errorf("a task with a cap of %d rounds", s.MaxRounds)
+	case s.Last != nil && (s.Last.Round < 1 || s.Last.NextRound > s.Round):
+		return fmt.Errorf("a task in round %d after a decision of round %d", s.Round, s.Last.Round)
+	case (s.Status == Stuck) != (s.Stop != nil):
+		return fmt.Errorf("a task that is %s with a reason %v", s.Status, s.Stop)
+	case s.Status == Waiting && (s.Questions == nil || s.Last == nil):
+		return fmt.Errorf("a task that waits and has asked nothing")
+	case s.Status == Committed && s.Phase != Commit && (s.Last == nil || s.Last.status() != Committed):
+		return fmt.Errorf("a task that is committed without a decision to commit")
+	case s.Last != nil && s.Last.NextRound == s.Round && s.Phase == Review && s.Status == Open && s.Last.status() != Open && !s.answered():
+		return fmt.Errorf("a task that is %s after a decision for %s", s.Status, s.Last.NextAction)
+	}
+	return nil
+}
+
+// answered says that the newest decision asked the user, who has answered all
+// of it.
+func (s State) answered() bool {
+	return s.Last.status() == Waiting && s.Questions != nil && len(s.Questions.Open) == 0
+}

@@ -1,0 +1,194 @@
+package task
+
+// Kind names a kind of event, as the ledger keeps it.
+type Kind string
+
+// The kinds of events.
+const (
+	KindStarted  Kind = "work-begun"
+	KindStamped  Kind = "agent-stamped"
+	KindSearched Kind = "search-recorded"
+	KindPrepared Kind = "phase-done"
+	KindDrafted  Kind = "draft-verified"
+	KindDecided  Kind = "round-decided"
+	KindFinished Kind = "work-committed"
+	KindStopped  Kind = "work-stopped"
+	KindAnswered Kind = "answer-given"
+	KindResumed  Kind = "work-resumed"
+	KindImported Kind = "task-imported"
+)
+
+// Event is something that happened to a task: one of the types of this file.
+// Events are values; nobody modifies what they point to.
+type Event interface {
+	Kind() Kind
+	apply(State) (State, error)
+}
+
+// Blank returns a pointer to an empty event of a kind, to decode into, or nil for
+// a kind that does not exist.
+func Blank(k Kind) Event {
+	switch k {
+	case KindStarted:
+		return &Started{}
+	case KindStamped:
+		return &Stamped{}
+	case KindSearched:
+		return &Searched{}
+	case KindPrepared:
+		return &Prepared{}
+	case KindDrafted:
+		return &Drafted{}
+	case KindDecided:
+		return &Decided{}
+	case KindFinished:
+		return &Finished{}
+	case KindStopped:
+		return &Stopped{}
+	case KindAnswered:
+		return &Answered{}
+	case KindResumed:
+		return &Resumed{}
+	case KindImported:
+		return &Imported{}
+	default:
+		return nil
+	}
+}
+
+// Force is a person's word that a gate is to be passed.
+type Force struct {
+	Reason string `json:"reason"`
+	By     string `json:"by"`
+}
+
+// Started: the work on a task begins, or begins anew.
+type Started struct {
+	Round     int    `json:"round"`
+	MaxRounds int    `json:"max_rounds"`
+	Raised    bool   `json:"raised,omitzero"`
+	Query     string `json:"query,omitzero"`
+	Force     *Force `json:"force,omitzero"`
+}
+
+// Stamped: an agent is known to have run in a round.
+type Stamped struct {
+	Stamp Stamp `json:"stamp"`
+}
+
+// Searched: an agent is known to have searched.
+type Searched struct {
+	Search Search `json:"search"`
+}
+
+// Prepared: a phase before the draft is done.
+type Prepared struct {
+	Round int   `json:"round"`
+	Phase Phase `json:"phase"`
+	// Required and Found count the stamps of the phase's agent.
+	Required int      `json:"required"`
+	Found    int      `json:"found"`
+	Tests    []string `json:"tests,omitzero"`
+	Force    *Force   `json:"force,omitzero"`
+}
+
+// Drafted: a draft is done and its verification is green. A draft whose
+// verification is red is Decided at once.
+type Drafted struct {
+	Round        int          `json:"round"`
+	Verification Verification `json:"verification"`
+	Force        *Force       `json:"force,omitzero"`
+}
+
+// Decided: a round was decided.
+type Decided struct {
+	Round     int `json:"round"`
+	NextRound int `json:"next_round"`
+	MaxRounds int `json:"max_rounds"`
+	// NextAction is the destination and DestinationKind its kind, as the policy
+	// declares it: agent, human or terminal.
+	NextAction      string `json:"next_action"`
+	DestinationKind string `json:"kind"`
+	Reason          string `json:"reason"`
+	// FindingCount is how many findings were open.
+	FindingCount int `json:"finding_count"`
+	// Policy decided, as routing@1.2.0.
+	Policy string `json:"policy"`
+	// Reviewed says that reports were read; else the decision is one on a red
+	// verification alone.
+	Reviewed bool `json:"reviewed"`
+	// Verify is green, red or absent, and Verification what is known of it.
+	Verify       string        `json:"verify"`
+	Verification *Verification `json:"verification,omitzero"`
+	// Final says that a decision to commit commits the task. Where phases are
+	// run one by one, the phase commit does.
+	Final bool `json:"final,omitzero"`
+	// Raised says that the cap is this task's own.
+	Raised bool `json:"raised,omitzero"`
+	// Evidence lists the digests of reports that name their round.
+	Evidence []string `json:"evidence,omitzero"`
+	// Stalled counts the reviews in a row that made no progress.
+	Stalled   int        `json:"stalled,omitzero"`
+	Questions []Question `json:"questions,omitzero"`
+	Force     *Force     `json:"force,omitzero"`
+}
+
+// Finished: the task is committed.
+type Finished struct {
+	Round int `json:"round"`
+	// Missing lists what should have been there and was forced.
+	Missing []string `json:"missing,omitzero"`
+	Force   *Force   `json:"force,omitzero"`
+}
+
+// Stopped: a person has put the task aside as stuck.
+type Stopped struct {
+	Stop Stop `json:"stop"`
+	// ForgetCap says that a cap of the task's own ends here.
+	ForgetCap bool `json:"forget_cap,omitzero"`
+}
+
+// Answered: questions to the user have their answers.
+type Answered struct {
+	Round   int      `json:"round"`
+	Answers []Answer `json:"answers"`
+}
+
+// Resumed: a stuck task goes on.
+type Resumed struct {
+	// Round is the round that it goes on in.
+	Round     int    `json:"round"`
+	MaxRounds int    `json:"max_rounds"`
+	Mode      Mode   `json:"mode"`
+	Rounds    int    `json:"rounds,omitzero"`
+	Reason    string `json:"reason,omitzero"`
+	By        string `json:"by"`
+}
+
+// Imported: the task comes from another tool.
+type Imported struct {
+	// Source says from which, and Digest what was read.
+	Source     string      `json:"source"`
+	Digest     string      `json:"digest"`
+	Round      int         `json:"round"`
+	MaxRounds  int         `json:"max_rounds"`
+	Raised     bool        `json:"raised,omitzero"`
+	Stop       *Stop       `json:"stop,omitzero"`
+	Violations []Violation `json:"violations,omitzero"`
+	// FindingCount is how many findings were open: the task's first review.
+	FindingCount int    `json:"finding_count"`
+	Overrides    int    `json:"overrides,omitzero"`
+	By           string `json:"by"`
+}
+
+func (Started) Kind() Kind  { return KindStarted }
+func (Stamped) Kind() Kind  { return KindStamped }
+func (Searched) Kind() Kind { return KindSearched }
+func (Prepared) Kind() Kind { return KindPrepared }
+func (Drafted) Kind() Kind  { return KindDrafted }
+func (Decided) Kind() Kind  { return KindDecided }
+func (Finished) Kind() Kind { return KindFinished }
+func (Stopped) Kind() Kind  { return KindStopped }
+func (Answered) Kind() Kind { return KindAnswered }
+func (Resumed) Kind() Kind  { return KindResumed }
+func (Imported) Kind() Kind { return KindImported }

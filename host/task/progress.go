@@ -1,0 +1,91 @@
+package task
+
+// Trace is the past of one finding of a task, by its fingerprint. Rounds and
+// reviews count from 1.
+type Trace struct {
+	// First is the round that had it first.
+	First int `json:"first"`
+	// Since is the round since which it stands without a gap.
+	Since int `json:"since"`
+	// Last is the newest review that had it.
+	Last int `json:"last"`
+	// Reopened counts how often it came back after it was gone.
+	Reopened int `json:"reopened,omitzero"`
+}
+
+// Standing says what a finding of a review is, compared with those before.
+type Standing string
+
+// The standings.
+const (
+	New      Standing = "new"
+	Repeat   Standing = "repeat"
+	Reopened Standing = "reopened"
+)
+
+// Compare says what a finding of the review after this state is. past is its
+// trace, the zero Trace for none.
+func (s State) Compare(past Trace) Standing {
+	switch {
+	case past.Last == 0 || past.Last <= s.Forgotten:
+		return New
+	case past.Last == s.Reviews:
+		return Repeat
+	default:
+		return Reopened
+	}
+}
+
+// Trace returns the trace of a finding of the review after this state.
+func (s State) Trace(past Trace) Trace {
+	round, review := max(s.Round, 1), s.Reviews+1
+	switch s.Compare(past) {
+	case New:
+		return Trace{First: round, Since: round, Last: review}
+	case Repeat:
+		past.Last = review
+		return past
+	default:
+		past.Since, past.Last = round, review
+		past.Reopened++
+		return past
+	}
+}
+
+// Progress compares a review's findings with those of the reviews before.
+type Progress struct {
+	New, Repeat, Reopened int
+	// Resolved counts the previous review's findings that are gone.
+	Resolved int
+	// Stalled is how many reviews in a row, this one included, made no progress.
+	Stalled int
+}
+
+// None says that the review made no progress: there are findings, all of them
+// were there before, and none of those that were is gone (ADR-0003).
+func (p Progress) None() bool {
+	return p.Repeat > 0 && p.New == 0 && p.Reopened == 0 && p.Resolved == 0
+}
+
+// Measure compares the findings of the review after this state with its past,
+// given the standing of each.
+func (s State) Measure(standings []Standing) Progress {
+	var p Progress
+	for _, standing := range standings {
+		switch standing {
+		case New:
+			p.New++
+		case Repeat:
+			p.Repeat++
+		default:
+			p.Reopened++
+		}
+	}
+	if s.Reviews > s.Forgotten {
+		p.Resolved = max(s.Remaining-p.Repeat, 0)
+	}
+	if p.None() {
+		p.Stalled = s.Stalled + 1
+	}
+	return p
+}

@@ -1,0 +1,102 @@
+package task_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/task"
+)
+
+func TestCheckID(t *testing.T) {
+	for _, id := range []string{"M001-S001-T0001", "a", "0", "a.b_c-d", strings.Repeat("x", 128)} {
+		if err := task.CheckID(id); err != nil {
+			t.Errorf("%q refused: %v", id, err)
+		}
+	}
+	for _, id := range []string{"", ".", "-a", "_a", "a/b", "a b", "a\n", "ä", "../x", strings.Repeat("x", 129)} {
+		if err := task.CheckID(id); fault.CodeOf(err) != task.CodeInvalidID {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
+func TestCheckAcceptsEveryStatus(t *testing.T) {
+	for status, s := range standing(t) {
+		if err := s.Check(); (err == nil) != (status != task.None) {
+			t.Errorf("%q: %v", status, err)
+		}
+	}
+}
+
+func TestCheckRefusesEditedStates(t *testing.T) {
+	states := standing(t)
+	for name, c := range map[string]struct {
+		from task.Status
+		edit func(*task.State)
+	}{
+		"unknown status":              {task.Open, func(s *task.State) { s.Status = "fine" }},
+		"no status":                   {task.Open, func(s *task.State) { s.Status = task.None }},
+		"round 0":                     {task.Open, func(s *task.State) { s.Round = 0 }},
+		"began in a later round":      {task.Open, func(s *task.State) { s.Fresh = 2 }},
+		"began in round 0":            {task.Open, func(s *task.State) { s.Fresh = 0 }},
+		"cap out of range":            {task.Open, func(s *task.State) { s.MaxRounds = 101 }},
+		"cap below zero":              {task.Open, func(s *task.State) { s.MaxRounds = -1 }},
+		"decided without a cap":       {task.Stuck, func(s *task.State) { s.MaxRounds = 0 }},
+		"decided in a later round":    {task.Waiting, func(s *task.State) { s.Round = 1 }},
+		"stuck and open":              {task.Stuck, func(s *task.State) { s.Status = task.Open }},
+		"stuck for no reason":         {task.Stuck, func(s *task.State) { s.Stop = nil }},
+		"open with a reason":          {task.Open, func(s *task.State) { s.Stop = &task.Stop{Round: 1} }},
+		"stuck, reopened":             {task.Stuck, func(s *task.State) { s.Status, s.Stop = task.Open, nil }},
+		"waiting for nothing":         {task.Waiting, func(s *task.State) { s.Questions = nil }},
+		"waiting after no decision":   {task.Waiting, func(s *task.State) { s.Last = nil }},
+		"committed, reopened":         {task.Committed, func(s *task.State) { s.Status = task.Open }},
+		"committed after no decision": {task.Committed, func(s *task.State) { s.Last = nil }},
+		"committed out of the blue":   {task.Open, func(s *task.State) { s.Status = task.Committed }},
+	} {
+		edited := states[c.from]
+		c.edit(&edited)
+		if err := edited.Check(); err == nil {
+			t.Errorf("%s: accepted %+v", name, edited)
+		}
+	}
+}
+
+func TestApplyRefusesImpossibleHistories(t *testing.T) {
+	states := standing(t)
+	decided := task.Decided{Round: 1, NextRound: 2, MaxRounds: 3, NextAction: "executor", DestinationKind: "agent"}
+	for name, c := range map[string]struct {
+		from  task.Status
+		event task.Event
+	}{
+		"round skipped":                   {task.Open, task.Decided{Round: 2, NextRound: 3}},
+		"round repeated":                  {task.Waiting, decided},
+		"next round jumps":                {task.Open, task.Decided{Round: 1, NextRound: 3}},
+		"next round falls":                {task.Open, task.Decided{Round: 1, NextRound: 0}},
+		"first round is not 1":            {task.None, task.Decided{Round: 2, NextRound: 3}},
+		"decision after stuck":            {task.Stuck, decided},
+		"decision after commit":           {task.Committed, decided},
+		"stamp of another round":          {task.Open, task.Stamped{Stamp: task.Stamp{Round: 2}}},
+		"search of another round":         {task.Open, task.Searched{Search: task.Search{Round: 2}}},
+		"phase of another round":          {task.Open, task.Prepared{Round: 2, Phase: task.Research}},
+		"draft of another round":          {task.Open, task.Drafted{Round: 2}},
+		"commit of another round":         {task.Open, task.Finished{Round: 2}},
+		"stop of another round":           {task.Open, task.Stopped{Stop: task.Stop{Round: 2}}},
+		"start skips a round":             {task.Stuck, task.Started{Round: 3, MaxRounds: 3}},
+		"start anew in the same round":    {task.Committed, task.Started{Round: 1, MaxRounds: 3}},
+		"second start, not forced":        {task.Open, task.Started{Round: 1, MaxRounds: 3}},
+		"start while waiting, not forced": {task.Waiting, task.Started{Round: 2, MaxRounds: 3}},
+		"first start, forced":             {task.None, task.Started{Round: 2, MaxRounds: 3, Force: force}},
+		"answer to another round":         {task.Waiting, task.Answered{Round: 2, Answers: []task.Answer{{Fingerprint: "q1"}}}},
+		"answer to no question":           {task.Waiting, task.Answered{Round: 1, Answers: []task.Answer{{Fingerprint: "q2"}}}},
+		"two answers to one question":     {task.Waiting, task.Answered{Round: 1, Answers: []task.Answer{{Fingerprint: "q1"}, {Fingerprint: "q1"}}}},
+		"resumed in the same round":       {task.Stuck, task.Resumed{Round: 1, MaxRounds: 3, Mode: task.Manual}},
+		"resumed beyond the next round":   {task.Stuck, task.Resumed{Round: 3, MaxRounds: 3, Mode: task.Manual}},
+		"resumed in no known way":         {task.Stuck, task.Resumed{Round: 2, MaxRounds: 3, Mode: "quietly"}},
+		"imported in no round":            {task.None, task.Imported{MaxRounds: 3}},
+	} {
+		if got, err := task.Apply(states[c.from], c.event); err == nil {
+			t.Errorf("%s: accepted as %+v", name, got)
+		}
+	}
+}

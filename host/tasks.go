@@ -1,0 +1,74 @@
+package host
+
+import (
+	"context"
+	"sync"
+
+	"github.com/switchyard-dev/switchyard/host/ledger"
+)
+
+// Tasks lists every task of the project by id.
+func (e *Engine) Tasks(ctx context.Context) ([]TaskStatus, error) {
+	l, err := e.ledger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	// Decoding takes as long as reading, so that both go on side by side.
+	var batches []*batch
+	var decoding sync.WaitGroup
+	defer decoding.Wait()
+	decode := func(heads []ledger.Head) {
+		b := &batch{heads: heads}
+		batches = append(batches, b)
+		decoding.Go(b.decode)
+	}
+	var heads []ledger.Head
+	for head, err := range l.Heads(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if heads = append(heads, head); len(heads) == batchSize {
+			decode(heads)
+			heads = nil
+		}
+	}
+	decode(heads)
+	decoding.Wait()
+	return joined(batches)
+}
+
+// batchSize is how many tasks are decoded at a time.
+const batchSize = 256
+
+// batch is some tasks, one after another in the order of their ids.
+type batch struct {
+	heads []ledger.Head
+	tasks []TaskStatus // as many as heads, unless there is an error
+	err   error
+}
+
+func (b *batch) decode() {
+	b.tasks = make([]TaskStatus, len(b.heads))
+	for i, head := range b.heads {
+		if b.err = b.tasks[i].read(head); b.err != nil {
+			return
+		}
+	}
+}
+
+// joined lists the tasks of all batches, or returns the first error of any.
+func joined(batches []*batch) ([]TaskStatus, error) {
+	n := 0
+	for _, b := range batches {
+		if b.err != nil {
+			return nil, b.err
+		}
+		n += len(b.tasks)
+	}
+	tasks := make([]TaskStatus, 0, n)
+	for _, b := range batches {
+		tasks = append(tasks, b.tasks...)
+	}
+	return tasks, nil
+}

@@ -1,0 +1,96 @@
+package host
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/host/verify"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// VerifyRequest says how a draft is verified. Its zero value leaves it to the
+// project's configuration, else to the round's stamp, else it is absent.
+type VerifyRequest struct {
+	// Claim is the outcome as the caller knows it, "" where it says nothing.
+	Claim policies.Verify
+	// ExitCode is the exit code of the caller's own verification, nil for none.
+	ExitCode *int
+	// Excerpt and OutputBytes are what the caller kept of that one's output.
+	Excerpt     string
+	OutputBytes int64
+	// Command is run by the host, "" for none.
+	Command string
+}
+
+// Verification is what is known of a draft's verification.
+type Verification struct {
+	Outcome policies.Verify `json:"outcome"`
+	task.Verification
+	// Excerpt is the head and the tail of what the command printed.
+	Excerpt string `json:"excerpt,omitzero"`
+}
+
+// verification finds out how a round's draft was verified. Only where run is
+// set does it run a command, which may take minutes.
+func (s *session) verification(ctx context.Context, req VerifyRequest, config project.Config, run bool) (Verification, error) {
+	switch {
+	case req.Command != "":
+		command := project.Verify{Command: req.Command, Runs: 1}
+		if config.Verify != nil {
+			command.Runs, command.Timeout = config.Verify.Runs, config.Verify.Timeout
+		}
+		return s.runVerification(ctx, command)
+	case req.ExitCode != nil:
+		v := Verification{
+			Outcome: policies.Green, Excerpt: req.Excerpt,
+			Verification: task.Verification{Claimed: true, ExitCode: req.ExitCode, OutputBytes: req.OutputBytes},
+		}
+		if *req.ExitCode != 0 {
+			v.Outcome = policies.Red
+		}
+		return v, nil
+	}
+	outcome, stamp := s.status.Green(string(req.Claim))
+	switch {
+	case run && config.Verify != nil && req.Claim == "":
+		if config.Verify.Foreign {
+			return Verification{}, fault.New(CodeForeign, "%s belongs to user %d, so that its verification command is not run", project.ConfigFile, config.Verify.Owner).
+				With("owner", config.Verify.Owner).With("command", config.Verify.Command)
+		}
+		return s.runVerification(ctx, *config.Verify)
+	case stamp != nil:
+		return Verification{Outcome: policies.Verify(outcome), Verification: *stamp}, nil
+	case req.Claim != "":
+		return Verification{Outcome: req.Claim, Verification: task.Verification{Claimed: true}}, nil
+	default:
+		return Verification{Outcome: policies.Absent}, nil
+	}
+}
+
+// runVerification runs a command in the project's root.
+func (s *session) runVerification(ctx context.Context, v project.Verify) (Verification, error) {
+	round := max(s.status.Round, 1)
+	outcome, err := verify.Run(ctx, verify.Plan{
+		Command: v.Command, Runs: v.Runs, Timeout: v.Timeout,
+		Output: verify.OutputFile{Root: s.project.Root, Task: s.id, Round: round},
+		Env:    []string{"SWITCHYARD_TASK=" + s.id, fmt.Sprintf("SWITCHYARD_ROUND=%d", round)},
+	})
+	if err != nil {
+		return Verification{}, err
+	}
+	last := outcome.Runs[len(outcome.Runs)-1]
+	result := Verification{
+		Outcome: policies.Red, Excerpt: outcome.Excerpt,
+		Verification: task.Verification{
+			Command: v.Command, ExitCode: &last.ExitCode, Runs: len(outcome.Runs),
+			Output: outcome.Output, OutputDigest: outcome.OutputDigest, OutputBytes: outcome.OutputBytes,
+		},
+	}
+	if outcome.Green {
+		result.Outcome = policies.Green
+	}
+	return result, nil
+}
