@@ -265,7 +265,7 @@ func BenchmarkMark(b *testing.B) {
 	prose := strings.Repeat("What the team has agreed upon, line by line, in one place.\n", 1<<20/60)
 	var blocks strings.Builder
 	for i := range 1000 {
-		fmt.Fprintf(&blocks, "<!-- switchyard:stuck O-%04d -->\n**O-%[1]d is stuck** in round 3 (max-rounds).\n\n- fail style src/a.go:1: Say it\n<!-- /switchyard:stuck O-%[1]04d -->\n", i)
+		fmt.Fprintf(&blocks, "<!-- switchyard:stuck O-%04d -->\n**O-%04[1]d is stuck** in round 3 (max-rounds).\n\n- fail style src/a.go:1: Say it\n<!-- /switchyard:stuck O-%04[1]d -->\n", i)
 	}
 	for _, c := range []struct{ name, text string }{{"empty", "\n"}, {"1MiB", prose}, {"1000blocks", blocks.String()}} {
 		b.Run(c.name, func(b *testing.B) {

@@ -21,8 +21,16 @@ type indenter struct {
 // space.
 func (in *indenter) Write(text []byte) (int, error) {
 	in.line = in.line[:0]
-	for _, c := range text {
-		in.byte(c)
+	for rest := text; len(rest) > 0; {
+		if in.quoted && !in.escaped {
+			n := plainIn(rest)
+			in.line = append(in.line, rest[:n]...)
+			if rest = rest[n:]; len(rest) == 0 {
+				break
+			}
+		}
+		in.byte(rest[0])
+		rest = rest[1:]
 	}
 	if _, err := in.w.Write(in.line); err != nil {
 		return 0, err
@@ -72,4 +80,14 @@ func (in *indenter) newLine(levels int) {
 	for range levels {
 		in.line = append(in.line, "  "...)
 	}
+}
+
+// plainIn is how much of a text, inside of a string, is nothing but its contents.
+func plainIn(text []byte) int {
+	for i, c := range text {
+		if c == '"' || c == '\\' {
+			return i
+		}
+	}
+	return len(text)
 }

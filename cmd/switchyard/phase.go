@@ -88,6 +88,7 @@ begins anew in the next round, with as many rounds as the project grants.`,
 
 func newPhaseDoneCmd(a *app, phase task.Phase, short string) *cobra.Command {
 	req := host.PhaseRequest{Phase: phase}
+	var tests []string
 	var force forceFlags
 	cmd := &cobra.Command{
 		Use:   string(phase) + " TASK",
@@ -95,12 +96,15 @@ func newPhaseDoneCmd(a *app, phase task.Phase, short string) *cobra.Command {
 		Args:  oneTask,
 	}
 	if phase == task.Tests {
-		cmd.Flags().StringSliceVar(&req.Tests, "tests", nil, "the test files that were written: `FILE,…`")
+		cmd.Flags().StringArrayVar(&tests, "tests", nil, "the test files that were written: `FILE,…`")
 	}
 	force.register(cmd.Flags(), "go on without the stamps that are missing")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) (err error) {
 		if req.Force, err = force.request(a); err != nil {
 			return err
+		}
+		for _, list := range tests {
+			req.Tests = append(req.Tests, splitList(list)...)
 		}
 		return a.step(ctx, func(e *host.Engine) (host.Step, error) { return e.Done(ctx, args[0], req) })
 	})

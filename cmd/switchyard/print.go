@@ -19,7 +19,7 @@ import (
 // print writes a command's result to standard output: value as JSON, or what
 // text lays out for a person.
 func (a *app) print(value any, text func(*page)) error {
-	w := bufio.NewWriter(a.out)
+	w := bufio.NewWriterSize(a.out, 64<<10)
 	var err error
 	if a.output == outputJSON {
 		err = writeJSON(w, value)

@@ -78,6 +78,7 @@ func (a *app) showTask(ctx context.Context, e *host.Engine, id string) error {
 }
 
 func (a *app) showTasks(ctx context.Context, e *host.Engine) error {
+	collectLate()
 	tasks, err := e.Tasks(ctx)
 	if err != nil {
 		return err

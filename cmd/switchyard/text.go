@@ -11,6 +11,9 @@ import (
 // White space becomes a space, and anything else that is not meant to be seen
 // becomes its code point in angle brackets.
 func clean(s string) string {
+	if isPlain(s) {
+		return s
+	}
 	s = strings.ToValidUTF8(s, "\ufffd")
 	if !strings.ContainsFunc(s, unseen) {
 		return s
@@ -29,6 +32,16 @@ func clean(s string) string {
 	return b.String()
 }
 
+// isPlain reports whether s is printable ASCII, as nearly every text is.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
 func unseen(r rune) bool {
 	return r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Bidi_Control, r) || unicode.IsSpace(r) && r != ' '
 }
@@ -43,8 +56,11 @@ func plural(n int, noun string) string {
 
 // short cuts s to width code points, marking the cut; 0 means no limit.
 func short(s string, width int) string {
+	if width <= 0 || len(s) <= width {
+		return s // It has no more code points than bytes.
+	}
 	points := []rune(s)
-	if width <= 0 || len(points) <= width {
+	if len(points) <= width {
 		return s
 	}
 	return string(points[:max(width-1, 0)]) + "…"
