@@ -36,7 +36,9 @@ type TaskStatus struct {
 	// the newest one which names the findings that are open, 0 for none.
 	Event         int64 `json:"event"`
 	FindingsEvent int64 `json:"findings_event,omitzero"`
-	// UpdatedAt is the time of the newest event, RFC 3339 in UTC.
+	// DecidedAt is the time of the newest decision, "" before the first, and
+	// UpdatedAt that of the newest event: RFC 3339 in UTC.
+	DecidedAt string `json:"decided_at,omitzero"`
 	UpdatedAt string `json:"updated_at"`
 }
 
@@ -91,10 +93,11 @@ func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	switch event := event.(type) {
 	case *task.Decided:
 		p.decided(*event)
+		s.DecidedAt = e.At
 		if event.Reviewed {
 			p.traces(before, s.State, fingerprints)
+			s.FindingsEvent = e.N
 		}
-		s.FindingsEvent = e.N
 	case *task.Imported:
 		p.traces(before, task.State{Round: event.Round}, fingerprints)
 		s.FindingsEvent = e.N

@@ -43,10 +43,12 @@ func (e *Engine) Task(ctx context.Context, id string) (TaskDetail, error) {
 // Explanation is why a round went where it went.
 type Explanation struct {
 	Task TaskStatus `json:"task"`
-	// DecidedAt is when, RFC 3339 in UTC.
-	DecidedAt string   `json:"decided_at"`
-	By        string   `json:"by"`
-	Decision  Decision `json:"decision"`
+	// DecidedAt is when the decision was made, RFC 3339 in UTC, and By who gave
+	// the command.
+	DecidedAt string `json:"decided_at,omitzero"`
+	By        string `json:"by,omitzero"`
+	// Decision is nil where nobody asked for a round, and none is decided yet.
+	Decision *Decision `json:"decision"`
 	// Answers are those to the decision's questions, in the order of their
 	// coming.
 	Answers []AnswerEntry `json:"answers,omitzero"`
@@ -96,6 +98,12 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation
 	}
 	if x.Overrides, err = listed[OverrideEntry](ctx, l, id, keyOverride); err != nil {
 		return Explanation{}, err
+	}
+	if round == 0 && len(x.History) == 0 {
+		if x.Task.Last != nil {
+			return Explanation{}, tampered(id, "its decisions are missing")
+		}
+		return x, nil
 	}
 	n, err := decisionOf(ctx, l, id, round, x.History)
 	if err != nil {
@@ -150,9 +158,10 @@ func listed[T any](ctx context.Context, l *ledger.Ledger, id, prefix string) ([]
 	return list, nil
 }
 
-// decisionOf is the number of the event that decided a round last.
+// decisionOf is the number of the event that decided a round last; 0 stands for
+// the newest round, and the history then has one.
 func decisionOf(ctx context.Context, l *ledger.Ledger, id string, round int, history []HistoryEntry) (int64, error) {
-	if round == 0 && len(history) > 0 {
+	if round == 0 {
 		return history[len(history)-1].Event.N, nil
 	}
 	key := sequenced(keyRound, int64(round))
@@ -160,16 +169,13 @@ func decisionOf(ctx context.Context, l *ledger.Ledger, id string, round int, his
 	if err != nil {
 		return 0, err
 	}
-	var n int64
-	switch text, found := entries[key]; {
-	case round == 0:
-		return 0, fault.New(CodeRoundNotFound, "task %s has no decision yet", id).With("task", id)
-	case !found:
+	text, found := entries[key]
+	if !found {
 		return 0, fault.New(CodeRoundNotFound, "task %s has no decision of round %d", id, round).With("task", id).With("round", round)
-	default:
-		if err := json.Unmarshal(text, &n); err != nil {
-			return 0, tampered(id, "%s cannot be read: %w", key, err)
-		}
+	}
+	var n int64
+	if err := json.Unmarshal(text, &n); err != nil {
+		return 0, tampered(id, "%s cannot be read: %w", key, err)
 	}
 	return n, nil
 }
@@ -217,7 +223,7 @@ func (x *Explanation) read(ctx context.Context, l *ledger.Ledger, event ledger.E
 	if err := json.Unmarshal(event.Body, &body); err != nil {
 		return tampered(event.Task, "event %d cannot be read: %w", event.N, err)
 	}
-	x.By, x.Decision, x.DecidedAt = body.By, body.Decision, event.At
+	x.By, x.Decision, x.DecidedAt = body.By, &body.Decision, event.At
 	x.Decision.Event = &Event{N: event.N, Hash: event.Hash}
 	key := sequenced(keyDecision, event.N)
 	entries, err := l.Entries(ctx, event.Task, []string{key})

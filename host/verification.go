@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/host/verify"
 	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/spawner/process"
 )
 
 // VerifyRequest says how a draft is verified. Its zero value leaves it to the
@@ -85,9 +86,12 @@ func (s *session) runVerification(ctx context.Context, v project.Verify) (Verifi
 	result := Verification{
 		Outcome: policies.Red, Excerpt: outcome.Excerpt,
 		Verification: task.Verification{
-			Command: v.Command, ExitCode: &last.ExitCode, Runs: len(outcome.Runs),
+			Command: v.Command, ExitCode: &last.ExitCode, Signal: last.Signal, Runs: len(outcome.Runs),
 			Output: outcome.Output, OutputDigest: outcome.OutputDigest, OutputBytes: outcome.OutputBytes,
 		},
+	}
+	if last.End != process.Exited {
+		result.End = string(last.End)
 	}
 	if outcome.Green {
 		result.Outcome = policies.Green

@@ -226,66 +226,6 @@ func since(f finding.Finding) string {
 	return words
 }
 
-// explanation shows a decision with all its evidence.
-func (p *page) explanation(x host.Explanation) {
-	d := x.Decision
-	asking := ""
-	if x.Task.Status == task.Waiting && x.Task.Questions.Round == d.Round {
-		asking = d.TaskID
-	}
-	p.decided(d, asking)
-	for _, answer := range x.Answers {
-		p.answers([]task.Answer{answer.Answer})
-	}
-	p.line("")
-	p.line("%s", p.paint(bold, "What the policy saw"))
-	p.line("  round %d of %d, %s, verification %s", d.Input.Round, d.Input.MaxRounds, plural(d.Input.FindingCount, "finding"), d.Input.Verify)
-	for _, route := range slices.Sorted(maps.Keys(d.Input.Routes)) {
-		p.line("  %d to %s", d.Input.Routes[route], route)
-	}
-	if d.RepeatCount+d.ReopenedCount+d.ResolvedCount > 0 {
-		p.line("  %d new, %d again, %d came back, %d resolved; %s without progress", d.NewCount, d.RepeatCount, d.ReopenedCount, d.ResolvedCount, plural(d.StalledRounds, "review"))
-	}
-	if len(d.Findings) > 0 {
-		p.line("")
-		p.line("%s", p.paint(bold, "Where the findings come from"))
-		var rows [][]cell
-		for _, f := range d.Findings {
-			for _, s := range f.Sources {
-				rows = append(rows, []cell{{f.Fingerprint, plain}, {f.Category, plain}, {s.Critic, plain}, {s.Plugin, plain}, {shortDigest(s.Report), plain}, {s.Ref, plain}})
-			}
-		}
-		p.table([]string{"FINGERPRINT", "CATEGORY", "CRITIC", "PLUGIN", "REPORT", "REF"}, rows)
-	}
-	p.line("")
-	p.line("%s", p.paint(bold, "Evidence"))
-	for _, r := range d.Reports {
-		p.line("  report  %s  %s, %s, read by %s", shortDigest(r.Digest), r.Path, plural(r.Findings, "finding"), r.Plugin)
-	}
-	for _, pl := range d.Plugins {
-		p.line("  plugin  %s  %s %s", shortDigest(pl.Digest), pl.Name, pl.Version)
-	}
-	p.line("  policy  %s  %s", shortDigest(d.Policy.Digest), policyName(d.Policy))
-	p.line("  event   %s  number %d of the task, %s, by %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, x.DecidedAt, x.By)
-	if len(x.History) > 1 {
-		p.line("")
-		rows := make([][]cell, len(x.History))
-		for i, h := range x.History {
-			rows[i] = []cell{{strconv.Itoa(h.Round), plain}, {h.NextAction, actionColor(h.NextAction)}, {h.Reason, plain}, {strconv.Itoa(h.FindingCount), plain}, {h.At, dim}}
-		}
-		p.table([]string{"ROUND", "WENT TO", "REASON", "FINDINGS", "DECIDED"}, rows)
-	}
-	if len(x.Overrides) > 0 {
-		p.line("")
-		p.line("%s", p.paint(red, "Forced gates"))
-		rows := make([][]cell, len(x.Overrides))
-		for i, o := range x.Overrides {
-			rows[i] = []cell{{strconv.Itoa(o.Round), plain}, {string(o.Phase), plain}, {o.By, plain}, {o.At, dim}, {o.Reason, plain}}
-		}
-		p.table([]string{"ROUND", "PHASE", "BY", "AT", "REASON"}, rows)
-	}
-}
-
 // shortDigest is enough of a digest to compare by eye; JSON has all of it.
 func shortDigest(digest string) string {
 	hex := strings.TrimPrefix(digest, "sha256:")

@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/spawner/process"
 )
 
 // task shows one task.
@@ -29,7 +30,7 @@ func (p *page) standing(t host.TaskStatus) {
 	p.line("%s  %s, round %s", p.paint(statusColor(t.Status), string(t.Status)), t.TaskID, rounds(t))
 	switch last := t.Last; {
 	case last != nil:
-		p.line("  round %d went to %s (%s) with %s, %s", last.Round, last.NextAction, last.Reason, plural(last.FindingCount, "finding"), t.UpdatedAt)
+		p.line("  round %d went to %s (%s) with %s, %s", last.Round, last.NextAction, last.Reason, plural(last.FindingCount, "finding"), t.DecidedAt)
 	default:
 		p.line("  no round is decided yet, %s", t.UpdatedAt)
 	}
@@ -167,7 +168,14 @@ func (p *page) verification(v host.Verification) {
 	if v.Runs > 1 {
 		how += fmt.Sprintf(" (%d runs)", v.Runs)
 	}
-	if v.ExitCode != nil {
+	switch {
+	case v.End == string(process.TimedOut):
+		how += ", ended because it took too long"
+	case v.End == string(process.OutputLimit):
+		how += ", ended because it wrote too much"
+	case v.Signal != "":
+		how += ", ended by " + v.Signal
+	case v.ExitCode != nil:
 		how += fmt.Sprintf(", exit code %d", *v.ExitCode)
 	}
 	p.line("verification is %s: %s", p.paint(verifyColor(v.Outcome), string(v.Outcome)), how)

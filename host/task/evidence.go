@@ -92,6 +92,10 @@ type Verification struct {
 	Command string `json:"command,omitzero"`
 	// ExitCode is nil where nobody knows it.
 	ExitCode *int `json:"exit_code,omitzero"`
+	// Signal is the signal that ended the command, and End why the host did:
+	// timed-out or output-limit. Both are "" where it ended by itself.
+	Signal string `json:"signal,omitzero"`
+	End    string `json:"end,omitzero"`
 	// Runs counts how often the command ran.
 	Runs int `json:"runs,omitzero"`
 	// Output is the file that holds what it printed, OutputDigest its digest
