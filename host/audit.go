@@ -28,24 +28,43 @@ type Audited struct {
 // Audit stamps by hand that an agent ran in the task's round, and holds it
 // against rule 9.
 func (e *Engine) Audit(ctx context.Context, id string, req AuditRequest) (Audited, error) {
-	config, err := e.project.Config(ctx, task.MaxRounds)
+	config, err := e.Config(ctx)
 	if err != nil {
 		return Audited{}, err
 	}
-	step, err := e.step(ctx, id, task.Audit{
-		Round: req.Round, Agent: req.Agent, Source: task.ByHand, By: e.by, Run: req.Run, Tools: req.Tools,
-		Audited: config.Audit.Agents, SearchTools: config.Audit.SearchTools,
+	var known task.Stamp
+	status, event, err := e.change(ctx, id, func(s *session) (task.Command, record, error) {
+		known, err = s.stamped(ctx, req.Agent, req.Run)
+		return task.Audit{
+			Round: req.Round, Agent: req.Agent, Source: task.ByHand, By: e.by, Run: req.Run, Tools: req.Tools,
+			Audited: config.Audit.Agents, SearchTools: config.Audit.SearchTools, Known: known.Agent != "",
+		}, record{}, err
 	})
 	if err != nil {
 		return Audited{}, err
 	}
-	a := Audited{Step: step}
-	for _, stamp := range step.Stamps {
-		if stamp.Agent == req.Agent && stamp.Run == req.Run {
-			a.Stamp = stamp // The newest one.
-		}
+	a := Audited{Step: Step{TaskStatus: status, Recorded: event}, Stamp: known}
+	if event != nil {
+		a.Stamp = status.Stamps[len(status.Stamps)-1]
 	}
 	return a, nil
+}
+
+// stamped returns the stamp of an agent's run, or the zero Stamp: in whichever
+// round it was stamped, it is no evidence for another.
+func (s *session) stamped(ctx context.Context, agent, run string) (stamp task.Stamp, err error) {
+	if run == "" {
+		return stamp, nil
+	}
+	key := runKey(agent, run)
+	entries, err := s.ledger.Entries(ctx, s.id, []string{key})
+	if err != nil || entries[key] == nil {
+		return stamp, err
+	}
+	if err := json.Unmarshal(entries[key], &stamp); err != nil {
+		return stamp, tampered(s.id, "%s cannot be read: %w", key, err)
+	}
+	return stamp, nil
 }
 
 // SearchRequest says that an agent searched.

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -21,8 +22,6 @@ type session struct {
 	head   ledger.Head
 	// status is where the task stands, with what is pending applied.
 	status TaskStatus
-	// before is the task's status as it is recorded.
-	before task.Status
 	// pending is what comes before the command's own event, in the same
 	// transaction: the answers that hold because their time is over.
 	pending []record
@@ -60,21 +59,28 @@ func (s *session) look(ctx context.Context) error {
 			return err
 		}
 	}
-	s.before = s.status.Status
-	return s.apply(task.Expire{Now: stamp(s.now())}, record{By: "switchyard"})
+	return s.apply(task.Expire{Now: stamp(s.now())}, record{By: bySwitchyard})
 }
+
+// bySwitchyard is who recorded what nobody commanded.
+const bySwitchyard = "switchyard"
 
 // stamp is a time in the form that the state machine compares, which is the
 // ledger's.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000000Z") }
+func stamp(t time.Time) string { return t.UTC().Format(ledger.TimeFormat) }
 
 // apply decides a command and adds its event, if there is one, to what is
 // pending.
 func (s *session) apply(c task.Command, r record) error {
 	event, err := task.Decide(s.status.State, c)
 	if err != nil || event == nil {
-		return err
+		return s.about(err)
 	}
+	return s.add(event, r)
+}
+
+// add puts an event after what is pending.
+func (s *session) add(event task.Event, r record) error {
 	next, err := task.Apply(s.status.State, event)
 	if err != nil {
 		return err
@@ -95,6 +101,9 @@ func (s *session) commit(ctx context.Context) (*Event, error) {
 	for i, r := range s.pending {
 		if r.By == "" {
 			r.By = s.by
+		}
+		if i == 0 && s.head.N != 0 {
+			r.Before = digestOf(s.head.State)
 		}
 		// What a caller typed may hold any bytes.
 		body, err := json.Marshal(r, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
@@ -117,7 +126,6 @@ func (s *session) commit(ctx context.Context) (*Event, error) {
 	if s.status.Status == task.Stuck || s.rooted().Exists(project.MarkerFile) {
 		s.mark(ctx)
 	}
-	s.before = s.status.Status
 	return &Event{N: last.N, Hash: last.Hash}, nil
 }
 
@@ -174,6 +182,14 @@ func (s *session) raced(ctx context.Context, round int, err error) error {
 		return err
 	}
 	return lostRace(round, s.status.State)
+}
+
+// about names the task in an error.
+func (s *session) about(err error) error {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return f.With("task", s.id)
+	}
+	return err
 }
 
 // repair puts the task's mark right where a command finds the task stuck: the

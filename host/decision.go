@@ -46,6 +46,9 @@ type Decision struct {
 	Verification *Verification `json:"verification,omitzero"`
 	// Questions are those to the user, where the task waits for one.
 	Questions []task.Question `json:"questions,omitzero"`
+	// Missing lists what the phase commit will want besides, where a review
+	// decided to commit and leaves it to that phase.
+	Missing []string `json:"missing,omitzero"`
 	// Force is set where somebody passed a gate by force.
 	Force *task.Force `json:"force,omitzero"`
 	// Event is where the ledger keeps the decision; nil for a stateless route.

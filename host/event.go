@@ -2,6 +2,8 @@ package host
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 
 	"github.com/go-json-experiment/json"
@@ -17,6 +19,11 @@ import (
 type record struct {
 	// By is who gave the command.
 	By string `json:"by"`
+	// Before is the digest of the task's state that the command saw, "" for a new
+	// task, and for what is recorded together with an earlier event. So a state
+	// that was changed by hand leaves its trace in the chain, although the next
+	// event writes the state anew.
+	Before string `json:"before,omitzero"`
 	// Event is what the state machine folds.
 	Event task.Event `json:"event"`
 	// Decision is set where a round was decided. It holds the policy's whole
@@ -49,6 +56,8 @@ const (
 	keyRound    = "round/"    // by round: the number of its newest decision
 	keyOverride = "override/" // by event: OverrideEntry
 	keyAnswer   = "answer/"   // by round and event: the number of that event
+	keyTurn     = "turn/"     // by event: TurnEntry
+	keyRun      = "run/"      // by the digest of agent and run: task.Stamp
 )
 
 // HistoryEntry is one decision in short.
@@ -70,6 +79,21 @@ type OverrideEntry struct {
 	Event Event  `json:"event"`
 }
 
+// TurnEntry is what a person made of a task beside its decisions: that the work
+// began, was put aside, went on or was committed.
+type TurnEntry struct {
+	// Kind is task.KindStarted, KindStopped, KindResumed or KindFinished.
+	Kind task.Kind `json:"kind"`
+	// Round is the one that the task was in afterwards.
+	Round int `json:"round"`
+	// Mode is how a stuck task went on.
+	Mode   task.Mode `json:"mode,omitzero"`
+	Reason string    `json:"reason,omitzero"`
+	By     string    `json:"by"`
+	At     string    `json:"at"`
+	Event  Event     `json:"event"`
+}
+
 // fold applies an event to a task's projection.
 func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	var s TaskStatus
@@ -78,11 +102,14 @@ func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 			return ledger.Projection{}, fmt.Errorf("read state: %w", err)
 		}
 	}
-	event, fingerprints, err := decode(e)
+	told, err := decode(e)
 	if err != nil {
 		return ledger.Projection{}, err
 	}
-	next, err := task.Apply(s.State, event)
+	if told.before != "" && told.before != digestOf(before.State()) {
+		return ledger.Projection{}, fmt.Errorf("it was decided on a state that the events before it do not give")
+	}
+	next, err := task.Apply(s.State, told.event)
 	if err != nil {
 		return ledger.Projection{}, err
 	}
@@ -90,40 +117,65 @@ func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	if next.Overrides > s.Overrides && next.Forced != nil {
 		p.put(sequenced(keyOverride, e.N), OverrideEntry{Override: *next.Forced, At: e.At, Event: p.place})
 	}
-	switch event := event.(type) {
+	switch event := told.event.(type) {
 	case *task.Decided:
 		p.decided(*event)
 		s.DecidedAt = e.At
 		if event.Reviewed {
-			p.traces(before, s.State, fingerprints)
+			p.traces(before, s.State, told.fingerprints)
 			s.FindingsEvent = e.N
 		}
 	case *task.Imported:
-		p.traces(before, task.State{Round: event.Round}, fingerprints)
+		p.traces(before, task.State{Round: event.Round}, told.fingerprints)
 		s.FindingsEvent = e.N
+	case *task.Stamped:
+		if event.Stamp.Run != "" {
+			p.put(runKey(event.Stamp.Agent, event.Stamp.Run), event.Stamp)
+		}
 	case *task.Answered:
 		p.put(sequenced(answersOf(event.Round), e.N), e.N)
+	case *task.Started:
+		p.turn(TurnEntry{Kind: event.Kind(), Round: event.Round, By: told.by})
 	case *task.Stopped:
-		if fingerprints != nil {
+		p.turn(TurnEntry{Kind: event.Kind(), Round: event.Stop.Round, Reason: event.Stop.Reason, By: event.Stop.By})
+		if told.fingerprints != nil {
 			s.FindingsEvent = e.N
 		}
+	case *task.Resumed:
+		p.turn(TurnEntry{Kind: event.Kind(), Round: event.Round, Mode: event.Mode, Reason: event.Reason, By: event.By})
+	case *task.Finished:
+		p.turn(TurnEntry{Kind: event.Kind(), Round: event.Round, By: told.by})
+	}
+	if next.Forgotten > s.Forgotten {
+		s.FindingsEvent = 0 // What was found belongs to the work before.
 	}
 	s.TaskID, s.State, s.Event, s.UpdatedAt = e.Task, next, e.N, e.At
 	state := p.encode(s)
 	return ledger.Projection{State: state, Entries: p.entries}, p.err
 }
 
-// decode reads the event of a ledger's event, and the fingerprints of the
-// findings that come with it, nil for none.
-func decode(e ledger.Event) (task.Event, []string, error) {
+// told is what a fold takes from the body of an event.
+type told struct {
+	event task.Event
+	// before is the digest of the state that the command saw, "" where nobody
+	// says, and by is who gave it.
+	before, by string
+	// fingerprints are those of the findings that come with it, nil for none.
+	fingerprints []string
+}
+
+// decode reads the body of an event.
+func decode(e ledger.Event) (told, error) {
 	event := task.Blank(task.Kind(e.Kind))
 	if event == nil {
-		return nil, nil, fmt.Errorf("unknown kind of event %q", e.Kind)
+		return told{}, fmt.Errorf("unknown kind of event %q", e.Kind)
 	}
 	type named struct {
 		Fingerprint string `json:"fingerprint"`
 	}
 	body := struct {
+		Before   string     `json:"before"`
+		By       string     `json:"by"`
 		Event    task.Event `json:"event"`
 		Findings []named    `json:"findings"`
 		Decision struct {
@@ -131,16 +183,16 @@ func decode(e ledger.Event) (task.Event, []string, error) {
 		} `json:"decision"`
 	}{Event: event}
 	if err := json.Unmarshal(e.Body, &body); err != nil {
-		return nil, nil, fmt.Errorf("read event: %w", err)
+		return told{}, fmt.Errorf("read event: %w", err)
 	}
-	var fingerprints []string
+	t := told{event: event, before: body.Before, by: body.By}
 	if body.Findings != nil {
-		fingerprints = []string{} // A task that is put aside with no findings has none.
+		t.fingerprints = []string{} // A task that is put aside with no findings has none.
 	}
 	for _, f := range append(body.Findings, body.Decision.Findings...) {
-		fingerprints = append(fingerprints, f.Fingerprint)
+		t.fingerprints = append(t.fingerprints, f.Fingerprint)
 	}
-	return event, fingerprints, nil
+	return t, nil
 }
 
 // projection collects the entries that an event changes.
@@ -161,6 +213,11 @@ func (p *projection) encode(value any) jsontext.Value {
 		p.err = err
 	}
 	return text
+}
+
+func (p *projection) turn(t TurnEntry) {
+	t.At, t.Event = p.at, p.place
+	p.put(sequenced(keyTurn, p.place.N), t)
 }
 
 func (p *projection) decided(d task.Decided) {
@@ -189,6 +246,12 @@ func (p *projection) traces(before ledger.View, s task.State, fingerprints []str
 
 // answersOf is the prefix of the answers to a round's questions.
 func answersOf(round int) string { return sequenced(keyAnswer, int64(round)) + "/" }
+
+// runKey is the key of an agent's run, whatever it is called.
+func runKey(agent, run string) string {
+	sum := sha256.Sum256([]byte(agent + "\n" + run))
+	return keyRun + hex.EncodeToString(sum[:])
+}
 
 // sequenced is a key that sorts by a number.
 func sequenced(prefix string, n int64) string { return fmt.Sprintf("%s%012d", prefix, n) }

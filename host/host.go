@@ -30,6 +30,8 @@ const (
 	CodeForeign fault.Code = "config-foreign"
 	// CodeNoVerification: a draft has no verification to go by.
 	CodeNoVerification fault.Code = "verify-missing"
+	// CodeNested: a verification command decides the very task that it verifies.
+	CodeNested fault.Code = "verify-nested"
 	// CodeWaitTimeout: nothing changed in the time that the caller waited.
 	CodeWaitTimeout fault.Code = "wait-timeout"
 	// CodeTampered: the ledger holds what we never wrote.

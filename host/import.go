@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -12,6 +13,10 @@ import (
 
 // sourceNubos names nubos-pilot as where a task comes from.
 const sourceNubos = "nubos-pilot"
+
+// maxViolations is how many violations a task brings along: far more agents than
+// any project has.
+const maxViolations = 256
 
 // Imports is what became of another tool's tasks.
 type Imports struct {
@@ -26,7 +31,7 @@ type Imports struct {
 // and which gates were forced. Nothing of it is evidence. A task that is recorded
 // already stays as it is, so that an import can be repeated.
 func (e *Engine) Import(ctx context.Context, tasks []nubos.Task) (Imports, error) {
-	config, err := e.project.Config(ctx, task.MaxRounds)
+	config, err := e.Config(ctx)
 	if err != nil {
 		return Imports{}, err
 	}
@@ -41,7 +46,7 @@ func (e *Engine) Import(ctx context.Context, tasks []nubos.Task) (Imports, error
 			continue
 		}
 		findings := merge(policy, findingsOf(t))
-		imported := importOf(t, len(findings), firstOf(config.MaxRounds, task.DefaultRounds), e.by)
+		imported := importOf(t, len(findings), cmp.Or(config.MaxRounds, task.DefaultRounds), e.by)
 		status, _, err := e.change(ctx, t.ID, func(*session) (task.Command, record, error) {
 			return task.Import{Imported: imported}, record{Findings: findings}, nil
 		})
@@ -62,22 +67,22 @@ func (e *Engine) Import(ctx context.Context, tasks []nubos.Task) (Imports, error
 // importOf is the event that takes a task over.
 func importOf(t nubos.Task, findings, fallback int, by string) task.Imported {
 	imported := task.Imported{
-		Source: sourceNubos, Digest: t.Digest, Round: t.Round, MaxRounds: firstOf(t.MaxRounds, fallback), Raised: t.MaxRounds != 0,
+		Source: sourceNubos, Digest: t.Digest, Round: t.Round, MaxRounds: cmp.Or(t.MaxRounds, fallback), Raised: t.MaxRounds != 0,
 		FindingCount: findings, Overrides: len(t.Forced), By: by,
 	}
 	// A cap that the task is already beyond would stop it at once.
 	imported.MaxRounds = max(imported.MaxRounds, imported.Round)
 	if t.Status == "stuck" {
-		imported.Stop = &task.Stop{Round: t.Round, Reason: firstOf(t.StuckReason, "stuck in "+sourceNubos), By: sourceNubos, FindingCount: findings}
+		imported.Stop = &task.Stop{Round: t.Round, Reason: cmp.Or(t.StuckReason, "stuck in "+sourceNubos), By: sourceNubos, FindingCount: findings}
 	}
 	for _, v := range t.Violations {
 		kind := task.NoSearch
 		if v.Kind == string(task.SearchUnverified) {
 			kind = task.SearchUnverified
 		}
-		violation := task.Violation{Round: min(v.Round, t.Round), Agent: v.Agent, Kind: kind}
-		if !slices.Contains(imported.Violations, violation) {
-			imported.Violations = append(imported.Violations, violation)
+		same := func(o task.Violation) bool { return o.Agent == v.Agent && o.Kind == kind }
+		if len(imported.Violations) < maxViolations && !slices.ContainsFunc(imported.Violations, same) {
+			imported.Violations = append(imported.Violations, task.Violation{Round: min(v.Round, t.Round), Agent: v.Agent, Kind: kind})
 		}
 	}
 	return imported

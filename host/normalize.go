@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/plugins/report"
 )
@@ -23,7 +22,7 @@ type Normalized struct {
 
 // Normalize runs one plugin over one report, and keeps nothing.
 func (e *Engine) Normalize(ctx context.Context, ref ReportRef, stdin io.Reader) (Normalized, error) {
-	config, err := e.project.Config(ctx, task.MaxRounds)
+	config, err := e.Config(ctx)
 	if err != nil {
 		return Normalized{}, err
 	}

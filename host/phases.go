@@ -1,11 +1,12 @@
 package host
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/finding"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -42,12 +43,12 @@ const maxQuery = 2000
 //
 // task.CodeStarted where the work goes on already, task.CodeRoundsExhausted.
 func (e *Engine) Start(ctx context.Context, id string, req StartRequest) (Step, error) {
-	config, err := e.project.Config(ctx, task.MaxRounds)
+	config, err := e.Config(ctx)
 	if err != nil {
 		return Step{}, err
 	}
 	return e.step(ctx, id, task.Begin{
-		Query: cut(req.Query, maxQuery), MaxRounds: req.MaxRounds, Fallback: firstOf(config.MaxRounds, task.DefaultRounds), Force: req.Force,
+		Query: cut(req.Query, maxQuery), MaxRounds: req.MaxRounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Force: req.Force,
 	})
 }
 
@@ -66,7 +67,7 @@ type PhaseRequest struct {
 //
 // task.CodeEvidence where the phase's agents left too few stamps in this round.
 func (e *Engine) Done(ctx context.Context, id string, req PhaseRequest) (Step, error) {
-	config, err := e.project.Config(ctx, task.MaxRounds)
+	config, err := e.Config(ctx)
 	if err != nil {
 		return Step{}, err
 	}
@@ -105,7 +106,7 @@ type Drafted struct {
 // task.CodeEvidence where the executor, or in later rounds the build-fixer, left
 // no stamp in this round, and CodeNoVerification where nothing verifies it.
 func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafted, error) {
-	config, err := e.project.Config(ctx, task.MaxRounds)
+	config, err := e.Config(ctx)
 	if err != nil {
 		return Drafted{}, err
 	}
@@ -119,37 +120,103 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafte
 		return Drafted{}, err
 	}
 	round, err := task.Enter(s.status.State, task.Entry{
-		Expected: req.Round, Fallback: firstOf(config.MaxRounds, task.DefaultRounds), Phases: []task.Phase{task.Draft}, Force: req.Force,
+		Expected: req.Round, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Phases: []task.Phase{task.Draft}, Force: req.Force,
 	})
 	if err != nil {
 		s.repair(ctx, err)
+		return Drafted{}, s.about(err)
+	}
+	if err := s.mayVerify(req.Verify, config); err != nil {
 		return Drafted{}, err
 	}
-	s.status.Verified = nil // A stamp of an earlier draft says nothing of this one.
+	if err := s.redraft(ctx, req.Verify.runs(config)); err != nil {
+		return Drafted{}, s.raced(ctx, round.Number, err)
+	}
 	verification, err := s.verification(ctx, req.Verify, config, true)
 	if err != nil {
 		return Drafted{}, err
 	}
-	switch verification.Outcome {
-	case policies.Green:
-		recorded := record{Verification: &verification}
-		if err := s.apply(task.Verify{Verification: verification.Verification, Force: req.Force}, recorded); err != nil {
-			return Drafted{}, err
-		}
-		event, err := s.commit(ctx)
-		if err != nil {
-			return Drafted{}, s.raced(ctx, round.Number, err)
-		}
-		return Drafted{Step: Step{TaskStatus: s.status, Recorded: event}, Verification: verification}, nil
-	case policies.Red:
-		d, err := s.decide(ctx, ruling{policy: policy, round: round, verification: verification})
-		if err != nil {
-			return Drafted{}, err
-		}
-		return Drafted{Step: Step{TaskStatus: s.status, Recorded: d.Event}, Verification: verification, Decision: &d}, nil
-	default:
+	if verification.Outcome == policies.Absent {
 		return Drafted{}, fault.New(CodeNoVerification, "nothing verifies the draft of round %d", round.Number)
 	}
+	for {
+		drafted, err := s.drafted(ctx, req, ruling{policy: policy, round: round, verification: verification})
+		if fault.CodeOf(err) != ledger.CodeConflict {
+			return drafted, err
+		}
+		// What was verified may still be this round's draft, whoever did what
+		// meanwhile.
+		since := s.head.N
+		if err := s.look(ctx); err != nil {
+			return Drafted{}, err
+		}
+		newer, err := s.draftedSince(ctx, since)
+		if err != nil {
+			return Drafted{}, err
+		}
+		if newer || max(s.status.Round, 1) != round.Number {
+			return Drafted{}, lostRace(round.Number, s.status.State)
+		}
+	}
+}
+
+// redraft ends what is known of an earlier draft of the round, before a
+// verification that may take long, or never end, is run.
+func (s *session) redraft(ctx context.Context, runs bool) error {
+	if !runs {
+		s.status.Verified = nil // A claim is about this draft, and nothing else is.
+		return nil
+	}
+	if err := s.apply(task.Redraft{}, record{}); err != nil {
+		return err
+	}
+	if _, err := s.commit(ctx); err != nil {
+		return err
+	}
+	return s.look(ctx)
+}
+
+// draftedSince reports whether there is a newer draft than the one that was known
+// at an event: another that is verified, or an agent that drafted.
+func (s *session) draftedSince(ctx context.Context, n int64) (bool, error) {
+	for event, err := range s.ledger.Events(ctx, s.id, n+1) {
+		if err != nil {
+			return false, err
+		}
+		told, err := decode(event)
+		if err != nil {
+			return false, tampered(s.id, "event %d: %w", event.N, err)
+		}
+		switch e := told.event.(type) {
+		case *task.Redrafted, *task.Drafted:
+			return true, nil
+		case *task.Stamped:
+			if e.Stamp.Agent == task.AgentExecutor || e.Stamp.Agent == task.AgentFixer {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// drafted records what a verification made of a draft.
+func (s *session) drafted(ctx context.Context, req DraftRequest, r ruling) (Drafted, error) {
+	if r.verification.Outcome == policies.Red {
+		d, err := s.decide(ctx, r)
+		if err != nil {
+			return Drafted{}, err
+		}
+		return Drafted{Step: Step{TaskStatus: s.status, Recorded: d.Event}, Verification: r.verification, Decision: &d}, nil
+	}
+	command := task.Verify{Verification: r.verification.Verification, Force: req.Force}
+	if err := s.apply(command, record{Verification: &r.verification}); err != nil {
+		return Drafted{}, err
+	}
+	event, err := s.commit(ctx)
+	if err != nil {
+		return Drafted{}, err
+	}
+	return Drafted{Step: Step{TaskStatus: s.status, Recorded: event}, Verification: r.verification}, nil
 }
 
 // CommitRequest asks for the commit that the newest review allowed.
@@ -166,7 +233,7 @@ type CommitRequest struct {
 //
 // task.CodeNotReady; its detail missing lists what the round lacks.
 func (e *Engine) Commit(ctx context.Context, id string, req CommitRequest) (Step, error) {
-	config, err := e.project.Config(ctx, task.MaxRounds)
+	config, err := e.Config(ctx)
 	if err != nil {
 		return Step{}, err
 	}
@@ -186,43 +253,41 @@ type StopRequest struct {
 
 // Stop puts a task aside as stuck, on a person's word.
 func (e *Engine) Stop(ctx context.Context, id string, req StopRequest) (Step, error) {
-	config, err := e.project.Config(ctx, task.MaxRounds)
+	config, err := e.Config(ctx)
 	if err != nil {
 		return Step{}, err
 	}
-	findings, err := e.left(ctx, id, req, config)
-	if err != nil {
-		return Step{}, err
+	var policy *policies.Policy
+	var all []evidence
+	if len(req.Request.Reports) > 0 {
+		loading := e.load(ctx, req.Request, config)
+		defer loading.cancel()
+		if policy, all, err = loading.wait(ctx); err != nil {
+			return Step{}, err
+		}
 	}
-	halt := task.Halt{Reason: req.Reason, By: e.by, FindingCount: len(findings), ForgetCap: req.ForgetCap}
-	if len(req.Request.Reports) == 0 {
-		halt.FindingCount = -1
-	}
-	status, event, err := e.change(ctx, id, func(*session) (task.Command, record, error) {
+	status, event, err := e.change(ctx, id, func(s *session) (task.Command, record, error) {
+		halt := task.Halt{Reason: req.Reason, By: e.by, FindingCount: -1, ForgetCap: req.ForgetCap}
+		if policy == nil {
+			return halt, record{}, nil
+		}
+		if _, err := bind(all, id, max(s.status.Round, 1)); err != nil {
+			return nil, record{}, err
+		}
+		findings := merge(policy, found(all))
+		halt.FindingCount = len(findings)
 		return halt, record{Findings: findings}, nil
 	})
 	return Step{TaskStatus: status, Recorded: event}, err
 }
 
-// left reads the findings that a task is put aside with.
-func (e *Engine) left(ctx context.Context, id string, req StopRequest, config project.Config) ([]finding.Finding, error) {
-	if len(req.Request.Reports) == 0 {
-		return nil, nil
-	}
-	loading := e.load(ctx, req.Request, config)
-	defer loading.cancel()
-	policy, all, err := loading.wait(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := bind(all, id, req.Request.Round); err != nil {
-		return nil, err
-	}
-	found := []finding.Finding{}
+// found lists the findings of reports; none is not nil.
+func found(all []evidence) []finding.Finding {
+	findings := []finding.Finding{}
 	for _, ev := range all {
-		found = append(found, ev.result.Findings...)
+		findings = append(findings, ev.result.Findings...)
 	}
-	return merge(policy, found), nil
+	return findings
 }
 
 // ResumeRequest is how a stuck task goes on.
@@ -239,12 +304,12 @@ type ResumeRequest struct {
 //
 // task.CodeNotStuck, task.CodeRoundsExhausted.
 func (e *Engine) Resume(ctx context.Context, id string, req ResumeRequest) (Step, error) {
-	config, err := e.project.Config(ctx, task.MaxRounds)
+	config, err := e.Config(ctx)
 	if err != nil {
 		return Step{}, err
 	}
 	return e.step(ctx, id, task.Resume{
-		Mode: req.Mode, Rounds: req.Rounds, Fallback: firstOf(config.MaxRounds, task.DefaultRounds), Reason: req.Reason, By: e.by,
+		Mode: req.Mode, Rounds: req.Rounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Reason: req.Reason, By: e.by,
 	})
 }
 

@@ -55,6 +55,8 @@ type Explanation struct {
 	// History lists the decisions of the task, oldest first, without the oldest
 	// of very many.
 	History []HistoryEntry `json:"history"`
+	// Turns lists what people made of the task beside its decisions, oldest first.
+	Turns []TurnEntry `json:"turns"`
 	// Overrides lists the gates that somebody forced, oldest first.
 	Overrides []OverrideEntry `json:"overrides"`
 }
@@ -97,6 +99,9 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation
 		return Explanation{}, err
 	}
 	if x.Overrides, err = listed[OverrideEntry](ctx, l, id, keyOverride); err != nil {
+		return Explanation{}, err
+	}
+	if x.Turns, err = listed[TurnEntry](ctx, l, id, keyTurn); err != nil {
 		return Explanation{}, err
 	}
 	if round == 0 && len(x.History) == 0 {

@@ -23,6 +23,10 @@ const (
 	maxChoice       = 200 // bytes
 )
 
+// minWait is how long a question waits for the user at the least, before its
+// default may hold.
+const minWait = time.Minute
+
 // questions are what a decision asks the user: one for each finding that goes to
 // a person, in the critic's own words where it has any.
 func questions(policy *policies.Policy, d Decision, now time.Time) []task.Question {
@@ -85,16 +89,23 @@ func readQuestion(raw jsontext.Value, now time.Time) (task.Question, bool) {
 		return task.Question{}, false
 	}
 	q := task.Question{Text: asked.Question}
-	for _, choice := range asked.Choices[:min(maxChoices, len(asked.Choices))] {
-		q.Choices = append(q.Choices, cut(choice, maxChoice))
+	for _, choice := range asked.Choices {
+		choice = cut(choice, maxChoice)
+		if len(q.Choices) < maxChoices && strings.TrimSpace(choice) != "" && !slices.Contains(q.Choices, choice) {
+			q.Choices = append(q.Choices, choice)
+		}
 	}
 	if q.Default = cut(asked.Default, maxChoice); len(q.Choices) > 0 && !slices.Contains(q.Choices, q.Default) {
 		q.Default = ""
 	}
-	if at, err := time.Parse(time.RFC3339, asked.ExpiresAt); err == nil {
+	at, err := time.Parse(time.RFC3339, asked.ExpiresAt)
+	if in, wrong := time.ParseDuration(asked.ExpiresIn); err != nil && wrong == nil {
+		at, err = now.Add(in), nil
+	}
+	// A critic that leaves no time to answer would answer in the user's name. Times
+	// beyond the year 9999 do not compare as texts.
+	if at = at.UTC(); err == nil && !at.Before(now.Add(minWait)) && at.Year() <= 9999 {
 		q.ExpiresAt = stamp(at)
-	} else if in, err := time.ParseDuration(asked.ExpiresIn); err == nil && in > 0 {
-		q.ExpiresAt = stamp(now.Add(in))
 	}
 	return q, true
 }

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -45,15 +46,12 @@ type conduct struct {
 }
 
 func (e *Engine) decideRound(ctx context.Context, id string, req Request, how conduct) (Decision, error) {
-	config, err := e.project.Config(ctx, task.MaxRounds)
+	config, err := e.Config(ctx)
 	if err != nil {
 		return Decision{}, err
 	}
 	if err := task.CheckID(id); err != nil {
 		return Decision{}, err
-	}
-	if how.final && config.Evidence == project.EvidenceStamps {
-		how.phases = []task.Phase{task.Draft, task.Review}
 	}
 	loading := e.load(ctx, req, config)
 	defer loading.cancel()
@@ -62,13 +60,17 @@ func (e *Engine) decideRound(ctx context.Context, id string, req Request, how co
 	if err != nil {
 		return Decision{}, err
 	}
+	// Where the draft's own phase came last, it has passed its gate.
+	if config.Evidence == project.EvidenceStamps && (how.final || s.status.Phase != task.Draft) {
+		how.phases = []task.Phase{task.Draft, task.Review}
+	}
 	round, err := task.Enter(s.status.State, task.Entry{
-		Expected: req.Round, MaxRounds: req.MaxRounds, Fallback: firstOf(config.MaxRounds, task.DefaultRounds),
+		Expected: req.Round, MaxRounds: req.MaxRounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds),
 		Phases: how.phases, Force: req.Force,
 	})
 	if err != nil {
 		s.repair(ctx, err)
-		return Decision{}, err
+		return Decision{}, s.about(err)
 	}
 	policy, all, err := loading.wait(ctx)
 	if err != nil {
@@ -80,6 +82,11 @@ func (e *Engine) decideRound(ctx context.Context, id string, req Request, how co
 	if len(all) == 0 && !(how.verify && s.mayTurnRed(req.Verify, config)) {
 		return Decision{}, noEvidence()
 	}
+	if how.verify {
+		if err := s.mayVerify(req.Verify, config); err != nil {
+			return Decision{}, err
+		}
+	}
 	verification, err := s.verification(ctx, req.Verify, config, how.verify)
 	if err != nil {
 		return Decision{}, err
@@ -87,13 +94,20 @@ func (e *Engine) decideRound(ctx context.Context, id string, req Request, how co
 	if len(all) == 0 && verification.Outcome != policies.Red {
 		return Decision{}, fault.New(CodeNoEvidence, "verification is %s, and no report is given", verification.Outcome)
 	}
-	return s.decide(ctx, ruling{policy: policy, evidence: all, round: round, verification: verification, final: how.final, mustVerify: config.Verify != nil})
+	d, err := s.decide(ctx, ruling{policy: policy, evidence: all, round: round, verification: verification, final: how.final, mustVerify: config.Verify != nil})
+	if err != nil {
+		return Decision{}, s.raced(ctx, round.Number, err)
+	}
+	if d.NextAction == policies.Commit && !how.final {
+		d.Missing = s.status.Unready(config.Verify != nil)
+	}
+	return d, nil
 }
 
 // mayTurnRed says that a round without reports may still be decided: a red
 // verification is reason enough to go back.
 func (s *session) mayTurnRed(req VerifyRequest, config project.Config) bool {
-	return req.Command != "" || req.ExitCode != nil || req.Claim == policies.Red || req.Claim == "" && config.Verify != nil
+	return req.runs(config) || req.ExitCode != nil || req.Claim == policies.Red
 }
 
 // ruling is what a round of a task is decided on.
@@ -106,19 +120,18 @@ type ruling struct {
 	mustVerify   bool
 }
 
-// decide lets the policy decide a round, and records what it says.
+// decide lets the policy decide a round, and records what it says. Where the task
+// has changed meanwhile, the error is ledger.CodeConflict.
 func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 	q := inquiry{
 		policy: r.policy, evidence: r.evidence, verify: r.verification.Outcome,
 		round: r.round.Number, maxRounds: r.round.MaxRounds,
 	}
 	reviewed := len(r.evidence) > 0
-	var progress task.Progress
 	if reviewed {
 		q.audits = s.auditFindings()
-		q.compare = func(findings []finding.Finding) (p task.Progress, err error) {
-			progress, err = compare(ctx, s.ledger, s.id, s.status.State, findings)
-			return progress, err
+		q.compare = func(findings []finding.Finding) (task.Progress, error) {
+			return compare(ctx, s.ledger, s.id, s.status.State, findings)
 		}
 	}
 	d, err := q.decide(ctx)
@@ -134,7 +147,7 @@ func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 		Round: r.round, NextAction: d.NextAction, Reason: d.Reason, Policy: r.policy.String(),
 		DestinationKind: string(destination.Kind), AdvancesRound: destination.AdvancesRound,
 		FindingCount: len(d.Findings), Reviewed: reviewed, Verify: string(r.verification.Outcome),
-		MustVerify: r.mustVerify, Final: r.final, Evidence: bound(r.evidence), Progress: progress, Questions: d.Questions,
+		MustVerify: r.mustVerify, Final: r.final, Evidence: bound(r.evidence), Stalled: d.StalledRounds, Questions: d.Questions,
 	}
 	if r.verification.Outcome != policies.Absent {
 		d.Verification = &r.verification
@@ -148,15 +161,18 @@ func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 func (s *session) record(ctx context.Context, o task.Outcome, d Decision) (Decision, error) {
 	event, err := task.Decide(s.status.State, o)
 	if err != nil {
-		return Decision{}, err
+		return Decision{}, s.about(err)
 	}
-	d.TaskID, d.NextRound = s.id, event.(task.Decided).NextRound
-	if err := s.apply(o, record{Decision: &d}); err != nil {
+	d.TaskID = s.id
+	if decided, ok := event.(task.Decided); ok {
+		d.NextRound = decided.NextRound
+	}
+	if err := s.add(event, record{Decision: &d}); err != nil {
 		return Decision{}, err
 	}
 	at, err := s.commit(ctx)
 	if err != nil {
-		return Decision{}, s.raced(ctx, d.Round, err)
+		return Decision{}, err
 	}
 	d.Event = at
 	return d, nil

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"slices"
@@ -38,7 +39,7 @@ const stuckAction = "stuck"
 // every finding is new. The round is the request's, else the one that the
 // reports name, else 1.
 func (e *Engine) Route(ctx context.Context, req Request) (Decision, error) {
-	config, err := e.project.Config(ctx, task.MaxRounds)
+	config, err := e.Config(ctx)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -56,8 +57,8 @@ func (e *Engine) Route(ctx context.Context, req Request) (Decision, error) {
 		return Decision{}, err
 	}
 	return inquiry{
-		policy: policy, evidence: all, verify: firstOf(req.Verify.Claim, policies.Absent),
-		round: max(round, 1), maxRounds: firstOf(req.MaxRounds, config.MaxRounds, task.DefaultRounds),
+		policy: policy, evidence: all, verify: cmp.Or(req.Verify.Claim, policies.Absent),
+		round: max(round, 1), maxRounds: cmp.Or(req.MaxRounds, config.MaxRounds, task.DefaultRounds),
 	}.decide(ctx)
 }
 
@@ -230,15 +231,4 @@ func summarize(ev evidence) Report {
 		Path: strings.ToValidUTF8(ev.path, "\ufffd"), Digest: ev.digest, Plugin: ev.plugin.Name, Critic: ev.result.Critic,
 		Findings: len(ev.result.Findings), Skipped: len(ev.result.Skipped),
 	}
-}
-
-// firstOf returns the first value that is not zero.
-func firstOf[T comparable](values ...T) T {
-	var zero T
-	for _, v := range values {
-		if v != zero {
-			return v
-		}
-	}
-	return zero
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/plugins/report"
 )
@@ -35,7 +34,7 @@ func (e *Engine) newShelf(config project.Config) *shelf {
 
 // shelf is newShelf with the project's configuration as it is now.
 func (e *Engine) shelf(ctx context.Context) (*shelf, error) {
-	config, err := e.project.Config(ctx, task.MaxRounds)
+	config, err := e.Config(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -62,7 +63,7 @@ func (e *Engine) Summary(ctx context.Context) (Summary, error) {
 		return Summary{}, err
 	}
 	defer l.Close()
-	sum := newSummary(firstOf(config.MaxRounds, task.DefaultRounds))
+	sum := newSummary(cmp.Or(config.MaxRounds, task.DefaultRounds))
 	for head, err := range l.Heads(ctx) {
 		if err != nil {
 			return Summary{}, err

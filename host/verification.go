@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/project"
@@ -26,12 +27,32 @@ type VerifyRequest struct {
 	Command string
 }
 
+// runs says that a command will be run.
+func (r VerifyRequest) runs(config project.Config) bool {
+	return r.Command != "" || r.ExitCode == nil && r.Claim == "" && config.Verify != nil
+}
+
 // Verification is what is known of a draft's verification.
 type Verification struct {
 	Outcome policies.Verify `json:"outcome"`
 	task.Verification
 	// Excerpt is the head and the tail of what the command printed.
 	Excerpt string `json:"excerpt,omitzero"`
+}
+
+// mayVerify refuses a verification command that is not to be run.
+func (s *session) mayVerify(req VerifyRequest, config project.Config) error {
+	switch {
+	case !req.runs(config):
+		return nil
+	case os.Getenv(taskVariable) == s.id:
+		return fault.New(CodeNested, "the verification of task %s verifies it again", s.id).With("task", s.id)
+	case req.Command == "" && config.Verify.Foreign:
+		return fault.New(CodeForeign, "%s belongs to user %d, so that its verification command is not run", project.ConfigFile, config.Verify.Owner).
+			With("owner", config.Verify.Owner).With("command", config.Verify.Command)
+	default:
+		return nil
+	}
 }
 
 // verification finds out how a round's draft was verified. Only where run is
@@ -57,10 +78,6 @@ func (s *session) verification(ctx context.Context, req VerifyRequest, config pr
 	outcome, stamp := s.status.Green(string(req.Claim))
 	switch {
 	case run && config.Verify != nil && req.Claim == "":
-		if config.Verify.Foreign {
-			return Verification{}, fault.New(CodeForeign, "%s belongs to user %d, so that its verification command is not run", project.ConfigFile, config.Verify.Owner).
-				With("owner", config.Verify.Owner).With("command", config.Verify.Command)
-		}
 		return s.runVerification(ctx, *config.Verify)
 	case stamp != nil:
 		return Verification{Outcome: policies.Verify(outcome), Verification: *stamp}, nil
@@ -70,6 +87,10 @@ func (s *session) verification(ctx context.Context, req VerifyRequest, config pr
 		return Verification{Outcome: policies.Absent}, nil
 	}
 }
+
+// taskVariable tells a verification command which task it verifies, and us that
+// one is running.
+const taskVariable = "SWITCHYARD_TASK"
 
 // runVerification runs a command in the project's root.
 func (s *session) runVerification(ctx context.Context, v project.Verify) (Verification, error) {

@@ -19,8 +19,9 @@ const pollInterval = 100 * time.Millisecond
 // ledger's. It returns at once where there is one already. A negative after
 // stands for whatever is recorded now.
 //
-// A question whose time is over is a change too, although nothing is recorded
-// before the next command.
+// Where it waits for one task, a question whose time is over is a change too: its
+// default is then recorded as the answer, so that there is an event to return for,
+// and only one.
 //
 // # Errors
 //
@@ -47,14 +48,17 @@ func (e *Engine) wait(ctx context.Context, id string, after int64) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	for {
-		n, over, err := e.newest(ctx, l, id)
+		n, err := e.newest(ctx, l, id)
 		switch {
 		case err != nil:
 			return err
-		case over || after >= 0 && n > after:
+		case after >= 0 && n > after:
 			return nil
 		case after < 0:
 			after = n
+		}
+		if over, err := e.settle(ctx, l, id); err != nil || over {
+			return err
 		}
 		select {
 		case <-tick.C:
@@ -65,20 +69,34 @@ func (e *Engine) wait(ctx context.Context, id string, after int64) error {
 }
 
 // newest is the number of the newest event of a task, or of the ledger where id
-// is "", and whether the time of one of the task's questions is over.
-func (e *Engine) newest(ctx context.Context, l *ledger.Ledger, id string) (n int64, over bool, err error) {
+// is "".
+func (e *Engine) newest(ctx context.Context, l *ledger.Ledger, id string) (int64, error) {
 	if id == "" {
-		n, err = l.Last(ctx)
-		return n, false, err
+		return l.Last(ctx)
+	}
+	head, err := l.Head(ctx, id)
+	return head.N, err
+}
+
+// settle records the answers to a task's questions whose time is over, and reports
+// whether there were any.
+func (e *Engine) settle(ctx context.Context, l *ledger.Ledger, id string) (bool, error) {
+	if id == "" {
+		return false, nil
 	}
 	head, err := l.Head(ctx, id)
 	if err != nil || head.N == 0 {
-		return 0, false, err
+		return false, err
 	}
 	s, err := status(head)
 	if err != nil {
-		return 0, false, err
+		return false, err
 	}
-	event, err := task.Decide(s.State, task.Expire{Now: stamp(e.now())})
-	return head.N, event != nil, err
+	if due, err := task.Decide(s.State, task.Expire{Now: stamp(e.now())}); err != nil || due == nil {
+		return false, err
+	}
+	_, event, err := e.change(ctx, id, func(s *session) (task.Command, record, error) {
+		return task.Expire{Now: stamp(s.now())}, record{By: bySwitchyard}, nil
+	})
+	return event != nil, err
 }

@@ -51,6 +51,7 @@ question.`,
 		case flags.Changed("round") && req.Round < 1:
 			return usagef("--round %d: rounds count from 1", req.Round)
 		}
+		req.Text = strings.TrimSpace(req.Text)
 		if flags.Changed("file") {
 			text, err := a.readAnswer(ctx, file)
 			if err != nil {

@@ -38,6 +38,9 @@ func TestKilledAtEveryWrite(t *testing.T) {
 					t.Errorf("the command was never %s", point)
 				}
 			}
+			if s.between && !s.sawBetween {
+				t.Error("the command was never killed between its events")
+			}
 			t.Logf("killed at %d of %d points", reached, len(points))
 		})
 	}

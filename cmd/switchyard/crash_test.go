@@ -35,6 +35,9 @@ type crash struct {
 	logged bool
 	// cold leaves no compiled plugin in the cache.
 	cold bool
+	// between says that the command records two events, one after the other: a killed
+	// one may leave the first alone.
+	between bool
 	// parts is how the paths of the files begin that it makes one by one: a killed
 	// command may leave some of them.
 	parts []string
@@ -78,6 +81,7 @@ func crashes() []crash {
 		{name: "audit of a search", setUp: phases[:2], command: phases[2]},
 		{name: "audit of a run", setUp: phases[:3], command: phases[3]},
 		{name: "phase draft", setUp: phases[:4], command: phases[4]},
+		{name: "phase draft, again", setUp: phases[:5], command: phases[4], between: true},
 		{name: "phase review", setUp: phases[:6], command: phases[6]},
 		{name: "phase commit", setUp: phases[:7], command: phases[7], again: "task-committed"},
 		{name: "phase stuck", setUp: first, command: "phase stuck T --reason because"},

@@ -22,8 +22,9 @@ func loopErrors() []errorGroup {
 		}},
 		{"Evidence", []errorEntry{
 			{"evidence-missing", "The agent whose work a phase is has left no stamp in this round, or too few.", "run the agent, then stamp it with switchyard audit; or pass the gate with --force --reason TEXT, which is recorded for ever"},
-			{"report-replayed", "The report names this round, and a decision of this round has used it already.", "run the critic again"},
+			{"report-replayed", "The report would have the task committed, names this round, and a decision of this round has used it already.", "run the critic again, and stamp it with switchyard audit where its report comes out the same"},
 			{"stamps-too-many", "The round has 256 stamps, searches or reports already, the task so many test files, or so many violations wait to be routed.", "decide the round first; --run stamps a run only once"},
+			{"name-too-long", "A run's id, or the name of a test file, has more than 1,024 bytes.", "give it a shorter one"},
 			{"agent-invalid", "An agent's name is up to 128 letters, digits, underscores and dashes.", "give the name of the agent's definition, such as np-executor"},
 			{"tool-use-log-invalid", "The log of an agent's tools is no JSON list of names, or of objects with a name.", `give a list such as ["Read", "knowledge-search"], or [] for none`},
 			{"force-reason-missing", "A gate is to be forced, and nobody says why.", "add --reason TEXT; who forced what, when and why is recorded for ever"},
@@ -38,6 +39,7 @@ func loopErrors() []errorGroup {
 		}},
 		{"Verification", []errorEntry{
 			{"verify-missing", "A draft is done, and nothing says how its verification ended.", "add --verify-cmd COMMAND, or verify: COMMAND to switchyard.yaml"},
+			{"verify-nested", "A verification command calls Switchyard to verify the very task that it verifies.", "let the command only verify; decide the round around it"},
 			{"verify-exit-code-invalid", "What was given as the verification's exit code is no decimal number from 0 to 4294967295. An empty text, a sign, a space or a leading zero is not taken for success.", `pass the exit status as the shell has it: "$?"`},
 			{"config-foreign", "switchyard.yaml belongs to another user, so that the verification command in it is not run.", "look at it, then make the file your own, or pass the command with --verify-cmd"},
 			{"verify-plan-invalid", "The verification has a blank command, less than one run, or a negative limit.", "set the command and the number of runs under verify in switchyard.yaml, or pass --verify-cmd"},

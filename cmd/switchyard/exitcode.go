@@ -5,6 +5,7 @@ const (
 	exitDone  = 0
 	exitFault = 1
 	exitUsage = 2
+	exitOther = 15 // of --exit-code: a destination of a policy's own
 )
 
 // exitStatus is repeated at the end of every command's help.
@@ -39,6 +40,6 @@ func decisionExit(nextAction string) int {
 	case "stuck":
 		return 14
 	default:
-		return 15
+		return exitOther
 	}
 }

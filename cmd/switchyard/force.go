@@ -2,6 +2,7 @@ package main
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
@@ -37,7 +38,7 @@ func (f *forceFlags) request(a *app) (*task.Force, error) {
 
 // newForce is a person's word, which needs its reason.
 func newForce(a *app, reason string) (*task.Force, error) {
-	if strings.TrimSpace(reason) == "" {
+	if !strings.ContainsFunc(reason, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return nil, fault.New(codeReasonMissing, "a gate is forced without a reason")
 	}
 	return &task.Force{Reason: short(reason, maxReason), By: a.by()}, nil

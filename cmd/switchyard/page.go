@@ -71,10 +71,24 @@ func (p *page) line(format string, args ...any) {
 	fmt.Fprintf(p.w, format+"\n", args...)
 }
 
-// block writes a text of several lines, each behind a margin.
+// The lines of a block that are shown: its beginning and its end.
+const (
+	blockHead = 10
+	blockTail = 20
+)
+
+// block writes a text of several lines, each behind a margin, without the middle
+// of a long one.
 func (p *page) block(text string) {
-	for line := range strings.Lines(text) {
-		p.line("  | %s", strings.TrimRight(line, "\r\n"))
+	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
+	for i, line := range lines {
+		if n := len(lines) - blockHead - blockTail; n > 0 && i >= blockHead && i < blockHead+n {
+			if i == blockHead {
+				p.line("  | … %s", plural(n, "line"))
+			}
+			continue
+		}
+		p.line("  | %s", strings.TrimRight(line, "\r"))
 	}
 }
 

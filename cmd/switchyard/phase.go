@@ -96,7 +96,7 @@ func newPhaseDoneCmd(a *app, phase task.Phase, short string) *cobra.Command {
 		Args:  oneTask,
 	}
 	if phase == task.Tests {
-		cmd.Flags().StringArrayVar(&tests, "tests", nil, "the test files that were written: `FILE,…`")
+		cmd.Flags().StringArrayVar(&tests, "tests", nil, "the test files that were written: `FILES`, with commas between them")
 	}
 	force.register(cmd.Flags(), "go on without the stamps that are missing")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) (err error) {
@@ -167,7 +167,8 @@ func newPhaseReviewCmd(a *app) *cobra.Command {
 		Short: "Decide a round on its critics' reports",
 		Long: `Review reads the critics' reports and decides the round, as switchyard round
 does. It wants the critic's stamp, runs no verification, and does not commit: a
-decision to commit is carried out by switchyard phase commit.
+decision to commit is carried out by switchyard phase commit. Where that will
+want more, it says so, and with --exit-code the exit status is 15.
 ` + decisionStatus,
 		Args: oneTask,
 	}

@@ -54,6 +54,9 @@ func (a *app) decide(ctx context.Context, f *requestFlags, flags *pflag.FlagSet,
 		}
 		if f.exitCode {
 			a.exit = decisionExit(d.NextAction)
+			if len(d.Missing) > 0 {
+				a.exit = exitOther // A commit that has to wait is none.
+			}
 		}
 		return a.print(d, func(p *page) { p.decision(d) })
 	})

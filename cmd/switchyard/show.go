@@ -28,6 +28,9 @@ func (p *page) decided(d host.Decision, asking string) {
 	if d.NoProgress && d.Reason != "no-progress" {
 		p.line("  no progress: the previous review found exactly the same")
 	}
+	if len(d.Missing) > 0 {
+		p.line("  %s: the commit still lacks %s", p.paint(yellow, "not yet"), strings.Join(d.Missing, ", "))
+	}
 	if d.Force != nil {
 		p.line("  forced by %s: %s", d.Force.By, d.Force.Reason)
 	}
@@ -36,7 +39,7 @@ func (p *page) decided(d host.Decision, asking string) {
 		p.findings(d.Findings)
 	}
 	p.questions(asking, d.Questions)
-	if v := d.Verification; v != nil && (v.Command != "" || v.ExitCode != nil) {
+	if v := d.Verification; v != nil {
 		p.line("")
 		p.verification(*d.Verification)
 	}
@@ -111,6 +114,9 @@ func because(d host.Decision) string {
 		}
 		return fmt.Sprintf("the last round ends with %s", plural(len(d.Findings), "finding"))
 	case "verify-red":
+		if len(d.Reports) == 0 {
+			return "verification is red; nothing was reviewed"
+		}
 		return "there are no findings, but verification is red"
 	case "no-progress":
 		return fmt.Sprintf("%d reviews in a row changed nothing: %s again", d.StalledRounds, plural(len(d.Findings), "finding"))

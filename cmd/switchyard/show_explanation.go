@@ -23,6 +23,7 @@ func (p *page) explanation(x host.Explanation) {
 		}
 	}
 	p.history(x.History)
+	p.turns(x.Turns)
 	p.overrides(x.Overrides)
 }
 
@@ -47,7 +48,7 @@ func (p *page) explained(x host.Explanation, d host.Decision) {
 		p.line("  plugin  %s  %s %s", shortDigest(pl.Digest), pl.Name, pl.Version)
 	}
 	p.line("  policy  %s  %s", shortDigest(d.Policy.Digest), policyName(d.Policy))
-	p.line("  event   %s  number %d of the task, %s, by %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, x.DecidedAt, x.By)
+	p.line("  event   %s  number %d of the task, %s, by %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, when(x.DecidedAt), x.By)
 }
 
 // seen shows the policy's whole input.
@@ -88,9 +89,40 @@ func (p *page) history(history []host.HistoryEntry) {
 	p.line("")
 	rows := make([][]cell, len(history))
 	for i, h := range history {
-		rows[i] = []cell{{strconv.Itoa(h.Round), plain}, {h.NextAction, actionColor(h.NextAction)}, {h.Reason, plain}, {strconv.Itoa(h.FindingCount), plain}, {h.At, dim}}
+		rows[i] = []cell{{strconv.Itoa(h.Round), plain}, {h.NextAction, actionColor(h.NextAction)}, {h.Reason, plain}, {strconv.Itoa(h.FindingCount), plain}, {when(h.At), dim}}
 	}
 	p.table([]string{"ROUND", "WENT TO", "REASON", "FINDINGS", "DECIDED"}, rows)
+}
+
+// turns shows what people made of a task beside its decisions.
+func (p *page) turns(turns []host.TurnEntry) {
+	if len(turns) == 0 {
+		return
+	}
+	p.line("")
+	rows := make([][]cell, len(turns))
+	for i, t := range turns {
+		color := plain
+		if t.Kind == task.KindStopped {
+			color = red
+		}
+		rows[i] = []cell{{strconv.Itoa(t.Round), plain}, {turnWords(t), color}, {t.By, plain}, {when(t.At), dim}, {t.Reason, plain}}
+	}
+	p.table([]string{"ROUND", "TURN", "BY", "AT", "REASON"}, rows)
+}
+
+// turnWords says what a turn was.
+func turnWords(t host.TurnEntry) string {
+	switch t.Kind {
+	case task.KindStarted:
+		return "begun"
+	case task.KindStopped:
+		return "stuck"
+	case task.KindResumed:
+		return "resumed: " + string(t.Mode)
+	default:
+		return "committed"
+	}
 }
 
 // overrides lists the gates that somebody forced.
@@ -102,7 +134,7 @@ func (p *page) overrides(overrides []host.OverrideEntry) {
 	p.line("%s", p.paint(red, "Forced gates"))
 	rows := make([][]cell, len(overrides))
 	for i, o := range overrides {
-		rows[i] = []cell{{strconv.Itoa(o.Round), plain}, {string(o.Phase), plain}, {o.By, plain}, {o.At, dim}, {o.Reason, plain}}
+		rows[i] = []cell{{strconv.Itoa(o.Round), plain}, {string(o.Phase), plain}, {o.By, plain}, {when(o.At), dim}, {o.Reason, plain}}
 	}
 	p.table([]string{"ROUND", "PHASE", "BY", "AT", "REASON"}, rows)
 }

@@ -29,11 +29,14 @@ func (p *page) task(t host.TaskDetail) {
 func (p *page) standing(t host.TaskStatus) {
 	p.line("%s  %s, round %s", p.paint(statusColor(t.Status), string(t.Status)), t.TaskID, rounds(t))
 	switch last := t.Last; {
-	case last != nil:
-		p.line("  round %d went to %s (%s) with %s, %s", last.Round, last.NextAction, last.Reason, plural(last.FindingCount, "finding"), t.DecidedAt)
+	case last == nil:
+		p.line("  no round is decided yet")
+	case last.Reviewed:
+		p.line("  round %d went to %s (%s) with %s, %s", last.Round, last.NextAction, last.Reason, plural(last.FindingCount, "finding"), when(t.DecidedAt))
 	default:
-		p.line("  no round is decided yet, %s", t.UpdatedAt)
+		p.line("  round %d went to %s (%s) without a review, %s", last.Round, last.NextAction, last.Reason, when(t.DecidedAt))
 	}
+	p.line("  newest event %d, %s", t.Event, when(t.UpdatedAt))
 	if t.Phase != "" && t.Status == task.Open {
 		p.line("  phase %s is done", t.Phase)
 	}
@@ -100,7 +103,7 @@ func taskRow(t *host.TaskStatus, forced bool) []cell {
 	}
 	row := []cell{
 		{t.TaskID, plain}, {string(t.Status), statusColor(t.Status)}, {round, plain},
-		{to, actionColor(to)}, {reason, plain}, {findings, plain}, {t.UpdatedAt, dim},
+		{to, actionColor(to)}, {reason, plain}, {findings, plain}, {when(t.UpdatedAt), dim},
 	}
 	if forced {
 		times := ""
@@ -137,18 +140,19 @@ func (p *page) questions(id string, questions []task.Question) {
 			p.line("  default: %s", q.Default)
 		}
 		if q.ExpiresAt != "" {
-			p.line("  until %s", q.ExpiresAt)
+			p.line("  until %s", when(q.ExpiresAt))
 		}
-	}
-	if id != "" && len(questions) > 0 {
-		how := "--text TEXT"
-		if len(questions[0].Choices) > 0 {
+		if id == "" {
+			continue
+		}
+		which, how := "", "--text TEXT"
+		if len(questions) > 1 {
+			which = "--question " + q.Fingerprint + " "
+		}
+		if len(q.Choices) > 0 {
 			how = "--choice N"
 		}
-		if len(questions) > 1 {
-			how = "--question FINGERPRINT " + how
-		}
-		p.line("  answer with: switchyard answer %s %s", id, how)
+		p.line("  answer with: switchyard answer %s %s%s", id, which, how)
 	}
 }
 
@@ -231,7 +235,7 @@ func (p *page) stamps(stamps []host.StampEntry) {
 	for i, s := range stamps {
 		rows[i] = []cell{
 			{strconv.Itoa(s.Round), plain}, {s.Agent, plain}, {string(s.Source), plain}, {s.By, plain}, {strconv.Itoa(s.ToolUses), plain},
-			{strconv.Itoa(s.Credited), plain}, {cmp.Or(string(s.Violation), "-"), plain}, {s.At, dim},
+			{strconv.Itoa(s.Credited), plain}, {cmp.Or(string(s.Violation), "-"), plain}, {when(s.At), dim},
 		}
 	}
 	p.table([]string{"ROUND", "AGENT", "SOURCE", "BY", "TOOLS", "SEARCHES", "VIOLATION", "AT"}, rows)

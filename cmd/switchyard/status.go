@@ -30,7 +30,7 @@ is missed between two looks.`,
 	}
 	cmd.Flags().BoolVar(&wait, "wait", false, "wait until something changes")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "wait no longer than `DURATION`, such as 10m (default for ever)")
-	cmd.Flags().Int64Var(&after, "after", -1, "with --wait: return once there is an event after number `N` (default the newest)")
+	cmd.Flags().Int64Var(&after, "after", 0, "with --wait: return once there is an event after number `N` (default the newest)")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		switch {
 		case !wait && (cmd.Flags().Changed("timeout") || cmd.Flags().Changed("after")):
@@ -39,6 +39,9 @@ is missed between two looks.`,
 			return usagef("--timeout %s: it must be more than nothing", timeout)
 		case cmd.Flags().Changed("after") && after < 0:
 			return usagef("--after %d: events count from 1, and 0 is before the first", after)
+		}
+		if !cmd.Flags().Changed("after") {
+			after = -1 // Whatever is newest.
 		}
 		return a.with(ctx, func(e *host.Engine) error {
 			id := ""

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -44,6 +45,14 @@ func isPlain(s string) bool {
 
 func unseen(r rune) bool {
 	return r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Bidi_Control, r) || unicode.IsSpace(r) && r != ' '
+}
+
+// when shortens the time of an event to seconds; JSON has all of it.
+func when(at string) string {
+	if t, err := time.Parse(time.RFC3339Nano, at); err == nil {
+		return t.Format(time.RFC3339)
+	}
+	return at
 }
 
 // plural writes a count with its noun.

@@ -19,9 +19,9 @@ const Genesis = "000000000000000000000000000000000000000000000000000000000000000
 // ever does.
 const chainFormat = "switchyard.event.v1"
 
-// timeFormat is RFC 3339 with nanoseconds, always in UTC: all its values have
+// TimeFormat is RFC 3339 with nanoseconds, always in UTC: all its values have
 // one length and sort as text.
-const timeFormat = "2006-01-02T15:04:05.000000000Z"
+const TimeFormat = "2006-01-02T15:04:05.000000000Z"
 
 // Limits of what an event may carry.
 const (
@@ -70,7 +70,7 @@ func (e Event) Sum() string {
 // Time returns At as a time in UTC, and the zero time where a tampered event
 // does not hold one.
 func (e Event) Time() time.Time {
-	t, err := time.Parse(timeFormat, e.At)
+	t, err := time.Parse(TimeFormat, e.At)
 	if err != nil {
 		return time.Time{}
 	}
@@ -88,7 +88,7 @@ func eventsOf(task string, after int64, at time.Time, drafts []Draft) ([]Event, 
 	}
 	events := make([]Event, len(drafts))
 	for i, d := range drafts {
-		e := Event{Task: task, N: after + int64(i) + 1, At: at.UTC().Format(timeFormat), Kind: d.Kind}
+		e := Event{Task: task, N: after + int64(i) + 1, At: at.UTC().Format(TimeFormat), Kind: d.Kind}
 		err := e.wellFormed()
 		if err == nil {
 			e.Body, err = plain(d.Body)

@@ -16,7 +16,6 @@ func nearest(word string, candidates []string) string {
 	best, found := max(1, len(word)/3)+1, ""
 	for _, c := range candidates {
 		if d := distance(word, c); d < best && d < len(c) {
-			word = strings.ToLower(word)
 			best, found = d, c
 		}
 	}

@@ -31,8 +31,8 @@ const (
 //
 // # Errors
 //
-// CodeInitExists where a switchyard.yaml of another content leaves nothing to do,
-// or where it would have to say what s says. CodeConfig where s is no valid
+// CodeInitExists where a switchyard.yaml of another content would have to say what s
+// says. CodeConfig where s is no valid
 // configuration, and CodeUnwritable. What was created before an error is returned
 // with it.
 func Init(ctx context.Context, dir string, s Settings) (created []string, err error) {
@@ -57,8 +57,6 @@ func Init(ctx context.Context, dir string, s Settings) (created []string, err er
 		return nil, err
 	case made:
 		created = append(created, ignoreFile)
-	case state == another:
-		return nil, initExists()
 	}
 	if state != missing {
 		return created, nil

@@ -40,7 +40,7 @@ func (s State) exist() State {
 
 // enter begins a round: no evidence of an earlier one counts in it.
 func (s State) enter(round int) State {
-	s.Round, s.Phase, s.Manual = round, "", false
+	s.Round, s.Phase, s.Manual, s.Kept = round, "", false, 0
 	s.Stamps, s.Searches, s.Verified, s.Evidence = nil, nil, nil, nil
 	return s
 }
@@ -49,6 +49,27 @@ func (s State) enter(round int) State {
 func (s State) spend() State {
 	s.Stamps, s.Searches, s.Verified = used(s.Stamps, ""), nil, nil
 	return s
+}
+
+// redraft is what another draft makes of the evidence about the one before:
+// neither a verification nor a critic has seen it.
+func (s State) redraft() State {
+	s.Verified, s.Stamps = nil, used(s.Stamps, AgentCritic)
+	if s.Phase == Draft || s.Phase == Review {
+		s.Phase = Start
+	}
+	return s
+}
+
+// union adds to a list what is new of another.
+func union(list, more []string) []string {
+	list = slices.Clip(list)
+	for _, one := range more {
+		if !slices.Contains(list, one) {
+			list = append(list, one)
+		}
+	}
+	return list
 }
 
 // used returns stamps of which those of an agent, "" for all, are used up.
@@ -103,8 +124,11 @@ func (e Stamped) apply(s State) (State, error) {
 		return s, err
 	}
 	s = s.exist()
+	if e.Stamp.Agent == AgentExecutor || e.Stamp.Agent == AgentFixer {
+		s = s.redraft()
+	}
 	s.Stamps = append(slices.Clip(s.Stamps), e.Stamp)
-	if e.Stamp.Violation != "" {
+	if e.Stamp.Violation != "" && !s.violated(e.Stamp.Agent, e.Stamp.Violation) {
 		s.Violations = append(slices.Clip(s.Violations), Violation{Round: e.Stamp.Round, Agent: e.Stamp.Agent, Kind: e.Stamp.Violation})
 	}
 	return s, nil
@@ -125,12 +149,15 @@ func (e Prepared) apply(s State) (State, error) {
 	}
 	s = s.exist()
 	s.Phase = e.Phase
-	for _, test := range e.Tests {
-		if !slices.Contains(s.Tests, test) {
-			s.Tests = append(slices.Clip(s.Tests), test)
-		}
-	}
+	s.Tests = union(s.Tests, e.Tests)
 	return s.forced(e.Force, e.Phase), nil
+}
+
+func (e Redrafted) apply(s State) (State, error) {
+	if err := inRound(s, e.Kind(), e.Round); err != nil {
+		return s, err
+	}
+	return s.exist().redraft(), nil
 }
 
 func (e Drafted) apply(s State) (State, error) {
@@ -138,9 +165,8 @@ func (e Drafted) apply(s State) (State, error) {
 		return s, err
 	}
 	s = s.exist()
+	s = s.redraft()
 	s.Phase, s.Verified, s.Verifies = Draft, &e.Verification, true
-	// A critic who ran before has not seen this draft.
-	s.Stamps = used(s.Stamps, AgentCritic)
 	return s.forced(e.Force, Draft), nil
 }
 
@@ -178,8 +204,11 @@ func (e Decided) apply(s State) (State, error) {
 	if e.NextRound != e.Round {
 		s = s.enter(e.NextRound)
 	} else {
-		// The round goes on: no report is decided on twice.
-		s.Evidence = append(slices.Clip(s.Evidence), e.Evidence...)
+		// The round goes on, and knows the reports that it had.
+		s.Evidence = union(s.Evidence, e.Evidence)
+		if e.DestinationKind != kindTerminal {
+			s.Kept++
+		}
 	}
 	switch {
 	case e.NextRound != e.Round:

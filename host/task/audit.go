@@ -16,8 +16,10 @@ type Audit struct {
 	Agent  string
 	Source Source
 	By     string
-	// Run identifies the run, "" where nobody knows it. A run is stamped once.
+	// Run identifies the run, "" where nobody knows it. A run is stamped once;
+	// Known says that it was, in an earlier round.
 	Run   string
+	Known bool
 	Spawn *Spawn
 	// Tools are the names of the tools that the agent used, in order, each as
 	// often as it was used.
@@ -37,11 +39,14 @@ func (c Audit) decide(s State) (Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Run != "" && slices.ContainsFunc(s.Stamps, func(st Stamp) bool { return st.Run == c.Run && st.Agent == c.Agent }) {
+	if len(c.Run) > maxName {
+		return nil, fault.New(CodeTooLong, "the run's id has more than %d bytes", maxName).With("limit", maxName)
+	}
+	if c.Known || c.Run != "" && slices.ContainsFunc(s.Stamps, func(st Stamp) bool { return st.Run == c.Run && st.Agent == c.Agent }) {
 		return nil, nil
 	}
-	if len(s.Stamps) >= maxStamps || len(s.Violations) >= maxStamps {
-		return nil, fault.New(CodeTooMany, "round %d has %d stamps already", round, maxStamps).With("limit", maxStamps)
+	if len(s.Stamps) >= maxListed {
+		return nil, fault.New(CodeTooMany, "round %d has %d stamps already", round, maxListed).With("limit", maxListed)
 	}
 	stamp := Stamp{
 		Round: round, Agent: c.Agent, Source: c.Source, By: c.By, Run: c.Run, Spawn: c.Spawn, ToolUses: len(c.Tools),
@@ -63,7 +68,16 @@ func (c Audit) decide(s State) (Event, error) {
 	default:
 		stamp.Violation = NoSearch
 	}
+	if stamp.Violation != "" && len(s.Violations) >= maxListed && !s.violated(c.Agent, stamp.Violation) {
+		return nil, fault.New(CodeTooMany, "%d violations wait to be routed already", maxListed).With("limit", maxListed)
+	}
 	return Stamped{Stamp: stamp}, nil
+}
+
+// violated reports whether an agent's violation waits to be routed: a second of
+// the same kind would be the same finding.
+func (s State) violated(agent string, kind ViolationKind) bool {
+	return slices.ContainsFunc(s.Violations, func(v Violation) bool { return v.Agent == agent && v.Kind == kind })
 }
 
 // due is the round that comes next, if the caller means that one; 0 means
@@ -121,8 +135,8 @@ func (c Look) decide(s State) (Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Searches) >= maxStamps {
-		return nil, fault.New(CodeTooMany, "round %d has %d searches already", round, maxStamps).With("limit", maxStamps)
+	if len(s.Searches) >= maxListed {
+		return nil, fault.New(CodeTooMany, "round %d has %d searches already", round, maxListed).With("limit", maxListed)
 	}
 	return Searched{Search: Search{Round: round, Agent: c.Agent, Query: cut(c.Query, maxQuery), Source: c.Source, By: c.By}}, nil
 }

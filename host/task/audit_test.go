@@ -181,6 +181,29 @@ func TestViolations(t *testing.T) {
 			}
 		})
 	}
+	t.Run("the same violation again is the same finding, of its oldest round", func(t *testing.T) {
+		s := do(t, decide(t, do(t, broken, audited(task.AgentExecutor)), onRed), audited(task.AgentExecutor))
+		if want := []task.Violation{{Round: 1, Agent: task.AgentExecutor, Kind: task.NoSearch}}; !slices.Equal(s.Violations, want) {
+			t.Errorf("violations %v", s.Violations)
+		}
+		if len(s.Stamps) != 1 || newest(s).Violation != task.NoSearch {
+			t.Errorf("the stamp itself says nothing of it: %+v", s.Stamps)
+		}
+	})
+	t.Run("so many violations wait, and refuse one more", func(t *testing.T) {
+		i := task.Imported{Round: 1, MaxRounds: 3}
+		for n := range 256 {
+			i.Violations = append(i.Violations, task.Violation{Round: 1, Agent: fmt.Sprint("agent-", n), Kind: task.NoSearch})
+		}
+		i.Violations[7].Agent = task.AgentExecutor
+		s := do(t, task.State{}, task.Import{Imported: i})
+		refuse(t, s, audited(task.AgentResearcher), task.CodeTooMany)
+		refuse(t, s, audited(task.AgentExecutor, "knowledge-search"), task.CodeTooMany) // It is another kind.
+		s = do(t, s, audited(task.AgentExecutor), ran(task.AgentCritic), looked(task.AgentResearcher), audited(task.AgentResearcher, "knowledge-search"))
+		if len(s.Violations) != 256 {
+			t.Errorf("%d violations", len(s.Violations))
+		}
+	})
 	t.Run("AUDIT-13", func(t *testing.T) {
 		s := do(t, task.State{}, begin, looked(task.AgentResearcher), audited(task.AgentResearcher, "knowledge-search"),
 			audited(task.AgentResearcher), audited(task.AgentCritic))

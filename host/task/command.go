@@ -32,8 +32,8 @@ type Command interface {
 //
 // # Errors
 //
-// A *fault.Error that says why the command is refused. The state is then as it
-// was.
+// A *fault.Error that says why the command is refused, or another error where the
+// caller asks for what no user can. The state is then as it was.
 func Decide(s State, c Command) (Event, error) { return c.decide(s) }
 
 // Begin starts the work on a task, or starts it anew: after a commit, or after
@@ -110,8 +110,11 @@ func (c Prepare) decide(s State) (Event, error) {
 	if c.Phase != Research && c.Phase != Design && c.Phase != Tests {
 		return nil, fmt.Errorf("phase %q is none that prepares a draft", c.Phase)
 	}
-	if len(s.Tests)+len(c.Tests) > maxStamps {
-		return nil, fault.New(CodeTooMany, "the task has %d test files already", len(s.Tests)).With("limit", maxStamps)
+	if len(union(s.Tests, c.Tests)) > maxListed {
+		return nil, fault.New(CodeTooMany, "the task has %d test files already", len(s.Tests)).With("limit", maxListed)
+	}
+	if slices.ContainsFunc(c.Tests, func(name string) bool { return len(name) > maxName }) {
+		return nil, fault.New(CodeTooLong, "the name of a test file has more than %d bytes", maxName).With("limit", maxName)
 	}
 	e := Prepared{Round: max(s.Round, 1), Phase: c.Phase, Required: c.Required, Found: s.Found(s.wants(c.Phase)), Tests: c.Tests}
 	if err := s.Evident(c.Phase, c.Required); err != nil {
@@ -121,6 +124,20 @@ func (c Prepare) decide(s State) (Event, error) {
 		e.Force = c.Force
 	}
 	return e, nil
+}
+
+// Redraft says that a draft is about to be verified: what is known of an earlier
+// one of this round ends here, whatever becomes of the verification.
+type Redraft struct{}
+
+func (Redraft) decide(s State) (Event, error) {
+	if err := allow(s, KindRedrafted); err != nil {
+		return nil, err
+	}
+	if s.Verified == nil && s.Phase != Draft && s.Phase != Review && s.Found(AgentCritic) == 0 {
+		return nil, nil // Nothing is known of one.
+	}
+	return Redrafted{Round: max(s.Round, 1)}, nil
 }
 
 // Verify says that a draft is done and its verification green.
@@ -228,8 +245,9 @@ type Outcome struct {
 	Final bool
 	// Evidence lists the digests of reports that name their round.
 	Evidence  []string
-	Progress  Progress
 	Questions []Question
+	// Stalled counts the reviews in a row that made no progress, this one included.
+	Stalled int
 }
 
 // The destinations, kinds and outcomes that the state machine itself knows.
@@ -255,13 +273,8 @@ func (o Outcome) decide(s State) (Event, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	for _, digest := range o.Evidence {
-		if slices.Contains(s.Evidence, digest) {
-			return nil, fault.New(CodeReplayed, "the report was decided on before, in this very round").With("digest", digest)
-		}
-	}
-	if len(s.Evidence)+len(o.Evidence) > maxStamps {
-		return nil, fault.New(CodeTooMany, "round %d has %d reports already", o.Round.Number, len(s.Evidence)).With("limit", maxStamps)
+	if err := o.fresh(s); err != nil {
+		return nil, err
 	}
 	if missing := o.unready(s); len(missing) > 0 {
 		return nil, notReady(o.Round.Number, missing)
@@ -271,7 +284,9 @@ func (o Outcome) decide(s State) (Event, error) {
 			With("round", o.Round.Number)
 	}
 	next := o.Round.Number
-	if o.DestinationKind != kindTerminal && (o.AdvancesRound || o.Verify == red) {
+	// A round that nothing advances is decided as often as the task has rounds,
+	// and no oftener: else a loop through it would have no end.
+	if o.DestinationKind != kindTerminal && (o.AdvancesRound || o.Verify == red || s.Kept+1 >= o.Round.MaxRounds) {
 		next++
 	}
 	if err := capOf(next, o.Round.MaxRounds); err != nil {
@@ -281,8 +296,25 @@ func (o Outcome) decide(s State) (Event, error) {
 		Round: o.Round.Number, NextRound: next, MaxRounds: o.Round.MaxRounds, Raised: o.Round.Raised,
 		NextAction: o.NextAction, DestinationKind: o.DestinationKind, Reason: o.Reason, Policy: o.Policy,
 		FindingCount: o.FindingCount, Reviewed: o.Reviewed, Verify: o.Verify, Verification: o.Verification,
-		Final: o.Final, Evidence: o.Evidence, Stalled: o.Progress.Stalled, Questions: o.Questions, Force: o.Round.Force,
+		Final: o.Final, Evidence: o.Evidence, Stalled: o.Stalled, Questions: o.Questions, Force: o.Round.Force,
 	}, nil
+}
+
+// fresh refuses a commit on a report that was decided on before in this round,
+// unless its critic is known to have run since: then it found the same once more.
+func (o Outcome) fresh(s State) error {
+	if len(union(s.Evidence, o.Evidence)) > maxListed {
+		return fault.New(CodeTooMany, "round %d has %d reports already", o.Round.Number, len(s.Evidence)).With("limit", maxListed)
+	}
+	if o.NextAction != actionCommit || s.Found(AgentCritic) > 0 {
+		return nil
+	}
+	for _, digest := range o.Evidence {
+		if slices.Contains(s.Evidence, digest) {
+			return fault.New(CodeReplayed, "the report was decided on before, in this very round").With("digest", digest)
+		}
+	}
+	return nil
 }
 
 // check refuses what no caller should say of a round: a task that waits without a

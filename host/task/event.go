@@ -5,17 +5,18 @@ type Kind string
 
 // The kinds of events.
 const (
-	KindStarted  Kind = "work-begun"
-	KindStamped  Kind = "agent-stamped"
-	KindSearched Kind = "search-recorded"
-	KindPrepared Kind = "phase-done"
-	KindDrafted  Kind = "draft-verified"
-	KindDecided  Kind = "round-decided"
-	KindFinished Kind = "work-committed"
-	KindStopped  Kind = "work-stopped"
-	KindAnswered Kind = "answer-given"
-	KindResumed  Kind = "work-resumed"
-	KindImported Kind = "task-imported"
+	KindStarted   Kind = "work-begun"
+	KindStamped   Kind = "agent-stamped"
+	KindSearched  Kind = "search-recorded"
+	KindPrepared  Kind = "phase-done"
+	KindRedrafted Kind = "draft-begun"
+	KindDrafted   Kind = "draft-verified"
+	KindDecided   Kind = "round-decided"
+	KindFinished  Kind = "work-committed"
+	KindStopped   Kind = "work-stopped"
+	KindAnswered  Kind = "answer-given"
+	KindResumed   Kind = "work-resumed"
+	KindImported  Kind = "task-imported"
 )
 
 // Event is something that happened to a task: one of the types of this file.
@@ -37,6 +38,8 @@ func Blank(k Kind) Event {
 		return &Searched{}
 	case KindPrepared:
 		return &Prepared{}
+	case KindRedrafted:
+		return &Redrafted{}
 	case KindDrafted:
 		return &Drafted{}
 	case KindDecided:
@@ -90,6 +93,11 @@ type Prepared struct {
 	Found    int      `json:"found"`
 	Tests    []string `json:"tests,omitzero"`
 	Force    *Force   `json:"force,omitzero"`
+}
+
+// Redrafted: another draft of the round is about to be verified.
+type Redrafted struct {
+	Round int `json:"round"`
 }
 
 // Drafted: a draft is done and its verification is green. A draft whose
@@ -181,14 +189,15 @@ type Imported struct {
 	By           string `json:"by"`
 }
 
-func (Started) Kind() Kind  { return KindStarted }
-func (Stamped) Kind() Kind  { return KindStamped }
-func (Searched) Kind() Kind { return KindSearched }
-func (Prepared) Kind() Kind { return KindPrepared }
-func (Drafted) Kind() Kind  { return KindDrafted }
-func (Decided) Kind() Kind  { return KindDecided }
-func (Finished) Kind() Kind { return KindFinished }
-func (Stopped) Kind() Kind  { return KindStopped }
-func (Answered) Kind() Kind { return KindAnswered }
-func (Resumed) Kind() Kind  { return KindResumed }
-func (Imported) Kind() Kind { return KindImported }
+func (Started) Kind() Kind   { return KindStarted }
+func (Stamped) Kind() Kind   { return KindStamped }
+func (Searched) Kind() Kind  { return KindSearched }
+func (Prepared) Kind() Kind  { return KindPrepared }
+func (Redrafted) Kind() Kind { return KindRedrafted }
+func (Drafted) Kind() Kind   { return KindDrafted }
+func (Decided) Kind() Kind   { return KindDecided }
+func (Finished) Kind() Kind  { return KindFinished }
+func (Stopped) Kind() Kind   { return KindStopped }
+func (Answered) Kind() Kind  { return KindAnswered }
+func (Resumed) Kind() Kind   { return KindResumed }
+func (Imported) Kind() Kind  { return KindImported }

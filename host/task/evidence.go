@@ -9,10 +9,12 @@ const (
 	// CodeEvidence: the agent that a phase needs is not known to have run in
 	// this round. Details: phase, agent, round, required, found.
 	CodeEvidence fault.Code = "evidence-missing"
-	// CodeTooMany: the round has more stamps than it may have.
+	// CodeTooMany: the state would list more of something than it may.
 	CodeTooMany fault.Code = "stamps-too-many"
 	// CodeReplayed: the report was decided on in this round before.
 	CodeReplayed fault.Code = "report-replayed"
+	// CodeTooLong: the name of a run or of a file is longer than names may be.
+	CodeTooLong fault.Code = "name-too-long"
 	// CodeInvalidAgent: the text is no agent's name.
 	CodeInvalidAgent fault.Code = "agent-invalid"
 )
@@ -27,8 +29,12 @@ const (
 	AgentCritic     = "np-critic"
 )
 
-// maxStamps is how many stamps, searches and violations a state keeps each.
-const maxStamps = 256
+// The bounds of a state: how many stamps, searches, violations, reports and test
+// files it lists each, and how long a name in it may be, in bytes.
+const (
+	maxListed = 256
+	maxName   = 1024
+)
 
 // Source says who vouches for a stamp or a search.
 type Source string

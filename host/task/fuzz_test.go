@@ -13,7 +13,7 @@ import (
 func everything() []task.Command {
 	return []task.Command{
 		begin, task.Begin{Fallback: -1, Force: force},
-		task.Prepare{Phase: task.Research, Required: 1, Force: force}, task.Verify{Force: force},
+		task.Prepare{Phase: task.Research, Required: 1, Force: force}, task.Redraft{}, task.Verify{Force: force},
 		toExecutor, final(toCommit), asking(true, which), toStuck,
 		task.Finish{MustVerify: true, Force: force}, task.Halt{FindingCount: -1},
 		task.Resume{Mode: task.MoreRounds, Rounds: 5}, task.Resume{Mode: task.Reset, Fallback: 3},
@@ -63,6 +63,7 @@ func FuzzApply(f *testing.F) {
 	f.Add([]byte("work-stopped {\"stop\":{\"round\":1}}\nwork-resumed {\"round\":2,\"mode\":\"replan\",\"max_rounds\":3}\nphase-done {\"round\":2,\"tests\":[\"a\",\"a\"]}"))
 	f.Add([]byte("task-imported {\"round\":3,\"violations\":[{\"round\":1}],\"stop\":{}}\nsearch-recorded {\"search\":{\"round\":3}}"))
 	f.Add([]byte("draft-verified {\"round\":1}\nwork-committed {\"round\":1}"))
+	f.Add([]byte("draft-begun {\"round\":1}\nagent-stamped {\"stamp\":{\"round\":1,\"agent\":\"np-critic\"}}\ndraft-begun {\"round\":1}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		var s task.State
 		for line := range bytes.Lines(text) {

@@ -2,6 +2,8 @@ package task_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/host/task"
@@ -15,7 +17,73 @@ func TestAReviewOfAnOlderDraftDoesNotCount(t *testing.T) {
 	if _, code := enter(s, task.Entry{Phases: []task.Phase{task.Review}}); code != task.CodeEvidence {
 		t.Errorf("the critic of the first draft reviews the second: %q", code)
 	}
+	err := refuse(t, s, toward(t, s, final(clean)), task.CodeReplayed)
+	if err.Details["digest"] != "sha256:a" {
+		t.Errorf("details %v", err.Details)
+	}
+	// Its critic has run again, and found the same.
+	again := decide(t, do(t, s, ran(task.AgentCritic)), final(verified(clean, "green")))
+	if again.Status != task.Committed {
+		t.Errorf("%+v", again)
+	}
+}
+
+func TestAReportMaySendATaskOnTwice(t *testing.T) {
+	report := toPlanChecker
+	report.Evidence = []string{"sha256:a", "sha256:b"}
+	s := decide(t, decide(t, do(t, task.State{}, begin), report), report)
+	if s.Round != 1 || !slices.Equal(s.Evidence, report.Evidence) {
+		t.Errorf("round %d knows the reports %v", s.Round, s.Evidence)
+	}
+	clean := toCommit
+	clean.Evidence = []string{"sha256:c", "sha256:b"}
+	refuse(t, s, toward(t, s, clean), task.CodeReplayed)
 	refuse(t, s, toward(t, s, final(clean)), task.CodeReplayed)
+	clean.Evidence = []string{"sha256:c"}
+	decide(t, s, final(clean))
+	// In the next round it is a report like any other.
+	if s = decide(t, s, toExecutor); len(s.Evidence) != 0 {
+		t.Errorf("round %d knows the reports %v", s.Round, s.Evidence)
+	}
+}
+
+func TestALoopWithinARoundHasAnEnd(t *testing.T) {
+	s := do(t, task.State{}, begin) // three rounds
+	for round := 1; round <= 3; round++ {
+		for range 2 {
+			if s = decide(t, s, toPlanChecker); s.Round != round {
+				t.Fatalf("round %d ends too soon", round)
+			}
+		}
+		if s = decide(t, s, toPlanChecker); s.Round != round+1 || s.Kept != 0 || s.Status != task.Open {
+			t.Fatalf("after three decisions of round %d: %+v", round, s)
+		}
+	}
+	t.Run("a question ends it too", func(t *testing.T) {
+		s := decide(t, decide(t, decide(t, do(t, task.State{}, begin), toPlanChecker), toPlanChecker), asking(false, which))
+		if s.Round != 2 || s.Status != task.Waiting || s.Questions.Round != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+	t.Run("what ends the task never counts", func(t *testing.T) {
+		s := decide(t, decide(t, decide(t, do(t, task.State{}, begin), toCommit), toCommit), toCommit)
+		if s = decide(t, s, toPlanChecker); s.Round != 1 {
+			t.Errorf("three reviews that allowed the commit ended the round: %+v", s)
+		}
+		s = decide(t, decide(t, s, toPlanChecker), final(toCommit))
+		if s.Round != 1 || s.Status != task.Committed {
+			t.Errorf("%+v", s)
+		}
+	})
+	t.Run("it is the cap of the decision that counts", func(t *testing.T) {
+		s := do(t, task.State{}, begin)
+		round, code := enter(s, task.Entry{MaxRounds: 1, Fallback: 3})
+		o := toPlanChecker
+		o.Round = round
+		if s = do(t, s, o); code != "" || s.Round != 2 {
+			t.Errorf("%+v, %q", s, code)
+		}
+	})
 }
 
 func TestALateViolationIsNotCommittedOver(t *testing.T) {
@@ -26,15 +94,24 @@ func TestALateViolationIsNotCommittedOver(t *testing.T) {
 
 func TestAStateIsBounded(t *testing.T) {
 	s := do(t, task.State{}, begin)
-	for i := range 256 {
-		o := toPlanChecker
-		o.Evidence = []string{fmt.Sprint("sha256:", i)}
-		s = decide(t, s, o)
-	}
 	o := toPlanChecker
+	for i := range 257 {
+		o.Evidence = append(o.Evidence, fmt.Sprint("sha256:", i))
+	}
+	refuse(t, s, toward(t, s, o), task.CodeTooMany)
+	o.Evidence = o.Evidence[:256]
+	s = decide(t, s, o)
 	o.Evidence = []string{"sha256:x"}
 	refuse(t, s, toward(t, s, o), task.CodeTooMany)
-	refuse(t, s, task.Prepare{Phase: task.Tests, Tests: make([]string, 257), Force: force}, task.CodeTooMany)
+	files := task.Prepare{Phase: task.Tests, Force: force}
+	for i := range 257 {
+		files.Tests = append(files.Tests, fmt.Sprintf("%d_test.go", i))
+	}
+	refuse(t, s, files, task.CodeTooMany)
+	files.Tests = files.Tests[:256]
+	s = do(t, s, files, files)
+	files.Tests = []string{"x_test.go"}
+	refuse(t, s, files, task.CodeTooMany)
 }
 
 func TestAProjectsCapEndsAtTheHighest(t *testing.T) {
@@ -52,5 +129,18 @@ func TestARunIsUsedUpOnce(t *testing.T) {
 	s := do(t, task.State{}, begin, ran(task.AgentExecutor), c)
 	nothing(t, decide(t, s, toPlanChecker), c)
 	nothing(t, do(t, s, task.Verify{}), c)
+	nothing(t, do(t, s, task.Redraft{}), c)
+	nothing(t, do(t, s, ran(task.AgentExecutor)), c)
 	do(t, decide(t, s, toExecutor), c)
+}
+
+func TestNamesAreBounded(t *testing.T) {
+	s := do(t, task.State{}, begin)
+	long := strings.Repeat("x", 1025)
+	run, files := ran(task.AgentCritic), task.Prepare{Phase: task.Tests, Force: force}
+	run.Run, files.Tests = long, []string{"a_test.go", long}
+	refuse(t, s, run, task.CodeTooLong)
+	refuse(t, s, files, task.CodeTooLong)
+	run.Run, files.Tests[1] = long[1:], long[1:]
+	do(t, s, run, files)
 }

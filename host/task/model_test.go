@@ -172,18 +172,27 @@ func (m model) unspent() model {
 	return m
 }
 
+// redrafts says that a step makes another draft of the round, or is about to
+// verify one: nobody has seen that draft yet.
+func (h happened) redrafts() bool {
+	switch w := h.what.(type) {
+	case task.Verify, task.Redraft:
+		return true
+	case task.Audit:
+		return w.Agent == "np-executor" || w.Agent == "np-build-fixer"
+	default:
+		return false
+	}
+}
+
 func (m model) stamps(agent string) int {
 	found := 0
 	for _, h := range m.unspent() {
-		switch w := h.what.(type) {
-		case task.Audit:
-			if w.Agent == agent {
-				found++
-			}
-		case task.Verify:
-			if agent == "np-critic" {
-				found = 0
-			}
+		if agent == "np-critic" && h.redrafts() {
+			found = 0
+		}
+		if a, ok := h.what.(task.Audit); ok && a.Agent == agent {
+			found++
 		}
 	}
 	return found
@@ -220,17 +229,17 @@ func (m model) lacks(p task.Phase, required int) bool {
 
 // green says that a green verification of this round is there.
 func (m model) green() bool {
+	green := false
 	for _, h := range m.unspent() {
+		green = green && !h.redrafts()
 		switch w := h.what.(type) {
 		case task.Verify:
-			return true
+			green = true
 		case decision:
-			if w.outcome.Verify == "green" {
-				return true
-			}
+			green = green || w.outcome.Verify == "green"
 		}
 	}
-	return false
+	return green
 }
 
 // verifies says that the task was ever verified, or comes from elsewhere.
@@ -254,6 +263,17 @@ func (m model) used(digest string) bool {
 	})
 }
 
+// kept counts the decisions that sent the round on without ending it.
+func (m model) kept() int {
+	n := 0
+	for _, h := range m.thisRound() {
+		if d, ok := h.what.(decision); ok && !h.grew && d.outcome.DestinationKind != "terminal" {
+			n++
+		}
+	}
+	return n
+}
+
 // begun says that the work is under way, so that only force begins it anew.
 func (m model) begun() bool {
 	if m.status() == task.Waiting {
@@ -263,19 +283,51 @@ func (m model) begun() bool {
 	return m.status() == task.Open && (decided || m.phase() != nil)
 }
 
-// phase is the newest step of this round that is a phase, nil for none.
+// phase is the newest step of this round that is a phase, nil for none. Where it
+// is about a draft before the newest, the round is back at its start.
 func (m model) phase() any {
+	outdated := false
 	for _, h := range slices.Backward(m.thisRound()) {
 		switch w := h.what.(type) {
-		case task.Begin, task.Prepare, task.Verify, task.Finish:
+		case task.Begin, task.Prepare, task.Finish:
+			return w
+		case task.Verify:
+			if outdated {
+				return task.Begin{}
+			}
 			return w
 		case decision:
+			if !h.grew && outdated {
+				return task.Begin{}
+			}
 			if !h.grew {
 				return w
 			}
 		}
+		outdated = outdated || h.redrafts()
 	}
 	return nil
+}
+
+// phaseName is the phase as the state names it.
+func (m model) phaseName() task.Phase {
+	switch w := m.phase().(type) {
+	case task.Begin:
+		return task.Start
+	case task.Prepare:
+		return w.Phase
+	case task.Verify:
+		return task.Draft
+	case decision:
+		if w.outcome.Reviewed {
+			return task.Review
+		}
+		return task.Draft
+	case task.Finish:
+		return task.Commit
+	default:
+		return ""
+	}
 }
 
 // missing is what the round lacks for a commit.
@@ -330,7 +382,8 @@ func (m model) credit(a task.Audit) (credited int, violation task.ViolationKind)
 	}
 }
 
-// violations are those that no decision has sent to an agent.
+// violations are those that no decision has sent to an agent, each kind of an
+// agent's once.
 func (m model) violations() []task.Violation {
 	var pending []task.Violation
 	for i, h := range m {
@@ -338,7 +391,9 @@ func (m model) violations() []task.Violation {
 		case task.Import:
 			pending = w.Violations
 		case task.Audit:
-			if _, kind := m[:i].credit(w); kind != "" {
+			_, kind := m[:i].credit(w)
+			same := func(v task.Violation) bool { return v.Agent == w.Agent && v.Kind == kind }
+			if kind != "" && !slices.ContainsFunc(pending, same) {
 				pending = append(pending[:len(pending):len(pending)], task.Violation{Round: h.round, Agent: w.Agent, Kind: kind})
 			}
 		case task.Finish:
@@ -479,6 +534,16 @@ func (m model) gate(p task.Phase, required int, f *task.Force) verdict {
 	}
 }
 
+// redraft is the answer where a draft is about to be verified.
+func (m model) redraft() verdict {
+	if code := m.mayDecide(); code != "" {
+		return refused(code)
+	}
+	_, drafted := m.phase().(task.Verify)
+	_, decided := m.phase().(decision)
+	return verdict{idle: !m.green() && !drafted && !decided && m.stamps("np-critic") == 0}
+}
+
 func (m model) enter(e task.Entry) verdict {
 	if code := m.mayDecide(); code != "" {
 		return refused(code)
@@ -502,10 +567,10 @@ func (m model) decide(d decision, entered verdict) verdict {
 	if o.Round.Number != m.round() {
 		return refused(task.CodeRoundShifted)
 	}
-	if slices.ContainsFunc(o.Evidence, m.used) {
-		return refused(task.CodeReplayed)
-	}
 	if o.NextAction == "commit" {
+		if slices.ContainsFunc(o.Evidence, m.used) && m.stamps("np-critic") == 0 {
+			return refused(task.CodeReplayed)
+		}
 		switch {
 		case !o.Reviewed || o.FindingCount > 0 || len(m.violations()) > 0 || o.Verify == "red":
 			return refused(task.CodeNotReady)
@@ -513,12 +578,16 @@ func (m model) decide(d decision, entered verdict) verdict {
 			return refused(task.CodeUnverified)
 		}
 	}
-	v := verdict{forced: entered.forced, grew: o.DestinationKind != "terminal" && (o.AdvancesRound || o.Verify == "red")}
+	rounds, _ := m.entryLimit(d.entry)
+	v := verdict{
+		forced: entered.forced,
+		grew:   o.DestinationKind != "terminal" && (o.AdvancesRound || o.Verify == "red" || m.kept()+1 >= rounds),
+	}
 	round := m.round()
 	if v.grew {
 		round++
 	}
-	if rounds, _ := m.entryLimit(d.entry); beyond(round, rounds) {
+	if beyond(round, rounds) {
 		return refused(task.CodeRoundsExhausted)
 	}
 	return v

@@ -13,7 +13,7 @@ import (
 func TestProgress(t *testing.T) {
 	stands := func(p task.Progress) task.Outcome {
 		o := toExecutor
-		o.Progress = p
+		o.Stalled = p.Stalled
 		return o
 	}
 	s := do(t, task.State{}, begin)
@@ -141,7 +141,7 @@ func follow(t *rapid.T, seen map[string]int) {
 			}
 		}
 		o := toExecutor
-		o.FindingCount, o.Progress = len(found), got
+		o.FindingCount, o.Stalled = len(found), got.Stalled
 		s = decide(t, s, o)
 		reviews = append(reviews, found)
 	}

@@ -1,6 +1,7 @@
 package task_test
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -52,32 +53,50 @@ func unproven(events []task.Event, must bool) string {
 	default:
 		return "by an event that commits nothing"
 	}
-	clean, green := false, false
+	clean, green, critic := false, false, false
+	reports := make(map[string]bool) // those of the round that were decided on
 	for _, e := range events {
 		switch e := e.(type) {
 		case task.Imported:
 			must = true
+		case task.Stamped:
+			switch {
+			case e.Stamp.Round != round:
+			case e.Stamp.Agent == "np-executor" || e.Stamp.Agent == "np-build-fixer":
+				clean, green, critic = false, false, false
+			case e.Stamp.Agent == "np-critic":
+				critic = true
+			}
+		case task.Redrafted:
+			if e.Round == round {
+				clean, green, critic = false, false, false
+			}
 		case task.Drafted:
 			must = true
 			if e.Round == round {
-				clean, green = false, true
+				clean, green, critic = false, true, false
 			}
 		case task.Decided:
 			must = must || e.Verify != "absent"
 			if e.Round == round {
 				commits := e.NextAction == "commit"
-				clean = commits && e.Reviewed && e.FindingCount == 0 && e.Verify != "red"
+				replayed := slices.ContainsFunc(e.Evidence, func(digest string) bool { return reports[digest] })
+				clean = commits && e.Reviewed && e.FindingCount == 0 && e.Verify != "red" && (critic || !replayed)
 				green = commits && (green || e.Verify == "green")
+				critic = critic && commits
+				for _, digest := range e.Evidence {
+					reports[digest] = true
+				}
 			}
 		case task.Started:
 			if e.Round == round {
-				clean, green = false, false
+				clean, green, critic = false, false, false
 			}
 		}
 	}
 	switch {
 	case !clean:
-		return "without a clean review after the newest draft"
+		return "without a clean review of its own after the newest draft"
 	case must && !green:
 		return "without a green verification"
 	default:

@@ -80,6 +80,8 @@ func TestApplyRefusesImpossibleHistories(t *testing.T) {
 		"search of another round":         {task.Open, task.Searched{Search: task.Search{Round: 2}}},
 		"phase of another round":          {task.Open, task.Prepared{Round: 2, Phase: task.Research}},
 		"draft of another round":          {task.Open, task.Drafted{Round: 2}},
+		"another draft of another round":  {task.Open, task.Redrafted{Round: 2}},
+		"another draft after commit":      {task.Committed, task.Redrafted{Round: 1}},
 		"commit of another round":         {task.Open, task.Finished{Round: 2}},
 		"stop of another round":           {task.Open, task.Stopped{Stop: task.Stop{Round: 2}}},
 		"start skips a round":             {task.Stuck, task.Started{Round: 3, MaxRounds: 3}},

@@ -18,17 +18,18 @@ import (
 // inWords says what each kind of event is to a user. A kind without words fails
 // the test of the page.
 var inWords = map[task.Kind]string{
-	task.KindStarted:  "the work begins, or begins anew",
-	task.KindStamped:  "an agent is known to have run",
-	task.KindSearched: "an agent is known to have searched",
-	task.KindPrepared: "research, design or tests are done",
-	task.KindDrafted:  "a draft is done, and its verification is green",
-	task.KindDecided:  "the round is decided",
-	task.KindFinished: "the task is committed",
-	task.KindStopped:  "a person puts the task aside",
-	task.KindAnswered: "a question is answered, or its time is over",
-	task.KindResumed:  "a stuck task goes on",
-	task.KindImported: "the task is taken over from another tool",
+	task.KindStarted:   "the work begins, or begins anew",
+	task.KindStamped:   "an agent is known to have run",
+	task.KindSearched:  "an agent is known to have searched",
+	task.KindPrepared:  "research, design or tests are done",
+	task.KindRedrafted: "another draft of the round is about to be verified",
+	task.KindDrafted:   "a draft is done, and its verification is green",
+	task.KindDecided:   "the round is decided",
+	task.KindFinished:  "the task is committed",
+	task.KindStopped:   "a person puts the task aside",
+	task.KindAnswered:  "a question is answered, or its time is over",
+	task.KindResumed:   "a stuck task goes on",
+	task.KindImported:  "the task is taken over from another tool",
 }
 
 // TestTable holds the table of docs/tasks.md against Transition. UPDATE=1
@@ -91,6 +92,8 @@ func cell(s task.Status, k task.Kind) string {
 		return "yes; forced once it has begun"
 	case k == task.KindStarted && s == task.Waiting:
 		return "forced"
+	case k == task.KindRedrafted && s == task.None:
+		return "nothing to do"
 	default:
 		return "yes"
 	}
@@ -135,7 +138,8 @@ func TestEveryPair(t *testing.T) {
 		task.KindPrepared: func(task.State) task.Command {
 			return task.Prepare{Phase: task.Research, Required: 1, Force: force}
 		},
-		task.KindDrafted: func(task.State) task.Command { return task.Verify{Force: force} },
+		task.KindRedrafted: func(task.State) task.Command { return task.Redraft{} },
+		task.KindDrafted:   func(task.State) task.Command { return task.Verify{Force: force} },
 		task.KindDecided: func(s task.State) task.Command {
 			o := toExecutor
 			o.Round = task.Round{Number: max(s.Round, 1), MaxRounds: 3}
@@ -152,6 +156,7 @@ func TestEveryPair(t *testing.T) {
 	// What each of them would record, for Apply to refuse where it may not be.
 	events := make(map[task.Kind]task.Event)
 	states := standing(t)
+	states[task.Open] = do(t, states[task.Open], ran(task.AgentCritic)) // Something is known of its draft.
 	for _, k := range task.Kinds() {
 		command, ok := commands[k]
 		if !ok {
@@ -165,8 +170,12 @@ func TestEveryPair(t *testing.T) {
 			if code != "" {
 				continue
 			}
+			if k == task.KindRedrafted && status == task.None {
+				nothing(t, s, command(s))
+				continue
+			}
 			e, err := task.Decide(s, command(s))
-			if err != nil || e.Kind() != k {
+			if err != nil || e == nil || e.Kind() != k {
 				t.Errorf("%s while %q: %v, %v", k, status, e, err)
 				continue
 			}
@@ -197,6 +206,7 @@ func TestForceOpensNoStatus(t *testing.T) {
 	} {
 		s := standing(t)[status]
 		refuse(t, s, task.Prepare{Phase: task.Research, Required: 1, Force: force}, code)
+		refuse(t, s, task.Redraft{}, code)
 		refuse(t, s, task.Verify{Force: force}, code)
 		refuse(t, s, task.Finish{Force: force}, code)
 		if _, err := task.Enter(s, task.Entry{Fallback: 3, Phases: []task.Phase{task.Review}, Force: force}); fault.CodeOf(err) != code {

@@ -85,6 +85,8 @@ type State struct {
 	Searches []Search `json:"searches,omitzero"`
 	// Evidence lists the reports about exactly this round that were decided on.
 	Evidence []string `json:"evidence,omitzero"`
+	// Kept counts the decisions of this round that did not end it.
+	Kept int `json:"kept,omitzero"`
 
 	// Verifies says that the task was verified at least once. From then on
 	// nothing is committed without a green verification of its round.

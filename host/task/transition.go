@@ -32,7 +32,7 @@ func Statuses() []Status { return []Status{None, Open, Waiting, Stuck, Committed
 // Kinds lists every kind of event.
 func Kinds() []Kind {
 	return []Kind{
-		KindStarted, KindStamped, KindSearched, KindPrepared, KindDrafted, KindDecided,
+		KindStarted, KindStamped, KindSearched, KindPrepared, KindRedrafted, KindDrafted, KindDecided,
 		KindFinished, KindStopped, KindAnswered, KindResumed, KindImported,
 	}
 }
@@ -45,21 +45,19 @@ func Transition(s Status, k Kind) fault.Code {
 	case KindStarted:
 		return "" // An open task refuses it once its work has begun; see Begin.
 	case KindStamped, KindSearched, KindStopped:
-		return only(s, map[Status]fault.Code{Committed: CodeCommitted})
-	case KindPrepared, KindDrafted, KindDecided, KindFinished:
-		return only(s, map[Status]fault.Code{Waiting: CodeWaiting, Stuck: CodeStuck, Committed: CodeCommitted})
+		return map[Status]fault.Code{Committed: CodeCommitted}[s]
+	case KindPrepared, KindRedrafted, KindDrafted, KindDecided, KindFinished:
+		return map[Status]fault.Code{Waiting: CodeWaiting, Stuck: CodeStuck, Committed: CodeCommitted}[s]
 	case KindAnswered:
-		return only(s, map[Status]fault.Code{None: CodeNotFound, Open: CodeNotWaiting, Stuck: CodeStuck, Committed: CodeCommitted})
+		return map[Status]fault.Code{None: CodeNotFound, Open: CodeNotWaiting, Stuck: CodeStuck, Committed: CodeCommitted}[s]
 	case KindResumed:
-		return only(s, map[Status]fault.Code{None: CodeNotFound, Open: CodeNotStuck, Waiting: CodeWaiting, Committed: CodeCommitted})
+		return map[Status]fault.Code{None: CodeNotFound, Open: CodeNotStuck, Waiting: CodeWaiting, Committed: CodeCommitted}[s]
 	case KindImported:
-		return only(s, map[Status]fault.Code{Open: CodeExists, Waiting: CodeExists, Stuck: CodeExists, Committed: CodeExists})
+		return map[Status]fault.Code{Open: CodeExists, Waiting: CodeExists, Stuck: CodeExists, Committed: CodeExists}[s]
 	default:
 		return CodeExists
 	}
 }
-
-func only(s Status, refused map[Status]fault.Code) fault.Code { return refused[s] }
 
 // allow returns the error of an event that may not follow, or nil.
 func allow(s State, k Kind) error {

@@ -50,16 +50,19 @@ func (w *walk) run() {
 
 // step does one thing, most often one that the task's status invites.
 func (w *walk) step() {
-	common := []string{"audit", "look", "halt", "begin", "decide", "prepare", "verify", "finish", "reply", "expire", "resume", "import"}
+	common := []string{"audit", "look", "halt", "begin", "decide", "prepare", "redraft", "verify", "finish", "reply", "expire", "resume", "import"}
 	likely := map[task.Status][]string{
 		task.None:      {"begin", "begin", "begin", "audit", "verify", "decide", "import", "import", "halt", "reply", "resume", "finish"},
-		task.Open:      {"audit", "audit", "audit", "look", "prepare", "verify", "verify", "verify", "decide", "decide", "decide", "decide", "reply"},
+		task.Open:      {"audit", "audit", "audit", "look", "prepare", "redraft", "verify", "verify", "verify", "decide", "decide", "decide", "decide", "reply"},
 		task.Waiting:   {"reply", "reply", "reply", "reply", "expire"},
 		task.Stuck:     {"resume", "resume", "resume", "resume", "begin"},
 		task.Committed: {"begin", "begin", "begin", "begin"},
 	}[w.model.status()]
+	if w.model.status() == task.Open && len(w.state.Evidence) > 0 {
+		likely = append(likely, "audit", "audit", "audit", "decide", "decide", "decide")
+	}
 	if w.model.status() == task.Open && len(w.model.missing(w.must)) == 0 {
-		likely = []string{"finish", "finish", "finish", "verify", "audit", "decide"}
+		likely = []string{"finish", "finish", "finish", "redraft", "verify", "audit", "decide"}
 	}
 	if !w.oneIn(6, "anything") {
 		common = likely
@@ -84,6 +87,8 @@ func (w *walk) step() {
 			c.Tests = []string{w.pick("test", "a_test.go", "b_test.go")}
 		}
 		w.expect(c, c, w.model.gate(c.Phase, c.Required, c.Force))
+	case "redraft":
+		w.expect(task.Redraft{}, task.Redraft{}, w.model.redraft())
 	case "verify":
 		code := 0
 		c := task.Verify{Verification: task.Verification{Command: "make", ExitCode: &code, Runs: 1}, Force: w.force()}
@@ -109,6 +114,9 @@ func (w *walk) step() {
 
 func (w *walk) audit() {
 	agents := []string{w.model.drafter(), w.model.drafter(), "np-critic", "np-critic", "np-researcher", "np-task-architect", "np-test-writer", ""}
+	if len(w.state.Evidence) > 0 {
+		agents = append(agents, "np-critic", "np-critic", "np-critic", "np-critic")
+	}
 	c := task.Audit{
 		Agent: rapid.SampledFrom(agents).Draw(w.T, "agent"), By: "somebody", Run: w.pick("run", "", "", "r1", "r2"),
 		Source:      rapid.SampledFrom([]task.Source{task.ByHost, task.ByHost, task.ByHand}).Draw(w.T, "source"),
@@ -145,8 +153,20 @@ func (w *walk) decide() {
 	}
 	d := decision{entry, o}
 	want = w.model.decide(d, want)
-	if w.expect(o, d, want) && o.NextAction != "commit" && !want.grew && len(o.Evidence) > 0 && w.model.status() == task.Open {
+	repeats := slices.ContainsFunc(o.Evidence, w.model.used)
+	if !w.expect(o, d, want) {
+		return
+	}
+	switch {
+	case repeats && o.NextAction == "commit":
+		w.seen["commit on a report that its critic repeats"]++
+	case repeats:
+		w.seen["report of an earlier decision"]++
+	case o.NextAction != "commit" && !want.grew && len(o.Evidence) > 0 && w.model.status() == task.Open:
 		w.seen["evidence used up"]++
+	}
+	if want.grew && !o.AdvancesRound && o.Verify != "red" {
+		w.seen["advanced, having been kept too often"]++
 	}
 }
 
@@ -162,7 +182,15 @@ func (w *walk) outcome() task.Outcome {
 		w.Fatalf("given %s, the round's verification is %s", o.Verify, given)
 	}
 	o.Verify = given
-	o.NextAction = w.pick("action", "commit", "commit", "commit", "executor", "plan-checker", "plan-checker", "askuser", "confirm", "stuck", "abandon")
+	actions := []string{"commit", "commit", "commit", "executor", "plan-checker", "plan-checker", "askuser", "confirm", "stuck", "abandon"}
+	known := w.state.Evidence
+	switch {
+	case len(known) > 0 && w.model.stamps("np-critic") > 0: // It may repeat a report.
+		actions = append(actions, slices.Repeat([]string{"commit"}, 15)...)
+	case w.model.kept() > 0: // The round may be kept too often.
+		actions = append(actions, slices.Repeat([]string{"plan-checker"}, 10)...)
+	}
+	o.NextAction = w.pick("action", actions...)
 	switch o.NextAction {
 	case "commit":
 		o.DestinationKind, o.FindingCount = "terminal", 0
@@ -173,6 +201,9 @@ func (w *walk) outcome() task.Outcome {
 			o.FindingCount = 2
 		}
 		o.Reviewed = !w.oneIn(12, "unreviewed")
+		if len(known) > 0 && !w.oneIn(3, "anew") {
+			o.Evidence = known[:1]
+		}
 	case "stuck", "abandon":
 		o.DestinationKind = "terminal"
 	case "askuser", "confirm":
@@ -322,6 +353,8 @@ func (w *walk) compare() {
 	rounds, own := m.limit()
 	wrong("status", s.Status, m.status())
 	wrong("round", s.Round, m.round())
+	wrong("phase", s.Phase, m.phaseName())
+	wrong("decisions that kept the round", s.Kept, m.kept())
 	wrong("cap", s.MaxRounds, rounds)
 	wrong("a cap of its own", s.Raised, own)
 	wrong("overrides", s.Overrides, m.overrides())
@@ -397,7 +430,7 @@ func (w *walk) pick(label string, from ...string) string {
 
 // limit is a cap that a caller asks for, most often none.
 func (w *walk) limit() int {
-	return rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 0, 0, 2, 8, 100, 101, -1}).Draw(w.T, "cap")
+	return rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 8, 100, 101, -1}).Draw(w.T, "cap")
 }
 
 func (w *walk) force() *task.Force {
@@ -420,14 +453,15 @@ func TestTasksBehaveLikeTheirModel(t *testing.T) {
 		}
 	})
 	for _, what := range []string{
-		"work-begun", "agent-stamped", "search-recorded", "phase-done", "draft-verified", "round-decided",
+		"work-begun", "agent-stamped", "search-recorded", "phase-done", "draft-begun", "draft-verified", "round-decided",
 		"work-committed", "work-stopped", "answer-given", "work-resumed", "task-imported",
 		"decided: commit", "decided: executor", "decided: plan-checker", "decided: askuser", "decided: confirm", "decided: stuck", "decided: abandon",
 		"committed by a decision", "committed by its phase", "begun anew", "all answered", "expired", "evidence used up",
+		"report of an earlier decision", "commit on a report that its critic repeats", "advanced, having been kept too often",
 		"resumed: rounds", "resumed: replan", "resumed: manual", "resumed: reset",
 		"rule-9-no-search-tool-invoked", "rule-9-search-tool-unverified",
 		"forced: task.Begin", "forced: task.Prepare", "forced: task.Verify", "forced: task.Outcome", "forced: task.Finish",
-		"idle: task.Audit", "idle: task.Reply", "idle: task.Expire",
+		"idle: task.Audit", "idle: task.Redraft", "idle: task.Reply", "idle: task.Expire",
 		"refused: task-not-found", "refused: task-exists", "refused: task-started", "refused: task-waiting", "refused: task-not-waiting",
 		"refused: task-stuck", "refused: task-not-stuck", "refused: task-committed", "refused: round-shifted", "refused: rounds-exhausted",
 		"refused: commit-precondition-missing", "refused: commit-unverified", "refused: evidence-missing", "refused: report-replayed",
