@@ -21,7 +21,7 @@ type session struct {
 	id     string
 	head   ledger.Head
 	// status is where the task stands, with what is pending applied.
-	status TaskStatus
+	status kept
 	// pending is what comes before the command's own event, in the same
 	// transaction: the answers that hold because their time is over.
 	pending []record
@@ -53,7 +53,7 @@ func (s *session) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.head, s.status, s.pending = head, TaskStatus{TaskID: s.id}, nil
+	s.head, s.status, s.pending = head, kept{TaskStatus: TaskStatus{TaskID: s.id}}, nil
 	if head.N != 0 {
 		if s.status, err = status(head); err != nil {
 			return err
@@ -155,7 +155,7 @@ func (e *Engine) change(ctx context.Context, id string, c command) (TaskStatus, 
 		}
 		event, err := s.commit(ctx)
 		if fault.CodeOf(err) != ledger.CodeConflict {
-			return s.status, event, err
+			return s.status.public(), event, err
 		}
 		if err := s.look(ctx); err != nil {
 			return TaskStatus{}, nil, err

@@ -35,18 +35,37 @@ type record struct {
 	Findings []finding.Finding `json:"findings,omitzero"`
 }
 
-// TaskStatus is where a task stands, as the ledger's projection keeps it.
+// TaskStatus is where a task stands.
 type TaskStatus struct {
 	TaskID string `json:"task_id"`
 	task.State
-	// Event is the number of the task's newest event, and FindingsEvent that of
-	// the newest one which names the findings that are open, 0 for none.
-	Event         int64 `json:"event"`
-	FindingsEvent int64 `json:"findings_event,omitzero"`
+	// Drafter is the agent whose draft this round wants, "" where a person makes
+	// it. It is no part of what is kept.
+	Drafter string `json:"drafter,omitzero"`
+	// Event is the number of the task's newest event.
+	Event int64 `json:"event"`
 	// DecidedAt is the time of the newest decision, "" before the first, and
 	// UpdatedAt that of the newest event: RFC 3339 in UTC.
 	DecidedAt string `json:"decided_at,omitzero"`
 	UpdatedAt string `json:"updated_at"`
+}
+
+// kept is a task's status as the ledger's projection keeps it.
+type kept struct {
+	TaskStatus
+	// FindingsEvent is the number of the newest event which names the findings
+	// that are open, 0 for none.
+	FindingsEvent int64 `json:"findings_event,omitzero"`
+}
+
+// public is the status without what is nobody's business.
+func (k kept) public() TaskStatus {
+	s := k.TaskStatus
+	if s.Status == task.Open {
+		s.Drafter = s.State.Drafter()
+	}
+	s.Memory = task.Memory{}
+	return s
 }
 
 // The prefixes of the keys under which a task's entries are kept.
@@ -96,7 +115,7 @@ type TurnEntry struct {
 
 // fold applies an event to a task's projection.
 func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
-	var s TaskStatus
+	var s kept
 	if state := before.State(); state != nil {
 		if err := json.Unmarshal(state, &s); err != nil {
 			return ledger.Projection{}, fmt.Errorf("read state: %w", err)

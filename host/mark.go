@@ -48,7 +48,7 @@ func (s *session) tryMark(ctx context.Context) (again bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		text = markText(now, findings)
+		text = markText(now.TaskStatus, findings)
 	}
 	err = s.ledger.Hold(ctx, s.id, func(held ledger.Head) error {
 		if again = held.N != head.N; again {

@@ -52,7 +52,7 @@ func traces(ctx context.Context, l *ledger.Ledger, id string, findings []finding
 
 // openFindings are those that the task's newest decision left, or that a person
 // put it aside with.
-func openFindings(ctx context.Context, l *ledger.Ledger, t TaskStatus) ([]finding.Finding, error) {
+func openFindings(ctx context.Context, l *ledger.Ledger, t kept) ([]finding.Finding, error) {
 	if t.FindingsEvent == 0 {
 		return nil, nil
 	}

@@ -206,7 +206,7 @@ func (s *session) drafted(ctx context.Context, req DraftRequest, r ruling) (Draf
 		if err != nil {
 			return Drafted{}, err
 		}
-		return Drafted{Step: Step{TaskStatus: s.status, Recorded: d.Event}, Verification: r.verification, Decision: &d}, nil
+		return Drafted{Step: Step{TaskStatus: s.status.public(), Recorded: d.Event}, Verification: r.verification, Decision: &d}, nil
 	}
 	command := task.Verify{Verification: r.verification.Verification, Force: req.Force}
 	if err := s.apply(command, record{Verification: &r.verification}); err != nil {
@@ -216,7 +216,7 @@ func (s *session) drafted(ctx context.Context, req DraftRequest, r ruling) (Draf
 	if err != nil {
 		return Drafted{}, err
 	}
-	return Drafted{Step: Step{TaskStatus: s.status, Recorded: event}, Verification: r.verification}, nil
+	return Drafted{Step: Step{TaskStatus: s.status.public(), Recorded: event}, Verification: r.verification}, nil
 }
 
 // CommitRequest asks for the commit that the newest review allowed.

@@ -32,12 +32,12 @@ func (e *Engine) Task(ctx context.Context, id string) (TaskDetail, error) {
 	if err != nil {
 		return TaskDetail{}, err
 	}
-	var t TaskDetail
-	if t.TaskStatus, err = known(id, head); err != nil {
+	now, err := known(id, head)
+	if err != nil {
 		return TaskDetail{}, err
 	}
-	t.Findings, err = openFindings(ctx, l, t.TaskStatus)
-	return t, err
+	findings, err := openFindings(ctx, l, now)
+	return TaskDetail{TaskStatus: now.public(), Findings: findings}, err
 }
 
 // Explanation is why a round went where it went.
@@ -92,9 +92,11 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation
 		return Explanation{}, err
 	}
 	x := Explanation{}
-	if x.Task, err = known(id, head); err != nil {
+	now, err := known(id, head)
+	if err != nil {
 		return Explanation{}, err
 	}
+	x.Task = now.public()
 	if x.History, err = listed[HistoryEntry](ctx, l, id, keyDecision); err != nil {
 		return Explanation{}, err
 	}
@@ -243,9 +245,9 @@ func (x *Explanation) read(ctx context.Context, l *ledger.Ledger, event ledger.E
 }
 
 // known is the status of a task, which must have one.
-func known(id string, head ledger.Head) (TaskStatus, error) {
+func known(id string, head ledger.Head) (kept, error) {
 	if head.N == 0 {
-		return TaskStatus{}, notFound(id)
+		return kept{}, notFound(id)
 	}
 	return status(head)
 }
@@ -255,22 +257,22 @@ func notFound(id string) error {
 }
 
 // status is where a task stands.
-func status(head ledger.Head) (TaskStatus, error) {
-	var s TaskStatus
+func status(head ledger.Head) (kept, error) {
+	var s kept
 	err := s.read(head)
 	return s, err
 }
 
-// read decodes a task's projection into s, which is empty. A ledger can be
+// read decodes a task's projection into k, which is empty. A ledger can be
 // edited by hand, or come with a repository, so what is read is not yet what was
 // written.
-func (s *TaskStatus) read(head ledger.Head) error {
-	err := json.Unmarshal(head.State, s)
+func (k *kept) read(head ledger.Head) error {
+	err := json.Unmarshal(head.State, k)
 	if err == nil {
-		err = s.Check()
+		err = k.Check()
 	}
-	if err == nil && s.TaskID != head.Task {
-		err = fmt.Errorf("the state of %q", s.TaskID)
+	if err == nil && k.TaskID != head.Task {
+		err = fmt.Errorf("the state of %q", k.TaskID)
 	}
 	if err != nil {
 		return tampered(head.Task, "its state is not that of its events: %w", err)

@@ -51,9 +51,11 @@ type batch struct {
 func (b *batch) decode() {
 	b.tasks = make([]TaskStatus, len(b.heads))
 	for i, head := range b.heads {
-		if b.err = b.tasks[i].read(head); b.err != nil {
+		var k kept
+		if b.err = k.read(head); b.err != nil {
 			return
 		}
+		b.tasks[i] = k.public()
 	}
 }
 

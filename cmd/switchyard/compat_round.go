@@ -215,7 +215,7 @@ func (r *loopRound) prepared(ctx context.Context, phase task.Phase) (any, error)
 			loopStep
 			Researchers int      `json:"expected_researcher_count,omitzero"`
 			Tests       []string `json:"tdd_tests"`
-		}{loopStep: r.step(s.TaskStatus, s.Round, phase, afterPhase(phase, config.Phases, s.Drafter())), Tests: s.Tests}
+		}{loopStep: r.step(s.TaskStatus, s.Round, phase, afterPhase(phase, config.Phases, s.Drafter)), Tests: s.Tests}
 		if phase == task.Research {
 			prepared.Researchers = config.Researchers
 		}

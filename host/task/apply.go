@@ -324,7 +324,7 @@ func (e Imported) apply(s State) (State, error) {
 		return s, fmt.Errorf("a task is imported in round %d", e.Round)
 	}
 	s = State{
-		Round: e.Round, Fresh: 1, MaxRounds: e.MaxRounds, Raised: e.Raised, Status: Open,
+		Round: e.Round, MaxRounds: e.MaxRounds, Raised: e.Raised, Status: Open, Memory: Memory{Fresh: 1},
 		Violations: e.Violations, Overrides: e.Overrides, Verifies: true,
 	}
 	if e.FindingCount > 0 {

@@ -54,19 +54,13 @@ type State struct {
 	// Round is the round that the next decision is about, from 1.
 	Round int `json:"round"`
 	// MaxRounds is the task's cap; 0 until its first decision or start.
-	MaxRounds int    `json:"max_rounds"`
-	Status    Status `json:"status"`
-	// Phase is the newest phase of this round that is done, "" for none.
-	Phase Phase `json:"phase,omitzero"`
-	// Fresh is the round in which the work began or began anew: its draft is
-	// the executor's, that of later rounds the build-fixer's.
-	Fresh int `json:"fresh"`
+	MaxRounds int `json:"max_rounds"`
 	// Raised says that somebody gave this task a cap of its own. It ends with
 	// the incident that it was given for.
-	Raised bool `json:"raised,omitzero"`
-	// Manual says that a person makes this round's draft, so that no agent's
-	// stamp is wanted for it.
-	Manual bool `json:"manual,omitzero"`
+	Raised bool   `json:"own_cap,omitzero"`
+	Status Status `json:"status"`
+	// Phase is the newest phase of this round that is done, "" for none.
+	Phase Phase `json:"phase,omitzero"`
 	// Restarts counts how often the task began anew.
 	Restarts int `json:"restarts,omitzero"`
 	// Query is what the task was last started with.
@@ -79,18 +73,14 @@ type State struct {
 	// The evidence of this round. A decision uses it up.
 
 	// Verified is this round's green verification, or nil.
-	Verified *Verification `json:"verified,omitzero"`
+	Verified *Verification `json:"verification,omitzero"`
 	// Stamps are the agents that are known to have run.
 	Stamps   []Stamp  `json:"stamps,omitzero"`
 	Searches []Search `json:"searches,omitzero"`
-	// Evidence lists the reports about exactly this round that were decided on.
-	Evidence []string `json:"evidence,omitzero"`
-	// Kept counts the decisions of this round that did not end it.
-	Kept int `json:"kept,omitzero"`
 
 	// Verifies says that the task was verified at least once. From then on
 	// nothing is committed without a green verification of its round.
-	Verifies bool `json:"verifies,omitzero"`
+	Verifies bool `json:"verification_required,omitzero"`
 	// Violations are those that no decision has routed yet.
 	Violations []Violation `json:"violations,omitzero"`
 	// Questions are those of the newest decision that asked the user.
@@ -98,18 +88,35 @@ type State struct {
 	// Stop is why the task is stuck, or nil.
 	Stop *Stop `json:"stop,omitzero"`
 	// Overrides counts the gates that somebody forced, ever.
-	Overrides int `json:"overrides,omitzero"`
+	Overrides int `json:"override_count,omitzero"`
 	// Forced is the newest of them.
-	Forced *Override `json:"forced,omitzero"`
+	Forced *Override `json:"last_override,omitzero"`
 
 	// Convergence, see Measure.
 
 	// Reviews counts the decisions that rested on reports.
 	Reviews int `json:"reviews,omitzero"`
+	// Stalled is how many reviews in a row made no progress.
+	Stalled int `json:"stalled_rounds,omitzero"`
+
+	Memory `json:"memory,omitzero"`
+}
+
+// Memory is what a state keeps for its own decisions. It is nobody else's
+// business, and may change.
+type Memory struct {
+	// Fresh is the round in which the work began or began anew: its draft is
+	// the executor's, that of later rounds the build-fixer's.
+	Fresh int `json:"fresh,omitzero"`
+	// Manual says that a person makes this round's draft, so that no agent's
+	// stamp is wanted for it.
+	Manual bool `json:"manual,omitzero"`
+	// Evidence lists the reports about exactly this round that were decided on.
+	Evidence []string `json:"evidence,omitzero"`
+	// Kept counts the decisions of this round that did not end it.
+	Kept int `json:"kept,omitzero"`
 	// Remaining is how many findings the newest review left.
 	Remaining int `json:"remaining,omitzero"`
-	// Stalled is how many reviews in a row made no progress.
-	Stalled int `json:"stalled,omitzero"`
 	// Forgotten is the newest review that a reset has made history: a finding
 	// that was last seen then, or earlier, counts as new.
 	Forgotten int `json:"forgotten,omitzero"`
