@@ -32,6 +32,11 @@ echo 'Two linters review another task.'
 show round LINT-1 --report staticcheck-logrus.sarif --report gosec-logrus.sarif
 
 echo
+echo 'A third task needs its user. Until there is an answer, it takes no round.'
+show round M001-S001-T0003 --report question.json
+show answer M001-S001-T0003 --choice 2
+
+echo
 echo 'Where does every task stand, why, and did anybody change the record?'
 show status
 show explain M001-S001-T0001 --round 1

@@ -1,0 +1,51 @@
+package host_test
+
+import (
+	"database/sql"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite" // The engine's own driver, to edit behind its back.
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/task"
+)
+
+// TestAnEditedStateLeavesATrace: a state that was changed by hand is believed by
+// the next command, which then writes it anew; but its event says on what it was
+// decided, and the ledger does not verify any more.
+func TestAnEditedStateLeavesATrace(t *testing.T) {
+	root := t.TempDir()
+	e := newEngine(t, root, noon)
+	if _, err := e.Audit(t.Context(), "T", host.AuditRequest{Agent: task.AgentExecutor}); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := e.Task(t.Context(), "T"); err != nil || len(got.Violations) != 1 {
+		t.Fatalf("%d violations, %v; the test wants one to hide", len(got.Violations), err)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(root, project.StateDir, "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), "UPDATE tasks SET state = json_remove(state, '$.violations')"); err != nil {
+		t.Fatal(err)
+	}
+	d, err := e.Round(t.Context(), "T", request(clean))
+	if err != nil || d.NextAction != "commit" {
+		t.Fatalf("went to %s, %v; the test wants the edit to work", d.NextAction, err)
+	}
+	report, err := e.Verify(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range report.Problems {
+		if p.Kind == ledger.ProblemFold && p.N == 2 && strings.Contains(p.Message, "a state that the events before it do not give") {
+			return
+		}
+	}
+	t.Errorf("the ledger verifies: %v", report.Problems)
+}
