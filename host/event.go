@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -149,7 +150,11 @@ func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 		s.FindingsEvent = e.N
 	case *task.Stamped:
 		if event.Stamp.Run != "" {
-			p.put(runKey(event.Stamp.Agent, event.Stamp.Run), event.Stamp)
+			key := runKey(event.Stamp.Agent, event.Stamp.Run)
+			if known, err := before.Entry(key); err != nil || known != nil {
+				return ledger.Projection{}, cmp.Or(err, fmt.Errorf("a run of %s is stamped again", event.Stamp.Agent))
+			}
+			p.put(key, event.Stamp)
 		}
 	case *task.Answered:
 		p.put(sequenced(answersOf(event.Round), e.N), e.N)

@@ -14,6 +14,9 @@ import (
 // sourceNubos names nubos-pilot as where a task comes from.
 const sourceNubos = "nubos-pilot"
 
+// maxStopReason is how much of another tool's reason is kept, in bytes.
+const maxStopReason = 300
+
 // maxViolations is how many violations a task brings along: far more agents than
 // any project has.
 const maxViolations = 256
@@ -73,7 +76,7 @@ func importOf(t nubos.Task, findings, fallback int, by string) task.Imported {
 	// A cap that the task is already beyond would stop it at once.
 	imported.MaxRounds = max(imported.MaxRounds, imported.Round)
 	if t.Status == "stuck" {
-		imported.Stop = &task.Stop{Round: t.Round, Reason: cmp.Or(t.StuckReason, "stuck in "+sourceNubos), By: sourceNubos, FindingCount: findings}
+		imported.Stop = &task.Stop{Round: t.Round, Reason: cut(cmp.Or(t.StuckReason, "stuck in "+sourceNubos), maxStopReason), By: sourceNubos, FindingCount: findings}
 	}
 	for _, v := range t.Violations {
 		kind := task.NoSearch

@@ -119,9 +119,10 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafte
 	if err != nil {
 		return Drafted{}, err
 	}
-	round, err := task.Enter(s.status.State, task.Entry{
+	entry := task.Entry{
 		Expected: req.Round, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Phases: []task.Phase{task.Draft}, Force: req.Force,
-	})
+	}
+	round, err := task.Enter(s.status.State, entry)
 	if err != nil {
 		s.repair(ctx, err)
 		return Drafted{}, s.about(err)
@@ -129,7 +130,10 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafte
 	if err := s.mayVerify(req.Verify, config); err != nil {
 		return Drafted{}, err
 	}
-	if err := s.redraft(ctx, req.Verify.runs(config)); err != nil {
+	entry.Expected = round.Number // Whatever others do meanwhile.
+	if !req.Verify.runs(config) {
+		s.status.Verified = nil // A claim is about this draft, and nothing else is.
+	} else if err := s.redraft(ctx, task.Redraft{}); err != nil {
 		return Drafted{}, s.raced(ctx, round.Number, err)
 	}
 	verification, err := s.verification(ctx, req.Verify, config, true)
@@ -157,23 +161,30 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafte
 		if newer || max(s.status.Round, 1) != round.Number {
 			return Drafted{}, lostRace(round.Number, s.status.State)
 		}
+		if round, err = task.Enter(s.status.State, entry); err != nil {
+			return Drafted{}, s.about(err)
+		}
 	}
 }
 
 // redraft ends what is known of an earlier draft of the round, before a
-// verification that may take long, or never end, is run.
-func (s *session) redraft(ctx context.Context, runs bool) error {
-	if !runs {
-		s.status.Verified = nil // A claim is about this draft, and nothing else is.
-		return nil
-	}
-	if err := s.apply(task.Redraft{}, record{}); err != nil {
+// verification that may take long, or never end, is run. Where somebody else comes
+// right behind, the error is ledger.CodeConflict: theirs is the newer draft.
+func (s *session) redraft(ctx context.Context, c task.Redraft) error {
+	if err := s.apply(c, record{}); err != nil {
 		return err
 	}
-	if _, err := s.commit(ctx); err != nil {
+	begun, err := s.commit(ctx)
+	if err != nil || begun == nil {
 		return err
 	}
-	return s.look(ctx)
+	if err := s.look(ctx); err != nil {
+		return err
+	}
+	if s.head.N != begun.N {
+		return fault.New(ledger.CodeConflict, "event %d is not the newest any more", begun.N)
+	}
+	return nil
 }
 
 // draftedSince reports whether there is a newer draft than the one that was known

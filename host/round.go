@@ -18,7 +18,9 @@ import (
 
 // Round runs a task's round to its decision and records it: verification, then
 // the reports, then the policy. When it returns, the decision is durable; when
-// it fails, the task is as it was before. A decision to commit commits the task.
+// it fails, the task is as it was before, except that a green verification of the
+// round has ended once a command verifies it again. A decision to commit commits
+// the task.
 //
 // # Errors
 //
@@ -85,6 +87,12 @@ func (e *Engine) decideRound(ctx context.Context, id string, req Request, how co
 	if how.verify {
 		if err := s.mayVerify(req.Verify, config); err != nil {
 			return Decision{}, err
+		}
+	}
+	if how.verify && req.Verify.runs(config) {
+		// A verification that is killed, or loses a race, may have been red.
+		if err := s.redraft(ctx, task.Redraft{Same: true}); err != nil {
+			return Decision{}, s.raced(ctx, round.Number, err)
 		}
 	}
 	verification, err := s.verification(ctx, req.Verify, config, how.verify)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/project"
@@ -45,8 +47,8 @@ func (s *session) mayVerify(req VerifyRequest, config project.Config) error {
 	switch {
 	case !req.runs(config):
 		return nil
-	case os.Getenv(taskVariable) == s.id:
-		return fault.New(CodeNested, "the verification of task %s verifies it again", s.id).With("task", s.id)
+	case slices.Contains(strings.Split(os.Getenv(rootsVariable), ","), s.rootMark()):
+		return fault.New(CodeNested, "a verification in %s verifies task %s in its turn", s.project.Root, s.id).With("task", s.id)
 	case req.Command == "" && config.Verify.Foreign:
 		return fault.New(CodeForeign, "%s belongs to user %d, so that its verification command is not run", project.ConfigFile, config.Verify.Owner).
 			With("owner", config.Verify.Owner).With("command", config.Verify.Command)
@@ -88,9 +90,12 @@ func (s *session) verification(ctx context.Context, req VerifyRequest, config pr
 	}
 }
 
-// taskVariable tells a verification command which task it verifies, and us that
-// one is running.
-const taskVariable = "SWITCHYARD_TASK"
+// rootsVariable lists the marks of those projects in which a verification is
+// running that this process is part of. Tasks would else verify each other for ever.
+const rootsVariable = "SWITCHYARD_VERIFYING"
+
+// rootMark stands for the project in that list: a path could hold any byte.
+func (s *session) rootMark() string { return digestOf([]byte(s.project.Root)) }
 
 // runVerification runs a command in the project's root.
 func (s *session) runVerification(ctx context.Context, v project.Verify) (Verification, error) {
@@ -98,7 +103,10 @@ func (s *session) runVerification(ctx context.Context, v project.Verify) (Verifi
 	outcome, err := verify.Run(ctx, verify.Plan{
 		Command: v.Command, Runs: v.Runs, Timeout: v.Timeout,
 		Output: verify.OutputFile{Root: s.project.Root, Task: s.id, Round: round},
-		Env:    []string{"SWITCHYARD_TASK=" + s.id, fmt.Sprintf("SWITCHYARD_ROUND=%d", round)},
+		Env: []string{
+			"SWITCHYARD_TASK=" + s.id, fmt.Sprintf("SWITCHYARD_ROUND=%d", round),
+			rootsVariable + "=" + os.Getenv(rootsVariable) + "," + s.rootMark(),
+		},
 	})
 	if err != nil {
 		return Verification{}, err

@@ -81,7 +81,7 @@ credited for.`,
 		if f.read && f.search.given || f.search.given && f.log.given || f.log.given && f.read {
 			return nil, usagef("--read, --search and --tool-use-log are three different requests; give one")
 		}
-		if f.search.given && strings.TrimSpace(f.search.text) == "" {
+		if cmd.Flags().Changed("search") && strings.TrimSpace(f.search.text) == "" {
 			return nil, usagef("--search is empty: nobody has searched for nothing")
 		}
 		return ask(ctx, a, func(e *host.Engine) (any, error) {

@@ -26,8 +26,8 @@ const (
 const maxVerifyOutput = 64 << 20
 
 // confined reads a file that lies in the project or in the folder for temporary
-// files. It is opened through the root of whichever it is, so that no symbolic
-// link leads out of it, and nobody can put one there in between.
+// files. It is opened through the root of whichever it is, by its name within, so
+// that no symbolic link leads out of it, also not one that is put there meanwhile.
 func (a *app) confined(ctx context.Context, path string, limit int64, outside, unreadable fault.Code) ([]byte, error) {
 	p, err := a.project()
 	if err != nil {
@@ -39,10 +39,11 @@ func (a *app) confined(ctx context.Context, path string, limit int64, outside, u
 	}
 	for _, root := range []string{p.Root, temp} {
 		in := project.Project{Root: root, Dir: p.Dir}
-		if _, inside := in.Rel(path); !inside {
+		rel, inside := in.Rel(path)
+		if !inside {
 			continue
 		}
-		data, err := in.Read(ctx, path, limit)
+		data, err := in.Read(ctx, filepath.Join(root, filepath.FromSlash(rel)), limit)
 		switch fault.CodeOf(err) {
 		case "", project.CodeTooLarge:
 			return data, err

@@ -239,7 +239,12 @@ func look(t *testing.T, p *program, when string) []string {
 		if err != nil {
 			t.Fatalf("%s: %v", when, err)
 		}
-		seen = append(seen, "event "+timeless(asJSON(t, event)))
+		line := "event " + timeless(asJSON(t, event))
+		// A verification that was killed and begins again has begun twice.
+		if again := len(seen) > 0 && line == seen[len(seen)-1]; again && event.Kind == "draft-begun" {
+			continue
+		}
+		seen = append(seen, line)
 	}
 	return seen
 }
@@ -282,8 +287,9 @@ func asJSON(t *testing.T, value any) string {
 	return string(text)
 }
 
-// timeless is a text without what is different each time: moments, durations, and
-// the hashes of the chain and of the states before its events, which depend on them.
+// timeless is a text without what is different each time: moments, durations, the
+// hashes of the chain and of the states before its events, which depend on them, and
+// the events' numbers, which look counts by its lines.
 func timeless(text string) string {
-	return regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z|"[0-9a-f]{64}"|"before":"sha256:[0-9a-f]{64}"|"duration_ms":\d+`).ReplaceAllString(text, "...")
+	return regexp.MustCompile(`\d{4}-\d\d-\d\dT[0-9:.]+Z|"[0-9a-f]{64}"|"before":"sha256:[0-9a-f]{64}"|"(duration_ms|n|seq|event)":\d+`).ReplaceAllString(text, "...")
 }

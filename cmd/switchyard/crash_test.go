@@ -80,7 +80,7 @@ func crashes() []crash {
 		{name: "phase research", setUp: phases[:1], command: phases[1]},
 		{name: "audit of a search", setUp: phases[:2], command: phases[2]},
 		{name: "audit of a run", setUp: phases[:3], command: phases[3]},
-		{name: "phase draft", setUp: phases[:4], command: phases[4]},
+		{name: "phase draft", setUp: phases[:4], command: phases[4], between: true},
 		{name: "phase draft, again", setUp: phases[:5], command: phases[4], between: true},
 		{name: "phase review", setUp: phases[:6], command: phases[6]},
 		{name: "phase commit", setUp: phases[:7], command: phases[7], again: "task-committed"},

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/nubos"
 	"github.com/switchyard-dev/switchyard/host/project"
 )
@@ -70,7 +71,14 @@ func (a *app) init(ctx context.Context, importing bool, from string) (initialize
 			return result, err
 		}
 	}
-	if result.Created, err = project.Init(ctx, p.Dir, settings(read.Settings)); err != nil || !importing {
+	result.Created, err = project.Init(ctx, p.Dir, settings(read.Settings))
+	if importing && fault.CodeOf(err) == project.CodeInitExists {
+		// The tasks can come along all the same.
+		read.Left, err = append(read.Left, nubos.Left{
+			What: project.ConfigFile, Why: "it exists and says something else, so that the settings are yours to add: " + settings(read.Settings).String(),
+		}), nil
+	}
+	if err != nil || !importing {
 		return result, err
 	}
 	e := a.engine(project.Project{Root: p.Dir, Dir: p.Dir})

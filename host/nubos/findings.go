@@ -8,8 +8,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxFindings is how many findings of a task are read.
-const maxFindings = 10_000
+// How many findings are read: of a task, and of all tasks together.
+const (
+	maxFindings    = 10_000
+	maxAllFindings = 100_000
+)
 
 // tally counts what was wrong with the findings of a task.
 type tally struct {
@@ -62,11 +65,12 @@ func (c *checkpoint) addAll(list jsontext.Value, round int, reports bool, wrong 
 		switch {
 		case !ok:
 			wrong.none++
-		case len(c.task.Findings) >= maxFindings:
+		case len(c.task.Findings) >= maxFindings || c.reader.findings >= maxAllFindings:
 			wrong.beyond++
 		case reports && fields.text("category") == "" && fields["findings"].Kind() == '[':
 			c.addAll(fields["findings"], round, false, wrong)
 		default:
+			c.reader.findings++
 			c.task.Findings = append(c.task.Findings, finding(fields, round, wrong))
 		}
 	}

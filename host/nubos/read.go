@@ -72,6 +72,8 @@ type reader struct {
 	result Import
 	// left is how many bytes it may still read.
 	left int64
+	// findings counts those of all tasks.
+	findings int
 }
 
 // leave notes something that cannot be taken over.

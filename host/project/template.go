@@ -20,6 +20,24 @@ type Settings struct {
 	Phases []string
 }
 
+// String says what is set, as it stands in a switchyard.yaml.
+func (s Settings) String() string {
+	var set []string
+	if s.MaxRounds != 0 {
+		set = append(set, fmt.Sprintf("max_rounds: %d", s.MaxRounds))
+	}
+	if s.Researchers != 0 {
+		set = append(set, fmt.Sprintf("research: {agents: %d}", s.Researchers))
+	}
+	if s.VerifyRuns != 0 {
+		set = append(set, fmt.Sprintf("verify: {runs: %d}", s.VerifyRuns))
+	}
+	if s.Phases != nil {
+		set = append(set, "phases: ["+strings.Join(s.Phases, ", ")+"]")
+	}
+	return strings.Join(set, ", ")
+}
+
 func (s Settings) none() bool {
 	return s.MaxRounds == 0 && s.Researchers == 0 && s.VerifyRuns == 0 && s.Phases == nil
 }

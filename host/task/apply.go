@@ -157,7 +157,13 @@ func (e Redrafted) apply(s State) (State, error) {
 	if err := inRound(s, e.Kind(), e.Round); err != nil {
 		return s, err
 	}
-	return s.exist().redraft(), nil
+	s = s.exist()
+	s.Verifies = true
+	if e.Same {
+		s.Verified = nil
+		return s, nil
+	}
+	return s.redraft(), nil
 }
 
 func (e Drafted) apply(s State) (State, error) {

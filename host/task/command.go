@@ -111,7 +111,7 @@ func (c Prepare) decide(s State) (Event, error) {
 		return nil, fmt.Errorf("phase %q is none that prepares a draft", c.Phase)
 	}
 	if len(union(s.Tests, c.Tests)) > maxListed {
-		return nil, fault.New(CodeTooMany, "the task has %d test files already", len(s.Tests)).With("limit", maxListed)
+		return nil, fault.New(CodeTooMany, "the task would have %d test files", len(union(s.Tests, c.Tests))).With("limit", maxListed)
 	}
 	if slices.ContainsFunc(c.Tests, func(name string) bool { return len(name) > maxName }) {
 		return nil, fault.New(CodeTooLong, "the name of a test file has more than %d bytes", maxName).With("limit", maxName)
@@ -127,17 +127,23 @@ func (c Prepare) decide(s State) (Event, error) {
 }
 
 // Redraft says that a draft is about to be verified: what is known of an earlier
-// one of this round ends here, whatever becomes of the verification.
-type Redraft struct{}
+// one of this round ends here, whatever becomes of the verification. It is an event
+// also where nothing is known: of two verifications at a time, the older one is
+// about an older draft.
+type Redraft struct {
+	// Same says that the draft is the reviewed one, verified once more: only its
+	// verification ends here.
+	Same bool
+}
 
-func (Redraft) decide(s State) (Event, error) {
+func (c Redraft) decide(s State) (Event, error) {
 	if err := allow(s, KindRedrafted); err != nil {
 		return nil, err
 	}
-	if s.Verified == nil && s.Phase != Draft && s.Phase != Review && s.Found(AgentCritic) == 0 {
-		return nil, nil // Nothing is known of one.
+	if c.Same && s.Verified == nil {
+		return nil, nil // It has no verification that could end.
 	}
-	return Redrafted{Round: max(s.Round, 1)}, nil
+	return Redrafted{Round: max(s.Round, 1), Same: c.Same}, nil
 }
 
 // Verify says that a draft is done and its verification green.
@@ -303,8 +309,8 @@ func (o Outcome) decide(s State) (Event, error) {
 // fresh refuses a commit on a report that was decided on before in this round,
 // unless its critic is known to have run since: then it found the same once more.
 func (o Outcome) fresh(s State) error {
-	if len(union(s.Evidence, o.Evidence)) > maxListed {
-		return fault.New(CodeTooMany, "round %d has %d reports already", o.Round.Number, len(s.Evidence)).With("limit", maxListed)
+	if n := len(union(s.Evidence, o.Evidence)); n > maxListed {
+		return fault.New(CodeTooMany, "round %d would rest on %d reports that name it", o.Round.Number, n).With("limit", maxListed)
 	}
 	if o.NextAction != actionCommit || s.Found(AgentCritic) > 0 {
 		return nil

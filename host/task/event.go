@@ -98,6 +98,8 @@ type Prepared struct {
 // Redrafted: another draft of the round is about to be verified.
 type Redrafted struct {
 	Round int `json:"round"`
+	// Same says that only the verification of the draft before ends here.
+	Same bool `json:"same,omitzero"`
 }
 
 // Drafted: a draft is done and its verification is green. A draft whose

@@ -176,7 +176,9 @@ func (m model) unspent() model {
 // verify one: nobody has seen that draft yet.
 func (h happened) redrafts() bool {
 	switch w := h.what.(type) {
-	case task.Verify, task.Redraft:
+	case task.Redraft:
+		return !w.Same
+	case task.Verify:
 		return true
 	case task.Audit:
 		return w.Agent == "np-executor" || w.Agent == "np-build-fixer"
@@ -231,7 +233,8 @@ func (m model) lacks(p task.Phase, required int) bool {
 func (m model) green() bool {
 	green := false
 	for _, h := range m.unspent() {
-		green = green && !h.redrafts()
+		_, begins := h.what.(task.Redraft)
+		green = green && !h.redrafts() && !begins
 		switch w := h.what.(type) {
 		case task.Verify:
 			green = true
@@ -246,7 +249,7 @@ func (m model) green() bool {
 func (m model) verifies() bool {
 	return slices.ContainsFunc(m, func(h happened) bool {
 		switch w := h.what.(type) {
-		case task.Verify, task.Import:
+		case task.Verify, task.Import, task.Redraft:
 			return true
 		case decision:
 			return w.outcome.Verify == "green" || w.outcome.Verify == "red"
@@ -535,13 +538,11 @@ func (m model) gate(p task.Phase, required int, f *task.Force) verdict {
 }
 
 // redraft is the answer where a draft is about to be verified.
-func (m model) redraft() verdict {
+func (m model) redraft(c task.Redraft) verdict {
 	if code := m.mayDecide(); code != "" {
 		return refused(code)
 	}
-	_, drafted := m.phase().(task.Verify)
-	_, decided := m.phase().(decision)
-	return verdict{idle: !m.green() && !drafted && !decided && m.stamps("np-critic") == 0}
+	return verdict{idle: c.Same && !m.green()}
 }
 
 func (m model) enter(e task.Entry) verdict {

@@ -68,8 +68,9 @@ func unproven(events []task.Event, must bool) string {
 				critic = true
 			}
 		case task.Redrafted:
+			must = true
 			if e.Round == round {
-				clean, green, critic = false, false, false
+				clean, green, critic = clean && e.Same, false, critic && e.Same
 			}
 		case task.Drafted:
 			must = true

@@ -44,22 +44,23 @@ func TestAnotherDraftEndsWhatIsKnown(t *testing.T) {
 	}
 }
 
-func TestNothingIsKnownOfAFirstDraft(t *testing.T) {
-	open := do(t, task.State{}, begin)
-	researched := do(t, open, ran(task.AgentResearcher), task.Prepare{Phase: task.Research, Required: 1})
-	drafted := do(t, researched, ran(task.AgentExecutor))
-	for name, s := range map[string]task.State{
-		"nobody knows the task":     {},
-		"begun":                     open,
-		"prepared":                  researched,
-		"the executor has run":      drafted,
-		"the next round":            decide(t, do(t, drafted, task.Verify{}, ran(task.AgentCritic)), toExecutor),
-		"after another such":        do(t, drafted, task.Verify{}, task.Redraft{}),
-		"the critic is used up":     do(t, drafted, ran(task.AgentCritic), ran(task.AgentExecutor)),
-		"a draft that was prepared": do(t, drafted, task.Verify{}, task.Prepare{Phase: task.Research, Required: 1}, ran(task.AgentExecutor)),
-	} {
-		t.Run(name, func(t *testing.T) { nothing(t, s, task.Redraft{}) })
+// TestVerifiedOnceMore: a reviewed draft that is verified again loses its
+// verification, and nothing else; without one, there is nothing to lose.
+func TestVerifiedOnceMore(t *testing.T) {
+	open := do(t, task.State{}, begin, ran(task.AgentExecutor))
+	nothing(t, open, task.Redraft{Same: true})
+	s := do(t, open, task.Verify{}, ran(task.AgentCritic), task.Redraft{Same: true})
+	if s.Verified != nil || s.Phase != task.Draft || s.Found(task.AgentCritic) != 1 || !s.Verifies {
+		t.Errorf("%+v", s)
 	}
+	nothing(t, s, task.Redraft{Same: true})
+}
+
+// TestAFirstVerificationIsWanted: once one has begun, however it ends, nothing is
+// committed without it.
+func TestAFirstVerificationIsWanted(t *testing.T) {
+	s := do(t, task.State{}, begin, ran(task.AgentExecutor), task.Redraft{})
+	refuse(t, s, toward(t, s, final(toCommit)), task.CodeUnverified)
 }
 
 func TestAnotherDraftKeepsThePhaseBeforeIt(t *testing.T) {

@@ -88,7 +88,8 @@ func (w *walk) step() {
 		}
 		w.expect(c, c, w.model.gate(c.Phase, c.Required, c.Force))
 	case "redraft":
-		w.expect(task.Redraft{}, task.Redraft{}, w.model.redraft())
+		c := task.Redraft{Same: w.oneIn(3, "same draft")}
+		w.expect(c, c, w.model.redraft(c))
 	case "verify":
 		code := 0
 		c := task.Verify{Verification: task.Verification{Command: "make", ExitCode: &code, Runs: 1}, Force: w.force()}
