@@ -119,10 +119,10 @@ func newPhaseDraftCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "draft TASK",
 		Short: "Verify a draft",
-		Long: `Draft verifies a draft: by --verify-cmd, else by the project's own command, else
-by what --verify or --verify-exit-code tells of a verification that ran already.
-A green draft is stamped and waits for its review. A red one is decided at once,
-and uses up its round.
+		Long: `Draft verifies a draft: by --verify-cmd, or by what --verify or
+--verify-exit-code tells of a verification that ran already, else by the
+project's own command. A green draft is stamped and waits for its review. A red
+one is decided at once, and uses up its round.
 ` + decisionStatus,
 		Args: oneTask,
 	}
