@@ -1,0 +1,163 @@
+package host
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// DraftRequest says that a draft is done.
+type DraftRequest struct {
+	Verify VerifyRequest
+	// Round is the round that the caller means, 0 for whichever it is.
+	Round int
+	// Policy decides where a red draft goes, "" for the project's.
+	Policy string
+	Force  *task.Force
+}
+
+// Drafted is what became of a draft.
+type Drafted struct {
+	Step
+	// Verification says how it was verified, and how that ended.
+	Verification Verification `json:"verification"`
+	// Decision is where a red draft goes; nil for a green one, which waits for
+	// its review.
+	Decision *Decision `json:"decision,omitzero"`
+}
+
+// Draft verifies a draft. A green one is stamped; a red one is decided at once,
+// and uses up its round.
+//
+// # Errors
+//
+// task.CodeEvidence where the executor, or in later rounds the build-fixer, left
+// no stamp in this round, and CodeNoVerification where nothing verifies it.
+func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafted, error) {
+	config, err := e.Config(ctx)
+	if err != nil {
+		return Drafted{}, err
+	}
+	policy, err := e.policy(ctx, req.Policy, config.Policy)
+	if err != nil {
+		return Drafted{}, err
+	}
+	s, err := e.begin(ctx, id)
+	defer s.close()
+	if err != nil {
+		return Drafted{}, err
+	}
+	entry := task.Entry{
+		Expected: req.Round, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Phases: []task.Phase{task.Draft}, Force: req.Force,
+	}
+	round, err := task.Enter(s.status.State, entry)
+	if err != nil {
+		s.repair(ctx, err)
+		return Drafted{}, s.about(err)
+	}
+	if err := s.mayVerify(req.Verify, config); err != nil {
+		return Drafted{}, err
+	}
+	entry.Expected = round.Number // Whatever others do meanwhile.
+	if !req.Verify.runs(config) {
+		s.status.Verified = nil // A claim is about this draft, and nothing else is.
+	} else if err := s.redraft(ctx, task.Redraft{}); err != nil {
+		return Drafted{}, s.raced(ctx, round.Number, err)
+	}
+	verification, err := s.verification(ctx, req.Verify, config, true)
+	if err != nil {
+		return Drafted{}, err
+	}
+	if verification.Outcome == policies.Absent {
+		return Drafted{}, fault.New(CodeNoVerification, "nothing verifies the draft of round %d", round.Number)
+	}
+	for {
+		drafted, err := s.drafted(ctx, req, ruling{policy: policy, round: round, verification: verification})
+		if fault.CodeOf(err) != ledger.CodeConflict {
+			return drafted, err
+		}
+		// What was verified may still be this round's draft, whoever did what
+		// meanwhile.
+		since := s.head.N
+		if err := s.look(ctx); err != nil {
+			return Drafted{}, err
+		}
+		newer, err := s.draftedSince(ctx, since)
+		if err != nil {
+			return Drafted{}, err
+		}
+		if newer || max(s.status.Round, 1) != round.Number {
+			return Drafted{}, lostRace(round.Number, s.status.State)
+		}
+		if round, err = task.Enter(s.status.State, entry); err != nil {
+			return Drafted{}, s.about(err)
+		}
+	}
+}
+
+// redraft ends what is known of an earlier draft of the round, before a
+// verification that may take long, or never end, is run. Where somebody else comes
+// right behind, the error is ledger.CodeConflict: theirs is the newer draft.
+func (s *session) redraft(ctx context.Context, c task.Redraft) error {
+	if err := s.apply(c, record{}); err != nil {
+		return err
+	}
+	begun, err := s.commit(ctx)
+	if err != nil || begun == nil {
+		return err
+	}
+	if err := s.look(ctx); err != nil {
+		return err
+	}
+	if s.head.N != begun.N {
+		return fault.New(ledger.CodeConflict, "event %d is not the newest any more", begun.N)
+	}
+	return nil
+}
+
+// draftedSince reports whether there is a newer draft than the one that was known
+// at an event: another that is verified, or an agent that drafted.
+func (s *session) draftedSince(ctx context.Context, n int64) (bool, error) {
+	for event, err := range s.ledger.Events(ctx, s.id, n+1) {
+		if err != nil {
+			return false, err
+		}
+		told, err := decode(event)
+		if err != nil {
+			return false, tampered(s.id, "event %d: %w", event.N, err)
+		}
+		switch e := told.event.(type) {
+		case *task.Redrafted, *task.Drafted:
+			return true, nil
+		case *task.Stamped:
+			if e.Stamp.Agent == task.AgentExecutor || e.Stamp.Agent == task.AgentFixer {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// drafted records what a verification made of a draft.
+func (s *session) drafted(ctx context.Context, req DraftRequest, r ruling) (Drafted, error) {
+	if r.verification.Outcome == policies.Red {
+		d, err := s.decide(ctx, r)
+		if err != nil {
+			return Drafted{}, err
+		}
+		return Drafted{Step: Step{TaskStatus: s.status.public(), Recorded: d.Event}, Verification: r.verification, Decision: &d}, nil
+	}
+	command := task.Verify{Verification: r.verification.Verification, Force: req.Force}
+	if err := s.apply(command, record{Verification: &r.verification}); err != nil {
+		return Drafted{}, err
+	}
+	event, err := s.commit(ctx)
+	if err != nil {
+		return Drafted{}, err
+	}
+	return Drafted{Step: Step{TaskStatus: s.status.public(), Recorded: event}, Verification: r.verification}, nil
+}

@@ -1,0 +1,215 @@
+package host
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/task"
+)
+
+// Explanation is why a round went where it went.
+type Explanation struct {
+	Task TaskStatus `json:"task"`
+	// DecidedAt is when the decision was made, RFC 3339 in UTC, and By who gave
+	// the command.
+	DecidedAt string `json:"decided_at,omitzero"`
+	By        string `json:"by,omitzero"`
+	// Decision is nil where nobody asked for a round, and none is decided yet.
+	Decision *Decision `json:"decision"`
+	// Answers are those to the decision's questions, in the order of their
+	// coming.
+	Answers []AnswerEntry `json:"answers,omitzero"`
+	// History lists the decisions of the task, oldest first, without the oldest
+	// of very many.
+	History []HistoryEntry `json:"history"`
+	// Turns lists what people made of the task beside its decisions, oldest first.
+	Turns []TurnEntry `json:"turns"`
+	// Overrides lists the gates that somebody forced, oldest first.
+	Overrides []OverrideEntry `json:"overrides"`
+}
+
+// AnswerEntry is an answer with its time.
+type AnswerEntry struct {
+	task.Answer
+	At string `json:"at"`
+}
+
+// maxHistory is how many decisions and overrides an Explanation lists each.
+const maxHistory = 1000
+
+// Explain returns the newest decision of a round, or of the task where round is
+// 0, with everything that led to it. It follows the task's chain from there to
+// its head, so that what it shows is what the head stands for, unless the head is
+// more than 256 events away; Verify holds the rest of the chain against it.
+//
+// # Errors
+//
+// task.CodeNotFound, CodeRoundNotFound, CodeTampered, and the ledger's codes.
+func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation, error) {
+	if err := task.CheckID(id); err != nil {
+		return Explanation{}, err
+	}
+	l, err := e.ledger(ctx)
+	if err != nil {
+		return Explanation{}, err
+	}
+	defer l.Close()
+	head, err := l.Head(ctx, id)
+	if err != nil {
+		return Explanation{}, err
+	}
+	x := Explanation{}
+	now, err := known(id, head)
+	if err != nil {
+		return Explanation{}, err
+	}
+	x.Task = now.public()
+	if x.History, err = listed[HistoryEntry](ctx, l, id, keyDecision); err != nil {
+		return Explanation{}, err
+	}
+	if x.Overrides, err = listed[OverrideEntry](ctx, l, id, keyOverride); err != nil {
+		return Explanation{}, err
+	}
+	if x.Turns, err = listed[TurnEntry](ctx, l, id, keyTurn); err != nil {
+		return Explanation{}, err
+	}
+	if round == 0 && len(x.History) == 0 {
+		if x.Task.Last != nil {
+			return Explanation{}, tampered(id, "its decisions are missing")
+		}
+		return x, nil
+	}
+	n, err := decisionOf(ctx, l, id, round, x.History)
+	if err != nil {
+		return Explanation{}, err
+	}
+	if err := x.follow(ctx, l, head, n); err != nil {
+		return Explanation{}, err
+	}
+	if len(x.Decision.Questions) > 0 {
+		x.Answers, err = answers(ctx, l, id, x.Decision.Round)
+	}
+	return x, err
+}
+
+// answers reads those to the questions of a round.
+func answers(ctx context.Context, l *ledger.Ledger, id string, round int) ([]AnswerEntry, error) {
+	events, err := listed[int64](ctx, l, id, answersOf(round))
+	if err != nil {
+		return nil, err
+	}
+	var all []AnswerEntry
+	for _, n := range events {
+		event, err := l.Event(ctx, id, n)
+		if err != nil {
+			return nil, err
+		}
+		var body struct {
+			Event task.Answered `json:"event"`
+		}
+		if err := json.Unmarshal(event.Body, &body); err != nil {
+			return nil, tampered(id, "event %d cannot be read: %w", n, err)
+		}
+		for _, a := range body.Event.Answers {
+			all = append(all, AnswerEntry{Answer: a, At: event.At})
+		}
+	}
+	return all, nil
+}
+
+// listed reads the newest entries with a prefix, and returns them oldest first.
+func listed[T any](ctx context.Context, l *ledger.Ledger, id, prefix string) ([]T, error) {
+	entries, err := l.Newest(ctx, id, prefix, maxHistory)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]T, len(entries))
+	for i, entry := range entries {
+		if err := json.Unmarshal(entry.Value, &list[len(entries)-1-i]); err != nil {
+			return nil, tampered(id, "%s cannot be read: %w", entry.Key, err)
+		}
+	}
+	return list, nil
+}
+
+// decisionOf is the number of the event that decided a round last; 0 stands for
+// the newest round, and the history then has one.
+func decisionOf(ctx context.Context, l *ledger.Ledger, id string, round int, history []HistoryEntry) (int64, error) {
+	if round == 0 {
+		return history[len(history)-1].Event.N, nil
+	}
+	key := sequenced(keyRound, int64(round))
+	entries, err := l.Entries(ctx, id, []string{key})
+	if err != nil {
+		return 0, err
+	}
+	text, found := entries[key]
+	if !found {
+		return 0, fault.New(CodeRoundNotFound, "task %s has no decision of round %d", id, round).With("task", id).With("round", round)
+	}
+	var n int64
+	if err := json.Unmarshal(text, &n); err != nil {
+		return 0, tampered(id, "%s cannot be read: %w", key, err)
+	}
+	return n, nil
+}
+
+// maxFollowed is how many events of a chain Explain looks at. A task has fewer
+// in nearly all of its life.
+const maxFollowed = 256
+
+// follow reads the decision at an event, holds it against its entry, and follows
+// the chain from there to the head, or as far as maxFollowed events go.
+func (x *Explanation) follow(ctx context.Context, l *ledger.Ledger, head ledger.Head, n int64) error {
+	end := min(head.N, n+maxFollowed-1)
+	at, prev := n, ""
+	for event, err := range l.Events(ctx, head.Task, n) {
+		if err != nil {
+			return err
+		}
+		if event.N != at || prev != "" && event.Prev != prev || event.Hash != event.Sum() {
+			return tampered(head.Task, "event %d does not fit into its chain", event.N)
+		}
+		if at == n {
+			if err := x.read(ctx, l, event); err != nil {
+				return err
+			}
+		}
+		prev = event.Hash
+		at++
+		if event.N == end {
+			break // What was recorded since is nobody's question.
+		}
+	}
+	if at <= end || end == head.N && prev != head.Hash {
+		return tampered(head.Task, "its newest events are missing")
+	}
+	return nil
+}
+
+// read takes the decision from its event, which must be the one that the task's
+// entries name.
+func (x *Explanation) read(ctx context.Context, l *ledger.Ledger, event ledger.Event) error {
+	var body struct {
+		By       string   `json:"by"`
+		Decision Decision `json:"decision"`
+	}
+	if err := json.Unmarshal(event.Body, &body); err != nil {
+		return tampered(event.Task, "event %d cannot be read: %w", event.N, err)
+	}
+	x.By, x.Decision, x.DecidedAt = body.By, &body.Decision, event.At
+	x.Decision.Event = &Event{N: event.N, Hash: event.Hash}
+	key := sequenced(keyDecision, event.N)
+	entries, err := l.Entries(ctx, event.Task, []string{key})
+	if err != nil {
+		return err
+	}
+	var entry HistoryEntry
+	if err := json.Unmarshal(entries[key], &entry); err != nil || entry.Event != *x.Decision.Event {
+		return tampered(event.Task, "event %d is not the decision that its entry names", event.N)
+	}
+	return nil
+}
