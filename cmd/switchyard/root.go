@@ -55,6 +55,7 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
 		completion.Args, completion.RunE = noArgs, showHelp
 	}
 	addCompatCmds(root, a)
+	a.completeTasks(root)
 	return root
 }
 
