@@ -76,7 +76,7 @@ func markText(t TaskStatus, findings []finding.Finding) string {
 		}
 		fmt.Fprintf(&b, "- %s %s %s: %s\n", inline(string(f.Severity)), inline(f.Category), inline(f.Place()), inline(f.Remediation))
 	}
-	fmt.Fprintf(&b, "\n`switchyard explain %s` shows why, `switchyard resume %s` goes on.\n", t.TaskID, t.TaskID)
+	fmt.Fprintf(&b, "\n`switchyard explain %s` shows why; `switchyard resume %s` lets it go on, with --rounds, --replan, --manual or --reset.\n", t.TaskID, t.TaskID)
 	return b.String()
 }
 
