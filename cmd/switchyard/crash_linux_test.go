@@ -22,28 +22,21 @@ func (k killPoint) String() string { return fmt.Sprintf("killed before %s, time 
 // TestKilledAtEveryWrite kills every command before each of its calls that write,
 // flush, create, link, rename or remove something, one after another.
 func TestKilledAtEveryWrite(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs every command some dozen times")
-	}
-	for _, c := range crashes() {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := newCrashSite(t, c)
-			points := s.points(t)
-			reached := 0
-			for _, point := range points {
-				if s.killAt(t, point) {
-					reached++
-				} else {
-					t.Errorf("the command was never %s", point)
-				}
+	disturb(t, func(t *testing.T, s *crashSite) {
+		points := s.points(t)
+		reached := 0
+		for _, point := range points {
+			if s.killAt(t, point) {
+				reached++
+			} else {
+				t.Errorf("the command was never %s", point)
 			}
-			if s.between && !s.sawBetween {
-				t.Error("the command was never killed between its events")
-			}
-			t.Logf("killed at %d of %d points", reached, len(points))
-		})
-	}
+		}
+		if s.between && !s.sawBetween {
+			t.Error("the command was never killed between its events")
+		}
+		t.Logf("killed at %d of %d points", reached, len(points))
+	})
 }
 
 // points lists the boundaries of the undisturbed command.

@@ -97,26 +97,20 @@ func crashes() []crash {
 // TestKilledAtRandomMoments kills every command at random moments of the time
 // that it usually takes.
 func TestKilledAtRandomMoments(t *testing.T) {
-	if testing.Short() {
-		t.Skipf("%d kills take half a minute", randomKills)
-	}
-	all := crashes()
-	for i, c := range all {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := newCrashSite(t, c)
-			died := 0
-			for n := i; n < randomKills; n += len(all) {
-				if s.killAfter(t, rand.N(s.span)) {
-					died++
-				}
+	rows := len(crashes())
+	share := (randomKills + rows - 1) / rows
+	disturb(t, func(t *testing.T, s *crashSite) {
+		died := 0
+		for range share {
+			if s.killAfter(t, rand.N(s.span)) {
+				died++
 			}
-			t.Logf("%d kills met the command, which takes %v", died, s.span)
-			if died == 0 {
-				t.Error("no kill met the command")
-			}
-		})
-	}
+		}
+		t.Logf("%d of %d kills met the command, which takes %v", died, share, s.span)
+		if died == 0 {
+			t.Error("no kill met the command")
+		}
+	})
 }
 
 // killAfter kills the command after so long, unless it is over by then, and

@@ -24,73 +24,52 @@ const (
 // TestFullDisk gives every command so much room on a disk: none, a page, two, and
 // so on until it is enough.
 func TestFullDisk(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs every command some dozen times")
-	}
-	for _, c := range crashes() {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := newCrashSite(t, c)
-			disk := newDisk(t)
-			s.grow(t, func(pages int) bool {
-				p := s.freshOn(t, disk)
-				fill(t, disk, pages)
-				cmd := p.command(t.Context(), strings.Fields(s.command)...)
-				when := fmt.Sprintf("with %d pages of room", pages)
-				return s.denied(t, cmd, "ledger-io", when, func() *program {
-					if err := os.Remove(filler(disk)); err != nil {
-						t.Fatal(err)
-					}
-					return s.saved(t, p)
-				})
+	disturb(t, func(t *testing.T, s *crashSite) {
+		disk := newDisk(t)
+		s.grow(t, func(pages int) bool {
+			p := s.freshOn(t, disk)
+			fill(t, disk, pages)
+			cmd := p.command(t.Context(), strings.Fields(s.command)...)
+			when := fmt.Sprintf("with %d pages of room", pages)
+			return s.denied(t, cmd, "ledger-io", when, func() *program {
+				if err := os.Remove(filler(disk)); err != nil {
+					t.Fatal(err)
+				}
+				return s.saved(t, p)
 			})
 		})
-	}
+	})
 }
 
 // TestFileSizeLimit does the same with a limit on the size of a file.
 func TestFileSizeLimit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it runs every command some dozen times")
-	}
-	for _, c := range crashes() {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := newCrashSite(t, c)
-			s.grow(t, func(pages int) bool {
-				p := s.fresh(t)
-				cmd := p.command(t.Context(), strings.Fields(s.command)...)
-				// The shell counts in half a KiB.
-				limited := exec.CommandContext(t.Context(), "sh", append([]string{
-					"-c", `ulimit -f "$0" && exec "$@"`, strconv.Itoa(pages * pageSize / 512), cmd.Path,
-				}, cmd.Args[1:]...)...)
-				limited.Env = cmd.Env
-				when := fmt.Sprintf("with files of %d pages", pages)
-				return s.denied(t, limited, "ledger-io", when, func() *program { return p })
-			})
+	disturb(t, func(t *testing.T, s *crashSite) {
+		s.grow(t, func(pages int) bool {
+			p := s.fresh(t)
+			cmd := p.command(t.Context(), strings.Fields(s.command)...)
+			// The shell counts in half a KiB.
+			limited := exec.CommandContext(t.Context(), "sh", append([]string{
+				"-c", `ulimit -f "$0" && exec "$@"`, strconv.Itoa(pages * pageSize / 512), cmd.Path,
+			}, cmd.Args[1:]...)...)
+			limited.Env = cmd.Env
+			when := fmt.Sprintf("with files of %d pages", pages)
+			return s.denied(t, limited, "ledger-io", when, func() *program { return p })
 		})
-	}
+	})
 }
 
 // TestReadOnlyDirectory runs every command where nothing can be written.
 func TestReadOnlyDirectory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it sets up a project for every command")
-	}
-	for _, c := range crashes() {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s := newCrashSite(t, c)
-			p, unseal := s.sealed(t)
-			cmd := p.command(t.Context(), strings.Fields(s.command)...)
-			if s.denied(t, cmd, "state-unwritable", "in a read-only directory", func() *program {
-				unseal()
-				return s.saved(t, p)
-			}) {
-				s.wantReading(t)
-			}
-		})
-	}
+	disturb(t, func(t *testing.T, s *crashSite) {
+		p, unseal := s.sealed(t)
+		cmd := p.command(t.Context(), strings.Fields(s.command)...)
+		if s.denied(t, cmd, "state-unwritable", "in a read-only directory", func() *program {
+			unseal()
+			return s.saved(t, p)
+		}) {
+			s.wantReading(t)
+		}
+	})
 }
 
 // wantReading fails where a command that changes something has succeeded without
