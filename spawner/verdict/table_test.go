@@ -1,0 +1,243 @@
+package verdict_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/spawner/verdict"
+)
+
+// good are facts that nothing can be said against.
+func good() verdict.Facts {
+	return verdict.Facts{
+		Started: true, Exit: verdict.ExitZero, Text: verdict.TextPresent,
+		Report: true, Envelope: verdict.EnvelopeOK, File: verdict.FileOK, Passed: true,
+	}
+}
+
+// row is one thing that can be wrong, and what is to come of it.
+type row struct {
+	fact, value string
+	set         func(*verdict.Facts)
+	reason      verdict.Reason
+	class       verdict.Class
+	then        string
+}
+
+// rows has everything that can be wrong, the most telling first.
+func rows() []row {
+	all := []row{{
+		"started", "no", func(f *verdict.Facts) { f.Started = false },
+		"start-failed", "config", "fallback",
+	}}
+	for _, r := range []struct{ value, class, then string }{
+		{"timed-out", "timeout", "fallback"},
+		{"idle", "timeout", "retry once, then fallback"},
+		{"output-limit", "limit", "stop"},
+		{"budget", "limit", "stop"},
+		{"hung-after-result", "timeout", "retry once, then fallback"},
+		{"cancelled", "", "stop"},
+		{"lost", "lost", "stop"},
+	} {
+		all = append(all, row{
+			"ended by us", r.value, func(f *verdict.Facts) { f.Killed = verdict.Killed(r.value) },
+			verdict.Reason(r.value), verdict.Class(r.class), r.then,
+		})
+	}
+	for _, r := range []struct{ class, then string }{
+		{"rate-limit", "retry, then fallback"},
+		{"overloaded", "retry, then fallback"},
+		{"quota", "fallback"},
+		{"auth", "fallback"},
+		{"not-found", "fallback"},
+		{"config", "fallback"},
+		{"input", "stop"},
+		{"refused", "fallback"},
+		{"limit", "stop"},
+		{"timeout", "retry once, then fallback"},
+		{"malformed", "retry once, then fallback"},
+		{"crashed", "retry, then fallback"},
+		{"lost", "stop"},
+	} {
+		all = append(all, row{
+			"its own error", r.class, func(f *verdict.Facts) { f.Failure = verdict.Class(r.class) },
+			verdict.Reason(r.class), verdict.Class(r.class), r.then,
+		})
+	}
+	for _, value := range []string{"nonzero", "signal"} {
+		all = append(all, row{
+			"exit", value, func(f *verdict.Facts) { f.Exit = verdict.Exit(value) },
+			verdict.Reason("exit-" + value), "crashed", "retry, then fallback",
+		})
+	}
+	malformed := func(fact, value, reason string, set func(*verdict.Facts)) {
+		all = append(all, row{fact, value, set, verdict.Reason(reason), "malformed", "retry once, then fallback"})
+	}
+	for _, r := range [][2]string{{"absent", "no-result"}, {"empty", "empty-result"}, {"unreadable", "unreadable-output"}} {
+		malformed("final message", r[0], r[1], func(f *verdict.Facts) { f.Text = verdict.Text(r[0]) })
+	}
+	malformed("a tool", "refused", "denied", func(f *verdict.Facts) { f.Denials = true })
+	for _, value := range []string{
+		"absent", "invalid", "ambiguous", "error", "wrong-critic", "wrong-task", "wrong-round", "wrong-run", "inconsistent", "elsewhere",
+	} {
+		malformed("envelope", value, "envelope-"+value, func(f *verdict.Facts) { f.Envelope = verdict.Envelope(value) })
+	}
+	for _, value := range []string{
+		"absent", "not-regular", "unreadable", "stale", "too-large", "empty", "invalid", "not-a-report",
+		"wrong-critic", "wrong-task", "wrong-round", "contradicts",
+	} {
+		malformed("report", value, "report-"+value, func(f *verdict.Facts) { f.File = verdict.File(value) })
+	}
+	return append(all, row{
+		"working tree", "changed", func(f *verdict.Facts) { f.Changed = true },
+		"tree-changed", "", "stop",
+	})
+}
+
+// next says what follows a verdict as long as a retry, a fallback and time are
+// left, and when no retry is.
+func next(t *testing.T, v verdict.Verdict) string {
+	t.Helper()
+	spent := verdict.Spent{MaxRetries: 9, Fallbacks: 1, Left: time.Hour}
+	step := func() verdict.Action { return verdict.Next(v, spent, never).Action }
+	first := step()
+	if first != verdict.Retry {
+		return string(first)
+	}
+	spent.Retries, spent.OfClass = 1, 1
+	words := "retry, then "
+	if step() != verdict.Retry {
+		words = "retry once, then "
+	}
+	spent.Retries = spent.MaxRetries
+	return words + string(step())
+}
+
+// TestRows judges everything that can be wrong, alone.
+func TestRows(t *testing.T) {
+	for _, r := range rows() {
+		f := good()
+		r.set(&f)
+		v := verdict.Judge(f)
+		want := verdict.Verdict{Outcome: verdict.CriticError, Reason: r.reason, Class: r.class, Changed: r.reason == verdict.ReasonTreeChanged}
+		if v != want {
+			t.Errorf("%s %s: %+v, want %+v", r.fact, r.value, v, want)
+		}
+		if then := next(t, v); then != r.then {
+			t.Errorf("%s %s: %s, want %s", r.fact, r.value, then, r.then)
+		}
+		if v.Reason.Sentence() == "" {
+			t.Errorf("%s has no words", v.Reason)
+		}
+	}
+}
+
+// TestPage holds the table of docs/verdict.md against the program. UPDATE=1
+// rewrites it.
+func TestPage(t *testing.T) {
+	const from, to = "<!-- verdicts -->\n", "<!-- /verdicts -->\n"
+	path := filepath.Join("..", "..", "docs", "verdict.md")
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok1 := strings.Cut(string(page), from)
+	_, tail, ok2 := strings.Cut(rest, to)
+	if !ok1 || !ok2 {
+		t.Fatalf("docs/verdict.md has no place for the table between %q and %q", from, to)
+	}
+	want := head + from + table(t) + to + tail
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if string(page) != want {
+		t.Error("docs/verdict.md is stale: run UPDATE=1 go test ./spawner/verdict -run TestPage")
+	}
+}
+
+func table(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("\n| what was seen | reason | in words | class | what is tried next |\n|---|---|---|---|---|\n")
+	for _, r := range rows() {
+		f := good()
+		r.set(&f)
+		v := verdict.Judge(f)
+		class := "none"
+		if v.Class != verdict.NoClass {
+			class = "`" + string(v.Class) + "`"
+		}
+		fmt.Fprintf(&b, "| %s: %s | `%s` | %s | %s | %s |\n", r.fact, r.value, v.Reason, v.Reason.Sentence(), class, next(t, v))
+	}
+	return b.String() + "\n"
+}
+
+// TestEveryConstant holds the rows against the constants of the source: whatever
+// is added there must be judged here.
+func TestEveryConstant(t *testing.T) {
+	types := map[string]string{ // to the fact of its rows
+		"Killed": "ended by us", "Class": "its own error", "Exit": "exit", "Text": "final message", "Envelope": "envelope", "File": "report",
+	}
+	fine := map[string]bool{"": true, "ok": true, "zero": true, "present": true}
+	judged, reasons := make(map[string]bool), make(map[string]bool)
+	for _, r := range rows() {
+		judged[r.fact+": "+r.value] = true
+		reasons[string(r.reason)] = true
+	}
+	found := 0
+	for _, name := range []string{"facts.go", "verdict.go", "reason.go"} {
+		for kind, value := range constants(t, name) {
+			found++
+			if fact, ok := types[kind[0]]; ok && !fine[value] && !judged[fact+": "+value] {
+				t.Errorf("no row has the %s %q", kind[0], value)
+			}
+			if kind[0] == "Reason" && value != "" && !reasons[value] && !unknown(value) {
+				t.Errorf("no row has the reason %q", value)
+			}
+		}
+	}
+	if found < len(rows()) {
+		t.Errorf("the source has %d constants, fewer than there are rows", found)
+	}
+}
+
+// unknown reports whether a reason is there for values of later versions alone.
+func unknown(reason string) bool {
+	return reason == "killed" || strings.HasSuffix(reason, "-unknown")
+}
+
+// constants yields type, name and value of the constants of a file.
+func constants(t *testing.T, name string) map[[2]string]string {
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make(map[[2]string]string)
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || spec.Type == nil {
+			return true
+		}
+		for i, value := range spec.Values {
+			literal, ok := value.(*ast.BasicLit)
+			if !ok {
+				t.Fatalf("%s: %s is no literal", name, spec.Names[i])
+			}
+			text, err := strconv.Unquote(literal.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[[2]string{fmt.Sprint(spec.Type), spec.Names[i].Name}] = text
+		}
+		return true
+	})
+	return all
+}
