@@ -1,0 +1,189 @@
+package research
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Merge brings the voices together. Two say the same if their words are, but
+// for case and white space; for sources, their addresses.
+//
+//   - A decision is accepted if at least half of those who were asked came to
+//     it. One who failed was asked: otherwise, of three, the only one who
+//     did not fail would be a majority of his own.
+//   - A pattern is accepted if at least two saw it, or the only one asked.
+//   - Risks, questions and sources are united, at the highest level of any.
+//
+// Wording and confidence are those of the voice with the lowest index. A
+// decision or pattern is verified as soon as one voice has verified it; that
+// many say it verifies nothing. The most agreed comes first, then the texts'
+// byte order.
+//
+// The voices are only read.
+func Merge(voices []Voice) Consensus {
+	voices = slices.SortedFunc(slices.Values(voices), func(a, b Voice) int { return cmp.Compare(a.Index, b.Index) })
+	k := len(voices)
+	c := Consensus{Meta: Meta{K: k}}
+	for _, v := range voices {
+		if v.Output == nil {
+			c.Silent = append(c.Silent, Silence{Index: v.Index, Failure: v.Failure})
+		}
+	}
+	c.decide(voices, (k+1)/2)
+	c.unite(voices)
+	c.intersect(voices, min(2, k))
+	return c
+}
+
+// decide splits the decisions by whether majority voices came to them.
+func (c *Consensus) decide(voices []Voice, majority int) {
+	sum, all := 0, gather(voices, decisionRule())
+	for _, m := range all {
+		d := AgreedDecision{Decision: m.item, Agreement: len(m.seenBy), SeenBy: m.seenBy}
+		sum += d.Agreement
+		if d.Agreement >= majority {
+			c.Decisions = append(c.Decisions, d)
+		} else {
+			c.Flagged = append(c.Flagged, d)
+		}
+	}
+	c.Meta.FlaggedCount = len(c.Flagged)
+	if len(all) > 0 {
+		c.Meta.AgreementScore = math.Round(1000*float64(sum)/float64(len(all)*c.Meta.K)) / 1000
+	}
+}
+
+// unite takes over everything that nobody has to agree on.
+func (c *Consensus) unite(voices []Voice) {
+	for _, m := range gather(voices, riskRule()) {
+		c.Risks = append(c.Risks, SeenRisk{m.item, m.seenBy})
+	}
+	for _, m := range gather(voices, questionRule()) {
+		c.Questions = append(c.Questions, SeenQuestion{m.item, m.seenBy})
+	}
+	for _, m := range gather(voices, sourceRule()) {
+		c.Sources = append(c.Sources, SeenSource{m.item, m.seenBy})
+	}
+}
+
+// intersect splits the patterns by whether enough voices saw them.
+func (c *Consensus) intersect(voices []Voice, enough int) {
+	for _, m := range gather(voices, patternRule()) {
+		p := SeenPattern{m.item, m.seenBy}
+		if len(p.SeenBy) >= enough {
+			c.Patterns = append(c.Patterns, p)
+			continue
+		}
+		p.Provenance = Assumed
+		c.Demoted = append(c.Demoted, p)
+	}
+}
+
+// rule is how the entries of one list are merged.
+type rule[T any] struct {
+	list func(*Output) []T
+	text func(T) string
+	// join takes over into the first what the other says of the same.
+	join func(first *T, other T)
+}
+
+func decisionRule() rule[Decision] {
+	return rule[Decision]{
+		list: func(o *Output) []Decision { return o.Decisions },
+		text: func(d Decision) string { return d.Text },
+		join: func(first *Decision, other Decision) { first.Provenance = verify(first.Provenance, other.Provenance) },
+	}
+}
+
+func riskRule() rule[Risk] {
+	return rule[Risk]{
+		list: func(o *Output) []Risk { return o.Risks },
+		text: func(r Risk) string { return r.Text },
+		join: func(first *Risk, other Risk) { first.Severity = higher(first.Severity, other.Severity) },
+	}
+}
+
+func questionRule() rule[Question] {
+	return rule[Question]{
+		list: func(o *Output) []Question { return o.Questions },
+		text: func(q Question) string { return q.Text },
+		join: func(*Question, Question) {},
+	}
+}
+
+func sourceRule() rule[Source] {
+	return rule[Source]{
+		list: func(o *Output) []Source { return o.Sources },
+		text: func(s Source) string { return s.URL },
+		join: func(first *Source, other Source) {
+			first.Credibility = higher(first.Credibility, other.Credibility)
+			first.Title = cmp.Or(first.Title, other.Title)
+		},
+	}
+}
+
+func patternRule() rule[Pattern] {
+	return rule[Pattern]{
+		list: func(o *Output) []Pattern { return o.Patterns },
+		text: func(p Pattern) string { return p.Text },
+		join: func(first *Pattern, other Pattern) { first.Provenance = verify(first.Provenance, other.Provenance) },
+	}
+}
+
+// merged is an entry and who has it.
+type merged[T any] struct {
+	item   T
+	seenBy []int
+}
+
+// gather merges one list of all voices, which are in the order of their index.
+// A voice that says something twice has said it once.
+func gather[T any](voices []Voice, r rule[T]) []*merged[T] {
+	var all []*merged[T]
+	known := make(map[string]*merged[T])
+	for _, v := range voices {
+		if v.Output == nil {
+			continue
+		}
+		for _, item := range r.list(v.Output) {
+			key := norm(r.text(item))
+			m := known[key]
+			if m == nil {
+				m = &merged[T]{item: item}
+				known[key] = m
+				all = append(all, m)
+			} else {
+				r.join(&m.item, item)
+			}
+			if !slices.Contains(m.seenBy, v.Index) {
+				m.seenBy = append(m.seenBy, v.Index)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b *merged[T]) int {
+		return cmp.Or(cmp.Compare(len(b.seenBy), len(a.seenBy)), strings.Compare(r.text(a.item), r.text(b.item)))
+	})
+	return all
+}
+
+// norm is what of a text counts: its words, and not how they are set.
+func norm(text string) string {
+	return strings.ToLower(strings.Join(strings.Fields(text), " "))
+}
+
+func higher(a, b Level) Level {
+	if b.rank() > a.rank() {
+		return b
+	}
+	return a
+}
+
+// verify raises a provenance to Verified, and to nothing else.
+func verify(first, other Provenance) Provenance {
+	if other == Verified {
+		return Verified
+	}
+	return first
+}

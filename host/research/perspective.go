@@ -1,0 +1,38 @@
+package research
+
+// MinVoices and MaxVoices bound how many researchers may be asked at once;
+// DefaultVoices is how many are, unless somebody says otherwise.
+const (
+	MinVoices     = 1
+	MaxVoices     = 5
+	DefaultVoices = 3
+)
+
+// Perspective is how one researcher goes about the question that all are asked.
+type Perspective struct {
+	// Index is its number, from 1.
+	Index int
+	// Nudge is a sentence for its prompt.
+	Nudge string
+}
+
+// Perspectives returns k of them, the first k of always the same five. k is
+// brought between MinVoices and MaxVoices.
+//
+// A nudge is about method and never about a topic: researchers who look at
+// different parts of a question cannot agree on any.
+func Perspectives(k int) []Perspective {
+	nudges := [MaxVoices]string{
+		"Treat what you remember as a rumour: state nothing that you have not read, in this session, in the code or in a source that you name.",
+		"Before you settle on anything, write down every way there is to do it, the dull ones too, and say of each that you drop why.",
+		"Take the answer that comes to mind first and try to break it: look for the case in which it is wrong before you look for more in its favour.",
+		"Separate what can be checked from what cannot: whatever you could not check yourself is a question, not a decision.",
+		"Assume that the favoured way was taken and went wrong a month later: find out what most probably did it, and what would have shown it in time.",
+	}
+	k = min(max(k, MinVoices), MaxVoices)
+	all := make([]Perspective, k)
+	for i := range all {
+		all[i] = Perspective{Index: i + 1, Nudge: nudges[i]}
+	}
+	return all
+}
