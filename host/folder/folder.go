@@ -12,14 +12,11 @@ package folder
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
 	"runtime"
-	"syscall"
 )
 
 // What is wrong with what lies in the place of a folder or a file.
@@ -30,8 +27,8 @@ var (
 )
 
 // Make opens the folder at a path, and makes it, for its owner alone, where there
-// is none; the folder that it lies in must be there. Its last part may be no
-// symbolic link.
+// is none; the folder that it lies in must be there. A folder that it made is there
+// after a loss of power, too. The path's last part may be no symbolic link.
 func Make(path string) (*os.Root, error) {
 	parent, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
@@ -43,7 +40,11 @@ func Make(path string) (*os.Root, error) {
 
 // MakeIn is Make for a folder that lies in root.
 func MakeIn(root *os.Root, name string) (*os.Root, error) {
-	if err := root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	err := root.Mkdir(name, 0o700)
+	if err == nil {
+		err = Flush(root, path.Dir(name))
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
 	}
 	seen, err := root.Lstat(name)
@@ -66,77 +67,6 @@ func MakeIn(root *os.Root, name string) (*os.Root, error) {
 		return nil, errors.Join(err, opened.Close())
 	}
 	return opened, nil
-}
-
-// OpenFile opens a regular file and nothing else: no link is followed, and no pipe
-// waited for. flag is as for os.OpenFile, without os.O_CREATE.
-func OpenFile(root *os.Root, name string, flag int) (*os.File, error) {
-	seen, err := root.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !seen.Mode().IsRegular() {
-		return nil, ErrNoFile
-	}
-	f, err := root.OpenFile(name, flag|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !os.SameFile(seen, info) {
-		err = ErrReplaced
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
-
-// Replace gives a file a new content and mode, all at once and for good: a reader
-// sees the old one or the new one, and so does who comes after a loss of power.
-// What has the name is replaced, and not followed or written into.
-func Replace(root *os.Root, name string, data []byte, mode fs.FileMode) error {
-	draft, err := write(root, path.Dir(name), path.Base(name), data, mode)
-	if err != nil {
-		return err
-	}
-	if err := root.Rename(draft, name); err != nil {
-		return errors.Join(err, root.Remove(draft))
-	}
-	return Flush(root, path.Dir(name))
-}
-
-// Create makes a file in the same way. It fails with fs.ErrExist where there is
-// one, and leaves that alone. Its draft lies in the folder drafts until then.
-func Create(root *os.Root, drafts, name string, data []byte, mode fs.FileMode) error {
-	draft, err := write(root, drafts, path.Base(name), data, mode)
-	if err != nil {
-		return err
-	}
-	// A link does not replace what is there, and a rename does.
-	err = root.Link(draft, name)
-	if err := errors.Join(err, root.Remove(draft)); err != nil {
-		return err
-	}
-	return Flush(root, path.Dir(name))
-}
-
-// write creates a file under a name of its own, whose content has reached the disk,
-// and returns its path.
-func write(root *os.Root, in, name string, data []byte, mode fs.FileMode) (string, error) {
-	draft := path.Join(in, fmt.Sprintf(".%s.%016x", name, rand.Uint64()))
-	f, err := root.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(data)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return "", errors.Join(err, root.Remove(draft))
-	}
-	return draft, nil
 }
 
 // Flush makes the entries of a folder survive a loss of power. Windows has no such

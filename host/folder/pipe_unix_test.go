@@ -1,0 +1,41 @@
+//go:build unix
+
+package folder_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host/folder"
+)
+
+// TestNoPipeIsWaitedFor: nobody ever writes into it.
+func TestNoPipeIsWaitedFor(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root := open(t, dir)
+	for name, open := range map[string]func() (*os.File, error){
+		"OpenFile": func() (*os.File, error) { return folder.OpenFile(root, "pipe", os.O_RDONLY) },
+		"Follow":   func() (*os.File, error) { return folder.Follow(root, "pipe") },
+	} {
+		done := make(chan error, 1)
+		go func() {
+			_, err := open()
+			done <- err
+		}()
+		select {
+		case err := <-done:
+			if !errors.Is(err, folder.ErrNoFile) {
+				t.Errorf("%s: %v", name, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s waits", name)
+		}
+	}
+}
