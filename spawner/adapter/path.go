@@ -1,0 +1,170 @@
+package adapter
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// path says where in a JSON value something stands: names joined by dots, each
+// followed by [*] for all elements of an array or all values of an object, or by
+// [name=text] for those elements that have that text under that name.
+type path []step
+
+type step struct {
+	name string
+	each bool
+	// key and text, where key is not "", choose among the elements.
+	key, text string
+}
+
+// stepForm is one step of a path.
+var stepForm = regexp.MustCompile(`^([A-Za-z0-9_-]+)(\[(?:\*|([A-Za-z0-9_-]+)=([^\[\]]+))\])?$`)
+
+func parsePath(text string) (path, error) {
+	var p path
+	for part := range strings.SplitSeq(text, ".") {
+		m := stepForm.FindStringSubmatch(part)
+		if m == nil {
+			return nil, fmt.Errorf("%q is no path: write names joined by dots, each with [*] or [name=text] at its end or without", text)
+		}
+		p = append(p, step{name: m[1], each: m[2] != "", key: m[3], text: m[4]})
+	}
+	return p, nil
+}
+
+// event is an object that a CLI prints, with its own members at hand: most rules
+// begin with one of them, and going through a large object for each would be slow.
+type event []named
+
+type named struct {
+	name  string
+	value jsontext.Value
+}
+
+func eventOf(v jsontext.Value) event {
+	var e event
+	eachOf(v, func(name string, value jsontext.Value) bool {
+		e = append(e, named{name, value})
+		return true
+	})
+	return e
+}
+
+func (e event) member(name string) jsontext.Value {
+	for _, m := range e {
+		if m.name == name {
+			return m.value
+		}
+	}
+	return nil
+}
+
+// values returns what stands at the path, in order. The values are parts of the
+// event.
+func (p path) values(e event) []jsontext.Value {
+	found := p[0].follow(e.member(p[0].name), nil)
+	for _, s := range p[1:] {
+		var next []jsontext.Value
+		for _, v := range found {
+			next = s.follow(member(v, s.name), next)
+		}
+		found = next
+	}
+	return found
+}
+
+// follow adds what the step chooses of the value that stands under its name.
+func (s step) follow(at jsontext.Value, found []jsontext.Value) []jsontext.Value {
+	switch {
+	case at == nil:
+	case !s.each:
+		found = append(found, at)
+	default:
+		eachOf(at, func(_ string, element jsontext.Value) bool {
+			if s.key != "" {
+				if text, ok := scalar(member(element, s.key)); !ok || text != s.text {
+					return true
+				}
+			}
+			found = append(found, element)
+			return true
+		})
+	}
+	return found
+}
+
+// member returns the value that an object has under a name, nil where v is no
+// object or has none.
+func member(v jsontext.Value, name string) jsontext.Value {
+	var found jsontext.Value
+	if v.Kind() == '{' {
+		eachOf(v, func(n string, value jsontext.Value) bool {
+			if n != name {
+				return true
+			}
+			found = value
+			return false
+		})
+	}
+	return found
+}
+
+// eachOf goes through an object or an array until visit returns false. The names
+// of an array's elements are "". What is neither has no elements.
+func eachOf(v jsontext.Value, visit func(name string, value jsontext.Value) bool) {
+	kind := v.Kind()
+	if kind != '{' && kind != '[' {
+		return
+	}
+	// The documents are checked when they come in, so nothing is checked again here.
+	d := jsontext.NewDecoder(bytes.NewBuffer(v), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if _, err := d.ReadToken(); err != nil {
+		return
+	}
+	for next := d.PeekKind(); next != '}' && next != ']' && next != 0; next = d.PeekKind() {
+		name := ""
+		if kind == '{' {
+			token, err := d.ReadToken()
+			if err != nil {
+				return
+			}
+			name = token.String()
+		}
+		value, err := d.ReadValue()
+		if err != nil {
+			return
+		}
+		// The decoder may use its memory again, so the part of v is cut out.
+		end := int(d.InputOffset())
+		if !visit(name, v[end-len(value):end:end]) {
+			return
+		}
+	}
+}
+
+// scalar returns the text of a string, or of a number or a truth value as it is
+// written. Null is nothing.
+func scalar(v jsontext.Value) (string, bool) {
+	switch v.Kind() {
+	case '"':
+		return text(v)
+	case '0', 't', 'f':
+		return string(v), true
+	default:
+		return "", false
+	}
+}
+
+// text returns the text of a string. Invalid UTF-8 in it becomes U+FFFD.
+func text(v jsontext.Value) (string, bool) {
+	if v.Kind() != '"' {
+		return "", false
+	}
+	// The error tells of invalid UTF-8 alone here, and the text is whole.
+	unquoted, _ := jsontext.AppendUnquote(nil, v)
+	return string(unquoted), true
+}

@@ -1,0 +1,228 @@
+package adapter
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// pick says which of the chosen events count.
+type pick string
+
+const (
+	// pickLast: the last one. Where it lacks the value, there is none.
+	pickLast pick = "last"
+	// pickFirst: the first one that has the value.
+	pickFirst pick = "first"
+	// pickConcat: all, their texts one after the other.
+	pickConcat pick = "concat"
+	// pickSum: all, their numbers added up. Where one of them lacks the number, the
+	// sum is unknown.
+	pickSum pick = "sum"
+	// pickKeys: the last one; the names in the object that stands there.
+	pickKeys pick = "keys"
+)
+
+// rule says where a text or a number stands. Several paths belong together: their
+// texts are joined, their numbers added up.
+type rule struct {
+	where where
+	paths []path
+	pick  pick
+	// reset, where it is set, chooses events that make the rule forget what it has
+	// found.
+	reset where
+	// once, where it is set, leads to a text: of events in a row that have the same
+	// there, only the first one counts.
+	once path
+}
+
+func (r rule) resets(e event) bool { return r.reset != nil && r.reset.holds(e) }
+
+// texts is what some rules find: the first rule that has something wins.
+type texts struct {
+	rules []rule
+	found []foundText
+}
+
+type foundText struct {
+	parts []string
+	size  int
+	has   bool
+}
+
+func newTexts(rules []rule) *texts { return &texts{rules: rules, found: make([]foundText, len(rules))} }
+
+// see looks at an event, and reports false where the text that it adds would become
+// too long.
+func (t *texts) see(e event) bool {
+	fits := true
+	for i, r := range t.rules {
+		f := &t.found[i]
+		if r.resets(e) {
+			*f = foundText{}
+		}
+		if !r.where.holds(e) || r.pick == pickFirst && f.has {
+			continue
+		}
+		text, has := r.text(e)
+		switch {
+		case r.pick != pickConcat:
+			*f = foundText{parts: []string{text}, has: has}
+		case !has:
+		case f.size+len(text) > MaxDocument:
+			fits = false
+		default:
+			f.parts, f.size, f.has = append(f.parts, text), f.size+len(text), true
+		}
+	}
+	return fits
+}
+
+func (t *texts) get() (string, bool) {
+	for _, f := range t.found {
+		if f.has {
+			return strings.Join(f.parts, ""), true
+		}
+	}
+	return "", false
+}
+
+// text is what the rule finds in one event.
+func (r rule) text(e event) (string, bool) {
+	var b strings.Builder
+	has := false
+	for _, p := range r.paths {
+		for _, v := range p.values(e) {
+			t, ok := text(v)
+			if r.pick == pickKeys {
+				t, ok = names(v)
+			}
+			if ok {
+				b.WriteString(t)
+				has = true
+			}
+		}
+	}
+	return b.String(), has
+}
+
+// names joins the names in an object.
+func names(v jsontext.Value) (string, bool) {
+	var all []string
+	eachOf(v, func(name string, _ jsontext.Value) bool {
+		all = append(all, name)
+		return v.Kind() == '{'
+	})
+	return strings.Join(all, ", "), v.Kind() == '{' && len(all) > 0
+}
+
+// maxNumber is the greatest number that counts as one: above, a float64 is not
+// exact.
+const maxNumber = 1 << 53
+
+// numbers is what some rules find: the first rule that has something wins.
+type numbers struct {
+	rules []rule
+	found []foundNumber
+}
+
+type foundNumber struct {
+	value     float64
+	has, lost bool
+	last      string // what stood at rule.once
+}
+
+func newNumbers(rules []rule) *numbers {
+	return &numbers{rules: rules, found: make([]foundNumber, len(rules))}
+}
+
+func (n *numbers) see(e event) {
+	for i, r := range n.rules {
+		f := &n.found[i]
+		if r.resets(e) {
+			*f = foundNumber{}
+		}
+		if !r.where.holds(e) || r.repeated(e, f) {
+			continue
+		}
+		value, has := r.number(e)
+		switch {
+		case r.pick != pickSum:
+			f.value, f.has = value, has
+		case has:
+			f.value, f.has = f.value+value, true
+		default:
+			f.lost = true
+		}
+	}
+}
+
+func (r rule) repeated(e event, f *foundNumber) bool {
+	if r.once == nil {
+		return false
+	}
+	for _, v := range r.once.values(e) {
+		if t, ok := scalar(v); ok && t == f.last {
+			return true
+		} else if ok {
+			f.last = t
+		}
+	}
+	return false
+}
+
+// get returns the number, or false where it is unknown.
+func (n *numbers) get() (float64, bool) {
+	for _, f := range n.found {
+		if f.has && !f.lost && f.value <= maxNumber {
+			return f.value, true
+		}
+	}
+	return 0, false
+}
+
+// number is what the rule finds in one event. Each of the paths has to lead to
+// numbers, none below zero.
+func (r rule) number(e event) (float64, bool) {
+	sum := 0.0
+	for _, p := range r.paths {
+		values := p.values(e)
+		for _, v := range values {
+			number, err := strconv.ParseFloat(string(v), 64)
+			if v.Kind() != '0' || err != nil || number < 0 {
+				return 0, false
+			}
+			sum += number
+		}
+		if len(values) == 0 {
+			return 0, false
+		}
+	}
+	return sum, true
+}
+
+// whole is the number as a count, nil where it is unknown or none.
+func (n *numbers) whole() *int64 {
+	value, has := n.get()
+	if !has || value != math.Trunc(value) {
+		return nil
+	}
+	count := int64(value)
+	return &count
+}
+
+// micros is the number, as dollars, in micro-dollars, rounded up. What lies below a
+// thousandth of those is taken for the noise of floating-point sums, which CLIs
+// print, and does not make them more.
+func (n *numbers) micros() *int64 {
+	value, has := n.get()
+	const micro, noise = 1e6, 1e3
+	if !has || value*micro*noise > maxNumber {
+		return nil
+	}
+	dollars := int64(math.Ceil(math.Round(value*micro*noise) / noise))
+	return &dollars
+}

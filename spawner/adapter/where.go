@@ -1,0 +1,93 @@
+package adapter
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// where chooses events: all of its terms hold.
+type where []term
+
+// term is one condition: "path" (something stands there that is not null),
+// "path=text", "path!=text" or "path~regexp". A path that leads nowhere is unlike
+// every text.
+type term struct {
+	path path
+	op   string
+	text string
+	form *regexp.Regexp
+}
+
+const (
+	opIs     = "="
+	opIsNot  = "!="
+	opLike   = "~"
+	opExists = ""
+)
+
+// parseWhere reads terms joined by commas. So neither a text nor a regexp can hold
+// a comma.
+func parseWhere(text string) (where, error) {
+	var w where
+	for part := range strings.SplitSeq(text, ",") {
+		t, err := parseTerm(part)
+		if err != nil {
+			return nil, err
+		}
+		w = append(w, t)
+	}
+	return w, nil
+}
+
+func parseTerm(text string) (term, error) {
+	t := term{op: opExists}
+	name := text
+	if at := strings.IndexAny(text, "!=~"); at >= 0 {
+		name = text[:at]
+		switch rest := text[at:]; {
+		case strings.HasPrefix(rest, opIsNot):
+			t.op = opIsNot
+		case strings.HasPrefix(rest, opIs):
+			t.op = opIs
+		case strings.HasPrefix(rest, opLike):
+			t.op = opLike
+		default:
+			return t, fmt.Errorf("%q is no condition: write path, path=text, path!=text or path~regexp", text)
+		}
+		t.text = text[at+len(t.op):]
+	}
+	var err error
+	if t.path, err = parsePath(name); err != nil {
+		return t, err
+	}
+	if t.op == opLike {
+		t.form, err = regexp.Compile(t.text)
+	}
+	return t, err
+}
+
+// holds reports whether an event is one of those that w chooses. No condition
+// chooses all.
+func (w where) holds(e event) bool {
+	for _, t := range w {
+		if !t.holds(e) {
+			return false
+		}
+	}
+	return true
+}
+
+func (t term) holds(e event) bool {
+	for _, v := range t.path.values(e) {
+		switch text, ok := scalar(v); {
+		case t.op == opExists && v.Kind() != 'n':
+			return true
+		case t.op == opLike && ok && t.form.MatchString(text):
+			return true
+		case (t.op == opIs || t.op == opIsNot) && ok && text == t.text:
+			return t.op == opIs
+		}
+	}
+	return t.op == opIsNot
+}
