@@ -10,10 +10,10 @@ SAMPLES := plugins/sdk/examples
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race bench fuzz check format vet lint tidy guests guests-check cross clean
+.PHONY: help build demo test e2e race bench fuzz check format vet lint tidy guests guests-check cross clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/switchyard
 	$(BUILD) -o $(BIN) ./cmd/switchyard
@@ -23,6 +23,9 @@ demo: build ## run the main job on real reports, in a throw-away project
 
 test: ## run the tests
 	$(GO) test ./...
+
+e2e: ## run whole rounds with real agent CLIs from npm, against a mock of their model's API
+	SWITCHYARD_E2E=1 $(GO) test -count=1 -timeout 20m ./e2e
 
 race: ## run the tests under the race detector
 	CGO_ENABLED=1 $(GO) test -race -short ./...
@@ -47,6 +50,17 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzCheckpoint$$' -fuzztime 30s ./host/nubos
 	$(GO) test -run '^$$' -fuzz '^FuzzParseExitCode$$' -fuzztime 30s ./host/verify
 	$(GO) test -run '^$$' -fuzz '^FuzzParseStat$$' -fuzztime 30s ./spawner/process
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./spawner/agent
+	$(GO) test -run '^$$' -fuzz '^FuzzTemplate$$' -fuzztime 30s ./host/prompt
+	$(GO) test -run '^$$' -fuzz '^FuzzText$$' -fuzztime 30s ./spawner/redact
+	$(GO) test -run '^$$' -fuzz '^FuzzReader$$' -fuzztime 30s -fuzzminimizetime 10x ./spawner/adapter
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s -fuzzminimizetime 10x ./spawner/adapter
+	$(GO) test -run '^$$' -fuzz '^FuzzObjects$$' -fuzztime 30s ./spawner/verdict/message
+	$(GO) test -run '^$$' -fuzz '^FuzzReadEnvelope$$' -fuzztime 30s ./spawner/verdict
+	$(GO) test -run '^$$' -fuzz '^FuzzCheckReport$$' -fuzztime 30s ./spawner/verdict
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./host/research
+	$(GO) test -run '^$$' -fuzz '^FuzzParseEntry$$' -fuzztime 30s ./spawner/tree
+	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 30s ./spawner/slot
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadSource$$' -fuzztime 30s ./policies
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadBundle$$' -fuzztime 30s ./policies
 

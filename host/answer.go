@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner/environ"
 )
 
 // AnswerRequest answers a question of a task that waits.
@@ -20,5 +21,9 @@ type AnswerRequest struct {
 // Answer records the user's answer. Once all questions of the round have one,
 // the task goes on. The same answer again does nothing.
 func (e *Engine) Answer(ctx context.Context, id string, req AnswerRequest) (Step, error) {
+	// What is asked of the user is not for an agent to answer.
+	if err := environ.Guard(e.environ); err != nil {
+		return Step{}, err
+	}
 	return e.step(ctx, id, task.Reply{Round: req.Round, Fingerprint: req.Question, Choice: req.Choice, Text: req.Text, By: e.by})
 }

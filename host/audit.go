@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner/environ"
 )
 
 // AuditRequest says what an agent did that the host did not run itself.
@@ -28,6 +29,9 @@ type Audited struct {
 // Audit stamps by hand that an agent ran in the task's round, and holds it
 // against rule 9.
 func (e *Engine) Audit(ctx context.Context, id string, req AuditRequest) (Audited, error) {
+	if err := environ.Guard(e.environ); err != nil {
+		return Audited{}, err
+	}
 	config, err := e.Config(ctx)
 	if err != nil {
 		return Audited{}, err

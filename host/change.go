@@ -123,7 +123,7 @@ func (s *session) commit(ctx context.Context) (*Event, error) {
 	s.pending, s.status.Event, s.status.UpdatedAt = nil, last.N, last.At
 	// Where there are marks, one of this task may be there that a killed command
 	// left behind.
-	if s.status.Status == task.Stuck || s.rooted().Exists(project.MarkerFile) {
+	if s.status.Status == task.Stuck || s.status.Status != task.None && s.rooted().Exists(project.MarkerFile) {
 		s.mark(ctx)
 	}
 	return &Event{N: last.N, Hash: last.Hash}, nil

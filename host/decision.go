@@ -51,6 +51,16 @@ type Decision struct {
 	Missing []string `json:"missing,omitzero"`
 	// Force is set where somebody passed a gate by force.
 	Force *task.Force `json:"force,omitzero"`
+	// Spawns are the agents that were run for it, in the order of their ends.
+	Spawns []SpawnSummary `json:"spawns,omitzero"`
+	// Handoff is a file with what the executor is to do, Research what researchers
+	// found out for the next round, and HandBack what the caller is to run. Paths
+	// are relative to the project's root.
+	Handoff  string    `json:"handoff,omitzero"`
+	Research *Research `json:"research,omitzero"`
+	HandBack *HandBack `json:"hand_back,omitzero"`
+	// Budget says which budget does not cover what would come next.
+	Budget string `json:"budget,omitzero"`
 	// Event is where the ledger keeps the decision; nil for a stateless route.
 	Event *Event `json:"event,omitzero"`
 }

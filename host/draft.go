@@ -8,6 +8,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/spawner/environ"
 )
 
 // DraftRequest says that a draft is done.
@@ -38,6 +39,9 @@ type Drafted struct {
 // task.CodeEvidence where the executor, or in later rounds the build-fixer, left
 // no stamp in this round, and CodeNoVerification where nothing verifies it.
 func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafted, error) {
+	if err := environ.Guard(e.environ); err != nil {
+		return Drafted{}, err
+	}
 	config, err := e.Config(ctx)
 	if err != nil {
 		return Drafted{}, err

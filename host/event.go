@@ -13,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/finding"
 	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner"
 )
 
 // record is the body of an event in the ledger: what the state machine made of
@@ -32,6 +33,8 @@ type record struct {
 	Decision *Decision `json:"decision,omitzero"`
 	// Verification is set where a draft was verified green.
 	Verification *Verification `json:"verification,omitzero"`
+	// Spawn is set where an agent's run has ended: the line of the trail.
+	Spawn *spawner.Record `json:"spawn,omitzero"`
 	// Findings are those that a person put a task aside with.
 	Findings []finding.Finding `json:"findings,omitzero"`
 }
@@ -144,6 +147,8 @@ func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 		if event.Reviewed {
 			p.traces(before, s.State, told.fingerprints)
 			s.FindingsEvent = e.N
+		} else if event.FindingCount > 0 {
+			s.FindingsEvent = e.N // A critic that came to nothing is found by us.
 		}
 	case *task.Imported:
 		p.traces(before, task.State{Round: event.Round}, told.fingerprints)

@@ -14,6 +14,8 @@ import (
 	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/spawner"
+	"github.com/switchyard-dev/switchyard/spawner/process"
 )
 
 // The codes of the engine itself.
@@ -59,6 +61,12 @@ type Options struct {
 	Now func() time.Time
 	// By is who gives the commands, as it is recorded.
 	By string
+	// Environ is the environment that agents' own is taken from, as os.Environ has
+	// it.
+	Environ []string
+	// Observe is told how spawned agents go, nil for nobody. It may be called by
+	// several goroutines at once.
+	Observe func(spawner.Progress)
 	// Warn is told what went wrong beside the work, which was done. It may be
 	// called by several goroutines at once.
 	Warn func(error)
@@ -73,6 +81,9 @@ type Engine struct {
 	now     func() time.Time
 	by      string
 	warn    func(error)
+	environ []string
+	observe func(spawner.Progress)
+	keeper  func() (*process.Keeper, error)
 	loads   sync.WaitGroup // what is still loading for requests that have failed
 
 	mu     sync.Mutex
@@ -83,6 +94,7 @@ type Engine struct {
 func New(o Options) *Engine {
 	return &Engine{
 		project: o.Project, plugins: o.Plugins, now: o.Now, by: o.By, warn: o.Warn,
+		environ: o.Environ, observe: o.Observe, keeper: sync.OnceValues(process.NewKeeper),
 		stocks: make(map[project.Limits]*stock),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner/environ"
 )
 
 // Step is what a command left of a task.
@@ -39,6 +40,9 @@ const maxQuery = 2000
 //
 // task.CodeStarted where the work goes on already, task.CodeRoundsExhausted.
 func (e *Engine) Start(ctx context.Context, id string, req StartRequest) (Step, error) {
+	if err := environ.Guard(e.environ); err != nil {
+		return Step{}, err
+	}
 	config, err := e.Config(ctx)
 	if err != nil {
 		return Step{}, err
@@ -63,6 +67,9 @@ type PhaseRequest struct {
 //
 // task.CodeEvidence where the phase's agents left too few stamps in this round.
 func (e *Engine) Done(ctx context.Context, id string, req PhaseRequest) (Step, error) {
+	if err := environ.Guard(e.environ); err != nil {
+		return Step{}, err
+	}
 	config, err := e.Config(ctx)
 	if err != nil {
 		return Step{}, err
@@ -88,6 +95,9 @@ type CommitRequest struct {
 //
 // task.CodeNotReady; its detail missing lists what the round lacks.
 func (e *Engine) Commit(ctx context.Context, id string, req CommitRequest) (Step, error) {
+	if err := environ.Guard(e.environ); err != nil {
+		return Step{}, err
+	}
 	config, err := e.Config(ctx)
 	if err != nil {
 		return Step{}, err

@@ -45,7 +45,11 @@ func known(id string, head ledger.Head) (kept, error) {
 	if head.N == 0 {
 		return kept{}, notFound(id)
 	}
-	return status(head)
+	now, err := status(head)
+	if err == nil && now.Status == task.None {
+		err = tampered(id, "its events make no task")
+	}
+	return now, err
 }
 
 func notFound(id string) error {

@@ -9,25 +9,35 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/finding"
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/spawner/environ"
 )
 
 // Round runs a task's round to its decision and records it: verification, then
-// the reports, then the policy. When it returns, the decision is durable; when
-// it fails, the task is as it was before, except that a green verification of the
-// round has ended once a command verifies it again. A decision to commit commits
+// the critic, which is spawned unless its reports are given, then the policy. When
+// it returns, the decision is durable; when it fails, the task is as it was before,
+// except that a green verification of the round has ended once a command verifies
+// it again, and that agents that ran are on record. A decision to commit commits
 // the task.
+//
+// A round that spawns does more (see conductor): it hands findings on to the
+// executor, and has researchers look for what is missing. Where its agent is to be
+// run in some other way, or a budget is exhausted, its Decision says so, and no
+// policy was asked.
 //
 // # Errors
 //
-// Besides those of reports, plugins, policies, verification and the ledger: the
-// task's own (task.CodeWaiting and so on), CodeWrongTask and CodeWrongRound, and
-// task.CodeRoundShifted where another process decided the round first.
+// Besides those of reports, plugins, policies, verification, spawns and the ledger:
+// the task's own (task.CodeWaiting and so on), CodeWrongTask and CodeWrongRound,
+// task.CodeRoundShifted where another process decided the round first, and
+// CodeRunning where another process runs it.
 func (e *Engine) Round(ctx context.Context, id string, req Request) (Decision, error) {
+	if req.Spawn || len(req.Reports) == 0 {
+		return e.headless(ctx, id, req)
+	}
 	return e.decideRound(ctx, id, req, conduct{verify: true, final: true})
 }
 
@@ -48,6 +58,10 @@ type conduct struct {
 }
 
 func (e *Engine) decideRound(ctx context.Context, id string, req Request, how conduct) (Decision, error) {
+	// What an agent is run for is not for it to decide.
+	if err := environ.Guard(e.environ); err != nil {
+		return Decision{}, err
+	}
 	config, err := e.Config(ctx)
 	if err != nil {
 		return Decision{}, err
@@ -81,7 +95,7 @@ func (e *Engine) decideRound(ctx context.Context, id string, req Request, how co
 	if _, err := bind(all, id, round.Number); err != nil {
 		return Decision{}, err
 	}
-	if len(all) == 0 && !(how.verify && s.mayTurnRed(req.Verify, config)) {
+	if len(all) == 0 {
 		return Decision{}, noEvidence()
 	}
 	if how.verify {
@@ -99,9 +113,6 @@ func (e *Engine) decideRound(ctx context.Context, id string, req Request, how co
 	if err != nil {
 		return Decision{}, err
 	}
-	if len(all) == 0 && verification.Outcome != policies.Red {
-		return Decision{}, fault.New(CodeNoEvidence, "verification is %s, and no report is given", verification.Outcome)
-	}
 	d, err := s.decide(ctx, ruling{policy: policy, evidence: all, round: round, verification: verification, final: how.final, mustVerify: config.Verify != nil})
 	if err != nil {
 		return Decision{}, s.raced(ctx, round.Number, err)
@@ -112,12 +123,6 @@ func (e *Engine) decideRound(ctx context.Context, id string, req Request, how co
 	return d, nil
 }
 
-// mayTurnRed says that a round without reports may still be decided: a red
-// verification is reason enough to go back.
-func (s *session) mayTurnRed(req VerifyRequest, config project.Config) bool {
-	return req.runs(config) || req.ExitCode != nil || req.Claim == policies.Red
-}
-
 // ruling is what a round of a task is decided on.
 type ruling struct {
 	policy       *policies.Policy
@@ -126,6 +131,12 @@ type ruling struct {
 	verification Verification
 	final        bool
 	mustVerify   bool
+	// own are findings of the host's own, which join those of the reports, and run
+	// is the spawn that the review rests on, "" for none.
+	own []finding.Finding
+	run string
+	// then is asked before the decision is recorded, nil for nobody.
+	then func(*Decision) error
 }
 
 // decide lets the policy decide a round, and records what it says. Where the task
@@ -135,13 +146,16 @@ func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 		policy: r.policy, evidence: r.evidence, verify: r.verification.Outcome,
 		round: r.round.Number, maxRounds: r.round.MaxRounds,
 	}
-	reviewed := len(r.evidence) > 0
+	// Where the critic came to nothing nobody has reviewed the draft, whatever others
+	// report: what was found before is not resolved.
+	reviewed := len(r.evidence) > 0 && len(r.own) == 0
 	if reviewed {
 		q.audits = s.auditFindings()
 		q.compare = func(findings []finding.Finding) (task.Progress, error) {
 			return compare(ctx, s.ledger, s.id, s.status.State, findings)
 		}
 	}
+	q.audits = append(q.audits, r.own...)
 	d, err := q.decide(ctx)
 	if err != nil {
 		return Decision{}, err
@@ -161,12 +175,12 @@ func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 		d.Verification = &r.verification
 		outcome.Verification = &r.verification.Verification
 	}
-	return s.record(ctx, outcome, d)
+	return s.record(ctx, outcome, d, r.then)
 }
 
-// record appends a decision to the task's chain, unless the task has moved on
-// since it was looked at.
-func (s *session) record(ctx context.Context, o task.Outcome, d Decision) (Decision, error) {
+// record appends a decision to the task's chain, with what then adds to it, unless
+// the task has moved on since it was looked at.
+func (s *session) record(ctx context.Context, o task.Outcome, d Decision, then func(*Decision) error) (Decision, error) {
 	event, err := task.Decide(s.status.State, o)
 	if err != nil {
 		return Decision{}, s.about(err)
@@ -177,6 +191,11 @@ func (s *session) record(ctx context.Context, o task.Outcome, d Decision) (Decis
 	}
 	if err := s.add(event, record{Decision: &d}); err != nil {
 		return Decision{}, err
+	}
+	if then != nil {
+		if err := then(&d); err != nil {
+			return Decision{}, err
+		}
 	}
 	at, err := s.commit(ctx)
 	if err != nil {

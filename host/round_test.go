@@ -20,9 +20,11 @@ import (
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/spawner/adapter"
+	"github.com/switchyard-dev/switchyard/spawner/spawntest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(spawntest.Prebuilt(m)) }
 
 const (
 	issues = `{"critic":"critic","findings":[{"category":"style","severity":"nit","file":"a.go","line":1,"remediation":"r"}]}`
@@ -139,7 +141,7 @@ func TestRefusedRoundLeavesNothing(t *testing.T) {
 		req  host.Request
 		code fault.Code
 	}{
-		"no report":        {"T", host.Request{Verify: host.VerifyRequest{Claim: policies.Absent}}, host.CodeNoEvidence},
+		"nobody to review": {"T", host.Request{Verify: host.VerifyRequest{Claim: policies.Absent}}, adapter.CodeMissing},
 		"bad id":           {"../T", request(clean), task.CodeInvalidID},
 		"contradiction":    {"T", request(`{"critic":"critic","findings":[],"verdict":"issues_found"}`), "critic-output-verdict-contradiction"},
 		"another task":     {"T", request(`{"critic":"critic","findings":[],"task_id":"U"}`), host.CodeWrongTask},

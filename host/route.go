@@ -16,6 +16,12 @@ import (
 // Request is what a round is decided on.
 type Request struct {
 	Reports []ReportRef
+	// Spawn has the critic spawned beside the reports; without reports it is
+	// spawned anyway.
+	Spawn bool
+	// Adapter runs agents instead of those that the project configures, "" for
+	// those. It has no fallback.
+	Adapter string
 	// Stdin is read where a report's path is Stdin.
 	Stdin io.Reader
 	// Verify says how verification ends.

@@ -7,6 +7,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/finding"
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/spawner/environ"
 )
 
 // StopRequest puts a task aside.
@@ -22,6 +23,9 @@ type StopRequest struct {
 
 // Stop puts a task aside as stuck, on a person's word.
 func (e *Engine) Stop(ctx context.Context, id string, req StopRequest) (Step, error) {
+	if err := environ.Guard(e.environ); err != nil {
+		return Step{}, err
+	}
 	config, err := e.Config(ctx)
 	if err != nil {
 		return Step{}, err
@@ -73,6 +77,9 @@ type ResumeRequest struct {
 //
 // task.CodeNotStuck, task.CodeRoundsExhausted.
 func (e *Engine) Resume(ctx context.Context, id string, req ResumeRequest) (Step, error) {
+	if err := environ.Guard(e.environ); err != nil {
+		return Step{}, err
+	}
 	config, err := e.Config(ctx)
 	if err != nil {
 		return Step{}, err

@@ -28,6 +28,9 @@ func (e *Engine) Tasks(ctx context.Context) ([]TaskStatus, error) {
 		if err != nil {
 			return nil, err
 		}
+		if head.Task == spawnsChain {
+			continue
+		}
 		if heads = append(heads, head); len(heads) == batchSize {
 			decode(heads)
 			heads = nil

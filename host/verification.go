@@ -13,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/verify"
 	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner/process"
+	"github.com/switchyard-dev/switchyard/spawner/tree"
 )
 
 // VerifyRequest says how a draft is verified. Its zero value leaves it to the
@@ -58,7 +59,8 @@ func (s *session) mayVerify(req VerifyRequest, config project.Config) error {
 }
 
 // verification finds out how a round's draft was verified. Only where run is
-// set does it run a command, which may take minutes.
+// set does it run a command, which may take minutes. A stamp that names its tree
+// counts for that tree alone.
 func (s *session) verification(ctx context.Context, req VerifyRequest, config project.Config, run bool) (Verification, error) {
 	switch {
 	case req.Command != "":
@@ -77,10 +79,20 @@ func (s *session) verification(ctx context.Context, req VerifyRequest, config pr
 		}
 		return v, nil
 	}
-	outcome, stamp := s.status.Green(string(req.Claim))
-	switch {
-	case run && config.Verify != nil && req.Claim == "":
+	if run && config.Verify != nil && req.Claim == "" {
 		return s.runVerification(ctx, *config.Verify)
+	}
+	outcome, stamp := s.status.Green(string(req.Claim))
+	if stamp != nil && stamp.Tree != "" {
+		now, err := s.treeNow(ctx)
+		if err != nil {
+			return Verification{}, err
+		}
+		if now != stamp.Tree {
+			stamp = nil // Another draft was green.
+		}
+	}
+	switch {
 	case stamp != nil:
 		return Verification{Outcome: policies.Verify(outcome), Verification: *stamp}, nil
 	case req.Claim != "":
@@ -88,6 +100,23 @@ func (s *session) verification(ctx context.Context, req VerifyRequest, config pr
 	default:
 		return Verification{Outcome: policies.Absent}, nil
 	}
+}
+
+// treeNow is the digest of the working tree, as a spawn of it has it.
+func (e *Engine) treeNow(ctx context.Context) (string, error) {
+	keeper, err := e.keeper()
+	if err != nil {
+		return "", err
+	}
+	apart, err := e.beside()
+	if err != nil {
+		return "", err
+	}
+	s, err := tree.Take(ctx, keeper, e.project.Root, apart...)
+	if err != nil {
+		return "", err
+	}
+	return s.Digest(), nil
 }
 
 // rootsVariable lists the marks of those projects in which a verification is
@@ -100,7 +129,12 @@ func (s *session) rootMark() string { return digestOf([]byte(s.project.Root)) }
 // runVerification runs a command in the project's root.
 func (s *session) runVerification(ctx context.Context, v project.Verify) (Verification, error) {
 	round := max(s.status.Round, 1)
+	keeper, err := s.keeper()
+	if err != nil {
+		return Verification{}, err
+	}
 	outcome, err := verify.Run(ctx, verify.Plan{
+		Keeper:  keeper,
 		Command: v.Command, Runs: v.Runs, Timeout: v.Timeout,
 		Output: verify.OutputFile{Root: s.project.Root, Task: s.id, Round: round},
 		Env: []string{

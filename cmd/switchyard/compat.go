@@ -33,7 +33,7 @@ func addCompatCmds(root *cobra.Command, a *app) {
 		cmd.GroupID = nativeGroup
 	}
 	root.SetHelpCommandGroupID(nativeGroup)
-	for _, cmd := range []*cobra.Command{newLoopRunRoundCmd(a), newLoopAuditCmd(a), newLoopMetricsCmd(a), newLoopStuckCmd(a)} {
+	for _, cmd := range []*cobra.Command{newLoopRunRoundCmd(a), newLoopAuditCmd(a), newLoopMetricsCmd(a), newLoopStuckCmd(a), newSpawnHeadlessCmd(a)} {
 		cmd.GroupID = compatGroup
 		root.AddCommand(cmd)
 	}

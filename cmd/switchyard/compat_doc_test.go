@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestCompatPage holds docs/compat.md against the scripts: every behaviour of the
-// reference that is the loop's is there once, and a script that it names names
-// the behaviour in turn.
+// TestCompatPage holds docs/compat.md against the scripts and tests: every behaviour
+// of the reference that is the loop's, the spawner's or the researchers' is there
+// once. A script that it names names the behaviour in turn, and a Go test is there.
 func TestCompatPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(repository, "docs", "compat.md"))
 	if err != nil {
@@ -37,11 +37,13 @@ func TestCompatPage(t *testing.T) {
 				scriptNames(t, script, id)
 			}
 		}
+		testsExist(t, row[2])
 	}
-	for n := 1; n <= 167; n++ {
-		want := 1
-		if n > 80 && n < 113 {
-			want = 0
+	for n := 1; n <= 229; n++ {
+		want := 0
+		switch {
+		case n <= 80, n >= 113 && n <= 167, n >= 171 && n <= 201, n >= 210 && n <= 224:
+			want = 1
 		}
 		if rows[n] != want {
 			t.Errorf("behaviour %d is listed %d times, want %d", n, rows[n], want)
@@ -49,8 +51,8 @@ func TestCompatPage(t *testing.T) {
 	}
 }
 
-// TestCompatPageOnWeaknesses wants a script for each weakness of the reference
-// that its verbs have.
+// TestCompatPageOnWeaknesses wants a script or a test for each weakness of the
+// reference that its verbs have.
 func TestCompatPageOnWeaknesses(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(repository, "docs", "compat.md"))
 	if err != nil {
@@ -65,10 +67,11 @@ func TestCompatPageOnWeaknesses(t *testing.T) {
 			scriptNames(t, script, "Weakness "+row[0])
 			listed[row[0]+" shown"]++
 		}
+		listed[row[0]+" shown"] += testsExist(t, row[2])
 	}
-	for _, n := range []int{3, 4, 5, 6, 7, 8, 14, 15, 22, 24, 25, 26} {
+	for _, n := range []int{3, 4, 5, 6, 7, 8, 12, 13, 14, 15, 16, 18, 19, 22, 24, 25, 26} {
 		if listed[strconv.Itoa(n)] != 1 || listed[fmt.Sprintf("%d shown", n)] == 0 {
-			t.Errorf("weakness %d is not listed once with a script", n)
+			t.Errorf("weakness %d is not listed once with a script or a test", n)
 		}
 	}
 }
@@ -121,6 +124,23 @@ func scriptsOf(cell string) []string {
 		scripts = append(scripts, m[1])
 	}
 	return scripts
+}
+
+// testsExist wants the Go tests that a cell names, as in host/research.TestX, and
+// counts them.
+func testsExist(t *testing.T, cell string) int {
+	t.Helper()
+	named := regexp.MustCompile("`([a-z/]+)\\.(Test[A-Za-z0-9]+)`").FindAllStringSubmatch(cell, -1)
+	for _, m := range named {
+		found := false
+		walk(t, m[1], func(path, text string) {
+			found = found || strings.HasSuffix(path, "_test.go") && strings.Contains(text, "func "+m[2]+"(")
+		})
+		if !found {
+			t.Errorf("%s has no %s", m[1], m[2])
+		}
+	}
+	return len(named)
 }
 
 // scriptNames wants a script that names an id, and not only a longer one.

@@ -96,7 +96,7 @@ func (s *crashSite) trace(t *testing.T, p *program, stop func(killPoint) bool) b
 	if err != nil {
 		t.Fatal(err)
 	}
-	if complaint, err := os.ReadFile(stderr.Name()); err != nil || len(complaint) > 0 {
+	if complaint, err := os.ReadFile(stderr.Name()); err != nil || s.complains(complaint) {
 		t.Fatalf("the command complains: %v %s", err, complaint)
 	}
 	if !status.Signaled() && status.ExitStatus() != 0 {

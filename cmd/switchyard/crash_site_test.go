@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/task"
 )
 
 // crashSite is the project of a crash in all the states that matter.
@@ -37,6 +39,8 @@ func disturb(t *testing.T, f func(t *testing.T, s *crashSite)) {
 	if testing.Short() {
 		t.Skip("short mode: this runs every command some dozen times")
 	}
+	// A command that is killed in time leaves a folder of its own in there.
+	t.Setenv("TMPDIR", t.TempDir())
 	for _, c := range crashes() {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -167,6 +171,10 @@ func (s *crashSite) judge(t *testing.T, p *program, when string, acknowledged bo
 		}
 	}()
 	got := look(t, p, when)
+	if s.resumes {
+		s.judgeSteps(t, p, got, when, acknowledged)
+		return
+	}
 	before, after := s.begun(s.before), s.begun(s.after)
 	happened := slices.Equal(tidy(got), s.after) || slices.Equal(s.begun(got), after) && !slices.Equal(before, after)
 	between := !happened && s.isBetween(got)
@@ -196,6 +204,62 @@ func (s *crashSite) judge(t *testing.T, p *program, when string, acknowledged bo
 	}
 }
 
+// complains reports whether a command that went well or was killed has said more on
+// standard error than how its agents go.
+func (s *crashSite) complains(stderr []byte) bool {
+	return len(stderr) > 0 && !s.resumes || bytes.Contains(stderr, []byte(`"error":`))
+}
+
+// judgeSteps judges a command that goes on where a killed one was: it comes to the
+// same decision, once, and leaves no agent behind.
+func (s *crashSite) judgeSteps(t *testing.T, p *program, got []string, when string, acknowledged bool) {
+	t.Helper()
+	decided := len(decisions(got)) > len(decisions(s.before))
+	if acknowledged && !decided {
+		t.Errorf("%s, the command has printed a result that is lost", when)
+	}
+	code := s.run(t, p, s.command)
+	if code != "" && (code != s.again || !decided) {
+		t.Errorf("%s, having decided: %v: repeated, the command says %q", when, decided, code)
+	}
+	now := decisions(look(t, p, when+" and repeated"))
+	after, twice := decisions(s.after), decisions(s.twice)
+	// Who has decided and not yet had it looked up goes on with that; who was done
+	// begins another round, if there is one.
+	if !slices.Equal(now, after) && !(decided && slices.Equal(now, twice)) {
+		t.Errorf("%s and repeated, the decisions are\n%s\nwant\n%s", when, lines(now), lines(after))
+	}
+	state := lastState(t, p)
+	if len(state.Open()) > 0 {
+		t.Errorf("%s and repeated, runs are open still: %+v", when, state.Open())
+	}
+}
+
+// decisions are where the rounds of a project went, in order.
+func decisions(seen []string) []string {
+	var found []string
+	parts := regexp.MustCompile(`"(next_action|reason|finding_count|round|next_round)":("[^"]*"|[0-9]+)`)
+	for _, line := range seen {
+		if text, isEvent := strings.CutPrefix(line, "event "); isEvent && strings.Contains(text, `"kind":"round-decided"`) {
+			at := strings.Index(text, `"event":{`)
+			found = append(found, strings.Join(parts.FindAllString(text[max(at, 0):], -1), " "))
+		}
+	}
+	return found
+}
+
+// lastState is where task T of a project stands.
+func lastState(t *testing.T, p *program) task.State {
+	t.Helper()
+	e := host.New(host.Options{Project: project.Project{Root: p.dir, Dir: p.dir}, Now: time.Now})
+	defer func() { _ = e.Close(context.WithoutCancel(t.Context())) }()
+	detail, err := e.Task(t.Context(), "T")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return detail.State
+}
+
 // isBetween reports whether a project shows the events after the command without
 // the last one, and no other changes. Where the task stands then is not compared:
 // look has folded its events, and found that they lead there.
@@ -210,7 +274,7 @@ func (s *crashSite) isBetween(got []string) bool {
 // tidy leaves out the drafts of files: a killed command may leave one behind, and
 // it is in nobody's way.
 func tidy(seen []string) []string {
-	return without(seen, ".switchyard/ledger.db.new-", ".switchyard/.switchyard.yaml.", ".switchyard/..gitignore.", ".switchyard.yaml.", ".switchyard.lock.", ".STATE.md.")
+	return without(seen, ".switchyard/ledger.db.new-", ".switchyard/.switchyard.yaml.", ".switchyard/..gitignore.", ".switchyard/.critic", ".switchyard/.researcher", ".switchyard.yaml.", ".switchyard.lock.", ".STATE.md.")
 }
 
 // begun leaves out what may be there before the command has happened, or lag
@@ -245,8 +309,8 @@ func look(t *testing.T, p *program, when string) []string {
 	if err != nil {
 		t.Fatalf("%s: %v", when, err)
 	}
-	for _, task := range tasks {
-		seen = append(seen, "task "+timeless(asJSON(t, task)))
+	for _, one := range tasks {
+		seen = append(seen, "task "+timeless(asJSON(t, one)))
 	}
 	for event, err := range e.Events(t.Context()) {
 		if err != nil {

@@ -38,6 +38,9 @@ type crash struct {
 	// between says that the command records two events, one after the other: a killed
 	// one may leave the first alone.
 	between bool
+	// resumes says that the command records what it does step by step, and goes on
+	// where a killed one was. Then its last step counts, which is a decision.
+	resumes bool
 	// parts is how the paths of the files begin that it makes one by one: a killed
 	// command may leave some of them.
 	parts []string
@@ -52,6 +55,10 @@ func crashes() []crash {
 	pinned := map[string]string{"switchyard.yaml": "plugin_paths: [todo-scan.wasm]\n"}
 	stale := map[string]string{"switchyard.yaml": pinned["switchyard.yaml"], "switchyard.lock": "plugins: []\n"}
 	asking := map[string]string{"ask.json": `{"critic":"critic","findings":[{"category":"question-to-user","remediation":"x"}]}`}
+	headless := func(agent string) map[string]string {
+		return map[string]string{"agent.sh": agent, "switchyard.yaml": "verify: \"true\"\nspawn: {adapter: exec, command: [sh, agent.sh], retries: 0}\nresearch: {agents: 1}\n"}
+	}
+	spawning := []string{"state-unwritable", "state-file-unwritable", "spawn-slot-unusable", "spawn-trail-failed", "verify-output-failed", "spawn-folder-failed", "tree-unreadable"}
 	first := []string{"round T --report style.json"}
 	stuck := []string{"round T --max-rounds 1 --report style.json"}
 	phases := []string{
@@ -85,14 +92,37 @@ func crashes() []crash {
 		{name: "phase review", setUp: phases[:6], command: phases[6]},
 		{name: "phase commit", setUp: phases[:7], command: phases[7], again: "task-committed"},
 		{name: "phase stuck", setUp: first, command: "phase stuck T --reason because"},
+		{name: "headless round", files: headless(cleanAgent), command: "round T --round 1", again: "task-committed", resumes: true, unwritable: spawning},
+		{name: "headless round with research", files: headless(curiousAgent), command: "round T", resumes: true, unwritable: spawning},
 		{name: "reading", setUp: first, command: "status"},
 		{name: "reading, after a crash", setUp: []string{first[0], first[0]}, logged: true, command: "explain T"},
-		{name: "init", command: "init", parts: []string{"switchyard.yaml", ".switchyard/.gitignore"}, unwritable: []string{"file-unwritable"}},
+		{name: "init", command: "init", parts: []string{"switchyard.yaml", ".switchyard/.gitignore", ".switchyard/agents/"}, unwritable: []string{"file-unwritable"}},
 		{name: "plugin lock", files: pinned, command: "plugin lock", unwritable: []string{"file-unwritable"}},
 		{name: "plugin lock, again", files: stale, command: "plugin lock", unwritable: []string{"file-unwritable"}},
 		{name: "plugin new", command: "plugin new --lang c scan", again: "plugin-scaffold-exists", parts: []string{"scan/"}, unwritable: []string{"plugin-scaffold-unwritable"}},
 	}
 }
+
+// The agents of headless rounds: a critic that finds nothing, and one that finds what
+// a researcher has to look up. Both of them answer a researcher's prompt as well.
+const (
+	cleanAgent   = agentsWords + "critic passed ''\n"
+	curiousAgent = agentsWords + `critic issues_found '{"category":"information-missing","severity":"nit","remediation":"x"}'` + "\n"
+
+	agentsWords = `prompt=$(cat)
+field() { printf '%s\n' "$prompt" | sed -n "s/^$1: //p" | tail -n 1; }
+task=$(field task_id) round=$(field round) run=$(field run_id) report=$(field report_path)
+critic() {
+	about="\"critic\":\"critic\",\"task_id\":\"$task\",\"round\":$round,\"verdict\":\"$1\""
+	printf '{%s,"criteria":[],"findings":[%s]}' "$about" "$2" >"$report"
+	printf '{%s,"blockers_count":0,"report_path":"%s","run_id":"%s"}\n' "$about" "$report" "$run"
+}
+if [ -z "$report" ]; then
+	echo '{"decisions":[],"risks":[],"questions":[],"sources":[],"patterns":[]}'
+	exit
+fi
+`
+)
 
 // TestKilledAtRandomMoments kills every command at random moments of the time
 // that it usually takes.
@@ -128,7 +158,7 @@ func (s *crashSite) killAfter(t *testing.T, delay time.Duration) bool {
 	_ = cmd.Process.Kill() // It may be over.
 	err := cmd.Wait()
 	_, failed := errors.AsType[*exec.ExitError](err)
-	if err != nil && !failed || stderr.Len() > 0 {
+	if err != nil && !failed || s.complains(stderr.Bytes()) {
 		t.Fatalf("%v: %s", err, stderr.Bytes())
 	}
 	s.judge(t, p, "killed after "+delay.String(), isWhole(stdout.Bytes()))

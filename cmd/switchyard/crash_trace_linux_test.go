@@ -199,7 +199,7 @@ func (t *tracer) name(path string) string {
 	case t.stderr.Name():
 		return "stderr"
 	}
-	chance := regexp.MustCompile(`[0-9a-f]{16,}|[0-9]+`)
+	chance := regexp.MustCompile(`run-[a-z2-7]{26}|[0-9a-f]{16,}|[0-9]+`)
 	return chance.ReplaceAllString(strings.TrimPrefix(path, t.dir+"/"), "#")
 }
 

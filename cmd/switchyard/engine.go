@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
@@ -27,6 +28,8 @@ func (a *app) engine(p project.Project) *host.Engine {
 		Plugins: plugins.Config{CacheDir: cacheDir()},
 		Now:     time.Now,
 		By:      a.by(),
+		Environ: os.Environ(),
+		Observe: a.progress.see,
 		Warn:    a.warn,
 	})
 }

@@ -43,7 +43,7 @@ func hintFor(code fault.Code) string {
 
 // errorGroups lists every code that a user can meet.
 func errorGroups() []errorGroup {
-	return slices.Concat(inputErrors(), guestErrors(), roomErrors(), loopErrors(), compatErrors())
+	return slices.Concat(inputErrors(), guestErrors(), roomErrors(), loopErrors(), spawnErrors(), compatErrors())
 }
 
 // inputErrors are those of what the user gives.

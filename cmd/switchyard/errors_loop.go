@@ -23,7 +23,7 @@ func loopErrors() []errorGroup {
 		{"Evidence", []errorEntry{
 			{"evidence-missing", "The agent whose work a phase is has left no stamp in this round, or too few.", "run the agent, then stamp it with switchyard audit; or pass the gate with --force --reason TEXT, which is recorded for ever"},
 			{"report-replayed", "The report would have the task committed, names this round, and a decision of this round has used it already.", "run the critic again, and stamp it with switchyard audit where its report comes out the same"},
-			{"stamps-too-many", "The round has 256 stamps, searches or reports already, the task so many test files, or so many violations wait to be routed.", "decide the round, or begin anew with switchyard phase start --force, which ends the test files too; --run stamps a run only once"},
+			{"stamps-too-many", "The round has 256 stamps, searches, reports or runs already, the task 16 open runs or so many test files, or so many violations wait to be routed.", "decide the round, or begin anew with switchyard phase start --force, which ends the test files too; --run stamps a run only once"},
 			{"name-too-long", "A run's id, or the name of a test file, has more than 1,024 bytes.", "give it a shorter one"},
 			{"agent-invalid", "An agent's name is up to 128 letters, digits, underscores and dashes.", "give the name of the agent's definition, such as np-executor"},
 			{"tool-use-log-invalid", "The log of an agent's tools is no JSON list of names, or of objects with a name.", `give a list such as ["Read", "knowledge-search"], or [] for none`},
@@ -41,12 +41,12 @@ func loopErrors() []errorGroup {
 			{"verify-missing", "A draft is done, and nothing says how its verification ended.", "add --verify-cmd COMMAND, or verify: COMMAND to switchyard.yaml"},
 			{"verify-nested", "A verification command calls Switchyard to verify a task of the same project, which could go on for ever.", "let the command only verify; decide the round around it"},
 			{"verify-exit-code-invalid", "What was given as the verification's exit code is no decimal number from 0 to 4294967295. An empty text, a sign, a space or a leading zero is not taken for success.", `pass the exit status as the shell has it: "$?"`},
-			{"config-foreign", "switchyard.yaml belongs to another user, so that the verification command in it is not run.", "look at it, then make the file your own, or pass the command with --verify-cmd"},
+			{"config-foreign", "switchyard.yaml belongs to another user, so that what it would run or hand out is not used: its verification command, or the command, the adapters and the variables of its spawn section.", "look at it, then make the file your own; a verification can be passed with --verify-cmd"},
 			{"verify-plan-invalid", "The verification has a blank command, less than one run, or a negative limit.", "set the command and the number of runs under verify in switchyard.yaml, or pass --verify-cmd"},
 			{"verify-output-unsafe", "The folder for the verification's output, .switchyard/verify, is a symbolic link or no folder, or the task's id cannot be part of a file's name. Nothing was run.", "remove what is at the path; it may have come with the repository"},
 			{"verify-output-failed", "The verification's output cannot be created, written or read.", "make room, and check the permissions of .switchyard/verify"},
-			{"process-start", "A program cannot be started, or its folder does not exist.", "check that the program is installed and in PATH; on Linux, /proc has to be mounted"},
-			{"process-lost", "A program was started and cannot be accounted for: it or what it started outlived being killed, or its output cannot be measured. Its result is not used.", "look for processes that run as another user or wait for a disk that does not answer, end them, and run it again"},
+			{"process-start", "A program cannot be started, its folder does not exist, it lacks a limit or a regular file for its input, or the system does not let us look after child processes.", "check that the program is installed and in PATH; on Linux, /proc has to be mounted"},
+			{"process-lost", "A program was started and cannot be accounted for: it or what it started outlived being killed, or its output cannot be measured, or what an earlier, killed run left cannot be told from others or contains this very program. Its result is not used.", "look for processes that run as another user or wait for a disk that does not answer, end them, and run it again; do not clean up from inside the agent that is to be ended"},
 		}},
 	}
 }

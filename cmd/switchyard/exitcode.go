@@ -21,7 +21,7 @@ const decisionStatus = `
 With --exit-code, a decision's exit status is
   0   commit            11  researcher       13  plan-checker
   10  executor          12  askuser          14  stuck
-  15  any other destination
+  15  any other destination, and a critic that is yours to run
 `
 
 // decisionExit maps a decision's destination to the exit code of --exit-code.

@@ -29,10 +29,11 @@ func newInitCmd(a *app) *cobra.Command {
 		Use:   "init [--from .nubos-pilot]",
 		Short: "Set a project up",
 		Long: `Init makes the current folder, or that of -C, a project: it creates
-switchyard.yaml, in which every key is explained and none is set, and
-.switchyard/.gitignore, which keeps the state out of version control. It replaces
-nothing and can be repeated. No project needs it: what is not configured has a
-default.
+switchyard.yaml, in which every key is explained and none is set; our agents'
+definitions in .switchyard/agents, for you to change; and .switchyard/.gitignore,
+which keeps the state out of version control, and lets the agents and prompts in.
+It replaces nothing and can be repeated. No project needs it: what is not
+configured has a default.
 
 With --from it takes over from nubos-pilot: its settings, and the tasks in flight
 with their rounds, caps, findings and forced gates. Evidence is not taken over:
@@ -71,7 +72,7 @@ func (a *app) init(ctx context.Context, importing bool, from string) (initialize
 			return result, err
 		}
 	}
-	result.Created, err = project.Init(ctx, p.Dir, settings(read.Settings))
+	result.Created, err = project.Init(ctx, p.Dir, settings(read.Settings), host.AgentFiles())
 	if importing && fault.CodeOf(err) == project.CodeInitExists {
 		// The tasks can come along all the same.
 		read.Left, err = append(read.Left, nubos.Left{

@@ -29,6 +29,7 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	agent := newFakeAgent(t)
 	testscript.Run(t, testscript.Params{
 		Files:               scripts,
 		UpdateScripts:       os.Getenv("UPDATE") != "",
@@ -39,7 +40,12 @@ func TestScripts(t *testing.T) {
 			env.Vars = append(env.Vars, raceAtExit)
 			env.Setenv("REPORTS", reports)
 			env.Setenv("HOSTILE", hostile)
+			// Nobody's own agent is run because a script forgot to name a fake one.
+			env.Setenv("SWITCHYARD_CLAUDE_BIN", filepath.Join(env.WorkDir, "no-such-claude"))
 			env.Setenv("SWITCHYARD_CACHE_DIR", filepath.Join(env.WorkDir, ".cache"))
+			if err := agent.enter(env); err != nil {
+				return err
+			}
 			// A project of its own, so that no marker above the work folder counts.
 			return os.Mkdir(filepath.Join(env.WorkDir, ".git"), 0o755)
 		},

@@ -8,35 +8,59 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 )
 
+// adapterUsage explains the flag --adapter.
+const adapterUsage = "run agents with `ADAPTER`: claude, codex, gemini, opencode, copilot, exec or one of the project's (default spawn.adapter of switchyard.yaml)"
+
 func newRoundCmd(a *app) *cobra.Command {
 	var f requestFlags
 	cmd := &cobra.Command{
-		Use:   "round TASK --report [PLUGIN=]FILE",
-		Short: "Decide a task's round and record the decision",
-		Long: `Round verifies a task's draft, reads the critics' reports of its current round,
-decides where the task goes, and records the decision in the project's ledger.
-When it succeeds, the decision is durable; when it fails, nothing has changed.
+		Use:   "round TASK [--report [PLUGIN=]FILE]",
+		Short: "Run a task's round and record the decision",
+		Long: `Round verifies a task's draft, has a critic review it, decides where the task
+goes, and records the decision in the project's ledger. When it succeeds, the
+decision is durable; when it fails, nothing has changed but the record of what
+ran.
 
 Verification is the command that --verify-cmd gives, else the project's own from
 switchyard.yaml; its output is in .switchyard/verify. --verify and
 --verify-exit-code tell of one that ran elsewhere. A red verification sends the
-task back also without a report. Once a task was verified, it is not committed
+task back without a review. Once a task was verified, it is not committed
 without a green verification of its round.
+
+Without --report the critic is spawned: the agent CLI of switchyard.yaml's
+spawn.adapter, claude by default, runs without a terminal and may write nothing
+but its report. What cannot be relied on ends in stuck, never in a commit. A
+decision for the executor comes with a file of what to do; one for the
+researcher has several of them look for what is missing. A round that was killed
+goes on where it was when it is run again.
 
 A report that names another task or another round is refused. With --round the
 command is refused too unless the task is in that round: use it with reports
 that cannot say which round they are about.`,
-		Example: `  switchyard round TASK-1 --report report.json --verify-cmd 'make test'
+		Example: `  switchyard round TASK-1
+  switchyard round TASK-1 --adapter codex --verify-cmd 'make test'
   switchyard round TASK-1 --report critic.json --report lint.sarif --max-rounds 5
+  switchyard round TASK-1 --report lint.sarif --spawn
   switchyard round TASK-1 --report - --exit-code < report.json`,
 		Args: oneTask,
 	}
 	cmd.Long += "\n" + decisionStatus
 	f.registerTask(cmd.Flags())
 	f.verify.register(cmd.Flags())
+	var spawn bool
+	var adapter string
+	cmd.Flags().BoolVar(&spawn, "spawn", false, "spawn the critic beside the reports that are given")
+	cmd.Flags().StringVar(&adapter, "adapter", "", adapterUsage)
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		return a.decide(ctx, &f, cmd.Flags(), func(e *host.Engine, req host.Request) (host.Decision, error) {
-			defer a.waiting("verifying and deciding " + args[0])()
+			if cmd.Flags().Changed("adapter") && adapter == "" {
+				return host.Decision{}, usagef("--adapter is empty")
+			}
+			if cmd.Flags().Changed("adapter") && len(req.Reports) > 0 && !spawn {
+				return host.Decision{}, usagef("--adapter is for an agent that is spawned: leave --report out, or add --spawn")
+			}
+			req.Spawn, req.Adapter = spawn, adapter
+			defer a.observed("verifying and deciding " + args[0])()
 			return e.Round(ctx, args[0], req)
 		})
 	})

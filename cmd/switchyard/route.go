@@ -46,7 +46,9 @@ func (a *app) decide(ctx context.Context, f *requestFlags, flags *pflag.FlagSet,
 	if req.Force, err = f.force.request(a); err != nil {
 		return err
 	}
-	collectLate()
+	if len(req.Reports) > 0 && !req.Spawn {
+		collectLate() // What agents print can be more than memory is there for.
+	}
 	return a.with(ctx, func(e *host.Engine) error {
 		d, err := do(e, req)
 		if err != nil {

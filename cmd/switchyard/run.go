@@ -63,6 +63,8 @@ type app struct {
 	// bareErrors says that an error is shown as JSON, without the object around it
 	// that --output json puts there.
 	bareErrors bool
+	// progress is how spawned agents go.
+	progress progress
 	// exit is the exit code of a run without an error.
 	exit int
 }

@@ -24,7 +24,9 @@ func (p *page) decision(d host.Decision) {
 func (p *page) decided(d host.Decision, asking string) {
 	p.heading(d)
 	p.line("  because %s", because(d))
-	p.line("  by policy %s", policyName(d.Policy))
+	if asked(d) {
+		p.line("  by policy %s", policyName(d.Policy))
+	}
 	if d.NoProgress && d.Reason != "no-progress" {
 		p.line("  no progress: the previous review found exactly the same")
 	}
@@ -48,6 +50,12 @@ func (p *page) decided(d host.Decision, asking string) {
 		p.line("left out: %s", reasons(d.Skipped))
 	}
 	p.unmapped(d.Unmapped)
+	p.agents(d)
+}
+
+// asked reports whether a policy decided.
+func asked(d host.Decision) bool {
+	return d.HandBack == nil && d.Budget == ""
 }
 
 // maxRules and maxRule are how many rules a note names, and how long each may be.
@@ -122,6 +130,10 @@ func because(d host.Decision) string {
 		return fmt.Sprintf("%d reviews in a row changed nothing: %s again", d.StalledRounds, plural(len(d.Findings), "finding"))
 	case "routed":
 		return routedWords(d)
+	case host.ReasonHandBack:
+		return "no agent could be run here"
+	case task.ReasonBudget:
+		return d.Budget
 	default:
 		return "the policy says " + d.Reason
 	}

@@ -37,6 +37,12 @@ func (p *page) standing(t host.TaskStatus) {
 		p.line("  round %d went to %s (%s) without a review, %s", last.Round, last.NextAction, last.Reason, when(t.DecidedAt))
 	}
 	p.line("  newest event %d, %s", t.Event, when(t.UpdatedAt))
+	if words := spentWords(t.Spent); words != "" {
+		p.line("  agents: %s", words)
+	}
+	if open := len(t.Open()); open > 0 {
+		p.line("  %s under way, or cut short: switchyard round %s goes on", plural(open, "run"), t.TaskID)
+	}
 	if t.Phase != "" && t.Status == task.Open {
 		p.line("  phase %s is done", t.Phase)
 	}

@@ -16,24 +16,33 @@ const quiet = 300 * time.Millisecond
 // waiting shows on a terminal that work goes on, until the function that it
 // returns is called. Elsewhere it shows nothing.
 func (a *app) waiting(what string) (done func()) {
-	f, ok := a.err.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("TERM") == "dumb" || !showsColor(f) {
+	start := time.Now()
+	return a.ticking(func() string { return fmt.Sprintf("%s, %d s", what, int(time.Since(start).Seconds())) })
+}
+
+// ticking shows on a terminal a line that says how work goes, anew every second.
+func (a *app) ticking(line func() string) (done func()) {
+	f, ok := a.lively()
+	if !ok {
 		return func() {}
 	}
 	const clearLine = "\r\x1b[K"
 	stop := make(chan struct{})
 	var shown sync.WaitGroup
 	shown.Go(func() {
-		start := time.Now()
 		select {
 		case <-time.After(quiet):
 		case <-stop:
 			return
 		}
+		width := 80
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 1 {
+			width = w
+		}
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
 		for {
-			fmt.Fprintf(f, "%s%s, %d s", clearLine, short(clean(what), 60), int(time.Since(start).Seconds()))
+			fmt.Fprintf(f, "%s%s", clearLine, short(clean(line()), width-1))
 			select {
 			case <-tick.C:
 			case <-stop:
@@ -46,4 +55,10 @@ func (a *app) waiting(what string) (done func()) {
 		close(stop)
 		shown.Wait()
 	}
+}
+
+// lively returns standard error, if it is a terminal that can rewrite a line.
+func (a *app) lively() (*os.File, bool) {
+	f, ok := a.err.(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && showsColor(f)
 }

@@ -130,11 +130,12 @@ func (e Event) wellFormed() error {
 	return nil
 }
 
-// isTask reports whether s is [A-Za-z0-9][A-Za-z0-9._-]{0,127}.
+// isTask reports whether s is [A-Za-z0-9_][A-Za-z0-9._-]{0,127}: the id of a task,
+// or, with an underscore in front, of a chain that is no task's.
 func isTask(s string) bool {
 	return isWord(s, maxTask, func(c byte, first bool) bool {
-		return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' ||
-			!first && strings.IndexByte("._-", c) >= 0
+		return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' ||
+			!first && strings.IndexByte(".-", c) >= 0
 	})
 }
 

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/folder"
 )
 
 // The names in the folder.
@@ -85,7 +84,7 @@ func (r *reader) leave(what, format string, args ...any) {
 func (r *reader) checkpoints(ctx context.Context) error {
 	names, more, err := list(r.root, checkpointsDir)
 	if err != nil {
-		r.leave(checkpointsDir, "it cannot be listed: %s", reason(err))
+		r.leave(checkpointsDir, "it cannot be listed: %s", folder.Reason(err))
 		return nil
 	}
 	if more {
@@ -109,7 +108,7 @@ func (r *reader) checkpoints(ctx context.Context) error {
 		}
 		data, err := r.file(path.Join(checkpointsDir, name))
 		if err != nil {
-			r.leave(file, "%s", reason(err))
+			r.leave(file, "%s", folder.Reason(err))
 			continue
 		}
 		c := &checkpoint{reader: r, shared: shared, file: file}
@@ -128,26 +127,11 @@ func (r *reader) checkpoints(ctx context.Context) error {
 
 // file returns the content of a regular file.
 func (r *reader) file(name string) ([]byte, error) {
-	named, err := r.root.Lstat(name)
-	if err != nil {
-		return nil, err
-	}
-	if !named.Mode().IsRegular() {
-		return nil, errIrregular
-	}
-	// Not blocking keeps a planted named pipe from stopping us for ever.
-	f, err := r.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := folder.OpenFile(r.root, name, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	opened, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !os.SameFile(named, opened) {
-		return nil, errIrregular
-	}
 	limit := min(maxFile, r.left)
 	data, err := io.ReadAll(io.LimitReader(f, limit+1))
 	switch {
@@ -162,19 +146,17 @@ func (r *reader) file(name string) ([]byte, error) {
 	return data, nil
 }
 
-var errIrregular = errors.New("it is not a regular file")
-
 // list returns the names in a folder in byte order, and whether there are more than
 // are read.
-func list(root *os.Root, folder string) (names []string, more bool, err error) {
-	info, err := root.Lstat(folder)
+func list(root *os.Root, dir string) (names []string, more bool, err error) {
+	info, err := root.Lstat(dir)
 	if err != nil {
 		return nil, false, err
 	}
 	if !info.IsDir() {
 		return nil, false, errors.New("not a folder")
 	}
-	f, err := root.Open(folder)
+	f, err := root.Open(dir)
 	if err != nil {
 		return nil, false, err
 	}
@@ -191,13 +173,5 @@ func list(root *os.Root, folder string) (names []string, more bool, err error) {
 }
 
 func unreadable(dir string, err error) error {
-	return fault.New(CodeUnreadable, "%s: %w", dir, reason(err)).With("path", dir)
-}
-
-// reason is what the file system has to say, without the path that it says it of.
-func reason(err error) error {
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		return pathErr.Err
-	}
-	return err
+	return fault.New(CodeUnreadable, "%s: %w", dir, folder.Reason(err)).With("path", dir)
 }

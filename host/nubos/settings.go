@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/host/folder"
 )
 
 // The bounds of the settings and the defaults, as nubos-pilot has them; that of
@@ -23,7 +25,7 @@ const (
 func (r *reader) settings() {
 	data, err := r.file(configFile)
 	if err != nil {
-		r.leave(configFile, "%s", reason(err))
+		r.leave(configFile, "%s", folder.Reason(err))
 		return
 	}
 	config, ok := objectOf(data)

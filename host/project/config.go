@@ -47,6 +47,13 @@ type Config struct {
 	// Phases are the optional phases that a task goes through between research
 	// and draft, in their order.
 	Phases []string
+	// Spawn says who runs agents, and how.
+	Spawn Spawn
+	// Economy is how hard the critic and the executor look for needless code:
+	// one of the words below.
+	Economy string
+	// Budget is what agents may use up.
+	Budget Budget
 }
 
 // Verify is the command that verifies a draft. It is code that comes with the
@@ -91,6 +98,18 @@ const (
 	PhaseTests = "tests"
 )
 
+// The words for economy.
+const (
+	// EconomyOff: not at all.
+	EconomyOff = "off"
+	// EconomyLite: the executor is told to keep to what is needed.
+	EconomyLite = "lite"
+	// EconomyFull: the critic looks for it too.
+	EconomyFull = "full"
+	// EconomyUltra: and reports what is less certain.
+	EconomyUltra = "ultra"
+)
+
 // defaults is the configuration of a project that has none.
 func defaults() Config {
 	return Config{
@@ -101,6 +120,8 @@ func defaults() Config {
 		},
 		Researchers: 3,
 		Phases:      []string{PhaseDesign, PhaseTests},
+		Spawn:       defaultSpawn(),
+		Economy:     EconomyLite,
 	}
 }
 
@@ -126,6 +147,9 @@ func (p Project) Config(ctx context.Context, maxRounds int) (Config, error) {
 	}
 	if c.Verify != nil {
 		c.Verify.Owner, c.Verify.Foreign = stranger(file, os.Geteuid())
+	}
+	if c.Spawn.isCode() {
+		c.Spawn.Owner, c.Spawn.Foreign = stranger(file, os.Geteuid())
 	}
 	return c, nil
 }
@@ -179,6 +203,11 @@ func (c *Config) fields(r *reader, maxRounds int) fields {
 			})
 		},
 		"phases": func(v value) { c.Phases = r.phases(v) },
+		"spawn":  func(v value) { c.Spawn.read(r, v) },
+		"economy": func(v value) {
+			c.Economy = r.oneOf(v, EconomyOff, EconomyLite, EconomyFull, EconomyUltra)
+		},
+		"budget": func(v value) { c.Budget.read(r, v) },
 	}
 }
 

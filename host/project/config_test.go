@@ -26,6 +26,11 @@ func unset() project.Config {
 		},
 		Researchers: 3,
 		Phases:      []string{"design", "tests"},
+		Spawn: project.Spawn{
+			SpawnAgent:  project.SpawnAgent{Adapter: "claude", Timeout: 10 * time.Minute, Idle: 5 * time.Minute, Retries: 2},
+			Concurrency: 4,
+		},
+		Economy: "lite",
 	}
 }
 
@@ -35,6 +40,7 @@ func TestConfigFillsInTheDefaults(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "# nothing\n", "---\n", "{}\n", "null\n", "audit:\n", "audit: {}\n", "research:\nplugins:\nplugin_limits:\n", "\ufeff# a mark\n",
+		"spawn:\nbudget:\n", "spawn: {}\nbudget: {task: , round: {}, spawn: {}}\n",
 	} {
 		if c, err := configured(t, text); err != nil || !reflect.DeepEqual(c, unset()) {
 			t.Errorf("%q: %+v, %v", text, c, err)
@@ -274,6 +280,8 @@ func FuzzConfig(f *testing.F) {
 	f.Add("? {a: b}\n: c\n--- !!map\n<<: *x\n")
 	f.Add("plugins: {a: {b: 2001-01-01, c: !!binary aGk=, d: .inf}}\nphases: !!set {design}\n")
 	f.Add("\"\\xff\": \x00\n")
+	f.Add("spawn: &s {retries: 0, agents: {a: *s, b: {fallback_on_error: [c], adapter: exec}}, command: [x]}\n")
+	f.Add("budget: {task: {rounds: 3, time: 1h, tokens: 5, dollars: 0.000001}, spawn: {tokens: 5, dollars: 1e3}}\neconomy: off\n")
 	dir := f.TempDir()
 	path := filepath.Join(dir, project.ConfigFile)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -294,5 +302,7 @@ func FuzzConfig(f *testing.F) {
 		if v := c.Verify; v != nil && (strings.TrimSpace(v.Command) == "" || v.Runs < 1 || v.Runs > 10 || v.Timeout < time.Second || v.Timeout > 2*time.Hour) {
 			t.Errorf("got %+v", v)
 		}
+		holdSpawn(t, c.Spawn)
+		holdBudget(t, c.Budget)
 	})
 }

@@ -5,28 +5,34 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
+	"path"
+	"slices"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/folder"
 )
 
 // CodeInitExists: there is a switchyard.yaml already, and it is another one than
 // would be written.
 const CodeInitExists fault.Code = "init-exists"
 
-// ignoreFile keeps the state out of version control, itself included.
+// ignoreFile keeps the state out of version control, and what people write beside
+// it in: the agents, the prompts and itself. So a clone keeps its state out, too.
 const (
 	ignoreFile = StateDir + "/.gitignore"
-	ignoreText = "*\n"
+	ignoreText = "/*\n!/.gitignore\n!/agents/\n!/prompts/\n"
 )
 
 // Init makes the folder dir a project's root, wherever the root of a folder above
 // it may be: it creates switchyard.yaml, with every key that s leaves out as a
-// comment, and .switchyard/.gitignore. It returns the paths of the files that it
-// created, relative to dir.
+// comment, .switchyard/.gitignore, and files. These have their content by their
+// paths, relative to dir, with slashes and in one folder below .switchyard. It
+// returns the paths of the files that it created.
 //
 // It replaces nothing, and it can be repeated: who was stopped half-way, or whose
-// clone lacks the state, gets what is missing, and where nothing is, nothing
+// clone lacks some, gets what is missing, and where nothing is, nothing
 // happens. Each file is there as a whole or not at all.
 //
 // # Errors
@@ -35,7 +41,7 @@ const (
 // says. CodeConfig where s is no valid
 // configuration, and CodeUnwritable. What was created before an error is returned
 // with it.
-func Init(ctx context.Context, dir string, s Settings) (created []string, err error) {
+func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) (created []string, err error) {
 	text := []byte(s.template())
 	if _, err := parseConfig(text, max(s.MaxRounds, 1)); err != nil {
 		return nil, err
@@ -52,17 +58,32 @@ func Init(ctx context.Context, dir string, s Settings) (created []string, err er
 	if state == another && !s.none() {
 		return nil, initExists()
 	}
-	switch made, err := makeIgnored(root); {
+	if err := makeFolder(root, StateDir); err != nil {
+		return nil, err
+	}
+	// First, so that nobody sees state that is not ignored.
+	switch made, err := makeFile(root, ignoreFile, []byte(ignoreText)); {
 	case err != nil:
 		return nil, err
 	case made:
 		created = append(created, ignoreFile)
 	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := makeFolder(root, path.Dir(name)); err != nil {
+			return created, err
+		}
+		switch made, err := makeFile(root, name, files[name]); {
+		case err != nil:
+			return created, err
+		case made:
+			created = append(created, name)
+		}
+	}
 	if state != missing {
 		return created, nil
 	}
-	// The draft is best kept where a killed process's leftovers are ignored.
-	switch err := create(root, StateDir, ConfigFile, text); {
+	// The configuration comes last: where it is, all the rest has been.
+	switch err := folder.Create(root, StateDir, ConfigFile, text, newFile); {
 	case errors.Is(err, fs.ErrExist):
 		// Somebody was faster; what they wrote decides.
 		state, err := compare(ctx, root, dir, text)
@@ -102,31 +123,34 @@ func compare(ctx context.Context, root *os.Root, dir string, text []byte) (prese
 	return another, nil // A link, a folder, or what cannot be read is so, too.
 }
 
-// makeIgnored creates the folder of the state and its .gitignore, and reports
-// whether it did.
-func makeIgnored(root *os.Root) (bool, error) {
-	err := root.Mkdir(StateDir, 0o700)
+// makeFolder creates a folder, unless it is there.
+func makeFolder(root *os.Root, name string) error {
+	// This takes no link. The ledger refuses one in place of its folder, so it must
+	// not be filled here; nor must what another folder has be taken for this
+	// project's.
+	made, err := folder.MakeIn(root, name)
 	if err == nil {
-		err = flushFolder(root, ".")
+		err = made.Close()
 	}
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return false, unwritable(StateDir, err)
+	if err != nil {
+		return unwritable(name, err)
 	}
-	// The ledger refuses a link in its place, so it must not be filled here.
-	if info, err := root.Lstat(StateDir); err != nil {
-		return false, unwritable(StateDir, err)
-	} else if !info.IsDir() {
-		return false, unwritable(StateDir, errors.New("not a folder"))
-	}
-	if _, err := root.Lstat(ignoreFile); err == nil {
+	return nil
+}
+
+// makeFile creates a file below the state's folder, unless something of the name is
+// there, and reports whether it did.
+func makeFile(root *os.Root, name string, data []byte) (bool, error) {
+	if _, err := root.Lstat(name); err == nil {
 		return false, nil
 	}
-	err = create(root, StateDir, ignoreFile, []byte(ignoreText))
+	// The draft is best kept where a killed process's leftovers are ignored.
+	err := folder.Create(root, StateDir, name, data, newFile)
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil
 	}
 	if err != nil {
-		return false, unwritable(ignoreFile, err)
+		return false, unwritable(name, err)
 	}
 	return true, nil
 }

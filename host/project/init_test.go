@@ -3,6 +3,7 @@ package project_test
 import (
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -15,11 +16,22 @@ import (
 	"github.com/switchyard-dev/switchyard/host/project"
 )
 
-var both = []string{".switchyard/.gitignore", "switchyard.yaml"}
+// given are files that init is to write.
+func given() map[string][]byte {
+	return map[string][]byte{".switchyard/agents/b.md": []byte("second\n"), ".switchyard/agents/a.md": []byte("first\n"), ".switchyard/prompts/c.md": {}}
+}
+
+// all is what init creates, in its order.
+var all = []string{".switchyard/.gitignore", ".switchyard/agents/a.md", ".switchyard/agents/b.md", ".switchyard/prompts/c.md", "switchyard.yaml"}
+
+// besides returns all without some.
+func besides(some ...string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(name string) bool { return slices.Contains(some, name) })
+}
 
 func initialised(t *testing.T, dir string, s project.Settings) []string {
 	t.Helper()
-	created, err := project.Init(t.Context(), dir, s)
+	created, err := project.Init(t.Context(), dir, s, given())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,11 +63,13 @@ func uncommented(text string) string {
 
 func TestInitMakesAProject(t *testing.T) {
 	dir := t.TempDir()
-	if created := initialised(t, dir, project.Settings{}); !slices.Equal(created, both) {
+	if created := initialised(t, dir, project.Settings{}); !slices.Equal(created, all) {
 		t.Errorf("created %v", created)
 	}
-	if got := fileIn(t, dir, ".switchyard/.gitignore"); got != "*\n" {
-		t.Errorf(".gitignore holds %q", got)
+	for name, data := range given() {
+		if got := fileIn(t, dir, name); got != string(data) {
+			t.Errorf("%s holds %q", name, got)
+		}
 	}
 	if info, err := os.Stat(filepath.Join(dir, ".switchyard")); err != nil || info.Mode() != fs.ModeDir|0o700 {
 		t.Errorf("the state's folder is %v, %v", info.Mode(), err)
@@ -63,9 +77,9 @@ func TestInitMakesAProject(t *testing.T) {
 	if c := configOf(t, dir); !reflect.DeepEqual(c, unset()) {
 		t.Errorf("a new configuration sets %+v", c)
 	}
-	for _, name := range []string{".", ".switchyard"} {
+	for name, n := range map[string]int{".": 2, ".switchyard": 3, ".switchyard/agents": 2, ".switchyard/prompts": 1} {
 		files, err := os.ReadDir(filepath.Join(dir, name))
-		if err != nil || len(files) > 2 || name != "." && len(files) != 1 {
+		if err != nil || len(files) != n {
 			t.Errorf("%s holds %v, %v", name, files, err)
 		}
 	}
@@ -132,7 +146,7 @@ func TestInitWritesSettings(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, wrong := range []project.Settings{{MaxRounds: -1}, {Researchers: 6}, {Phases: []string{"review"}}, {Phases: []string{"tests", "design"}}} {
-		if created, err := project.Init(t.Context(), dir, wrong); fault.CodeOf(err) != project.CodeConfig || len(created) > 0 {
+		if created, err := project.Init(t.Context(), dir, wrong, given()); fault.CodeOf(err) != project.CodeConfig || len(created) > 0 {
 			t.Errorf("%+v: %v, %v", wrong, created, err)
 		}
 	}
@@ -164,23 +178,26 @@ func TestInitGoesOnWhereItStopped(t *testing.T) {
 		created []string
 		code    fault.Code
 	}{
-		"the folder alone":           {map[string]string{".switchyard/ledger.db": "x"}, settings, both, ""},
-		"a draft was left":           {map[string]string{".switchyard/.switchyard.yaml.0": "x"}, settings, both, ""},
-		"no configuration":           {map[string]string{".switchyard/.gitignore": "*\n"}, settings, both[1:], ""},
-		"an own .gitignore":          {map[string]string{".switchyard/.gitignore": "ledger.db\n"}, settings, both[1:], ""},
-		"all of it":                  {map[string]string{".switchyard/.gitignore": "*\n", "switchyard.yaml": written}, settings, nil, ""},
-		"no state":                   {map[string]string{"switchyard.yaml": written}, settings, both[:1], ""},
-		"a clone":                    {map[string]string{"switchyard.yaml": "max_rounds: 9\n"}, project.Settings{}, both[:1], ""},
-		"a clone, and settings":      {map[string]string{"switchyard.yaml": "max_rounds: 9\n"}, settings, nil, project.CodeInitExists},
-		"another configuration":      {map[string]string{".switchyard/.gitignore": "*\n", "switchyard.yaml": "max_rounds: 9\n"}, project.Settings{}, nil, ""},
-		"a configuration of an init": {map[string]string{".switchyard/.gitignore": "*\n", "switchyard.yaml": written}, project.Settings{}, nil, ""},
+		"the folder alone":           {map[string]string{".switchyard/ledger.db": "x"}, settings, all, ""},
+		"a draft was left":           {map[string]string{".switchyard/.switchyard.yaml.0": "x", ".switchyard/.a.md.0": "x"}, settings, all, ""},
+		"the .gitignore alone":       {map[string]string{all[0]: "*\n"}, settings, all[1:], ""},
+		"an own .gitignore":          {map[string]string{all[0]: "ledger.db\n"}, settings, all[1:], ""},
+		"an own agent":               {map[string]string{all[1]: "mine"}, settings, besides(all[1]), ""},
+		"an empty agent":             {map[string]string{all[2]: ""}, settings, besides(all[2]), ""},
+		"no configuration":           {map[string]string{all[0]: "*\n", all[1]: "", all[2]: "", all[3]: ""}, settings, all[4:], ""},
+		"all of it":                  {map[string]string{all[0]: "*\n", all[1]: "", all[2]: "", all[3]: "", all[4]: written}, settings, nil, ""},
+		"no state":                   {map[string]string{all[4]: written}, settings, all[:4], ""},
+		"a clone":                    {map[string]string{all[4]: "max_rounds: 9\n"}, project.Settings{}, all[:4], ""},
+		"a clone, and settings":      {map[string]string{all[4]: "max_rounds: 9\n"}, settings, nil, project.CodeInitExists},
+		"another configuration":      {map[string]string{all[0]: "*\n", all[4]: "max_rounds: 9\n"}, project.Settings{}, all[1:4], ""},
+		"a configuration of an init": {map[string]string{all[0]: "*\n", all[4]: written}, project.Settings{}, all[1:4], ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			for path, text := range c.files {
 				put(t, dir, path, text)
 			}
-			created, err := project.Init(t.Context(), dir, c.s)
+			created, err := project.Init(t.Context(), dir, c.s, given())
 			if fault.CodeOf(err) != c.code || !slices.Equal(created, c.created) {
 				t.Errorf("got %v, %v", created, err)
 			}
@@ -189,7 +206,7 @@ func TestInitGoesOnWhereItStopped(t *testing.T) {
 					t.Errorf("%s became %q", path, got)
 				}
 			}
-			if again, err := project.Init(t.Context(), dir, c.s); len(again) > 0 || err != nil && fault.CodeOf(err) != project.CodeInitExists {
+			if again, err := project.Init(t.Context(), dir, c.s, given()); len(again) > 0 || err != nil && fault.CodeOf(err) != project.CodeInitExists {
 				t.Errorf("again: %v, %v", again, err)
 			}
 		})
@@ -199,7 +216,7 @@ func TestInitGoesOnWhereItStopped(t *testing.T) {
 func TestInitStaysWhereItIs(t *testing.T) {
 	root := tree(t, "switchyard.yaml", ".switchyard/x", "sub/")
 	dir := filepath.Join(root, "sub")
-	if created := initialised(t, dir, project.Settings{}); !slices.Equal(created, both) {
+	if created := initialised(t, dir, project.Settings{}); !slices.Equal(created, all) {
 		t.Errorf("created %v", created)
 	}
 	if p, err := project.Find(dir); err != nil || p.Root != dir {
@@ -226,21 +243,36 @@ func TestInitFollowsNoLinks(t *testing.T) {
 		if err := make(dir); err != nil {
 			t.Fatal(err)
 		}
-		if created, err := project.Init(t.Context(), dir, project.Settings{}); fault.CodeOf(err) != project.CodeUnwritable || len(created) > 0 {
+		if created, err := project.Init(t.Context(), dir, project.Settings{}, given()); fault.CodeOf(err) != project.CodeUnwritable || len(created) > 0 {
 			t.Errorf("%s: %v, %v", name, created, err)
+		}
+	}
+	for name, target := range map[string]string{"out": outside, "inside": "other"} {
+		dir := t.TempDir()
+		for _, folder := range []string{".switchyard", ".switchyard/other"} {
+			if err := os.Mkdir(filepath.Join(dir, folder), 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Symlink(target, filepath.Join(dir, ".switchyard", "agents")); err != nil {
+			t.Fatal(err)
+		}
+		created, err := project.Init(t.Context(), dir, project.Settings{}, given())
+		if fault.CodeOf(err) != project.CodeUnwritable || !slices.Equal(created, all[:1]) {
+			t.Errorf("agents is a link %s: %v, %v", name, created, err)
 		}
 	}
 	dir := t.TempDir()
 	if err := os.Symlink(filepath.Join(outside, "new.yaml"), filepath.Join(dir, project.ConfigFile)); err != nil {
 		t.Fatal(err)
 	}
-	if created, err := project.Init(t.Context(), dir, project.Settings{MaxRounds: 3}); fault.CodeOf(err) != project.CodeInitExists || len(created) > 0 {
+	if created, err := project.Init(t.Context(), dir, project.Settings{MaxRounds: 3}, given()); fault.CodeOf(err) != project.CodeInitExists || len(created) > 0 {
 		t.Errorf("dangling link: %v, %v", created, err)
 	}
 	if files, err := os.ReadDir(outside); err != nil || len(files) > 0 {
 		t.Errorf("outside are %v, %v", files, err)
 	}
-	if _, err := project.Init(t.Context(), filepath.Join(dir, "none"), project.Settings{}); fault.CodeOf(err) != project.CodeUnwritable {
+	if _, err := project.Init(t.Context(), filepath.Join(dir, "none"), project.Settings{}, given()); fault.CodeOf(err) != project.CodeUnwritable {
 		t.Errorf("no folder: %v", err)
 	}
 }
@@ -249,22 +281,56 @@ func TestInitFollowsNoLinks(t *testing.T) {
 func TestInitAtTheSameTime(t *testing.T) {
 	dir := t.TempDir()
 	var mu sync.Mutex
-	var all []string
+	var made []string
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			created, err := project.Init(t.Context(), dir, project.Settings{Researchers: 2})
+			created, err := project.Init(t.Context(), dir, project.Settings{Researchers: 2}, given())
 			if err != nil {
 				t.Error(err)
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			all = append(all, created...)
+			made = append(made, created...)
 		})
 	}
 	wg.Wait()
-	slices.Sort(all)
-	if !slices.Equal(all, both) {
-		t.Errorf("created %v", all)
+	slices.Sort(made)
+	if !slices.Equal(made, all) {
+		t.Errorf("created %v", made)
+	}
+}
+
+// TestInitIgnoresStateAlone asks git itself.
+func TestInitIgnoresStateAlone(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("there is no git to ask")
+	}
+	dir := t.TempDir()
+	initialised(t, dir, project.Settings{})
+	run := func(args ...string) string {
+		cmd := exec.CommandContext(t.Context(), git, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	for _, name := range []string{"ledger.db", "ledger.db-wal", ".a.md.00ff", "run/agents/x"} {
+		full := filepath.Join(dir, ".switchyard", filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(full), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(full, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("init", "--quiet")
+	seen := strings.Fields(run("ls-files", "--others", "--exclude-standard"))
+	if !slices.Equal(seen, all) {
+		t.Errorf("git sees %v", seen)
 	}
 }

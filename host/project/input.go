@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/folder"
 )
 
 // The codes of a file that cannot be used.
@@ -137,7 +137,7 @@ func (p Project) inside(full string) (string, bool) {
 	if rel, err := filepath.Rel(p.Root, full); err == nil && filepath.IsLocal(rel) {
 		return rel, true
 	}
-	folder, err := filepath.EvalSymlinks(filepath.Dir(full))
+	dir, err := filepath.EvalSymlinks(filepath.Dir(full))
 	if err != nil {
 		return "", false
 	}
@@ -145,7 +145,7 @@ func (p Project) inside(full string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	rel, err := filepath.Rel(root, filepath.Join(folder, filepath.Base(full)))
+	rel, err := filepath.Rel(root, filepath.Join(dir, filepath.Base(full)))
 	return rel, err == nil && filepath.IsLocal(rel)
 }
 
@@ -160,26 +160,14 @@ func (p Project) open(path string) (*os.File, error) {
 		return nil, err
 	}
 	defer root.Close()
-	// Not blocking keeps a planted named pipe from stopping us for ever.
-	f, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("not a regular file")
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return folder.Follow(root, rel)
 }
 
 // unusable gives an error of the file system its code. It names the path as
 // the user wrote it.
 func unusable(path string, err error) error {
 	var code fault.Code
-	what := reason(err)
+	what := folder.Reason(err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		code = CodeNotFound

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/folder"
 )
 
 // LockFile pins the plugins that the project brings along.
@@ -108,7 +109,7 @@ func (p Project) WriteLock(lock Lock) error {
 		return unwritable(LockFile, err)
 	}
 	defer root.Close()
-	if err := replace(root, LockFile, text.Bytes(), nil); err != nil {
+	if err := folder.Replace(root, LockFile, text.Bytes(), newFile); err != nil {
 		return unwritable(LockFile, err)
 	}
 	return nil

@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
-	"syscall"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/folder"
 )
 
 // MarkerFile is where people read where a project stands.
@@ -47,7 +47,7 @@ func (p Project) Mark(task, text string) error {
 	}
 	root, err := os.OpenRoot(p.Root)
 	if err != nil {
-		return markerUnwritable(err)
+		return markerFault(err)
 	}
 	defer root.Close()
 	old, info, err := readMarker(root)
@@ -63,7 +63,7 @@ func (p Project) Mark(task, text string) error {
 		return nil
 	}
 	if err := changed.write(root, info); err != nil {
-		return markerUnwritable(err)
+		return markerFault(err)
 	}
 	return nil
 }
@@ -75,10 +75,10 @@ func (p page) write(root *os.Root, info fs.FileInfo) error {
 		return errTooLarge
 	}
 	if info == nil {
-		return create(root, ".", MarkerFile, []byte(p.text))
+		return folder.Create(root, ".", MarkerFile, []byte(p.text), newFile)
 	}
 	// Replacing a file needs no right to write it. Who made it read-only means it.
-	f, err := root.OpenFile(MarkerFile, os.O_RDWR|syscall.O_NONBLOCK, 0)
+	f, err := folder.OpenFile(root, MarkerFile, os.O_RDWR)
 	if err != nil {
 		return err
 	}
@@ -86,43 +86,34 @@ func (p page) write(root *os.Root, info fs.FileInfo) error {
 		return err
 	}
 	if !p.exists {
-		return errors.Join(root.Remove(MarkerFile), flushFolder(root, "."))
+		return errors.Join(root.Remove(MarkerFile), folder.Flush(root, "."))
 	}
-	return replace(root, MarkerFile, []byte(p.text), info)
+	return folder.ReplaceLike(root, MarkerFile, []byte(p.text), info)
 }
 
 // readMarker returns the file's content and what kind of file it is, nil where
 // there is none.
 func readMarker(root *os.Root) ([]byte, fs.FileInfo, error) {
-	named, err := root.Lstat(MarkerFile)
+	f, err := folder.OpenFile(root, MarkerFile, os.O_RDONLY)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, nil
 	case err != nil:
-		return nil, nil, markerUnwritable(err)
-	case !named.Mode().IsRegular():
-		return nil, nil, markerUnsafe("not a regular file")
-	}
-	f, err := root.OpenFile(MarkerFile, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, nil, markerUnwritable(err)
+		return nil, nil, markerFault(err)
 	}
 	defer f.Close()
-	opened, err := f.Stat()
-	switch {
-	case err != nil:
-		return nil, nil, markerUnwritable(err)
-	case !os.SameFile(named, opened):
-		return nil, nil, markerUnsafe("replaced while it was opened")
+	info, err := f.Stat()
+	if err != nil {
+		return nil, nil, markerFault(err)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxMarker+1))
 	if err == nil && len(data) > maxMarker {
 		err = errTooLarge
 	}
 	if err != nil {
-		return nil, nil, markerUnwritable(err)
+		return nil, nil, markerFault(err)
 	}
-	return data, opened, nil
+	return data, info, nil
 }
 
 var errTooLarge = errors.New("larger than 4 MiB")
@@ -131,6 +122,10 @@ func markerUnsafe(format string, args ...any) error {
 	return fault.New(CodeMarkerUnsafe, MarkerFile+": "+format, args...).With("path", MarkerFile)
 }
 
-func markerUnwritable(err error) error {
-	return fault.New(CodeMarkerUnwritable, "%s: %w", MarkerFile, reason(err)).With("path", MarkerFile)
+// markerFault gives an error of STATE.md its code.
+func markerFault(err error) error {
+	if errors.Is(err, folder.ErrNoFile) || errors.Is(err, folder.ErrReplaced) {
+		return markerUnsafe("%w", err)
+	}
+	return fault.New(CodeMarkerUnwritable, "%s: %w", MarkerFile, folder.Reason(err)).With("path", MarkerFile)
 }

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/switchyard-dev/switchyard/host/folder"
 )
 
 // The names that mark a project's root.
@@ -34,13 +36,11 @@ func Find(dir string) (Project, error) {
 		return Project{}, err
 	}
 	info, err := os.Stat(dir)
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pathErr.Err
-	} else if err == nil && !info.IsDir() {
-		err = errors.New("not a folder")
+	if err == nil && !info.IsDir() {
+		err = folder.ErrNoFolder
 	}
 	if err != nil {
-		return Project{}, fmt.Errorf("%s: %w", dir, err)
+		return Project{}, fmt.Errorf("%s: %w", dir, folder.Reason(err))
 	}
 	for at := dir; ; at = filepath.Dir(at) {
 		for _, marker := range []string{StateDir, ConfigFile, gitDir} {

@@ -27,6 +27,9 @@ const (
 	defaultTimeout = 10 * time.Minute
 )
 
+// noted is how many problems there are so far.
+func (r *reader) noted() int { return len(r.problems) + r.more }
+
 // verify reads the verification: its command alone, or a mapping.
 func (r *reader) verify(v value) *Verify {
 	result := &Verify{Runs: defaultRuns, Timeout: defaultTimeout}
@@ -70,9 +73,16 @@ func (r *reader) duration(v value, least, most time.Duration, allowed string) ti
 	return d
 }
 
+// agentName is what a name of an agent, or of an adapter, looks like, and agentRule
+// says it in words.
+const (
+	agentName = `^[A-Za-z0-9_-]{1,128}$`
+	agentRule = "1 to 128 letters, digits, _ and -"
+)
+
 // agents reads names of agents. An empty list is an answer too: nobody.
 func (r *reader) agents(v value) []string {
-	return r.names(v, regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`), "1 to 128 letters, digits, _ and -")
+	return r.names(v, regexp.MustCompile(agentName), agentRule)
 }
 
 // tools reads names of tools. Some agents put a server's name or a module's in

@@ -3,14 +3,13 @@ package prompt
 import (
 	"embed"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"strings"
-	"syscall"
 	"unicode/utf8"
+
+	"github.com/switchyard-dev/switchyard/host/folder"
 )
 
 // Folder is where a project's own templates are, relative to its root.
@@ -55,33 +54,14 @@ func content(dir, file string) ([]byte, error) {
 	defer root.Close()
 	// A link that leads nowhere is there, and broken.
 	if _, err := root.Lstat(file); err != nil {
-		return nil, reason(err)
+		return nil, folder.Reason(err)
 	}
-	// Not blocking keeps a planted named pipe from stopping us for ever.
-	f, err := root.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	data, err := folder.Read(root, file, maxTemplate)
 	if err != nil {
 		return nil, hidden(err)
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil {
-		return nil, hidden(err)
-	} else if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxTemplate+1))
-	if err == nil && len(data) > maxTemplate {
-		return nil, fmt.Errorf("larger than %d bytes", maxTemplate)
-	}
-	return data, err
+	return data, nil
 }
 
-// reason is what the file system has to say, without the path that it says it of.
-func reason(err error) error {
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		return pathErr.Err
-	}
-	return err
-}
-
-// hidden is reason for what does not mean that there is no file.
-func hidden(err error) error { return errors.New(reason(err).Error()) }
+// hidden is folder.Reason for what does not mean that there is no file.
+func hidden(err error) error { return errors.New(folder.Reason(err).Error()) }

@@ -42,6 +42,7 @@ func (s State) exist() State {
 func (s State) enter(round int) State {
 	s.Round, s.Phase, s.Manual, s.Kept = round, "", false, 0
 	s.Stamps, s.Searches, s.Verified, s.Evidence = nil, nil, nil, nil
+	s.Runs, s.Spent.Round = s.Open(), Amount{}
 	return s
 }
 
@@ -54,7 +55,7 @@ func (s State) spend() State {
 // redraft is what another draft makes of the evidence about the one before:
 // neither a verification nor a critic has seen it.
 func (s State) redraft() State {
-	s.Verified, s.Stamps = nil, used(s.Stamps, AgentCritic)
+	s.Verified, s.Stamps, s.Runs = nil, used(s.Stamps, AgentCritic), outdated(s.Runs, RoleCritic)
 	if s.Phase == Draft || s.Phase == Review {
 		s.Phase = Start
 	}
@@ -79,6 +80,15 @@ func used(stamps []Stamp, agent string) []Stamp {
 		stamps[i].Used = stamps[i].Used || agent == "" || stamps[i].Agent == agent
 	}
 	return stamps
+}
+
+// outdated returns runs of which those in a role, "" for all, have become stale.
+func outdated(runs []Run, role Role) []Run {
+	runs = slices.Clone(runs)
+	for i := range runs {
+		runs[i].Stale = runs[i].Stale || role == "" || runs[i].Role == role
+	}
+	return runs
 }
 
 // renew lets the work begin anew in a round.
@@ -212,6 +222,7 @@ func (e Decided) apply(s State) (State, error) {
 	} else {
 		// The round goes on, and knows the reports that it had.
 		s.Evidence = union(s.Evidence, e.Evidence)
+		s.Runs = outdated(s.Runs, "")
 		if e.DestinationKind != kindTerminal {
 			s.Kept++
 		}
@@ -332,6 +343,8 @@ func (e Imported) apply(s State) (State, error) {
 	s = State{
 		Round: e.Round, MaxRounds: e.MaxRounds, Raised: e.Raised, Status: Open, Memory: Memory{Fresh: 1},
 		Violations: e.Violations, Overrides: e.Overrides, Verifies: true,
+		// What ran before it was a task has run all the same.
+		Runs: s.Runs, Spent: Spending{Task: s.Spent.Task, Runs: s.Spent.Runs},
 	}
 	if e.FindingCount > 0 {
 		s.Reviews, s.Remaining = 1, e.FindingCount
@@ -343,8 +356,15 @@ func (e Imported) apply(s State) (State, error) {
 }
 
 // Check refuses a state that no sequence of events folds to, as one has that
-// was edited by hand.
+// was edited by hand. One without a status is accepted where it is that of runs
+// outside any task; whether such may be there, the caller knows.
 func (s State) Check() error {
+	if err := s.checkRuns(); err != nil {
+		return err
+	}
+	if s.Status == None && s.Spent.Runs+len(s.Runs) > 0 {
+		return s.checkOutside()
+	}
 	switch {
 	case !slices.Contains(Statuses()[1:], s.Status):
 		return fmt.Errorf("a task that is %q", s.Status)

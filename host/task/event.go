@@ -17,6 +17,9 @@ const (
 	KindAnswered  Kind = "answer-given"
 	KindResumed   Kind = "work-resumed"
 	KindImported  Kind = "task-imported"
+
+	KindSpawnBegun Kind = "spawn-begun"
+	KindSpawnEnded Kind = "spawn-ended"
 )
 
 // Event is something that happened to a task: one of the types of this file.
@@ -54,6 +57,10 @@ func Blank(k Kind) Event {
 		return &Resumed{}
 	case KindImported:
 		return &Imported{}
+	case KindSpawnBegun:
+		return &SpawnBegun{}
+	case KindSpawnEnded:
+		return &SpawnEnded{}
 	default:
 		return nil
 	}
@@ -151,7 +158,7 @@ type Finished struct {
 	Force   *Force   `json:"force,omitzero"`
 }
 
-// Stopped: a person has put the task aside as stuck.
+// Stopped: a person, or Switchyard itself, has put the task aside as stuck.
 type Stopped struct {
 	Stop Stop `json:"stop"`
 	// ForgetCap says that a cap of the task's own ends here.
@@ -191,15 +198,27 @@ type Imported struct {
 	By           string `json:"by"`
 }
 
-func (Started) Kind() Kind   { return KindStarted }
-func (Stamped) Kind() Kind   { return KindStamped }
-func (Searched) Kind() Kind  { return KindSearched }
-func (Prepared) Kind() Kind  { return KindPrepared }
-func (Redrafted) Kind() Kind { return KindRedrafted }
-func (Drafted) Kind() Kind   { return KindDrafted }
-func (Decided) Kind() Kind   { return KindDecided }
-func (Finished) Kind() Kind  { return KindFinished }
-func (Stopped) Kind() Kind   { return KindStopped }
-func (Answered) Kind() Kind  { return KindAnswered }
-func (Resumed) Kind() Kind   { return KindResumed }
-func (Imported) Kind() Kind  { return KindImported }
+// SpawnBegun: agents are about to be run.
+type SpawnBegun struct {
+	Intents []Intent `json:"intents"`
+}
+
+// SpawnEnded: a run has ended, or is known to be lost.
+type SpawnEnded struct {
+	Receipt Receipt `json:"receipt"`
+}
+
+func (Started) Kind() Kind    { return KindStarted }
+func (Stamped) Kind() Kind    { return KindStamped }
+func (Searched) Kind() Kind   { return KindSearched }
+func (Prepared) Kind() Kind   { return KindPrepared }
+func (Redrafted) Kind() Kind  { return KindRedrafted }
+func (Drafted) Kind() Kind    { return KindDrafted }
+func (Decided) Kind() Kind    { return KindDecided }
+func (Finished) Kind() Kind   { return KindFinished }
+func (Stopped) Kind() Kind    { return KindStopped }
+func (Answered) Kind() Kind   { return KindAnswered }
+func (Resumed) Kind() Kind    { return KindResumed }
+func (Imported) Kind() Kind   { return KindImported }
+func (SpawnBegun) Kind() Kind { return KindSpawnBegun }
+func (SpawnEnded) Kind() Kind { return KindSpawnEnded }

@@ -109,6 +109,9 @@ type Verification struct {
 	Output       string `json:"output,omitzero"`
 	OutputDigest string `json:"output_digest,omitzero"`
 	OutputBytes  int64  `json:"output_bytes,omitzero"`
+	// Tree is the digest of the working tree that was verified, "" where nobody
+	// looked.
+	Tree string `json:"tree,omitzero"`
 }
 
 // ViolationKind is how an agent broke rule 9.

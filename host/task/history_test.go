@@ -100,6 +100,27 @@ func ran(agent string) task.Audit {
 	return task.Audit{Agent: agent, Source: task.ByHand, By: "somebody"}
 }
 
+// critic, researcher and byHand are runs to announce.
+func critic(run string) task.Intent {
+	return task.Intent{Run: run, Role: task.RoleCritic, Agent: "critic", Attempt: 1, Adapter: "claude", Why: "first"}
+}
+
+func researcher(run string, index int) task.Intent {
+	return task.Intent{Run: run, Role: task.RoleResearcher, Agent: "researcher", Index: index, Attempt: 1, Adapter: "claude", Why: "first"}
+}
+
+func byHand(run string) task.Intent {
+	return task.Intent{Run: run, Role: task.RoleOther, Agent: "helper", Attempt: 1, Adapter: "exec", Why: "first"}
+}
+
+// spawning announces runs, without any limit.
+func spawning(intents ...task.Intent) task.Reserve { return task.Reserve{Intents: intents} }
+
+// ended closes a run that used nothing.
+func ended(run string) task.Receive {
+	return task.Receive{Receipt: task.Receipt{Run: run, Outcome: "clean"}}
+}
+
 var begin = task.Begin{Query: "build it", Fallback: 3}
 
 var force = &task.Force{Reason: "the network is down", By: "somebody"}

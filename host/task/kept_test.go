@@ -114,6 +114,55 @@ func TestAStateIsBounded(t *testing.T) {
 	refuse(t, s, files, task.CodeTooMany)
 }
 
+func TestRunsAreBounded(t *testing.T) {
+	t.Run("so many are open at a time", func(t *testing.T) {
+		s := do(t, task.State{}, begin, spawning(many(15)...))
+		refuse(t, s, spawning(critic("a"), critic("b")), task.CodeTooMany)
+		s = do(t, s, spawning(critic("a")))
+		err := refuse(t, s, spawning(critic("b")), task.CodeTooMany)
+		if err.Details["limit"] != task.MaxOpenRuns {
+			t.Errorf("details %v", err.Details)
+		}
+		do(t, s, ended("a"), spawning(critic("b")))
+		// Those of the round before use up no less of the machine.
+		refuse(t, decide(t, s, toExecutor), spawning(critic("b")), task.CodeTooMany)
+	})
+	t.Run("outside any task there may be more", func(t *testing.T) {
+		s := do(t, task.State{}, spawning(many(256)...))
+		refuse(t, s, spawning(byHand("a")), task.CodeTooMany)
+		refuse(t, s, spawning(critic("a")), task.CodeTooMany)
+		do(t, s, ended("run-7"), spawning(byHand("a")))
+	})
+	t.Run("a round lists so many", func(t *testing.T) {
+		s := do(t, task.State{}, begin)
+		for i := range 256 {
+			id := fmt.Sprint("run-", i)
+			s = do(t, s, spawning(critic(id)), ended(id))
+		}
+		refuse(t, s, spawning(critic("a")), task.CodeTooMany)
+		do(t, decide(t, s, toExecutor), spawning(critic("a")))
+	})
+	t.Run("outside any task none stays", func(t *testing.T) {
+		s := task.State{}
+		for i := range 300 {
+			id := fmt.Sprint("run-", i)
+			s = do(t, s, spawning(byHand(id)), ended(id))
+		}
+		if len(s.Runs) != 0 || s.Spent.Runs != 300 {
+			t.Errorf("%d runs are kept of %d", len(s.Runs), s.Spent.Runs)
+		}
+	})
+}
+
+// many are runs to announce at once.
+func many(n int) []task.Intent {
+	var intents []task.Intent
+	for i := range n {
+		intents = append(intents, byHand(fmt.Sprint("run-", i)))
+	}
+	return intents
+}
+
 func TestAProjectsCapEndsAtTheHighest(t *testing.T) {
 	s := do(t, task.State{}, task.Begin{Fallback: 100}, task.Halt{})
 	for _, c := range []task.Command{task.Begin{Fallback: 100}, task.Resume{Mode: task.Replan, Fallback: 100}} {
@@ -143,4 +192,51 @@ func TestNamesAreBounded(t *testing.T) {
 	refuse(t, s, files, task.CodeTooLong)
 	run.Run, files.Tests[1] = long[1:], long[1:]
 	do(t, s, run, files)
+	for name, edit := range map[string]func(*task.Intent, string){
+		"run":     func(i *task.Intent, text string) { i.Run = text },
+		"adapter": func(i *task.Intent, text string) { i.Adapter = text },
+		"why":     func(i *task.Intent, text string) { i.Why = text },
+		"prompt":  func(i *task.Intent, text string) { i.Prompt = text },
+		"tree":    func(i *task.Intent, text string) { i.Tree = text },
+	} {
+		t.Run(name, func(t *testing.T) {
+			i := critic("r1")
+			edit(&i, long)
+			refuse(t, s, spawning(i), task.CodeTooLong)
+			edit(&i, long[1:])
+			do(t, s, spawning(i))
+		})
+	}
+	s = do(t, s, spawning(critic("r1")))
+	for name, edit := range map[string]func(*task.Receipt, string){
+		"outcome": func(r *task.Receipt, text string) { r.Outcome = text },
+		"class":   func(r *task.Receipt, text string) { r.Class = text },
+		"report":  func(r *task.Receipt, text string) { r.Report = text },
+		"path":    func(r *task.Receipt, text string) { r.Path = text },
+		"output":  func(r *task.Receipt, text string) { r.Output = text },
+		"trail":   func(r *task.Receipt, text string) { r.Trail = text },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := ended("r1")
+			edit(&c.Receipt, long)
+			refuse(t, s, c, task.CodeTooLong)
+			edit(&c.Receipt, long[1:])
+			do(t, s, c)
+		})
+	}
+}
+
+func TestWhatAnAgentSaysNeverStopsItsReceipt(t *testing.T) {
+	spawn := task.Spawn{PID: 7, Session: "s\xff" + strings.Repeat("x", 2000)}
+	c := ended("r1")
+	c.Reason, c.Model, c.Spawn = strings.Repeat("é", 1000), "m\xff", &spawn
+	s := do(t, task.State{}, spawning(critic("r1")), c)
+	asJSON(t, s)
+	got := s.Runs[0].Receipt
+	if got.Reason != strings.Repeat("é", 512) || got.Model != "m\uFFFD" || len(got.Spawn.Session) != 1024 || !strings.HasPrefix(got.Spawn.Session, "s\uFFFDx") {
+		t.Errorf("%+v", got)
+	}
+	if len(spawn.Session) < 2000 {
+		t.Error("the caller's own was changed")
+	}
 }

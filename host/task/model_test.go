@@ -72,10 +72,22 @@ func (m model) status() task.Status {
 			return task.Open
 		}
 	}
-	if len(m) > 0 {
+	if slices.ContainsFunc(m, happened.makes) {
 		return task.Open
 	}
 	return task.None
+}
+
+// makes says that a step makes a task of what was none. Runs by hand do not.
+func (h happened) makes() bool {
+	switch w := h.what.(type) {
+	case task.Reserve:
+		return slices.ContainsFunc(w.Intents, func(i task.Intent) bool { return i.Role != "other" })
+	case task.Receive:
+		return false
+	default:
+		return true
+	}
 }
 
 func (m model) round() int {
@@ -203,21 +215,29 @@ func (m model) stamps(agent string) int {
 // drafter is whose draft the round is: the executor's where the work began in
 // it, and nobody's where a person took it over.
 func (m model) drafter() string {
-	fresh := 1
 	for i, h := range m {
 		r, resumed := h.what.(task.Resume)
 		if resumed && r.Mode == task.Manual && m[:i+1].round() == m.round() {
 			return ""
 		}
+	}
+	if m.round() == m.fresh() {
+		return "np-executor"
+	}
+	return "np-build-fixer"
+}
+
+// fresh is the round in which the work began, or began anew.
+func (m model) fresh() int {
+	fresh := 1
+	for i, h := range m {
+		r, resumed := h.what.(task.Resume)
 		_, began := h.what.(task.Begin)
 		if h.grew && (began || resumed && (r.Mode == task.Replan || r.Mode == task.Reset)) {
 			fresh = m[:i+1].round()
 		}
 	}
-	if m.round() == fresh {
-		return "np-executor"
-	}
-	return "np-build-fixer"
+	return fresh
 }
 
 // lacks says whether a phase lacks its agent's stamps.

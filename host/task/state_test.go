@@ -53,6 +53,28 @@ func TestCheckRefusesEditedStates(t *testing.T) {
 		"committed, reopened":         {task.Committed, func(s *task.State) { s.Status = task.Open }},
 		"committed after no decision": {task.Committed, func(s *task.State) { s.Last = nil }},
 		"committed out of the blue":   {task.Open, func(s *task.State) { s.Status = task.Committed }},
+		"a run without an id":         {task.Open, func(s *task.State) { s.Runs = []task.Run{{Intent: task.Intent{Round: 1}}} }},
+		"a run twice":                 {task.Open, func(s *task.State) { s.Runs = []task.Run{running("a", 1), running("a", 1)} }},
+		"a run of a later round":      {task.Open, func(s *task.State) { s.Runs = []task.Run{running("a", 2)} }},
+		"a run of round 0":            {task.Open, func(s *task.State) { s.Runs = []task.Run{running("a", 0)} }},
+		"an ended run of old":         {task.Waiting, func(s *task.State) { s.Runs = []task.Run{closed("a", 1, task.Receipt{Run: "a"})} }},
+		"another's receipt":           {task.Open, func(s *task.State) { s.Runs = []task.Run{closed("a", 1, task.Receipt{Run: "b"})} }},
+		"an unknown that is none": {task.Open, func(s *task.State) {
+			s.Runs = []task.Run{closed("a", 1, task.Receipt{Run: "a", Unknown: []string{"ms"}})}
+		}},
+		"a run that gave back": {task.Open, func(s *task.State) {
+			s.Runs = []task.Run{closed("a", 1, task.Receipt{Run: "a", Used: task.Amount{Millis: -1}})}
+		}},
+		"a reserve below zero": {task.Open, func(s *task.State) {
+			s.Runs = []task.Run{running("a", 1)}
+			s.Runs[0].Reserve.Tokens = -1
+		}},
+		"too many runs":           {task.Open, func(s *task.State) { s.Runs = make([]task.Run, 257) }},
+		"spent below zero":        {task.Open, func(s *task.State) { s.Spent.Task.MicroDollars = -1 }},
+		"a round that earned":     {task.Open, func(s *task.State) { s.Spent.Round.Millis = -1 }},
+		"fewer than no runs":      {task.Open, func(s *task.State) { s.Spent.Runs = -1 }},
+		"spent, without a status": {task.Open, func(s *task.State) { s.Status, s.Spent.Runs = task.None, 1 }},
+		"a critic of no task":     {task.None, func(s *task.State) { s.Runs = []task.Run{running("a", 1)} }},
 	} {
 		edited := states[c.from]
 		c.edit(&edited)
@@ -60,6 +82,19 @@ func TestCheckRefusesEditedStates(t *testing.T) {
 			t.Errorf("%s: accepted %+v", name, edited)
 		}
 	}
+}
+
+// running and closed are runs of a critic.
+func running(id string, round int) task.Run {
+	i := critic(id)
+	i.Round = round
+	return task.Run{Intent: i}
+}
+
+func closed(id string, round int, r task.Receipt) task.Run {
+	run := running(id, round)
+	run.Receipt = &r
+	return run
 }
 
 func TestApplyRefusesImpossibleHistories(t *testing.T) {
@@ -96,8 +131,45 @@ func TestApplyRefusesImpossibleHistories(t *testing.T) {
 		"resumed beyond the next round":   {task.Stuck, task.Resumed{Round: 3, MaxRounds: 3, Mode: task.Manual}},
 		"resumed in no known way":         {task.Stuck, task.Resumed{Round: 2, MaxRounds: 3, Mode: "quietly"}},
 		"imported in no round":            {task.None, task.Imported{MaxRounds: 3}},
+		"no run begins":                   {task.Open, task.SpawnBegun{}},
+		"a run of another round begins":   {task.Open, beginning(running("a", 2))},
+		"a run of round 0 begins":         {task.None, beginning(running("a", 0))},
+		"a run without an id begins":      {task.Open, beginning(running("", 1))},
+		"a run begins twice":              {task.Open, beginning(running("a", 1), running("a", 1))},
+		"a run ends that never began":     {task.Open, task.SpawnEnded{Receipt: task.Receipt{Run: "a"}}},
+		"a run begins while waiting":      {task.Waiting, beginning(running("a", 2))},
+		"a run begins while stuck":        {task.Stuck, beginning(running("a", 1))},
+		"a run begins after the commit":   {task.Committed, beginning(running("a", 1))},
 	} {
 		if got, err := task.Apply(states[c.from], c.event); err == nil {
+			t.Errorf("%s: accepted as %+v", name, got)
+		}
+	}
+}
+
+// beginning is the event that runs begin.
+func beginning(runs ...task.Run) task.SpawnBegun {
+	var e task.SpawnBegun
+	for _, r := range runs {
+		e.Intents = append(e.Intents, r.Intent)
+	}
+	return e
+}
+
+func TestApplyRefusesImpossibleRuns(t *testing.T) {
+	s := do(t, task.State{}, begin, spawning(critic("a"), critic("b")), ended("b"))
+	greedy := running("c", 1)
+	greedy.Reserve.MicroDollars = -1
+	for name, e := range map[string]task.Event{
+		"an open run begins again":   beginning(running("a", 1)),
+		"an ended run begins again":  beginning(running("b", 1)),
+		"a reserve below zero":       beginning(greedy),
+		"an ended run ends again":    task.SpawnEnded{Receipt: task.Receipt{Run: "b"}},
+		"a run that gave back":       task.SpawnEnded{Receipt: task.Receipt{Run: "a", Used: task.Amount{Tokens: -1}}},
+		"an unknown that is no part": task.SpawnEnded{Receipt: task.Receipt{Run: "a", Unknown: []string{"time"}}},
+		"the same unknown once more": task.SpawnEnded{Receipt: task.Receipt{Run: "a", Unknown: []string{"tokens", "tokens"}}},
+	} {
+		if got, err := task.Apply(s, e); err == nil {
 			t.Errorf("%s: accepted as %+v", name, got)
 		}
 	}

@@ -26,10 +26,13 @@ var inWords = map[task.Kind]string{
 	task.KindDrafted:   "a draft is done, and its verification is green",
 	task.KindDecided:   "the round is decided",
 	task.KindFinished:  "the task is committed",
-	task.KindStopped:   "a person puts the task aside",
+	task.KindStopped:   "a person, or a budget's end, puts the task aside",
 	task.KindAnswered:  "a question is answered, or its time is over",
 	task.KindResumed:   "a stuck task goes on",
 	task.KindImported:  "the task is taken over from another tool",
+
+	task.KindSpawnBegun: "agents are about to be run",
+	task.KindSpawnEnded: "a run has ended",
 }
 
 // TestTable holds the table of docs/tasks.md against Transition. UPDATE=1
@@ -150,11 +153,20 @@ func TestEveryPair(t *testing.T) {
 		task.KindImported: func(task.State) task.Command {
 			return task.Import{Imported: task.Imported{Source: "other", Round: 1, MaxRounds: 3}}
 		},
+		task.KindSpawnBegun: func(task.State) task.Command { return spawning(critic("r2")) },
+		task.KindSpawnEnded: func(task.State) task.Command { return ended("r1") },
 	}
 	// What each of them would record, for Apply to refuse where it may not be.
 	events := make(map[task.Kind]task.Event)
 	states := standing(t)
 	states[task.Open] = do(t, states[task.Open], ran(task.AgentCritic)) // Something is known of its draft.
+	for status, s := range states {
+		s.Runs = do(t, task.State{}, spawning(byHand("r1"))).Runs // Something runs, whatever the task is.
+		if err := s.Check(); err != nil {
+			t.Fatal(err)
+		}
+		states[status] = s
+	}
 	for _, k := range task.Kinds() {
 		command, ok := commands[k]
 		if !ok {
@@ -203,6 +215,7 @@ func TestForceOpensNoStatus(t *testing.T) {
 		refuse(t, s, task.Redraft{}, code)
 		refuse(t, s, task.Verify{Force: force}, code)
 		refuse(t, s, task.Finish{Force: force}, code)
+		refuse(t, s, spawning(critic("r1")), code)
 		if _, err := task.Enter(s, task.Entry{Fallback: 3, Phases: []task.Phase{task.Review}, Force: force}); fault.CodeOf(err) != code {
 			t.Errorf("a task that is %s enters its round with %v", status, err)
 		}

@@ -49,7 +49,8 @@ const (
 
 // State is where a task stands: the fold of its events. It is bounded: what
 // grows with a task's history is not part of it. The zero State is a task that
-// does not exist yet.
+// does not exist yet. Runs that belong to no task fold like one that never exists:
+// its Status stays None.
 type State struct {
 	// Round is the round that the next decision is about, from 1.
 	Round int `json:"round"`
@@ -99,6 +100,11 @@ type State struct {
 	// Stalled is how many reviews in a row made no progress.
 	Stalled int `json:"stalled_rounds,omitzero"`
 
+	// Runs are the spawns of this round, and those of earlier ones that are
+	// still open, in the order in which they began.
+	Runs  []Run    `json:"spawns,omitzero"`
+	Spent Spending `json:"spent,omitzero"`
+
 	Memory `json:"memory,omitzero"`
 }
 
@@ -126,7 +132,8 @@ type Memory struct {
 type Stop struct {
 	Round  int    `json:"round"`
 	Reason string `json:"reason"`
-	// By is who put it there: a policy, as routing@1.2.0, or a person.
+	// By is who put it there: a policy, as routing@1.2.0, a person, or
+	// BySwitchyard.
 	By string `json:"by"`
 	// FindingCount is how many findings were open.
 	FindingCount int `json:"finding_count"`

@@ -33,7 +33,7 @@ func Statuses() []Status { return []Status{None, Open, Waiting, Stuck, Committed
 func Kinds() []Kind {
 	return []Kind{
 		KindStarted, KindStamped, KindSearched, KindPrepared, KindRedrafted, KindDrafted, KindDecided,
-		KindFinished, KindStopped, KindAnswered, KindResumed, KindImported,
+		KindFinished, KindStopped, KindAnswered, KindResumed, KindImported, KindSpawnBegun, KindSpawnEnded,
 	}
 }
 
@@ -46,7 +46,9 @@ func Transition(s Status, k Kind) fault.Code {
 		return "" // An open task refuses it once its work has begun; see Begin.
 	case KindStamped, KindSearched, KindStopped:
 		return map[Status]fault.Code{Committed: CodeCommitted}[s]
-	case KindPrepared, KindRedrafted, KindDrafted, KindDecided, KindFinished:
+	case KindSpawnEnded:
+		return "" // A run that is not open refuses it; see Receive.
+	case KindPrepared, KindRedrafted, KindDrafted, KindDecided, KindFinished, KindSpawnBegun:
 		return map[Status]fault.Code{Waiting: CodeWaiting, Stuck: CodeStuck, Committed: CodeCommitted}[s]
 	case KindAnswered:
 		return map[Status]fault.Code{None: CodeNotFound, Open: CodeNotWaiting, Stuck: CodeStuck, Committed: CodeCommitted}[s]

@@ -41,6 +41,7 @@ func (w *walk) run() {
 		w.step()
 	}
 	w.refold()
+	w.withoutSpawns()
 	for i, old := range w.snapshots {
 		if text := asJSON(w, old.state); text != old.text {
 			w.Fatalf("state %d changed after it was folded:\n%s\n%s", i, old.text, text)
@@ -50,12 +51,12 @@ func (w *walk) run() {
 
 // step does one thing, most often one that the task's status invites.
 func (w *walk) step() {
-	common := []string{"audit", "look", "halt", "begin", "decide", "prepare", "redraft", "verify", "finish", "reply", "expire", "resume", "import"}
+	common := []string{"audit", "look", "halt", "begin", "decide", "prepare", "redraft", "verify", "finish", "reply", "expire", "resume", "import", "reserve", "receive"}
 	likely := map[task.Status][]string{
-		task.None:      {"begin", "begin", "begin", "audit", "verify", "decide", "import", "import", "halt", "reply", "resume", "finish"},
-		task.Open:      {"audit", "audit", "audit", "look", "prepare", "redraft", "verify", "verify", "verify", "decide", "decide", "decide", "decide", "reply"},
-		task.Waiting:   {"reply", "reply", "reply", "reply", "expire"},
-		task.Stuck:     {"resume", "resume", "resume", "resume", "begin"},
+		task.None:      {"begin", "begin", "begin", "audit", "verify", "decide", "import", "import", "reserve", "reserve", "receive", "halt", "reply", "resume", "finish"},
+		task.Open:      {"audit", "audit", "audit", "look", "prepare", "redraft", "verify", "verify", "verify", "decide", "decide", "decide", "decide", "reply", "reserve", "receive"},
+		task.Waiting:   {"reply", "reply", "reply", "reply", "expire", "receive"},
+		task.Stuck:     {"receive", "resume", "resume", "resume", "resume", "begin"},
 		task.Committed: {"begin", "begin", "begin", "begin"},
 	}[w.model.status()]
 	if w.model.status() == task.Open && len(w.state.Evidence) > 0 {
@@ -110,6 +111,10 @@ func (w *walk) step() {
 		w.expect(c, c, w.model.resume(c))
 	case "import":
 		w.adopt()
+	case "reserve":
+		w.reserve()
+	case "receive":
+		w.receive()
 	}
 }
 
@@ -353,7 +358,11 @@ func (w *walk) compare() {
 	}
 	rounds, own := m.limit()
 	wrong("status", s.Status, m.status())
-	wrong("round", s.Round, m.round())
+	if m.status() == task.None {
+		wrong("round of no task", s.Round, 0)
+	} else {
+		wrong("round", s.Round, m.round())
+	}
 	wrong("phase", s.Phase, m.phaseName())
 	wrong("decisions that kept the round", s.Kept, m.kept())
 	wrong("cap", s.MaxRounds, rounds)
@@ -371,6 +380,7 @@ func (w *walk) compare() {
 	if m.status() == task.Open {
 		wrong("missing for a commit", s.Unready(w.must), m.missing(w.must))
 	}
+	w.compareRuns(wrong)
 	q := m.questions()
 	wrong("has asked", s.Questions != nil, q.asked)
 	if q.asked {
@@ -455,7 +465,8 @@ func TestTasksBehaveLikeTheirModel(t *testing.T) {
 	})
 	for _, what := range []string{
 		"work-begun", "agent-stamped", "search-recorded", "phase-done", "draft-begun", "draft-verified", "round-decided",
-		"work-committed", "work-stopped", "answer-given", "work-resumed", "task-imported",
+		"work-committed", "work-stopped", "answer-given", "work-resumed", "task-imported", "spawn-begun", "spawn-ended",
+		"spawned outside any task", "a receipt of an earlier round", "an ended run is stale",
 		"decided: commit", "decided: executor", "decided: plan-checker", "decided: askuser", "decided: confirm", "decided: stuck", "decided: abandon",
 		"committed by a decision", "committed by its phase", "begun anew", "all answered", "expired", "evidence used up",
 		"report of an earlier decision", "commit on a report that its critic repeats", "advanced, having been kept too often",
@@ -467,6 +478,7 @@ func TestTasksBehaveLikeTheirModel(t *testing.T) {
 		"refused: task-stuck", "refused: task-not-stuck", "refused: task-committed", "refused: round-shifted", "refused: rounds-exhausted",
 		"refused: commit-precondition-missing", "refused: commit-unverified", "refused: evidence-missing", "refused: report-replayed",
 		"refused: agent-invalid", "refused: question-unknown", "refused: question-answered", "refused: question-stale", "refused: answer-invalid",
+		"refused: budget-exhausted", "refused: spawn-run-unknown",
 	} {
 		if !t.Failed() && seen[what] < walks/60 {
 			t.Errorf("%s: reached %d times in %d walks", what, seen[what], walks)

@@ -48,6 +48,32 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
+// TestExcerptHasNoSecrets: neither a whole one nor what a cut leaves of it.
+func TestExcerptHasNoSecrets(t *testing.T) {
+	const key = "sk-ant-api03-0123456789abcdefghijABCDEFGHIJ"
+	pad := func(n int) string { return strings.Repeat("word ", n/5+1)[:n] }
+	for name, text := range map[string]string{
+		"short":               "the key is " + key + "\n",
+		"in the head":         pad(100) + " " + key + " " + pad(5000),
+		"across the head's":   pad(790) + " " + key + " " + pad(5000),
+		"in the tail":         pad(5000) + " " + key + " " + pad(100),
+		"across the tail's":   pad(5000) + " " + key + " " + pad(1180),
+		"in what is left out": pad(2000) + " " + key + " " + pad(3000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := excerpt(t, text)
+			for n := 8; n <= len(key); n++ { // No part of it that could be of use to anybody.
+				if strings.Contains(got, key[len(key)-n:]) || n > 13 && strings.Contains(got, key[:n]) {
+					t.Fatalf("%q shows %d bytes of it", got, n)
+				}
+			}
+			if len(text) > 2000 && !strings.Contains(got, fmt.Sprintf(" of %d bytes are left out here]", len(text))) {
+				t.Errorf("%q does not say that it is cut", got)
+			}
+		})
+	}
+}
+
 func TestExcerptOfLessThanItsSize(t *testing.T) {
 	for _, size := range []int64{1, 2000, 2001, 1 << 40} {
 		if got, err := verify.Excerpt(strings.NewReader(""), size); err != io.ErrUnexpectedEOF || got != "" {

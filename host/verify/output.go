@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/folder"
 )
 
 // The codes of an output file that cannot be used.
@@ -96,30 +97,15 @@ func (o OutputFile) create() (*logFile, error) {
 // folder opens a folder in another one, and creates it for its owner alone where
 // there is none.
 func (o OutputFile) folder(in *os.Root, name string) (*os.Root, error) {
-	if err := in.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	dir, err := folder.MakeIn(in, name)
+	switch {
+	case errors.Is(err, folder.ErrNoFolder), errors.Is(err, folder.ErrReplaced):
+		at := filepath.Join(in.Name(), name)
+		return nil, fault.New(CodeUnsafe, "%s is not a folder", at).With("path", at)
+	case err != nil:
 		return nil, o.failed(err)
-	}
-	seen, err := in.Lstat(name)
-	if err != nil {
-		return nil, o.failed(err)
-	}
-	if !seen.IsDir() {
-		return nil, o.elsewhere(in, name)
-	}
-	dir, err := in.OpenRoot(name)
-	if err != nil {
-		return nil, o.failed(err)
-	}
-	// Opening follows links within the root, so it must have met what we saw.
-	if opened, err := dir.Stat("."); err != nil || !os.SameFile(seen, opened) {
-		return nil, errors.Join(o.elsewhere(in, name), dir.Close())
 	}
 	return dir, nil
-}
-
-func (o OutputFile) elsewhere(in *os.Root, name string) error {
-	at := filepath.Join(in.Name(), name)
-	return fault.New(CodeUnsafe, "%s is not a folder", at).With("path", at)
 }
 
 // close closes the file. What was written is known by then, so nothing can be

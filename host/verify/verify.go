@@ -29,11 +29,13 @@ const (
 // grace is how long a command that has to end may take for it.
 const grace = 2 * time.Second
 
-// CodePlan: the plan has a blank command, no run, or a negative limit.
+// CodePlan: the plan has no Keeper, a blank command, no run, or a negative limit.
 const CodePlan fault.Code = "verify-plan-invalid"
 
 // Plan says what to verify, and how.
 type Plan struct {
+	// Keeper runs the command.
+	Keeper *process.Keeper
 	// Command is a line for the shell: sh, or cmd on Windows. A blank one, which
 	// would verify nothing and succeed, is refused.
 	Command string
@@ -126,6 +128,8 @@ func Run(ctx context.Context, p Plan) (Outcome, error) {
 // complete returns the plan with its defaults, if it is one that can be run.
 func (p Plan) complete() (Plan, error) {
 	switch {
+	case p.Keeper == nil:
+		return p, fault.New(CodePlan, "nobody would look after the verification command")
 	case strings.TrimSpace(p.Command) == "":
 		return p, fault.New(CodePlan, "the verification command is blank")
 	case p.Runs < 1:
@@ -166,7 +170,7 @@ func (p Plan) run(ctx context.Context, log *logFile) ([]RunResult, error) {
 		if err != nil {
 			return nil, err
 		}
-		result, err := process.Run(ctx, spec)
+		result, err := p.Keeper.Run(ctx, spec)
 		if err != nil {
 			return nil, err
 		}

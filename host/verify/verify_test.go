@@ -30,7 +30,11 @@ const tooLong = 5 * time.Second
 // plan is one run of a command in a new project.
 func plan(t testing.TB, command string) verify.Plan {
 	t.Helper()
-	return verify.Plan{Command: command, Runs: 1, Output: verify.OutputFile{Root: t.TempDir(), Task: "T1", Round: 2}}
+	k, err := process.NewKeeper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return verify.Plan{Keeper: k, Command: command, Runs: 1, Output: verify.OutputFile{Root: t.TempDir(), Task: "T1", Round: 2}}
 }
 
 func run(t testing.TB, p verify.Plan) verify.Outcome {
@@ -238,6 +242,7 @@ func wantError(t *testing.T, ctx context.Context, p verify.Plan) error {
 
 func TestPlansThatVerifyNothing(t *testing.T) {
 	for name, change := range map[string]func(*verify.Plan){
+		"no keeper":             func(p *verify.Plan) { p.Keeper = nil },
 		"no command":            func(p *verify.Plan) { p.Command = "" },
 		"blank command":         func(p *verify.Plan) { p.Command = " \t\n" },
 		"no run":                func(p *verify.Plan) { p.Runs = 0 },

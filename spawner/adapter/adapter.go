@@ -76,6 +76,9 @@ func (a *Adapter) Needs() Needs {
 	return n
 }
 
+// SeesTools reports whether this CLI's output tells which tools were used.
+func (a *Adapter) SeesTools() bool { return len(a.rules.tools) > 0 }
+
 // SearchTools lists the tools that search, by the names that this CLI gives them.
 func (a *Adapter) SearchTools() []string { return slices.Clone(a.search) }
 

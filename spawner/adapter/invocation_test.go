@@ -55,7 +55,7 @@ func TestClaudeMayWriteItsReportAlone(t *testing.T) {
 	if got := after(inv.Argv, "--tools"); !slices.Equal(got, []string{"Read,Grep,Glob,Write,WebSearch,WebFetch"}) {
 		t.Errorf("tools %q", got)
 	}
-	if got := after(inv.Argv, "--allowedTools"); !slices.Equal(got, []string{"Edit(//project/.switchyard/report.json)", "WebSearch,WebFetch"}) {
+	if got := after(inv.Argv, "--allowedTools"); !slices.Equal(got, []string{"Read(//project/.switchyard/**)", "Edit(//project/.switchyard/report.json)", "WebSearch,WebFetch"}) {
 		t.Errorf("may use %q", got)
 	}
 	if got := after(inv.Argv, "--permission-mode"); !slices.Equal(got, []string{"dontAsk"}) || !inv.Stdin {

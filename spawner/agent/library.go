@@ -2,8 +2,6 @@ package agent
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -12,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/folder"
 )
 
 // ending is that of a definition's file.
@@ -66,8 +65,8 @@ func (l Library) Find(name string) (Definition, error) {
 		defer root.Close()
 	}
 	for _, name := range names {
-		for _, folder := range folders() {
-			d, found, err := read(root, folder, name)
+		for _, dir := range folders() {
+			d, found, err := read(root, dir, name)
 			if found || err != nil {
 				return d, err
 			}
@@ -86,18 +85,18 @@ func (l Library) open() (*os.Root, error) {
 	}
 	root, err := os.OpenRoot(l.Root)
 	if err != nil {
-		return nil, fault.New(CodeNotFound, "the project's agents cannot be looked for: %w", reason(err))
+		return nil, fault.New(CodeNotFound, "the project's agents cannot be looked for: %w", folder.Reason(err))
 	}
 	return root, nil
 }
 
 // read reads a definition from a folder, and reports whether the folder has one.
-func read(root *os.Root, folder, name string) (Definition, bool, error) {
+func read(root *os.Root, dir, name string) (Definition, bool, error) {
 	if root == nil {
 		return Definition{}, false, nil
 	}
-	file := path.Join(folder, name+ending)
-	data, err := content(root, file)
+	file := path.Join(dir, name+ending)
+	data, err := folder.Read(root, file, maxDefinition)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 		// A link that leads nowhere is there, and broken.
 		if _, err := root.Lstat(file); err != nil {
@@ -105,7 +104,7 @@ func read(root *os.Root, folder, name string) (Definition, bool, error) {
 		}
 	}
 	if err != nil {
-		return Definition{}, true, invalid(name, "%s: %w", file, reason(err)).With("path", file)
+		return Definition{}, true, invalid(name, "%s: %w", file, folder.Reason(err)).With("path", file)
 	}
 	d, err := Parse(name, data)
 	if f, ok := errors.AsType[*fault.Error](err); ok {
@@ -113,36 +112,6 @@ func read(root *os.Root, folder, name string) (Definition, bool, error) {
 	}
 	d.Path = file
 	return d, true, nil
-}
-
-// content reads a file of a project, which anybody may have put there.
-func content(root *os.Root, file string) ([]byte, error) {
-	// Not blocking keeps a planted named pipe from stopping us for ever.
-	f, err := root.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxDefinition+1))
-	if err == nil && len(data) > maxDefinition {
-		err = fmt.Errorf("larger than %d bytes", maxDefinition)
-	}
-	return data, err
-}
-
-// reason is what the file system has to say, without the path that it says it of.
-func reason(err error) error {
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		return pathErr.Err
-	}
-	return err
 }
 
 // Listed is an agent or a module that the name leads to.
@@ -159,8 +128,8 @@ type Listed struct {
 func (l Library) List() []Listed {
 	names := Names()
 	if root, err := l.open(); err == nil && root != nil {
-		for _, folder := range folders() {
-			names = append(names, inFolder(root, folder)...)
+		for _, dir := range folders() {
+			names = append(names, inFolder(root, dir)...)
 		}
 		_ = root.Close() // It was only read.
 	}
@@ -176,8 +145,8 @@ func (l Library) List() []Listed {
 
 // inFolder returns the names of the definitions in a folder. There are none in one
 // that cannot be read: a project need not have it.
-func inFolder(root *os.Root, folder string) []string {
-	f, err := root.Open(folder)
+func inFolder(root *os.Root, dir string) []string {
+	f, err := root.Open(dir)
 	if err != nil {
 		return nil
 	}

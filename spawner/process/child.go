@@ -3,25 +3,18 @@ package process
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"time"
-
-	"github.com/switchyard-dev/switchyard/host/fault"
 )
 
-const (
-	// killTime is how long the hard kill is repeated before the child counts as
-	// lost.
-	killTime = 5 * time.Second
-	// sizeEvery is how often the output's size is looked at.
-	sizeEvery = 25 * time.Millisecond
-	// While descendants are ending, they are looked for in steps that double
-	// between these two.
-	firstLook, lastLook = time.Millisecond, 50 * time.Millisecond
-)
+// While a child is quiet, it is looked at in steps that double between these two;
+// one that writes much is looked at as often as it goes.
+const firstLook, lastLook = time.Millisecond, 25 * time.Millisecond
+
+// much is by how many bytes a busy writer grows between two looks, and what one
+// may still write beyond its limit while it has its grace.
+const much = 256 << 10
 
 // force is how hard to press a child and its descendants to end.
 type force int
@@ -35,59 +28,14 @@ const (
 // child is a process that was started. Each platform knows how to start one, to
 // wait for it and to reach what descends from it.
 type child struct {
-	cmd    *exec.Cmd
-	output *os.File
-	before int64 // the output's size at the start
-	began  time.Time
-	tree   tree
+	cmd   *exec.Cmd
+	files streams
+	began time.Time
+	tree  tree
 
 	exited chan struct{} // closed when the child has ended
 	ended  time.Time     // to be read after exited
 	waited error         // what waiting returned, where it came with the end; to be read after exited
-}
-
-func run(ctx context.Context, s Spec, patience time.Duration) (Result, error) {
-	if err := s.check(); err != nil {
-		return Result{}, err
-	}
-	if ctx.Err() != nil {
-		return Result{}, cancelled(ctx, s)
-	}
-	// Linux signals a child when the thread that started it is gone.
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	c, err := start(s)
-	if err != nil {
-		return Result{}, fault.New(CodeStart, "%s cannot be started: %w", s.Argv[0], err).With("argv0", s.Argv[0])
-	}
-	end, watching := c.watch(ctx, s)
-	state, err := c.finish(s.Grace, patience)
-	if err = errors.Join(watching, err); err != nil {
-		return Result{}, fault.New(CodeLost, "%s was started and is lost: %w", s.Argv[0], err).With("argv0", s.Argv[0])
-	}
-	if end == "" {
-		return Result{}, cancelled(ctx, s)
-	}
-	// What it wrote after the last look counts as well, so that the verdict does
-	// not depend on when we looked.
-	grown, err := c.grown()
-	if err != nil {
-		return Result{}, fault.New(CodeLost, "what %s wrote cannot be measured: %w", s.Argv[0], err).With("argv0", s.Argv[0])
-	}
-	if end == Exited && grown > s.OutputLimit {
-		end = OutputLimit
-	}
-	return Result{
-		ExitCode:    state.ExitCode(),
-		Signal:      signalName(state),
-		End:         end,
-		Duration:    c.ended.Sub(c.began),
-		OutputBytes: grown,
-	}, nil
-}
-
-func cancelled(ctx context.Context, s Spec) error {
-	return fmt.Errorf("run %s: %w", s.Argv[0], context.Cause(ctx))
 }
 
 // start starts the child and a goroutine that waits for its end.
@@ -95,17 +43,19 @@ func start(s Spec) (*child, error) {
 	cmd := exec.Command(s.Argv[0], s.Argv[1:]...)
 	cmd.Dir, cmd.Env = s.Dir, s.Env
 	cmd.Stdout, cmd.Stderr = s.Output, s.Output
-	c := &child{cmd: cmd, output: s.Output, exited: make(chan struct{})}
-	info, err := s.Output.Stat()
+	if s.Errors != nil {
+		cmd.Stderr = s.Errors
+	}
+	if s.Input != nil {
+		cmd.Stdin = s.Input
+	}
+	files, err := measure(s.Output, s.Errors)
 	if err != nil {
 		return nil, err
 	}
-	c.before = info.Size()
-	if err := c.prepare(s); err != nil {
-		return nil, err
-	}
+	c := &child{cmd: cmd, files: files, exited: make(chan struct{})}
 	c.began = time.Now()
-	if err := cmd.Start(); err != nil {
+	if err := c.launch(s); err != nil {
 		return nil, err
 	}
 	go func() {
@@ -116,13 +66,25 @@ func start(s Spec) (*child, error) {
 	return c, nil
 }
 
+// hasExited reports whether the child has ended.
+func (c *child) hasExited() bool {
+	select {
+	case <-c.exited:
+		return true
+	default:
+		return false
+	}
+}
+
 // watch returns when the child has ended or has to be: then it says why, with no
 // End at all when ctx is done.
 func (c *child) watch(ctx context.Context, s Spec) (End, error) {
-	deadline := time.NewTimer(s.Timeout)
+	deadline := time.NewTimer(time.Until(c.began.Add(s.Timeout)))
 	defer deadline.Stop()
-	look := time.NewTicker(sizeEvery)
+	look := time.NewTimer(firstLook)
 	defer look.Stop()
+	var last size
+	changed, pause := time.Now(), firstLook
 	for {
 		select {
 		case <-c.exited:
@@ -132,47 +94,77 @@ func (c *child) watch(ctx context.Context, s Spec) (End, error) {
 		case <-deadline.C:
 			return TimedOut, nil
 		case <-look.C:
-			if grown, err := c.grown(); err != nil || grown > s.OutputLimit {
-				return OutputLimit, err
+		}
+		now, err := c.files.grown()
+		if err != nil || now.sum() > s.OutputLimit {
+			return OutputLimit, err
+		}
+		if s.Watch != nil {
+			if end := s.Watch(); end != "" {
+				return end, nil
 			}
 		}
+		pause = min(2*pause, lastLook)
+		if now.sum() > last.sum()+much {
+			pause = firstLook
+		}
+		if now != last {
+			last, changed = now, time.Now()
+		} else if s.Idle > 0 && time.Since(changed) >= s.Idle {
+			return Idle, nil
+		}
+		c.tidy()
+		look.Reset(pause)
 	}
-}
-
-// grown is by how many bytes the output has grown. A child that cut it short has
-// written nothing.
-func (c *child) grown() (int64, error) {
-	info, err := c.output.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return max(info.Size()-c.before, 0), nil
 }
 
 // finish ends whatever is still there, the child and its descendants, and returns
-// how the child ended. On an error, some of them may be left, and goroutines
-// that wait for the child too.
-func (c *child) finish(grace, patience time.Duration) (*os.ProcessState, error) {
-	gone := !c.press(soft) ||
-		until(grace, func() bool { return !c.press(probe) }) ||
+// how the child ended and by how much its files have grown. On an error, some of
+// them may be left, and goroutines that wait for the child too.
+func (c *child) finish(s Spec, patience time.Duration) (*os.ProcessState, size, error) {
+	gone := !c.press(soft) || c.yields(s) ||
 		until(patience, func() bool { return !c.press(hard) })
 	select {
 	case <-c.exited:
 	case <-time.After(patience):
-		go func() { // If it ends after all, it shall not stay a zombie.
-			<-c.exited
-			_ = c.reap()
-		}()
-		return nil, errors.New("it did not end when it was killed")
-	}
-	err := c.reap()
-	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
-		return nil, err
+		gone = false
 	}
 	if !gone {
-		return nil, errors.New("what it started did not end when it was killed")
+		go c.linger()
+		return nil, size{}, errors.New("it or what it started did not end when it was killed")
 	}
-	return c.cmd.ProcessState, nil
+	err := c.reap()
+	c.forget()
+	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
+		return nil, size{}, err
+	}
+	grown, err := c.files.grown()
+	return c.cmd.ProcessState, grown, err
+}
+
+// linger waits for a child that was given up. If it ends after all, neither it nor an
+// orphan of it shall stay a zombie.
+func (c *child) linger() {
+	<-c.exited
+	until(killTime, func() bool { return !c.press(hard) })
+	_ = c.reap()
+	c.forget()
+}
+
+// yields gives the child and its descendants their grace, and reports whether they
+// ended in it. Who goes on writing loses it: the disk would else fill up meanwhile.
+func (c *child) yields(s Spec) bool {
+	gone := false
+	before, err := c.files.grown()
+	until(s.Grace, func() bool {
+		if gone = !c.press(probe); gone || err != nil {
+			return true
+		}
+		var now size
+		now, err = c.files.grown()
+		return now.sum() > max(before.sum(), s.OutputLimit)+much
+	})
+	return gone
 }
 
 // until asks again and again, at least once, whether something is done, and

@@ -1,6 +1,4 @@
 package process
 
-import "context"
-
-// RunImpatient is Run with no time at all for the hard kill to take effect.
-func RunImpatient(ctx context.Context, s Spec) (Result, error) { return run(ctx, s, 0) }
+// Impatient returns a Keeper that gives a hard kill no time at all to take effect.
+func Impatient() *Keeper { return &Keeper{} }

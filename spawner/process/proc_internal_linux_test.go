@@ -17,14 +17,17 @@ func TestParseStat(t *testing.T) {
 	alive := entry{pid: 42, parent: 7, group: 8, session: 9, start: 123456}
 	dead := alive
 	dead.dead = true
+	seated := alive
+	seated.terminal = true
 	for stat, want := range map[string]entry{
-		"42 (sh)" + after("S", 1):                    alive,
-		"42 ()" + after("R", 1):                      alive,
-		"42 (a b\n) Z 1 1 1 (" + ")" + after("S", 1): alive,
-		"42 (sh)" + after("T", 1):                    alive,
-		"42 (sh)" + after("Z", 1):                    dead,
-		"42 (sh)" + after("X", 0):                    dead,
-		"42 (server)" + after("Z", 5):                alive, // Its first thread has ended.
+		"42 (sh)" + after("S", 1):                                           alive,
+		"42 ()" + after("R", 1):                                             alive,
+		"42 (a b\n) Z 1 1 1 (" + ")" + after("S", 1):                        alive,
+		"42 (sh)" + after("T", 1):                                           alive,
+		"42 (sh)" + after("Z", 1):                                           dead,
+		"42 (sh)" + after("X", 0):                                           dead,
+		"42 (server)" + after("Z", 5):                                       alive, // Its first thread has ended.
+		"42 (sh)" + strings.Replace(after("S", 1), " 9 0 ", " 9 34816 ", 1): seated,
 	} {
 		if got, ok := parseStat([]byte(stat)); !ok || got != want {
 			t.Errorf("%q: got %+v, %v", stat, got, ok)

@@ -3,9 +3,10 @@ package process
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // procDir is where Linux shows the processes.
@@ -16,11 +17,12 @@ const procDir = "/proc"
 type entry struct {
 	pid, parent, group, session int
 	start                       uint64 // in ticks since the machine started
+	terminal                    bool   // it has one
 	dead                        bool   // it has ended, and its parent has not asked how
 }
 
-// running lists the processes that live.
-func running() ([]entry, error) {
+// processes lists all processes, also those that have ended and wait to be reaped.
+func processes() ([]entry, error) {
 	dir, err := os.Open(procDir)
 	if err != nil {
 		return nil, err
@@ -30,12 +32,13 @@ func running() ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []entry
+	all := make([]entry, 0, len(names))
+	buffer := make([]byte, statSize)
 	for _, name := range names {
 		if name[0] < '0' || name[0] > '9' {
 			continue
 		}
-		if e, ok := lookUp(name); ok && !e.dead { // Others have ended meanwhile.
+		if e, ok := read(name, buffer); ok { // Others have ended meanwhile.
 			all = append(all, e)
 		}
 	}
@@ -43,12 +46,24 @@ func running() ([]entry, error) {
 }
 
 // lookUp reads the entry of a process: its number, or "self".
-func lookUp(name string) (entry, bool) {
-	stat, err := os.ReadFile(filepath.Join(procDir, name, "stat"))
+func lookUp(name string) (entry, bool) { return read(name, make([]byte, statSize)) }
+
+// statSize is more than a process's stat can have: some 50 numbers and a short name.
+const statSize = 2048
+
+// read is lookUp with a buffer to use. A look reads the stat of every process of the
+// machine, so it goes straight to the system.
+func read(name string, buffer []byte) (entry, bool) {
+	f, err := unix.Open(procDir+"/"+name+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return entry{}, false
 	}
-	return parseStat(stat)
+	defer unix.Close(f)
+	n, err := unix.Read(f, buffer)
+	if err != nil {
+		return entry{}, false
+	}
+	return parseStat(buffer[:n])
 }
 
 // The places of fields after the name in /proc/PID/stat, as proc_pid_stat(5)
@@ -58,6 +73,7 @@ const (
 	statParent  = 1
 	statGroup   = 2
 	statSession = 3
+	statTTY     = 4
 	statThreads = 17
 	statStart   = 19
 )
@@ -86,6 +102,7 @@ func parseStat(stat []byte) (entry, bool) {
 		group:   number(fields[statGroup]),
 		session: number(fields[statSession]),
 	}
+	e.terminal = number(fields[statTTY]) != 0
 	// A process whose first thread has ended looks dead while the others run.
 	ended := fields[statState][0] == 'Z' || fields[statState][0] == 'X'
 	e.dead = ended && number(fields[statThreads]) <= 1

@@ -4,6 +4,7 @@ package process_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -27,27 +28,77 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(dyingVar); dir != "" {
 		die(dir)
 	}
+	if file := os.Getenv(sweepingVar); file != "" {
+		sweep(file)
+	}
 	goleak.VerifyTestMain(m)
 }
 
-// dyingVar makes a copy of this program run a child in the folder that it names.
-const dyingVar = "PROCESS_TEST_DYING"
+// dyingVar makes a copy of this program run a child in the folder that it names, and
+// scriptVar is what the child does.
+const dyingVar, scriptVar = "PROCESS_TEST_DYING", "PROCESS_TEST_SCRIPT"
+
+// sweepingVar makes a copy of this program sweep the Identity in the file that it
+// names.
+const sweepingVar = "PROCESS_TEST_SWEEPING"
+
+// sweep says what sweeping comes to: the code of its error, if it has one.
+func sweep(file string) {
+	var id process.Identity
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(text, &id)
+	}
+	k, unfit := process.NewKeeper()
+	if err = errors.Join(err, unfit); err == nil {
+		_, err = k.Sweep(context.Background(), id, 0)
+	}
+	fmt.Println(fault.CodeOf(err))
+	os.Exit(0)
+}
 
 func die(dir string) {
-	f, err := os.Create(filepath.Join(dir, "output"))
-	if err == nil {
-		_, err = process.Run(context.Background(), process.Spec{
-			Argv: []string{"sh", "-c", "echo $$ >root; exec sleep 60"}, Dir: dir, Output: f,
-			OutputLimit: 1 << 20, Timeout: time.Minute, Grace: time.Second,
-		})
-	}
-	fmt.Fprintln(os.Stderr, "the child ended first:", err)
+	fmt.Fprintln(os.Stderr, "the child ended first:", runToTheEnd(dir))
 	os.Exit(1)
+}
+
+// runToTheEnd writes down who the child will be before it starts it, and who it is
+// before it waits for it.
+func runToTheEnd(dir string) error {
+	k, err := process.NewKeeper()
+	if err != nil {
+		return err
+	}
+	private := filepath.Join(dir, "private")
+	announced := k.Announce(private)
+	if err := errors.Join(keep(dir, "announced", announced), os.Mkdir(private, 0o700)); err != nil {
+		return err
+	}
+	f, err := os.Create(filepath.Join(private, "output"))
+	if err != nil {
+		return err
+	}
+	_, err = k.Run(context.Background(), process.Spec{
+		Argv: []string{"sh", "-c", os.Getenv(scriptVar)}, Dir: dir, Output: f,
+		OutputLimit: 1 << 20, Timeout: time.Minute, Grace: time.Second, Announced: announced,
+		Started: func(id process.Identity) error { return keep(dir, "identity", id) },
+	})
+	return err
+}
+
+// keep writes an Identity into a file.
+func keep(dir, name string, id process.Identity) error {
+	text, err := json.Marshal(id)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, name), text, 0o600)
 }
 
 // scene is a folder for a child, and a file for its output.
 type scene struct {
 	testing.TB
+	keeper *process.Keeper
 	dir    string
 	output *os.File
 }
@@ -60,7 +111,11 @@ func newScene(t testing.TB) scene {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	return scene{t, dir, f}
+	k, err := process.NewKeeper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return scene{t, k, dir, f}
 }
 
 // spec is that of a shell script, with limits that it should not meet.
@@ -74,7 +129,7 @@ func (s scene) spec(script string) process.Spec {
 func (s scene) run(spec process.Spec) process.Result {
 	s.Helper()
 	began := time.Now()
-	r, err := process.Run(s.Context(), spec)
+	r, err := s.keeper.Run(s.Context(), spec)
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -135,7 +190,10 @@ func TestEnds(t *testing.T) {
 			if got.Duration <= 0 || got.Duration > tooLong {
 				t.Errorf("it lasted %v", got.Duration)
 			}
-			if got.Duration = 0; got != c.want {
+			if got.PID <= 1 {
+				t.Errorf("its number is %d", got.PID)
+			}
+			if got.PID, got.Duration = 0, 0; got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 		})
@@ -271,7 +329,7 @@ func TestCancel(t *testing.T) {
 	why := errors.New("the user had enough")
 	time.AfterFunc(300*time.Millisecond, func() { cancel(why) })
 	began := time.Now()
-	r, err := process.Run(ctx, s.spec("echo $$ >root; sleep 60 & echo $! >grandchild; wait"))
+	r, err := s.keeper.Run(ctx, s.spec("echo $$ >root; sleep 60 & echo $! >grandchild; wait"))
 	if !errors.Is(err, why) || r != (process.Result{}) {
 		t.Errorf("got %+v, %v", r, err)
 	}
@@ -280,7 +338,7 @@ func TestCancel(t *testing.T) {
 	}
 	s.wantGone("root")
 	s.wantGone("grandchild")
-	if _, err := process.Run(ctx, s.spec("echo >ran")); !errors.Is(err, why) {
+	if _, err := s.keeper.Run(ctx, s.spec("echo >ran")); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "ran")); err == nil {
@@ -305,11 +363,12 @@ func TestWhatCannotBeStarted(t *testing.T) {
 		"closed output":   func(s *process.Spec) { s.Output = closed },
 		"no output limit": func(s *process.Spec) { s.OutputLimit = 0 },
 		"no time limit":   func(s *process.Spec) { s.Timeout = 0 },
+		"unsure folder":   func(s *process.Spec) { s.Announced.Folder = "here" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := s.spec("echo it ran")
 			change(&spec)
-			r, err := process.Run(t.Context(), spec)
+			r, err := s.keeper.Run(t.Context(), spec)
 			if fault.CodeOf(err) != process.CodeStart || r != (process.Result{}) {
 				t.Errorf("got %+v, %v", r, err)
 			}
@@ -323,8 +382,12 @@ func TestWhatCannotBeStarted(t *testing.T) {
 func TestLostChild(t *testing.T) {
 	s := newScene(t)
 	spec := s.spec("trap '' TERM; echo $$ >root; while :; do sleep 0.05; done")
-	spec.Timeout, spec.Grace = 100*time.Millisecond, 0
-	r, err := process.RunImpatient(t.Context(), spec)
+	spec.Grace = 0
+	spec.Watch = func() process.End {
+		s.pid("root")
+		return process.TimedOut
+	}
+	r, err := process.Impatient().Run(t.Context(), spec)
 	if fault.CodeOf(err) != process.CodeLost || r != (process.Result{}) {
 		t.Errorf("got %+v, %v", r, err)
 	}
@@ -342,7 +405,7 @@ func TestConcurrentChildrenAreKeptApart(t *testing.T) {
 	long, short := newScene(t), newScene(t)
 	done := make(chan error, 1)
 	go func() {
-		r, err := process.Run(t.Context(), long.spec("echo $$ >root; until [ -e go ]; do sleep 0.01; done; exit 5"))
+		r, err := long.keeper.Run(t.Context(), long.spec("echo $$ >root; until [ -e go ]; do sleep 0.01; done; exit 5"))
 		if err == nil && r.ExitCode != 5 {
 			err = errors.New("the other child was disturbed")
 		}
@@ -357,16 +420,5 @@ func TestConcurrentChildrenAreKeptApart(t *testing.T) {
 	}
 	if err := <-done; err != nil {
 		t.Error(err)
-	}
-}
-
-func BenchmarkRun(b *testing.B) {
-	s := newScene(b)
-	spec := s.spec("")
-	spec.Argv = []string{"true"}
-	for b.Loop() {
-		if r, err := process.Run(b.Context(), spec); err != nil || r.ExitCode != 0 {
-			b.Fatal(r, err)
-		}
 	}
 }

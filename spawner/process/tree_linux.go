@@ -1,40 +1,63 @@
 package process
 
 import (
-	"bytes"
-	"crypto/rand"
+	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
+	"slices"
+	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// markPrefix begins the name of the variable that marks a child. The rest of the
-// name is random, so that a child that runs children of its own has several.
-const markPrefix = "SWITCHYARD_CHILD_"
-
-// tree is what is known of a child's descendants.
+// tree is what is known of a child and of what descends from it. The first three
+// fields are guarded by the house's lock.
 type tree struct {
-	mark  []byte         // in the environment of all that inherited it
-	since uint64         // nobody of the tree started before this
-	seen  map[int]uint64 // who was found, with the time of the start
+	root entry          // the child itself, without a number until it is started
+	id   Identity       // as it was announced: the mark and the folder of all that descend from it
+	seen map[int]uint64 // who was found, with the time of the start
+
+	wait   func() error // takes the exit status, once
+	clean  int          // how many looks in a row found nobody
+	tidied time.Time    // when dead orphans were last looked for
 }
 
-// prepare gives the child a session and a mark. Without a /proc that is ours we
-// could not look for anybody, and start nothing.
-func (c *child) prepare(Spec) error {
-	self, ok := lookUp("self")
-	if !ok || self.pid != os.Getpid() {
-		return fmt.Errorf("%s does not show this process", procDir)
+// tidyEvery is for how long a dead orphan may stay a zombie while a child runs.
+const tidyEvery = time.Second
+
+// launch starts the child in a session of its own, with a mark.
+func (c *child) launch(s Spec) error {
+	c.tree = tree{id: s.Announced, seen: map[int]uint64{}, wait: sync.OnceValue(c.cmd.Wait), tidied: c.began}
+	if c.tree.id.Mark == "" {
+		c.tree.id = announce(s.Announced.Folder)
 	}
-	mark := markPrefix + rand.Text() + "=1"
-	c.tree = tree{mark: []byte(mark), since: self.start, seen: map[int]uint64{}}
-	c.cmd.Env = append(c.cmd.Environ(), mark)
+	c.cmd.Env = append(c.cmd.Environ(), variable(c.tree.id.Mark))
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
+	if err := home.enter(c); err != nil {
+		return err
+	}
+	if err := c.cmd.Start(); err != nil {
+		home.leave(c)
+		return err
+	}
+	// It is there, dead or alive: nobody has taken its exit status.
+	root, ok := lookUp(fmt.Sprint(c.cmd.Process.Pid))
+	if !ok {
+		err := errors.Join(fmt.Errorf("%s does not show it", procDir), c.cmd.Process.Kill())
+		_ = c.reap()
+		home.leave(c)
+		return err
+	}
+	home.settle(c, root)
 	return nil
+}
+
+// identity is that of the child, once it is started.
+func (c *child) identity(Spec) Identity {
+	id := c.tree.id
+	id.PID, id.Start = c.tree.root.pid, c.tree.root.start
+	return id
 }
 
 // await leaves the exit status where it is: until it is taken, nobody else can
@@ -48,61 +71,71 @@ func (c *child) await() error {
 	}
 }
 
-func (c *child) reap() error { return c.cmd.Wait() }
+func (c *child) reap() error { return c.tree.wait() }
+
+// forget gives up the child's place in the house.
+func (c *child) forget() { home.leave(c) }
+
+// tidy now and then reaps dead orphans, which a child may leave without end.
+func (c *child) tidy() {
+	if time.Since(c.tree.tidied) < tidyEvery {
+		return
+	}
+	c.tree.tidied = time.Now()
+	if someoneDied() {
+		home.tidy()
+	}
+}
 
 // press signals the child and all its descendants that live, and reports whether
-// there were any.
+// there may be any. A look can miss one whose parent ends under our eyes, so two in
+// a row have to find nobody, unless the kernel knows that there is nobody at all.
 func (c *child) press(f force) bool {
-	members, err := c.tree.members(c.cmd.Process.Pid)
-	if err != nil {
-		members = nil // The group can still be reached.
+	exited := c.hasExited()
+	if exited {
+		_ = c.reap() // Whoever finishes the child asks for the error.
+		if childless() {
+			return false
+		}
 	}
+	found, err := home.look(c)
+	if err == nil && exited && len(found) == 0 {
+		c.tree.clean++
+		return c.tree.clean < 2
+	}
+	c.tree.clean = 0
 	if f == probe {
-		return err != nil || len(members) > 0
+		return true
 	}
-	// The kernel signals a whole group at once, which no fork can outrun.
-	_ = syscall.Kill(-c.cmd.Process.Pid, f.signal())
-	for _, m := range members {
-		if m.group != c.cmd.Process.Pid {
-			m.signal(f.signal())
+	root := c.cmd.Process.Pid
+	inGroup := func(e entry) bool { return e.group == root }
+	// The kernel signals a whole group at once, which no fork can outrun. Its number
+	// is not used again while it has a member, a dead one included.
+	if !exited || slices.ContainsFunc(found, inGroup) {
+		_ = syscall.Kill(-root, f.signal())
+	}
+	for _, e := range found {
+		if !inGroup(e) {
+			e.signal(f.signal())
 		}
 	}
-	return err != nil || len(members) > 0
+	return true
 }
 
-// members finds who lives of the tree below root. It remembers them: one whose
-// parent is ended first could otherwise not be found again.
-func (t *tree) members(root int) ([]entry, error) {
-	all, err := running()
-	if err != nil {
-		return nil, err
-	}
-	self := os.Getpid()
-	children := make(map[int][]entry)
-	var found []entry
-	for _, e := range all {
-		if e.start < t.since || e.pid == self {
-			continue
-		}
-		start, known := t.seen[e.pid]
-		if e.pid == root || e.group == root || e.session == root || known && start == e.start || t.marks(e.pid) {
-			found = append(found, e)
-		} else {
-			children[e.parent] = append(children[e.parent], e)
+// childless reports whether this program has no child, dead or alive. All who
+// descend from it then have ended: their orphans would be its children.
+func childless() bool {
+	for {
+		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL, nil)
+		if err != unix.EINTR {
+			return err == unix.ECHILD
 		}
 	}
-	for i := 0; i < len(found); i++ { // found grows while it is walked
-		e := found[i]
-		t.seen[e.pid] = e.start
-		found = append(found, children[e.pid]...)
-		delete(children, e.pid)
-	}
-	return found, nil
 }
 
-// marks reports whether a process inherited the tree's mark. One whose
-// environment cannot be read did not, as far as we know.
-func (t *tree) marks(pid int) bool {
-	env, err := os.ReadFile(filepath.Join(procDir, strconv.Itoa(pid), "environ"))
-	return err == nil && bytes.Contains(env, t.mark)
+// someoneDied reports whether a child of this program waits to be reaped.
+func someoneDied() bool {
+	var info unix.Siginfo
+	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL, nil)
+	return err == nil && info.Signo != 0
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -94,18 +93,8 @@ func TestNoZombie(t *testing.T) {
 	spec := s.spec("sleep 60 & wait")
 	spec.Timeout = 50 * time.Millisecond
 	s.run(spec)
-	paths, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil || len(paths) == 0 {
-		t.Fatal(paths, err)
-	}
-	for _, path := range paths {
-		var pid int
-		if _, err := fmt.Sscanf(filepath.Base(path), "%d", &pid); err != nil {
-			t.Fatal(err)
-		}
-		if status(pid, "PPid") == fmt.Sprint(os.Getpid()) && !lives(pid) {
-			t.Errorf("process %d is a zombie", pid)
-		}
+	if found := zombies(t); len(found) > 0 {
+		t.Errorf("zombies are left: %q", found)
 	}
 }
 
@@ -127,7 +116,7 @@ func TestOurOwnDeath(t *testing.T) {
 	s := newScene(t)
 	var complaint bytes.Buffer
 	us := exec.Command(os.Args[0])
-	us.Env = append(os.Environ(), dyingVar+"="+s.dir)
+	us.Env = append(os.Environ(), dyingVar+"="+s.dir, scriptVar+"=echo $$ >root; exec sleep 60")
 	us.Stderr = &complaint
 	if err := us.Start(); err != nil {
 		t.Fatal(err)
@@ -140,7 +129,10 @@ func TestOurOwnDeath(t *testing.T) {
 		t.Fatalf("%v: %s", err, complaint.String())
 	}
 	for range 100 {
-		if !lives(pid) {
+		if !lives(pid) { // It came to us, and no Keeper looks after it.
+			if err := wait(pid); err != nil {
+				t.Error(err)
+			}
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

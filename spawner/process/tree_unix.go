@@ -7,17 +7,15 @@ import "syscall"
 // tree is the child's process group, whose number is the child's.
 type tree struct{}
 
-func (c *child) prepare(Spec) error {
+func (c *child) launch(Spec) error {
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	return nil
+	return c.cmd.Start()
 }
 
 // await takes the exit status, so the number of an empty group is free from then
 // on. Systems hand numbers out in turn, and we use it for no longer than cleaning
 // up takes.
 func (c *child) await() error { return c.cmd.Wait() }
-
-func (c *child) reap() error { return c.waited }
 
 // press signals the group, and reports whether anybody was there. A system that
 // refuses, as macOS does where all of the group are dead, has nobody for us.

@@ -6,6 +6,8 @@ import "strconv"
 type claude struct {
 	speaker
 	stream bool
+	// messages counts the events of the assistant, each a message of its own.
+	messages int
 }
 
 func (c *claude) begin() {
@@ -22,9 +24,14 @@ func (c *claude) message(content map[string]any) {
 	if !c.stream {
 		return
 	}
-	message := c.withModel(map[string]any{"type": "message", "role": "assistant", "content": []any{content}})
-	if c.scenario.Usage != nil {
-		message["usage"] = c.usage()
+	c.messages++
+	message := c.withModel(map[string]any{"type": "message", "id": "msg_" + strconv.Itoa(c.messages), "role": "assistant",
+		"content": []any{content}})
+	if u := c.scenario.Usage; u != nil {
+		if c.messages > 1 {
+			u = &Usage{} // Readers add up what messages used, and the first one had it all.
+		}
+		message["usage"] = u.claude()
 	}
 	c.event(map[string]any{"type": "assistant", "session_id": c.session, "parent_tool_use_id": nil, "message": message}, 0)
 }
@@ -105,7 +112,7 @@ func (c *claude) result(r map[string]any) map[string]any {
 	r["permission_denials"] = denials
 	model := map[string]any{}
 	if u := c.scenario.Usage; u != nil {
-		r["usage"] = c.usage()
+		r["usage"] = u.claude()
 		model["inputTokens"], model["outputTokens"] = u.In-u.Cached, u.Out
 		model["cacheReadInputTokens"], model["cacheCreationInputTokens"] = u.Cached, 0
 	}
@@ -120,8 +127,8 @@ func (c *claude) result(r map[string]any) map[string]any {
 	return r
 }
 
-func (c *claude) usage() map[string]any {
-	u := c.scenario.Usage
+// claude is the usage of tokens as Claude Code tells it.
+func (u *Usage) claude() map[string]any {
 	return map[string]any{"input_tokens": u.In - u.Cached, "output_tokens": u.Out, "cache_read_input_tokens": u.Cached,
 		"cache_creation_input_tokens": 0}
 }

@@ -1,0 +1,51 @@
+package main
+
+// spawnErrors are those of agents that are run: their definitions, their command
+// lines, what may be spent on them, and what is looked at around them.
+func spawnErrors() []errorGroup {
+	return []errorGroup{
+		{"Agents and prompts", []errorEntry{
+			{"agent-name-invalid", "An agent's name has something else in it than letters, digits, _ and -, or is longer than 128.", "give the name alone, without a path or .md"},
+			{"agent-not-found", "Nobody has defined the agent: not the project, and not Switchyard.", "put NAME.md into .switchyard/agents; switchyard doctor lists what there is"},
+			{"agent-empty", "The agent's definition has no text below its front matter.", "write what the agent is to do, or delete the file"},
+			{"agent-invalid-definition", "The agent's definition cannot be read: its front matter is not valid or names another agent, or the file is too large, not UTF-8, or outside the project.", "docs/agents.md has the keys"},
+			{"agent-is-module", "The name is that of a part of another agent's prompt.", "name the agent that uses it: critic"},
+			{"agent-edits", "The agent is meant to edit the working tree, by its name or by a tool that it lists.", "start it yourself; spawn agents that only read and report"},
+			{"prompt-template-invalid", "The project's template of a prompt cannot be read, has an unknown field or an unfinished section, or leaves out what the agent needs.", "docs/agents.md has the fields; without the file ours is used"},
+			{"prompt-value-invalid", "A value at the head of the prompt is empty, or has a line break or an invisible character in it.", "use a temporary folder with a plain name"},
+			{"prompt-too-large", "The prompt would have more than 4 MiB.", "shorten the template or the modules, or give long texts as files to read"},
+			{"research-output-invalid", "A researcher's final message does not hold its answer: one JSON object with decisions, in the form of the agent's definition.", "the other researchers count all the same; docs/agents.md has the form"},
+		}},
+		{"Adapters", []errorEntry{
+			{"adapter-unknown", "There is no adapter of that name; details.known lists those that there are.", "name one of them, or add your own to spawn.adapters in switchyard.yaml"},
+			{"adapter-invalid", "An adapter's file breaks the rules of docs/adapters.md, or cannot be given what this spawn needs; details.problems has each place.", "mend the file; docs/adapters.md has its fields"},
+			{"adapter-repository-settings", "The repository brings settings that the agent's CLI would obey and cannot be told not to.", "remove the file that is named, or choose another adapter"},
+			{"spawn-binary-missing", "The program that an adapter runs is not there.", "install it, name it with SWITCHYARD_<ADAPTER>_BIN, choose another adapter with --adapter, or give the round its --report; switchyard doctor lists the programs"},
+			{"spawn-binary-unusable", "What should be an adapter's program cannot be executed.", "check the path and its permissions; switchyard doctor lists the programs"},
+		}},
+		{"Spawns", []errorEntry{
+			{"round-running", "Another process runs the task's round, with its agents.", "wait for it; switchyard status TASK --wait returns when the task changes"},
+			{"spawn-failed", "The agent ran, and what came of it cannot be used; details.reason says why. Nothing was written but the record.", "details.stderr and .switchyard/spawns.jsonl have what is known; docs/verdict.md has the reasons"},
+			{"spawn-reentrant", "The command runs inside an agent that Switchyard spawned: it can neither spawn agents nor decide.", "leave it to whoever spawned the agent"},
+			{"spawn-depth-exceeded", "The command runs inside as many hooks as there may be, or the environment holds no valid depth.", "call it from outside, or raise NUBOS_PILOT_MAX_HOOK_DEPTH"},
+			{"spawn-locked", "As many spawns of the agent run in the project as may at once.", "wait for one to end, or raise spawn.concurrency in switchyard.yaml"},
+			{"spawn-slot-unusable", "The folder of the slots, a slot or its record cannot be used.", "look at the file that is named in .switchyard/run; if nothing of the agent runs any more, delete it"},
+			{"spawn-path-outside", "The prompt or the output lies neither in the project nor in the folder for temporary files, or a symbolic link leads out of them.", "put the file into the project, or into the folder that TMPDIR names"},
+			{"spawn-base-missing", "The project's folder or the one for temporary files cannot be opened.", "check that the folder exists that TMPDIR names"},
+			{"spawn-prompt-unreadable", "The prompt is not there, is no regular file, is too large or may not be read.", "check the path of --prompt-path"},
+			{"spawn-output-unsafe", "Where the output is to be written there is a symbolic link, a folder or a device, or the state of the project.", "remove it, or name another file"},
+			{"spawn-output-unwritable", "The output's folder is missing, or the output cannot be written.", "make the folder, or make room"},
+			{"spawn-trail-failed", "The record of a spawn cannot be made durable, so that its output is not handed on.", "make room, and check that .switchyard/spawns.jsonl is a file that you can write"},
+			{"spawn-folder-failed", "The private folder of a run cannot be made or used, or it would lie in the project.", "make room in the folder that TMPDIR names, or let TMPDIR name one outside of the project"},
+			{"spawn-job-invalid", "A spawn has no prompt, no adapter or no limit.", "report it: a command never asks for that"},
+			{"spawn-run-unknown", "The task has no such run, or its end is recorded already.", "switchyard status TASK --output json lists the task's runs under spawns"},
+			{"state-file-unwritable", "A file of the state folder cannot be written, as a report or what is handed to the executor.", "make room, and check the permissions of .switchyard"},
+			{"budget-exhausted", "What is left of a budget of the task or its round does not cover what a spawn may use up. The round puts the task aside as stuck.", "raise the budget in switchyard.yaml, then switchyard resume TASK; details.unit says which one"},
+		}},
+		{"The working tree", []errorEntry{
+			{"tree-unreadable", "Something in the working tree or in .git cannot be read, keeps changing, or is damaged, so that nobody can say what an agent changed.", "make it readable, or repair the repository (git fsck), and try again"},
+			{"tree-no-git", "A diff is wanted, and git is not installed or the project is in no repository.", "install git, or run git init in the project"},
+			{"tree-base-unknown", "Git knows no commit of the name that the draft is compared with.", "name a branch, a tag or a commit of this repository"},
+		}},
+	}
+}

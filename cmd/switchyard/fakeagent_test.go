@@ -1,0 +1,301 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+)
+
+// agentCommands are the commands of scripts in which agents are spawned. Such a
+// script has, outside of its project, a folder of its own for temporary files and
+// one for what the fake agent is told and saw.
+func agentCommands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
+	return map[string]func(*testscript.TestScript, bool, []string){
+		"await-calls": awaitCalls,
+		"await-file":  awaitFile,
+		"calls":       wantCalls,
+		"gone":        gone,
+		"play":        play,
+		"record":      recordAt,
+		"unreliable":  unreliable,
+	}
+}
+
+// fakeAgent is the fake agent's program, for all scripts of a test.
+type fakeAgent struct{ program, stages string }
+
+func newFakeAgent(t *testing.T) fakeAgent {
+	t.Helper()
+	return fakeAgent{program: spawntest.Build(t), stages: t.TempDir()}
+}
+
+// enter gives a script its folders. The private folders of spawns must not lie in
+// the project, where they would be changes of its tree.
+func (f fakeAgent) enter(env *testscript.Env) error {
+	stage, err := os.MkdirTemp(f.stages, "")
+	if err != nil {
+		return err
+	}
+	env.Setenv("FAKEAGENT", f.program)
+	env.Setenv("STAGE", stage)
+	env.Setenv("TMPDIR", filepath.Join(stage, "tmp"))
+	return os.Mkdir(filepath.Join(stage, "tmp"), 0o700)
+}
+
+// play puts the fake agent in the place of every agent CLI, and tells it what to
+// play: each argument is a call's scenario, the name of a ready one or a file.
+// Calls count from 1 again, and $PLAYED is their folder.
+//
+//	play scenario...
+func play(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: play scenario...")
+	}
+	var script struct {
+		Calls []jsontext.Value `json:"calls"`
+	}
+	for _, name := range args {
+		call := jsontext.Value(fmt.Sprintf(`{"play": %q}`, name))
+		if strings.HasSuffix(name, ".json") {
+			call = jsontext.Value(ts.ReadFile(name))
+		}
+		script.Calls = append(script.Calls, call)
+	}
+	data, err := json.Marshal(script)
+	ts.Check(err)
+	dir, err := os.MkdirTemp(ts.Getenv("STAGE"), "play-")
+	ts.Check(err)
+	path := filepath.Join(dir, "script.json")
+	ts.Check(os.WriteFile(path, data, 0o600))
+	ts.Setenv(spawntest.ScenarioVariable, path)
+	ts.Setenv("PLAYED", path+".calls")
+	for _, cli := range []string{"CLAUDE", "CODEX", "GEMINI", "OPENCODE", "COPILOT"} {
+		ts.Setenv("SWITCHYARD_"+cli+"_BIN", ts.Getenv("FAKEAGENT"))
+	}
+	// Compiled plugins are none of the project's files either.
+	ts.Setenv(cacheVariable, filepath.Join(ts.Getenv("STAGE"), "cache"))
+}
+
+// played is what the calls since the last play saw.
+func played(ts *testscript.TestScript) []spawntest.Call {
+	calls, err := spawntest.ReadCalls(ts.Getenv("PLAYED"))
+	ts.Check(err)
+	return calls
+}
+
+// wantCalls wants so many calls of the fake agent since the last play.
+//
+//	calls N
+func wantCalls(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: calls N")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if got := len(played(ts)); got != want {
+		ts.Fatalf("the fake agent was called %d times, want %d", got, want)
+	}
+}
+
+// awaitCalls waits until so many calls since the last play have read their prompt.
+//
+//	await-calls N
+func awaitCalls(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await-calls N")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	await(ts, func() bool {
+		calls := played(ts)
+		return len(calls) >= want && !slices.ContainsFunc(calls, func(c spawntest.Call) bool { return len(c.Stdin) == 0 })
+	})
+}
+
+// awaitFile waits until a file is there.
+//
+//	await-file file
+func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await-file file")
+	}
+	await(ts, func() bool {
+		_, err := os.Stat(ts.MkAbs(args[0]))
+		return err == nil
+	})
+}
+
+// await asks until something is so, ten seconds at the most.
+func await(ts *testscript.TestScript, so func() bool) {
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if so() {
+			return
+		}
+	}
+	ts.Fatalf("it has not come")
+}
+
+// gone wants nothing left of any spawn: no process of the fake agent, no child of
+// one, no private folder. With ! it wants something left.
+//
+//	[!] gone
+func gone(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 0 {
+		ts.Fatalf("usage: [!] gone")
+	}
+	left := leftOver(ts)
+	switch {
+	case neg && len(left) == 0:
+		ts.Fatalf("nothing is left")
+	case !neg && len(left) > 0:
+		ts.Fatalf("left over: %s", strings.Join(left, ", "))
+	}
+}
+
+// leftOver names what is left of the script's spawns.
+func leftOver(ts *testscript.TestScript) (left []string) {
+	folders, err := filepath.Glob(filepath.Join(ts.Getenv("STAGE"), "play-*", "script.json.calls"))
+	ts.Check(err)
+	for _, folder := range folders {
+		calls, err := spawntest.ReadCalls(folder)
+		ts.Check(err)
+		for _, c := range calls {
+			for _, pid := range append(c.Children, c.PID) {
+				if fakeRuns(pid) {
+					left = append(left, fmt.Sprintf("process %d", pid))
+				}
+			}
+		}
+	}
+	files, err := os.ReadDir(ts.Getenv("TMPDIR"))
+	ts.Check(err)
+	for _, f := range files {
+		left = append(left, f.Name())
+	}
+	return left
+}
+
+// fakeRuns reports whether a process is there that is the fake agent's program. A
+// number may be another program's by now, where that can be told.
+func fakeRuns(pid int) bool {
+	if runtime.GOOS == "linux" {
+		// It is PID (NAME) STATE; who has ended and was given away to be reaped does
+		// not run.
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		return err == nil && bytes.Contains(stat, []byte(" (fakeagent) ")) && !bytes.Contains(stat, []byte(") Z "))
+	}
+	p, err := os.FindProcess(pid)
+	return err == nil && p.Signal(syscall.Signal(0)) == nil
+}
+
+// records are the lines of the trail.
+func records(ts *testscript.TestScript) []string {
+	text := ts.ReadFile(".switchyard/spawns.jsonl")
+	if !strings.HasSuffix(text, "\n") {
+		ts.Fatalf("the trail ends within a line")
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+// recordAt wants a value, or with ! nothing, at a JSON Pointer into a line of the
+// trail, counted from 1, or from the end where it is negative.
+//
+//	[!] record line pointer [value]
+func recordAt(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: [!] record line pointer [value]")
+	}
+	all := records(ts)
+	n, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if n < 0 {
+		n += len(all) + 1
+	}
+	if n < 1 || n > len(all) {
+		ts.Fatalf("the trail has %d lines", len(all))
+	}
+	path := filepath.Join(ts.Getenv("STAGE"), "record.json")
+	ts.Check(os.WriteFile(path, []byte(all[n-1]), 0o600))
+	jsonAt(ts, neg, append([]string{path}, args[1:]...))
+}
+
+// unreliable runs a task's round and wants its critic's last attempt to count for
+// nothing, with that reason and class (- for none): the task is stuck on a
+// critic-error, explain and the trail say why, and nothing is left behind.
+//
+//	unreliable task reason class [flags...]
+func unreliable(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: unreliable task reason class [flags...]")
+	}
+	task, reason, class := args[0], args[1], strings.TrimPrefix(args[2], "-")
+	run := append([]string{"round", task, "--output", "json", "--exit-code"}, args[3:]...)
+	if status := statusOf(ts, "switchyard", run...); status != decisionExit("stuck") {
+		ts.Fatalf("exit status %d, want that of stuck", status)
+	}
+	type spawn struct {
+		Run     string `json:"run"`
+		Outcome string `json:"outcome"`
+		Reason  string `json:"reason"`
+		Class   string `json:"class"`
+	}
+	type decision struct {
+		NextAction string `json:"next_action"`
+		Stuck      bool   `json:"stuck"`
+		Findings   []struct {
+			Critic, Category, Severity, Remediation string
+		} `json:"findings"`
+		Spawns []spawn `json:"spawns"`
+	}
+	check := func(where string, d decision) string {
+		if d.NextAction != "stuck" || !d.Stuck {
+			ts.Fatalf("%s: the decision is %s", where, d.NextAction)
+		}
+		if len(d.Findings) != 1 || len(d.Spawns) == 0 {
+			ts.Fatalf("%s: there are %d findings and %d spawns", where, len(d.Findings), len(d.Spawns))
+		}
+		f := d.Findings[0]
+		if f.Critic != "spawner" || f.Category != "critic-error" || f.Severity != "fail" || !strings.Contains(f.Remediation, reason) {
+			ts.Fatalf("%s: the finding is %+v", where, f)
+		}
+		last := d.Spawns[len(d.Spawns)-1]
+		if last.Outcome != "critic-error" || last.Reason != reason || last.Class != class {
+			ts.Fatalf("%s: the spawn is %+v", where, last)
+		}
+		return last.Run
+	}
+	var printed decision
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &printed, json.MatchCaseInsensitiveNames(true)))
+	id := check("round", printed)
+	ts.Check(ts.Exec("switchyard", "explain", task, "--output", "json"))
+	var explained struct {
+		Task     struct{ Status string } `json:"task"`
+		Decision decision                `json:"decision"`
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile("stdout")), &explained, json.MatchCaseInsensitiveNames(true)))
+	if explained.Task.Status != "stuck" || check("explain", explained.Decision) != id {
+		ts.Fatalf("the task is %s, and explain tells of another run", explained.Task.Status)
+	}
+	for pointer, want := range map[string]string{"/run_id": id, "/task_id": task, "/outcome": "critic-error", "/reason": reason, "/class": class} {
+		if want == "" {
+			recordAt(ts, true, []string{"-1", pointer})
+			continue
+		}
+		recordAt(ts, false, []string{"-1", pointer, strconv.Quote(want)})
+	}
+	gone(ts, false, nil)
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// progress says who of the spawned agents runs, since when, and with how many
+// tokens so far: on a terminal in a line that changes, elsewhere in a line for
+// each beginning and each end, unless JSON is asked for. Its zero value is ready. It is safe for concurrent
+// use.
+type progress struct {
+	mu   sync.Mutex
+	runs map[string]spawner.Progress
+	// tell says a line, nil where a terminal shows the runs.
+	tell func(format string, args ...any)
+}
+
+// observed shows how agents go that are spawned until done is called; what is the
+// work beside them.
+func (a *app) observed(what string) (done func()) {
+	start := time.Now()
+	if _, ok := a.lively(); !ok && a.output != outputJSON {
+		a.progress.tell = func(format string, args ...any) {
+			fmt.Fprintf(a.err, "switchyard: %s\n", clean(fmt.Sprintf(format, args...)))
+		}
+	}
+	return a.ticking(func() string {
+		if line := a.progress.line(time.Now()); line != "" {
+			return line
+		}
+		return fmt.Sprintf("%s, %d s", what, int(time.Since(start).Seconds()))
+	})
+}
+
+// see takes note of an agent's progress.
+func (p *progress) see(at spawner.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before, known := p.runs[at.Run]
+	if p.runs == nil {
+		p.runs = make(map[string]spawner.Progress)
+	}
+	p.runs[at.Run] = at
+	if at.Phase == spawner.Ended || at.Phase == spawner.Retrying {
+		delete(p.runs, at.Run)
+	}
+	if p.tell == nil {
+		return
+	}
+	switch {
+	case at.Phase == spawner.Queued:
+		p.tell("%s waits for another to end", at.Agent)
+	case at.Phase == spawner.Running && (!known || before.Phase != spawner.Running):
+		p.tell("%s runs%s", who(at), again(at))
+	case at.Phase == spawner.Ended:
+		p.tell("%s ends after %s: %s", who(at), at.Took.Round(10*time.Millisecond), ended(at))
+	case at.Phase == spawner.Retrying:
+		p.tell("%s is tried again in %s", who(at), at.Pause.Round(100*time.Millisecond))
+	}
+}
+
+// line is what a terminal shows, "" while nobody runs.
+func (p *progress) line(now time.Time) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var words []string
+	for _, run := range slices.Sorted(maps.Keys(p.runs)) {
+		at := p.runs[run]
+		text := fmt.Sprintf("%s %d s", who(at), int(now.Sub(at.Since).Seconds()))
+		switch {
+		case at.Phase == spawner.Queued:
+			text = fmt.Sprintf("%s waits for a slot, %d s", at.Agent, int(now.Sub(at.Since).Seconds()))
+		case at.Tokens > 0:
+			text += fmt.Sprintf(", %d tokens", at.Tokens)
+		}
+		words = append(words, text)
+	}
+	return strings.Join(words, " · ")
+}
+
+func who(at spawner.Progress) string { return fmt.Sprintf("%s (%s)", at.Agent, at.Adapter) }
+
+func again(at spawner.Progress) string {
+	if at.Attempt > 1 {
+		return fmt.Sprintf(", attempt %d", at.Attempt)
+	}
+	return ""
+}
+
+func ended(at spawner.Progress) string {
+	text := at.Outcome
+	if at.Reason != "" {
+		text += ", " + at.Reason
+	}
+	if at.Tokens > 0 {
+		text += fmt.Sprintf(", %d tokens", at.Tokens)
+	}
+	return text
+}

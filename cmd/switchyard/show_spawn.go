@@ -1,0 +1,139 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner/verdict"
+)
+
+// agents shows who was run for a decision, and what a round hands on.
+func (p *page) agents(d host.Decision) {
+	if len(d.Spawns) > 0 {
+		p.line("")
+		p.spawns(d.Spawns)
+	}
+	if d.Handoff != "" {
+		p.line("")
+		p.line("hand the executor %s", d.Handoff)
+	}
+	if r := d.Research; r != nil {
+		p.line("")
+		p.line("researched for round %d: %s of %d answered, agreement %s", r.Round, plural(r.K-len(r.Silent), "researcher"), r.K, strconv.FormatFloat(r.AgreementScore, 'f', 3, 64))
+		for _, s := range r.Silent {
+			p.line("  %s %d came to nothing: %s", p.paint(yellow, "researcher"), s.Index, s.Failure)
+		}
+		p.line("  hand the executor %s", r.Path)
+	}
+	if h := d.HandBack; h != nil {
+		p.line("")
+		p.line("run %s yourself", h.Agent)
+		p.line("  prompt: %s", h.PromptPath)
+		p.line("  report: %s", h.ReportPath)
+		for _, f := range h.Failures {
+			p.line("  because %s", f)
+		}
+		p.line("  then:   switchyard round %s --report %s", d.TaskID, h.ReportPath)
+	}
+}
+
+// spawns shows the attempts to run agents.
+func (p *page) spawns(all []host.SpawnSummary) {
+	rows := make([][]cell, len(all))
+	for i, s := range all {
+		color := plain
+		if !good(s.Outcome) {
+			color = red
+		}
+		outcome := s.Outcome
+		if s.Reason != "" {
+			outcome += ": " + s.Reason
+		}
+		why := s.Why
+		if s.Resumed {
+			why += ", earlier"
+		}
+		rows[i] = []cell{
+			{s.Agent, plain}, {s.Adapter, plain}, {why, plain}, {outcome, color},
+			{seconds(s.DurationMS), plain}, {tokenCount(s), plain}, {dollars(s.CostMicroDollars), plain}, {s.Run, dim},
+		}
+	}
+	p.table([]string{"AGENT", "ADAPTER", "ATTEMPT", "OUTCOME", "TOOK", "TOKENS", "COST", "RUN"}, rows)
+	for _, s := range all {
+		if len(s.Changed) > 0 {
+			p.line("%s changed the working tree: %s", p.paint(red, s.Run), some(s.Changed))
+		}
+		if !good(s.Outcome) && s.Stderr != "" {
+			p.line("%s said: %s", s.Run, short(lastLine(s.Stderr), maxStderrShown))
+		}
+	}
+}
+
+// maxStderrShown is how much of an agent's last words is shown, in code points.
+const maxStderrShown = 300
+
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+func good(outcome string) bool {
+	switch verdict.Outcome(outcome) {
+	case verdict.Clean, verdict.Findings, verdict.OK:
+		return true
+	default:
+		return false
+	}
+}
+
+func seconds(ms int64) string {
+	d := time.Duration(ms) * time.Millisecond
+	if d > time.Second {
+		d = d.Round(100 * time.Millisecond)
+	}
+	return d.String()
+}
+
+// unknown stands for a number that nobody said.
+const unknown = "?"
+
+func tokenCount(s host.SpawnSummary) string {
+	if s.TokensIn == nil || s.TokensOut == nil {
+		return unknown
+	}
+	return fmt.Sprintf("%d in, %d out", *s.TokensIn, *s.TokensOut)
+}
+
+func dollars(micros *int64) string {
+	if micros == nil {
+		return unknown
+	}
+	return fmt.Sprintf("$%d.%04d", *micros/1e6, *micros%1e6/100)
+}
+
+// spentWords says what a task's agents have used up, "" for nothing.
+func spentWords(s task.Spending) string {
+	if s.Runs == 0 {
+		return ""
+	}
+	words := []string{plural(s.Runs, "run"), seconds(s.Task.Millis)}
+	if s.Task.Tokens > 0 {
+		words = append(words, fmt.Sprintf("%d tokens", s.Task.Tokens))
+	}
+	if s.Task.MicroDollars > 0 {
+		words = append(words, dollars(&s.Task.MicroDollars))
+	}
+	return strings.Join(words, ", ")
+}
+
+// spawned shows what became of a spawn outside any task.
+func (p *page) spawned(s host.Spawned) {
+	p.line("%s  %s by %s", p.paint(green, s.Outcome), s.Agent, s.Adapter)
+	p.line("  output: %s (%s)", s.OutputPath, size(s.OutputBytes))
+	p.line("")
+	p.spawns(s.Attempts)
+}

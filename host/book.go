@@ -1,0 +1,239 @@
+package host
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner"
+	"github.com/switchyard-dev/switchyard/spawner/agent"
+	"github.com/switchyard-dev/switchyard/spawner/verdict"
+)
+
+// book records a task's spawns: an intent before each attempt, and a receipt
+// after it. It is safe for concurrent use; the session is its own meanwhile.
+type book struct {
+	*session
+	mu     sync.Mutex
+	config project.Config
+}
+
+// write records what f makes of the task as it stands. Where another process is
+// first, f is asked again.
+func (b *book) write(ctx context.Context, f func() error) (*Event, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for {
+		if err := b.look(ctx); err != nil {
+			return nil, err
+		}
+		if err := f(); err != nil {
+			return nil, err
+		}
+		at, err := b.commit(ctx)
+		if fault.CodeOf(err) != ledger.CodeConflict {
+			return at, err
+		}
+	}
+}
+
+// spot is what a spawn is for.
+type spot struct {
+	role  task.Role
+	index int
+	// stamps is the agent that its stamp is of, "" for none.
+	stamps string
+	// round is the one that it is for.
+	round int
+}
+
+// intent announces an attempt.
+func (b *book) intent(p spot, agent string, at spawner.Attempt) task.Intent {
+	return task.Intent{
+		Run: at.Run, Role: p.role, Agent: agent, Index: p.index, Attempt: b.status.Attempts(p.role, p.index) + 1,
+		Adapter: at.Adapter, Why: at.Why, Prompt: at.Prompt, Tree: at.Tree,
+		Reserve: task.Amount{
+			Millis: max(at.Timeout.Milliseconds(), 1), Tokens: b.config.Budget.Spawn.Tokens, MicroDollars: b.config.Budget.Spawn.MicroDollars,
+		},
+	}
+}
+
+func (b *book) limits() task.Limits {
+	amount := func(a project.Allowance) task.Amount {
+		return task.Amount{Millis: a.Time.Milliseconds(), Tokens: a.Tokens, MicroDollars: a.MicroDollars}
+	}
+	return task.Limits{Task: amount(b.config.Budget.Task), Round: amount(b.config.Budget.Round), Rounds: b.config.Budget.Task.Rounds}
+}
+
+// begin makes an attempt's intent durable. One that was announced before is there
+// already.
+func (b *book) begin(ctx context.Context, p spot, agent string, at spawner.Attempt) error {
+	limits := b.limits()
+	if p.role == task.RoleOther {
+		limits = task.Limits{} // A budget is a task's, and what runs outside of any never ends.
+	}
+	_, err := b.write(ctx, func() error {
+		if slices.ContainsFunc(b.status.Open(), func(r task.Run) bool { return r.Intent.Run == at.Run }) {
+			return nil
+		}
+		return b.apply(task.Reserve{Round: p.round, Intents: []task.Intent{b.intent(p, agent, at)}, Limits: limits}, record{By: bySwitchyard})
+	})
+	return err
+}
+
+// end makes an attempt's receipt durable, with what the host has seen of it as its
+// agent's stamp, and keeps what it reported.
+func (b *book) end(ctx context.Context, p spot, res spawner.Result, handBack bool) error {
+	receipt := receiptOf(res)
+	if handBack && res.Next == verdict.Stop && !res.Verdict.Good() {
+		receipt.Next = NextHandBack
+	}
+	kept := res.Report
+	if kept == nil && res.Verdict.Outcome == verdict.OK && p.role == task.RoleResearcher {
+		kept = []byte(res.Output.Text)
+	}
+	if kept != nil && res.Verdict.Good() {
+		path, err := b.keep(reportsFolder, res.Run+".json", kept)
+		if err != nil {
+			return err
+		}
+		receipt.Path, receipt.Report = path, spawner.Digest(kept)
+	}
+	_, err := b.write(ctx, func() error {
+		if err := b.apply(task.Receive{Receipt: receipt}, record{By: bySwitchyard, Spawn: &res.Record}); err != nil {
+			return err
+		}
+		// The evidence of an agent that did not do its work is none, and neither is
+		// that of one whose round is over.
+		if p.stamps == "" || !res.Verdict.Good() || b.status.Status == task.Committed || max(b.status.Round, 1) != p.round {
+			return nil
+		}
+		audited := b.config.Audit.Agents
+		if !res.SeesTools {
+			audited = nil // Nobody can tell whether it searched.
+		}
+		var tools []string
+		search := slices.Clone(b.config.Audit.SearchTools)
+		for _, tool := range res.Output.Tools {
+			tools = append(tools, tool.Name)
+			if tool.Search && !slices.Contains(search, tool.Name) {
+				search = append(search, tool.Name)
+			}
+		}
+		return b.apply(task.Audit{
+			Agent: p.stamps, Source: task.ByHost, By: bySwitchyard, Run: res.Run, Spawn: receipt.Spawn, Tools: tools,
+			Audited: audited, SearchTools: search,
+		}, record{By: bySwitchyard})
+	})
+	return err
+}
+
+// NextHandBack says in a receipt that the caller runs the agent in some other way.
+const NextHandBack = "hand-back"
+
+// receiptOf is what the ledger keeps of an attempt.
+func receiptOf(res spawner.Result) task.Receipt {
+	r := task.Receipt{
+		Run: res.Run, Outcome: string(res.Verdict.Outcome), Reason: string(res.Verdict.Reason), Class: string(res.Verdict.Class),
+		Used: task.Amount{Millis: max(res.Record.DurationMS, 0)}, Output: spawner.Digest([]byte(res.Output.Text)), Trail: res.Trail,
+	}
+	if res.Next == verdict.Retry || res.Next == verdict.Fallback {
+		r.Next = string(res.Next)
+	}
+	if res.Record.Model != nil {
+		r.Model = *res.Record.Model
+	}
+	if res.Record.PID == 0 {
+		return r // What never was a process has used up nothing.
+	}
+	r.Spawn = &task.Spawn{PID: res.Record.PID, Session: res.Record.Session, Trail: res.Trail}
+	in, out := res.Output.Tokens.In, res.Output.Tokens.Out
+	for _, n := range []*int64{in, out} {
+		if n != nil && *n > 0 {
+			r.Used.Tokens += *n
+		}
+	}
+	if in == nil || out == nil {
+		r.Unknown = append(r.Unknown, task.UnknownTokens)
+	}
+	if cost := res.Output.Dollars; cost != nil {
+		r.Used.MicroDollars = max(*cost, 0)
+	} else {
+		r.Unknown = append(r.Unknown, task.UnknownMoney)
+	}
+	return r
+}
+
+// job is a spawn that the book records.
+func (b *book) job(config project.Config, definition agent.Definition, settings project.SpawnAgent, p spot) spawner.Job {
+	j := spawner.Job{
+		Agent: definition, Adapters: append([]string{settings.Adapter}, settings.Fallback...), Model: settings.Model,
+		Command: config.Spawn.Command, Env: config.Spawn.Env,
+		Timeout: settings.Timeout, Idle: settings.Idle, Retries: settings.Retries, Concurrency: config.Spawn.Concurrency, Patience: patience,
+		Allowed: spawner.Allowance{Tokens: config.Budget.Spawn.Tokens, MicroDollars: config.Budget.Spawn.MicroDollars},
+		Begin:   func(ctx context.Context, at spawner.Attempt) error { return b.begin(ctx, p, definition.Name, at) },
+		End: func(ctx context.Context, res spawner.Result) error {
+			return b.end(ctx, p, res, settings.HandBack && p.role != task.RoleResearcher && mayHelp(res.Verdict))
+		},
+		Observe: b.observe, Web: web(definition),
+	}
+	if p.role != task.RoleOther {
+		j.Task, j.Round = b.id, p.round
+	}
+	return j
+}
+
+// web says that a definition wants its agent to look things up in the web.
+func web(d agent.Definition) bool {
+	return slices.ContainsFunc(d.Tools, func(tool string) bool {
+		name, _, _ := strings.Cut(tool, "(")
+		return strings.EqualFold(name, "WebSearch") || strings.EqualFold(name, "WebFetch")
+	})
+}
+
+// lost closes those of the open runs that were under way when their host was
+// killed.
+func (b *book) lost(ctx context.Context, was func(task.Run) bool) error {
+	_, err := b.write(ctx, func() error {
+		for _, r := range b.status.Open() {
+			if !was(r) {
+				continue
+			}
+			receipt := task.Receipt{Run: r.Intent.Run, Outcome: task.OutcomeLost, Reason: "host-killed", Class: string(verdict.Lost)}
+			if err := b.apply(task.Receive{Receipt: receipt}, record{By: bySwitchyard}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// recordOf is what the ledger keeps of a run that has ended.
+func (b *book) recordOf(ctx context.Context, run string) (spawner.Record, error) {
+	for event, err := range b.ledger.Events(ctx, b.id, 1) {
+		if err != nil {
+			return spawner.Record{}, err
+		}
+		if event.Kind != string(task.KindSpawnEnded) {
+			continue
+		}
+		var body struct {
+			Spawn spawner.Record `json:"spawn"`
+		}
+		if err := json.Unmarshal(event.Body, &body); err != nil {
+			return spawner.Record{}, tampered(b.id, "event %d cannot be read: %w", event.N, err)
+		}
+		if body.Spawn.RunID == run {
+			return body.Spawn, nil
+		}
+	}
+	return spawner.Record{}, tampered(b.id, "run %s has a receipt and no record", run)
+}

@@ -1,0 +1,329 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/finding"
+	"github.com/switchyard-dev/switchyard/host/folder"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/prompt"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner"
+	"github.com/switchyard-dev/switchyard/spawner/tree"
+	"github.com/switchyard-dev/switchyard/spawner/verdict"
+)
+
+// The agents that a round runs, and the plugin that reads the critic's report.
+const (
+	criticName     = "critic"
+	researcherName = "researcher"
+	criticPlugin   = "np-critic"
+)
+
+// review is what became of spawning the critic. One of its fields but run is set.
+type review struct {
+	// run is the run that the review rests on.
+	run      string
+	evidence evidence
+	// failure is a critic that came to nothing, as a finding.
+	failure *finding.Finding
+	// handBack is set where the caller is to run the critic in some other way.
+	handBack *HandBack
+}
+
+// review has the critic review the draft, unless it has.
+func (c *conductor) review(ctx context.Context, v Verification) (review, error) {
+	if r, ok, err := c.reviewed(ctx); err != nil || ok {
+		return r, err
+	}
+	definition, err := c.agent(criticName)
+	if err != nil {
+		return review{}, err
+	}
+	modules, err := c.modules()
+	if err != nil {
+		return review{}, err
+	}
+	settings := settings(c.config, criticName, c.req.Adapter)
+	p := spot{role: task.RoleCritic, stamps: task.AgentCritic, round: c.round.Number}
+	job := c.job(c.config, definition, settings, p)
+	job.Owes = &spawner.Owed{Critic: ""}
+	job.Resumed = c.status.Attempts(p.role, p.index) > 0
+	job.Prompt = func(at spawner.Attempt) (string, error) { return c.criticPrompt(ctx, at, modules, v) }
+	var judged evidence // of the last attempt whose report got so far
+	job.Check = func(ctx context.Context, res spawner.Result) (err error) {
+		judged, err = c.judgeReport(ctx, res.Report)
+		return err
+	}
+	outcome, err := c.Run(ctx, job)
+	c.note(outcome)
+	if err != nil {
+		return review{}, err
+	}
+	last := outcome.Last()
+	if last != nil && last.Verdict.Good() {
+		judged.path = reportPath(last.Run)
+		return review{run: last.Run, evidence: judged}, nil
+	}
+	switch {
+	case settings.HandBack && (last == nil || mayHelp(last.Verdict)):
+		hand, err := c.handBack(ctx, definition, outcome, modules, v)
+		return review{handBack: hand}, err
+	case last == nil:
+		return review{}, errors.Join(outcome.Skipped...)
+	default:
+		return review{run: last.Run, failure: failed(last.Record)}, nil
+	}
+}
+
+// mayHelp says that another way of running an agent may succeed. It may not where
+// the agent itself is not to be trusted, or used up what it was given.
+func mayHelp(v verdict.Verdict) bool {
+	switch v.Class {
+	case verdict.RateLimit, verdict.Overloaded, verdict.Quota, verdict.Auth, verdict.NotFound, verdict.Config, verdict.Timeout, verdict.Crashed, verdict.Refused:
+		return !v.Changed
+	default:
+		return false
+	}
+}
+
+// reviewed is the review of this very draft by a command that was killed before
+// it decided.
+func (c *conductor) reviewed(ctx context.Context) (review, bool, error) {
+	run := c.status.Finished(task.RoleCritic, 0)
+	if run == nil || run.Receipt.Path == "" || run.Receipt.Outcome != string(verdict.Clean) && run.Receipt.Outcome != string(verdict.Findings) {
+		return review{}, false, nil
+	}
+	if c.tree == "" {
+		if err := c.lookAtTree(ctx); err != nil {
+			return review{}, false, err
+		}
+	}
+	if run.Tree != c.tree {
+		return review{}, false, nil
+	}
+	data, err := c.kept(ctx, *run)
+	if err != nil || data == nil {
+		return review{}, false, err
+	}
+	ev, err := c.judgeReport(ctx, data)
+	if err != nil {
+		return review{}, false, context.Cause(ctx) // What the plugin takes no more, a new critic may write otherwise.
+	}
+	ev.path = run.Receipt.Path
+	c.spawns = append(c.spawns, earlier(*run))
+	return review{run: run.Intent.Run, evidence: ev}, true, nil
+}
+
+// condemned is the review of a command that ended before it decided, where its critic
+// came to nothing by itself; else it has no failure. The round is decided on that: a
+// critic that is asked now would judge what this one may have left in the tree.
+func (c *conductor) condemned(ctx context.Context) (review, error) {
+	run := c.status.Finished(task.RoleCritic, 0)
+	if run == nil || run.Receipt.Outcome != string(verdict.CriticError) || run.Receipt.Next != "" ||
+		run.Receipt.Spawn == nil || run.Receipt.Reason == string(verdict.ReasonCancelled) {
+		return review{}, nil
+	}
+	record, err := c.recordOf(ctx, run.Intent.Run)
+	if err != nil {
+		return review{}, err
+	}
+	c.spawns = append(c.spawns, earlier(*run))
+	return review{run: run.Intent.Run, failure: failed(record)}, nil
+}
+
+// kept is what a run reported, or nil where it is not there any more or is
+// something else by now.
+func (c *conductor) kept(ctx context.Context, run task.Run) ([]byte, error) {
+	data, err := c.rooted().Read(ctx, run.Receipt.Path, verdict.MaxReport)
+	if err != nil {
+		return nil, ctx.Err()
+	}
+	if spawner.Digest(data) != run.Receipt.Report {
+		return nil, nil
+	}
+	return data, nil
+}
+
+// reportPath is where a run's report is kept.
+func reportPath(run string) string {
+	return project.StateDir + "/" + reportsFolder + "/" + run + ".json"
+}
+
+// judgeReport has the plugin read a critic's report.
+func (c *conductor) judgeReport(ctx context.Context, data []byte) (evidence, error) {
+	ev, err := c.normalize(ctx, ReportRef{Plugin: criticPlugin, Path: Stdin}, bytes.NewReader(data), c.newShelf(c.config))
+	if err != nil {
+		return evidence{}, err
+	}
+	if ev.result.TaskID == nil || ev.result.Round == nil {
+		return evidence{}, errors.New("the report does not say which task and round it is about")
+	}
+	_, err = bind([]evidence{ev}, c.id, c.round.Number)
+	return ev, err
+}
+
+// modules are the surfaces that the critic reviews.
+func (c *conductor) modules() ([]prompt.Module, error) {
+	var all []prompt.Module
+	for _, name := range prompt.Economy(c.config.Economy).ModuleNames() {
+		definition, err := c.agents.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, prompt.Module{Name: name, Text: definition.Body})
+	}
+	return all, nil
+}
+
+// criticPrompt writes the prompt of an attempt, and the files that it names.
+func (c *conductor) criticPrompt(ctx context.Context, at spawner.Attempt, modules []prompt.Module, v Verification) (string, error) {
+	p := prompt.Critic{
+		Task: c.id, RunID: at.Run, ReportPath: at.ReportPath, Round: c.round.Number, MaxRounds: c.round.MaxRounds, Modules: modules,
+		VerificationOutcome: string(v.Outcome), Economy: prompt.Economy(c.config.Economy), Note: at.Note,
+	}
+	if v.Output != "" {
+		path, err := c.copyOf(v.Output, at.Folder)
+		if err != nil {
+			return "", err
+		}
+		p.Verification = path
+	}
+	if plan := c.config.Spawn.PlanOf(c.id); plan != "" {
+		if _, err := c.rooted().Read(ctx, plan, maxPlan); err != nil {
+			return "", err
+		}
+		p.Plan = filepath.Join(c.Root, plan)
+	}
+	diff, err := c.diff(ctx, at.Folder)
+	if err != nil {
+		return "", err
+	}
+	p.Diff = diff
+	findings, err := openFindings(ctx, c.ledger, c.status)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range findings {
+		p.Previous = append(p.Previous, lineOf(f))
+	}
+	return prompt.RenderCritic(c.Root, p)
+}
+
+// What an attempt is given to read.
+const (
+	diffFile         = "draft.diff"
+	verificationFile = "verification.log"
+)
+
+// How large a task's plan may be, and how much of a diff and of a verification's
+// output is handed on, in bytes.
+const maxPlan, maxDiff, maxVerification = 1 << 20, 4 << 20, 4 << 20
+
+// copyOf puts the end of a file of the state folder where an agent may read it:
+// some keep out of what version control ignores.
+func (c *conductor) copyOf(path, to string) (string, error) {
+	data, err := func() ([]byte, error) {
+		root, err := os.OpenRoot(c.Root)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		// The verification ran the draft's own code, which may have put a link or a
+		// pipe in its place.
+		f, err := folder.OpenFile(root, filepath.FromSlash(path), os.O_RDONLY)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		from := max(info.Size()-maxVerification, 0)
+		return io.ReadAll(io.NewSectionReader(f, from, maxVerification))
+	}()
+	copied := filepath.Join(to, verificationFile)
+	if err == nil {
+		err = os.WriteFile(copied, data, 0o600)
+	}
+	if err != nil {
+		return "", fault.New(spawner.CodePrivate, "the verification's output cannot be handed on: %w", err)
+	}
+	return copied, nil
+}
+
+// diff writes what differs from the last commit to a file in folder, and returns
+// its path, or "" where nothing keeps versions.
+func (c *conductor) diff(ctx context.Context, folder string) (string, error) {
+	path := filepath.Join(folder, diffFile)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", fault.New(spawner.CodePrivate, "the draft's diff cannot be written: %w", err)
+	}
+	err = tree.Diff(ctx, c.Keeper, c.Root, "", f, maxDiff)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if fault.CodeOf(err) == tree.CodeNoGit {
+		return "", os.Remove(path)
+	}
+	return path, err
+}
+
+// lineOf is a finding as one line.
+func lineOf(f finding.Finding) string {
+	return fmt.Sprintf("%s %s %s: %s", f.Severity, f.Category, f.Place(), f.Remediation)
+}
+
+// failed is the finding that the critic came to nothing. What tells two failures
+// apart comes first, so that it is part of the finding's identity.
+func failed(r spawner.Record) *finding.Finding {
+	file := "-"
+	text := fmt.Sprintf("The critic gave nothing to rely on (%s): %s. ", r.Reason, verdict.Reason(r.Reason).Sentence())
+	if len(r.Changed) > 0 {
+		text += fmt.Sprintf("It changed the working tree (%s). ", some(r.Changed))
+	}
+	text += fmt.Sprintf("Look at run %s in %s/%s before the task goes on.", r.RunID, project.StateDir, spawner.TrailFile)
+	raw, err := json.Marshal(r, json.Deterministic(true))
+	if err != nil {
+		raw = []byte("{}") // Cannot happen: it is numbers and texts of our own.
+	}
+	return &finding.Finding{
+		Critic: spawnCritic, Category: categoryCriticError, Severity: finding.Fail, File: &file, Remediation: text, ConfirmedBy: []string{spawnCritic},
+		Sources: []finding.Source{{Critic: spawnCritic, Plugin: spawnCritic, Report: digestOf(raw), Raw: raw}},
+	}
+}
+
+// spawnCritic is who finds that a critic came to nothing, and categoryCriticError
+// as what.
+const (
+	spawnCritic         = "spawner"
+	categoryCriticError = "critic-error"
+)
+
+// maxNamedChanges is how many changes a sentence names.
+const maxNamedChanges = 5
+
+func some(words []string) string {
+	text := ""
+	for i, w := range words {
+		switch {
+		case i == maxNamedChanges:
+			return text + fmt.Sprintf(" and %d more", len(words)-i)
+		case i > 0:
+			text += ", "
+		}
+		text += w
+	}
+	return text
+}

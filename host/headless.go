@@ -1,0 +1,359 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/finding"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/spawner/environ"
+	"github.com/switchyard-dev/switchyard/spawner/slot"
+)
+
+// CodeRunning: another process runs the task's round.
+const CodeRunning fault.Code = "round-running"
+
+// patience is how long a spawn waits for others of its agent to end.
+const patience = time.Hour
+
+// conductor runs a task's whole round: it verifies the draft, spawns the critic,
+// decides, and has researchers look for what is missing.
+//
+// What has run is known from the task's events: an intent before each process, a
+// receipt after it. So a round that was killed goes on where it was. A green
+// verification and a critic's report count again as long as the working tree is
+// the one that they are about.
+type conductor struct {
+	book
+	staff
+	req    Request
+	round  task.Round
+	policy *policies.Policy
+	// tree is the digest of the working tree, "" before anybody looked.
+	tree string
+	// spawns are those of this command.
+	spawns []SpawnSummary
+}
+
+// headless runs a round without anybody else's report of it, or with --spawn beside
+// those that are given.
+func (e *Engine) headless(ctx context.Context, id string, req Request) (Decision, error) {
+	config, err := e.Config(ctx)
+	if err != nil {
+		return Decision{}, err
+	}
+	if err := task.CheckID(id); err != nil {
+		return Decision{}, err
+	}
+	loading := e.load(ctx, req, config)
+	defer loading.cancel()
+	s, err := e.begin(ctx, id)
+	defer s.close()
+	if err != nil {
+		return Decision{}, err
+	}
+	c := &conductor{book: book{session: s, config: config}, req: req}
+	if err := c.enter(); err != nil {
+		s.repair(ctx, err)
+		return Decision{}, s.about(err)
+	}
+	policy, given, err := loading.wait(ctx)
+	if err != nil {
+		return Decision{}, err
+	}
+	c.policy = policy
+	if _, err := bind(given, id, c.round.Number); err != nil {
+		return Decision{}, err
+	}
+	if err := s.mayVerify(req.Verify, config); err != nil {
+		return Decision{}, err
+	}
+	if err := environ.Guard(e.environ); err != nil {
+		return Decision{}, err
+	}
+	if err := e.able(ctx, config, req.Adapter); err != nil {
+		return c.withoutAgent(ctx, given, err)
+	}
+	return c.run(ctx, given)
+}
+
+// run runs a round that may be run: alone, after what an earlier command left.
+func (c *conductor) run(ctx context.Context, given []evidence) (Decision, error) {
+	var err error
+	if c.staff, err = c.Engine.staff(ctx, c.config); err != nil {
+		return Decision{}, err
+	}
+	release, err := c.alone(ctx)
+	if err != nil {
+		return Decision{}, err
+	}
+	defer release()
+	if err := c.recovered(ctx, c.staff); err != nil {
+		return Decision{}, err
+	}
+	if err := c.lost(ctx, func(task.Run) bool { return true }); err != nil {
+		return Decision{}, err
+	}
+	if d, pending, err := c.unfinished(ctx); err != nil || pending {
+		return d, err
+	}
+	if err := c.enter(); err != nil {
+		return Decision{}, c.about(err)
+	}
+	return c.decideWith(ctx, given)
+}
+
+// able fails where the critic cannot be run, nor handed to somebody else. It
+// changes nothing.
+func (e *Engine) able(ctx context.Context, config project.Config, with string) error {
+	if _, err := e.agent(criticName); err != nil {
+		return err
+	}
+	return e.available(ctx, config, criticName, with)
+}
+
+// withoutAgent decides a round whose critic cannot be run: on a red verification,
+// which needs none. Otherwise it fails with why and leaves nothing behind.
+func (c *conductor) withoutAgent(ctx context.Context, given []evidence, why error) (Decision, error) {
+	if c.req.Verify.runs(c.config) {
+		// A verification that is killed, or loses a race, may have been red.
+		if err := c.redraft(ctx, task.Redraft{Same: true}); err != nil {
+			return Decision{}, c.raced(ctx, c.round.Number, err)
+		}
+	}
+	v, err := c.verification(ctx, c.req.Verify, c.config, true)
+	if err != nil {
+		return Decision{}, err
+	}
+	if v.Outcome != policies.Red {
+		return Decision{}, why
+	}
+	return c.decided(ctx, ruling{
+		policy: c.policy, evidence: given, round: c.round, verification: v, final: true, mustVerify: c.config.Verify != nil,
+	})
+}
+
+// enter finds out which round is to be decided, and whether what it needs before a
+// review is there.
+func (c *conductor) enter(more ...task.Phase) (err error) {
+	var phases []task.Phase
+	if c.config.Evidence == project.EvidenceStamps {
+		phases = append([]task.Phase{task.Draft}, more...)
+	}
+	c.round, err = task.Enter(c.status.State, task.Entry{
+		Expected: cmp.Or(c.round.Number, c.req.Round), MaxRounds: c.req.MaxRounds, Fallback: cmp.Or(c.config.MaxRounds, task.DefaultRounds),
+		Phases: phases, Force: c.req.Force,
+	})
+	return err
+}
+
+// alone keeps other processes from running the same task's round.
+func (c *conductor) alone(ctx context.Context) (release func(), err error) {
+	sum := sha256.Sum256([]byte(c.id))
+	release, err = c.Hold(ctx, fmt.Sprintf("task-%x", sum[:12]))
+	if fault.CodeOf(err) == slot.CodeTaken {
+		err = fault.New(CodeRunning, "another process runs round %d of task %s", c.round.Number, c.id).With("task", c.id).With("round", c.round.Number)
+	}
+	return release, err
+}
+
+// decideWith runs the round to its decision.
+func (c *conductor) decideWith(ctx context.Context, given []evidence) (Decision, error) {
+	r := ruling{
+		policy: c.policy, evidence: given, round: c.round, verification: Verification{Outcome: policies.Absent},
+		final: true, mustVerify: c.config.Verify != nil,
+	}
+	review, err := c.condemned(ctx)
+	if err == nil && review.failure == nil {
+		r.verification, err = c.verified(ctx)
+		// Nobody reviews a draft that is known to be wrong.
+		if err == nil && r.verification.Outcome != policies.Red {
+			review, err = c.review(ctx, r.verification)
+		}
+	}
+	switch {
+	case fault.CodeOf(err) == task.CodeBudget:
+		return c.exhausted(ctx, err)
+	case err != nil:
+		return Decision{}, err
+	case review.handBack != nil:
+		d := c.undecided(ActionHandBack, ReasonHandBack)
+		d.HandBack = review.handBack
+		if r.verification.Outcome != policies.Absent {
+			d.Verification = &r.verification
+		}
+		return d, nil
+	case review.failure != nil:
+		r.own = []finding.Finding{*review.failure}
+	case review.run != "":
+		r.evidence = append(r.evidence, review.evidence)
+	}
+	r.run = review.run
+	d, err := c.decided(ctx, r)
+	if err != nil {
+		return Decision{}, err
+	}
+	if c.researches(d) {
+		return c.research(ctx, d)
+	}
+	return d, nil
+}
+
+// researches says that a decision's work is for researchers, and not for whoever a
+// policy may call so.
+func (c *conductor) researches(d Decision) bool {
+	return d.NextAction == actionResearcher && c.status.Status == task.Open
+}
+
+// verified finds out how the draft is verified. A green verification that the host
+// ran on this very working tree is not run again.
+func (c *conductor) verified(ctx context.Context) (Verification, error) {
+	if !c.req.Verify.runs(c.config) {
+		return c.verification(ctx, c.req.Verify, c.config, true)
+	}
+	if err := c.lookAtTree(ctx); err != nil {
+		return Verification{}, err
+	}
+	command := c.req.Verify.Command
+	if command == "" {
+		command = c.config.Verify.Command
+	}
+	if v := c.status.Verified; v != nil && !v.Claimed && v.Command == command && v.Tree == c.tree {
+		return Verification{Outcome: policies.Green, Verification: *v}, nil
+	}
+	// A review of this tree stays one, whatever becomes of its verification.
+	review := c.status.Finished(task.RoleCritic, 0)
+	begun, err := c.write(ctx, func() error {
+		return c.apply(task.Redraft{Same: review != nil && review.Tree == c.tree}, record{})
+	})
+	if err != nil {
+		return Verification{}, err
+	}
+	since := c.head.N
+	if begun != nil {
+		since = begun.N
+	}
+	v, err := c.verification(ctx, c.req.Verify, c.config, true)
+	if err != nil || v.Outcome != policies.Green {
+		return v, err
+	}
+	// Building may change what is not under version control's eye, too.
+	if err := c.lookAtTree(ctx); err != nil {
+		return Verification{}, err
+	}
+	v.Tree = c.tree
+	_, err = c.write(ctx, func() error {
+		newer, err := c.draftedSince(ctx, since)
+		if err == nil && (newer || max(c.status.Round, 1) != c.round.Number) {
+			err = lostRace(c.round.Number, c.status.State)
+		}
+		if err != nil {
+			return err
+		}
+		return c.apply(task.Verify{Verification: v.Verification, InRound: true}, record{Verification: &v})
+	})
+	return v, err
+}
+
+func (c *conductor) lookAtTree(ctx context.Context) (err error) {
+	c.tree, err = c.treeNow(ctx)
+	return err
+}
+
+// decided lets the policy decide. What others recorded meanwhile is no reason to
+// lose a review that is still of this round and this draft.
+func (c *conductor) decided(ctx context.Context, r ruling) (Decision, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		if err := c.look(ctx); err != nil {
+			return Decision{}, err
+		}
+		if max(c.status.Round, 1) != c.round.Number {
+			return Decision{}, lostRace(c.round.Number, c.status.State)
+		}
+		run := c.status.Finished(task.RoleCritic, 0)
+		switch tree := r.verification.Tree; {
+		case r.run == "":
+		case run == nil || run.Intent.Run != r.run:
+			return Decision{}, lostRace(c.round.Number, c.status.State)
+		case tree != "" && run.Tree != tree:
+			return Decision{}, fault.New(task.CodeRoundShifted, "the working tree changed between the verification and the review of round %d", c.round.Number).
+				With("expected", c.round.Number).With("actual", c.status.Round)
+		}
+		if len(r.evidence) > 0 && len(r.own) == 0 {
+			if err := c.enter(task.Review); err != nil {
+				return Decision{}, c.about(err)
+			}
+			r.round = c.round
+		}
+		r.then = c.follow
+		d, err := c.decide(ctx, r)
+		if fault.CodeOf(err) == ledger.CodeConflict {
+			continue
+		}
+		if d.Budget != "" {
+			d.NextAction, d.Reason, d.Stuck = stuckAction, task.ReasonBudget, true
+		}
+		return d, err
+	}
+}
+
+// follow prepares what comes after a decision, before it is recorded: what the
+// next agent is handed, and the intents of researchers.
+func (c *conductor) follow(d *Decision) error {
+	d.Spawns = slices.Clone(c.spawns)
+	switch {
+	case d.NextAction == actionExecutor:
+		path, err := c.handOff(*d)
+		d.Handoff = path
+		return err
+	case c.researches(*d):
+		err := c.announce(c.config.Researchers)
+		if fault.CodeOf(err) == task.CodeBudget {
+			d.Budget = err.Error()
+			return c.apply(haltForBudget(), record{By: bySwitchyard})
+		}
+		return err
+	}
+	return nil
+}
+
+func haltForBudget() task.Halt {
+	return task.Halt{Reason: task.ReasonBudget, By: bySwitchyard, FindingCount: -1}
+}
+
+// exhausted puts a task aside whose budget does not cover what is needed next.
+func (c *conductor) exhausted(ctx context.Context, why error) (Decision, error) {
+	at, err := c.write(ctx, func() error {
+		if max(c.status.Round, 1) != c.round.Number {
+			return lostRace(c.round.Number, c.status.State)
+		}
+		return c.apply(haltForBudget(), record{By: bySwitchyard})
+	})
+	if err != nil {
+		return Decision{}, err
+	}
+	d := c.undecided(stuckAction, task.ReasonBudget)
+	d.Stuck, d.Budget, d.Event = true, why.Error(), at
+	return d, nil
+}
+
+// undecided is where a round goes that no policy was asked about.
+func (c *conductor) undecided(next, reason string) Decision {
+	d := Decision{
+		TaskID: c.id, Round: c.round.Number, NextRound: c.round.Number, MaxRounds: c.round.MaxRounds, NextAction: next, Reason: reason,
+		Findings: []finding.Finding{}, Policy: c.policy.Identity(), Spawns: c.spawns,
+	}
+	d.route()
+	d.Routing.NextDestination = next
+	return d
+}

@@ -1,0 +1,125 @@
+package host_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+)
+
+// crowd is how many rounds run at once.
+const crowd = 50
+
+// gone fails where an agent has outlived its round, or left a record of a slot.
+func (s site) gone(t *testing.T) {
+	t.Helper()
+	records, err := filepath.Glob(s.path(".switchyard/run/*.json"))
+	if err != nil || len(records) > 0 {
+		t.Errorf("slots are taken still: %v %v", records, err)
+	}
+	if runtime.GOOS != "linux" {
+		return // What a process number says there is not worth a test.
+	}
+	for _, call := range s.calls(t) {
+		// A number may have passed to another program, but hardly to this one.
+		if program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", call.PID)); err == nil && program == s.agent {
+			t.Errorf("agent %d is there still", call.PID)
+		}
+	}
+}
+
+// together runs one round of each task at once, with several engines, and returns
+// the decisions and the errors in the order of the tasks.
+func (s site) together(t *testing.T, tasks []string) ([]host.Decision, []error) {
+	t.Helper()
+	const engines = 5
+	decisions, errs := make([]host.Decision, len(tasks)), make([]error, len(tasks))
+	var all sync.WaitGroup
+	for i := range engines {
+		e := s.engine(t, time.Now)
+		for at := i; at < len(tasks); at += engines {
+			all.Go(func() { decisions[at], errs[at] = e.Round(t.Context(), tasks[at], host.Request{}) })
+		}
+	}
+	all.Wait()
+	return decisions, errs
+}
+
+func TestCrowdOfTasks(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "spawn: {retries: 0, concurrency: 8}\n", spawntest.Clean())
+	tasks := make([]string, crowd)
+	for i := range tasks {
+		tasks[i] = fmt.Sprintf("T-%02d", i)
+	}
+	decisions, errs := s.together(t, tasks)
+	for i, err := range errs {
+		if err != nil || decisions[i].TaskID != tasks[i] || decisions[i].NextAction != "commit" {
+			t.Errorf("%s: %s of %s, %v", tasks[i], decisions[i].NextAction, decisions[i].TaskID, err)
+		}
+		want := []string{"spawn-begun", "spawn-ended", "agent-stamped", "round-decided"}
+		if got := s.sound(t, tasks[i]); !slices.Equal(got, want) {
+			t.Errorf("%s has the events %v", tasks[i], got)
+		}
+	}
+	if got := len(s.calls(t)); got != crowd {
+		t.Errorf("%d agents ran, want %d", got, crowd)
+	}
+	if trail := s.trailOf(t); len(trail) != crowd {
+		t.Errorf("the trail has %d lines, want %d", len(trail), crowd)
+	} else {
+		runs := make(map[string]bool)
+		for _, line := range trail {
+			runs[runOf(t, line)] = true
+		}
+		if len(runs) != crowd {
+			t.Errorf("the trail has %d runs, want %d", len(runs), crowd)
+		}
+	}
+	s.gone(t)
+}
+
+// Of many commands for one task, one runs its round; the others are told, or come
+// late enough to run the next.
+func TestCrowdOfOneTask(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "policy: routing@1.1.0\nmax_rounds: 100\nspawn: {retries: 0}\n", spawntest.Finds(wrong()))
+	decisions, errs := s.together(t, slices.Repeat([]string{"T"}, crowd))
+	var rounds []int
+	for i, err := range errs {
+		switch code := fault.CodeOf(err); {
+		case err == nil:
+			rounds = append(rounds, decisions[i].Round)
+		case code != host.CodeRunning && code != task.CodeRoundShifted:
+			t.Errorf("a command says %v", err)
+		}
+	}
+	slices.Sort(rounds)
+	for i, round := range rounds {
+		if round != i+1 {
+			t.Fatalf("the rounds that were decided are %v", rounds)
+		}
+	}
+	if len(rounds) == 0 {
+		t.Fatal("nobody ran the round")
+	}
+	if got := s.count(t, task.KindDecided); got != len(rounds) {
+		t.Errorf("%d decisions are recorded, and %d were returned", got, len(rounds))
+	}
+	if got := len(s.calls(t)); got != len(rounds) {
+		t.Errorf("%d agents ran in %d rounds", got, len(rounds))
+	}
+	if state := s.state(t); state.Round != len(rounds)+1 || len(state.Open()) > 0 || state.Spent.Runs != len(rounds) {
+		t.Errorf("after %d rounds: round %d, open %v, %d runs", len(rounds), state.Round, state.Open(), state.Spent.Runs)
+	}
+	s.gone(t)
+}

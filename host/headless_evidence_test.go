@@ -1,0 +1,185 @@
+package host_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner"
+	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+)
+
+// The host stamps what it saw of its agents.
+func TestHostStampsTheCritic(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, once, spawntest.Clean())
+	if _, err := s.round(t); err != nil {
+		t.Fatal(err)
+	}
+	stamps, trail, calls := s.stampsOf(t, task.AgentCritic), s.trailOf(t), s.calls(t)
+	if len(stamps) != 1 || len(trail) != 1 || len(calls) != 1 {
+		t.Fatalf("%d stamps, %d records, %d calls; want one each", len(stamps), len(trail), len(calls))
+	}
+	stamp := stamps[0]
+	if stamp.Source != task.ByHost || stamp.By != "switchyard" || stamp.Round != 1 || stamp.ToolUses != 2 || stamp.Audited || stamp.Violation != "" {
+		t.Errorf("the stamp is %+v", stamp)
+	}
+	want := task.Spawn{PID: calls[0].PID, Session: "fake-session-1", Trail: spawner.Digest([]byte(trail[0]))}
+	if stamp.Spawn == nil || *stamp.Spawn != want {
+		t.Errorf("the host saw %+v, want %+v", stamp.Spawn, want)
+	}
+	run, _ := calls[0].Variable("SWITCHYARD_RUN_ID")
+	if stamp.Run != run || runOf(t, trail[0]) != run {
+		t.Errorf("run %q is stamped as %q, and on the trail as %q", run, stamp.Run, runOf(t, trail[0]))
+	}
+}
+
+// Evidence by stamps needs no word of a caller for an agent that the host ran.
+func TestHostStampsAreEvidence(t *testing.T) {
+	t.Parallel()
+	for _, verification := range []string{"", verifies} {
+		s := newSite(t, once+"evidence: stamps\naudit: {agents: []}\n"+verification, spawntest.Clean())
+		if _, err := s.round(t); fault.CodeOf(err) != task.CodeEvidence {
+			t.Errorf("without an executor's stamp, the round says %v", err)
+		}
+		if got := len(s.calls(t)); got != 0 {
+			t.Fatalf("%d agents ran for a round that could not be entered", got)
+		}
+		if _, err := s.engine(t, time.Now).Audit(t.Context(), "T", host.AuditRequest{Agent: task.AgentExecutor}); err != nil {
+			t.Fatal(err)
+		}
+		if d, err := s.round(t); err != nil || d.NextAction != "commit" {
+			t.Errorf("the round leads to %s, %v", d.NextAction, err)
+		}
+	}
+}
+
+// Rule 9 goes by the tools that the host saw a researcher use.
+func TestRule9OfResearchers(t *testing.T) {
+	t.Parallel()
+	searched := spawntest.Ready()["researcher"]
+	idle := searched
+	idle.Steps = slices.DeleteFunc(slices.Clone(idle.Steps), func(step spawntest.Step) bool { return step.Tool != nil })
+	for _, c := range []struct {
+		name        string
+		researchers []spawntest.Scenario
+		violations  int
+	}{
+		{"all searched", []spawntest.Scenario{searched, searched, searched}, 0},
+		{"one did not", []spawntest.Scenario{searched, idle, searched}, 1},
+		{"none did", []spawntest.Scenario{idle, idle, idle}, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			script := append([]spawntest.Scenario{spawntest.Finds(missing())}, c.researchers...)
+			s := newSite(t, once, append(script, spawntest.Clean())...)
+			if d, err := s.round(t); err != nil || d.NextAction != "researcher" {
+				t.Fatalf("the first round leads to %s, %v", d.NextAction, err)
+			}
+			violations := 0
+			stamps := s.stampsOf(t, task.AgentResearcher)
+			for _, stamp := range stamps {
+				if !stamp.Audited || stamp.Source != task.ByHost || stamp.Round != 2 || (stamp.Credited == 0) != (stamp.Violation == task.NoSearch) {
+					t.Errorf("a researcher's stamp is %+v", stamp)
+				}
+				if stamp.Violation != "" {
+					violations++
+				}
+			}
+			if len(stamps) != 3 || violations != c.violations {
+				t.Errorf("%d stamps, %d violations; want 3 and %d", len(stamps), violations, c.violations)
+			}
+			d, err := s.round(t)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ruled := 0
+			for _, f := range d.Findings {
+				if f.Category == task.CategoryRule9 && strings.Contains(f.Remediation, task.AgentResearcher) {
+					ruled++
+				}
+			}
+			// However many did not, it is one thing to settle.
+			if want := min(c.violations, 1); ruled != want || len(d.Findings) != want || (d.NextAction == "commit") != (want == 0) {
+				t.Errorf("the next round has the findings %+v and leads to %s", d.Findings, d.NextAction)
+			}
+		})
+	}
+}
+
+// A report that the verdict lets pass and the plugin does not is no review. The
+// critic is told why, and asked again.
+func TestReportRefusedByThePlugin(t *testing.T) {
+	t.Parallel()
+	broken := spawntest.Plays(spawntest.Step{Read: &spawntest.Read{}},
+		spawntest.Step{Report: &spawntest.Report{Findings: []spawntest.Finding{wrong()}, Object: spawntest.Object{Set: map[string]any{
+			"findings": []any{map[string]any{"category": "missing-test", "line": "seven", "remediation": "Test the empty list"}},
+		}}}}, spawntest.Step{Final: &spawntest.Final{}})
+	s := newSite(t, "spawn: {retries: 1}\n", broken, spawntest.Finds(wrong()))
+	d, err := s.round(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Spawns) != 2 || d.Spawns[0].Outcome != "critic-error" || d.Spawns[0].Reason != "report-invalid" || d.Spawns[1].Outcome != "findings" {
+		t.Errorf("the attempts are %+v", d.Spawns)
+	}
+	if d.NextAction != "executor" {
+		t.Errorf("the round leads to %s", d.NextAction)
+	}
+	calls := s.calls(t)
+	if len(calls) != 2 {
+		t.Fatalf("%d agents ran, want 2", len(calls))
+	}
+	first, second := string(calls[0].Stdin), string(calls[1].Stdin)
+	if strings.Contains(first, "not accepted") || !strings.Contains(second, "not accepted") || !strings.Contains(second, "line must be") {
+		t.Errorf("the second critic is not told why the first was refused:\n%s", second)
+	}
+	if stamps := s.stampsOf(t, task.AgentCritic); len(stamps) != 1 {
+		t.Errorf("%d critics are stamped, want the one that did its work", len(stamps))
+	}
+
+	s = newSite(t, "spawn: {retries: 1}\n", broken)
+	if d, err = s.round(t); err != nil || d.NextAction != "stuck" || len(d.Spawns) != 2 {
+		t.Errorf("a critic that does not learn leads to %s after %d attempts, %v", d.NextAction, len(d.Spawns), err)
+	}
+}
+
+// A draft that changes after its verification is not the one that was verified,
+// whatever the critic says of it.
+func TestVerificationAndReviewAreOfOneDraft(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, "spawn: {retries: 0, concurrency: 1}\n"+verifies, spawntest.Clean())
+	// Another critic has the only slot, so that there is time between the two.
+	other := s.occupied(t, "critic")
+	edited := false
+	e := s.observed(t, func(p spawner.Progress) {
+		if p.Phase == spawner.Queued {
+			edited = true
+			s.write(t, "a.go", "package b\n")
+			if err := other.Release(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	d, err := e.Round(t.Context(), "T", host.Request{})
+	if !edited {
+		t.Fatal("nobody edited the draft")
+	}
+	if err == nil && d.NextAction == "commit" {
+		t.Error("a draft is committed that nobody verified")
+	}
+	if fault.CodeOf(err) != task.CodeRoundShifted {
+		t.Errorf("got %v, want %s", err, task.CodeRoundShifted)
+	}
+	// The next command verifies what is there now, and its review is of that, too.
+	if d, err := s.round(t); err != nil || d.NextAction != "commit" {
+		t.Errorf("the next round leads to %s, %v", d.NextAction, err)
+	}
+	if got := s.lines(t, verified); got != 2 {
+		t.Errorf("%d verifications ran, want 2", got)
+	}
+}

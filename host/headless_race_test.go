@@ -1,0 +1,177 @@
+package host_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+)
+
+// under runs a round of task T, calls f while its critic is at work, and returns
+// what becomes of the round. The critic finds nothing.
+func (s *site) under(t *testing.T, f func(*host.Engine)) (host.Decision, error) {
+	t.Helper()
+	signal := filepath.Join(t.TempDir(), "go")
+	critic := spawntest.Clean()
+	critic.Steps = append([]spawntest.Step{{Await: &spawntest.Await{File: signal}}}, critic.Steps...)
+	s.plays(t, critic)
+	type result struct {
+		host.Decision
+		err error
+	}
+	done := make(chan result, 1)
+	ours := s.engine(t, time.Now)
+	go func() {
+		d, err := ours.Round(t.Context(), "T", host.Request{})
+		done <- result{d, err}
+	}()
+	s.waitFor(t, 1)
+	f(s.engine(t, time.Now))
+	site{root: filepath.Dir(signal)}.write(t, "go", "")
+	select {
+	case r := <-done:
+		return r.Decision, r.err
+	case <-time.After(time.Minute):
+		t.Fatal("the round does not end")
+		return host.Decision{}, nil
+	}
+}
+
+// waitFor waits until so many calls of agents have begun.
+func (s site) waitFor(t *testing.T, calls int) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); len(s.calls(t)) < calls; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d agents ran, want %d", len(s.calls(t)), calls)
+		}
+	}
+}
+
+// What others do to a task while its critic is at work decides what the review is
+// good for. The run itself is on record in any case: it has cost what it cost.
+func TestOthersWhileTheCriticRuns(t *testing.T) {
+	audit := func(agent string, tools ...string) func(*testing.T, *host.Engine) error {
+		return func(t *testing.T, e *host.Engine) error {
+			_, err := e.Audit(t.Context(), "T", host.AuditRequest{Agent: agent, Tools: tools})
+			return err
+		}
+	}
+	for _, c := range []struct {
+		name      string
+		meanwhile func(*testing.T, *host.Engine) error
+		// code is the error of the round, "" for none, and status where the task is then.
+		code   fault.Code
+		status task.Status
+		// stamped says that the critic's run still counts as evidence.
+		stamped bool
+	}{
+		{"another draft", audit(task.AgentExecutor, "knowledge-search"), task.CodeRoundShifted, task.Open, true},
+		{"another fix", audit(task.AgentFixer, "knowledge-search"), task.CodeRoundShifted, task.Open, true},
+		{"another agent's audit", audit(task.AgentDesigner), "", task.Committed, true},
+		{"a critic's audit by hand", audit(task.AgentCritic), "", task.Committed, true},
+		{"a search", func(t *testing.T, e *host.Engine) error {
+			_, err := e.Search(t.Context(), "T", host.SearchRequest{Agent: task.AgentResearcher, Query: "lists"})
+			return err
+		}, "", task.Committed, true},
+		{"a stop", func(t *testing.T, e *host.Engine) error {
+			_, err := e.Stop(t.Context(), "T", host.StopRequest{Reason: "enough"})
+			return err
+		}, task.CodeStuck, task.Stuck, true},
+		{"a commit", func(t *testing.T, e *host.Engine) error {
+			_, err := e.Round(t.Context(), "T", request(clean))
+			return err
+		}, task.CodeRoundShifted, task.Committed, false},
+		{"a decision", func(t *testing.T, e *host.Engine) error {
+			_, err := e.Round(t.Context(), "T", request(issues))
+			return err
+		}, task.CodeRoundShifted, task.Open, false},
+		{"a decision that keeps the round", func(t *testing.T, e *host.Engine) error {
+			_, err := e.Round(t.Context(), "T", request(planReport(1)))
+			return err
+		}, task.CodeRoundShifted, task.Open, true},
+		{"another round", func(t *testing.T, e *host.Engine) error {
+			if _, err := e.Round(t.Context(), "T", host.Request{}); fault.CodeOf(err) != host.CodeRunning {
+				t.Errorf("a second round beside it says %v, want %s", err, host.CodeRunning)
+			}
+			return nil
+		}, "", task.Committed, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, once, spawntest.Clean())
+			decisions := 0
+			_, err := s.under(t, func(e *host.Engine) {
+				if err := c.meanwhile(t, e); err != nil {
+					t.Fatal(err)
+				}
+				decisions = s.count(t, task.KindDecided)
+			})
+			if fault.CodeOf(err) != c.code || (err == nil) != (c.code == "") {
+				t.Errorf("the round says %v, want %q", err, c.code)
+			}
+			if err == nil {
+				decisions++
+			}
+			if got := s.count(t, task.KindDecided); got != decisions {
+				t.Errorf("%d decisions are recorded, want %d", got, decisions)
+			}
+			state := s.state(t)
+			if state.Status != c.status {
+				t.Errorf("the task is %s, want %s", state.Status, c.status)
+			}
+			if len(state.Open()) > 0 || state.Spent.Runs != 1 || s.count(t, task.KindSpawnEnded) != 1 {
+				t.Errorf("the critic's run is not accounted for: %+v, %+v", state.Runs, state.Spent)
+			}
+			if got := len(s.calls(t)); got != 1 {
+				t.Errorf("%d agents ran, want 1", got)
+			}
+			hosts := 0
+			for _, stamp := range s.stampsOf(t, task.AgentCritic) {
+				if stamp.Source == task.ByHost {
+					hosts++
+				}
+			}
+			if (hosts == 1) != c.stamped || hosts > 1 {
+				t.Errorf("the critic has %d stamps by the host, wanted: %v", hosts, c.stamped)
+			}
+		})
+	}
+}
+
+// Who cancels a round finds the run on record, and nothing decided.
+func TestCancelledHeadlessRound(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, once, spawntest.Ready()["hang"])
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error, 1)
+	e := s.engine(t, time.Now)
+	go func() {
+		_, err := e.Round(ctx, "T", host.Request{})
+		done <- err
+	}()
+	s.waitFor(t, 1)
+	cancel()
+	select {
+	case err := <-done:
+		if err == nil || ctx.Err() == nil {
+			t.Errorf("got %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("the round does not end")
+	}
+	state := s.state(t)
+	if len(state.Open()) > 0 || state.Spent.Runs != 1 || state.Last != nil {
+		t.Errorf("%+v after a cancelled round", state)
+	}
+	s.gone(t)
+	s.plays(t, spawntest.Clean())
+	if d, err := s.round(t); err != nil || d.NextAction != "commit" {
+		t.Errorf("the next round: %s, %v", d.NextAction, err)
+	}
+}

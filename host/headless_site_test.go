@@ -1,0 +1,352 @@
+package host_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/spawner"
+	"github.com/switchyard-dev/switchyard/spawner/process"
+	"github.com/switchyard-dev/switchyard/spawner/slot"
+	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+)
+
+// site is a project whose rounds spawn fake agents.
+type site struct {
+	root string
+	// agent is the fake's program, script what it plays, and cache where compiled
+	// plugins are kept.
+	agent, script, cache string
+}
+
+// once is a project in which a failed spawn is not repeated.
+const once = "spawn: {retries: 0}\n"
+
+// newSite makes a project with such a configuration and a draft, whose agents play
+// these scenarios, one a call.
+func newSite(t testing.TB, config string, calls ...spawntest.Scenario) site {
+	t.Helper()
+	s := site{root: t.TempDir(), agent: spawntest.Build(t), cache: t.TempDir()}
+	s.write(t, project.ConfigFile, config)
+	s.write(t, "a.go", "package a\n")
+	s.plays(t, calls...)
+	return s
+}
+
+// plays gives the agents of calls to come a new script.
+func (s *site) plays(t testing.TB, calls ...spawntest.Scenario) {
+	t.Helper()
+	s.script = spawntest.Write(t, t.TempDir(), calls...)
+}
+
+func (s site) path(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
+
+func (s site) write(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// engine works on the project. It must not warn of anything.
+func (s site) engine(t testing.TB, now func() time.Time) *host.Engine {
+	t.Helper()
+	return s.start(t, host.Options{Now: now})
+}
+
+// observed is an engine whose agents are watched.
+func (s site) observed(t testing.TB, observe func(spawner.Progress)) *host.Engine {
+	t.Helper()
+	return s.start(t, host.Options{Now: time.Now, Observe: observe})
+}
+
+// start adds to options what every engine of the project has.
+func (s site) start(t testing.TB, o host.Options) *host.Engine {
+	t.Helper()
+	e := host.New(host.Options{
+		Project: project.Project{Root: s.root, Dir: s.root},
+		Plugins: plugins.Config{Limits: plugins.Limits{Time: time.Minute}, CacheDir: s.cache},
+		Now:     o.Now, Observe: o.Observe, By: "tester",
+		Environ: []string{
+			"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"),
+			"SWITCHYARD_CLAUDE_BIN=" + s.agent, spawntest.ScenarioVariable + "=" + s.script,
+		},
+		Warn: func(err error) { t.Errorf("a warning: %v", err) },
+	})
+	t.Cleanup(func() {
+		if err := e.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// occupied takes a slot of an agent, as another process would.
+func (s site) occupied(t testing.TB, agent string) *slot.Slot {
+	t.Helper()
+	keeper, err := process.NewKeeper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(s.path(".switchyard"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	rack, err := slot.Open(s.path(".switchyard/run"), os.TempDir(), keeper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := rack.Take(t.Context(), agent, 1, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return held
+}
+
+// round runs the round of task T.
+func (s site) round(t testing.TB) (host.Decision, error) {
+	t.Helper()
+	return s.engine(t, time.Now).Round(t.Context(), "T", host.Request{})
+}
+
+// calls are those of the agents that played the newest script.
+func (s site) calls(t testing.TB) []spawntest.Call { return spawntest.Calls(t, s.script) }
+
+// state is that of task T, and the zero State before its first event.
+func (s site) state(t testing.TB) task.State {
+	t.Helper()
+	tasks, err := s.engine(t, time.Now).Tasks(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, found := range tasks {
+		if found.TaskID == "T" {
+			return found.State
+		}
+	}
+	return task.State{}
+}
+
+// sound fails unless every chain of the ledger is, and returns the kinds of a
+// task's events.
+func (s site) sound(t testing.TB, id string) []string {
+	t.Helper()
+	e := s.engine(t, time.Now)
+	if report, err := e.Verify(t.Context()); err != nil || !report.Sound() {
+		t.Fatalf("the ledger is not sound: %v %v", report.Problems, err)
+	}
+	var kinds []string
+	for event, err := range e.Events(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event.Task == id {
+			kinds = append(kinds, event.Kind)
+		}
+	}
+	return kinds
+}
+
+// count is how often an event is among those of task T.
+func (s site) count(t testing.TB, kind task.Kind) int {
+	t.Helper()
+	return len(slices.DeleteFunc(s.sound(t, "T"), func(k string) bool { return k != string(kind) }))
+}
+
+// stampsOf are the newest stamps of task T that an agent has.
+func (s site) stampsOf(t testing.TB, agent string) []task.Stamp {
+	t.Helper()
+	entries, err := s.engine(t, time.Now).Stamps(t.Context(), "T")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stamps []task.Stamp
+	for _, entry := range entries {
+		if entry.Agent == agent {
+			stamps = append(stamps, entry.Stamp)
+		}
+	}
+	return stamps
+}
+
+// lines counts the lines of a file of the project.
+func (s site) lines(t testing.TB, name string) int {
+	t.Helper()
+	data, err := os.ReadFile(s.path(name))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return strings.Count(string(data), "\n")
+}
+
+// verifies is a verification that counts its runs where no change of the tree is
+// seen, and what it counts in.
+const (
+	verified = ".switchyard/verified"
+	verifies = "verify: echo run >>" + verified + "\n"
+)
+
+// killed runs a round of task T to its end, and returns the projects that a kill
+// would have left: one for each time that the engine looked at its clock, which it
+// does before everything that it records.
+func (s site) killed(t testing.TB) []site {
+	t.Helper()
+	var mu sync.Mutex
+	var left []site
+	clock := func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		copied, err := s.fork(t, filepath.Join(t.TempDir(), "fork"))
+		if err != nil {
+			t.Error(err)
+			return time.Now()
+		}
+		left = append(left, copied)
+		return time.Now()
+	}
+	if _, err := s.engine(t, clock).Round(t.Context(), "T", host.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	return left
+}
+
+// fork copies the project: first what is recorded, then the files, which the
+// record is never ahead of.
+func (s site) fork(t testing.TB, root string) (site, error) {
+	copied := s
+	copied.root = root
+	state := filepath.Join(root, project.StateDir)
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		return copied, err
+	}
+	if err := copyEvents(t.Context(), state, s.path(project.StateDir)); err != nil {
+		return copied, err
+	}
+	return copied, copyFiles(root, s.root)
+}
+
+// copyEvents records what one ledger has in another that is new.
+func copyEvents(ctx context.Context, to, from string) error {
+	source, err := host.OpenLedger(ctx, from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := host.OpenLedger(ctx, to)
+	if err != nil {
+		return err
+	}
+	defer target.Close()
+	for event, err := range source.EventsSince(ctx, 0) {
+		if err != nil {
+			return err
+		}
+		at, err := time.Parse(ledger.TimeFormat, event.At)
+		if err != nil {
+			return err
+		}
+		if _, err := target.Append(ctx, event.Task, event.N-1, at, event.Kind, event.Body); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyFiles copies all files but the ledger's. One that is gone meanwhile was no
+// part of what a kill leaves.
+func copyFiles(to, from string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if os.IsNotExist(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(from, path)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			return os.MkdirAll(filepath.Join(to, name), 0o700)
+		case strings.HasPrefix(filepath.Base(name), "ledger.db"):
+			return nil
+		}
+		data, err := os.ReadFile(path)
+		if os.IsNotExist(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, name), data, 0o600)
+	})
+}
+
+// good counts the runs of task T in a role that brought what they owe.
+func good(s task.State, role task.Role) int {
+	n := 0
+	for _, r := range s.Runs {
+		if r.Role == role && r.Receipt != nil && r.Receipt.Path != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// playing is a research script for so many calls, after the critic's if that is
+// called as well.
+func playing(critic *spawntest.Scenario, researchers int) []spawntest.Scenario {
+	var calls []spawntest.Scenario
+	if critic != nil {
+		calls = append(calls, *critic)
+	}
+	for range researchers {
+		calls = append(calls, spawntest.Ready()["researcher"])
+	}
+	return calls
+}
+
+// missing is a finding that asks for research.
+func missing() spawntest.Finding {
+	return spawntest.Finding{Category: "information-missing", Severity: "fail", File: "a.go", Line: 1, Remediation: "Find out what the list may hold"}
+}
+
+// wrong is a finding that the executor can settle.
+func wrong() spawntest.Finding {
+	return spawntest.Finding{Category: "missing-test", Severity: "fail", File: "a.go", Line: 1, Remediation: "Test the empty list"}
+}
+
+// trailOf are the records of the project's trail, as they stand there.
+func (s site) trailOf(t testing.TB) []string {
+	t.Helper()
+	data, err := os.ReadFile(s.path(".switchyard/spawns.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.Collect(strings.Lines(string(data)))
+}
+
+// runOf is the run that a line of the trail is about.
+func runOf(t testing.TB, line string) string {
+	t.Helper()
+	var record struct {
+		RunID string `json:"run_id"`
+	}
+	if err := json.Unmarshal([]byte(line), &record); err != nil {
+		t.Fatal(fmt.Errorf("the trail has %q: %w", line, err))
+	}
+	return record.RunID
+}

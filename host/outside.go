@@ -1,0 +1,52 @@
+package host
+
+import (
+	"context"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// spawnsChain is the chain of the ledger that has the spawns outside any task. No
+// task has its name.
+const spawnsChain = "_spawns"
+
+// spawns is the book of the spawns outside any task. The caller must close it.
+func (e *Engine) spawns(ctx context.Context, config project.Config) (*book, error) {
+	l, err := e.ledger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &book{session: &session{Engine: e, id: spawnsChain, ledger: l}, config: config}
+	if err := b.look(ctx); err != nil {
+		b.close()
+		return nil, err
+	}
+	return b, nil
+}
+
+// recovered ends what is left of spawns whose host was killed. Those of a task stay
+// open until somebody runs its round again.
+func (e *Engine) recovered(ctx context.Context, s staff) error {
+	left, err := s.Recover(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		e.warn(err) // It is in nobody's way but its own slot's.
+	}
+	outside := func(r spawner.Left) bool { return r.Task == "" }
+	if !slices.ContainsFunc(left, outside) {
+		return nil
+	}
+	b, err := e.spawns(ctx, project.Config{})
+	if err != nil {
+		return err
+	}
+	defer b.close()
+	return b.lost(ctx, func(r task.Run) bool {
+		return slices.ContainsFunc(left, func(l spawner.Left) bool { return outside(l) && l.Run == r.Intent.Run })
+	})
+}

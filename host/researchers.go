@@ -1,0 +1,307 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/finding"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/prompt"
+	"github.com/switchyard-dev/switchyard/host/research"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner"
+	"github.com/switchyard-dev/switchyard/spawner/verdict"
+)
+
+// Research is what researchers came to for the round that follows.
+type Research struct {
+	// Round is the one that it is for.
+	Round int `json:"round"`
+	// Path is the consensus as Markdown, and Data as JSON: both relative to the
+	// project's root.
+	Path string `json:"path"`
+	Data string `json:"data"`
+	// K researchers were asked, and Silent failed.
+	K              int                `json:"k"`
+	AgreementScore float64            `json:"agreement_score"`
+	Silent         []research.Silence `json:"silent"`
+}
+
+// announce announces those of k researchers that have not answered yet: along with
+// the decision that asks for them, or when the research of a killed command goes on.
+// All of them fit the budget, or none begins.
+func (c *conductor) announce(k int) error {
+	settings := settings(c.config, researcherName, c.req.Adapter)
+	var intents []task.Intent
+	for i := range k {
+		if run := c.status.Finished(task.RoleResearcher, i); run != nil && run.Receipt.Path != "" {
+			continue
+		}
+		why := "first"
+		if c.status.Attempts(task.RoleResearcher, i) > 0 {
+			why = "resume"
+		}
+		intents = append(intents, c.intent(spot{role: task.RoleResearcher, index: i}, researcherName, spawner.Attempt{
+			Run: spawner.NewRun(), Why: why, Adapter: settings.Adapter, Timeout: settings.Timeout,
+		}))
+	}
+	if len(intents) == 0 {
+		return nil
+	}
+	return c.apply(task.Reserve{Intents: intents, Limits: c.limits()}, record{By: bySwitchyard})
+}
+
+func (c *conductor) researchFile(round int, name string) string {
+	return fmt.Sprintf("%s-r%d-%s", c.id, round, name)
+}
+
+// unfinished goes on with the research of a command that was killed, and returns
+// the decision that asked for it.
+func (c *conductor) unfinished(ctx context.Context) (d Decision, pending bool, err error) {
+	round := max(c.status.Round, 1)
+	asked := slices.ContainsFunc(c.status.Runs, func(r task.Run) bool {
+		return r.Role == task.RoleResearcher && r.Round == round && !r.Stale
+	})
+	if !asked || c.rooted().Exists(project.StateDir+"/"+handoffFolder+"/"+c.researchFile(round, "research.json")) {
+		return Decision{}, false, nil
+	}
+	last, err := c.lastDecision(ctx)
+	if err != nil {
+		return Decision{}, true, err
+	}
+	_, err = c.write(ctx, func() error { return c.announce(c.asked(round)) })
+	switch {
+	case fault.CodeOf(err) == task.CodeBudget:
+		d, err = c.exhausted(ctx, err)
+	case err == nil:
+		d, err = c.research(ctx, last)
+	}
+	return d, true, err
+}
+
+// lastDecision is the task's newest decision, as it is recorded.
+func (c *conductor) lastDecision(ctx context.Context) (Decision, error) {
+	newest, err := c.ledger.Newest(ctx, c.id, keyDecision, 1)
+	if err != nil {
+		return Decision{}, err
+	}
+	if len(newest) == 0 {
+		return Decision{}, tampered(c.id, "research follows no decision")
+	}
+	var entry HistoryEntry
+	if err := json.Unmarshal(newest[0].Value, &entry); err != nil {
+		return Decision{}, tampered(c.id, "%s cannot be read: %w", newest[0].Key, err)
+	}
+	event, err := c.ledger.Event(ctx, c.id, entry.Event.N)
+	if err != nil {
+		return Decision{}, err
+	}
+	var body struct {
+		Decision Decision `json:"decision"`
+	}
+	if err := json.Unmarshal(event.Body, &body); err != nil || event.Hash != entry.Event.Hash {
+		return Decision{}, tampered(c.id, "event %d is not the decision that its entry names", entry.Event.N)
+	}
+	body.Decision.Event = &entry.Event
+	return body.Decision, nil
+}
+
+// research has the researchers of a decision look for what is missing, brings
+// their answers together and hands them on.
+func (c *conductor) research(ctx context.Context, d Decision) (Decision, error) {
+	round := max(c.status.Round, 1)
+	var asked []finding.Finding
+	for _, f := range d.Findings {
+		if f.Route == actionResearcher {
+			asked = append(asked, f)
+		}
+	}
+	k := c.asked(round)
+	voices := make([]research.Voice, k)
+	errs := make([]error, k)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var all sync.WaitGroup
+	for i, p := range research.Perspectives(k) {
+		all.Go(func() {
+			voices[i], errs[i] = c.voice(ctx, p, k, round, asked)
+			if errs[i] != nil {
+				cancel() // What cannot be recorded must not go on.
+			}
+		})
+	}
+	all.Wait()
+	if err := firstCause(errs); err != nil {
+		return Decision{}, err
+	}
+	consensus := research.Merge(voices)
+	result := &Research{Round: round, K: k, AgreementScore: consensus.Meta.AgreementScore, Silent: consensus.Silent}
+	var err error
+	if result.Path, err = c.keep(handoffFolder, c.researchFile(round, "research.md"), []byte(consensus.Markdown(c.id, round, asking(asked)))); err != nil {
+		return Decision{}, err
+	}
+	text, err := json.Marshal(consensus, json.Deterministic(true), jsontext.Multiline(true))
+	if err != nil {
+		return Decision{}, err
+	}
+	// This file says that the research is done, so it comes last.
+	if result.Data, err = c.keep(handoffFolder, c.researchFile(round, "research.json"), text); err != nil {
+		return Decision{}, err
+	}
+	_, err = c.write(ctx, func() error {
+		err := c.apply(task.Prepare{Phase: task.Research, Required: k}, record{By: bySwitchyard})
+		if code := fault.CodeOf(err); code == task.CodeEvidence || code == task.CodeStuck || code == task.CodeCommitted || code == task.CodeWaiting {
+			return nil // Somebody failed, so that the phase is not done; the task may go on all the same.
+		}
+		return err
+	})
+	d.Research, d.Spawns = result, c.spawns
+	return d, err
+}
+
+// asked is how many researchers a round has.
+func (c *conductor) asked(round int) int {
+	k := 0
+	for _, r := range c.status.Runs {
+		if r.Role == task.RoleResearcher && r.Round == round {
+			k = max(k, r.Index+1)
+		}
+	}
+	return max(k, 1)
+}
+
+// voice is one researcher's answer, or why there is none. An error ends all of
+// them.
+func (c *conductor) voice(ctx context.Context, p research.Perspective, k, round int, asked []finding.Finding) (research.Voice, error) {
+	v, index := research.Voice{Index: p.Index}, p.Index-1
+	if answer, err := c.answered(ctx, index); err != nil || answer != nil {
+		v.Output = answer
+		return v, err
+	}
+	definition, err := c.agent(researcherName)
+	if err != nil {
+		return v, err
+	}
+	settings := settings(c.config, researcherName, c.req.Adapter)
+	at := spot{role: task.RoleResearcher, index: index, stamps: task.AgentResearcher, round: round}
+	job := c.job(c.config, definition, settings, at)
+	job.Concurrency = max(job.Concurrency, k)
+	job.Run, job.Resumed = c.announced(index)
+	job.Prompt = func(a spawner.Attempt) (string, error) {
+		r := prompt.Researcher{
+			Task: c.id, RunID: a.Run, Round: round, Index: index, K: k, Nudge: p.Nudge, Question: asking(asked), Note: a.Note,
+		}
+		for _, f := range asked {
+			r.Findings = append(r.Findings, lineOf(f))
+		}
+		if plan := c.config.Spawn.PlanOf(c.id); plan != "" {
+			r.Files = append(r.Files, plan)
+		}
+		return prompt.RenderResearcher(c.Root, r)
+	}
+	job.Check = func(_ context.Context, res spawner.Result) error {
+		_, err := research.Parse(res.Output.Text)
+		return err
+	}
+	outcome, err := c.Run(ctx, job)
+	c.note(outcome)
+	last := outcome.Last()
+	switch {
+	case fault.CodeOf(err) == task.CodeBudget:
+		v.Failure = "the budget is exhausted"
+		return v, nil
+	case err != nil:
+		return v, err
+	case last == nil:
+		// Its intent is on record, and will never have a process.
+		v.Failure = errors.Join(outcome.Skipped...).Error()
+		return v, c.abandon(ctx, job.Run, v.Failure)
+	case !last.Verdict.Good():
+		v.Failure = string(last.Verdict.Reason)
+		return v, nil
+	}
+	v.Output, err = research.Parse(last.Output.Text)
+	return v, err
+}
+
+// announced is the run that is announced for a researcher and has not begun, and
+// whether another was begun before.
+func (c *conductor) announced(index int) (run string, resumed bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	attempts := c.status.Attempts(task.RoleResearcher, index)
+	for _, r := range c.status.Open() {
+		if r.Role == task.RoleResearcher && r.Index == index {
+			return r.Intent.Run, attempts > 1
+		}
+	}
+	return "", attempts > 0
+}
+
+// answered is the answer of a researcher to a command that was killed, or nil.
+func (c *conductor) answered(ctx context.Context, index int) (*research.Output, error) {
+	c.mu.Lock()
+	run := c.status.Finished(task.RoleResearcher, index)
+	c.mu.Unlock()
+	if run == nil || run.Receipt.Outcome != string(verdict.OK) || run.Receipt.Path == "" {
+		return nil, nil
+	}
+	data, err := c.kept(ctx, *run)
+	if err != nil || data == nil {
+		return nil, err
+	}
+	answer, err := research.Parse(string(data))
+	if err != nil {
+		return nil, nil // It is asked again.
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.spawns = append(c.spawns, earlier(*run))
+	return answer, nil
+}
+
+// abandon closes an intent that nothing can be made of, if it is open.
+func (c *conductor) abandon(ctx context.Context, run, why string) error {
+	_, err := c.write(ctx, func() error {
+		if !slices.ContainsFunc(c.status.Open(), func(r task.Run) bool { return r.Intent.Run == run }) {
+			return nil
+		}
+		receipt := task.Receipt{Run: run, Outcome: string(verdict.Failed), Reason: why, Class: string(verdict.NotFound)}
+		return c.apply(task.Receive{Receipt: receipt}, record{By: bySwitchyard})
+	})
+	return err
+}
+
+// firstCause is the first error that is not only the consequence of another.
+func firstCause(errs []error) error {
+	var first error
+	for _, err := range errs {
+		if err != nil && (first == nil || errors.Is(first, context.Canceled)) {
+			first = err
+		}
+	}
+	return first
+}
+
+// asking is what researchers are asked.
+func asking(asked []finding.Finding) string {
+	var lines []string
+	for _, f := range asked {
+		lines = append(lines, f.Remediation)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// The destinations that the engine itself does something for.
+const (
+	actionExecutor   = "executor"
+	actionResearcher = "researcher"
+)

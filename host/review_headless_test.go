@@ -1,0 +1,270 @@
+package host_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner/environ"
+	"github.com/switchyard-dev/switchyard/spawner/place"
+	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+)
+
+// handsBack is a project in which the critic is the caller's where none can run.
+const handsBack = "spawn: {retries: 0, fallback_on_error: []}\n"
+
+// A green verification is one of the tree that it ran on: of a draft that was
+// edited since, it says nothing, whoever reviews that.
+func TestGreenIsOfItsTree(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, edit string
+		code       fault.Code
+	}{
+		{"the same draft", "package a\n", ""},
+		{"another draft", "package b\n", task.CodeUnverified},
+	} {
+		for _, spawned := range []bool{false, true} {
+			s := newSite(t, handsBack, spawntest.Ready()["auth"])
+			d, err := s.engine(t, time.Now).Round(t.Context(), "T", host.Request{Verify: host.VerifyRequest{Command: "true"}})
+			if err != nil || d.NextAction != host.ActionHandBack || s.state(t).Verified == nil {
+				t.Fatalf("the first round leads to %s, verified: %v, %v", d.NextAction, s.state(t).Verified, err)
+			}
+			s.write(t, "a.go", c.edit)
+			req := request(clean)
+			if spawned {
+				s.plays(t, spawntest.Clean())
+				req = host.Request{}
+			}
+			d, err = s.engine(t, time.Now).Round(t.Context(), "T", req)
+			if fault.CodeOf(err) != c.code || (err == nil) != (c.code == "") || err == nil && d.NextAction != "commit" {
+				t.Errorf("%s, spawned: %v: it leads to %q, %v; want %q", c.name, spawned, d.NextAction, err, c.code)
+			}
+		}
+	}
+}
+
+// A report that was written for an earlier hand-back is not there when the critic is
+// handed back anew: nobody takes it for the review of what the draft is by now.
+func TestHandBackForgetsTheOneBefore(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, handsBack, spawntest.Ready()["auth"])
+	first, err := s.round(t)
+	if err != nil || first.HandBack == nil {
+		t.Fatalf("the round hands nothing back: %v", err)
+	}
+	s.write(t, first.HandBack.ReportPath, "of the first draft")
+	s.write(t, "a.go", "package b\n")
+	second, err := s.round(t)
+	if err != nil || second.HandBack == nil || second.HandBack.ReportPath != first.HandBack.ReportPath {
+		t.Fatalf("the round hands back %+v, %v", second.HandBack, err)
+	}
+	if _, err := os.Stat(s.path(second.HandBack.ReportPath)); !os.IsNotExist(err) {
+		t.Errorf("the report of the draft before is there still: %v", err)
+	}
+}
+
+// Two tasks that hand their critics back do not share what these are to read.
+func TestHandBacksAreApart(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, handsBack, spawntest.Ready()["auth"])
+	for _, id := range []string{"A", "B"} {
+		req := host.Request{Verify: host.VerifyRequest{Command: "echo of task " + id}}
+		if d, err := s.engine(t, time.Now).Round(t.Context(), id, req); err != nil || d.HandBack == nil {
+			t.Fatalf("%s hands nothing back: %v", id, err)
+		}
+	}
+	logs, err := filepath.Glob(s.path(".switchyard/handoff/*/verification.log"))
+	if err != nil || len(logs) != 2 {
+		t.Fatalf("there are %v, %v; want one each", logs, err)
+	}
+	for i, id := range []string{"A", "B"} {
+		if text, err := os.ReadFile(logs[i]); err != nil || string(text) != "of task "+id+"\n" {
+			t.Errorf("%s has %q, %v", logs[i], text, err)
+		}
+	}
+}
+
+// A critic that came to nothing is on record before its round is decided. Whatever
+// keeps that from being decided, the next command decides it, and asks no other
+// critic about what this one may have left in the tree.
+func TestFailedReviewIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	edits := spawntest.Clean()
+	edits.Steps = append([]spawntest.Step{{Write: &spawntest.File{Path: "a.go", Text: "package ours\n"}}}, edits.Steps...)
+	for _, config := range []string{once, once + verifies} {
+		s := newSite(t, config, edits)
+		var between *site
+		for _, k := range s.killed(t) {
+			if state := k.state(t); state.Last == nil && len(state.Runs) == 1 && state.Runs[0].Receipt != nil {
+				between = &k
+			}
+		}
+		if between == nil {
+			t.Fatal("no kill came between the receipt and the decision")
+		}
+		between.plays(t, spawntest.Clean())
+		d, err := between.round(t)
+		if err != nil || d.NextAction != "stuck" {
+			t.Errorf("with %q the next command leads to %q, %v; want stuck", config, d.NextAction, err)
+		}
+		if got := len(between.calls(t)); got != 0 {
+			t.Errorf("%d other critics ran", got)
+		}
+	}
+}
+
+// What agents outside any task use up is no task's budget: nobody could resume it.
+func TestSpawnsOutsideHaveNoTasksBudget(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, once+"budget: {task: {tokens: 300, rounds: 1}, round: {tokens: 300}, spawn: {tokens: 250}}\n", spawntest.Ready()["researcher"])
+	s.write(t, "q.md", "What holds?\n")
+	for i := range 3 {
+		req := host.SpawnRequest{Agent: "researcher", PromptPath: "q.md", OutputPath: "a.json"}
+		if _, err := s.engine(t, time.Now).Spawn(t.Context(), req); err != nil {
+			t.Fatalf("spawn %d: %v", i+1, err)
+		}
+	}
+}
+
+// A program that cannot be started has used up nothing, and is a matter for the next
+// adapter, or for the caller, as one that is missing is.
+func TestAgentThatCannotBeStarted(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, handsBack+"budget: {task: {tokens: 1000}, spawn: {tokens: 250}}\n", spawntest.Clean())
+	s.agent = filepath.Join(t.TempDir(), "claude")
+	if err := os.WriteFile(s.agent, []byte("\x00 no program"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.round(t)
+	if err != nil || d.NextAction != host.ActionHandBack || d.HandBack == nil || len(d.HandBack.Failures) != 1 {
+		t.Errorf("it leads to %q, %+v, %v", d.NextAction, d.HandBack, err)
+	}
+	if spent := s.state(t).Spent.Task; spent.Tokens != 0 {
+		t.Errorf("what never ran has used up %+v", spent)
+	}
+	if _, err := os.Stat(s.path(".switchyard/spawns.jsonl")); !os.IsNotExist(err) {
+		t.Errorf("the trail has what never was a process: %v", err)
+	}
+}
+
+// Where the budget does not cover the researchers that a kill has ended, the task
+// gets stuck on it, as it would have with the decision: nobody is asked in vain.
+func TestBudgetOfResearchThatGoesOn(t *testing.T) {
+	t.Parallel()
+	asks := spawntest.Finds(missing())
+	// The critic uses 240 tokens, and three researchers may use 750. Killed, they count
+	// as having done so, and three more do not fit.
+	s := newSite(t, once+"budget: {task: {tokens: 1200}, spawn: {tokens: 250}}\n", playing(&asks, 3)...)
+	var between *site
+	for _, k := range s.killed(t) {
+		if state := k.state(t); state.Last != nil && len(state.Open()) == 3 {
+			between = &k
+			break
+		}
+	}
+	if between == nil {
+		t.Fatal("no kill came between the decision and the research")
+	}
+	between.plays(t, playing(nil, 3)...)
+	d, err := between.round(t)
+	if err != nil || d.NextAction != "stuck" || d.Reason != task.ReasonBudget || d.Budget == "" {
+		t.Errorf("it leads to %s (%s), %q, %v", d.NextAction, d.Reason, d.Budget, err)
+	}
+	if state := between.state(t); state.Status != task.Stuck || state.Stop.Reason != task.ReasonBudget || len(state.Open()) != 0 {
+		t.Errorf("the task is %s, %+v, open: %v", state.Status, state.Stop, state.Open())
+	}
+	if got := len(between.calls(t)); got != 0 {
+		t.Errorf("%d researchers ran", got)
+	}
+}
+
+// A researcher that fails is silent: nobody is told to run it in some other way, and
+// the record does not say so either.
+func TestSilentResearcherIsNotHandedBack(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, handsBack+"research: {agents: 1}\n", spawntest.Finds(missing()), spawntest.Ready()["auth"])
+	if d, err := s.round(t); err != nil || d.NextAction != "researcher" || d.Research == nil || len(d.Research.Silent) != 1 {
+		t.Fatalf("the round leads to %s, %+v, %v", d.NextAction, d.Research, err)
+	}
+	for _, r := range s.state(t).Runs {
+		if r.Role == task.RoleResearcher && r.Receipt.Next != "" {
+			t.Errorf("what follows the researcher is said to be %q", r.Receipt.Next)
+		}
+	}
+}
+
+// What an agent says never replaces what Switchyard keeps.
+func TestSpawnWritesNothingOfOurs(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, once, spawntest.Ready()["researcher"])
+	s.write(t, "q.md", "What holds?\n")
+	ask := func(output string) error {
+		_, err := s.engine(t, time.Now).Spawn(t.Context(), host.SpawnRequest{Agent: "researcher", PromptPath: "q.md", OutputPath: output})
+		return err
+	}
+	if err := ask("a.json"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(project.StateDir, s.path("detour")); err != nil {
+		t.Skip("no symbolic links here:", err)
+	}
+	for _, output := range []string{".switchyard/ledger.db", ".switchyard/run/x", "detour/spawns.jsonl"} {
+		if err := ask(output); fault.CodeOf(err) != place.CodeOutputUnsafe {
+			t.Errorf("%s: got %v", output, err)
+		}
+	}
+	s.sound(t, "T")
+}
+
+// An agent that Switchyard runs answers no question and vouches for no draft.
+func TestAgentsDecideNothing(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, once, spawntest.Clean())
+	e := host.New(host.Options{
+		Project: project.Project{Root: s.root, Dir: s.root}, Now: time.Now, By: "agent", Environ: []string{"SWITCHYARD_HEADLESS=1"},
+		Warn: func(err error) { t.Error(err) },
+	})
+	defer e.Close(t.Context())
+	for what, do := range map[string]func() error{
+		"an answer": func() error { _, err := e.Answer(t.Context(), "T", host.AnswerRequest{Text: "yes"}); return err },
+		"a draft":   func() error { _, err := e.Draft(t.Context(), "T", host.DraftRequest{}); return err },
+		"a round":   func() error { _, err := e.Round(t.Context(), "T", request(clean)); return err },
+		"a review":  func() error { _, err := e.Review(t.Context(), "T", request(clean)); return err },
+		"a commit":  func() error { _, err := e.Commit(t.Context(), "T", host.CommitRequest{}); return err },
+		"a resume":  func() error { _, err := e.Resume(t.Context(), "T", host.ResumeRequest{}); return err },
+	} {
+		if err := do(); fault.CodeOf(err) != environ.CodeReentrant {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+}
+
+// What another user's file would have us run is not run either to ask about itself.
+func TestDoctorRunsNothingOfStrangers(t *testing.T) {
+	t.Parallel()
+	ran := filepath.Join(t.TempDir(), "ran")
+	s := newSite(t, "spawn: {adapters: [own.json]}\n", spawntest.Clean())
+	s.write(t, "own.json", `{"name": "own", "bin": "sh", "prompt": "stdin", "argv": [], "output": "text", "tested": ["1"], "version": ["-c", "echo 1.2 >`+ran+`"]}`)
+	for _, owner := range []int{os.Geteuid(), os.Geteuid() + 1000} {
+		if err := os.Chown(s.path(project.ConfigFile), owner, -1); err != nil {
+			t.Skip("files cannot be given away here:", err)
+		}
+		health, err := s.engine(t, time.Now).Diagnose(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := slices.ContainsFunc(health.Adapters, func(a host.AdapterHealth) bool { return a.Name == "own" })
+		_, err = os.Stat(ran)
+		if ours := owner == os.Geteuid(); known != ours || (err == nil) != ours {
+			t.Errorf("of user %d: listed: %v, run: %v; %+v", owner, known, err == nil, health.Checks)
+		}
+		_ = os.Remove(ran)
+	}
+}

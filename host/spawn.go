@@ -1,0 +1,209 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner"
+	"github.com/switchyard-dev/switchyard/spawner/place"
+	"github.com/switchyard-dev/switchyard/spawner/verdict"
+)
+
+// CodeSpawnFailed: the agent ran, and what came of it cannot be used. Details: run,
+// reason, class, exit_code, stderr, trail, and next_action where the caller is to
+// run the agent in some other way.
+const CodeSpawnFailed fault.Code = "spawn-failed"
+
+// maxPrompt is the largest prompt that a caller may give, in bytes.
+const maxPrompt = 4 << 20
+
+// SpawnRequest has an agent run outside any task.
+type SpawnRequest struct {
+	Agent string
+	// PromptPath and OutputPath are files in the project or in the folder for
+	// temporary files. The latter gets the agent's final message.
+	PromptPath, OutputPath string
+	// Adapter runs the agent instead of that which the project configures, and
+	// Model is asked for instead of its own; "" for those.
+	Adapter, Model string
+	// Timeout is for all attempts together, 0 for the project's.
+	Timeout time.Duration
+	// Once makes a single attempt, refuses to wait for a slot and takes the only
+	// one of the agent.
+	Once bool
+	// Content is what the output file gets, nil for the final message of a spawn
+	// that went well. It is asked about the last attempt alone, and read while that
+	// one's output is open; a nil reader leaves the file as it is.
+	Content func(spawner.Result) (io.Reader, error)
+}
+
+// Spawned is what became of a spawn outside any task.
+type Spawned struct {
+	spawner.Record
+	// OutputPath is as the caller gave it, OutputResolved absolute, and TrailPath
+	// the file of records.
+	OutputPath     string `json:"output_path"`
+	OutputResolved string `json:"output_path_resolved"`
+	TrailPath      string `json:"spawn_trail_path"`
+	OutputBytes    int64  `json:"output_bytes"`
+	// Attempts are all that were made.
+	Attempts []SpawnSummary `json:"attempts"`
+}
+
+// Spawn runs an agent. When it returns, the record is durable and the output is in
+// its place.
+//
+// # Errors
+//
+// CodeSpawnFailed, with what is known of the spawn; those of agent.Library.Find,
+// of the package place, and of spawner.Spawner.Run.
+func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (Spawned, error) {
+	// What can be refused without leaving a trace comes before what makes folders.
+	definition, err := e.agent(req.Agent)
+	if err != nil {
+		return Spawned{}, err
+	}
+	config, err := e.Config(ctx)
+	if err != nil {
+		return Spawned{}, err
+	}
+	places, err := place.Open(e.project.Root, os.TempDir(), e.project.Dir)
+	if err != nil {
+		return Spawned{}, err
+	}
+	defer places.Close()
+	text, err := places.Read(ctx, req.PromptPath, maxPrompt)
+	if err != nil {
+		return Spawned{}, err
+	}
+	output, err := places.Output(req.OutputPath)
+	if err != nil {
+		return Spawned{}, err
+	}
+	if within(e.project.State(), output.Path()) {
+		return Spawned{}, fault.New(place.CodeOutputUnsafe, "%s lies in %s, which is Switchyard's own", req.OutputPath, project.StateDir).With("path", output.Path())
+	}
+	if err := e.available(ctx, config, definition.Name, req.Adapter); err != nil {
+		return Spawned{}, err
+	}
+	staff, err := e.staff(ctx, config)
+	if err != nil {
+		return Spawned{}, err
+	}
+	if err := e.recovered(ctx, staff); err != nil {
+		return Spawned{}, err
+	}
+	b, err := e.spawns(ctx, config)
+	if err != nil {
+		return Spawned{}, err
+	}
+	defer b.close()
+	set := settings(config, definition.Name, req.Adapter)
+	p := spot{role: task.RoleOther}
+	result := Spawned{OutputPath: req.OutputPath, OutputResolved: output.Path(), TrailPath: filepath.Join(e.project.State(), spawner.TrailFile)}
+	job := b.job(config, definition, set, p)
+	job.Prompt = func(at spawner.Attempt) (string, error) {
+		if at.Note != "" {
+			return string(text) + "\n\n" + at.Note + "\n", nil
+		}
+		return string(text), nil
+	}
+	if req.Model != "" {
+		job.Model = req.Model
+	}
+	if req.Timeout > 0 {
+		job.Timeout = req.Timeout
+	}
+	if req.Once {
+		job.Adapters, job.Retries, job.Concurrency, job.Patience = job.Adapters[:1], 0, 1, 0
+	}
+	content := req.Content
+	if content == nil {
+		content = finalMessage
+	}
+	job.Deliver = func(res spawner.Result) error {
+		if res.Next == verdict.Retry || res.Next == verdict.Fallback {
+			return nil
+		}
+		data, err := content(res)
+		if err != nil || data == nil {
+			return err
+		}
+		var n tally
+		if err := output.Write(io.TeeReader(data, &n)); err != nil {
+			return err
+		}
+		result.OutputBytes = int64(n)
+		return nil
+	}
+	outcome, err := staff.Run(ctx, job)
+	for _, res := range outcome.Results {
+		result.Attempts = append(result.Attempts, summaryOf(res))
+	}
+	last := outcome.Last()
+	if last != nil {
+		result.Record = last.Record
+	}
+	switch {
+	case err != nil:
+		return result, err
+	case last == nil:
+		return result, errors.Join(outcome.Skipped...)
+	case !last.Verdict.Good():
+		return result, spawnFailed(*last, set)
+	}
+	return result, nil
+}
+
+// within reports whether a file lies somewhere below a folder, by whichever name.
+func within(folder, file string) bool {
+	ours, err := os.Stat(folder)
+	if err != nil {
+		return false // Nothing lies there.
+	}
+	for at := filepath.Dir(file); ; at = filepath.Dir(at) {
+		if info, err := os.Stat(at); err == nil && os.SameFile(info, ours) {
+			return true
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
+}
+
+// tally counts the bytes that are written to it.
+type tally int64
+
+func (t *tally) Write(p []byte) (int, error) {
+	*t += tally(len(p))
+	return len(p), nil
+}
+
+// finalMessage is what the output file of a spawn that went well gets.
+func finalMessage(res spawner.Result) (io.Reader, error) {
+	if !res.Verdict.Good() {
+		return nil, nil
+	}
+	return strings.NewReader(strings.TrimRight(res.Output.Text, "\n") + "\n"), nil
+}
+
+func spawnFailed(res spawner.Result, set project.SpawnAgent) error {
+	f := fault.New(CodeSpawnFailed, "%s came to nothing with %s: %s", res.Record.Agent, res.Record.Adapter, res.Verdict.Reason.Sentence()).
+		With("run", res.Run).With("reason", string(res.Verdict.Reason)).With("class", string(res.Verdict.Class)).
+		With("exit_code", res.Record.ExitCode).With("stderr", res.Record.StderrExcerpt)
+	if len(res.Record.Changed) > 0 {
+		f = f.With("changed", res.Record.Changed)
+	}
+	if set.HandBack && mayHelp(res.Verdict) {
+		f = f.With("next_action", ActionHandBack)
+	}
+	return f
+}

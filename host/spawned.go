@@ -1,0 +1,61 @@
+package host
+
+import (
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// SpawnSummary is one attempt to run an agent, in short.
+type SpawnSummary struct {
+	Run     string `json:"run"`
+	Agent   string `json:"agent"`
+	Adapter string `json:"adapter"`
+	Attempt int    `json:"attempt"`
+	// Why says why it was made: first, retry:CLASS, fallback:CLASS or resume.
+	Why     string `json:"why"`
+	Outcome string `json:"outcome"`
+	Reason  string `json:"reason,omitzero"`
+	Class   string `json:"class,omitzero"`
+	// DurationMS is in milliseconds. What nobody knows is null.
+	DurationMS       int64  `json:"duration_ms"`
+	TokensIn         *int64 `json:"tokens_in"`
+	TokensOut        *int64 `json:"tokens_out"`
+	CostMicroDollars *int64 `json:"cost_microdollars"`
+	// Resumed says that it ran for an earlier command, which was killed.
+	Resumed bool `json:"resumed,omitzero"`
+	// Changed lists what it changed in the working tree.
+	Changed []string `json:"changed,omitzero"`
+	Stderr  string   `json:"stderr,omitzero"`
+}
+
+func summaryOf(res spawner.Result) SpawnSummary {
+	r := res.Record
+	return SpawnSummary{
+		Run: r.RunID, Agent: r.Agent, Adapter: r.Adapter, Attempt: r.Attempt, Why: r.Why, Outcome: r.Outcome, Reason: r.Reason, Class: r.Class,
+		DurationMS: r.DurationMS, TokensIn: r.TokensIn, TokensOut: r.TokensOut, CostMicroDollars: r.CostMicroDollars,
+		Changed: r.Changed, Stderr: r.StderrExcerpt,
+	}
+}
+
+// earlier is a run of a command that was killed.
+func earlier(run task.Run) SpawnSummary {
+	s := SpawnSummary{
+		Run: run.Intent.Run, Agent: run.Agent, Adapter: run.Adapter, Attempt: run.Attempt, Why: run.Why, Resumed: true,
+		Outcome: run.Receipt.Outcome, Reason: run.Receipt.Reason, Class: run.Receipt.Class, DurationMS: run.Receipt.Used.Millis,
+	}
+	if !slices.Contains(run.Receipt.Unknown, task.UnknownMoney) {
+		s.CostMicroDollars = &run.Receipt.Used.MicroDollars
+	}
+	return s
+}
+
+// note remembers what was spawned, for the decision.
+func (c *conductor) note(o spawner.Outcome) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, res := range o.Results {
+		c.spawns = append(c.spawns, summaryOf(res))
+	}
+}

@@ -1,0 +1,206 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/folder"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/spawner"
+	"github.com/switchyard-dev/switchyard/spawner/adapter"
+	"github.com/switchyard-dev/switchyard/spawner/agent"
+	"github.com/switchyard-dev/switchyard/spawner/environ"
+)
+
+// staff is who can be spawned, and how.
+type staff struct {
+	*spawner.Spawner
+	agents agent.Library
+}
+
+// maxAdapter is the largest adapter file, in bytes.
+const maxAdapter = 1 << 20
+
+// staff prepares spawns for a project as it is configured.
+//
+// # Errors
+//
+// environ.CodeReentrant and CodeDepth inside a spawned agent, CodeForeign, those of
+// adapters and of slots.
+func (e *Engine) staff(ctx context.Context, config project.Config) (staff, error) {
+	if err := environ.Guard(e.environ); err != nil {
+		return staff{}, err
+	}
+	if err := trusted(config.Spawn); err != nil {
+		return staff{}, err
+	}
+	apart, err := e.beside()
+	if err != nil {
+		return staff{}, err
+	}
+	catalog, err := e.catalog(ctx, config)
+	if err != nil {
+		return staff{}, err
+	}
+	keeper, err := e.keeper()
+	if err != nil {
+		return staff{}, err
+	}
+	s, err := spawner.New(spawner.Options{
+		Root: e.project.Root, State: e.project.State(), Dir: e.project.Dir, Temp: os.TempDir(),
+		Apart: apart, Keeper: keeper, Catalog: catalog, Environ: e.environ,
+		Now: e.now, Random: rand.Float64, Warn: e.warn,
+	})
+	return staff{Spawner: s, agents: agent.Library{Root: e.project.Root}}, err
+}
+
+// trusted refuses what another user has somebody run.
+func trusted(s project.Spawn) error {
+	if !s.Foreign {
+		return nil
+	}
+	return fault.New(CodeForeign, "%s belongs to user %d, so that what its spawn section runs or hands out is not used", project.ConfigFile, s.Owner).
+		With("owner", s.Owner)
+}
+
+// beside lists what changes in the working tree without an agent's doing: our own
+// mark, and the folder for temporary files where that lies in the project.
+func (e *Engine) beside() (apart []string, err error) {
+	apart = []string{project.MarkerFile}
+	temp, err := filepath.EvalSymlinks(os.TempDir())
+	if err != nil {
+		return nil, fault.New(spawner.CodePrivate, "the folder for temporary files cannot be used: %w", folder.Reason(err))
+	}
+	root, err := filepath.EvalSymlinks(e.project.Root)
+	if err != nil {
+		return nil, err
+	}
+	switch rel, err := filepath.Rel(root, temp); {
+	case err != nil || !filepath.IsLocal(rel):
+		return apart, nil
+	case rel == ".":
+		return nil, fault.New(spawner.CodePrivate, "the folder for temporary files is the project itself, so that nobody could tell what an agent changes")
+	default:
+		return append(apart, rel+"/"), nil
+	}
+}
+
+// agent finds an agent that may be spawned from here.
+func (e *Engine) agent(name string) (agent.Definition, error) {
+	if err := environ.Guard(e.environ); err != nil {
+		return agent.Definition{}, err
+	}
+	definition, err := agent.Library{Root: e.project.Root}.Find(name)
+	if err != nil {
+		return agent.Definition{}, err
+	}
+	return definition, definition.Spawnable()
+}
+
+// available fails where no adapter of an agent has its program, and nobody else is
+// there to hand the agent to. It changes nothing.
+func (e *Engine) available(ctx context.Context, config project.Config, name, with string) error {
+	catalog, err := e.catalog(ctx, config)
+	if err != nil {
+		return err
+	}
+	set := settings(config, name, with)
+	found := set.HandBack
+	var missing error
+	for _, name := range append([]string{set.Adapter}, set.Fallback...) {
+		a, err := catalog.Get(name)
+		if err != nil {
+			return err
+		}
+		_, err = a.Binary(e.environ, e.project.Dir, config.Spawn.Command)
+		found = found || err == nil
+		missing = cmp.Or(missing, err)
+	}
+	if found {
+		return nil
+	}
+	return missing
+}
+
+// AgentFiles are the definitions of our own agents, as a project may have them: by
+// path relative to its root.
+func AgentFiles() map[string][]byte { return agent.Files() }
+
+// settings are those of an agent's spawns; adapter is the caller's own, "" for
+// none.
+func settings(config project.Config, name, adapter string) project.SpawnAgent {
+	s := config.Spawn.For(name)
+	if adapter != "" && adapter != s.Adapter {
+		// A model is one of its adapter's.
+		s.Adapter, s.Fallback, s.Model = adapter, nil, ""
+	}
+	return s
+}
+
+// catalog has the adapters: ours, and those of the project.
+func (e *Engine) catalog(ctx context.Context, config project.Config) (*adapter.Catalog, error) {
+	var own []*adapter.Adapter
+	for _, path := range config.Spawn.Adapters {
+		data, err := e.rooted().Read(ctx, path, maxAdapter)
+		if err != nil {
+			return nil, err
+		}
+		a, err := adapter.Parse(data)
+		if err != nil {
+			return nil, fault.New(fault.CodeOf(err), "%s: %w", path, err).With("path", path)
+		}
+		own = append(own, a)
+	}
+	return adapter.NewCatalog(own...), nil
+}
+
+// CodeUnkept: a file of the state folder cannot be written.
+const CodeUnkept fault.Code = "state-file-unwritable"
+
+// keep writes a file of the state folder, whole and for good, and returns its
+// path relative to the project's root, with slashes.
+func (e *Engine) keep(in, name string, data []byte) (path string, err error) {
+	path = project.StateDir + "/" + in + "/" + name
+	dir, err := e.keepFolder(in)
+	if err != nil {
+		return "", err
+	}
+	defer dir.Close()
+	if err := folder.Replace(dir, name, data, 0o600); err != nil {
+		return "", unkept(path, err)
+	}
+	return path, nil
+}
+
+// keepFolder opens a folder of the state folder, and makes it where there is none.
+func (e *Engine) keepFolder(name string) (*os.Root, error) {
+	state, err := folder.Make(e.project.State())
+	if err != nil {
+		return nil, unkept(project.StateDir, err)
+	}
+	defer state.Close()
+	dir, err := folder.MakeIn(state, name)
+	if err != nil {
+		return nil, unkept(project.StateDir+"/"+name, err)
+	}
+	return dir, nil
+}
+
+func unkept(path string, err error) error {
+	return fault.New(CodeUnkept, "%s cannot be kept: %w", path, folder.Reason(err)).With("path", path)
+}
+
+// absolute is the path of a file that keep has written.
+func (e *Engine) absolute(path string) string {
+	return filepath.Join(e.project.Root, filepath.FromSlash(path))
+}
+
+// The folders of what is kept in the state folder.
+const (
+	reportsFolder = "reports" // what spawned agents reported, by run
+	handoffFolder = "handoff" // what a round hands on, by task and round
+)

@@ -1,0 +1,142 @@
+package spawner_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+)
+
+// BenchmarkOverhead measures what a spawn costs beyond running its program: the
+// same fake agent is run bare, with its streams in files, and spawned, in turns, so
+// that both share whatever else the machine is doing. It reports the least of each,
+// which is what it takes where nobody else is in the way, and what a spawn allocates.
+//
+// Without git the working tree is read by us; with git, two looks at it run git
+// several times, which costs more than all the rest.
+func BenchmarkOverhead(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		files int
+		git   bool
+	}{
+		{"plain-1", 1, false},
+		{"plain-1000", 1000, false},
+		{"git-1", 1, true},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			s := newScene(b, spawntest.Clean())
+			fill(b, s.Root, c.files)
+			if c.git {
+				commit(b, s.Root)
+			}
+			bare := newBare(b, s)
+			ours, job := s.spawner(b), s.job(b)
+			var alone, spawned []time.Duration
+			var before, after runtime.MemStats
+			allocated := uint64(0)
+			for b.Loop() {
+				alone = append(alone, bare.run(b))
+				runtime.ReadMemStats(&before)
+				began := time.Now()
+				out, err := ours.Run(b.Context(), job)
+				spawned = append(spawned, time.Since(began))
+				runtime.ReadMemStats(&after)
+				allocated += after.TotalAlloc - before.TotalAlloc
+				if err != nil || !out.Last().Verdict.Good() {
+					b.Fatal(out.Results, err)
+				}
+			}
+			milliseconds := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+			b.ReportMetric(milliseconds(slices.Min(alone)), "bare-ms")
+			b.ReportMetric(milliseconds(slices.Min(spawned)), "spawn-ms")
+			b.ReportMetric(milliseconds(slices.Min(spawned)-slices.Min(alone)), "overhead-ms")
+			b.ReportMetric(float64(allocated)/float64(len(spawned))/(1<<20), "MiB/spawn")
+			b.ReportMetric(0, "ns/op") // The two together mean nothing.
+		})
+	}
+}
+
+// bare runs the program of a scene's agent without a spawner.
+type bare struct {
+	dir, prompt string
+	env         []string
+	argv        []string
+}
+
+// newBare learns from one spawn how the program is called.
+func newBare(b *testing.B, s *scene) bare {
+	b.Helper()
+	if _, err := s.run(b, s.job(b)); err != nil {
+		b.Fatal(err)
+	}
+	call := s.calls(b)[0]
+	dir := b.TempDir()
+	prompt := filepath.Join(dir, "prompt")
+	if err := os.WriteFile(prompt, append(call.Stdin, "report_path: "+filepath.Join(dir, "report.json")+"\n"...), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return bare{dir: dir, prompt: prompt, env: call.Env, argv: call.Argv}
+}
+
+func (r bare) run(b *testing.B) time.Duration {
+	b.Helper()
+	began := time.Now()
+	cmd := exec.Command(r.argv[0], r.argv[1:]...)
+	cmd.Dir, cmd.Env = r.dir, r.env
+	in, err := os.Open(r.prompt)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer in.Close()
+	out, err := os.Create(filepath.Join(r.dir, "stdout"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer out.Close()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, out
+	if err := cmd.Run(); err != nil {
+		b.Fatal(err)
+	}
+	return time.Since(began)
+}
+
+// fill makes so many small files.
+func fill(b *testing.B, root string, files int) {
+	b.Helper()
+	for i := range files {
+		dir := filepath.Join(root, "src", string(rune('a'+i%26)))
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			b.Fatal(err)
+		}
+		f, err := os.CreateTemp(dir, "*.go")
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := f.Write(make([]byte, 4<<10)); err != nil {
+			b.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// commit makes the folder a repository that has all of it.
+func commit(b *testing.B, root string) {
+	b.Helper()
+	for _, args := range [][]string{
+		{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-q", "-m", "all"},
+	} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Skipf("skipped: git %v: %v: %s", args, err, out)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package spawner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host/folder"
+	"github.com/switchyard-dev/switchyard/spawner/adapter"
+	"github.com/switchyard-dev/switchyard/spawner/process"
+	"github.com/switchyard-dev/switchyard/spawner/redact"
+	"github.com/switchyard-dev/switchyard/spawner/tree"
+	"github.com/switchyard-dev/switchyard/spawner/verdict"
+)
+
+// judged gathers all that was seen of a run and judges it.
+func (t *try) judged(ctx context.Context, r ran) Result {
+	res := Result{Attempt: t.at, Output: r.output, SeesTools: t.adapter.SeesTools(), Stdout: t.stdout, Stderr: excerptOf(t.stderr)}
+	facts := verdict.Facts{
+		Started: r.started(), Killed: killed(r), Exit: exitOf(r.Result), Text: textOf(r.output), Denials: len(r.output.Denials) > 0,
+		Report: t.job.Owes != nil,
+	}
+	if r.output.Failure != nil {
+		facts.Failure = verdict.Class(r.output.Failure.Class)
+	}
+	if facts.Report {
+		t.report(&res, &facts)
+	}
+	changed, err := t.changed(ctx)
+	if err != nil {
+		// What cannot be compared may have changed.
+		changed = append(changed, "the working tree cannot be read: "+err.Error())
+	}
+	facts.Changed = len(changed) > 0
+	res.Verdict = verdict.Judge(facts)
+	if res.Verdict.Good() && t.job.Check != nil {
+		if res.Objection = t.job.Check(ctx, res); res.Objection != nil {
+			facts.File, facts.Text = verdict.FileInvalid, verdict.TextUnreadable
+			if facts.Report {
+				facts.Text = verdict.TextPresent // It is the report that is not as promised.
+			}
+			res.Verdict = verdict.Judge(facts)
+		}
+	}
+	res.Record = t.record(r, res, changed)
+	return res
+}
+
+// changed lists what differs in the working tree.
+func (t *try) changed(ctx context.Context) ([]string, error) {
+	after, err := t.look(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if after.Digest() == t.before.Digest() {
+		return nil, nil
+	}
+	var words []string
+	for _, c := range tree.Compare(t.before, after) {
+		text := fmt.Sprintf("%s %q", c.Kind, c.Path)
+		if c.Detail != "" {
+			text += " " + c.Detail
+		}
+		words = append(words, text)
+	}
+	if len(words) == 0 {
+		words = []string{"something that has no name"}
+	}
+	return words, nil
+}
+
+// report holds the final message and the report against what was asked for.
+func (t *try) report(res *Result, facts *verdict.Facts) {
+	expect := verdict.Expect{
+		Critic: t.job.Owes.Critic, Task: t.job.Task, Round: t.job.Round, RunID: t.at.Run, ReportPath: t.at.ReportPath, Began: t.began,
+		SameFile: sameFile,
+	}
+	var body *verdict.EnvelopeBody
+	facts.Envelope, body = verdict.ReadEnvelope(res.Output.Text, expect)
+	data, modified, file := t.read(filepath.Join(reportFolder, filepath.Base(t.at.ReportPath)))
+	facts.File = file
+	if file == verdict.FileOK {
+		var summary verdict.Summary
+		facts.File, summary = verdict.CheckReport(data, modified, expect, body)
+		facts.Passed = summary.Passed
+		res.Report = data
+	}
+}
+
+// read reads a report, if it is a file that can be one.
+func (t *try) read(name string) ([]byte, time.Time, verdict.File) {
+	f, err := folder.OpenFile(t.private.root, name, os.O_RDONLY)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, time.Time{}, verdict.FileAbsent
+	case errors.Is(err, folder.ErrNoFile), errors.Is(err, folder.ErrReplaced):
+		return nil, time.Time{}, verdict.FileNotRegular
+	case err != nil:
+		return nil, time.Time{}, verdict.FileUnreadable
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, time.Time{}, verdict.FileUnreadable
+	}
+	data, err := io.ReadAll(io.LimitReader(f, verdict.MaxReport+1))
+	if err != nil {
+		return nil, time.Time{}, verdict.FileUnreadable
+	}
+	return data, info.ModTime(), verdict.FileOK
+}
+
+// sameFile reports whether two paths lead to one file.
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+// killed says why a run did not end by itself, "" if it did.
+func killed(r ran) verdict.Killed {
+	switch {
+	case r.cancelled:
+		return verdict.KilledCancelled
+	case r.err != nil:
+		return verdict.KilledLost
+	case r.End == process.Exited:
+		return ""
+	default:
+		return verdict.Killed(r.End)
+	}
+}
+
+func exitOf(r process.Result) verdict.Exit {
+	switch {
+	case r.Signal != "":
+		return verdict.ExitSignal
+	case r.ExitCode != 0:
+		return verdict.ExitNonzero
+	default:
+		return verdict.ExitZero
+	}
+}
+
+func textOf(out adapter.Output) verdict.Text {
+	switch {
+	case !out.Valid:
+		return verdict.TextUnreadable
+	case !out.HasText:
+		return verdict.TextAbsent
+	case out.Text == "":
+		return verdict.TextEmpty
+	default:
+		return verdict.TextPresent
+	}
+}
+
+// timeFormat is RFC 3339 with milliseconds.
+const timeFormat = "2006-01-02T15:04:05.000Z07:00"
+
+// record writes down what was seen.
+func (t *try) record(r ran, res Result, changed []string) Record {
+	rec := Record{
+		RunID: t.at.Run, Task: t.job.Task, Round: t.job.Round, Agent: t.job.Agent.Name, AgentSHA256: bare(t.job.Agent.Digest),
+		Adapter: t.at.Adapter, Bin: t.bin, Attempt: t.at.N, Why: t.at.Why,
+		StartedAt: r.start.UTC().Format(timeFormat), EndedAt: r.end.UTC().Format(timeFormat), DurationMS: r.end.Sub(r.start).Milliseconds(),
+		PID: r.PID, ExitCode: r.ExitCode, Signal: r.Signal, End: string(r.End), TimedOut: r.End == process.TimedOut || r.End == process.Idle,
+		PromptSHA256: bare(t.at.Prompt), PromptBytes: int64(len(t.prompt)), StderrExcerpt: res.Stderr,
+		TokensIn: r.output.Tokens.In, TokensOut: r.output.Tokens.Out, TokensCached: r.output.Tokens.Cached, CostMicroDollars: r.output.Dollars,
+		Session: short(redact.Text(r.output.Session)), PayloadParseOK: r.output.Valid,
+		Outcome: string(res.Verdict.Outcome), Reason: string(res.Verdict.Reason), Class: string(res.Verdict.Class),
+		ToolUses: r.output.ToolCount,
+	}
+	if res.Report != nil {
+		rec.ReportSHA256 = sum(res.Report)
+	}
+	if r.err != nil && !r.cancelled {
+		rec.Notes = append(rec.Notes, short(redact.Text(r.err.Error())))
+	}
+	if res.Objection != nil {
+		rec.Notes = append(rec.Notes, short(redact.Text(res.Objection.Error())))
+	}
+	if rec.End == "" {
+		rec.End = string(killed(r))
+	}
+	if r.output.Model != "" {
+		model := short(redact.Text(r.output.Model))
+		rec.Model = &model
+	}
+	for _, tool := range r.output.Tools {
+		if tool.Search {
+			rec.Searches++
+		}
+	}
+	for _, list := range []struct {
+		to   *[]string
+		from []string
+	}{{&rec.Denials, r.output.Denials}, {&rec.Changed, changed}, {&rec.Notes, r.output.Notes}} {
+		for _, text := range list.from {
+			*list.to = append(*list.to, short(redact.Text(text)))
+		}
+	}
+	if f := r.output.Failure; f != nil {
+		rec.Notes = append(rec.Notes, short(redact.Text(f.Message)))
+	}
+	rec.ResponseSHA256, rec.ResponseBytes, _ = hexOf(t.stdout) // A file of our own that was just read.
+	return rec
+}
+
+// maxText is how long a text of an agent in a record may be, in code points.
+const maxText = 300
+
+func short(text string) string {
+	if points := []rune(text); len(points) > maxText {
+		return string(points[:maxText-1]) + "…"
+	}
+	return text
+}

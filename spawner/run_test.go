@@ -1,0 +1,433 @@
+package spawner_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/spawner"
+	"github.com/switchyard-dev/switchyard/spawner/adapter"
+	"github.com/switchyard-dev/switchyard/spawner/environ"
+	"github.com/switchyard-dev/switchyard/spawner/process"
+	"github.com/switchyard-dev/switchyard/spawner/slot"
+	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+	"github.com/switchyard-dev/switchyard/spawner/verdict"
+)
+
+func play(name string) spawntest.Scenario { return spawntest.Ready()[name] }
+
+func TestAttempts(t *testing.T) {
+	t.Parallel()
+	writes := spawntest.Clean()
+	writes.Steps = append([]spawntest.Step{{Write: &spawntest.File{Path: "new.go", Text: "package a\n"}}}, writes.Steps...)
+	for _, c := range []struct {
+		name     string
+		calls    []spawntest.Scenario
+		adapters []string
+		retries  int
+		// whys and adapters of the attempts, and what the last one came to.
+		whys, by []string
+		outcome  verdict.Outcome
+		next     []string
+	}{
+		{"at once", []spawntest.Scenario{play("clean")}, nil, 2, []string{"first"}, []string{"claude"}, verdict.Clean, []string{"done"}},
+		{"with findings", []spawntest.Scenario{play("findings")}, nil, 2, []string{"first"}, []string{"claude"}, verdict.Findings, []string{"done"}},
+		{"after a retry", []spawntest.Scenario{play("rate-limit"), play("clean")}, nil, 1,
+			[]string{"first", "retry:rate-limit"}, []string{"claude", "claude"}, verdict.Clean, []string{"retry", "done"}},
+		{"never", []spawntest.Scenario{play("overloaded")}, nil, 2,
+			[]string{"first", "retry:overloaded", "retry:overloaded"}, []string{"claude", "claude", "claude"}, verdict.CriticError, []string{"retry", "retry", "stop"}},
+		{"no retries", []spawntest.Scenario{play("crash")}, nil, 0, []string{"first"}, []string{"claude"}, verdict.CriticError, []string{"stop"}},
+		{"with another adapter", []spawntest.Scenario{play("auth"), play("clean")}, []string{"claude", "codex"}, 2,
+			[]string{"first", "fallback:auth"}, []string{"claude", "codex"}, verdict.Clean, []string{"fallback", "done"}},
+		{"retries count anew", []spawntest.Scenario{play("crash"), play("crash"), play("crash"), play("clean")}, []string{"claude", "codex"}, 1,
+			[]string{"first", "retry:crashed", "fallback:crashed", "retry:crashed"}, []string{"claude", "claude", "codex", "codex"}, verdict.Clean,
+			[]string{"retry", "fallback", "retry", "done"}},
+		{"malformed once more", []spawntest.Scenario{play("no-report")}, nil, 5,
+			[]string{"first", "retry:malformed"}, []string{"claude", "claude"}, verdict.CriticError, []string{"retry", "stop"}},
+		{"nothing helps", []spawntest.Scenario{play("too-long")}, []string{"claude", "codex"}, 5, []string{"first"}, []string{"claude"}, verdict.CriticError, []string{"stop"}},
+		{"changed the tree", []spawntest.Scenario{writes}, []string{"claude", "codex"}, 5, []string{"first"}, []string{"claude"}, verdict.CriticError, []string{"stop"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, c.calls...)
+			job := s.job(t)
+			job.Retries = c.retries
+			if c.adapters != nil {
+				job.Adapters = c.adapters
+			}
+			out, err := s.run(t, job)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var whys, by, next []string
+			runs := make(map[string]bool)
+			for i, res := range out.Results {
+				whys, by, next = append(whys, res.Why), append(by, res.Adapter), append(next, string(res.Next))
+				runs[res.Run] = true
+				if res.N != i+1 || res.Record.Attempt != i+1 || res.Record.Why != res.Why || res.Stdout != nil {
+					t.Errorf("attempt %d is %+v", i+1, res.Attempt)
+				}
+			}
+			if !slices.Equal(whys, c.whys) || !slices.Equal(by, c.by) || !slices.Equal(next, c.next) {
+				t.Errorf("attempts %v by %v lead to %v; want %v by %v and %v", whys, by, next, c.whys, c.by, c.next)
+			}
+			if len(runs) != len(c.whys) {
+				t.Errorf("%d attempts have %d ids", len(c.whys), len(runs))
+			}
+			if last := out.Last(); last.Verdict.Outcome != c.outcome || (last.Report != nil) != last.Verdict.Good() && c.name != "changed the tree" {
+				t.Errorf("the last attempt came to %+v", last.Verdict)
+			}
+			trail := s.trail(t)
+			if len(trail) != len(c.whys) || len(s.calls(t)) != len(c.whys) {
+				t.Errorf("%d records and %d calls of %d attempts", len(trail), len(s.calls(t)), len(c.whys))
+			}
+		})
+	}
+}
+
+// What was wrong is told to the agent that may do better, with the words of whoever
+// objected.
+func TestNoteOfARetry(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, spawntest.Clean(), spawntest.Clean())
+	job := s.job(t)
+	job.Retries = 1
+	first := true
+	job.Check = func(context.Context, spawner.Result) error {
+		defer func() { first = false }()
+		if first {
+			return errors.New("the lines are counted from 0")
+		}
+		return nil
+	}
+	out, err := s.run(t, job)
+	if err != nil || len(out.Results) != 2 || !out.Last().Verdict.Good() {
+		t.Fatalf("%d attempts, %v", len(out.Results), err)
+	}
+	if got := out.Results[0]; got.Verdict.Reason != verdict.ReasonReportInvalid || got.Objection == nil {
+		t.Errorf("the first attempt: %+v, %v", got.Verdict, got.Objection)
+	}
+	calls := s.calls(t)
+	if strings.Contains(string(calls[0].Stdin), "counted from 0") || !strings.Contains(string(calls[1].Stdin), "counted from 0") {
+		t.Errorf("the second prompt is\n%s", calls[1].Stdin)
+	}
+}
+
+func TestAdaptersWithoutAProgram(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, spawntest.Clean())
+	job := s.job(t)
+	job.Adapters = []string{"gemini", "claude"}
+	s.Environ = append(s.Environ, "SWITCHYARD_GEMINI_BIN="+filepath.Join(s.Root, "none"))
+	out, err := s.run(t, job)
+	if err != nil || len(out.Results) != 1 || out.Results[0].Why != "fallback:not-found" || out.Results[0].Adapter != "claude" {
+		t.Errorf("%+v, %v", out.Results, err)
+	}
+	if len(out.Skipped) != 1 || fault.CodeOf(out.Skipped[0]) != adapter.CodeMissing {
+		t.Errorf("skipped: %v", out.Skipped)
+	}
+
+	job.Adapters = []string{"gemini"}
+	if out, err = s.run(t, job); err != nil || out.Last() != nil || len(out.Skipped) != 1 {
+		t.Errorf("without any program: %+v, %v", out, err)
+	}
+	job.Adapters = []string{"claude", "telegraph"}
+	if _, err = s.run(t, job); fault.CodeOf(err) != adapter.CodeUnknown {
+		t.Errorf("an adapter that nobody knows: %v", err)
+	}
+	if got := len(s.calls(t)); got != 1 {
+		t.Errorf("%d agents ran, want 1", got)
+	}
+}
+
+// The time of a spawn is that of all its attempts.
+func TestDeadlineIsOfAllAttempts(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, play("overloaded"))
+	began := time.Now()
+	passed := time.Duration(0)
+	s.Now = func() time.Time { return began.Add(passed) }
+	job := s.job(t)
+	job.Timeout, job.Retries = 50*time.Second, 5
+	var left []time.Duration
+	job.Begin = func(_ context.Context, at spawner.Attempt) error {
+		left = append(left, at.Timeout)
+		passed += 20 * time.Second // So long does it take.
+		return nil
+	}
+	out, err := s.run(t, job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []time.Duration{50 * time.Second, 30 * time.Second, 10 * time.Second}
+	if !slices.Equal(left, want) || len(out.Results) != 3 || out.Last().Next != verdict.Stop {
+		t.Errorf("attempts of %v, want %v; then %s", left, want, out.Last().Next)
+	}
+}
+
+func TestTimeOut(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, play("hang"))
+	job := s.job(t)
+	job.Timeout, job.Retries = 300*time.Millisecond, 3
+	out, err := s.run(t, job)
+	if err != nil || len(out.Results) != 1 {
+		t.Fatalf("%d attempts, %v", len(out.Results), err)
+	}
+	if r := out.Last(); r.Verdict.Reason != verdict.ReasonTimedOut || !r.Record.TimedOut || r.Record.End != "timed-out" {
+		t.Errorf("%+v, %+v", r.Verdict, r.Record)
+	}
+}
+
+func TestSlots(t *testing.T) {
+	t.Parallel()
+	signal := filepath.Join(t.TempDir(), "go")
+	waits := spawntest.Clean()
+	waits.Steps = append([]spawntest.Step{{Await: &spawntest.Await{File: signal}}}, waits.Steps...)
+	s := newScene(t, waits, spawntest.Clean())
+	ours := s.spawner(t)
+	var all sync.WaitGroup
+	defer all.Wait()
+	all.Go(func() {
+		if out, err := ours.Run(t.Context(), s.job(t)); err != nil || !out.Last().Verdict.Good() {
+			t.Errorf("who came first: %v", err)
+		}
+	})
+	waitUntil(t, func() bool { return len(s.calls(t)) == 1 })
+
+	impatient := s.job(t)
+	if _, err := s.run(t, impatient); fault.CodeOf(err) != slot.CodeTaken {
+		t.Errorf("who does not wait gets %v", err)
+	}
+	impatient.Patience = 50 * time.Millisecond
+	if _, err := s.run(t, impatient); fault.CodeOf(err) != slot.CodeTaken || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("who waits too short gets %v", err)
+	}
+	if got := len(s.calls(t)); got != 1 {
+		t.Errorf("%d agents ran beside each other", got-1)
+	}
+	patient := s.job(t)
+	patient.Patience = time.Minute
+	second := &scene{Options: s.Options}
+	patient.Observe = func(p spawner.Progress) { second.tell("%s", p.Phase) }
+	all.Go(func() {
+		if out, err := ours.Run(t.Context(), patient); err != nil || !out.Last().Verdict.Good() {
+			t.Errorf("who waits: %v", err)
+		}
+		if !slices.Equal(second.told[:2], []string{"queued", "running"}) {
+			t.Errorf("who waits is told %v", second.told)
+		}
+	})
+	waitUntil(t, func() bool { return second.heard("queued") })
+	if err := os.WriteFile(signal, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSpawnsRunBesideEachOther(t *testing.T) {
+	t.Parallel()
+	const n = 3
+	meets := spawntest.Clean()
+	// None of them ends before all of them have begun.
+	meets.Steps = append([]spawntest.Step{{Await: &spawntest.Await{Calls: n}}}, meets.Steps...)
+	s := newScene(t, meets)
+	ours := s.spawner(t)
+	job := s.job(t)
+	job.Concurrency = n
+	var all sync.WaitGroup
+	for range n {
+		all.Go(func() {
+			if out, err := ours.Run(t.Context(), job); err != nil || !out.Last().Verdict.Good() {
+				t.Errorf("%+v, %v", out.Results, err)
+			}
+		})
+	}
+	all.Wait()
+	if trail := s.trail(t); len(trail) != n {
+		t.Errorf("%d records of %d runs", len(trail), n)
+	}
+}
+
+// errOver is why a test cancels.
+var errOver = errors.New("it is over")
+
+func TestCancel(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []error{nil, errOver} {
+		s := newScene(t, play("hang"))
+		job := s.job(t)
+		job.Retries = 3
+		ctx, cancel := context.WithCancelCause(t.Context())
+		done := make(chan error, 1)
+		ours := s.spawner(t)
+		go func() {
+			_, err := ours.Run(ctx, job)
+			done <- err
+		}()
+		waitUntil(t, func() bool { return len(s.calls(t)) == 1 })
+		cancel(cause)
+		if err := <-done; !errors.Is(err, context.Cause(ctx)) {
+			t.Errorf("got %v, want %v", err, context.Cause(ctx))
+		}
+		trail := s.trail(t)
+		if len(trail) != 1 || trail[0].Outcome != "critic-error" || trail[0].Reason != "cancelled" || trail[0].End != "cancelled" || trail[0].PID != s.calls(t)[0].PID {
+			t.Errorf("cancelled for %v, the trail has %+v", cause, trail)
+		}
+		if s.heard("deliver critic-error") || !s.heard("end critic-error") {
+			t.Errorf("what happened: %v", s.told)
+		}
+	}
+}
+
+// Nobody sees an output whose record could be lost, and no receipt is ahead of its
+// record.
+func TestRecordComesFirst(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, spawntest.Clean())
+	job := s.job(t)
+	end, deliver := job.End, job.Deliver
+	job.End = func(ctx context.Context, res spawner.Result) error {
+		if trail := s.trail(t); len(trail) != 1 || trail[0].RunID != res.Run {
+			t.Errorf("at its receipt, the trail has %+v", trail)
+		}
+		return end(ctx, res)
+	}
+	job.Deliver = func(res spawner.Result) error {
+		line, err := os.ReadFile(filepath.Join(s.State, spawner.TrailFile))
+		if err != nil || res.Trail != spawner.Digest(line) {
+			t.Errorf("what is delivered names the record %s: %v", res.Trail, err)
+		}
+		if info, err := res.Stdout.Stat(); err != nil || info.Size() != res.Record.ResponseBytes {
+			t.Errorf("what is delivered is not what was recorded: %v", err)
+		}
+		return deliver(res)
+	}
+	if _, err := s.run(t, job); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"begin first", "running", "end clean", "deliver clean", "ended"}; !slices.Equal(slices.Compact(s.told), want) {
+		t.Errorf("%v, want %v", s.told, want)
+	}
+}
+
+func TestNoOutputWithoutARecord(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, spawntest.Clean())
+	if err := os.MkdirAll(filepath.Join(s.State, spawner.TrailFile), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.run(t, s.job(t))
+	if fault.CodeOf(err) != spawner.CodeTrail {
+		t.Errorf("got %v", err)
+	}
+	if len(out.Results) != 0 || s.heard("end clean") || s.heard("deliver clean") {
+		t.Errorf("results %+v after %v", out.Results, s.told)
+	}
+}
+
+// Whoever fails around an attempt ends the job, and everything is cleaned up: that
+// the scene looks at itself.
+func TestFailuresAroundAnAttempt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(*scene, *spawner.Job)
+		code   fault.Code // "" for errOver
+		calls  int
+		told   []string
+	}{
+		{"its prompt", func(_ *scene, j *spawner.Job) {
+			j.Prompt = func(spawner.Attempt) (string, error) { return "", errOver }
+		}, "", 0, nil},
+		{"its intent", func(_ *scene, j *spawner.Job) {
+			j.Begin = func(context.Context, spawner.Attempt) error { return errOver }
+		}, "", 0, nil},
+		{"its receipt", func(_ *scene, j *spawner.Job) {
+			j.End = func(context.Context, spawner.Result) error { return errOver }
+		}, "", 1, []string{"begin first", "running"}},
+		{"its delivery", func(_ *scene, j *spawner.Job) {
+			j.Deliver = func(spawner.Result) error { return errOver }
+		}, "", 1, []string{"begin first", "running", "end clean"}},
+		{"inside of an agent", func(s *scene, _ *spawner.Job) {
+			s.Environ = append(s.Environ, "SWITCHYARD_HEADLESS=1")
+		}, environ.CodeReentrant, 0, nil},
+		{"no time", func(_ *scene, j *spawner.Job) { j.Timeout = 0 }, spawner.CodeJob, 0, nil},
+		{"no slot", func(_ *scene, j *spawner.Job) { j.Concurrency = 0 }, spawner.CodeJob, 0, nil},
+		{"no adapter", func(_ *scene, j *spawner.Job) { j.Adapters = nil }, spawner.CodeJob, 0, nil},
+		{"no prompt", func(_ *scene, j *spawner.Job) { j.Prompt = nil }, spawner.CodeJob, 0, nil},
+		{"no folder", func(s *scene, _ *spawner.Job) { s.Temp = filepath.Join(s.Temp, "none") }, spawner.CodePrivate, 0, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t, spawntest.Clean())
+			temp := s.Temp
+			job := s.job(t)
+			c.change(s, &job)
+			_, err := s.run(t, job)
+			s.Temp = temp
+			if fault.CodeOf(err) != c.code || c.code == "" && !errors.Is(err, errOver) {
+				t.Errorf("got %v, want %q", err, c.code)
+			}
+			if got := len(s.calls(t)); got != c.calls || len(s.trail(t)) != c.calls {
+				t.Errorf("%d agents ran, %d are on record, want %d", got, len(s.trail(t)), c.calls)
+			}
+			if told := slices.Compact(s.told); !slices.Equal(told, c.told) {
+				t.Errorf("%v, want %v", told, c.told)
+			}
+		})
+	}
+}
+
+// A run of which no process came is closed as one that was never started, and the next
+// adapter is tried.
+func TestReceiptOfWhatNeverStarted(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, spawntest.Clean())
+	broken := filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(broken, []byte("\x7fELF and no more"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.Environ = append(s.Environ, "SWITCHYARD_CLAUDE_BIN="+broken)
+	out, err := s.run(t, s.job(t))
+	if err != nil || out.Last() != nil || len(out.Skipped) != 1 || fault.CodeOf(out.Skipped[0]) != process.CodeStart {
+		t.Fatalf("got %+v, %v", out, err)
+	}
+	if len(s.results) != 1 || s.results[0].Verdict.Reason != verdict.ReasonStartFailed || s.results[0].Trail != "" || s.results[0].Record.PID != 0 {
+		t.Errorf("its receipt is of %+v", s.results)
+	}
+	job := s.job(t)
+	job.Adapters = []string{"claude", "codex"}
+	out, err = s.run(t, job)
+	if last := out.Last(); err != nil || len(out.Results) != 1 || last.Verdict.Outcome != verdict.Clean || last.Why != "fallback:config" || last.N != 2 {
+		t.Errorf("the next adapter came to %+v, %v", out.Results, err)
+	}
+}
+
+// One spawn's end is not another one's, however close to its start that comes: what
+// is being started has all our files open for a moment, those of others too.
+func TestSpawnsDoNotEndEachOther(t *testing.T) {
+	t.Parallel()
+	const beside, each = 4, 30
+	s := newScene(t, spawntest.Clean())
+	ours := s.spawner(t)
+	job := s.job(t)
+	job.Concurrency = beside
+	var all sync.WaitGroup
+	for range beside {
+		all.Go(func() {
+			for range each {
+				if out, err := ours.Run(t.Context(), job); err != nil || !out.Last().Verdict.Good() {
+					t.Errorf("%+v, %v", out.Last().Verdict, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+}

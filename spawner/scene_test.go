@@ -1,0 +1,165 @@
+package spawner_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"go.uber.org/goleak"
+
+	"github.com/switchyard-dev/switchyard/spawner"
+	"github.com/switchyard-dev/switchyard/spawner/adapter"
+	"github.com/switchyard-dev/switchyard/spawner/agent"
+	"github.com/switchyard-dev/switchyard/spawner/process"
+	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(spawntest.Prebuilt(m)) }
+
+// scene is a project with a spawner whose agents are fakes: claude and codex both.
+type scene struct {
+	spawner.Options
+	script string
+
+	mu sync.Mutex
+	// told is what happened, in order: begin RUN, end OUTCOME and deliver, which the
+	// job's own functions say, and the phases of its progress.
+	told []string
+	// results are those that the job's End was given.
+	results []spawner.Result
+}
+
+// newScene makes a scene whose agents play these scenarios, one a call. It must not
+// warn of anything, nor leave a private folder behind.
+func newScene(t testing.TB, calls ...spawntest.Scenario) *scene {
+	t.Helper()
+	keeper, err := process.NewKeeper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, fake := t.TempDir(), spawntest.Build(t)
+	s := &scene{script: spawntest.Write(t, t.TempDir(), calls...)}
+	s.Options = spawner.Options{
+		Root: root, State: filepath.Join(root, ".switchyard"), Dir: root, Temp: t.TempDir(), Keeper: keeper, Catalog: adapter.NewCatalog(),
+		Environ: []string{
+			"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), spawntest.ScenarioVariable + "=" + s.script,
+			"SWITCHYARD_CLAUDE_BIN=" + fake, "SWITCHYARD_CODEX_BIN=" + fake,
+		},
+		Now: time.Now, Random: func() float64 { return 0 },
+		Warn: func(err error) { t.Errorf("a warning: %v", err) },
+	}
+	s.write(t, "a.go", "package a\n")
+	t.Cleanup(func() {
+		if left, err := os.ReadDir(s.Temp); err != nil || len(left) > 0 {
+			t.Errorf("private folders are left: %v %v", left, err)
+		}
+		if records, err := filepath.Glob(filepath.Join(s.State, "run", "*.json")); err != nil || len(records) > 0 {
+			t.Errorf("slots have records still: %v %v", records, err)
+		}
+	})
+	return s
+}
+
+func (s *scene) write(t testing.TB, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(s.Root, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// spawner is one with the scene's options as they are now.
+func (s *scene) spawner(t testing.TB) *spawner.Spawner {
+	t.Helper()
+	made, err := spawner.New(s.Options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func (s *scene) tell(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.told = append(s.told, fmt.Sprintf(format, args...))
+}
+
+// heard reports whether something has been told.
+func (s *scene) heard(what string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(s.told, what)
+}
+
+// job spawns a critic for round 1 of task T, with claude and without retries.
+func (s *scene) job(t testing.TB) spawner.Job {
+	t.Helper()
+	critic, err := agent.Library{}.Find("critic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spawner.Job{
+		Agent: critic, Adapters: []string{"claude"}, Timeout: time.Minute, Concurrency: 1, Owes: &spawner.Owed{}, Task: "T", Round: 1,
+		Prompt: func(at spawner.Attempt) (string, error) {
+			return fmt.Sprintf("task_id: T\nround: 1\nrun_id: %s\nreport_path: %s\n%s\n", at.Run, at.ReportPath, at.Note), nil
+		},
+		Begin: func(_ context.Context, at spawner.Attempt) error {
+			s.tell("begin %s", at.Why)
+			return nil
+		},
+		End: func(_ context.Context, res spawner.Result) error {
+			s.tell("end %s", res.Verdict.Outcome)
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.results = append(s.results, res)
+			return nil
+		},
+		Deliver: func(res spawner.Result) error {
+			s.tell("deliver %s", res.Verdict.Outcome)
+			return nil
+		},
+		Observe: func(p spawner.Progress) { s.tell("%s", p.Phase) },
+	}
+}
+
+// run runs a job to its end.
+func (s *scene) run(t testing.TB, job spawner.Job) (spawner.Outcome, error) {
+	t.Helper()
+	return s.spawner(t).Run(t.Context(), job)
+}
+
+func (s *scene) calls(t testing.TB) []spawntest.Call { return spawntest.Calls(t, s.script) }
+
+// trail has the records of the trail.
+func (s *scene) trail(t testing.TB) []spawner.Record {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.State, spawner.TrailFile))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	var records []spawner.Record
+	for line := range strings.Lines(string(text)) {
+		var r spawner.Record
+		if err := json.Unmarshal([]byte(line), &r, json.RejectUnknownMembers(true)); err != nil {
+			t.Fatalf("the trail has %q: %v", line, err)
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+// waitUntil waits for something that another goroutine brings about.
+func waitUntil(t testing.TB, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !so(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("what was awaited did not come")
+		}
+	}
+}

@@ -1,0 +1,138 @@
+// Package spawner runs agent CLIs headless, as well-kept subprocesses, and judges
+// what became of them (design section 7, ADR-0015).
+//
+// Nothing that an agent says of itself counts alone: neither its exit code, nor a
+// field that says success, nor its final message. The verdict is one function of
+// all that was seen (package verdict), and a contradiction is a failure.
+//
+// The parts, each of which knows nothing of the others: agents' definitions
+// (agent), their CLIs as data (adapter), one child process (process), its
+// environment (environ), what must not be stored (redact), where it may read and
+// write (place), how many at once (slot), what changed in the working tree (tree).
+// This package makes one spawn of them.
+package spawner
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/folder"
+	"github.com/switchyard-dev/switchyard/spawner/adapter"
+	"github.com/switchyard-dev/switchyard/spawner/process"
+	"github.com/switchyard-dev/switchyard/spawner/slot"
+)
+
+// The codes of a spawn.
+const (
+	// CodeJob: the job is not complete, or a limit of it is none.
+	CodeJob fault.Code = "spawn-job-invalid"
+	// CodePrivate: the private folder of a run cannot be made or used.
+	CodePrivate fault.Code = "spawn-folder-failed"
+)
+
+// runFolder is the folder of the slots in the state folder.
+const runFolder = "run"
+
+// Options are what a Spawner works with. All fields but
+// Apart are needed.
+type Options struct {
+	// Root is the project's root, in which agents run, State the folder of its
+	// state, and Dir the user's folder, from which relative paths of binaries
+	// start.
+	Root, State, Dir string
+	// Temp is the folder that private folders are made in.
+	Temp string
+	// Apart are files, relative to Root, that change without an agent's doing.
+	Apart []string
+	// Keeper runs the processes.
+	Keeper *process.Keeper
+	// Catalog has the adapters.
+	Catalog *adapter.Catalog
+	// Environ is this program's environment.
+	Environ []string
+	// Now is the clock, and Random a source of numbers from 0 up to 1 that spreads
+	// retries.
+	Now    func() time.Time
+	Random func() float64
+	// Warn is told what went wrong beside the work, which was done.
+	Warn func(error)
+}
+
+// Spawner runs agents in one project. It is safe for concurrent use, and any
+// number of them in any number of processes may work on one project.
+type Spawner struct {
+	Options
+	rack *slot.Rack
+}
+
+// New returns a Spawner, and makes the folder of its slots.
+//
+// # Errors
+//
+// slot.CodeUnusable.
+func New(o Options) (*Spawner, error) {
+	state, err := folder.Make(o.State)
+	if err != nil {
+		return nil, fault.New(slot.CodeUnusable, "the state folder cannot be used: %w", err)
+	}
+	if err := state.Close(); err != nil {
+		return nil, err
+	}
+	rack, err := slot.Open(filepath.Join(o.State, runFolder), o.Temp, o.Keeper)
+	if err != nil {
+		return nil, err
+	}
+	return &Spawner{Options: o, rack: rack}, nil
+}
+
+// Left is a spawn whose program was killed.
+type Left struct {
+	Run string
+	// Task is the one that it ran for, "" for none.
+	Task string
+}
+
+// Recover ends what is left of spawns whose program was killed, and says which
+// those were.
+//
+// # Errors
+//
+// Those of slot.Rack.Recover. What was recovered comes with them.
+func (s *Spawner) Recover(ctx context.Context) (all []Left, err error) {
+	records, err := s.rack.Recover(ctx)
+	for _, r := range records {
+		all = append(all, Left{Run: r.Run, Task: r.Task})
+	}
+	return all, err
+}
+
+// Hold takes a slot of its own for whatever name stands for, so that nobody else
+// does the same, and returns how to let go.
+//
+// # Errors
+//
+// slot.CodeTaken where somebody else holds it.
+func (s *Spawner) Hold(ctx context.Context, name string) (release func(), err error) {
+	held, err := s.rack.Take(ctx, name, 1, false)
+	if err != nil {
+		return nil, err
+	}
+	return func() { s.beside(held.Release()) }, nil
+}
+
+// beside tells of an error that changes nothing any more.
+func (s *Spawner) beside(err error) {
+	if err != nil {
+		s.Warn(err)
+	}
+}
+
+// broken is the error of a private folder.
+func broken(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fault.New(CodePrivate, "the run's private folder cannot be used: %w", folder.Reason(err)) // Its path is of no use to anybody.
+}

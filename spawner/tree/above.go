@@ -1,0 +1,103 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ignoreFile is where a folder's files are named that git shall not see.
+const ignoreFile = ".gitignore"
+
+// above returns the repository that rules the root, nil for none, and notes the
+// rules that stand in its folders above the root.
+func (l *look) above(ctx context.Context) (*repo, error) {
+	r, err := findAbove(l.real)
+	if err != nil || r == nil || r.top == l.real {
+		return r, err
+	}
+	if ignored, err := l.ignored(ctx, *r); err != nil || ignored {
+		return nil, err
+	}
+	for dir, name := l.real, ignoreFile; dir != r.top; {
+		dir, name = filepath.Dir(dir), path.Join("..", name)
+		folder, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil, unreadable(name, err)
+		}
+		sum, err := digest(folder, ignoreFile)
+		_ = folder.Close() // It was only read.
+		switch {
+		case err == nil:
+			l.items[item{path: name}] = value{text: sum}
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, unreadable(name, err)
+		}
+	}
+	return r, nil
+}
+
+// ignored reports whether a repository above the root ignores the root itself, as
+// one of somebody's whole home may: then what happens here is not its to tell.
+func (l *look) ignored(ctx context.Context, r repo) (bool, error) {
+	if l.git.bin == "" {
+		return false, nil
+	}
+	settings, err := l.git.settings(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	m, err := l.git.mirror(r, settings)
+	if err != nil {
+		return false, err
+	}
+	below, err := filepath.Rel(r.top, l.real)
+	if err != nil {
+		return false, unreadable(".", err)
+	}
+	command := m.command(r.top, "check-ignore", "--quiet", "--no-index", "--", "./"+filepath.ToSlash(below))
+	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // It takes names alone, and refuses to be told so.
+	out, err := l.git.run(ctx, command)
+	if err != nil {
+		return false, err
+	}
+	defer out.output.Close()
+	if out.code > 1 {
+		return false, unreadable(".", fmt.Errorf("git check-ignore: %q (exit code %d)", strings.TrimSpace(out.said), out.code))
+	}
+	return out.code == 0, nil
+}
+
+// planted notes the repositories that git does not tell of: those in a folder of
+// which it tracks files. Whoever calls git there is ruled by their settings.
+func (l *look) planted(ctx context.Context) error {
+	seen := make(map[string]bool)
+	for name := range l.paths {
+		for dir := path.Dir(name); dir != "." && !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			if l.repos[dir] || !l.folder(dir) {
+				continue
+			}
+			info, err := l.Lstat(filepath.FromSlash(path.Join(dir, gitFolder)))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return unreadable(dir, err)
+			}
+			l.items[item{path: path.Join(dir, gitFolder)}] = value{text: info.Mode().Type().String()}
+			if r, err := l.find(dir); err == nil && r != nil { // Git takes no other one.
+				if err := l.state(ctx, dir, *r); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

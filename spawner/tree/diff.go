@@ -1,0 +1,304 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/spawner/process"
+)
+
+// cutNotice is the last line of a diff that was cut.
+const cutNotice = "[cut here: the diff is longer than it may be]\n"
+
+// Diff writes git's diff of the working tree below root against the commit base,
+// "" for HEAD, to w: all that counts, untracked files as additions, and also what
+// the index is told to hide. Paths are relative to root. Before the first commit
+// all files are additions. It writes at most limit bytes, whole lines, of which the
+// last one says so where there was more.
+//
+// What .gitattributes says of filters and of binary files does not count, so that
+// a draft cannot hide in it. So a file that a filter keeps elsewhere, as git-lfs
+// does, is shown with what it holds here once it was touched. Files above 16 MiB
+// are shown as binary ones. Of a submodule its commit is compared.
+//
+// # Errors
+//
+// CodeNoGit, CodeBase, CodeUnreadable, those of k, and those of w. When ctx is
+// done, the error wraps its cause.
+func Diff(ctx context.Context, k *process.Keeper, root, base string, w *os.File, limit int64) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, unreadable(".", errors.New("comparing it takes too long")))
+	defer cancel()
+	p, err := openPlace(root)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	g, err := newGit(k)
+	if err != nil {
+		return err
+	}
+	if g.bin == "" {
+		return fault.New(CodeNoGit, "git is not installed, so that nothing can be compared")
+	}
+	d := &diff{look: newLook(p, g, nil), base: base, limit: limit}
+	return errors.Join(d.write(ctx, w), g.close())
+}
+
+// diff is a comparison with a commit.
+type diff struct {
+	*look
+	base  string
+	limit int64
+	repo  repo
+	// prefix is the root's path in the repository's working tree, "." for the whole.
+	prefix string
+}
+
+func (d *diff) write(ctx context.Context, w io.Writer) error {
+	found, err := d.above(ctx)
+	if err != nil {
+		return err
+	}
+	if found == nil {
+		return fault.New(CodeNoGit, "the project is in no git repository, so that nothing can be compared")
+	}
+	d.repo = *found
+	rel, err := filepath.Rel(d.repo.top, d.real)
+	if err != nil {
+		return unreadable(".", err)
+	}
+	d.prefix = filepath.ToSlash(rel)
+	settings, err := d.git.settings(ctx, d.repo)
+	if err != nil {
+		return err
+	}
+	m, err := d.git.mirror(d.repo, settings)
+	if err != nil {
+		return err
+	}
+	commit, err := d.resolve(ctx, m)
+	if err != nil {
+		return err
+	}
+	if err := d.index(ctx, m); err != nil {
+		return err
+	}
+	command := m.command(d.real, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--relative", "--find-renames",
+		"--submodule=short", "--ignore-submodules=dirty", "--src-prefix=a/", "--dst-prefix=b/", commit, "--")
+	command.limit = max(d.limit, 1)
+	out, err := d.git.run(ctx, command)
+	if err != nil {
+		return err
+	}
+	defer out.output.Close()
+	if out.code != 0 && !out.cut {
+		return unreadable(".", fmt.Errorf("git diff: %q (exit code %d)", strings.TrimSpace(out.said), out.code))
+	}
+	return cut(w, out.output, d.limit)
+}
+
+// emptyTree and emptyBlob are the names of git's objects without any content.
+func (m *mirror) emptyTree() string {
+	if m.format == sha256Format {
+		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+	}
+	return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+}
+
+func (m *mirror) emptyBlob() string {
+	if m.format == sha256Format {
+		return "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+	}
+	return "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+}
+
+// resolve returns the name of the commit to compare with. The refs are the
+// repository's own, so that this command sees its configuration, of which it needs
+// nothing that runs.
+func (d *diff) resolve(ctx context.Context, m *mirror) (string, error) {
+	base := d.base
+	if base == "" {
+		base = "HEAD"
+	}
+	unknown := fault.New(CodeBase, "git knows no commit %.200q to compare with", base).With("base", base)
+	// Other words of git's language of revisions search, or name no commit.
+	if !regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@{}~^-]{0,255}$`).MatchString(base) {
+		return "", unknown
+	}
+	command := m.command(d.real, "rev-parse", "--verify", "--quiet", base+"^{commit}")
+	command.env = []string{"GIT_DIR=" + d.repo.dir, "GIT_WORK_TREE=" + d.repo.top}
+	out, err := d.git.run(ctx, command)
+	if err != nil {
+		return "", err
+	}
+	defer out.output.Close()
+	text, err := io.ReadAll(out.output)
+	if err != nil {
+		return "", unreadable(gitFolder, err)
+	}
+	if commit := strings.TrimSpace(string(text)); out.code == 0 && regexp.MustCompile(`^[0-9a-f]{40,64}$`).MatchString(commit) {
+		return commit, nil
+	}
+	if base == "HEAD" && d.unborn() {
+		return m.emptyTree(), nil
+	}
+	return "", unknown
+}
+
+// unborn reports whether HEAD names a branch that has no commit yet.
+func (d *diff) unborn() bool {
+	text, err := line(filepath.Join(d.repo.dir, "HEAD"))
+	branch, ok := strings.CutPrefix(text, "ref: ")
+	if err != nil || !ok || !filepath.IsLocal(branch) {
+		return false
+	}
+	common, err := os.OpenRoot(d.repo.common)
+	if err != nil {
+		return false
+	}
+	defer common.Close()
+	s := &state{items: make(map[item]value)}
+	if err := s.packed(common); err != nil {
+		return false
+	}
+	_, packed := s.items[item{path: path.Join(gitFolder, branch)}]
+	_, err = common.Lstat(filepath.FromSlash(branch))
+	return !packed && errors.Is(err, fs.ErrNotExist)
+}
+
+// index gives the mirror an index of its own: the repository's, with the untracked
+// files that count and without the flags and the times that hide a file. Whoever
+// wrote the draft could write the index as well, and git believes its times.
+func (d *diff) index(ctx context.Context, m *mirror) error {
+	own, err := os.OpenRoot(d.repo.dir)
+	if err != nil {
+		return unreadable(gitFolder, err)
+	}
+	defer own.Close()
+	if err := m.copy(own, "index"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unreadable(path.Join(gitFolder, "index"), err)
+	}
+	m.env = append(m.env, "GIT_INDEX_FILE="+filepath.Join(m.dir, "index"))
+	lines, err := d.git.create("index-")
+	if err != nil {
+		return err
+	}
+	defer lines.Close()
+	changes, err := d.entries(ctx, m, lines)
+	if err != nil || changes == 0 {
+		return err
+	}
+	if _, err := lines.Seek(0, io.SeekStart); err != nil {
+		return unreadable(".", err)
+	}
+	command := m.command(d.real, "update-index", "--replace", "-z", "--index-info")
+	command.input = lines
+	out, err := d.git.must(ctx, command)
+	if err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+// entries writes the index anew, for git update-index, with what it lacks, and
+// returns how much that is. An entry that is written anew has no flags and no times,
+// so that git looks at its file.
+func (d *diff) entries(ctx context.Context, m *mirror, w io.Writer) (int, error) {
+	out, err := d.git.must(ctx, m.command(d.real, "ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude-standard"))
+	if err != nil {
+		return 0, err
+	}
+	defer out.Close()
+	near := &nearby{place: d.place}
+	defer near.close()
+	n := 0
+	err = records(out, func(text string) error {
+		e, err := parseEntry(text)
+		if err != nil {
+			return unreadable(".", err)
+		}
+		conflict := !e.untracked() && e.stage != "0"
+		if conflict || e.mode == gitlink || strings.HasSuffix(e.path, "/") || !d.counts(e.path) {
+			return nil
+		}
+		if hidden := e.tag == 'h' || e.tag == 's' || e.tag == 'S'; hidden || e.untracked() {
+			info, err := d.there(near, e.path)
+			if err != nil || info == nil { // A file that is not checked out is no deletion.
+				return err
+			}
+			if e.untracked() {
+				e.mode, e.oid = gitMode(info.Mode()), m.emptyBlob()
+			}
+		}
+		n++
+		_, err = fmt.Fprintf(w, "%s %s 0\t%s\x00", e.mode, e.oid, path.Join(d.prefix, e.path))
+		return err
+	})
+	return n, err
+}
+
+// gitMode is what git calls a file's type and permissions.
+func gitMode(mode fs.FileMode) string {
+	switch {
+	case mode.Type() == fs.ModeSymlink:
+		return "120000"
+	case mode&0o100 != 0:
+		return "100755"
+	default:
+		return "100644"
+	}
+}
+
+// cut copies a diff, or of a longer one as many whole lines as fit with a notice
+// behind them.
+func cut(w io.Writer, r io.ReadSeeker, limit int64) error {
+	size, err := r.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	notice := ""
+	if size > limit {
+		notice = cutNotice
+		if size, err = lastLine(r, max(limit-int64(len(notice)), 0)); err != nil {
+			return err
+		}
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if _, err := io.CopyN(w, r, size); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, notice[:min(int64(len(notice)), max(limit, 0))])
+	return err
+}
+
+// lastLine returns where the last line ends that ends within the first size bytes.
+func lastLine(r io.ReadSeeker, size int64) (int64, error) {
+	buffer := make([]byte, 32<<10)
+	for size > 0 {
+		part := buffer[:min(int64(len(buffer)), size)]
+		if _, err := r.Seek(size-int64(len(part)), io.SeekStart); err != nil {
+			return 0, err
+		}
+		if _, err := io.ReadFull(r, part); err != nil {
+			return 0, err
+		}
+		for i := len(part) - 1; i >= 0; i-- {
+			if part[i] == '\n' {
+				return size - int64(len(part)-1-i), nil
+			}
+		}
+		size -= int64(len(part))
+	}
+	return 0, nil
+}

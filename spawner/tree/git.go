@@ -1,0 +1,229 @@
+package tree
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/spawner/process"
+)
+
+// The limits of one run of git: its time, what it may print, and how long it has
+// to end when it is asked to.
+const (
+	gitTime   = time.Minute
+	gitOutput = 512 << 20
+	gitGrace  = time.Second
+)
+
+// git runs git. Everything that it reads or writes on our behalf lies in a private
+// folder.
+type git struct {
+	keeper *process.Keeper
+	bin    string // "" where git is not installed
+	temp   string
+}
+
+func newGit(k *process.Keeper) (*git, error) {
+	bin, err := exec.LookPath("git")
+	if err != nil {
+		return &git{}, nil
+	}
+	temp, err := os.MkdirTemp("", "switchyard-tree-") // It is made for its owner alone.
+	if err != nil {
+		return nil, unreadable(".", err)
+	}
+	return &git{keeper: k, bin: bin, temp: temp}, nil
+}
+
+// close removes the private folder, where there is one.
+func (g *git) close() error {
+	if g.temp == "" {
+		return nil
+	}
+	return os.RemoveAll(g.temp)
+}
+
+// inherited are the variables that git gets from us: where it is, where the user's
+// settings are, and what Windows needs to start anything. None of git's own is
+// among them, since the caller may be a hook of another repository.
+var inherited = []string{"PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "SYSTEMROOT", "WINDIR"}
+
+// environ is the environment of every run of git.
+func (g *git) environ(more ...string) []string {
+	env := []string{
+		"LC_ALL=C",
+		"TMPDIR=" + g.temp, "TMP=" + g.temp, "TEMP=" + g.temp,
+		"GIT_OPTIONAL_LOCKS=0",     // no lock, and no fresh index
+		"GIT_TERMINAL_PROMPT=0",    // nobody is there to ask
+		"GIT_ALLOW_PROTOCOL=none",  // a partial clone fetches what it lacks
+		"GIT_NO_LAZY_FETCH=1",      // the same, for those that know it
+		"GIT_NO_REPLACE_OBJECTS=1", // an object is what its name says
+		"GIT_LITERAL_PATHSPECS=1",  // a file may be called :(top)
+		"GIT_PAGER=cat",
+	}
+	for _, name := range inherited {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return append(env, more...)
+}
+
+// run is a command of git.
+type run struct {
+	dir   string
+	env   []string
+	args  []string
+	input *os.File
+	limit int64
+}
+
+// ran is how a command of git ended. Its output is closed by whoever asked.
+type ran struct {
+	output *os.File
+	cut    bool // it was ended because it printed more than it may
+	code   int
+	said   string // the beginning of what it said on standard error
+}
+
+// run runs git. A command that git itself ends with an error is none here.
+func (g *git) run(ctx context.Context, r run) (out ran, err error) {
+	output, err := g.create("output-")
+	if err != nil {
+		return ran{}, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, output.Close())
+		}
+	}()
+	complaint, err := g.create("errors-")
+	if err != nil {
+		return ran{}, err
+	}
+	defer complaint.Close()
+	result, err := g.keeper.Run(ctx, process.Spec{
+		Argv: append([]string{g.bin, "--no-pager", "--no-optional-locks"}, r.args...), Dir: r.dir, Env: g.environ(r.env...),
+		Input: r.input, Output: output, Errors: complaint, OutputLimit: r.limit, Timeout: gitTime, Grace: gitGrace,
+	})
+	if err != nil {
+		return ran{}, err
+	}
+	if result.End != process.Exited && result.End != process.OutputLimit {
+		return ran{}, unreadable(".", fmt.Errorf("git %s was ended: %s", r.verb(), result.End))
+	}
+	said := make([]byte, 2<<10)
+	n, err := complaint.ReadAt(said, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return ran{}, unreadable(".", err)
+	}
+	if _, err := output.Seek(0, io.SeekStart); err != nil {
+		return ran{}, unreadable(".", err)
+	}
+	return ran{output: output, cut: result.End == process.OutputLimit, code: result.ExitCode, said: string(said[:n])}, nil
+}
+
+// must is run for a command that has to succeed, whole. A folder that git cannot
+// open is a warning to it, and would hide what is in there.
+func (g *git) must(ctx context.Context, r run) (*os.File, error) {
+	out, err := g.run(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case out.cut:
+		err = fmt.Errorf("git %s prints more than %d MiB", r.verb(), r.limit>>20)
+	case out.code != 0 || strings.Contains(out.said, "could not open directory"):
+		err = fmt.Errorf("git %s: %q (exit code %d)", r.verb(), strings.TrimSpace(out.said), out.code)
+	default:
+		return out.output, nil
+	}
+	return nil, errors.Join(unreadable(".", err), out.output.Close())
+}
+
+// verb is the command without what stands before it.
+func (r run) verb() string {
+	for i := 0; i < len(r.args); i++ {
+		if r.args[i] != "-c" {
+			return r.args[i]
+		}
+		i++
+	}
+	return ""
+}
+
+// create makes a file of our own.
+func (g *git) create(pattern string) (*os.File, error) {
+	f, err := os.CreateTemp(g.temp, pattern)
+	if err != nil {
+		return nil, unreadable(".", err)
+	}
+	return f, nil
+}
+
+// setting is one of git's settings.
+type setting struct{ name, value string }
+
+// settings asks for the settings that decide which files are ignored and how they
+// are compared, as the user and the repository have them. Reading them runs
+// nothing, and nothing else is taken from there.
+func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
+	out, err := g.run(ctx, run{
+		dir: r.top, env: []string{"GIT_DIR=" + r.dir, "GIT_WORK_TREE=" + r.top}, limit: 1 << 20,
+		args: []string{"config", "-z", "--get-regexp", `^(core\.(` +
+			`autocrlf|eol|excludesfile|filemode|ignorecase|longpaths|precomposeunicode|sparsecheckout|sparsecheckoutcone|symlinks)|` +
+			`extensions\.objectformat)$`},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer out.output.Close()
+	if out.code > 1 || out.code < 0 || out.cut { // 1 is none at all.
+		return nil, unreadable(gitFolder, fmt.Errorf("git config: %q", strings.TrimSpace(out.said)))
+	}
+	var found []setting
+	err = records(out.output, func(text string) error {
+		name, value, ok := strings.Cut(text, "\n")
+		if !ok {
+			value = "true" // A name alone says so.
+		}
+		found = append(found, setting{name, value})
+		return nil
+	})
+	return found, err
+}
+
+// maxRecord is the largest record that git prints, in bytes; it may be a path.
+const maxRecord = 1 << 20
+
+// records calls each with every record of git's output. They end with NUL.
+func records(output io.Reader, each func(string) error) error {
+	scanner := bufio.NewScanner(output)
+	scanner.Buffer(nil, maxRecord)
+	scanner.Split(func(data []byte, last bool) (int, []byte, error) {
+		if i := bytes.IndexByte(data, 0); i >= 0 {
+			return i + 1, data[:i], nil
+		}
+		if last && len(data) > 0 {
+			return 0, nil, io.ErrUnexpectedEOF
+		}
+		return 0, nil, nil
+	})
+	for scanner.Scan() {
+		if err := each(scanner.Text()); err != nil {
+			return err
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		return unreadable(".", fmt.Errorf("git's answer: %w", err))
+	}
+	return nil
+}

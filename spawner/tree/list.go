@@ -1,0 +1,179 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// gitlink is the mode of an entry that stands for another repository.
+const gitlink = "160000"
+
+// entry is what git ls-files prints of a path.
+type entry struct {
+	path string
+	// tag is a letter, of git-ls-files(1), -t and -v.
+	tag byte
+	// mode, oid and stage are those of the index, "" for what is not in it.
+	mode, oid, stage string
+}
+
+// untracked reports whether the index does not have the path.
+func (e entry) untracked() bool { return e.tag == '?' }
+
+// parseEntry reads a record of git ls-files -z -v --stage.
+func parseEntry(text string) (entry, error) {
+	malformed := fmt.Errorf("git ls-files: %.200q is no entry", text)
+	if len(text) < 3 || text[1] != ' ' {
+		return entry{}, malformed
+	}
+	e := entry{tag: text[0], path: text[2:]}
+	if !e.untracked() {
+		var meta string
+		var ok bool
+		meta, e.path, ok = strings.Cut(text[2:], "\t")
+		words := strings.Split(meta, " ")
+		if !ok || len(words) != 3 {
+			return entry{}, malformed
+		}
+		e.mode, e.oid, e.stage = words[0], words[1], words[2]
+	}
+	// A path that is none would be looked for elsewhere.
+	if clean := strings.TrimSuffix(e.path, "/"); clean == "." || !filepath.IsLocal(clean) || path.Clean(clean) != clean {
+		return entry{}, malformed
+	}
+	return e, nil
+}
+
+// repository looks at a repository whose working tree has the folder dir of the
+// root, and at those below it.
+func (l *look) repository(ctx context.Context, dir string, r repo) error {
+	if l.depth++; l.depth > maxNested {
+		return unreadable(dir, fmt.Errorf("repositories lie more than %d deep in each other", maxNested))
+	}
+	defer func() { l.depth-- }()
+	l.repos[dir] = true
+	if err := l.state(ctx, dir, r); err != nil {
+		return err
+	}
+	if l.git.bin == "" {
+		return l.walk(ctx, dir, true)
+	}
+	settings, err := l.git.settings(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := l.rules(dir, settings); err != nil {
+		return err
+	}
+	m, err := l.git.mirror(r, settings)
+	if err != nil {
+		return err
+	}
+	return l.list(ctx, dir, m)
+}
+
+// rules notes what outside of the repository decides which files are ignored.
+func (l *look) rules(dir string, settings []setting) error {
+	excludes := userExcludes()
+	for _, s := range settings {
+		l.items[item{path.Join(dir, gitFolder, "config"), s.name}] = value{text: s.value}
+		if s.name == "core.excludesfile" {
+			excludes = expand(s.value)
+		}
+	}
+	if !filepath.IsAbs(excludes) {
+		return nil
+	}
+	folder, err := os.OpenRoot(filepath.Dir(excludes))
+	if err != nil {
+		return nil // Git cannot read it either.
+	}
+	defer folder.Close()
+	sum, err := digest(folder, filepath.Base(excludes))
+	if err != nil {
+		sum = ""
+	}
+	l.items[item{path.Join(dir, gitFolder, "config"), "what core.excludesfile ignores"}] = value{text: sum}
+	return nil
+}
+
+// list asks git which files there are in a repository.
+func (l *look) list(ctx context.Context, dir string, m *mirror) error {
+	in := filepath.Join(l.real, filepath.FromSlash(dir))
+	var outputs [2]*os.File
+	var failed [2]error
+	var both sync.WaitGroup
+	for i, args := range [][]string{
+		{"ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude-standard"},
+		{"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"},
+	} {
+		both.Go(func() { outputs[i], failed[i] = l.git.must(ctx, m.command(in, args...)) })
+	}
+	both.Wait()
+	for _, f := range outputs {
+		if f != nil {
+			defer f.Close()
+		}
+	}
+	if err := errors.Join(failed[:]...); err != nil {
+		return err
+	}
+	var nested []string
+	err := records(outputs[0], func(text string) error {
+		e, err := parseEntry(text)
+		if err != nil {
+			return unreadable(dir, err)
+		}
+		name := path.Join(dir, e.path)
+		if !e.untracked() {
+			of := e.path
+			if e.stage != "0" {
+				of += " in stage " + e.stage
+			}
+			l.items[item{path.Join(dir, gitFolder, "index"), of}] = value{text: e.mode + " " + e.oid, tag: e.tag}
+		}
+		if e.mode == gitlink || strings.HasSuffix(e.path, "/") {
+			nested = append(nested, name)
+			return nil
+		}
+		return l.add(name)
+	})
+	if err != nil {
+		return err
+	}
+	err = records(outputs[1], func(text string) error {
+		if path.Base(text) != ".gitignore" || !filepath.IsLocal(text) {
+			return nil
+		}
+		return l.add(path.Join(dir, text))
+	})
+	for _, name := range nested {
+		if err == nil && l.enters(name) {
+			err = l.walk(ctx, name, false)
+		}
+	}
+	return err
+}
+
+// userExcludes is where git looks for what the user ignores everywhere, unless told
+// otherwise.
+func userExcludes() string {
+	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
+		return filepath.Join(dir, "git", "ignore")
+	}
+	return expand("~/.config/git/ignore")
+}
+
+// expand replaces a leading ~ by the user's home, as git does.
+func expand(name string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		return filepath.Join(os.Getenv("HOME"), filepath.FromSlash(rest))
+	}
+	return filepath.FromSlash(name)
+}

@@ -1,0 +1,193 @@
+// Package tree tells what somebody changed in a working tree who should have
+// changed nothing, and what a draft changes in it.
+//
+// # What counts
+//
+// Where git rules a folder, the files that it tracks and those that are neither
+// tracked nor ignored; elsewhere all files. A repository inside of another one, a
+// submodule too, is looked at in the same way. Of our own folder .switchyard only
+// agents/ and prompts/ count, ignored or not: the rest is our state, which others
+// may write at the same time. What else the rounds to come obey counts in any case:
+// our configuration, and the agents in .nubos-pilot and .claude. Folders as such do
+// not count. A repository that ignores the root altogether has no say in it.
+//
+// A .gitignore counts even where it ignores itself, unless its whole folder is
+// ignored from outside: else one file could hide a folder and itself with it.
+//
+// Of git itself count HEAD, the refs and the stash, the index's entries and their
+// flags, the configuration, hooks, the files of info/, an operation in progress,
+// and what else decides which files are ignored, the user's own settings too. The
+// times that the index keeps do not, so that looking with git status is no change.
+//
+// # How it is looked at
+//
+// Contents are hashed as they are, by us, so that no filter runs. Only what there
+// is to look at is asked of git, and git never sees the repository's own
+// configuration then: it is given a folder of ours in place of .git, with the
+// repository's index and objects. So nothing that a repository may bring can run:
+// no hook, file system monitor, filter, external diff, text conversion, pager,
+// credential or transport helper, in submodules neither. It takes no lock.
+package tree
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/folder"
+	"github.com/switchyard-dev/switchyard/spawner/process"
+)
+
+// The codes of this package's errors.
+const (
+	// CodeUnreadable: something that counts cannot be read, keeps changing, or is
+	// not what git would accept. Detail: path, where it is about one.
+	CodeUnreadable fault.Code = "tree-unreadable"
+	// CodeNoGit: git is not installed, or no repository is there.
+	CodeNoGit fault.Code = "tree-no-git"
+	// CodeBase: git knows no commit of that name. Detail: base.
+	CodeBase fault.Code = "tree-base-unknown"
+)
+
+// The limits of a look. What they cut off is never taken for unchanged.
+const (
+	// lookTime is how long it may take.
+	lookTime = 2 * time.Minute
+	// maxFiles is how many files may count.
+	maxFiles = 1_000_000
+	// maxContent is the largest file that is hashed, and maxContents is how much
+	// all of them together may have, in bytes.
+	maxContent, maxContents = 64 << 20, 2 << 30
+	// maxNested is how deep repositories may lie in each other.
+	maxNested = 8
+)
+
+// Snapshot is how a working tree looked. It does not change.
+type Snapshot struct {
+	files  map[string]file
+	git    map[item]value
+	notes  []string
+	digest string
+}
+
+// Take looks at the tree below root, and at git where root lies in a repository.
+// Files in except do not count, nor does all that is below a path there that ends
+// with a slash: who makes a folder of a file hides nothing in it. They are relative to
+// root or absolute. It takes some milliseconds for each thousand files, and runs
+// git by k, up to two at a time. Without git installed all files count, and the
+// index does not; the notes say so.
+//
+// # Errors
+//
+// CodeUnreadable, and those of k. When ctx is done, the error wraps its cause.
+func Take(ctx context.Context, k *process.Keeper, root string, except ...string) (*Snapshot, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, unreadable(".", errors.New("looking at it takes too long")))
+	defer cancel()
+	p, err := openPlace(root)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	g, err := newGit(k)
+	if err != nil {
+		return nil, err
+	}
+	l := newLook(p, g, except)
+	s, err := l.take(ctx)
+	return s, errors.Join(err, g.close())
+}
+
+// take looks at everything.
+func (l *look) take(ctx context.Context) (*Snapshot, error) {
+	if l.git.bin == "" {
+		l.notes = append(l.notes, "git is not installed: all files count, ignored ones too, and the index does not")
+	}
+	repo, err := l.above(ctx)
+	if err == nil && repo != nil {
+		err = l.repository(ctx, "", *repo)
+	} else if err == nil {
+		err = l.walk(ctx, "", false)
+	}
+	// Git has no say in whether these count.
+	for _, name := range slices.Concat(ourFolders, obeyed) {
+		if err == nil {
+			err = l.walk(ctx, name, true)
+		}
+	}
+	if err == nil {
+		err = l.planted(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	files, notes, err := l.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Snapshot{files: files, git: l.items, notes: append(l.notes, notes...)}
+	s.digest = s.sum()
+	return s, nil
+}
+
+// Digest identifies all that counts, "sha256:" and 64 hex digits: the tree is the
+// same where it is the same. Of a file that was too large to be hashed, its size,
+// times and inode stand for its content.
+func (s *Snapshot) Digest() string { return s.digest }
+
+// Notes says what was looked at less closely than usual, and why.
+func (s *Snapshot) Notes() []string { return slices.Clone(s.notes) }
+
+// sum computes the digest. Every text is preceded by its length, so that no two
+// trees are written alike.
+func (s *Snapshot) sum() string {
+	h := sha256.New()
+	w := fields{h}
+	for _, name := range sorted(s.files) {
+		w.text("file", name)
+		s.files[name].write(w)
+	}
+	items := make([]item, 0, len(s.git))
+	for it := range s.git {
+		items = append(items, it)
+	}
+	slices.SortFunc(items, item.compare)
+	for _, it := range items {
+		w.text("git", it.path, it.of, s.git[it].text, string(s.git[it].tag))
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// place is the folder that is looked at: as an opened root, from which no link
+// leads away, and as the path that git is given.
+type place struct {
+	*os.Root
+	given, real string
+}
+
+func openPlace(dir string) (place, error) {
+	given, err := filepath.Abs(dir)
+	if err != nil {
+		return place{}, unreadable(".", err)
+	}
+	real, err := filepath.EvalSymlinks(given)
+	if err != nil {
+		return place{}, unreadable(".", err)
+	}
+	root, err := os.OpenRoot(real)
+	if err != nil {
+		return place{}, unreadable(".", err)
+	}
+	return place{Root: root, given: given, real: real}, nil
+}
+
+// unreadable gives an error its code, and names the path, relative to the root and
+// with slashes.
+func unreadable(path string, err error) *fault.Error {
+	return fault.New(CodeUnreadable, "%q in the working tree cannot be looked at: %w", path, folder.Reason(err)).With("path", path)
+}

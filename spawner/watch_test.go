@@ -1,0 +1,149 @@
+package spawner_test
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/spawner"
+	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+	"github.com/switchyard-dev/switchyard/spawner/verdict"
+)
+
+// An agent that uses more tokens than it may is ended while it does so.
+func TestBudgetOfAnAttempt(t *testing.T) {
+	t.Parallel()
+	greedy := spawntest.Plays(spawntest.Step{Read: &spawntest.Read{}}, spawntest.Step{Say: "I think."}, spawntest.Step{Hang: true})
+	for _, c := range []struct {
+		allowed int64
+		reason  verdict.Reason
+		timeout time.Duration
+	}{
+		{239, verdict.ReasonBudget, time.Minute},
+		{240, verdict.ReasonTimedOut, 700 * time.Millisecond}, // It is at its limit, and not beyond it.
+	} {
+		s := newScene(t, greedy)
+		job := s.job(t)
+		job.Allowed, job.Timeout = spawner.Allowance{Tokens: c.allowed}, c.timeout
+		out, err := s.run(t, job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := out.Last().Verdict; got.Outcome != verdict.CriticError || got.Reason != c.reason {
+			t.Errorf("with %d tokens: %+v, want %s", c.allowed, got, c.reason)
+		}
+	}
+}
+
+// An agent that has said its last word and stays is ended, and believed nothing.
+func TestHungAfterItsResult(t *testing.T) {
+	t.Parallel()
+	stays := spawntest.Clean()
+	stays.Steps = append(stays.Steps, spawntest.Step{Hang: true})
+	s := newScene(t, stays)
+	began := time.Now()
+	// A minute of this clock is a second.
+	s.Now = func() time.Time { return began.Add(60 * time.Since(began)) }
+	job := s.job(t)
+	job.Timeout = 10 * time.Minute
+	out, err := s.run(t, job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := out.Last().Verdict; got.Outcome != verdict.CriticError || got.Reason != verdict.ReasonHungAfterResult {
+		t.Errorf("%+v", got)
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// What an agent writes is bounded, and costs the disk and not our memory.
+func TestBabbler(t *testing.T) {
+	const allowed = 32 << 20 // Half of what the issue allows, and of what it may write.
+	for name, flood := range map[string]spawntest.Flood{
+		"one line without an end": {Bytes: 10 << 30},
+		"lines":                   {Bytes: 10 << 30, Line: 200},
+		"on standard error":       {Bytes: 10 << 30, To: "stderr"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t, spawntest.Plays(spawntest.Step{Read: &spawntest.Read{}}, spawntest.Step{Flood: &flood}))
+			job := s.job(t)
+			runtime.GC()
+			stop, peak := make(chan struct{}), make(chan uint64)
+			before := heap()
+			go func() {
+				most := uint64(0)
+				for {
+					select {
+					case <-stop:
+						peak <- most
+						return
+					case <-time.After(2 * time.Millisecond):
+						most = max(most, heap())
+					}
+				}
+			}()
+			out, err := s.run(t, job)
+			close(stop)
+			most := <-peak
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := out.Last(); got.Verdict.Reason != verdict.ReasonOutputLimit || got.Verdict.Class != verdict.Limit {
+				t.Errorf("%+v", got.Verdict)
+			}
+			if most > before+allowed {
+				t.Errorf("the heap grew by %d MiB", (most-before)>>20)
+			}
+			if kept := len(out.Last().Stderr); kept > 4<<10 {
+				t.Errorf("%d bytes of its standard error are kept", kept)
+			}
+		})
+	}
+}
+
+// heap is how many bytes are in use there.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapInuse
+}
+
+// The record says what was seen, and tells no secret.
+func TestRecord(t *testing.T) {
+	t.Parallel()
+	const secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ"
+	talks := spawntest.Clean()
+	talks.Session = "session-7"
+	talks.Steps = append([]spawntest.Step{{Print: &spawntest.Print{To: "stderr", Text: "the key is " + secret + "\n"}}}, talks.Steps...)
+	s := newScene(t, talks)
+	out, err := s.run(t, s.job(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, call := s.trail(t)[0], s.calls(t)[0]
+	if strings.Contains(r.StderrExcerpt, secret) || !strings.Contains(r.StderrExcerpt, "the key is") || strings.Contains(out.Last().Stderr, secret) {
+		t.Errorf("of standard error %q is kept", r.StderrExcerpt)
+	}
+	digest := strings.TrimPrefix(spawner.Digest(call.Stdin), "sha256:")
+	if r.PromptSHA256 != digest || r.PromptBytes != int64(len(call.Stdin)) {
+		t.Errorf("a prompt of %d bytes is recorded as %d, %s", len(call.Stdin), r.PromptBytes, r.PromptSHA256)
+	}
+	if r.PID != call.PID || r.Session != "session-7" || r.Task != "T" || r.Round != 1 || r.Agent != "critic" || r.Outcome != "clean" || r.ToolUses != 2 {
+		t.Errorf("%+v", r)
+	}
+	if r.TokensIn == nil || *r.TokensIn != 200 || r.TokensOut == nil || *r.TokensOut != 40 || r.CostMicroDollars == nil || *r.CostMicroDollars != 1600 {
+		t.Errorf("tokens %v and %v, cost %v", r.TokensIn, r.TokensOut, r.CostMicroDollars)
+	}
+	if r.Model == nil || *r.Model != "fake-model" || r.End != "exited" || r.ReportSHA256 == "" || r.Next != "" {
+		t.Errorf("%+v", r)
+	}
+	if run, _ := call.Variable("SWITCHYARD_RUN_ID"); run != r.RunID {
+		t.Errorf("run %s was told that it is %s", r.RunID, run)
+	}
+	if temp, _ := call.Variable("TMPDIR"); !strings.HasPrefix(temp, s.Temp) || temp == s.Temp {
+		t.Errorf("its temporary folder is %s", temp)
+	}
+}
