@@ -1,0 +1,60 @@
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+)
+
+// health is what doctor says, as far as it is looked at here.
+type health struct {
+	OK       bool            `json:"ok"`
+	Adapters []adapterHealth `json:"adapters"`
+}
+
+type adapterHealth struct {
+	Name         string   `json:"name"`
+	Used         bool     `json:"used"`
+	OK           bool     `json:"ok"`
+	Binary       string   `json:"binary"`
+	Version      string   `json:"version"`
+	KnownVersion bool     `json:"known_version"`
+	Missing      []string `json:"missing_flags"`
+	Problem      string   `json:"problem"`
+}
+
+// Doctor finds the CLIs in PATH at their versions, with every flag that our
+// adapters use.
+func TestDoctor(t *testing.T) {
+	r := newRig(t)
+	r.build(t)
+	for name := range tools() {
+		t.Run(name, func(t *testing.T) {
+			r.needs(t, name)
+			p := r.newProject(t, r.model.url("doctor-"+name, always(reply{text: "Nobody asks"})), config(name))
+			program := r.programs[name]
+			p.env = slices.DeleteFunc(p.env, func(entry string) bool { return strings.Contains(entry, "_BIN=") })
+			p.env = append(p.env, "PATH="+filepath.Dir(program)+string(filepath.ListSeparator)+os.Getenv("PATH"))
+			out, err := p.command(t.Context(), "doctor", "--output", "json").Output()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			var h health
+			if err := json.Unmarshal(out, &h); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			i := slices.IndexFunc(h.Adapters, func(a adapterHealth) bool { return a.Name == name })
+			if i < 0 || !h.OK {
+				t.Fatalf("it says %s", out)
+			}
+			a := h.Adapters[i]
+			if !a.Used || !a.OK || !a.KnownVersion || a.Binary != program || a.Version != tools()[name].version || len(a.Missing) > 0 {
+				t.Errorf("it finds %+v", a)
+			}
+		})
+	}
+}

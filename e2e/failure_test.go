@@ -1,0 +1,47 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+)
+
+// failures are those of the model, and what our limits make of them.
+func (r *rig) failures(t *testing.T) {
+	r.needs(t, "claude")
+	t.Run("rate limit that passes", func(t *testing.T) {
+		// Claude Code asks twice, so that its first attempt fails and ours goes on.
+		p := r.newProject(t, r.model.url("limit", failsFirst(2, 429, critic())), config("claude"))
+		p.round(t, "T-1").goes(t, "commit").ran(t, "critic claude critic-error rate-limit", "critic claude clean")
+	})
+	t.Run("rate limit that stays", func(t *testing.T) {
+		p := r.newProject(t, r.model.url("limited", always(reply{status: 429})), config("claude", "  retries: 1"))
+		p.round(t, "T-1").goes(t, "stuck", "critic-error").ran(t, "critic claude critic-error rate-limit", "critic claude critic-error rate-limit")
+		if n := r.model.asked("limited"); n > 4 {
+			t.Errorf("the model was asked %d times", n)
+		}
+	})
+	t.Run("wrong key", func(t *testing.T) {
+		p := r.newProject(t, r.model.url("key", always(reply{status: 401})), config("claude"))
+		p.round(t, "T-1").goes(t, "stuck", "critic-error").ran(t, "critic claude critic-error auth")
+	})
+	t.Run("dropped connection", func(t *testing.T) {
+		p := r.newProject(t, r.model.url("drop", always(reply{drop: true})), config("claude", "  retries: 0"))
+		p.round(t, "T-1").goes(t, "stuck", "critic-error").ran(t, "critic claude critic-error overloaded")
+	})
+	t.Run("stall", func(t *testing.T) {
+		p := r.newProject(t, r.model.url("stall", always(reply{stall: true})), "spawn: {adapter: claude, timeout: 40s, idle_timeout: 5s, retries: 0}\n")
+		began := time.Now()
+		p.round(t, "T-1").goes(t, "stuck", "critic-error").ran(t, "critic claude critic-error idle")
+		if took := time.Since(began); took > 30*time.Second {
+			t.Errorf("it took %s", took)
+		}
+	})
+	t.Run("time limit", func(t *testing.T) {
+		// It works on and on: each answer is another use of a tool.
+		p := r.newProject(t, r.model.url("busy", func(q request) reply {
+			time.Sleep(200 * time.Millisecond)
+			return reply{tool: "Read", input: map[string]any{"file_path": "a.go"}}
+		}), "spawn: {adapter: claude, timeout: 6s, idle_timeout: 5s, retries: 0}\n")
+		p.round(t, "T-1").goes(t, "stuck", "critic-error").ran(t, "critic claude critic-error timed-out")
+	})
+}

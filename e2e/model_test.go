@@ -1,0 +1,113 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+)
+
+// aside reports whether a request is one that an agent makes beside its work, such
+// as for a title or a search: it offers no tools, or the search of the API's own.
+func aside(r request) bool {
+	return len(r.Tools) == 0 || slices.Equal(r.Tools, []string{"web_search"})
+}
+
+// critic is a model that writes its report with these findings, and then says so.
+func critic(findings ...spawntest.Finding) scenario {
+	return func(r request) reply {
+		b := spawntest.ReadBrief(r.Text)
+		report, message := spawntest.Critique(b, findings...)
+		switch {
+		case aside(r):
+			return reply{text: "Review"}
+		case len(r.Results) == 0:
+			return writes(r, b.ReportPath, string(report))
+		}
+		return reply{text: message}
+	}
+}
+
+// researcher is a model that searches, and then answers.
+func researcher(r request) reply {
+	switch {
+	case aside(r):
+		return reply{text: "https://example.com/webhooks says so."}
+	case len(r.Results) == 0:
+		return reply{tool: "WebSearch", input: map[string]any{"query": "webhook signature"}}
+	}
+	return reply{text: `{"decisions": [{"text": "Check the signature of each call", "confidence": 0.9, "provenance": "[VERIFIED]"}], "risks": [],
+		"questions": [], "sources": [{"url": "https://example.com/webhooks", "title": "Webhooks", "credibility": "high"}], "patterns": []}`}
+}
+
+// elsewhere is a model that writes its report to another file of the project, and
+// then says that all is well.
+func elsewhere(name string) scenario {
+	return func(r request) reply {
+		b := spawntest.ReadBrief(r.Text)
+		report, message := spawntest.Critique(b)
+		switch {
+		case aside(r):
+			return reply{text: "Review"}
+		case len(r.Results) == 0:
+			return writes(r, name, string(report))
+		}
+		return reply{text: message}
+	}
+}
+
+// unable is a model that says that it cannot write its report.
+func unable(r request) reply {
+	b := spawntest.ReadBrief(r.Text)
+	return reply{text: fmt.Sprintf(`{"critic": "critic", "task_id": %q, "round": %d, "run_id": %q, "verdict": "issues_found", "blockers_count": 1,
+		"report_path": null, "error": "there is no tool to write with"}`, b.Task, b.Round, b.RunID)}
+}
+
+// has reports whether the model may use that tool.
+func (r request) has(tool string) bool { return slices.Contains(r.Tools, tool) }
+
+// writes is the use of whichever tool writes a file.
+func writes(r request, path, content string) reply {
+	return r.uses(map[string]map[string]any{
+		"Write":        {"file_path": path, "content": content},
+		"exec_command": {"cmd": "cat > '" + path + "' <<'END_OF_REPORT'\n" + content + "\nEND_OF_REPORT\n"},
+		"write":        {"filePath": path, "content": content},
+		"write_file":   {"file_path": path, "content": content},
+		"create":       {"path": path, "file_text": content},
+	})
+}
+
+// reads is the use of whichever tool reads a file.
+func reads(r request, path string) reply {
+	return r.uses(map[string]map[string]any{
+		"Read":         {"file_path": path},
+		"exec_command": {"cmd": "cat '" + path + "'"},
+		"read":         {"filePath": path},
+		"read_file":    {"file_path": path},
+		"view":         {"path": path},
+	})
+}
+
+// uses is the use of one of these tools, or the words that there is none of them.
+func (r request) uses(inputs map[string]map[string]any) reply {
+	for _, tool := range r.Tools {
+		if input, ok := inputs[tool]; ok {
+			return reply{tool: tool, input: input}
+		}
+	}
+	return reply{text: "There is no tool for it, but " + strings.Join(r.Tools, ", ")}
+}
+
+// always answers everything with the same.
+func always(a reply) scenario { return func(request) reply { return a } }
+
+// failsFirst answers the first n requests with a status.
+func failsFirst(n, status int, then scenario) scenario {
+	return func(r request) reply {
+		if r.N <= n {
+			return reply{status: status}
+		}
+		return then(r)
+	}
+}

@@ -1,0 +1,33 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+)
+
+// config lets that adapter do all the work, within limits that suit a test.
+func config(adapter string, more ...string) string {
+	lines := append([]string{"spawn:", "  adapter: " + adapter, "  timeout: 90s", "  idle_timeout: 40s", "  model: " + models[adapter]}, more...)
+	return strings.Join(lines, "\n") + "\n"
+}
+
+// models are those that the CLIs are told to use. Codex must not know its model, or
+// it offers tools of another kind; opencode and copilot must.
+var models = map[string]string{
+	"claude": "claude-opus-4-8", "codex": "gpt-5.4", "copilot": "claude-sonnet-4.5", "gemini": "gemini-2.5-flash",
+	"opencode": "anthropic/claude-sonnet-4-5",
+}
+
+var missingTest = spawntest.Finding{Category: "missing-test", Severity: "fail", File: "a.go", Line: 1, Remediation: "Test the empty list"}
+
+// The rounds run one after the other: too many CLIs at once keep each other waiting.
+func TestRounds(t *testing.T) {
+	r := newRig(t)
+	r.build(t)
+	t.Run("verdict", r.verdicts)
+	t.Run("failure", r.failures)
+	t.Run("death", r.deaths)
+	t.Run("other", r.others)
+}
