@@ -33,7 +33,12 @@ func TestChangedGit(t *testing.T) {
 		do   func(s scene)
 		want []string
 	}{
-		"status":    {func(s scene) { s.must(os.Chmod(s.path("b.txt"), 0o644)); s.git(".", "status") }, nil},
+		"status": {func(s scene) { s.must(os.Chmod(s.path("b.txt"), 0o644)); s.git(".", "status") }, nil},
+		"a fetch": {func(s scene) {
+			s.git(".", "update-ref", "refs/remotes/origin/main", "HEAD")
+			s.git(".", "update-ref", "refs/prefetch/remotes/origin/main", "HEAD")
+			s.git(".", "pack-refs", "--all")
+		}, nil},
 		"pack-refs": {func(s scene) { s.git(".", "pack-refs", "--all"); s.git(".", "gc", "-q") }, nil},
 		"commit": {func(s scene) { s.git(".", "commit", "-q", "-m", "x", "--allow-empty") },
 			[]string{"git .git/refs/heads/main changed"}},

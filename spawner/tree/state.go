@@ -119,6 +119,8 @@ func (s *state) any(ctx context.Context, root *os.Root, name string) error {
 		return fmt.Errorf("it holds more than %d files", maxKept)
 	}
 	switch {
+	case fetched(name + "/"):
+		return nil
 	case info.IsDir():
 		return s.folder(ctx, root, name)
 	case strings.HasSuffix(name, ".lock") || name == "info/refs":
@@ -164,6 +166,12 @@ func (s *state) folder(ctx context.Context, root *os.Root, name string) error {
 	return nil
 }
 
+// fetched says that a ref tells where other repositories stand. An editor's fetch in
+// the background moves it, and nothing in the tree follows it.
+func fetched(ref string) bool {
+	return strings.HasPrefix(ref, "refs/remotes/") || strings.HasPrefix(ref, "refs/prefetch/")
+}
+
 // packed notes the packed refs. A ref of the same name that has a file of its own
 // is noted later, and is the one that counts.
 func (s *state) packed(root *os.Root) error {
@@ -185,6 +193,9 @@ func (s *state) packed(root *os.Root) error {
 		oid, name, ok := strings.Cut(text, " ")
 		if s.kept++; !ok || s.kept > maxKept {
 			return errBroken
+		}
+		if fetched(name) {
+			continue
 		}
 		s.add(name, sumOf([]byte(oid+"\n")))
 	}
