@@ -29,7 +29,7 @@ type Audited struct {
 // Audit stamps by hand that an agent ran in the task's round, and holds it
 // against rule 9.
 func (e *Engine) Audit(ctx context.Context, id string, req AuditRequest) (Audited, error) {
-	if err := environ.Guard(e.environ); err != nil {
+	if err := environ.Inside(e.environ); err != nil {
 		return Audited{}, err
 	}
 	config, err := e.Config(ctx)

@@ -39,7 +39,7 @@ type Drafted struct {
 // task.CodeEvidence where the executor, or in later rounds the build-fixer, left
 // no stamp in this round, and CodeNoVerification where nothing verifies it.
 func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafted, error) {
-	if err := environ.Guard(e.environ); err != nil {
+	if err := environ.Inside(e.environ); err != nil {
 		return Drafted{}, err
 	}
 	config, err := e.Config(ctx)

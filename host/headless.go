@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -14,7 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
+	"github.com/switchyard-dev/switchyard/spawner"
 	"github.com/switchyard-dev/switchyard/spawner/slot"
 )
 
@@ -76,7 +78,7 @@ func (e *Engine) headless(ctx context.Context, id string, req Request) (Decision
 	if err := s.mayVerify(req.Verify, config); err != nil {
 		return Decision{}, err
 	}
-	if err := environ.Guard(e.environ); err != nil {
+	if err := e.outermost(); err != nil {
 		return Decision{}, err
 	}
 	if err := e.able(ctx, config, req.Adapter); err != nil {
@@ -157,12 +159,46 @@ func (c *conductor) enter(more ...task.Phase) (err error) {
 
 // alone keeps other processes from running the same task's round.
 func (c *conductor) alone(ctx context.Context) (release func(), err error) {
-	sum := sha256.Sum256([]byte(c.id))
-	release, err = c.Hold(ctx, fmt.Sprintf("task-%x", sum[:12]))
+	release, err = c.Hold(ctx, baton(c.id))
 	if fault.CodeOf(err) == slot.CodeTaken {
-		err = fault.New(CodeRunning, "another process runs round %d of task %s", c.round.Number, c.id).With("task", c.id).With("round", c.round.Number)
+		err = c.underWay()
 	}
 	return release, err
+}
+
+// baton is the name of what a process holds that runs a task's round.
+func baton(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return fmt.Sprintf("task-%x", sum[:12])
+}
+
+func (s *session) underWay() error {
+	round := max(s.status.Round, 1)
+	return fault.New(CodeRunning, "another process runs round %d of task %s", round, s.id).With("task", s.id).With("round", round)
+}
+
+// undisturbed refuses to decide a round that another process runs: whoever has its
+// agents work for it shall decide it, and not one of these.
+func (s *session) undisturbed(ctx context.Context) error {
+	if len(s.status.Open()) == 0 {
+		return nil
+	}
+	keeper, err := s.keeper()
+	if err != nil {
+		return err
+	}
+	rack, err := slot.Open(filepath.Join(s.project.State(), spawner.RunFolder), os.TempDir(), keeper)
+	if err != nil {
+		return err
+	}
+	held, err := rack.Take(ctx, baton(s.id), 1, false)
+	if fault.CodeOf(err) == slot.CodeTaken {
+		return s.underWay()
+	}
+	if err != nil {
+		return err
+	}
+	return held.Release()
 }
 
 // decideWith runs the round to its decision.

@@ -61,6 +61,15 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 			return err
 		}
 	}
+	// Whoever runs a round decides it.
+	refused := func(req host.Request) func(*testing.T, *host.Engine) error {
+		return func(t *testing.T, e *host.Engine) error {
+			if _, err := e.Round(t.Context(), "T", req); fault.CodeOf(err) != host.CodeRunning {
+				t.Errorf("a round beside it says %v, want %s", err, host.CodeRunning)
+			}
+			return nil
+		}
+	}
 	for _, c := range []struct {
 		name      string
 		meanwhile func(*testing.T, *host.Engine) error
@@ -82,24 +91,17 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 			_, err := e.Stop(t.Context(), "T", host.StopRequest{Reason: "enough"})
 			return err
 		}, task.CodeStuck, task.Stuck, true},
-		{"a commit", func(t *testing.T, e *host.Engine) error {
-			_, err := e.Round(t.Context(), "T", request(clean))
-			return err
-		}, task.CodeRoundShifted, task.Committed, false},
-		{"a decision", func(t *testing.T, e *host.Engine) error {
-			_, err := e.Round(t.Context(), "T", request(issues))
-			return err
-		}, task.CodeRoundShifted, task.Open, false},
-		{"a decision that keeps the round", func(t *testing.T, e *host.Engine) error {
-			_, err := e.Round(t.Context(), "T", request(planReport(1)))
-			return err
-		}, task.CodeRoundShifted, task.Open, true},
-		{"another round", func(t *testing.T, e *host.Engine) error {
-			if _, err := e.Round(t.Context(), "T", host.Request{}); fault.CodeOf(err) != host.CodeRunning {
-				t.Errorf("a second round beside it says %v, want %s", err, host.CodeRunning)
+		// One that its own agent gives, say.
+		{"a commit", refused(request(clean)), "", task.Committed, true},
+		{"a decision", refused(request(issues)), "", task.Committed, true},
+		{"a decision that keeps the round", refused(request(planReport(1))), "", task.Committed, true},
+		{"a commit of phases", func(t *testing.T, e *host.Engine) error {
+			if _, err := e.Commit(t.Context(), "T", host.CommitRequest{Force: &task.Force{Reason: "r", By: "b"}}); fault.CodeOf(err) != host.CodeRunning {
+				t.Errorf("a commit beside it says %v, want %s", err, host.CodeRunning)
 			}
 			return nil
 		}, "", task.Committed, true},
+		{"another round", refused(host.Request{}), "", task.Committed, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

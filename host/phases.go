@@ -40,7 +40,7 @@ const maxQuery = 2000
 //
 // task.CodeStarted where the work goes on already, task.CodeRoundsExhausted.
 func (e *Engine) Start(ctx context.Context, id string, req StartRequest) (Step, error) {
-	if err := environ.Guard(e.environ); err != nil {
+	if err := environ.Inside(e.environ); err != nil {
 		return Step{}, err
 	}
 	config, err := e.Config(ctx)
@@ -67,7 +67,7 @@ type PhaseRequest struct {
 //
 // task.CodeEvidence where the phase's agents left too few stamps in this round.
 func (e *Engine) Done(ctx context.Context, id string, req PhaseRequest) (Step, error) {
-	if err := environ.Guard(e.environ); err != nil {
+	if err := environ.Inside(e.environ); err != nil {
 		return Step{}, err
 	}
 	config, err := e.Config(ctx)
@@ -95,12 +95,15 @@ type CommitRequest struct {
 //
 // task.CodeNotReady; its detail missing lists what the round lacks.
 func (e *Engine) Commit(ctx context.Context, id string, req CommitRequest) (Step, error) {
-	if err := environ.Guard(e.environ); err != nil {
+	if err := environ.Inside(e.environ); err != nil {
 		return Step{}, err
 	}
 	config, err := e.Config(ctx)
 	if err != nil {
 		return Step{}, err
 	}
-	return e.step(ctx, id, task.Finish{MustVerify: req.MustVerify || config.Verify != nil, Force: req.Force})
+	status, event, err := e.change(ctx, id, func(s *session) (task.Command, record, error) {
+		return task.Finish{MustVerify: req.MustVerify || config.Verify != nil, Force: req.Force}, record{}, s.undisturbed(ctx)
+	})
+	return Step{TaskStatus: status, Recorded: event}, err
 }

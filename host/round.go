@@ -59,7 +59,7 @@ type conduct struct {
 
 func (e *Engine) decideRound(ctx context.Context, id string, req Request, how conduct) (Decision, error) {
 	// What an agent is run for is not for it to decide.
-	if err := environ.Guard(e.environ); err != nil {
+	if err := environ.Inside(e.environ); err != nil {
 		return Decision{}, err
 	}
 	config, err := e.Config(ctx)
@@ -74,6 +74,9 @@ func (e *Engine) decideRound(ctx context.Context, id string, req Request, how co
 	s, err := e.begin(ctx, id)
 	defer s.close()
 	if err != nil {
+		return Decision{}, err
+	}
+	if err := s.undisturbed(ctx); err != nil {
 		return Decision{}, err
 	}
 	// Where the draft's own phase came last, it has passed its gate.

@@ -32,7 +32,7 @@ const maxAdapter = 1 << 20
 // environ.CodeReentrant and CodeDepth inside a spawned agent, CodeForeign, those of
 // adapters and of slots.
 func (e *Engine) staff(ctx context.Context, config project.Config) (staff, error) {
-	if err := environ.Guard(e.environ); err != nil {
+	if err := e.outermost(); err != nil {
 		return staff{}, err
 	}
 	if err := trusted(config.Spawn); err != nil {
@@ -89,9 +89,14 @@ func (e *Engine) beside() (apart []string, err error) {
 	}
 }
 
+// outermost refuses spawns from inside a spawned agent.
+func (e *Engine) outermost() error {
+	return cmp.Or(environ.Inside(e.environ), environ.Guard(e.environ))
+}
+
 // agent finds an agent that may be spawned from here.
 func (e *Engine) agent(name string) (agent.Definition, error) {
-	if err := environ.Guard(e.environ); err != nil {
+	if err := e.outermost(); err != nil {
 		return agent.Definition{}, err
 	}
 	definition, err := agent.Library{Root: e.project.Root}.Find(name)

@@ -23,7 +23,7 @@ type StopRequest struct {
 
 // Stop puts a task aside as stuck, on a person's word.
 func (e *Engine) Stop(ctx context.Context, id string, req StopRequest) (Step, error) {
-	if err := environ.Guard(e.environ); err != nil {
+	if err := environ.Inside(e.environ); err != nil {
 		return Step{}, err
 	}
 	config, err := e.Config(ctx)
@@ -77,7 +77,7 @@ type ResumeRequest struct {
 //
 // task.CodeNotStuck, task.CodeRoundsExhausted.
 func (e *Engine) Resume(ctx context.Context, id string, req ResumeRequest) (Step, error) {
-	if err := environ.Guard(e.environ); err != nil {
+	if err := environ.Inside(e.environ); err != nil {
 		return Step{}, err
 	}
 	config, err := e.Config(ctx)

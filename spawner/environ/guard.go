@@ -61,6 +61,23 @@ func Guard(environ []string) error {
 	return nil
 }
 
+// Inside refuses what is not for an agent to do that this program has spawned: to
+// decide, or to vouch for another. On Linux it also looks at the processes above us,
+// whose environments an agent that clears its own leaves as they are; one whose
+// parent has ended is not found in this way.
+//
+// # Errors
+//
+// CodeReentrant.
+func Inside(environ []string) error {
+	for _, env := range append([][]string{environ}, above()...) {
+		if table(env)[fold(headless)].value == "1" {
+			return fault.New(CodeReentrant, "this runs inside a spawned agent: %s is 1", headless).With("variable", headless)
+		}
+	}
+	return nil
+}
+
 // Marks returns the variables that tell a child that it was spawned, how deep it is
 // and by which run. environ is our own environment, not the child's.
 func Marks(environ []string, run string) []string {
