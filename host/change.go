@@ -63,7 +63,7 @@ func (s *session) look(ctx context.Context) error {
 }
 
 // bySwitchyard is who recorded what nobody commanded.
-const bySwitchyard = "switchyard"
+const bySwitchyard = task.BySwitchyard
 
 // stamp is a time in the form that the state machine compares, which is the
 // ledger's.

@@ -6,23 +6,33 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/ledger"
 )
 
-// recordedTimes returns when the events of a project say they were recorded, in
-// the order of recording. It fails unless the ledger is sound.
-func recordedTimes(t *testing.T, root string) []string {
+// soundEvents returns the events of a project in the order of recording. It fails
+// unless the ledger is sound.
+func soundEvents(t testing.TB, e *host.Engine) (events []ledger.Event) {
 	t.Helper()
-	e := newEngine(t, root, noon)
 	if report, err := e.Verify(t.Context()); err != nil || !report.Sound() {
 		t.Fatalf("the ledger is not sound: %v %v", report.Problems, err)
 	}
-	var times []string
 	for event, err := range e.Events(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		events = append(events, event)
+	}
+	return events
+}
+
+// recordedTimes returns when the events of a project say they were recorded, in
+// the order of recording.
+func recordedTimes(t *testing.T, root string) []string {
+	t.Helper()
+	var times []string
+	for _, event := range soundEvents(t, newEngine(t, root, noon)) {
 		times = append(times, event.At)
 	}
 	return times

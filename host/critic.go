@@ -5,20 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/finding"
-	"github.com/switchyard-dev/switchyard/host/folder"
 	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/prompt"
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/tree"
 	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
 
@@ -172,126 +166,13 @@ func (c *conductor) judgeReport(ctx context.Context, data []byte) (evidence, err
 	return ev, err
 }
 
-// modules are the surfaces that the critic reviews.
-func (c *conductor) modules() ([]prompt.Module, error) {
-	var all []prompt.Module
-	for _, name := range prompt.Economy(c.config.Economy).ModuleNames() {
-		definition, err := c.agents.Find(name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, prompt.Module{Name: name, Text: definition.Body})
-	}
-	return all, nil
-}
-
-// criticPrompt writes the prompt of an attempt, and the files that it names.
-func (c *conductor) criticPrompt(ctx context.Context, at spawner.Attempt, modules []prompt.Module, v Verification) (string, error) {
-	p := prompt.Critic{
-		Task: c.id, RunID: at.Run, ReportPath: at.ReportPath, Round: c.round.Number, MaxRounds: c.round.MaxRounds, Modules: modules,
-		VerificationOutcome: string(v.Outcome), Economy: prompt.Economy(c.config.Economy), Note: at.Note,
-	}
-	if v.Output != "" {
-		path, err := c.copyOf(v.Output, at.Folder)
-		if err != nil {
-			return "", err
-		}
-		p.Verification = path
-	}
-	if plan := c.config.Spawn.PlanOf(c.id); plan != "" {
-		if _, err := c.rooted().Read(ctx, plan, maxPlan); err != nil {
-			return "", err
-		}
-		p.Plan = filepath.Join(c.Root, plan)
-	}
-	diff, err := c.diff(ctx, at.Folder)
-	if err != nil {
-		return "", err
-	}
-	p.Diff = diff
-	findings, err := openFindings(ctx, c.ledger, c.status)
-	if err != nil {
-		return "", err
-	}
-	for _, f := range findings {
-		p.Previous = append(p.Previous, lineOf(f))
-	}
-	return prompt.RenderCritic(c.Root, p)
-}
-
-// What an attempt is given to read.
-const (
-	diffFile         = "draft.diff"
-	verificationFile = "verification.log"
-)
-
-// How large a task's plan may be, and how much of a diff and of a verification's
-// output is handed on, in bytes.
-const maxPlan, maxDiff, maxVerification = 1 << 20, 4 << 20, 4 << 20
-
-// copyOf puts the end of a file of the state folder where an agent may read it:
-// some keep out of what version control ignores.
-func (c *conductor) copyOf(path, to string) (string, error) {
-	data, err := func() ([]byte, error) {
-		root, err := os.OpenRoot(c.Root)
-		if err != nil {
-			return nil, err
-		}
-		defer root.Close()
-		// The verification ran the draft's own code, which may have put a link or a
-		// pipe in its place.
-		f, err := folder.OpenFile(root, filepath.FromSlash(path), os.O_RDONLY)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		info, err := f.Stat()
-		if err != nil {
-			return nil, err
-		}
-		from := max(info.Size()-maxVerification, 0)
-		return io.ReadAll(io.NewSectionReader(f, from, maxVerification))
-	}()
-	copied := filepath.Join(to, verificationFile)
-	if err == nil {
-		err = os.WriteFile(copied, data, 0o600)
-	}
-	if err != nil {
-		return "", fault.New(spawner.CodePrivate, "the verification's output cannot be handed on: %w", err)
-	}
-	return copied, nil
-}
-
-// diff writes what differs from the last commit to a file in folder, and returns
-// its path, or "" where nothing keeps versions.
-func (c *conductor) diff(ctx context.Context, folder string) (string, error) {
-	path := filepath.Join(folder, diffFile)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return "", fault.New(spawner.CodePrivate, "the draft's diff cannot be written: %w", err)
-	}
-	err = tree.Diff(ctx, c.Keeper, c.Root, "", f, maxDiff)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if fault.CodeOf(err) == tree.CodeNoGit {
-		return "", os.Remove(path)
-	}
-	return path, err
-}
-
-// lineOf is a finding as one line.
-func lineOf(f finding.Finding) string {
-	return fmt.Sprintf("%s %s %s: %s", f.Severity, f.Category, f.Place(), f.Remediation)
-}
-
 // failed is the finding that the critic came to nothing. What tells two failures
 // apart comes first, so that it is part of the finding's identity.
 func failed(r spawner.Record) *finding.Finding {
 	file := "-"
 	text := fmt.Sprintf("The critic gave nothing to rely on (%s): %s. ", r.Reason, verdict.Reason(r.Reason).Sentence())
 	if len(r.Changed) > 0 {
-		text += fmt.Sprintf("It changed the working tree (%s). ", some(r.Changed))
+		text += fmt.Sprintf("It changed the working tree (%s). ", fault.Some(r.Changed, maxNamedChanges))
 	}
 	text += fmt.Sprintf("Look at run %s in %s/%s before the task goes on.", r.RunID, project.StateDir, spawner.TrailFile)
 	raw, err := json.Marshal(r, json.Deterministic(true))
@@ -313,17 +194,3 @@ const (
 
 // maxNamedChanges is how many changes a sentence names.
 const maxNamedChanges = 5
-
-func some(words []string) string {
-	text := ""
-	for i, w := range words {
-		switch {
-		case i == maxNamedChanges:
-			return text + fmt.Sprintf(" and %d more", len(words)-i)
-		case i > 0:
-			text += ", "
-		}
-		text += w
-	}
-	return text
-}

@@ -165,7 +165,7 @@ func (e *Engine) examine(ctx context.Context, k *process.Keeper, catalog *adapte
 		return h
 	}
 	h.Tested = a.Tested()
-	if h.Binary, err = a.Binary(e.environ, e.project.Dir, config.Spawn.Command); err != nil {
+	if h.Binary, err = a.Binary(e.environ, e.project.Root, config.Spawn.Command); err != nil {
 		h.Problem = err.Error()
 		return h
 	}

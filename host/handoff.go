@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/host/prompt"
@@ -20,7 +21,8 @@ type HandBack struct {
 	// both relative to the project's root.
 	PromptPath string `json:"prompt_path"`
 	ReportPath string `json:"report_path"`
-	// Failures say why nothing else helped, in order.
+	// Failures say why nothing else helped: of adapters that could not be started,
+	// then of attempts.
 	Failures []string `json:"failures"`
 }
 
@@ -79,8 +81,11 @@ func (c *conductor) handOff(d Decision) (string, error) {
 	if d.Verification != nil {
 		h.VerificationOutcome, h.Excerpt = string(d.Verification.Outcome), d.Verification.Excerpt
 	}
-	if research := c.researchFile(d.Round, "research.md"); c.rooted().Exists(project.StateDir + "/" + handoffFolder + "/" + research) {
-		h.Files = append(h.Files, project.StateDir+"/"+handoffFolder+"/"+research)
+	for _, round := range slices.Compact([]int{d.Round, d.NextRound}) {
+		research := project.StateDir + "/" + handoffFolder + "/" + c.researchFile(round, "research.md")
+		if c.rooted().Exists(research) {
+			h.Files = append(h.Files, research)
+		}
 	}
 	return c.keep(handoffFolder, fmt.Sprintf("%s-r%d-findings.md", c.id, d.NextRound), []byte(h.Markdown()))
 }

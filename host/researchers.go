@@ -152,6 +152,10 @@ func (c *conductor) research(ctx context.Context, d Decision) (Decision, error) 
 	if err != nil {
 		return Decision{}, err
 	}
+	// Whoever drafts next has the other findings to settle, too.
+	if d.Handoff, err = c.handOff(d); err != nil {
+		return Decision{}, err
+	}
 	// This file says that the research is done, so it comes last.
 	if result.Data, err = c.keep(handoffFolder, c.researchFile(round, "research.json"), text); err != nil {
 		return Decision{}, err

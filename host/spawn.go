@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -107,43 +108,9 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (Spawned, error) {
 	}
 	defer b.close()
 	set := settings(config, definition.Name, req.Adapter)
-	p := spot{role: task.RoleOther}
 	result := Spawned{OutputPath: req.OutputPath, OutputResolved: output.Path(), TrailPath: filepath.Join(e.project.State(), spawner.TrailFile)}
-	job := b.job(config, definition, set, p)
-	job.Prompt = func(at spawner.Attempt) (string, error) {
-		if at.Note != "" {
-			return string(text) + "\n\n" + at.Note + "\n", nil
-		}
-		return string(text), nil
-	}
-	if req.Model != "" {
-		job.Model = req.Model
-	}
-	if req.Timeout > 0 {
-		job.Timeout = req.Timeout
-	}
-	if req.Once {
-		job.Adapters, job.Retries, job.Concurrency, job.Patience = job.Adapters[:1], 0, 1, 0
-	}
-	content := req.Content
-	if content == nil {
-		content = finalMessage
-	}
-	job.Deliver = func(res spawner.Result) error {
-		if res.Next == verdict.Retry || res.Next == verdict.Fallback {
-			return nil
-		}
-		data, err := content(res)
-		if err != nil || data == nil {
-			return err
-		}
-		var n tally
-		if err := output.Write(io.TeeReader(data, &n)); err != nil {
-			return err
-		}
-		result.OutputBytes = int64(n)
-		return nil
-	}
+	job := req.job(b.job(config, definition, set, spot{role: task.RoleOther}), string(text))
+	job.Deliver = req.deliver(output, &result.OutputBytes)
 	outcome, err := staff.Run(ctx, job)
 	for _, res := range outcome.Results {
 		result.Attempts = append(result.Attempts, summaryOf(res))
@@ -161,6 +128,44 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (Spawned, error) {
 		return result, spawnFailed(*last, set)
 	}
 	return result, nil
+}
+
+// job is what the project's settings make of the agent, as the caller wants it.
+func (r SpawnRequest) job(j spawner.Job, text string) spawner.Job {
+	j.Prompt = func(at spawner.Attempt) (string, error) {
+		if at.Note != "" {
+			return text + "\n\n" + at.Note + "\n", nil
+		}
+		return text, nil
+	}
+	j.Model, j.Timeout = cmp.Or(r.Model, j.Model), cmp.Or(r.Timeout, j.Timeout)
+	if r.Once {
+		j.Adapters, j.Retries, j.Concurrency, j.Patience = j.Adapters[:1], 0, 1, 0
+	}
+	return j
+}
+
+// deliver writes what the last attempt brought, and counts its bytes.
+func (r SpawnRequest) deliver(output *place.Output, written *int64) func(spawner.Result) error {
+	content := r.Content
+	if content == nil {
+		content = finalMessage
+	}
+	return func(res spawner.Result) error {
+		if res.Next == verdict.Retry || res.Next == verdict.Fallback {
+			return nil
+		}
+		data, err := content(res)
+		if err != nil || data == nil {
+			return err
+		}
+		var n tally
+		if err := output.Write(io.TeeReader(data, &n)); err != nil {
+			return err
+		}
+		*written = int64(n)
+		return nil
+	}
 }
 
 // within reports whether a file lies somewhere below a folder, by whichever name.

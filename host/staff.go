@@ -51,7 +51,7 @@ func (e *Engine) staff(ctx context.Context, config project.Config) (staff, error
 		return staff{}, err
 	}
 	s, err := spawner.New(spawner.Options{
-		Root: e.project.Root, State: e.project.State(), Dir: e.project.Dir, Temp: os.TempDir(),
+		Root: e.project.Root, State: e.project.State(), Temp: os.TempDir(),
 		Apart: apart, Keeper: keeper, Catalog: catalog, Environ: e.environ,
 		Now: e.now, Random: rand.Float64, Warn: e.warn,
 	})
@@ -121,7 +121,7 @@ func (e *Engine) available(ctx context.Context, config project.Config, name, wit
 		if err != nil {
 			return err
 		}
-		_, err = a.Binary(e.environ, e.project.Dir, config.Spawn.Command)
+		_, err = a.Binary(e.environ, e.project.Root, config.Spawn.Command)
 		found = found || err == nil
 		missing = cmp.Or(missing, err)
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/switchyard-dev/switchyard/host/folder"
 	"github.com/switchyard-dev/switchyard/spawner/adapter"
 	"github.com/switchyard-dev/switchyard/spawner/process"
-	"github.com/switchyard-dev/switchyard/spawner/redact"
 	"github.com/switchyard-dev/switchyard/spawner/tree"
 	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
@@ -161,66 +160,4 @@ func textOf(out adapter.Output) verdict.Text {
 	default:
 		return verdict.TextPresent
 	}
-}
-
-// timeFormat is RFC 3339 with milliseconds.
-const timeFormat = "2006-01-02T15:04:05.000Z07:00"
-
-// record writes down what was seen.
-func (t *try) record(r ran, res Result, changed []string) Record {
-	rec := Record{
-		RunID: t.at.Run, Task: t.job.Task, Round: t.job.Round, Agent: t.job.Agent.Name, AgentSHA256: bare(t.job.Agent.Digest),
-		Adapter: t.at.Adapter, Bin: t.bin, Attempt: t.at.N, Why: t.at.Why,
-		StartedAt: r.start.UTC().Format(timeFormat), EndedAt: r.end.UTC().Format(timeFormat), DurationMS: r.end.Sub(r.start).Milliseconds(),
-		PID: r.PID, ExitCode: r.ExitCode, Signal: r.Signal, End: string(r.End), TimedOut: r.End == process.TimedOut || r.End == process.Idle,
-		PromptSHA256: bare(t.at.Prompt), PromptBytes: int64(len(t.prompt)), StderrExcerpt: res.Stderr,
-		TokensIn: r.output.Tokens.In, TokensOut: r.output.Tokens.Out, TokensCached: r.output.Tokens.Cached, CostMicroDollars: r.output.Dollars,
-		Session: short(redact.Text(r.output.Session)), PayloadParseOK: r.output.Valid,
-		Outcome: string(res.Verdict.Outcome), Reason: string(res.Verdict.Reason), Class: string(res.Verdict.Class),
-		ToolUses: r.output.ToolCount,
-	}
-	if res.Report != nil {
-		rec.ReportSHA256 = sum(res.Report)
-	}
-	if r.err != nil && !r.cancelled {
-		rec.Notes = append(rec.Notes, short(redact.Text(r.err.Error())))
-	}
-	if res.Objection != nil {
-		rec.Notes = append(rec.Notes, short(redact.Text(res.Objection.Error())))
-	}
-	if rec.End == "" {
-		rec.End = string(killed(r))
-	}
-	if r.output.Model != "" {
-		model := short(redact.Text(r.output.Model))
-		rec.Model = &model
-	}
-	for _, tool := range r.output.Tools {
-		if tool.Search {
-			rec.Searches++
-		}
-	}
-	for _, list := range []struct {
-		to   *[]string
-		from []string
-	}{{&rec.Denials, r.output.Denials}, {&rec.Changed, changed}, {&rec.Notes, r.output.Notes}} {
-		for _, text := range list.from {
-			*list.to = append(*list.to, short(redact.Text(text)))
-		}
-	}
-	if f := r.output.Failure; f != nil {
-		rec.Notes = append(rec.Notes, short(redact.Text(f.Message)))
-	}
-	rec.ResponseSHA256, rec.ResponseBytes, _ = hexOf(t.stdout) // A file of our own that was just read.
-	return rec
-}
-
-// maxText is how long a text of an agent in a record may be, in code points.
-const maxText = 300
-
-func short(text string) string {
-	if points := []rune(text); len(points) > maxText {
-		return string(points[:maxText-1]) + "…"
-	}
-	return text
 }

@@ -2,17 +2,14 @@ package spawner
 
 import (
 	"errors"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"time"
-)
 
-// privatePrefix begins the name of every private folder, by which the folder of a
-// spawn that was killed is known as ours.
-const privatePrefix = "switchyard-"
+	"github.com/switchyard-dev/switchyard/host/folder"
+	"github.com/switchyard-dev/switchyard/spawner/slot"
+)
 
 // private is the folder of one attempt, for us and the agent alone: nothing that
 // another run leaves behind is found in it, and nothing of this one is left.
@@ -38,7 +35,7 @@ func newPath(temp string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.Abs(filepath.Join(real, privatePrefix+strconv.FormatUint(rand.Uint64(), 10)))
+	return filepath.Abs(filepath.Join(real, slot.PrivateName(rand.Uint64())))
 }
 
 // newPrivate makes a private folder. The caller must remove it.
@@ -51,8 +48,8 @@ func newPrivate(path string) (*private, error) {
 		return nil, errors.Join(err, os.RemoveAll(path))
 	}
 	p := &private{path: path, root: root}
-	for _, folder := range []string{stateFolder, tempFolder, reportFolder} {
-		if err := root.Mkdir(folder, 0o700); err != nil {
+	for _, name := range []string{stateFolder, tempFolder, reportFolder} {
+		if err := root.Mkdir(name, 0o700); err != nil {
 			return nil, errors.Join(err, p.remove())
 		}
 	}
@@ -91,23 +88,16 @@ func (p *private) write(name string, content []byte) error {
 // may still be leaving, so that it is tried again.
 func (p *private) remove() error {
 	_ = p.root.Close()
-	var err error
+	temp, err := os.OpenRoot(filepath.Dir(p.path))
+	if err != nil {
+		return err
+	}
+	defer temp.Close()
 	for pause := time.Millisecond; pause < 100*time.Millisecond; pause *= 3 {
-		if err = os.RemoveAll(p.path); err == nil {
+		if err = folder.RemoveAll(temp, filepath.Base(p.path)); err == nil {
 			return nil
 		}
-		unlock(p.path)
 		time.Sleep(pause)
 	}
 	return err
-}
-
-// unlock lets us into the folders below path that an agent has locked.
-func unlock(path string) {
-	_ = filepath.WalkDir(path, func(at string, entry fs.DirEntry, err error) error {
-		if entry != nil && entry.IsDir() {
-			_ = os.Chmod(at, 0o700) // If it does not help, removing says why.
-		}
-		return nil
-	})
 }

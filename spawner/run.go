@@ -32,7 +32,7 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 	if err != nil || len(chain) == 0 {
 		return out, err
 	}
-	next := plan{chain: chain, why: first(job, out), attempt: 1, run: cmp.Or(job.Run, NewRun())}
+	next := plan{chain: chain, why: first(job, chain[0]), attempt: 1, run: cmp.Or(job.Run, NewRun())}
 	held, err := s.take(ctx, job, next)
 	if err != nil {
 		return out, err
@@ -107,7 +107,7 @@ func (s *Spawner) chain(job Job) (chain []link, out Outcome, err error) {
 		if err != nil {
 			return nil, out, err // That is a mistake, and not bad luck.
 		}
-		bin, err := a.Binary(s.Environ, s.Dir, job.Command)
+		bin, err := a.Binary(s.Environ, s.Root, job.Command)
 		if err != nil {
 			out.Skipped = append(out.Skipped, err)
 			continue
@@ -118,11 +118,11 @@ func (s *Spawner) chain(job Job) (chain []link, out Outcome, err error) {
 }
 
 // first says why the first attempt of a job is made.
-func first(job Job, out Outcome) string {
+func first(job Job, with link) string {
 	switch {
 	case job.Resumed:
 		return "resume"
-	case len(out.Skipped) > 0:
+	case with.Name() != job.Adapters[0]:
 		return "fallback:" + string(adapter.ClassNotFound)
 	default:
 		return "first"
@@ -171,7 +171,7 @@ func (p *plan) advance(step verdict.Step, res Result) bool {
 	p.run = NewRun()
 	p.why, p.note = string(step.Action)+":"+string(cmp.Or(res.Verdict.Class, verdict.Class(res.Verdict.Reason))), step.Note
 	if p.note != "" && res.Objection != nil {
-		p.note += " What was objected to: " + short(res.Objection.Error())
+		p.note += " What was objected to: " + fault.Clip(res.Objection.Error(), maxText)
 	}
 	return true
 }

@@ -122,7 +122,7 @@ func TestNoteOfARetry(t *testing.T) {
 
 func TestAdaptersWithoutAProgram(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, spawntest.Clean())
+	s := newScene(t, spawntest.Clean(), spawntest.Clean())
 	job := s.job(t)
 	job.Adapters = []string{"gemini", "claude"}
 	s.Environ = append(s.Environ, "SWITCHYARD_GEMINI_BIN="+filepath.Join(s.Root, "none"))
@@ -134,6 +134,10 @@ func TestAdaptersWithoutAProgram(t *testing.T) {
 		t.Errorf("skipped: %v", out.Skipped)
 	}
 
+	job.Adapters = []string{"claude", "gemini"}
+	if out, err = s.run(t, job); err != nil || len(out.Results) != 1 || out.Results[0].Why != "first" || len(out.Skipped) != 1 {
+		t.Errorf("with a fallback that has none: %+v, %v", out, err)
+	}
 	job.Adapters = []string{"gemini"}
 	if out, err = s.run(t, job); err != nil || out.Last() != nil || len(out.Skipped) != 1 {
 		t.Errorf("without any program: %+v, %v", out, err)
@@ -142,8 +146,8 @@ func TestAdaptersWithoutAProgram(t *testing.T) {
 	if _, err = s.run(t, job); fault.CodeOf(err) != adapter.CodeUnknown {
 		t.Errorf("an adapter that nobody knows: %v", err)
 	}
-	if got := len(s.calls(t)); got != 1 {
-		t.Errorf("%d agents ran, want 1", got)
+	if got := len(s.calls(t)); got != 2 {
+		t.Errorf("%d agents ran, want 2", got)
 	}
 }
 

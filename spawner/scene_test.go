@@ -47,7 +47,7 @@ func newScene(t testing.TB, calls ...spawntest.Scenario) *scene {
 	root, fake := t.TempDir(), spawntest.Build(t)
 	s := &scene{script: spawntest.Write(t, t.TempDir(), calls...)}
 	s.Options = spawner.Options{
-		Root: root, State: filepath.Join(root, ".switchyard"), Dir: root, Temp: t.TempDir(), Keeper: keeper, Catalog: adapter.NewCatalog(),
+		Root: root, State: filepath.Join(root, ".switchyard"), Temp: t.TempDir(), Keeper: keeper, Catalog: adapter.NewCatalog(),
 		Environ: []string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), spawntest.ScenarioVariable + "=" + s.script,
 			"SWITCHYARD_CLAUDE_BIN=" + fake, "SWITCHYARD_CODEX_BIN=" + fake,

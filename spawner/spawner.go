@@ -32,16 +32,14 @@ const (
 	CodePrivate fault.Code = "spawn-folder-failed"
 )
 
-// runFolder is the folder of the slots in the state folder.
-const runFolder = "run"
+// RunFolder is the folder of the slots in the state folder.
+const RunFolder = "run"
 
-// Options are what a Spawner works with. All fields but
-// Apart are needed.
+// Options are what a Spawner works with. All fields but Apart are needed.
 type Options struct {
-	// Root is the project's root, in which agents run, State the folder of its
-	// state, and Dir the user's folder, from which relative paths of binaries
-	// start.
-	Root, State, Dir string
+	// Root is the project's root, in which agents run, and State the folder of its
+	// state.
+	Root, State string
 	// Temp is the folder that private folders are made in.
 	Temp string
 	// Apart are files, relative to Root, that change without an agent's doing.
@@ -80,7 +78,7 @@ func New(o Options) (*Spawner, error) {
 	if err := state.Close(); err != nil {
 		return nil, err
 	}
-	rack, err := slot.Open(filepath.Join(o.State, runFolder), o.Temp, o.Keeper)
+	rack, err := slot.Open(filepath.Join(o.State, RunFolder), o.Temp, o.Keeper)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/docs/docstest"
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 )
@@ -19,20 +20,7 @@ const repository = "../.."
 
 // TestErrorsPage holds docs/errors.md against the program. UPDATE=1 rewrites it.
 func TestErrorsPage(t *testing.T) {
-	page := filepath.Join(repository, "docs", "errors.md")
-	want := errorsPage()
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Error("docs/errors.md is stale: run UPDATE=1 go test ./cmd/switchyard -run TestErrorsPage")
-	}
+	docstest.Page(t, filepath.Join(repository, "docs", "errors.md"), errorsPage())
 }
 
 func errorsPage() string {

@@ -13,8 +13,8 @@ import (
 
 // progress says who of the spawned agents runs, since when, and with how many
 // tokens so far: on a terminal in a line that changes, elsewhere in a line for
-// each beginning and each end, unless JSON is asked for. Its zero value is ready. It is safe for concurrent
-// use.
+// each beginning and each end, unless JSON is asked for. Its zero value is ready.
+// It is safe for concurrent use.
 type progress struct {
 	mu   sync.Mutex
 	runs map[string]spawner.Progress

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/finding"
 	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/task"
@@ -160,19 +161,11 @@ func stuckWords(findings []finding.Finding) string {
 		}
 		categories = append(categories, name)
 	}
-	return "a finding stops the loop: " + some(categories)
+	return "a finding stops the loop: " + fault.Some(categories, maxNamed)
 }
 
 // maxNamed is how many things a sentence names; JSON has all.
 const maxNamed = 20
-
-// some joins the first of many words.
-func some(words []string) string {
-	if n := len(words); n > maxNamed {
-		words = append(slices.Clone(words[:maxNamed]), fmt.Sprintf("and %d more", n-maxNamed))
-	}
-	return strings.Join(words, ", ")
-}
 
 // routedWords counts the findings by destination, the chosen one first.
 func routedWords(d host.Decision) string {
@@ -202,7 +195,7 @@ func reasons(skipped []host.Skipped) string {
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {
 		words = append(words, fmt.Sprintf("%d %s", counts[reason], reason))
 	}
-	return some(words)
+	return fault.Some(words, maxNamed)
 }
 
 // findings shows a table of findings; since when they stand only where some are

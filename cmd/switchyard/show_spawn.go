@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
@@ -65,7 +66,7 @@ func (p *page) spawns(all []host.SpawnSummary) {
 	p.table([]string{"AGENT", "ADAPTER", "ATTEMPT", "OUTCOME", "TOOK", "TOKENS", "COST", "RUN"}, rows)
 	for _, s := range all {
 		if len(s.Changed) > 0 {
-			p.line("%s changed the working tree: %s", p.paint(red, s.Run), some(s.Changed))
+			p.line("%s changed the working tree: %s", p.paint(red, s.Run), fault.Some(s.Changed, maxNamed))
 		}
 		if !good(s.Outcome) && s.Stderr != "" {
 			p.line("%s said: %s", s.Run, short(lastLine(s.Stderr), maxStderrShown))

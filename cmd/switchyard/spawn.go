@@ -27,10 +27,10 @@ switchyard round by itself.
 
 Definitions are looked for in .switchyard/agents, .nubos-pilot/agents and
 .claude/agents; critic and researcher are built in. Agents that edit the working
-tree are refused. Both files lie in the project or in the folder for temporary
-files. What becomes of every attempt is recorded before the output is written; an
-attempt that cannot be relied on fails, writes nothing, and may be tried again as
-the project's settings say.`,
+tree are refused. The prompt and the output lie in the project or in the folder
+for temporary files. What becomes of every attempt is recorded before the output
+is written; an attempt that cannot be relied on fails, writes nothing, and may be
+tried again as the project's settings say.`,
 		Example: `  switchyard spawn --agent researcher --prompt-path question.md --output-path answer.json
   switchyard spawn --agent researcher --prompt-path q.md --output-path a.json --adapter codex --timeout-ms 120000`,
 		Args: noArgs,

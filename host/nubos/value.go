@@ -1,16 +1,16 @@
 package nubos
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
 )
 
 // object is a JSON object, its values as they were written.
@@ -109,30 +109,21 @@ const maxID = 128
 // agentName is how an agent may be named.
 func agentName() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`) }
 
-// maxShown is how much of a foreign text is shown, in bytes.
+// maxShown is how much of a foreign text is shown, in code points.
 const maxShown = 80
 
 func clip(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	if len(text) <= maxShown {
-		return text
-	}
-	cut := maxShown
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
+	return fault.Clip(strings.ToValidUTF8(text, "\uFFFD"), maxShown)
 }
+
+// maxNamed is how many foreign names a sentence names.
+const maxNamed = 5
 
 // some names the first of many.
 func some(names []string) string {
-	const shown = 5
 	names = slices.Clone(names)
 	for i, n := range names {
 		names[i] = clip(n)
 	}
-	if len(names) <= shown {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+	return fault.Some(names, maxNamed)
 }

@@ -43,7 +43,7 @@ const maxMarker = 4 << 20
 func (p Project) Mark(task, text string) error {
 	// The rule of task ids (design section 5): nothing else may stand in a comment.
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`).MatchString(task) {
-		return markerUnsafe("%q is no task id", clip(task))
+		return markerUnsafe("%q is no task id", fault.Clip(task, maxShown))
 	}
 	root, err := os.OpenRoot(p.Root)
 	if err != nil {

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
 )
 
 // reader takes values out of a YAML document and notes all that is wrong with
@@ -94,24 +95,13 @@ func (v value) String() string {
 	case v.node.Kind == yaml.SequenceNode:
 		return "a list"
 	case v.isText():
-		return strconv.Quote(clip(v.node.Value))
+		return strconv.Quote(fault.Clip(v.node.Value, maxShown))
 	}
-	return clip(v.node.Value)
+	return fault.Clip(v.node.Value, maxShown)
 }
 
-// maxShown is how much of a text is shown in a message, in bytes.
+// maxShown is how much of a text is shown in a message, in code points.
 const maxShown = 64
-
-func clip(text string) string {
-	if len(text) <= maxShown {
-		return text
-	}
-	cut := maxShown
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
-}
 
 // must notes that a value is not what it must be.
 func (r *reader) must(v value, format string, args ...any) {
@@ -164,7 +154,7 @@ func (r *reader) mapping(v value, known fields) {
 // join puts a key behind those that it is nested in. A key that no text can show
 // is quoted.
 func join(path, name string) string {
-	shown := clip(name)
+	shown := fault.Clip(name, maxShown)
 	if name == "" || strings.ContainsFunc(shown, func(c rune) bool { return c <= ' ' || !strconv.IsPrint(c) }) {
 		shown = strconv.Quote(shown)
 	}

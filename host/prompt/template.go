@@ -102,7 +102,7 @@ func (t template) fill(fields values, needed []string) (string, error) {
 	open := []section{{shown: true}} // the whole
 	for _, tok := range tokens {
 		if _, known := fields[tok.text]; !known && tok.kind != plain {
-			return "", t.invalid(tok.line, "there is no field %s; the fields are %s", quote(clip(tok.text)), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+			return "", t.invalid(tok.line, "there is no field %s; the fields are %s", quote(fault.Clip(tok.text, maxShown)), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 		}
 		inner := open[len(open)-1]
 		text := tok.text
@@ -148,10 +148,3 @@ func (t template) invalid(line int, format string, args ...any) *fault.Error {
 
 // maxShown is how much of a wrong name a message shows, in code points.
 const maxShown = 64
-
-func clip(text string) string {
-	if points := []rune(text); len(points) > maxShown {
-		return string(points[:maxShown]) + "…"
-	}
-	return text
-}

@@ -1,11 +1,9 @@
 package research
 
-// MinVoices and MaxVoices bound how many researchers may be asked at once;
-// DefaultVoices is how many are, unless somebody says otherwise.
+// MinVoices and MaxVoices bound how many researchers may be asked at once.
 const (
-	MinVoices     = 1
-	MaxVoices     = 5
-	DefaultVoices = 3
+	MinVoices = 1
+	MaxVoices = 5
 )
 
 // Perspective is how one researcher goes about the question that all are asked.

@@ -7,7 +7,7 @@ import (
 )
 
 func TestSW1SW2SW3Clamp(t *testing.T) {
-	for k, want := range map[int]int{-1: 1, 0: 1, 1: 1, research.DefaultVoices: 3, 4: 4, 5: 5, 6: 5, 1000: 5} {
+	for k, want := range map[int]int{-1: 1, 0: 1, 1: 1, 3: 3, 4: 4, 5: 5, 6: 5, 1000: 5} {
 		same(t, len(research.Perspectives(k)), want)
 	}
 }

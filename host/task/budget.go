@@ -44,6 +44,14 @@ func units() []unit {
 	}
 }
 
+// rounds writes a number of rounds.
+func rounds(n int64) string {
+	if n == 1 {
+		return "1 round"
+	}
+	return fmt.Sprintf("%d rounds", n)
+}
+
 // dollars writes millionths of a dollar, without losing any.
 func dollars(n int64) string {
 	fraction := fmt.Sprintf("%06d", n%1_000_000)
@@ -59,9 +67,9 @@ func (l Limits) allow(s State, wanted []Intent) error {
 	if err := l.check(wanted); err != nil {
 		return err
 	}
-	if rounds := int64(s.Rounds()); l.Rounds > 0 && rounds > int64(l.Rounds) {
-		byRound := unit{name: "rounds", text: func(n int64) string { return fmt.Sprintf("%d rounds", n) }}
-		return account{"task", byRound, int64(l.Rounds), rounds - 1, nil, []int64{1}}.exhausted()
+	if begun := int64(s.Rounds()); l.Rounds > 0 && begun > int64(l.Rounds) {
+		byRound := unit{name: "rounds", text: rounds}
+		return account{"task", byRound, int64(l.Rounds), begun - 1, nil, []int64{1}}.exhausted()
 	}
 	open := s.Open()
 	var current []Run
@@ -140,7 +148,7 @@ func (a account) covers() bool {
 func (a account) exhausted() error {
 	reserved, wanted := total(a.reserved), total(a.wanted)
 	text := a.unit.text
-	return fault.New(CodeBudget, "the %s's budget of %s does not cover %s more: %s are spent, and %s reserved",
+	return fault.New(CodeBudget, "the %s's budget of %s does not cover %s more, with %s spent and %s reserved",
 		a.scope, text(a.limit), text(wanted), text(a.spent), text(reserved)).
 		With("unit", a.scope+"-"+a.unit.name).With("limit", a.limit).With("spent", a.spent).With("reserved", reserved).With("wanted", wanted)
 }

@@ -77,7 +77,7 @@ func TestBudgets(t *testing.T) {
 		i := critic("e")
 		i.Reserve = task.Amount{MicroDollars: 2_000_000, Tokens: 1}
 		err := refuse(t, task.State{}, task.Reserve{Intents: []task.Intent{i}, Limits: task.Limits{Task: task.Amount{MicroDollars: 1_250_001}}}, task.CodeBudget)
-		if want := "the task's budget of $1.250001 does not cover $2.00 more: $0.00 are spent, and $0.00 reserved"; err.Message != want {
+		if want := "the task's budget of $1.250001 does not cover $2.00 more, with $0.00 spent and $0.00 reserved"; err.Message != want {
 			t.Errorf("%q, want %q", err.Message, want)
 		}
 	})

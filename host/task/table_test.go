@@ -5,12 +5,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/docs/docstest"
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/task"
 )
@@ -38,25 +37,7 @@ var inWords = map[task.Kind]string{
 // TestTable holds the table of docs/tasks.md against Transition. UPDATE=1
 // rewrites it.
 func TestTable(t *testing.T) {
-	const from, to = "<!-- transitions -->\n", "<!-- /transitions -->\n"
-	path := filepath.Join("..", "..", "docs", "tasks.md")
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, ok1 := strings.Cut(string(page), from)
-	_, tail, ok2 := strings.Cut(rest, to)
-	if !ok1 || !ok2 {
-		t.Fatalf("docs/tasks.md has no place for the table between %q and %q", from, to)
-	}
-	want := head + from + table(t) + to + tail
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if string(page) != want {
-		t.Error("docs/tasks.md is stale: run UPDATE=1 go test ./host/task -run TestTable")
-	}
+	docstest.Table(t, "../../docs", "tasks.md", "transitions", table(t))
 }
 
 func table(t *testing.T) string {

@@ -18,14 +18,14 @@ func overridePrefixes() []string { return []string{"SWITCHYARD_", "NUBOS_PILOT_"
 // Binary returns the absolute path of the program to run. It is what
 // SWITCHYARD_<NAME>_BIN says, else NUBOS_PILOT_<NAME>_BIN, else the adapter's own
 // program, or the first word of the command where the adapter has none. A path is
-// taken from dir, a bare name is searched in PATH. All variables are those of
-// environ. Folders of PATH that are no absolute paths are passed over: they would
-// find programs that a repository brings.
+// taken from root, in which the program is to run; a bare name is searched in PATH.
+// All variables are those of environ. Folders of PATH that are no absolute paths are
+// passed over: they would find programs that a repository brings.
 //
 // # Errors
 //
 // CodeMissing and CodeNotExecutable.
-func (a *Adapter) Binary(environ []string, dir string, command []string) (string, error) {
+func (a *Adapter) Binary(environ []string, root string, command []string) (string, error) {
 	program := a.bin
 	if program == "" && len(command) > 0 {
 		program = command[0]
@@ -45,7 +45,7 @@ func (a *Adapter) Binary(environ []string, dir string, command []string) (string
 		return "", fault.New(CodeMissing, "%q names no program", program).With("adapter", a.name).With("bin", program)
 	case filepath.Base(program) != program:
 		if !filepath.IsAbs(program) {
-			program = filepath.Join(dir, program)
+			program = filepath.Join(root, program)
 		}
 		return a.runnable(program)
 	default:

@@ -32,9 +32,6 @@ const (
 	ClassMalformed Class = "malformed"
 	// ClassCrashed: the run failed, and nothing says why.
 	ClassCrashed Class = "crashed"
-	// ClassLost: nobody knows how the run ended. No adapter says so: it is for
-	// those who keep the record.
-	ClassLost Class = "lost"
 )
 
 // Classes lists the classes that an adapter may name.

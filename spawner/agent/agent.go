@@ -55,9 +55,6 @@ type Definition struct {
 	Digest string
 }
 
-// BuiltIn says that the definition is one of ours.
-func (d Definition) BuiltIn() bool { return d.Path == "" }
-
 // Spawnable returns nil where the agent may be spawned.
 //
 // # Errors
@@ -74,7 +71,7 @@ func (d Definition) Spawnable() error {
 	}
 	for _, tool := range d.Tools {
 		if edits(tool) {
-			return fault.New(CodeEdits, "%s lists %s, a tool that edits files", d.Name, clip(tool)).With("agent", d.Name).With("tool", clip(tool))
+			return fault.New(CodeEdits, "%s lists %s, a tool that edits files", d.Name, fault.Clip(tool, maxShown)).With("agent", d.Name).With("tool", fault.Clip(tool, maxShown))
 		}
 	}
 	return nil
@@ -107,12 +104,3 @@ func isName(s string) bool {
 
 // maxShown is how much of a text from outside a message shows, in code points.
 const maxShown = 64
-
-// clip is what a message shows of a text from outside.
-func clip(text string) string {
-	points := []rune(text)
-	if len(points) <= maxShown {
-		return text
-	}
-	return string(points[:maxShown]) + "…"
-}

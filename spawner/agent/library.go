@@ -51,7 +51,7 @@ type Library struct {
 // path, if there is one.
 func (l Library) Find(name string) (Definition, error) {
 	if !isName(name) {
-		return Definition{}, fault.New(CodeName, "%q is no agent's name: it has 1 to %d letters, digits, _ and -", clip(name), maxName).With("agent", clip(name))
+		return Definition{}, fault.New(CodeName, "%q is no agent's name: it has 1 to %d letters, digits, _ and -", fault.Clip(name, maxShown), maxName).With("agent", fault.Clip(name, maxShown))
 	}
 	names := []string{name}
 	if short, ok := strings.CutPrefix(name, prefix); ok && slices.Contains(Names(), short) {

@@ -46,7 +46,7 @@ func TestFindLooksInOrder(t *testing.T) {
 	}
 	root := project(t, files)
 	for _, folder := range folders {
-		if d := find(t, root, "critic"); d.Body != folder || d.Path != folder+"/critic.md" || d.BuiltIn() {
+		if d := find(t, root, "critic"); d.Body != folder || d.Path != folder+"/critic.md" {
 			t.Errorf("instead of that of %s: %+v", folder, d)
 		}
 		if err := os.Remove(filepath.Join(root, folder, "critic.md")); err != nil {
@@ -54,7 +54,7 @@ func TestFindLooksInOrder(t *testing.T) {
 		}
 	}
 	ours := find(t, "", "critic")
-	if d := find(t, root, "critic"); !d.BuiltIn() || d.Digest != ours.Digest {
+	if d := find(t, root, "critic"); d.Path != "" || d.Digest != ours.Digest {
 		t.Errorf("in the end: %+v", d)
 	}
 }
@@ -63,7 +63,7 @@ func TestFindLooksInOrder(t *testing.T) {
 // file of that name comes first.
 func TestOursAnswerToTheOldNames(t *testing.T) {
 	root := project(t, nil)
-	if d := find(t, root, "np-critic"); d.Name != "critic" || !d.BuiltIn() {
+	if d := find(t, root, "np-critic"); d.Name != "critic" || d.Path != "" {
 		t.Errorf("built in: %+v", d)
 	}
 	if d := find(t, root, "np-researcher"); d.Name != "researcher" || d.Spawnable() != nil {

@@ -65,7 +65,7 @@ func Parse(name string, data []byte) (Definition, error) {
 		return Definition{}, invalid(name, "%s", plainly(err))
 	}
 	if h.Name != "" && h.Name != name {
-		return Definition{}, invalid(name, "the front matter names it %q, and its file %s.md", clip(h.Name), name)
+		return Definition{}, invalid(name, "the front matter names it %q, and its file %s.md", fault.Clip(h.Name, maxShown), name)
 	}
 	if body == "" {
 		return Definition{}, fault.New(CodeEmpty, "the definition of %s has no text below its front matter", name).With("agent", name)

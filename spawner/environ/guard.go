@@ -52,7 +52,7 @@ func Guard(environ []string) error {
 		value := values[fold(name)].value
 		switch n, ok := number(value); {
 		case !ok:
-			return fault.New(CodeDepth, "%s is %q, which is no depth", name, clip(value)).With("variable", name)
+			return fault.New(CodeDepth, "%s is %q, which is no depth", name, fault.Clip(value, maxShown)).With("variable", name)
 		case n >= most:
 			return fault.New(CodeDepth, "this runs at depth %d, and spawns need less than %d", n, most).
 				With("variable", name).With("depth", n).With("limit", most)
@@ -100,11 +100,6 @@ func number(text string) (int, bool) {
 	return int(n), err == nil
 }
 
-// clip keeps a value that somebody made up from filling a message.
-func clip(text string) string {
-	const most = 32
-	if len(text) > most {
-		return text[:most]
-	}
-	return text
-}
+// maxShown is how much of a value that somebody made up a message shows, in code
+// points.
+const maxShown = 32

@@ -191,16 +191,12 @@ func TestOrphanInItsFolder(t *testing.T) {
 	older.file("late", "")
 	older.pid("left")
 
-	older.file("go", "")
-	olderEnds()
+	older.letEnd(olderEnds)
 	older.wantBuried("left")
 	if !lives(younger.pid("left")) {
 		t.Error("the orphan of the child that runs was ended")
 	}
-	younger.file("go", "")
-	if r := youngerEnds(); r.End != process.Exited || r.ExitCode != 0 {
-		t.Errorf("got %+v", r)
-	}
+	younger.letEnd(youngerEnds)
 	younger.wantBuried("left")
 }
 

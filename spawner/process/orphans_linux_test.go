@@ -148,6 +148,15 @@ func (s scene) meanwhile(spec process.Spec) func() process.Result {
 
 const untilGo = "until [ -e go ]; do sleep 0.01; done"
 
+// letEnd lets a child end that waits untilGo, and wants it to end well.
+func (s scene) letEnd(ends func() process.Result) {
+	s.Helper()
+	s.file("go", "")
+	if r := ends(); r.End != process.Exited || r.ExitCode != 0 {
+		s.Errorf("it was touched: %+v", r)
+	}
+}
+
 // tick is longer than what the kernel counts the time of a start in.
 const tick = 50 * time.Millisecond
 
@@ -160,16 +169,12 @@ func TestOrphansOfTwoChildren(t *testing.T) {
 	younger.pid("left")
 	older.pid("late")
 
-	older.file("go", "")
-	olderEnds()
+	older.letEnd(olderEnds)
 	older.wantBuried("early") // It was there before the other child was.
 	if !lives(younger.pid("left")) {
 		t.Error("the orphan of the child that runs was ended")
 	}
-	younger.file("go", "")
-	if r := youngerEnds(); r.End != process.Exited || r.ExitCode != 0 {
-		t.Errorf("got %+v", r)
-	}
+	younger.letEnd(youngerEnds)
 	younger.wantBuried("left")
 	older.wantBuried("late") // It might have been anybody's, until nobody else was there.
 }
@@ -189,10 +194,7 @@ func TestMarkedOrphanBesideAnother(t *testing.T) {
 	if pid := other.pid("left"); !lives(pid) {
 		t.Error("the orphan of the other child was ended")
 	}
-	other.file("go", "")
-	if r := ends(); r.End != process.Exited || r.ExitCode != 0 {
-		t.Errorf("got %+v", r)
-	}
+	other.letEnd(ends)
 	other.wantBuried("left")
 }
 
@@ -210,8 +212,7 @@ func TestOtherChildrenMeanwhile(t *testing.T) {
 	orphan := s.pid("orphan")
 	second := newScene(t)
 	second.run(second.spec("sleep 60 & true"))
-	s.file("go", "")
-	ends()
+	s.letEnd(ends)
 	s.wantBuried("left")
 	if !lives(orphan) {
 		t.Error("the orphan of another part of the program was ended")

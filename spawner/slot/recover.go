@@ -8,16 +8,23 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"time"
+
+	"github.com/switchyard-dev/switchyard/host/folder"
 )
 
 // sweepGrace is how long what a dead holder left may take to end after a soft
 // signal.
 const sweepGrace = 2 * time.Second
 
-// privateName is what the private folders are called that we make. Other names may
-// begin like that, as those of somebody's own copies of a repository.
-const privateName = `^switchyard-[0-9]+$`
+// privatePrefix begins the names of private folders, and a number ends them. Other
+// names may begin like that, as those of somebody's own copies of a repository.
+const privatePrefix = "switchyard-"
+
+// PrivateName is the name that a spawn's private folder must have, for Recover to
+// remove it; number is one that nobody can guess.
+func PrivateName(number uint64) string { return privatePrefix + strconv.FormatUint(number, 10) }
 
 // Recover cleans up after every dead holder and returns the records of those. A
 // slot that somebody holds is left alone.
@@ -110,7 +117,7 @@ func (r *Rack) private(path string) (string, error) {
 	if parent = filepath.Clean(parent); parent != temp && parent != filepath.Clean(r.temp) {
 		return "", errors.New("it is not in the folder for temporary files")
 	}
-	if !regexp.MustCompile(privateName).MatchString(name) {
+	if !regexp.MustCompile(`^` + privatePrefix + `[0-9]+$`).MatchString(name) {
 		return "", errors.New("its name is none of ours")
 	}
 	return filepath.Join(temp, name), nil
@@ -138,20 +145,5 @@ func removePrivate(path string) error {
 	case !ours(info):
 		return errors.New("it belongs to somebody else")
 	}
-	if root.RemoveAll(name) == nil {
-		return nil
-	}
-	unlock(root, name)
-	return root.RemoveAll(name)
-}
-
-// unlock lets us into the folders of a private one that an agent has locked, as some
-// tools do with what they have fetched.
-func unlock(root *os.Root, name string) {
-	_ = fs.WalkDir(root.FS(), name, func(at string, entry fs.DirEntry, err error) error {
-		if entry != nil && entry.IsDir() {
-			_ = root.Chmod(at, 0o700) // If it does not help, removing says why.
-		}
-		return nil
-	})
+	return folder.RemoveAll(root, name)
 }

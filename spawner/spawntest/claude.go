@@ -1,6 +1,9 @@
 package spawntest
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 // claude is Claude Code: a stream of events, or their last one alone.
 type claude struct {
@@ -70,17 +73,17 @@ func (c *claude) fail(f Failure) int {
 	case "max-turns":
 		c.begin()
 		c.event(c.result(map[string]any{"subtype": "error_max_turns", "is_error": true, "terminal_reason": "max_turns",
-			"errors": []string{or(f.Message, "Reached maximum number of turns (3)")}}), 0)
+			"errors": []string{cmp.Or(f.Message, "Reached maximum number of turns (3)")}}), 0)
 		return 1
 	case "budget":
 		c.begin()
 		c.event(c.result(map[string]any{"subtype": "error_max_budget_usd", "is_error": true, "terminal_reason": "budget_exhausted",
-			"errors": []string{or(f.Message, "Reached maximum budget ($5)")}}), 0)
+			"errors": []string{cmp.Or(f.Message, "Reached maximum budget ($5)")}}), 0)
 		return 1
 	case "refusal":
 		c.begin()
 		c.event(c.result(map[string]any{"subtype": "success", "is_error": true, "api_error_status": nil, "stop_reason": "refusal",
-			"terminal_reason": "api_error", "result": or(f.Message, "API Error: the model is unable to respond to this request")}), 0)
+			"terminal_reason": "api_error", "result": cmp.Or(f.Message, "API Error: the model is unable to respond to this request")}), 0)
 		return 1
 	}
 	var status any
@@ -92,7 +95,7 @@ func (c *claude) fail(f Failure) int {
 	if f.Status == 429 {
 		message = "API Error: Request rejected (429) · mock 429"
 	}
-	message = or(f.Message, message)
+	message = cmp.Or(f.Message, message)
 	c.say(message)
 	c.event(c.result(map[string]any{"subtype": "success", "is_error": true, "api_error_status": status, "result": message,
 		"stop_reason": "stop_sequence", "terminal_reason": "api_error"}), 0)

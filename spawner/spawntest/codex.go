@@ -1,6 +1,7 @@
 package spawntest
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"os"
@@ -83,9 +84,9 @@ func (c *codex) fail(f Failure) int {
 	case f.Status == 429:
 		message = "exceeded retry limit, last status: 429 Too Many Requests"
 	case f.Status != 0:
-		message = fmt.Sprintf("unexpected status %d %s: %s", f.Status, or(http.StatusText(f.Status), "<unknown status code>"), mock(f.Status))
+		message = fmt.Sprintf("unexpected status %d %s: %s", f.Status, cmp.Or(http.StatusText(f.Status), "<unknown status code>"), mock(f.Status))
 	}
-	message = or(f.Message, message)
+	message = cmp.Or(f.Message, message)
 	c.begin()
 	c.event(map[string]any{"type": "error", "message": message}, 0)
 	c.event(map[string]any{"type": "turn.failed", "error": map[string]any{"message": message}}, 0)

@@ -1,5 +1,7 @@
 package spawntest
 
+import "cmp"
+
 // copilot is GitHub Copilot CLI: a stream of events with their data in one member.
 type copilot struct{ speaker }
 
@@ -45,7 +47,7 @@ func (c *copilot) fail(f Failure) int {
 		return c.usageError(f, 1)
 	}
 	c.begin()
-	data := map[string]any{"errorType": "query", "message": or(f.Message, mock(f.Status))}
+	data := map[string]any{"errorType": "query", "message": cmp.Or(f.Message, mock(f.Status))}
 	if f.Status != 0 {
 		data["statusCode"] = f.Status
 	}

@@ -1,6 +1,7 @@
 package spawntest
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -106,7 +107,7 @@ func (g *gemini) fail(f Failure) int {
 	if f.Kind == "usage" {
 		return g.usageError(f, 1)
 	}
-	reason := map[string]any{"type": "Error", "message": or(f.Message, mock(f.Status))}
+	reason := map[string]any{"type": "Error", "message": cmp.Or(f.Message, mock(f.Status))}
 	code := 1
 	if f.Status != 0 {
 		reason["code"] = f.Status

@@ -1,6 +1,9 @@
 package spawntest
 
-import "strconv"
+import (
+	"cmp"
+	"strconv"
+)
 
 // opencode is opencode: a stream of the parts of messages.
 type opencode struct{ speaker }
@@ -53,7 +56,7 @@ func (o *opencode) fail(f Failure) int {
 	if f.Kind == "usage" {
 		return o.usageError(f, 1)
 	}
-	data := map[string]any{"message": or(f.Message, mock(f.Status)), "isRetryable": f.Status == 429 || f.Status >= 500}
+	data := map[string]any{"message": cmp.Or(f.Message, mock(f.Status)), "isRetryable": f.Status == 429 || f.Status >= 500}
 	if f.Status != 0 {
 		data["statusCode"] = f.Status
 	}

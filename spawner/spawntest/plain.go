@@ -1,6 +1,7 @@
 package spawntest
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 )
@@ -24,6 +25,6 @@ func (p *plain) fail(f Failure) int {
 	if f.Kind == "usage" {
 		code = 2
 	}
-	fmt.Fprintln(p.err, or(f.Message, mock(f.Status)))
+	fmt.Fprintln(p.err, cmp.Or(f.Message, mock(f.Status)))
 	return code
 }

@@ -1,6 +1,7 @@
 package spawntest
 
 import (
+	"cmp"
 	"io"
 	"slices"
 	"strconv"
@@ -135,18 +136,8 @@ func (t Tool) input() map[string]any {
 
 // usageError is how every CLI fails that does not understand its arguments.
 func (s *speaker) usageError(f Failure, code int) int {
-	io.WriteString(s.err, or(f.Message, "error: Unknown argument: fake")+"\n")
+	io.WriteString(s.err, cmp.Or(f.Message, "error: Unknown argument: fake")+"\n")
 	return code
-}
-
-// or is the first text that is not empty.
-func or(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // mock is what an API says of such a status.

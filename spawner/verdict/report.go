@@ -1,10 +1,6 @@
 package verdict
 
-import (
-	"crypto/sha256"
-	"encoding/hex"
-	"time"
-)
+import "time"
 
 // MaxReport is the size of the largest report that is read, in bytes. It is
 // what the host takes for a report (docs/adr/0005-reports.md).
@@ -22,9 +18,6 @@ type Summary struct {
 	Blockers int
 	// Passed says that there are neither findings nor unsatisfied criteria.
 	Passed bool
-	// Digest is the SHA-256 of the report's bytes as "sha256:" and hex digits,
-	// so that whoever reads the file later knows that it is the same one.
-	Digest string
 }
 
 // CheckReport holds the bytes of a report file, which was last modified at that
@@ -43,10 +36,7 @@ func CheckReport(data []byte, modified time.Time, e Expect, env *EnvelopeBody) (
 	case len(data) > MaxReport:
 		return FileTooLarge, Summary{}
 	}
-	digest := sha256.Sum256(data)
-	state, s := readReport(data, e, env)
-	s.Digest = "sha256:" + hex.EncodeToString(digest[:])
-	return state, s
+	return readReport(data, e, env)
 }
 
 // The clocks that files are stamped with are coarser than the one that tells

@@ -1,7 +1,6 @@
 package verdict_test
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -116,7 +115,6 @@ func TestCheckReportCounts(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			text := report(c.verdict, "["+c.findings+"]", "["+c.criteria+"]")
-			c.want.Digest = fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(text)))
 			state, got := verdict.CheckReport([]byte(text), began, expect(), nil)
 			if state != verdict.FileOK || got != c.want {
 				t.Errorf("%s, %+v, want %+v", state, got, c.want)

@@ -5,13 +5,12 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/docs/docstest"
 	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
 
@@ -143,25 +142,7 @@ func TestRows(t *testing.T) {
 // TestPage holds the table of docs/verdict.md against the program. UPDATE=1
 // rewrites it.
 func TestPage(t *testing.T) {
-	const from, to = "<!-- verdicts -->\n", "<!-- /verdicts -->\n"
-	path := filepath.Join("..", "..", "docs", "verdict.md")
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	head, rest, ok1 := strings.Cut(string(page), from)
-	_, tail, ok2 := strings.Cut(rest, to)
-	if !ok1 || !ok2 {
-		t.Fatalf("docs/verdict.md has no place for the table between %q and %q", from, to)
-	}
-	want := head + from + table(t) + to + tail
-	if os.Getenv("UPDATE") != "" {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if string(page) != want {
-		t.Error("docs/verdict.md is stale: run UPDATE=1 go test ./spawner/verdict -run TestPage")
-	}
+	docstest.Table(t, "../../docs", "verdict.md", "verdicts", table(t))
 }
 
 func table(t *testing.T) string {
