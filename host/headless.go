@@ -3,10 +3,6 @@ package host
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -16,12 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/slot"
 )
-
-// CodeRunning: another process runs the task's round.
-const CodeRunning fault.Code = "round-running"
 
 // patience is how long a spawn waits for others of its agent to end.
 const patience = time.Hour
@@ -157,50 +148,6 @@ func (c *conductor) enter(more ...task.Phase) (err error) {
 	return err
 }
 
-// alone keeps other processes from running the same task's round.
-func (c *conductor) alone(ctx context.Context) (release func(), err error) {
-	release, err = c.Hold(ctx, baton(c.id))
-	if fault.CodeOf(err) == slot.CodeTaken {
-		err = c.underWay()
-	}
-	return release, err
-}
-
-// baton is the name of what a process holds that runs a task's round.
-func baton(id string) string {
-	sum := sha256.Sum256([]byte(id))
-	return fmt.Sprintf("task-%x", sum[:12])
-}
-
-func (s *session) underWay() error {
-	round := max(s.status.Round, 1)
-	return fault.New(CodeRunning, "another process runs round %d of task %s", round, s.id).With("task", s.id).With("round", round)
-}
-
-// undisturbed refuses to decide a round that another process runs: whoever has its
-// agents work for it shall decide it, and not one of these.
-func (s *session) undisturbed(ctx context.Context) error {
-	if len(s.status.Open()) == 0 {
-		return nil
-	}
-	keeper, err := s.keeper()
-	if err != nil {
-		return err
-	}
-	rack, err := slot.Open(filepath.Join(s.project.State(), spawner.RunFolder), os.TempDir(), keeper)
-	if err != nil {
-		return err
-	}
-	held, err := rack.Take(ctx, baton(s.id), 1, false)
-	if fault.CodeOf(err) == slot.CodeTaken {
-		return s.underWay()
-	}
-	if err != nil {
-		return err
-	}
-	return held.Release()
-}
-
 // decideWith runs the round to its decision.
 func (c *conductor) decideWith(ctx context.Context, given []evidence) (Decision, error) {
 	r := ruling{
@@ -247,61 +194,6 @@ func (c *conductor) decideWith(ctx context.Context, given []evidence) (Decision,
 // policy may call so.
 func (c *conductor) researches(d Decision) bool {
 	return d.NextAction == actionResearcher && c.status.Status == task.Open
-}
-
-// verified finds out how the draft is verified. A green verification that the host
-// ran on this very working tree is not run again.
-func (c *conductor) verified(ctx context.Context) (Verification, error) {
-	if !c.req.Verify.runs(c.config) {
-		return c.verification(ctx, c.req.Verify, c.config, true)
-	}
-	if err := c.lookAtTree(ctx); err != nil {
-		return Verification{}, err
-	}
-	command := c.req.Verify.Command
-	if command == "" {
-		command = c.config.Verify.Command
-	}
-	if v := c.status.Verified; v != nil && !v.Claimed && v.Command == command && v.Tree == c.tree {
-		return Verification{Outcome: policies.Green, Verification: *v}, nil
-	}
-	// A review of this tree stays one, whatever becomes of its verification.
-	review := c.status.Finished(task.RoleCritic, 0)
-	begun, err := c.write(ctx, func() error {
-		return c.apply(task.Redraft{Same: review != nil && review.Tree == c.tree}, record{})
-	})
-	if err != nil {
-		return Verification{}, err
-	}
-	since := c.head.N
-	if begun != nil {
-		since = begun.N
-	}
-	v, err := c.verification(ctx, c.req.Verify, c.config, true)
-	if err != nil || v.Outcome != policies.Green {
-		return v, err
-	}
-	// Building may change what is not under version control's eye, too.
-	if err := c.lookAtTree(ctx); err != nil {
-		return Verification{}, err
-	}
-	v.Tree = c.tree
-	_, err = c.write(ctx, func() error {
-		newer, err := c.draftedSince(ctx, since)
-		if err == nil && (newer || max(c.status.Round, 1) != c.round.Number) {
-			err = lostRace(c.round.Number, c.status.State)
-		}
-		if err != nil {
-			return err
-		}
-		return c.apply(task.Verify{Verification: v.Verification, InRound: true}, record{Verification: &v})
-	})
-	return v, err
-}
-
-func (c *conductor) lookAtTree(ctx context.Context) (err error) {
-	c.tree, err = c.treeNow(ctx)
-	return err
 }
 
 // decided lets the policy decide. What others recorded meanwhile is no reason to
