@@ -67,7 +67,6 @@ func (l *look) ignored(ctx context.Context, r repo) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	defer out.output.Close()
 	if out.code > 1 {
 		return false, unreadable(".", fmt.Errorf("git check-ignore: %q (exit code %d)", strings.TrimSpace(out.said), out.code))
 	}
@@ -77,25 +76,27 @@ func (l *look) ignored(ctx context.Context, r repo) (bool, error) {
 // planted notes the repositories that git does not tell of: those in a folder of
 // which it tracks files. Whoever calls git there is ruled by their settings.
 func (l *look) planted(ctx context.Context) error {
-	seen := make(map[string]bool)
+	folders := make(map[string]bool)
 	for name := range l.paths {
-		for dir := path.Dir(name); dir != "." && !seen[dir]; dir = path.Dir(dir) {
-			seen[dir] = true
-			if l.repos[dir] || !l.folder(dir) {
-				continue
-			}
-			info, err := l.Lstat(filepath.FromSlash(path.Join(dir, gitFolder)))
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return unreadable(dir, err)
-			}
-			l.items[item{path: path.Join(dir, gitFolder)}] = value{text: info.Mode().Type().String()}
-			if r, err := l.find(dir); err == nil && r != nil { // Git takes no other one.
-				if err := l.state(ctx, dir, *r); err != nil {
-					return err
-				}
+		for dir := path.Dir(name); dir != "." && !folders[dir]; dir = path.Dir(dir) {
+			folders[dir] = true
+		}
+	}
+	for _, dir := range sorted(folders) {
+		if l.repos[dir] {
+			continue
+		}
+		f, err := l.near.lstat(path.Join(dir, gitFolder))
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			continue
+		}
+		l.items[item{path: path.Join(dir, gitFolder)}] = value{text: f.mode.Type().String()}
+		if r, err := l.find(dir); err == nil && r != nil { // Git takes no other one.
+			if err := l.state(ctx, dir, *r); err != nil {
+				return err
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/spawner/tree"
 )
@@ -22,13 +23,18 @@ func BenchmarkTake(b *testing.B) {
 			}
 			if kind == "git" {
 				s.init()
+				s.git(".", "config", "gc.auto", "0") // It would go on in the background, in our way.
 				s.commit()
 			}
+			least := time.Hour // What it takes where nobody else is in the way.
 			for b.Loop() {
+				began := time.Now()
 				if _, err := tree.Take(b.Context(), s.keeper, s.dir); err != nil {
 					b.Fatal(err)
 				}
+				least = min(least, time.Since(began))
 			}
+			b.ReportMetric(float64(least.Microseconds())/1000, "least-ms")
 		})
 	}
 }

@@ -35,38 +35,65 @@ type Change struct {
 // where the digests are the same.
 func Compare(before, after *Snapshot) []Change {
 	var changes []Change
-	for path, was := range before.files {
-		is, ok := after.files[path]
-		if !ok {
-			changes = append(changes, Change{Path: path, Kind: Removed})
-			continue
+	pairs(before.files, after.files, located.compare, func(was, is *located) {
+		switch {
+		case is == nil:
+			changes = append(changes, Change{Path: was.path, Kind: Removed})
+		case was == nil:
+			changes = append(changes, Change{Path: is.path, Kind: Added})
+		default:
+			for _, kind := range was.changes(is.file) {
+				changes = append(changes, Change{Path: is.path, Kind: kind})
+			}
 		}
-		for _, kind := range was.changes(is) {
-			changes = append(changes, Change{Path: path, Kind: kind})
+	})
+	pairs(before.git, after.git, kept.compare, func(was, is *kept) {
+		switch {
+		case is == nil:
+			changes = append(changes, was.change(&was.value, nil))
+		case was == nil:
+			changes = append(changes, is.change(nil, &is.value))
+		case was.value != is.value:
+			changes = append(changes, is.change(&was.value, &is.value))
 		}
-	}
-	for path := range after.files {
-		if _, ok := before.files[path]; !ok {
-			changes = append(changes, Change{Path: path, Kind: Added})
-		}
-	}
-	for it, was := range before.git {
-		if is, ok := after.git[it]; !ok {
-			changes = append(changes, it.change(&was, nil))
-		} else if is != was {
-			changes = append(changes, it.change(&was, &is))
-		}
-	}
-	for it, is := range after.git {
-		if _, ok := before.git[it]; !ok {
-			changes = append(changes, it.change(nil, &is))
-		}
-	}
+	})
 	slices.SortFunc(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Detail, b.Detail))
 	})
 	return changes
 }
+
+// pairs calls each with what two sorted lists have of one name, nil for the list
+// that has nothing of it.
+func pairs[T any](before, after []T, compare func(a, b T) int, each func(was, is *T)) {
+	for len(before) > 0 || len(after) > 0 {
+		order := 0
+		switch {
+		case len(before) == 0:
+			order = 1
+		case len(after) == 0:
+			order = -1
+		default:
+			order = compare(before[0], after[0])
+		}
+		var was, is *T
+		if order <= 0 {
+			was, before = &before[0], before[1:]
+		}
+		if order >= 0 {
+			is, after = &after[0], after[1:]
+		}
+		each(was, is)
+	}
+}
+
+// located is a file and where it is.
+type located struct {
+	path string
+	file
+}
+
+func (l located) compare(other located) int { return cmp.Compare(l.path, other.path) }
 
 // item is something that git keeps: a file, or what it says of one thing.
 type item struct {
@@ -84,6 +111,14 @@ type value struct {
 	// tag is that of an entry of the index, a letter of git-ls-files(1), -v; else 0.
 	tag byte
 }
+
+// kept is an item and what it says.
+type kept struct {
+	item
+	value
+}
+
+func (k kept) compare(other kept) int { return k.item.compare(other.item) }
 
 // change names what happened to an item, nil standing for no such item.
 func (it item) change(was, is *value) Change {

@@ -42,14 +42,12 @@ func Diff(ctx context.Context, k *process.Keeper, root, base string, w *os.File,
 		return err
 	}
 	defer p.Close()
-	g, err := newGit(k)
-	if err != nil {
-		return err
-	}
+	g := newGit(k)
 	if g.bin == "" {
 		return fault.New(CodeNoGit, "git is not installed, so that nothing can be compared")
 	}
 	d := &diff{look: newLook(p, g, nil), base: base, limit: limit}
+	defer d.near.close()
 	return errors.Join(d.write(ctx, w), g.close())
 }
 
@@ -99,7 +97,6 @@ func (d *diff) write(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer out.output.Close()
 	if out.code != 0 && !out.cut {
 		return unreadable(".", fmt.Errorf("git diff: %q (exit code %d)", strings.TrimSpace(out.said), out.code))
 	}
@@ -140,7 +137,6 @@ func (d *diff) resolve(ctx context.Context, m *mirror) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer out.output.Close()
 	text, err := io.ReadAll(out.output)
 	if err != nil {
 		return "", unreadable(gitFolder, err)
@@ -188,7 +184,7 @@ func (d *diff) index(ctx context.Context, m *mirror) error {
 		return unreadable(path.Join(gitFolder, "index"), err)
 	}
 	m.env = append(m.env, "GIT_INDEX_FILE="+filepath.Join(m.dir, "index"))
-	lines, err := d.git.create("index-")
+	lines, err := d.git.create("entries")
 	if err != nil {
 		return err
 	}
@@ -202,11 +198,8 @@ func (d *diff) index(ctx context.Context, m *mirror) error {
 	}
 	command := m.command(d.real, "update-index", "--replace", "-z", "--index-info")
 	command.input = lines
-	out, err := d.git.must(ctx, command)
-	if err != nil {
-		return err
-	}
-	return out.Close()
+	_, err = d.git.must(ctx, command)
+	return err
 }
 
 // entries writes the index anew, for git update-index, with what it lacks, and
@@ -217,9 +210,6 @@ func (d *diff) entries(ctx context.Context, m *mirror, w io.Writer) (int, error)
 	if err != nil {
 		return 0, err
 	}
-	defer out.Close()
-	near := &nearby{place: d.place}
-	defer near.close()
 	n := 0
 	err = records(out, func(text string) error {
 		e, err := parseEntry(text)
@@ -231,12 +221,12 @@ func (d *diff) entries(ctx context.Context, m *mirror, w io.Writer) (int, error)
 			return nil
 		}
 		if hidden := e.tag == 'h' || e.tag == 's' || e.tag == 'S'; hidden || e.untracked() {
-			info, err := d.there(near, e.path)
-			if err != nil || info == nil { // A file that is not checked out is no deletion.
+			f, err := d.near.there(e.path)
+			if err != nil || f == nil { // A file that is not checked out is no deletion.
 				return err
 			}
 			if e.untracked() {
-				e.mode, e.oid = gitMode(info.Mode()), m.emptyBlob()
+				e.mode, e.oid = gitMode(f.mode), m.emptyBlob()
 			}
 		}
 		n++

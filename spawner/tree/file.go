@@ -1,12 +1,10 @@
 package tree
 
 import (
+	"bufio"
 	"crypto/sha256"
 	"encoding/binary"
-	"hash"
-	"io"
 	"io/fs"
-	"time"
 )
 
 // file is what is known of a file.
@@ -19,16 +17,13 @@ type file struct {
 }
 
 // stat is what changes along with a file's content, as far as the file system
-// tells. The time of the last change of the inode cannot be set back.
+// tells: reader.hash says why that is not enough. The time of the last change of the
+// inode cannot be set back, but need not move on.
 type stat struct {
-	size            int64
-	modified        time.Time
-	changed, number int64
-}
-
-func newStat(info fs.FileInfo) stat {
-	changed, number := inode(info)
-	return stat{size: info.Size(), modified: info.ModTime().UTC(), changed: changed, number: number}
+	size int64
+	// modified and changed are times, in nanoseconds since 1970: that of the content,
+	// which anybody may set, and that of the inode, whose number is number.
+	modified, changed, number int64
 }
 
 // changes says how a file differs from what it was.
@@ -54,26 +49,24 @@ func (f file) write(w fields) {
 		w.text("content", string(f.sum[:]))
 	case f.mode.IsRegular():
 		w.text("stat")
-		w.number(f.stat.size, f.stat.modified.UnixNano(), f.stat.changed, f.stat.number)
+		w.number(f.stat.size, f.stat.modified, f.stat.changed, f.stat.number)
 	default:
 		w.text("other")
 	}
 }
 
 // fields writes texts and numbers so that their ends are known.
-type fields struct{ hash.Hash }
+type fields struct{ *bufio.Writer }
 
 func (w fields) text(texts ...string) {
 	for _, t := range texts {
 		w.number(int64(len(t)))
-		_, _ = io.WriteString(w, t) // A hash never fails.
+		_, _ = w.WriteString(t) // A hash never fails.
 	}
 }
 
 func (w fields) number(numbers ...int64) {
-	var b [8]byte
 	for _, n := range numbers {
-		binary.BigEndian.PutUint64(b[:], uint64(n))
-		_, _ = w.Write(b[:])
+		_, _ = w.Write(binary.BigEndian.AppendUint64(w.AvailableBuffer(), uint64(n)))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -23,30 +24,48 @@ const (
 	gitGrace  = time.Second
 )
 
-// git runs git. Everything that it reads or writes on our behalf lies in a private
-// folder.
+// git runs git, one command at a time. Everything that it reads or writes on our
+// behalf lies in a private folder.
 type git struct {
 	keeper *process.Keeper
 	bin    string // "" where git is not installed
-	temp   string
+	temp   string // "" before the first command
+	// output and errors take what all commands print, one behind the other.
+	output, errors *os.File
 }
 
-func newGit(k *process.Keeper) (*git, error) {
+func newGit(k *process.Keeper) *git {
 	bin, err := exec.LookPath("git")
 	if err != nil {
-		return &git{}, nil
+		return &git{}
 	}
-	temp, err := os.MkdirTemp("", "switchyard-tree-") // It is made for its owner alone.
-	if err != nil {
-		return nil, unreadable(".", err)
+	return &git{keeper: k, bin: bin}
+}
+
+// open makes the private folder for the first command.
+func (g *git) open() (err error) {
+	if g.temp != "" {
+		return nil
 	}
-	return &git{keeper: k, bin: bin, temp: temp}, nil
+	if g.temp, err = os.MkdirTemp("", "switchyard-tree-"); err != nil { // It is made for its owner alone.
+		return unreadable(".", err)
+	}
+	if g.output, err = g.create("output"); err != nil {
+		return err
+	}
+	g.errors, err = g.create("errors")
+	return err
 }
 
 // close removes the private folder, where there is one.
 func (g *git) close() error {
 	if g.temp == "" {
 		return nil
+	}
+	for _, f := range []*os.File{g.output, g.errors} {
+		if f != nil {
+			_ = f.Close() // Nobody needs what is in it.
+		}
 	}
 	return os.RemoveAll(g.temp)
 }
@@ -86,33 +105,30 @@ type run struct {
 	limit int64
 }
 
-// ran is how a command of git ended. Its output is closed by whoever asked.
+// ran is how a command of git ended.
 type ran struct {
-	output *os.File
+	output io.ReadSeeker
 	cut    bool // it was ended because it printed more than it may
 	code   int
 	said   string // the beginning of what it said on standard error
 }
 
 // run runs git. A command that git itself ends with an error is none here.
-func (g *git) run(ctx context.Context, r run) (out ran, err error) {
-	output, err := g.create("output-")
-	if err != nil {
+func (g *git) run(ctx context.Context, r run) (ran, error) {
+	if err := g.open(); err != nil {
 		return ran{}, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, output.Close())
-		}
-	}()
-	complaint, err := g.create("errors-")
+	printed, err := g.output.Seek(0, io.SeekEnd)
 	if err != nil {
-		return ran{}, err
+		return ran{}, unreadable(".", err)
 	}
-	defer complaint.Close()
+	complained, err := g.errors.Seek(0, io.SeekEnd)
+	if err != nil {
+		return ran{}, unreadable(".", err)
+	}
 	result, err := g.keeper.Run(ctx, process.Spec{
 		Argv: append([]string{g.bin, "--no-pager", "--no-optional-locks"}, r.args...), Dir: r.dir, Env: g.environ(r.env...),
-		Input: r.input, Output: output, Errors: complaint, OutputLimit: r.limit, Timeout: gitTime, Grace: gitGrace,
+		Input: r.input, Output: g.output, Errors: g.errors, OutputLimit: r.limit, Timeout: gitTime, Grace: gitGrace,
 	})
 	if err != nil {
 		return ran{}, err
@@ -121,32 +137,28 @@ func (g *git) run(ctx context.Context, r run) (out ran, err error) {
 		return ran{}, unreadable(".", fmt.Errorf("git %s was ended: %s", r.verb(), result.End))
 	}
 	said := make([]byte, 2<<10)
-	n, err := complaint.ReadAt(said, 0)
+	n, err := g.errors.ReadAt(said, complained)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return ran{}, unreadable(".", err)
 	}
-	if _, err := output.Seek(0, io.SeekStart); err != nil {
-		return ran{}, unreadable(".", err)
-	}
+	output := io.NewSectionReader(g.output, printed, result.OutputBytes)
 	return ran{output: output, cut: result.End == process.OutputLimit, code: result.ExitCode, said: string(said[:n])}, nil
 }
 
 // must is run for a command that has to succeed, whole. A folder that git cannot
 // open is a warning to it, and would hide what is in there.
-func (g *git) must(ctx context.Context, r run) (*os.File, error) {
+func (g *git) must(ctx context.Context, r run) (io.ReadSeeker, error) {
 	out, err := g.run(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	switch {
 	case out.cut:
-		err = fmt.Errorf("git %s prints more than %d MiB", r.verb(), r.limit>>20)
+		return nil, unreadable(".", fmt.Errorf("git %s prints more than %d MiB", r.verb(), r.limit>>20))
 	case out.code != 0 || strings.Contains(out.said, "could not open directory"):
-		err = fmt.Errorf("git %s: %q (exit code %d)", r.verb(), strings.TrimSpace(out.said), out.code)
-	default:
-		return out.output, nil
+		return nil, unreadable(".", fmt.Errorf("git %s: %q (exit code %d)", r.verb(), strings.TrimSpace(out.said), out.code))
 	}
-	return nil, errors.Join(unreadable(".", err), out.output.Close())
+	return out.output, nil
 }
 
 // verb is the command without what stands before it.
@@ -161,8 +173,8 @@ func (r run) verb() string {
 }
 
 // create makes a file of our own.
-func (g *git) create(pattern string) (*os.File, error) {
-	f, err := os.CreateTemp(g.temp, pattern)
+func (g *git) create(name string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(g.temp, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, unreadable(".", err)
 	}
@@ -185,7 +197,6 @@ func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer out.output.Close()
 	if out.code > 1 || out.code < 0 || out.cut { // 1 is none at all.
 		return nil, unreadable(gitFolder, fmt.Errorf("git config: %q", strings.TrimSpace(out.said)))
 	}

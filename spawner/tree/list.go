@@ -1,8 +1,8 @@
 package tree
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -58,15 +58,19 @@ func (l *look) repository(ctx context.Context, dir string, r repo) error {
 	}
 	defer func() { l.depth-- }()
 	l.repos[dir] = true
-	if err := l.state(ctx, dir, r); err != nil {
+	var settings []setting
+	var unsettled error
+	var asking sync.WaitGroup
+	if l.git.bin != "" {
+		asking.Go(func() { settings, unsettled = l.git.settings(ctx, r) })
+	}
+	err := l.state(ctx, dir, r)
+	asking.Wait()
+	if err := cmp.Or(err, unsettled); err != nil {
 		return err
 	}
 	if l.git.bin == "" {
 		return l.walk(ctx, dir, true)
-	}
-	settings, err := l.git.settings(ctx, r)
-	if err != nil {
-		return err
 	}
 	if err := l.rules(dir, settings); err != nil {
 		return err
@@ -106,26 +110,15 @@ func (l *look) rules(dir string, settings []setting) error {
 // list asks git which files there are in a repository.
 func (l *look) list(ctx context.Context, dir string, m *mirror) error {
 	in := filepath.Join(l.real, filepath.FromSlash(dir))
-	var outputs [2]*os.File
-	var failed [2]error
-	var both sync.WaitGroup
-	for i, args := range [][]string{
-		{"ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude-standard"},
-		{"ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"},
-	} {
-		both.Go(func() { outputs[i], failed[i] = l.git.must(ctx, m.command(in, args...)) })
-	}
-	both.Wait()
-	for _, f := range outputs {
-		if f != nil {
-			defer f.Close()
-		}
-	}
-	if err := errors.Join(failed[:]...); err != nil {
+	// What is said here comes before all files: rules count, also where they ignore
+	// themselves, unless git does not even enter the folder that they are in.
+	out, err := l.git.must(ctx, m.command(in, "ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude=!"+ignoreFile, "--exclude-standard"))
+	if err != nil {
 		return err
 	}
+	index := path.Join(dir, gitFolder, "index")
 	var nested []string
-	err := records(outputs[0], func(text string) error {
+	err = records(out, func(text string) error {
 		e, err := parseEntry(text)
 		if err != nil {
 			return unreadable(dir, err)
@@ -136,22 +129,13 @@ func (l *look) list(ctx context.Context, dir string, m *mirror) error {
 			if e.stage != "0" {
 				of += " in stage " + e.stage
 			}
-			l.items[item{path.Join(dir, gitFolder, "index"), of}] = value{text: e.mode + " " + e.oid, tag: e.tag}
+			l.index = append(l.index, kept{item{index, of}, value{text: e.mode + " " + e.oid, tag: e.tag}})
 		}
 		if e.mode == gitlink || strings.HasSuffix(e.path, "/") {
 			nested = append(nested, name)
 			return nil
 		}
-		return l.add(name)
-	})
-	if err != nil {
-		return err
-	}
-	err = records(outputs[1], func(text string) error {
-		if path.Base(text) != ".gitignore" || !filepath.IsLocal(text) {
-			return nil
-		}
-		return l.add(path.Join(dir, text))
+		return l.add(name, nil)
 	})
 	for _, name := range nested {
 		if err == nil && l.enters(name) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -29,20 +30,22 @@ type look struct {
 	place
 	apart []string
 	git   *git
-	paths map[string]bool
+	near  *nearby
+	// paths has the files that were found, nil for one that nobody looked at yet.
+	paths map[string]*file
 	items map[item]value
+	// index has the entries of the index, which are many.
+	index []kept
 	// repos has the folders that repositories were found in.
 	repos map[string]bool
-	// folders has those that were met: whether they are folders, and behind no link.
-	folders map[string]bool
-	notes   []string
-	depth   int // of repositories in each other
+	notes []string
+	depth int // of repositories in each other
 }
 
 func newLook(p place, g *git, except []string) *look {
 	return &look{
-		place: p, apart: p.apart(except), git: g,
-		paths: make(map[string]bool), items: make(map[item]value), repos: make(map[string]bool), folders: make(map[string]bool),
+		place: p, apart: p.apart(except), git: g, near: &nearby{place: p},
+		paths: make(map[string]*file), items: make(map[item]value), repos: make(map[string]bool),
 	}
 }
 
@@ -77,7 +80,7 @@ func (p place) apart(paths []string) []string {
 // counts reports whether a path may count, apart from what git says.
 func (l *look) counts(name string) bool {
 	for _, a := range l.apart {
-		if name == a || strings.HasPrefix(name+"/", a) && strings.HasSuffix(a, "/") {
+		if dir, whole := strings.CutSuffix(a, "/"); name == dir || whole && below(name, dir) {
 			return false
 		}
 	}
@@ -99,42 +102,15 @@ func below(name, dir string) bool {
 	return len(name) > len(dir) && name[len(dir)] == '/' && strings.HasPrefix(name, dir)
 }
 
-// add notes a file.
-func (l *look) add(name string) error {
+// add notes a file, with what it is where that is known.
+func (l *look) add(name string, f *file) error {
 	if !l.counts(name) {
 		return nil
 	}
-	if l.paths[name] = true; len(l.paths) > maxFiles {
+	if l.paths[name] = f; len(l.paths) > maxFiles {
 		return unreadable(".", fmt.Errorf("it has more than %d files that count", maxFiles))
 	}
 	return nil
-}
-
-// there returns what a path is, nil where no file is there. Nothing is there
-// behind a link: that leads elsewhere.
-func (l *look) there(n *nearby, name string) (fs.FileInfo, error) {
-	if !l.folder(path.Dir(name)) {
-		return nil, nil
-	}
-	return n.lstat(name)
-}
-
-// folder reports whether a path is a folder that no link leads to. One that cannot
-// be looked at is taken for one: what is in it cannot be looked at either.
-func (l *look) folder(name string) bool {
-	if name == "." || name == "" {
-		return true
-	}
-	if known, ok := l.folders[name]; ok {
-		return known
-	}
-	is := false
-	if l.folder(path.Dir(name)) {
-		info, err := l.place.Lstat(filepath.FromSlash(name))
-		is = err == nil && info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist)
-	}
-	l.folders[name] = is
-	return is
 }
 
 // walk notes all files below a folder, or the file that is there. Where plain is
@@ -143,10 +119,18 @@ func (l *look) walk(ctx context.Context, dir string, plain bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if !l.folder(dir) {
-		return l.add(dir) // It may be a link.
+	folder, err := l.near.at(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return l.add(dir, nil) // It may be a file or a link.
 	}
-	if !plain {
+	var names []string
+	if err == nil {
+		names, err = folder.names()
+	}
+	if err != nil {
+		return unreadable(dir, err)
+	}
+	if !plain && slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, gitFolder) }) {
 		repo, err := l.find(dir)
 		if err != nil {
 			return err
@@ -155,16 +139,18 @@ func (l *look) walk(ctx context.Context, dir string, plain bool) error {
 			return l.repository(ctx, dir, *repo)
 		}
 	}
-	entries, err := l.entries(dir)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		name := path.Join(dir, e.Name())
+	for _, n := range names {
+		name := path.Join(dir, n)
+		if n == gitFolder {
+			continue
+		}
+		f, err := l.near.lstat(name)
 		switch {
-		case e.Name() == gitFolder:
-		case !e.IsDir():
-			err = l.add(name)
+		case err != nil:
+			return err
+		case f == nil: // It is gone.
+		case !f.mode.IsDir():
+			err = l.add(name, f)
 		case l.enters(name):
 			err = l.walk(ctx, name, false)
 		}
@@ -173,21 +159,4 @@ func (l *look) walk(ctx context.Context, dir string, plain bool) error {
 		}
 	}
 	return nil
-}
-
-// entries lists a folder, of which nothing is left where it is gone.
-func (p place) entries(dir string) ([]fs.DirEntry, error) {
-	f, err := p.Open(filepath.FromSlash(path.Clean(dir)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, unreadable(dir, err)
-	}
-	defer f.Close()
-	entries, err := f.ReadDir(-1)
-	if err != nil {
-		return nil, unreadable(dir, err)
-	}
-	return entries, nil
 }

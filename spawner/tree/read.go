@@ -5,38 +5,31 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
 	"io/fs"
-	"os"
 	"sync"
 	"sync/atomic"
-	"syscall"
 )
 
-// readers is how many files are read at once.
+// readers is how many files are looked at, and read, at once.
 const readers = 2
 
 // read looks at the files that were found. One that is gone meanwhile is not
 // there.
-func (l *look) read(ctx context.Context) (map[string]file, []string, error) {
+func (l *look) read(ctx context.Context) ([]located, []string, error) {
 	names := sorted(l.paths)
 	found := make([]*file, len(names))
+	if err := l.each(ctx, len(names), func(r *reader, i int) (err error) {
+		if found[i] = l.paths[names[i]]; found[i] == nil {
+			found[i], err = r.there(names[i])
+		}
+		return err
+	}); err != nil {
+		return nil, nil, err
+	}
 	var large, content int64
-	near := &nearby{place: l.place}
-	defer near.close()
-	for i, name := range names {
-		if ctx.Err() != nil {
-			return nil, nil, context.Cause(ctx)
-		}
-		info, err := l.there(near, name)
-		if err != nil {
-			return nil, nil, err
-		}
-		if info == nil {
-			continue
-		}
-		f := &file{mode: info.Mode(), stat: newStat(info)}
-		found[i] = f
-		if !f.mode.IsRegular() {
+	for _, f := range found {
+		if f == nil || !f.mode.IsRegular() {
 			continue
 		}
 		// Which files are hashed depends on the tree alone, not on who is first.
@@ -46,13 +39,16 @@ func (l *look) read(ctx context.Context) (map[string]file, []string, error) {
 			large++
 		}
 	}
-	if err := l.readAll(ctx, names, found); err != nil {
+	if err := l.each(ctx, len(names), func(r *reader, i int) (err error) {
+		found[i], err = r.content(ctx, names[i], found[i])
+		return err
+	}); err != nil {
 		return nil, nil, err
 	}
-	files := make(map[string]file, len(names))
-	for i, name := range names {
-		if found[i] != nil {
-			files[name] = *found[i]
+	files := make([]located, 0, len(names))
+	for i, f := range found {
+		if f != nil {
+			files = append(files, located{names[i], *f})
 		}
 	}
 	var notes []string
@@ -65,27 +61,30 @@ func (l *look) read(ctx context.Context) (map[string]file, []string, error) {
 // stretch is how many files in a row one reader takes: they lie in few folders.
 const stretch = 64
 
-// readAll reads the contents, some at a time, and stops at the first error.
-func (l *look) readAll(ctx context.Context, names []string, found []*file) error {
+// each calls do with the numbers below n, some at a time, and stops at the first
+// error.
+func (l *look) each(ctx context.Context, n int, do func(r *reader, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range readers {
+	for range min(readers, (n+stretch-1)/stretch) {
 		workers.Go(func() {
-			r := &reader{nearby: nearby{place: l.place}, buffer: make([]byte, 128<<10)}
+			r := &reader{nearby: nearby{place: l.place}, digest: sha256.New()}
 			defer r.close()
 			for {
 				from := int(next.Add(stretch)) - stretch
-				if from >= len(names) {
-					return
-				}
-				for i := from; i < min(from+stretch, len(names)); i++ {
-					var err error
-					if found[i], err = r.content(ctx, names[i], found[i]); err != nil {
+				for i := from; i < min(from+stretch, n); i++ {
+					if ctx.Err() != nil {
+						return
+					}
+					if err := do(r, i); err != nil {
 						cancel(err)
 						return
 					}
+				}
+				if from >= n {
+					return
 				}
 			}
 		})
@@ -97,8 +96,12 @@ func (l *look) readAll(ctx context.Context, names []string, found []*file) error
 // reader reads files, one at a time.
 type reader struct {
 	nearby
+	digest hash.Hash
 	buffer []byte
 }
+
+// atOnce is how much of a file is read at once, in bytes.
+const atOnce = 64 << 10
 
 // content reads a file's content or a link's target, as often as it takes to read
 // it unchanged, within reason.
@@ -115,15 +118,15 @@ func (r *reader) content(ctx context.Context, name string, f *file) (*file, erro
 			return f, nil
 		}
 		// Somebody else is at work in the tree. What matters is how it is now.
-		info, again := r.lstat(name)
+		now, again := r.there(name)
 		if again != nil {
 			return nil, again
 		}
-		if info != nil && newStat(info) == f.stat {
+		if now != nil && now.stat == f.stat {
 			return nil, unreadable(name, err)
 		}
-		if f = nil; info != nil {
-			f = &file{mode: info.Mode(), stat: newStat(info), hashed: info.Mode().IsRegular() && info.Size() <= maxContent}
+		if f = now; f != nil {
+			f.hashed = f.mode.IsRegular() && f.stat.size <= maxContent
 		}
 	}
 	return nil, unreadable(name, errChanging)
@@ -140,39 +143,45 @@ func (r *reader) read(ctx context.Context, name string, f *file) (err error) {
 			f.hashed, f.sum = true, sha256.Sum256([]byte(target))
 		}
 	case f.hashed:
-		f.sum, err = r.hash(ctx, name, f.stat)
+		err = r.hash(ctx, name, f)
 	}
 	return err
 }
 
-// hash hashes the content of a regular file that looked like that.
-func (r *reader) hash(ctx context.Context, name string, expected stat) (sum [sha256.Size]byte, err error) {
-	f, err := r.open(name, os.O_RDONLY|syscall.O_NONBLOCK)
+// hash hashes the content of a regular file, which has to look the same afterwards.
+//
+// This is done at every look, also for a file that looks as it did at the last one:
+// what a file system says of a file need not tell that its content changed. Ext4 for
+// one lets everybody who may write two files exchange their blocks, and changes no
+// time for that.
+func (r *reader) hash(ctx context.Context, name string, f *file) error {
+	opened, err := r.open(name)
 	if err != nil {
-		return sum, err
+		return err
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	switch {
-	case err != nil:
-		return sum, err
-	case !info.Mode().IsRegular() || newStat(info) != expected:
-		return sum, errChanging
+	defer opened.close()
+	if r.buffer == nil {
+		r.buffer = make([]byte, atOnce)
 	}
-	h := sha256.New()
-	for left := expected.size; left > 0; {
+	r.digest.Reset()
+	for left := f.stat.size; left > 0; {
 		if ctx.Err() != nil {
-			return sum, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
-		n, err := f.Read(r.buffer[:min(int64(len(r.buffer)), left)])
-		h.Write(r.buffer[:n])
+		n, err := opened.read(r.buffer[:min(int64(len(r.buffer)), left)])
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return errChanging
+		}
+		r.digest.Write(r.buffer[:n])
 		left -= int64(n)
-		if err != nil && left > 0 {
-			return sum, err
-		}
 	}
-	if info, err = f.Stat(); err != nil || newStat(info) != expected {
-		return sum, errors.Join(err, errChanging)
+	now, err := opened.stat()
+	if err != nil || !now.mode.IsRegular() || now.stat != f.stat {
+		return errors.Join(err, errChanging)
 	}
-	return [sha256.Size]byte(h.Sum(nil)), nil
+	r.digest.Sum(f.sum[:0])
+	return nil
 }

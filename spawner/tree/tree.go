@@ -30,6 +30,7 @@
 package tree
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -70,8 +71,8 @@ const (
 
 // Snapshot is how a working tree looked. It does not change.
 type Snapshot struct {
-	files  map[string]file
-	git    map[item]value
+	files  []located // sorted
+	git    []kept    // sorted
 	notes  []string
 	digest string
 }
@@ -94,11 +95,9 @@ func Take(ctx context.Context, k *process.Keeper, root string, except ...string)
 		return nil, err
 	}
 	defer p.Close()
-	g, err := newGit(k)
-	if err != nil {
-		return nil, err
-	}
+	g := newGit(k)
 	l := newLook(p, g, except)
+	defer l.near.close()
 	s, err := l.take(ctx)
 	return s, errors.Join(err, g.close())
 }
@@ -130,9 +129,20 @@ func (l *look) take(ctx context.Context) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{files: files, git: l.items, notes: append(l.notes, notes...)}
+	s := &Snapshot{files: files, git: l.kept(), notes: append(l.notes, notes...)}
 	s.digest = s.sum()
 	return s, nil
+}
+
+// kept lists all that git keeps.
+func (l *look) kept() []kept {
+	all := make([]kept, 0, len(l.index)+len(l.items))
+	for it, v := range l.items {
+		all = append(all, kept{it, v})
+	}
+	all = append(all, l.index...)
+	slices.SortFunc(all, kept.compare)
+	return all
 }
 
 // Digest identifies all that counts, "sha256:" and 64 hex digits: the tree is the
@@ -147,19 +157,15 @@ func (s *Snapshot) Notes() []string { return slices.Clone(s.notes) }
 // trees are written alike.
 func (s *Snapshot) sum() string {
 	h := sha256.New()
-	w := fields{h}
-	for _, name := range sorted(s.files) {
-		w.text("file", name)
-		s.files[name].write(w)
+	w := fields{bufio.NewWriter(h)}
+	for _, f := range s.files {
+		w.text("file", f.path)
+		f.write(w)
 	}
-	items := make([]item, 0, len(s.git))
-	for it := range s.git {
-		items = append(items, it)
+	for _, k := range s.git {
+		w.text("git", k.path, k.of, k.text, string(k.tag))
 	}
-	slices.SortFunc(items, item.compare)
-	for _, it := range items {
-		w.text("git", it.path, it.of, s.git[it].text, string(s.git[it].tag))
-	}
+	_ = w.Flush() // A hash never fails.
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
