@@ -39,26 +39,17 @@ type conductor struct {
 // headless runs a round without anybody else's report of it, or with --spawn beside
 // those that are given.
 func (e *Engine) headless(ctx context.Context, id string, req Request) (Decision, error) {
-	config, err := e.Config(ctx)
+	o, err := e.open(ctx, id, req)
+	defer o.close()
 	if err != nil {
 		return Decision{}, err
 	}
-	if err := task.CheckID(id); err != nil {
-		return Decision{}, err
-	}
-	loading := e.load(ctx, req, config)
-	defer loading.cancel()
-	s, err := e.begin(ctx, id)
-	defer s.close()
-	if err != nil {
-		return Decision{}, err
-	}
-	c := &conductor{book: book{session: s, config: config}, req: req}
+	c := &conductor{book: book{session: o.session, config: o.config}, req: req}
 	if err := c.enter(); err != nil {
-		s.repair(ctx, err)
-		return Decision{}, s.about(err)
+		c.repair(ctx, err)
+		return Decision{}, c.about(err)
 	}
-	policy, given, err := loading.wait(ctx)
+	policy, given, err := o.loading.wait(ctx)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -66,13 +57,10 @@ func (e *Engine) headless(ctx context.Context, id string, req Request) (Decision
 	if _, err := bind(given, id, c.round.Number); err != nil {
 		return Decision{}, err
 	}
-	if err := s.mayVerify(req.Verify, config); err != nil {
+	if err := c.mayVerify(req.Verify, c.config); err != nil {
 		return Decision{}, err
 	}
-	if err := e.outermost(); err != nil {
-		return Decision{}, err
-	}
-	if err := e.able(ctx, config, req.Adapter); err != nil {
+	if err := e.able(ctx, c.config, req.Adapter); err != nil {
 		return c.withoutAgent(ctx, given, err)
 	}
 	return c.run(ctx, given)

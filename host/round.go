@@ -57,25 +57,47 @@ type conduct struct {
 	phases []task.Phase
 }
 
-func (e *Engine) decideRound(ctx context.Context, id string, req Request, how conduct) (Decision, error) {
+// opening is a task whose round is to be decided, with what that takes on its way.
+// Whoever asked for it must close it, also after an error.
+type opening struct {
+	*session
+	config  project.Config
+	loading *loading
+}
+
+// open begins to decide a round.
+func (e *Engine) open(ctx context.Context, id string, req Request) (o opening, err error) {
 	// What an agent is run for is not for it to decide.
 	if err := environ.Inside(e.environ); err != nil {
-		return Decision{}, err
+		return o, err
 	}
-	config, err := e.Config(ctx)
-	if err != nil {
-		return Decision{}, err
+	if o.config, err = e.Config(ctx); err != nil {
+		return o, err
 	}
 	if err := task.CheckID(id); err != nil {
-		return Decision{}, err
+		return o, err
 	}
-	loading := e.load(ctx, req, config)
-	defer loading.cancel()
-	s, err := e.begin(ctx, id)
+	o.loading = e.load(ctx, req, o.config)
+	o.session, err = e.begin(ctx, id)
+	return o, err
+}
+
+func (o opening) close() {
+	if o.session != nil {
+		o.session.close()
+	}
+	if o.loading != nil {
+		o.loading.cancel()
+	}
+}
+
+func (e *Engine) decideRound(ctx context.Context, id string, req Request, how conduct) (Decision, error) {
+	s, err := e.open(ctx, id, req)
 	defer s.close()
 	if err != nil {
 		return Decision{}, err
 	}
+	config := s.config
 	if err := s.undisturbed(ctx); err != nil {
 		return Decision{}, err
 	}
@@ -91,7 +113,7 @@ func (e *Engine) decideRound(ctx context.Context, id string, req Request, how co
 		s.repair(ctx, err)
 		return Decision{}, s.about(err)
 	}
-	policy, all, err := loading.wait(ctx)
+	policy, all, err := s.loading.wait(ctx)
 	if err != nil {
 		return Decision{}, err
 	}
