@@ -58,7 +58,7 @@ func TestLongCellsDoNotPadTheOthers(t *testing.T) {
 
 func TestSlowWorkIsMeasuredLessOften(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes ten seconds")
+		t.Skip("short mode: it takes ten seconds")
 	}
 	got, err := timed(1000, func() error { time.Sleep(maxMeasured / 2); return nil })
 	if err != nil || got.Runs < 1 || got.Runs > 3 {

@@ -332,7 +332,7 @@ func TestKilledProcesses(t *testing.T) {
 // it, which is ten seconds.
 func TestBusyLedger(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it waits for ten seconds")
+		t.Skip("short mode: it waits for ten seconds")
 	}
 	t.Parallel()
 	p := newProgram(t)
