@@ -233,7 +233,7 @@ func prolong(b testing.TB, state string, events int) {
 		body := strings.NewReplacer(swap...).Replace(string(newest.Body))
 		drafts = append(drafts, ledger.Draft{Kind: newest.Kind, Body: []byte(body)})
 		if len(drafts) == batch || n == events {
-			if _, err := l.AppendAll(b.Context(), "T", int64(n-len(drafts)), noon(), drafts); err != nil {
+			if _, err := l.AppendAll(b.Context(), noon(), ledger.Batch{Task: "T", After: int64(n - len(drafts)), Drafts: drafts}); err != nil {
 				b.Fatal(err)
 			}
 			drafts = drafts[:0]

@@ -115,7 +115,7 @@ func (s *session) commit(ctx context.Context) (*Event, error) {
 		}
 		drafts[i] = ledger.Draft{Kind: string(r.Event.Kind()), Body: body}
 	}
-	events, err := s.ledger.AppendAll(ctx, s.id, s.head.N, s.now(), drafts)
+	events, err := s.ledger.AppendAll(ctx, s.now(), ledger.Batch{Task: s.id, After: s.head.N, Drafts: drafts})
 	if err != nil {
 		return nil, err
 	}

@@ -19,36 +19,44 @@ type Draft struct {
 	Body []byte
 }
 
+// Batch is what is to be recorded of one task.
+type Batch struct {
+	Task string
+	// After is the N of the task's last event that the caller knows, 0 for a new
+	// task.
+	After  int64
+	Drafts []Draft
+}
+
 // Append is AppendAll of one event.
 func (l *Ledger) Append(ctx context.Context, task string, after int64, at time.Time, kind string, body []byte) (Event, error) {
-	events, err := l.AppendAll(ctx, task, after, at, []Draft{{Kind: kind, Body: body}})
+	events, err := l.AppendAll(ctx, at, Batch{Task: task, After: after, Drafts: []Draft{{Kind: kind, Body: body}}})
 	if err != nil {
 		return Event{}, err
 	}
 	return events[0], nil
 }
 
-// AppendAll records events of one task, in the order of the drafts and all at
-// one time, and folds each into the task's state and entries: everything or
-// nothing. It returns them as recorded. When it has returned without an error,
-// they survive the end of the process and a loss of power. The first events of
-// a project create the state directory and the ledger; where an event is
-// refused, nothing is created.
+// AppendAll records events of one task, or of several, in the order of the batches
+// and their drafts and all at one time, and folds each into its task's state and
+// entries: everything or nothing. It returns them as recorded. When it has returned
+// without an error, they survive the end of the process and a loss of power. The
+// first events of a project create the state directory and the ledger; where an
+// event is refused, nothing is created.
 //
-// after is the N of the task's last event that the caller knows, 0 for a new
-// task. If the task has another one by now, whatever the caller decided may be
-// wrong, so nothing is recorded and the error is CodeConflict. at must be a time
-// between the years 1 and 9999.
+// If one of the tasks has another event by now than its batch's After, whatever the
+// caller decided may be wrong, so nothing is recorded and the error is CodeConflict,
+// with the task in its details. at must be a time between the years 1 and 9999.
 //
 // # Errors
 //
 // CodeConflict; CodeInvalid for arguments against the rules above or those of
-// Event, for no draft at all, and for a fold that breaks those of Projection;
-// whatever the fold returns; and those of Open. An error means that nothing was
-// recorded, with one exception: where CodeIO or the end of ctx meets the very
-// commit, only looking at the Head tells.
-func (l *Ledger) AppendAll(ctx context.Context, task string, after int64, at time.Time, drafts []Draft) ([]Event, error) {
-	events, err := eventsOf(task, after, at, drafts)
+// Event, for a batch without a draft, for two batches of one task, and for a fold
+// that breaks those of Projection; whatever the fold returns; and those of Open. An
+// error means that nothing was recorded, with one exception: where CodeIO or the end
+// of ctx meets the very commit, only looking at the Head tells.
+func (l *Ledger) AppendAll(ctx context.Context, at time.Time, batches ...Batch) ([]Event, error) {
+	events, err := eventsOf(at, batches)
 	if err != nil {
 		return nil, err
 	}
@@ -86,15 +94,19 @@ func (l *Ledger) AppendAll(ctx context.Context, task string, after int64, at tim
 // rehearse fails if events, the first of a ledger that does not exist yet, are
 // refused. It leaves nothing behind.
 func (l *Ledger) rehearse(events []Event) error {
-	var head Head
-	var task projected
-	for i := range events {
-		events[i].Seq = int64(i) + 1
-		next, err := l.extend(&head, &task, &events[i])
-		if err != nil {
-			return err
+	seq := int64(0)
+	for chain := range chains(events) {
+		var head Head
+		var task projected
+		for i := range chain {
+			seq++
+			chain[i].Seq = seq
+			next, err := l.extend(&head, &task, &chain[i])
+			if err != nil {
+				return err
+			}
+			task.apply(next)
 		}
-		task.apply(next)
 	}
 	return nil
 }
@@ -113,15 +125,11 @@ func (l *Ledger) insert(ctx context.Context, db *sql.DB, events []Event) error {
 	return tx.Commit()
 }
 
-// record puts events, at least one and all of one task, and what they make of
-// that task into tx, unless one is refused.
+// record puts events, at least one, and what they make of their tasks into tx,
+// unless one is refused.
 func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event) error {
 	// A newer program may have changed the schema since this one connected.
 	if _, err := userVersion(ctx, tx, l.versions); err != nil {
-		return err
-	}
-	head, err := readHead(ctx, tx, events[0].Task)
-	if err != nil {
 		return err
 	}
 	last, err := number(ctx, tx, selectLast)
@@ -137,6 +145,22 @@ func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event) error {
 		return err
 	}
 	defer insert.Close()
+	for chain := range chains(events) {
+		if err := l.recordChain(ctx, tx, insert, last, chain); err != nil {
+			return err
+		}
+		last += int64(len(chain))
+	}
+	return nil
+}
+
+// recordChain is record for the events of one task, which follow the ledger's event
+// with the number last.
+func (l *Ledger) recordChain(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, last int64, events []Event) error {
+	head, err := readHead(ctx, tx, events[0].Task)
+	if err != nil {
+		return err
+	}
 	task := stored{ctx: ctx, tx: tx, task: events[0].Task, state: head.State}
 	for i := range events {
 		e := &events[i]

@@ -1,10 +1,12 @@
 package ledger_test
 
 import (
+	"errors"
 	"math"
 	"reflect"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/ledger"
 )
 
@@ -23,7 +25,7 @@ func TestSeveralEventsAreOneChain(t *testing.T) {
 			add(t, l, "other", 0)
 			seq = 1
 		}
-		events, err := l.AppendAll(t.Context(), "a", 0, clock(7), drafts("one", "two", "three"))
+		events, err := l.AppendAll(t.Context(), clock(7), ledger.Batch{Task: "a", After: 0, Drafts: drafts("one", "two", "three")})
 		if err != nil || len(events) != 3 {
 			t.Fatalf("AppendAll gives %+v, %v", events, err)
 		}
@@ -53,16 +55,16 @@ func TestSeveralEventsAreAllOrNone(t *testing.T) {
 		if made {
 			after = 1
 		}
-		if _, err := l.AppendAll(t.Context(), "a", after, clock(1), drafts("note", "note", "refused")); err != errRefused {
+		if _, err := l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: after, Drafts: drafts("note", "note", "refused")}); err != errRefused {
 			t.Errorf("the fold's error came back as %v", err)
 		}
-		_, err := l.AppendAll(t.Context(), "a", after, clock(1), drafts("note", "No kind"))
+		_, err := l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: after, Drafts: drafts("note", "No kind")})
 		wantCode(t, err, ledger.CodeInvalid)
-		_, err = l.AppendAll(t.Context(), "a", after, clock(1), nil)
+		_, err = l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: after, Drafts: nil})
 		wantCode(t, err, ledger.CodeInvalid)
-		_, err = l.AppendAll(t.Context(), "a", math.MaxInt64-1, clock(1), drafts("note", "note"))
+		_, err = l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: math.MaxInt64 - 1, Drafts: drafts("note", "note")})
 		wantCode(t, err, ledger.CodeInvalid)
-		_, err = l.AppendAll(t.Context(), "a", after+1, clock(1), drafts("note", "note"))
+		_, err = l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: after + 1, Drafts: drafts("note", "note")})
 		if e := wantCode(t, err, ledger.CodeConflict); e.Details["expected"] != after+1 || e.Details["actual"] != after {
 			t.Errorf("details are %v", e.Details)
 		}
@@ -72,5 +74,50 @@ func TestSeveralEventsAreAllOrNone(t *testing.T) {
 		if report := wantSound(t, l); report.Events != after {
 			t.Errorf("the ledger holds %d events", report.Events)
 		}
+	}
+}
+
+// What several tasks become in one command is one transaction.
+func TestAppendAllOfSeveralTasks(t *testing.T) {
+	for name, first := range map[string]bool{"the ledger's first events": true, "later events": false} {
+		t.Run(name, func(t *testing.T) {
+			l := open(t, state(t))
+			after := int64(0)
+			if !first {
+				if _, err := l.Append(t.Context(), "a", 0, clock(0), "note", []byte(`{}`)); err != nil {
+					t.Fatal(err)
+				}
+				after = 1
+			}
+			a := ledger.Batch{Task: "a", After: after, Drafts: drafts("one", "two")}
+			b := ledger.Batch{Task: "_b", Drafts: drafts("three")}
+			events, err := l.AppendAll(t.Context(), clock(1), a, b)
+			if err != nil || len(events) != 3 {
+				t.Fatalf("AppendAll gives %+v, %v", events, err)
+			}
+			for i, want := range []ledger.Event{{Task: "a", N: after + 1}, {Task: "a", N: after + 2}, {Task: "_b", N: 1}} {
+				if got := events[i]; got.Task != want.Task || got.N != want.N || got.Seq != after+int64(i)+1 {
+					t.Errorf("event %d is %d of %s with number %d of the ledger", i, got.N, got.Task, got.Seq)
+				}
+			}
+
+			// The second task is elsewhere, so the first gets nothing either.
+			a.After, b.Drafts = after+2, drafts("four")
+			_, err = l.AppendAll(t.Context(), clock(2), a, b)
+			if f, ok := errors.AsType[*fault.Error](err); !ok || f.Code != ledger.CodeConflict || f.Details["task"] != "_b" {
+				t.Fatalf("a stale batch gives %v", err)
+			}
+			b.Task = "a"
+			if _, err := l.AppendAll(t.Context(), clock(2), a, b); fault.CodeOf(err) != ledger.CodeInvalid {
+				t.Errorf("two batches of one task give %v", err)
+			}
+			if _, err := l.AppendAll(t.Context(), clock(2)); fault.CodeOf(err) != ledger.CodeInvalid {
+				t.Errorf("no batch at all gives %v", err)
+			}
+			report, err := l.Verify(t.Context())
+			if err != nil || !report.Sound() || report.Events != after+3 {
+				t.Errorf("the ledger is left with %+v, %v", report, err)
+			}
+		})
 	}
 }

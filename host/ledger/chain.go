@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"iter"
 	"math"
 	"strconv"
 	"strings"
@@ -77,28 +78,54 @@ func (e Event) Time() time.Time {
 	return t
 }
 
-// eventsOf returns the events of drafts after the caller's last one, as yet
-// without their places in the ledger and the chain, or an error of CodeInvalid.
-func eventsOf(task string, after int64, at time.Time, drafts []Draft) ([]Event, error) {
-	if len(drafts) == 0 {
+// eventsOf makes events of drafts that follow the last events of their tasks. They
+// have no Seq, Prev and Hash yet.
+func eventsOf(at time.Time, batches []Batch) ([]Event, error) {
+	var events []Event
+	seen := make(map[string]bool, len(batches))
+	for _, b := range batches {
+		if seen[b.Task] {
+			return nil, invalid("there are two batches of %q", b.Task)
+		}
+		seen[b.Task] = true
+		if len(b.Drafts) == 0 {
+			return nil, invalid("there is no event to record")
+		}
+		if b.After < 0 || b.After > math.MaxInt64-int64(len(b.Drafts)) {
+			return nil, invalid("an event cannot follow event %d", b.After)
+		}
+		for i, d := range b.Drafts {
+			e := Event{Task: b.Task, N: b.After + int64(i) + 1, At: at.UTC().Format(TimeFormat), Kind: d.Kind}
+			err := e.wellFormed()
+			if err == nil {
+				e.Body, err = plain(d.Body)
+			}
+			if err != nil {
+				return nil, err
+			}
+			events = append(events, e)
+		}
+	}
+	if len(events) == 0 {
 		return nil, invalid("there is no event to record")
 	}
-	if after < 0 || after > math.MaxInt64-int64(len(drafts)) {
-		return nil, invalid("an event cannot follow event %d", after)
-	}
-	events := make([]Event, len(drafts))
-	for i, d := range drafts {
-		e := Event{Task: task, N: after + int64(i) + 1, At: at.UTC().Format(TimeFormat), Kind: d.Kind}
-		err := e.wellFormed()
-		if err == nil {
-			e.Body, err = plain(d.Body)
-		}
-		if err != nil {
-			return nil, err
-		}
-		events[i] = e
-	}
 	return events, nil
+}
+
+// chains yields the events of one task after the other, as parts of the slice.
+func chains(events []Event) iter.Seq[[]Event] {
+	return func(yield func([]Event) bool) {
+		for from := 0; from < len(events); {
+			to := from + 1
+			for to < len(events) && events[to].Task == events[from].Task {
+				to++
+			}
+			if !yield(events[from:to:to]) {
+				return
+			}
+			from = to
+		}
+	}
 }
 
 // plain returns the form of a body that is stored: on one line, and its strings

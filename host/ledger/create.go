@@ -10,7 +10,7 @@ import (
 )
 
 // create makes the state directory and a ledger that holds events alone, the
-// first of their task, and reports whether it did: if another process was faster,
+// first of their tasks, and reports whether it did: if another process was faster,
 // they still have to be appended.
 //
 // The database is built under a name of its own and then linked to its place,

@@ -75,7 +75,7 @@ func insist(ctx context.Context, l *ledger.Ledger, task string) ([]ledger.Event,
 		if err != nil {
 			return nil, err
 		}
-		pair, err := l.AppendAll(ctx, task, head.N, time.Now(), []ledger.Draft{{Kind: "first", Body: body}, {Kind: "second", Body: body}})
+		pair, err := l.AppendAll(ctx, time.Now(), ledger.Batch{Task: task, After: head.N, Drafts: []ledger.Draft{{Kind: "first", Body: body}, {Kind: "second", Body: body}}})
 		if fault.CodeOf(err) != ledger.CodeConflict {
 			return pair, err
 		}

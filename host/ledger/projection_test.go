@@ -117,10 +117,10 @@ func TestAFoldSeesWhatItsTaskHas(t *testing.T) {
 	})
 	draft := func(body string) ledger.Draft { return ledger.Draft{Kind: "note", Body: []byte(body)} }
 	// Twice for the first: a ledger is created only for events that are not refused.
-	if _, err := l.AppendAll(t.Context(), "a", 0, clock(0), []ledger.Draft{draft("1"), draft("2")}); err != nil {
+	if _, err := l.AppendAll(t.Context(), clock(0), ledger.Batch{Task: "a", Drafts: []ledger.Draft{draft("1"), draft("2")}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.AppendAll(t.Context(), "a", 2, clock(0), []ledger.Draft{draft("3"), draft("4")}); err != nil {
+	if _, err := l.AppendAll(t.Context(), clock(0), ledger.Batch{Task: "a", After: 2, Drafts: []ledger.Draft{draft("3"), draft("4")}}); err != nil {
 		t.Fatal(err)
 	}
 	add(t, l, "b", 0)
@@ -217,7 +217,7 @@ func TestEntriesBehaveLikeTheirModel(t *testing.T) {
 			for range rapid.IntRange(1, 3).Draw(t, "events") {
 				drafts = append(drafts, ledger.Draft{Kind: "note", Body: []byte(asJSON(t, changes.Draw(t, "changes")))})
 			}
-			events, err := l.AppendAll(t.Context(), task, n, clock(0), drafts)
+			events, err := l.AppendAll(t.Context(), clock(0), ledger.Batch{Task: task, After: n, Drafts: drafts})
 			if err != nil {
 				t.Fatal(err)
 			}
