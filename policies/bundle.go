@@ -1,123 +1,110 @@
 package policies
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/bundle"
+	opabundle "github.com/open-policy-agent/opa/v1/bundle"
+	"github.com/open-policy-agent/opa/v1/storage"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/policies/bundle"
 )
 
-// errBundleTooLarge stops unpacking at MaxBundleBytes.
-var errBundleTooLarge = errors.New("unpacked, it is larger than the limit")
-
-// readBundle reads the modules of an OPA bundle. Everything happens in memory,
-// so the names in the archive lead nowhere.
-func readBundle(ref string, f *os.File) ([]module, error) {
+// readBundle reads an OPA bundle, and verifies its signature where the loader
+// trusts keys. Everything happens in memory, so the names in the archive lead
+// nowhere. A policy.wasm in it is not looked at: the Rego is what is digested,
+// explained and proven, and so it is what is evaluated.
+func (l Loader) readBundle(ref string, f *os.File) (carried, error) {
 	packed, err := io.ReadAll(io.LimitReader(f, MaxBundleBytes+1))
 	if err != nil {
-		return nil, unreadable(ref, err)
+		return carried{}, unreadable(ref, err)
 	}
-	if len(packed) > MaxBundleBytes {
-		return nil, tooLarge(ref, "", "it is larger than %d bytes", MaxBundleBytes)
-	}
-	if err := measureBundle(ref, packed); err != nil {
-		return nil, err
-	}
-
-	b, err := bundle.NewReader(bytes.NewReader(packed)).
-		WithSizeLimitBytes(MaxModuleBytes).
-		WithSkipBundleVerification(true).
-		WithCapabilities(language()).
-		WithRegoVersion(ast.RegoV1).
-		Read()
+	contents, err := bundle.Read(packed, bundleLimits(), l.Trust)
 	if err != nil {
-		return nil, invalidRego(ref, err)
+		return carried{}, bundleFault(ref, err)
 	}
-	if len(b.Data) > 0 {
-		return nil, invalid(ref, Problem{Message: "it carries data, which its digest does not cover: write it into the Rego"})
+	if contents.Data {
+		return carried{}, invalid(ref, Problem{Message: "it carries data, which its digest does not cover: write it into the Rego"})
 	}
-	var modules []module
-	for _, m := range b.Modules {
-		if !isModule(m.Path) {
+	c := carried{revision: contents.Revision, signer: contents.Signer}
+	for _, file := range contents.Files {
+		if !isModule(file.Name) {
 			continue
 		}
-		if len(modules) == MaxModules {
-			return nil, tooLarge(ref, "", "it holds more than %d Rego files", MaxModules)
+		if len(c.modules) == MaxModules {
+			return carried{}, tooLarge(ref, "", "it holds more than %d Rego files", MaxModules)
 		}
-		modules = append(modules, module{name: ref + ":" + strings.TrimPrefix(m.Path, "/"), source: string(m.Raw)})
+		c.modules = append(c.modules, module{name: ref + ":" + file.Name, path: file.Name, source: string(file.Data)})
 	}
-	return modules, nil
+	return c, checkModules(ref, c.modules, contents)
 }
 
-// measureBundle unpacks a bundle into nothing and refuses one that would not
-// fit. OPA's reader limits each file but not their number nor their sum, and an
-// archive can state files that are far larger than what it holds of them (holes
-// of sparse files), so the stated sizes are summed up too.
-func measureBundle(ref string, packed []byte) error {
-	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		return invalidBundle(ref, err)
+func bundleLimits() bundle.Limits {
+	return bundle.Limits{Packed: MaxBundleBytes, Unpacked: MaxBundleBytes, Module: MaxModuleBytes, Entries: MaxEntries}
+}
+
+// bundleFault says of which policy it is that the bundle does not read.
+func bundleFault(ref string, err error) error {
+	if d, ok := errors.AsType[bundle.Defect](err); ok {
+		return invalid(ref, Problem{File: d.File, Message: d.Message})
 	}
-	limited := &limitedReader{r: unzipped, left: MaxBundleBytes}
-	archive := tar.NewReader(limited)
-	var entries int
-	var stated int64
-	for {
-		header, err := archive.Next()
-		if err == io.EOF {
-			break
-		}
-		if err == nil {
-			stated += min(header.Size, MaxBundleBytes+1) // the sum cannot overflow
-			entries++
-		}
-		switch {
-		case errors.Is(err, errBundleTooLarge), stated > MaxBundleBytes:
-			return tooLarge(ref, "", "unpacked, it is larger than %d bytes", MaxBundleBytes)
-		case err != nil:
-			return invalidBundle(ref, err)
-		case entries > MaxEntries:
-			return tooLarge(ref, "", "it holds more than %d files", MaxEntries)
-		case header.Typeflag == tar.TypeReg && header.Size > MaxModuleBytes:
-			return tooLarge(ref, header.Name, "it is larger than %d bytes", MaxModuleBytes)
-		}
+	if e, ok := errors.AsType[*fault.Error](err); ok {
+		named := *e
+		named.Message = "policy " + ref + ": " + e.Message
+		return named.With("policy", ref)
 	}
-	// Behind the archive's end nothing may follow that is not checked.
-	_, err = io.Copy(io.Discard, limited)
-	switch {
-	case errors.Is(err, errBundleTooLarge):
-		return tooLarge(ref, "", "unpacked, it is larger than %d bytes", MaxBundleBytes)
-	case err != nil:
-		return invalidBundle(ref, err)
+	return unreadable(ref, err)
+}
+
+// checkModules holds the modules of a bundle against its manifest. Each package has
+// to be below one of the roots: OPA refuses any other bundle, because another one
+// may own that part of the tree. And what the manifest says is compiled has to be
+// there as Rego too: opa build -t wasm takes it out.
+func checkModules(ref string, modules []module, contents bundle.Contents) error {
+	if opabundle.RootPathsContain(contents.Roots, "") && len(contents.Entrypoints) == 0 {
+		return nil
+	}
+	if err := measure(ref, modules); err != nil { // before anything is parsed
+		return err
+	}
+	gone := slices.Clone(contents.Entrypoints)
+	for _, m := range modules {
+		parsed, err := ast.ParseModuleWithOpts(m.name, m.source, ast.ParserOptions{Capabilities: language(), RegoVersion: ast.RegoV1})
+		if err != nil {
+			return invalidRego(ref, err)
+		}
+		at := packagePath(parsed.Package)
+		if !opabundle.RootPathsContain(contents.Roots, at) {
+			return invalid(ref, problemAt(parsed.Package.Loc(), "its package is at %s, outside the bundle's roots: %s", at, fault.Some(contents.Roots, 5)))
+		}
+		gone = slices.DeleteFunc(gone, func(entrypoint string) bool {
+			return entrypoint == at || slices.ContainsFunc(parsed.Rules, func(r *ast.Rule) bool {
+				return opabundle.RootPathsContain([]string{at + "/" + ruleName(r)}, entrypoint)
+			})
+		})
+	}
+	if len(gone) > 0 {
+		return invalid(ref, Problem{Message: "its rule " + fault.Clip(gone[0], 200) + " is only in policy.wasm, where opa build -t wasm leaves it and nobody can explain " +
+			"or prove it: build the bundle without -t wasm, or with switchyard policy build --wasm, which keeps the Rego"})
 	}
 	return nil
 }
 
-// limitedReader fails with errBundleTooLarge behind its limit, where
-// io.LimitReader would pretend that the data ends.
-type limitedReader struct {
-	r    io.Reader
-	left int64
-}
-
-func (l *limitedReader) Read(p []byte) (int, error) {
-	if int64(len(p)) > l.left+1 {
-		p = p[:l.left+1]
+// packagePath is where a package is in OPA's tree, as in "switchyard/routing", up to
+// the first name in it that has a slash of its own: no root can name that one, only
+// what holds it.
+func packagePath(pkg *ast.Package) string {
+	segments, err := storage.NewPathForRef(pkg.Path)
+	if err != nil {
+		return "" // a package has a path, or it would not have been parsed
 	}
-	n, err := l.r.Read(p)
-	if l.left -= int64(n); l.left < 0 {
-		return 0, errBundleTooLarge
+	if i := slices.IndexFunc(segments, func(name string) bool { return strings.Contains(name, "/") }); i >= 0 {
+		segments = segments[:i]
 	}
-	return n, err
-}
-
-// invalidBundle says that a file is no gzipped tar file.
-func invalidBundle(ref string, err error) error {
-	return invalid(ref, Problem{Message: "it is not a bundle: " + oneLine(err.Error())})
+	return strings.Join(segments, "/")
 }

@@ -1,6 +1,9 @@
 package policies
 
-import "github.com/switchyard-dev/switchyard/host/fault"
+import (
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/policies/bundle"
+)
 
 // The codes of this package's errors.
 const (
@@ -43,4 +46,17 @@ const (
 	// CodeLockMismatch: versions.lock and the embedded policies differ: a
 	// released version was changed, added or removed.
 	CodeLockMismatch fault.Code = "policy-lock-mismatch"
+)
+
+// The codes of bundles' signatures, which the package bundle documents.
+const (
+	CodeUnsigned         = bundle.CodeUnsigned
+	CodeSignatureInvalid = bundle.CodeSignatureInvalid
+	CodeSignatureExpired = bundle.CodeSignatureExpired
+	CodeKeyUnknown       = bundle.CodeKeyUnknown
+	CodeScopeMismatch    = bundle.CodeScopeMismatch
+	CodeKeyInvalid       = bundle.CodeKeyInvalid
+
+	// CodeRollback: the policy is older than the one that was in use before.
+	CodeRollback fault.Code = "policy-rollback"
 )

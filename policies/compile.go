@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
-	"github.com/open-policy-agent/opa/v1/rego"
 )
 
 // packageName is the Rego package of every policy.
@@ -19,42 +18,88 @@ const decisionQuery = "data." + packageName + ".decision"
 // module is one Rego source file.
 type module struct {
 	name   string // shown in errors
+	path   string // slash path within the policy
 	source string
 }
 
-// build turns sources into a policy. It is the one road for every carrier, so
-// the embedded policies get no milder treatment than a stranger's bundle.
-func build(ctx context.Context, ref string, modules []module) (*Policy, error) {
+// build turns what a carrier holds into a policy. It is the one road for every
+// carrier, so the embedded policies get no milder treatment than a stranger's
+// bundle.
+func (l Loader) build(ctx context.Context, ref string, c carried) (*Policy, error) {
+	if err := measure(ref, c.modules); err != nil {
+		return nil, err
+	}
+	p := &Policy{ref: ref, modules: c.modules, signer: c.signer}
+	if err := p.parse(); err != nil {
+		return nil, err
+	}
+	contract, problems := readContract(c.modules, p.parsed)
+	if len(problems) > 0 {
+		return nil, p.invalid(problems...)
+	}
+	p.identity, p.title, p.tables = contract.identity, contract.title, contract.tables
+	p.identity.Digest, p.identity.Revision = digest(c.modules), c.revision
+
+	compiler, err := p.compile(p.parsed)
+	if err != nil {
+		return nil, err
+	}
+	if problems := checkReferences(compiler, p.tables); len(problems) > 0 {
+		return nil, p.invalid(problems...)
+	}
+	p.compiler = compiler
+	if p.engine = l.Engine; p.engine == "" {
+		p.engine = EngineRego
+	}
+	switch p.engine {
+	case EngineWasm:
+		p.evaluator, err = p.compileWasm(ctx)
+	default:
+		p.evaluator, err = p.interpret(ctx, compiler, decisionQuery, true)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// measure holds modules against the limits of Load.
+func measure(ref string, modules []module) error {
 	total := 0
 	for _, m := range modules {
 		if total += len(m.source); total > MaxModuleBytes {
-			return nil, tooLarge(ref, "", "its Rego files have more than %d bytes together", MaxModuleBytes)
+			return tooLarge(ref, "", "its Rego files have more than %d bytes together", MaxModuleBytes)
 		}
 		if nestsDeeper(m.source, MaxNesting) {
-			return nil, tooLarge(ref, m.name, "it nests brackets more than %d deep", MaxNesting)
+			return tooLarge(ref, m.name, "it nests brackets more than %d deep", MaxNesting)
 		}
 	}
+	return nil
+}
+
+// parse parses the policy's modules.
+func (p *Policy) parse() error {
 	caps := language()
-	parsed := make(map[string]*ast.Module, len(modules))
-	for _, m := range modules {
-		if parsed[m.name] != nil { // an archive can do that; only the last would count
-			return nil, invalid(ref, Problem{File: m.name, Message: "the file is there twice"})
+	p.parsed = make(map[string]*ast.Module, len(p.modules))
+	for _, m := range p.modules {
+		if p.parsed[m.name] != nil { // an archive can do that; only the last would count
+			return invalid(p.ref, Problem{File: m.name, Message: "the file is there twice"})
 		}
 		mod, err := ast.ParseModuleWithOpts(m.name, m.source, ast.ParserOptions{
 			Capabilities: caps,
 			RegoVersion:  ast.RegoV1,
 		})
 		if err != nil {
-			return nil, invalidRego(ref, err)
+			return p.invalidRego(err)
 		}
-		parsed[m.name] = mod
+		p.parsed[m.name] = mod
 	}
+	return nil
+}
 
-	contract, problems := readContract(modules, parsed)
-	if len(problems) > 0 {
-		return nil, invalid(ref, problems...)
-	}
-
+// compile compiles parsed modules, and leaves them as they are.
+func (p *Policy) compile(parsed map[string]*ast.Module) (*ast.Compiler, error) {
+	caps := language()
 	caps.Builtins = builtins(parsed)
 	compiler := ast.NewCompiler().
 		WithCapabilities(caps).
@@ -63,22 +108,9 @@ func build(ctx context.Context, ref string, modules []module) (*Policy, error) {
 		// indices change no result, and are for more data than an input has.
 		WithSkipStages(ast.StageBuildRequiredCapabilities, ast.StageBuildComprehensionIndices)
 	if compiler.Compile(parsed); compiler.Failed() {
-		return nil, invalidRego(ref, compiler.Errors)
+		return nil, p.invalidRego(compiler.Errors)
 	}
-
-	query, err := rego.New(
-		rego.Query(decisionQuery),
-		rego.Compiler(compiler),
-		// A built-in that fails fails the decision. By default it would be
-		// undefined, and another rule could decide in its place.
-		rego.StrictBuiltinErrors(true),
-	).PrepareForEval(ctx)
-	if err != nil {
-		return nil, invalidRego(ref, err)
-	}
-
-	contract.identity.Digest = digest(modules)
-	return &Policy{identity: contract.identity, tables: contract.tables, query: query}, nil
+	return compiler, nil
 }
 
 // language is the Rego that policies are parsed as: version 1, and no future

@@ -11,12 +11,14 @@ import (
 type tables struct {
 	destinations map[string]Destination
 	routes       map[string]string
+	places       map[string]*ast.Location // of each category in the route table
 	precedence   []string
 }
 
 // contract is what a policy says about itself without being evaluated.
 type contract struct {
 	identity Identity
+	title    string
 	tables   tables
 }
 
@@ -141,6 +143,7 @@ func (r *reader) readRouteTable() {
 		return
 	}
 	r.tables.routes = make(map[string]string, object.Len())
+	r.tables.places = make(map[string]*ast.Location, object.Len())
 	object.Foreach(func(key, value *ast.Term) {
 		category, ok := key.Value.(ast.String)
 		if !ok || category == "" {
@@ -156,6 +159,7 @@ func (r *reader) readRouteTable() {
 			return
 		}
 		r.tables.routes[string(category)] = to
+		r.tables.places[string(category)] = key.Loc()
 	})
 }
 
@@ -175,20 +179,6 @@ func (r *reader) findingDestination(table string, term *ast.Term) (string, bool)
 		return name, true
 	}
 	return "", false
-}
-
-// checkDecision wants a rule that can be asked for. What it answers is checked
-// with every answer, in Decide.
-func (r *reader) checkDecision() {
-	rules := r.rules["decision"]
-	if len(rules) == 0 {
-		r.problems = append(r.problems, Problem{Message: "package " + packageName + " has no rule named decision"})
-	}
-	for _, rule := range rules {
-		if len(rule.Head.Args) > 0 {
-			r.problem(rule.Loc(), "decision must be a rule and not a function")
-		}
-	}
 }
 
 // static returns the value of a rule that is a constant: written down once, as

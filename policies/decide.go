@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
@@ -42,17 +41,17 @@ func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
 	if err := in.check(p.tables); err != nil {
 		return Decision{}, err
 	}
-	results, err := p.evaluate(ctx, in)
+	a, err := p.evaluate(ctx, p.evaluator, in)
 	if err != nil {
 		return Decision{}, err
 	}
-	if len(results) == 0 || len(results[0].Expressions) == 0 {
+	if !a.defined {
 		return Decision{}, p.fault(CodeUndefined, in, "policy %s comes to no decision", p)
 	}
-	d, ok := decision(results[0].Expressions[0].Value)
+	d, ok := decision(a.value)
 	if !ok {
 		return Decision{}, p.fault(CodeInvalidDecision, in, "policy %s returned something that is not a decision", p).
-			With("returned", results[0].Expressions[0].Value)
+			With("returned", a.value)
 	}
 	if err := p.accept(in, d); err != nil {
 		return Decision{}, err
@@ -60,31 +59,25 @@ func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
 	return d, nil
 }
 
-// evaluate runs the query under its deadline.
-func (p *Policy) evaluate(ctx context.Context, in Input) (rego.ResultSet, error) {
+// evaluate asks e under the deadline of a decision.
+func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input) (answer, error) {
 	ctx, stop := context.WithTimeout(ctx, EvalTimeout)
 	defer stop()
 	// A small policy would be done before anybody looks at ctx.
 	if err := ctx.Err(); err != nil {
-		return nil, p.interrupted(in, err)
+		return answer{}, p.interrupted(in, err)
 	}
-	// Given this, OPA needs no goroutine of its own for each evaluation.
-	cancel := topdown.NewCancel()
-	defer context.AfterFunc(ctx, cancel.Cancel)()
-
-	results, err := bounded(ctx, EvalTimeout, func() (rego.ResultSet, error) {
-		return p.query.Eval(ctx, rego.EvalParsedInput(in.value()), rego.EvalExternalCancel(cancel))
-	})
+	a, err := bounded(ctx, EvalTimeout, func() (answer, error) { return e.evaluate(ctx, in) })
 	if e, ok := errors.AsType[abandoned](err); ok {
-		return nil, p.interrupted(in, e.cause)
+		return answer{}, p.interrupted(in, e.cause)
 	}
 	switch {
 	case err == nil:
-		return results, nil
-	case topdown.IsCancel(err) && ctx.Err() != nil:
-		return nil, p.interrupted(in, ctx.Err())
+		return a, nil
+	case errors.Is(err, errInterrupted) && ctx.Err() != nil:
+		return answer{}, p.interrupted(in, ctx.Err())
 	default:
-		return nil, p.failed(in, err)
+		return answer{}, p.failed(in, err)
 	}
 }
 
@@ -132,6 +125,7 @@ func (p *Policy) failed(in Input, err error) error {
 	if e, ok := errors.AsType[*topdown.Error](err); ok {
 		problem = problemAt(e.Location, "%s", oneLine(e.Message))
 	}
+	problem = p.withSource(problem)
 	return p.fault(CodeFailed, in, "policy %s failed: %s", p, problem).With("problems", []Problem{problem})
 }
 

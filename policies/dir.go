@@ -38,7 +38,7 @@ func readDir(dir string) ([]module, error) {
 		if err != nil {
 			return err
 		}
-		modules = append(modules, module{name: filepath.Join(dir, filepath.FromSlash(name)), source: source})
+		modules = append(modules, module{name: filepath.Join(dir, filepath.FromSlash(name)), path: name, source: source})
 		return nil
 	})
 	return modules, err

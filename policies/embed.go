@@ -39,7 +39,30 @@ func IsReleaseRef(ref string) bool {
 }
 
 // loadReleased loads an embedded version.
-func loadReleased(ctx context.Context, ref string) (*Policy, error) {
+func (l Loader) loadReleased(ctx context.Context, ref string) (*Policy, error) {
+	sources, err := releasedSources(ref, isModule)
+	if err != nil {
+		return nil, err
+	}
+	modules := make([]module, len(sources))
+	for i, s := range sources {
+		modules[i] = module{name: ref + "/" + s.Name, path: s.Name, source: s.Text}
+	}
+	return l.build(ctx, ref, carried{modules: modules})
+}
+
+// TestSources returns the Rego tests of an embedded version, sorted by name. The
+// slice is the caller's.
+//
+// # Errors
+//
+// CodeUnknown: ref is not built in.
+func TestSources(ref string) ([]Source, error) {
+	return releasedSources(ref, func(name string) bool { return strings.HasSuffix(name, testSuffix) })
+}
+
+// releasedSources reads those files of an embedded version that are wanted.
+func releasedSources(ref string, wanted func(name string) bool) ([]Source, error) {
 	name, version, _ := strings.Cut(ref, "@")
 	dir := path.Join("routing", version)
 	entries, err := released.ReadDir(dir)
@@ -48,16 +71,16 @@ func loadReleased(ctx context.Context, ref string) (*Policy, error) {
 			With("policy", ref).
 			With("known", Versions())
 	}
-	var modules []module
+	var sources []Source
 	for _, e := range entries {
-		if !isModule(e.Name()) {
+		if !wanted(e.Name()) {
 			continue
 		}
-		source, err := released.ReadFile(path.Join(dir, e.Name()))
+		text, err := released.ReadFile(path.Join(dir, e.Name()))
 		if err != nil {
 			return nil, fault.New(CodeUnreadable, "read policy %s: %w", ref, err).With("policy", ref)
 		}
-		modules = append(modules, module{name: ref + "/" + e.Name(), source: string(source)})
+		sources = append(sources, Source{Name: e.Name(), Text: string(text)})
 	}
-	return build(ctx, ref, modules)
+	return sources, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+	"go.uber.org/goleak"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -98,7 +99,11 @@ func TestASmallPolicyIsValid(t *testing.T) {
 	}
 }
 
-// The host holds its own rules against every decision, whatever the policy.
+// computed is a decision that nobody sees before it is evaluated.
+func computed(value string) string { return "decision := _d\n\n_d := " + value }
+
+// The host holds its own rules against every decision, whatever the policy and
+// its engine.
 func TestDecideRefusesWhatNoPolicyMayDecide(t *testing.T) {
 	findings := input(1, 3, policies.Green, map[string]int{"fixer": 2})
 	red := input(1, 3, policies.Red, nil)
@@ -115,31 +120,33 @@ decision := {"next_action": "fixer", "reason": "a"} if input.max_rounds == 3`, c
 		{"undeclared", `decision := {"next_action": "elsewhere", "reason": "routed"}`, clean(), policies.CodeUndeclaredDestination},
 		{"commit with findings", commit, findings, policies.CodeUnsafeCommit},
 		{"commit over red", commit, red, policies.CodeUnsafeCommit},
-		{"text", `decision := "commit"`, clean(), policies.CodeInvalidDecision},
-		{"null", `decision := null`, clean(), policies.CodeInvalidDecision},
-		{"set", `decision contains "commit"`, clean(), policies.CodeInvalidDecision},
-		{"no reason", `decision := {"next_action": "stuck"}`, clean(), policies.CodeInvalidDecision},
-		{"extra field", `decision := {"next_action": "stuck", "reason": "a", "force": true}`, clean(), policies.CodeInvalidDecision},
-		{"wrong field", `decision := {"next_action": "stuck", "because": "a"}`, clean(), policies.CodeInvalidDecision},
-		{"action is a list", `decision := {"next_action": ["stuck"], "reason": "a"}`, clean(), policies.CodeInvalidDecision},
-		{"action is empty", `decision := {"next_action": "", "reason": "a"}`, clean(), policies.CodeInvalidDecision},
-		{"reason is a number", `decision := {"next_action": "stuck", "reason": 1}`, clean(), policies.CodeInvalidDecision},
-		{"reason is empty", `decision := {"next_action": "stuck", "reason": ""}`, clean(), policies.CodeInvalidDecision},
-		{"reason is a sentence", `decision := {"next_action": "stuck", "reason": "Not a name"}`, clean(), policies.CodeInvalidDecision},
-		{"reason begins with -", `decision := {"next_action": "stuck", "reason": "-a"}`, clean(), policies.CodeInvalidDecision},
-		{"reason is long", `decision := {"next_action": "stuck", "reason": "` + strings.Repeat("a", 65) + `"}`, clean(), policies.CodeInvalidDecision},
+		{"text", computed(`"commit"`), clean(), policies.CodeInvalidDecision},
+		{"null", computed(`null`), clean(), policies.CodeInvalidDecision},
+		{"set", computed(`{"next_action", "reason"}`), clean(), policies.CodeInvalidDecision},
+		{"no reason", computed(`{"next_action": "stuck"}`), clean(), policies.CodeInvalidDecision},
+		{"extra field", computed(`{"next_action": "stuck", "reason": "a", "force": true}`), clean(), policies.CodeInvalidDecision},
+		{"wrong field", computed(`{"next_action": "stuck", "because": "a"}`), clean(), policies.CodeInvalidDecision},
+		{"action is a list", computed(`{"next_action": ["stuck"], "reason": "a"}`), clean(), policies.CodeInvalidDecision},
+		{"action is empty", computed(`{"next_action": "", "reason": "a"}`), clean(), policies.CodeInvalidDecision},
+		{"reason is a number", computed(`{"next_action": "stuck", "reason": 1}`), clean(), policies.CodeInvalidDecision},
+		{"reason is empty", computed(`{"next_action": "stuck", "reason": ""}`), clean(), policies.CodeInvalidDecision},
+		{"reason is a sentence", computed(`{"next_action": "stuck", "reason": "Not a name"}`), clean(), policies.CodeInvalidDecision},
+		{"reason begins with -", computed(`{"next_action": "stuck", "reason": "-a"}`), clean(), policies.CodeInvalidDecision},
+		{"reason is long", computed(`{"next_action": "stuck", "reason": "` + strings.Repeat("a", 65) + `"}`), clean(), policies.CodeInvalidDecision},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d, err := deciding(t, tc.decision).Decide(t.Context(), tc.in)
-			f := wantCode(t, err, tc.want)
-			if d != (policies.Decision{}) {
-				t.Errorf("a decision came with the error: %+v", d)
-			}
-			if f.Details["policy"] != "routing@0.1.0" || f.Details["digest"] == "" || f.Details["input"] == nil {
-				t.Errorf("the details do not say which policy and input: %v", f.Details)
-			}
-			if !errors.Is(err, &fault.Error{Code: tc.want}) {
-				t.Error("errors.Is does not find the code")
+			for _, p := range onBothEngines(t, tc.decision) {
+				d, err := p.Decide(t.Context(), tc.in)
+				f := wantCode(t, err, tc.want)
+				if d != (policies.Decision{}) {
+					t.Errorf("%s: a decision came with the error: %+v", p.Engine(), d)
+				}
+				if f.Details["policy"] != "routing@0.1.0" || f.Details["digest"] == "" || f.Details["input"] == nil {
+					t.Errorf("%s: the details do not say which policy and input: %v", p.Engine(), f.Details)
+				}
+				if !errors.Is(err, &fault.Error{Code: tc.want}) {
+					t.Errorf("%s: errors.Is does not find the code", p.Engine())
+				}
 			}
 		})
 	}
@@ -161,30 +168,39 @@ const endless = `decision := {"next_action": "stuck", "reason": "routed"} if {
 }`
 
 func TestDecideStopsAPolicyThatRunsTooLong(t *testing.T) {
-	p := deciding(t, endless)
+	for _, p := range onBothEngines(t, endless) {
+		t.Run(string(p.Engine()), func(t *testing.T) {
+			// It does not go on unseen: a process that lives long would fill up with it.
+			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 
-	t.Run("at its own limit", func(t *testing.T) {
-		_, err := p.Decide(t.Context(), clean())
-		wantCode(t, err, policies.CodeTimeout)
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%v does not say that a deadline passed", err)
-		}
-	})
-	t.Run("at the caller's deadline", func(t *testing.T) {
-		ctx, stop := context.WithTimeout(t.Context(), 5*time.Millisecond)
-		defer stop()
-		_, err := p.Decide(ctx, clean())
-		wantCode(t, err, policies.CodeTimeout)
-	})
-	t.Run("when the caller gives up", func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		time.AfterFunc(5*time.Millisecond, stop)
-		_, err := p.Decide(ctx, clean())
-		wantCode(t, err, policies.CodeFailed)
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%v does not say that it was cancelled", err)
-		}
-	})
+			t.Run("at its own limit", func(t *testing.T) {
+				begun := time.Now()
+				_, err := p.Decide(t.Context(), clean())
+				wantCode(t, err, policies.CodeTimeout)
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%v does not say that a deadline passed", err)
+				}
+				if took := time.Since(begun); took > policies.EvalTimeout+5*time.Second {
+					t.Errorf("it took %v", took)
+				}
+			})
+			t.Run("at the caller's deadline", func(t *testing.T) {
+				ctx, stop := context.WithTimeout(t.Context(), 5*time.Millisecond)
+				defer stop()
+				_, err := p.Decide(ctx, clean())
+				wantCode(t, err, policies.CodeTimeout)
+			})
+			t.Run("when the caller gives up", func(t *testing.T) {
+				ctx, stop := context.WithCancel(t.Context())
+				time.AfterFunc(5*time.Millisecond, stop)
+				_, err := p.Decide(ctx, clean())
+				wantCode(t, err, policies.CodeFailed)
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("%v does not say that it was cancelled", err)
+				}
+			})
+		})
+	}
 }
 
 func TestDecideDoesNotBeginWhenItIsTooLate(t *testing.T) {

@@ -34,7 +34,8 @@ type Input struct {
 	// FindingCount is the number of open findings: the sum of Routes.
 	FindingCount int `json:"finding_count"`
 	// Routes is the number of findings for each destination. Destinations
-	// without findings may be left out.
+	// without findings may be left out, and a policy never sees them: it must not
+	// make a difference how a caller says that there are none.
 	Routes map[string]int `json:"routes"`
 	Verify Verify         `json:"verify"`
 
@@ -148,7 +149,9 @@ func (in Input) checkPast(wrong refusal) error {
 func (in Input) value() ast.Value {
 	routes := ast.NewObject()
 	for name, n := range in.Routes {
-		routes.Insert(ast.StringTerm(name), ast.IntNumberTerm(n))
+		if n > 0 {
+			routes.Insert(ast.StringTerm(name), ast.IntNumberTerm(n))
+		}
 	}
 	return ast.NewObject(
 		ast.Item(ast.StringTerm("round"), ast.IntNumberTerm(in.Round)),

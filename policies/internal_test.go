@@ -36,8 +36,8 @@ func TestLockFormat(t *testing.T) {
 	digest := digestPrefix + strings.Repeat("0a", 32)
 	good := "# header\n\nrouting@1.9.0 " + digest + "\nrouting@1.10.0 " + digest + "\n"
 	want := map[string]string{"routing@1.9.0": digest, "routing@1.10.0": digest}
-	if got, err := parseLock(good); err != nil || !maps.Equal(got, want) {
-		t.Errorf("parseLock = %v, %v", got, err)
+	if got, err := ParseLock(good); err != nil || !maps.Equal(got, want) {
+		t.Errorf("ParseLock = %v, %v", got, err)
 	}
 	for name, text := range map[string]string{
 		"no digest":       "routing@1.0.0\n",
@@ -53,7 +53,7 @@ func TestLockFormat(t *testing.T) {
 		"unsorted":        "routing@1.10.0 " + digest + "\nrouting@1.9.0 " + digest + "\n",
 		"names unsorted":  "routing@1.0.0 " + digest + "\nother@2.0.0 " + digest + "\n",
 	} {
-		if _, err := parseLock(text); fault.CodeOf(err) != CodeLockInvalid {
+		if _, err := ParseLock(text); fault.CodeOf(err) != CodeLockInvalid {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/policies/bundle"
 )
 
 // The limits of a policy that is not built in. A policy is a page or two of
@@ -38,8 +39,8 @@ const (
 //
 // Files named *_test.rego are left out. Nothing outside a directory is read: a
 // symbolic link that leads out of it is an error. A bundle may not carry data,
-// because the policy's digest is over its Rego alone; its signatures are not
-// checked, because the digest says what was loaded.
+// because the policy's digest is over its Rego alone. Signatures are not checked;
+// a Loader does that.
 //
 // Loading takes a millisecond for a policy of a page, at most LoadTimeout for any
 // other, and ends with ctx.
@@ -51,50 +52,109 @@ const (
 //   - CodeUnreadable: the path cannot be read, or ctx is done.
 //   - CodeInvalid: what is there is not a policy, or too large to be one.
 //   - CodeTimeout: it cannot be compiled within LoadTimeout.
-func Load(ctx context.Context, ref string) (*Policy, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fault.New(CodeUnreadable, "load policy %s: %w", ref, err).With("policy", ref)
-	}
+func Load(ctx context.Context, ref string) (*Policy, error) { return Loader{}.Load(ctx, ref) }
+
+// Loader says how policies are loaded. The zero value interprets them and
+// checks no signature.
+type Loader struct {
+	// Engine is what evaluates the policy; "" is EngineRego.
+	Engine Engine
+	// Trust holds the keys that a bundle must be signed with. nil asks for no
+	// signature.
+	Trust *bundle.Trust
+}
+
+// Load is the function Load with the loader's engine and trust. With a Trust, a
+// bundle must be signed by one of its keys, and a directory is refused: nobody
+// can have signed it. The embedded versions are part of the program and need no
+// signature.
+//
+// # Errors
+//
+// Those of the function Load, and
+//
+//   - CodeInvalidInput: there is no such engine.
+//   - CodeUnsigned and its neighbours: the bundle is not signed as Trust asks.
+func (l Loader) Load(ctx context.Context, ref string) (*Policy, error) {
 	if IsReleaseRef(ref) {
-		return loadReleased(ctx, ref)
+		if err := l.ready(ctx, ref); err != nil {
+			return nil, err
+		}
+		return l.loadReleased(ctx, ref)
 	}
-	p, err := bounded(ctx, LoadTimeout, func() (*Policy, error) {
-		modules, err := readPath(ref)
+	return l.bounded(ctx, ref, func() (carried, error) { return l.readPath(ref) })
+}
+
+// ready refuses to begin what cannot be done.
+func (l Loader) ready(ctx context.Context, ref string) error {
+	if l.Engine != "" && l.Engine != EngineRego && l.Engine != EngineWasm {
+		return fault.New(CodeInvalidInput, "load policy %s: there is no engine %q", ref, l.Engine).
+			With("field", "engine").
+			With("value", l.Engine)
+	}
+	if err := ctx.Err(); err != nil {
+		return fault.New(CodeUnreadable, "load policy %s: %w", ref, err).With("policy", ref)
+	}
+	return nil
+}
+
+// bounded reads and builds a policy within LoadTimeout.
+func (l Loader) bounded(ctx context.Context, ref string, read func() (carried, error)) (*Policy, error) {
+	if err := l.ready(ctx, ref); err != nil {
+		return nil, err
+	}
+	return inTime(ctx, ref, func() (*Policy, error) {
+		c, err := read()
 		if err != nil {
 			return nil, err
 		}
-		return build(ctx, ref, modules)
+		return l.build(ctx, ref, c)
 	})
+}
+
+// inTime does a part of loading within LoadTimeout.
+func inTime[T any](ctx context.Context, ref string, work func() (T, error)) (T, error) {
+	value, err := bounded(ctx, LoadTimeout, work)
 	if e, ok := errors.AsType[abandoned](err); ok {
-		return nil, fault.New(CodeTimeout, "loading policy %s ran over its time: %w", ref, e.cause).
+		return value, fault.New(CodeTimeout, "loading policy %s ran over its time: %w", ref, e.cause).
 			With("policy", ref).With("timeout_ms", LoadTimeout.Milliseconds())
 	}
 	if e, ok := errors.AsType[panicked](err); ok {
-		return nil, invalid(ref, Problem{Message: oneLine(e.Error())})
+		return value, invalid(ref, Problem{Message: oneLine(e.Error())})
 	}
-	return p, err
+	return value, err
 }
 
-// readPath reads the modules of a directory or a bundle.
-func readPath(ref string) ([]module, error) {
+// carried is what a carrier holds: the modules, and what it says of them.
+type carried struct {
+	modules  []module
+	revision string // in a bundle's manifest
+	signer   string // id of the key that signed a bundle
+}
+
+// readPath reads a directory or a bundle.
+func (l Loader) readPath(ref string) (carried, error) {
 	f, err := os.OpenFile(ref, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a named pipe must not wait
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, notFound(ref)
+		return carried{}, notFound(ref)
 	}
 	if err != nil {
-		return nil, unreadable(ref, err)
+		return carried{}, unreadable(ref, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return nil, unreadable(ref, err)
+		return carried{}, unreadable(ref, err)
+	case info.IsDir() && l.Trust != nil:
+		return carried{}, fault.New(CodeUnsigned, "policy %s is a directory, which nobody can have signed", ref).With("policy", ref)
 	case info.IsDir():
-		return readDir(ref)
+		modules, err := readDir(ref)
+		return carried{modules: modules}, err
 	case info.Mode().IsRegular():
-		return readBundle(ref, f)
+		return l.readBundle(ref, f)
 	default:
-		return nil, unreadable(ref, errors.New("neither a directory nor a file"))
+		return carried{}, unreadable(ref, errors.New("neither a directory nor a file"))
 	}
 }
 
@@ -118,5 +178,8 @@ func tooLarge(ref, file, format string, args ...any) *fault.Error {
 
 // isModule says that a file is part of a policy.
 func isModule(name string) bool {
-	return strings.HasSuffix(name, ".rego") && !strings.HasSuffix(name, "_test.rego")
+	return strings.HasSuffix(name, ".rego") && !strings.HasSuffix(name, testSuffix)
 }
+
+// testSuffix ends the names of the files with a policy's tests.
+const testSuffix = "_test.rego"

@@ -8,8 +8,8 @@ import (
 	"github.com/switchyard-dev/switchyard/host/fault"
 )
 
-// lockFile is the lock's name, in the project and among the embedded files.
-const lockFile = "versions.lock"
+// LockFile is the lock's name, beside the folder of the versions.
+const LockFile = "versions.lock"
 
 // VerifyLock holds the embedded policies against versions.lock: each of them
 // must be there under its real digest, and nothing else. It guards the promise
@@ -22,11 +22,11 @@ const lockFile = "versions.lock"
 //     reference, and the digests want (the lock's) and got, "" for none.
 //   - The errors of Load.
 func VerifyLock(ctx context.Context) error {
-	text, err := released.ReadFile(lockFile)
+	text, err := released.ReadFile(LockFile)
 	if err != nil {
-		return fault.New(CodeLockInvalid, "read %s: %w", lockFile, err)
+		return fault.New(CodeLockInvalid, "read %s: %w", LockFile, err)
 	}
-	locked, err := parseLock(string(text))
+	locked, err := ParseLock(string(text))
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func compareLock(locked, actual map[string]string) error {
 	slices.Sort(refs) // so that the same mistake reads the same every time
 	for _, ref := range refs {
 		if want, got := locked[ref], actual[ref]; want != got {
-			return fault.New(CodeLockMismatch, "policy %s is not what %s says", ref, lockFile).
+			return fault.New(CodeLockMismatch, "policy %s is not what %s says", ref, LockFile).
 				With("policy", ref).
 				With("want", want).
 				With("got", got)
@@ -65,10 +65,15 @@ func compareLock(locked, actual map[string]string) error {
 	return nil
 }
 
-// parseLock reads lines of a reference, a space and a digest. Lines that are
+// ParseLock reads a lock: lines of a reference, a space and a digest. Lines that are
 // empty or begin with # are skipped. References are sorted and unique, so that
-// two branches that add a version conflict where they should.
-func parseLock(text string) (map[string]string, error) {
+// two branches that add a version conflict where they should. The map is the
+// caller's.
+//
+// # Errors
+//
+// CodeLockInvalid, with the line from 1.
+func ParseLock(text string) (map[string]string, error) {
 	locked := make(map[string]string)
 	last, number := "", 0
 	for line := range strings.Lines(text) {
@@ -81,9 +86,9 @@ func parseLock(text string) (map[string]string, error) {
 		name, version, _ := strings.Cut(ref, "@")
 		switch {
 		case !isName(name) || !isVersion(version) || !isDigest(digest):
-			return nil, fault.New(CodeLockInvalid, "%s:%d: want NAME@VERSION sha256:HEX", lockFile, number).With("line", number)
+			return nil, fault.New(CodeLockInvalid, "%s:%d: want NAME@VERSION sha256:HEX", LockFile, number).With("line", number)
 		case last != "" && compareRefs(last, ref) >= 0:
-			return nil, fault.New(CodeLockInvalid, "%s:%d: %s must come before %s", lockFile, number, ref, last).With("line", number)
+			return nil, fault.New(CodeLockInvalid, "%s:%d: %s must come before %s", LockFile, number, ref, last).With("line", number)
 		}
 		locked[ref], last = digest, ref
 	}

@@ -39,7 +39,7 @@ func (r *reader) readMetadata(modules []module, parsed map[string]*ast.Module) {
 	}
 
 	a := found[0]
-	if strings.TrimSpace(a.Title) == "" {
+	if r.title = oneLine(a.Title); r.title == "" {
 		r.problem(a.Loc(), "METADATA needs a title")
 	}
 	version, ok := a.Custom["version"].(string)

@@ -18,8 +18,9 @@ package policies
 import (
 	"maps"
 	"slices"
+	"sync"
 
-	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/ast"
 )
 
 // Default is the newest embedded policy, for callers that name none.
@@ -67,18 +68,44 @@ type Identity struct {
 	Digest string `json:"digest"`
 	// ADR names the decision record that the package's METADATA points to.
 	ADR string `json:"adr"`
+	// Revision is what the manifest of its bundle calls it, "" elsewhere.
+	Revision string `json:"revision,omitzero"`
 }
 
 // Policy is a loaded policy, ready to decide. The zero value is not usable; get
 // one from Load. It is safe for concurrent use.
 type Policy struct {
+	ref      string // what it was loaded as, for errors
 	identity Identity
+	title    string
+	signer   string
+	engine   Engine
 	tables   tables
-	query    rego.PreparedEvalQuery
+
+	// modules and parsed are in step, by name. They and the compiler are only read.
+	modules  []module
+	parsed   map[string]*ast.Module
+	compiler *ast.Compiler
+
+	evaluator evaluator
+
+	late       sync.Mutex // guards what is only made when it is asked for
+	ladder     *Ladder
+	thresholds *Thresholds
 }
 
 // Identity says which policy this is.
 func (p *Policy) Identity() Identity { return p.identity }
+
+// Title is the title in the METADATA of the policy's package.
+func (p *Policy) Title() string { return p.title }
+
+// Engine says what evaluates the policy.
+func (p *Policy) Engine() Engine { return p.engine }
+
+// Signer is the id of the key that signed the policy's bundle, "" where no
+// signature was checked.
+func (p *Policy) Signer() string { return p.signer }
 
 // Route returns the destination of a finding's category. A category that the
 // policy does not know goes to Stuck, with known false.

@@ -16,10 +16,15 @@ type Problem struct {
 	// File is the module's path as the user knows it, or "" where the problem
 	// belongs to no single file.
 	File string `json:"file,omitzero"`
-	// Row and Col count from 1, in lines and bytes; 0 means unknown.
+	// Row and Col count from 1, in lines and characters, of which a tab is one; 0
+	// means unknown.
 	Row     int    `json:"row,omitzero"`
 	Col     int    `json:"col,omitzero"`
 	Message string `json:"message"`
+	// Source is the line at Row as it is written, tabs included, so that a caret can
+	// be put under Col. It is "" where the line is not known, or Col lies behind the
+	// part of a long line that is kept.
+	Source string `json:"source,omitzero"`
 }
 
 // String renders p as compilers do: file:row:col: message.
@@ -54,10 +59,17 @@ func invalid(ref string, problems ...Problem) *fault.Error {
 		With("problems", problems)
 }
 
-// invalidRego is CodeInvalid for what OPA's parser and compiler say.
-func invalidRego(ref string, err error) *fault.Error {
-	return invalid(ref, regoProblems(err)...)
+// invalid is CodeInvalid for problems in p's modules.
+func (p *Policy) invalid(problems ...Problem) *fault.Error {
+	for i := range problems {
+		problems[i] = p.withSource(problems[i])
+	}
+	return invalid(p.ref, problems...)
 }
+
+// invalidRego is CodeInvalid for what OPA's parser and compiler say of p's
+// modules.
+func (p *Policy) invalidRego(err error) *fault.Error { return p.invalid(regoProblems(err)...) }
 
 // regoProblems takes an error of OPA's apart. There is always at least one.
 func regoProblems(err error) []Problem {
@@ -84,3 +96,6 @@ func explain(message string) string {
 
 // oneLine folds all white space, so that a message fits on one line.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// invalidRego is CodeInvalid for what OPA says of a policy that is not built yet.
+func invalidRego(ref string, err error) *fault.Error { return invalid(ref, regoProblems(err)...) }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -87,8 +88,8 @@ func (a *app) printError(err error, args []string) {
 	if plugin := pluginOf(f); plugin != "" {
 		fmt.Fprintf(a.err, "plugin: %s\n", clean(plugin))
 	}
-	for _, p := range problems(f.Details) {
-		fmt.Fprintf(a.err, "  %s\n", clean(p))
+	for _, line := range problems(f.Details) {
+		fmt.Fprintf(a.err, "  %s\n", line)
 	}
 	if hint != "" {
 		fmt.Fprintf(a.err, "hint: %s\n", clean(hint))
@@ -113,21 +114,37 @@ const maxProblems = 10
 // problems lists in words what an error's details list under that name, where
 // the message alone does not say it.
 func problems(details map[string]any) []string {
-	var words []string
+	var lines []string
+	count := 0
 	switch list := details["problems"].(type) {
 	case []policies.Problem:
-		for _, p := range list[min(1, len(list)):] { // The message has the first.
-			words = append(words, p.String())
+		count = len(list)
+		for i, p := range list[:min(count, maxProblems)] {
+			if i > 0 { // The message has the first.
+				lines = append(lines, clean(p.String()))
+			}
+			lines = append(lines, pointed(p)...)
 		}
 	case []ledger.Problem:
-		for _, p := range list {
-			words = append(words, p.String())
+		count = len(list)
+		for _, p := range list[:min(count, maxProblems)] {
+			lines = append(lines, clean(p.String()))
 		}
 	}
-	if n := len(words); n > maxProblems {
-		words = append(words[:maxProblems], fmt.Sprintf("and %d more", n-maxProblems))
+	if count > maxProblems {
+		lines = append(lines, fmt.Sprintf("and %d more", count-maxProblems))
 	}
-	return words
+	return lines
+}
+
+// pointed shows the line of a policy that a problem is in, and a caret below it.
+func pointed(p policies.Problem) []string {
+	if p.Source == "" || p.Col < 1 || p.Col > len(p.Source)+1 {
+		return nil
+	}
+	before := strings.ReplaceAll(p.Source[:p.Col-1], "\t", "    ")
+	line := clean(strings.ReplaceAll(p.Source, "\t", "    "))
+	return []string{"  | " + line, "  | " + strings.Repeat(" ", utf8.RuneCountInString(clean(before))) + "^"}
 }
 
 // errorJSON is the shape of every error (design section 6).

@@ -1,0 +1,137 @@
+package bundle
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"strings"
+)
+
+// errTooLong stops unpacking at Limits.Unpacked.
+var errTooLong = errors.New("unpacked, it is larger than the limit")
+
+// unpack takes an archive apart in memory. An archive has one reading or none: it
+// is one gzip stream with one tar file in it, nothing follows either, and no two
+// entries share a name.
+func unpack(packed []byte, l Limits) ([]File, error) {
+	if int64(len(packed)) > l.Packed {
+		return nil, malformed("it is larger than %d bytes", l.Packed)
+	}
+	stream := bytes.NewReader(packed) // read byte by byte, so gzip takes no more than is its own
+	unzipped, err := gzip.NewReader(stream)
+	if err != nil {
+		return nil, unreadable(err, l)
+	}
+	unzipped.Multistream(false)
+	limited := &limitedReader{r: unzipped, left: l.Unpacked}
+
+	files, err := untar(limited, l)
+	if err != nil {
+		return nil, err
+	}
+	if err := wantZeros(limited); err != nil {
+		return nil, unreadable(err, l)
+	}
+	if stream.Len() > 0 {
+		return nil, malformed("%d bytes follow its end", stream.Len())
+	}
+	return files, nil
+}
+
+// untar reads the files of a tar file.
+func untar(r io.Reader, l Limits) ([]File, error) {
+	archive := tar.NewReader(r)
+	names := make(nameSet)
+	var files []File
+	for entries := 1; ; entries++ {
+		header, err := archive.Next()
+		switch {
+		case err == io.EOF:
+			return files, nil
+		case err != nil && !errors.Is(err, tar.ErrInsecurePath): // names are judged below
+			return nil, unreadable(err, l)
+		case entries > l.Entries:
+			return nil, malformed("it holds more than %d files", l.Entries)
+		}
+		name, err := entryName(header)
+		if err != nil {
+			return nil, err
+		}
+		if header.Typeflag == tar.TypeDir {
+			continue
+		}
+		if err := names.add(name); err != nil {
+			return nil, err
+		}
+		if isRego(name) && header.Size > l.Module {
+			return nil, malformedFile(header.Name, "it is larger than %d bytes", l.Module)
+		}
+		data, err := io.ReadAll(archive)
+		if err != nil {
+			return nil, unreadable(err, l)
+		}
+		files = append(files, File{Name: name, Data: data})
+	}
+}
+
+// entryName is the name of an entry within the bundle. It refuses what is neither
+// a file nor a folder: links lead elsewhere, and the holes of a sparse file take
+// room that the archive does not hold.
+func entryName(header *tar.Header) (string, error) {
+	switch header.Typeflag {
+	case tar.TypeReg, tar.TypeDir:
+	case tar.TypeSymlink, tar.TypeLink:
+		return "", malformedFile(header.Name, "it is a link")
+	case tar.TypeGNUSparse:
+		return "", malformedFile(header.Name, "it is a sparse file")
+	default:
+		return "", malformedFile(header.Name, "it is neither a file nor a folder")
+	}
+	for key := range header.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return "", malformedFile(header.Name, "it is a sparse file")
+		}
+	}
+	return localName(header.Name, header.Typeflag == tar.TypeDir)
+}
+
+// wantZeros reads to the end. Behind a tar file's end there is padding; whatever
+// else were there, nobody would have checked.
+func wantZeros(r io.Reader) error {
+	rest, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	if len(bytes.Trim(rest, "\x00")) > 0 {
+		return errors.New("more follows the end of the archive")
+	}
+	return nil
+}
+
+// unreadable says why an archive could not be read.
+func unreadable(err error, l Limits) error {
+	if errors.Is(err, errTooLong) {
+		return malformed("unpacked, it is larger than %d bytes", l.Unpacked)
+	}
+	return malformed("it is not a bundle: %w", err)
+}
+
+// limitedReader fails with errTooLong behind its limit, where io.LimitReader would
+// pretend that the data ends.
+type limitedReader struct {
+	r    io.Reader
+	left int64
+}
+
+func (l *limitedReader) Read(p []byte) (int, error) {
+	if int64(len(p)) > l.left+1 {
+		p = p[:l.left+1]
+	}
+	n, err := l.r.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, errTooLong
+	}
+	return n, err
+}

@@ -1,0 +1,33 @@
+package bundle
+
+import (
+	"path"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/open-policy-agent/opa/v1/bundle"
+)
+
+// checkLayout refuses files by whose names OPA would take the bundle for another
+// one than it seems, and documents that two parsers could read differently. It has
+// to come before the signature is verified: OPA's digest of a document is over its
+// meaning, and must be over the meaning that is used.
+func checkLayout(files []File) error {
+	for _, f := range files {
+		switch {
+		case path.Base(f.Name) == patchName:
+			return malformedFile(f.Name, "it is part of a delta bundle, and a policy has to be whole")
+		case isSignatures(f.Name) && f.Name != signaturesName:
+			return malformedFile(f.Name, "the signatures belong into the bundle's topmost folder")
+		case isManifest(f.Name) && f.Name != manifestName && f.Name != manifestProtoName:
+			return malformedFile(f.Name, "OPA would take it for the manifest, which is the file %s in the topmost folder", manifestName)
+		case bundle.IsYAMLDataFile(f.Name):
+			return malformedFile(f.Name, "data in YAML is not read")
+		}
+		// A document that is strictly JSON, with no name twice and nothing behind it, is
+		// the same to every parser.
+		if (f.Name == manifestName || isData(f.Name)) && !jsontext.Value(f.Data).IsValid() {
+			return malformedFile(f.Name, "it is not one JSON value without duplicate names")
+		}
+	}
+	return nil
+}

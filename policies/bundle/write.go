@@ -1,0 +1,135 @@
+package bundle
+
+import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"io"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/open-policy-agent/opa/v1/bundle"
+)
+
+// Draft is a bundle that is to be written.
+type Draft struct {
+	// Files are the modules, and whatever else is to be in the bundle. The manifest,
+	// the signature and policy.wasm come from the fields below.
+	Files []File
+	// Revision names this bundle, as Contents.Revision; "" leaves it unnamed.
+	Revision string
+	// Roots are the paths that the bundle's packages keep to, as in
+	// "switchyard/routing". There is at least one, and none holds another.
+	Roots []string
+	// Wasm is the policy compiled to WebAssembly, empty for none. The bundle has it as
+	// policy.wasm.
+	Wasm []byte
+	// Entrypoint is the path of the rule that Wasm answers, as in
+	// "switchyard/routing/decision", and "" without Wasm.
+	Entrypoint string
+	// Sign says how to sign the bundle; nil leaves it unsigned.
+	Sign *Signing
+}
+
+// Write writes the bundle to w in one piece. Order of files, times, owners and modes
+// are fixed, so equal drafts give equal bytes; only a signature by one of the PS
+// algorithms differs each time. A Draft that Read would not accept is not written.
+//
+// # Errors
+//
+//   - CodeInvalid: the draft makes no bundle.
+//   - CodeKeyInvalid: the key cannot sign.
+//   - Any error of w's.
+func (d Draft) Write(w io.Writer) error {
+	files, err := d.files()
+	if err != nil {
+		return err
+	}
+	if d.Sign != nil {
+		signature, err := d.Sign.sign(files)
+		if err != nil {
+			return err
+		}
+		files = append(files, signature)
+	}
+	packed, err := pack(files)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(packed)
+	return err
+}
+
+// files are all files but the signature, sorted by name.
+func (d Draft) files() ([]File, error) {
+	files := slices.Clone(d.Files)
+	names := make(nameSet)
+	for _, f := range files {
+		if err := checkName(f.Name, f.Name, false); err != nil {
+			return nil, err
+		}
+		if isManifest(f.Name) || isSignatures(f.Name) || f.Name == wasmName {
+			return nil, malformedFile(f.Name, "a draft states it in another way than as a file")
+		}
+		if err := names.add(f.Name); err != nil {
+			return nil, err
+		}
+	}
+	if (len(d.Wasm) == 0) != (d.Entrypoint == "") || len(d.Roots) == 0 {
+		return nil, malformed("a draft needs roots, and an entrypoint exactly where it has Wasm")
+	}
+	if len(d.Wasm) > 0 {
+		files = append(files, File{Name: wasmName, Data: d.Wasm})
+	}
+	manifest, err := d.manifest()
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, manifest)
+	slices.SortFunc(files, func(a, b File) int { return cmp.Compare(a.Name, b.Name) })
+	if err := checkLayout(files); err != nil {
+		return nil, err
+	}
+	_, err = interpret(files)
+	return files, err
+}
+
+// manifest is the bundle's manifest.
+func (d Draft) manifest() (File, error) {
+	version := regoVersion
+	roots := slices.Clone(d.Roots)
+	slices.Sort(roots)
+	m := bundle.Manifest{Revision: d.Revision, Roots: &roots, RegoVersion: &version}
+	if len(d.Wasm) > 0 {
+		m.WasmResolvers = []bundle.WasmResolver{{Entrypoint: d.Entrypoint, Module: "/" + wasmName}}
+	}
+	data, err := json.Marshal(m, json.Deterministic(true))
+	if err != nil {
+		return File{}, malformedFile(manifestName, "it cannot be written: %v", err)
+	}
+	return File{Name: manifestName, Data: append(data, '\n')}, nil
+}
+
+// pack makes the archive. Names begin with a slash, as in those that OPA makes: its
+// manifest refers to policy.wasm like that.
+func pack(files []File) ([]byte, error) {
+	var packed bytes.Buffer
+	zipped := gzip.NewWriter(&packed)
+	archive := tar.NewWriter(zipped)
+	for _, f := range files {
+		err := archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "/" + f.Name, Size: int64(len(f.Data)), Mode: 0o644})
+		if err == nil {
+			_, err = archive.Write(f.Data)
+		}
+		if err != nil {
+			return nil, malformedFile(f.Name, "it cannot be packed: %v", err)
+		}
+	}
+	for _, c := range []io.Closer{archive, zipped} {
+		if err := c.Close(); err != nil {
+			return nil, malformed("it cannot be packed: %w", err)
+		}
+	}
+	return packed.Bytes(), nil
+}
