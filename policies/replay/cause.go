@@ -1,0 +1,125 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// CauseKind names a kind of Cause.
+type CauseKind string
+
+// The kinds of causes.
+const (
+	// CauseRerouted: both policies know the category and send it elsewhere.
+	CauseRerouted CauseKind = "rerouted"
+	// CauseKnown: the category is new to the candidate's table.
+	CauseKnown CauseKind = "category-known"
+	// CauseUnknown: the category is gone from the candidate's table.
+	CauseUnknown CauseKind = "category-unknown"
+	// CauseRules: with the findings where they were sent, the candidate decides
+	// otherwise too: its rules or its precedence are others.
+	CauseRules CauseKind = "rules"
+)
+
+// Cause is one difference between the policies that a flip goes back to. A flip has
+// at least one.
+type Cause struct {
+	Kind CauseKind `json:"kind"`
+	// Category is the one that goes elsewhere, with so many Findings in the round,
+	// From one destination To another. They are empty for CauseRules.
+	Category string `json:"category,omitzero"`
+	Findings int    `json:"findings,omitzero"`
+	From     string `json:"from,omitzero"`
+	To       string `json:"to,omitzero"`
+	// Was and Now are the rules that decided, for CauseRules, where they are known:
+	// the recorded policy may be lost, and the candidate may come to no decision.
+	Was *policies.Place `json:"was,omitzero"`
+	Now *policies.Place `json:"now,omitzero"`
+}
+
+// String says it in words.
+func (c Cause) String() string {
+	switch c.Kind {
+	case CauseRerouted:
+		return fmt.Sprintf("%s goes to %s, not to %s", c.Category, c.To, c.From)
+	case CauseKnown:
+		return fmt.Sprintf("%s is known now, and goes to %s", c.Category, c.To)
+	case CauseUnknown:
+		return fmt.Sprintf("%s is not known any more", c.Category)
+	}
+	switch {
+	case c.Was != nil && c.Now != nil:
+		return fmt.Sprintf("%s decides, not %s", at(*c.Now), at(*c.Was))
+	case c.Now != nil:
+		return at(*c.Now) + " decides"
+	default:
+		return "the rules are others"
+	}
+}
+
+// at is where a rule stands.
+func at(p policies.Place) string { return fmt.Sprintf("%s:%d", p.File, p.Row) }
+
+// causes says why a round flips.
+func (y *Replay) causes(ctx context.Context, r Recorded, now Outcome) ([]Cause, error) {
+	causes := y.rerouted(r)
+	// The same rules over the routes as they were: do they decide as they did?
+	was, err := y.decider.decide(ctx, r.Input)
+	if err != nil || was.Decision.NextAction == r.Decision.NextAction {
+		return causes, err
+	}
+	c := Cause{Kind: CauseRules}
+	if c.Now, err = rule(ctx, y.decider.policy, now.Input); err != nil {
+		return nil, err
+	}
+	if y.find != nil {
+		before, err := y.find(ctx, r.Policy.Digest)
+		if err != nil {
+			return nil, err
+		}
+		if before != nil {
+			if c.Was, err = rule(ctx, before, r.Input); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return append(causes, c), nil
+}
+
+// rerouted are the categories of a round that the candidate sends elsewhere.
+func (y *Replay) rerouted(r Recorded) []Cause {
+	var causes []Cause
+	for _, c := range r.Categories {
+		to, known := y.decider.policy.Route(c.Name)
+		kind := CauseRerouted
+		switch {
+		case to == c.Route && known == !c.Unknown:
+			continue
+		case c.Unknown && known:
+			kind = CauseKnown
+		case !c.Unknown && !known:
+			kind = CauseUnknown
+		}
+		causes = append(causes, Cause{Kind: kind, Category: c.Name, Findings: c.Count, From: c.Route, To: to})
+	}
+	return causes
+}
+
+// rule is the one that decides an input, nil where none does.
+func rule(ctx context.Context, p *policies.Policy, in policies.Input) (*policies.Place, error) {
+	ladder, err := p.Ladder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	held, err := ladder.Climb(ctx, in)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil || len(held) == 0 {
+		return nil, nil // It comes to no decision, as the flip says.
+	}
+	place := ladder.Rungs()[held[0].Rung].Place
+	return &place, nil
+}

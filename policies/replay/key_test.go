@@ -1,0 +1,35 @@
+package replay
+
+import (
+	"reflect"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// TestKeysTellInputsApart: two inputs share what is remembered exactly where they are
+// equal.
+func TestKeysTellInputsApart(t *testing.T) {
+	small := rapid.IntRange(-1, 1)
+	inputs := rapid.Custom(func(t *rapid.T) policies.Input {
+		return policies.Input{
+			Round: small.Draw(t, "round"), MaxRounds: small.Draw(t, "max_rounds"), FindingCount: small.Draw(t, "finding_count"),
+			Routes:   rapid.MapOfN(rapid.SampledFrom([]string{"", "a", "aa", "\x01a", "a\x02"}), small, 0, 3).Draw(t, "routes"),
+			Verify:   policies.Verify(rapid.SampledFrom([]string{"green", "red", "re"}).Draw(t, "verify")),
+			NewCount: small.Draw(t, "new_count"), RepeatCount: small.Draw(t, "repeat_count"), ReopenedCount: small.Draw(t, "reopened_count"),
+			ResolvedCount: small.Draw(t, "resolved_count"), NoProgress: rapid.Bool().Draw(t, "no_progress"), StalledRounds: small.Draw(t, "stalled_rounds"),
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := inputs.Draw(t, "a"), inputs.Draw(t, "b")
+		if rapid.Bool().Draw(t, "near") { // two at random are never near
+			b = a
+			b.Routes = inputs.Draw(t, "routes of").Routes
+		}
+		if same := string(appendKey(nil, a)) == string(appendKey(nil, b)); same != reflect.DeepEqual(a, b) {
+			t.Fatalf("%+v and %+v share their key: %t", a, b, same)
+		}
+	})
+}
