@@ -1,0 +1,62 @@
+package adr
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/host/folder"
+)
+
+// maxBytes is the largest record, in bytes.
+const maxBytes = 1 << 20
+
+// Found is a file of a folder of records.
+type Found struct {
+	// File is its path, below the root that was listed.
+	File string
+	// Text is its content.
+	Text []byte
+	// Record is what it says, if Err is nil.
+	Record Record
+	// Err says why it is no record.
+	Err error
+}
+
+// List reads the records of a folder below root, by the names of their files. A
+// file whose name ends in .md and begins with a digit is meant to be one; others
+// are left alone. A folder that is not there has none.
+//
+// # Errors
+//
+// Those of the file system over the folder itself. What is wrong with one file is
+// in its Found.
+func List(root *os.Root, dir string) ([]Found, error) {
+	entries, err := fs.ReadDir(root.FS(), dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var all []Found
+	for _, e := range entries {
+		if name := e.Name(); strings.HasSuffix(name, ".md") && '0' <= name[0] && name[0] <= '9' {
+			all = append(all, read(root, path.Join(dir, name)))
+		}
+	}
+	slices.SortFunc(all, func(a, b Found) int { return cmp.Compare(a.File, b.File) })
+	return all, nil
+}
+
+func read(root *os.Root, file string) Found {
+	f := Found{File: file}
+	var err error
+	if f.Text, err = folder.Read(root, file, maxBytes); err != nil {
+		f.Err = invalid(file, 0, "it cannot be read: %w", folder.Reason(err))
+		return f
+	}
+	f.Record, f.Err = Parse(file, f.Text)
+	return f
+}

@@ -1,0 +1,146 @@
+package adr
+
+import (
+	"bytes"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Update returns the text of a record with its front matter changed and its body
+// as it was, to the byte. Keys come in a fixed order; comments stay with their
+// keys. What change does to Name, Number, File and Title has no effect: these are
+// the file's name and its body.
+//
+// # Errors
+//
+// CodeInvalid where text is no record, or would be none after the change.
+func Update(file string, text []byte, change func(*Record)) ([]byte, error) {
+	r, p, err := parse(file, text)
+	if err != nil {
+		return nil, err
+	}
+	change(&r)
+	updated, err := render(r, p)
+	if err != nil {
+		return nil, err
+	}
+	_, err = Parse(file, updated)
+	return updated, err
+}
+
+// Format returns the text of a new record: the front matter, the heading and the
+// body, with an empty line between each.
+//
+// # Errors
+//
+// CodeInvalid where that is no record.
+func Format(r Record, body string) ([]byte, error) {
+	text, err := render(r, page{body: []byte("\n# " + r.Name + ": " + r.Title + "\n\n" + body), end: "\n"})
+	if err != nil {
+		return nil, err
+	}
+	if err := CheckTitle(r.Title); err != nil {
+		return nil, invalid(r.File, 0, "%w", err)
+	}
+	_, err = Parse(r.File, text)
+	return text, err
+}
+
+// render writes a record's front matter in front of a page's body.
+func render(r Record, p page) ([]byte, error) {
+	root := front(r)
+	if p.front != nil {
+		carry(p.front, root)
+	}
+	var out bytes.Buffer
+	out.WriteString(fence + "\n")
+	e := yaml.NewEncoder(&out)
+	e.SetIndent(2)
+	if err := e.Encode(root); err != nil {
+		return nil, invalid(r.File, 0, "its front matter cannot be written: %w", err)
+	}
+	if err := e.Close(); err != nil {
+		return nil, invalid(r.File, 0, "its front matter cannot be written: %w", err)
+	}
+	out.WriteString(fence + "\n")
+	text := bytes.ReplaceAll(out.Bytes(), []byte("\n"), []byte(p.end))
+	return append(text, p.body...), nil
+}
+
+// front is a record's front matter. Every value has its tag, so that the encoder
+// quotes what would read as something else.
+func front(r Record) *yaml.Node {
+	root := mapping(entry{"status", text(string(r.Status))}, entry{"date", scalar("!!timestamp", r.Date)})
+	add := func(key string, value *yaml.Node) { root.Content = append(root.Content, text(key), value) }
+	if r.Policy != "" {
+		add("policy", text(r.Policy))
+	}
+	if r.Supersedes != "" {
+		add("supersedes", text(r.Supersedes))
+	}
+	if p := r.Diff; p != nil {
+		add("diff", mapping(entry{"summary", text(p.Summary)}, entry{"digest", text(p.Digest)}))
+	}
+	if p := r.Replay; p != nil {
+		add("replay", mapping(
+			entry{"summary", text(p.Summary)},
+			entry{"digest", text(p.Digest)},
+			entry{"policy", text(p.Policy)},
+			entry{"decisions", scalar("!!int", strconv.FormatInt(p.Decisions, 10))},
+			entry{"through", scalar("!!int", strconv.FormatInt(p.Through, 10))},
+		))
+	}
+	if len(r.Waives) > 0 {
+		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+		for _, w := range r.Waives {
+			list.Content = append(list.Content, mapping(entry{"invariant", text(w.Invariant)}, entry{"reason", text(w.Reason)}))
+		}
+		add("waives", list)
+	}
+	return root
+}
+
+// entry is a key and its value.
+type entry struct {
+	key   string
+	value *yaml.Node
+}
+
+func mapping(entries ...entry) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	for _, e := range entries {
+		n.Content = append(n.Content, text(e.key), e.value)
+	}
+	return n
+}
+
+func text(s string) *yaml.Node { return scalar("!!str", s) }
+
+func scalar(tag, value string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
+}
+
+// carry gives the nodes of a new front matter the comments that the old one has at
+// the same keys, and at the same places of a list.
+func carry(from, to *yaml.Node) {
+	to.HeadComment, to.LineComment, to.FootComment = from.HeadComment, from.LineComment, from.FootComment
+	if from.Kind != to.Kind {
+		return
+	}
+	switch to.Kind {
+	case yaml.SequenceNode:
+		for i := range min(len(from.Content), len(to.Content)) {
+			carry(from.Content[i], to.Content[i])
+		}
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(to.Content); i += 2 {
+			for j := 0; j+1 < len(from.Content); j += 2 {
+				if from.Content[j].Value == to.Content[i].Value {
+					carry(from.Content[j], to.Content[i])
+					carry(from.Content[j+1], to.Content[i+1])
+				}
+			}
+		}
+	}
+}

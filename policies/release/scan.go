@@ -1,0 +1,131 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/folder"
+	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/policies/difference"
+	"github.com/switchyard-dev/switchyard/policies/regotest"
+)
+
+// scanned is what a tree holds.
+type scanned struct {
+	tree     Tree
+	root     *os.Root
+	versions []*version // oldest first; folders that are named as no version last
+	stray    []string   // what lies among the versions' folders and is no folder or file
+	records  records
+	lock     lock
+	builtIn  []string // references
+}
+
+// version is a version of a tree, or one before them that is built in.
+type version struct {
+	ref     string // as its folder is named
+	folder  string // "" for one that is built in
+	modules []policies.Source
+	tests   []policies.Source
+	policy  *policies.Policy // nil where it does not load
+	err     error            // why it does not
+}
+
+// scan reads a tree. What is wrong with its contents is found by whoever looks at
+// them.
+func (t Tree) scan(ctx context.Context, root *os.Root) (*scanned, error) {
+	s := &scanned{tree: t, root: root, builtIn: policies.Versions()}
+	var err error
+	if s.records, err = t.records(root); err != nil {
+		return nil, err
+	}
+	if s.lock, err = readLock(root, t.lock()); err != nil {
+		return nil, err
+	}
+	entries, err := fs.ReadDir(root.FS(), t.versions())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, unreadable(t.versions(), err)
+	}
+	for _, e := range entries {
+		switch name := path.Join(t.versions(), e.Name()); {
+		case e.IsDir():
+			s.versions = append(s.versions, t.version(ctx, root, e.Name()))
+		case !e.Type().IsRegular():
+			s.stray = append(s.stray, name)
+		}
+	}
+	slices.SortStableFunc(s.versions, func(a, b *version) int { return compareReferences(a.ref, b.ref) })
+	return s, ctx.Err()
+}
+
+// version reads the folder of a version.
+func (t Tree) version(ctx context.Context, root *os.Root, name string) *version {
+	v := &version{ref: policyName + "@" + name, folder: t.folder(name)}
+	if v.modules, v.tests, v.err = regotest.ReadIn(root, v.folder); v.err == nil {
+		v.policy, v.err = policies.Loader{}.FromSources(ctx, v.folder, v.modules)
+	}
+	return v
+}
+
+func unreadable(name string, err error) error {
+	return fault.New(CodeTree, "%s cannot be read: %w", name, folder.Reason(err)).With("path", name)
+}
+
+// files are the version's files as paths of the tree, for whoever names places.
+func (v *version) files() []policies.Source {
+	var all []policies.Source
+	for _, f := range slices.Concat(v.modules, v.tests) {
+		all = append(all, policies.Source{Name: path.Join(v.folder, f.Name), Text: f.Text})
+	}
+	return all
+}
+
+// identity is what a reference says.
+func identity(ref string) policies.Identity {
+	name, number, _ := strings.Cut(ref, "@")
+	return policies.Identity{Name: name, Version: number}
+}
+
+// isVersion says that a reference is one of a version that can be released: three
+// numbers.
+func isVersion(ref string) bool {
+	id := identity(ref)
+	return id.Name == policyName && difference.Enough("", id.Version, difference.None)
+}
+
+// history are all versions that count, oldest first: those of the tree, and before
+// the first of them those that are built in.
+func (s *scanned) history(ctx context.Context) ([]*version, error) {
+	own := slices.DeleteFunc(slices.Clone(s.versions), func(v *version) bool { return !isVersion(v.ref) })
+	var all []*version
+	for _, ref := range s.builtIn {
+		if len(own) > 0 && compareReferences(ref, own[0].ref) >= 0 {
+			break
+		}
+		v, err := builtIn(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return append(all, own...), nil
+}
+
+// builtIn is a version that is part of this program.
+func builtIn(ctx context.Context, ref string) (*version, error) {
+	p, err := policies.Load(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	tests, err := policies.TestSources(ref)
+	if err != nil {
+		return nil, err
+	}
+	return &version{ref: ref, modules: p.Sources(), tests: tests, policy: p}, nil
+}
