@@ -2,6 +2,7 @@ package policies
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -100,7 +101,8 @@ func (p *Policy) parse() error {
 // compile compiles parsed modules, and leaves them as they are.
 func (p *Policy) compile(parsed map[string]*ast.Module) (*ast.Compiler, error) {
 	caps := language()
-	caps.Builtins = builtins(parsed)
+	named := builtins(parsed)
+	caps.Builtins = slices.DeleteFunc(slices.Clone(named), withheld)
 	compiler := ast.NewCompiler().
 		WithCapabilities(caps).
 		WithStrict(true).
@@ -108,7 +110,11 @@ func (p *Policy) compile(parsed map[string]*ast.Module) (*ast.Compiler, error) {
 		// indices change no result, and are for more data than an input has.
 		WithSkipStages(ast.StageBuildRequiredCapabilities, ast.StageBuildComprehensionIndices)
 	if compiler.Compile(parsed); compiler.Failed() {
-		return nil, p.invalidRego(compiler.Errors)
+		problems := regoProblems(compiler.Errors)
+		for i := range problems {
+			problems[i].Message = explainNamed(problems[i].Message, named)
+		}
+		return nil, p.invalid(problems...)
 	}
 	return compiler, nil
 }
@@ -122,9 +128,9 @@ func language() *ast.Capabilities {
 	}
 }
 
-// builtins lists the built-ins that the modules may use: the operators, and
-// those that they name and that are not withheld. The compiler's start-up cost
-// grows with this list, and a policy names few of some two hundred.
+// builtins lists the operators, and the built-ins that the modules name. The
+// compiler's start-up cost grows with this list, and a policy names few of some two
+// hundred.
 func builtins(parsed map[string]*ast.Module) []*ast.Builtin {
 	named := make(map[string]bool)
 	for _, mod := range parsed {
@@ -141,7 +147,7 @@ func builtins(parsed map[string]*ast.Module) []*ast.Builtin {
 	var list []*ast.Builtin
 	for _, b := range ast.Builtins {
 		// The compiler itself brings in the internal ones, for "in" for example.
-		if b.Infix != "" || strings.HasPrefix(b.Name, "internal.") || named[b.Name] && !withheld(b) {
+		if b.Infix != "" || strings.HasPrefix(b.Name, "internal.") || named[b.Name] {
 			list = append(list, b)
 		}
 	}

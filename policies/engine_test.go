@@ -1,10 +1,18 @@
 package policies_test
 
 import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
 	"testing"
+	"time"
+
+	"go.uber.org/goleak"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/policies/domain"
 )
 
 // engines are all of them.
@@ -48,93 +56,123 @@ func TestAnUnknownEngineIsRefused(t *testing.T) {
 	}
 }
 
-// Both engines decide alike over all that a decision can depend on.
+// Both engines decide alike over every class of inputs that a version can tell
+// apart.
 func TestEnginesAgreeExhaustively(t *testing.T) {
 	for _, ref := range policies.Versions() {
-		interpreted, compiled := loadOn(t, policies.EngineRego, ref), loadOn(t, policies.EngineWasm, ref)
-		inputs := 0
-		everyInput(func(in policies.Input) {
-			inputs++
-			want, err := interpreted.Decide(t.Context(), in)
-			if err != nil {
-				t.Fatalf("%s: %+v: %v", ref, in, err)
+		t.Run(ref, func(t *testing.T) {
+			t.Parallel()
+			interpreted, compiled := loadOn(t, policies.EngineRego, ref), loadOn(t, policies.EngineWasm, ref)
+			classes, err := domain.Of(interpreted)
+			if err != nil || len(classes.Gaps()) > 0 || classes.Len() < 2000 {
+				t.Fatalf("the domain has %d classes and the gaps %v: %v", classes.Len(), classes.Gaps(), err)
 			}
-			if got, err := compiled.Decide(t.Context(), in); err != nil || got != want {
-				t.Fatalf("%s: %+v: compiled decides %+v, %v; interpreted %+v", ref, in, got, err, want)
+			for i := range classes.Len() {
+				in := classes.At(i)
+				want, err := interpreted.Decide(t.Context(), in)
+				if err != nil {
+					t.Fatalf("%+v: %v", in, err)
+				}
+				if got, err := compiled.Decide(t.Context(), in); err != nil || got != want {
+					t.Fatalf("%+v: compiled decides %+v, %v; interpreted %+v", in, got, err, want)
+				}
 			}
 		})
-		if inputs < 2000 {
-			t.Errorf("%s: only %d inputs were tried", ref, inputs)
+	}
+}
+
+// The two decisions of the policies below.
+const decideX, decideY = `{"next_action": "stuck", "reason": "x"}`, `{"next_action": "fixer", "reason": "y"}`
+
+// agree asks both engines for the same, and wants the same from both: the
+// decision, or the code of the error.
+func agree(t *testing.T, both []*policies.Policy, what string, resolved int) {
+	t.Helper()
+	for _, in := range []policies.Input{
+		clean(),
+		input(2, 3, policies.Red, nil),
+		input(3, 3, policies.Absent, map[string]int{"fixer": 2}),
+		input(1, 3, policies.Red, map[string]int{"fixer": 0, "stuck": 1}),
+	} {
+		in.ResolvedCount = resolved
+		want, wantErr := both[0].Decide(t.Context(), in)
+		got, err := both[1].Decide(t.Context(), in)
+		if got != want || fault.CodeOf(err) != fault.CodeOf(wantErr) {
+			t.Errorf("%s\n%+v: compiled: %+v, %v; interpreted: %+v, %v", what, in, got, err, want, wantErr)
 		}
 	}
 }
 
-// A policy that fails fails on both engines, at the same inputs and with the same
-// code, and one that does not decides the same. Each of these has something
-// that an engine could do otherwise: leave out a rule that its index rules out, stop
-// after the first solution, make a failing built-in undefined, count in floats.
-func TestEnginesAgreeOnWhatIsOdd(t *testing.T) {
-	const x, y = `{"next_action": "stuck", "reason": "x"}`, `{"next_action": "fixer", "reason": "y"}`
-	when := func(condition string) string { return "decision := " + x + " if { " + condition + " } else := " + y }
-	for _, decision := range []string{
+// A condition that fails fails on both engines, at the same inputs, and one that
+// does not holds on both. In each of these is something that an engine could do
+// otherwise: make a failing built-in undefined, or count in floats.
+func TestEnginesAgreeOnOddConditions(t *testing.T) {
+	conditions := []string{
+		`1 / (input.round - 1) > 3; input.verify == "red"`,
+		`input.verify == "red"; 1 / (input.round - 1) > 3`,
+		`false; 1 / 0 == 3`,
+		`not 1 / 0 == 3`,
+		`count([1 | some a in [3]; a == 1 / 0]) == 0`,
+		`every a in [1, 0] { 1 / a > 0 }`,
+		`count(input.round) > 2`,
+		`sum([input.verify]) > 2`,
+		`"a" in input.verify`,
+		`to_number("x") == 3`,
+		`sprintf("%d", ["x"]) == "3"`,
+		`json.unmarshal("{") == 3`,
+		`regex.match("(", "x")`,
+		`time.parse_rfc3339_ns("x") > 1`,
+		`units.parse("3q") == 1`,
+		`max([]) == 1`,
+		`bits.and(1, 1.5) == 1`,
+		`array.concat(input.verify, [1]) == [1]`,
+		`object.get(input, ["routes", "fixer"], 0) > 0`,
+		`walk(input, [["verify"], v]); v == "green"`,
+		`9007199254740993 > 9007199254740992`,
+		`0.1 + 0.2 == 0.3`,
+		`1e400 > 1e399`,
+		`{1.0, 1} == {1}`,
+		`"é" < "z"`,
+		`$"{input.round}" == "1"`,
+		`print("x", input.round); input.round > 0`,
+		`trace("x")`,
+		`[a, b] = [1, input.round]; a == b`,
+		`input.routes = {"fixer": n}; n > 0`,
+		`count(input.routes) == 0`,
+		`{"a": v | some v in [1, 3]}.a == 3`,
+	}
+	var rules strings.Builder // one policy for all of them, because compiling takes longest
+	for i, condition := range conditions {
+		fmt.Fprintf(&rules, "decision := %s if {\n\tinput.resolved_count == %d\n\t%s\n} else := %s if input.resolved_count == %[2]d\n\n",
+			decideX, i, condition, decideY)
+	}
+	both := onBothEngines(t, rules.String())
+	for i, condition := range conditions {
+		agree(t, both, condition, i)
+	}
+}
+
+// Rules that an engine could leave out, or leave early, are not left out where
+// something in them fails.
+func TestEnginesAgreeOnOddRules(t *testing.T) {
+	when := func(condition string) string {
+		return "decision := " + decideX + " if { " + condition + " } else := " + decideY + "\n\n"
+	}
+	for _, rules := range []string{
 		when(`1 / (input.round - 1) > 3; input.verify == "red"`),
-		when(`input.verify == "red"; 1 / (input.round - 1) > 3`),
-		when(`false; 1 / 0 == 3`),
-		when(`not 1 / 0 == 3`),
-		when(`count([1 | some a in [3]; a == 1 / 0]) == 0`),
-		when(`every a in [1, 0] { 1 / a > 0 }`),
-		when(`count(input.round) > 2`),
-		when(`sum([input.verify]) > 2`),
-		when(`"a" in input.verify`),
-		when(`to_number("x") == 3`),
-		when(`sprintf("%d", ["x"]) == "3"`),
-		when(`json.unmarshal("{") == 3`),
-		when(`regex.match("(", "x")`),
-		when(`time.parse_rfc3339_ns("x") > 1`),
-		when(`units.parse("3q") == 1`),
-		when(`max([]) == 1`),
-		when(`bits.and(1, 1.5) == 1`),
-		when(`array.concat(input.verify, [1]) == [1]`),
-		when(`object.get(input, ["routes", "fixer"], 0) > 0`),
-		when(`walk(input, [["verify"], v]); v == "green"`),
-		when(`9007199254740993 > 9007199254740992`),
-		when(`0.1 + 0.2 == 0.3`),
-		when(`1e400 > 1e399`),
-		when(`{1.0, 1} == {1}`),
-		when(`"é" < "z"`),
-		when(`$"{input.round}" == "1"`),
-		when(`print("x", input.round); input.round > 0`),
-		when(`trace("x")`),
-		when(`[a, b] = [1, input.round]; a == b`),
-		when(`input.routes = {"fixer": n}; n > 0`),
-		when(`count(input.routes) == 0`),
-		when(`p`) + "\np if { some a in [1, 0]; 1 / a > 0 }",
-		when(`p`) + "\np if { some a in [0, 1]; 1 / a > 0 }",
-		when(`not p`) + "\np if count(input.verify) > 2",
-		when(`input.verify == "red"; not p`) + "\np if 1 / (input.round - 1) == 3",
-		when(`p == 3`) + "\np := 3 if input.round > 0\np := 4 if input.round == 1",
-		when(`f(input.round) == 1`) + "\nf(a) := 1 if a > 0\nf(a) := 2 if a == 1",
-		when(`p.a == 3`) + "\np[k] := v if { some k in [\"a\"]; some v in [1, 3] }",
-		when(`p[_] == 1`) + "\np contains 1 / a if some a in [1, 0]",
-		when(`{"a": v | some v in [1, 3]}.a == 3`),
-		"decision := " + x + " if input.round == 1\ndecision := " + x + " if 1 / (input.round - 1) > 3",
-		"decision := " + x + " if 1 / (input.round - 1) > 3\ndecision := " + x + " if input.round == 1",
-		"default decision := " + x + "\ndecision := " + y + " if input.round > 1",
+		when(`p`) + `p if { some a in [1, 0]; 1 / a > 0 }`,
+		when(`p`) + `p if { some a in [0, 1]; 1 / a > 0 }`,
+		when(`input.verify == "red"; not p`) + `p if 1 / (input.round - 1) == 3`,
+		when(`p == 3`) + "p := 3 if input.round > 0\np := 4 if input.round == 1",
+		when(`f(input.round) == 1`) + "f(a) := 1 if a > 0\nf(a) := 2 if a == 1",
+		when(`p.a == 3`) + `p[k] := v if { some k in ["a"]; some v in [1, 3] }`,
+		when(`p[_] == 1`) + `p contains 1 / a if some a in [1, 0]`,
+		"decision := " + decideX + " if input.round == 1\ndecision := " + decideX + " if 1 / (input.round - 1) > 3",
+		"decision := " + decideX + " if 1 / (input.round - 1) > 3\ndecision := " + decideX + " if input.round == 1",
+		"default decision := " + decideX + "\ndecision := " + decideY + " if input.round > 1",
 		computed(`{"next_action": "stuck", "reason": "x", 1: 2}`),
 	} {
-		engines := onBothEngines(t, decision)
-		for _, in := range []policies.Input{
-			clean(),
-			input(2, 3, policies.Red, nil),
-			input(3, 3, policies.Absent, map[string]int{"fixer": 2}),
-			input(1, 3, policies.Red, map[string]int{"fixer": 0, "stuck": 1}),
-		} {
-			want, wantErr := engines[0].Decide(t.Context(), in)
-			got, err := engines[1].Decide(t.Context(), in)
-			if got != want || fault.CodeOf(err) != fault.CodeOf(wantErr) {
-				t.Errorf("%s\n%+v: compiled: %+v, %v; interpreted: %+v, %v", decision, in, got, err, want, wantErr)
-			}
-		}
+		agree(t, onBothEngines(t, rules), rules, 0)
 	}
 }
 
@@ -149,4 +187,39 @@ _late if input.round == 3
 	load(t, dir)
 	_, err := policies.Loader{Engine: policies.EngineWasm}.Load(t.Context(), dir)
 	wantCode(t, err, policies.CodeInvalid)
+}
+
+// Policies that are loaded and forgotten leave nothing behind: no machine code, no
+// goroutine.
+func TestForgottenPoliciesAreFreed(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	before := machineCode(t)
+	for range 5 {
+		if _, err := loadOn(t, policies.EngineWasm, policies.Default).Decide(t.Context(), clean()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for deadline := time.Now().Add(10 * time.Second); machineCode(t) > before; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d regions of machine code were there before, %d are now", before, machineCode(t))
+		}
+		runtime.GC()
+	}
+}
+
+// machineCode counts the regions of this process's memory that can be executed
+// and belong to no file.
+func machineCode(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Skip("this system does not tell what is mapped: ", err)
+	}
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); len(fields) == 5 && strings.Contains(fields[1], "x") {
+			n++
+		}
+	}
+	return n
 }

@@ -8,14 +8,31 @@ import (
 )
 
 // Whatever the bytes are, they are a policy or a typed error; and what loads as
-// a policy decides or says why it does not.
+// a policy decides or says why it does not, can be kept and built anew, and can be
+// taken apart.
 func fuzzLoad(t *testing.T, ref string) {
 	p, err := policies.Load(t.Context(), ref)
 	if err != nil {
 		wantCode(t, err, policies.CodeInvalid)
 		return
 	}
-	if _, err := p.Decide(t.Context(), clean()); err != nil && asFault(err) == nil {
+	_, decided := p.Decide(t.Context(), clean())
+	if decided != nil && asFault(decided) == nil {
+		t.Errorf("not a fault: %v", decided)
+	}
+	p.Thresholds()
+	again, err := policies.Loader{}.FromSources(t.Context(), "again", p.Sources())
+	if err != nil {
+		t.Fatalf("it does not load from its sources: %v", err)
+	}
+	if got, want := again.Identity().Digest, p.Identity().Digest; got != want {
+		t.Errorf("from its sources it has the digest %s, want %s", got, want)
+	}
+	l, err := p.Ladder(t.Context())
+	if err != nil {
+		t.Fatalf("it cannot be taken apart: %v", err)
+	}
+	if _, err := l.Climb(t.Context(), clean()); err != nil && asFault(err) == nil {
 		t.Errorf("not a fault: %v", err)
 	}
 }

@@ -3,7 +3,6 @@ package policies
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -88,10 +87,26 @@ func regoProblems(err error) []Problem {
 // withheld.
 func explain(message string) string {
 	name, ok := strings.CutPrefix(message, "undefined function ")
-	if ok && slices.ContainsFunc(ast.Builtins, func(b *ast.Builtin) bool { return b.Name == name && withheld(b) }) {
-		return name + " is withheld from policies, because its result can change from one run to the next, or one call of it can take all memory"
+	if b := ast.BuiltinMap[name]; ok && b != nil && withheld(b) {
+		return whyWithheld(b)
 	}
 	return message
+}
+
+// explainNamed is explain for a built-in that is named without a call, as in
+// "with count as rand.intn". There the compiler takes the first part of the name
+// for a variable.
+func explainNamed(message string, named []*ast.Builtin) string {
+	for _, b := range named {
+		if first, _, _ := strings.Cut(b.Name, "."); withheld(b) && message == "var "+first+" is unsafe" {
+			return whyWithheld(b)
+		}
+	}
+	return message
+}
+
+func whyWithheld(b *ast.Builtin) string {
+	return b.Name + " is withheld from policies, because its result can change from one run to the next, or one call of it can take all memory"
 }
 
 // oneLine folds all white space, so that a message fits on one line.

@@ -331,10 +331,14 @@ func (s *scope) data(ref ast.Ref) shade {
 // index is the shade of value[index].
 func (s *scope) index(value shade, index *ast.Term) shade {
 	s.key(index, keys(value))
+	name, ok := index.Value.(ast.String)
 	if !value.input {
+		if ok && value.routes { // the count of this destination, and of no other
+			value.routes = false
+			return s.members(value).join(shade{fields: []string{routesField + "." + string(name)}})
+		}
 		return s.members(value)
 	}
-	name, ok := index.Value.(ast.String)
 	switch field := string(name); {
 	case ok && field == routesField:
 		return shade{routes: true}.join(s.members(value.withoutInput()))

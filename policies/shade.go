@@ -27,15 +27,23 @@ const routesField = "routes"
 // raw says that the value may hold numbers of the input, as they are.
 func (s shade) raw() bool { return len(s.fields) > 0 || s.input || s.routes }
 
+// maxNumbers bounds the numbers that one value may be. More make more classes of
+// inputs than anybody can try.
+const maxNumbers = 100
+
 // join is the shade of values of either.
 func (s shade) join(o shade) shade {
-	return shade{
+	joined := shade{
 		fields:  union(s.fields, o.fields),
 		numbers: union(s.numbers, o.numbers),
 		derived: s.derived || o.derived,
 		input:   s.input || o.input,
 		routes:  s.routes || o.routes,
 	}
+	if len(joined.numbers) > maxNumbers {
+		joined.numbers, joined.derived = nil, true
+	}
+	return joined
 }
 
 // without is s after the input's own numbers in it were reported.
@@ -52,7 +60,7 @@ func union[T comparable](a, b []T) []T {
 }
 
 // maxThreshold bounds the numbers that are followed. No count comes near it.
-const maxThreshold = 1 << 53
+const maxThreshold = 1 << 30
 
 // numberShade is the shade of a number in the source.
 func numberShade(n ast.Number) shade {

@@ -38,7 +38,7 @@ func (r *reader) checkBranch(branch *ast.Rule) {
 	}
 	object, ok := value.Value.(ast.Object)
 	if !ok {
-		r.problem(value.Loc(), "%s, and not %s", want, ast.ValueName(value.Value))
+		r.problem(value.Loc(), "%s, and not %s", want, kindOf(value.Value))
 		return
 	}
 	object.Foreach(func(key, field *ast.Term) {
@@ -64,12 +64,29 @@ func (r *reader) checkBranch(branch *ast.Rule) {
 	}
 }
 
-// isComputed says that only an evaluation can tell what v is. A comprehension
-// or a set of whatever kind is not meant: it is known to be no string and, but for
-// an object's, no object.
+// kindOf names what a value is that is no object.
+func kindOf(v ast.Value) string {
+	switch v.(type) {
+	case ast.Null:
+		return "null"
+	case ast.Boolean:
+		return "a truth value"
+	case ast.Number:
+		return "a number"
+	case *ast.Array, *ast.ArrayComprehension:
+		return "an array"
+	case ast.Set, *ast.SetComprehension:
+		return "a set"
+	default:
+		return "a string"
+	}
+}
+
+// isComputed says that only an evaluation can tell what v is. The members of a
+// comprehension have to be evaluated too, but not whether it is an array or a set.
 func isComputed(v ast.Value) bool {
 	switch v.(type) {
-	case ast.Var, ast.Ref, ast.Call, *ast.ObjectComprehension:
+	case ast.Var, ast.Ref, ast.Call, *ast.TemplateString, *ast.ObjectComprehension:
 		return true
 	default:
 		return false

@@ -14,7 +14,7 @@ import (
 type Thresholds struct {
 	// Fields holds, by field of the input, the whole numbers that the rules compare
 	// it with, sorted and unique. The key "routes" stands for the count of any
-	// destination. Fields that are compared with no number are missing. Of a number
+	// destination, and "routes.executor" for the count of that one alone. Fields that are compared with no number are missing. Of a number
 	// that is not whole, the two around it are there.
 	Fields map[string][]int `json:"fields"`
 	// Unknown are the uses of the input that the analysis cannot bound, in the

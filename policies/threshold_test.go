@@ -60,7 +60,7 @@ func TestThresholdsAreFound(t *testing.T) {
 		{`input.round > "a"`, "", fields{}},
 		{`input.routes`, "", fields{}},
 
-		{`input.routes.fixer > 3`, "", fields{"routes": {3}}},
+		{`input.routes.fixer > 3`, "", fields{"routes.fixer": {3}}},
 		{`some n in input.routes; n > 3`, "", fields{"routes": {3}}},
 		{`some name, n in input.routes; n > 3; name != "stuck"`, "", fields{"routes": {3}}},
 		{`input.routes[_] > 3`, "", fields{"routes": {3}}},
@@ -72,7 +72,7 @@ func TestThresholdsAreFound(t *testing.T) {
 		{`x := input.round > 3; x`, "", fields{"round": {3}}},
 
 		{`x := input; x.round > 3`, "", fields{"round": {3}}},
-		{`x := input.routes; x.fixer > 3`, "", fields{"routes": {3}}},
+		{`x := input.routes; x.fixer > 3`, "", fields{"routes.fixer": {3}}},
 		{`x := input.round; y := x; y > 3`, "", fields{"round": {3}}},
 		{`x = input.round; x == 3`, "", fields{"round": {3}}},
 		{`x := 3; input.round == x`, "", fields{"round": {3}}},
@@ -84,7 +84,7 @@ func TestThresholdsAreFound(t *testing.T) {
 		{`not _late`, "_late if input.round > 3", fields{"round": {3}}},
 		{`_round > 3`, "_round := input.round", fields{"round": {3}}},
 		{`_all.round > 3`, "_all := input", fields{"round": {3}}},
-		{`_routes.fixer > 3`, "_routes := input.routes", fields{"routes": {3}}},
+		{`_routes.fixer > 3`, "_routes := input.routes", fields{"routes.fixer": {3}}},
 		{`input.round > _limit`, "_limit := 3", fields{"round": {3}}},
 		{`input.round > _limit`, "default _limit := 3\n\n_limit := 5 if input.verify == \"red\"", fields{"round": {3, 5}}},
 		{`input.round > _limit`, "_limit := 3 if input.verify == \"red\" else := 5", fields{"round": {3, 5}}},

@@ -55,21 +55,22 @@ func (t *tracer) run() {
 		}
 	}
 	sorted, ok := t.compiler.Graph.Sort()
+	if !ok { // cannot happen: the compiler refuses rules that recur
+		for rule := range needed {
+			t.report(rule.Location)
+		}
+	}
 	for _, node := range slices.Backward(sorted) {
 		if rule := node.(*ast.Rule); needed[rule] {
-			value := t.rule(rule)
-			if ruleName(rule) == decisionRule && isRouting(rule.Module.Package) && value.raw() {
-				t.report(rule.Head.Location)
-			}
-			if !ok {
-				t.report(rule.Location)
-			}
+			t.rule(rule)
 		}
 	}
 }
 
 // rules returns the rules that a reference may mean.
-func (t *tracer) rules(ref ast.Ref) []*ast.Rule { return t.compiler.GetRulesDynamicWithOpts(ref, ast.RulesOptions{IncludeHiddenModules: true}) }
+func (t *tracer) rules(ref ast.Ref) []*ast.Rule {
+	return t.compiler.GetRulesDynamicWithOpts(ref, ast.RulesOptions{IncludeHiddenModules: true})
+}
 
 // report notes a use of the input that cannot be bounded.
 func (t *tracer) report(loc *ast.Location) {
@@ -126,7 +127,7 @@ func (t *tracer) rule(rule *ast.Rule) shade {
 	if value, ok := t.read[rule]; ok {
 		return value
 	}
-	t.read[rule] = shade{derived: true} // for a rule that recurs, which the compiler refuses
+	t.read[rule] = shade{derived: true} // for a rule that recurs
 	s := scope{tracer: t, vars: make(map[ast.Var]shade), at: rule.Head.Location}
 	for i, param := range rule.Head.Args {
 		s.bind(param, t.argument(rule, i))

@@ -11,11 +11,11 @@ import (
 // maxText is the longest summary or reason, in code points.
 const maxText = 2000
 
-// The forms that values have.
-var (
-	versionForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}@[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?$`)
-	digestForm  = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-	nameForm    = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+// The forms that values have, as regular expressions.
+const (
+	versionForm = `^[a-z0-9][a-z0-9-]{0,63}@[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?$`
+	digestForm  = `^sha256:[0-9a-f]{64}$`
+	nameForm    = `^[a-z0-9][a-z0-9-]{0,63}$`
 )
 
 // reader reads a front matter's nodes. It keeps the first thing that is wrong:
@@ -178,9 +178,9 @@ func (r *reader) count(n *yaml.Node) int64 {
 }
 
 // like reads text of a form.
-func (r *reader) like(n *yaml.Node, form *regexp.Regexp, what string) string {
+func (r *reader) like(n *yaml.Node, form, what string) string {
 	s := r.text(n)
-	if !form.MatchString(s) {
+	if !regexp.MustCompile(form).MatchString(s) {
 		r.fail(n, "it must be %s", what)
 		return ""
 	}

@@ -65,11 +65,11 @@ func parse(file string, text []byte) (Record, page, error) {
 	return r, p, nil
 }
 
-var fileName = regexp.MustCompile(`^([0-9]{4})-[^/\\]+\.md$`)
+const fileName = `^([0-9]{4})-[^/\\]+\.md$`
 
 // number reads the number that a record's file name begins with.
 func number(base string) (int, bool) {
-	found := fileName.FindStringSubmatch(base)
+	found := regexp.MustCompile(fileName).FindStringSubmatch(base)
 	if found == nil {
 		return 0, false
 	}
@@ -129,13 +129,13 @@ func join(a, b string) string {
 	return a + "\n" + b
 }
 
-var yamlLine = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?`)
+const yamlLine = `^yaml: (?:line ([0-9]+): )?`
 
 // notYAML says what the parser has to say, with its line as ours.
 func notYAML(file string, err error) error {
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	line := 0
-	if found := yamlLine.FindStringSubmatch(text); found != nil {
+	if found := regexp.MustCompile(yamlLine).FindStringSubmatch(text); found != nil {
 		text = text[len(found[0]):]
 		line, _ = strconv.Atoi(found[1]) // "" is line 0: unknown
 	}

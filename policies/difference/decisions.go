@@ -116,7 +116,7 @@ func decideBoth(ctx context.Context, from, to *policies.Policy, in policies.Inpu
 // be so for all of them, and whether it is can change from run to run; and an
 // input that is refused was never asked. Those are errors.
 func decide(ctx context.Context, p *policies.Policy, in policies.Input) (policies.Decision, error) {
-	d, err := p.Decide(ctx, in)
+	d, err := p.DecidePatiently(ctx, in)
 	if err == nil {
 		return d, nil
 	}

@@ -114,10 +114,7 @@ func lower(number *atomic.Int64, n int64) {
 // decide asks once more where the time ran out: that the machine stood still for
 // a second says nothing about the policy.
 func decide(ctx context.Context, p *policies.Policy, in policies.Input) answer {
-	made, err := p.Decide(ctx, in)
-	if fault.CodeOf(err) == policies.CodeTimeout {
-		made, err = p.Decide(ctx, in)
-	}
+	made, err := p.DecidePatiently(ctx, in)
 	if err != nil {
 		return answer{code: fault.CodeOf(err), message: err.Error()}
 	}

@@ -1,7 +1,8 @@
 package release_test
 
 import (
-	"maps"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
@@ -10,38 +11,64 @@ import (
 	"github.com/switchyard-dev/switchyard/policies/release"
 )
 
-func TestVersions(t *testing.T) {
-	f := released(t)
-	f.replace(t, first+"routing.rego", "# title: Small", "# title: Little")
-	f.replace(t, typoRecord, "accepted", "superseded")
-	f["policies/routing/0.3.0/routing.rego"] = small
-	f["policies/routing/0.10.0/routing.rego"] = "package"
-	all, err := plant(t, f).Versions(t.Context())
-	if err != nil || len(all) != 4 {
-		t.Fatalf("%+v, %v", all, err)
+func TestVersionsOfATreeAsTheyStand(t *testing.T) {
+	all := files{
+		"policies/routing/1.10.0/routing.rego": "package switchyard.routing\n\ndecision :=\n",
+		"docs/adr/0001-other.md":               "---\nstatus: accepted\ndate: 2026-11-21\npolicy: routing@1.2.0\n---\n\n# ADR-0001: About another version\n",
+		"docs/adr/0003-one.md":                 "---\nstatus: proposed\ndate: 2026-11-21\npolicy: routing@1.2.0\nsupersedes: routing@1.1.0\n---\n\n# ADR-0003: One\n",
 	}
-	for i, want := range []release.Listed{
-		{Folder: "policies/routing/0.1.0", State: release.StateEdited, ADRStatus: adr.Accepted},
-		{Folder: "policies/routing/0.2.0", State: release.StateReleased, ADRStatus: adr.Superseded},
-		{Folder: "policies/routing/0.3.0", State: release.StateDraft}, // its METADATA still says 0.1.0
-		{Folder: "policies/routing/0.10.0", State: release.StateDraft},
+	lock := ""
+	for _, version := range []string{"1.0.0", "1.1.0", "1.2.0"} {
+		p, err := policies.Load(t.Context(), "routing@"+version)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range p.Sources() {
+			all["policies/routing/"+version+"/"+s.Name] = s.Text
+		}
+		switch version {
+		case "1.0.0":
+			lock = "routing@1.0.0 " + p.Identity().Digest + "\n"
+		case "1.1.0":
+			lock += "routing@1.1.0 sha256:" + strings.Repeat("0", 64) + "\n"
+		}
+	}
+	all["policies/versions.lock"] = lock
+
+	got, err := plant(t, all).Versions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []release.Listed{
+		{Folder: "policies/routing/1.0.0", State: release.StateReleased},
+		{Folder: "policies/routing/1.1.0", State: release.StateEdited},
+		{Folder: "policies/routing/1.2.0", State: release.StateDraft, ADRStatus: adr.Proposed},
+		{Folder: "policies/routing/1.10.0", State: release.StateDraft},
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d versions, want %d", len(got), len(want))
+	}
+	for i, v := range got {
+		if v.Folder != want[i].Folder || v.State != want[i].State || v.ADRStatus != want[i].ADRStatus {
+			t.Errorf("got %s %s %q, want %s %s %q", v.Folder, v.State, v.ADRStatus, want[i].Folder, want[i].State, want[i].ADRStatus)
+		}
+		broken := v.Folder == "policies/routing/1.10.0"
+		if (v.Policy == nil) != broken || (fault.CodeOf(v.Err) == policies.CodeInvalid) != broken {
+			t.Errorf("%s: policy %v, error %v", v.Folder, v.Policy, v.Err)
+		}
+	}
+}
+
+func TestVersionsOfNoTree(t *testing.T) {
+	if all, err := (release.Tree{Root: t.TempDir()}).Versions(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("without a tree: %v, %v", all, err)
+	}
+	for name, tree := range map[string]release.Tree{
+		"no root":       {Root: filepath.Join(t.TempDir(), "nowhere")},
+		"leads outside": {Root: t.TempDir(), Policies: "../elsewhere"},
 	} {
-		got := all[i]
-		if got.Folder != want.Folder || got.State != want.State || got.ADRStatus != want.ADRStatus {
-			t.Errorf("%+v, want %+v", got, want)
+		if all, err := tree.Versions(t.Context()); fault.CodeOf(err) != release.CodeTree {
+			t.Errorf("%s: %v, %v", name, all, err)
 		}
-		if broken := i == 3; (got.Policy == nil) != broken || (fault.CodeOf(got.Err) == policies.CodeInvalid) != broken {
-			t.Errorf("%+v", got)
-		}
-	}
-	empty := release.Tree{Root: t.TempDir()}
-	if all, err := empty.Versions(t.Context()); err != nil || len(all) != 0 {
-		t.Errorf("a tree that is not there: %+v, %v", all, err)
-	}
-	f = maps.Clone(released(t))
-	delete(f, lockFile)
-	all, err = plant(t, f).Versions(t.Context())
-	if err != nil || len(all) != 2 || all[0].State != release.StateDraft {
-		t.Errorf("without a lock: %+v, %v", all, err)
 	}
 }

@@ -67,7 +67,7 @@ func (d *Decider) decide(ctx context.Context, in policies.Input) (Outcome, error
 	}
 	o := Outcome{Input: in}
 	var err error
-	o.Decision, err = d.policy.Decide(ctx, in)
+	o.Decision, err = d.policy.DecidePatiently(ctx, in)
 	if err != nil {
 		code := fault.CodeOf(err)
 		if ctx.Err() != nil || code == policies.CodeTimeout || code == "" {

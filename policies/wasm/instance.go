@@ -22,13 +22,17 @@ type instance struct {
 	heap    int32 // address from which an evaluation may use the memory
 }
 
-// newInstance prepares an instance. The cache spares all but the first the
-// compilation.
-func newInstance(ctx context.Context, code []byte, lookup Lookup, cache wazero.CompilationCache) (*instance, error) {
-	vm := &instance{runtime: wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
+// newRuntime makes a runtime that finds in the cache what another one compiled.
+func newRuntime(ctx context.Context, cache wazero.CompilationCache) wazero.Runtime {
+	return wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
 		WithCompilationCache(cache).
 		WithMemoryLimitPages(maxPages).
-		WithCloseOnContextDone(true))}
+		WithCloseOnContextDone(true))
+}
+
+// newInstance prepares an instance.
+func newInstance(ctx context.Context, code []byte, lookup Lookup, cache wazero.CompilationCache) (*instance, error) {
+	vm := &instance{runtime: newRuntime(ctx, cache)}
 	vm.host.vm = vm
 	if err := vm.prepare(ctx, code, lookup); err != nil {
 		vm.close()
@@ -91,34 +95,32 @@ func (vm *instance) resolve(ctx context.Context, lookup Lookup) error {
 	})
 }
 
-// evaluate returns the set of the query's results.
-func (vm *instance) evaluate(ctx context.Context, input string) (ast.Value, error) {
+// evaluate returns the set of the query's results, or failed, where a built-in
+// failed. After err the instance is of no more use.
+func (vm *instance) evaluate(ctx context.Context, input string) (results ast.Value, failed, err error) {
 	vm.host.begin(ctx)
 	defer context.AfterFunc(ctx, vm.host.bctx.Cancel.Cancel)()
 	if need := uint32(vm.heap) + uint32(len(input)); need > vm.memory.Size() {
 		if _, ok := vm.memory.Grow((need-vm.memory.Size())/pageBytes + 1); !ok {
-			return nil, errors.New("the input does not fit into the policy's memory")
+			return nil, nil, errors.New("the input does not fit into the policy's memory")
 		}
 	}
 	vm.memory.WriteString(uint32(vm.heap), input)
 	const entrypoint, asValue = 0, 1
 	free := (vm.heap + int32(len(input)) + 7) &^ 7
 	addr, err := vm.invoke(ctx, "opa_eval", 0, entrypoint, vm.data, vm.heap, int32(len(input)), free, asValue)
-	if err != nil {
-		return nil, err
-	}
-	if vm.host.failed != nil {
-		return nil, vm.host.failed
+	if err != nil || vm.host.failed != nil {
+		return nil, vm.host.failed, err
 	}
 	text, err := vm.text(addr)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	result, err := ast.ParseTerm(text)
+	set, err := ast.ParseTerm(text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return result.Value, nil
+	return set.Value, nil, nil
 }
 
 // invoke calls a function that the policy exports, and returns its result, 0

@@ -50,18 +50,26 @@ type Program struct {
 // pool is what a program leaves behind: it is what the clean-up gets.
 type pool struct {
 	cache wazero.CompilationCache
-	idle  chan *instance
+	// keeper holds the compiled code, which the cache forgets with the last instance.
+	keeper wazero.Runtime
+	idle   chan *instance
 }
 
 // New compiles a policy in OPA's WebAssembly ABI, whose first entrypoint is the
 // query, to machine code. lookup finds the built-ins that it does not bring along;
 // it must be safe for concurrent use.
 func New(ctx context.Context, code []byte, lookup Lookup) (*Program, error) {
+	cache := wazero.NewCompilationCache()
 	p := &Program{code: code, lookup: lookup, pool: &pool{
-		cache: wazero.NewCompilationCache(),
-		idle:  make(chan *instance, runtime.GOMAXPROCS(0)),
+		cache:  cache,
+		keeper: newRuntime(ctx, cache),
+		idle:   make(chan *instance, runtime.GOMAXPROCS(0)),
 	}}
-	vm, err := newInstance(ctx, code, lookup, p.pool.cache)
+	if _, err := p.pool.keeper.CompileModule(ctx, code); err != nil {
+		p.pool.close()
+		return nil, err
+	}
+	vm, err := newInstance(ctx, code, lookup, cache)
 	if err != nil {
 		p.pool.close()
 		return nil, err
@@ -85,13 +93,13 @@ func (p *Program) Eval(ctx context.Context, input string) (ast.Value, error) {
 	if err != nil {
 		return nil, interrupted(ctx, err)
 	}
-	value, err := vm.evaluate(ctx, input)
+	results, failed, err := vm.evaluate(ctx, input)
 	if err != nil { // who knows what it was in the midst of
 		vm.close()
 		return nil, interrupted(ctx, err)
 	}
 	p.pool.release(vm)
-	return value, nil
+	return results, failed
 }
 
 // interrupted tells an evaluation that failed from one that was ended.
@@ -128,6 +136,7 @@ func (p *pool) close() {
 		case vm := <-p.idle:
 			vm.close()
 		default:
+			_ = p.keeper.Close(context.Background())
 			_ = p.cache.Close(context.Background())
 			return
 		}

@@ -81,7 +81,8 @@ func counted(kind Kind, destination string, from, to int) Change {
 
 func (o *options) findings(destination string) {
 	n := o.in.Routes[destination]
-	to := append(nearest(n, o.fields["routes"]), 0)
+	to := append(nearest(n, o.fields["routes"]), nearest(n, o.fields["routes."+destination])...)
+	to = append(to, 0)
 	if n == 0 {
 		to = append(to, 1)
 	}

@@ -15,11 +15,8 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
 
-// definition is how an agent's text defines a category, word any that it marks.
-var (
-	definition = regexp.MustCompile("(?m)^- `([a-z0-9-]+)`:")
-	word       = regexp.MustCompile("`([a-z0-9]+(?:-[a-z0-9]+)+)`")
-)
+// word is any name of several words that an agent's text marks.
+var word = regexp.MustCompile("`([a-z0-9]+(?:-[a-z0-9]+)+)`")
 
 // surfaces are where each category is defined, in the modules' words.
 func surfaces() map[string][]string {
@@ -49,10 +46,7 @@ func TestAgentsAndPolicyHaveTheSameCategories(t *testing.T) {
 	defined := hosts()
 	for _, name := range agent.Names() {
 		d := find(t, "", name)
-		var here []string
-		for _, match := range definition.FindAllStringSubmatch(d.Body, -1) {
-			here = append(here, match[1])
-		}
+		here := d.Categories()
 		if !slices.Equal(here, surfaces()[name]) {
 			t.Errorf("%s defines %v, want %v", name, here, surfaces()[name])
 		}
