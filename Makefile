@@ -10,7 +10,7 @@ SAMPLES := plugins/sdk/examples
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test e2e race bench fuzz check format vet lint tidy guests guests-check cross clean
+.PHONY: help build demo test e2e race bench fuzz opa policies check format vet lint tidy guests guests-check cross clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,10 +61,22 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./host/research
 	$(GO) test -run '^$$' -fuzz '^FuzzParseEntry$$' -fuzztime 30s ./spawner/tree
 	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 30s ./spawner/slot
-	$(GO) test -run '^$$' -fuzz '^FuzzLoadSource$$' -fuzztime 30s ./policies
+	$(GO) test -run '^$$' -fuzz '^FuzzExported$$' -fuzztime 30s ./host/ledger
+	$(GO) test -run '^$$' -fuzz '^FuzzLoadSource$$' -fuzztime 30s -fuzzminimizetime 1x ./policies
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadBundle$$' -fuzztime 30s ./policies
+	$(GO) test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime 30s -fuzzminimizetime 10x ./policies/bundle
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./policies/adr
+	$(GO) test -run '^$$' -fuzz '^FuzzToken$$' -fuzztime 30s -fuzzminimizetime 10x ./policies/bundle
 
-check: format vet lint tidy test race guests-check cross ## all that has to pass before a commit lands
+opa: ## hold bundles against the real opa command, built from tools/go.mod
+	$(GO) build -modfile=tools/go.mod -tags opa_wasm -o bin/opa github.com/open-policy-agent/opa
+	SWITCHYARD_OPA=$(CURDIR)/bin/opa $(GO) test -count=1 -run OPACommand ./policies
+
+policies: build ## hold every version of the policy against its record, and prove it
+	$(BIN) policy lint --ledger policies/testdata/recorded.jsonl
+	$(BIN) policy verify --all
+
+check: format vet lint tidy policies opa test race guests-check cross ## all that has to pass before a commit lands
 
 format:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }

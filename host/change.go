@@ -25,6 +25,8 @@ type session struct {
 	// pending is what comes before the command's own event, in the same
 	// transaction: the answers that hold because their time is over.
 	pending []record
+	// policy is the one that decided what is pending, nil for none.
+	policy *chosenPolicy
 }
 
 // begin opens a task. The caller must close what it gets, also with an error.
@@ -115,18 +117,42 @@ func (s *session) commit(ctx context.Context) (*Event, error) {
 		}
 		drafts[i] = ledger.Draft{Kind: string(r.Event.Kind()), Body: body}
 	}
-	events, err := s.ledger.AppendAll(ctx, s.now(), ledger.Batch{Task: s.id, After: s.head.N, Drafts: drafts})
+	last, err := s.append(ctx, ledger.Batch{Task: s.id, After: s.head.N, Drafts: drafts})
 	if err != nil {
 		return nil, err
 	}
-	last := events[len(events)-1]
-	s.pending, s.status.Event, s.status.UpdatedAt = nil, last.N, last.At
+	s.pending, s.policy, s.status.Event, s.status.UpdatedAt = nil, nil, last.N, last.At
 	// Where there are marks, one of this task may be there that a killed command
 	// left behind.
 	if s.status.Status == task.Stuck || s.status.Status != task.None && s.rooted().Exists(project.MarkerFile) {
 		s.mark(ctx)
 	}
 	return &Event{N: last.N, Hash: last.Hash}, nil
+}
+
+// append records what a command made of a task, together with what the ledger does
+// not know yet of the policy that decided it, and returns the task's last event.
+func (s *session) append(ctx context.Context, batch ledger.Batch) (ledger.Event, error) {
+	for {
+		batches := []ledger.Batch{batch}
+		if s.policy != nil {
+			about, err := s.shelve(ctx, s.ledger, *s.policy)
+			if err != nil {
+				return ledger.Event{}, err
+			}
+			if len(about.Drafts) > 0 {
+				batches = []ledger.Batch{about, batch}
+			}
+		}
+		events, err := s.ledger.AppendAll(ctx, s.now(), batches...)
+		if err == nil {
+			return events[len(events)-1], nil
+		}
+		// Other tasks' commands may be the first to keep the same policy.
+		if f, ok := errors.AsType[*fault.Error](err); !ok || f.Code != ledger.CodeConflict || f.Details["task"] != policiesChain {
+			return ledger.Event{}, err
+		}
+	}
 }
 
 // command turns where a task stands into what is wanted of it, and into what is

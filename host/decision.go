@@ -5,6 +5,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/policies/why"
 )
 
 // Decision is where a round goes, and all that led there (design section 6).
@@ -61,6 +62,8 @@ type Decision struct {
 	HandBack *HandBack `json:"hand_back,omitzero"`
 	// Budget says which budget does not cover what would come next.
 	Budget string `json:"budget,omitzero"`
+	// Why explains a stateless decision, where the caller asks for it.
+	Why *why.Explanation `json:"why,omitzero"`
 	// Event is where the ledger keeps the decision; nil for a stateless route.
 	Event *Event `json:"event,omitzero"`
 }
@@ -69,6 +72,16 @@ type Decision struct {
 func (d *Decision) progress(p task.Progress) {
 	d.NoProgress, d.StalledRounds = p.None(), p.Stalled
 	d.NewCount, d.RepeatCount, d.ReopenedCount, d.ResolvedCount = p.New, p.Repeat, p.Reopened, p.Resolved
+}
+
+// finish works out from the next action what follows from it.
+func (d *Decision) finish(p *policies.Policy) {
+	destination, _ := p.Destination(d.NextAction)
+	d.Stuck = task.Ends(d.NextAction, string(destination.Kind))
+	d.Routing.NextDestination = p.Strongest(d.Input.Routes)
+	if d.Routing.NextDestination == "" {
+		d.Routing.NextDestination = d.NextAction
+	}
 }
 
 // route sorts the findings into buckets by their destinations.

@@ -46,13 +46,16 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafte
 	if err != nil {
 		return Drafted{}, err
 	}
-	policy, err := e.policy(ctx, req.Policy, config.Policy)
+	policy, err := e.policy(ctx, req.Policy, config)
 	if err != nil {
 		return Drafted{}, err
 	}
 	s, err := e.begin(ctx, id)
 	defer s.close()
 	if err != nil {
+		return Drafted{}, err
+	}
+	if policy, err = e.admit(ctx, s.ledger, policy); err != nil {
 		return Drafted{}, err
 	}
 	entry := task.Entry{

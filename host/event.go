@@ -13,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/finding"
 	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
@@ -48,6 +49,9 @@ type TaskStatus struct {
 	Drafter string `json:"drafter,omitzero"`
 	// Event is the number of the task's newest event.
 	Event int64 `json:"event"`
+	// Policies are those that decided the task's rounds, in the order of their first
+	// decision; of very many the newest.
+	Policies []PolicyUse `json:"policies,omitzero"`
 	// DecidedAt is the time of the newest decision, "" before the first, and
 	// UpdatedAt that of the newest event: RFC 3339 in UTC.
 	DecidedAt string `json:"decided_at,omitzero"`
@@ -91,8 +95,10 @@ type HistoryEntry struct {
 	NextAction   string `json:"next_action"`
 	Reason       string `json:"reason"`
 	FindingCount int    `json:"finding_count"`
-	At           string `json:"at"`
-	Event        Event  `json:"event"`
+	// Policy is the one that decided.
+	Policy policies.Identity `json:"policy"`
+	At     string            `json:"at"`
+	Event  Event             `json:"event"`
 }
 
 // OverrideEntry is a gate that somebody forced.
@@ -119,6 +125,9 @@ type TurnEntry struct {
 
 // fold applies an event to a task's projection.
 func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+	if e.Task == policiesChain {
+		return foldPolicies(before, e)
+	}
 	var s kept
 	if state := before.State(); state != nil {
 		if err := json.Unmarshal(state, &s); err != nil {
@@ -142,7 +151,8 @@ func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	}
 	switch event := told.event.(type) {
 	case *task.Decided:
-		p.decided(*event)
+		p.decided(*event, told.policy)
+		s.used(told.policy, event.Round)
 		s.DecidedAt = e.At
 		if event.Reviewed {
 			p.traces(before, s.State, told.fingerprints)
@@ -191,6 +201,8 @@ type told struct {
 	before, by string
 	// fingerprints are those of the findings that come with it, nil for none.
 	fingerprints []string
+	// policy is the one that decided, where something was decided.
+	policy policies.Identity
 }
 
 // decode reads the body of an event.
@@ -208,13 +220,14 @@ func decode(e ledger.Event) (told, error) {
 		Event    task.Event `json:"event"`
 		Findings []named    `json:"findings"`
 		Decision struct {
-			Findings []named `json:"findings"`
+			Findings []named           `json:"findings"`
+			Policy   policies.Identity `json:"policy"`
 		} `json:"decision"`
 	}{Event: event}
 	if err := json.Unmarshal(e.Body, &body); err != nil {
 		return told{}, fmt.Errorf("read event: %w", err)
 	}
-	t := told{event: event, before: body.Before, by: body.By}
+	t := told{event: event, before: body.Before, by: body.By, policy: body.Decision.Policy}
 	if body.Findings != nil {
 		t.fingerprints = []string{} // A task that is put aside with no findings has none.
 	}
@@ -249,10 +262,10 @@ func (p *projection) turn(t TurnEntry) {
 	p.put(sequenced(keyTurn, p.place.N), t)
 }
 
-func (p *projection) decided(d task.Decided) {
+func (p *projection) decided(d task.Decided, by policies.Identity) {
 	p.put(sequenced(keyDecision, p.place.N), HistoryEntry{
 		Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, NextAction: d.NextAction, Reason: d.Reason,
-		FindingCount: d.FindingCount, At: p.at, Event: p.place,
+		FindingCount: d.FindingCount, Policy: by, At: p.at, Event: p.place,
 	})
 	p.put(sequenced(keyRound, int64(d.Round)), p.place.N)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/policies/why"
 )
 
 // Explanation is why a round went where it went.
@@ -19,6 +20,9 @@ type Explanation struct {
 	By        string `json:"by,omitzero"`
 	// Decision is nil where nobody asked for a round, and none is decided yet.
 	Decision *Decision `json:"decision"`
+	// Why says what in the policy made the decision, and the smallest change that
+	// would have led elsewhere; nil where the policy is not to be had any more.
+	Why *why.Explanation `json:"why"`
 	// Answers are those to the decision's questions, in the order of their
 	// coming.
 	Answers []AnswerEntry `json:"answers,omitzero"`
@@ -89,10 +93,32 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation
 	if err := x.follow(ctx, l, head, n); err != nil {
 		return Explanation{}, err
 	}
+	if x.Why, err = e.whyOf(ctx, l, *x.Decision); err != nil {
+		return Explanation{}, err
+	}
 	if len(x.Decision.Questions) > 0 {
 		x.Answers, err = answers(ctx, l, id, x.Decision.Round)
 	}
 	return x, err
+}
+
+// whyOf explains a recorded decision by the very policy that made it.
+func (e *Engine) whyOf(ctx context.Context, l *ledger.Ledger, d Decision) (*why.Explanation, error) {
+	policy, err := e.policyBy(ctx, l, d.Policy.Digest)
+	if fault.CodeOf(err) == CodePolicyLost {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	x, err := explained(ctx, policy, d.Input)
+	if err != nil {
+		return nil, err
+	}
+	if x.Decision.NextAction != d.NextAction || x.Decision.Reason != d.Reason {
+		return nil, tampered(d.TaskID, "its policy decides the recorded input for %s (%s)", x.Decision.NextAction, x.Decision.Reason)
+	}
+	return x, nil
 }
 
 // answers reads those to the questions of a round.

@@ -29,7 +29,7 @@ type conductor struct {
 	staff
 	req    Request
 	round  task.Round
-	policy *policies.Policy
+	policy chosenPolicy
 	// tree is the digest of the working tree, "" before anybody looked.
 	tree string
 	// spawns are those of this command.
@@ -53,7 +53,9 @@ func (e *Engine) headless(ctx context.Context, id string, req Request) (Decision
 	if err != nil {
 		return Decision{}, err
 	}
-	c.policy = policy
+	if c.policy, err = e.admit(ctx, c.ledger, policy); err != nil {
+		return Decision{}, err
+	}
 	if _, err := bind(given, id, c.round.Number); err != nil {
 		return Decision{}, err
 	}

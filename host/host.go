@@ -14,6 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner"
 	"github.com/switchyard-dev/switchyard/spawner/process"
 )
@@ -48,6 +49,15 @@ const (
 	CodeDigestMismatch fault.Code = "plugin-digest-mismatch"
 	// CodeRoundNotFound: the task has no decision of that round.
 	CodeRoundNotFound fault.Code = "round-not-found"
+	// CodePolicyChanged: the project goes by another policy than the one that it
+	// adopted, and nobody has said that it shall.
+	CodePolicyChanged fault.Code = "policy-changed"
+	// CodePolicyElsewhere: a policy cannot be adopted, because the project's
+	// configuration names another one.
+	CodePolicyElsewhere fault.Code = "policy-not-configured"
+	// CodePolicyLost: a policy that once decided is neither built in nor kept in
+	// the ledger.
+	CodePolicyLost fault.Code = "policy-lost"
 )
 
 // Options are what an Engine works with.
@@ -64,6 +74,8 @@ type Options struct {
 	// Environ is the environment that agents' own is taken from, as os.Environ has
 	// it.
 	Environ []string
+	// Engine evaluates policies, "" for the usual one.
+	Engine policies.Engine
 	// Observe is told how spawned agents go, nil for nobody. It may be called by
 	// several goroutines at once.
 	Observe func(spawner.Progress)
@@ -82,20 +94,22 @@ type Engine struct {
 	by      string
 	warn    func(error)
 	environ []string
+	engine  policies.Engine
 	observe func(spawner.Progress)
 	keeper  func() (*process.Keeper, error)
 	loads   sync.WaitGroup // what is still loading for requests that have failed
 
-	mu     sync.Mutex
-	stocks map[project.Limits]*stock
+	mu       sync.Mutex
+	stocks   map[project.Limits]*stock
+	policies map[string]*policies.Policy // those of the ledger, by digest
 }
 
 // New returns an Engine. It does no work; the caller must Close it.
 func New(o Options) *Engine {
 	return &Engine{
 		project: o.Project, plugins: o.Plugins, now: o.Now, by: o.By, warn: o.Warn,
-		environ: o.Environ, observe: o.Observe, keeper: sync.OnceValues(process.NewKeeper),
-		stocks: make(map[project.Limits]*stock),
+		environ: o.Environ, engine: o.Engine, observe: o.Observe, keeper: sync.OnceValues(process.NewKeeper),
+		stocks: make(map[project.Limits]*stock), policies: make(map[string]*policies.Policy),
 	}
 }
 

@@ -38,7 +38,7 @@ func (e *Engine) Import(ctx context.Context, tasks []nubos.Task) (Imports, error
 	if err != nil {
 		return Imports{}, err
 	}
-	policy, err := e.policy(ctx, "", config.Policy)
+	policy, err := e.policy(ctx, "", config)
 	if err != nil {
 		return Imports{}, err
 	}
@@ -48,7 +48,7 @@ func (e *Engine) Import(ctx context.Context, tasks []nubos.Task) (Imports, error
 			result.Left = append(result.Left, nubos.Left{What: t.ID, Why: "the task is done; nothing of it is in flight"})
 			continue
 		}
-		findings := merge(policy, findingsOf(t))
+		findings := merge(policy.Policy, findingsOf(t))
 		imported := importOf(t, len(findings), cmp.Or(config.MaxRounds, task.DefaultRounds), e.by)
 		status, _, err := e.change(ctx, t.ID, func(*session) (task.Command, record, error) {
 			return task.Import{Imported: imported}, record{Findings: findings}, nil

@@ -117,6 +117,9 @@ func (e *Engine) decideRound(ctx context.Context, id string, req Request, how co
 	if err != nil {
 		return Decision{}, err
 	}
+	if policy, err = e.admit(ctx, s.ledger, policy); err != nil {
+		return Decision{}, err
+	}
 	if _, err := bind(all, id, round.Number); err != nil {
 		return Decision{}, err
 	}
@@ -150,7 +153,7 @@ func (e *Engine) decideRound(ctx context.Context, id string, req Request, how co
 
 // ruling is what a round of a task is decided on.
 type ruling struct {
-	policy       *policies.Policy
+	policy       chosenPolicy
 	evidence     []evidence
 	round        task.Round
 	verification Verification
@@ -168,7 +171,7 @@ type ruling struct {
 // has changed meanwhile, the error is ledger.CodeConflict.
 func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 	q := inquiry{
-		policy: r.policy, evidence: r.evidence, verify: r.verification.Outcome,
+		policy: r.policy.Policy, evidence: r.evidence, verify: r.verification.Outcome,
 		round: r.round.Number, maxRounds: r.round.MaxRounds,
 	}
 	// Where the critic came to nothing nobody has reviewed the draft, whatever others
@@ -187,7 +190,7 @@ func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 	}
 	destination, _ := r.policy.Destination(d.NextAction)
 	if destination.Kind == policies.Human {
-		d.Questions = questions(r.policy, d, s.now())
+		d.Questions = questions(r.policy.Policy, d, s.now())
 	}
 	d.Force = r.round.Force
 	outcome := task.Outcome{
@@ -200,6 +203,7 @@ func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 		d.Verification = &r.verification
 		outcome.Verification = &r.verification.Verification
 	}
+	s.policy = &r.policy
 	return s.record(ctx, outcome, d, r.then)
 }
 

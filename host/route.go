@@ -33,6 +33,8 @@ type Request struct {
 	// Policy is a policy reference, "" for the project's own. A path is
 	// relative to the user's folder.
 	Policy string
+	// Explain has Route say why.
+	Explain bool
 	// Force passes the gates of missing evidence, nil for nobody's word.
 	Force *task.Force
 }
@@ -62,17 +64,24 @@ func (e *Engine) Route(ctx context.Context, req Request) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	return inquiry{
-		policy: policy, evidence: all, verify: cmp.Or(req.Verify.Claim, policies.Absent),
+	if err := e.current(ctx, policy); err != nil {
+		return Decision{}, err
+	}
+	d, err := inquiry{
+		policy: policy.Policy, evidence: all, verify: cmp.Or(req.Verify.Claim, policies.Absent),
 		round: max(round, 1), maxRounds: cmp.Or(req.MaxRounds, config.MaxRounds, task.DefaultRounds),
 	}.decide(ctx)
+	if err == nil && req.Explain {
+		d.Why, err = explained(ctx, policy.Policy, d.Input)
+	}
+	return d, err
 }
 
 // loading is the policy and the evidence of a request on their way, side by
 // side. Whoever begins it must cancel it.
 type loading struct {
 	cancel   context.CancelFunc
-	policies chan result[*policies.Policy]
+	policies chan result[chosenPolicy]
 	evidence chan result[[]evidence]
 }
 
@@ -83,10 +92,10 @@ type result[T any] struct {
 
 func (e *Engine) load(ctx context.Context, req Request, config project.Config) *loading {
 	ctx, cancel := context.WithCancel(ctx)
-	l := &loading{cancel: cancel, policies: make(chan result[*policies.Policy], 1), evidence: make(chan result[[]evidence], 1)}
+	l := &loading{cancel: cancel, policies: make(chan result[chosenPolicy], 1), evidence: make(chan result[[]evidence], 1)}
 	e.loads.Go(func() {
-		p, err := e.policy(ctx, req.Policy, config.Policy)
-		l.policies <- result[*policies.Policy]{p, err}
+		p, err := e.policy(ctx, req.Policy, config)
+		l.policies <- result[chosenPolicy]{p, err}
 	})
 	e.loads.Go(func() {
 		all, err := e.gather(ctx, req.Reports, req.Stdin, config)
@@ -98,42 +107,22 @@ func (e *Engine) load(ctx context.Context, req Request, config project.Config) *
 // wait returns what was loaded, or the policy's error before the evidence's, so
 // that the same mistake always gives the same error. When ctx is done it returns
 // the cause; what is still loading then ends soon, and Close waits for it.
-func (l *loading) wait(ctx context.Context) (*policies.Policy, []evidence, error) {
-	var p result[*policies.Policy]
+func (l *loading) wait(ctx context.Context) (chosenPolicy, []evidence, error) {
+	var p result[chosenPolicy]
 	select {
 	case p = <-l.policies:
 	case <-ctx.Done():
-		return nil, nil, context.Cause(ctx)
+		return chosenPolicy{}, nil, context.Cause(ctx)
 	}
 	if p.err != nil {
-		return nil, nil, p.err
+		return chosenPolicy{}, nil, p.err
 	}
 	select {
 	case ev := <-l.evidence:
 		return p.value, ev.value, ev.err
 	case <-ctx.Done():
-		return nil, nil, context.Cause(ctx)
+		return chosenPolicy{}, nil, context.Cause(ctx)
 	}
-}
-
-// policy loads what the user asked for, else what the project configures, else
-// the default.
-func (e *Engine) policy(ctx context.Context, asked, configured string) (*policies.Policy, error) {
-	ref, from := asked, e.project
-	if ref == "" {
-		ref, from = configured, e.rooted()
-	}
-	if ref == "" {
-		ref = policies.Default
-	}
-	if !policies.IsReleaseRef(ref) {
-		path, err := from.Resolve(ref)
-		if err != nil {
-			return nil, err
-		}
-		ref = path
-	}
-	return policies.Load(ctx, ref)
 }
 
 // inquiry is all that a decision is made of.
@@ -182,13 +171,8 @@ func (q inquiry) decide(ctx context.Context) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	destination, _ := q.policy.Destination(chosen.NextAction)
 	d.NextAction, d.Reason = chosen.NextAction, chosen.Reason
-	d.Stuck = task.Ends(d.NextAction, string(destination.Kind))
-	d.Routing.NextDestination = q.policy.Strongest(d.Input.Routes)
-	if d.Routing.NextDestination == "" {
-		d.Routing.NextDestination = d.NextAction
-	}
+	d.finish(q.policy)
 	return d, nil
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/finding"
 	"github.com/switchyard-dev/switchyard/host/task"
-	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner/environ"
 )
 
@@ -30,7 +29,7 @@ func (e *Engine) Stop(ctx context.Context, id string, req StopRequest) (Step, er
 	if err != nil {
 		return Step{}, err
 	}
-	var policy *policies.Policy
+	var policy chosenPolicy
 	var all []evidence
 	if len(req.Request.Reports) > 0 {
 		loading := e.load(ctx, req.Request, config)
@@ -41,13 +40,13 @@ func (e *Engine) Stop(ctx context.Context, id string, req StopRequest) (Step, er
 	}
 	status, event, err := e.change(ctx, id, func(s *session) (task.Command, record, error) {
 		halt := task.Halt{Reason: req.Reason, By: e.by, FindingCount: -1, ForgetCap: req.ForgetCap}
-		if policy == nil {
+		if policy.Policy == nil {
 			return halt, record{}, nil
 		}
 		if _, err := bind(all, id, max(s.status.Round, 1)); err != nil {
 			return nil, record{}, err
 		}
-		findings := merge(policy, found(all))
+		findings := merge(policy.Policy, found(all))
 		halt.FindingCount = len(findings)
 		return halt, record{Findings: findings}, nil
 	})

@@ -68,6 +68,9 @@ func (e *Engine) Summary(ctx context.Context) (Summary, error) {
 		if err != nil {
 			return Summary{}, err
 		}
+		if isChain(head.Task) {
+			continue
+		}
 		s, err := status(head)
 		var categories map[string]int
 		if err == nil {

@@ -28,7 +28,7 @@ func (e *Engine) Tasks(ctx context.Context) ([]TaskStatus, error) {
 		if err != nil {
 			return nil, err
 		}
-		if head.Task == spawnsChain {
+		if isChain(head.Task) {
 			continue
 		}
 		if heads = append(heads, head); len(heads) == batchSize {

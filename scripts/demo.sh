@@ -40,4 +40,9 @@ echo
 echo 'Where does every task stand, why, and did anybody change the record?'
 show status
 show explain M001-S001-T0001 --round 1
-show ledger verify
+show ledger verify --decisions
+
+echo
+echo 'What would the first version of the policy have decided, and what is proven of the one that did?'
+show policy replay --policy routing@1.0.0
+show policy verify

@@ -29,6 +29,7 @@ func (a *app) engine(p project.Project) *host.Engine {
 		Now:     time.Now,
 		By:      a.by(),
 		Environ: os.Environ(),
+		Engine:  a.policyEngine,
 		Observe: a.progress.see,
 		Warn:    a.warn,
 	})

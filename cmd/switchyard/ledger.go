@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
 )
 
 func newLedgerCmd(a *app) *cobra.Command {
@@ -23,14 +24,20 @@ func newLedgerCmd(a *app) *cobra.Command {
 }
 
 func newLedgerVerifyCmd(a *app) *cobra.Command {
+	var decisions bool
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check every task's chain of events",
 		Long: `Verify recomputes the hash of every event, follows every task's chain and folds
 its events again. It prints the newest hash of every task, and fails if anything
-was changed, removed or reordered.`,
+was changed, removed or reordered.
+
+With --decisions it also decides every recorded round again, by the very policy
+that decided it, and fails where anything comes out otherwise: where a finding
+went, what the policy saw, or what it made of that.`,
 		Args: noArgs,
 	}
+	cmd.Flags().BoolVar(&decisions, "decisions", false, "decide every recorded round again")
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
 		return a.with(ctx, func(e *host.Engine) error {
 			report, err := e.Verify(ctx)
@@ -41,10 +48,48 @@ was changed, removed or reordered.`,
 				return fault.New(host.CodeTampered, "the ledger was changed: %s in %s", plural(n+int(report.Omitted), "problem"), plural(int(report.Tasks), "task")).
 					With("problems", report.Problems)
 			}
-			return a.print(report, func(p *page) { p.verified(report) })
+			result := verifiedLedger{Report: report}
+			if decisions {
+				if result.Decisions, err = a.verifyDecisions(ctx, e); err != nil {
+					return err
+				}
+			}
+			return a.print(result, func(p *page) {
+				p.verified(report)
+				if d := result.Decisions; d != nil {
+					p.line("%s  %s decided again, all as recorded", p.paint(green, "sound"), plural(int(d.Decisions), "round"))
+				}
+			})
 		})
 	})
 	return cmd
+}
+
+// verifiedLedger is a ledger without problems.
+type verifiedLedger struct {
+	ledger.Report
+	// Decisions is nil where nobody asked for it.
+	Decisions *host.DecisionsReport `json:"decisions,omitzero"`
+}
+
+// verifyDecisions decides every recorded round again, and fails where anything is
+// other than it was.
+func (a *app) verifyDecisions(ctx context.Context, e *host.Engine) (*host.DecisionsReport, error) {
+	see, done := a.counting("deciding again, event")
+	report, err := e.VerifyDecisions(ctx, see)
+	done()
+	if err != nil {
+		return nil, err
+	}
+	if n := len(report.Problems); n > 0 {
+		return nil, fault.New(host.CodeTampered, "decisions are not what was decided: %s among %s", plural(n+int(report.Omitted), "problem"), plural(int(report.Decisions), "decision")).
+			With("problems", report.Problems).With("decisions", report)
+	}
+	if report.Unchecked > 0 {
+		return nil, fault.New(host.CodePolicyLost, "%s cannot be decided again: their policies are not to be had", plural(int(report.Unchecked), "decision")).
+			With("lost", report.Lost).With("decisions", report)
+	}
+	return &report, nil
 }
 
 func newLedgerExportCmd(a *app) *cobra.Command {

@@ -129,6 +129,7 @@ one is decided at once, and uses up its round.
 	verify.register(cmd.Flags())
 	cmd.Flags().IntVar(&req.Round, "round", 0, "the round that the draft is of, from 1")
 	cmd.Flags().StringVar(&req.Policy, "policy", "", policyUsage())
+	a.registerEngine(cmd.Flags())
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "make the decision on a red draft the exit status")
 	force.register(cmd.Flags(), "go on without the executor's stamp")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) (err error) {
@@ -173,6 +174,7 @@ want more, it says so, and with --exit-code the exit status is 15.
 		Args: oneTask,
 	}
 	f.registerTask(cmd.Flags())
+	a.registerEngine(cmd.Flags())
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		return a.decide(ctx, &f, cmd.Flags(), func(e *host.Engine, req host.Request) (host.Decision, error) {
 			return e.Review(ctx, args[0], req)

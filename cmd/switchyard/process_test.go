@@ -146,21 +146,30 @@ func (p *program) history(t *testing.T, task string) history {
 	return h
 }
 
-// wantSound fails unless the ledger is sound, and returns how many events it
-// has.
+// wantSound fails unless the ledger is sound and every decision is what its policy
+// decides, and returns how many events its tasks have.
 func (p *program) wantSound(t *testing.T) int64 {
 	t.Helper()
 	var report struct {
-		Events int64 `json:"events"`
+		Heads []struct {
+			Task string `json:"task"`
+			N    int64  `json:"n"`
+		} `json:"heads"`
 	}
-	stdout, stderr, err := p.run(t.Context(), "ledger", "verify")
+	stdout, stderr, err := p.run(t.Context(), "ledger", "verify", "--decisions")
 	if err == nil {
 		err = json.Unmarshal(stdout, &report)
 	}
 	if err != nil {
 		t.Fatalf("ledger verify: %v: %s", err, stderr)
 	}
-	return report.Events
+	events := int64(0)
+	for _, head := range report.Heads {
+		if !strings.HasPrefix(head.Task, "_") {
+			events += head.N
+		}
+	}
+	return events
 }
 
 // wantRecorded fails unless every acknowledged decision is in the ledger.
@@ -269,7 +278,7 @@ func TestKilledProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	span := time.Since(began) // of one undisturbed round
+	span := time.Since(began) // of an undisturbed round, more or less
 	all := []acknowledged{first}
 	recorded, died, total := p.wantSound(t), 0, 1
 	for i := range kills {
@@ -296,8 +305,12 @@ func TestKilledProcesses(t *testing.T) {
 		if stderr.Len() > 0 {
 			t.Fatalf("a round fails: %s", stderr.Bytes())
 		}
-		if err != nil {
+		// The first round may have had a busier machine.
+		if err == nil {
+			span = span * 3 / 4
+		} else {
 			died++
+			span = span * 9 / 8
 		}
 
 		after := p.wantSound(t)

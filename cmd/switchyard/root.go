@@ -48,6 +48,7 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
 		newDoctorCmd(a),
 		newStatusCmd(a),
 		newExplainCmd(a),
+		newPolicyCmd(a),
 		newPluginCmd(a),
 		newLedgerCmd(a),
 		newVersionCmd(a),
@@ -64,7 +65,11 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
 // outputFormat is the flag --output. Its zero value is text.
 type outputFormat string
 
-const outputJSON outputFormat = "json"
+// The formats beside text. Few commands have Markdown: see offersMarkdown.
+const (
+	outputJSON     outputFormat = "json"
+	outputMarkdown outputFormat = "markdown"
+)
 
 func (f *outputFormat) String() string {
 	if *f == "" {

@@ -46,6 +46,7 @@ that cannot say which round they are about.`,
 	}
 	cmd.Long += "\n" + decisionStatus
 	f.registerTask(cmd.Flags())
+	a.registerEngine(cmd.Flags())
 	f.verify.register(cmd.Flags())
 	var spawn bool
 	var adapter string

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // streams are the standard streams of a run.
@@ -57,6 +58,8 @@ type app struct {
 	streams
 	dir    string
 	output outputFormat
+	// policyEngine evaluates policies, "" for the usual one.
+	policyEngine policies.Engine
 	// running says that the command line was understood: an error from here on
 	// is the work's and not the user's spelling.
 	running bool

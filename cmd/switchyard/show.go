@@ -18,6 +18,9 @@ import (
 // decision shows where a round goes and why, then what there is to do.
 func (p *page) decision(d host.Decision) {
 	p.decided(d, d.TaskID)
+	if d.Why != nil {
+		p.why(d.Why)
+	}
 }
 
 // decided is decision, with how to answer its questions where asking is the task
@@ -186,6 +189,11 @@ func policyName(id policies.Identity) string {
 	return fmt.Sprintf("%s %s (%s)", id.Name, id.Version, id.ADR)
 }
 
+// policyShort tells policies of one name and version apart.
+func policyShort(id policies.Identity) string {
+	return fmt.Sprintf("%s@%s (%s)", id.Name, id.Version, shortDigest(id.Digest))
+}
+
 func reasons(skipped []host.Skipped) string {
 	counts := make(map[string]int)
 	for _, s := range skipped {
@@ -245,7 +253,7 @@ func shortDigest(digest string) string {
 
 // verified shows a ledger without problems.
 func (p *page) verified(r ledger.Report) {
-	p.line("%s  %s in %s", p.paint(green, "intact"), plural(int(r.Events), "event"), plural(int(r.Tasks), "task"))
+	p.line("%s  %s in %s", p.paint(green, "intact"), plural(int(r.Events), "event"), plural(int(r.Tasks), "chain"))
 	if len(r.Heads) == 0 {
 		return
 	}
@@ -254,7 +262,7 @@ func (p *page) verified(r ledger.Report) {
 	for i, h := range r.Heads {
 		rows[i] = []cell{{h.Task, plain}, {strconv.FormatInt(h.N, 10), plain}, {h.Hash, plain}}
 	}
-	p.table([]string{"TASK", "EVENTS", "NEWEST HASH"}, rows)
+	p.table([]string{"CHAIN", "EVENTS", "NEWEST HASH"}, rows)
 }
 
 func actionColor(action string) string {

@@ -38,6 +38,7 @@ func (p *page) explained(x host.Explanation, d host.Decision) {
 		p.answers([]task.Answer{answer.Answer})
 	}
 	p.seen(d)
+	p.why(x.Why)
 	p.sources(d)
 	p.line("")
 	p.line("%s", p.paint(bold, "Evidence"))
@@ -89,9 +90,9 @@ func (p *page) history(history []host.HistoryEntry) {
 	p.line("")
 	rows := make([][]cell, len(history))
 	for i, h := range history {
-		rows[i] = []cell{{strconv.Itoa(h.Round), plain}, {h.NextAction, actionColor(h.NextAction)}, {h.Reason, plain}, {strconv.Itoa(h.FindingCount), plain}, {when(h.At), dim}}
+		rows[i] = []cell{{strconv.Itoa(h.Round), plain}, {h.NextAction, actionColor(h.NextAction)}, {h.Reason, plain}, {strconv.Itoa(h.FindingCount), plain}, {policyShort(h.Policy), plain}, {when(h.At), dim}}
 	}
-	p.table([]string{"ROUND", "WENT TO", "REASON", "FINDINGS", "DECIDED"}, rows)
+	p.table([]string{"ROUND", "WENT TO", "REASON", "FINDINGS", "POLICY", "DECIDED"}, rows)
 }
 
 // turns shows what people made of a task beside its decisions.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/task"
@@ -36,6 +37,7 @@ func (p *page) standing(t host.TaskStatus) {
 	default:
 		p.line("  round %d went to %s (%s) without a review, %s", last.Round, last.NextAction, last.Reason, when(t.DecidedAt))
 	}
+	p.uses(t.Policies)
 	p.line("  newest event %d, %s", t.Event, when(t.UpdatedAt))
 	if words := spentWords(t.Spent); words != "" {
 		p.line("  agents: %s", words)
@@ -60,6 +62,22 @@ func (p *page) standing(t host.TaskStatus) {
 	}
 }
 
+// uses says which policies decided a task's rounds: in one line where it was one
+// policy all the time, and in red lines where it was not.
+func (p *page) uses(uses []host.PolicyUse) {
+	switch len(uses) {
+	case 0:
+		return
+	case 1:
+		p.line("  decided by %s", policyShort(uses[0].Policy))
+		return
+	}
+	p.line("  %s decided it:", p.paint(red, fmt.Sprintf("%d policies", len(uses))))
+	for _, u := range uses {
+		p.line("    %s  rounds %d to %d, %s", policyShort(u.Policy), u.FirstRound, u.LastRound, plural(u.Decisions, "decision"))
+	}
+}
+
 // rounds says which round of how many.
 func rounds(t host.TaskStatus) string {
 	if t.MaxRounds == 0 {
@@ -74,7 +92,7 @@ func (p *page) tasks(tasks []host.TaskStatus) {
 		p.line("no tasks yet")
 		return
 	}
-	header := []string{"TASK", "STATUS", "ROUND", "WENT TO", "REASON", "FINDINGS", "UPDATED"}
+	header := []string{"TASK", "STATUS", "ROUND", "WENT TO", "REASON", "FINDINGS", "POLICY", "UPDATED"}
 	forced := slices.ContainsFunc(tasks, func(t host.TaskStatus) bool { return t.Overrides > 0 })
 	if forced {
 		header = append(header, "FORCED")
@@ -88,6 +106,22 @@ func (p *page) tasks(tasks []host.TaskStatus) {
 		}
 	}
 	p.table(header, rows)
+}
+
+// versions names the policies that decided a task's rounds.
+func versions(uses []host.PolicyUse) cell {
+	names := make([]string, len(uses))
+	for i, u := range uses {
+		names[i] = u.Policy.Version
+	}
+	switch len(names) {
+	case 0:
+		return cell{"-", plain}
+	case 1:
+		return cell{names[0], plain}
+	default:
+		return cell{strings.Join(names, ", "), red}
+	}
 }
 
 // taskRow is a task's row, with a column for its forced gates where any task
@@ -109,7 +143,7 @@ func taskRow(t *host.TaskStatus, forced bool) []cell {
 	}
 	row := []cell{
 		{t.TaskID, plain}, {string(t.Status), statusColor(t.Status)}, {round, plain},
-		{to, actionColor(to)}, {reason, plain}, {findings, plain}, {when(t.UpdatedAt), dim},
+		{to, actionColor(to)}, {reason, plain}, {findings, plain}, versions(t.Policies), {when(t.UpdatedAt), dim},
 	}
 	if forced {
 		times := ""

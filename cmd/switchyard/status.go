@@ -86,8 +86,19 @@ func (a *app) showTasks(ctx context.Context, e *host.Engine) error {
 	if err != nil {
 		return err
 	}
+	adopted, err := e.Adopted(ctx)
+	if err != nil {
+		return err
+	}
 	list := struct {
 		Tasks []host.TaskStatus `json:"tasks"`
-	}{tasks}
-	return a.print(list, func(p *page) { p.tasks(tasks) })
+		// Policy is the one that the project goes by, nil before its first decision.
+		Policy *host.Adopted `json:"policy"`
+	}{tasks, adopted}
+	return a.print(list, func(p *page) {
+		p.tasks(tasks)
+		if adopted != nil {
+			p.line("policy %s, adopted %s by %s", policyShort(adopted.Policy), when(adopted.At), adopted.By)
+		}
+	})
 }

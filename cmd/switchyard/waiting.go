@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/term"
@@ -18,6 +19,14 @@ const quiet = 300 * time.Millisecond
 func (a *app) waiting(what string) (done func()) {
 	start := time.Now()
 	return a.ticking(func() string { return fmt.Sprintf("%s, %d s", what, int(time.Since(start).Seconds())) })
+}
+
+// counting shows on a terminal how far work has come, as see tells it, until done
+// is called. see may be called by several goroutines at once.
+func (a *app) counting(what string) (see func(at, of int64), done func()) {
+	var at, of atomic.Int64
+	stop := a.ticking(func() string { return fmt.Sprintf("%s, %d of %d", what, at.Load(), of.Load()) })
+	return func(n, total int64) { at.Store(n); of.Store(total) }, stop
 }
 
 // ticking shows on a terminal a line that says how work goes, anew every second.

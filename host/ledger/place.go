@@ -49,25 +49,7 @@ func inspect(dir string) (os.FileInfo, error) {
 	case !info.IsDir():
 		return nil, unsafePath(dir, "is not a directory")
 	}
-	path := filepath.Join(dir, fileName)
-	file, err := regular(path)
-	if err != nil || file == nil {
-		return nil, err
-	}
-	os.SameFile(file, file) // Windows looks a file's identity up when it is first asked for.
-	for _, suffix := range []string{"-wal", "-shm"} {
-		if _, err := regular(path + suffix); err != nil {
-			return nil, err
-		}
-	}
-	// A ledger has a write-ahead log from its first moment on, so nobody but an
-	// attacker leaves a rollback journal, whose text can make SQLite delete
-	// another file.
-	journal := path + "-journal"
-	if _, err := os.Lstat(journal); !errors.Is(err, fs.ErrNotExist) {
-		return nil, unsafePath(journal, "does not belong to a ledger")
-	}
-	return file, nil
+	return inspectFile(filepath.Join(dir, fileName))
 }
 
 // regular returns what is at path, nil where there is nothing, and an error

@@ -28,6 +28,8 @@ type Config struct {
 	// Policy names the policy, "" for the default. A path is relative to the
 	// project's root.
 	Policy string
+	// Trust says whose signatures the policy needs.
+	Trust Trust
 	// Plugins holds each plugin's own configuration, by the plugin's name, as
 	// one JSON object each.
 	Plugins map[string]jsontext.Value
@@ -184,6 +186,7 @@ func (c *Config) fields(r *reader, maxRounds int) fields {
 	return fields{
 		"max_rounds":    func(v value) { c.MaxRounds = r.whole(v, 1, maxRounds) },
 		"policy":        func(v value) { c.Policy = r.text(v) },
+		"policy_trust":  func(v value) { c.Trust.read(r, v) },
 		"plugins":       func(v value) { c.Plugins = r.settings(v) },
 		"plugin_paths":  func(v value) { c.PluginPaths = r.paths(v) },
 		"plugin_limits": func(v value) { r.mapping(v, c.Limits.fields(r)) },

@@ -197,6 +197,14 @@ func (r *reader) text(v value) string {
 	return v.node.Value
 }
 
+// truth reads true or false.
+func (r *reader) truth(v value) bool {
+	if v.node.Kind != yaml.ScalarNode || v.node.ShortTag() != "!!bool" {
+		r.must(v, "true or false")
+	}
+	return v.node.Value == "true"
+}
+
 // oneOf reads one of some words.
 func (r *reader) oneOf(v value, words ...string) string {
 	if !v.isText() || !slices.Contains(words, v.node.Value) {

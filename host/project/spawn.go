@@ -69,6 +69,13 @@ const (
 	minSpawn, maxSpawn = time.Second, 24 * time.Hour
 )
 
+// variableName is what a name of a variable of the environment looks like, and
+// variableRule says it in words.
+const (
+	variableName = `^[A-Za-z_][A-Za-z0-9_]{0,127}$`
+	variableRule = "1 to 128 letters, digits and _, no digit first"
+)
+
 // taskInPlan stands for the task's id in Spawn.Plan.
 const taskInPlan = "{task}"
 
@@ -193,7 +200,7 @@ func (r *reader) name(v value, valid, rule string) string {
 // variables reads names of environment variables: exact ones, because a pattern
 // hands out what nobody thought of.
 func (r *reader) variables(v value) []string {
-	return r.names(v, regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`), "1 to 128 letters, digits and _, no digit first")
+	return r.names(v, regexp.MustCompile(variableName), variableRule)
 }
 
 // arguments reads a program and its arguments.

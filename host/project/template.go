@@ -63,7 +63,11 @@ func (s Settings) lines() []line {
 	}
 	return []line{
 		{fmt.Sprintf("max_rounds: %d", cmp.Or(s.MaxRounds, 3)), "a task's cap of rounds, 1 to 100 (default 3)", s.MaxRounds != 0},
-		{"policy: routing@1.2.0", "or a directory or an OPA bundle, relative to this file (default: the newest)", false},
+		{"policy: routing@1.2.0", "or a directory or an OPA bundle, relative to this file (default: the adopted one)", false},
+		{"policy_trust:", "whose signatures a policy needs (default: nobody's)", false},
+		{"  keys:", "public ones, each in a file of the project or in a variable", false},
+		{"    - {id: release-2026, algorithm: ES256, file: keys/policy.pem, scope: switchyard}", "or env: VARIABLE for file", false},
+		{"  allow_rollback: false", "whether an older policy may follow a newer one (default false)", false},
 		{},
 		{"verify:", "or the command alone (default: none)", false},
 		{"  command: make test", "a line for the shell", false},

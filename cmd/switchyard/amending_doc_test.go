@@ -1,0 +1,9 @@
+package main
+
+import "testing"
+
+// TestAmendingPage amends the policy of a new project by the page that says how.
+func TestAmendingPage(t *testing.T) {
+	t.Parallel()
+	follow(t, "docs/amending.md", true, inShell(t, t.TempDir()))
+}

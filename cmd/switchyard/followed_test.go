@@ -1,0 +1,105 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/docs/docstest"
+)
+
+// followed are the blocks of a page that are run: console, a command after "$ " with
+// all that it prints below, and sh, a script that prints nothing of interest.
+var followed = regexp.MustCompile("(?ms)^```(console|sh)\n(.*?)^```$")
+
+// follow runs the commands of a page, one after another as its reader would, and holds
+// the page against what they print; sh says that its scripts are run too, and have
+// to succeed. A command whose output has changed only in what differs from run to run
+// stays as it is. With UPDATE=1 in the environment the page is rewritten.
+func follow(t *testing.T, page string, sh bool, run func(script string) (string, error)) {
+	t.Helper()
+	path := filepath.Join(repository, page)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	fresh := followed.ReplaceAllStringFunc(string(text), func(block string) string {
+		m := followed.FindStringSubmatch(block)
+		if m[1] == "sh" {
+			if !sh {
+				return block
+			}
+			if out, err := run(m[2]); err != nil {
+				t.Errorf("%s:\n%s\n%v:\n%s", page, m[2], err, out)
+			}
+			return block
+		}
+		commands++
+		line, want, _ := strings.Cut(m[2], "\n")
+		command, ok := strings.CutPrefix(line, "$ ")
+		if !ok {
+			t.Errorf("%s: no command: %s", page, line)
+		}
+		got, _ := run(command) // That a command fails is seen in what it prints.
+		if alike(got) == alike(want) {
+			return block
+		}
+		t.Logf("%s\ngot:\n%s\nwant:\n%s", command, got, want)
+		return "```console\n" + line + "\n" + times.ReplaceAllString(got, aTime) + "```"
+	})
+	if commands == 0 {
+		t.Fatalf("%s shows no output", page)
+	}
+	docstest.Page(t, path, fresh)
+}
+
+// times are the times in what the program prints, and aTime is what pages have for
+// them.
+var times = regexp.MustCompile(`20\d\d-\d\d-\d\dT[0-9:.]+Z`)
+
+const aTime = "2026-11-21T09:30:00Z"
+
+// alike writes all times, days, durations, runs and hashes of events as one, and every
+// gap between columns, which are as wide as their longest time.
+func alike(text string) string {
+	for _, one := range varying {
+		text = one.any.ReplaceAllString(text, one.this)
+	}
+	return text
+}
+
+// varying is what differs from run to run.
+var varying = []struct {
+	any  *regexp.Regexp
+	this string
+}{
+	{times, aTime},
+	{regexp.MustCompile(`\b20\d\d-\d\d-\d\d\b`), "2026-11-21"},
+	{regexp.MustCompile(`run-[a-z2-7]{26}`), "run-k3v5jq7w2mzt4xnc6ydb3r8ahf"},
+	{regexp.MustCompile(`\b\d+(\.\d+)?m?s( +|:)`), "20ms$2"},
+	{regexp.MustCompile(`\b\d+ ms\b`), "20 ms"},
+	{regexp.MustCompile(`(event +(sha256:)?)[0-9a-f]{12,}`), "${1}4697432b3c9f"},
+	{regexp.MustCompile(` {2,}`), "  "},
+}
+
+// inShell returns a function that runs a script in a folder, by a shell that has the
+// program on its path, and returns all that it prints.
+func inShell(t *testing.T, folder string) func(script string) (string, error) {
+	t.Helper()
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skipf("no shell to run a page's commands: %v", err)
+	}
+	env := append(os.Environ(), userVariable+"=alice", cacheVariable+"="+t.TempDir(),
+		"GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES="+filepath.Dir(folder))
+	return func(script string) (string, error) {
+		cmd := exec.Command(sh, "-ec", script) // TestMain has put the program on the path.
+		cmd.Dir, cmd.Env = folder, env
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+}

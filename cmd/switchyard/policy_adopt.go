@@ -1,0 +1,72 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/host"
+)
+
+func newPolicyAdoptCmd(a *app) *cobra.Command {
+	var req host.AdoptRequest
+	cmd := &cobra.Command{
+		Use:   "adopt [POLICY]",
+		Short: "Make a policy the one that the project goes by",
+		Long: `Adopt records that the project goes by a policy from now on: POLICY, or the one
+that switchyard.yaml names, or the default. It shows what that changes.
+
+A project's first round adopts the policy that decides it. From then on another
+policy decides only by an explicit act, which is recorded with who did it: this
+command, or --policy for a single decision. Where nothing is configured, a newer
+Switchyard goes on with the policy that was adopted, whatever its own default
+is. Where switchyard.yaml names a policy, or the files of that policy change,
+the next round fails with policy-changed until the change is adopted.
+
+A project that has keys for policies (policy_trust in switchyard.yaml) refuses
+one that is older than the adopted one, unless --allow-rollback says otherwise.`,
+		Example: `  switchyard policy adopt --dry-run
+  switchyard policy adopt
+  switchyard policy adopt routing@1.1.0`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	cmd.Flags().BoolVar(&req.AllowRollback, "allow-rollback", false, "let an older policy follow a newer one")
+	cmd.Flags().BoolVar(&req.DryRun, "dry-run", false, "only show what would change")
+	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
+		if len(args) == 1 {
+			if req.Policy = args[0]; req.Policy == "" {
+				return usagef("the policy has no name")
+			}
+		}
+		return a.with(ctx, func(e *host.Engine) error {
+			adoption, err := e.Adopt(ctx, req)
+			if err != nil {
+				return err
+			}
+			return a.print(adoption, func(p *page) { p.adoption(adoption, req.DryRun) })
+		})
+	})
+	return cmd
+}
+
+// adoption says what adopting a policy changed.
+func (p *page) adoption(a host.Adoption, dry bool) {
+	verb := "adopted"
+	if dry {
+		verb = "would adopt"
+	}
+	switch {
+	case !a.Changed:
+		p.line("%s  %s is the adopted policy already", p.paint(dim, "unchanged"), policyName(a.Policy))
+		return
+	case a.From == nil:
+		p.line("%s  %s, the project's first", p.paint(green, verb), policyName(a.Policy))
+	default:
+		p.line("%s  %s, after %s", p.paint(green, verb), policyName(a.Policy), policyName(*a.From))
+		p.line("  changes: %s", a.Diff.Summary())
+	}
+	p.line("  digest   %s", a.Policy.Digest)
+	if a.Event != nil {
+		p.line("  event    sha256:%s, number %d of the policies", a.Event.Hash, a.Event.N)
+	}
+}

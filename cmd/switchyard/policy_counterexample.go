@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/policies/domain"
+	"github.com/switchyard-dev/switchyard/policies/proof"
+)
+
+// brokenIn lists the invariants that are broken and not waived.
+func brokenIn(r proof.Report) []string {
+	var names []string
+	for _, result := range r.Results {
+		if isBroken(result) {
+			names = append(names, string(result.Invariant))
+		}
+	}
+	return names
+}
+
+func isBroken(r proof.Result) bool {
+	return !r.Holds && r.WaivedBy == "" && r.Skipped == ""
+}
+
+// simplest returns the violation with the simplest input, and what it violates; nil
+// where no input shows it. Of inputs that are equally simple the first one counts.
+func simplest(r proof.Report) (*proof.Violation, proof.Invariant) {
+	var best *proof.Violation
+	var broken proof.Invariant
+	for _, result := range r.Results {
+		if !isBroken(result) {
+			continue
+		}
+		for i, v := range result.Violations {
+			if v.Input != nil && (best == nil || domain.Size(*v.Input) < domain.Size(*best.Input)) {
+				best, broken = &result.Violations[i], result.Invariant
+			}
+		}
+	}
+	return best, broken
+}
+
+// write writes the counterexample, if there is one, and notes where.
+func (all *proofs) write(p project.Project, file string) error {
+	if all.Counterexample == nil {
+		return nil
+	}
+	var text bytes.Buffer
+	if err := writeJSON(&text, all.Counterexample.Input); err != nil {
+		return err
+	}
+	if err := writeFile(p, file, text.Bytes()); err != nil {
+		return err
+	}
+	all.Counterexample.File = file
+	return nil
+}

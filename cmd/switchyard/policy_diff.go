@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/policies/difference"
+)
+
+// exitDiffers is the exit status of policy diff --exit-code where there is a
+// difference.
+const exitDiffers = 10
+
+func newPolicyDiffCmd(a *app) *cobra.Command {
+	var exitCode, allowUnsigned bool
+	cmd := &cobra.Command{
+		Use:   "diff A B",
+		Short: "Say what changes in meaning from one policy to another",
+		Long: `Diff compares what two policies do and not what they say: categories that are
+added, removed or re-routed, destinations, the precedence, and every possible
+input that one of them decides otherwise than the other. The decisions that flip
+are shown as a matrix of from and to, and each kind with its smallest input. Two
+texts with one meaning differ in nothing, whatever their formatting, comments
+and names.
+
+It also says which step in the version the change needs: none, minor or major.
+
+--output markdown prints tables to paste into a decision record. With
+--exit-code the exit status is 10 where the policies differ, and else 0.`,
+		Example: `  switchyard policy diff routing@1.1.0 routing@1.2.0
+  switchyard policy diff routing@1.2.0 policies/routing/1.3.0 --output markdown
+  switchyard policy diff before.tar.gz after.tar.gz --exit-code`,
+		Args:              exactly("the first POLICY", "the second POLICY"),
+		ValidArgsFunction: policyRefs,
+	}
+	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 10 where they differ")
+	allowUnsignedFlag(cmd.Flags(), &allowUnsigned)
+	a.offersMarkdown(cmd)
+	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
+		return a.with(ctx, func(e *host.Engine) error {
+			from, err := e.Policy(ctx, args[0], allowUnsigned)
+			if err != nil {
+				return err
+			}
+			to, err := e.Policy(ctx, args[1], allowUnsigned)
+			if err != nil {
+				return err
+			}
+			done := a.waiting("comparing all decisions")
+			diff, err := difference.Compare(ctx, from, to)
+			done()
+			if err != nil {
+				return err
+			}
+			if exitCode && !diff.Empty() {
+				a.exit = exitDiffers
+			}
+			if a.output == outputMarkdown {
+				return a.printText(diff.Markdown())
+			}
+			shown := shownDifference(diff)
+			return a.print(shown, func(p *page) { p.difference(shown) })
+		})
+	})
+	return cmd
+}
+
+// shownDiff is what diff prints as JSON.
+type shownDiff struct {
+	difference.Diff
+	// Empty says that both have the same meaning.
+	Empty bool `json:"empty"`
+	// Step is the least step in the version that the change needs, and StepBecause
+	// what needs it.
+	Step        difference.Step `json:"step"`
+	StepBecause string          `json:"step_because"`
+	// Summary and Digest are as in a decision record.
+	Summary string `json:"summary"`
+	Digest  string `json:"digest"`
+}
+
+func shownDifference(d difference.Diff) shownDiff {
+	s := shownDiff{Diff: d, Empty: d.Empty(), Summary: d.Summary(), Digest: d.Digest()}
+	s.Step, s.StepBecause = d.Step()
+	return s
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/folder"
+	"github.com/switchyard-dev/switchyard/host/project"
+)
+
+// writeFile gives a file that the user named a new content, all at once: a reader
+// sees what was there before or the new one. A path inside the project is written
+// through the project's root, so that no symbolic link leads out of it. Only a
+// regular file is replaced, and no folder is made.
+//
+// # Errors
+//
+// project.CodeUnwritable.
+func writeFile(p project.Project, path string, data []byte) error {
+	dir, name := filepath.Split(p.Abs(path))
+	if rel, inside := p.Rel(path); inside {
+		dir, name = p.Root, filepath.FromSlash(rel)
+	}
+	err := replaceFile(dir, name, data)
+	if err == nil {
+		return nil
+	}
+	return fault.New(project.CodeUnwritable, "%s cannot be written: %w", path, folder.Reason(err)).With("path", path)
+}
+
+func replaceFile(dir, name string, data []byte) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	switch info, err := root.Lstat(name); {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case err == nil && !info.Mode().IsRegular():
+		return folder.ErrNoFile
+	}
+	return folder.Replace(root, filepath.ToSlash(name), data, 0o644)
+}

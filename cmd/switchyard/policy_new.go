@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"path"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/policies/difference"
+	"github.com/switchyard-dev/switchyard/policies/release"
+)
+
+func newPolicyNewCmd(a *app) *cobra.Command {
+	var tree treeFlags
+	var o release.NewOptions
+	var steps stepFlags
+	cmd := &cobra.Command{
+		Use:   `new --adr "TITLE"`,
+		Short: "Start the next version, with its tests and its decision record",
+		Long: `New copies a version's Rego and its tests to a folder for the next one, below
+policies/routing, and starts the decision record that argues for the amendment,
+in docs/adr. Where there is none yet, it makes policies/versions.lock, with the
+versions that are built in. It replaces nothing: it makes all of it, or none.
+
+The next version is a minor one, unless --major or --patch says otherwise: what
+an amendment needs, policy diff tells. While a version is a draft, no other one
+is started.
+
+It prints what is to be done next; docs/amending.md walks through it.`,
+		Example: `  switchyard policy new --adr "Accessibility findings go to the executor"
+  switchyard policy new --from routing@1.1.0 --major --adr "Ask the planner first"`,
+		Args: noArgs,
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.From, "from", "", "start from `VERSION`, as "+policies.Default+" (default the newest)")
+	flags.StringVar(&o.Title, "adr", "", "the decision record is called `TITLE`")
+	steps.register(flags)
+	tree.register(flags)
+	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
+		if o.Title == "" {
+			return usagef("--adr is missing: the title of the decision record")
+		}
+		if flags.Changed("from") && o.From == "" {
+			return usagef("--from is empty")
+		}
+		var err error
+		if o.Step, err = steps.step(); err != nil {
+			return err
+		}
+		at, err := a.inTree(tree, flags, "")
+		if err != nil {
+			return err
+		}
+		return a.with(ctx, func(e *host.Engine) error {
+			created, err := at.of(e).New(ctx, o)
+			if err != nil {
+				return err
+			}
+			return a.print(created, func(p *page) { p.begun(created) })
+		})
+	})
+	return cmd
+}
+
+// stepFlags say how large a step in the version the next one is.
+type stepFlags struct{ major, minor, patch bool }
+
+func (f *stepFlags) register(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.major, "major", false, "the next major version: something goes elsewhere than before")
+	flags.BoolVar(&f.minor, "minor", false, "the next minor version: something is new, or is decided more strictly (the default)")
+	flags.BoolVar(&f.patch, "patch", false, "the next patch: nothing changes in meaning")
+}
+
+func (f *stepFlags) step() (difference.Step, error) {
+	switch *f {
+	case stepFlags{}, stepFlags{minor: true}:
+		return difference.Minor, nil
+	case stepFlags{major: true}:
+		return difference.Major, nil
+	case stepFlags{patch: true}:
+		return difference.None, nil
+	}
+	return "", usagef("--major, --minor and --patch exclude each other")
+}
+
+// begun shows a version that was started, and how to go on.
+func (p *page) begun(c release.Created) {
+	p.line("%s  %s, after %s, with %s", p.paint(green, "started"), c.Policy, c.Before, c.ADR)
+	rego, record := "", ""
+	for _, file := range c.Files {
+		p.line("  %s", filepath.FromSlash(file))
+		switch path.Ext(file) {
+		case ".rego":
+			rego = quote(filepath.FromSlash(path.Dir(file)))
+		case ".md":
+			record = filepath.FromSlash(file)
+		}
+	}
+	p.line("")
+	p.line("amend the rules and their tests, and say why in %s; then", record)
+	for _, command := range []string{
+		"policy test " + rego, "policy verify " + rego, "policy diff " + c.Before + " " + rego,
+		"policy release " + c.Policy + " --accept", "policy lint",
+	} {
+		p.line("  switchyard %s", command)
+	}
+}

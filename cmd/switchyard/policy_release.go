@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/policies/release"
+)
+
+func newPolicyReleaseCmd(a *app) *cobra.Command {
+	var tree treeFlags
+	var accept bool
+	var file string
+	cmd := &cobra.Command{
+		Use:   "release [VERSION]",
+		Short: "Lock a version, with what was proven about it in its record",
+		Long: `Release holds a version against the rules of policy lint, and refuses it where
+one is broken. Else it writes into the front matter of its decision record what
+the version replaces, what it changes in meaning and what replaying the ledger
+came to, and the changes as tables into its text, and adds the version's digest
+to policies/versions.lock. From then on the version never changes.
+
+VERSION is as routing@1.3.0 or 1.3.0, and may be left out where one version is a
+draft. Its decision record must be accepted, or --accept makes it so.
+
+The rounds of the project's own ledger are replayed, or those of --ledger. The
+record is written first and the lock last: a release that was cut short is none,
+and doing it again completes it. Doing it once more changes nothing.`,
+		Example: `  switchyard policy release 1.3.0 --accept
+  switchyard policy release routing@1.3.0 --ledger recorded.jsonl`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			return exactly("the VERSION")(cmd, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&accept, "accept", false, "set the decision record's status to accepted")
+	flags.StringVar(&file, "ledger", "", "replay the ledger or the export in `FILE` (default the project's ledger)")
+	tree.register(flags)
+	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
+		version := policyArg(args)
+		if version != "" && !strings.Contains(version, "@") {
+			version = "routing@" + version
+		}
+		at, err := a.inTree(tree, flags, file)
+		if err != nil {
+			return err
+		}
+		return a.with(ctx, func(e *host.Engine) error {
+			done := a.waiting("proving " + version)
+			released, err := at.of(e).Release(ctx, version, accept, file)
+			done()
+			if findings, ok := refusal(err); ok {
+				return a.after(func(p *page) {
+					for _, f := range findings {
+						p.findingOf(f)
+					}
+				}, err)
+			}
+			if err != nil {
+				return err
+			}
+			return a.print(released, func(p *page) { p.released(released) })
+		})
+	})
+	return cmd
+}
+
+// refusal takes the findings out of the error of a version that is not fit to be
+// released.
+func refusal(err error) ([]release.Finding, bool) {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		findings, ok := f.Details["findings"].([]release.Finding)
+		return findings, ok
+	}
+	return nil, false
+}
+
+// released shows a version that was locked.
+func (p *page) released(r release.Released) {
+	if r.Already {
+		p.line("%s  %s is released, and nothing has changed since", p.paint(dim, "unchanged"), policyShort(r.Policy))
+		return
+	}
+	p.line("%s  %s", p.paint(green, "released"), policyName(r.Policy))
+	p.line("  digest   %s", r.Policy.Digest)
+	if r.Record.Diff != nil {
+		p.line("  changes  %s", r.Record.Diff.Summary)
+	}
+	if r.Record.Replay != nil {
+		p.line("  replay   %s", r.Record.Replay.Summary)
+	}
+	for i, file := range r.Files {
+		label := ""
+		if i == 0 {
+			label = "wrote"
+		}
+		p.line("  %-7s  %s", label, filepath.FromSlash(file))
+	}
+}

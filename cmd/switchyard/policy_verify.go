@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/policies/proof"
+)
+
+func newPolicyVerifyCmd(a *app) *cobra.Command {
+	var f proofFlags
+	cmd := &cobra.Command{
+		Use:   "verify [POLICY ...]",
+		Short: "Prove a policy over everything that it can be asked",
+		Long: `Verify has a policy decide every kind of input that there is: each combination
+of destinations with findings, of verification, of the round against the cap and
+of progress, and every number around those that the rules compare with. It holds
+each decision, each branch and each row of the tables against the invariants:
+
+  every input comes to exactly one decision, to a declared destination
+  a clean round commits, and nothing else does
+  a finding for stuck ends the loop, and so does the last round
+  people are asked before agents are sent off
+  the strongest destination wins, and none is dead
+  every branch of the decision decides something
+  every category is raised by some agent, and every raised category is known
+
+docs/proof.md has them all, and which of them a policy's decision record may
+waive. Who raises which category is asked of the newest version alone.
+
+What does not hold is shown with the smallest input that shows it, which
+--counterexample writes to a file, for switchyard route --input; where all
+holds, none is written. --all takes every version that is built in or lies in
+policies/routing.`,
+		Example: `  switchyard policy verify
+  switchyard policy verify --all
+  switchyard policy verify policies/routing/1.3.0 --counterexample smallest.json
+  switchyard route --input smallest.json --policy policies/routing/1.3.0 --explain`,
+		ValidArgsFunction: policyRefs,
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&f.all, "all", false, "verify every version that is built in or in the project")
+	flags.StringVar(&f.counterexample, "counterexample", "", "write the smallest counterexample to `FILE`, as JSON")
+	allowUnsignedFlag(flags, &f.allowUnsigned)
+	f.tree.register(flags)
+	a.registerEngine(flags)
+	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
+		for _, arg := range args {
+			if arg == "" {
+				return usagef("the POLICY is empty")
+			}
+		}
+		if f.all && len(args) > 0 {
+			return usagef("--all takes no policy: %s is one", args[0])
+		}
+		if flags.Changed("counterexample") && (f.counterexample == "" || f.counterexample == host.Stdin) {
+			return usagef("--counterexample needs the name of a file")
+		}
+		p, err := a.project()
+		if err != nil {
+			return err
+		}
+		if f.tree, err = f.tree.in(flags, p); err != nil {
+			return err
+		}
+		return a.with(ctx, func(e *host.Engine) error {
+			proofs, err := f.prove(ctx, a, e, args)
+			if err != nil {
+				return err
+			}
+			if f.counterexample != "" {
+				if err := proofs.write(p, f.counterexample); err != nil {
+					return err
+				}
+			}
+			text := func(p *page) { p.proofs(proofs) }
+			if !proofs.Proven {
+				return a.after(text, proofs.fault())
+			}
+			return a.print(proofs, text)
+		})
+	})
+	return cmd
+}
+
+// proofFlags are those of verify.
+type proofFlags struct {
+	all, allowUnsigned bool
+	counterexample     string
+	tree               treeFlags
+}
+
+// proofs is what verify prints as JSON.
+type proofs struct {
+	Proven  bool           `json:"proven"`
+	Reports []proof.Report `json:"reports"`
+	// Counterexample is the simplest input that shows what does not hold, nil where
+	// no input does.
+	Counterexample *counterexample `json:"counterexample,omitzero"`
+	// refs are how the user can name the policies of the reports.
+	refs []string
+}
+
+// counterexample is an input that breaks an invariant.
+type counterexample struct {
+	Policy    string          `json:"policy"`
+	Invariant proof.Invariant `json:"invariant"`
+	Input     policies.Input  `json:"input"`
+	// File has the input, "" where it was not written.
+	File string `json:"file,omitzero"`
+}
+
+// prove proves the policies that the command line names, one after another.
+func (f *proofFlags) prove(ctx context.Context, a *app, e *host.Engine, refs []string) (proofs, error) {
+	tree := f.tree.of(e)
+	if f.all {
+		all, err := tree.Policies(ctx)
+		if err != nil {
+			return proofs{}, err
+		}
+		for _, k := range all.Policies {
+			if k.BuiltIn || k.Folder != "" {
+				refs = append(refs, filepath.FromSlash(k.Ref))
+			}
+		}
+	}
+	if len(refs) == 0 {
+		refs = []string{""}
+	}
+	result := proofs{Proven: true}
+	for _, ref := range refs {
+		p, err := e.Policy(ctx, ref, f.allowUnsigned)
+		if err != nil {
+			return proofs{}, err
+		}
+		see, done := a.counting("proving " + policyRef(p.Identity()))
+		report, err := tree.Prove(ctx, p, func(done, total int) { see(int64(done), int64(total)) })
+		done()
+		if err != nil {
+			return proofs{}, err
+		}
+		result.add(ref, report)
+	}
+	return result, nil
+}
+
+// add adds a policy's report.
+func (all *proofs) add(ref string, r proof.Report) {
+	all.Reports = append(all.Reports, r)
+	all.refs = append(all.refs, ref)
+	if r.Proven() {
+		return
+	}
+	all.Proven = false
+	if all.Counterexample != nil {
+		return
+	}
+	if v, broken := simplest(r); v != nil {
+		all.Counterexample = &counterexample{Policy: ref, Invariant: broken, Input: *v.Input}
+	}
+}
+
+// fault says which policies are not proven.
+func (all *proofs) fault() *fault.Error {
+	var broken []string
+	for _, r := range all.Reports {
+		if !r.Proven() {
+			broken = append(broken, fmt.Sprintf("%s does not keep %s", policyRef(r.Policy), fault.Some(brokenIn(r), maxNamed)))
+		}
+	}
+	f := fault.New(codeNotProven, "policy %s", fault.Some(broken, maxNamed)).With("reports", all.Reports)
+	if all.Counterexample != nil {
+		f = f.With("counterexample", *all.Counterexample)
+	}
+	return f
+}

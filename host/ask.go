@@ -1,0 +1,101 @@
+package host
+
+import (
+	"context"
+	"io"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/finding"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/policies/why"
+)
+
+// maxInput is the largest file of a policy's input, in bytes.
+const maxInput = 1 << 20
+
+// AskRequest is a question to a policy.
+type AskRequest struct {
+	// Path is a file with a policies.Input as JSON, or Stdin.
+	Path  string
+	Stdin io.Reader
+	// Policy is a reference, "" for the project's own.
+	Policy string
+	// Explain adds why.
+	Explain bool
+}
+
+// Ask lets a policy decide on its bare input, without any findings to it: the one
+// that a decision was recorded with, or a counterexample of a proof.
+//
+// # Errors
+//
+// policies.CodeInvalidInput for what is no input, and those of reading it and of
+// policies.
+func (e *Engine) Ask(ctx context.Context, req AskRequest) (Decision, error) {
+	config, err := e.Config(ctx)
+	if err != nil {
+		return Decision{}, err
+	}
+	in, err := e.input(ctx, req)
+	if err != nil {
+		return Decision{}, err
+	}
+	policy, err := e.policy(ctx, req.Policy, config)
+	if err != nil {
+		return Decision{}, err
+	}
+	if err := e.current(ctx, policy); err != nil {
+		return Decision{}, err
+	}
+	chosen, err := policy.Decide(ctx, in)
+	if err != nil {
+		return Decision{}, err
+	}
+	d := Decision{
+		Round: in.Round, MaxRounds: in.MaxRounds, Policy: policy.Identity(), Input: in, Findings: []finding.Finding{},
+		NextAction: chosen.NextAction, Reason: chosen.Reason,
+	}
+	d.progress(task.Progress{
+		New: in.NewCount, Repeat: in.RepeatCount, Reopened: in.ReopenedCount, Resolved: in.ResolvedCount, Stalled: in.StalledRounds,
+	})
+	d.route()
+	d.Routing.FindingCount = in.FindingCount
+	d.finish(policy.Policy)
+	if req.Explain {
+		d.Why, err = explained(ctx, policy.Policy, in)
+	}
+	return d, err
+}
+
+func (e *Engine) input(ctx context.Context, req AskRequest) (policies.Input, error) {
+	var text []byte
+	var err error
+	if req.Path == Stdin {
+		text, err = io.ReadAll(io.LimitReader(req.Stdin, maxInput+1))
+	} else {
+		text, err = e.project.Read(ctx, req.Path, maxInput)
+	}
+	if err != nil {
+		return policies.Input{}, err
+	}
+	var in policies.Input
+	if len(text) > maxInput {
+		return in, fault.New(policies.CodeInvalidInput, "the input has more than %d bytes", maxInput).With("limit", maxInput)
+	}
+	if err := json.Unmarshal(text, &in, json.RejectUnknownMembers(true)); err != nil {
+		return in, fault.New(policies.CodeInvalidInput, "%s is no input of a policy: %w", req.Path, err).With("path", req.Path)
+	}
+	return in, nil
+}
+
+// explained says why a policy decides an input as it does.
+func explained(ctx context.Context, p *policies.Policy, in policies.Input) (*why.Explanation, error) {
+	x, err := why.Explain(ctx, p, in)
+	if err != nil {
+		return nil, err
+	}
+	return &x, nil
+}

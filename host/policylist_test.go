@@ -1,0 +1,138 @@
+package host_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/policies/release"
+)
+
+// inventory lists the policies of the project, each by its reference.
+func (s *summarized) inventory() (host.PolicyInventory, []string) {
+	s.Helper()
+	all, err := s.PolicyTree("", "").Policies(s.Context())
+	if err != nil {
+		s.Fatal(err)
+	}
+	refs := make([]string, len(all.Policies))
+	for i, k := range all.Policies {
+		refs[i] = k.Ref
+	}
+	return all, refs
+}
+
+func TestPoliciesAreListedOnce(t *testing.T) {
+	s := newSummarized(t)
+	// In the tree: a version that is built in, as it is; one that comes next; one that
+	// says that it is older than all; and one that is none.
+	s.withPolicy("policies/routing/1.2.0")
+	s.withPolicy("policies/routing/1.3.0", "version: 1.2.0", "version: 1.3.0")
+	s.withPolicy("policies/routing/0.9.0", "version: 1.2.0", "version: 0.9.0")
+	s.write("policies/routing/1.0.5/routing.rego", "package switchyard.routing\n\ndecision :=\n")
+	s.review("A", "style")
+
+	all, refs := s.inventory()
+	want := []string{"policies/routing/0.9.0", "routing@1.0.0", "routing@1.1.0", "routing@1.2.0", "policies/routing/1.3.0", "policies/routing/1.0.5"}
+	if !slices.Equal(refs, want) {
+		t.Fatalf("got %v, want %v", refs, want)
+	}
+	if k := all.Policies[3]; !k.BuiltIn || k.Folder != "policies/routing/1.2.0" || !k.Default || !k.Adopted || k.Configured || k.State != release.StateReleased {
+		t.Errorf("of the version that is built in: %+v", k)
+	}
+	if k := all.Policies[4]; k.BuiltIn || k.Default || k.Adopted || k.State != release.StateDraft || k.Title != "Routing" || k.Problem != "" {
+		t.Errorf("of the draft: %+v", k)
+	}
+	if k := all.Policies[5]; k.Policy != nil || k.Problem == "" {
+		t.Errorf("of what is no policy: %+v", k)
+	}
+}
+
+// TestPoliciesInUseAreListed: an adopted policy whose files have changed since is
+// another one than the configured one, although both have one name.
+func TestPoliciesInUseAreListed(t *testing.T) {
+	s := newSummarized(t)
+	s.withPolicy("own")
+	s.write("switchyard.yaml", "policy: own\n")
+	s.review("A", "style")
+	all, refs := s.inventory()
+	if !slices.Equal(refs, policies.Versions()) || !all.Policies[2].Adopted || !all.Policies[2].Configured || all.Configured != "own" {
+		t.Fatalf("with a policy that is the default in a folder: %v, %+v", refs, all)
+	}
+
+	s.withPolicy("own", styleToUser...)
+	all, refs = s.inventory()
+	if !slices.Equal(refs, append(policies.Versions(), "own")) {
+		t.Fatalf("got %v", refs)
+	}
+	if before, now := all.Policies[2], all.Policies[3]; !before.Adopted || before.Configured || now.Adopted || !now.Configured || now.State != "" {
+		t.Errorf("the adopted one is %+v, and the configured one %+v", before, now)
+	}
+
+	if _, err := s.Adopt(s.Context(), host.AdoptRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	s.withPolicy("own", "1.2.0", "1.2.1")
+	all, refs = s.inventory()
+	if !slices.Equal(refs, append(policies.Versions(), "own", "own")) {
+		t.Fatalf("got %v", refs)
+	}
+	if now, before := all.Policies[3], all.Policies[4]; !now.Configured || now.Adopted || before.Configured || !before.Adopted || before.Policy.Version != "1.2.0" {
+		t.Errorf("the configured one is %+v, and the adopted one %+v", now, before)
+	}
+}
+
+// TestPolicyToLookAt: without a name it is the one that the project goes by.
+func TestPolicyToLookAt(t *testing.T) {
+	s := newSummarized(t)
+	version := func(ref string) string {
+		t.Helper()
+		p, err := s.Policy(t.Context(), ref, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Identity().Version
+	}
+	if got := version(""); got != "1.2.0" {
+		t.Errorf("the default is %s", got)
+	}
+	if _, err := s.Adopt(t.Context(), host.AdoptRequest{Policy: "routing@1.0.0"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := version(""); got != "1.0.0" {
+		t.Errorf("the adopted one is %s", got)
+	}
+	s.write("switchyard.yaml", "policy: routing@1.1.0\n")
+	if got := version(""); got != "1.1.0" {
+		t.Errorf("the configured one is %s", got)
+	}
+	if got := version("routing@1.2.0"); got != "1.2.0" {
+		t.Errorf("the named one is %s", got)
+	}
+}
+
+// TestTestsOfAPolicy: they come with its files, under names that the user can open.
+func TestTestsOfAPolicy(t *testing.T) {
+	s := newSummarized(t)
+	s.withPolicy("own")
+	s.write("own/routing_test.rego", "package switchyard.routing_test\n")
+	for ref, want := range map[string][]string{
+		"own":           {"own/routing.rego", "own/routing_test.rego"},
+		"./own":         {"own/routing.rego", "own/routing_test.rego"},
+		"routing@1.0.0": {"routing@1.0.0/routing.rego", "routing@1.0.0/routing_test.rego"},
+		"":              {"routing@1.2.0/routing.rego", "routing@1.2.0/routing_test.rego"},
+	} {
+		tested, err := s.PolicyTests(t.Context(), ref, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, f := range tested.Files {
+			names = append(names, f.Name)
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("of %q: %v, want %v", ref, names, want)
+		}
+	}
+}
