@@ -15,7 +15,8 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner/tree"
 )
 
-// modules are the surfaces that the critic reviews.
+// modules are the surfaces that the critic reviews: ours, then those that the project
+// adds.
 func (c *conductor) modules() ([]prompt.Module, error) {
 	var all []prompt.Module
 	for _, name := range prompt.Economy(c.config.Economy).ModuleNames() {
@@ -25,7 +26,11 @@ func (c *conductor) modules() ([]prompt.Module, error) {
 		}
 		all = append(all, prompt.Module{Name: name, Text: definition.Body})
 	}
-	return all, nil
+	added, err := c.agents.Added()
+	for _, d := range added {
+		all = append(all, prompt.Module{Name: d.Name, Text: d.Body})
+	}
+	return all, err
 }
 
 // criticPrompt writes the prompt of an attempt, and the files that it names.

@@ -2,11 +2,13 @@ package agent
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// definesCategory is the start of a list item that defines a category.
-var definesCategory = regexp.MustCompile("^- `([a-z0-9]+(?:-[a-z0-9]+)*)`:")
+// definesCategory is the start of a list item that defines a category, as a regular
+// expression.
+const definesCategory = "^- `([a-z0-9]+(?:-[a-z0-9]+)*)`:"
 
 // Categories returns the categories of findings that the definition gives its agent
 // to use, each once and in the order of the text. A category is defined by a list
@@ -17,6 +19,7 @@ var definesCategory = regexp.MustCompile("^- `([a-z0-9]+(?:-[a-z0-9]+)*)`:")
 // Names are in small letters. Items between code fences define nothing: they are
 // examples.
 func (d Definition) Categories() []string {
+	item := regexp.MustCompile(definesCategory)
 	found := []string{}
 	seen := make(map[string]bool)
 	fence := ""
@@ -28,9 +31,9 @@ func (d Definition) Categories() []string {
 		case fence != "" && strings.HasPrefix(mark, fence) && mark == line:
 			fence = ""
 		case fence == "":
-			if item := definesCategory.FindStringSubmatch(line); item != nil && !seen[item[1]] {
-				seen[item[1]] = true
-				found = append(found, item[1])
+			if match := item.FindStringSubmatch(line); match != nil && !seen[match[1]] {
+				seen[match[1]] = true
+				found = append(found, match[1])
 			}
 		}
 	}
@@ -50,29 +53,55 @@ func fenceOf(line string) string {
 
 // Raised returns the categories that a review by the project's critic can raise, and
 // for each the names of the definitions that define it, in their order. These are
-// ours, or what the project has in their place, and every other module of the
-// project's. Agents that are no modules are left out, and so are broken definitions
-// that are in nobody's place: a list in their text means what they like.
+// ours, or what the project has in their place, and the modules that it adds.
 //
 // # Errors
 //
-// The first that Find has for one of ours.
+// The first that Find has for one of them.
 func (l Library) Raised() (map[string][]string, error) {
-	ours := make(map[string]bool)
-	for _, name := range Names() {
-		ours[name] = true
+	names := Names()
+	added, err := l.Added()
+	if err != nil {
+		return nil, err
 	}
+	for _, d := range added {
+		names = append(names, d.Name)
+	}
+	slices.Sort(names)
 	raised := make(map[string][]string)
-	for _, listed := range l.List() {
-		switch {
-		case ours[listed.Name] && listed.Err != nil:
-			return nil, listed.Err
-		case !ours[listed.Name] && !listed.Definition.Module:
-			continue
+	for _, name := range names {
+		d, err := l.Find(name)
+		if err != nil {
+			return nil, err
 		}
-		for _, category := range listed.Definition.Categories() {
-			raised[category] = append(raised[category], listed.Name)
+		for _, category := range d.Categories() {
+			raised[category] = append(raised[category], name)
 		}
 	}
 	return raised, nil
+}
+
+// addedPrefix begins the names of the modules that a project adds to its critic.
+const addedPrefix = "critic-"
+
+// Added returns the modules that the project adds to those of our critic, in the
+// order of their names: definitions named critic-SOMETHING that say module: true.
+//
+// # Errors
+//
+// The first that Find has for such a name: a broken one may have been meant as a
+// module, and a critic that goes without it would find too little.
+func (l Library) Added() ([]Definition, error) {
+	ours := Names()
+	var added []Definition
+	for _, listed := range l.List() {
+		switch {
+		case !strings.HasPrefix(listed.Name, addedPrefix), slices.Contains(ours, listed.Name):
+		case listed.Err != nil:
+			return nil, listed.Err
+		case listed.Definition.Module:
+			added = append(added, listed.Definition)
+		}
+	}
+	return added, nil
 }

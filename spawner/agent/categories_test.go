@@ -118,3 +118,26 @@ func TestRaisedInAProject(t *testing.T) {
 		t.Errorf("a broken critic: %v, %v", raised, err)
 	}
 }
+
+// TestAdded: a project's own modules are those that are named so and say so; one
+// that is broken is no reason to go without it.
+func TestAdded(t *testing.T) {
+	root := project(t, map[string]string{
+		agent.Folder + "/critic-style.md":    "---\nmodule: true\n---\nIn place of ours.",
+		agent.Folder + "/critic-security.md": "---\nmodule: true\n---\n- `secret-in-code`: a key",
+		".claude/agents/critic-access.md":    "---\nmodule: true\n---\n- `accessibility`: a label",
+		agent.Folder + "/critic-of-films.md": "An agent of its own.",
+		agent.Folder + "/security.md":        "---\nmodule: true\n---\nPart of somebody else.",
+	})
+	added, err := agent.Library{Root: root}.Added()
+	if err != nil || len(added) != 2 || added[0].Name != "critic-access" || added[1].Name != "critic-security" {
+		t.Errorf("added are %+v, %v", added, err)
+	}
+	broken := project(t, map[string]string{agent.Folder + "/critic-security.md": "---\nmodule: [\n---\nText."})
+	if added, err := (agent.Library{Root: broken}).Added(); fault.CodeOf(err) != agent.CodeInvalid || added != nil {
+		t.Errorf("a broken one gives %+v, %v", added, err)
+	}
+	if added, err := (agent.Library{}).Added(); err != nil || len(added) != 0 {
+		t.Errorf("without a project %+v, %v", added, err)
+	}
+}
