@@ -13,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/policies/difference"
+	"github.com/switchyard-dev/switchyard/policies/release"
 	"github.com/switchyard-dev/switchyard/spawner/environ"
 )
 
@@ -93,7 +94,7 @@ func placeOf(from project.Project, ref string) string {
 //
 // # Errors
 //
-// CodePolicyChanged, CodePolicyRollback, and those of policyBy.
+// CodePolicyChanged, policies.CodeRollback, and those of policyBy.
 func (e *Engine) admit(ctx context.Context, l *ledger.Ledger, c chosenPolicy) (chosenPolicy, error) {
 	shelf, err := policyShelfOf(ctx, l)
 	if err != nil || shelf.adopted == nil {
@@ -242,6 +243,9 @@ type Adoption struct {
 	Policy policies.Identity `json:"policy"`
 	// From is the policy that was adopted before, nil for none.
 	From *policies.Identity `json:"from"`
+	// State says how far a version of the project's tree is, "" for what is none of
+	// its versions.
+	State release.State `json:"state,omitzero"`
 	// Changed says that this is another policy than before.
 	Changed bool `json:"changed"`
 	// Diff is what changes in meaning.
@@ -255,7 +259,7 @@ type Adoption struct {
 // # Errors
 //
 // CodePolicyElsewhere where the project's configuration names another policy,
-// CodePolicyRollback, and those of loading it.
+// CodePolicyUnnamed, policies.CodeRollback, and those of loading it.
 func (e *Engine) Adopt(ctx context.Context, req AdoptRequest) (Adoption, error) {
 	// What an agent is judged by is not for it to decide.
 	if err := environ.Inside(e.environ); err != nil {
@@ -285,12 +289,44 @@ func (e *Engine) Adopt(ctx context.Context, req AdoptRequest) (Adoption, error) 
 		return Adoption{}, err
 	}
 	defer l.Close()
+	if !c.named && !c.configured {
+		if err := mayReturn(ctx, l); err != nil {
+			return Adoption{}, err
+		}
+	}
+	state, err := e.PolicyTree("", "").state(ctx, c.Identity())
+	if err != nil {
+		return Adoption{}, err
+	}
 	for {
 		adoption, err := e.adopt(ctx, l, c, req.DryRun)
 		if fault.CodeOf(err) != ledger.CodeConflict {
+			adoption.State = state
 			return adoption, err
 		}
 	}
+}
+
+// state says how far the version with an identity is, "" for what is none.
+func (t PolicyTree) state(ctx context.Context, id policies.Identity) (release.State, error) {
+	all, err := t.known(ctx)
+	for _, k := range all {
+		if k.Policy != nil && k.Policy.Digest == id.Digest {
+			return k.State, err
+		}
+	}
+	return "", err
+}
+
+// mayReturn refuses to give up a policy of the project's own for the built-in default
+// that nobody named.
+func mayReturn(ctx context.Context, l *ledger.Ledger) error {
+	shelf, err := policyShelfOf(ctx, l)
+	if err != nil || shelf.adopted == nil || policies.IsReleaseRef(shelf.adopted.Ref) {
+		return err
+	}
+	return fault.New(CodePolicyUnnamed, "the project adopted %s (%s) and configures none: name the policy to adopt", shelf.adopted.Ref, named(shelf.adopted.Policy)).
+		With("adopted", shelf.adopted.Policy)
 }
 
 func (e *Engine) adopt(ctx context.Context, l *ledger.Ledger, c chosenPolicy, dry bool) (Adoption, error) {

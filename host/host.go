@@ -55,6 +55,9 @@ const (
 	// CodePolicyElsewhere: a policy cannot be adopted, because the project's
 	// configuration names another one.
 	CodePolicyElsewhere fault.Code = "policy-not-configured"
+	// CodePolicyUnnamed: nothing says which policy to adopt after one of the
+	// project's own.
+	CodePolicyUnnamed fault.Code = "policy-unnamed"
 	// CodePolicyLost: a policy that once decided is neither built in nor kept in
 	// the ledger.
 	CodePolicyLost fault.Code = "policy-lost"

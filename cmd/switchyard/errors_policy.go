@@ -30,6 +30,7 @@ func policyErrors() []errorGroup {
 		{"Which policy decides", []errorEntry{
 			{"policy-changed", "The project goes by another policy than the one that it adopted, and nobody has said that it shall.", "switchyard policy adopt --dry-run shows what changes, switchyard policy adopt takes it up"},
 			{"policy-not-configured", "Another policy is to be adopted than the one that switchyard.yaml names.", "change policy in switchyard.yaml first"},
+			{"policy-unnamed", "The project goes by a policy of its own and configures none, so that it is not clear which one to adopt.", "switchyard policy adopt POLICY, or name it in switchyard.yaml"},
 			{"policy-lost", "A policy that decided something is neither built in nor kept in the ledger.", "restore .switchyard from a copy; the decisions themselves are recorded whole"},
 			{"policy-flips", "Replaying the ledger, rounds go where --fail-on-flip says that none may go.", "the details count them; without --fail-on-flip the replay lists them with their causes"},
 			{"policy-flip-unknown", "--fail-on-flip names a destination that neither the candidate nor any recorded decision has.", "check the spelling; switchyard policy show lists the destinations, and * stands for all"},

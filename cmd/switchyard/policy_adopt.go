@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/policies/release"
 )
 
 func newPolicyAdoptCmd(a *app) *cobra.Command {
@@ -64,6 +65,12 @@ func (p *page) adoption(a host.Adoption, dry bool) {
 	default:
 		p.line("%s  %s, after %s", p.paint(green, verb), policyName(a.Policy), policyName(*a.From))
 		p.line("  changes: %s", a.Diff.Summary())
+	}
+	switch a.State {
+	case release.StateDraft:
+		p.line("  %s    it is not released: switchyard policy lint says what is missing", p.paint(yellow, "draft"))
+	case release.StateEdited:
+		p.line("  %s   it is not what was released: switchyard policy lint says so too", p.paint(red, "edited"))
 	}
 	p.line("  digest   %s", a.Policy.Digest)
 	if a.Event != nil {
