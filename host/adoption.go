@@ -294,28 +294,29 @@ func (e *Engine) Adopt(ctx context.Context, req AdoptRequest) (Adoption, error) 
 			return Adoption{}, err
 		}
 	}
-	state, err := e.PolicyTree("", "").state(ctx, c.Identity())
-	if err != nil {
-		return Adoption{}, err
-	}
 	for {
 		adoption, err := e.adopt(ctx, l, c, req.DryRun)
 		if fault.CodeOf(err) != ledger.CodeConflict {
-			adoption.State = state
+			adoption.State = e.PolicyTree("", "").state(ctx, c.Identity())
 			return adoption, err
 		}
 	}
 }
 
-// state says how far the version with an identity is, "" for what is none.
-func (t PolicyTree) state(ctx context.Context, id policies.Identity) (release.State, error) {
+// state says how far the version with an identity is, "" for what is none. Where there
+// is no tree that can be read, as in a project that keeps other things under its names,
+// there are no versions either: that must not keep anybody from adopting one.
+func (t PolicyTree) state(ctx context.Context, id policies.Identity) release.State {
 	all, err := t.known(ctx)
+	if err != nil {
+		return ""
+	}
 	for _, k := range all {
 		if k.Policy != nil && k.Policy.Digest == id.Digest {
-			return k.State, err
+			return k.State
 		}
 	}
-	return "", err
+	return ""
 }
 
 // mayReturn refuses to give up a policy of the project's own for the built-in default

@@ -140,9 +140,9 @@ func (s *session) append(ctx context.Context, batch ledger.Batch) (ledger.Event,
 			if err != nil {
 				return ledger.Event{}, err
 			}
-			if len(about.Drafts) > 0 {
-				batches = []ledger.Batch{about, batch}
-			}
+			// Also where nothing is to be recorded of it, the policy decides only as
+			// long as nobody adopts another one.
+			batches = []ledger.Batch{about, batch}
 		}
 		events, err := s.ledger.AppendAll(ctx, s.now(), batches...)
 		if err == nil {

@@ -172,8 +172,25 @@ func (a *auditor) decide(ctx context.Context, e ledger.Event, r recordedRound, j
 	if r.event.DestinationKind != destination.Kind || r.decision.Stuck != task.Ends(r.Decision.NextAction, string(destination.Kind)) {
 		a.problem(e, ProblemDecision, "%s is of kind %s for %s, and what followed was made of kind %.80q", r.Decision.NextAction, destination.Kind,
 			j.policy, r.event.DestinationKind)
+		return nil
+	}
+	if !follows(r, destination) {
+		a.problem(e, ProblemDecision, "%s cannot leave the task in round %d after round %d", r.Decision.NextAction, r.event.NextRound, r.Round)
 	}
 	return nil
+}
+
+// follows reports whether a round can be followed by the one that was recorded. One
+// that nothing advances may still come to an end, by how often it was decided.
+func follows(r recordedRound, to policies.Destination) bool {
+	switch r.event.NextRound {
+	case r.Round:
+		return to.Kind == policies.Terminal || !to.AdvancesRound && r.Input.Verify != policies.Red
+	case r.Round + 1:
+		return to.Kind != policies.Terminal
+	default:
+		return false
+	}
 }
 
 // judge returns the policy with a digest, nil where it is lost.

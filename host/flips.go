@@ -59,7 +59,11 @@ func gate(report replay.Report, req ReplayRequest) error {
 	if len(refused) == 0 {
 		return nil
 	}
-	return fault.New(CodeFlips, "%d recorded decisions would flip, among them %d from %s to %s",
-		count, refused[0].Count, refused[0].From, refused[0].To).
+	decisions := "decisions"
+	if count == 1 {
+		decisions = "decision"
+	}
+	return fault.New(CodeFlips, "%d recorded %s would flip, among them %d from %s to %s",
+		count, decisions, refused[0].Count, refused[0].From, refused[0].To).
 		With("flips", refused).With("count", count).With("policy", report.Candidate)
 }

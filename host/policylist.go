@@ -33,6 +33,9 @@ type KnownPolicy struct {
 	// ADRStatus is that of its decision record, "" where the project has none.
 	ADRStatus adr.Status `json:"adr_status,omitzero"`
 	BuiltIn   bool       `json:"built_in"`
+	// Kept says that the project goes by the copy in its ledger, whatever the files
+	// that Ref names hold by now.
+	Kept bool `json:"kept"`
 	// Folder is where the tree has it, relative to the project's root; "" for
 	// nowhere.
 	Folder string `json:"folder,omitzero"`
@@ -71,6 +74,8 @@ func (t PolicyTree) Policies(ctx context.Context) (PolicyInventory, error) {
 	}
 	if all.Adopted != nil {
 		all.mark(KnownPolicy{Ref: all.Adopted.Ref, Policy: &all.Adopted.Policy}, func(k *KnownPolicy) { k.Adopted = true })
+		k := &all.Policies[len(all.Policies)-1]
+		k.Kept = k.Adopted && !k.Configured && !k.BuiltIn && k.Folder == ""
 	}
 	return all, nil
 }

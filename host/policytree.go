@@ -10,6 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies/release"
 	"github.com/switchyard-dev/switchyard/policies/replay"
 	"github.com/switchyard-dev/switchyard/spawner/agent"
+	"github.com/switchyard-dev/switchyard/spawner/environ"
 )
 
 // PolicyTree is the part of a project in which versions of a policy are written,
@@ -27,8 +28,8 @@ func (e *Engine) PolicyTree(versions, records string) PolicyTree {
 }
 
 // Prove holds a policy against every invariant, but for those that its own decision
-// record waives. Who raises which category is asked of the newest version alone:
-// the agents of today are not what an older one was written for.
+// record waives. Who raises which category is asked of the newest version alone, the
+// tree's if it has any: the agents of today are not what another was written for.
 //
 // # Errors
 //
@@ -40,28 +41,31 @@ func (t PolicyTree) Prove(ctx context.Context, p *policies.Policy, progress func
 		return proof.Report{}, err
 	}
 	o := proof.Options{Waivers: waivers, Progress: progress}
-	old, err := t.followed(ctx, p.Identity())
+	all, err := t.known(ctx)
 	if err != nil {
 		return proof.Report{}, err
 	}
-	if !old {
-		if o.Raised, err = t.engine.raised(p.Identity()); err != nil {
+	i := slices.IndexFunc(all, func(k KnownPolicy) bool { return k.Policy != nil && k.Policy.Digest == p.Identity().Digest })
+	if i < 0 || newest(all).Digest == p.Identity().Digest {
+		if o.Raised, err = t.engine.raised(ctx, i >= 0 && all[i].BuiltIn); err != nil {
 			return proof.Report{}, err
 		}
 	}
 	return proof.Verify(ctx, p, o)
 }
 
-// followed says that a policy is one of the versions that are built in or in the
-// tree, and that another of them is newer.
-func (t PolicyTree) followed(ctx context.Context, id policies.Identity) (bool, error) {
-	all, err := t.known(ctx)
-	if err != nil {
-		return false, err
+// newest is the version that the project's agents are for: the tree's newest, or where
+// it has none, the newest that is built in. A later program may have newer ones than
+// the tree, which know nothing of its categories.
+func newest(all []KnownPolicy) policies.Identity {
+	var of policies.Identity
+	own := slices.ContainsFunc(all, func(k KnownPolicy) bool { return k.Policy != nil && k.Folder != "" })
+	for _, k := range all {
+		if k.Policy != nil && (k.Folder != "") == own {
+			of = *k.Policy // They come oldest first.
+		}
 	}
-	same := func(k KnownPolicy) bool { return k.Policy != nil && k.Policy.Digest == id.Digest }
-	newer := func(k KnownPolicy) bool { return k.Policy != nil && policies.Older(id, *k.Policy) }
-	return slices.ContainsFunc(all, same) && slices.ContainsFunc(all, newer), nil
+	return of
 }
 
 // Lint holds every version of the tree against every rule. ledger is a file whose
@@ -72,7 +76,7 @@ func (t PolicyTree) followed(ctx context.Context, id policies.Identity) (bool, e
 // Those of release.Tree.Lint and of agents' definitions. What is wrong with the tree
 // is in the report.
 func (t PolicyTree) Lint(ctx context.Context, ledger string) (release.LintReport, error) {
-	raised, err := t.engine.raised(policies.Identity{})
+	raised, err := t.engine.raised(ctx, false)
 	if err != nil {
 		return release.LintReport{}, err
 	}
@@ -102,7 +106,11 @@ func (t PolicyTree) New(ctx context.Context, o release.NewOptions) (release.Crea
 //
 // Those of release.Tree.Release and of agents' definitions.
 func (t PolicyTree) Release(ctx context.Context, version string, accept bool, ledger string) (release.Released, error) {
-	raised, err := t.engine.raised(policies.Identity{})
+	// An agent may propose what it is judged by, and not accept it.
+	if err := environ.Inside(t.engine.environ); err != nil {
+		return release.Released{}, err
+	}
+	raised, err := t.engine.raised(ctx, false)
 	if err != nil {
 		return release.Released{}, err
 	}
@@ -125,22 +133,29 @@ const raisedByHost = "switchyard"
 const categorySkills = "skill-bar-unconsulted"
 
 // raised says who raises which category of finding: the modules of the project's
-// critic, and the host itself. For a policy that is built in, our own agents count
-// also where the project has others in their place: the policy is not the project's
-// to amend.
+// critic, the plugins that the configuration gives categories to, and the host itself.
+// For a policy that is built in, our own agents count also where the project has others
+// in their place: the policy is not the project's to amend.
 //
 // # Errors
 //
-// Those of an agent's definition that is broken.
-func (e *Engine) raised(id policies.Identity) (map[string][]string, error) {
+// Those of the configuration, and of an agent's definition that is broken.
+func (e *Engine) raised(ctx context.Context, builtIn bool) (map[string][]string, error) {
+	config, err := e.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
 	raised, err := agent.Library{Root: e.project.Root}.Raised()
 	if err != nil {
 		return nil, err
 	}
+	for category, by := range configuredCategories(config) {
+		raised[category] = append(raised[category], by...)
+	}
 	for _, category := range []string{categoryCriticError, task.CategoryRule9, categorySkills} {
 		raised[category] = append(raised[category], raisedByHost)
 	}
-	if named(id) != policies.Default {
+	if !builtIn {
 		return raised, nil
 	}
 	ours, err := agent.Library{}.Raised()

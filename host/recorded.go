@@ -24,6 +24,7 @@ type recordedRound struct {
 // recordedEvent is the part of a task.Decided that the policy has to do with.
 type recordedEvent struct {
 	Round           int             `json:"round"`
+	NextRound       int             `json:"next_round"`
 	MaxRounds       int             `json:"max_rounds"`
 	NextAction      string          `json:"next_action"`
 	DestinationKind policies.Kind   `json:"kind"`
@@ -31,6 +32,7 @@ type recordedEvent struct {
 	FindingCount    int             `json:"finding_count"`
 	Policy          string          `json:"policy"`
 	Verify          policies.Verify `json:"verify"`
+	Stalled         int             `json:"stalled"`
 }
 
 // recordedDecision is the same of a Decision. It has no texts of critics: they are
@@ -38,6 +40,7 @@ type recordedEvent struct {
 type recordedDecision struct {
 	TaskID        string             `json:"task_id"`
 	Round         int                `json:"round"`
+	NextRound     int                `json:"next_round"`
 	MaxRounds     int                `json:"max_rounds"`
 	NextAction    string             `json:"next_action"`
 	Stuck         bool               `json:"stuck"`
@@ -103,6 +106,7 @@ func (r recordedRound) agree() error {
 		shown, was any
 	}{
 		{"round", e.Round, in.Round},
+		{"next_round", e.NextRound, d.NextRound},
 		{"max_rounds", e.MaxRounds, in.MaxRounds},
 		{"max_rounds", d.MaxRounds, in.MaxRounds},
 		{"finding_count", e.FindingCount, in.FindingCount},
@@ -116,6 +120,7 @@ func (r recordedRound) agree() error {
 		{"resolved_count", d.ResolvedCount, in.ResolvedCount},
 		{"no_progress", d.NoProgress, in.NoProgress},
 		{"stalled_rounds", d.StalledRounds, in.StalledRounds},
+		{"stalled_rounds", e.Stalled, in.StalledRounds},
 	} {
 		if p.shown != p.was {
 			return fmt.Errorf("%s is %.80v in one place and %.80v in another", p.field, p.shown, p.was)

@@ -17,9 +17,9 @@ type PolicyUse struct {
 	LastRound  int `json:"last_round"`
 }
 
-// maxUses is how many policies of a task are listed: of more, those that decided
+// MaxUses is how many policies of a task are listed: of more, those that decided
 // last.
-const maxUses = 16
+const MaxUses = 16
 
 // used notes that a policy decided a round.
 func (k *kept) used(p policies.Identity, round int) {
@@ -27,7 +27,7 @@ func (k *kept) used(p policies.Identity, round int) {
 	uses := slices.Clone(k.Policies) // The state before is not ours to change.
 	i := slices.IndexFunc(uses, same)
 	if i < 0 {
-		if len(uses) == maxUses {
+		if len(uses) == MaxUses {
 			oldest := slices.MinFunc(uses, func(a, b PolicyUse) int { return cmp.Compare(a.LastRound, b.LastRound) })
 			uses = slices.DeleteFunc(uses, func(u PolicyUse) bool { return u.Policy.Digest == oldest.Policy.Digest })
 		}

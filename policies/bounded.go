@@ -26,10 +26,9 @@ type panicked struct{ value any }
 
 func (p panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
-// bounded returns what work returns, but waits no longer than limit, and no
-// longer than a grace beyond the end of ctx. Work that is left behind goes on
-// until it or the process ends.
-func bounded[T any](ctx context.Context, limit time.Duration, work func() (T, error)) (T, error) {
+// bounded returns what work returns, but waits no longer than a grace beyond the
+// end of ctx. Work that is left behind goes on until it or the process ends.
+func bounded[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
 		err   error
@@ -46,22 +45,17 @@ func bounded[T any](ctx context.Context, limit time.Duration, work func() (T, er
 		growStack(0)
 		o.value, o.err = work()
 	}()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	cause := error(context.DeadlineExceeded)
 	select {
 	case o := <-done:
 		return o.value, o.err
-	case <-timer.C:
 	case <-ctx.Done():
-		cause = ctx.Err()
 	}
 	select {
 	case o := <-done:
 		return o.value, o.err
 	case <-time.After(grace):
 		var none T
-		return none, abandoned{cause}
+		return none, abandoned{ctx.Err()}
 	}
 }
 

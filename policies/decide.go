@@ -45,6 +45,12 @@ func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
+	return p.judge(in, a)
+}
+
+// judge returns the decision that an answer is, unless it is none that the host
+// accepts.
+func (p *Policy) judge(in Input, a answer) (Decision, error) {
 	if !a.defined {
 		return Decision{}, p.fault(CodeUndefined, in, "policy %s comes to no decision", p)
 	}
@@ -67,7 +73,7 @@ func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input) (answer, e
 	if err := ctx.Err(); err != nil {
 		return answer{}, p.interrupted(in, err)
 	}
-	a, err := bounded(ctx, EvalTimeout, func() (answer, error) { return e.evaluate(ctx, in) })
+	a, err := bounded(ctx, func() (answer, error) { return e.evaluate(ctx, in) })
 	if e, ok := errors.AsType[abandoned](err); ok {
 		return answer{}, p.interrupted(in, e.cause)
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"unicode/utf8"
 )
 
 // readDir reads the modules below a directory, in lexical order. It reads
@@ -30,6 +31,9 @@ func readDir(dir string) ([]module, error) {
 		}
 		if entry.IsDir() || !isModule(name) {
 			return nil
+		}
+		if !utf8.ValidString(name) { // A bundle's must be text too, and so must what is kept of it.
+			return invalid(dir, Problem{Message: fmt.Sprintf("the name of a Rego file is not UTF-8: %q", name)})
 		}
 		if len(modules) == MaxModules {
 			return tooLarge(dir, "", "it holds more than %d Rego files", MaxModules)

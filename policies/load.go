@@ -114,7 +114,9 @@ func (l Loader) bounded(ctx context.Context, ref string, read func() (carried, e
 
 // inTime does a part of loading within LoadTimeout.
 func inTime[T any](ctx context.Context, ref string, work func() (T, error)) (T, error) {
-	value, err := bounded(ctx, LoadTimeout, work)
+	ctx, stop := context.WithTimeout(ctx, LoadTimeout)
+	defer stop()
+	value, err := bounded(ctx, work)
 	if e, ok := errors.AsType[abandoned](err); ok {
 		return value, fault.New(CodeTimeout, "loading policy %s ran over its time: %w", ref, e.cause).
 			With("policy", ref).With("timeout_ms", LoadTimeout.Milliseconds())

@@ -35,3 +35,20 @@ func TestWhatMayNotBeReadIsUnreadable(t *testing.T) {
 	_, err := policies.Load(t.Context(), dir)
 	wantCode(t, err, policies.CodeUnreadable)
 }
+
+// Where a name is bytes, a policy's is text all the same: a bundle's has to be, and the
+// names of what decided are kept as JSON.
+func TestNamesOfFilesAreText(t *testing.T) {
+	dir := policyDir(t, goodPolicy)
+	if err := os.WriteFile(filepath.Join(dir, "more\xff.rego"), []byte("package switchyard.routing\n"), 0o600); err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	_, err := policies.Load(t.Context(), dir)
+	wantCode(t, err, policies.CodeInvalid)
+	if err := os.Rename(filepath.Join(dir, "more\xff.rego"), filepath.Join(dir, "more\xff.txt")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := policies.Load(t.Context(), dir); err != nil {
+		t.Errorf("what is no Rego file makes it %v", err)
+	}
+}

@@ -274,7 +274,7 @@ func (s *crashSite) isBetween(got []string) bool {
 // tidy leaves out the drafts of files: a killed command may leave one behind, and
 // it is in nobody's way.
 func tidy(seen []string) []string {
-	return without(seen, ".switchyard/ledger.db.new-", ".switchyard/.switchyard.yaml.", ".switchyard/..gitignore.", ".switchyard/.critic", ".switchyard/.researcher", ".switchyard.yaml.", ".switchyard.lock.", ".STATE.md.")
+	return without(seen, ".switchyard/ledger.db.new-", ".switchyard/.switchyard.yaml.", ".switchyard/..gitignore.", ".switchyard/.critic", ".switchyard/.researcher", ".switchyard.yaml.", ".switchyard.lock.", ".STATE.md.", ".b.tar.gz.")
 }
 
 // begun leaves out what may be there before the command has happened, or lag

@@ -99,6 +99,11 @@ func crashes() []crash {
 		{name: "init", command: "init", parts: []string{"switchyard.yaml", ".switchyard/.gitignore", ".switchyard/agents/"}, unwritable: []string{"file-unwritable"}},
 		{name: "plugin lock", files: pinned, command: "plugin lock", unwritable: []string{"file-unwritable"}},
 		{name: "plugin lock, again", files: stale, command: "plugin lock", unwritable: []string{"file-unwritable"}},
+		{name: "policy adopt, the first", command: "policy adopt routing@1.0.0"},
+		{name: "policy adopt", setUp: first, command: "policy adopt routing@1.0.0"},
+		{name: "round by a named policy", setUp: first, command: "round U --round 1 --report style.json --policy routing@1.0.0", again: "round-shifted"},
+		{name: "policy new", command: "policy new --adr More", again: "policy-version-exists", parts: []string{"policies/", "docs/adr/"}, unwritable: []string{"policy-tree-unwritable"}},
+		{name: "policy build", command: "policy build routing@1.2.0 -o b.tar.gz", unwritable: []string{"file-unwritable"}},
 		{name: "plugin new", command: "plugin new --lang c scan", again: "plugin-scaffold-exists", parts: []string{"scan/"}, unwritable: []string{"plugin-scaffold-unwritable"}},
 	}
 }

@@ -109,13 +109,13 @@ func inputErrors() []errorGroup {
 func roomErrors() []errorGroup {
 	return []errorGroup{
 		{"Policies", []errorEntry{
-			{"policy-unknown", "No embedded policy has that name and version.", "use routing@1.0.0, routing@1.1.0, routing@1.2.0, a directory or an OPA bundle"},
+			{"policy-unknown", "No embedded policy has that name and version.", "switchyard policy list shows what there is; a version in policies/routing is named by its folder"},
 			{"policy-not-found", "There is no such directory or bundle.", "check the path"},
 			{"policy-unreadable", "The directory or bundle cannot be read.", "check its kind and its permissions"},
-			{"policy-invalid", "The policy does not compile, does not keep the contract, names what does not exist, or writes out a decision of the wrong shape.", "mend the file at the place named; the contract is in docs/adr/0001-routing-table-and-precedence.md"},
+			{"policy-invalid", "The policy does not compile, does not keep the contract, names what does not exist, or writes out a decision of the wrong shape.", "mend the file at the place named; switchyard help policy has the contract"},
 			{"policy-lock-invalid", "policies/versions.lock cannot be read.", "a released policy's digest belongs there; this concerns a build of Switchyard, not its use"},
 			{"policy-lock-mismatch", "A released policy is not the one that policies/versions.lock names.", "a released version never changes: make a new one"},
-			{"policy-invalid-input", "What is to be decided contradicts itself, or is no input of a policy.", "a decision's \"input\" shows what one looks like; docs/adr/0003-convergence.md says what agrees with what"},
+			{"policy-invalid-input", "What is to be decided contradicts itself, or is no input of a policy.", "a decision's \"input\" shows what one looks like; the message says what does not agree"},
 			{"policy-undefined", "The policy decides nothing for this input.", "mend the policy: it must decide every input"},
 			{"policy-failed", "The policy's evaluation failed or gave several decisions.", "mend the policy"},
 			{"policy-timeout", "The policy took longer than its time.", "mend the policy"},

@@ -22,9 +22,16 @@ func newPolicyCmd(a *app) *cobra.Command {
 		Use:   "policy",
 		Short: "Look at, amend and prove the rules that decide",
 		Long: `A policy decides where a task goes after a round. It is Rego, in the package
-switchyard.routing: a table that gives every category of finding a destination,
-the precedence of the destinations, and the rule decision. It sees counts, and
-not a word of what a critic wrote.
+switchyard.routing, and has four rules:
+
+  destinations  each with its kind, agent, human or terminal, and whether it
+                advances the round
+  route_table   the destination of each category of finding
+  precedence    the destinations that take findings, strongest first
+  decision      next_action and reason, from the input
+
+The input has counts, and not a word of what a critic wrote: switchyard explain
+--output json shows one.
 
 Where a command takes a POLICY, that is
   a version that is built in, as ` + policies.Default + `
@@ -48,7 +55,8 @@ together with the decision record that argues for it, in docs/adr:
   adopt    makes the project go by it
 
 A minor version adds categories, or decides more strictly; a re-route or another
-precedence is a major one. docs/amending.md walks through an amendment.
+precedence is a major one. Switchyard's docs/amending.md walks through an
+amendment.
 
 A project with keys under policy_trust in switchyard.yaml takes a policy that is
 not built in only from a bundle that one of them signed. --allow-unsigned lets

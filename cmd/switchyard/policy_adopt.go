@@ -29,16 +29,13 @@ one that is older than the adopted one, unless --allow-rollback says otherwise.`
 		Example: `  switchyard policy adopt --dry-run
   switchyard policy adopt
   switchyard policy adopt routing@1.1.0`,
-		Args: cobra.MaximumNArgs(1),
+		Args:              atMostOnePolicy,
+		ValidArgsFunction: policyRefs,
 	}
 	cmd.Flags().BoolVar(&req.AllowRollback, "allow-rollback", false, "let an older policy follow a newer one")
 	cmd.Flags().BoolVar(&req.DryRun, "dry-run", false, "only show what would change")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
-		if len(args) == 1 {
-			if req.Policy = args[0]; req.Policy == "" {
-				return usagef("the policy has no name")
-			}
-		}
+		req.Policy = policyArg(args)
 		return a.with(ctx, func(e *host.Engine) error {
 			adoption, err := e.Adopt(ctx, req)
 			if err != nil {
@@ -57,6 +54,8 @@ func (p *page) adoption(a host.Adoption, dry bool) {
 		verb = "would adopt"
 	}
 	switch {
+	case !a.Changed && a.Event != nil: // It comes from elsewhere, or is signed by now.
+		p.line("%s  %s says the same from where it is now", p.paint(green, verb), policyName(a.Policy))
 	case !a.Changed:
 		p.line("%s  %s is the adopted policy already", p.paint(dim, "unchanged"), policyName(a.Policy))
 		return

@@ -32,7 +32,7 @@ here go by the Rego.
 --sign-key signs the bundle as OPA defines it: with a private key in PEM, or for
 HS256, HS384 and HS512 with a secret. --key-id is the name that the key has
 under policy_trust in the projects that take the bundle; --scope must be theirs.
-docs/bundles.md goes through it.
+Switchyard's docs/bundles.md goes through it.
 
 FILE is replaced all at once, if it is a regular file. With FILE - the bundle
 goes to standard output, and nothing is said of it.`,

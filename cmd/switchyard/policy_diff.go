@@ -75,7 +75,7 @@ type shownDiff struct {
 	// Step is the least step in the version that the change needs, and StepBecause
 	// what needs it.
 	Step        difference.Step `json:"step"`
-	StepBecause string          `json:"step_because"`
+	StepBecause []string        `json:"step_because"`
 	// Summary and Digest are as in a decision record.
 	Summary string `json:"summary"`
 	Digest  string `json:"digest"`

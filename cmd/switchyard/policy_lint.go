@@ -23,8 +23,8 @@ policies/versions.lock and at the decision records in docs/adr:
   each version loads, is formatted as opa fmt does, and has METADATA
   it has tests, they pass, and reach every line
   it is proven, but for what its decision record waives
-  it has a decision record that is accepted, and that says truly what the
-  version changes and what replaying it came to
+  it has a decision record that is accepted, that gives its reasons, and that
+  says truly what the version changes and what replaying it came to
   no released version was changed or removed, none is left out, and the step in
   the version is large enough for the change
   no agent raises a category that the newest version does not know
@@ -34,7 +34,9 @@ project's root. --ledger decides a ledger's or an export's rounds again, to hold
 what the records say of their replays against them; without it those are only
 held against the version's digest.
 
-Versions before the first in the folder are those that are built in.`,
+Versions before the first in the folder are those that are built in. From the
+first on the line is the project's own, whatever a later Switchyard has built in
+under the same numbers.`,
 		Example: `  switchyard policy lint
   switchyard policy lint --ledger recorded.jsonl
   switchyard policy lint --policies rules --adrs rules/decisions --output json`,

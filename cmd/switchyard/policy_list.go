@@ -23,8 +23,9 @@ policies/routing, oldest first, with their decision records. A version is
   edited    the lock has another digest: a released version was changed
 
 Behind them come the policy that switchyard.yaml names and the one that the
-project adopted, where they are others. A policy that cannot be loaded is listed
-with the reason.`,
+project adopted, where they are others; of an adopted one the ledger has a copy,
+by which the project goes. A policy that cannot be loaded is listed with the
+reason.`,
 		Example: `  switchyard policy list
   switchyard policy list --output json | jq -r '.policies[] | select(.adopted).ref'`,
 		Args: noArgs,
@@ -92,6 +93,8 @@ func whereFrom(k host.KnownPolicy) string {
 		return "built in, " + k.Folder
 	case k.BuiltIn:
 		return "built in"
+	case k.Kept:
+		return "ledger"
 	default:
 		return k.Ref
 	}

@@ -30,13 +30,14 @@ The next version is a minor one, unless --major or --patch says otherwise: what
 an amendment needs, policy diff tells. While a version is a draft, no other one
 is started.
 
-It prints what is to be done next; docs/amending.md walks through it.`,
+It prints what is to be done next; Switchyard's docs/amending.md walks through
+it.`,
 		Example: `  switchyard policy new --adr "Accessibility findings go to the executor"
   switchyard policy new --from routing@1.1.0 --major --adr "Ask the planner first"`,
 		Args: noArgs,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.From, "from", "", "start from `VERSION`, as "+policies.Default+" (default the newest)")
+	flags.StringVar(&o.From, "from", "", "start from `VERSION`, as "+policies.Default+" or 1.2.0 (default the newest)")
 	flags.StringVar(&o.Title, "adr", "", "the decision record is called `TITLE`")
 	steps.register(flags)
 	tree.register(flags)
@@ -55,6 +56,7 @@ It prints what is to be done next; docs/amending.md walks through it.`,
 		if err != nil {
 			return err
 		}
+		o.From = asVersion(o.From)
 		return a.with(ctx, func(e *host.Engine) error {
 			created, err := at.of(e).New(ctx, o)
 			if err != nil {
@@ -90,7 +92,10 @@ func (f *stepFlags) step() (difference.Step, error) {
 // begun shows a version that was started, and how to go on.
 func (p *page) begun(c release.Created) {
 	p.line("%s  %s, after %s, with %s", p.paint(green, "started"), c.Policy, c.Before, c.ADR)
-	rego, record := "", ""
+	rego, record, before := "", "", c.Before
+	if c.BeforeRef != c.Before {
+		before = quote(filepath.FromSlash(c.BeforeRef))
+	}
 	for _, file := range c.Files {
 		p.line("  %s", filepath.FromSlash(file))
 		switch path.Ext(file) {
@@ -103,9 +108,16 @@ func (p *page) begun(c release.Created) {
 	p.line("")
 	p.line("amend the rules and their tests, and say why in %s; then", record)
 	for _, command := range []string{
-		"policy test " + rego, "policy verify " + rego, "policy diff " + c.Before + " " + rego,
-		"policy release " + c.Policy + " --accept", "policy lint",
+		"policy test " + rego, "policy verify " + rego, "policy diff " + before + " " + rego,
+		"policy replay --policy " + rego, "policy release " + c.Policy + " --accept", "policy lint",
 	} {
 		p.line("  switchyard %s", command)
 	}
+	p.line("")
+	p.goBy(rego)
+}
+
+// goBy says how a project comes to go by a version of its tree.
+func (p *page) goBy(folder string) {
+	p.line("to go by it: policy: %s in switchyard.yaml, and then switchyard policy adopt", folder)
 }

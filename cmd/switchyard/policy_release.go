@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -26,8 +25,9 @@ the version replaces, what it changes in meaning and what replaying the ledger
 came to, and the changes as tables into its text, and adds the version's digest
 to policies/versions.lock. From then on the version never changes.
 
-VERSION is as routing@1.3.0 or 1.3.0, and may be left out where one version is a
-draft. Its decision record must be accepted, or --accept makes it so.
+VERSION is as routing@1.3.0 or 1.3.0. Left out, it is the one that is a draft, or
+where there is none, the newest. Its decision record must be accepted, or
+--accept makes it so.
 
 The rounds of the project's own ledger are replayed, or those of --ledger. The
 record is written first and the lock last: a release that was cut short is none,
@@ -46,10 +46,7 @@ and doing it again completes it. Doing it once more changes nothing.`,
 	flags.StringVar(&file, "ledger", "", "replay the ledger or the export in `FILE` (default the project's ledger)")
 	tree.register(flags)
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
-		version := policyArg(args)
-		if version != "" && !strings.Contains(version, "@") {
-			version = "routing@" + version
-		}
+		version := asVersion(policyArg(args))
 		at, err := a.inTree(tree, flags, file)
 		if err != nil {
 			return err
@@ -105,4 +102,6 @@ func (p *page) released(r release.Released) {
 		}
 		p.line("  %-7s  %s", label, filepath.FromSlash(file))
 	}
+	p.line("")
+	p.goBy(quote(filepath.FromSlash(r.Folder)))
 }

@@ -59,8 +59,11 @@ either may be *. --ledger reads another ledger, or the lines of an export.`,
 		if req.Since, err = sinceWhen(flags.Changed("since"), since, time.Now()); err != nil {
 			return err
 		}
-		if through < 0 || flags.Changed("ledger") && file == "" {
-			return usagef("--through and --ledger need a value")
+		if flags.Changed("through") && through < 1 {
+			return usagef("--through %d: events count from 1", through)
+		}
+		if flags.Changed("ledger") && file == "" {
+			return usagef("--ledger is empty")
 		}
 		for _, flip := range failOn {
 			from, to, ok := strings.Cut(flip, ":")

@@ -72,11 +72,13 @@ type testedPolicy struct {
 
 // wanting says what the tests lack, "" for nothing.
 func (t testedPolicy) wanting(minimum int) string {
-	switch n := t.Failed + t.Errored; {
+	switch n, all := t.Failed+t.Errored, plural(len(t.Tests), "test"); {
 	case len(t.Tests) == 0:
 		return "there are no tests"
+	case n == 1:
+		return "1 of " + all + " fails"
 	case n > 0:
-		return fmt.Sprintf("%s of %d fail", plural(n, "test"), len(t.Tests))
+		return fmt.Sprintf("%d of %s fail", n, all)
 	case t.Passed == 0:
 		return "all tests are skipped"
 	case t.Coverage.Percent < float64(minimum):
@@ -101,6 +103,9 @@ func (p *page) tested(t testedPolicy) {
 		}
 	}
 	p.line("%s  %s  %s, in %d ms", mark, policyRef(t.Policy), counts, t.Millis)
+	if len(t.Tests) == 0 {
+		return // They reach nothing, and to list all lines would tell nothing.
+	}
 	p.line("  reached  %s, %d of %s", percent(t.Coverage.Percent), t.Coverage.Covered, plural(t.Coverage.Lines, "line"))
 	for _, test := range t.Tests {
 		if test.Outcome != regotest.Passed {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
@@ -49,6 +51,14 @@ func (f *treeFlags) in(flags *pflag.FlagSet, p project.Project) (treeFlags, erro
 		}
 	}
 	return rel, nil
+}
+
+// asVersion reads a version of a tree, as routing@1.3.0 or 1.3.0; "" stays what it is.
+func asVersion(text string) string {
+	if text == "" || strings.Contains(text, "@") {
+		return text
+	}
+	return "routing@" + text
 }
 
 // of is the tree in which an engine's project has its versions.

@@ -31,8 +31,9 @@ each decision, each branch and each row of the tables against the invariants:
   every branch of the decision decides something
   every category is raised by some agent, and every raised category is known
 
-docs/proof.md has them all, and which of them a policy's decision record may
-waive. Who raises which category is asked of the newest version alone.
+Switchyard's docs/proof.md has them all, and which of them a policy's decision
+record may waive. Who raises which category is asked of the newest version
+alone, of the project's own if it has any.
 
 What does not hold is shown with the smallest input that shows it, which
 --counterexample writes to a file, for switchyard route --input; where all

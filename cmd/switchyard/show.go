@@ -121,17 +121,17 @@ func because(d host.Decision) string {
 	case "stuck-finding":
 		return stuckWords(d.Findings)
 	case "max-rounds":
-		if len(d.Findings) == 0 {
+		if d.Input.FindingCount == 0 {
 			return "the last round ends with verification red"
 		}
-		return fmt.Sprintf("the last round ends with %s", plural(len(d.Findings), "finding"))
+		return fmt.Sprintf("the last round ends with %s", plural(d.Input.FindingCount, "finding"))
 	case "verify-red":
 		if len(d.Reports) == 0 {
 			return "verification is red; nothing was reviewed"
 		}
 		return "there are no findings, but verification is red"
 	case "no-progress":
-		return fmt.Sprintf("%d reviews in a row changed nothing: %s again", d.StalledRounds, plural(len(d.Findings), "finding"))
+		return fmt.Sprintf("%d reviews in a row changed nothing: %s again", d.StalledRounds, plural(d.Input.FindingCount, "finding"))
 	case "routed":
 		return routedWords(d)
 	case host.ReasonHandBack:
@@ -163,6 +163,9 @@ func stuckWords(findings []finding.Finding) string {
 			name = "the unknown category " + name
 		}
 		categories = append(categories, name)
+	}
+	if len(categories) == 0 { // A bare input has counts alone.
+		return "a finding stops the loop"
 	}
 	return "a finding stops the loop: " + fault.Some(categories, maxNamed)
 }

@@ -23,7 +23,10 @@ func (p *page) difference(s shownDiff) {
 	}
 	p.line("%s  %s to %s", p.paint(yellow, "differs"), from, policyShort(s.To))
 	p.line("  %s", s.Summary)
-	p.line("  version   %s: %s", stepWords(s.Step), s.StepBecause)
+	p.line("  version   %s: %s", stepWords(s.Step), s.StepBecause[0])
+	for _, because := range s.StepBecause[1:] {
+		p.line("            %s", because)
+	}
 	p.changedRoutes(s.Categories)
 	p.changedDestinations(s.Destinations)
 	if s.Precedence != nil {

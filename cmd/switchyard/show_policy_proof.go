@@ -85,6 +85,12 @@ func (p *page) broken(id policies.Identity, r proof.Result) {
 	switch {
 	case r.WaivedBy != "":
 		word, note = p.paint(yellow, "waived"), "by "+r.WaivedBy
+	case r.ProposedBy != "":
+		note = r.ProposedBy + " waives it, which counts once the record is accepted"
+	case r.Invariant == proof.CategoryRaised:
+		note = "say in a module of .switchyard/agents what it is for, or waive it in the policy's decision record"
+	case r.Invariant == proof.CategoryKnown:
+		note = "give it a row in route_table, or waive it in the policy's decision record"
 	case r.Waivable:
 		note = "the policy's decision record may waive it"
 	}

@@ -72,7 +72,11 @@ func (p *page) uses(uses []host.PolicyUse) {
 		p.line("  decided by %s", policyShort(uses[0].Policy))
 		return
 	}
-	p.line("  %s decided it:", p.paint(red, fmt.Sprintf("%d policies", len(uses))))
+	words := fmt.Sprintf("%d policies", len(uses))
+	if len(uses) == host.MaxUses {
+		words += " or more"
+	}
+	p.line("  %s decided it:", p.paint(red, words))
 	for _, u := range uses {
 		p.line("    %s  rounds %d to %d, %s", policyShort(u.Policy), u.FirstRound, u.LastRound, plural(u.Decisions, "decision"))
 	}

@@ -24,7 +24,9 @@ type Batch struct {
 	Task string
 	// After is the N of the task's last event that the caller knows, 0 for a new
 	// task.
-	After  int64
+	After int64
+	// Drafts may be empty beside those of other batches: then the task is to be
+	// where After says, and nothing is recorded of it.
 	Drafts []Draft
 }
 
@@ -51,7 +53,7 @@ func (l *Ledger) Append(ctx context.Context, task string, after int64, at time.T
 // # Errors
 //
 // CodeConflict; CodeInvalid for arguments against the rules above or those of
-// Event, for a batch without a draft, for two batches of one task, and for a fold
+// Event, for batches without any draft, for two batches of one task, and for a fold
 // that breaks those of Projection; whatever the fold returns; and those of Open. An
 // error means that nothing was recorded, with one exception: where CodeIO or the end
 // of ctx meets the very commit, only looking at the Head tells.
@@ -68,7 +70,7 @@ func (l *Ledger) AppendAll(ctx context.Context, at time.Time, batches ...Batch) 
 		return nil, err
 	}
 	if db == nil {
-		if err := l.rehearse(events); err != nil {
+		if err := l.rehearse(events, batches); err != nil {
 			return nil, translate(ctx, "append to", err)
 		}
 		created, err := l.create(ctx, events)
@@ -85,15 +87,20 @@ func (l *Ledger) AppendAll(ctx context.Context, at time.Time, batches ...Batch) 
 			return nil, unsafePath(l.path, "was removed while it was created")
 		}
 	}
-	if err := l.retry(ctx, "append to", func() error { return l.insert(ctx, db, events) }); err != nil {
+	if err := l.retry(ctx, "append to", func() error { return l.insert(ctx, db, events, batches) }); err != nil {
 		return nil, err
 	}
 	return events, nil
 }
 
-// rehearse fails if events, the first of a ledger that does not exist yet, are
-// refused. It leaves nothing behind.
-func (l *Ledger) rehearse(events []Event) error {
+// rehearse fails if the events of batches, the first of a ledger that does not exist
+// yet, are refused. It leaves nothing behind.
+func (l *Ledger) rehearse(events []Event, batches []Batch) error {
+	for _, b := range batches {
+		if len(b.Drafts) == 0 && b.After != 0 {
+			return conflict(b.Task, 0, b.After)
+		}
+	}
 	seq := int64(0)
 	for chain := range chains(events) {
 		var head Head
@@ -111,9 +118,9 @@ func (l *Ledger) rehearse(events []Event) error {
 	return nil
 }
 
-// insert appends events in one transaction that may write from its first moment
-// on.
-func (l *Ledger) insert(ctx context.Context, db *sql.DB, events []Event) error {
+// insert appends the events of batches in one transaction that may write from its
+// first moment on.
+func (l *Ledger) insert(ctx context.Context, db *sql.DB, events []Event, batches []Batch) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
@@ -121,6 +128,18 @@ func (l *Ledger) insert(ctx context.Context, db *sql.DB, events []Event) error {
 	defer tx.Rollback()
 	if err := l.record(ctx, tx, events); err != nil {
 		return err
+	}
+	for _, b := range batches {
+		if len(b.Drafts) > 0 {
+			continue
+		}
+		head, err := readHead(ctx, tx, b.Task)
+		if err != nil {
+			return err
+		}
+		if head.N != b.After {
+			return conflict(b.Task, head.N, b.After)
+		}
 	}
 	return tx.Commit()
 }
@@ -187,8 +206,7 @@ func (l *Ledger) recordChain(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, 
 // it, and returns what e makes of the task. Head's state stays as it is.
 func (l *Ledger) extend(head *Head, before View, e *Event) (Projection, error) {
 	if head.N != e.N-1 {
-		return Projection{}, fault.New(CodeConflict, "task %s is at event %d, not %d", e.Task, head.N, e.N-1).
-			With("task", e.Task).With("expected", e.N-1).With("actual", head.N)
+		return Projection{}, conflict(e.Task, head.N, e.N-1)
 	}
 	e.Prev = head.Hash
 	if head.N == 0 {
@@ -201,4 +219,10 @@ func (l *Ledger) extend(head *Head, before View, e *Event) (Projection, error) {
 	}
 	head.Task, head.N, head.Hash = e.Task, e.N, e.Hash
 	return next, nil
+}
+
+// conflict says that a task is not where the caller took it to be.
+func conflict(task string, actual, expected int64) error {
+	return fault.New(CodeConflict, "task %s is at event %d, not %d", task, actual, expected).
+		With("task", task).With("expected", expected).With("actual", actual)
 }

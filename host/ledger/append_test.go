@@ -121,3 +121,40 @@ func TestAppendAllOfSeveralTasks(t *testing.T) {
 		})
 	}
 }
+
+// TestABatchWithoutDraftsHoldsItsTaskStill: nothing is recorded of it, and nothing of
+// the others unless it is where its batch says.
+func TestABatchWithoutDraftsHoldsItsTaskStill(t *testing.T) {
+	l := open(t, state(t))
+	still := func(after int64) ledger.Batch { return ledger.Batch{Task: "_b", After: after} }
+	a := ledger.Batch{Task: "a", Drafts: drafts("one")}
+	refused := func(want fault.Code, batches ...ledger.Batch) {
+		t.Helper()
+		before := len(collect(t, l.EventsSince(t.Context(), 0)))
+		_, err := l.AppendAll(t.Context(), clock(1), batches...)
+		wantCode(t, err, want)
+		if after := len(collect(t, l.EventsSince(t.Context(), 0))); after != before {
+			t.Errorf("%d events, and %d before", after, before)
+		}
+	}
+	refused(ledger.CodeConflict, a, still(1)) // there is no ledger yet
+	if events, err := l.AppendAll(t.Context(), clock(1), still(0), a); err != nil || len(events) != 1 {
+		t.Fatalf("got %v, %v", events, err)
+	}
+	if _, err := l.Append(t.Context(), "_b", 0, clock(1), "note", []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	a.After = 1
+	for _, after := range []int64{0, 2} {
+		refused(ledger.CodeConflict, a, still(after))
+		refused(ledger.CodeConflict, still(after), a)
+	}
+	if events, err := l.AppendAll(t.Context(), clock(1), still(1), a); err != nil || len(events) != 1 || events[0].Task != "a" {
+		t.Errorf("got %v, %v", events, err)
+	}
+	refused(ledger.CodeInvalid, still(1))
+	refused(ledger.CodeInvalid, a, ledger.Batch{Task: "no task"})
+	if h, err := l.Head(t.Context(), "_b"); err != nil || h.N != 1 {
+		t.Errorf("its head is %+v, %v", h, err)
+	}
+}

@@ -88,8 +88,8 @@ func eventsOf(at time.Time, batches []Batch) ([]Event, error) {
 			return nil, invalid("there are two batches of %q", b.Task)
 		}
 		seen[b.Task] = true
-		if len(b.Drafts) == 0 {
-			return nil, invalid("there is no event to record")
+		if len(b.Drafts) == 0 && !isTask(b.Task) {
+			return nil, invalid("%q is not a task id", b.Task)
 		}
 		if b.After < 0 || b.After > math.MaxInt64-int64(len(b.Drafts)) {
 			return nil, invalid("an event cannot follow event %d", b.After)

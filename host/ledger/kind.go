@@ -26,6 +26,9 @@ func (l *Ledger) Select(ctx context.Context, s Selection) iter.Seq2[Event, error
 	if !s.Since.IsZero() {
 		since = s.Since.UTC().Format(TimeFormat)
 	}
+	if s.Since.UTC().Year() > 9999 {
+		since = ":" // Its text would come before that of any year of four digits.
+	}
 	args := []any{s.Kind, s.Through, since}
 	return pages(ctx, l, selectEvents+"WHERE kind = ? AND seq <= ? AND at >= ? AND seq > ? ORDER BY seq LIMIT ?", args, int64(0),
 		func(rows *sql.Rows) (Event, any, int, error) {

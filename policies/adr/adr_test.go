@@ -3,6 +3,7 @@ package adr_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -139,6 +140,9 @@ func TestParseRefuses(t *testing.T) {
 		"a half":                 {swap("decisions: 120", "decisions: 1.5"), 13, "whole number"},
 		"a number as text":       {swap("through: 340", `through: "340"`), 14, "whole number"},
 		"a number in hex":        {swap("through: 340", "through: 0x10"), 14, "whole number"},
+		"a number in octal":      {swap("through: 340", "through: 0340"), 14, "whole number"},
+		"a number with a sign":   {swap("through: 340", "through: +340"), 14, "whole number"},
+		"a hidden line":          {swap("accepted", "accepted\u2028# one that most readers do not see"), 2, "for only some readers"},
 		"too large a number":     {swap("through: 340", "through: 99999999999999999999"), 14, "whole number"},
 		"waived, but not a list": {swap("  - invariant: human-first\n    reason: nobody is asked here", "  human-first: never"), 16, "a list"},
 		"waived without reason":  {swap("    reason: nobody is asked here\n", ""), 16, "no reason"},
@@ -301,6 +305,31 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%+v, %v, want %+v", again, err, r)
 		}
 	})
+}
+
+// Each of these files may be as large as it is, but not all of them together.
+func TestListBoundsAllTogether(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 18 {
+		name := filepath.Join(dir, fmt.Sprintf("%04d-a.md", i+1))
+		if err := errors.Join(os.WriteFile(name, nil, 0o600), os.Truncate(name, 1<<20)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	all, err := adr.List(root, ".")
+	if err != nil || len(all) != 18 {
+		t.Fatalf("%d records, %v", len(all), err)
+	}
+	for i, f := range all {
+		if together := strings.Contains(f.Err.Error(), "together"); together != (i >= 16) || together == (f.Text != nil) || fault.CodeOf(f.Err) != adr.CodeInvalid {
+			t.Errorf("%s: %d bytes, %v", f.File, len(f.Text), f.Err)
+		}
+	}
 }
 
 func TestList(t *testing.T) {

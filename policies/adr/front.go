@@ -167,10 +167,11 @@ func (r *reader) date(n *yaml.Node) string {
 	return n.Value
 }
 
-// count reads a number of things.
+// count reads a number of things. There is one way to write it: 010 is eight to some
+// readers of YAML and ten to others.
 func (r *reader) count(n *yaml.Node) int64 {
 	i, err := strconv.ParseInt(n.Value, 10, 64)
-	if err != nil || i < 0 || !isScalar(n, "!!int") {
+	if err != nil || i < 0 || strconv.FormatInt(i, 10) != n.Value || !isScalar(n, "!!int") {
 		r.fail(n, "it must be a whole number from 0")
 		return 0
 	}

@@ -15,6 +15,10 @@ import (
 // maxBytes is the largest record, in bytes.
 const maxBytes = 1 << 20
 
+// maxAllBytes is the most that the records of a folder have together, in bytes: all
+// are kept in memory.
+const maxAllBytes = 16 << 20
+
 // Found is a file of a folder of records.
 type Found struct {
 	// File is its path, below the root that was listed.
@@ -41,10 +45,17 @@ func List(root *os.Root, dir string) ([]Found, error) {
 		return nil, err
 	}
 	var all []Found
-	for _, e := range entries {
-		if name := e.Name(); strings.HasSuffix(name, ".md") && '0' <= name[0] && name[0] <= '9' {
-			all = append(all, read(root, path.Join(dir, name)))
+	bytes := 0
+	for _, e := range entries { // by their names
+		name := e.Name()
+		if !strings.HasSuffix(name, ".md") || name[0] < '0' || name[0] > '9' {
+			continue
 		}
+		f := read(root, path.Join(dir, name))
+		if bytes += len(f.Text); bytes > maxAllBytes {
+			f = Found{File: f.File, Err: invalid(f.File, 0, "it and the records before it have more than %d bytes together", maxAllBytes)}
+		}
+		all = append(all, f)
 	}
 	slices.SortFunc(all, func(a, b Found) int { return cmp.Compare(a.File, b.File) })
 	return all, nil

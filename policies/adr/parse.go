@@ -101,8 +101,14 @@ func cut(file string, text []byte) (page, error) {
 	return page{}, invalid(file, 1, "its front matter has no end: no second line of %s", fence)
 }
 
+// oddBreaks end a line in YAML 1.1, and neither in YAML 1.2 nor in an editor.
+const oddBreaks = "\u0085\u2028\u2029"
+
 // document parses a front matter, which is one mapping.
 func document(file string, front []byte) (*yaml.Node, error) {
+	if at := bytes.IndexAny(front, oddBreaks); at >= 0 {
+		return nil, invalid(file, 1+bytes.Count(front[:at], []byte("\n")), "its front matter has a character that ends a line for only some readers")
+	}
 	var found, more yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(front))
 	if err := d.Decode(&found); err != nil {

@@ -1,10 +1,15 @@
 package bundle
 
 import (
+	"maps"
 	"path"
+	"slices"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/open-policy-agent/opa/v1/bundle"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
 )
 
 // checkLayout refuses files by whose names OPA would take the bundle for another
@@ -28,6 +33,36 @@ func checkLayout(files []File) error {
 		if (f.Name == manifestName || isData(f.Name)) && !jsontext.Value(f.Data).IsValid() {
 			return malformedFile(f.Name, "it is not one JSON value without duplicate names")
 		}
+		if isManifest(f.Name) {
+			if err := checkManifest(f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// maxManifest is the largest manifest, in bytes. OPA holds each root against every
+// other one, which takes minutes for a megabyte of them.
+const maxManifest = 16 << 10
+
+// checkManifest refuses a manifest that would keep OPA busy, and one in JSON that OPA
+// reads otherwise than it seems: case makes no difference to how it reads names.
+func checkManifest(f File) error {
+	if len(f.Data) > maxManifest {
+		return malformedFile(f.Name, "it is larger than %d bytes", maxManifest)
+	}
+	var members map[string]jsontext.Value
+	if f.Name != manifestName || json.Unmarshal(f.Data, &members) != nil {
+		return nil // OPA says what is wrong with it
+	}
+	spelt := make(map[string]string, len(members))
+	for _, name := range slices.Backward(slices.Sorted(maps.Keys(members))) {
+		folded := fold(name)
+		if other, twice := spelt[folded]; twice {
+			return malformedFile(f.Name, "it has %q and %q, which OPA takes for one name", fault.Clip(other, maxShown), fault.Clip(name, maxShown))
+		}
+		spelt[folded] = name
 	}
 	return nil
 }

@@ -57,13 +57,17 @@ func checkName(entry, name string, folder bool) error {
 	return nil
 }
 
-// nameSet holds names that are taken, in lower case: of two names that differ in
+// fold makes names equal that differ in case alone. Some letters have one capital in
+// common, so lower case alone is not enough.
+func fold(name string) string { return strings.ToLower(strings.ToUpper(name)) }
+
+// nameSet holds names that are taken, folded: of two names that differ in
 // case alone, only one can be unpacked on some systems, and a reviewer would see
 // only that one.
 type nameSet map[string]bool
 
 func (s nameSet) add(name string) error {
-	folded := strings.ToLower(name)
+	folded := fold(name)
 	if s[folded] {
 		return malformedFile(name, "the file is there twice, by this name or one that differs from it only in case")
 	}

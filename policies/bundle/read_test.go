@@ -153,6 +153,7 @@ func hostile(t testing.TB) map[string]struct {
 		"twice":                      {files("p.rego", rego), "twice"},
 		"twice in other words":       {files("/p.rego", rego), "twice"},
 		"twice but for case":         {files("P.Rego", rego), "twice"},
+		"twice but for an old s":     {files("s.rego", rego, "ſ.rego", rego), "twice"},
 		"delta":                      {files("patch.json", `{"data": []}`), "delta bundle"},
 		"delta below":                {files("a/patch.json", ``), "delta bundle"},
 		"manifest below":             {files("a/.manifest", manifest), "OPA would take it for the manifest"},
@@ -169,6 +170,9 @@ func hostile(t testing.TB) map[string]struct {
 		"roots of another kind":      {files(".manifest", `{"roots": 1}`), "OPA does not accept it"},
 		"roots that overlap":         {files(".manifest", `{"roots": ["a", "a/b"]}`), "overlapped roots"},
 		"protobuf manifest":          {files(".manifest.pb", "\xff"), "OPA does not accept it"},
+		"two spellings of roots":     {files(".manifest", `{"roots": ["a"], "ROOTS": ["b"]}`), `.manifest: it has "roots" and "ROOTS", which OPA takes for one name`},
+		"many roots":                 {files(".manifest", `{"roots": ["a`+strings.Join(words(4000), `", "a`)+`"]}`), ".manifest: it is larger than 16384 bytes"},
+		"many roots in protobuf":     {files(".manifest.pb", strings.Repeat("\x12\x01a", 6000)), ".manifest.pb: it is larger than 16384 bytes"},
 		"Rego v0":                    {files(".manifest", `{"rego_version": 0}`), "Rego v0"},
 		"Rego v0 for a file":         {files(".manifest", `{"rego_version": 1, "file_rego_versions": {"p.rego": 0}}`), "Rego v0"},
 		"Rego of the future":         {files(".manifest", `{"rego_version": 9}`), "OPA does not accept it"},
@@ -177,6 +181,15 @@ func hostile(t testing.TB) map[string]struct {
 		"data outside the roots":     {files(".manifest", manifest, "data.json", `{"a": 1}`), "do not permit data"},
 		"wasm that is not there":     {files(".manifest", `{"wasm": [{"entrypoint": "a", "module": "/policy.wasm"}]}`), "does not exist"},
 	}
+}
+
+// words are so many that differ.
+func words(n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprint(i)
+	}
+	return all
 }
 
 func TestHostileArchivesAreRefused(t *testing.T) {

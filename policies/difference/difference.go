@@ -12,6 +12,7 @@ package difference
 
 import (
 	"context"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -32,6 +33,11 @@ type Diff struct {
 	Gaps []policies.Place `json:"gaps"`
 }
 
+// Timeout is how long a comparison may take. The largest domain takes a fifth of it;
+// what takes longer is a policy that is slow for every input, and for no single one
+// too slow.
+const Timeout = 2 * time.Minute
+
 // Compare returns what changes from one policy to another. Where from is nil, to
 // is the first version and everything in it is new.
 //
@@ -45,7 +51,7 @@ type Diff struct {
 //
 //   - domain.CodeTooLarge: the policies tell too many inputs apart.
 //   - policies.CodeTimeout: one of the policies ran over its time for some input,
-//     or ctx's deadline is over.
+//     ctx's deadline is over, or the comparison took longer than Timeout.
 //   - policies.CodeFailed: ctx is cancelled, which is reachable through errors.Is.
 func Compare(ctx context.Context, from, to *policies.Policy) (Diff, error) {
 	d := Diff{To: to.Identity()}
@@ -61,6 +67,8 @@ func Compare(ctx context.Context, from, to *policies.Policy) (Diff, error) {
 	d.Categories = compareRoutes(from.RouteTable(), to.RouteTable())
 	d.Destinations = compareDestinations(from.Destinations(), to.Destinations())
 	d.Precedence = comparePrecedence(from.Precedence(), to.Precedence())
+	ctx, stop := context.WithTimeout(ctx, Timeout)
+	defer stop()
 	var err error
 	d.Decisions, d.Gaps, err = compareDecisions(ctx, from, to)
 	if err != nil {

@@ -2,6 +2,7 @@ package difference_test
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -72,6 +73,6 @@ func TestDifferencesSurviveJSON(t *testing.T) {
 			t.Errorf("%s: it came back as %+v, was %+v", name, back, d)
 		}
 		want, because := d.Step()
-		wantStep(t, back, want, because)
+		wantStep(t, back, want, strings.Join(because, "; "))
 	}
 }

@@ -68,7 +68,7 @@ func compare(t *testing.T, from, to *policies.Policy) difference.Diff {
 // wantStep wants a step, and a reason for it in these words.
 func wantStep(t *testing.T, d difference.Diff, want difference.Step, because string) {
 	t.Helper()
-	if step, why := d.Step(); step != want || why != because {
+	if step, why := d.Step(); step != want || strings.Join(why, "; ") != because {
 		t.Errorf("step is %q because %q, want %q because %q", step, why, want, because)
 	}
 }

@@ -74,7 +74,7 @@ func TestTheRungForStalledTasks(t *testing.T) {
 		}
 	}
 	step, because := d.Step()
-	if step != difference.Minor || !strings.Contains(because, "a task that went to executor (routed) goes to stuck (no-progress)") {
+	if step != difference.Minor || !strings.Contains(strings.Join(because, "; "), "a task that went to executor (routed) goes to stuck (no-progress)") {
 		t.Errorf("step is %s because %s", step, because)
 	}
 	if got, want := d.Summary(), "6 decisions from executor to stuck, 24 decisions from plan-checker to stuck, 12 decisions from researcher to stuck"; got != want {
@@ -89,7 +89,7 @@ func TestTheRungForStalledTasks(t *testing.T) {
 // A policy that goes back on ADR-0003 lets tasks go on that were stopped.
 func TestTheWayBackIsMajor(t *testing.T) {
 	d := compare(t, load(t, "routing@1.2.0"), load(t, "routing@1.1.0"))
-	if step, because := d.Step(); step != difference.Major || !strings.Contains(because, "a task that went to stuck (no-progress) goes to executor (routed)") {
+	if step, because := d.Step(); step != difference.Major || !strings.Contains(strings.Join(because, "; "), "a task that went to stuck (no-progress) goes to executor (routed)") {
 		t.Errorf("step is %s because %s", step, because)
 	}
 }

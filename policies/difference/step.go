@@ -3,7 +3,6 @@ package difference
 import (
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -34,16 +33,16 @@ func (s Step) rank() int {
 }
 
 // Step returns the least step in the version that the difference needs, and what
-// needs it, in one line.
+// needs it: at least one reason, and of many the first few, each in one line.
 //
 // A category or a destination that is new needs a minor version. So do decisions
 // that become stricter (see Flip), and such that only change their reason.
 // Everything else needs a major one: a category or a destination that is gone or
 // changed, another order of precedence, any other decision that flips, and a
 // difference that cannot be bounded (see Diff.Gaps). A first version needs none.
-func (d Diff) Step() (step Step, because string) {
+func (d Diff) Step() (step Step, because []string) {
 	if d.From == nil {
-		return None, "it is the first version"
+		return None, []string{"it is the first version"}
 	}
 	var n needs
 	d.tableNeeds(&n)
@@ -123,15 +122,14 @@ func (n *needs) add(s Step, why string) {
 	}
 }
 
-func (n *needs) largest() (Step, string) {
+func (n *needs) largest() (Step, []string) {
 	if n.step == "" {
-		return None, "nothing changes in meaning"
+		return None, []string{"nothing changes in meaning"}
 	}
-	why := strings.Join(n.why, "; ")
 	if n.more > 0 {
-		why += fmt.Sprintf("; and %d more", n.more)
+		return n.step, append(n.why, fmt.Sprintf("and %d more", n.more))
 	}
-	return n.step, why
+	return n.step, n.why
 }
 
 // declaration is a destination in words.

@@ -86,7 +86,11 @@ func (c *checker) results(o Options) []Result {
 			r.Violations = append(r.Violations, v.Violation)
 		}
 		for _, w := range o.Waivers {
-			if w.Invariant == rule.invariant && f.violated > 0 {
+			switch {
+			case w.Invariant != rule.invariant || f.violated == 0:
+			case w.Proposed:
+				r.ProposedBy = w.ADR
+			default:
 				r.WaivedBy = w.ADR
 			}
 		}

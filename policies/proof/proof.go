@@ -38,6 +38,9 @@ type Waiver struct {
 	// ADR names the record, Reason is why.
 	ADR    string `json:"adr"`
 	Reason string `json:"reason"`
+	// Proposed says that the record is not accepted yet. The invariant then stays
+	// broken, and the report says who would waive it.
+	Proposed bool `json:"proposed,omitzero"`
 }
 
 // Report says what was checked and what did not hold. But for Millis, the same
@@ -74,6 +77,8 @@ type Result struct {
 	// WaivedBy is the record that allows the violations, "" where there are none or
 	// they are not allowed.
 	WaivedBy string `json:"waived_by,omitzero"`
+	// ProposedBy is the record that will allow them once it is accepted.
+	ProposedBy string `json:"proposed_by,omitzero"`
 	// Skipped says why it was not checked, "" where it was. What was skipped neither
 	// holds nor is violated.
 	Skipped string `json:"skipped,omitzero"`

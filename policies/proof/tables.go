@@ -45,7 +45,7 @@ func (c *checker) row(category, message string) Violation {
 func (c *checker) categories(raised map[string][]string) {
 	inTable, known := c.found[CategoryRaised], c.found[CategoryKnown]
 	if raised == nil {
-		inTable.skipped = "it was not said who raises what"
+		inTable.skipped = "who raises what is asked of the newest version alone"
 		known.skipped = inTable.skipped
 		return
 	}

@@ -11,6 +11,10 @@ import (
 	"github.com/switchyard-dev/switchyard/policies/domain"
 )
 
+// Timeout is how long a proof may take. The largest domain takes a tenth of it; what
+// takes longer is a policy that is slow for every input, and no single one too slow.
+const Timeout = 2 * time.Minute
+
 // Verify holds the policy against every invariant. That one does not hold is no
 // error but part of the report. It uses all processors, and some 100
 // microseconds of one for each class of inputs.
@@ -24,10 +28,12 @@ import (
 //     waived, or without an ADR or a reason. The detail invariant is its name.
 //   - domain.CodeTooLarge: the policy tells too many inputs apart.
 //   - policies.CodeFailed, policies.CodeTimeout: ctx is done, which is reachable
-//     through errors.Is.
+//     through errors.Is, or the proof took longer than Timeout.
 //   - The errors of policies.Policy.Ladder.
 func Verify(ctx context.Context, p *policies.Policy, o Options) (Report, error) {
 	began := time.Now()
+	ctx, stop := context.WithTimeout(ctx, Timeout)
+	defer stop()
 	if err := checkWaivers(o.Waivers); err != nil {
 		return Report{}, err
 	}

@@ -17,6 +17,13 @@ func TestWhatARecordWaivesIsNoObstacle(t *testing.T) {
 	if !r.Proven() || result.Holds || result.WaivedBy != "ADR-0042" || result.Violated == 0 {
 		t.Errorf("proven is %v, and %+v", r.Proven(), result)
 	}
+	// One that is not accepted yet is named, and waives nothing.
+	waiver.Proposed = true
+	r = verify(t, p, proof.Options{Waivers: []proof.Waiver{waiver}})
+	if result := resultOf(t, r, proof.HumanFirst); r.Proven() || result.WaivedBy != "" || result.ProposedBy != "ADR-0042" {
+		t.Errorf("proposed: proven is %v, and %+v", r.Proven(), result)
+	}
+	waiver.Proposed = false
 	// Another one's waiver is none, and one that is not needed is not used.
 	waiver.Invariant = proof.NoDeadRow
 	r = verify(t, p, proof.Options{Waivers: []proof.Waiver{waiver}})

@@ -34,6 +34,9 @@ func (s suite) explain(ctx context.Context, r *tester.Result, t *Test) {
 	}
 	place := s.placeOf(last.expr.Location)
 	t.FailedAt, t.Locals = &place, last.locals()
+	if len(t.Locals) == 0 {
+		t.Locals = append(t.Locals, s.sides(ctx, &last)...)
+	}
 }
 
 // ref is what to ask for to run the test at a location. The name of a result is not:

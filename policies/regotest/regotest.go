@@ -46,7 +46,8 @@ type Test struct {
 	Place policies.Place `json:"place"`
 	// FailedAt is the expression that did not hold, nil where nobody knows.
 	FailedAt *policies.Place `json:"failed_at,omitzero"`
-	// Locals are the values that the variables of that expression had.
+	// Locals are the values that the variables of that expression had. Where an
+	// equation has no variables, they are its sides, or what only one of them has.
 	Locals []Local `json:"locals"`
 	// Cases are the names of the cases that failed, where the test has cases.
 	Cases []string `json:"cases"`

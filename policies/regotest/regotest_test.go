@@ -235,3 +235,26 @@ func TestOurOwnTests(t *testing.T) {
 		}
 	}
 }
+
+// TestAnEquationWithoutVariablesShowsItsSides: of tables, what only one of them has.
+func TestAnEquationWithoutVariablesShowsItsSides(t *testing.T) {
+	for test, want := range map[string][]regotest.Local{
+		`routing.limit == 4`:                     {{Name: "left", Value: "3"}, {Name: "right", Value: "4"}},
+		`{1, 2, 3} == {n | some n in [2, 3, 4]}`: {{Name: "only left", Value: "{1}"}, {Name: "only right", Value: "{4}"}},
+		`data.switchyard.routing_test.table == {k: v | some v, k in {"x": "a", "z": "b", "y": "c"}}`: {
+			{Name: "only left", Value: `{"b": "y"}`}, {Name: "only right", Value: `{"b": "z", "c": "y"}`},
+		},
+		"by := {\"x\": {\"a\", \"c\"}}\n\tdata.switchyard.routing_test.table == {k: v | some v, k; by[v][k]}": {
+			{Name: "only left", Value: `{"b": "y"}`}, {Name: "only right", Value: `{"c": "x"}`},
+		},
+		`not routing.limit == 3`:                                {},
+		`routing.decision == "stop" with input as {"round": 1}`: {},
+		`routing.limit == data.switchyard.nowhere`:              {},
+	} {
+		r := run(t, testsGo+"table := {\"a\": \"x\", \"b\": \"y\"}\n\ntest_success_x if {\n\t"+test+"\n}\n")
+		failed := r.Tests[len(r.Tests)-1]
+		if failed.Outcome != regotest.Failed || failed.FailedAt == nil || !slices.Equal(failed.Locals, want) {
+			t.Errorf("%s: %+v", test, failed)
+		}
+	}
+}

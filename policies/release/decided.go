@@ -1,8 +1,12 @@
 package release
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/policies/adr"
@@ -28,6 +32,7 @@ func (w *work) decided(ctx context.Context, seen *Version) error {
 		return nil
 	}
 	w.accepted(record)
+	w.written(record)
 	w.supersedes(record)
 	if compared {
 		w.differs(record, diff)
@@ -65,7 +70,7 @@ func (w *work) named() (adr.Record, bool) {
 
 func (w *work) accepted(r adr.Record) {
 	if !r.Status.Decided() {
-		w.say(about(RecordAccepted, r, "%s is %s", r.Name, r.Status).hint("switchyard policy release --accept %s accepts it", w.ref))
+		w.say(about(RecordAccepted, r, "%s is %s", r.Name, r.Status).hint("switchyard policy release %s --accept accepts it", w.ref))
 	}
 }
 
@@ -127,7 +132,12 @@ func (w *work) stepped(diff difference.Diff, seen *Version) {
 	}
 	next := difference.NextVersion(from, step)
 	if difference.Enough(from, to, difference.None) {
-		w.say(finding(Step, w.folder, "the step from %s is too small: %s", w.before.ref, why).hint("it has to be %s", next))
+		again := "switchyard policy new"
+		if step == difference.Major {
+			again += " --major"
+		}
+		w.say(finding(Step, w.folder, "the step from %s is too small and needs a %s one: %s", w.before.ref, step, strings.Join(why, "; ")).
+			hint("it has to be %s: rename the folder, custom.version and the record's policy, or remove folder and record and begin again with %s", next, again))
 		return
 	}
 	w.say(finding(Step, w.folder, "it does not follow %s: a number is left out", w.before.ref).hint("the next version is %s, as the change is", next))
@@ -140,7 +150,16 @@ func (w *work) differs(r adr.Record, diff difference.Diff) {
 		w.say(about(RecordDiff, r, "%s does not say what changes", r.Name).hint("%s", filledIn(w.ref)))
 	case *r.Diff != want:
 		w.say(about(RecordDiff, r, "the diff in %s is not the real one, which is %q with %s", r.Name, want.Summary, want.Digest).hint("%s", filledIn(w.ref)))
+	case !w.shows(r, diff):
+		w.say(about(RecordDiff, r, "%s shows another diff than the one that it names", r.Name).hint("%s; what you want to add belongs outside of its markers", filledIn(w.ref)))
 	}
+}
+
+// shows says that a record's body, where it has a place for the diff, has it there
+// as it is: that is what people read.
+func (w *work) shows(r adr.Record, diff difference.Diff) bool {
+	found, _ := w.records.of(r.Name)
+	return bytes.Equal(fill(found.Text, diff.Markdown()), found.Text)
 }
 
 // maxSummary is how much of a summary a record holds, in code points.
@@ -162,7 +181,10 @@ func replayOf(r replay.Report) adr.ReplayProof {
 // replayed wants a replay of this very policy, and the real one where there is a
 // ledger to hold it against.
 func (w *work) replayed(ctx context.Context, r adr.Record) error {
+	locked := w.lock.digests[w.ref]
 	switch digest := w.policy.Identity().Digest; {
+	case locked != "" && locked != digest:
+		return nil // It is not what was replayed, and there is a finding that says so.
 	case r.Replay == nil:
 		w.say(about(RecordReplay, r, "%s does not say what it would have changed", r.Name).hint("%s", filledIn(w.ref)))
 		return nil
@@ -199,12 +221,13 @@ func (w *work) proven(ctx context.Context, r adr.Record, seen *Version) error {
 	if w.newest {
 		o.Raised = w.options.Raised
 	}
+	vain := make(map[proof.Invariant]bool)
 	for _, waiver := range waivers(r) {
 		if waiver.Invariant.Waivable() {
 			o.Waivers = append(o.Waivers, waiver)
 			continue
 		}
-		w.say(about(RecordWaives, r, "%s waives %q, which no record can waive", r.Name, waiver.Invariant).hint("docs/proof.md lists what a record may waive"))
+		vain[waiver.Invariant] = true
 	}
 	report, err := proof.Verify(ctx, w.policy, o)
 	if ctx.Err() != nil {
@@ -218,11 +241,15 @@ func (w *work) proven(ctx context.Context, r adr.Record, seen *Version) error {
 	for _, result := range report.Results {
 		switch {
 		case result.Skipped != "":
-		case result.Holds:
+		case result.Holds && !vain[result.Invariant]:
 			w.needless(r, result.Invariant)
-		case result.WaivedBy == "":
-			w.say(w.violated(result))
+		case !result.Holds && result.WaivedBy == "":
+			w.say(w.violated(result, r, vain[result.Invariant]))
+			delete(vain, result.Invariant)
 		}
+	}
+	for _, invariant := range slices.Sorted(maps.Keys(vain)) {
+		w.say(about(RecordWaives, r, "%s waives %q, which no record can waive", r.Name, invariant).hint("remove the waiver"))
 	}
 	return nil
 }
@@ -237,7 +264,7 @@ func (w *work) needless(r adr.Record, invariant proof.Invariant) {
 	}
 }
 
-func (w *work) violated(r proof.Result) Finding {
+func (w *work) violated(r proof.Result, record adr.Record, vain bool) Finding {
 	f := finding(Proven, w.folder, "%s: %s", r.Invariant, r.Says)
 	if len(r.Violations) > 0 {
 		first := r.Violations[0]
@@ -250,8 +277,11 @@ func (w *work) violated(r proof.Result) Finding {
 		f.Message += fmt.Sprintf(" (and %d more)", r.Violated-1)
 	}
 	hint := "switchyard policy verify %s shows the smallest counterexample"
-	if r.Waivable {
+	switch {
+	case r.Waivable:
 		hint += "; the record may waive it"
+	case vain:
+		hint += "; " + record.Name + " waives it, which no record can"
 	}
 	return f.hint(hint, w.folder)
 }

@@ -53,16 +53,18 @@ const lockHead = `# The digest of every released policy. A released version neve
 # line here ever changes either; a new version adds one.
 `
 
-// newLock is the lock of a tree in which nothing is released yet: it holds what is
-// built in.
-func newLock(ctx context.Context) (string, error) {
+// newLock is the lock of a tree in which nothing is released yet: it holds the
+// versions that are built in and that the tree's line follows.
+func (s *scanned) newLock(ctx context.Context) (string, error) {
+	history, err := s.history(ctx)
+	if err != nil {
+		return "", err
+	}
 	text := lockHead
-	for _, ref := range policies.Versions() {
-		p, err := policies.Load(ctx, ref)
-		if err != nil {
-			return "", err
+	for _, v := range history {
+		if v.folder == "" {
+			text += lockLine(v.ref, v.policy.Identity().Digest)
 		}
-		text += lockLine(ref, p.Identity().Digest)
 	}
 	return text, nil
 }

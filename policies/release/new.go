@@ -33,6 +33,9 @@ type Created struct {
 	Policy string `json:"policy"`
 	From   string `json:"from"`
 	Before string `json:"before"`
+	// BeforeRef is what other commands take for Before: the same for a version that is
+	// built in, else its folder, relative to the tree's root.
+	BeforeRef string `json:"before_ref"`
 	// ADR is the name of its decision record.
 	ADR string `json:"adr"`
 	// Files are those that were written, relative to the tree's root.
@@ -74,6 +77,7 @@ func (t Tree) New(ctx context.Context, o NewOptions) (Created, error) {
 		return Created{}, err
 	}
 	made := Created{Policy: p.ref, From: p.from.ref, Before: p.before.ref, ADR: adr.Name(p.number), Files: []string{}}
+	made.BeforeRef = cmp.Or(p.before.folder, p.before.ref)
 	for _, f := range files {
 		made.Files = append(made.Files, f.name)
 	}
@@ -108,9 +112,6 @@ func (s *scanned) plan(ctx context.Context, o NewOptions) (plan, error) {
 		}
 	}
 	p.ref = policyName + "@" + difference.NextVersion(identity(p.before.ref).Version, cmp.Or(o.Step, difference.Minor))
-	if s.isBuiltIn(p.ref) {
-		return plan{}, fault.New(CodeExists, "%s would come next, and is built in", p.ref).With("policy", p.ref)
-	}
 	if p.number > maxRecords {
 		return plan{}, fault.New(CodeExists, "%s has a record %s, and no higher number is left", s.tree.adrs(), adr.Name(maxRecords)).With("path", s.tree.adrs())
 	}
@@ -159,7 +160,7 @@ func (p plan) files(ctx context.Context, o NewOptions) ([]file, error) {
 	}
 	files = append(files, record)
 	if p.lock.missing {
-		text, err := newLock(ctx)
+		text, err := p.newLock(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -179,28 +180,8 @@ func (p plan) record(o NewOptions) (file, error) {
 	if err := adr.CheckTitle(title); err != nil {
 		return file{}, fault.New(CodeTitle, "%w", err).With("title", fault.Clip(o.Title, 300))
 	}
-	text, err := adr.Format(r, outline(p.ref, p.before.ref))
+	text, err := adr.Format(r, outline)
 	return file{name, text}, err
-}
-
-// outline is the body of a new record: what its author is to write, and where
-// Release puts the figures.
-func outline(ref, before string) string {
-	return `## Context
-
-What goes wrong under ` + before + `, how often, and who noticed.
-
-## Decision
-
-What ` + ref + ` does otherwise, and why this and nothing else.
-
-` + diffBegins + `
-` + diffEnds + `
-
-## Consequences
-
-What gets better, what gets worse, and what somebody has to do because of it.
-`
 }
 
 // maxSlug is the longest slug, in bytes.

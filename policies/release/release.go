@@ -14,7 +14,8 @@ import (
 
 // ReleaseOptions says which version is to be released.
 type ReleaseOptions struct {
-	// Version is the version, as routing@1.3.0; "" is the one that is not released.
+	// Version is the version, as routing@1.3.0; "" is the one that is not released,
+	// or where all are, the newest.
 	Version string
 	// Accept accepts the decision record, if it is proposed.
 	Accept bool
@@ -28,6 +29,8 @@ type ReleaseOptions struct {
 // Released is what Release did.
 type Released struct {
 	Policy policies.Identity `json:"policy"`
+	// Folder is the version's, relative to the tree's root.
+	Folder string `json:"folder"`
 	// Record is the version's decision record as it is now.
 	Record adr.Record `json:"record"`
 	// Already says that the version was released before and that its record lacks
@@ -46,7 +49,8 @@ type Released struct {
 //
 // # Errors
 //
-//   - CodeTree: the tree cannot be read, or there is no such version.
+//   - CodeTree: the tree cannot be read, or has no versions.
+//   - CodeVersion: there is no such version, or nobody said which one.
 //   - CodeRefused: the version is not fit to be released.
 //   - CodeUnwritable: a file cannot be written.
 //   - Those of the Replayer, and the error of ctx.
@@ -81,7 +85,7 @@ func (t Tree) Release(ctx context.Context, o ReleaseOptions) (Released, error) {
 			With("policy", v.ref).With("findings", refused)
 	}
 	found, _ := s.records.of(v.policy.Identity().ADR)
-	done := Released{Policy: v.policy.Identity(), Record: found.Record, Files: []string{}}
+	done := Released{Policy: v.policy.Identity(), Folder: v.folder, Record: found.Record, Files: []string{}}
 	if !missing {
 		done.Already = true
 		return done, nil
@@ -91,11 +95,15 @@ func (t Tree) Release(ctx context.Context, o ReleaseOptions) (Released, error) {
 
 // candidate is the version that is to be released.
 func (s *scanned) candidate(ref string) (*version, error) {
+	if len(s.versions) == 0 {
+		return nil, noTree(s.tree)
+	}
 	if ref != "" {
 		if v := s.find(ref); v != nil {
 			return v, nil
 		}
-		return nil, fault.New(CodeTree, "there is no version %s in %s", fault.Clip(ref, 100), s.tree.versions()).With("path", s.tree.versions()).With("policy", ref)
+		return nil, fault.New(CodeVersion, "there is no version %s in %s", fault.Clip(ref, 100), s.tree.versions()).
+			With("policy", ref).With("known", refs(s.versions))
 	}
 	var open []*version
 	for _, v := range s.versions {
@@ -107,9 +115,9 @@ func (s *scanned) candidate(ref string) (*version, error) {
 	case 1:
 		return open[0], nil
 	case 0:
-		return nil, fault.New(CodeTree, "every version in %s is released", s.tree.versions()).With("path", s.tree.versions())
+		return s.versions[len(s.versions)-1], nil
 	default:
-		return nil, fault.New(CodeTree, "%s and %s are both still to be released: name one", open[0].ref, open[1].ref).With("path", s.tree.versions()).With("known", refs(open))
+		return nil, fault.New(CodeVersion, "%s and %s are both still to be released: name one", open[0].ref, open[1].ref).With("known", refs(open))
 	}
 }
 
@@ -170,7 +178,7 @@ func (s *scanned) lockIn(ctx context.Context, ref, digest string) error {
 		return err
 	}
 	if now.missing {
-		if now.text, err = newLock(ctx); err != nil {
+		if now.text, err = s.newLock(ctx); err != nil {
 			return err
 		}
 	}

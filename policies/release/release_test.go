@@ -42,6 +42,8 @@ func TestFromTheIdeaToTheRelease(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	record := "decisions/0001-secrets.md"
+	argue(t, tree, record)
 	known := raised(t)
 	known["secret-in-code"] = []string{"critic-security"}
 	options := release.ReleaseOptions{Accept: true, Raised: known, Replay: replayedOf(nil)}
@@ -49,7 +51,6 @@ func TestFromTheIdeaToTheRelease(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %+v", err, refusals(err))
 	}
-	record := "decisions/0001-secrets.md"
 	if done.Already || done.Policy.Version != p(made.Policy) || done.Record.Status != adr.Accepted || !slices.Equal(done.Files, []string{record, "rules/versions.lock"}) {
 		t.Errorf("%+v", done)
 	}
@@ -208,9 +209,12 @@ func TestReleaseRefuses(t *testing.T) {
 		code    fault.Code
 		rules   []string
 	}{
-		"a failing test":      {change(tests, `== "stuck"`, `== "fixer"`), release.ReleaseOptions{}, release.CodeRefused, []string{v2 + "tested"}},
-		"no such record":      {remove(typoRecord), release.ReleaseOptions{}, release.CodeRefused, []string{v2 + "adr-named"}},
-		"a proposed record":   {change(typoRecord, "accepted", "proposed"), release.ReleaseOptions{}, release.CodeRefused, []string{v2 + "adr-accepted"}},
+		"a failing test":    {change(tests, `== "stuck"`, `== "fixer"`), release.ReleaseOptions{}, release.CodeRefused, []string{v2 + "tested"}},
+		"no such record":    {remove(typoRecord), release.ReleaseOptions{}, release.CodeRefused, []string{v2 + "adr-named"}},
+		"a proposed record": {change(typoRecord, "accepted", "proposed"), release.ReleaseOptions{}, release.CodeRefused, []string{v2 + "adr-accepted"}},
+		"a record of prompts": {
+			change(typoRecord, "\nText.\n", "\nWhat goes wrong, how often, and who noticed.\n"), release.ReleaseOptions{Accept: true}, release.CodeRefused, []string{v2 + "adr-text"},
+		},
 		"a rejected record":   {change(typoRecord, "accepted", "rejected"), release.ReleaseOptions{Accept: true}, release.CodeRefused, []string{v2 + "adr-accepted"}},
 		"an older one's test": {change(first+"routing_test.rego", `== "stuck"`, `== "fixer"`), release.ReleaseOptions{}, release.CodeRefused, []string{"routing@0.1.0 tested"}},
 		"an older one to be released": {
@@ -221,10 +225,9 @@ func TestReleaseRefuses(t *testing.T) {
 			change(first+"routing.rego", "# title: Small", "# title: Little"), release.ReleaseOptions{Version: "routing@0.1.0"}, release.CodeRefused, []string{"routing@0.1.0 unchanged"},
 		},
 		"a broken lock":          {add(lockFile, "what?\n"), release.ReleaseOptions{Version: "routing@0.2.0"}, release.CodeRefused, []string{"lock-valid"}},
-		"no such version":        {put("x", ""), release.ReleaseOptions{Version: "routing@0.9.0"}, release.CodeTree, nil},
-		"a path":                 {put("x", ""), release.ReleaseOptions{Version: "routing@.."}, release.CodeTree, nil},
-		"two to choose from":     {lockLine("routing@0.1.0", ""), release.ReleaseOptions{}, release.CodeTree, nil},
-		"none to choose from":    {func(_ *testing.T, f files) { f[lockFile] = released(t)[lockFile] }, release.ReleaseOptions{}, release.CodeTree, nil},
+		"no such version":        {put("x", ""), release.ReleaseOptions{Version: "routing@0.9.0"}, release.CodeVersion, nil},
+		"a path":                 {put("x", ""), release.ReleaseOptions{Version: "routing@.."}, release.CodeVersion, nil},
+		"two to choose from":     {lockLine("routing@0.1.0", ""), release.ReleaseOptions{}, release.CodeVersion, nil},
 		"a category nobody knew": {put("x", ""), release.ReleaseOptions{Raised: map[string][]string{"brand-new": {"critic"}}}, release.CodeRefused, []string{v2 + "proven"}},
 	} {
 		f := maps.Clone(ready)
@@ -243,6 +246,18 @@ func TestReleaseRefuses(t *testing.T) {
 		if after := content(t, tree); !maps.Equal(before, after) {
 			t.Errorf("%s: the tree changed", name)
 		}
+	}
+}
+
+// TestReleasedAlready: where all versions are, the newest one is meant.
+func TestReleasedAlready(t *testing.T) {
+	tree := plant(t, released(t))
+	done, err := tree.Release(t.Context(), release.ReleaseOptions{Replay: nobody(t)})
+	if err != nil || !done.Already || done.Policy.Version != "0.2.0" || done.Folder != "policies/routing/0.2.0" || len(done.Files) != 0 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if done, err := (release.Tree{Root: t.TempDir()}).Release(t.Context(), release.ReleaseOptions{Replay: nobody(t)}); fault.CodeOf(err) != release.CodeTree {
+		t.Errorf("no tree: %+v, %v", done, err)
 	}
 }
 

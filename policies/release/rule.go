@@ -38,6 +38,8 @@ const (
 	// RecordReplay: its replay is one of that policy, and the real one where there is
 	// a ledger.
 	RecordReplay Rule = "adr-replay"
+	// RecordText: its author has written what New asks for.
+	RecordText Rule = "adr-text"
 	// RecordWaives: what it waives can be waived.
 	RecordWaives Rule = "adr-waives"
 )

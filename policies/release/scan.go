@@ -100,12 +100,13 @@ func isVersion(ref string) bool {
 }
 
 // history are all versions that count, oldest first: those of the tree, and before
-// the first of them those that are built in.
+// the first of them those that are built in. From its first version on, a tree's line
+// is its own: what a later program has built in is no part of it.
 func (s *scanned) history(ctx context.Context) ([]*version, error) {
 	own := slices.DeleteFunc(slices.Clone(s.versions), func(v *version) bool { return !isVersion(v.ref) })
 	var all []*version
 	for _, ref := range s.builtIn {
-		if len(own) > 0 && compareReferences(ref, own[0].ref) >= 0 {
+		if len(own) > 0 && !s.precedes(ref, own[0]) {
 			break
 		}
 		v, err := builtIn(ctx, ref)
@@ -115,6 +116,21 @@ func (s *scanned) history(ctx context.Context) ([]*version, error) {
 		all = append(all, v)
 	}
 	return append(all, own...), nil
+}
+
+// precedes says that a built-in version comes before the first one of the tree: it is
+// older, and no newer than the one that the first one's record says it was made from.
+// A record that says nothing of the kind follows the newest that is older.
+func (s *scanned) precedes(ref string, first *version) bool {
+	if compareReferences(ref, first.ref) >= 0 {
+		return false
+	}
+	for _, r := range s.records {
+		if r.Err == nil && r.Record.Policy == first.ref && s.isBuiltIn(r.Record.Supersedes) {
+			return compareReferences(ref, r.Record.Supersedes) <= 0
+		}
+	}
+	return true
 }
 
 // builtIn is a version that is part of this program.

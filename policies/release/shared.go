@@ -23,6 +23,7 @@ func (l *linter) shared(ctx context.Context) error {
 		}
 		files[r.Record.Number] = r.File
 		l.orphan(r.Record)
+		l.rival(r.Record)
 	}
 	return l.locked(ctx)
 }
@@ -36,6 +37,23 @@ func (l *linter) orphan(r adr.Record) {
 	f := finding(RecordNamed, r.File, "%s is about %s, and there is no such version", r.Name, r.Policy)
 	f.ADR = r.Name
 	l.add(f.hint("make the version's folder, or correct the record's policy"))
+}
+
+// rival looks for a second record about a version: nobody holds what it says against
+// anything, and who reads it cannot know.
+func (l *linter) rival(r adr.Record) {
+	v := l.find(r.Policy)
+	if v == nil || v.policy == nil || r.Status == adr.Rejected {
+		return
+	}
+	name := v.policy.Identity().ADR
+	named, ok := l.records.of(name)
+	if !ok || name == r.Name || named.Record.Policy != r.Policy {
+		return
+	}
+	f := finding(RecordNamed, r.File, "%s is about %s, whose METADATA names %s", r.Name, r.Policy, name)
+	f.ADR = r.Name
+	l.add(f.hint("a version has one record: remove policy from this one, or reject it"))
 }
 
 // locked looks at the lock itself, and at what it holds besides the tree's versions.
@@ -60,7 +78,7 @@ func (l *linter) locked(ctx context.Context) error {
 			if ours.policy.Identity().Digest == l.lock.digests[ref] {
 				continue
 			}
-			f = finding(Unchanged, file, "%s is built in with another digest", ref).hint("restore the line from version control")
+			f = finding(Unchanged, file, "%s is built in with another digest", ref).hint("restore from version control what is another one now: the line, or %s", l.tree.folder(identity(ref).Version))
 		} else {
 			f = finding(Kept, file, "%s was released, and its folder is gone", ref).hint("restore %s from version control", l.tree.folder(identity(ref).Version))
 		}

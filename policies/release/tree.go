@@ -15,6 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/folder"
 	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/policies/adr"
 	"github.com/switchyard-dev/switchyard/policies/proof"
 	"github.com/switchyard-dev/switchyard/policies/replay"
 )
@@ -28,6 +29,9 @@ const (
 	// CodeExists: what New would write is there already, or another version is still
 	// to be released.
 	CodeExists fault.Code = "policy-version-exists"
+	// CodeVersion: the tree has no such version, or it was not said which one of
+	// several drafts is meant.
+	CodeVersion fault.Code = "policy-version-unknown"
 	// CodeSource: the version that New is to copy cannot be copied.
 	CodeSource fault.Code = "policy-source-unfit"
 	// CodeTitle: the title is none that a decision record can have.
@@ -87,8 +91,9 @@ func (t Tree) open() (*os.Root, error) {
 	return root, nil
 }
 
-// Waivers are the invariants that the record of a policy waives, for proof.Verify. A
-// record that is not accepted waives nothing, nor does one of another version.
+// Waivers are the invariants that the record of a policy waives, for proof.Verify.
+// Those of a proposed record are Proposed; a rejected one waives nothing, nor does one
+// of another version.
 //
 // # Errors
 //
@@ -104,10 +109,14 @@ func (t Tree) Waivers(id policies.Identity) ([]proof.Waiver, error) {
 		return nil, err
 	}
 	found, ok := records.of(id.ADR)
-	if !ok || !found.Record.Status.Decided() || found.Record.Policy != reference(id) {
+	if !ok || found.Record.Status == adr.Rejected || found.Record.Policy != reference(id) {
 		return []proof.Waiver{}, nil
 	}
-	return waivers(found.Record), nil
+	all := waivers(found.Record)
+	for i := range all {
+		all[i].Proposed = found.Record.Status == adr.Proposed
+	}
+	return all, nil
 }
 
 // reference names a version, as routing@1.2.0.

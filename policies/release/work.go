@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"path"
+	"strconv"
 	"strings"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -33,7 +34,7 @@ func (w *work) say(f Finding) {
 // would be asked is left out: there is a finding already.
 func (w *work) look(ctx context.Context) (Version, error) {
 	_, released := w.lock.digests[w.ref]
-	seen := Version{Policy: identity(w.ref), Folder: w.folder, Released: released, BuiltIn: w.isBuiltIn(w.ref)}
+	seen := Version{Policy: identity(w.ref), Folder: w.folder, Released: released}
 	if !isVersion(w.ref) {
 		w.say(finding(FolderName, w.folder, "a folder here is called as a version: three numbers, as 1.3.0").hint("rename it, or move it elsewhere"))
 	}
@@ -52,7 +53,7 @@ func (w *work) look(ctx context.Context) (Version, error) {
 		return Version{}, err
 	}
 	w.formatted()
-	if err := w.unchanged(ctx, seen.Policy.Digest); err != nil {
+	if err := w.unchanged(ctx, &seen); err != nil {
 		return Version{}, err
 	}
 	return seen, w.decided(ctx, &seen)
@@ -171,45 +172,63 @@ func (w *work) formatted() {
 	for _, f := range w.files() {
 		want, err := format.SourceWithOpts(f.Name, []byte(f.Text), format.Opts{RegoVersion: ast.RegoV1})
 		if err == nil && string(want) != f.Text {
-			row, line := firstDifference(f.Text, string(want))
-			g := finding(Formatted, f.Name, "it is not formatted as opa fmt would").hint("opa fmt --write %s", f.Name)
-			w.say(g.at(policies.Place{File: f.Name, Row: row, Col: 1, Text: line}))
+			at, line := firstDifference(f.Name, f.Text, string(want))
+			g := finding(Formatted, f.Name, "it is not formatted: opa fmt writes %s here", line)
+			w.say(g.at(at).hint("tabs and spaces count; where there is an opa, opa fmt --write %s does the whole file", f.Name))
 		}
 	}
 }
 
-// firstDifference is the first line of a text that another one has not.
-func firstDifference(text, want string) (int, string) {
+// firstDifference is the first place where a text is not what is wanted, and what is
+// wanted there, in quotes: what differs may be no more than a tab.
+func firstDifference(file, text, want string) (policies.Place, string) {
 	lines, others := strings.Split(text, "\n"), strings.Split(want, "\n")
-	for i, line := range lines {
-		if i >= len(others) || line != others[i] {
-			return i + 1, strings.TrimSpace(line)
-		}
+	i := 0
+	for i < len(lines)-1 && i < len(others) && lines[i] == others[i] {
+		i++
 	}
-	return len(lines), strings.TrimSpace(lines[len(lines)-1])
+	line := "nothing more"
+	if i < len(others)-1 {
+		line = strconv.Quote(others[i])
+	}
+	return policies.Place{File: file, Row: i + 1, Col: 1, Text: strings.TrimSpace(lines[i])}, line
 }
 
-// unchanged holds the version against the lock, and against the one that is built
-// in, if there is one.
-func (w *work) unchanged(ctx context.Context, digest string) error {
-	switch locked, ok := w.lock.digests[w.ref]; {
-	case w.lock.err != nil: // there is a finding already
-	case !ok:
-		w.say(finding(Locked, w.folder, "%s does not have it", w.tree.lock()).hint("switchyard policy release %s", w.ref))
-	case locked != digest:
-		w.say(finding(Unchanged, w.folder, "it was released as %s, and is %s now", locked, digest).
-			hint("restore it from version control, and make the change in a new version: switchyard policy new"))
-	}
-	if !w.isBuiltIn(w.ref) {
-		return nil
-	}
-	ours, err := builtIn(ctx, w.ref)
+// unchanged holds the version against the lock, or where that does not have it yet
+// and it begins the tree's line, against the one that is built in. A version that was
+// released, and one that follows it, stay what they are whatever a later program has.
+func (w *work) unchanged(ctx context.Context, seen *Version) error {
+	digest := seen.Policy.Digest
+	ours, err := w.builtInDigest(ctx)
 	if err != nil {
 		return err
 	}
-	if got := ours.policy.Identity().Digest; got != digest {
-		w.say(finding(Unchanged, w.folder, "this program has it built in as %s, and it is %s here", got, digest).
-			hint("one version cannot be two: give yours the next number"))
+	seen.BuiltIn = ours == digest
+	begins := w.before == nil || w.before.folder == ""
+	switch locked, ok := w.lock.digests[w.ref]; {
+	case w.lock.err != nil: // there is a finding already
+	case ok && locked != digest:
+		w.say(finding(Unchanged, w.folder, "it was released as %s, and is %s now", locked, digest).
+			hint("restore it from version control, and make the change in a new version: switchyard policy new"))
+	case ok:
+	case begins && ours != "" && ours != digest:
+		w.say(finding(Unchanged, w.folder, "this program has it built in as %s, and it is %s here", ours, digest).
+			hint("one version cannot be two: remove folder and record and begin again with switchyard policy new, or rename the folder, custom.version and the record's policy, and remove its supersedes"))
+	default:
+		w.say(finding(Locked, w.folder, "%s does not have it", w.tree.lock()).hint("switchyard policy release %s", w.ref))
 	}
 	return nil
+}
+
+// builtInDigest is the digest of the built-in version of that number, "" where there
+// is none.
+func (w *work) builtInDigest(ctx context.Context) (string, error) {
+	if !w.isBuiltIn(w.ref) {
+		return "", nil
+	}
+	ours, err := builtIn(ctx, w.ref)
+	if err != nil {
+		return "", err
+	}
+	return ours.policy.Identity().Digest, nil
 }

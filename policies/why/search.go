@@ -3,9 +3,11 @@ package why
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -17,7 +19,12 @@ const (
 	// MaxTried is the most inputs that are decided in search of changes, which takes
 	// less than a second.
 	MaxTried = 20_000
+	// SearchTime is how long the search may take, for policies that are slow.
+	SearchTime = 5 * time.Second
 )
+
+// errTimeUp ends a search, and is no error.
+var errTimeUp = errors.New("the search took too long")
 
 // Flip is a change of the input that leads elsewhere.
 type Flip struct {
@@ -86,6 +93,9 @@ func (s *search) each(ctx context.Context, dimensions []dimension, found func(Fl
 		case err == nil && d.NextAction != s.decision.NextAction:
 			found(Flip{changes, in, d, c.cost})
 		case err == nil:
+		case context.Cause(ctx) == errTimeUp:
+			s.gaveUp = true
+			return nil
 		case ctx.Err() != nil, code == policies.CodeInvalidInput:
 			return err
 		case code == policies.CodeTimeout:

@@ -2,8 +2,8 @@
 // rule outranked, and the smallest changes of the input that would have flipped
 // it.
 //
-// It does no I/O and reads no clock: the same policy and input always give the
-// same Explanation.
+// It does no I/O, and looks at the clock only to end a search that a slow policy draws
+// out: else the same policy and input always give the same Explanation.
 package why
 
 import (
@@ -37,8 +37,9 @@ type Explanation struct {
 	Ways []Flip `json:"ways"`
 	// Tried is the number of inputs that were decided in search of them.
 	Tried int `json:"tried"`
-	// GaveUp says that the search ended at its bound, MaxTried inputs or one on which
-	// the policy ran over its time. Then there may be a change that is not listed.
+	// GaveUp says that the search ended at its bound, which is MaxTried inputs, SearchTime,
+	// or an input on which the policy ran over its time. Then there may be a change
+	// that is not listed.
 	GaveUp bool `json:"gave_up"`
 }
 
@@ -73,6 +74,8 @@ func Explain(ctx context.Context, p *policies.Policy, in policies.Input) (Explan
 	}
 	s := search{policy: p, in: in, decision: decision}
 	dimensions := dimensionsOf(p, in)
+	ctx, stop := context.WithTimeoutCause(ctx, SearchTime, errTimeUp)
+	defer stop()
 	if e.Flips, err = s.flips(ctx, dimensions); err != nil {
 		return Explanation{}, err
 	}

@@ -1,0 +1,43 @@
+package host_test
+
+import (
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/policies/proof"
+)
+
+// TestAgentsAreForTheNewestOfTheProject: a project that has a line of its own is not
+// held against what a later program has built in, newer or not.
+func TestAgentsAreForTheNewestOfTheProject(t *testing.T) {
+	s := newSummarized(t)
+	s.write(".switchyard/agents/critic-a11y.md", "---\nname: critic-a11y\ndescription: Accessibility\nmodule: true\n---\n- `a11y`: it cannot be used without a mouse.\n")
+	asked := func(ref string) (asked, holds bool) {
+		t.Helper()
+		p, err := s.Policy(t.Context(), ref, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := s.PolicyTree("", "").Prove(t.Context(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range report.Results {
+			if r.Invariant == proof.CategoryKnown {
+				return r.Skipped == "", r.Holds
+			}
+		}
+		t.Fatal("nobody looked at what is raised")
+		return false, false
+	}
+	if asked, holds := asked(policies.Default); !asked || holds {
+		t.Errorf("without a line of its own, the newest that is built in: asked is %v, and it holds: %v", asked, holds)
+	}
+	s.withPolicy("policies/routing/1.1.0", "version: 1.2.0", "version: 1.1.0", "\t\"style\"", "\t\"a11y\": \"executor\",\n\t\"style\"")
+	if asked, holds := asked("policies/routing/1.1.0"); !asked || !holds {
+		t.Errorf("the project's own: asked is %v, and it holds: %v", asked, holds)
+	}
+	if asked, _ := asked(policies.Default); asked {
+		t.Error("a newer one that is built in is held against the project's agents")
+	}
+}
