@@ -70,15 +70,19 @@ func (p *Policy) invalid(problems ...Problem) *fault.Error {
 // modules.
 func (p *Policy) invalidRego(err error) *fault.Error { return p.invalid(regoProblems(err)...) }
 
-// regoProblems takes an error of OPA's apart. There is always at least one.
+// regoProblems takes an error of OPA's apart. There is always at least one. Of what
+// the parser says of one place, the first names the mistake.
 func regoProblems(err error) []Problem {
 	var list ast.Errors
 	if !errors.As(err, &list) || len(list) == 0 {
 		return []Problem{{Message: oneLine(err.Error())}}
 	}
-	problems := make([]Problem, len(list))
-	for i, e := range list {
-		problems[i] = problemAt(e.Location, "%s", explain(oneLine(e.Message)))
+	problems := make([]Problem, 0, len(list))
+	for _, e := range list {
+		p := problemAt(e.Location, "%s", explain(oneLine(e.Message)))
+		if n := len(problems); n == 0 || p.Row == 0 || p.File != problems[n-1].File || p.Row != problems[n-1].Row || p.Col != problems[n-1].Col {
+			problems = append(problems, p)
+		}
 	}
 	return problems
 }
