@@ -1,0 +1,71 @@
+package host
+
+import (
+	"context"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// shelve is what has to be recorded of a policy together with what it decides: the
+// policy itself, where the ledger does not keep it yet, and its adoption, where it
+// is the first and nobody named it. A batch without drafts says that nobody may adopt
+// another one before.
+func (e *Engine) shelve(ctx context.Context, l *ledger.Ledger, c chosenPolicy) (ledger.Batch, error) {
+	// One look, or somebody could adopt another policy between two.
+	shelf, err := policyShelfOf(ctx, l)
+	if err != nil {
+		return ledger.Batch{}, err
+	}
+	admitted, err := e.admitTo(ctx, l, shelf, c)
+	if err != nil {
+		return ledger.Batch{}, err
+	}
+	if admitted.Identity().Digest != c.Identity().Digest {
+		return ledger.Batch{}, fault.New(CodePolicyChanged, "the project adopted policy %s meanwhile", admitted).
+			With("adopted", admitted.Identity()).With("policy", c.Identity())
+	}
+	b, err := e.kept(ctx, l, shelf, c)
+	if err == nil && shelf.adopted == nil && !c.named {
+		err = b.adopt(shelf, c)
+	}
+	return b.Batch, err
+}
+
+// policyBatch is what is to be recorded of policies.
+type policyBatch struct {
+	ledger.Batch
+	by string
+}
+
+// kept is the batch that keeps a policy, unless the ledger does already.
+func (e *Engine) kept(ctx context.Context, l *ledger.Ledger, shelf policyShelf, c chosenPolicy) (policyBatch, error) {
+	b := policyBatch{Batch: ledger.Batch{Task: policiesChain, After: shelf.n}, by: e.by}
+	key := keyPolicy + c.Identity().Digest
+	entries, err := l.Entries(ctx, policiesChain, []string{key})
+	if err != nil || entries[key] != nil {
+		return b, err
+	}
+	return b, b.add(kindKept, policyEvent{Ref: c.place, Policy: c.Identity(), Signer: c.Signer(), Sources: c.Sources()})
+}
+
+func (b *policyBatch) adopt(shelf policyShelf, c chosenPolicy) error {
+	event := policyEvent{Ref: c.place, Policy: c.Identity(), Signer: c.Signer()}
+	if shelf.adopted != nil {
+		event.From = shelf.adopted.Policy.Digest
+		event.Rollback = policies.Older(c.Identity(), shelf.adopted.Policy)
+	}
+	return b.add(kindAdopted, event)
+}
+
+func (b *policyBatch) add(kind string, event policyEvent) error {
+	event.By = b.by
+	// A path may hold any bytes. The digest is over the texts alone.
+	body, err := json.Marshal(event, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	b.Drafts = append(b.Drafts, ledger.Draft{Kind: kind, Body: body})
+	return err
+}
