@@ -52,7 +52,7 @@ func (p *Policy) compileWasm(ctx context.Context) (compiled, error) {
 // WebAssembly knows none of them, and declares the new names to it.
 func askHost(compiler *ast.Compiler) ([]func(*rego.Rego), []Problem) {
 	var declarations []func(*rego.Rego)
-	var problems []Problem
+	problems := unordered(compiler) // which knows the built-ins by their names
 	declared := make(map[string]bool)
 	for _, mod := range compiler.Modules {
 		ast.WalkExprs(mod, func(expr *ast.Expr) bool {

@@ -306,6 +306,9 @@ func (s *scope) ref(ref ast.Ref) shade {
 func (s *scope) data(ref ast.Ref) shade {
 	result := shade{}
 	for n, rule := range s.rules(ref) {
+		if len(rule.Head.Args) > 0 { // a package's functions are no part of its value, and wait for all their callers
+			continue
+		}
 		value := shade{}
 		for branch := rule; branch != nil; branch = branch.Else {
 			value = value.join(s.rule(branch))

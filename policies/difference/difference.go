@@ -6,8 +6,8 @@
 // names of rules are no difference, so two texts with equal meaning differ in
 // nothing.
 //
-// It does no I/O and reads no clock: the same two policies always give the same
-// Diff, byte by byte.
+// It does no I/O, and looks at the clock only to give up: the same two policies always
+// give the same Diff, byte by byte.
 package difference
 
 import (
