@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/policies/difference"
+	"github.com/switchyard-dev/switchyard/policies/domain"
 	"github.com/switchyard-dev/switchyard/policies/release"
 	"github.com/switchyard-dev/switchyard/spawner/environ"
 )
@@ -44,8 +45,10 @@ type Adoption struct {
 	State release.State `json:"state,omitzero"`
 	// Changed says that this is another policy than before.
 	Changed bool `json:"changed"`
-	// Diff is what changes in meaning.
-	Diff difference.Diff `json:"diff"`
+	// Diff is what changes in meaning, nil where the two could not be compared;
+	// Uncompared says why not.
+	Diff       *difference.Diff `json:"diff"`
+	Uncompared string           `json:"uncompared,omitzero"`
 	// Event is where it is recorded, nil where nothing is.
 	Event *Event `json:"event"`
 }
@@ -99,6 +102,21 @@ func (e *Engine) Adopt(ctx context.Context, req AdoptRequest) (Adoption, error) 
 	}
 }
 
+// compare says what changes. A policy that cannot be compared in time must not be the
+// last that a project can have.
+func (a *Adoption) compare(ctx context.Context, before, after *policies.Policy) error {
+	diff, err := difference.Compare(ctx, before, after)
+	switch code := fault.CodeOf(err); {
+	case err == nil:
+		a.Diff = &diff
+	case ctx.Err() == nil && (code == domain.CodeTooLarge || code == policies.CodeTimeout):
+		a.Uncompared = err.Error()
+	default:
+		return err
+	}
+	return nil
+}
+
 // state says how far the version with an identity is, "" for what is none. Where there
 // is no tree that can be read, as in a project that keeps other things under its names,
 // there are no versions either: that must not keep anybody from adopting one.
@@ -147,7 +165,7 @@ func (e *Engine) adopt(ctx context.Context, l *ledger.Ledger, c chosenPolicy, dr
 	a.Changed = a.From == nil || a.From.Digest != a.Policy.Digest
 	// The same policy may come from elsewhere, or be signed by now.
 	known := !a.Changed && shelf.adopted.Ref == c.place && shelf.adopted.Signer == c.Signer()
-	if a.Diff, err = difference.Compare(ctx, before, c.Policy); err != nil || dry || known {
+	if err := a.compare(ctx, before, c.Policy); err != nil || dry || known {
 		return a, err
 	}
 	b, err := e.kept(ctx, l, shelf, c)

@@ -184,3 +184,20 @@ func TestFirstRoundsAtOnce(t *testing.T) {
 		t.Errorf("there are %d tasks, %v", len(tasks), err)
 	}
 }
+
+// A policy that cannot be compared with any other can be given up.
+func TestUncomparablePolicyIsNotForEver(t *testing.T) {
+	s := newSummarized(t)
+	s.withPolicy("mine", `input.stalled_rounds >= 2`, `input.stalled_rounds >= 2
+	count([n | some n in input.routes; n in {2, 4, 6, 8, 10, 12, 14, 16}]) >= 0`)
+	s.write("switchyard.yaml", "policy: mine\n")
+	s.review("A", "style")
+	s.write("switchyard.yaml", "policy: routing@1.2.0\n")
+	done, err := s.Adopt(t.Context(), host.AdoptRequest{})
+	if err != nil || !done.Changed || done.Event == nil {
+		t.Fatalf("adopting gives %+v, %v", done, err)
+	}
+	if done.Diff != nil || !strings.Contains(done.Uncompared, "classes") {
+		t.Errorf("it was compared: %+v, %q", done.Diff, done.Uncompared)
+	}
+}

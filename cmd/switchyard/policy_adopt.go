@@ -63,7 +63,11 @@ func (p *page) adoption(a host.Adoption, dry bool) {
 		p.line("%s  %s, the project's first", p.paint(green, verb), policyName(a.Policy))
 	default:
 		p.line("%s  %s, after %s", p.paint(green, verb), policyName(a.Policy), policyName(*a.From))
-		p.line("  changes: %s", a.Diff.Summary())
+		if a.Diff != nil {
+			p.line("  changes: %s", a.Diff.Summary())
+		} else {
+			p.line("  changes: %s: %s", p.paint(yellow, "not known"), a.Uncompared)
+		}
 	}
 	switch a.State {
 	case release.StateDraft:
