@@ -152,6 +152,9 @@ func (s *session) append(ctx context.Context, batch ledger.Batch) (ledger.Event,
 		if f, ok := errors.AsType[*fault.Error](err); !ok || f.Code != ledger.CodeConflict || f.Details["task"] != policiesChain {
 			return ledger.Event{}, err
 		}
+		if *s.policy, err = s.again(ctx, s.ledger, *s.policy); err != nil {
+			return ledger.Event{}, err
+		}
 	}
 }
 

@@ -23,6 +23,8 @@ type chosenPolicy struct {
 	rollback bool
 	// loader is how the project loads policies.
 	loader policies.Loader
+	// admitted is what the ledger knew of policies when it was admitted, nil before.
+	admitted *policyShelf
 }
 
 // trusted says that the project has keys.
@@ -93,11 +95,7 @@ func (e *Engine) admit(ctx context.Context, l *ledger.Ledger, c chosenPolicy) (c
 	if err != nil {
 		return c, err
 	}
-	return e.admitTo(ctx, l, shelf, c)
-}
-
-// admitTo is admit as of a moment.
-func (e *Engine) admitTo(ctx context.Context, l *ledger.Ledger, shelf policyShelf, c chosenPolicy) (_ chosenPolicy, err error) {
+	c.admitted = &shelf
 	if shelf.adopted == nil {
 		return c, nil
 	}

@@ -13,27 +13,25 @@ import (
 
 // shelve is what has to be recorded of a policy together with what it decides: the
 // policy itself, where the ledger does not keep it yet, and its adoption, where it
-// is the first and nobody named it. A batch without drafts says that nobody may adopt
-// another one before.
+// is the first and nobody named it. It is as of the moment when the policy was
+// admitted: a batch without drafts says that nothing may come before.
 func (e *Engine) shelve(ctx context.Context, l *ledger.Ledger, c chosenPolicy) (ledger.Batch, error) {
-	// One look, or somebody could adopt another policy between two.
-	shelf, err := policyShelfOf(ctx, l)
-	if err != nil {
-		return ledger.Batch{}, err
-	}
-	admitted, err := e.admitTo(ctx, l, shelf, c)
-	if err != nil {
-		return ledger.Batch{}, err
-	}
-	if admitted.Identity().Digest != c.Identity().Digest {
-		return ledger.Batch{}, fault.New(CodePolicyChanged, "the project adopted policy %s meanwhile", admitted).
-			With("adopted", admitted.Identity()).With("policy", c.Identity())
-	}
+	shelf := *c.admitted
 	b, err := e.kept(ctx, l, shelf, c)
 	if err == nil && shelf.adopted == nil && !c.named {
 		err = b.adopt(shelf, c)
 	}
 	return b.Batch, err
+}
+
+// again admits a policy anew, where others have recorded something of policies since.
+func (e *Engine) again(ctx context.Context, l *ledger.Ledger, c chosenPolicy) (chosenPolicy, error) {
+	admitted, err := e.admit(ctx, l, c)
+	if err == nil && admitted.Identity().Digest != c.Identity().Digest {
+		err = fault.New(CodePolicyChanged, "the project adopted policy %s meanwhile", admitted).
+			With("adopted", admitted.Identity()).With("policy", c.Identity())
+	}
+	return admitted, err
 }
 
 // policyBatch is what is to be recorded of policies.
@@ -45,6 +43,9 @@ type policyBatch struct {
 // kept is the batch that keeps a policy, unless the ledger does already.
 func (e *Engine) kept(ctx context.Context, l *ledger.Ledger, shelf policyShelf, c chosenPolicy) (policyBatch, error) {
 	b := policyBatch{Batch: ledger.Batch{Task: policiesChain, After: shelf.n}, by: e.by}
+	if shelf.adopted != nil && shelf.adopted.Policy.Digest == c.Identity().Digest {
+		return b, nil // Only what is kept is ever adopted.
+	}
 	key := keyPolicy + c.Identity().Digest
 	entries, err := l.Entries(ctx, policiesChain, []string{key})
 	if err != nil || entries[key] != nil {

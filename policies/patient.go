@@ -26,7 +26,8 @@ type Outcome struct {
 
 // DecideAll is DecidePatiently for several inputs, in their order, for less than each
 // alone would cost. It ends with the first one that the policy runs over its time for,
-// or for which ctx is done: then there may be fewer outcomes than inputs.
+// or that fails when ctx is done. Where there are fewer outcomes than inputs, the last
+// one has an error.
 //
 // A hundred inputs at a time are enough. Where they take longer together than one may,
 // each is decided alone after all.
@@ -38,7 +39,7 @@ func (p *Policy) DecideAll(ctx context.Context, ins []Input) []Outcome {
 	for _, in := range ins {
 		d, err := p.DecidePatiently(ctx, in)
 		outcomes = append(outcomes, Outcome{d, err})
-		if fault.CodeOf(err) == CodeTimeout || ctx.Err() != nil {
+		if err != nil && (fault.CodeOf(err) == CodeTimeout || ctx.Err() != nil) {
 			break
 		}
 	}

@@ -55,6 +55,8 @@ func crashes() []crash {
 	pinned := map[string]string{"switchyard.yaml": "plugin_paths: [todo-scan.wasm]\n"}
 	stale := map[string]string{"switchyard.yaml": pinned["switchyard.yaml"], "switchyard.lock": "plugins: []\n"}
 	asking := map[string]string{"ask.json": `{"critic":"critic","findings":[{"category":"question-to-user","remediation":"x"}]}`}
+	// Comparing it with another takes no time worth mentioning.
+	small := map[string]string{"small/routing.rego": smallPolicy}
 	headless := func(agent string) map[string]string {
 		return map[string]string{"agent.sh": agent, "switchyard.yaml": "verify: \"true\"\nspawn: {adapter: exec, command: [sh, agent.sh], retries: 0}\nresearch: {agents: 1}\n"}
 	}
@@ -100,13 +102,37 @@ func crashes() []crash {
 		{name: "plugin lock", files: pinned, command: "plugin lock", unwritable: []string{"file-unwritable"}},
 		{name: "plugin lock, again", files: stale, command: "plugin lock", unwritable: []string{"file-unwritable"}},
 		{name: "policy adopt, the first", command: "policy adopt routing@1.0.0"},
-		{name: "policy adopt", setUp: first, command: "policy adopt routing@1.0.0"},
+		{name: "policy adopt", files: small, setUp: first, command: "policy adopt small"},
 		{name: "round by a named policy", setUp: first, command: "round U --round 1 --report style.json --policy routing@1.0.0", again: "round-shifted"},
 		{name: "policy new", command: "policy new --adr More", again: "policy-version-exists", parts: []string{"policies/", "docs/adr/"}, unwritable: []string{"policy-tree-unwritable"}},
 		{name: "policy build", command: "policy build routing@1.2.0 -o b.tar.gz", unwritable: []string{"file-unwritable"}},
 		{name: "plugin new", command: "plugin new --lang c scan", again: "plugin-scaffold-exists", parts: []string{"scan/"}, unwritable: []string{"plugin-scaffold-unwritable"}},
 	}
 }
+
+// smallPolicy is one that tells few inputs apart.
+const smallPolicy = `# METADATA
+# title: Small
+# custom:
+#   version: 0.1.0
+#   adr: ADR-0001
+package switchyard.routing
+
+destinations := {
+	"commit": {"kind": "terminal", "advances_round": false},
+	"stuck": {"kind": "terminal", "advances_round": false},
+}
+
+route_table := {"style": "stuck"}
+
+precedence := ["stuck"]
+
+decision := {"next_action": "stuck", "reason": "work"} if {
+	input.finding_count > 0
+} else := {"next_action": "stuck", "reason": "red"} if {
+	input.verify == "red"
+} else := {"next_action": "commit", "reason": "no-findings"}
+`
 
 // The agents of headless rounds: a critic that finds nothing, and one that finds what
 // a researcher has to look up. Both of them answer a researcher's prompt as well.

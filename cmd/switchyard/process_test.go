@@ -50,6 +50,9 @@ func newProgram(t testing.TB) *program {
 func (p *program) write(t testing.TB, name, text string) string {
 	t.Helper()
 	path := filepath.Join(p.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

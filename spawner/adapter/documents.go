@@ -3,7 +3,6 @@ package adapter
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -157,8 +156,8 @@ func (d *documents) notes() []string {
 
 // The sequences that colour a terminal, at the start and at the end of a text.
 var (
-	leading  = regexp.MustCompile(`^(?:\s|\x1b\[[0-9;?]*[ -/]*[@-~])+`)
-	trailing = regexp.MustCompile(`(?:\s|\x1b\[[0-9;?]*[ -/]*[@-~])+$`)
+	leading  = pattern(`^(?:\s|\x1b\[[0-9;?]*[ -/]*[@-~])+`)
+	trailing = pattern(`(?:\s|\x1b\[[0-9;?]*[ -/]*[@-~])+$`)
 )
 
 // colours is how many bytes at the end of a line are searched for colours. Searching
@@ -171,9 +170,9 @@ func bare(line []byte) []byte {
 	if bytes.IndexByte(line, 0x1b) < 0 {
 		return line
 	}
-	line = line[len(leading.Find(line)):]
+	line = line[len(leading().Find(line)):]
 	tail := line[max(0, len(line)-colours):]
-	return line[:len(line)-len(trailing.Find(tail))]
+	return line[:len(line)-len(trailing().Find(tail))]
 }
 
 // excerpt is the start of a text, at most limit bytes, cut between characters.

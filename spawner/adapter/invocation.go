@@ -90,7 +90,7 @@ type argument struct {
 }
 
 // placeholder is what stands in a template for a value.
-var placeholder = regexp.MustCompile(`\{([a-z_]+)\}`)
+var placeholder = pattern(`\{([a-z_]+)\}`)
 
 // command is the placeholder that stands for all arguments of Values.Command. It is
 // an argument of its own.
@@ -227,7 +227,7 @@ func (arg argument) fill(own, values map[string]string) (filled []string, missin
 // fill puts values into a template, and names the first placeholder whose value is
 // empty.
 func fill(template string, values map[string]string) (filled, empty string) {
-	filled = placeholder.ReplaceAllStringFunc(template, func(at string) string {
+	filled = placeholder().ReplaceAllStringFunc(template, func(at string) string {
 		name := at[1 : len(at)-1]
 		if values[name] == "" {
 			empty = cmp.Or(empty, name)

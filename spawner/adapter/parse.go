@@ -18,10 +18,10 @@ const maxFile = 1 << 20
 
 // The forms of words in an adapter.
 var (
-	nameForm     = regexp.MustCompile(`^[a-z][a-z0-9-]{0,31}$`)
-	variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
-	ownForm      = regexp.MustCompile(`^[a-z_]{1,32}$`)
-	flagForm     = regexp.MustCompile(`^-{1,2}[A-Za-z0-9][A-Za-z0-9-]*$`)
+	nameForm     = pattern(`^[a-z][a-z0-9-]{0,31}$`)
+	variableForm = pattern(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+	ownForm      = pattern(`^[a-z_]{1,32}$`)
+	flagForm     = pattern(`^-{1,2}[A-Za-z0-9][A-Za-z0-9-]*$`)
 )
 
 const (
@@ -77,21 +77,21 @@ func (p *parser) file(v value) {
 		return func(v value) { templates = append(templates, func() { read(v) }) }
 	}
 	p.object(v, fields{
-		"name":          func(v value) { a.name = p.word(v, nameForm, describedName) },
+		"name":          func(v value) { a.name = p.word(v, nameForm(), describedName) },
 		"bin":           func(v value) { a.bin = p.program(v) },
 		"tested":        func(v value) { a.tested = p.texts(v) },
 		"version":       func(v value) { a.needs.Version = p.texts(v) },
 		"help":          func(v value) { p.each(v, func(v value) { a.needs.Help = append(a.needs.Help, p.texts(v)) }) },
-		"flags":         func(v value) { a.needs.Flags = p.words(v, flagForm, describedFlag) },
+		"flags":         func(v value) { a.needs.Flags = p.words(v, flagForm(), describedFlag) },
 		"argv":          later(p.arguments),
 		"profiles":      func(v value) { p.call.profiles = p.choice(v, "readonly", "report") },
 		"web":           func(v value) { p.call.web = p.choice(v, "off", "on") },
 		"refuse":        p.refused,
 		"prompt":        func(v value) { p.call.stdin = p.oneOf(v, "stdin", "file") == "stdin" },
 		"env_set":       later(p.variables),
-		"env_pass":      func(v value) { p.call.pass = p.words(v, variableForm, describedVariable) },
-		"state_dir_env": func(v value) { p.call.state = p.words(v, variableForm, describedVariable) },
-		"credentials":   func(v value) { p.call.credentials = p.words(v, variableForm, describedVariable) },
+		"env_pass":      func(v value) { p.call.pass = p.words(v, variableForm(), describedVariable) },
+		"state_dir_env": func(v value) { p.call.state = p.words(v, variableForm(), describedVariable) },
+		"credentials":   func(v value) { p.call.credentials = p.words(v, variableForm(), describedVariable) },
 		"files":         later(p.files),
 		"forbidden":     p.forbidden,
 		"output":        func(v value) { a.form = form(p.oneOf(v, string(formJSON), string(formText))) },
@@ -152,7 +152,7 @@ func (p *parser) whole(v value) {
 func (p *parser) names(name string) bool {
 	return slices.ContainsFunc(p.call.argv, func(a argument) bool {
 		return slices.ContainsFunc(a.texts, func(text string) bool {
-			return slices.ContainsFunc(placeholder.FindAllString(text, -1), func(at string) bool { return at == "{"+name+"}" })
+			return slices.ContainsFunc(placeholder().FindAllString(text, -1), func(at string) bool { return at == "{"+name+"}" })
 		})
 	})
 }
@@ -169,7 +169,7 @@ func (p *parser) program(v value) string {
 // template reads a text with placeholders.
 func (p *parser) template(v value, known map[string]bool) string {
 	text := p.text(v)
-	for _, m := range placeholder.FindAllStringSubmatch(text, -1) {
+	for _, m := range placeholder().FindAllStringSubmatch(text, -1) {
 		if !known[m[1]] {
 			p.note(v, "has the unknown placeholder %s", m[0])
 		}
@@ -209,7 +209,7 @@ func (p *parser) choice(v value, no, yes string) map[bool]map[string]string {
 		return func(v value) {
 			p.members(v, func(name string, v value) {
 				switch {
-				case !ownForm.MatchString(name):
+				case !ownForm().MatchString(name):
 					p.note(v, "must have a name of 1 to 32 lower-case letters and _")
 				case spawn[name]:
 					p.note(v, "has a name that is taken by what each spawn brings")
@@ -244,7 +244,7 @@ func (p *parser) refused(v value) {
 func (p *parser) variables(v value) {
 	p.call.set = map[string]string{}
 	p.members(v, func(name string, v value) {
-		if !variableForm.MatchString(name) {
+		if !variableForm().MatchString(name) {
 			p.note(v, "must be named by %s", describedVariable)
 		}
 		p.call.set[name] = p.template(v, p.named)

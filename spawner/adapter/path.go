@@ -3,7 +3,6 @@ package adapter
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,12 +21,12 @@ type step struct {
 }
 
 // stepForm is one step of a path.
-var stepForm = regexp.MustCompile(`^([A-Za-z0-9_-]+)(\[(?:\*|([A-Za-z0-9_-]+)=([^\[\]]+))\])?$`)
+var stepForm = pattern(`^([A-Za-z0-9_-]+)(\[(?:\*|([A-Za-z0-9_-]+)=([^\[\]]+))\])?$`)
 
 func parsePath(text string) (path, error) {
 	var p path
 	for part := range strings.SplitSeq(text, ".") {
-		m := stepForm.FindStringSubmatch(part)
+		m := stepForm().FindStringSubmatch(part)
 		if m == nil {
 			return nil, fmt.Errorf("%q is no path: write names joined by dots, each with [*] or [name=text] at its end or without", text)
 		}

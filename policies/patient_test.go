@@ -1,0 +1,97 @@
+package policies_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// told is an outcome as far as tests compare it.
+type told struct {
+	decision policies.Decision
+	code     fault.Code
+}
+
+func tellAll(outcomes []policies.Outcome) []told {
+	all := make([]told, len(outcomes))
+	for i, o := range outcomes {
+		all[i] = told{o.Decision, fault.CodeOf(o.Err)}
+	}
+	return all
+}
+
+// Asked together or alone, inputs come to the same: the refused ones, and those that
+// the policy fails on, without harm to those beside them.
+func TestDecideAllDecidesAsDecide(t *testing.T) {
+	refused := clean()
+	refused.Round = 0
+	ins := []policies.Input{
+		input(2, 3, policies.Green, nil),
+		refused,
+		input(1, 3, policies.Green, nil), // 1 / 0
+		input(3, 3, policies.Red, map[string]int{"fixer": 2}),
+		input(4, 3, policies.Green, nil), // undefined
+		input(2, 3, policies.Green, map[string]int{"fixer": 1}),
+	}
+	want := []told{
+		{policies.Decision{NextAction: "commit", Reason: "no-findings"}, ""},
+		{policies.Decision{}, policies.CodeInvalidInput},
+		{policies.Decision{}, policies.CodeFailed},
+		{policies.Decision{NextAction: "fixer", Reason: "last"}, ""},
+		{policies.Decision{}, policies.CodeUndefined},
+		{policies.Decision{}, policies.CodeUnsafeCommit},
+	}
+	for _, p := range onBothEngines(t, `decision := {"next_action": "fixer", "reason": "last"} if {
+	input.round == 3
+} else := {"next_action": "commit", "reason": "no-findings"} if {
+	input.round < 4
+	1 / (input.round - 1) > 0
+}`) {
+		if got := tellAll(p.DecideAll(t.Context(), ins)); !slices.Equal(got, want) {
+			t.Errorf("%s: together %+v, want %+v", p.Engine(), got, want)
+		}
+		for i, in := range ins {
+			d, err := p.Decide(t.Context(), in)
+			if got := (told{d, fault.CodeOf(err)}); got != want[i] {
+				t.Errorf("%s: alone %+v, want %+v", p.Engine(), got, want[i])
+			}
+		}
+		if got := p.DecideAll(t.Context(), nil); len(got) != 0 {
+			t.Errorf("%s: no inputs come to %+v", p.Engine(), got)
+		}
+	}
+}
+
+// Inputs behind one that takes for ever would take as long, so they are not asked
+// about. What came before it is decided all the same.
+func TestDecideAllEndsWithTheFirstThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	p := deciding(t, `decision := {"next_action": "commit", "reason": "no-findings"} if {
+	input.round == 1
+} else `+strings.TrimPrefix(endless, "decision "))
+	second := input(2, 3, policies.Green, nil)
+	got := tellAll(p.DecideAll(t.Context(), []policies.Input{clean(), second, clean()}))
+	want := []told{
+		{policies.Decision{NextAction: "commit", Reason: "no-findings"}, ""},
+		{policies.Decision{}, policies.CodeTimeout},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// Fewer outcomes than inputs always end in an error, so that nobody takes those that
+// are missing for decisions.
+func TestDecideAllSaysThatItWasInterrupted(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	got := load(t, policies.Default).DecideAll(ctx, []policies.Input{clean(), clean()})
+	if len(got) != 1 || !errors.Is(got[0].Err, context.Canceled) {
+		t.Errorf("got %+v", got)
+	}
+}
