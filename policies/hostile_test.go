@@ -3,6 +3,7 @@ package policies_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -102,39 +103,46 @@ func TestASmallPolicyIsValid(t *testing.T) {
 func computed(value string) string { return "decision := _d\n\n_d := " + value }
 
 // The host holds its own rules against every decision, whatever the policy and
-// its engine.
+// its engine. One policy has all of these decisions, because compiling takes longest:
+// resolved_count says which.
 func TestDecideRefusesWhatNoPolicyMayDecide(t *testing.T) {
 	findings := input(1, 3, policies.Green, map[string]int{"fixer": 2})
 	red := input(1, 3, policies.Red, nil)
-	commit := `decision := {"next_action": "commit", "reason": "no-findings"}`
-	for _, tc := range []struct {
-		name, decision string
-		in             policies.Input
-		want           fault.Code
+	const commit = `{"next_action": "commit", "reason": "no-findings"}`
+	cases := []struct {
+		name, value, condition string
+		in                     policies.Input
+		want                   fault.Code
 	}{
-		{"undefined", `decision := {"next_action": "stuck", "reason": "routed"} if input.round > 1`, clean(), policies.CodeUndefined},
-		{"conflict", `decision := {"next_action": "stuck", "reason": "a"} if input.round == 1
-decision := {"next_action": "fixer", "reason": "a"} if input.max_rounds == 3`, clean(), policies.CodeFailed},
-		{"built-in fails", `decision := {"next_action": "stuck", "reason": sprintf("r%d", [1 / (input.round - 1)])}`, clean(), policies.CodeFailed},
-		{"undeclared", `decision := {"next_action": "elsewhere", "reason": "routed"}`, clean(), policies.CodeUndeclaredDestination},
-		{"commit with findings", commit, findings, policies.CodeUnsafeCommit},
-		{"commit over red", commit, red, policies.CodeUnsafeCommit},
-		{"text", computed(`"commit"`), clean(), policies.CodeInvalidDecision},
-		{"null", computed(`null`), clean(), policies.CodeInvalidDecision},
-		{"set", computed(`{"next_action", "reason"}`), clean(), policies.CodeInvalidDecision},
-		{"no reason", computed(`{"next_action": "stuck"}`), clean(), policies.CodeInvalidDecision},
-		{"extra field", computed(`{"next_action": "stuck", "reason": "a", "force": true}`), clean(), policies.CodeInvalidDecision},
-		{"wrong field", computed(`{"next_action": "stuck", "because": "a"}`), clean(), policies.CodeInvalidDecision},
-		{"action is a list", computed(`{"next_action": ["stuck"], "reason": "a"}`), clean(), policies.CodeInvalidDecision},
-		{"action is empty", computed(`{"next_action": "", "reason": "a"}`), clean(), policies.CodeInvalidDecision},
-		{"reason is a number", computed(`{"next_action": "stuck", "reason": 1}`), clean(), policies.CodeInvalidDecision},
-		{"reason is empty", computed(`{"next_action": "stuck", "reason": ""}`), clean(), policies.CodeInvalidDecision},
-		{"reason is a sentence", computed(`{"next_action": "stuck", "reason": "Not a name"}`), clean(), policies.CodeInvalidDecision},
-		{"reason begins with -", computed(`{"next_action": "stuck", "reason": "-a"}`), clean(), policies.CodeInvalidDecision},
-		{"reason is long", computed(`{"next_action": "stuck", "reason": "` + strings.Repeat("a", 65) + `"}`), clean(), policies.CodeInvalidDecision},
-	} {
+		{"undefined", `{"next_action": "stuck", "reason": "routed"}`, `input.round > 1`, clean(), policies.CodeUndefined},
+		{"conflict", `{"next_action": ["stuck", "fixer"][n], "reason": "a"}`, `some n in [0, 1]`, clean(), policies.CodeFailed},
+		{"built-in fails", `{"next_action": "stuck", "reason": sprintf("r%d", [1 / (input.round - 1)])}`, `true`, clean(), policies.CodeFailed},
+		{"undeclared", `{"next_action": "elsewhere", "reason": "routed"}`, `true`, clean(), policies.CodeUndeclaredDestination},
+		{"commit with findings", commit, `true`, findings, policies.CodeUnsafeCommit},
+		{"commit over red", commit, `true`, red, policies.CodeUnsafeCommit},
+		{"text", `_d`, `_d := "commit"`, clean(), policies.CodeInvalidDecision},
+		{"null", `_d`, `_d := null`, clean(), policies.CodeInvalidDecision},
+		{"set", `_d`, `_d := {"next_action", "reason"}`, clean(), policies.CodeInvalidDecision},
+		{"no reason", `_d`, `_d := {"next_action": "stuck"}`, clean(), policies.CodeInvalidDecision},
+		{"extra field", `_d`, `_d := {"next_action": "stuck", "reason": "a", "force": true}`, clean(), policies.CodeInvalidDecision},
+		{"wrong field", `_d`, `_d := {"next_action": "stuck", "because": "a"}`, clean(), policies.CodeInvalidDecision},
+		{"action is a list", `_d`, `_d := {"next_action": ["stuck"], "reason": "a"}`, clean(), policies.CodeInvalidDecision},
+		{"action is empty", `_d`, `_d := {"next_action": "", "reason": "a"}`, clean(), policies.CodeInvalidDecision},
+		{"reason is a number", `_d`, `_d := {"next_action": "stuck", "reason": 1}`, clean(), policies.CodeInvalidDecision},
+		{"reason is empty", `_d`, `_d := {"next_action": "stuck", "reason": ""}`, clean(), policies.CodeInvalidDecision},
+		{"reason is a sentence", `_d`, `_d := {"next_action": "stuck", "reason": "Not a name"}`, clean(), policies.CodeInvalidDecision},
+		{"reason begins with -", `_d`, `_d := {"next_action": "stuck", "reason": "-a"}`, clean(), policies.CodeInvalidDecision},
+		{"reason is long", `_d`, `_d := {"next_action": "stuck", "reason": "` + strings.Repeat("a", 65) + `"}`, clean(), policies.CodeInvalidDecision},
+	}
+	var rules strings.Builder
+	for i, tc := range cases {
+		fmt.Fprintf(&rules, "decision := %s if {\n\tinput.resolved_count == %d\n\t%s\n}\n\n", tc.value, i, tc.condition)
+	}
+	engines := onBothEngines(t, rules.String())
+	for i, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			for _, p := range onBothEngines(t, tc.decision) {
+			tc.in.ResolvedCount = i
+			for _, p := range engines {
 				d, err := p.Decide(t.Context(), tc.in)
 				f := wantCode(t, err, tc.want)
 				if d != (policies.Decision{}) {
@@ -148,6 +156,16 @@ decision := {"next_action": "fixer", "reason": "a"} if input.max_rounds == 3`, c
 				}
 			}
 		})
+	}
+}
+
+// Two rules that disagree come to no decision either.
+func TestDecideRefusesRulesThatDisagree(t *testing.T) {
+	for _, p := range onBothEngines(t, `decision := {"next_action": "stuck", "reason": "a"} if input.round == 1
+
+decision := {"next_action": "fixer", "reason": "a"} if input.max_rounds == 3`) {
+		_, err := p.Decide(t.Context(), clean())
+		wantCode(t, err, policies.CodeFailed)
 	}
 }
 

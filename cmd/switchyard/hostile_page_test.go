@@ -60,6 +60,7 @@ func TestSlowWorkIsMeasuredLessOften(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: it takes ten seconds")
 	}
+	t.Parallel()
 	got, err := timed(1000, func() error { time.Sleep(maxMeasured / 2); return nil })
 	if err != nil || got.Runs < 1 || got.Runs > 3 {
 		t.Errorf("got %+v, %v", got, err)

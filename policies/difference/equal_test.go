@@ -108,6 +108,9 @@ func TestTextsOfEqualMeaningDoNotDiffer(t *testing.T) {
 	released := load(t, "routing@1.2.0")
 	for name, p := range equals(t) {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && name != "rules in place of elses" {
+				t.Skip("short mode: the text that differs most stands for the others")
+			}
 			d := compare(t, released, p)
 			wantNoDifference(t, d)
 			if d.From.Digest == d.To.Digest {
