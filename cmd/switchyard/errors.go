@@ -128,6 +128,7 @@ func roomErrors() []errorGroup {
 			{"state-unwritable", ".switchyard cannot be created or written.", "check the permissions of the project's folder"},
 			{"ledger-corrupt", "The ledger is no ledger of Switchyard, or is damaged.", "move .switchyard aside and keep it; restore a copy if you have one"},
 			{"ledger-newer", "The ledger was written by a newer Switchyard.", "update Switchyard"},
+			{"ledger-older", "The ledger was written by an older Switchyard, which kept no sums, and was opened for reading alone.", "run any command of this version in that project, for example switchyard status; it brings the ledger forward"},
 			{"ledger-busy", "Other commands kept the ledger locked for too long.", "run the command again"},
 			{"ledger-io", "The ledger could not be read or written: a full disk, for example.", "make room, then run the command again"},
 			{"ledger-conflict", "Another command recorded an event of the task first, and where the task stands now cannot be read.", "run the command again"},

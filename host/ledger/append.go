@@ -40,8 +40,8 @@ func (l *Ledger) Append(ctx context.Context, task string, after int64, at time.T
 }
 
 // AppendAll records events of one task, or of several, in the order of the batches
-// and their drafts and all at one time, and folds each into its task's state and
-// entries: everything or nothing. It returns them as recorded. When it has returned
+// and their drafts and all at one time, folds each into its task's state and
+// entries, and adds what it counts to the sums: everything or nothing. It returns them as recorded. When it has returned
 // without an error, they survive the end of the process and a loss of power. The
 // first events of a project create the state directory and the ledger; where an
 // event is refused, nothing is created.
@@ -102,6 +102,7 @@ func (l *Ledger) rehearse(events []Event, batches []Batch) error {
 		}
 	}
 	seq := int64(0)
+	sums := newCounter()
 	for chain := range chains(events) {
 		var head Head
 		var task projected
@@ -110,6 +111,9 @@ func (l *Ledger) rehearse(events []Event, batches []Batch) error {
 			chain[i].Seq = seq
 			next, err := l.extend(&head, &task, &chain[i])
 			if err != nil {
+				return err
+			}
+			if err := sums.add(&chain[i], next.Counts); err != nil {
 				return err
 			}
 			task.apply(next)
@@ -144,8 +148,8 @@ func (l *Ledger) insert(ctx context.Context, db *sql.DB, events []Event, batches
 	return tx.Commit()
 }
 
-// record puts events, at least one, and what they make of their tasks into tx,
-// unless one is refused.
+// record puts events, at least one, and what they make of their tasks and of the
+// sums into tx, unless one is refused.
 func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event) error {
 	// A newer program may have changed the schema since this one connected.
 	if _, err := userVersion(ctx, tx, l.versions); err != nil {
@@ -164,18 +168,19 @@ func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event) error {
 		return err
 	}
 	defer insert.Close()
+	sums := newCounter()
 	for chain := range chains(events) {
-		if err := l.recordChain(ctx, tx, insert, last, chain); err != nil {
+		if err := l.recordChain(ctx, tx, insert, last, chain, sums); err != nil {
 			return err
 		}
 		last += int64(len(chain))
 	}
-	return nil
+	return count(ctx, tx, sums)
 }
 
 // recordChain is record for the events of one task, which follow the ledger's event
-// with the number last.
-func (l *Ledger) recordChain(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, last int64, events []Event) error {
+// with the number last. What they count is still to be added to the sums.
+func (l *Ledger) recordChain(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, last int64, events []Event, sums *counter) error {
 	head, err := readHead(ctx, tx, events[0].Task)
 	if err != nil {
 		return err
@@ -192,6 +197,9 @@ func (l *Ledger) recordChain(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, 
 			return err
 		}
 		if err := task.apply(next); err != nil {
+			return err
+		}
+		if err := sums.add(e, next.Counts); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/tally"
 )
 
 // grow makes a closed ledger of task "t" with so many events of 1 KiB and as
@@ -130,6 +131,105 @@ func BenchmarkAppendManyEntries(b *testing.B) {
 	for b.Loop() {
 		add(b, l, "t", n)
 		n++
+	}
+}
+
+// round counts about what a decision does: 25 sums of a dozen measures, some of
+// them capped, some of them coming and going, and two distributions.
+func round(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
+	capped := func(name string) tally.Dimension { return tally.Dimension{Name: name, Cap: 32} }
+	free := func(name string) tally.Dimension { return tally.Dimension{Name: name} }
+	one := func(name string, labels []tally.Dimension, values ...string) tally.Change {
+		return tally.Change{Measure: tally.Measure{Name: name, Labels: labels}, Values: values, Add: 1}
+	}
+	action := []tally.Dimension{capped("next_action"), capped("policy_version")}
+	standing := []tally.Dimension{free("status"), free("since"), free("task"), free("why")}
+	counts := []tally.Change{
+		one("rounds", action, "execute", "1.2.0"),
+		one("verifications", []tally.Dimension{free("verify")}, "green"),
+		one("daily_rounds", []tally.Dimension{free("day"), capped("next_action")}, e.At[:10], "execute"),
+		one("standing", standing, "waiting", fmt.Sprint("since-", e.N), e.Task, "question"),
+	}
+	gone := one("standing", standing, "waiting", fmt.Sprint("since-", e.N-1), e.Task, "question")
+	gone.Add = -1
+	for i := range 8 {
+		counts = append(counts, one("findings", []tally.Dimension{capped("category"), capped("severity"), capped("next_action")},
+			fmt.Sprint("category-", (int(e.N)+i)%20), fmt.Sprint("severity-", i%4), "execute"))
+	}
+	for i := range 4 {
+		counts = append(counts, one("progress", []tally.Dimension{free("progress")}, fmt.Sprint("progress-", i)))
+	}
+	for i := range 4 {
+		d := tally.Distribution{
+			Measure: tally.Measure{Name: "plugin_run", Labels: []tally.Dimension{capped("plugin")}},
+			Scale:   tally.Scale{PerUnit: 1_000_000},
+		}
+		counts = append(counts, d.Observe(tally.Sample{Value: 1000 + e.N*7919%50_000, Task: e.Task, Round: 3}, fmt.Sprint("plugin-", i))...)
+	}
+	return ledger.Projection{State: []byte(`{}`), Counts: append(counts, gone)}, nil
+}
+
+// BenchmarkAppendCounts is one more event that changes 25 sums, beside one that
+// changes none, in ledgers of several sizes.
+func BenchmarkAppendCounts(b *testing.B) {
+	for _, size := range []struct{ events, others int }{{1_000, 0}, {100_000, 0}, {1_000, 100_000}} {
+		dir := grow(b, size.events, 0)
+		edit(b, dir, fmt.Sprintf(`WITH RECURSIVE i(v) AS (SELECT 1 WHERE 1 <= %d UNION ALL SELECT v + 1 FROM i WHERE v < %[1]d)
+			INSERT INTO tallies SELECT 'standing', printf('["waiting","since-%%09d","t","why"]', v), 1, 1, '', NULL FROM i`, size.others))
+		n := int64(size.events)
+		for _, c := range []struct {
+			name string
+			fold ledger.Fold
+		}{{"none", gives(`{}`)}, {"25", round}} {
+			l := openWith(b, dir, c.fold)
+			b.Run(fmt.Sprintf("counts=%s/events=%d/sums=%d", c.name, size.events, size.others), func(b *testing.B) {
+				for b.Loop() {
+					add(b, l, "t", n)
+					n++
+				}
+			})
+			if err := l.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
+
+// BenchmarkTallies is what a scrape asks for, in ledgers of several sizes.
+func BenchmarkTallies(b *testing.B) {
+	for _, events := range []int{1_000, 100_000} {
+		l := openWith(b, grow(b, events, 0), round)
+		for i := range int64(40) {
+			add(b, l, "t", int64(events)+i)
+		}
+		b.Run(fmt.Sprintf("events=%d", events), func(b *testing.B) {
+			for b.Loop() {
+				var queries []ledger.TallyQuery
+				for _, measure := range []string{"rounds", "verifications", "findings", "progress", "plugin_run_cells", "plugin_run_sum", "label", "overflow"} {
+					queries = append(queries, ledger.TallyQuery{Measure: measure})
+				}
+				if t, err := l.Tallies(b.Context(), queries...); err != nil || len(t.Rows[0]) != 1 {
+					b.Fatalf("%+v, %v", t, err)
+				}
+			}
+		})
+		if err := l.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkRefold is how long the first command with this schema takes for a ledger
+// of 10,000 events of an older one, when others wait.
+func BenchmarkRefold(b *testing.B) {
+	l := openWith(b, state(b), round)
+	for i := range int64(10_000) {
+		add(b, l, fmt.Sprint("t", i%100), i/100)
+	}
+	for b.Loop() {
+		if err := l.Refold(b.Context()); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

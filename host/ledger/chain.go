@@ -136,8 +136,7 @@ func plain(body jsontext.Value) (jsontext.Value, error) {
 		return nil, invalid("the body has %d bytes, more than %d", len(body), MaxBody)
 	}
 	body = body.Clone()
-	if err := body.Format(jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false),
-		jsontext.PreserveRawStrings(false)); err != nil {
+	if err := inline(&body); err != nil {
 		return nil, invalid("the body is not JSON: %w", err)
 	}
 	return body, nil

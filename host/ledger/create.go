@@ -65,7 +65,7 @@ func (l *Ledger) build(ctx context.Context, path string, events []Event) (err er
 		return err
 	}
 	defer tx.Rollback()
-	if err := migrate(ctx, tx, l.versions, 0); err != nil {
+	if err := migrate(ctx, tx, l.versions, 0, l.fold); err != nil {
 		return err
 	}
 	if err := l.record(ctx, tx, events); err != nil {

@@ -1,11 +1,15 @@
 package ledger_test
 
 import (
+	"database/sql"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/tally"
 )
 
 // TestTheDocumentedCheckWorks runs the script of docs/ledger.md: the chain must
@@ -71,5 +75,44 @@ func TestTheDocumentedSchemaIsTheRealOne(t *testing.T) {
 	want := strings.Fields(schemaOf(t, db))
 	if strings.Join(got, " ") != strings.Join(want, " ") {
 		t.Errorf("documented: %s\nreal: %s", got, want)
+	}
+}
+
+// TestTheDocumentedSumIsRight runs the query of docs/ledger.md that compares a sum
+// with its events.
+func TestTheDocumentedSumIsRight(t *testing.T) {
+	page, err := os.ReadFile("../../docs/ledger.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "## The sums")
+	_, query, ok := strings.Cut(rest, "```sql\n")
+	query, _, ok2 := strings.Cut(query, "```")
+	if !ok || !ok2 {
+		t.Fatal("docs/ledger.md has no query of the sums")
+	}
+	dir := state(t)
+	l := openWith(t, dir, func(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
+		p := ledger.Projection{State: []byte(`{}`)}
+		if e.Kind == "round-decided" {
+			p.Counts = []tally.Change{{Measure: tally.Rounds(), Values: []string{string(e.Body[1 : len(e.Body)-1]), "1.2.0"}, Add: 1}}
+		}
+		return p, nil
+	})
+	for n, action := range []string{"executor", "commit", "executor"} {
+		for i, kind := range []string{"draft-verified", "round-decided"} {
+			if _, err := l.Append(t.Context(), "a", int64(2*n+i), clock(0), kind, []byte(`"`+action+`"`)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	db, err := sql.Open("sqlite", filepath.Join(dir, "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var counted, recorded int
+	if err := db.QueryRowContext(t.Context(), query).Scan(&counted, &recorded); err != nil || counted != 3 || recorded != 3 {
+		t.Errorf("the query gives %d, %d, %v", counted, recorded, err)
 	}
 }

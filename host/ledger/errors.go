@@ -29,6 +29,10 @@ const (
 	// CodeNewer: a newer Switchyard wrote the schema. Details: found,
 	// supported.
 	CodeNewer fault.Code = "ledger-newer"
+	// CodeOlder: an older Switchyard wrote the schema, which keeps no sums, and it
+	// was opened for reading alone, so that they were not computed. Details: found,
+	// needed.
+	CodeOlder fault.Code = "ledger-older"
 	// CodeBusy: other processes kept the database locked for ten seconds.
 	CodeBusy fault.Code = "ledger-busy"
 	// CodeConflict: the task has moved on since the caller looked. Nothing was

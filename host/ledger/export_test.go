@@ -15,3 +15,16 @@ func (l *Ledger) Exec(ctx context.Context, query string) error {
 	_, err := l.db.ExecContext(ctx, query)
 	return err
 }
+
+// Refold is what a migration does.
+func (l *Ledger) Refold(ctx context.Context) error {
+	tx, err := l.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := refold(ctx, tx, l.fold); err != nil {
+		return err
+	}
+	return tx.Commit()
+}

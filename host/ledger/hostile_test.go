@@ -182,7 +182,7 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 	}
 	edit(t, dir, `PRAGMA user_version = 7`, `CREATE TABLE later (a)`)
 	e := refuses(t, dir, ledger.CodeNewer)
-	if e.Details["found"] != int64(7) || e.Details["supported"] != int64(1) {
+	if e.Details["found"] != int64(7) || e.Details["supported"] != int64(2) {
 		t.Errorf("details are %v", e.Details)
 	}
 	_, err := connected.Append(t.Context(), "a", 5, clock(5), "note", []byte(`{}`))
@@ -208,7 +208,8 @@ func use(ctx context.Context, dir string) error {
 	_, entriesErr := l.Entries(ctx, "b", []string{"chain", "none"})
 	_, newestErr := l.Newest(ctx, "b", "recent/", 2)
 	_, lastErr := l.Last(ctx)
-	errs = append(errs, eventErr, entriesErr, newestErr, lastErr, l.Hold(ctx, "b", func(ledger.Head) error { return nil }))
+	_, talliesErr := l.Tallies(ctx, ledger.TallyQuery{Measure: "events"}, ledger.TallyQuery{Measure: ledger.MeasureLabel, Descending: true})
+	errs = append(errs, eventErr, entriesErr, newestErr, lastErr, talliesErr, l.Hold(ctx, "b", func(ledger.Head) error { return nil }))
 	_, err = l.Verify(ctx)
 	errs = append(errs, err)
 	if _, err = insist(ctx, l, "b"); !errors.Is(err, errRefused) {

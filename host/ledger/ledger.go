@@ -6,7 +6,8 @@
 // entries, any number of keyed values. Both are the fold of the task's events by
 // a function that the caller hands in, and are stored beside them in the same
 // transaction, so that reading where a task stands, or one thing of its past,
-// costs no more as its history grows.
+// costs no more as its history grows. What events count across all tasks is kept in
+// the same way, as sums: see Tallies and ADR-0018.
 //
 // Everything lives in one SQLite database, ledger.db, in the project's state
 // directory. Any number of processes may use it at once. Reading never creates
@@ -53,10 +54,11 @@ type Ledger struct {
 // under the project's root. It creates nothing: where dir or the database in it
 // does not exist, the ledger is empty, and it looks again at every later use. A
 // ledger that an older Switchyard made is brought to this one's schema, in one
-// transaction.
+// transaction; where that has to fold all its events, others wait meanwhile, and an
+// event that fold refuses is CodeCorrupt.
 //
-// A nil fold gives a ledger for reading: Append is refused, and Verify leaves
-// the states and entries unchecked.
+// A nil fold gives a ledger for reading: Append is refused, Verify leaves the
+// states, entries and sums unchecked, and an older schema stays as it is.
 //
 // # Errors
 //
@@ -126,7 +128,7 @@ func (l *Ledger) connect(ctx context.Context) (*sql.DB, error) {
 		return nil, translate(ctx, "open", err)
 	}
 	db.SetMaxOpenConns(1)
-	err = l.retry(ctx, "open", func() error { return upgrade(ctx, db, l.versions) })
+	err = l.retry(ctx, "open", func() error { return upgrade(ctx, db, l.versions, l.fold) })
 	if err == nil {
 		err = l.sameFile(file)
 	}

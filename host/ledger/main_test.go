@@ -26,14 +26,19 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/tally"
 )
 
 // roleVar turns the test binary into a child process: see child.
 const roleVar = "SWITCHYARD_LEDGER_TEST_ROLE"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(roleVar) != "" {
-		if err := child(os.Args[1:]); err != nil {
+	if role := os.Getenv(roleVar); role != "" {
+		run := child
+		if role == "stall" {
+			run = stall
+		}
+		if err := run(os.Args[1:]); err != nil {
 			fmt.Fprintln(os.Stderr, fault.CodeOf(err), err)
 			os.Exit(1)
 		}
@@ -65,6 +70,20 @@ func child(args []string) error {
 		}
 	}
 	return l.Close()
+}
+
+// stall opens the older ledger in the directory args[0], says so in the midst of
+// counting it, and then waits for the end of stdin.
+func stall(args []string) error {
+	counted := 0
+	_, err := ledger.Open(context.Background(), args[0], func(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+		if counted++; counted == 10 {
+			fmt.Println("counting")
+			io.Copy(io.Discard, os.Stdin)
+		}
+		return digest(before, e)
+	})
+	return err
 }
 
 // insist appends a pair of events, again and again while others are faster.
@@ -127,7 +146,8 @@ func (p *process) acknowledged() []ledger.Head {
 
 // digest is the fold of these tests. Its state and its entry "chain" depend on
 // every byte of every event, its entries "recent/…" are the last three events,
-// and it refuses the kind "refused".
+// and it refuses the kind "refused". Of the pairs that children append it counts
+// what pairs says.
 func digest(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	if e.Kind == "refused" {
 		return ledger.Projection{}, errRefused
@@ -151,7 +171,28 @@ func digest(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	if e.N > 3 {
 		p.Entries = append(p.Entries, ledger.Entry{Key: recent(e.N - 3)})
 	}
+	p.Counts = pairs(e)
 	return p, nil
+}
+
+// pairs counts the events of pairs: by their kind, of which one alone is kept apart,
+// all of one task, and whether a task has a first without its second.
+func pairs(e ledger.Event) []tally.Change {
+	if e.Kind != "first" && e.Kind != "second" {
+		return nil
+	}
+	one := func(name string, d tally.Dimension, value string, add int64) tally.Change {
+		return tally.Change{Measure: tally.Measure{Name: name, Labels: []tally.Dimension{d}}, Values: []string{value}, Add: add}
+	}
+	half := int64(1)
+	if e.Kind == "second" {
+		half = -1
+	}
+	return []tally.Change{
+		one("kinds", tally.Dimension{Name: "kind", Cap: 1}, e.Kind, 1),
+		one("events", tally.Dimension{Name: "task"}, e.Task, 1),
+		one("halves", tally.Dimension{Name: "task"}, e.Task, half),
+	}
 }
 
 func recent(n int64) string { return fmt.Sprintf("recent/%06d", n) }

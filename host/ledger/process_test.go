@@ -1,10 +1,13 @@
 package ledger_test
 
 import (
+	"bufio"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -45,10 +48,33 @@ func TestManyProcesses(t *testing.T) {
 			if report := wantSound(t, open(t, dir)); report.Events != processes*2*int64(c.count) {
 				t.Errorf("the ledger holds %d events", report.Events)
 			}
+			wantPairs(t, dir, processes*int64(c.count))
 			if drafts, err := filepath.Glob(filepath.Join(dir, "*.new-*")); err != nil || len(drafts) != 0 {
 				t.Errorf("creation left %v, %v", drafts, err)
 			}
 		})
+	}
+}
+
+// wantPairs fails unless the sums are those of so many pairs.
+func wantPairs(t *testing.T, dir string, pairs int64) {
+	t.Helper()
+	sums, err := open(t, dir).Tallies(t.Context(), ledger.TallyQuery{Measure: "kinds"}, ledger.TallyQuery{Measure: "events"},
+		ledger.TallyQuery{Measure: "halves"}, ledger.TallyQuery{Measure: ledger.MeasureOverflow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range slices.Concat(sums.Rows[0], sums.Rows[3]) {
+		if row.Sum != pairs {
+			t.Errorf("%d of %v after %d pairs", row.Sum, row.Values, pairs)
+		}
+	}
+	var events int64
+	for _, row := range sums.Rows[1] {
+		events += row.Sum
+	}
+	if len(sums.Rows[0]) != 2 || len(sums.Rows[3]) != 1 || events != 2*pairs || sums.Events != events || len(sums.Rows[2]) != 0 {
+		t.Errorf("after %d pairs the sums are %+v", pairs, sums)
 	}
 }
 
@@ -104,6 +130,49 @@ func TestKilledWriters(t *testing.T) {
 	t.Logf("%d events acknowledged before %d kills", total, kills)
 }
 
+// TestKilledWhileCounting kills who brings an older ledger forward: it is as before,
+// and the next one does it.
+func TestKilledWhileCounting(t *testing.T) {
+	dir := state(t)
+	l := open(t, dir)
+	for range 8 {
+		if _, err := insist(t.Context(), l, "t"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	edit(t, dir, `DROP TABLE tallies`, `PRAGMA user_version = 1`)
+
+	p := exec.Command(os.Args[0], dir)
+	p.Env = append(os.Environ(), roleVar+"=stall")
+	stdin, err := p.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stdin.Close()
+	stdout, err := p.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); err != nil || line != "counting\n" {
+		t.Errorf("the process said %q, %v", line, err)
+	}
+	if err := p.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	p.Wait()
+
+	_, err = openWith(t, dir, nil).Tallies(t.Context())
+	wantCode(t, err, ledger.CodeOlder)
+	wantSound(t, open(t, dir))
+	wantPairs(t, dir, 8)
+}
+
 func TestReadersDuringWrites(t *testing.T) {
 	dir := state(t)
 	p := start(t, dir, "t", 0)
@@ -112,6 +181,14 @@ func TestReadersDuringWrites(t *testing.T) {
 	var last int64
 	for deadline := time.Now().Add(20 * time.Second); last < 50 && time.Now().Before(deadline); {
 		l := open(t, dir)
+		sums, err := l.Tallies(t.Context(), ledger.TallyQuery{Measure: "events"}, ledger.TallyQuery{Measure: "halves"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Never half a pair, and never a sum without its events.
+		if len(sums.Rows[1]) != 0 || sums.Events != 0 && (len(sums.Rows[0]) != 1 || sums.Rows[0][0].Sum != sums.Events) {
+			t.Fatalf("a reader saw %+v", sums)
+		}
 		report := wantSound(t, l)
 		if report.Events < last {
 			t.Fatalf("a reader saw %d events after %d", report.Events, last)

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/host/tally"
 )
 
 // Fold applies one event to what the task's earlier events have made of it.
@@ -37,6 +39,10 @@ type Projection struct {
 	// Entries are those that change, at most MaxEntries, in any order, with
 	// each key once. What grows with a task's history belongs here.
 	Entries []Entry
+	// Counts are what the event adds to the ledger's sums, at most MaxCounts, in the
+	// order in which they count. Measures of one name have the same dimensions, and
+	// dimensions of one name the same cap, in all events.
+	Counts []tally.Change
 }
 
 // Entry is one keyed value beside a task's state.
@@ -76,6 +82,9 @@ func project(fold Fold, before View, e Event) (Projection, error) {
 		return Projection{}, invalid("the fold's state is not JSON")
 	}
 	if p.Entries, err = ordered(p.Entries); err != nil {
+		return Projection{}, err
+	}
+	if p.Counts, err = plainCounts(p.Counts); err != nil {
 		return Projection{}, err
 	}
 	return p, nil

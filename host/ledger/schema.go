@@ -18,6 +18,10 @@ const applicationID = 0x53775964
 type version struct {
 	up      []string
 	objects []object // ordered by kind, then name
+	// refold says that since this version events give other entries than before, or
+	// count for something else, or count at all: both are computed anew from all
+	// events. A state never changes its form, because events hold its digest.
+	refold bool
 }
 
 // object is one row of sqlite_schema. The text of an index that SQLite made for
@@ -52,6 +56,21 @@ const createEntries = `CREATE TABLE entries (
   PRIMARY KEY (task, key)
 ) STRICT, WITHOUT ROWID`
 
+// createTallies keeps the sums of a measure beside each other, in the order of their
+// labels, so that reading all of them is reading one range.
+const createTallies = `CREATE TABLE tallies (
+  measure TEXT NOT NULL,
+  labels  TEXT NOT NULL,
+  sum     INTEGER NOT NULL,
+  seq     INTEGER NOT NULL,
+  at      TEXT NOT NULL,
+  note    TEXT,
+  PRIMARY KEY (measure, labels)
+) STRICT, WITHOUT ROWID`
+
+// tallied is the first version that keeps sums.
+const tallied = 2
+
 // released returns every version of the schema, oldest first. A database's
 // user_version is the count of those it has been through.
 func released() []version {
@@ -63,14 +82,25 @@ func released() []version {
 			{"table", "events", "events", createEvents},
 			{"table", "tasks", "tasks", createTasks},
 		},
+	}, {
+		up: []string{createTallies},
+		objects: []object{
+			{"index", "sqlite_autoindex_events_1", "events", ""},
+			{"table", "entries", "entries", createEntries},
+			{"table", "events", "events", createEvents},
+			{"table", "tallies", "tallies", createTallies},
+			{"table", "tasks", "tasks", createTasks},
+		},
+		refold: true,
 	}}
 }
 
 // upgrade accepts a database of the newest version, brings an older one forward
-// in one transaction, and refuses every other.
-func upgrade(ctx context.Context, db *sql.DB, versions []version) error {
+// in one transaction, and refuses every other. Without a fold, which it needs for
+// that, it leaves an older one as it is.
+func upgrade(ctx context.Context, db *sql.DB, versions []version, fold Fold) error {
 	at, err := checked(ctx, db, versions, &sql.TxOptions{ReadOnly: true}, nil)
-	if err != nil || at == len(versions) {
+	if err != nil || at == len(versions) || fold == nil {
 		return err
 	}
 	// Another process may have done it since: checked looks again, now with the
@@ -79,7 +109,7 @@ func upgrade(ctx context.Context, db *sql.DB, versions []version) error {
 		if at == len(versions) {
 			return nil
 		}
-		return migrate(ctx, tx, versions, at)
+		return migrate(ctx, tx, versions, at, fold)
 	})
 	return err
 }
@@ -174,7 +204,7 @@ func compare(ctx context.Context, tx *sql.Tx, want []object) error {
 
 // migrate brings a database from a version to the newest, within tx; version 0
 // is an empty file.
-func migrate(ctx context.Context, tx *sql.Tx, versions []version, from int) error {
+func migrate(ctx context.Context, tx *sql.Tx, versions []version, from int, fold Fold) error {
 	for _, v := range versions[from:] {
 		for _, statement := range v.up {
 			if _, err := tx.ExecContext(ctx, statement); err != nil {
@@ -182,6 +212,12 @@ func migrate(ctx context.Context, tx *sql.Tx, versions []version, from int) erro
 			}
 		}
 		if err := compare(ctx, tx, v.objects); err != nil {
+			return err
+		}
+	}
+	// An empty file has no events, and what every version adds is there by now.
+	if from > 0 && slices.ContainsFunc(versions[from:], func(v version) bool { return v.refold }) {
+		if err := refold(ctx, tx, fold); err != nil {
 			return err
 		}
 	}

@@ -74,6 +74,9 @@ const (
 	// ProblemEntry: a task's entry is not what the fold of its events gives, or
 	// is missing, or nothing gives it.
 	ProblemEntry ProblemKind = "entry"
+	// ProblemTally: a sum, its time or its note is not what the events count, or is
+	// missing, or nothing counts it.
+	ProblemTally ProblemKind = "tally"
 	// ProblemFold: the fold refuses a recorded event, or breaks the rules of
 	// Projection for it.
 	ProblemFold ProblemKind = "fold"
@@ -82,8 +85,8 @@ const (
 // Verify reads the whole ledger as of one moment, computes everything in it
 // again and compares. Tampering is a result and no error. Others may append
 // meanwhile; in this process, other operations wait. The memory it needs grows
-// with the number of tasks, and with the entries of the task that has the most,
-// but not with the number of events. What it can and cannot show is said in
+// with the number of tasks and of sums, and with the entries of the task that has
+// the most, but not with the number of events. What it can and cannot show is said in
 // docs/ledger.md.
 //
 // # Errors
@@ -92,7 +95,7 @@ const (
 func (l *Ledger) Verify(ctx context.Context) (Report, error) {
 	var v verifier
 	err := l.read(ctx, func(tx *sql.Tx) error {
-		v = verifier{tx: tx, fold: l.fold}
+		v = verifier{tx: tx, fold: l.fold, sums: newCounter()}
 		return v.run(ctx)
 	})
 	if err != nil {
@@ -110,10 +113,13 @@ type verifier struct {
 	last    Event     // the event before; its Task is "" at first
 	task    projected // the fold of that task's events so far
 	refused bool      // the fold refused one of them, so that task means nothing
+
+	sums      *counter // what all events count
+	uncounted bool     // the fold refused an event of any task, so that sums means nothing
 }
 
 func (v *verifier) run(ctx context.Context) error {
-	for _, part := range []func(context.Context) error{v.database, v.sequence, v.chains, v.headless, v.ownerless} {
+	for _, part := range []func(context.Context) error{v.database, v.sequence, v.chains, v.headless, v.ownerless, v.tallies} {
 		if err := part(ctx); err != nil {
 			return err
 		}
@@ -226,8 +232,11 @@ func (v *verifier) event(e Event) {
 		return
 	}
 	next, err := project(v.fold, &v.task, e)
+	if err == nil {
+		err = v.sums.add(&e, next.Counts)
+	}
 	if err != nil {
-		v.refused = true
+		v.refused, v.uncounted = true, true
 		v.problem(e, ProblemFold, "%s", err.Error())
 		return
 	}

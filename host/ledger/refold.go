@@ -1,0 +1,120 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// refold replaces all entries and sums by those that the fold of all events gives,
+// reading them as Verify does, task by task. Where an event is refused or is none, its
+// task keeps its entries, and counts as far as that event: such a task shall not keep
+// anybody from the others, and Verify says what is wrong with it.
+func refold(ctx context.Context, tx *sql.Tx, fold Fold) error {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM tallies"); err != nil {
+		return err
+	}
+	rows, err := tx.QueryContext(ctx, selectEvents+"ORDER BY task, n")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	all := refolding{ctx: ctx, tx: tx, fold: fold, sums: newCounter()}
+	for rows.Next() {
+		e, err := scanEvent(rows)
+		if err != nil {
+			return err
+		}
+		if e.Task != all.task {
+			if err := all.finish(); err != nil {
+				return err
+			}
+			all.task, all.state, all.broken = e.Task, projected{}, false
+		}
+		all.event(e)
+		// A fold may have taken the end of ctx for something that is wrong with its
+		// event.
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if err := all.finish(); err != nil {
+		return err
+	}
+	return addRows(ctx, tx, all.sums.rows(nil, all.sums.caps))
+}
+
+// refolding is one walk over all events.
+type refolding struct {
+	ctx  context.Context
+	tx   *sql.Tx
+	fold Fold
+	sums *counter
+
+	task   string // whose events are read, "" at first
+	state  projected
+	broken bool
+}
+
+// event folds and counts the task's next event.
+func (r *refolding) event(e Event) {
+	if r.broken = r.broken || e.wellFormed() != nil; r.broken {
+		return
+	}
+	next, err := project(r.fold, &r.state, e)
+	if err == nil {
+		err = r.sums.add(&e, next.Counts)
+	}
+	if r.broken = err != nil; !r.broken {
+		r.state.apply(next)
+	}
+}
+
+// finish writes the entries of the task whose events were read that are not as they
+// are due.
+func (r *refolding) finish() error {
+	if r.task == "" || r.broken {
+		return nil
+	}
+	due := maps.Clone(r.state.entries)
+	var stale []string
+	rows, err := r.tx.QueryContext(r.ctx, "SELECT key, value FROM entries WHERE task = ? ORDER BY key", r.task)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var key string
+		var value sql.RawBytes
+		if err := scan(rows, &key, &value); err != nil {
+			return err
+		}
+		if want, ok := due[key]; !ok {
+			stale = append(stale, key)
+		} else if bytes.Equal(value, want) {
+			delete(due, key)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	task := stored{ctx: r.ctx, tx: r.tx, task: r.task}
+	for _, key := range stale {
+		if err := task.change(Entry{Key: key}); err != nil {
+			return err
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(due)) {
+		if err := task.change(Entry{Key: key, Value: jsontext.Value(due[key])}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
