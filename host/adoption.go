@@ -172,7 +172,7 @@ func (e *Engine) adopt(ctx context.Context, l *ledger.Ledger, c chosenPolicy, dr
 	if err := errors.Join(err, b.adopt(shelf, c)); err != nil {
 		return a, err
 	}
-	events, err := l.AppendAll(ctx, e.now(), b.Batch)
+	events, err := e.store(ctx, l, b.Batch)
 	if err != nil {
 		return a, err
 	}

@@ -75,15 +75,17 @@ func (b *book) limits() task.Limits {
 // begin makes an attempt's intent durable. One that was announced before is there
 // already.
 func (b *book) begin(ctx context.Context, p spot, agent string, at spawner.Attempt) error {
-	limits := b.limits()
+	limits, told := b.limits(), record{By: bySwitchyard}
 	if p.role == task.RoleOther {
 		limits = task.Limits{} // A budget is a task's, and what runs outside of any never ends.
+	} else {
+		told.Limits = &limits
 	}
 	_, err := b.write(ctx, func() error {
 		if slices.ContainsFunc(b.status.Open(), func(r task.Run) bool { return r.Intent.Run == at.Run }) {
 			return nil
 		}
-		return b.apply(task.Reserve{Round: p.round, Intents: []task.Intent{b.intent(p, agent, at)}, Limits: limits}, record{By: bySwitchyard})
+		return b.apply(task.Reserve{Round: p.round, Intents: []task.Intent{b.intent(p, agent, at)}, Limits: limits}, told)
 	})
 	return err
 }

@@ -144,7 +144,7 @@ func (s *session) append(ctx context.Context, batch ledger.Batch) (ledger.Event,
 			// long as nobody adopts another one.
 			batches = []ledger.Batch{about, batch}
 		}
-		events, err := s.ledger.AppendAll(ctx, s.now(), batches...)
+		events, err := s.store(ctx, s.ledger, batches...)
 		if err == nil {
 			return events[len(events)-1], nil
 		}

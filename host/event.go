@@ -38,6 +38,14 @@ type record struct {
 	Spawn *spawner.Record `json:"spawn,omitzero"`
 	// Findings are those that a person put a task aside with.
 	Findings []finding.Finding `json:"findings,omitzero"`
+	// Timing is set where a round was decided, and is no part of the decision: the
+	// same evidence is not read in the same time twice.
+	Timing *Timing `json:"timing,omitzero"`
+	// Limits are the budgets that announced runs have to keep to, nil for none.
+	Limits *task.Limits `json:"limits,omitzero"`
+	// Budget is the one that was too small where a task was put aside for it: the
+	// unit of task.CodeBudget.
+	Budget string `json:"budget,omitzero"`
 }
 
 // TaskStatus is where a task stands.
@@ -85,6 +93,8 @@ const (
 	keyAnswer   = "answer/"   // by round and event: the number of that event
 	keyTurn     = "turn/"     // by event: TurnEntry
 	keyRun      = "run/"      // by the digest of agent and run: task.Stamp
+	keyStanding = "standing"  // of a task that waits or is stuck: standing
+	keyLimits   = "limits"    // of a task with budgets: task.Limits
 )
 
 // HistoryEntry is one decision in short.
@@ -125,15 +135,17 @@ type TurnEntry struct {
 
 // fold applies an event to a task's projection.
 func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
-	if e.Task == policiesChain {
+	switch e.Task {
+	case policiesChain:
 		return foldPolicies(before, e)
+	case failuresChain:
+		return foldFailure(before, e)
 	}
-	var s kept
-	if state := before.State(); state != nil {
-		if err := json.Unmarshal(state, &s); err != nil {
-			return ledger.Projection{}, fmt.Errorf("read state: %w", err)
-		}
+	was, err := recall(before)
+	if err != nil {
+		return ledger.Projection{}, err
 	}
+	s := was.kept
 	told, err := decode(e)
 	if err != nil {
 		return ledger.Projection{}, err
@@ -189,8 +201,58 @@ func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 		s.FindingsEvent = 0 // What was found belongs to the work before.
 	}
 	s.TaskID, s.State, s.Event, s.UpdatedAt = e.Task, next, e.N, e.At
+	is := moment{kept: s, limits: was.limits}.since(was, told, e.At)
+	p.remember(was, &is, told.limits)
 	state := p.encode(s)
-	return ledger.Projection{State: state, Entries: p.entries}, p.err
+	return ledger.Projection{State: state, Entries: p.entries, Counts: counted(was, is, told, e)}, p.err
+}
+
+// recall reads what a task's events have made of it, as far as a fold needs it.
+func recall(before ledger.View) (moment, error) {
+	var m moment
+	if state := before.State(); state != nil {
+		if err := json.Unmarshal(state, &m.kept); err != nil {
+			return moment{}, fmt.Errorf("read state: %w", err)
+		}
+	}
+	read := func(key string, into any) error {
+		text, err := before.Entry(key)
+		if err != nil || text == nil {
+			return err
+		}
+		if err := json.Unmarshal(text, into); err != nil {
+			return fmt.Errorf("read %s: %w", key, err)
+		}
+		return nil
+	}
+	// Most tasks have neither, and need no look.
+	if m.Status == task.Waiting || m.Status == task.Stuck {
+		if err := read(keyStanding, &m.standing); err != nil {
+			return moment{}, err
+		}
+	}
+	if m.Spent.Runs > 0 || len(m.Runs) > 0 {
+		if err := read(keyLimits, &m.limits); err != nil {
+			return moment{}, err
+		}
+	}
+	return m, nil
+}
+
+// remember keeps beside a task's state what only its counting needs. Limits are those
+// that came with the event, nil for none.
+func (p *projection) remember(was moment, is *moment, limits *task.Limits) {
+	switch {
+	case is.standing == was.standing:
+	case is.standing == standing{}:
+		p.drop(keyStanding)
+	default:
+		p.put(keyStanding, is.standing)
+	}
+	if limits != nil && *limits != was.limits {
+		is.limits = *limits
+		p.put(keyLimits, *limits)
+	}
 }
 
 // told is what a fold takes from the body of an event.
@@ -201,8 +263,42 @@ type told struct {
 	before, by string
 	// fingerprints are those of the findings that come with it, nil for none.
 	fingerprints []string
-	// policy is the one that decided, where something was decided.
-	policy policies.Identity
+	// policy is the one that decided, where something was decided; found are its
+	// findings as they are counted.
+	policy   policies.Identity
+	found    []foundFinding
+	progress foundProgress
+	timing   *Timing
+	// spawn is what an agent's CLI said of its run.
+	spawn spawnUse
+	// limits are the budgets of runs that begin, and budget is the one that was too
+	// small.
+	limits *task.Limits
+	budget string
+}
+
+// foundFinding is what a finding is counted by.
+type foundFinding struct {
+	Category string `json:"category"`
+	Severity string `json:"severity"`
+	Route    string `json:"route"`
+}
+
+// foundProgress is how findings compare with earlier reviews.
+type foundProgress struct {
+	New      int64
+	Repeat   int64
+	Reopened int64
+	Resolved int64
+	None     bool
+}
+
+// spawnUse is what a run used up, nil where nobody said.
+type spawnUse struct {
+	TokensIn         *int64 `json:"tokens_in"`
+	TokensOut        *int64 `json:"tokens_out"`
+	TokensCached     *int64 `json:"tokens_cached"`
+	CostMicroDollars *int64 `json:"cost_microdollars"`
 }
 
 // decode reads the body of an event.
@@ -213,26 +309,45 @@ func decode(e ledger.Event) (told, error) {
 	}
 	type named struct {
 		Fingerprint string `json:"fingerprint"`
+		foundFinding
 	}
 	body := struct {
-		Before   string     `json:"before"`
-		By       string     `json:"by"`
-		Event    task.Event `json:"event"`
-		Findings []named    `json:"findings"`
+		Before   string       `json:"before"`
+		By       string       `json:"by"`
+		Event    task.Event   `json:"event"`
+		Findings []named      `json:"findings"`
+		Timing   *Timing      `json:"timing"`
+		Spawn    spawnUse     `json:"spawn"`
+		Limits   *task.Limits `json:"limits"`
+		Budget   string       `json:"budget"`
 		Decision struct {
-			Findings []named           `json:"findings"`
-			Policy   policies.Identity `json:"policy"`
+			Findings      []named           `json:"findings"`
+			Policy        policies.Identity `json:"policy"`
+			NoProgress    bool              `json:"no_progress"`
+			NewCount      int64             `json:"new_count"`
+			RepeatCount   int64             `json:"repeat_count"`
+			ReopenedCount int64             `json:"reopened_count"`
+			ResolvedCount int64             `json:"resolved_count"`
 		} `json:"decision"`
 	}{Event: event}
 	if err := json.Unmarshal(e.Body, &body); err != nil {
 		return told{}, fmt.Errorf("read event: %w", err)
 	}
-	t := told{event: event, before: body.Before, by: body.By, policy: body.Decision.Policy}
+	d := body.Decision
+	t := told{
+		event: event, before: body.Before, by: body.By, policy: d.Policy, timing: body.Timing,
+		progress: foundProgress{New: d.NewCount, Repeat: d.RepeatCount, Reopened: d.ReopenedCount, Resolved: d.ResolvedCount, None: d.NoProgress},
+		spawn:    body.Spawn, limits: body.Limits, budget: body.Budget,
+	}
 	if body.Findings != nil {
 		t.fingerprints = []string{} // A task that is put aside with no findings has none.
 	}
-	for _, f := range append(body.Findings, body.Decision.Findings...) {
+	for _, f := range body.Findings {
 		t.fingerprints = append(t.fingerprints, f.Fingerprint)
+	}
+	for _, f := range d.Findings {
+		t.fingerprints = append(t.fingerprints, f.Fingerprint)
+		t.found = append(t.found, f.foundFinding)
 	}
 	return t, nil
 }
@@ -248,6 +363,8 @@ type projection struct {
 func (p *projection) put(key string, value any) {
 	p.entries = append(p.entries, ledger.Entry{Key: key, Value: p.encode(value)})
 }
+
+func (p *projection) drop(key string) { p.entries = append(p.entries, ledger.Entry{Key: key}) }
 
 func (p *projection) encode(value any) jsontext.Value {
 	text, err := json.Marshal(value, json.Deterministic(true))

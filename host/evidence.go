@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/project"
@@ -32,6 +33,8 @@ type evidence struct {
 	digest string
 	plugin plugins.Identity
 	result plugins.Result
+	// took is how long the plugin ran.
+	took time.Duration
 }
 
 // gather reads and normalises the reports in order. The first that fails ends
@@ -63,11 +66,12 @@ func (e *Engine) normalize(ctx context.Context, ref ReportRef, stdin io.Reader, 
 	if err != nil {
 		return evidence{}, err
 	}
+	begin := time.Now()
 	result, err := ready.Plugin.Normalize(ctx, ready.Document, ready.Config)
 	if err != nil {
 		return evidence{}, err
 	}
-	return evidence{path: ref.Path, digest: ready.Report, plugin: ready.Plugin.Identity(), result: result}, nil
+	return evidence{path: ref.Path, digest: ready.Report, plugin: ready.Plugin.Identity(), result: result, took: time.Since(begin)}, nil
 }
 
 // source reads a report of at most limit bytes, 0 for the default.

@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -238,15 +239,20 @@ func (c *conductor) follow(d *Decision) error {
 		err := c.announce(c.config.Researchers)
 		if fault.CodeOf(err) == task.CodeBudget {
 			d.Budget = err.Error()
-			return c.apply(haltForBudget(), record{By: bySwitchyard})
+			return c.halt(err)
 		}
 		return err
 	}
 	return nil
 }
 
-func haltForBudget() task.Halt {
-	return task.Halt{Reason: task.ReasonBudget, By: bySwitchyard, FindingCount: -1}
+// halt puts the task aside because of a budget that why names.
+func (c *conductor) halt(why error) error {
+	told := record{By: bySwitchyard}
+	if f, ok := errors.AsType[*fault.Error](why); ok {
+		told.Budget, _ = f.Details["unit"].(string)
+	}
+	return c.apply(task.Halt{Reason: task.ReasonBudget, By: bySwitchyard, FindingCount: -1}, told)
 }
 
 // exhausted puts a task aside whose budget does not cover what is needed next.
@@ -255,7 +261,7 @@ func (c *conductor) exhausted(ctx context.Context, why error) (Decision, error) 
 		if max(c.status.Round, 1) != c.round.Number {
 			return lostRace(c.round.Number, c.status.State)
 		}
-		return c.apply(haltForBudget(), record{By: bySwitchyard})
+		return c.halt(why)
 	})
 	if err != nil {
 		return Decision{}, err

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
@@ -101,6 +102,8 @@ type Engine struct {
 	observe func(spawner.Progress)
 	keeper  func() (*process.Keeper, error)
 	loads   sync.WaitGroup // what is still loading for requests that have failed
+	// recorded says that something was.
+	recorded atomic.Bool
 
 	mu       sync.Mutex
 	stocks   map[project.Limits]*stock

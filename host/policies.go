@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/tally"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -88,7 +89,7 @@ func foldPolicies(before ledger.View, e ledger.Event) (ledger.Projection, error)
 	if err != nil {
 		return ledger.Projection{}, err
 	}
-	p := projection{}
+	p, c := projection{}, counts{}
 	switch e.Kind {
 	case kindKept:
 		if known != nil || len(told.Sources) == 0 {
@@ -106,11 +107,12 @@ func foldPolicies(before ledger.View, e ledger.Event) (ledger.Projection, error)
 		state.Adopted = &Adopted{
 			Ref: told.Ref, Policy: told.Policy, Signer: told.Signer, By: told.By, At: e.At, Event: Event{N: e.N, Hash: e.Hash},
 		}
+		c.add(tally.Adoptions(), 1, told.Policy.Version, told.Policy.Digest)
 	default:
 		return ledger.Projection{}, fault.New(CodeTampered, "unknown kind of event %q about policies", e.Kind)
 	}
 	text := p.encode(state)
-	return ledger.Projection{State: text, Entries: p.entries}, p.err
+	return ledger.Projection{State: text, Entries: p.entries, Counts: c.changes}, p.err
 }
 
 // policyShelf is what the ledger knows of policies at one moment.

@@ -56,7 +56,8 @@ func (c *conductor) announce(k int) error {
 	if len(intents) == 0 {
 		return nil
 	}
-	return c.apply(task.Reserve{Intents: intents, Limits: c.limits()}, record{By: bySwitchyard})
+	limits := c.limits()
+	return c.apply(task.Reserve{Intents: intents, Limits: limits}, record{By: bySwitchyard, Limits: &limits})
 }
 
 func (c *conductor) researchFile(round int, name string) string {

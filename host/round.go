@@ -35,6 +35,11 @@ import (
 // task.CodeRoundShifted where another process decided the round first, and
 // CodeRunning where another process runs it.
 func (e *Engine) Round(ctx context.Context, id string, req Request) (Decision, error) {
+	d, err := e.round(ctx, id, req)
+	return d, e.failed(ctx, id, err)
+}
+
+func (e *Engine) round(ctx context.Context, id string, req Request) (Decision, error) {
 	if req.Spawn || len(req.Reports) == 0 {
 		return e.headless(ctx, id, req)
 	}
@@ -44,7 +49,8 @@ func (e *Engine) Round(ctx context.Context, id string, req Request) (Decision, e
 // Review decides a round as Round does, as a phase of its own: it wants the
 // critic's stamp, runs no verification, and leaves the commit to Commit.
 func (e *Engine) Review(ctx context.Context, id string, req Request) (Decision, error) {
-	return e.decideRound(ctx, id, req, conduct{phases: []task.Phase{task.Review}})
+	d, err := e.decideRound(ctx, id, req, conduct{phases: []task.Phase{task.Review}})
+	return d, e.failed(ctx, id, err)
 }
 
 // conduct is how a round is decided.
@@ -184,7 +190,7 @@ func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 		}
 	}
 	q.audits = append(q.audits, r.own...)
-	d, err := q.decide(ctx)
+	d, timing, err := q.decide(ctx)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -204,12 +210,12 @@ func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 		outcome.Verification = &r.verification.Verification
 	}
 	s.policy = &r.policy
-	return s.record(ctx, outcome, d, r.then)
+	return s.record(ctx, outcome, d, timing, r.then)
 }
 
 // record appends a decision to the task's chain, with what then adds to it, unless
 // the task has moved on since it was looked at.
-func (s *session) record(ctx context.Context, o task.Outcome, d Decision, then func(*Decision) error) (Decision, error) {
+func (s *session) record(ctx context.Context, o task.Outcome, d Decision, timing *Timing, then func(*Decision) error) (Decision, error) {
 	event, err := task.Decide(s.status.State, o)
 	if err != nil {
 		return Decision{}, s.about(err)
@@ -218,7 +224,7 @@ func (s *session) record(ctx context.Context, o task.Outcome, d Decision, then f
 	if decided, ok := event.(task.Decided); ok {
 		d.NextRound = decided.NextRound
 	}
-	if err := s.add(event, record{Decision: &d}); err != nil {
+	if err := s.add(event, record{Decision: &d, Timing: timing}); err != nil {
 		return Decision{}, err
 	}
 	if then != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/host/finding"
 	"github.com/switchyard-dev/switchyard/host/project"
@@ -67,7 +68,7 @@ func (e *Engine) Route(ctx context.Context, req Request) (Decision, error) {
 	if err := e.current(ctx, policy); err != nil {
 		return Decision{}, err
 	}
-	d, err := inquiry{
+	d, _, err := inquiry{
 		policy: policy.Policy, evidence: all, verify: cmp.Or(req.Verify.Claim, policies.Absent),
 		round: max(round, 1), maxRounds: cmp.Or(req.MaxRounds, config.MaxRounds, task.DefaultRounds),
 	}.decide(ctx)
@@ -137,8 +138,9 @@ type inquiry struct {
 	compare func([]finding.Finding) (task.Progress, error)
 }
 
-// decide merges the findings, routes each and lets the policy choose.
-func (q inquiry) decide(ctx context.Context) (Decision, error) {
+// decide merges the findings, routes each and lets the policy choose. It also returns
+// how long things took.
+func (q inquiry) decide(ctx context.Context) (Decision, *Timing, error) {
 	d := Decision{Round: q.round, MaxRounds: q.maxRounds, Policy: q.policy.Identity()}
 	var found []finding.Finding
 	for _, ev := range q.evidence {
@@ -157,7 +159,7 @@ func (q inquiry) decide(ctx context.Context) (Decision, error) {
 	if q.compare != nil {
 		var err error
 		if progress, err = q.compare(d.Findings); err != nil {
-			return Decision{}, err
+			return Decision{}, nil, err
 		}
 	}
 	d.progress(progress)
@@ -167,13 +169,15 @@ func (q inquiry) decide(ctx context.Context) (Decision, error) {
 		NewCount: progress.New, RepeatCount: progress.Repeat, ReopenedCount: progress.Reopened, ResolvedCount: progress.Resolved,
 		NoProgress: progress.None(), StalledRounds: progress.Stalled,
 	}
+	begin := time.Now()
 	chosen, err := q.policy.Decide(ctx, d.Input)
 	if err != nil {
-		return Decision{}, err
+		return Decision{}, nil, err
 	}
+	timing := timingOf(q.evidence, time.Since(begin))
 	d.NextAction, d.Reason = chosen.NextAction, chosen.Reason
 	d.finish(q.policy)
-	return d, nil
+	return d, timing, nil
 }
 
 // merge gives findings their destinations and merges them.

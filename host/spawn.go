@@ -159,7 +159,7 @@ func (r SpawnRequest) deliver(output *place.Output, written *int64) func(spawner
 		if err != nil || data == nil {
 			return err
 		}
-		var n tally
+		var n byteCount
 		if err := output.Write(io.TeeReader(data, &n)); err != nil {
 			return err
 		}
@@ -184,11 +184,11 @@ func within(folder, file string) bool {
 	}
 }
 
-// tally counts the bytes that are written to it.
-type tally int64
+// byteCount counts the bytes that are written to it.
+type byteCount int64
 
-func (t *tally) Write(p []byte) (int, error) {
-	*t += tally(len(p))
+func (t *byteCount) Write(p []byte) (int, error) {
+	*t += byteCount(len(p))
 	return len(p), nil
 }
 

@@ -56,6 +56,8 @@ type Config struct {
 	Economy string
 	// Budget is what agents may use up.
 	Budget Budget
+	// Metrics says where metrics go.
+	Metrics Metrics
 }
 
 // Verify is the command that verifies a draft. It is code that comes with the
@@ -153,6 +155,9 @@ func (p Project) Config(ctx context.Context, maxRounds int) (Config, error) {
 	if c.Spawn.isCode() {
 		c.Spawn.Owner, c.Spawn.Foreign = stranger(file, os.Geteuid())
 	}
+	if c.Metrics.Anywhere() {
+		c.Metrics.Owner, c.Metrics.Foreign = stranger(file, os.Geteuid())
+	}
 	return c, nil
 }
 
@@ -210,7 +215,8 @@ func (c *Config) fields(r *reader, maxRounds int) fields {
 		"economy": func(v value) {
 			c.Economy = r.oneOf(v, EconomyOff, EconomyLite, EconomyFull, EconomyUltra)
 		},
-		"budget": func(v value) { c.Budget.read(r, v) },
+		"budget":  func(v value) { c.Budget.read(r, v) },
+		"metrics": func(v value) { c.Metrics.read(r, v) },
 	}
 }
 

@@ -24,9 +24,31 @@ const (
 // Limits are the budgets of a task. What is 0 has no limit.
 type Limits struct {
 	// Task limits what all runs of the task use up, and Round those of a round.
-	Task, Round Amount
+	Task  Amount `json:"task,omitzero"`
+	Round Amount `json:"round,omitzero"`
 	// Rounds limits the rounds since the work began or began anew.
-	Rounds int
+	Rounds int `json:"rounds,omitzero"`
+}
+
+// Use is what a task has used up of one of its budgets.
+type Use struct {
+	// Budget is the unit: see CodeBudget.
+	Budget       string
+	Spent, Limit int64
+}
+
+// Use lists what a task has used up of each budget of its own that has a limit.
+func (l Limits) Use(s State) []Use {
+	var uses []Use
+	for _, u := range units() {
+		if limit := u.of(l.Task); limit > 0 {
+			uses = append(uses, Use{Budget: "task-" + u.name, Spent: u.of(s.Spent.Task), Limit: limit})
+		}
+	}
+	if l.Rounds > 0 {
+		uses = append(uses, Use{Budget: "task-rounds", Spent: int64(s.Rounds()), Limit: int64(l.Rounds)})
+	}
+	return uses
 }
 
 // unit is one of the things that a budget counts.

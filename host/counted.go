@@ -1,0 +1,229 @@
+package host
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner/verdict"
+)
+
+// moment is a task before or after an event, as far as it is counted.
+type moment struct {
+	kept
+	standing
+	limits task.Limits
+}
+
+// standing says since when a task waits or is stuck, and why.
+type standing struct {
+	Since string `json:"since"`
+	Why   string `json:"why"`
+}
+
+// counted says what an event of a task adds to the ledger's sums.
+func counted(before, after moment, t told, e ledger.Event) []tally.Change {
+	c := &counts{}
+	at := happened{counts: c, event: e, before: before, after: after}
+	switch event := t.event.(type) {
+	case *task.Decided:
+		at.decided(*event, t)
+	case *task.Answered:
+		at.answered(*event)
+	case *task.Resumed:
+		c.add(tally.Resumes(), 1, string(event.Mode))
+	case *task.SpawnEnded:
+		at.spawned(event.Receipt, t)
+	}
+	if after.Overrides > before.Overrides && after.Forced != nil {
+		c.add(tally.Forced(), 1, string(after.Forced.Phase))
+	}
+	at.moved(t)
+	c.turn(before.state(e.Task), after.state(e.Task))
+	return c.changes
+}
+
+// happened is an event of a task that is counted.
+type happened struct {
+	*counts
+	event         ledger.Event
+	before, after moment
+}
+
+// decided counts a decision and what it rests on.
+func (h happened) decided(d task.Decided, t told) {
+	h.add(tally.Rounds(), 1, d.NextAction, t.policy.Version)
+	h.add(tally.DailyRounds(), 1, dayOf(h.event.At), d.NextAction)
+	h.add(tally.Policies(), 1, t.policy.Version, t.policy.Digest, t.policy.ADR)
+	h.add(tally.Verifications(), 1, d.Verify)
+	h.add(tally.Questions(), int64(len(d.Questions)))
+	h.found(t.found)
+	if d.Reviewed {
+		p := t.progress
+		h.add(tally.Progress(), p.New, "new")
+		h.add(tally.Progress(), p.Repeat, "repeat")
+		h.add(tally.Progress(), p.Reopened, "reopened")
+		h.add(tally.Progress(), p.Resolved, "resolved")
+		if p.None {
+			h.add(tally.Stalled(), 1)
+		}
+	}
+	if t.timing == nil {
+		return
+	}
+	sample := tally.Sample{Task: h.event.Task, Round: d.Round}
+	for _, run := range t.timing.Plugins {
+		sample.Value = run.Micros
+		h.observe(tally.PluginRuns(), sample, run.Plugin)
+	}
+	sample.Value = t.timing.PolicyMicros
+	h.observe(tally.Evaluations(), sample)
+}
+
+// found counts findings, those that are counted alike together, in the order in which
+// the first of them appears.
+func (h happened) found(findings []foundFinding) {
+	n := make(map[foundFinding]int64)
+	var kinds []foundFinding
+	for _, f := range findings {
+		if n[f]++; n[f] == 1 {
+			kinds = append(kinds, f)
+		}
+	}
+	for _, f := range kinds {
+		h.add(tally.Findings(), n[f], f.Category, f.Severity, f.Route)
+	}
+}
+
+// answered counts how long questions waited: the newest decision has asked them.
+func (h happened) answered(a task.Answered) {
+	waited := h.event.Time().Sub(ledger.Event{At: h.before.DecidedAt}.Time())
+	for range a.Answers {
+		h.observe(tally.Waits(), tally.Sample{Value: waited.Milliseconds(), Task: h.event.Task, Round: a.Round})
+	}
+}
+
+// spawned counts a run that has ended, by what was announced of it.
+func (h happened) spawned(r task.Receipt, t told) {
+	i := slices.IndexFunc(h.before.Runs, func(run task.Run) bool { return run.Run == r.Run })
+	if i < 0 {
+		return // Apply has refused it.
+	}
+	run, day := h.before.Runs[i], dayOf(h.event.At)
+	h.add(tally.Spawns(), 1, run.Agent, run.Adapter, r.Outcome)
+	h.add(tally.Daily(), 1, day, tally.DaySpawns)
+	class := cmp.Or(r.Class, "none")
+	switch r.Next {
+	case string(verdict.Fallback), NextHandBack:
+		h.add(tally.Fallbacks(), 1, run.Agent, class)
+		h.add(tally.Daily(), 1, day, tally.DayFallbacks)
+	case string(verdict.Retry):
+		h.add(tally.Retries(), 1, run.Agent, class)
+	}
+	if r.Outcome != task.OutcomeLost {
+		h.observe(tally.SpawnRuns(), tally.Sample{Value: r.Used.Millis, Task: h.event.Task, Round: run.Round})
+	}
+	for _, direction := range []struct {
+		name   string
+		tokens *int64
+	}{{"in", t.spawn.TokensIn}, {"out", t.spawn.TokensOut}, {"cached", t.spawn.TokensCached}} {
+		h.add(tally.Tokens(), positive(direction.tokens), run.Agent, direction.name)
+	}
+	cost := positive(t.spawn.CostMicroDollars)
+	h.add(tally.MicroDollars(), cost, run.Agent)
+	h.add(tally.Daily(), cost, day, tally.DayMicroDollars)
+}
+
+// positive is a number that an agent's CLI has told, 0 where it told none.
+func positive(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return max(*n, 0)
+}
+
+// moved counts where a task has come to.
+func (h happened) moved(t told) {
+	if h.after.Status == h.before.Status || isChain(h.event.Task) {
+		return
+	}
+	day := dayOf(h.event.At)
+	switch h.after.Status {
+	case task.Stuck:
+		h.add(tally.Stops(), 1, h.after.Why)
+		h.add(tally.Daily(), 1, day, tally.DayStuck)
+		if t.budget != "" {
+			h.add(tally.BudgetStops(), 1, t.budget)
+		}
+	case task.Committed:
+		n := int64(h.after.Rounds())
+		h.observe(tally.TaskRounds(), tally.Sample{Value: n, Task: h.event.Task, Round: h.after.Round})
+		h.add(tally.Daily(), 1, day, tally.DayCommitted)
+	}
+}
+
+// state is what a task counts for as long as it stays as it is.
+func (m moment) state(id string) []tally.Change {
+	if m.Status == task.None || isChain(id) {
+		return nil
+	}
+	c := &counts{}
+	c.add(tally.Tasks(), 1, string(m.Status))
+	if m.Status == task.Waiting || m.Status == task.Stuck {
+		c.add(tally.Standing(), 1, string(m.Status), m.Since, id, m.Why)
+	}
+	if m.Status == task.Committed {
+		return c.changes
+	}
+	for _, use := range m.limits.Use(m.State) {
+		c.add(tally.BudgetUse(), 1, use.Budget, permille(use), id)
+	}
+	return c.changes
+}
+
+// permille is the used part of a budget in thousandths, in six digits.
+func permille(u task.Use) string {
+	const most = 999_999
+	part, limit := uint64(most), uint64(u.Limit)
+	if high, low := bits.Mul64(uint64(u.Spent), 1000); high < limit {
+		part, _ = bits.Div64(high, low, limit)
+	}
+	return fmt.Sprintf("%06d", min(part, most))
+}
+
+// reasonOf says in a word why a task is stuck or waits.
+func reasonOf(s task.State, t told) string {
+	switch event := t.event.(type) {
+	case *task.Decided:
+		if s.Status == task.Stuck {
+			return event.Reason
+		}
+		return event.NextAction
+	case *task.Stopped:
+		if event.Stop.By == bySwitchyard {
+			return event.Stop.Reason
+		}
+		return "by-hand"
+	case *task.Imported:
+		return "imported"
+	default:
+		return string(s.Status)
+	}
+}
+
+// since counts from an event on where that changed a task's status.
+func (m moment) since(before moment, t told, at string) moment {
+	if m.Status == before.Status {
+		m.standing = before.standing
+		return m
+	}
+	m.standing = standing{}
+	if m.Status == task.Waiting || m.Status == task.Stuck {
+		m.standing = standing{Since: at, Why: reasonOf(m.State, t)}
+	}
+	return m
+}

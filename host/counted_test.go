@@ -1,0 +1,218 @@
+package host_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/plugins"
+)
+
+// counted is a project whose clock the test sets.
+type counted struct {
+	summarized
+	now time.Time
+}
+
+func newCounted(t *testing.T) *counted {
+	c := &counted{now: noon()}
+	root := t.TempDir()
+	e := host.New(host.Options{
+		Project: project.Project{Root: root, Dir: root}, Plugins: plugins.Config{}, Now: func() time.Time { return c.now }, By: "tess",
+		Warn: func(err error) { t.Error(err) },
+	})
+	t.Cleanup(func() {
+		if err := e.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	c.summarized = summarized{T: t, Engine: e, root: root}
+	return c
+}
+
+func (c *counted) round(id string, categories ...string) host.Decision {
+	c.Helper()
+	d, err := c.Round(c.Context(), id, c.report(categories...))
+	if err != nil {
+		c.Fatal(err)
+	}
+	return d
+}
+
+// sums are those of a measure, by its labels' values with slashes between them.
+func (c *counted) sums(m tally.Measure) map[string]int64 {
+	c.Helper()
+	t, err := c.Tallies(c.Context(), ledger.TallyQuery{Measure: m.Name})
+	if err != nil {
+		c.Fatal(err)
+	}
+	sums := make(map[string]int64)
+	for _, row := range t.Rows[0] {
+		sums[strings.Join(row.Values, "/")] = row.Sum
+	}
+	return sums
+}
+
+func (c *counted) want(m tally.Measure, want map[string]int64) {
+	c.Helper()
+	if got := c.sums(m); !maps.Equal(got, want) {
+		c.Errorf("%s: got %v, want %v", m.Name, got, want)
+	}
+}
+
+func (c *counted) later(d time.Duration) { c.now = c.now.Add(d) }
+
+const day = "2026-11-21"
+
+// A task goes to the executor, asks the user, and is committed: every sum is worked
+// out by hand.
+func TestWhatATaskCountsFor(t *testing.T) {
+	c := newCounted(t)
+	c.round("T1", "todo-marker", "todo-marker", "edge-case-gap") // The two are one finding.
+	c.want(tally.Tasks(), map[string]int64{"open": 1})
+	c.later(time.Hour)
+	c.round("T1", "todo-marker", "question-to-user")
+	c.want(tally.Tasks(), map[string]int64{"waiting": 1})
+	c.want(tally.Standing(), map[string]int64{"waiting/2026-11-21T13:00:00.000000000Z/T1/askuser": 1})
+	c.later(90 * time.Second)
+	if _, err := c.Answer(c.Context(), "T1", host.AnswerRequest{Text: "as it was"}); err != nil {
+		t.Fatal(err)
+	}
+	c.want(tally.Tasks(), map[string]int64{"open": 1})
+	c.want(tally.Standing(), map[string]int64{})
+	c.round("T1")
+
+	c.want(tally.Tasks(), map[string]int64{"committed": 1})
+	c.want(tally.Rounds(), map[string]int64{"executor/1.2.0": 1, "askuser/1.2.0": 1, "commit/1.2.0": 1})
+	c.want(tally.DailyRounds(), map[string]int64{day + "/executor": 1, day + "/askuser": 1, day + "/commit": 1})
+	c.want(tally.Daily(), map[string]int64{day + "/committed": 1})
+	c.want(tally.Verifications(), map[string]int64{"absent": 3})
+	c.want(tally.Findings(), map[string]int64{
+		"todo-marker/fail/executor": 2, "edge-case-gap/fail/executor": 1, "question-to-user/fail/askuser": 1,
+	})
+	// Round 2 brings one back and one new, and one is gone; after round 3 both are.
+	c.want(tally.Progress(), map[string]int64{"new": 3, "repeat": 1, "resolved": 3})
+	c.want(tally.Stalled(), map[string]int64{})
+	c.want(tally.Questions(), map[string]int64{"": 1})
+	c.want(tally.Waits().Sum(), map[string]int64{"": 90_000})
+	c.want(tally.Waits().Cells(), map[string]int64{"52": 1}) // 2^(51/8) = 83 s, 2^(52/8) = 90.5 s
+	c.want(tally.TaskRounds().Cells(), map[string]int64{"3": 1})
+	c.want(tally.TaskRounds().Sum(), map[string]int64{"": 3})
+	p := policyOf(t, "routing@1.2.0")
+	c.want(tally.Policies(), map[string]int64{"1.2.0/" + p.Digest + "/" + p.ADR: 3})
+	c.want(tally.Adoptions(), map[string]int64{"1.2.0/" + p.Digest: 1})
+	for _, d := range []tally.Distribution{tally.Evaluations(), tally.PluginRuns()} {
+		n := int64(0)
+		for _, cell := range c.sums(d.Cells()) {
+			n += cell
+		}
+		if n != 3 {
+			t.Errorf("%s: %d values of 3 rounds", d.Name, n)
+		}
+	}
+}
+
+// What a task was counted as ends when it becomes something else.
+func TestWhatAStuckTaskCountsFor(t *testing.T) {
+	c := newCounted(t)
+	c.force = nil
+	c.round("T1", "no-such-category")
+	c.stop("T2", host.Request{})
+	since := "2026-11-21T12:00:00.000000000Z"
+	c.want(tally.Tasks(), map[string]int64{"stuck": 2})
+	c.want(tally.Stops(), map[string]int64{"stuck-finding": 1, "by-hand": 1})
+	c.want(tally.Standing(), map[string]int64{"stuck/" + since + "/T1/stuck-finding": 1, "stuck/" + since + "/T2/by-hand": 1})
+	c.later(time.Minute)
+	if _, err := c.Resume(c.Context(), "T1", host.ResumeRequest{Mode: "replan", Reason: "again"}); err != nil {
+		t.Fatal(err)
+	}
+	c.want(tally.Tasks(), map[string]int64{"stuck": 1, "open": 1})
+	c.want(tally.Resumes(), map[string]int64{"replan": 1})
+	c.round("T1")
+	// The work began anew in round 2, and took one round.
+	c.want(tally.TaskRounds().Cells(), map[string]int64{"1": 1})
+	c.want(tally.Tasks(), map[string]int64{"stuck": 1, "committed": 1})
+	c.want(tally.Standing(), map[string]int64{"stuck/" + since + "/T2/by-hand": 1})
+	c.want(tally.Daily(), map[string]int64{day + "/stuck": 2, day + "/committed": 1})
+}
+
+// A gate that is forced is counted by its phase.
+func TestForcedGatesAreCounted(t *testing.T) {
+	c := newCounted(t)
+	c.force = newSummarized(t).force
+	c.red("T1")
+	c.review("T1")
+	c.commit("T1")
+	c.want(tally.Forced(), map[string]int64{"draft": 1, "review": 1, "commit": 1})
+	c.want(tally.Verifications(), map[string]int64{"red": 1, "absent": 1})
+}
+
+// A round that comes to no decision leaves its task alone, and is counted, unless
+// there is no ledger yet.
+func TestFailuresAreCounted(t *testing.T) {
+	c := newCounted(t)
+	c.force = nil
+	broken := func() host.Request {
+		return host.Request{Reports: []host.ReportRef{{Plugin: "np-critic", Path: host.Stdin}}, Stdin: strings.NewReader(`{"findings":1}`)}
+	}
+	if _, err := c.Round(t.Context(), "T1", broken()); err == nil {
+		t.Fatal("a broken report is decided on")
+	}
+	c.want(tally.Failures(), map[string]int64{})
+	c.round("T1", "todo-marker")
+	before, err := c.Task(t.Context(), "T1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Round(t.Context(), "T1", broken())
+	code := fault.CodeOf(err)
+	if code == "" {
+		t.Fatal(err)
+	}
+	if _, err := c.Round(t.Context(), "T1", host.Request{Round: 7, Reports: broken().Reports, Stdin: strings.NewReader("{}")}); err == nil {
+		t.Fatal("a round that the task is not in is decided")
+	}
+	c.want(tally.Failures(), map[string]int64{string(code): 1}) // The other was asked for wrongly.
+	c.want(tally.PluginFailures(), map[string]int64{"np-critic/" + string(code): 1})
+	trap := filepath.Join("..", "plugins", "testdata", "hostile", "trap-at-start.wasm")
+	wasm, err := os.ReadFile(trap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.write("tools/trap.wasm", string(wasm))
+	request := broken()
+	request.Reports[0].Plugin = "./tools/trap.wasm"
+	if _, err := c.Round(t.Context(), "T1", request); fault.CodeOf(err) != plugins.CodeTrap {
+		t.Fatal(err)
+	}
+	c.want(tally.Failures(), map[string]int64{string(code): 1, "plugin-trap": 1})
+	c.want(tally.PluginFailures(), map[string]int64{"np-critic/" + string(code): 1, "trap/trap": 1})
+	after, err := c.Task(t.Context(), "T1")
+	if err != nil || !reflect.DeepEqual(after, before) {
+		t.Errorf("the task was %+v and is %+v, %v", before, after, err)
+	}
+	if report, err := c.Verify(t.Context()); err != nil || !report.Sound() {
+		t.Errorf("got %+v, %v", report.Problems, err)
+	}
+	tasks, err := c.Engine.Tasks(t.Context())
+	if err != nil || !slices.Equal(ids(tasks), []string{"T1"}) {
+		t.Errorf("the tasks are %v, %v", ids(tasks), err)
+	}
+}
+
+func ids(tasks []host.TaskStatus) (all []string) {
+	for _, t := range tasks {
+		all = append(all, t.TaskID)
+	}
+	return all
+}

@@ -1,0 +1,132 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner/environ"
+)
+
+// failuresChain is the chain of the ledger that has the rounds which came to no
+// decision. A failure leaves its task as it was, and is no event of it.
+const failuresChain = "_failures"
+
+// kindFailed is the kind of the events in the chain of failures.
+const kindFailed = "round-failed"
+
+// failure is the body of an event in the chain of failures.
+type failure struct {
+	By   string     `json:"by"`
+	Task string     `json:"task"`
+	Code fault.Code `json:"code"`
+	// Plugin is the one that is to blame, "" for none.
+	Plugin string `json:"plugin,omitzero"`
+	// Message is the error's, cut where it is long.
+	Message string `json:"message"`
+}
+
+// maxFailure is how much of an error's message is recorded, in bytes.
+const maxFailure = 500
+
+// failed records that a round came to no decision, where it is the round's own
+// components that failed, and returns the error of it. It is a note beside the work:
+// where it cannot be made, nothing else is different. A project whose ledger does not
+// exist yet gets none by a failure.
+func (e *Engine) failed(ctx context.Context, id string, err error) error {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || !accountable(f) || ctx.Err() != nil || environ.Inside(e.environ) != nil || task.CheckID(id) != nil {
+		return err
+	}
+	if noting := e.note(ctx, failure{
+		By: e.by, Task: id, Code: f.Code, Plugin: blamed(f), Message: strings.ToValidUTF8(f.Message[:min(len(f.Message), maxFailure)], "\ufffd"),
+	}); noting != nil {
+		e.warn(noting)
+	}
+	return err
+}
+
+// accountable reports whether an error is one of what a round is made of, and not of
+// what was asked for, or of the ledger that would have to record it. What a plugin
+// says has a code of its own.
+func accountable(f *fault.Error) bool {
+	for _, area := range []string{"plugin-", "policy-", "report-", "verify-", "spawn-", "agent-", "adapter-", "critic-"} {
+		if strings.HasPrefix(string(f.Code), area) {
+			return true
+		}
+	}
+	return f.Code == CodeNoEvidence || f.Code == CodeDecisionTooLarge || blamed(f) != ""
+}
+
+// blamed is the name of the plugin that an error is about, "" for none. One that
+// failed before it had said its name is called by its file's.
+func blamed(f *fault.Error) string {
+	plugin, _ := f.Details["plugin"].(string)
+	if file, ok := f.Details["path"].(string); ok && plugin == "" && strings.HasPrefix(string(f.Code), "plugin-") {
+		plugin = strings.TrimSuffix(path.Base(file), ".wasm")
+	}
+	name, _, _ := strings.Cut(plugin, "@")
+	return name
+}
+
+// note appends to the chain of failures of a ledger that exists.
+func (e *Engine) note(ctx context.Context, told failure) error {
+	l, err := e.ledger(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	body, err := json.Marshal(told, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	if last, err := l.Last(ctx); err != nil || last == 0 {
+		return err
+	}
+	for {
+		head, err := l.Head(ctx, failuresChain)
+		if err != nil {
+			return err
+		}
+		// Rounds of other tasks may fail at the same time.
+		_, err = e.store(ctx, l, ledger.Batch{Task: failuresChain, After: head.N, Drafts: []ledger.Draft{{Kind: kindFailed, Body: body}}})
+		if fault.CodeOf(err) != ledger.CodeConflict {
+			return err
+		}
+	}
+}
+
+// foldFailure applies an event of the chain of failures: it only counts.
+func foldFailure(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+	var state struct {
+		Failures int64 `json:"failures"`
+	}
+	if text := before.State(); text != nil {
+		if err := json.Unmarshal(text, &state); err != nil {
+			return ledger.Projection{}, err
+		}
+	}
+	var told failure
+	if err := json.Unmarshal(e.Body, &told); err != nil {
+		return ledger.Projection{}, err
+	}
+	if e.Kind != kindFailed {
+		return ledger.Projection{}, fault.New(CodeTampered, "unknown kind of event %q about failures", e.Kind)
+	}
+	state.Failures++
+	c := &counts{}
+	c.add(tally.Failures(), 1, string(told.Code))
+	if told.Plugin != "" {
+		c.add(tally.PluginFailures(), 1, told.Plugin, strings.TrimPrefix(string(told.Code), "plugin-"))
+	}
+	p := projection{}
+	text := p.encode(state)
+	return ledger.Projection{State: text, Counts: c.changes}, p.err
+}
