@@ -1,0 +1,173 @@
+package metrics_test
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/metrics"
+)
+
+// book is a source in memory: it adds changes up as the ledger does, but for caps.
+type book struct {
+	events int64
+	rows   map[string]map[string]ledger.Tally // by measure and the JSON text of the values
+}
+
+// began is the time of a book's first event; each further one is a second later.
+func began() time.Time { return time.Unix(1_000_000_000, 0).UTC() }
+
+func at(event int64) string {
+	return began().Add(time.Duration(event-1) * time.Second).Format(ledger.TimeFormat)
+}
+
+// record takes an event's changes in.
+func (b *book) record(changes ...tally.Change) {
+	b.events++
+	for _, c := range changes {
+		if b.rows == nil {
+			b.rows = make(map[string]map[string]ledger.Tally)
+		}
+		if b.rows[c.Measure.Name] == nil {
+			b.rows[c.Measure.Name] = make(map[string]ledger.Tally)
+		}
+		rows, key := b.rows[c.Measure.Name], text(c.Values)
+		row := ledger.Tally{Values: c.Values, Sum: rows[key].Sum + c.Add, At: at(b.events), Note: c.Note}
+		if rows[key] = row; row.Sum == 0 {
+			delete(rows, key)
+		}
+	}
+}
+
+func text(values []string) string {
+	data, err := json.Marshal(values)
+	if err != nil {
+		panic(err) // They are texts.
+	}
+	return string(data)
+}
+
+func (b *book) Tallies(_ context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error) {
+	t := ledger.Tallies{Events: b.events}
+	if b.events > 0 {
+		t.Since, t.Until = at(1), at(b.events)
+	}
+	for _, q := range queries {
+		var found []ledger.Tally
+		for _, row := range b.rows[q.Measure] {
+			if len(row.Values) >= len(q.Prefix) && slices.Equal(row.Values[:len(q.Prefix)], q.Prefix) {
+				found = append(found, row)
+			}
+		}
+		slices.SortFunc(found, func(a, b ledger.Tally) int {
+			if q.Descending {
+				a, b = b, a
+			}
+			return strings.Compare(text(a.Values), text(b.Values))
+		})
+		t.Rows = append(t.Rows, found[:min(len(found), cmp.Or(q.Limit, len(found)))])
+	}
+	return t, nil
+}
+
+// one is a change by one.
+func one(m tally.Measure, values ...string) tally.Change { return several(1, m, values...) }
+
+func several(n int64, m tally.Measure, values ...string) tally.Change {
+	return tally.Change{Measure: m, Values: values, Add: n}
+}
+
+// gather gathers from a source.
+func gather(t testing.TB, s metrics.Source, o metrics.Options) []*dto.MetricFamily {
+	t.Helper()
+	families, err := collector(t, s, o).Gather(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return families
+}
+
+func collector(t testing.TB, s metrics.Source, o metrics.Options) *metrics.Collector {
+	t.Helper()
+	c, err := metrics.New(s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// written is the exposition of families.
+func written(t testing.TB, families []*dto.MetricFamily, f metrics.Format) string {
+	t.Helper()
+	var b strings.Builder
+	if err := metrics.Write(&b, families, f); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// family is the one of that name, without Prefix, or nil.
+func family(families []*dto.MetricFamily, name string) *dto.MetricFamily {
+	for _, f := range families {
+		if f.GetName() == metrics.Prefix+name {
+			return f
+		}
+	}
+	return nil
+}
+
+// example is a book with something of everything, and options that fit.
+func example() (*book, metrics.Options) {
+	b := &book{}
+	sample := func(v int64) tally.Sample { return tally.Sample{Value: v, Task: "T-1", Round: 2} }
+	b.record(
+		one(tally.Adoptions(), "1.2.0", "sha256:aa"),
+		one(tally.Policies(), "1.2.0", "sha256:aa", "ADR-0003"),
+	)
+	b.record(slices.Concat([]tally.Change{
+		one(tally.Rounds(), "executor", "1.2.0"),
+		one(tally.Verifications(), "green"),
+		several(3, tally.Findings(), "style", "nit", "executor"),
+		several(3, tally.Progress(), "new"),
+		one(tally.Stalled()),
+		one(tally.Questions()),
+		one(tally.Failures(), "plugin-timeout"),
+		one(tally.PluginFailures(), "sarif", "plugin-timeout"),
+		one(tally.Stops(), "budget"),
+		one(tally.BudgetStops(), "task-time"),
+		one(tally.Resumes(), "replan"),
+		one(tally.Forced(), "draft"),
+		one(tally.Tasks(), "stuck"),
+		one(tally.Standing(), "stuck", at(2), "T-1", "budget"),
+		one(tally.BudgetUse(), "task-time", "000875", "T-1"),
+		one(tally.Spawns(), "critic", "claude", "findings"),
+		one(tally.Fallbacks(), "critic", "quota"),
+		one(tally.Retries(), "critic", "overloaded"),
+		several(1200, tally.Tokens(), "critic", "in"),
+		several(1_500_000, tally.MicroDollars(), "critic"),
+		one(tally.Measure{Name: ledger.MeasureOverflow}, "category"),
+	},
+		tally.Waits().Observe(sample(5_000)),
+		tally.SpawnRuns().Observe(sample(61_000)),
+		tally.PluginRuns().Observe(sample(700), "np-critic"),
+		tally.Evaluations().Observe(sample(300)),
+		tally.TaskRounds().Observe(sample(3)),
+	)...)
+	return b, metrics.Options{
+		Known: metrics.Known{
+			Actions: []string{"executor", "commit"}, PolicyVersions: []string{"1.2.0"},
+			Routes:  map[string]string{"style": "executor"},
+			Agents:  []metrics.KnownAgent{{Name: "critic", Reviews: true, Adapters: []string{"claude"}}, {Name: "researcher", Adapters: []string{"codex"}}},
+			Plugins: []string{"np-critic"},
+		},
+		Build: metrics.Build{Version: "1.0.0", Go: "go1.26"},
+	}
+}

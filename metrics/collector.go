@@ -1,0 +1,164 @@
+package metrics
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+)
+
+// Collector folds the metrics from a source. It keeps nothing between two gatherings,
+// and is safe for concurrent use if its source is.
+type Collector struct {
+	source   Source
+	options  Options
+	families []Family
+	constant []*dto.LabelPair
+}
+
+// New returns a collector for a source. It looks at nothing yet.
+//
+// # Errors
+//
+// CodeLabel.
+func New(source Source, o Options) (*Collector, error) {
+	if err := CheckLabels(o.Labels); err != nil {
+		return nil, err
+	}
+	o.Known = o.Known.bounded()
+	c := &Collector{source: source, options: o, families: Families()}
+	for _, name := range slices.Sorted(maps.Keys(o.Labels)) {
+		c.constant = append(c.constant, pair(name, o.Labels[name]))
+	}
+	return c, nil
+}
+
+// Gather returns all metrics, as of one moment: those that have series, ordered by
+// name, with their series ordered by label values. A counter and a histogram have the
+// time of the ledger's first event as the time when they were created, which is when
+// they were 0; with no event there is none. They share parts, so nobody may change them.
+//
+// There are either all of them or an error.
+//
+// # Errors
+//
+// Those of the source; and ledger.CodeCorrupt where the sums are none that a ledger
+// comes to.
+func (c *Collector) Gather(ctx context.Context) ([]*dto.MetricFamily, error) {
+	var queries []ledger.TallyQuery
+	for _, f := range c.families {
+		queries = append(queries, f.queries()...)
+	}
+	all, err := c.source.Tallies(ctx, queries...)
+	if err != nil {
+		return nil, err
+	}
+	if len(all.Rows) != len(queries) {
+		return nil, corrupt("%d of %d lists of sums", len(all.Rows), len(queries))
+	}
+	for i, rows := range all.Rows {
+		if len(rows) > maxRows {
+			return nil, corrupt("%s has more than %d sums", queries[i].Measure, maxRows)
+		}
+	}
+	g := gathering{Collector: c, tallies: all}
+	if g.since, err = moment(all.Since); err != nil {
+		return nil, err
+	}
+	if g.until, err = moment(all.Until); err != nil {
+		return nil, err
+	}
+	if g.created = nil; !g.since.IsZero() {
+		g.created = timestamppb.New(g.since)
+	}
+	var shown []*dto.MetricFamily
+	rows := all.Rows
+	for _, f := range c.families {
+		n := len(f.queries())
+		metrics, err := g.read(f, rows[:n])
+		if err != nil {
+			return nil, err
+		}
+		if rows = rows[n:]; len(metrics) > 0 {
+			shown = append(shown, f.shown(metrics))
+		}
+	}
+	return shown, nil
+}
+
+// Bound gathers for one request: it is a Gatherer as the client library has them.
+type Bound func() ([]*dto.MetricFamily, error)
+
+// WithContext binds gathering to a context.
+func (c *Collector) WithContext(ctx context.Context) Bound {
+	return func() ([]*dto.MetricFamily, error) { return c.Gather(ctx) }
+}
+
+// Gather is that of the collector.
+func (b Bound) Gather() ([]*dto.MetricFamily, error) { return b() }
+
+// gathering is what a collector reads once.
+type gathering struct {
+	*Collector
+	tallies ledger.Tallies
+	// since and until are the times of the first and the last event, zero where
+	// there is none.
+	since, until time.Time
+	created      *timestamppb.Timestamp
+}
+
+// moment reads a time of the ledger, "" as the zero time.
+func moment(at string) (time.Time, error) {
+	if at == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(ledger.TimeFormat, at)
+	if err != nil {
+		return time.Time{}, corrupt("%q is no time", fault.Clip(at, maxShown))
+	}
+	return t, nil
+}
+
+// maxShown is how much of a wrong value an error shows, in bytes.
+const maxShown = 60
+
+// corrupt reports sums that no ledger comes to.
+func corrupt(format string, args ...any) error {
+	return fault.New(ledger.CodeCorrupt, "the ledger's sums are not sound: "+format, args...)
+}
+
+// shown is the family in the form of the client library.
+func (f Family) shown(metrics []*dto.Metric) *dto.MetricFamily {
+	shown := &dto.MetricFamily{Name: &f.Name, Help: &f.Help, Metric: metrics}
+	if f.Unit != "" {
+		shown.Unit = &f.Unit
+	}
+	switch f.Kind {
+	case Counter:
+		shown.Type = dto.MetricType_COUNTER.Enum()
+	case Histogram:
+		shown.Type = dto.MetricType_HISTOGRAM.Enum()
+	default:
+		shown.Type = dto.MetricType_GAUGE.Enum()
+	}
+	return shown
+}
+
+func pair(name, value string) *dto.LabelPair { return &dto.LabelPair{Name: &name, Value: &value} }
+
+// labelled adds labels to the constant ones, ordered by name.
+func (c *Collector) labelled(labels []Label, values []string) []*dto.LabelPair {
+	all := slices.Clone(c.constant)
+	for i, l := range labels {
+		all = append(all, pair(l.Name, values[i]))
+	}
+	slices.SortFunc(all, func(a, b *dto.LabelPair) int { return strings.Compare(a.GetName(), b.GetName()) })
+	return all
+}

@@ -1,0 +1,176 @@
+package metrics_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/metrics"
+)
+
+// The client library takes a bound collector.
+var _ prometheus.Gatherer = metrics.Bound(nil)
+
+func TestSameBytes(t *testing.T) {
+	b, o := example()
+	first := written(t, gather(t, b, o), metrics.OpenMetrics)
+	for range 5 {
+		if written(t, gather(t, b, o), metrics.OpenMetrics) != first {
+			t.Fatal("the same sums give other bytes")
+		}
+	}
+}
+
+// source is a function as a Source.
+type source func(queries []ledger.TallyQuery) (ledger.Tallies, error)
+
+func (s source) Tallies(_ context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error) {
+	return s(queries)
+}
+
+func TestErrorsOfTheSourceAreAll(t *testing.T) {
+	broken := errors.New("broken")
+	calls := 0
+	c := collector(t, source(func([]ledger.TallyQuery) (ledger.Tallies, error) {
+		calls++
+		return ledger.Tallies{}, broken
+	}), metrics.Options{})
+	families, err := c.WithContext(t.Context()).Gather()
+	if !errors.Is(err, broken) || families != nil || calls != 1 {
+		t.Errorf("after %d looks there are %d families and %v", calls, len(families), err)
+	}
+}
+
+// TestCorruptSums: whoever can write the ledger's file can write any sums into it. They
+// are an error with a code, and never a panic or half an exposition.
+func TestCorruptSums(t *testing.T) {
+	row := func(sum int64, values ...string) ledger.Tally {
+		return ledger.Tally{Values: values, Sum: sum, At: at(1)}
+	}
+	noted := func(note string, cell string) ledger.Tally {
+		r := row(1, cell)
+		r.Note = jsontext.Value(note)
+		return r
+	}
+	timed := func(when string, values ...string) ledger.Tally {
+		return ledger.Tally{Values: values, Sum: 1, At: when}
+	}
+	waits, rounds := tally.Waits().Cells().Name, tally.TaskRounds().Cells().Name
+	for name, c := range map[string]struct {
+		measure string
+		row     ledger.Tally
+	}{
+		"too few labels":            {tally.Rounds().Name, row(1, "executor")},
+		"no labels":                 {tally.Rounds().Name, row(1)},
+		"too many labels":           {tally.Questions().Name, row(1, "x")},
+		"below nothing":             {tally.Questions().Name, row(-1)},
+		"nothing":                   {tally.Questions().Name, row(0)},
+		"more than a sum can be":    {tally.Questions().Name, row(tally.MaxSum + 1)},
+		"a label that is not UTF-8": {tally.Stops().Name, row(1, "\xff")},
+		"a cell without number":     {waits, row(1, "x")},
+		"a cell written otherwise":  {waits, row(1, "+1")},
+		"a cell too high":           {waits, row(1, "99999")},
+		"a cell too low":            {waits, row(1, "-99999")},
+		"an exact cell of nothing":  {rounds, row(1, "0")},
+		"no cell":                   {waits, row(1)},
+		"fewer values than none":    {waits, row(-5, "1")},
+		"a sample of another cell":  {waits, noted(`{"value":1000000,"task":"T"}`, "0")},
+		"a sample that is none":     {waits, noted(`[]`, "0")},
+		"a sample of round -1":      {waits, noted(`{"value":1000,"task":"T","round":-1}`, "0")},
+		"a sum without values":      {tally.Waits().Sum().Name, row(7)},
+		"a sum below nothing":       {tally.Waits().Sum().Name, row(-7)},
+		"a time that is none":       {tally.Adoptions().Name, timed("yesterday", "1.2.0", "sha256:aa")},
+		"a task since no time":      {tally.Standing().Name, row(1, "stuck", "", "T", "budget")},
+		"a task since nonsense":     {tally.Standing().Name, row(1, "stuck", "x", "T", "budget")},
+		"a budget of no number":     {tally.BudgetUse().Name, row(1, "task-time", "-1", "T")},
+		"a budget of two labels":    {tally.BudgetUse().Name, row(1, "task-time", "000001")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c1 := collector(t, source(func(queries []ledger.TallyQuery) (ledger.Tallies, error) {
+				all := ledger.Tallies{Events: 1, Since: at(1), Until: at(1), Rows: make([][]ledger.Tally, len(queries))}
+				for i, q := range queries {
+					if q.Measure == c.measure && (len(q.Prefix) == 0 || q.Prefix[0] == c.row.Values[0]) {
+						all.Rows[i] = []ledger.Tally{c.row}
+					}
+				}
+				return all, nil
+			}), metrics.Options{})
+			families, err := c1.Gather(t.Context())
+			if fault.CodeOf(err) != ledger.CodeCorrupt || families != nil {
+				t.Errorf("there are %d families and %v", len(families), err)
+			}
+		})
+	}
+}
+
+func TestCorruptAnswers(t *testing.T) {
+	for name, change := range map[string]func(*ledger.Tallies){
+		"more rows than there can be": func(t *ledger.Tallies) {
+			t.Rows[0] = slices.Repeat([]ledger.Tally{{Values: []string{"task-time"}, Sum: 1, At: at(1)}}, 100_001)
+		},
+		"lists are missing": func(t *ledger.Tallies) { t.Rows = t.Rows[1:] },
+		"a first event at no time": func(t *ledger.Tallies) {
+			t.Since = "x"
+		},
+		"a last event at no time": func(t *ledger.Tallies) { t.Until = strings.Repeat("9", 1000) },
+		"another label than asked for": func(t *ledger.Tallies) {
+			for i := range t.Rows {
+				t.Rows[i] = nil
+			}
+			t.Rows[1] = []ledger.Tally{{Values: []string{"x", "1", "T"}, Sum: 1, At: at(1)}}
+		},
+	} {
+		c := collector(t, source(func(queries []ledger.TallyQuery) (ledger.Tallies, error) {
+			all := ledger.Tallies{Events: 1, Since: at(1), Until: at(1), Rows: make([][]ledger.Tally, len(queries))}
+			change(&all)
+			return all, nil
+		}), metrics.Options{})
+		if _, err := c.Gather(t.Context()); fault.CodeOf(err) != ledger.CodeCorrupt || len(err.Error()) > 300 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestConstantLabels(t *testing.T) {
+	for name, labels := range map[string]map[string]string{
+		"no name":                {"": "x"},
+		"a name with a dash":     {"a-b": "x"},
+		"a name with a line":     {"a\n": "x"},
+		"a digit first":          {"1a": "x"},
+		"not ASCII":              {"ä": "x"},
+		"Prometheus's own":       {"__name__": "x"},
+		"a metric's":             {"agent": "x"},
+		"of an info":             {"goversion": "x"},
+		"of a histogram":         {"le": "1"},
+		"set by the scrape":      {"instance": "x"},
+		"no value":               {"team": ""},
+		"a value too long":       {"team": strings.Repeat("x", 201)},
+		"a value not UTF-8":      {"team": "\xff"},
+		"a name too long":        {strings.Repeat("a", 65): "x"},
+		"one of several is none": {"a": "x", "b": "x", "le": "x"},
+	} {
+		_, err := metrics.New(&book{}, metrics.Options{Labels: labels})
+		if fault.CodeOf(err) != metrics.CodeLabel {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	many := make(map[string]string)
+	for _, c := range "abcdefghijklmnop" {
+		many[string(c)] = "x"
+	}
+	if err := metrics.CheckLabels(many); err != nil {
+		t.Errorf("16 labels: %v", err)
+	}
+	many["q"] = "x"
+	if err := metrics.CheckLabels(many); fault.CodeOf(err) != metrics.CodeLabel {
+		t.Errorf("17 labels: %v", err)
+	}
+}

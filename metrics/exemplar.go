@@ -1,0 +1,76 @@
+package metrics
+
+import (
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/tally"
+)
+
+// maxExemplar is how long the names and values of an exemplar's labels may be together,
+// in code points: OpenMetrics 1.0 allows no more.
+const maxExemplar = 128
+
+// exemplar is the newest value of a cell, with its task and round; nil where the ledger
+// kept none.
+func (f Family) exemplar(row ledger.Tally, cell string) (*dto.Exemplar, error) {
+	if row.Note == nil {
+		return nil, nil
+	}
+	var sample tally.Sample
+	if err := json.Unmarshal(row.Note, &sample); err != nil {
+		return nil, corrupt("%s has a sample that cannot be read: %w", f.Measure.Name, err)
+	}
+	if f.Scale.Cell(sample.Value) != cell || sample.Round < 0 {
+		return nil, corrupt("%s has a sample %d in the cell %s", f.Measure.Name, sample.Value, fault.Clip(cell, maxShown))
+	}
+	at, err := moment(row.At)
+	if err != nil {
+		return nil, err
+	}
+	labels := exemplarLabels(sample)
+	if labels == nil {
+		return nil, nil
+	}
+	value := float64(sample.Value) / float64(f.Per)
+	return &dto.Exemplar{Label: labels, Value: &value, Timestamp: timestamppb.New(at)}, nil
+}
+
+// exemplarLabels name a sample's task and round. Without the room for both it is the
+// task alone; and none is shown where that is too long, since half of an id names
+// nothing.
+func exemplarLabels(s tally.Sample) []*dto.LabelPair {
+	task := pair("task", s.Task)
+	if s.Task != "" && s.Round > 0 {
+		if round := pair("round", strconv.Itoa(s.Round)); points(round, task) <= maxExemplar {
+			return []*dto.LabelPair{round, task}
+		}
+	}
+	if s.Task == "" || points(task) > maxExemplar {
+		return nil
+	}
+	return []*dto.LabelPair{task}
+}
+
+// points counts the code points of labels.
+func points(labels ...*dto.LabelPair) int {
+	n := 0
+	for _, l := range labels {
+		n += utf8.RuneCountInString(l.GetName()) + utf8.RuneCountInString(l.GetValue())
+	}
+	return n
+}
+
+// newer is the newer of two exemplars, b of two that are as new.
+func newer(a, b *dto.Exemplar) *dto.Exemplar {
+	if a == nil || b != nil && !b.GetTimestamp().AsTime().Before(a.GetTimestamp().AsTime()) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,76 @@
+package metrics
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/host/tally"
+)
+
+// Families describes all metrics, ordered by name. The slice is the caller's.
+func Families() []Family {
+	all := slices.Concat(loopFamilies(), taskFamilies(), spawnFamilies(), guestFamilies(), policyFamilies())
+	all = append(all, ledgerFamilies(all)...)
+	for i := range all {
+		all[i].Name = Prefix + all[i].Name
+		if all[i].Per == 0 {
+			all[i].Per = 1
+		}
+	}
+	slices.SortFunc(all, func(a, b Family) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// FamilyNamed returns the family of a metric by its whole name, with Prefix.
+func FamilyNamed(name string) (Family, bool) {
+	all := Families()
+	i := slices.IndexFunc(all, func(f Family) bool { return f.Name == name })
+	if i < 0 {
+		return Family{}, false
+	}
+	return all[i], true
+}
+
+// counter is a metric that shows the sums of a measure as they are.
+func counter(name, help string, m tally.Measure, labels ...Label) Family {
+	return Family{Name: name, Help: help, Kind: Counter, Labels: labels, Measure: m, Reading: Sums, known: fixed(labels)}
+}
+
+// seconds is a histogram of times.
+func seconds(name, help string, d tally.Distribution, borders []float64, labels ...Label) Family {
+	return Family{
+		Name: name, Help: help, Kind: Histogram, Unit: "seconds", Labels: labels, Buckets: borders,
+		Measure: d.Measure, Scale: d.Scale, Per: d.Scale.PerUnit, Reading: Cells, known: fixed(labels),
+	}
+}
+
+// open is a label that takes any value.
+func open(name string) Label { return Label{Name: name} }
+
+// of is a label of which all values are known.
+func of(name string, values ...string) Label { return Label{Name: name, Values: values} }
+
+// fixed lists all combinations of values where all labels' values are known, and
+// nothing elsewhere.
+func fixed(labels []Label) func(Known, [][]string) [][]string {
+	lists := make([][]string, len(labels))
+	for i, l := range labels {
+		lists[i] = l.Values
+	}
+	return func(Known, [][]string) [][]string { return combined(lists...) }
+}
+
+// combined lists all combinations of a value of each list.
+func combined(lists ...[]string) [][]string {
+	all := [][]string{nil}
+	for _, list := range lists {
+		var longer [][]string
+		for _, head := range all {
+			for _, value := range list {
+				longer = append(longer, append(slices.Clip(head), value))
+			}
+		}
+		all = longer
+	}
+	return all
+}

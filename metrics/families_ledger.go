@@ -1,0 +1,47 @@
+package metrics
+
+import (
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/tally"
+)
+
+// ledgerFamilies are those of the record itself, and of the program. others are all
+// other families.
+func ledgerFamilies(others []Family) []Family {
+	overflow := counter("label_overflow_total", "Label values that were counted as other, since the label has as many values as it may, or the value is too long.",
+		overflow(), open("label"))
+	overflow.known = func(Known, [][]string) [][]string { return combined(capped(others)) }
+	return []Family{
+		{Name: "ledger_events_total", Kind: Counter, Reading: Events, Help: "Events in the ledger."},
+		{
+			Name: "ledger_last_event_timestamp_seconds", Kind: Gauge, Unit: "seconds", Reading: Newest,
+			Help: "Time of the newest event in the ledger.",
+		},
+		overflow,
+		{
+			Name: "build_info", Kind: Gauge, Labels: []Label{open("version"), open("goversion")}, Reading: Program,
+			Help: "The program that shows these metrics, always 1.",
+		},
+	}
+}
+
+// overflow is what the ledger counts itself.
+func overflow() tally.Measure {
+	return tally.Measure{Name: ledger.MeasureOverflow, Labels: []tally.Dimension{{Name: "dimension"}}}
+}
+
+// capped lists the dimensions that have a cap, in order.
+func capped(families []Family) []string {
+	var names []string
+	for _, f := range families {
+		for _, d := range f.Measure.Labels {
+			if d.Cap > 0 {
+				names = append(names, d.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,58 @@
+package metrics
+
+import (
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/host/tally"
+)
+
+// spawnFamilies are those of agents that Switchyard ran.
+func spawnFamilies() []Family {
+	agent, direction := open("agent"), of("direction", "cached", "in", "out")
+	spawns := counter("spawns_total", "Runs of agents that have ended, by what they came to.",
+		tally.Spawns(), agent, open("adapter"), of("outcome", "clean", "critic-error", "failed", "findings", "lost", "ok"))
+	spawns.known = func(k Known, _ [][]string) [][]string {
+		var all [][]string
+		for _, a := range k.Agents {
+			all = append(all, combined([]string{a.Name}, a.Adapters, a.outcomes())...)
+		}
+		return all
+	}
+	fallbacks := counter("spawn_fallbacks_total", "Runs after whose failure another adapter or the caller took over, by the kind of the failure.",
+		tally.Fallbacks(), agent, of("reason", classes()...))
+	fallbacks.known = byAgent(classes())
+	retries := counter("spawn_retries_total", "Runs that were tried again with the same adapter, by the kind of their failure.",
+		tally.Retries(), agent, of("reason", classes()...))
+	retries.known = byAgent(classes())
+	tokens := counter("spawn_tokens_total", "Tokens that agents used, as their command-line tools told it.",
+		tally.Tokens(), agent, direction)
+	tokens.known = byAgent(direction.Values)
+	cost := counter("spawn_cost_dollars_total", "What agents cost, as their command-line tools told it.",
+		tally.MicroDollars(), agent)
+	cost.Unit, cost.Per, cost.known = "dollars", 1_000_000, byAgent()
+	return []Family{
+		spawns, fallbacks, retries,
+		seconds("spawn_duration_seconds", "Time that runs of agents took.", tally.SpawnRuns(), powers(exponents(0, 12, 1)...)),
+		tokens, cost,
+	}
+}
+
+// byAgent lists the known agents with all combinations of values.
+func byAgent(values ...[]string) func(Known, [][]string) [][]string {
+	return func(k Known, _ [][]string) [][]string {
+		var names []string
+		for _, a := range k.Agents {
+			names = append(names, a.Name)
+		}
+		return combined(slices.Insert(slices.Clone(values), 0, names)...)
+	}
+}
+
+// classes are the kinds of a spawn's failure, in order: those of spawner/verdict, and
+// none.
+func classes() []string {
+	return []string{
+		"auth", "config", "crashed", "input", "limit", "lost", "malformed", "none", "not-found",
+		"overloaded", "quota", "rate-limit", "refused", "timeout",
+	}
+}

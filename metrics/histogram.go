@@ -1,0 +1,178 @@
+package metrics
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/tally"
+)
+
+// maxCell bounds the number of a cell: every whole number of 64 bits lies within, in
+// any unit that a scale has.
+const maxCell = 128 << tally.Schema
+
+// zeroThreshold is the width of a native histogram's zero bucket, in which only
+// nothing at all is counted: that of the client library.
+const zeroThreshold = 0x1p-128
+
+// contents are the cells of one series.
+type contents struct {
+	zero  cell
+	cells map[int]cell // by number
+	sum   int64
+}
+
+// cell is how many values it has, and the newest of them.
+type cell struct {
+	count    uint64
+	exemplar *dto.Exemplar
+}
+
+// histograms makes a histogram for all labels that the rows of cells have, and those
+// that are known. Each is both a classic one and a native one.
+func (g gathering) histograms(f Family, cells, sums []ledger.Tally) ([]*dto.Metric, error) {
+	d := f.distribution()
+	all := newSeries[contents]()
+	for _, row := range cells {
+		values, err := f.values(row, d.Cells())
+		if err != nil {
+			return nil, err
+		}
+		c := all.get(values)
+		if c == nil {
+			c = all.set(values, contents{cells: make(map[int]cell)})
+		}
+		if err := c.add(f, row); err != nil {
+			return nil, err
+		}
+	}
+	for _, row := range sums {
+		values, err := f.values(row, d.Sum())
+		if err != nil {
+			return nil, err
+		}
+		c := all.get(values)
+		if c == nil {
+			return nil, corrupt("%s has a sum without values", d.Name)
+		}
+		c.sum = row.Sum
+	}
+	var metrics []*dto.Metric
+	for _, values := range all.complete(f, g.options.Known) {
+		c := all.get(values)
+		if c == nil {
+			c = &contents{}
+		}
+		h := f.histogram(*c)
+		h.CreatedTimestamp = g.created
+		metrics = append(metrics, &dto.Metric{Label: g.labelled(f.Labels, values), Histogram: h})
+	}
+	return metrics, nil
+}
+
+// add takes a row of cells in.
+func (c *contents) add(f Family, row ledger.Tally) error {
+	text := row.Values[len(row.Values)-1]
+	n, zero, ok := tally.ParseCell(text)
+	if !ok || !zero && (strconv.Itoa(n) != text || max(n, -n) > maxCell || f.Scale.Exact && n < 1) {
+		return corrupt("%s has a cell %q", f.Measure.Name, fault.Clip(text, maxShown))
+	}
+	exemplar, err := f.exemplar(row, text)
+	if in := (cell{uint64(row.Sum), exemplar}); zero {
+		c.zero = in
+	} else {
+		c.cells[n] = in
+	}
+	return err
+}
+
+// upper is the upper border of a cell.
+func (f Family) upper(cell int) float64 {
+	if f.Scale.Exact {
+		return float64(cell)
+	}
+	return tally.Upper(cell)
+}
+
+// histogram shows cells as both kinds of histogram.
+func (f Family) histogram(c contents) *dto.Histogram {
+	count, sum := c.zero.count, float64(c.sum)/float64(f.Per)
+	h := &dto.Histogram{SampleCount: &count, SampleSum: &sum}
+	cells, newest := slices.Sorted(maps.Keys(c.cells)), c.zero.exemplar
+	for _, border := range append(slices.Clip(f.Buckets), math.Inf(1)) {
+		for len(cells) > 0 && f.upper(cells[0]) <= border {
+			in := c.cells[cells[0]]
+			count += in.count
+			newest = newer(newest, in.exemplar)
+			cells = cells[1:]
+		}
+		if math.IsInf(border, 1) && newest == nil {
+			break // The exposition adds the last bucket where it has no exemplar.
+		}
+		cumulative := count
+		h.Bucket = append(h.Bucket, &dto.Bucket{UpperBound: &border, CumulativeCount: &cumulative, Exemplar: newest})
+		if newest != nil {
+			h.Exemplars = append(h.Exemplars, newest)
+		}
+		newest = nil
+	}
+	f.native(h, c)
+	return h
+}
+
+// native adds the buckets of a native histogram.
+func (f Family) native(h *dto.Histogram, c contents) {
+	schema, threshold := int32(tally.Schema), float64(zeroThreshold)
+	h.Schema, h.ZeroThreshold, h.ZeroCount = &schema, &threshold, &c.zero.count
+	buckets := make(map[int]uint64, len(c.cells))
+	for n, in := range c.cells {
+		if f.Scale.Exact {
+			n = nativeCell(n)
+		}
+		buckets[n] += in.count
+	}
+	h.PositiveSpan, h.PositiveDelta = spans(buckets)
+}
+
+// nativeCell is the number of a native bucket that holds a whole number.
+func nativeCell(n int) int {
+	cell, _, _ := tally.ParseCell(tally.Scale{PerUnit: 1}.Cell(int64(n)))
+	return cell
+}
+
+// maxGap is how many empty buckets are written out before a new span is cheaper.
+const maxGap = 2
+
+// spans writes buckets as runs of neighbours: where each begins, counted from the end
+// of the one before, and what each bucket has more than the one before it.
+func spans(buckets map[int]uint64) ([]*dto.BucketSpan, []int64) {
+	var all []*dto.BucketSpan
+	var deltas []int64
+	var before int64
+	next := 0 // The bucket after the last one.
+	add := func(count int64) {
+		*all[len(all)-1].Length++
+		deltas = append(deltas, count-before)
+		before = count
+	}
+	for _, n := range slices.Sorted(maps.Keys(buckets)) {
+		gap := n - next
+		if len(all) == 0 || gap > maxGap {
+			offset := int32(gap)
+			all = append(all, &dto.BucketSpan{Offset: &offset, Length: new(uint32)})
+			gap = 0
+		}
+		for range gap {
+			add(0)
+		}
+		add(int64(buckets[n]))
+		next = n + 1
+	}
+	return all, deltas
+}

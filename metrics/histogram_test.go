@@ -1,0 +1,109 @@
+package metrics_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	"pgregory.net/rapid"
+
+	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/metrics"
+)
+
+// TestHistogramsAreThoseOfTheClientLibrary observes the same values with the client
+// library's own histogram: both kinds of buckets come out alike, to the last bit.
+func TestHistogramsAreThoseOfTheClientLibrary(t *testing.T) {
+	distributions := map[string]tally.Distribution{
+		"question_wait_seconds": tally.Waits(), "spawn_duration_seconds": tally.SpawnRuns(),
+		"plugin_duration_seconds": tally.PluginRuns(), "policy_evaluation_seconds": tally.Evaluations(),
+		"task_rounds": tally.TaskRounds(),
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.SampledFrom([]string{
+			"question_wait_seconds", "spawn_duration_seconds", "plugin_duration_seconds", "policy_evaluation_seconds", "task_rounds",
+		}).Draw(t, "name")
+		d := distributions[name]
+		f, _ := metrics.FamilyNamed(metrics.Prefix + name)
+		theirs := prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: f.Name, Buckets: f.Buckets,
+			NativeHistogramBucketFactor: 1.1, // The finest resolution that is not finer than it: 2^(1/8).
+		})
+		most := int64(1) << rapid.IntRange(1, 40).Draw(t, "bits")
+		if d.Scale.Exact {
+			most = 150 // An exact scale tells no more than a thousand apart.
+		}
+		b := &book{}
+		for _, v := range rapid.SliceOf(rapid.Int64Range(0, most)).Draw(t, "values") {
+			labels := make([]string, len(d.Labels))
+			b.record(d.Observe(tally.Sample{Value: v}, labels...)...)
+			theirs.Observe(float64(v) / float64(f.Per))
+		}
+		var want dto.Metric
+		if err := theirs.Write(&want); err != nil {
+			t.Fatal(err)
+		}
+		families, err := must(metrics.New(b, metrics.Options{Known: metrics.Known{Plugins: []string{""}}})).Gather(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameHistogram(t, family(families, name).Metric[0].Histogram, want.Histogram)
+	})
+}
+
+func must(c *metrics.Collector, err error) *metrics.Collector {
+	if err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// sameHistogram compares what was observed, and not when.
+func sameHistogram(t *rapid.T, got, want *dto.Histogram) {
+	if got.GetSampleCount() != want.GetSampleCount() || got.GetSchema() != want.GetSchema() ||
+		got.GetZeroThreshold() != want.GetZeroThreshold() || got.GetZeroCount() != want.GetZeroCount() {
+		t.Fatalf("got %v, want %v", got, want)
+	}
+	// They add fractions up, and we whole numbers.
+	if sum := want.GetSampleSum(); math.Abs(got.GetSampleSum()-sum) > sum*1e-9 {
+		t.Fatalf("sum %v, want %v", got.GetSampleSum(), sum)
+	}
+	if len(got.Bucket) != len(want.Bucket) {
+		t.Fatalf("%d buckets, want %d", len(got.Bucket), len(want.Bucket))
+	}
+	for i, b := range want.Bucket {
+		if got.Bucket[i].GetUpperBound() != b.GetUpperBound() || got.Bucket[i].GetCumulativeCount() != b.GetCumulativeCount() {
+			t.Fatalf("bucket %d is %v, want %v", i, got.Bucket[i], b)
+		}
+	}
+	if a, b := native(got), native(want); len(a) != len(b) {
+		t.Fatalf("native buckets %v, want %v", a, b)
+	} else {
+		for n, count := range b {
+			if a[n] != count {
+				t.Fatalf("native buckets %v, want %v", a, b)
+			}
+		}
+	}
+}
+
+// native writes out the native buckets of a histogram that are not empty, by number,
+// as the server reads them.
+func native(h *dto.Histogram) map[int32]int64 {
+	buckets := make(map[int32]int64)
+	var at int32
+	var count int64
+	deltas := h.PositiveDelta
+	for _, s := range h.PositiveSpan {
+		at += s.GetOffset()
+		for range s.GetLength() {
+			if count += deltas[0]; count != 0 {
+				buckets[at] = count
+			}
+			deltas = deltas[1:]
+			at++
+		}
+	}
+	return buckets
+}

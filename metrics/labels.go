@@ -1,0 +1,69 @@
+package metrics
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+)
+
+// The bounds of constant labels: how many there are, and how long a value may be, in
+// bytes.
+const (
+	maxLabels     = 16
+	maxLabelValue = 200
+)
+
+// CheckLabels checks constant labels: at most 16, by names that Prometheus takes, that
+// no metric has and that Prometheus and its exporters do not set themselves; with values
+// of 1 to 200 bytes of UTF-8.
+//
+// # Errors
+//
+// CodeLabel.
+func CheckLabels(labels map[string]string) error {
+	if len(labels) > maxLabels {
+		return fault.New(CodeLabel, "there are %d constant labels, and at most %d are allowed", len(labels), maxLabels)
+	}
+	taken := reserved()
+	for _, f := range Families() {
+		for _, l := range f.Labels {
+			taken[l.Name] = "a metric has a label of that name"
+		}
+	}
+	legal := regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]{0,63}$`)
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		switch value := labels[name]; {
+		case !legal.MatchString(name):
+			return badLabel(name, "a name has 1 to 64 letters of ASCII, digits and _, and begins with no digit")
+		case strings.HasPrefix(name, "__"):
+			return badLabel(name, "Prometheus has names that begin with __ for itself")
+		case taken[name] != "":
+			return badLabel(name, taken[name])
+		case value == "":
+			return badLabel(name, "it has no value, which would be no label")
+		case len(value) > maxLabelValue:
+			return badLabel(name, "its value is too long")
+		case !utf8.ValidString(value):
+			return badLabel(name, "its value is not UTF-8")
+		}
+	}
+	return nil
+}
+
+// reserved has the labels that are set by others, with the reason.
+func reserved() map[string]string {
+	const byPrometheus = "Prometheus sets it itself"
+	return map[string]string{
+		"job": byPrometheus, "instance": byPrometheus,
+		"le": "histograms have it", "quantile": "summaries have it",
+	}
+}
+
+func badLabel(name, why string) error {
+	name = fault.Clip(name, 100)
+	return fault.New(CodeLabel, "the constant label %q cannot be used: %s", name, why).With("label", name)
+}

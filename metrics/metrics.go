@@ -1,0 +1,34 @@
+// Package metrics shows the sums that the ledger keeps as metrics of Prometheus.
+//
+// Families describes all metrics, once: the collector, the exposition, the recording
+// rules, the dashboard and the table in docs/metrics.md are made from it. A Collector
+// reads the sums from a Source, as of one moment, and folds each metric from them. It
+// keeps nothing itself, so that a metric is right whichever process shows it, and as
+// often as it is asked for (ADR-0019).
+package metrics
+
+import (
+	"context"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+)
+
+// Prefix begins the name of every metric.
+const Prefix = "switchyard_"
+
+// Source has the sums: a ledger, or an engine for its project.
+type Source interface {
+	// Tallies returns the sums that the queries ask for, a list each, all as of one
+	// moment.
+	Tallies(ctx context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error)
+}
+
+// The codes of this package's errors. Sums that cannot be, since somebody changed
+// them, are ledger.CodeCorrupt.
+const (
+	// CodeLabel: a constant label cannot be used: its name or its value is not
+	// allowed, or a metric or Prometheus itself has a label of that name. Detail:
+	// label.
+	CodeLabel fault.Code = "metrics-label-invalid"
+)

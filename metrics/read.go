@@ -1,0 +1,210 @@
+package metrics
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/tally"
+)
+
+// maxRows is how many rows a measure may have. The caps of the dimensions allow far
+// fewer, and who writes more into a ledger must not fill our memory.
+const maxRows = 100_000
+
+// queries ask for the rows that read expects of a family.
+func (f Family) queries() []ledger.TallyQuery {
+	switch f.Reading {
+	case Sums, Ones, Times:
+		return []ledger.TallyQuery{{Measure: f.Measure.Name, Limit: maxRows + 1}}
+	case Cells:
+		d := f.distribution()
+		return []ledger.TallyQuery{{Measure: d.Cells().Name, Limit: maxRows + 1}, {Measure: d.Sum().Name, Limit: maxRows + 1}}
+	case Oldest, Greatest:
+		// The second value comes next in the order of rows, so that one is enough.
+		queries := make([]ledger.TallyQuery, len(f.Labels[0].Values))
+		for i, value := range f.Labels[0].Values {
+			queries[i] = ledger.TallyQuery{Measure: f.Measure.Name, Prefix: []string{value}, Limit: 1, Descending: f.Reading == Greatest}
+		}
+		return queries
+	default:
+		return nil
+	}
+}
+
+// distribution is what a histogram is read from.
+func (f Family) distribution() tally.Distribution {
+	return tally.Distribution{Measure: f.Measure, Scale: f.Scale}
+}
+
+// read makes a family's series, ordered by label values, of the rows that its queries
+// found.
+func (g gathering) read(f Family, rows [][]ledger.Tally) ([]*dto.Metric, error) {
+	switch f.Reading {
+	case Cells:
+		return g.histograms(f, rows[0], rows[1])
+	case Events:
+		return []*dto.Metric{g.single(f, float64(g.tallies.Events))}, nil
+	case Newest:
+		return g.at(f, g.until), nil
+	case Program:
+		return []*dto.Metric{g.single(f, 1, g.options.Build.Version, g.options.Build.Go)}, nil
+	case Oldest, Greatest:
+		return g.firsts(f, rows)
+	default:
+		return g.sums(f, rows[0])
+	}
+}
+
+// sums makes a series of every row, and those that are known.
+func (g gathering) sums(f Family, rows []ledger.Tally) ([]*dto.Metric, error) {
+	numbers := newSeries[float64]()
+	for _, row := range rows {
+		values, err := f.values(row, f.Measure)
+		if err != nil {
+			return nil, err
+		}
+		n := float64(1)
+		switch f.Reading {
+		case Sums:
+			n = float64(row.Sum) / float64(f.Per)
+			if already := numbers.get(values); already != nil {
+				n += *already // Two values that are cut to the same.
+			}
+		case Times:
+			at, err := moment(row.At)
+			if err != nil {
+				return nil, err
+			}
+			n = unix(at)
+		}
+		numbers.set(values, n)
+	}
+	var all []*dto.Metric
+	for _, values := range numbers.complete(f, g.options.Known) {
+		n := float64(0)
+		if known := numbers.get(values); known != nil {
+			n = *known
+		}
+		all = append(all, g.single(f, n, values...))
+	}
+	return all, nil
+}
+
+// firsts makes a series of the first row of each of a label's values.
+func (g gathering) firsts(f Family, rows [][]ledger.Tally) ([]*dto.Metric, error) {
+	var all []*dto.Metric
+	for i, found := range rows {
+		if len(found) == 0 {
+			continue
+		}
+		values, err := f.values(found[0], f.Measure)
+		if err != nil {
+			return nil, err
+		}
+		if values[0] != f.Labels[0].Values[i] {
+			return nil, corrupt("%s has %q for %q", f.Measure.Name, fault.Clip(values[0], maxShown), f.Labels[0].Values[i])
+		}
+		n, err := f.number(found[0].Values[1])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, g.single(f, n, values...))
+	}
+	return all, nil
+}
+
+// number reads a value that is itself what the metric shows.
+func (f Family) number(text string) (float64, error) {
+	if f.Reading == Oldest {
+		at, err := moment(text)
+		if err == nil && at.IsZero() {
+			err = corrupt("%s has no time", f.Measure.Name)
+		}
+		return unix(at), err
+	}
+	n, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		return 0, corrupt("%s has %q for a number", f.Measure.Name, fault.Clip(text, maxShown))
+	}
+	return float64(n) / float64(f.Per), nil
+}
+
+// values are the label values of a row of a measure, as the metric shows them.
+func (f Family) values(row ledger.Tally, m tally.Measure) ([]string, error) {
+	if len(row.Values) != len(m.Labels) {
+		return nil, corrupt("%s has %d labels and not %d", m.Name, len(row.Values), len(m.Labels))
+	}
+	if row.Sum < 1 || row.Sum > tally.MaxSum {
+		return nil, corrupt("%s comes to %d", m.Name, row.Sum)
+	}
+	values := make([]string, len(f.Labels))
+	for i, l := range f.Labels {
+		if !utf8.ValidString(row.Values[i]) {
+			return nil, corrupt("%s has a label that is not UTF-8", m.Name)
+		}
+		values[i] = strings.TrimPrefix(row.Values[i], l.Trim)
+	}
+	return values, nil
+}
+
+// single is a counter or a gauge.
+func (g gathering) single(f Family, n float64, values ...string) *dto.Metric {
+	m := &dto.Metric{Label: g.labelled(f.Labels, values)}
+	if f.Kind == Counter {
+		m.Counter = &dto.Counter{Value: &n, CreatedTimestamp: g.created}
+	} else {
+		m.Gauge = &dto.Gauge{Value: &n}
+	}
+	return m
+}
+
+// at is a gauge of a time, or nothing for no time.
+func (g gathering) at(f Family, t time.Time) []*dto.Metric {
+	if t.IsZero() {
+		return nil
+	}
+	return []*dto.Metric{g.single(f, unix(t))}
+}
+
+// unix is a time in seconds, to the millisecond: a float64 does not hold more in a way
+// that reads well.
+func unix(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
+
+// series holds one thing for each combination of label values.
+type series[T any] struct {
+	of     map[string]*T
+	values [][]string
+}
+
+func newSeries[T any]() *series[T] { return &series[T]{of: make(map[string]*T)} }
+
+// key tells combinations apart: no value of UTF-8 has that byte.
+func (s *series[T]) key(values []string) string { return strings.Join(values, "\xff") }
+
+func (s *series[T]) get(values []string) *T { return s.of[s.key(values)] }
+
+func (s *series[T]) set(values []string, thing T) *T {
+	if s.get(values) == nil {
+		s.values = append(s.values, values)
+	}
+	s.of[s.key(values)] = &thing
+	return &thing
+}
+
+// complete lists the combinations that there are and those that are known, in order,
+// each once.
+func (s *series[T]) complete(f Family, k Known) [][]string {
+	all := slices.Clone(s.values)
+	if f.known != nil {
+		all = append(all, f.known(k, s.values)...)
+	}
+	slices.SortFunc(all, slices.Compare)
+	return slices.CompactFunc(all, slices.Equal)
+}

@@ -1,0 +1,118 @@
+package serve
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+)
+
+// newHandler answers for the three pages that there are. What is no GET or HEAD is
+// turned away by the patterns.
+func newHandler(o Options) http.Handler {
+	w := &watch{warn: o.Warn}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", landing)
+	mux.Handle("GET /healthz", &health{ready: o.Ready, timeout: o.Timeout, watch: w})
+	mux.Handle("GET /metrics", &scrapes{gather: o.Gather, timeout: o.Timeout, places: make(chan struct{}, o.Scrapes), watch: w})
+	return mux
+}
+
+// scrapes answers them.
+type scrapes struct {
+	gather  func(context.Context) ([]*dto.MetricFamily, error)
+	timeout time.Duration
+	places  chan struct{} // one element a scrape that runs
+	watch   *watch
+}
+
+func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	select {
+	case s.places <- struct{}{}:
+		defer func() { <-s.places }()
+	default:
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "as many scrapes run as may", http.StatusServiceUnavailable)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.within(r.Header))
+	defer cancel()
+	families, err := s.gather(ctx)
+	if r.Context().Err() != nil {
+		return // Nobody waits for the answer, and that is nobody's failure.
+	}
+	s.watch.see(err)
+	if err != nil {
+		unavailable(w, err)
+		return
+	}
+	gathered := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return families, nil })
+	promhttp.HandlerFor(gathered, promhttp.HandlerOpts{
+		EnableOpenMetrics:                   true,
+		EnableOpenMetricsTextCreatedSamples: true,
+	}).ServeHTTP(w, r)
+}
+
+// within is how long a scrape may take: what Prometheus says that it waits, less a
+// tenth for the way, if that is sooner than our own limit.
+func (s *scrapes) within(h http.Header) time.Duration {
+	seconds, err := strconv.ParseFloat(h.Get("X-Prometheus-Scrape-Timeout-Seconds"), 64)
+	if err != nil || !(seconds > 0 && seconds < s.timeout.Seconds()) {
+		return s.timeout
+	}
+	return time.Duration(seconds * 0.9 * float64(time.Second))
+}
+
+// health answers whether scrapes would be answered.
+type health struct {
+	ready   func(context.Context) error
+	timeout time.Duration
+	watch   *watch
+}
+
+func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), h.timeout)
+	defer cancel()
+	err := h.ready(ctx)
+	if r.Context().Err() != nil {
+		return
+	}
+	h.watch.see(err)
+	if err != nil {
+		unavailable(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, "ok\n")
+}
+
+// unavailable says that there are no metrics right now. The code is enough for
+// whoever asks; the message names files, and is for the operator.
+func unavailable(w http.ResponseWriter, err error) {
+	code := fault.CodeOf(err)
+	if code == "" {
+		code = "internal"
+	}
+	http.Error(w, "no metrics right now ["+string(code)+"]", http.StatusServiceUnavailable)
+}
+
+func landing(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'")
+	_, _ = io.WriteString(w, `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>Switchyard metrics</title>
+<h1>Switchyard metrics</h1>
+<p><a href="metrics">metrics</a> for Prometheus
+<p><a href="healthz">healthz</a>: can they be read right now?
+</html>
+`)
+}
