@@ -10,7 +10,7 @@ SAMPLES := plugins/sdk/examples
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test e2e race bench fuzz opa policies check format vet lint tidy guests guests-check cross clean
+.PHONY: help build demo test e2e race bench fuzz opa policies check format vet lint tidy mixin mixin-check guests guests-check cross clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,8 +24,8 @@ demo: build ## run the main job on real reports, in a throw-away project
 test: ## run the tests
 	$(GO) test ./...
 
-e2e: ## run whole rounds with real agent CLIs from npm, against a mock of their model's API
-	SWITCHYARD_E2E=1 $(GO) test -count=1 -timeout 20m ./e2e
+e2e: ## run whole rounds with real agent CLIs from npm, and watch metrics with a real Prometheus
+	SWITCHYARD_E2E=1 $(GO) test -count=1 -p 1 -timeout 20m ./e2e/...
 
 race: ## run the tests under the race detector
 	CGO_ENABLED=1 $(GO) test -race -short ./...
@@ -76,7 +76,7 @@ policies: build ## hold every version of the policy against its record, and prov
 	$(BIN) policy lint --ledger policies/testdata/recorded.jsonl
 	$(BIN) policy verify --all
 
-check: format vet lint tidy policies opa test race guests-check cross ## all that has to pass before a commit lands
+check: format vet lint tidy mixin-check policies opa test race guests-check cross ## all that has to pass before a commit lands
 
 format:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
@@ -91,6 +91,12 @@ lint: ## staticcheck, and the rule of who may import whom
 tidy:
 	$(GO) mod tidy -diff
 	$(GO) mod verify
+
+mixin: ## generate the rules, alerts and dashboard
+	$(GO) run ./metrics/mixin/generate
+
+mixin-check: ## hold the rules, alerts and dashboard against what they are generated from
+	$(GO) run ./metrics/mixin/generate --check
 
 guests: ## rebuild the WebAssembly guests and samples from their sources (needs Node.js)
 	cd $(GUESTS) && npm ci && npm run build
