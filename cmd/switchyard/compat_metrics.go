@@ -43,14 +43,18 @@ func newLoopMetricsCmd(a *app) *cobra.Command {
 		if err != nil {
 			return nil, err
 		}
-		m := loopMetrics{
-			Tasks: s.Tasks, Rounds: s.Rounds, Average: s.Average, Stuck: s.Stuck, Committed: s.Committed,
-			Routes: s.Routes, Categories: s.Categories, Histogram: s.Histogram, Overrides: s.Overrides,
-		}
-		for _, u := range s.Unreadable {
-			m.Corrupt = append(m.Corrupt, loopUnreadable{Path: u.TaskID, Reason: u.Err.Code, Message: u.Err.Message})
-		}
-		return m, nil
+		return loopMetricsOf(s), nil
 	})
 	return cmd
+}
+
+func loopMetricsOf(s host.Summary) loopMetrics {
+	m := loopMetrics{
+		Tasks: s.Tasks, Rounds: s.Rounds, Average: s.Average, Stuck: s.Stuck, Committed: s.Committed,
+		Routes: s.Routes, Categories: s.Categories, Histogram: s.Histogram, Overrides: s.Overrides,
+	}
+	for _, u := range s.Unreadable {
+		m.Corrupt = append(m.Corrupt, loopUnreadable{Path: u.TaskID, Reason: u.Err.Code, Message: u.Err.Message})
+	}
+	return m
 }

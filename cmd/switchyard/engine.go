@@ -10,7 +10,8 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
-// with runs a command's work on an engine for the project that the flags name.
+// with runs a command's work on an engine for the project that the flags name, and
+// publishes what it recorded, also where it failed in the end.
 func (a *app) with(ctx context.Context, work func(*host.Engine) error) error {
 	p, err := a.project()
 	if err != nil {
@@ -18,6 +19,7 @@ func (a *app) with(ctx context.Context, work func(*host.Engine) error) error {
 	}
 	e := a.engine(p)
 	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
+	defer a.publish(ctx, e, p)
 	return work(e)
 }
 

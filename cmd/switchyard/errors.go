@@ -43,7 +43,7 @@ func hintFor(code fault.Code) string {
 
 // errorGroups lists every code that a user can meet.
 func errorGroups() []errorGroup {
-	return slices.Concat(inputErrors(), guestErrors(), roomErrors(), policyErrors(), loopErrors(), spawnErrors(), compatErrors())
+	return slices.Concat(inputErrors(), guestErrors(), roomErrors(), policyErrors(), loopErrors(), spawnErrors(), metricsErrors(), compatErrors())
 }
 
 // inputErrors are those of what the user gives.

@@ -109,7 +109,7 @@ func TestEveryCodeIsDocumented(t *testing.T) {
 			}
 		})
 	}
-	for _, dir := range []string{"cmd", "host", "plugins", "policies", "spawner"} {
+	for _, dir := range []string{"cmd", "host", "metrics", "plugins", "policies", "spawner"} {
 		collect(dir, ".go", declared)
 	}
 	collect("plugins/builtin", ".ts", spoken)
@@ -151,7 +151,7 @@ func TestEveryCodeIsProvoked(t *testing.T) {
 			expectations.WriteString(text)
 		}
 	})
-	for _, dir := range []string{"host", "plugins", "policies", "spawner", "testdata/normalizers"} {
+	for _, dir := range []string{"host", "metrics", "plugins", "policies", "spawner", "testdata/normalizers"} {
 		walk(t, dir, func(path, text string) {
 			if strings.HasSuffix(path, "_test.go") {
 				// A package's own tests name its constants without it.
@@ -180,7 +180,7 @@ func TestEveryCodeIsProvoked(t *testing.T) {
 func constantsByCode(t *testing.T) map[fault.Code][]string {
 	constant := regexp.MustCompile(`(Code[A-Za-z0-9]+)\s+fault\.Code = "([a-z0-9-]+)"`)
 	names := map[fault.Code][]string{}
-	for _, dir := range []string{"host", "plugins", "policies", "spawner"} {
+	for _, dir := range []string{"host", "metrics", "plugins", "policies", "spawner"} {
 		walk(t, dir, func(path, text string) {
 			if !strings.HasSuffix(path, ".go") {
 				return

@@ -51,6 +51,8 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
 		newPolicyCmd(a),
 		newPluginCmd(a),
 		newLedgerCmd(a),
+		newMetricsCmd(a),
+		newStatsCmd(a),
 		newVersionCmd(a),
 	)
 	root.InitDefaultCompletionCmd()

@@ -27,10 +27,11 @@ const raceAtExit = "GORACE=atexit_sleep_ms=0"
 // scriptCommands are the commands of our own that scripts may use.
 func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){
-		"exits":  exits,
-		"json":   jsonAt,
-		"refuse": refuse,
-		"sqlite": sqlite,
+		"exits":   exits,
+		"gateway": gatewayCommand,
+		"json":    jsonAt,
+		"refuse":  refuse,
+		"sqlite":  sqlite,
 	}
 	maps.Copy(commands, agentCommands())
 	return commands

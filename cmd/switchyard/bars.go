@@ -1,0 +1,86 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"unicode/utf8"
+)
+
+// barStyle draws bars: whole cells, and the parts of one, the smallest first.
+type barStyle struct {
+	whole string
+	parts []string
+}
+
+func blockBars() barStyle {
+	return barStyle{"█", []string{"▏", "▎", "▍", "▌", "▋", "▊", "▉"}}
+}
+
+func hashBars() barStyle { return barStyle{"#", nil} }
+
+// showsBlocks reports whether the locale is one of UTF-8. The variables are those of
+// POSIX, in their order; a console of Windows has none and knows UTF-8.
+func showsBlocks() bool {
+	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
+	if locale == "" {
+		return runtime.GOOS == "windows"
+	}
+	_, charset, _ := strings.Cut(strings.ToLower(locale), ".")
+	charset, _, _ = strings.Cut(charset, "@")
+	return charset == "utf-8" || charset == "utf8"
+}
+
+// draw makes a bar for a part, in [0, 1], of that many cells. What is more than
+// nothing is seen.
+func (s barStyle) draw(part float64, cells int) string {
+	if !(part > 0) || cells < 1 {
+		return ""
+	}
+	steps := len(s.parts) + 1
+	n := max(1, int(math.Round(min(part, 1)*float64(cells*steps))))
+	bar := strings.Repeat(s.whole, n/steps)
+	if rest := n % steps; rest > 0 {
+		bar += s.parts[rest-1]
+	}
+	return bar
+}
+
+// bar is a row of a chart.
+type bar struct {
+	name  string
+	count int64
+	// words stand behind the count.
+	words string
+}
+
+const (
+	// textWidth is how wide text is laid out where no terminal says it.
+	textWidth = 80
+	// maxBarName and maxBar are the widest column of names and the longest bar.
+	maxBarName = 28
+	maxBar     = 40
+)
+
+// bars shows a chart: names, counts, words, and bars that fill what is left.
+func (p *page) bars(style barStyle, rows []bar) {
+	var names, counts, words int
+	var most int64
+	for i := range rows {
+		r := &rows[i]
+		r.name = short(clean(r.name), maxBarName)
+		names, most = max(names, utf8.RuneCountInString(r.name)), max(most, r.count)
+		counts, words = max(counts, len(fmt.Sprint(r.count))), max(words, utf8.RuneCountInString(r.words))
+	}
+	width := cmp.Or(p.width, textWidth) - 1 // Some terminals wrap a line that is full.
+	cells := max(4, min(maxBar, width-names-counts-words-8))
+	for _, r := range rows {
+		fill := strings.Repeat(" ", names-utf8.RuneCountInString(r.name))
+		drawn := style.draw(float64(r.count)/float64(max(most, 1)), cells)
+		line := fmt.Sprintf("  %s%s  %*d  %*s  %s", r.name, fill, counts, r.count, words, r.words, p.colored(cyan, drawn))
+		p.line("%s", painted(strings.TrimRight(line, " ")))
+	}
+}

@@ -1,0 +1,21 @@
+package main
+
+// metricsErrors are those of the ways that metrics leave.
+func metricsErrors() []errorGroup {
+	return []errorGroup{
+		{"Metrics", []errorEntry{
+			{"metrics-label-invalid", "A constant label of the metrics has a name or a value that Prometheus does not take, or a metric has a label of that name already.", "give the label another name; docs/metrics.md has those of the metrics"},
+			{"textfile-unwritable", "The file for node_exporter cannot be written: its folder is missing or read-only, the disk is full, or another process keeps writing it.", "make the folder and let this user write to it; the file of before is as it was"},
+			{"textfile-refused", "The file for node_exporter must not be written: its name does not end in .prom, it is a link or a device, it has metrics that are not ours, or it is that of a younger ledger.", "name another file, or remove this one if nobody needs it"},
+			{"push-target-invalid", "The URL of a Pushgateway, the job or a label of the group cannot be that of a push.", "the message says which; switchyard help metrics push says what they are"},
+			{"push-refused", "The Pushgateway does not take the metrics, and would not take them later either. The details have its status and its reason.", "check the URL, the user and the password; metrics of one name must have one type at a gateway"},
+			{"push-unavailable", "The Pushgateway could not be reached or did not take the metrics in time, although it was tried several times.", "check that it runs and can be reached; then push again, for nothing is lost: the ledger has it all"},
+			{"listen-failed", "Metrics cannot be served at the address: another program has the port, this user may not take it, or the machine has no such address.", "name another with --listen; port 0 takes a free one"},
+			{"web-config-invalid", "The web configuration file cannot be read or is not valid, or a certificate or key that it names is not.", "mend what the message names; paths in the file are relative to it"},
+			{codeMetricsDiffer, "The metrics do not show what the recorded events come to. The details have the first that differ.", "switchyard ledger verify says whether the ledger was changed; a file may be of another ledger, or was changed itself"},
+			{"metrics-exposition-invalid", "The file to compare has no metrics of Switchyard in the text format, or not those of exactly one ledger as of one moment.", "compare a file of switchyard metrics textfile, or what switchyard metrics print has written"},
+			{"recount-impossible", "A recorded event is none that Switchyard records at its place, so that nobody can say what it counts.", "switchyard ledger verify shows what was changed"},
+			{codePageForeign, "The file of stats --html is there already and is no such page, so it was left alone.", "name another file, or remove this one if nobody needs it"},
+		}},
+	}
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/metrics"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+func newMetricsCmd(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "metrics",
+		Short: "Show what the ledger counts to Prometheus",
+		Long: `Metrics are folded from the ledger: whichever process shows them, and however
+short it lives, they equal what was recorded, and counters never fall. They leave
+in four ways: printed, as a file for node_exporter, to a Pushgateway, or scraped
+from a server. docs/metrics.md lists them.`,
+		Args: unknownCommand,
+		RunE: showHelp,
+	}
+	cmd.AddCommand(newMetricsPrintCmd(a), newMetricsTextfileCmd(a), newMetricsPushCmd(a), newMetricsServeCmd(a), newMetricsVerifyCmd(a))
+	return cmd
+}
+
+// collector reads the metrics of an engine's project, with the labels that its
+// configuration puts on all of them, and these instead or besides. What the group of
+// a push says, nil for none, is not said again.
+func (a *app) collector(ctx context.Context, e *host.Engine, labels, group map[string]string) (*metrics.Collector, error) {
+	config, err := e.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	constant := joined(config.Metrics.Labels, labels)
+	maps.DeleteFunc(constant, func(name, value string) bool { return group[name] == value })
+	build := readBuildInfo()
+	return metrics.New(e, metrics.Options{
+		Labels: constant,
+		Known:  known(ctx, e, config),
+		Build:  metrics.Build{Version: build.Version, Go: build.Go},
+	})
+}
+
+// joined are the labels of both; where both have one, the second's counts.
+func joined(first, second map[string]string) map[string]string {
+	all := make(map[string]string, len(first)+len(second))
+	maps.Copy(all, first)
+	maps.Copy(all, second)
+	return all
+}
+
+// known is what metrics of a project can count sooner or later, so that they begin
+// at 0.
+func known(ctx context.Context, e *host.Engine, config project.Config) metrics.Known {
+	k := metrics.Known{
+		Agents: []metrics.KnownAgent{
+			{Name: "critic", Reviews: true, Adapters: adapters(config, "critic")},
+			{Name: "researcher", Adapters: adapters(config, "researcher")},
+		},
+		Plugins: append(slices.Collect(maps.Keys(config.Plugins)), "np-critic"),
+	}
+	p, err := e.Policy(ctx, "", true)
+	if err != nil {
+		// Metrics are there also while a policy is broken, or not adopted yet.
+		if p, err = policies.Load(ctx, policies.Default); err != nil {
+			return k
+		}
+	}
+	k.PolicyVersions = []string{p.Identity().Version}
+	k.Actions = slices.Collect(maps.Keys(p.Destinations()))
+	k.Routes = p.RouteTable()
+	return k
+}
+
+// adapters are those that a project may run an agent with.
+func adapters(config project.Config, agent string) []string {
+	settings := config.Spawn.For(agent)
+	return append(slices.Clone(settings.Fallback), settings.Adapter)
+}
+
+// labelFlags are those of constant labels.
+type labelFlags struct{ labels []string }
+
+func (f *labelFlags) register(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&f.labels, "label", nil, "put the label `NAME=VALUE` on every metric (repeatable)")
+}
+
+// parsed are the labels by their names.
+func (f *labelFlags) parsed() (map[string]string, error) { return pairs("--label", f.labels) }
+
+// pairs reads the values NAME=VALUE of a flag that may be given several times.
+func pairs(flag string, values []string) (map[string]string, error) {
+	all := make(map[string]string, len(values))
+	for _, text := range values {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, usagef("%s: %q is not NAME=VALUE", flag, text)
+		}
+		if _, twice := all[name]; twice {
+			return nil, usagef("%s: %s is given twice", flag, name)
+		}
+		all[name] = value
+	}
+	return all, nil
+}

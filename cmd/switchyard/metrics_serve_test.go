@@ -1,0 +1,293 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/metrics"
+)
+
+// scrapes is how long a test waits for a server of the program's own.
+const scrapes = 20 * time.Second
+
+// serving starts the program's server in a project, and returns its URL, what it
+// writes to standard error after that, and how to stop it, which wants it to end
+// with 0.
+func serving(t *testing.T, p *program, args ...string) (url string, more func() string, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*scrapes)
+	cmd := p.command(ctx, append([]string{"metrics", "serve", "--listen", "127.0.0.1:0"}, args...)...)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(stderr)
+	first, err := lines.ReadString('\n')
+	if err != nil {
+		t.Fatalf("it says nothing: %v", err)
+	}
+	var mu sync.Mutex
+	var text strings.Builder
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for {
+			line, err := lines.ReadString('\n')
+			mu.Lock()
+			text.WriteString(line)
+			mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	var once sync.Once
+	stop = func() {
+		once.Do(func() {
+			defer cancel()
+			if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Errorf("stop it: %v", err)
+			}
+			<-read
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("it ends with %v: %s", err, text.String())
+			}
+		})
+	}
+	t.Cleanup(stop)
+	var at struct {
+		Serving string `json:"serving"`
+		Open    bool   `json:"open"`
+	}
+	if err := json.Unmarshal([]byte(first), &at, json.RejectUnknownMembers(true)); err != nil || at.Serving == "" || at.Open {
+		t.Fatalf("it says %q: %v", first, err)
+	}
+	return at.Serving, func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return text.String()
+	}, stop
+}
+
+// fetch gets a page.
+func fetch(t *testing.T, url string) (status int, body string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), scrapes)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(text)
+}
+
+// events is the ledger's length by a scrape.
+func events(t *testing.T, url string) string {
+	t.Helper()
+	status, text := fetch(t, url)
+	m := regexp.MustCompile(`(?m)^switchyard_ledger_events_total (\S+)$`).FindStringSubmatch(text)
+	if status != 200 || m == nil {
+		t.Fatalf("%d:\n%s", status, text)
+	}
+	return m[1]
+}
+
+// TestServeFollowsTheLedger: each scrape shows the ledger that is there, also one
+// that was not there before, was moved away, or came back; and rounds go on.
+func TestServeFollowsTheLedger(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	url, more, stop := serving(t, p)
+	if got := events(t, url); got != "0" {
+		t.Errorf("%s events before the first", got)
+	}
+	round := func(task string) {
+		t.Helper()
+		if _, stderr, err := p.run(t.Context(), "round", task, "--report", p.style); err != nil {
+			t.Fatalf("%v: %s", err, stderr)
+		}
+	}
+	round("A")
+	before := events(t, url)
+	if before == "0" {
+		t.Error("no events after a round")
+	}
+	round("B")
+	if got := events(t, url); got == before {
+		t.Errorf("%s events still", got)
+	}
+	state, away := filepath.Join(p.dir, project.StateDir), filepath.Join(p.dir, "away")
+	if err := os.Rename(state, away); err != nil {
+		t.Fatal(err)
+	}
+	if got := events(t, url); got != "0" {
+		t.Errorf("%s events of no ledger", got)
+	}
+	p.write(t, filepath.Join(project.StateDir, "ledger.db"), "This is no database, and it is long enough not to be an empty one.")
+	for range 3 {
+		for _, page := range []string{url, strings.TrimSuffix(url, "metrics") + "healthz"} {
+			if status, text := fetch(t, page); status != 503 || text != "no metrics right now [ledger-corrupt]\n" {
+				t.Errorf("%d %q", status, text)
+			}
+		}
+	}
+	if err := os.RemoveAll(state); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(away, state); err != nil {
+		t.Fatal(err)
+	}
+	if got := events(t, url); got == "0" || got == before {
+		t.Errorf("%s events of the ledger that came back", got)
+	}
+	if status, text := fetch(t, strings.TrimSuffix(url, "metrics")+"healthz"); status != 200 || text != "ok\n" {
+		t.Errorf("%d %q", status, text)
+	}
+	stop()
+	if told := more(); strings.Count(told, "\n") != 2 || !strings.Contains(told, "warning: ") || !strings.Contains(told, "the metrics can be read again") {
+		t.Errorf("it tells %q", told)
+	}
+}
+
+// TestServeWhileRoundsGoOn: scrapes neither hold rounds up nor fail beside them, and
+// what they show never falls.
+func TestServeWhileRoundsGoOn(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	url, more, stop := serving(t, p)
+	var rounds sync.WaitGroup
+	for task := range 4 {
+		rounds.Go(func() {
+			for range 2 {
+				if _, stderr, err := p.run(t.Context(), "round", "T"+strconv.Itoa(task), "--report", p.style); err != nil {
+					t.Errorf("%v: %s", err, stderr)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() {
+		rounds.Wait()
+		close(done)
+	}()
+	before := 0.0
+	for last := false; ; {
+		now, err := strconv.ParseFloat(events(t, url), 64)
+		if err != nil || now < before {
+			t.Fatalf("%v events after %v: %v", now, before, err)
+		}
+		if before = now; last {
+			break
+		}
+		select {
+		case <-done:
+			last = true
+		default:
+		}
+	}
+	if before < 8 {
+		t.Errorf("%v events of 8 rounds", before)
+	}
+	stop()
+	if told := more(); told != "" {
+		t.Errorf("it tells %q", told)
+	}
+}
+
+// TestServeSaysWhereItIs in text, too, and warns of an address that all can reach.
+func TestServeSaysWhereItIs(t *testing.T) {
+	t.Parallel()
+	p := newProgram(t)
+	ctx, cancel := context.WithTimeout(t.Context(), scrapes)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "switchyard", "-C", p.dir, "metrics", "serve", "--listen", ":0")
+	cmd.Env = append(os.Environ(), raceAtExit)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(stderr)
+	for _, want := range []string{
+		`^switchyard: serving http://\S+:[1-9][0-9]*/metrics\n$`,
+		`^switchyard: warning: everyone who can reach http://\S+:[1-9][0-9]*/metrics can read the metrics; `,
+	} {
+		line, err := lines.ReadString('\n')
+		if err != nil || !regexp.MustCompile(want).MatchString(line) {
+			t.Errorf("%q, %v", line, err)
+		}
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := io.ReadAll(lines)
+	if err := cmd.Wait(); err != nil || len(rest) != 0 {
+		t.Errorf("it ends with %v: %s", err, rest)
+	}
+}
+
+// TestScrapesShareACollector: what a project can count is looked up once, and a
+// configuration that is broken later does not end the metrics.
+func TestScrapesShareACollector(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	var failure error
+	s := &scraped{fresh: func(context.Context) (*metrics.Collector, error) {
+		calls++
+		if failure != nil {
+			return nil, failure
+		}
+		return new(metrics.Collector), nil
+	}}
+	failure = os.ErrInvalid
+	if _, err := s.collector(t.Context()); err == nil || calls != 1 {
+		t.Fatalf("after %d calls: %v", calls, err)
+	}
+	failure = nil
+	first, err := s.collector(t.Context())
+	if err != nil || calls != 2 {
+		t.Fatalf("after %d calls: %v", calls, err)
+	}
+	if again, err := s.collector(t.Context()); err != nil || again != first || calls != 2 {
+		t.Errorf("after %d calls: %v", calls, err)
+	}
+	failure, s.until = os.ErrInvalid, time.Time{}
+	for range 2 {
+		if again, err := s.collector(t.Context()); err != nil || again != first || calls != 3 {
+			t.Errorf("after %d calls: %v", calls, err)
+		}
+	}
+	failure, s.until = nil, time.Time{}
+	if other, err := s.collector(t.Context()); err != nil || other == first || calls != 4 {
+		t.Errorf("after %d calls: %v", calls, err)
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/metrics/recount"
+)
+
+// codeMetricsDiffer: metrics do not show what the events come to.
+const codeMetricsDiffer fault.Code = "metrics-differ"
+
+// maxExposition is the largest file of metrics that is compared, in bytes.
+const maxExposition = 64 << 20
+
+func newMetricsVerifyCmd(a *app) *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "verify",
+		Short: "Count everything again from the events, and compare",
+		Long: `Verify counts what the metrics show a second time, from nothing but the recorded
+events, by a program of its own, and fails where any number is another one. Rounds
+may go on meanwhile: it compares as of one moment.
+
+With --exposition it compares metrics that were saved in the text format, as a file
+for node_exporter is, with as many events as they were counted from. Labels that
+all of the file's series have besides their own are left out.
+
+The events themselves are taken as they are: switchyard ledger verify checks them.`,
+		Example: `  switchyard metrics verify
+  switchyard metrics verify --exposition /var/lib/prometheus/node-exporter/switchyard.prom`,
+		Args: noArgs,
+	}
+	cmd.Flags().StringVar(&file, "exposition", "", "compare the metrics in `FILE`, - for standard input (default those of now)")
+	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
+		if cmd.Flags().Changed("exposition") && file == "" {
+			return usagef("--exposition is empty")
+		}
+		return a.with(ctx, func(e *host.Engine) error {
+			shown, err := a.shownMetrics(ctx, e, file)
+			if err != nil {
+				return err
+			}
+			see, done := a.counting("counting again, event")
+			counted, err := recount.Of(ctx, e.Events(ctx), shown.Events, see)
+			done()
+			if err != nil {
+				return err
+			}
+			report := counted.Compare(shown)
+			text := func(p *page) { p.recounted(report) }
+			if n := len(report.Differences); n > 0 {
+				return a.after(text, fault.New(codeMetricsDiffer, "the metrics are not what the events come to: %s in %d series of %s",
+					plural(n+report.Omitted, "difference"), report.Series, plural(int(report.Events), "event")).
+					With("series", report.Series).With("events", report.Events).With("differences", report.Differences).With("omitted", report.Omitted))
+			}
+			return a.print(report, text)
+		})
+	})
+	return cmd
+}
+
+// shownMetrics are those in a file, or those of now where it is "".
+func (a *app) shownMetrics(ctx context.Context, e *host.Engine, file string) (recount.Exposition, error) {
+	var text []byte
+	switch file {
+	case "":
+		c, err := a.collector(ctx, e, nil, nil)
+		if err != nil {
+			return recount.Exposition{}, err
+		}
+		families, err := c.Gather(ctx)
+		if err != nil {
+			return recount.Exposition{}, err
+		}
+		return recount.Gathered(families)
+	case host.Stdin:
+		var err error
+		if text, err = project.Drain(ctx, a.in, "standard input", maxExposition); err != nil {
+			return recount.Exposition{}, err
+		}
+	default:
+		p, err := a.project()
+		if err != nil {
+			return recount.Exposition{}, err
+		}
+		if text, err = p.Read(ctx, file, maxExposition); err != nil {
+			return recount.Exposition{}, err
+		}
+	}
+	return recount.Parse(bytes.NewReader(text))
+}
+
+// maxDifferencesShown is how many differences are shown as text; JSON has more.
+const maxDifferencesShown = 20
+
+// recounted shows how metrics compare with their recount.
+func (p *page) recounted(r recount.Report) {
+	if len(r.Differences) == 0 {
+		p.line("%s  %d series equal their recount of %s", p.paint(green, "sound"), r.Series, plural(int(r.Events), "event"))
+		return
+	}
+	number := func(n *float64) string {
+		if n == nil {
+			return "-"
+		}
+		return strconv.FormatFloat(*n, 'f', -1, 64)
+	}
+	var rows [][]cell
+	for _, d := range r.Differences[:min(maxDifferencesShown, len(r.Differences))] {
+		rows = append(rows, []cell{{number(d.Shown), red}, {number(d.Recounted), green}, {d.String(), plain}})
+	}
+	p.table([]string{"SHOWN", "COUNTED", "SERIES"}, rows)
+	if more := len(r.Differences) + r.Omitted - len(rows); more > 0 {
+		p.line("and %d more", more)
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"database/sql"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// BenchmarkScrape is what metrics and a round cost in a project of a thousand rounds
+// and in one of a million, in turn, as whole processes. The promise of design section 9
+// is a factor of 3 at the most between two scrapes; both shall take less than 50 ms, and
+// a round the same at both sizes.
+func BenchmarkScrape(b *testing.B) {
+	sizes := []int{1_000, 1_000_000}
+	var projects []released
+	for _, rounds := range sizes {
+		r := newReleased(b)
+		r.past(b, rounds)
+		projects = append(projects, r)
+	}
+	scrapes, records := make([][]time.Duration, len(sizes)), make([][]time.Duration, len(sizes))
+	twenty := reportPath(b, "twenty.json")
+	for i := 0; b.Loop(); i++ {
+		for at, r := range projects {
+			scrapes[at] = append(scrapes[at], r.timed(b, "metrics", "print"))
+			records[at] = append(records[at], r.timed(b, "round", fmt.Sprint("NEXT-", i), "--report", twenty))
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+	for at, rounds := range sizes {
+		b.ReportMetric(ms(median(scrapes[at])), fmt.Sprintf("print-ms@%d", rounds))
+		b.ReportMetric(ms(median(records[at])), fmt.Sprintf("round-ms@%d", rounds))
+	}
+	b.ReportMetric(ms(median(scrapes[1]))/ms(median(scrapes[0])), "print-ratio")
+	b.ReportMetric(ms(median(records[1]))/ms(median(records[0])), "round-ratio")
+}
+
+// past gives the project rounds of some tasks, and then as many more events, with
+// what grows with them: tasks, of which one in a hundred is stuck, and days. Their
+// chains are not sound, which nobody here looks at.
+func (r released) past(b *testing.B, rounds int) {
+	b.Helper()
+	for i := range 10 {
+		r.timed(b, "round", fmt.Sprint("T-", i), "--report", reportPath(b, "twenty.json"))
+	}
+	db, err := sql.Open("sqlite", filepath.Join(r.project, ".switchyard", "ledger.db"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer db.Close()
+	numbers := fmt.Sprintf("WITH RECURSIVE i(v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM i WHERE v < %d) ", rounds)
+	for _, statement := range []string{
+		`INSERT INTO events (task, n, at, kind, body, prev, hash) SELECT 'O' || (v / 3), v % 3 + 1, at, kind, substr(body, 1, 200), prev, hash
+		 FROM i, (SELECT * FROM events WHERE task = 'T-0' LIMIT 1)`,
+		`INSERT INTO tasks SELECT 'O' || (v / 3), 3, head, state FROM i, (SELECT * FROM tasks WHERE task = 'T-0') WHERE v % 3 = 0`,
+		`INSERT INTO tallies SELECT 'standing', json_array('stuck', at, 'O' || v, 'max-rounds'), 1, seq, at, NULL
+		 FROM i, (SELECT * FROM events WHERE task = 'T-0' LIMIT 1) WHERE v % 300 = 0`,
+		`INSERT INTO tallies SELECT 'daily_rounds', json_array('day-' || v, 'commit'), 1, seq, at, NULL
+		 FROM i, (SELECT * FROM events WHERE task = 'T-0' LIMIT 1) WHERE v % 1000 = 0`,
+	} {
+		if _, err := db.ExecContext(b.Context(), numbers+statement); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

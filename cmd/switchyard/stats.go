@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/folder"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/metrics/stats"
+)
+
+// codePageForeign: a page is to replace a file that is none.
+const codePageForeign fault.Code = "page-foreign"
+
+func newStatsCmd(a *app) *cobra.Command {
+	var file string
+	var ascii bool
+	cmd := &cobra.Command{
+		Use:   "stats",
+		Short: "Show what the review loop has come to",
+		Long: `Stats shows what all tasks of the project came to, committed ones included: how
+many rounds they took, where they went, what critics found, what agents cost and
+how often they fell back, how long questions waited, and which tasks need
+somebody. Its summary is that of loop-metrics; all else is read from the sums that
+the ledger keeps. Bars are drawn with block characters where the locale says that
+the terminal knows UTF-8, else with #.
+
+With --html it writes one page instead, which needs nothing else: it has no scripts
+and asks for no file, so that it can be mailed or put on any server. A page that is
+there is replaced at once; any other file is left alone, and no link is followed.`,
+		Example: `  switchyard stats
+  switchyard stats --output json | jq '.standing[].task'
+  switchyard stats --html review-loop.html`,
+		Args: noArgs,
+	}
+	cmd.Flags().StringVar(&file, "html", "", "write a page to `FILE`, - for standard output")
+	cmd.Flags().BoolVar(&ascii, "plain", false, "draw bars with # wherever they are shown")
+	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
+		toFile := cmd.Flags().Changed("html")
+		switch {
+		case toFile && file == "":
+			return usagef("--html is empty")
+		case toFile && ascii:
+			return usagef("--plain says how text is shown, and --html writes none")
+		case toFile:
+			return a.statsPage(ctx, file)
+		}
+		return a.statsText(ctx, ascii)
+	})
+	return cmd
+}
+
+// shownStats is what stats prints: the summary of loop-metrics, and what the ledger's
+// sums tell.
+type shownStats struct {
+	Summary loopMetrics `json:"summary"`
+	stats.Stats
+}
+
+func (a *app) statsText(ctx context.Context, ascii bool) error {
+	done := a.waiting("reading all tasks")
+	shown, err := ask(ctx, a, func(e *host.Engine) (shownStats, error) {
+		summary, err := e.Summary(ctx)
+		if err != nil {
+			return shownStats{}, err
+		}
+		numbers, err := stats.Of(ctx, e)
+		return shownStats{loopMetricsOf(summary), numbers}, err
+	})
+	done()
+	if err != nil {
+		return err
+	}
+	bars := blockBars()
+	if ascii || !showsBlocks() {
+		bars = hashBars()
+	}
+	return a.print(shown, func(p *page) { p.stats(shown, bars) })
+}
+
+// writtenPage is what --html did.
+type writtenPage struct {
+	File string `json:"file"`
+	// Size is the page's, in bytes.
+	Size   int   `json:"size"`
+	Events int64 `json:"events"`
+}
+
+func (a *app) statsPage(ctx context.Context, file string) error {
+	p, err := a.project()
+	if err != nil {
+		return err
+	}
+	if file != host.Stdin {
+		if err := checkPage(p, file); err != nil {
+			return err // Before any work.
+		}
+	}
+	numbers, err := ask(ctx, a, func(e *host.Engine) (stats.Stats, error) { return stats.Of(ctx, e) })
+	if err != nil {
+		return err
+	}
+	var text bytes.Buffer
+	about := stats.Page{Project: filepath.Base(p.Root), Now: time.Now(), Version: readBuildInfo().Version}
+	if err := numbers.HTML(&text, about); err != nil {
+		return err
+	}
+	if file == host.Stdin {
+		return a.printText(text.String())
+	}
+	if err := writeFile(p, file, text.Bytes()); err != nil {
+		return err
+	}
+	written := writtenPage{File: file, Size: text.Len(), Events: numbers.Ledger.Events}
+	return a.print(written, func(p *page) {
+		p.line("wrote %s, %s of %s", file, size(int64(text.Len())), plural(int(written.Events), "event"))
+	})
+}
+
+// checkPage refuses to replace a file that is no page of stats.
+//
+// # Errors
+//
+// codePageForeign, and project.CodeUnwritable for what cannot be looked at.
+func checkPage(p project.Project, path string) error {
+	dir, name := filepath.Split(p.Abs(path))
+	start, err := startOf(dir, name, len(stats.Marker))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // writeFile will say so where it is the folder that is missing.
+	case err != nil:
+		return fault.New(project.CodeUnwritable, "%s cannot be written: %w", path, folder.Reason(err)).With("path", path)
+	case start != stats.Marker:
+		return fault.New(codePageForeign, "%s is there already and is no page of stats", path).With("path", path)
+	}
+	return nil
+}
+
+// startOf reads the first bytes of a regular file.
+func startOf(dir, name string, n int) (string, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	f, err := folder.OpenFile(root, name, os.O_RDONLY)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, int64(n)))
+	return string(text), err
+}

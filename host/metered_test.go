@@ -1,0 +1,67 @@
+package host_test
+
+import (
+	"bytes"
+	"context"
+	"iter"
+	"strconv"
+
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/metrics"
+	"github.com/switchyard-dev/switchyard/metrics/recount"
+)
+
+// failer is a test, or what a property is checked by.
+type failer interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// metered wants the metrics of a ledger to be what its events come to, as they are
+// gathered and as they are written down, and returns how many series and events were
+// compared. events yields all of them.
+func metered(t failer, source metrics.Source, events iter.Seq2[ledger.Event, error]) recount.Report {
+	t.Helper()
+	ctx := context.Background()
+	c, err := metrics.New(source, metrics.Options{})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	families, err := c.Gather(ctx)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	var text bytes.Buffer
+	if err := metrics.Write(&text, families, metrics.Text); err != nil {
+		t.Fatalf("%v", err)
+	}
+	gathered, err := recount.Gathered(families)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	read, err := recount.Parse(&text)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	counted, err := recount.Of(ctx, events, gathered.Events, nil)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	report := counted.Compare(gathered)
+	for _, d := range append(report.Differences, counted.Compare(read).Differences...) {
+		t.Errorf("%s: shown %s, counted %s", d, number(d.Shown), number(d.Recounted))
+	}
+	if report.Events == 0 || report.Series < 10 {
+		t.Fatalf("only %d series of %d events were compared", report.Series, report.Events)
+	}
+	return report
+}
+
+// number is one that need not be there.
+func number(n *float64) string {
+	if n == nil {
+		return "nothing"
+	}
+	return strconv.FormatFloat(*n, 'f', -1, 64)
+}

@@ -1,0 +1,311 @@
+package host_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"pgregory.net/rapid"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/task"
+)
+
+// walk records events at random, as far as the state machine takes them, with the
+// engine's own fold and without an engine: all that matters to what is counted, in
+// combinations that no round of an engine comes to.
+type walk struct {
+	*rapid.T
+	ledger  *ledger.Ledger
+	now     time.Time
+	n       map[string]int64
+	tasks   map[string]task.State
+	kept    map[string]bool
+	adopted string
+	runs    int
+}
+
+func newWalk(t *rapid.T, dir string) *walk {
+	l, err := host.OpenLedger(context.Background(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return &walk{T: t, ledger: l, now: noon(), n: make(map[string]int64), tasks: make(map[string]task.State), kept: make(map[string]bool)}
+}
+
+// told is a body.
+type told map[string]any
+
+func (w *walk) number(label string, from, to int) int {
+	return rapid.IntRange(from, to).Draw(w.T, label)
+}
+
+func (w *walk) yes(label string) bool { return rapid.Bool().Draw(w.T, label) }
+
+func (w *walk) one(label string, of ...string) string { return rapid.SampledFrom(of).Draw(w.T, label) }
+
+// name is one of so many, or now and then one that is too long or odd.
+func (w *walk) name(label string, of int) string {
+	if w.number(label+" kind", 0, 20) == 0 {
+		return w.one(label, "", "other", "ä", "a\nb", `a"b\c`, fmt.Sprintf("%0201d", 7))
+	}
+	return fmt.Sprintf("%s-%d", label, w.number(label, 1, of))
+}
+
+// append records drafts of one chain.
+func (w *walk) append(chain string, drafts ...ledger.Draft) {
+	w.now = w.now.Add(time.Duration(w.number("milliseconds", -1000, 100_000)) * time.Millisecond)
+	if _, err := w.ledger.AppendAll(context.Background(), w.now, ledger.Batch{Task: chain, After: w.n[chain], Drafts: drafts}); err != nil {
+		w.Fatal(err)
+	}
+	w.n[chain] += int64(len(drafts))
+}
+
+func (w *walk) draft(kind string, body told) ledger.Draft {
+	text, err := json.Marshal(body, json.Deterministic(true))
+	if err != nil {
+		w.Fatal(err)
+	}
+	return ledger.Draft{Kind: kind, Body: text}
+}
+
+// policy is one of more than the ledger tells apart.
+func (w *walk) policy() told {
+	n := w.number("policy", 1, 70)
+	return told{"name": "routing", "version": fmt.Sprintf("1.%d.0", n%40), "digest": fmt.Sprint("sha256:", n), "adr": fmt.Sprint("ADR-", n%3)}
+}
+
+// adopt has the project go by other policies.
+func (w *walk) adopt() {
+	var drafts []ledger.Draft
+	for range w.number("adoptions", 1, 4) * w.number("times", 1, 8) {
+		p := w.policy()
+		digest := p["digest"].(string)
+		if !w.kept[digest] {
+			w.kept[digest] = true
+			drafts = append(drafts, w.draft("policy-kept", told{"by": "ann", "ref": "x", "policy": p, "sources": []any{told{"path": "a.rego", "text": ""}}}))
+		}
+		drafts = append(drafts, w.draft("policy-adopted", told{"by": "ann", "ref": "x", "policy": p, "from": w.adopted}))
+		w.adopted = digest
+	}
+	w.append("_policies", drafts...)
+}
+
+// fail has a round come to nothing.
+func (w *walk) fail() {
+	body := told{"by": "ann", "task": "A", "code": w.one("code", "plugin-trap", "plugin-", "verify-timeout", w.name("code", 130)), "message": "x"}
+	if w.yes("by a plugin") {
+		body["plugin"] = w.name("plugin", 40)
+	}
+	w.append("_failures", w.draft("round-failed", body))
+}
+
+// step lets something happen to a task, or to runs outside of any.
+func (w *walk) step(chain string, kind task.Kind) {
+	s := w.tasks[chain]
+	e, body := w.event(s, kind)
+	if e == nil {
+		return
+	}
+	next, err := task.Apply(s, e)
+	if err != nil {
+		return // It cannot follow.
+	}
+	w.tasks[chain] = next
+	body["by"], body["event"] = "ann", e
+	w.append(chain, w.draft(string(kind), body))
+}
+
+// event is a random one of a kind that may follow, or nil.
+func (w *walk) event(s task.State, kind task.Kind) (task.Event, told) {
+	round := max(s.Round, 1)
+	var force *task.Force
+	if w.yes("forced") {
+		force = &task.Force{Reason: "x", By: "ann"}
+	}
+	switch kind {
+	case task.KindStarted:
+		begun := w.yes("anew") // What does not fit is refused.
+		if begun {
+			return task.Started{Round: s.Round + 1, MaxRounds: 3, Force: force}, told{}
+		}
+		return task.Started{Round: round, MaxRounds: 3, Force: force}, told{}
+	case task.KindStamped:
+		return task.Stamped{Stamp: task.Stamp{Agent: "executor", Round: round}}, told{}
+	case task.KindPrepared:
+		return task.Prepared{Round: round, Phase: task.Phase(w.one("phase", "research", "design", "tests")), Force: force}, told{}
+	case task.KindDrafted:
+		return task.Drafted{Round: round, Force: force}, told{}
+	case task.KindFinished:
+		return task.Finished{Round: round, Force: force}, told{}
+	case task.KindStopped:
+		stop := task.Stop{Round: round, Reason: w.one("why", "budget", w.name("reason", 90)), By: w.one("by", "switchyard", "ann")}
+		body := told{}
+		if stop.By == "switchyard" && stop.Reason == "budget" {
+			body["budget"] = w.one("unit", "task-rounds", "round-tokens", "task-dollars")
+		}
+		return task.Stopped{Stop: stop}, body
+	case task.KindResumed:
+		return task.Resumed{Round: s.Round + 1, MaxRounds: 9, Mode: task.Mode(w.one("mode", "rounds", "replan", "manual", "reset")), By: "ann"}, told{}
+	case task.KindImported:
+		e := task.Imported{Round: w.number("round", 1, 9), MaxRounds: 9, Overrides: w.number("overrides", 0, 2), By: "ann"}
+		if w.yes("stuck") {
+			e.Stop = &task.Stop{Round: e.Round, Reason: "x", By: "y"}
+		}
+		return e, told{}
+	case task.KindDecided:
+		return w.decided(round, force)
+	case task.KindAnswered:
+		return w.answered(s), told{}
+	case task.KindSpawnBegun:
+		return w.begun(s)
+	case task.KindSpawnEnded:
+		return w.ended(s)
+	default:
+		w.Fatalf("no event is a %s", kind)
+		return nil, nil
+	}
+}
+
+func (w *walk) decided(round int, force *task.Force) (task.Event, told) {
+	to := w.one("to", "executor", "commit", "askuser", "stuck", w.name("destination", 20))
+	e := task.Decided{
+		Round: round, NextRound: round + w.number("next", 0, 1), MaxRounds: 9, NextAction: to, Reason: w.name("reason", 90),
+		DestinationKind: map[string]string{"commit": "terminal", "askuser": "human", "stuck": "terminal"}[to],
+		Reviewed:        w.yes("reviewed"), Verify: w.one("verify", "green", "red", "absent"), Final: w.yes("final"), Force: force,
+	}
+	if to == "askuser" {
+		for i := range w.number("questions", 1, 3) {
+			e.Questions = append(e.Questions, task.Question{Fingerprint: fmt.Sprint("q", i)})
+		}
+	}
+	findings := []told{}
+	for i := range w.number("findings", 0, 9) * w.number("times", 1, 14) {
+		findings = append(findings, told{
+			"fingerprint": fmt.Sprint("f", i), "category": w.name("category", 120), "severity": w.name("severity", 9), "route": w.name("destination", 20),
+		})
+	}
+	decision := told{"next_action": to, "findings": findings, "policy": w.policy(), "no_progress": w.yes("stalled")}
+	input := told{}
+	for _, count := range []string{"new_count", "repeat_count", "reopened_count", "resolved_count"} {
+		decision[count] = w.number(count, 0, 3)
+		input[count] = decision[count]
+	}
+	decision["input"] = input
+	body := told{"decision": decision}
+	if w.yes("timed") {
+		var plugins []told
+		for range w.number("plugins", 0, 3) {
+			plugins = append(plugins, told{"plugin": w.name("plugin", 40), "us": w.micros("us")})
+		}
+		body["timing"] = told{"policy_us": w.micros("policy_us"), "plugins": plugins}
+	}
+	return e, body
+}
+
+// micros is a number whose cell may be any, and often one at a border.
+func (w *walk) micros(label string) int64 {
+	if w.yes(label + " at a border") {
+		return int64(1_000_000)<<w.number(label, 0, 10)>>10 + int64(w.number(label+" beside", -1, 1))
+	}
+	return int64(1)<<w.number(label, 0, 50) + int64(w.number(label+" more", 0, 1000))
+}
+
+func (w *walk) answered(s task.State) task.Event {
+	if s.Questions == nil || len(s.Questions.Open) == 0 {
+		return nil
+	}
+	e := task.Answered{Round: s.Questions.Round}
+	for _, q := range s.Questions.Open[:w.number("answers", 1, len(s.Questions.Open))] {
+		e.Answers = append(e.Answers, task.Answer{Fingerprint: q.Fingerprint, Text: "x", By: "ann"})
+	}
+	return e
+}
+
+// amount is what a run uses up, now and then too much to be added up.
+func (w *walk) amount(label string) task.Amount {
+	if w.number(label+" is huge", 0, 15) == 0 {
+		return task.Amount{Millis: 1 << 62, Tokens: 1 << 62, MicroDollars: 1 << 62}
+	}
+	return task.Amount{
+		Millis: int64(w.number(label+" ms", 0, 5_000_000)), Tokens: int64(w.number(label+" tokens", 0, 5000)), MicroDollars: int64(w.number(label+" money", 0, 9)),
+	}
+}
+
+func (w *walk) begun(s task.State) (task.Event, told) {
+	e := task.SpawnBegun{}
+	for range w.number("intents", 1, 3) {
+		w.runs++
+		e.Intents = append(e.Intents, task.Intent{
+			Run: fmt.Sprint("r", w.runs), Round: max(s.Round, 1), Role: task.Role(w.one("role", "critic", "researcher", "other")),
+			Agent: w.name("agent", 40), Adapter: w.name("adapter", 20), Attempt: 1, Why: "first", Reserve: w.amount("reserve"),
+		})
+	}
+	if w.yes("limited") {
+		limits := task.Limits{Task: w.amount("limit"), Round: w.amount("limit"), Rounds: w.number("rounds", 0, 4)}
+		return e, told{"limits": limits}
+	}
+	return e, told{}
+}
+
+func (w *walk) ended(s task.State) (task.Event, told) {
+	open := s.Open()
+	if len(open) == 0 {
+		return nil, nil
+	}
+	e := task.SpawnEnded{Receipt: task.Receipt{
+		Run: open[w.number("run", 0, len(open)-1)].Run, Outcome: w.one("outcome", "clean", "findings", "critic-error", "lost"),
+		Class: w.one("class", "", "timeout", w.name("reason", 90)), Next: w.one("next", "", "retry", "fallback", "hand-back"), Used: w.amount("used"),
+	}}
+	for _, what := range []string{task.UnknownTokens, task.UnknownMoney} {
+		if w.yes("unknown " + what) {
+			e.Receipt.Unknown = append(e.Receipt.Unknown, what)
+		}
+	}
+	if e.Receipt.Outcome == task.OutcomeLost {
+		return e, told{}
+	}
+	spawn := told{}
+	for _, what := range []string{"tokens_in", "tokens_out", "tokens_cached", "cost_microdollars"} {
+		spawn[what] = rapid.SampledFrom([]any{nil, 0, 1, 70_000, -5, int64(1) << 60}).Draw(w.T, what)
+	}
+	return e, told{"spawn": spawn}
+}
+
+// TestMetricsOfAnyHistory compares metrics with their recount after random events.
+func TestMetricsOfAnyHistory(t *testing.T) {
+	t.Parallel()
+	kinds := []task.Kind{
+		task.KindStarted, task.KindStamped, task.KindPrepared, task.KindDrafted, task.KindDecided, task.KindDecided, task.KindDecided, task.KindFinished,
+		task.KindStopped, task.KindAnswered, task.KindAnswered, task.KindResumed, task.KindResumed, task.KindImported,
+		task.KindSpawnBegun, task.KindSpawnBegun, task.KindSpawnEnded, task.KindSpawnEnded,
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWalk(rt, t.TempDir())
+		w.adopt()
+		for range w.number("steps", 1, 40) {
+			switch w.number("what", 0, 19) {
+			case 0:
+				w.adopt()
+			case 1:
+				w.fail()
+			case 2, 3:
+				w.step("_spawns", rapid.SampledFrom([]task.Kind{task.KindSpawnBegun, task.KindSpawnEnded}).Draw(rt, "kind"))
+			default:
+				w.step(w.one("task", "A", "B", "C"), rapid.SampledFrom(kinds).Draw(rt, "kind"))
+			}
+		}
+		metered(rt, w.ledger, w.ledger.EventsSince(context.Background(), 0))
+		if report, err := w.ledger.Verify(context.Background()); err != nil || !report.Sound() {
+			rt.Fatalf("the ledger is not sound: %+v, %v", report.Problems, err)
+		}
+	})
+}
