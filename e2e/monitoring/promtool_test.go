@@ -1,0 +1,41 @@
+package monitoring
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// promtool has nothing to say against what we print, generate and use here. What the
+// rules come to, the mixin's own tests try with it.
+func (b *bench) promtool(t *testing.T) {
+	for _, check := range []struct {
+		stdin []byte
+		args  []string
+	}{
+		{b.must(t, "metrics", "print"), []string{"check", "metrics"}},
+		{nil, []string{"check", "config", b.config}},
+		{nil, append([]string{"check", "rules"}, mixinFiles(t)...)},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		cmd := exec.CommandContext(ctx, b.programs.promtool, check.args...)
+		cmd.Stdin = bytes.NewReader(check.stdin)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("promtool %v: %v\n%s", check.args, err, out)
+		}
+		cancel()
+	}
+}
+
+// mixinFiles are the rules as users load them.
+func mixinFiles(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("../../metrics/mixin/*.yaml")
+	if err != nil || len(files) < 2 {
+		t.Fatalf("the mixin has only the files %q (%v)", files, err)
+	}
+	return files
+}
