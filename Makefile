@@ -30,8 +30,8 @@ e2e: ## run whole rounds with real agent CLIs from npm, and watch metrics with a
 race: ## run the tests under the race detector
 	CGO_ENABLED=1 $(GO) test -race -short ./...
 
-bench: build ## measure the decision, the merge, a guest call, the ledger and the whole process
-	$(GO) test -run '^$$' -bench . -benchmem ./host/... ./plugins/... ./policies/... ./spawner/...
+bench: build ## measure the decision, the merge, a guest call, the ledger, a scrape and the whole process
+	$(GO) test -run '^$$' -bench . -benchmem ./host/... ./metrics/... ./plugins/... ./policies/... ./spawner/...
 	$(GO) test -run '^$$' -bench . -benchtime 40x ./cmd/switchyard
 
 fuzz: ## fuzz what parses and merges, 30 seconds each
@@ -62,6 +62,7 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzParseEntry$$' -fuzztime 30s ./spawner/tree
 	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 30s ./spawner/slot
 	$(GO) test -run '^$$' -fuzz '^FuzzExported$$' -fuzztime 30s ./host/ledger
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./metrics/recount
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadSource$$' -fuzztime 30s -fuzzminimizetime 1x ./policies
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadBundle$$' -fuzztime 30s ./policies
 	$(GO) test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime 30s -fuzzminimizetime 10x ./policies/bundle
