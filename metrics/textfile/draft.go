@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"github.com/switchyard-dev/switchyard/host/flock"
 )
 
 // patience is how long a writer waits for another one, and pause how long between two
@@ -96,7 +98,7 @@ func clear(root *os.Root, name string) error {
 // name leads to another file by now. What is locked and has the name keeps it: nobody
 // takes the name from a file without having it locked.
 func lock(root *os.Root, name string, f *os.File) (bool, error) {
-	if ok, err := tryLock(f); !ok || err != nil {
+	if ok, err := flock.Try(f); !ok || err != nil {
 		return false, err
 	}
 	opened, err := f.Stat()

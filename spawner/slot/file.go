@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/flock"
 	"github.com/switchyard-dev/switchyard/host/folder"
 )
 
@@ -67,7 +68,7 @@ func try(root *os.Root, slot string) (lock *os.File, gone bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	got, err := tryLock(f)
+	got, err := flock.Try(f)
 	if err != nil || !got {
 		return nil, false, errors.Join(err, f.Close())
 	}

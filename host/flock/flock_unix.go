@@ -1,6 +1,6 @@
 //go:build unix
 
-package textfile
+package flock
 
 import (
 	"errors"
@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks a file, and reports false where somebody else has it locked. The lock
-// belongs to this opening of the file, so that two in one process exclude each other as
-// well; it goes when the file is closed.
-func tryLock(f *os.File) (bool, error) {
+// Try locks a file, and reports false where somebody else has it locked. The lock
+// belongs to this opening of the file, so that two in one process exclude each other
+// as well; it goes when the file is closed, or the process ends.
+func Try(f *os.File) (bool, error) {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch {
