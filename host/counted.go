@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/tally"
@@ -36,6 +37,8 @@ func counted(before, after moment, t told, e ledger.Event) []tally.Change {
 		at.answered(*event)
 	case *task.Resumed:
 		c.add(tally.Resumes(), 1, string(event.Mode))
+	case *task.SpawnBegun:
+		at.begun(*event)
 	case *task.SpawnEnded:
 		at.spawned(event.Receipt, t)
 	}
@@ -104,6 +107,19 @@ func (h happened) answered(a task.Answered) {
 	waited := h.event.Time().Sub(ledger.Event{At: h.before.DecidedAt}.Time())
 	for range a.Answers {
 		h.observe(tally.Waits(), tally.Sample{Value: waited.Milliseconds(), Task: h.event.Task, Round: a.Round})
+	}
+}
+
+// begun counts the fallbacks that no run announces: the program of the adapter before
+// was not there, so that nothing was run at all.
+func (h happened) begun(s task.SpawnBegun) {
+	for _, run := range s.Intents {
+		class, fell := strings.CutPrefix(run.Why, string(verdict.Fallback)+":")
+		// An agent that belongs to no round always begins with its first attempt.
+		if fell && run.Attempt == 1 && run.Role != task.RoleOther {
+			h.add(tally.Fallbacks(), 1, run.Agent, class)
+			h.add(tally.Daily(), 1, dayOf(h.event.At), tally.DayFallbacks)
+		}
 	}
 }
 

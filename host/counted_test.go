@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -144,6 +145,23 @@ func TestWhatAStuckTaskCountsFor(t *testing.T) {
 	c.want(tally.Tasks(), map[string]int64{"stuck": 1, "committed": 1})
 	c.want(tally.Standing(), map[string]int64{"stuck/" + since + "/T2/by-hand": 1})
 	c.want(tally.Daily(), map[string]int64{day + "/stuck": 2, day + "/committed": 1})
+}
+
+// Whatever a first report brings, what the policy knows has its place.
+func TestAReportCannotTakeTheLabels(t *testing.T) {
+	c := newCounted(t)
+	c.force = nil
+	var junk []string
+	for i := range 200 {
+		junk = append(junk, fmt.Sprintf("junk-%03d", i))
+	}
+	c.round("T1", junk...)
+	c.round("T2", "todo-marker")
+	sums := c.sums(tally.Findings())
+	if sums["todo-marker/fail/executor"] != 1 || sums["other/fail/stuck"] != 200-(100-28) || len(sums) != 1+(100-28)+1 {
+		t.Errorf("got %v", sums)
+	}
+	c.want(tally.Measure{Name: ledger.MeasureOverflow}, map[string]int64{"category": 200 - (100 - 28)})
 }
 
 // A gate that is forced is counted by its phase.

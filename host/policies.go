@@ -39,8 +39,11 @@ type policyEvent struct {
 	Policy policies.Identity `json:"policy"`
 	// Signer is the key that signed it, "" for none.
 	Signer string `json:"signer,omitzero"`
-	// Sources are set where the policy is kept.
-	Sources []policies.Source `json:"sources,omitzero"`
+	// Sources are set where the policy is kept, and so are the categories and the
+	// destinations that it knows, by name.
+	Sources      []policies.Source `json:"sources,omitzero"`
+	Categories   []string          `json:"categories,omitzero"`
+	Destinations []string          `json:"destinations,omitzero"`
 	// From is the digest of the policy that was adopted before, "" for none, where
 	// one is adopted.
 	From string `json:"from,omitzero"`
@@ -96,6 +99,12 @@ func foldPolicies(before ledger.View, e ledger.Event) (ledger.Projection, error)
 			return ledger.Projection{}, fault.New(CodeTampered, "policy %s is kept twice, or without its sources", told.Policy.Digest)
 		}
 		p.put(key, e.N)
+		for _, name := range told.Categories {
+			c.add(tally.Categories(), 1, name)
+		}
+		for _, name := range told.Destinations {
+			c.add(tally.Destinations(), 1, name)
+		}
 	case kindAdopted:
 		if known == nil {
 			return ledger.Projection{}, fault.New(CodeTampered, "policy %s is adopted and was never kept", told.Policy.Digest)

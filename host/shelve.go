@@ -2,6 +2,8 @@ package host
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -51,7 +53,10 @@ func (e *Engine) kept(ctx context.Context, l *ledger.Ledger, shelf policyShelf, 
 	if err != nil || entries[key] != nil {
 		return b, err
 	}
-	return b, b.add(kindKept, policyEvent{Ref: c.place, Policy: c.Identity(), Signer: c.Signer(), Sources: c.Sources()})
+	return b, b.add(kindKept, policyEvent{
+		Ref: c.place, Policy: c.Identity(), Signer: c.Signer(), Sources: c.Sources(),
+		Categories: slices.Sorted(maps.Keys(c.RouteTable())), Destinations: slices.Sorted(maps.Keys(c.Destinations())),
+	})
 }
 
 func (b *policyBatch) adopt(shelf policyShelf, c chosenPolicy) error {

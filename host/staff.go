@@ -38,7 +38,7 @@ func (e *Engine) staff(ctx context.Context, config project.Config) (staff, error
 	if err := trusted(config.Spawn); err != nil {
 		return staff{}, err
 	}
-	apart, err := e.beside()
+	apart, err := e.beside(config)
 	if err != nil {
 		return staff{}, err
 	}
@@ -68,9 +68,14 @@ func trusted(s project.Spawn) error {
 }
 
 // beside lists what changes in the working tree without an agent's doing: our own
-// mark, and the folder for temporary files where that lies in the project.
-func (e *Engine) beside() (apart []string, err error) {
+// mark, the file of metrics with its draft, which other commands write meanwhile, and
+// the folder for temporary files where that lies in the project.
+func (e *Engine) beside(config project.Config) (apart []string, err error) {
 	apart = []string{project.MarkerFile}
+	if file := config.Metrics.Textfile; file != "" {
+		dir, name := filepath.Split(file)
+		apart = append(apart, file, dir+"."+name+".draft")
+	}
 	temp, err := filepath.EvalSymlinks(os.TempDir())
 	if err != nil {
 		return nil, fault.New(spawner.CodePrivate, "the folder for temporary files cannot be used: %w", folder.Reason(err))

@@ -84,7 +84,7 @@ func (s *session) verification(ctx context.Context, req VerifyRequest, config pr
 	}
 	outcome, stamp := s.status.Green(string(req.Claim))
 	if stamp != nil && stamp.Tree != "" {
-		now, err := s.treeNow(ctx)
+		now, err := s.treeNow(ctx, config)
 		if err != nil {
 			return Verification{}, err
 		}
@@ -103,12 +103,12 @@ func (s *session) verification(ctx context.Context, req VerifyRequest, config pr
 }
 
 // treeNow is the digest of the working tree, as a spawn of it has it.
-func (e *Engine) treeNow(ctx context.Context) (string, error) {
+func (e *Engine) treeNow(ctx context.Context, config project.Config) (string, error) {
 	keeper, err := e.keeper()
 	if err != nil {
 		return "", err
 	}
-	apart, err := e.beside()
+	apart, err := e.beside(config)
 	if err != nil {
 		return "", err
 	}

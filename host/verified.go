@@ -58,6 +58,6 @@ func (c *conductor) verified(ctx context.Context) (Verification, error) {
 }
 
 func (c *conductor) lookAtTree(ctx context.Context) (err error) {
-	c.tree, err = c.treeNow(ctx)
+	c.tree, err = c.treeNow(ctx, c.config)
 	return err
 }

@@ -11,6 +11,7 @@ func plugin() Dimension        { return Dimension{Name: "plugin", Cap: 32} }
 func reason() Dimension        { return Dimension{Name: "reason", Cap: 64} }
 func code() Dimension          { return Dimension{Name: "code", Cap: 100} }
 func digest() Dimension        { return Dimension{Name: "digest", Cap: 64} }
+func adr() Dimension           { return Dimension{Name: "adr", Cap: 64} }
 func free(name string) Dimension {
 	return Dimension{Name: name}
 }
@@ -110,8 +111,15 @@ func BudgetUse() Measure {
 // Policies counts the decisions of every policy, and Adoptions how often a project
 // adopted it.
 func Policies() Measure {
-	return Measure{"policies", []Dimension{policyVersion(), digest(), free("adr")}}
+	return Measure{"policies", []Dimension{policyVersion(), digest(), adr()}}
 }
+
+// Categories and Destinations count the kept policies that know one. They are there so
+// that what policies know has its place before reports bring anything else.
+func Categories() Measure { return Measure{"categories", []Dimension{category()}} }
+
+// Destinations: see Categories.
+func Destinations() Measure { return Measure{"destinations", []Dimension{nextAction()}} }
 
 // Adoptions: see Policies. When it was adopted last is when the sum last changed.
 func Adoptions() Measure { return Measure{"adoptions", []Dimension{policyVersion(), digest()}} }

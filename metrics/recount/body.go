@@ -11,8 +11,10 @@ type body struct {
 	// Budget is the unit of the budget that put a task aside.
 	Budget string `json:"budget"`
 
-	// Policy is set in the chain of policies.
-	Policy policy `json:"policy"`
+	// Policy is set in the chain of policies; what it knows where it is kept.
+	Policy       policy   `json:"policy"`
+	Categories   []string `json:"categories"`
+	Destinations []string `json:"destinations"`
 	// Code and Plugin are set in the chain of failures.
 	Code   string `json:"code"`
 	Plugin string `json:"plugin"`
@@ -86,6 +88,8 @@ type limits struct {
 type intent struct {
 	Run     string `json:"run"`
 	Role    string `json:"role"`
+	Attempt int64  `json:"attempt"`
+	Why     string `json:"why"`
 	Agent   string `json:"agent"`
 	Adapter string `json:"adapter"`
 	Reserve amount `json:"reserve"`

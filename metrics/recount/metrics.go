@@ -122,6 +122,8 @@ func dimension(label string) (name string, most int) {
 		return "code", 100
 	case "digest":
 		return "digest", 64
+	case "adr":
+		return "adr", 64
 	default:
 		return "", 0
 	}

@@ -134,7 +134,16 @@ func impossible(e ledger.Event, err error) error {
 
 // policy counts an event about policies.
 func (r *Recount) policy(e ledger.Event, b body) {
-	if e.Kind == "policy-adopted" {
+	switch e.Kind {
+	case "policy-kept":
+		// What a policy knows has its place before anything else comes.
+		for _, name := range b.Categories {
+			r.admit("category", name)
+		}
+		for _, name := range b.Destinations {
+			r.admit("next_action", name)
+		}
+	case "policy-adopted":
 		r.add("policy_adoptions_total", 1, e.At, b.Policy.Version, b.Policy.Digest)
 	}
 }
@@ -170,6 +179,12 @@ func (r *Recount) event(c *chain, e ledger.Event, b body) error {
 		c.open = append(c.open, b.Event.Intents...)
 		if b.Limits != nil {
 			c.limits = *b.Limits
+		}
+		for _, run := range b.Event.Intents {
+			// A program that was not there has no run that says so.
+			if class, ok := strings.CutPrefix(run.Why, "fallback:"); ok && run.Attempt == 1 && run.Role != "other" {
+				r.add("spawn_fallbacks_total", 1, e.At, run.Agent, class)
+			}
 		}
 	case "spawn-ended":
 		return r.ended(c, e, b)
