@@ -4,6 +4,7 @@ package main
 func metricsErrors() []errorGroup {
 	return []errorGroup{
 		{"Metrics", []errorEntry{
+			{"metrics-ledger-gone", "The metrics are served, and the ledger that was there is not any more.", "put it back; where it was removed for good, start switchyard metrics serve again"},
 			{"metrics-label-invalid", "A constant label of the metrics has a name or a value that Prometheus does not take, or a metric has a label of that name already.", "give the label another name; docs/metrics.md has those of the metrics"},
 			{"textfile-unwritable", "The file for node_exporter cannot be written: its folder is missing or read-only, the disk is full, or another process keeps writing it.", "make the folder and let this user write to it; the file of before is as it was"},
 			{"textfile-refused", "The file for node_exporter must not be written: its name does not end in .prom, it is a link or a device, it has metrics that are not ours, or it is that of a younger ledger.", "name another file, or remove this one if nobody needs it"},

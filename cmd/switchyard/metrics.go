@@ -6,10 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/metrics"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -20,9 +23,9 @@ func newMetricsCmd(a *app) *cobra.Command {
 		Use:   "metrics",
 		Short: "Show what the ledger counts to Prometheus",
 		Long: `Metrics are folded from the ledger: whichever process shows them, and however
-short it lives, they equal what was recorded, and counters never fall. They leave
-in four ways: printed, as a file for node_exporter, to a Pushgateway, or scraped
-from a server. docs/metrics.md lists them.`,
+short it lives, they equal what was recorded, and counters never fall. They
+leave in four ways: printed, as a file for node_exporter, to a Pushgateway, or
+scraped from a server. docs/metrics.md lists them.`,
 		Args: unknownCommand,
 		RunE: showHelp,
 	}
@@ -34,16 +37,36 @@ from a server. docs/metrics.md lists them.`,
 // configuration puts on all of them, and these instead or besides. What the group of
 // a push says, nil for none, is not said again.
 func (a *app) collector(ctx context.Context, e *host.Engine, labels, group map[string]string) (*metrics.Collector, error) {
+	return a.collectorOf(ctx, e, e, labels, group)
+}
+
+// gathered are the metrics of an engine's project as they are now, labelled as by
+// collector.
+func (a *app) gathered(ctx context.Context, e *host.Engine, labels map[string]string) ([]*dto.MetricFamily, error) {
+	c, err := a.collector(ctx, e, labels, nil)
+	if err != nil {
+		return nil, err
+	}
+	return c.Gather(ctx)
+}
+
+// collectorOf is a collector of the sums of a source, which are those of the engine's
+// project.
+func (a *app) collectorOf(ctx context.Context, source metrics.Source, e *host.Engine, labels, group map[string]string) (*metrics.Collector, error) {
 	config, err := e.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known, err := known(ctx, e, config)
 	if err != nil {
 		return nil, err
 	}
 	constant := joined(config.Metrics.Labels, labels)
 	maps.DeleteFunc(constant, func(name, value string) bool { return group[name] == value })
 	build := readBuildInfo()
-	return metrics.New(e, metrics.Options{
+	return metrics.New(source, metrics.Options{
 		Labels: constant,
-		Known:  known(ctx, e, config),
+		Known:  known,
 		Build:  metrics.Build{Version: build.Version, Go: build.Go},
 	})
 }
@@ -58,7 +81,11 @@ func joined(first, second map[string]string) map[string]string {
 
 // known is what metrics of a project can count sooner or later, so that they begin
 // at 0.
-func known(ctx context.Context, e *host.Engine, config project.Config) metrics.Known {
+//
+// # Errors
+//
+// ledger.CodeBusy, and the cause where ctx ends: the sums could not be read either.
+func known(ctx context.Context, e *host.Engine, config project.Config) (metrics.Known, error) {
 	k := metrics.Known{
 		Agents: []metrics.KnownAgent{
 			{Name: "critic", Reviews: true, Adapters: adapters(config, "critic")},
@@ -67,16 +94,19 @@ func known(ctx context.Context, e *host.Engine, config project.Config) metrics.K
 		Plugins: append(slices.Collect(maps.Keys(config.Plugins)), "np-critic"),
 	}
 	p, err := e.Policy(ctx, "", true)
+	if ctx.Err() != nil || fault.CodeOf(err) == ledger.CodeBusy {
+		return k, err
+	}
 	if err != nil {
 		// Metrics are there also while a policy is broken, or not adopted yet.
 		if p, err = policies.Load(ctx, policies.Default); err != nil {
-			return k
+			return k, err
 		}
 	}
 	k.PolicyVersions = []string{p.Identity().Version}
 	k.Actions = slices.Collect(maps.Keys(p.Destinations()))
 	k.Routes = p.RouteTable()
-	return k
+	return k, nil
 }
 
 // adapters are those that a project may run an agent with.

@@ -3,8 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"os"
+	"strings"
 
+	dto "github.com/prometheus/client_model/go"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/fault"
@@ -17,8 +22,8 @@ func newMetricsPrintCmd(a *app) *cobra.Command {
 		Use:   "print",
 		Short: "Print the metrics",
 		Long: `Print shows the metrics in the text format of Prometheus, or in OpenMetrics with
-units, exemplars and the time when each counter was 0, whatever --output says. The
-same ledger gives the same bytes.`,
+units, exemplars and the time when each counter was 0, whatever --output says.
+The same ledger gives the same bytes.`,
 		Example: `  switchyard metrics print | promtool check metrics
   switchyard metrics print --format openmetrics --label team=search`,
 		Args: noArgs,
@@ -31,21 +36,35 @@ same ledger gives the same bytes.`,
 			return err
 		}
 		return a.with(ctx, func(e *host.Engine) error {
-			c, err := a.collector(ctx, e, constant, nil)
+			families, err := a.gathered(ctx, e, constant)
 			if err != nil {
 				return err
 			}
-			families, err := c.Gather(ctx)
-			if err != nil {
-				return err
-			}
-			if err := metrics.Write(a.out, families, metrics.Format(format)); err != nil {
+			if err := writeMetrics(a.out, families, metrics.Format(format)); err != nil {
 				return fault.New(codeOutput, "write the result: %w", err)
 			}
 			return nil
 		})
 	})
 	return cmd
+}
+
+// writeMetrics writes metrics as they are, but for a terminal: a category is the word
+// of whoever wrote the report, and a label may hold any text.
+func writeMetrics(w io.Writer, families []*dto.MetricFamily, format metrics.Format) error {
+	if f, ok := w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return metrics.Write(w, families, format)
+	}
+	var text strings.Builder
+	if err := metrics.Write(&text, families, format); err != nil {
+		return err
+	}
+	for line := range strings.Lines(text.String()) {
+		if _, err := io.WriteString(w, clean(strings.TrimSuffix(line, "\n"))+"\n"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // metricsFormat is the flag --format.

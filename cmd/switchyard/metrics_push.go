@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"slices"
@@ -27,14 +28,14 @@ func newMetricsPushCmd(a *app) *cobra.Command {
 		Use:   "push [URL]",
 		Short: "Push the metrics to a Pushgateway",
 		Long: `Push replaces a group of metrics at the Pushgateway of URL, without
-/metrics/job/…; without URL at that of metrics.push in switchyard.yaml. A user and
-a password may be part of it, and are shown nowhere.
+/metrics/job/…; without URL at that of metrics.push in switchyard.yaml. A user
+and a password may be part of it, and are shown nowhere.
 
-The group is the job and the --grouping, or what switchyard.yaml says, with a label
-project that tells this project and machine from others. Where machines come and go,
-as in CI, give the project a name instead, as in --grouping project=shop, or each
-machine leaves a group behind. Two projects must not share a group: they would
-overwrite each other. --delete removes the group.
+The group is the job and the --grouping, or what switchyard.yaml says, with a
+label project that tells this project and machine from others. Where machines
+come and go, as in CI, give the project a name instead, as in --grouping
+project=shop, or each machine leaves a group behind. Two projects must not share
+a group: they would overwrite each other. --delete removes the group.
 
 What may pass, as a gateway that is being restarted, is tried again within
 --timeout. With metrics.push in switchyard.yaml metrics are pushed whenever
@@ -115,9 +116,13 @@ something was recorded.`,
 	return cmd
 }
 
-// atMostOneURL wants a URL or nothing.
+// atMostOneURL wants a URL or nothing. What is too much is not shown: it may be
+// another URL, with a password.
 func atMostOneURL(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
+	switch {
+	case len(args) > 1:
+		return errors.New("there is more than one URL")
+	case len(args) == 0:
 		return nil
 	}
 	return exactly("URL")(cmd, args)

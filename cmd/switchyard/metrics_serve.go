@@ -22,14 +22,15 @@ func newMetricsServeCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the metrics to Prometheus",
-		Long: `Serve answers scrapes at /metrics until it is told to stop, in the format that the
-scraper asks for: text, OpenMetrics with exemplars, or protocol buffers with native
-histograms. Each scrape reads the ledger, while rounds go on. /healthz says whether
-it can be read right now.
+		Long: `Serve answers scrapes at /metrics until it is told to stop, in the format that
+the scraper asks for: text, OpenMetrics with exemplars, or protocol buffers with
+native histograms. Each scrape reads the ledger, while rounds go on. /healthz
+says whether it can be read right now.
 
 --web.config.file adds TLS, client certificates and passwords; it is the web
-configuration file of Prometheus' exporter toolkit. Without one, everyone who can
-reach the address can read the metrics, so it is the machine's own by default.
+configuration file of Prometheus' exporter toolkit. Without one, everyone who
+can reach the address can read the metrics, so it is the machine's own by
+default.
 
 On an interrupt it lets the scrapes that run come to their end.`,
 		Example: `  switchyard metrics serve
@@ -59,9 +60,12 @@ On an interrupt it lets the scrapes that run come to their end.`,
 			webConfig = p.Abs(webConfig)
 		}
 		return a.with(ctx, func(e *host.Engine) error {
-			s := &scraped{fresh: func(ctx context.Context) (*metrics.Collector, error) { return a.collector(ctx, e, constant, nil) }}
+			source := metrics.NewLasting(e)
+			s := &scraped{fresh: func(ctx context.Context) (*metrics.Collector, error) {
+				return a.collectorOf(ctx, source, e, constant, nil)
+			}}
 			ready := func(ctx context.Context) error {
-				_, err := e.Tallies(ctx)
+				_, err := source.Tallies(ctx)
 				return err
 			}
 			// What is wrong from the beginning is for whoever began it.

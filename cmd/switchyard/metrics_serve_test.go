@@ -147,8 +147,8 @@ func TestServeFollowsTheLedger(t *testing.T) {
 	if err := os.Rename(state, away); err != nil {
 		t.Fatal(err)
 	}
-	if got := events(t, url); got != "0" {
-		t.Errorf("%s events of no ledger", got)
+	if status, text := fetch(t, url); status != 503 || text != "no metrics right now [metrics-ledger-gone]\n" {
+		t.Errorf("%d %q", status, text)
 	}
 	p.write(t, filepath.Join(project.StateDir, "ledger.db"), "This is no database, and it is long enough not to be an empty one.")
 	for range 3 {
@@ -171,7 +171,7 @@ func TestServeFollowsTheLedger(t *testing.T) {
 		t.Errorf("%d %q", status, text)
 	}
 	stop()
-	if told := more(); strings.Count(told, "\n") != 2 || !strings.Contains(told, "warning: ") || !strings.Contains(told, "the metrics can be read again") {
+	if told := more(); strings.Count(told, "\n") != 3 || !strings.Contains(told, "warning: ") || !strings.Contains(told, "the metrics can be read again") {
 		t.Errorf("it tells %q", told)
 	}
 }

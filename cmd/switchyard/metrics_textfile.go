@@ -14,17 +14,17 @@ func newMetricsTextfileCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "textfile FILE",
 		Short: "Write the metrics to a file for node_exporter",
-		Long: `Textfile replaces FILE, whose name ends in .prom, by the metrics in the text format,
-for the textfile collector of node_exporter. A reader sees the old file or the new
-one, never half of one, and of several processes the one with the newest metrics
-wins.
+		Long: `Textfile replaces FILE, whose name ends in .prom, by the metrics in the text
+format, for the textfile collector of node_exporter. A reader sees the old file
+or the new one, never half of one, and of several processes the one with the
+newest metrics wins.
 
-FILE is left alone if it is a link, if it holds metrics of others, or if it is that
-of a younger ledger: of another project, or of this one before its ledger was
-replaced by an older copy. Remove it then if it is not needed.
+FILE is left alone if it is a link, if it holds metrics of others, or if it is
+that of a younger ledger: of another project, or of this one before its ledger
+was replaced by an older copy. Remove it then if it is not needed.
 
-With metrics.textfile in switchyard.yaml the file is written whenever something was
-recorded.`,
+With metrics.textfile in switchyard.yaml the file is written whenever something
+was recorded.`,
 		Example: `  switchyard metrics textfile /var/lib/prometheus/node-exporter/switchyard.prom
   switchyard metrics textfile --label repository=shop /srv/metrics/shop.prom`,
 		Args: exactly("FILE"),
@@ -41,25 +41,16 @@ recorded.`,
 		}
 		path := p.Abs(args[0])
 		return a.with(ctx, func(e *host.Engine) error {
-			c, err := a.collector(ctx, e, constant, nil)
+			result, err := a.writeTextfile(ctx, e, path, constant)
 			if err != nil {
 				return err
 			}
-			families, err := c.Gather(ctx)
-			if err != nil {
-				return err
-			}
-			written, err := textfile.Write(ctx, path, families)
-			if err != nil {
-				return err
-			}
-			result := writtenMetrics{File: path, Written: written, Metrics: len(families)}
 			return a.print(result, func(p *page) {
-				if !written {
+				if !result.Written {
 					p.line("%s has newer metrics already", path)
 					return
 				}
-				p.line("wrote %s to %s", plural(len(families), "metric"), path)
+				p.line("wrote %s to %s", plural(result.Metrics, "metric"), path)
 			})
 		})
 	})
@@ -72,4 +63,14 @@ type writtenMetrics struct {
 	// Written is false where the file has newer ones already.
 	Written bool `json:"written"`
 	Metrics int  `json:"metrics"`
+}
+
+// writeTextfile writes a project's metrics as they are now to a file.
+func (a *app) writeTextfile(ctx context.Context, e *host.Engine, path string, labels map[string]string) (writtenMetrics, error) {
+	families, err := a.gathered(ctx, e, labels)
+	if err != nil {
+		return writtenMetrics{}, err
+	}
+	written, err := textfile.Write(ctx, path, families)
+	return writtenMetrics{File: path, Written: written, Metrics: len(families)}, err
 }

@@ -25,14 +25,15 @@ func newMetricsVerifyCmd(a *app) *cobra.Command {
 		Use:   "verify",
 		Short: "Count everything again from the events, and compare",
 		Long: `Verify counts what the metrics show a second time, from nothing but the recorded
-events, by a program of its own, and fails where any number is another one. Rounds
-may go on meanwhile: it compares as of one moment.
+events, by a program of its own, and fails where any number is another one.
+Rounds may go on meanwhile: it compares as of one moment.
 
-With --exposition it compares metrics that were saved in the text format, as a file
-for node_exporter is, with as many events as they were counted from. Labels that
-all of the file's series have besides their own are left out.
+With --exposition it compares metrics that were saved in the text format, as a
+file for node_exporter is, with as many events as they were counted from. Labels
+that all of the file's series have besides their own are left out.
 
-The events themselves are taken as they are: switchyard ledger verify checks them.`,
+The events themselves are taken as they are: switchyard ledger verify checks
+them.`,
 		Example: `  switchyard metrics verify
   switchyard metrics verify --exposition /var/lib/prometheus/node-exporter/switchyard.prom`,
 		Args: noArgs,
@@ -71,11 +72,7 @@ func (a *app) shownMetrics(ctx context.Context, e *host.Engine, file string) (re
 	var text []byte
 	switch file {
 	case "":
-		c, err := a.collector(ctx, e, nil, nil)
-		if err != nil {
-			return recount.Exposition{}, err
-		}
-		families, err := c.Gather(ctx)
+		families, err := a.gathered(ctx, e, nil)
 		if err != nil {
 			return recount.Exposition{}, err
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/metrics/textfile"
 )
 
 // publishing is how long a command stays for its metrics, in total. What it recorded
@@ -38,7 +37,7 @@ func (a *app) publish(ctx context.Context, e *host.Engine, p project.Project) {
 	ctx, cancel := context.WithTimeout(ctx, publishing)
 	defer cancel()
 	if way.Textfile != "" {
-		if err := a.writeTextfile(ctx, e, rooted(p, way.Textfile)); err != nil {
+		if _, err := a.writeTextfile(ctx, e, rooted(p, way.Textfile), nil); err != nil {
 			a.warn(err)
 		}
 	}
@@ -48,23 +47,9 @@ func (a *app) publish(ctx context.Context, e *host.Engine, p project.Project) {
 			_, err = a.push(ctx, e, p, to, nil, publishing)
 		}
 		if err != nil {
-			a.warn(err)
+			a.warn(fmt.Errorf("the metrics are not pushed: %w", err))
 		}
 	}
-}
-
-// writeTextfile writes a project's metrics as they are now to a file.
-func (a *app) writeTextfile(ctx context.Context, e *host.Engine, path string) error {
-	c, err := a.collector(ctx, e, nil, nil)
-	if err != nil {
-		return err
-	}
-	families, err := c.Gather(ctx)
-	if err != nil {
-		return err
-	}
-	_, err = textfile.Write(ctx, path, families)
-	return err
 }
 
 // rooted is a path of the configuration, which is relative to the project's root.

@@ -39,9 +39,9 @@ func (p *page) figures(s shownStats) {
 		p.line("")
 	}
 	sum := s.Summary
-	figure := func(name, value, words string) { p.line("  %-10s %9s  %s", painted(name), painted(value), words) }
+	figure := func(name, value, words string) { p.line("  %-12s %9s  %s", painted(name), painted(value), words) }
 	figure("tasks", strconv.Itoa(sum.Tasks), fmt.Sprintf("%d committed, %d open, %d waiting, %d stuck", sum.Committed, s.Tasks.Open, s.Tasks.Waiting, sum.Stuck))
-	figure("rounds", strconv.Itoa(sum.Rounds), decimals(sum.Average)+" a task on average")
+	figure("rounds begun", strconv.Itoa(sum.Rounds), decimals(sum.Average)+" a task on average")
 	if t := s.TaskRounds; t.Count > 0 {
 		figure("to commit", decimals(t.Median), "rounds in the median, 90 % within "+decimals(t.P90))
 	}
@@ -58,7 +58,7 @@ func (p *page) figures(s shownStats) {
 	if u := s.Spawns; u.Spawns > 0 {
 		words := fmt.Sprintf("of agents, %d fell back (%s)", u.Fallbacks, stats.Percent(u.Fallbacks, u.Spawns))
 		if u.Run.Count > 0 {
-			words += ", half took at most " + stats.Lasting(u.Run.Median)
+			words += ", half within " + stats.Lasting(u.Run.Median)
 		}
 		figure("runs", strconv.FormatInt(u.Spawns, 10), words)
 		if u.MicroDollars > 0 {

@@ -31,13 +31,14 @@ func newStatsCmd(a *app) *cobra.Command {
 		Long: `Stats shows what all tasks of the project came to, committed ones included: how
 many rounds they took, where they went, what critics found, what agents cost and
 how often they fell back, how long questions waited, and which tasks need
-somebody. Its summary is that of loop-metrics; all else is read from the sums that
-the ledger keeps. Bars are drawn with block characters where the locale says that
-the terminal knows UTF-8, else with #.
+somebody. Its summary is that of loop-metrics; all else is read from the sums
+that the ledger keeps. Bars are drawn with block characters where the locale
+says that the terminal knows UTF-8, else with #.
 
-With --html it writes one page instead, which needs nothing else: it has no scripts
-and asks for no file, so that it can be mailed or put on any server. A page that is
-there is replaced at once; any other file is left alone, and no link is followed.`,
+With --html it writes one page instead, which needs nothing else: it has no
+scripts and asks for no file, so that it can be mailed or put on any server. A
+page that is there is replaced at once; any other file is left alone, and no
+link is followed.`,
 		Example: `  switchyard stats
   switchyard stats --output json | jq '.standing[].task'
   switchyard stats --html review-loop.html`,

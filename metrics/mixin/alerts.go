@@ -89,7 +89,7 @@ func spawnAlerts(t Thresholds) Group {
 			fmt.Sprintf("switchyard:spawn_critic_errors_per_spawns:ratio_increase1d > %g\nand increase(switchyard:spawn_critic_errors:sum[1d]) >= %d",
 				t.CriticErrors, t.CriticErrorsLeast),
 			"Critics' reports cannot be trusted in LEDGER",
-			"{{ $value | humanizePercentage }} of the agents' runs of the last day ended in critic-error. Each of them stops its task."),
+			"{{ $value | humanizePercentage }} of the agents' runs of the last day ended in critic-error."),
 		alert("SwitchyardCostHigh", warning, hold,
 			fmt.Sprintf("a day's runs cost more than %g dollars", t.DollarsDay),
 			fmt.Sprintf("increase(switchyard:spawn_cost_dollars:sum[1d]) > %g", t.DollarsDay),

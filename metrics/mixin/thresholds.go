@@ -54,7 +54,7 @@ func Default() Thresholds {
 	return Thresholds{
 		Job:         "switchyard",
 		FallbackDay: 0.2, SpawnsDay: 10,
-		FallbackHour: 0.5, SpawnsHour: 5,
+		FallbackHour: 0.4, SpawnsHour: 5,
 		CriticErrors: 0.1, CriticErrorsLeast: 3,
 		Failures: 0.1, FailuresLeast: 3,
 		Stuck: 2 * day, Waiting: day,

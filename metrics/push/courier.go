@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"errors"
 	"io"
 	"net"
@@ -108,7 +109,21 @@ func (c *courier) send(req *http.Request) error {
 	if resp.StatusCode/100 == 2 {
 		return nil
 	}
-	return c.answered(resp, line(body))
+	return c.answered(resp, line(c.withoutSecret(body)))
+}
+
+// withoutSecret is the body of an answer, or nothing where it repeats the password,
+// as servers that show a request's headers do.
+func (c *courier) withoutSecret(body []byte) []byte {
+	password, ok := c.to.user.Password()
+	if !ok || password == "" {
+		return body
+	}
+	sent := base64.StdEncoding.EncodeToString([]byte(c.to.user.Username() + ":" + password))
+	if bytes.Contains(body, []byte(sent)) || bytes.Contains(body, []byte(password)) {
+		return nil
+	}
+	return body
 }
 
 // answered is the failure that an answer means.

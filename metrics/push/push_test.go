@@ -193,7 +193,9 @@ func TestWhatIsRefusedIsNotTriedAgain(t *testing.T) {
 		// A GET would follow, succeed, and push nothing.
 		"redirection to a GET":  {answer(302, "", "Location", "/elsewhere"), 302, ""},
 		"redirection elsewhere": {answer(307, "", "Location", "http://127.0.0.2:1/"), 307, ""},
-		"redirection for ever":  {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/again", http.StatusPermanentRedirect) }, 308, ""},
+		"redirection for ever": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/again", http.StatusPermanentRedirect)
+		}, 308, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -215,7 +217,9 @@ func TestWhatIsRefusedIsNotTriedAgain(t *testing.T) {
 
 func TestARedirectionAtTheSameHostIsFollowed(t *testing.T) {
 	t.Parallel()
-	g := newGateway(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/moved"+r.URL.Path, http.StatusPermanentRedirect) }, answer(200, ""))
+	g := newGateway(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/moved"+r.URL.Path, http.StatusPermanentRedirect)
+	}, answer(200, ""))
 	if _, err := push.Push(t.Context(), target(t, strings.Replace(g.URL, "://", "://me:s3cret@", 1)), gathers, push.Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -423,5 +427,33 @@ func TestNoErrorShowsThePassword(t *testing.T) {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok || f.Code != push.CodeUnavailable || strings.Contains(fmt.Sprint(f.Message, f.Details), "s3cret") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestAGatewayThatRepeatsThePassword, as servers do that show what they were asked,
+// has its status shown and not its text. Where it has no password, nothing is hidden.
+func TestAGatewayThatRepeatsThePassword(t *testing.T) {
+	t.Parallel()
+	says := func(user, body string) string {
+		t.Helper()
+		g := newGateway(t, answer(400, body))
+		to := target(t, strings.Replace(g.URL, "//", "//"+user, 1))
+		_, err := push.Push(t.Context(), to, gathers, push.Options{})
+		f, ok := errors.AsType[*fault.Error](err)
+		if !ok || f.Code != push.CodeRefused || f.Details["status"] != 400 {
+			t.Fatalf("got %v", err)
+		}
+		return fmt.Sprint(f.Message, f.Details)
+	}
+	filler := strings.Repeat("x", 500) + " " // so that what is shown ends in the secret
+	for _, body := range []string{"Authorization: Basic bWU6czNjcmV0", "me may not use s3cret", filler + "Basic bWU6czNjcmV0"} {
+		if got := says("me:s3cret@", body); strings.Contains(got, "bWU6cz") || strings.Contains(got, "s3cret") {
+			t.Errorf("shown: %s", got)
+		}
+	}
+	for _, user := range []string{"", "me@", "me:@"} {
+		if got := says(user, "bad metrics of me"); !strings.Contains(got, "bad metrics of me") {
+			t.Errorf("with %q the answer is not shown: %s", user, got)
+		}
 	}
 }

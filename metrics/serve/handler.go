@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -60,6 +61,10 @@ func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}).ServeHTTP(w, r)
 }
 
+// leastTime is how long a scrape may take at the least. With less, any client could
+// make scrapes fail, one by one, and tell the operator of each.
+const leastTime = 250 * time.Millisecond
+
 // within is how long a scrape may take: what Prometheus says that it waits, less a
 // tenth for the way, if that is sooner than our own limit.
 func (s *scrapes) within(h http.Header) time.Duration {
@@ -67,7 +72,7 @@ func (s *scrapes) within(h http.Header) time.Duration {
 	if err != nil || !(seconds > 0 && seconds < s.timeout.Seconds()) {
 		return s.timeout
 	}
-	return time.Duration(seconds * 0.9 * float64(time.Second))
+	return max(time.Duration(seconds*0.9*float64(time.Second)), min(leastTime, s.timeout))
 }
 
 // health answers whether scrapes would be answered.
@@ -96,11 +101,20 @@ func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // unavailable says that there are no metrics right now. The code is enough for
 // whoever asks; the message names files, and is for the operator.
 func unavailable(w http.ResponseWriter, err error) {
-	code := fault.CodeOf(err)
-	if code == "" {
-		code = "internal"
+	http.Error(w, "no metrics right now ["+string(codeOf(err))+"]", http.StatusServiceUnavailable)
+}
+
+// codeOf names every error: a ledger that is locked for longer than a scrape may take
+// has no code of its own, because the scrape's time ends first.
+func codeOf(err error) fault.Code {
+	switch code := fault.CodeOf(err); {
+	case code != "":
+		return code
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timeout"
+	default:
+		return "internal"
 	}
-	http.Error(w, "no metrics right now ["+string(code)+"]", http.StatusServiceUnavailable)
 }
 
 func landing(w http.ResponseWriter, _ *http.Request) {

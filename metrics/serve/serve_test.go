@@ -319,9 +319,11 @@ func TestFailures(t *testing.T) {
 	both(503, "[ledger-corrupt]")
 	fails(errors.New("secret thing"))
 	both(503, "[internal]")
+	fails(fmt.Errorf("open secret/ledger.db: %w", context.DeadlineExceeded)) // as where it is locked for longer
+	both(503, "[timeout]")
 	fails(nil)
 	both(200, "")
-	want := []string{"secret/ledger.db is locked", "secret/ledger.db is damaged", "secret thing", "the metrics can be read again"}
+	want := []string{"secret/ledger.db is locked", "secret/ledger.db is damaged", "secret thing", "open secret/ledger.db: context deadline exceeded", "the metrics can be read again"}
 	if told := s.told(); !slices.Equal(told, want) {
 		t.Errorf("it tells %q, want %q", told, want)
 	}
@@ -351,17 +353,20 @@ func TestScrapeTimeout(t *testing.T) {
 		return nil, nil
 	}})
 	for header, want := range map[string]time.Duration{
-		"":     10 * time.Second,
-		"2":    1800 * time.Millisecond,
-		"0.5":  450 * time.Millisecond,
-		"3600": 10 * time.Second,
-		"0":    10 * time.Second,
-		"-1":   10 * time.Second,
-		"NaN":  10 * time.Second,
-		"x":    10 * time.Second,
+		"":    10 * time.Second,
+		"2":   1800 * time.Millisecond,
+		"0.5": 450 * time.Millisecond,
+		// Whoever wants it at once must not make it look as if the ledger failed.
+		"0.001":  250 * time.Millisecond,
+		"1e-300": 250 * time.Millisecond,
+		"3600":   10 * time.Second,
+		"0":      10 * time.Second,
+		"-1":     10 * time.Second,
+		"NaN":    10 * time.Second,
+		"x":      10 * time.Second,
 	} {
 		ask(t, http.MethodGet, s.URL, "X-Prometheus-Scrape-Timeout-Seconds", header)
-		if got := <-limits; got > want || got < want-300*time.Millisecond {
+		if got := <-limits; got > want || got < want/2 {
 			t.Errorf("%q: %v, want %v", header, got, want)
 		}
 	}

@@ -15,21 +15,23 @@ func errAgain() error { return errors.New("the metrics can be read again") }
 type watch struct {
 	warn func(error)
 
-	mu     sync.Mutex
-	failed bool
-	code   fault.Code
+	mu   sync.Mutex
+	code fault.Code // of the failure that was told last, "" where nothing fails
 }
 
 // see is told of every attempt, with its error or nil.
 func (w *watch) see(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	failed, code := err != nil, fault.CodeOf(err)
-	if failed == w.failed && code == w.code {
+	var code fault.Code
+	if err != nil {
+		code = codeOf(err)
+	}
+	if code == w.code {
 		return
 	}
-	w.failed, w.code = failed, code
-	if !failed {
+	w.code = code
+	if err == nil {
 		err = errAgain()
 	}
 	w.warn(err)

@@ -1,0 +1,42 @@
+package metrics
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+)
+
+// CodeGone: there was a ledger, and now there is none. Counters that began at 0 now
+// would be taken for those of a program that was restarted, and count everything twice
+// once the ledger is back.
+const CodeGone fault.Code = "metrics-ledger-gone"
+
+// Lasting is a source for whoever asks for hours: it fails where the ledger was there
+// before and is not any more. It is safe for concurrent use.
+type Lasting struct {
+	Source
+	seen atomic.Bool
+}
+
+// NewLasting returns a source on another one.
+func NewLasting(source Source) *Lasting { return &Lasting{Source: source} }
+
+// Tallies asks the source.
+//
+// # Errors
+//
+// CodeGone, and the source's.
+func (l *Lasting) Tallies(ctx context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error) {
+	t, err := l.Source.Tallies(ctx, queries...)
+	if err != nil {
+		return t, err
+	}
+	if t.Events > 0 {
+		l.seen.Store(true)
+	} else if l.seen.Load() {
+		return ledger.Tallies{}, fault.New(CodeGone, "there was a ledger, and now there is none")
+	}
+	return t, nil
+}
