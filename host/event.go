@@ -389,18 +389,31 @@ func (p *projection) decided(d task.Decided, by policies.Identity) {
 
 // traces moves the past of every finding of a review on.
 func (p *projection) traces(before ledger.View, s task.State, fingerprints []string) {
-	for _, f := range fingerprints {
-		var past task.Trace
-		text, err := before.Entry(keyFinding + f)
-		if err == nil && text != nil {
-			err = json.Unmarshal(text, &past)
-		}
-		if err != nil {
-			p.err = fmt.Errorf("read the past of finding %s: %w", f, err)
-			return
-		}
-		p.put(keyFinding+f, s.Trace(past))
+	keys := findingKeys(fingerprints)
+	texts, err := before.Entries(keys)
+	if err != nil {
+		p.err = fmt.Errorf("read the past of the findings: %w", err)
+		return
 	}
+	for _, key := range keys {
+		var past task.Trace
+		if text := texts[key]; text != nil {
+			if err := json.Unmarshal(text, &past); err != nil {
+				p.err = fmt.Errorf("read the past of %s: %w", key, err)
+				return
+			}
+		}
+		p.put(key, s.Trace(past))
+	}
+}
+
+// findingKeys are the keys under which the past of findings is kept.
+func findingKeys(fingerprints []string) []string {
+	keys := make([]string, len(fingerprints))
+	for i, f := range fingerprints {
+		keys[i] = keyFinding + f
+	}
+	return keys
 }
 
 // answersOf is the prefix of the answers to a round's questions.

@@ -3,13 +3,23 @@ package host
 import (
 	"context"
 
+	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/ledger"
 )
 
 // Tallies reads sums of the project's ledger as of one moment. It opens the ledger
 // anew each time, so that whoever asks for hours sees the one that is there.
 func (e *Engine) Tallies(ctx context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error) {
-	l, err := e.ledger(ctx)
+	// For reading alone, unless the ledger is one that kept no sums yet.
+	t, err := tallies(ctx, func() (*ledger.Ledger, error) { return ledger.Open(ctx, e.project.State(), nil) }, queries)
+	if fault.CodeOf(err) == ledger.CodeOlder {
+		return tallies(ctx, func() (*ledger.Ledger, error) { return e.ledger(ctx) }, queries)
+	}
+	return t, err
+}
+
+func tallies(ctx context.Context, open func() (*ledger.Ledger, error), queries []ledger.TallyQuery) (ledger.Tallies, error) {
+	l, err := open()
 	if err != nil {
 		return ledger.Tallies{}, err
 	}

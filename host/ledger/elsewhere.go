@@ -33,7 +33,7 @@ func OpenFile(ctx context.Context, path string) (*Ledger, error) {
 	if file == nil {
 		return nil, unwritable(path, fs.ErrNotExist)
 	}
-	db, err := sql.Open("sqlite", source(path, readerPragmas))
+	db, err := sql.Open("sqlite", connection(path, true))
 	if err != nil {
 		return nil, translate(ctx, "open", err)
 	}

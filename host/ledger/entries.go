@@ -8,27 +8,14 @@ import (
 )
 
 // Entries returns those of a task's entries that exist among the given keys, as
-// of one moment, by one look-up each. The map is never nil.
+// of one moment, by one look-up each. The map is nil only beside an error.
 func (l *Ledger) Entries(ctx context.Context, task string, keys []string) (map[string]jsontext.Value, error) {
 	found := make(map[string]jsontext.Value)
-	err := l.read(ctx, func(tx *sql.Tx) error {
-		clear(found)
-		s := stored{ctx: ctx, tx: tx, task: task}
-		for _, key := range keys {
-			value, err := s.Entry(key)
-			if err != nil {
-				return err
-			}
-			if value != nil {
-				found[key] = value
-			}
-		}
-		return nil
+	err := l.read(ctx, func(tx *sql.Tx) (err error) {
+		found, err = (&stored{ctx: ctx, tx: tx, task: task}).Entries(keys)
+		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return found, nil
+	return found, err
 }
 
 // Newest returns those of a task's entries whose keys begin with prefix, the

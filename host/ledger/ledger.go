@@ -123,7 +123,7 @@ func (l *Ledger) connect(ctx context.Context) (*sql.DB, error) {
 	if err != nil || file == nil {
 		return nil, err
 	}
-	db, err := sql.Open("sqlite", connection(l.path))
+	db, err := sql.Open("sqlite", connection(l.path, l.fold == nil))
 	if err != nil {
 		return nil, translate(ctx, "open", err)
 	}

@@ -207,6 +207,12 @@ func (m *model) State() jsontext.Value { return m.state }
 
 func (m *model) Entry(key string) (jsontext.Value, error) { return m.entries[key], nil }
 
+func (m *model) Entries(keys []string) (map[string]jsontext.Value, error) {
+	found := maps.Clone(m.entries)
+	maps.DeleteFunc(found, func(key string, _ jsontext.Value) bool { return !slices.Contains(keys, key) })
+	return found, nil
+}
+
 // add folds e into the model.
 func (m *model) add(t failer, fold ledger.Fold, e ledger.Event) {
 	t.Helper()

@@ -22,12 +22,17 @@ const pragmas = "_pragma=busy_timeout(" + waitSlice + ")" +
 // alone. Elsewhere they have no effect, and cost their time.
 const drivePragmas = "&_pragma=fullfsync(ON)&_pragma=checkpoint_fullfsync(ON)"
 
-// connection names the ledger at path with the pragmas that it needs here.
-func connection(path string) string {
-	if runtime.GOOS == "darwin" {
-		return source(path, pragmas+drivePragmas)
+// connection names the ledger at path with the pragmas that it needs here, for reading
+// alone or for writing too.
+func connection(path string, reading bool) string {
+	own := pragmas
+	if reading {
+		own = readerPragmas
 	}
-	return source(path, pragmas)
+	if runtime.GOOS == "darwin" {
+		own += drivePragmas
+	}
+	return source(path, own)
 }
 
 // source names the database at path, an absolute path, in the driver's terms.

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,20 +20,32 @@ func (b broken) Entry(key string) (jsontext.Value, error) {
 	return nil, nil
 }
 
+func (b broken) Entries(keys []string) (map[string]jsontext.Value, error) {
+	if slices.Contains(keys, "broken") {
+		return nil, b.err
+	}
+	return nil, nil
+}
+
 // A fold that takes a failed look-up for an absent entry must not be believed.
 func TestAFailedLookUpIsNotForgotten(t *testing.T) {
 	why := errors.New("unreadable")
-	for name, outcome := range map[string]error{"going on": nil, "failing": errors.New("another")} {
-		t.Run(name, func(t *testing.T) {
-			_, err := project(func(before View, _ Event) (Projection, error) {
-				for _, key := range []string{"sound", "broken", "sound"} {
-					before.Entry(key)
+	for asked, ask := range map[string]func(View, string){
+		"one by one": func(v View, key string) { v.Entry(key) },
+		"together":   func(v View, key string) { v.Entries([]string{"other", key}) },
+	} {
+		for name, outcome := range map[string]error{"going on": nil, "failing": errors.New("another")} {
+			t.Run(asked+", "+name, func(t *testing.T) {
+				_, err := project(func(before View, _ Event) (Projection, error) {
+					for _, key := range []string{"sound", "broken", "sound"} {
+						ask(before, key)
+					}
+					return Projection{State: []byte(`{}`)}, outcome
+				}, broken{why}, Event{})
+				if err != why {
+					t.Errorf("project gives %v", err)
 				}
-				return Projection{State: []byte(`{}`)}, outcome
-			}, broken{why}, Event{})
-			if err != why {
-				t.Errorf("project gives %v", err)
-			}
-		})
+			})
+		}
 	}
 }

@@ -1,10 +1,12 @@
 package ledger_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -135,6 +137,48 @@ func TestAFoldSeesWhatItsTaskHas(t *testing.T) {
 	}
 }
 
+// What is more than one statement takes is read, written and removed all the same.
+func TestManyEntriesAtOnce(t *testing.T) {
+	const many = 700
+	keys, want := []string{"none", "0-none"}, make(map[string]jsontext.Value)
+	for i := range many {
+		key := fmt.Sprintf("many/%d", i)
+		keys, want[key] = append(keys, key), fmt.Appendf(nil, "%d", i)
+	}
+	l := openWith(t, state(t), func(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+		found, err := before.Entries(keys)
+		p := ledger.Projection{State: e.Body}
+		for key, value := range want {
+			if e.N == 2 { // Every second one goes, and another one comes.
+				if !bytes.Equal(found[key], value) {
+					t.Errorf("the fold finds %s for %s", found[key], key)
+				}
+				if i, _ := strconv.Atoi(string(value)); i%2 == 0 {
+					p.Entries = append(p.Entries, ledger.Entry{Key: "new/" + key, Value: value})
+					value = nil
+				}
+			}
+			p.Entries = append(p.Entries, ledger.Entry{Key: key, Value: value})
+		}
+		if first := e.N == 1; first != (len(found) == 0) || !first && len(found) != many {
+			t.Errorf("the fold finds %d entries before event %d", len(found), e.N)
+		}
+		return p, err
+	})
+	add(t, l, "a", 0)
+	add(t, l, "b", 0)
+	if found, err := l.Entries(t.Context(), "a", keys); err != nil || !reflect.DeepEqual(found, want) {
+		t.Errorf("there are %d entries, %v", len(found), err)
+	}
+	add(t, l, "a", 1)
+	for task, left := range map[string]int{"a": many / 2, "b": many} {
+		if found, err := l.Entries(t.Context(), task, keys); err != nil || len(found) != left {
+			t.Errorf("then task %s has %d entries, %v", task, len(found), err)
+		}
+	}
+	wantSound(t, l)
+}
+
 func TestAViewThatFailsEndsTheAppend(t *testing.T) {
 	dir := fill(t)
 	why := errors.New("stopped by the test")
@@ -143,6 +187,9 @@ func TestAViewThatFailsEndsTheAppend(t *testing.T) {
 		cancel(why)
 		if value, err := before.Entry("chain"); err == nil {
 			t.Errorf("Entry gives %s", value)
+		}
+		if found, err := before.Entries([]string{"chain"}); err == nil {
+			t.Errorf("Entries gives %v", found)
 		}
 		return ledger.Projection{State: []byte(`{}`)}, nil
 	})

@@ -6,8 +6,6 @@ import (
 	"database/sql"
 	"maps"
 	"slices"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // refold replaces all entries and sums by those that the fold of all events gives,
@@ -106,15 +104,12 @@ func (r *refolding) finish() error {
 		return err
 	}
 	task := stored{ctx: r.ctx, tx: r.tx, task: r.task}
+	var changes []Entry
 	for _, key := range stale {
-		if err := task.change(Entry{Key: key}); err != nil {
-			return err
-		}
+		changes = append(changes, Entry{Key: key})
 	}
 	for _, key := range slices.Sorted(maps.Keys(due)) {
-		if err := task.change(Entry{Key: key, Value: jsontext.Value(due[key])}); err != nil {
-			return err
-		}
+		changes = append(changes, Entry{Key: key, Value: due[key]})
 	}
-	return nil
+	return task.change(changes)
 }

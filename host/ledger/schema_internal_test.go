@@ -334,7 +334,10 @@ func TestABrokenTaskIsCountedSoFar(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := makeUncounted(t)
-			older := openAs(t, dir, nil)
+			older, err := open(t.Context(), dir, keep, released()[:1], busyTime)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if err := older.Exec(t.Context(), c.edit); err != nil {
 				t.Fatal(err)
 			}
