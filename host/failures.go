@@ -38,18 +38,16 @@ const maxFailure = 500
 
 // failed records that a round came to no decision, where it is the round's own
 // components that failed, and returns the error of it. It is a note beside the work:
-// where it cannot be made, nothing else is different. A project whose ledger does not
-// exist yet gets none by a failure.
+// where it cannot be made, as on a full disk, that error is what there is to say. A
+// project whose ledger does not exist yet gets none by a failure.
 func (e *Engine) failed(ctx context.Context, id string, err error) error {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok || !accountable(f) || ctx.Err() != nil || environ.Inside(e.environ) != nil || task.CheckID(id) != nil {
 		return err
 	}
-	if noting := e.note(ctx, failure{
+	_ = e.note(ctx, failure{
 		By: e.by, Task: id, Code: f.Code, Plugin: blamed(f), Message: strings.ToValidUTF8(f.Message[:min(len(f.Message), maxFailure)], "\ufffd"),
-	}); noting != nil {
-		e.warn(noting)
-	}
+	})
 	return err
 }
 
