@@ -12,11 +12,13 @@ import (
 	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/tally"
 	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner/environ"
 )
 
-// failuresChain is the chain of the ledger that has the rounds which came to no
-// decision. A failure leaves its task as it was, and is no event of it.
+// failuresChain is the chain of the ledger that has the rounds in which a plugin or the
+// policy broke. A failure leaves its task as it was, and is no event of it.
 const failuresChain = "_failures"
 
 // kindFailed is the kind of the events in the chain of failures.
@@ -36,13 +38,13 @@ type failure struct {
 // maxFailure is how much of an error's message is recorded, in bytes.
 const maxFailure = 500
 
-// failed records that a round came to no decision, where it is the round's own
-// components that failed, and returns the error of it. It is a note beside the work:
+// failed records that a round came to no decision because a plugin or the policy broke,
+// and returns the error of it. It is a note beside the work:
 // where it cannot be made, as on a full disk, that error is what there is to say. A
 // project whose ledger does not exist yet gets none by a failure.
 func (e *Engine) failed(ctx context.Context, id string, err error) error {
 	f, ok := errors.AsType[*fault.Error](err)
-	if !ok || !accountable(f) || ctx.Err() != nil || environ.Inside(e.environ) != nil || task.CheckID(id) != nil {
+	if !ok || !broke(f.Code) || ctx.Err() != nil || environ.Inside(e.environ) != nil || task.CheckID(id) != nil {
 		return err
 	}
 	_ = e.note(ctx, failure{
@@ -51,20 +53,22 @@ func (e *Engine) failed(ctx context.Context, id string, err error) error {
 	return err
 }
 
-// accountable reports whether an error is one of what a round is made of, and not of
-// what was asked for, or of the ledger that would have to record it. What a plugin
-// says has a code of its own.
-func accountable(f *fault.Error) bool {
-	for _, area := range []string{"plugin-", "policy-", "report-", "verify-", "spawn-", "agent-", "adapter-", "critic-"} {
-		if strings.HasPrefix(string(f.Code), area) {
-			return true
-		}
+// broke reports whether an error is one of a plugin or a policy that broke. Whatever
+// else ends a round refuses what it was given, and leaves no trace.
+func broke(code fault.Code) bool {
+	switch code {
+	case plugins.CodeTimeout, plugins.CodeMemory, plugins.CodeOutputTooLarge, plugins.CodeTrap, plugins.CodeABI,
+		plugins.CodeInvalidOutput, plugins.CodeConservation,
+		policies.CodeUndefined, policies.CodeFailed, policies.CodeTimeout, policies.CodeInvalidDecision,
+		policies.CodeUndeclaredDestination, policies.CodeUnsafeCommit:
+		return true
+	default:
+		return false
 	}
-	return f.Code == CodeNoEvidence || f.Code == CodeDecisionTooLarge || blamed(f) != ""
 }
 
-// blamed is the name of the plugin that an error is about, "" for none. One that
-// failed before it had said its name is called by its file's.
+// blamed is the name of the plugin that broke, "" for none. One that did so before it
+// had said its name is called by its file's.
 func blamed(f *fault.Error) string {
 	plugin, _ := f.Details["plugin"].(string)
 	if file, ok := f.Details["path"].(string); ok && plugin == "" && strings.HasPrefix(string(f.Code), "plugin-") {

@@ -10,7 +10,7 @@ func guestFamilies() []Family {
 	runs := seconds("plugin_duration_seconds", "Time that plugins took to normalise a report.",
 		tally.PluginRuns(), powers(exponents(-10, 5, 1)...), plugin)
 	runs.known = func(k Known, _ [][]string) [][]string { return combined(k.Plugins) }
-	failures := counter("plugin_failures_total", "Rounds that came to no decision because a plugin failed or refused its report, by how.",
+	failures := counter("plugin_failures_total", "Rounds that came to no decision because a plugin broke, by how.",
 		tally.PluginFailures(), plugin, Label{Name: "type", Trim: "plugin-"})
 	failures.known = func(k Known, _ [][]string) [][]string {
 		return combined(k.Plugins, []string{

@@ -147,7 +147,7 @@ switchyard_findings_total{category="style",route="executor",severity="risk"} 0
 	}
 	for _, name := range []string{
 		"ledger_last_event_timestamp_seconds", "tasks_oldest_timestamp_seconds", "budget_used_ratio_max",
-		"policy_info", "policy_adopted_timestamp_seconds", "round_failures_total",
+		"policy_info", "policy_adopted_timestamp_seconds",
 	} {
 		if family(families, name) != nil {
 			t.Errorf("%s has a series before anything was recorded", name)

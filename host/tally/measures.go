@@ -54,7 +54,8 @@ func Questions() Measure { return Measure{"questions", nil} }
 // Waits is how long questions waited for their answers, in milliseconds.
 func Waits() Distribution { return duration("question_wait", 1000) }
 
-// Failures counts rounds that came to no decision, by the code of their error.
+// Failures counts rounds that came to no decision because a plugin or the policy broke,
+// by the code of the error.
 func Failures() Measure { return Measure{"failures", []Dimension{code()}} }
 
 // PluginFailures counts those of them that a plugin is to blame for.

@@ -52,7 +52,7 @@ func policyRow() Row {
 
 func healthRow() Row {
 	return Row{"Health", []Panel{
-		ranked("Rounds that failed, by code", "In the time that is shown. docs/errors.md says what each means.", "switchyard_round_failures_total", "code", 8),
+		ranked("Rounds that failed, by code", "In the time that is shown: a plugin or the policy broke. docs/errors.md says what each code means.", "switchyard_round_failures_total", "code", 8),
 		followed("Rounds that failed, share of a day", "", unitShare, ledger, 8, "switchyard:round_failures_per_attempts:ratio_increase1d"),
 		{"Plugins that failed", "", Bars, 8, 8, unitCount, []Query{
 			query("sum by (plugin, type) (increase(switchyard_plugin_failures_total{@}[$__rate_interval]))", "{{plugin}} {{type}}"),
