@@ -39,9 +39,9 @@ type failure struct {
 const maxFailure = 500
 
 // failed records that a round came to no decision because a plugin or the policy broke,
-// and returns the error of it. It is a note beside the work:
-// where it cannot be made, as on a full disk, that error is what there is to say. A
-// project whose ledger does not exist yet gets none by a failure.
+// and returns the error of it. It is a note beside the work: where it cannot be made, as
+// on a full disk, that error is what there is to say. A project whose ledger does not
+// exist yet gets none by a failure.
 func (e *Engine) failed(ctx context.Context, id string, err error) error {
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok || !broke(f.Code) || ctx.Err() != nil || environ.Inside(e.environ) != nil || task.CheckID(id) != nil {
