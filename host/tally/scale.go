@@ -66,9 +66,6 @@ func ParseCell(cell string) (number int, zero, ok bool) {
 	return n, false, err == nil
 }
 
-// Within reports whether a cell holds only values of at most 2^exponent units.
-func Within(cell, exponent int) bool { return cell <= exponent<<Schema }
-
 // Upper is the upper border of a cell, in units.
 func Upper(cell int) float64 {
 	i := cell & (1<<Schema - 1)
