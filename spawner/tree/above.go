@@ -95,7 +95,7 @@ func (l *look) planted(ctx context.Context) error {
 		}
 		l.items[item{path: path.Join(dir, gitFolder)}] = value{text: f.mode.Type().String()}
 		if r, err := l.find(dir); err == nil && r != nil { // Git takes no other one.
-			if err := l.state(ctx, dir, *r); err != nil {
+			if err := l.state(ctx, dir, *r, true); err != nil {
 				return err
 			}
 		}

@@ -9,20 +9,18 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/spawner/process"
 )
 
 // cutNotice is the last line of a diff that was cut.
 const cutNotice = "[cut here: the diff is longer than it may be]\n"
 
-// Diff writes git's diff of the working tree below root against the commit base,
-// "" for HEAD, to w: all that counts, untracked files as additions, and also what
-// the index is told to hide. Paths are relative to root. Before the first commit
-// all files are additions. It writes at most limit bytes, whole lines, of which the
+// Diff writes git's diff of the working tree below root against the commit base, as
+// Base names it, "" for HEAD, to w: all that counts, untracked files as additions,
+// and also what the index is told to hide. Paths are relative to root. Before the
+// first commit all files are additions. It writes at most limit bytes, whole lines, of which the
 // last one says so where there was more.
 //
 // What .gitattributes says of filters and of binary files does not count, so that
@@ -43,33 +41,23 @@ func Diff(ctx context.Context, k *process.Keeper, root, base string, w *os.File,
 	}
 	defer p.Close()
 	g := newGit(k)
-	if g.bin == "" {
-		return fault.New(CodeNoGit, "git is not installed, so that nothing can be compared")
-	}
-	d := &diff{look: newLook(p, g, nil), base: base, limit: limit}
+	d := &diff{comparison: comparison{look: newLook(p, g, nil)}, limit: limit}
 	defer d.near.close()
-	return errors.Join(d.write(ctx, w), g.close())
+	return errors.Join(d.write(ctx, base, w), g.close())
 }
 
-// diff is a comparison with a commit.
+// diff is a comparison that is written down.
 type diff struct {
-	*look
-	base  string
+	comparison
 	limit int64
-	repo  repo
 	// prefix is the root's path in the repository's working tree, "." for the whole.
 	prefix string
 }
 
-func (d *diff) write(ctx context.Context, w io.Writer) error {
-	found, err := d.above(ctx)
-	if err != nil {
+func (d *diff) write(ctx context.Context, base string, w io.Writer) error {
+	if err := d.locate(ctx); err != nil {
 		return err
 	}
-	if found == nil {
-		return fault.New(CodeNoGit, "the project is in no git repository, so that nothing can be compared")
-	}
-	d.repo = *found
 	rel, err := filepath.Rel(d.repo.top, d.real)
 	if err != nil {
 		return unreadable(".", err)
@@ -83,7 +71,7 @@ func (d *diff) write(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	commit, err := d.resolve(ctx, m)
+	commit, err := d.commit(ctx, base)
 	if err != nil {
 		return err
 	}
@@ -103,72 +91,12 @@ func (d *diff) write(ctx context.Context, w io.Writer) error {
 	return cut(w, out.output, d.limit)
 }
 
-// emptyTree and emptyBlob are the names of git's objects without any content.
-func (m *mirror) emptyTree() string {
-	if m.format == sha256Format {
-		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
-	}
-	return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
-}
-
+// emptyBlob is the id of a file without content.
 func (m *mirror) emptyBlob() string {
 	if m.format == sha256Format {
 		return "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
 	}
 	return "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
-}
-
-// resolve returns the name of the commit to compare with. The refs are the
-// repository's own, so that this command sees its configuration, of which it needs
-// nothing that runs.
-func (d *diff) resolve(ctx context.Context, m *mirror) (string, error) {
-	base := d.base
-	if base == "" {
-		base = "HEAD"
-	}
-	unknown := fault.New(CodeBase, "git knows no commit %.200q to compare with", base).With("base", base)
-	// Other words of git's language of revisions search, or name no commit.
-	if !regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@{}~^-]{0,255}$`).MatchString(base) {
-		return "", unknown
-	}
-	command := m.command(d.real, "rev-parse", "--verify", "--quiet", base+"^{commit}")
-	command.env = []string{"GIT_DIR=" + d.repo.dir, "GIT_WORK_TREE=" + d.repo.top}
-	out, err := d.git.run(ctx, command)
-	if err != nil {
-		return "", err
-	}
-	text, err := io.ReadAll(out.output)
-	if err != nil {
-		return "", unreadable(gitFolder, err)
-	}
-	if commit := strings.TrimSpace(string(text)); out.code == 0 && regexp.MustCompile(`^[0-9a-f]{40,64}$`).MatchString(commit) {
-		return commit, nil
-	}
-	if base == "HEAD" && d.unborn() {
-		return m.emptyTree(), nil
-	}
-	return "", unknown
-}
-
-// unborn reports whether HEAD names a branch that has no commit yet.
-func (d *diff) unborn() bool {
-	text, err := line(filepath.Join(d.repo.dir, "HEAD"))
-	branch, ok := strings.CutPrefix(text, "ref: ")
-	if err != nil || !ok || !filepath.IsLocal(branch) {
-		return false
-	}
-	common, err := os.OpenRoot(d.repo.common)
-	if err != nil {
-		return false
-	}
-	defer common.Close()
-	s := &state{items: make(map[item]value)}
-	if err := s.packed(common); err != nil {
-		return false
-	}
-	_, packed := s.items[item{path: path.Join(gitFolder, branch)}]
-	_, err = common.Lstat(filepath.FromSlash(branch))
-	return !packed && errors.Is(err, fs.ErrNotExist)
 }
 
 // index gives the mirror an index of its own: the repository's, with the untracked

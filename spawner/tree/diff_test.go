@@ -79,6 +79,71 @@ func TestDiffAgainstAnotherBase(t *testing.T) {
 	}
 }
 
+// base is what Base returns.
+func (s scene) base(rev, branch string) (string, error) {
+	return tree.Base(s.Context(), s.keeper, s.dir, rev, branch)
+}
+
+func TestBase(t *testing.T) {
+	s := newRepository(t)
+	first := s.git(".", "rev-parse", "HEAD")
+	s.git(".", "checkout", "-q", "-b", "work")
+	s.commit()
+	second := s.git(".", "rev-parse", "HEAD")
+	s.git(".", "checkout", "-q", "main")
+	s.git(".", "commit", "-q", "--allow-empty", "-m", "more")
+	s.git(".", "checkout", "-q", "work")
+	for _, c := range []struct{ rev, branch, want string }{
+		{"", "", second}, {"main~1", "", first}, {"", "main", first}, {"HEAD", "main", second}, {first[:10], "none", first},
+	} {
+		if got, err := s.base(c.rev, c.branch); err != nil || got != c.want {
+			t.Errorf("%q, %q: got %s, %v, want %s", c.rev, c.branch, got, err, c.want)
+		}
+	}
+	s.git(".", "checkout", "-q", "--orphan", "alone")
+	s.git(".", "commit", "-q", "-m", "alone")
+	for _, c := range [][2]string{{"none", ""}, {"", "none"}, {"", "--all"}, {"", "main"}} {
+		if got, err := s.base(c[0], c[1]); fault.CodeOf(err) != tree.CodeBase {
+			t.Errorf("%q: got %s, %v", c, got, err)
+		}
+	}
+}
+
+// What is committed after the base was named is a part of the diff.
+func TestDiffFromABase(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		s := newScene(t)
+		s.git(".", "init", "-q", "--object-format="+format)
+		base, err := s.base("", "main")
+		if fault.CodeOf(err) != tree.CodeBase {
+			t.Errorf("got %q, %v", base, err)
+		}
+		base, err = s.base("", "")
+		s.must(err)
+		s.write("a", "x\n")
+		s.commit()
+		s.write("b", "y\n")
+		text, err := s.diff(base, 1<<20)
+		s.must(err)
+		if !strings.Contains(text, "+++ b/a\n@@ -0,0 +1 @@\n+x\n") || !strings.Contains(text, "+++ b/b\n@@ -0,0 +1 @@\n+y\n") {
+			t.Errorf("got\n%s", text)
+		}
+	}
+}
+
+func TestBaseThatIsGone(t *testing.T) {
+	s := newRepository(t)
+	s.commit()
+	base, err := s.base("", "")
+	s.must(err)
+	s.git(".", "reset", "-q", "--hard", "HEAD~1")
+	s.git(".", "reflog", "expire", "--expire=now", "--all")
+	s.git(".", "gc", "-q", "--prune=now")
+	if _, err := s.diff(base, 1<<20); fault.CodeOf(err) != tree.CodeBase {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestDiffBeforeTheFirstCommit(t *testing.T) {
 	s := newScene(t)
 	s.init()

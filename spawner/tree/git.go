@@ -184,20 +184,16 @@ func (g *git) create(name string) (*os.File, error) {
 // setting is one of git's settings.
 type setting struct{ name, value string }
 
-// settings asks for the settings that decide which files are ignored and how they
-// are compared, as the user and the repository have them. Reading them runs
-// nothing, and nothing else is taken from there.
+// settings asks for all settings that hold in a repository: its own, the user's and
+// the system's, with the files that they include. Reading them runs nothing.
 func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
 	out, err := g.run(ctx, run{
-		dir: r.top, env: []string{"GIT_DIR=" + r.dir, "GIT_WORK_TREE=" + r.top}, limit: 1 << 20,
-		args: []string{"config", "-z", "--get-regexp", `^(core\.(` +
-			`autocrlf|eol|excludesfile|filemode|ignorecase|longpaths|precomposeunicode|sparsecheckout|sparsecheckoutcone|symlinks)|` +
-			`extensions\.objectformat)$`},
+		dir: r.top, env: []string{"GIT_DIR=" + r.dir, "GIT_WORK_TREE=" + r.top}, limit: 4 << 20, args: []string{"config", "-z", "--list"},
 	})
 	if err != nil {
 		return nil, err
 	}
-	if out.code > 1 || out.code < 0 || out.cut { // 1 is none at all.
+	if out.code != 0 || out.cut {
 		return nil, unreadable(gitFolder, fmt.Errorf("git config: %q", strings.TrimSpace(out.said)))
 	}
 	var found []setting

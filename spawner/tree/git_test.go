@@ -41,14 +41,37 @@ func TestChangedGit(t *testing.T) {
 		}, nil},
 		"pack-refs": {func(s scene) { s.git(".", "pack-refs", "--all"); s.git(".", "gc", "-q") }, nil},
 		"commit": {func(s scene) { s.git(".", "commit", "-q", "-m", "x", "--allow-empty") },
-			[]string{"git .git/refs/heads/main changed"}},
-		"stash": {func(s scene) { s.git(".", "stash") }, []string{
-			"git .git/logs/refs/stash added", "git .git/refs/stash added", "content a.txt"}},
-		"branch": {func(s scene) { s.git(".", "checkout", "-q", "-b", "x") },
-			[]string{"git .git/HEAD changed", "git .git/refs/heads/x added"}},
-		"tag":    {func(s scene) { s.git(".", "tag", "v1"); s.git(".", "pack-refs", "--all") }, []string{"git .git/refs/tags/v1 added"}},
-		"config": {func(s scene) { s.git(".", "config", "x.y", "z") }, []string{"git .git/config changed"}},
-		"hook":   {func(s scene) { s.write(".git/hooks/pre-commit", "evil") }, []string{"git .git/hooks/pre-commit added"}},
+			[]string{"git .git/HEAD its commit: changed"}},
+		"commit on a branch that is another one's name": {func(s scene) {
+			s.git(".", "symbolic-ref", "refs/heads/alias", "refs/heads/main")
+			s.git(".", "symbolic-ref", "HEAD", "refs/heads/alias")
+			s.git(".", "pack-refs", "--all")
+			s.git(".", "commit", "-q", "-m", "x", "--allow-empty")
+		}, []string{"git .git/HEAD changed", "git .git/HEAD its commit: changed"}},
+		"stash":  {func(s scene) { s.git(".", "stash") }, []string{"content a.txt"}},
+		"branch": {func(s scene) { s.git(".", "checkout", "-q", "-b", "x") }, []string{"git .git/HEAD changed"}},
+		"a branch and a tag that nobody is on": {func(s scene) {
+			s.git(".", "branch", "x")
+			s.git(".", "tag", "v1")
+			s.git(".", "pack-refs", "--all")
+		}, nil},
+		"replaced object": {func(s scene) { s.git(".", "replace", "HEAD:a.txt", "HEAD:b.txt"); s.git(".", "pack-refs", "--all") },
+			[]string{"git .git/refs/replace/5626abf0f72e58d7a153368ba57db4c673c0e171 added"}},
+		"config": {func(s scene) { s.git(".", "config", "x.y", "z"); s.git(".", "config", "--add", "x.y", "") }, []string{"git .git/config x.y: added"}},
+		"another order": {func(s scene) {
+			s.git(".", "config", "--unset", "core.bare")
+			s.git(".", "config", "core.bare", "false")
+		}, nil},
+		"user's setting": {func(s scene) { s.git(".", "config", "--global", "core.hooksPath", "/x") }, []string{"git .git/config core.hookspath: added"}},
+		"included setting": {func(s scene) {
+			s.must(os.WriteFile(filepath.Join(s.home, "more"), []byte("[core]\nhooksPath=/x\n"), 0o600))
+			s.git(".", "config", "include.path", filepath.Join(s.home, "more"))
+		}, []string{"git .git/config core.hookspath: added", "git .git/config include.path: added"}},
+		"settings of branches": {func(s scene) {
+			s.git(".", "config", "branch.x.remote", "origin")
+			s.git(".", "config", "branch.main.remote", "origin")
+		}, []string{"git .git/config branch.main.remote: added"}},
+		"hook": {func(s scene) { s.write(".git/hooks/pre-commit", "evil") }, []string{"git .git/hooks/pre-commit added"}},
 		"hook that is made to run": {func(s scene) { s.must(os.Chmod(s.path(".git/hooks/pre-push.sample"), 0o600)) },
 			[]string{"git .git/hooks/pre-push.sample changed"}},
 		"staged": {func(s scene) { s.git(".", "add", "a.txt") }, []string{"git .git/index a.txt: changed"}},
@@ -80,7 +103,7 @@ func TestChangedGit(t *testing.T) {
 		}, []string{"git .git/config core.excludesfile: added", "git .git/config what core.excludesfile ignores: added"}},
 		"merge": {func(s scene) { s.write(".git/MERGE_MSG", "evil") }, []string{"git .git/MERGE_MSG added"}},
 		"gone": {func(s scene) { s.must(os.RemoveAll(s.path(".git/refs/heads"))); s.write("c", "") },
-			[]string{"git .git/refs/heads/main removed", "added c"}},
+			[]string{"git .git/HEAD its commit: removed", "added c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newRepository(t)
@@ -141,10 +164,36 @@ func TestRepositoriesInRepositories(t *testing.T) {
 		s.write("linked/a", "y")
 		s.git("linked", "checkout", "-q", "-b", "y")
 	}),
-		"git .git/refs/heads/y added",
-		"git linked/.git/HEAD changed", "git linked/.git/refs/heads/y added", "content linked/a",
 		"git nested/.git/hooks/x added", "content nested/f",
-		"git sub/.git/HEAD changed", "git sub/.git/refs/heads/x added", "content sub/f")
+		"git sub/.git/HEAD changed", "git sub/.git/config branch.main.merge: removed", "git sub/.git/config branch.main.remote: removed", "content sub/f")
+}
+
+// Each of two working trees of one repository counts by itself.
+func TestWorktrees(t *testing.T) {
+	s := newRepository(t)
+	s.git(".", "worktree", "add", "-q", "-b", "y", "../other")
+	other := s
+	other.dir = filepath.Join(filepath.Dir(s.dir), "other")
+	for _, one := range [][2]scene{{s, other}, {other, s}} {
+		here, there := one[0], one[1]
+		here.want(here.changed(func() {
+			there.write("b.txt", "here "+there.dir)
+			there.git(".", "commit", "-q", "-a", "-m", "x")
+			there.git(".", "checkout", "-q", "--track", "-b", filepath.Base(there.dir)+"-next", "HEAD")
+			there.git(".", "stash")
+			there.git(".", "worktree", "add", "-q", "-b", filepath.Base(there.dir)+"-third", "../third-"+filepath.Base(there.dir))
+			there.git(".", "pack-refs", "--all")
+		}))
+		here.want(here.changed(func() { here.git(".", "commit", "-q", "--allow-empty", "-m", "x") }), "git .git/HEAD its commit: changed")
+	}
+	// One that lies in the other counts as such, and nothing in it. What only looks
+	// like one hides nothing.
+	s.want(s.changed(func() { s.git(".", "worktree", "add", "-q", "--detach", "in/it") }), "git in/it/.git added")
+	s.want(s.changed(func() { s.write("in/it/x", "x"); s.write("in/x", "x") }), "added in/x")
+	s.write("false/.git", "gitdir: "+s.path(".git/worktrees/it")+"\n")
+	if got := strings.Join(s.changed(func() { s.write("false/x", "x") }), "\n"); !strings.Contains(got, "added false/x") {
+		t.Errorf("got %s", got)
+	}
 }
 
 func TestRepositoriesWithoutOneAround(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -58,13 +59,20 @@ func (l *look) repository(ctx context.Context, dir string, r repo) error {
 	}
 	defer func() { l.depth-- }()
 	l.repos[dir] = true
+	if l.depth == 1 {
+		l.common = r.common
+	} else if r.common == l.common && r.linked() {
+		// What is in another working tree of the same repository is that one's.
+		l.items[item{path: path.Join(dir, gitFolder)}] = value{text: "another working tree"}
+		return nil
+	}
 	var settings []setting
 	var unsettled error
 	var asking sync.WaitGroup
 	if l.git.bin != "" {
 		asking.Go(func() { settings, unsettled = l.git.settings(ctx, r) })
 	}
-	err := l.state(ctx, dir, r)
+	err := l.state(ctx, dir, r, l.git.bin == "")
 	asking.Wait()
 	if err := cmp.Or(err, unsettled); err != nil {
 		return err
@@ -72,7 +80,7 @@ func (l *look) repository(ctx context.Context, dir string, r repo) error {
 	if l.git.bin == "" {
 		return l.walk(ctx, dir, true)
 	}
-	if err := l.rules(dir, settings); err != nil {
+	if err := l.rules(dir, r, settings); err != nil {
 		return err
 	}
 	m, err := l.git.mirror(r, settings)
@@ -82,11 +90,21 @@ func (l *look) repository(ctx context.Context, dir string, r repo) error {
 	return l.list(ctx, dir, m)
 }
 
-// rules notes what outside of the repository decides which files are ignored.
-func (l *look) rules(dir string, settings []setting) error {
+// rules notes the settings, and what outside of the repository decides which files
+// are ignored. Settings of branches that are not checked out here do not count: who
+// makes a branch for another working tree writes them.
+func (l *look) rules(dir string, r repo, settings []setting) error {
+	head, err := r.head()
+	if err != nil {
+		return unreadable(path.Join(dir, gitFolder), err)
+	}
 	excludes := userExcludes()
 	for _, s := range settings {
-		l.items[item{path.Join(dir, gitFolder, "config"), s.name}] = value{text: s.value}
+		if of, ok := strings.CutPrefix(s.name, "branch."); ok && strings.Contains(of, ".") && !slices.Contains(head, "refs/heads/"+of[:strings.LastIndexByte(of, '.')]) {
+			continue
+		}
+		it := item{path.Join(dir, gitFolder, "config"), s.name}
+		l.items[it] = value{text: l.items[it].text + s.value + "\x00"} // It may have several values.
 		if s.name == "core.excludesfile" {
 			excludes = expand(s.value)
 		}

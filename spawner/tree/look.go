@@ -38,8 +38,10 @@ type look struct {
 	index []kept
 	// repos has the folders that repositories were found in.
 	repos map[string]bool
-	notes []string
-	depth int // of repositories in each other
+	// common is what git keeps for all working trees of the outermost repository.
+	common string
+	notes  []string
+	depth  int // of repositories in each other
 }
 
 func newLook(p place, g *git, except []string) *look {

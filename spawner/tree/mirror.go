@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/host/folder"
@@ -28,6 +29,13 @@ const (
 	sha256Format = "sha256"
 )
 
+// mirrored are the settings that decide which files are ignored and how they are
+// compared. Nothing else is taken from where they stand.
+var mirrored = []string{
+	"core.autocrlf", "core.eol", "core.excludesfile", "core.filemode", "core.ignorecase", "core.longpaths", "core.precomposeunicode",
+	"core.sparsecheckout", "core.sparsecheckoutcone", "core.symlinks",
+}
+
 // mirror makes a mirror of a repository that has these settings.
 func (g *git) mirror(r repo, settings []setting) (*mirror, error) {
 	dir, err := os.MkdirTemp(g.temp, "mirror-")
@@ -36,11 +44,12 @@ func (g *git) mirror(r repo, settings []setting) (*mirror, error) {
 	}
 	m := &mirror{repo: r, dir: dir, format: sha1Format}
 	for _, s := range settings {
-		if s.name == "extensions.objectformat" {
+		switch {
+		case s.name == "extensions.objectformat":
 			m.format = s.value
-			continue
+		case slices.Contains(mirrored, s.name):
+			m.args = append(m.args, "-c", s.name+"="+s.value)
 		}
-		m.args = append(m.args, "-c", s.name+"="+s.value)
 	}
 	if m.format != sha1Format && m.format != sha256Format {
 		return nil, unreadable(gitFolder, fmt.Errorf("its objects have names of the unknown format %q", m.format))

@@ -19,6 +19,36 @@ type repo struct {
 	top, dir, common string
 }
 
+// linked reports whether this is a working tree beside the repository's first, and
+// the one that the repository knows by that name.
+func (r repo) linked() bool {
+	back, err := line(filepath.Join(r.dir, "gitdir"))
+	return err == nil && r.dir != r.common && resolve(r.dir, back) == filepath.Join(r.top, gitFolder)
+}
+
+// head lists the refs that HEAD leads through, the last of which holds a commit or
+// is not there yet. It is empty where HEAD is a commit itself.
+func (r repo) head() (names []string, err error) {
+	text, err := line(filepath.Join(r.dir, "HEAD"))
+	for err == nil {
+		name, ok := strings.CutPrefix(text, "ref: ")
+		if !ok {
+			return names, nil
+		}
+		if names = append(names, name); !filepath.IsLocal(name) || len(names) > maxSymbolic {
+			return nil, errBroken
+		}
+		text, err = line(filepath.Join(r.common, filepath.FromSlash(name)))
+	}
+	if errors.Is(err, fs.ErrNotExist) && len(names) > 0 {
+		err = nil // It is packed, or has no commit yet.
+	}
+	return names, err
+}
+
+// maxSymbolic is how many refs may lead to one another: as many as git follows.
+const maxSymbolic = 5
+
 // errBroken is the error of a repository that git would not take for one.
 var errBroken = errors.New("it is no git repository, though it looks like one")
 

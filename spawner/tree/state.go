@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/host/folder"
@@ -21,15 +22,24 @@ const maxKept = 100_000
 
 // ownState and commonState are what counts of git's own files, in what it keeps
 // for one working tree and in what it keeps for all: with the names of files that
-// need not be there, and of folders that count whole. Left out are logs, caches,
-// what a fetch leaves, and the objects, which no ref leads to unless a ref changes.
+// need not be there, and of folders that count whole. Of the refs there are those
+// of the working tree itself, such as a bisection's, those that replace objects, and
+// where HEAD leads: all others may be those of another working tree, or of nobody's,
+// and nothing here follows them. Left out are logs, caches and the objects, which no
+// ref leads to unless a ref changes.
 var (
 	ownState = []string{
-		"HEAD", "commondir", "config.worktree", "info", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "SQUASH_MSG",
+		"HEAD", "commondir", "info", "refs/bisect", "refs/rewritten", "refs/worktree", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "SQUASH_MSG",
 		"CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_START", "rebase-merge", "rebase-apply", "sequencer",
 	}
-	commonState = []string{"config", "hooks", "info", "logs/refs/stash", "objects/info/alternates", "reftable", "shallow"}
+	commonState = []string{"hooks", "info", "objects/info/alternates", "refs/replace", "reftable", "shallow"}
+	// configs are the files of settings, which count by what they set unless git is
+	// not asked.
+	configs = []string{"config", "config.worktree"}
 )
+
+// replacements is where the refs are that replace objects.
+const replacements = "refs/replace/"
 
 // packedRefs is the file of the refs that have none of their own.
 const packedRefs = "packed-refs"
@@ -39,6 +49,8 @@ type state struct {
 	prefix string
 	items  map[item]value
 	kept   int
+	// configs says that the files of settings count as they are.
+	configs bool
 }
 
 // add notes an item under the path that it has in .git.
@@ -46,14 +58,21 @@ func (s *state) add(name, text string) {
 	s.items[item{path: path.Join(s.prefix, gitFolder, name)}] = value{text: text}
 }
 
-// state notes what git keeps of a repository, without asking git.
-func (l *look) state(ctx context.Context, prefix string, r repo) error {
-	s := &state{prefix: prefix, items: l.items}
+// state notes what git keeps of a repository, without asking git; with configs its
+// files of settings as they are.
+func (l *look) state(ctx context.Context, prefix string, r repo, configs bool) error {
+	s := &state{prefix: prefix, items: l.items, configs: configs}
 	err := s.read(ctx, r)
 	if err != nil && ctx.Err() == nil {
 		return unreadable(path.Join(prefix, gitFolder), err)
 	}
 	return err
+}
+
+// part is some of what git keeps.
+type part struct {
+	root  *os.Root
+	names []string
 }
 
 func (s *state) read(ctx context.Context, r repo) error {
@@ -70,20 +89,38 @@ func (s *state) read(ctx context.Context, r repo) error {
 		return err
 	}
 	defer common.Close()
-	if err := s.packed(common); err != nil {
+	head, err := r.head()
+	if err != nil {
 		return err
 	}
-	for _, part := range []struct {
-		root  *os.Root
-		names []string
-	}{{common, commonState}, {common, []string{"refs"}}, {own, ownState}, {own, []string{"refs"}}} {
+	if err := s.packed(common, func(name string) bool { return slices.Contains(head, name) || strings.HasPrefix(name, replacements) }); err != nil {
+		return err
+	}
+	parts := []part{{common, commonState}, {common, head}, {own, ownState}}
+	if s.configs {
+		parts = append(parts, part{common, configs[:1]}, part{own, configs})
+	}
+	for _, part := range parts {
 		for _, name := range part.names {
 			if err := s.any(ctx, part.root, name); err != nil {
 				return err
 			}
 		}
 	}
+	s.leads(head)
 	return nil
+}
+
+// leads notes the refs that HEAD leads through as a part of HEAD: another branch of
+// the same commit is one change, and not three.
+func (s *state) leads(head []string) {
+	for _, name := range head {
+		was := item{path: path.Join(s.prefix, gitFolder, name)}
+		if v, ok := s.items[was]; ok {
+			delete(s.items, was)
+			s.items[item{path.Join(s.prefix, gitFolder, "HEAD"), "its commit"}] = v
+		}
+	}
 }
 
 // readLink notes where .git leads if it is no folder.
@@ -119,8 +156,6 @@ func (s *state) any(ctx context.Context, root *os.Root, name string) error {
 		return fmt.Errorf("it holds more than %d files", maxKept)
 	}
 	switch {
-	case fetched(name + "/"):
-		return nil
 	case info.IsDir():
 		return s.folder(ctx, root, name)
 	case strings.HasSuffix(name, ".lock") || name == "info/refs":
@@ -166,15 +201,9 @@ func (s *state) folder(ctx context.Context, root *os.Root, name string) error {
 	return nil
 }
 
-// fetched says that a ref tells where other repositories stand. An editor's fetch in
-// the background moves it, and nothing in the tree follows it.
-func fetched(ref string) bool {
-	return strings.HasPrefix(ref, "refs/remotes/") || strings.HasPrefix(ref, "refs/prefetch/")
-}
-
-// packed notes the packed refs. A ref of the same name that has a file of its own
+// packed notes those of the packed refs that count. A ref of the same name that has a file of its own
 // is noted later, and is the one that counts.
-func (s *state) packed(root *os.Root) error {
+func (s *state) packed(root *os.Root, counts func(ref string) bool) error {
 	f, err := folder.Follow(root, packedRefs)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -191,13 +220,12 @@ func (s *state) packed(root *os.Root) error {
 			continue
 		}
 		oid, name, ok := strings.Cut(text, " ")
-		if s.kept++; !ok || s.kept > maxKept {
+		if !ok {
 			return errBroken
 		}
-		if fetched(name) {
-			continue
+		if counts(name) {
+			s.add(name, sumOf([]byte(oid+"\n")))
 		}
-		s.add(name, sumOf([]byte(oid+"\n")))
 	}
 	return lines.Err()
 }

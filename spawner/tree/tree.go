@@ -14,10 +14,15 @@
 // A .gitignore counts even where it ignores itself, unless its whole folder is
 // ignored from outside: else one file could hide a folder and itself with it.
 //
-// Of git itself count HEAD, the refs and the stash, the index's entries and their
-// flags, the configuration, hooks, the files of info/, an operation in progress,
-// and what else decides which files are ignored, the user's own settings too. The
-// times that the index keeps do not, so that looking with git status is no change.
+// Of git itself count HEAD and the commit that it leads to, the refs that replace
+// objects, the index's entries and their flags, the settings that hold here, the
+// user's own too, hooks, the files of info/, an operation in progress, and what else
+// decides which files are ignored. The times that the index keeps do not, so that
+// looking with git status is no change.
+//
+// What belongs to another working tree of the same repository does not count: other
+// branches and their settings, tags, the stash, and its files where it lies in this
+// one. Where a repository keeps its refs as a reftable, all of them count.
 //
 // # How it is looked at
 //
