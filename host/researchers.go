@@ -16,6 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/host/prompt"
 	"github.com/switchyard-dev/switchyard/host/research"
+	"github.com/switchyard-dev/switchyard/host/safetext"
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/spawner"
 	"github.com/switchyard-dev/switchyard/spawner/verdict"
@@ -158,7 +159,7 @@ func (c *conductor) research(ctx context.Context, d Decision) (Decision, error) 
 		return Decision{}, err
 	}
 	// This file says that the research is done, so it comes last.
-	if result.Data, err = c.keep(handoffFolder, c.researchFile(round, "research.json"), text); err != nil {
+	if result.Data, err = c.keep(handoffFolder, c.researchFile(round, "research.json"), safetext.JSON(text)); err != nil {
 		return Decision{}, err
 	}
 	_, err = c.write(ctx, func() error {

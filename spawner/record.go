@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/safetext"
 	"github.com/switchyard-dev/switchyard/spawner/process"
 	"github.com/switchyard-dev/switchyard/spawner/redact"
 )
@@ -89,7 +90,7 @@ func (r Record) line() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(text) < maxLine {
+		if text = safetext.JSON(text); len(text) < maxLine {
 			return append(text, '\n'), nil
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/safetext"
 	"github.com/switchyard-dev/switchyard/policies/difference"
 )
 
@@ -58,7 +59,7 @@ It also says which step in the version the change needs: none, minor or major.
 				a.exit = exitDiffers
 			}
 			if a.output == outputMarkdown {
-				return a.printText(diff.Markdown())
+				return a.printText(safetext.Lines(diff.Markdown()))
 			}
 			shown := shownDifference(diff)
 			return a.print(shown, func(p *page) { p.difference(shown) })

@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/safetext"
 	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/policies/replay"
 )
@@ -85,7 +86,7 @@ either may be *. --ledger reads another ledger, or the lines of an export.`,
 			}
 			show := func() error { return a.print(report, func(p *page) { p.replay(report) }) }
 			if a.output == outputMarkdown {
-				show = func() error { return a.printText(report.Markdown()) }
+				show = func() error { return a.printText(safetext.Lines(report.Markdown())) }
 			}
 			return errors.Join(show(), err) // What flips is what is asked for.
 		})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/safetext"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -34,9 +35,9 @@ func (a *app) print(value any, text func(*page)) error {
 }
 
 // writeJSON replaces what is not UTF-8: a path may hold any bytes, and an error
-// about it must not get lost.
+// about it must not get lost. Hidden characters are written as escapes.
 func writeJSON(w io.Writer, value any) error {
-	err := json.MarshalWrite(&indenter{w: w}, value, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	err := json.MarshalWrite(&indenter{w: safetext.JSONWriter(w)}, value, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return err
 	}

@@ -4,48 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/switchyard-dev/switchyard/host/safetext"
 )
 
-// clean makes a text from a report, a plugin or the file system safe to show on
-// a terminal: it can neither move the cursor nor reverse the reading order.
-// White space becomes a space, and anything else that is not meant to be seen
-// becomes its code point in angle brackets.
-func clean(s string) string {
-	if isPlain(s) {
-		return s
-	}
-	s = strings.ToValidUTF8(s, "\ufffd")
-	if !strings.ContainsFunc(s, unseen) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case !unseen(r):
-			b.WriteRune(r)
-		case unicode.IsSpace(r):
-			b.WriteByte(' ')
-		default:
-			fmt.Fprintf(&b, "<%U>", r)
-		}
-	}
-	return b.String()
-}
-
-// isPlain reports whether s is printable ASCII, as nearly every text is.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return true
-}
-
-func unseen(r rune) bool {
-	return r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Bidi_Control, r) || unicode.IsSpace(r) && r != ' '
-}
+// clean makes a text from a report, a plugin or the file system safe to show in a
+// line of a terminal.
+func clean(s string) string { return safetext.Line(s) }
 
 // when shortens the time of an event to seconds; JSON has all of it.
 func when(at string) string {

@@ -15,7 +15,7 @@ type Draft struct {
 	Kind string
 	// Body is any JSON value without duplicate names. The ledger neither keeps
 	// nor modifies it, and stores it on one line with its strings in their
-	// plainest form.
+	// plainest form, but for hidden characters, which are \u escapes.
 	Body []byte
 }
 

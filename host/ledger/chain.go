@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/host/safetext"
 )
 
 // Genesis is the Prev of every task's first event: 64 zeros.
@@ -128,16 +130,16 @@ func chains(events []Event) iter.Seq[[]Event] {
 	}
 }
 
-// plain returns the form of a body that is stored: on one line, and its strings
-// as marshalling the event would give them, so that what an export shows is what
-// was hashed.
+// plain returns the form of a body that is stored: on one line, hidden characters as
+// escapes, and its strings otherwise as marshalling the event would give them, so
+// that what an export shows is what was hashed.
 func plain(body jsontext.Value) (jsontext.Value, error) {
-	if len(body) > MaxBody {
-		return nil, invalid("the body has %d bytes, more than %d", len(body), MaxBody)
-	}
 	body = body.Clone()
 	if err := inline(&body); err != nil {
 		return nil, invalid("the body is not JSON: %w", err)
+	}
+	if body = safetext.JSON(body); len(body) > MaxBody {
+		return nil, invalid("the body has %d bytes, more than %d", len(body), MaxBody)
 	}
 	return body, nil
 }

@@ -352,7 +352,7 @@ func edit(t testing.TB, dir string, statements ...string) {
 
 func asJSON(t failer, v any) string {
 	t.Helper()
-	b, err := json.Marshal(v, json.Deterministic(true))
+	b, err := json.Marshal(v, json.Deterministic(true), jsontext.PreserveRawStrings(true))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,8 @@ package project
 import (
 	"slices"
 	"strings"
-	"unicode"
+
+	"github.com/switchyard-dev/switchyard/host/safetext"
 )
 
 // page is the text of STATE.md, and whether there is such a file.
@@ -151,19 +152,11 @@ func compose(task, text, eol string) string {
 	return beginning + task + closing + eol + text + eol + ending + task + closing
 }
 
-// harmless takes from a text what would end a block or a comment, or make a
-// terminal do something. Its lines end in "\n", and the last one in nothing.
+// harmless takes from a text what would end a block or a comment, make a terminal
+// do something, or hide words from a reader. Its lines end in "\n", and the last one
+// in nothing.
 func harmless(text string) string {
-	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
-	text = strings.Map(func(c rune) rune {
-		switch {
-		case c == '\n' || c == '\t':
-			return c
-		case unicode.IsControl(c), unicode.In(c, unicode.Bidi_Control):
-			return '\uFFFD'
-		}
-		return c
-	}, text)
+	text = safetext.Lines(strings.ReplaceAll(text, "\r\n", "\n"))
 	text = strings.ReplaceAll(text, "-->", "--&gt;")
 	text = strings.ReplaceAll(text, "<!--", "&lt;!--")
 	return strings.TrimRight(text, "\n")

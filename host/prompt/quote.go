@@ -1,12 +1,10 @@
 package prompt
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/switchyard-dev/switchyard/host/safetext"
 )
 
 // quote writes a text from outside as a JSON string, in one line. Whatever cannot be
@@ -43,24 +41,16 @@ func quoted(text string) string {
 
 // show writes a character, or its escape in JSON where it cannot be seen.
 func show(b *strings.Builder, c rune) {
-	if seen(c) {
-		b.WriteRune(c)
+	if safetext.Hidden(c) {
+		b.Write(safetext.AppendJSON(nil, c))
 		return
 	}
-	for _, unit := range utf16.Encode([]rune{c}) {
-		fmt.Fprintf(b, `\u%04x`, unit)
-	}
-}
-
-// seen says that a character leaves a mark. Some that count as printable do not, and
-// any text can be written in them.
-func seen(c rune) bool {
-	return strconv.IsPrint(c) && !unicode.In(c, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	b.WriteRune(c)
 }
 
 // visible says that a text is one line in which nothing is hidden.
 func visible(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(c rune) bool { return !seen(c) })
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, safetext.Hidden)
 }
 
 // list writes texts as an item of a Markdown list each.

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/switchyard-dev/switchyard/host/safetext"
 )
 
 // Markdown writes the consensus as a page for those who go on with the task.
@@ -95,16 +96,10 @@ func (p *page) String() string {
 	return p.b.String()
 }
 
-// line brings a text on one line, without control characters: it must not be
-// able to end its entry and begin a section of its own.
+// line brings a text on one line: it must not be able to end its entry and begin a
+// section of its own.
 func line(text string) string {
-	visible := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && !unicode.IsSpace(r) {
-			return -1
-		}
-		return r
-	}, text)
-	return strings.Join(strings.Fields(visible), " ")
+	return strings.Join(strings.Fields(safetext.Line(text)), " ")
 }
 
 func orNone(text string) string { return cmp.Or(line(text), "none given") }

@@ -6,36 +6,19 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/safetext"
 )
-
-// visible makes a text of the ledger safe to look at: what cannot be seen, or turns
-// the reading order around, becomes its code point. Markup is html/template's to
-// escape.
-func visible(s string) string {
-	var b strings.Builder
-	for _, r := range strings.ToValidUTF8(s, "\ufffd") {
-		switch {
-		case r == ' ', unicode.IsGraphic(r) && !unicode.Is(unicode.Bidi_Control, r) && !unicode.IsSpace(r):
-			b.WriteRune(r)
-		case unicode.IsSpace(r):
-			b.WriteByte(' ')
-		default:
-			fmt.Fprintf(&b, "<%U>", r)
-		}
-	}
-	return b.String()
-}
 
 // maxShown is how much of a name is shown on the page, in code points. Task ids are
 // shorter than that.
 const maxShown = 160
 
-// label is a name of the ledger, visible and not too long.
+// label is a name of the ledger, safe to show and not too long. Markup is
+// html/template's to escape.
 func label(s string) string {
-	points := []rune(visible(s))
+	points := []rune(safetext.Line(s))
 	if len(points) == 0 {
 		return "(none)"
 	}
