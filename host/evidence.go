@@ -71,6 +71,9 @@ func (e *Engine) normalize(ctx context.Context, ref ReportRef, stdin io.Reader, 
 	if err != nil {
 		return evidence{}, err
 	}
+	paths := newPathMapper(e.project.Root)
+	defer paths.close()
+	paths.apply(result.Findings)
 	return evidence{path: ref.Path, digest: ready.Report, plugin: ready.Plugin.Identity(), result: result, took: time.Since(begin)}, nil
 }
 

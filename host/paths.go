@@ -1,0 +1,221 @@
+package host
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/switchyard-dev/switchyard/host/finding"
+)
+
+// pathMapper gives files of the project one spelling, so that findings of different
+// tools merge: relative to the project's root, with slashes. A path that is not
+// certainly one of the project stays as it is.
+//
+// It asks the file system, because text alone does not tell: the root has other
+// names through links or letters of another case, and elsewhere than on Windows a
+// backslash may be part of a name. It serves one goroutine.
+type pathMapper struct {
+	name    string // of the root, with slashes
+	windows bool
+	known   map[string]bool // absolute folders: whether they are the root
+	// open opens the root, once and only if the file system has to be asked; nil if
+	// that fails.
+	open func() *os.Root
+	root *os.Root
+}
+
+// maxPath is the longest path that is looked at, in bytes: more than systems take.
+const maxPath = 4096
+
+// newPathMapper returns a mapper for a root. The caller must close it.
+func newPathMapper(root string) *pathMapper {
+	m := &pathMapper{name: filepath.ToSlash(root), windows: runtime.GOOS == "windows", known: make(map[string]bool)}
+	m.open = sync.OnceValue(func() *os.Root {
+		m.root, _ = os.OpenRoot(root)
+		return m.root
+	})
+	return m
+}
+
+func (m *pathMapper) close() {
+	if m.root != nil {
+		_ = m.root.Close()
+	}
+}
+
+// lstat is what is known of a path below the root, nil for nothing.
+func (m *pathMapper) lstat(path string) os.FileInfo {
+	if m.open() == nil {
+		return nil
+	}
+	info, err := m.root.Lstat(path)
+	if err != nil {
+		return nil
+	}
+	return info
+}
+
+// apply maps the files of findings. What the report itself says is in their sources
+// and stays.
+func (m *pathMapper) apply(findings []finding.Finding) {
+	for i, f := range findings {
+		if f.File == nil {
+			continue
+		}
+		if mapped := m.relative(*f.File); mapped != *f.File {
+			findings[i].File = &mapped
+		}
+	}
+}
+
+// relative returns the path of a file of the project relative to its root, and any
+// other text as it is. It is idempotent, and the result never leads out of the root.
+func (m *pathMapper) relative(file string) string {
+	if file == "" || file == "-" || len(file) > maxPath || strings.ContainsRune(file, 0) {
+		return file
+	}
+	path, ok := fromURI(file)
+	if !ok {
+		return file
+	}
+	if m.windows {
+		path = strings.ReplaceAll(path, `\`, "/")
+		if drive(strings.TrimPrefix(path, "/")) {
+			path = strings.TrimPrefix(path, "/") // As in file:///C:/a.go.
+		}
+	}
+	if strings.HasPrefix(path, "/") || m.windows && drive(path) {
+		if path, ok = m.below(path); !ok {
+			return file
+		}
+	}
+	if strings.Contains(path, `\`) {
+		path = m.withSlashes(path)
+	}
+	path, ok = m.cleaned(path)
+	// What would be taken for something else is not a relative path.
+	if !ok || path == "-" || isURI(path) || m.windows && !filepath.IsLocal(path) {
+		return file
+	}
+	return path
+}
+
+func isURI(text string) bool { return len(text) >= 5 && strings.EqualFold(text[:5], "file:") }
+
+// fromURI returns the path that a file URI spells, any other text as it is, and
+// whether it is a path.
+func fromURI(text string) (string, bool) {
+	if !isURI(text) {
+		return text, !strings.Contains(text, "://")
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil, u.Path == "", u.RawQuery != "" || u.ForceQuery, u.Fragment != "" || strings.HasSuffix(text, "#"),
+		u.User != nil, !utf8.ValidString(u.Path), strings.ContainsRune(u.Path, 0):
+		return "", false
+	case u.Host != "" && !strings.EqualFold(u.Host, "localhost"):
+		return "//" + u.Host + u.Path, true
+	default:
+		return u.Path, true
+	}
+}
+
+// drive reports whether a path begins with the letter of a drive, as C:/.
+func drive(path string) bool {
+	return len(path) > 2 && path[1] == ':' && path[2] == '/' && ('a' <= path[0]|0x20 && path[0]|0x20 <= 'z')
+}
+
+// below returns what stands behind the root in an absolute path.
+func (m *pathMapper) below(path string) (string, bool) {
+	if rest, ok := m.cut(path); ok {
+		return rest, true
+	}
+	if strings.HasPrefix(path, "//") {
+		return "", false // A report must not make us ask another machine.
+	}
+	for at := strings.IndexByte(path, '/'); ; {
+		switch is, exists := m.isRoot(path[:max(at, strings.IndexByte(path, '/')+1)]); {
+		case is:
+			return path[at:], true
+		case !exists || at == len(path):
+			return "", false
+		}
+		if next := strings.IndexByte(path[at+1:], '/'); next >= 0 {
+			at += 1 + next
+		} else {
+			at = len(path)
+		}
+	}
+}
+
+// cut removes the root's own name.
+func (m *pathMapper) cut(path string) (string, bool) {
+	name := strings.TrimSuffix(m.name, "/")
+	if len(path) < len(name) {
+		return "", false
+	}
+	head, rest := path[:len(name)], path[len(name):]
+	if head != name && !(m.windows && strings.EqualFold(head, name)) || rest != "" && rest[0] != '/' {
+		return "", false
+	}
+	return rest, true
+}
+
+// isRoot reports whether an absolute path is that of the root under any name, and
+// whether it is that of a folder at all.
+func (m *pathMapper) isRoot(path string) (is, exists bool) {
+	if is, exists = m.known[path]; exists {
+		return is, true
+	}
+	info, err := os.Stat(filepath.FromSlash(path))
+	if err != nil || !info.IsDir() {
+		return false, false
+	}
+	root := m.lstat(".")
+	is = root != nil && os.SameFile(info, root)
+	m.known[path] = is
+	return is, true
+}
+
+// withSlashes replaces the backslashes of a path below the root if only that names a
+// file.
+func (m *pathMapper) withSlashes(path string) string {
+	slashed := strings.ReplaceAll(path, `\`, "/")
+	if with, ok := m.cleaned(slashed); !ok || m.lstat(with) == nil {
+		return path
+	}
+	if literal, ok := m.cleaned(path); ok && m.lstat(literal) != nil {
+		return path
+	}
+	return slashed
+}
+
+// cleaned removes empty elements and . and .. from a path below the root. A .. that
+// leads out of the root, or out of anything but a real folder, is not resolved.
+func (m *pathMapper) cleaned(path string) (string, bool) {
+	var kept []string
+	for element := range strings.SplitSeq(path, "/") {
+		switch element {
+		case "", ".":
+		case "..":
+			if len(kept) == 0 {
+				return "", false
+			}
+			if folder := m.lstat(strings.Join(kept, "/")); folder == nil || !folder.IsDir() {
+				return "", false
+			}
+			kept = kept[:len(kept)-1]
+		default:
+			kept = append(kept, element)
+		}
+	}
+	if len(kept) == 0 {
+		return ".", true
+	}
+	return strings.Join(kept, "/"), true
+}
