@@ -86,7 +86,6 @@ func (r *rig) newProject(t *testing.T, base, config string) *project {
 	home := t.TempDir()
 	trace := "touch " + filepath.Join(p.dir, "HOOKED")
 	p.write(t, "a.go", "package a\n")
-	p.write(t, ".gitignore", ".switchyard/\nSTATE.md\n")
 	p.write(t, "AGENTS.md", hostile+"\n")
 	p.write(t, "CLAUDE.md", hostile+"\n")
 	p.write(t, "switchyard.yaml", config)

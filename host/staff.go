@@ -3,12 +3,14 @@ package host
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/folder"
+	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/spawner"
 	"github.com/switchyard-dev/switchyard/spawner/adapter"
@@ -50,6 +52,11 @@ func (e *Engine) staff(ctx context.Context, config project.Config) (staff, error
 	if err != nil {
 		return staff{}, err
 	}
+	state, err := e.openState()
+	if err != nil {
+		return staff{}, err
+	}
+	defer state.Close()
 	s, err := spawner.New(spawner.Options{
 		Root: e.project.Root, State: e.project.State(), Temp: os.TempDir(),
 		Apart: apart, Keeper: keeper, Catalog: catalog, Environ: e.environ,
@@ -67,11 +74,10 @@ func trusted(s project.Spawn) error {
 		With("owner", s.Owner)
 }
 
-// beside lists what changes in the working tree without an agent's doing: our own
-// mark, the file of metrics with its draft, which other commands write meanwhile, and
-// the folder for temporary files where that lies in the project.
+// beside lists what changes in the working tree without an agent's doing: the file
+// of metrics with its draft, which other commands write meanwhile, and the folder for
+// temporary files where that lies in the project.
 func (e *Engine) beside(config project.Config) (apart []string, err error) {
-	apart = []string{project.MarkerFile}
 	if file := config.Metrics.Textfile; file != "" {
 		dir, name := filepath.Split(file)
 		apart = append(apart, file, dir+"."+name+".draft")
@@ -188,9 +194,9 @@ func (e *Engine) keep(in, name string, data []byte) (path string, err error) {
 
 // keepFolder opens a folder of the state folder, and makes it where there is none.
 func (e *Engine) keepFolder(name string) (*os.Root, error) {
-	state, err := folder.Make(e.project.State())
+	state, err := e.openState()
 	if err != nil {
-		return nil, unkept(project.StateDir, err)
+		return nil, err
 	}
 	defer state.Close()
 	dir, err := folder.MakeIn(state, name)
@@ -198,6 +204,23 @@ func (e *Engine) keepFolder(name string) (*os.Root, error) {
 		return nil, unkept(project.StateDir+"/"+name, err)
 	}
 	return dir, nil
+}
+
+// openState opens the state folder, and makes it where there is none.
+//
+// # Errors
+//
+// ledger.CodeUnsafe where something else is in its place or it is another user's,
+// and CodeUnkept.
+func (e *Engine) openState() (*os.Root, error) {
+	state, err := folder.State(e.project.State())
+	switch {
+	case err == nil:
+		return state, nil
+	case errors.Is(err, folder.ErrForeign), errors.Is(err, folder.ErrNoFolder), errors.Is(err, folder.ErrReplaced):
+		return nil, fault.New(ledger.CodeUnsafe, "%s %w", e.project.State(), err).With("path", e.project.State())
+	}
+	return nil, unkept(project.StateDir, err)
 }
 
 func unkept(path string, err error) error {

@@ -77,6 +77,9 @@ func (s *scene) write(t testing.TB, name, text string) {
 // spawner is one with the scene's options as they are now.
 func (s *scene) spawner(t testing.TB) *spawner.Spawner {
 	t.Helper()
+	if err := os.MkdirAll(s.State, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	made, err := spawner.New(s.Options)
 	if err != nil {
 		t.Fatal(err)

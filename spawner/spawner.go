@@ -38,7 +38,7 @@ const RunFolder = "run"
 // Options are what a Spawner works with. All fields but Apart are needed.
 type Options struct {
 	// Root is the project's root, in which agents run, and State the folder of its
-	// state.
+	// state, which must be there.
 	Root, State string
 	// Temp is the folder that private folders are made in.
 	Temp string
@@ -71,13 +71,6 @@ type Spawner struct {
 //
 // slot.CodeUnusable.
 func New(o Options) (*Spawner, error) {
-	state, err := folder.Make(o.State)
-	if err != nil {
-		return nil, fault.New(slot.CodeUnusable, "the state folder cannot be used: %w", err)
-	}
-	if err := state.Close(); err != nil {
-		return nil, err
-	}
 	rack, err := slot.Open(filepath.Join(o.State, RunFolder), o.Temp, o.Keeper)
 	if err != nil {
 		return nil, err

@@ -36,7 +36,7 @@ func (t trail) append(r Record) (digest string, err error) {
 }
 
 func (t trail) write(line []byte) (err error) {
-	root, err := folder.Make(t.state)
+	root, err := folder.State(t.state)
 	if err != nil {
 		return err
 	}

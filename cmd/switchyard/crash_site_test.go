@@ -274,14 +274,14 @@ func (s *crashSite) isBetween(got []string) bool {
 // tidy leaves out the drafts of files: a killed command may leave one behind, and
 // it is in nobody's way.
 func tidy(seen []string) []string {
-	return without(seen, ".switchyard/ledger.db.new-", ".switchyard/.switchyard.yaml.", ".switchyard/..gitignore.", ".switchyard/.critic", ".switchyard/.researcher", ".switchyard.yaml.", ".switchyard.lock.", ".STATE.md.", ".b.tar.gz.")
+	return without(seen, ".switchyard/ledger.db.new-", ".switchyard/.switchyard.yaml.", ".switchyard/..gitignore.", ".switchyard/.critic", ".switchyard/.researcher", ".switchyard.yaml.", ".switchyard/.STATE.md.", ".switchyard.lock.", ".b.tar.gz.")
 }
 
 // begun leaves out what may be there before the command has happened, or lag
 // behind it until it is repeated: its parts, a verification's output, and STATE.md,
 // which follows the record.
 func (s *crashSite) begun(seen []string) []string {
-	return without(tidy(seen), append([]string{"STATE.md", ".switchyard/verify/"}, s.parts...)...)
+	return without(tidy(seen), append([]string{".switchyard/STATE.md", ".switchyard/verify/"}, s.parts...)...)
 }
 
 // without leaves out the files whose paths begin in one of these ways.

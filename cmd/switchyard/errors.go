@@ -65,8 +65,8 @@ func inputErrors() []errorGroup {
 			{"init-exists", "There is a switchyard.yaml already, and it says something else than init would write. It was left alone.", "edit it; docs/configuration.md has the keys"},
 			{"import-unreadable", "The folder to import from cannot be opened or listed.", "check the path and its permissions"},
 			{"import-nothing", "The folder to import from holds neither config.json nor checkpoints.", "name the .nubos-pilot folder itself"},
-			{"marker-unsafe", "STATE.md is a link, a folder or a device, so it was not written. This is a warning: the decision is recorded.", "replace it by a regular file, or remove it"},
-			{"marker-unwritable", "STATE.md cannot be read or written, or is larger than 4 MiB. It is as it was. This is a warning: the decision is recorded.", "check its permissions and its size"},
+			{"marker-unsafe", ".switchyard/STATE.md is a link, a folder or a device, so it was not written. This is a warning: the decision is recorded.", "replace it by a regular file, or remove it"},
+			{"marker-unwritable", ".switchyard/STATE.md cannot be read or written, or is larger than 4 MiB. It is as it was. This is a warning: the decision is recorded.", "check its permissions and its size"},
 			{"lock-invalid", "switchyard.lock is not valid: it was written by hand, or merged badly.", "restore it, or look at the plugins and run switchyard plugin lock"},
 		}},
 		{"Reports", []errorEntry{
@@ -124,7 +124,7 @@ func roomErrors() []errorGroup {
 			{"policy-unsafe-commit", "The policy would commit with open findings or red verification.", "mend the policy: the host never allows this"},
 		}},
 		{"State", []errorEntry{
-			{"state-unsafe", ".switchyard or its ledger is a symbolic link or not what it should be.", "find out who put it there, then remove it"},
+			{"state-unsafe", ".switchyard or its ledger is a symbolic link, belongs to another user, or is not what it should be.", "find out who put it there, then remove it"},
 			{"state-unwritable", ".switchyard cannot be created or written.", "check the permissions of the project's folder"},
 			{"ledger-corrupt", "The ledger is no ledger of Switchyard, or is damaged.", "move .switchyard aside and keep it; restore a copy if you have one"},
 			{"ledger-newer", "The ledger was written by a newer Switchyard.", "update Switchyard"},

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -162,7 +163,8 @@ func refuse(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // stateIn describes everything in the state folder of the project in the work
-// folder.
+// folder. A command that is refused may close the folder to others, have it ignored
+// and mend its STATE.md, which is no record.
 func stateIn(ts *testscript.TestScript) string {
 	var b strings.Builder
 	root := filepath.Join(ts.Getenv("WORK"), ".switchyard")
@@ -172,6 +174,9 @@ func stateIn(ts *testscript.TestScript) string {
 		}
 		if d.IsDir() && d.Name() == "run" {
 			return fs.SkipDir // A slot is a lock, and stays.
+		}
+		if path == root || slices.Contains([]string{".gitignore", "STATE.md"}, d.Name()) {
+			return nil
 		}
 		info, err := d.Info()
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 // The database is built under a name of its own and then linked to its place,
 // which fails if there already is one. So nobody ever sees half a ledger,
 // creators need no lock against each other, and a project's first event costs
-// three flushes and not eight.
+// four flushes and not eight.
 func (l *Ledger) create(ctx context.Context, events []Event) (bool, error) {
 	if err := makeDir(l.dir); err != nil {
 		return false, err

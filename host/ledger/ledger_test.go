@@ -260,7 +260,7 @@ func TestModesOfWhatIsCreated(t *testing.T) {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 1 || entries[0].Name() != "ledger.db" {
+	if err != nil || len(entries) != 2 || entries[0].Name() != ".gitignore" || entries[1].Name() != "ledger.db" {
 		t.Errorf("after Close the directory holds %v, %v", entries, err)
 	}
 }

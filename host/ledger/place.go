@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"github.com/switchyard-dev/switchyard/host/folder"
 )
 
 // fileName is the database's name in the state directory.
@@ -42,8 +44,8 @@ func source(path, pragmas string) string {
 	return u.String() + "?mode=rw&_txlock=immediate&_defensive=1&_dqs=0&" + pragmas
 }
 
-// inspect looks at the state directory without following links and returns the
-// database's file, or nil where there is none.
+// inspect looks at the state directory without following links, closes it to other
+// users, and returns the database's file, or nil where there is none.
 func inspect(dir string) (os.FileInfo, error) {
 	info, err := os.Lstat(dir)
 	switch {
@@ -53,6 +55,13 @@ func inspect(dir string) (os.FileInfo, error) {
 		return nil, unwritable(dir, err)
 	case !info.IsDir():
 		return nil, unsafePath(dir, "is not a directory")
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, unwritable(dir, err)
+	}
+	if err := errors.Join(folder.Private(root), root.Close()); err != nil {
+		return nil, unusable(dir, err)
 	}
 	return inspectFile(filepath.Join(dir, fileName))
 }
@@ -72,13 +81,24 @@ func regular(path string) (os.FileInfo, error) {
 	return info, nil
 }
 
-// makeDir creates the state directory, for its owner alone, unless it exists. Its
-// entry in the parent directory is not flushed yet.
+// makeDir creates the state directory, unless it exists.
 func makeDir(dir string) error {
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return unwritable(dir, err)
+	root, err := folder.State(dir)
+	if err == nil {
+		err = root.Close()
+	}
+	if err != nil {
+		return unusable(dir, err)
 	}
 	return nil
+}
+
+// unusable is the error of a state directory.
+func unusable(dir string, err error) error {
+	if errors.Is(err, folder.ErrForeign) || errors.Is(err, folder.ErrNoFolder) || errors.Is(err, folder.ErrReplaced) {
+		return unsafePath(dir, err.Error())
+	}
+	return unwritable(dir, err)
 }
 
 // flushFile makes what was written to the file at path survive a loss of power.

@@ -18,12 +18,7 @@ import (
 // would be written.
 const CodeInitExists fault.Code = "init-exists"
 
-// ignoreFile keeps the state out of version control, and what people write beside
-// it in: the agents, the prompts and itself. So a clone keeps its state out, too.
-const (
-	ignoreFile = StateDir + "/.gitignore"
-	ignoreText = "/*\n!/.gitignore\n!/agents/\n!/prompts/\n"
-)
+const ignoreFile = StateDir + "/" + folder.IgnoreFile
 
 // Init makes the folder dir a project's root, wherever the root of a folder above
 // it may be: it creates switchyard.yaml, with every key that s leaves out as a
@@ -58,14 +53,11 @@ func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) 
 	if state == another && !s.none() {
 		return nil, initExists()
 	}
-	if err := makeFolder(root, StateDir); err != nil {
-		return nil, err
+	made, err := makeState(root)
+	if err != nil {
+		return nil, unwritable(StateDir, err)
 	}
-	// First, so that nobody sees state that is not ignored.
-	switch made, err := makeFile(root, ignoreFile, []byte(ignoreText)); {
-	case err != nil:
-		return nil, err
-	case made:
+	if made {
 		created = append(created, ignoreFile)
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -121,6 +113,19 @@ func compare(ctx context.Context, root *os.Root, dir string, text []byte) (prese
 		return same, nil
 	}
 	return another, nil // A link, a folder, or what cannot be read is so, too.
+}
+
+// makeState creates the state folder, and reports whether it was not ignored before.
+func makeState(root *os.Root) (bool, error) {
+	state, err := folder.MakeIn(root, StateDir)
+	if err != nil {
+		return false, err
+	}
+	defer state.Close()
+	if err := folder.Private(state); err != nil {
+		return false, err
+	}
+	return folder.Ignore(state)
 }
 
 // makeFolder creates a folder, unless it is there.

@@ -5,14 +5,16 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"regexp"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/folder"
 )
 
-// MarkerFile is where people read where a project stands.
-const MarkerFile = "STATE.md"
+// MarkerFile is where people read which tasks are stuck, relative to the project's
+// root.
+const MarkerFile = StateDir + "/STATE.md"
 
 // The codes of a STATE.md that cannot be marked.
 const (
@@ -26,16 +28,13 @@ const (
 // maxMarker is the largest STATE.md, in bytes, with its blocks.
 const maxMarker = 4 << 20
 
-// Mark puts the task's block into STATE.md at the project's root, or replaces the
-// one that is there; text "" removes it. All other bytes stay as they are: after
-// the last block was removed, the file is what it was before the first, and it is
-// gone if Mark created it. A block that a user damaged is not ours any more, and
-// stays.
+// Mark puts the task's block into STATE.md, or replaces the one that is there; text
+// "" removes it. The file is there as long as it has a block; it is ours as a whole,
+// and keeps nothing that others write into it.
 //
 // The text loses what could end a block and what a terminal would obey. The file is
-// replaced all at once and keeps its mode; where nothing changes, nothing is
-// written. The caller makes sure that one process does so at a time; what somebody
-// else writes to the file in the same moment may be lost.
+// replaced all at once; where nothing changes, nothing is written. The caller makes
+// sure that one process does so at a time.
 //
 // # Errors
 //
@@ -45,75 +44,53 @@ func (p Project) Mark(task, text string) error {
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`).MatchString(task) {
 		return markerUnsafe("%q is no task id", fault.Clip(task, maxShown))
 	}
-	root, err := os.OpenRoot(p.Root)
+	state, err := folder.State(p.State())
 	if err != nil {
 		return markerFault(err)
 	}
-	defer root.Close()
-	old, info, err := readMarker(root)
+	defer state.Close()
+	name := path.Base(MarkerFile)
+	old, err := readMarker(state, name)
 	if err != nil {
-		return err
+		return markerFault(err)
 	}
-	found := page{text: string(old), exists: info != nil}
-	changed := found.unmarked(task)
+	marks := parsePage(string(old))
+	delete(marks, task)
 	if text != "" {
-		changed = found.marked(task, text)
+		marks[task] = harmless(text)
 	}
-	if changed == found {
+	changed := marks.String()
+	switch {
+	case changed == string(old):
 		return nil
+	case changed == "":
+		err = errors.Join(state.Remove(name), folder.Flush(state, "."))
+	case len(changed) > maxMarker:
+		err = errTooLarge
+	default:
+		err = folder.Replace(state, name, []byte(changed), 0o600)
 	}
-	if err := changed.write(root, info); err != nil {
+	if err != nil {
 		return markerFault(err)
 	}
 	return nil
 }
 
-// write makes the page the file's content. info is what kind of file is there, nil
-// where there is none.
-func (p page) write(root *os.Root, info fs.FileInfo) error {
-	if len(p.text) > maxMarker {
-		return errTooLarge
+// readMarker returns the file's content, nothing where there is none.
+func readMarker(state *os.Root, name string) ([]byte, error) {
+	f, err := folder.OpenFile(state, name, os.O_RDONLY)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	if info == nil {
-		return folder.Create(root, ".", MarkerFile, []byte(p.text), newFile)
-	}
-	// Replacing a file needs no right to write it. Who made it read-only means it.
-	f, err := folder.OpenFile(root, MarkerFile, os.O_RDWR)
 	if err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if !p.exists {
-		return errors.Join(root.Remove(MarkerFile), folder.Flush(root, "."))
-	}
-	return folder.ReplaceLike(root, MarkerFile, []byte(p.text), info)
-}
-
-// readMarker returns the file's content and what kind of file it is, nil where
-// there is none.
-func readMarker(root *os.Root) ([]byte, fs.FileInfo, error) {
-	f, err := folder.OpenFile(root, MarkerFile, os.O_RDONLY)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, nil
-	case err != nil:
-		return nil, nil, markerFault(err)
+		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, nil, markerFault(err)
-	}
 	data, err := io.ReadAll(io.LimitReader(f, maxMarker+1))
 	if err == nil && len(data) > maxMarker {
 		err = errTooLarge
 	}
-	if err != nil {
-		return nil, nil, markerFault(err)
-	}
-	return data, info, nil
+	return data, err
 }
 
 var errTooLarge = errors.New("larger than 4 MiB")

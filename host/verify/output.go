@@ -68,19 +68,15 @@ func (o OutputFile) create() (*logFile, error) {
 	if o.Task == "" || filepath.Base(name) != name || !filepath.IsLocal(name) {
 		return nil, fault.New(CodeUnsafe, "%q cannot be part of a file's name", o.Task).With("path", o.path())
 	}
-	project, err := os.OpenRoot(o.Root)
+	at := filepath.Join(o.Root, stateDir)
+	state, err := folder.State(at)
 	if err != nil {
-		return nil, o.failed(err)
-	}
-	defer project.Close()
-	state, err := o.folder(project, stateDir)
-	if err != nil {
-		return nil, err
+		return nil, o.folderFault(at, err)
 	}
 	defer state.Close()
-	dir, err := o.folder(state, verifyDir)
+	dir, err := folder.MakeIn(state, verifyDir)
 	if err != nil {
-		return nil, err
+		return nil, o.folderFault(filepath.Join(at, verifyDir), err)
 	}
 	defer dir.Close()
 	if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -94,18 +90,15 @@ func (o OutputFile) create() (*logFile, error) {
 	return &logFile{OutputFile: o, file: f}, nil
 }
 
-// folder opens a folder in another one, and creates it for its owner alone where
-// there is none.
-func (o OutputFile) folder(in *os.Root, name string) (*os.Root, error) {
-	dir, err := folder.MakeIn(in, name)
+// folderFault is the error of a folder on the way to the file.
+func (o OutputFile) folderFault(at string, err error) error {
 	switch {
 	case errors.Is(err, folder.ErrNoFolder), errors.Is(err, folder.ErrReplaced):
-		at := filepath.Join(in.Name(), name)
-		return nil, fault.New(CodeUnsafe, "%s is not a folder", at).With("path", at)
-	case err != nil:
-		return nil, o.failed(err)
+		return fault.New(CodeUnsafe, "%s is not a folder", at).With("path", at)
+	case errors.Is(err, folder.ErrForeign):
+		return fault.New(CodeUnsafe, "%s %w", at, err).With("path", at)
 	}
-	return dir, nil
+	return o.failed(err)
 }
 
 // close closes the file. What was written is known by then, so nothing can be

@@ -142,7 +142,7 @@ func removePrivate(path string) error {
 		return err
 	case !info.IsDir():
 		return errors.New("it is no folder")
-	case !ours(info):
+	case !folder.Ours(info):
 		return errors.New("it belongs to somebody else")
 	}
 	return folder.RemoveAll(root, name)
