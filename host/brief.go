@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -56,7 +57,7 @@ func (c *conductor) criticPrompt(ctx context.Context, at spawner.Attempt, module
 	if err != nil {
 		return "", err
 	}
-	p.Diff = diff
+	p.Diff, p.DiffEmpty = diff, c.empty
 	findings, err := openFindings(ctx, c.ledger, c.status)
 	if err != nil {
 		return "", err
@@ -110,22 +111,30 @@ func (c *conductor) copyOf(path, to string) (string, error) {
 	return copied, nil
 }
 
-// diff writes what differs from the last commit to a file in folder, and returns
-// its path, or "" where nothing keeps versions.
+// diff writes what differs from the task's base to a file in folder, and returns its
+// path, or "" where nothing keeps versions. Nothing at all is no draft to review,
+// unless the caller wants it so.
 func (c *conductor) diff(ctx context.Context, folder string) (string, error) {
 	path := filepath.Join(folder, diffFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return "", fault.New(spawner.CodePrivate, "the draft's diff cannot be written: %w", err)
 	}
-	err = tree.Diff(ctx, c.Keeper, c.Root, "", f, maxDiff)
-	if closed := f.Close(); err == nil {
-		err = closed
+	base, err := c.base(ctx)
+	if err == nil {
+		err = tree.Diff(ctx, c.Keeper, c.Root, base, f, maxDiff)
 	}
-	if fault.CodeOf(err) == tree.CodeNoGit {
+	info, stat := f.Stat()
+	if err := cmp.Or(err, stat, f.Close()); fault.CodeOf(err) == tree.CodeNoGit {
 		return "", os.Remove(path)
+	} else if err != nil {
+		return "", c.about(err)
 	}
-	return path, err
+	if c.empty = info.Size() == 0; c.empty && !c.req.AllowEmpty {
+		return "", fault.New(CodeDraftEmpty, "nothing differs from commit %.12s, so that the critic would review nothing", cmp.Or(base, "HEAD")).
+			With("base", cmp.Or(base, "HEAD")).With("task", c.id)
+	}
+	return path, nil
 }
 
 // lineOf is a finding as one line.

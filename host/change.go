@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner/tree"
 )
 
 // session is the work of one command on one task.
@@ -27,6 +29,9 @@ type session struct {
 	pending []record
 	// policy is the one that decided what is pending, nil for none.
 	policy *chosenPolicy
+	// rev is the base of the draft as the caller names it, "" where it does not, and
+	// found the commit that the command found for it, "" before it looked.
+	rev, found string
 }
 
 // begin opens a task. The caller must close what it gets, also with an error.
@@ -99,6 +104,16 @@ func (s *session) commit(ctx context.Context) (*Event, error) {
 	if len(s.pending) == 0 {
 		return nil, nil
 	}
+	base := ""
+	if s.status.Status != task.None && (s.rev != "" || s.begins()) {
+		var err error
+		switch base, err = s.base(ctx); {
+		case fault.CodeOf(err) == tree.CodeUnreadable && s.rev == "":
+			s.warn(err) // What needs no diff goes on without a repository, too.
+		case err != nil:
+			return nil, err
+		}
+	}
 	drafts := make([]ledger.Draft, len(s.pending))
 	for i, r := range s.pending {
 		if r.By == "" {
@@ -106,6 +121,9 @@ func (s *session) commit(ctx context.Context) (*Event, error) {
 		}
 		if i == 0 && s.head.N != 0 {
 			r.Before = digestOf(s.head.State)
+		}
+		if i == 0 && base != s.status.Base {
+			r.Base = base
 		}
 		// What a caller typed may hold any bytes.
 		body, err := json.Marshal(r, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
@@ -122,6 +140,7 @@ func (s *session) commit(ctx context.Context) (*Event, error) {
 		return nil, err
 	}
 	s.pending, s.policy, s.status.Event, s.status.UpdatedAt = nil, nil, last.N, last.At
+	s.status.Base = cmp.Or(base, s.status.Base)
 	// Where there are marks, one of this task may be there that a killed command
 	// left behind.
 	if s.status.Status == task.Stuck || s.status.Status != task.None && s.rooted().Exists(project.MarkerFile) {

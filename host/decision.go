@@ -54,6 +54,9 @@ type Decision struct {
 	Force *task.Force `json:"force,omitzero"`
 	// Spawns are the agents that were run for it, in the order of their ends.
 	Spawns []SpawnSummary `json:"spawns,omitzero"`
+	// EmptyDraft says that the critic was asked although the draft differs in nothing
+	// from its base.
+	EmptyDraft bool `json:"empty_draft,omitzero"`
 	// Handoff is a file with what the executor is to do, Research what researchers
 	// found out for the next round, and HandBack what the caller is to run. Paths
 	// are relative to the project's root.

@@ -27,6 +27,9 @@ type record struct {
 	// that was changed by hand leaves its trace in the chain, although the next
 	// event writes the state anew.
 	Before string `json:"before,omitzero"`
+	// Base is the commit that the task's draft is compared with from now on, "" where
+	// that stays as it is.
+	Base string `json:"base,omitzero"`
 	// Event is what the state machine folds.
 	Event task.Event `json:"event"`
 	// Decision is set where a round was decided. It holds the policy's whole
@@ -55,6 +58,8 @@ type TaskStatus struct {
 	// Drafter is the agent whose draft this round wants, "" where a person makes
 	// it. It is no part of what is kept.
 	Drafter string `json:"drafter,omitzero"`
+	// Base is the id of the commit that the task's draft is compared with, "" for HEAD.
+	Base string `json:"base,omitzero"`
 	// Event is the number of the task's newest event.
 	Event int64 `json:"event"`
 	// Policies are those that decided the task's rounds, in the order of their first
@@ -201,6 +206,7 @@ func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 		s.FindingsEvent = 0 // What was found belongs to the work before.
 	}
 	s.TaskID, s.State, s.Event, s.UpdatedAt = e.Task, next, e.N, e.At
+	s.Base = cmp.Or(told.base, s.Base)
 	is := moment{kept: s, limits: was.limits}.since(was, told, e.At)
 	p.remember(was, &is, told.limits)
 	state := p.encode(s)
@@ -261,6 +267,8 @@ type told struct {
 	// before is the digest of the state that the command saw, "" where nobody
 	// says, and by is who gave it.
 	before, by string
+	// base is the commit that the draft is compared with from now on, "" for the same.
+	base string
 	// fingerprints are those of the findings that come with it, nil for none.
 	fingerprints []string
 	// policy is the one that decided, where something was decided; found are its
@@ -314,6 +322,7 @@ func decode(e ledger.Event) (told, error) {
 	body := struct {
 		Before   string       `json:"before"`
 		By       string       `json:"by"`
+		Base     string       `json:"base"`
 		Event    task.Event   `json:"event"`
 		Findings []named      `json:"findings"`
 		Timing   *Timing      `json:"timing"`
@@ -335,7 +344,7 @@ func decode(e ledger.Event) (told, error) {
 	}
 	d := body.Decision
 	t := told{
-		event: event, before: body.Before, by: body.By, policy: d.Policy, timing: body.Timing,
+		event: event, before: body.Before, by: body.By, base: body.Base, policy: d.Policy, timing: body.Timing,
 		progress: foundProgress{New: d.NewCount, Repeat: d.RepeatCount, Reopened: d.ReopenedCount, Resolved: d.ResolvedCount, None: d.NoProgress},
 		spawn:    body.Spawn, limits: body.Limits, budget: body.Budget,
 	}

@@ -35,6 +35,8 @@ type conductor struct {
 	tree string
 	// spawns are those of this command.
 	spawns []SpawnSummary
+	// empty says that the draft, as the critic got it, differs in nothing from its base.
+	empty bool
 }
 
 // headless runs a round without anybody else's report of it, or with --spawn beside
@@ -229,7 +231,7 @@ func (c *conductor) decided(ctx context.Context, r ruling) (Decision, error) {
 // follow prepares what comes after a decision, before it is recorded: what the
 // next agent is handed, and the intents of researchers.
 func (c *conductor) follow(d *Decision) error {
-	d.Spawns = slices.Clone(c.spawns)
+	d.Spawns, d.EmptyDraft = slices.Clone(c.spawns), c.empty
 	switch {
 	case d.NextAction == actionExecutor:
 		path, err := c.handOff(*d)
@@ -275,7 +277,7 @@ func (c *conductor) exhausted(ctx context.Context, why error) (Decision, error) 
 func (c *conductor) undecided(next, reason string) Decision {
 	d := Decision{
 		TaskID: c.id, Round: c.round.Number, NextRound: c.round.Number, MaxRounds: c.round.MaxRounds, NextAction: next, Reason: reason,
-		Findings: []finding.Finding{}, Policy: c.policy.Identity(), Spawns: c.spawns,
+		Findings: []finding.Finding{}, Policy: c.policy.Identity(), Spawns: c.spawns, EmptyDraft: c.empty,
 	}
 	d.route()
 	d.Routing.NextDestination = next

@@ -27,7 +27,10 @@ type StartRequest struct {
 	Query string
 	// MaxRounds is the task's cap, 0 for the project's.
 	MaxRounds int
-	Force     *task.Force
+	// Base names the commit that the draft is compared with, "" for the one at which
+	// the work begins.
+	Base  string
+	Force *task.Force
 }
 
 // maxQuery is how much of a query is kept, in bytes.
@@ -47,9 +50,13 @@ func (e *Engine) Start(ctx context.Context, id string, req StartRequest) (Step, 
 	if err != nil {
 		return Step{}, err
 	}
-	return e.step(ctx, id, task.Begin{
-		Query: cut(req.Query, maxQuery), MaxRounds: req.MaxRounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Force: req.Force,
+	status, event, err := e.change(ctx, id, func(s *session) (task.Command, record, error) {
+		s.rev = req.Base
+		return task.Begin{
+			Query: cut(req.Query, maxQuery), MaxRounds: req.MaxRounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Force: req.Force,
+		}, record{}, nil
 	})
+	return Step{TaskStatus: status, Recorded: event}, err
 }
 
 // PhaseRequest says that a phase before the draft is done.

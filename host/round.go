@@ -84,7 +84,12 @@ func (e *Engine) open(ctx context.Context, id string, req Request) (o opening, e
 		return o, err
 	}
 	o.loading = e.load(ctx, req, o.config)
-	o.session, err = e.begin(ctx, id)
+	if o.session, err = e.begin(ctx, id); err != nil {
+		return o, err
+	}
+	if o.rev = req.Base; o.rev != "" {
+		_, err = o.base(ctx) // One that is not there is refused before any work.
+	}
 	return o, err
 }
 

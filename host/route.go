@@ -23,6 +23,11 @@ type Request struct {
 	// Adapter runs agents instead of those that the project configures, "" for
 	// those. It has no fallback.
 	Adapter string
+	// Base names the commit that the draft is compared with from now on, "" for the
+	// task's own.
+	Base string
+	// AllowEmpty has the critic review a draft that differs in nothing from its base.
+	AllowEmpty bool
 	// Stdin is read where a report's path is Stdin.
 	Stdin io.Reader
 	// Verify says how verification ends.

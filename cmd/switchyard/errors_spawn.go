@@ -45,7 +45,8 @@ func spawnErrors() []errorGroup {
 		{"The working tree", []errorEntry{
 			{"tree-unreadable", "Something in the working tree or in .git cannot be read, keeps changing, or is damaged, so that nobody can say what an agent changed.", "make it readable, or repair the repository (git fsck), and try again"},
 			{"tree-no-git", "A diff is wanted, and git is not installed or the project is in no repository.", "install git, or run git init in the project"},
-			{"tree-base-unknown", "Git knows no commit of the name that the draft is compared with.", "name a branch, a tag or a commit of this repository"},
+			{"tree-base-unknown", "Git knows no commit of the name that the draft is compared with.", "name a branch, a tag or a commit of this repository with --base; one that was recorded may be gone after a rebase"},
+			{"draft-empty", "The critic would review nothing: the draft differs in nothing from the task's base. The round is as it was.", "change something; name the commit where the work began with --base, as HEAD~1; or give --allow-empty"},
 		}},
 	}
 }

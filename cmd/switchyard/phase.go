@@ -73,8 +73,12 @@ begins anew in the next round, with as many rounds as the project grants.`,
 	}
 	cmd.Flags().StringVar(&req.Query, "query", "", "what the work is about: `TEXT`")
 	cmd.Flags().IntVar(&req.MaxRounds, "max-rounds", 0, maxRoundsUsage())
+	cmd.Flags().StringVar(&req.Base, "base", "", baseUsage)
 	force.register(cmd.Flags(), "begin anew although the work goes on")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) (err error) {
+		if err := checkBase(cmd.Flags(), req.Base); err != nil {
+			return err
+		}
 		if err := checkMaxRounds(cmd.Flags(), req.MaxRounds); err != nil {
 			return err
 		}

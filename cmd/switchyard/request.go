@@ -75,6 +75,16 @@ func checkRound(flags *pflag.FlagSet, round int) error {
 	return nil
 }
 
+// baseUsage explains the flag --base.
+const baseUsage = "compare the task's draft with `REV`, a commit, a branch or a tag, from now on (default the commit at which the task began)"
+
+func checkBase(flags *pflag.FlagSet, base string) error {
+	if flags.Changed("base") && base == "" {
+		return usagef("--base is empty")
+	}
+	return nil
+}
+
 func checkPolicy(flags *pflag.FlagSet, policy string) error {
 	if flags.Changed("policy") && policy == "" {
 		return usagef("--policy is empty")

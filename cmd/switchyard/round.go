@@ -34,6 +34,11 @@ decision for the executor comes with a file of what to do; one for the
 researcher has several of them look for what is missing. A round that was killed
 goes on where it was when it is run again.
 
+The critic reviews what differs from the task's base: commits, the index and the
+working tree. The base is the commit at which the task began, or the one that
+--base names. A draft that differs in nothing is an error unless --allow-empty
+is given.
+
 A report that names another task or another round is refused. With --round the
 command is refused too unless the task is in that round: use it with reports
 that cannot say which round they are about.`,
@@ -48,10 +53,12 @@ that cannot say which round they are about.`,
 	f.registerTask(cmd.Flags())
 	a.registerEngine(cmd.Flags())
 	f.verify.register(cmd.Flags())
-	var spawn bool
-	var adapter string
+	var spawn, allowEmpty bool
+	var adapter, base string
 	cmd.Flags().BoolVar(&spawn, "spawn", false, "spawn the critic beside the reports that are given")
 	cmd.Flags().StringVar(&adapter, "adapter", "", adapterUsage)
+	cmd.Flags().StringVar(&base, "base", "", baseUsage)
+	cmd.Flags().BoolVar(&allowEmpty, "allow-empty", false, "spawn the critic although nothing differs from the base")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		return a.decide(ctx, &f, cmd.Flags(), func(e *host.Engine, req host.Request) (host.Decision, error) {
 			if cmd.Flags().Changed("adapter") && adapter == "" {
@@ -60,7 +67,13 @@ that cannot say which round they are about.`,
 			if cmd.Flags().Changed("adapter") && len(req.Reports) > 0 && !spawn {
 				return host.Decision{}, usagef("--adapter is for an agent that is spawned: leave --report out, or add --spawn")
 			}
-			req.Spawn, req.Adapter = spawn, adapter
+			if allowEmpty && len(req.Reports) > 0 && !spawn {
+				return host.Decision{}, usagef("--allow-empty is for a critic that is spawned: leave --report out, or add --spawn")
+			}
+			if err := checkBase(cmd.Flags(), base); err != nil {
+				return host.Decision{}, err
+			}
+			req.Spawn, req.Adapter, req.Base, req.AllowEmpty = spawn, adapter, base, allowEmpty
 			defer a.observed("verifying and deciding " + args[0])()
 			return e.Round(ctx, args[0], req)
 		})

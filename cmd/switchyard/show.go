@@ -34,6 +34,9 @@ func (p *page) decided(d host.Decision, asking string) {
 	if d.NoProgress && d.Reason != "no-progress" {
 		p.line("  no progress: the previous review found exactly the same")
 	}
+	if d.EmptyDraft {
+		p.line("  %s: nothing differs from the task's base (--allow-empty)", p.paint(yellow, "empty draft"))
+	}
 	if len(d.Missing) > 0 {
 		p.line("  %s: the commit still lacks %s", p.paint(yellow, "not yet"), strings.Join(d.Missing, ", "))
 	}

@@ -49,6 +49,9 @@ func (p *page) explained(x host.Explanation, d host.Decision) {
 		p.line("  plugin  %s  %s %s", shortDigest(pl.Digest), pl.Name, pl.Version)
 	}
 	p.line("  policy  %s  %s", shortDigest(d.Policy.Digest), policyName(d.Policy))
+	if x.Task.Base != "" {
+		p.line("  base    %.12s  the commit that the draft is compared with", x.Task.Base)
+	}
 	p.line("  event   %s  number %d of the task, %s, by %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, when(x.DecidedAt), x.By)
 }
 

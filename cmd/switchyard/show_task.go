@@ -38,6 +38,9 @@ func (p *page) standing(t host.TaskStatus) {
 		p.line("  round %d went to %s (%s) without a review, %s", last.Round, last.NextAction, last.Reason, when(t.DecidedAt))
 	}
 	p.uses(t.Policies)
+	if t.Base != "" {
+		p.line("  compared with commit %.12s", t.Base)
+	}
 	p.line("  newest event %d, %s", t.Event, when(t.UpdatedAt))
 	if words := spentWords(t.Spent); words != "" {
 		p.line("  agents: %s", words)

@@ -49,6 +49,9 @@ type Config struct {
 	// Phases are the optional phases that a task goes through between research
 	// and draft, in their order.
 	Phases []string
+	// Base is the branch that drafts are compared with where they leave it, "" where
+	// they are compared with the commit at which their task began.
+	Base string
 	// Spawn says who runs agents, and how.
 	Spawn Spawn
 	// Economy is how hard the critic and the executor look for needless code:
@@ -211,6 +214,7 @@ func (c *Config) fields(r *reader, maxRounds int) fields {
 			})
 		},
 		"phases": func(v value) { c.Phases = r.phases(v) },
+		"base":   func(v value) { c.Base = r.text(v) },
 		"spawn":  func(v value) { c.Spawn.read(r, v) },
 		"economy": func(v value) {
 			c.Economy = r.oneOf(v, EconomyOff, EconomyLite, EconomyFull, EconomyUltra)

@@ -53,6 +53,8 @@ type Critic struct {
 	Modules []Module
 	// Plan, Diff and Verification are the paths of files, "" where there is none.
 	Plan, Diff, Verification string
+	// DiffEmpty says that there is nothing in Diff.
+	DiffEmpty bool
 	// VerificationOutcome is green, red or absent.
 	VerificationOutcome string
 	// Files are the paths of more files to read first, in their order.
@@ -109,6 +111,7 @@ func RenderCritic(root string, c Critic) (string, error) {
 		"modules":              modules(c.Modules),
 		"plan":                 quoted(c.Plan),
 		"diff":                 quoted(c.Diff),
+		"diff_empty":           said(c.DiffEmpty),
 		"verification":         quoted(c.Verification),
 		"verification_outcome": quoted(c.VerificationOutcome),
 		"files":                list(c.Files),
@@ -138,6 +141,14 @@ func RenderResearcher(root string, r Researcher) (string, error) {
 		"files":    list(r.Files),
 		"note":     quoted(r.Note),
 	}, "question", "nudge")
+}
+
+// said is a field that a section asks about.
+func said(is bool) string {
+	if is {
+		return "yes"
+	}
+	return ""
 }
 
 // line is a line of the head.
