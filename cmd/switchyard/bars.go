@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"unicode/utf8"
 )
 
 // barStyle draws bars: whole cells, and the parts of one, the smallest first.
@@ -71,14 +70,14 @@ func (p *page) bars(style barStyle, rows []bar) {
 	var most int64
 	for i := range rows {
 		r := &rows[i]
-		r.name = short(clean(r.name), maxBarName)
-		names, most = max(names, utf8.RuneCountInString(r.name)), max(most, r.count)
-		counts, words = max(counts, len(fmt.Sprint(r.count))), max(words, utf8.RuneCountInString(r.words))
+		r.name = fit(clean(r.name), maxBarName)
+		names, most = max(names, columns(r.name)), max(most, r.count)
+		counts, words = max(counts, len(fmt.Sprint(r.count))), max(words, columns(r.words))
 	}
 	width := cmp.Or(p.width, textWidth) - 1 // Some terminals wrap a line that is full.
 	cells := max(4, min(maxBar, width-names-counts-words-8))
 	for _, r := range rows {
-		fill := strings.Repeat(" ", names-utf8.RuneCountInString(r.name))
+		fill := strings.Repeat(" ", names-columns(r.name))
 		drawn := style.draw(float64(r.count)/float64(max(most, 1)), cells)
 		line := fmt.Sprintf("  %s%s  %*d  %*s  %s", r.name, fill, counts, r.count, words, r.words, p.colored(cyan, drawn))
 		p.line("%s", painted(strings.TrimRight(line, " ")))

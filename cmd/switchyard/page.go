@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -95,50 +94,116 @@ func (p *page) block(text string) {
 // cell is one field of a table.
 type cell struct{ text, color string }
 
-// maxColumn is how wide a column is made, in code points. What is longer stands
-// whole and out of line: one long word must not pad every row to its length.
+// maxColumn is how wide a column is made. What is longer stands whole and out of
+// line: one long word must not pad every row to its length.
 const maxColumn = 80
 
-// table writes rows under a header, in columns. The last column is cut to the
+// minLast is how narrow the last column of a table may become.
+const minLast = 20
+
+// below is how far the text below a row is indented.
+const below = "    "
+
+// table writes rows under a header, in columns. The last column is wrapped at the
 // width of the terminal.
-func (p *page) table(header []string, rows [][]cell) {
-	widths := make([]int, len(header))
-	for i, h := range header {
-		widths[i] = len(h)
-	}
-	for _, row := range rows {
-		for i := range row {
-			row[i].text = clean(row[i].text)
-			widths[i] = max(widths[i], min(maxColumn, utf8.RuneCountInString(row[i].text)))
-		}
-	}
-	last := len(header) - 1
-	rest := 0
-	if p.width > 0 {
-		rest = p.width
-		for _, w := range widths[:last] {
-			rest -= w + 2
-		}
-		rest = max(rest, 20)
-	}
-	write := func(row []cell) {
-		var b strings.Builder
-		for i, c := range row {
-			if i == last {
-				b.WriteString(string(p.colored(c.color, short(c.text, rest))))
-				break
-			}
-			b.WriteString(string(p.colored(c.color, c.text)))
-			b.WriteString(strings.Repeat(" ", max(2, widths[i]+2-utf8.RuneCountInString(c.text))))
-		}
-		p.line("%s", painted(strings.TrimRight(b.String(), " ")))
-	}
+func (p *page) table(header []string, rows [][]cell) { p.tableWithTexts(header, rows, nil) }
+
+// tableWithTexts is table with a text below each row, unless it is "".
+func (p *page) tableWithTexts(header []string, rows [][]cell, texts []string) {
 	head := make([]cell, len(header))
 	for i, h := range header {
 		head[i] = cell{h, dim}
 	}
-	write(head)
-	for _, row := range rows {
+	all := append([][]cell{head}, rows...)
+	widths := columnWidths(all, maxColumn)
+	last := len(header) - 1
+	left := rowWidth(widths[:last]) + 2
+	write := func(row []cell) { p.row(row, widths, left) }
+	if p.width > 0 && p.width-left < min(minLast, widths[last]) {
+		write = p.ragged
+	}
+	for i, row := range all {
 		write(row)
+		if i > 0 && texts != nil && texts[i-1] != "" {
+			p.indented(clean(texts[i-1]))
+		}
+	}
+}
+
+// columnWidths are the widths of the columns of a table, each at most most. It cleans
+// the rows.
+func columnWidths(rows [][]cell, most int) []int {
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i := range row {
+			row[i].text = clean(row[i].text)
+			widths[i] = max(widths[i], min(most, columns(row[i].text)))
+		}
+	}
+	return widths
+}
+
+// rowWidth is the width of a row whose columns have these widths.
+func rowWidth(widths []int) int {
+	all := 2 * (len(widths) - 1)
+	for _, w := range widths {
+		all += w
+	}
+	return all
+}
+
+// row writes a row of a table whose last column begins behind left columns.
+func (p *page) row(row []cell, widths []int, left int) {
+	last := len(row) - 1
+	var b strings.Builder
+	for i, c := range row[:last] {
+		b.WriteString(string(p.colored(c.color, c.text)))
+		b.WriteString(strings.Repeat(" ", max(2, widths[i]+2-columns(c.text))))
+	}
+	for i, piece := range wrap(row[last].text, max(0, p.width-left)) {
+		if i > 0 {
+			b.WriteString(strings.Repeat(" ", left))
+		}
+		b.WriteString(string(p.colored(row[last].color, piece)))
+		p.line("%s", painted(strings.TrimRight(b.String(), " ")))
+		b.Reset()
+	}
+}
+
+// ragged writes a row of a table that is too wide for its columns: its cells one
+// behind the other, in several lines if need be.
+func (p *page) ragged(row []cell) {
+	limit := max(p.width-len(below), minLast)
+	var b strings.Builder
+	used := 0
+	for _, c := range row {
+		for _, piece := range wrap(c.text, limit) {
+			n := columns(piece)
+			switch {
+			case used == 0:
+			case used+2+n > p.width:
+				p.line("%s", painted(b.String()))
+				b.Reset()
+				b.WriteString(below)
+				used = len(below)
+			default:
+				b.WriteString("  ")
+				used += 2
+			}
+			b.WriteString(string(p.colored(c.color, piece)))
+			used += n
+		}
+	}
+	p.line("%s", painted(strings.TrimRight(b.String(), " ")))
+}
+
+// indented writes a clean text below a row.
+func (p *page) indented(text string) {
+	limit := 0
+	if p.width > 0 {
+		limit = max(p.width-len(below), minLast)
+	}
+	for _, piece := range wrap(text, limit) {
+		p.line("%s%s", below, painted(piece))
 	}
 }

@@ -89,14 +89,15 @@ func (p *page) normalized(n host.Normalized) {
 	p.line("  report  %s  %s, %d left out", shortDigest(n.Report), plural(len(n.Findings), "finding"), len(n.Skipped))
 	if len(n.Findings) > 0 {
 		p.line("")
-		rows := make([][]cell, len(n.Findings))
+		rows, texts := make([][]cell, len(n.Findings)), make([]string, len(n.Findings))
 		for i, f := range n.Findings {
 			rows[i] = []cell{
 				{string(f.Severity), severityColor(f.Severity)}, {f.Category, plain}, {f.Place(), plain},
-				{f.Critic, plain}, {f.Sources[0].Ref, dim}, {f.Remediation, plain},
+				{f.Critic, plain}, {f.Sources[0].Ref, dim},
 			}
+			texts[i] = f.Remediation
 		}
-		p.table([]string{"SEVERITY", "CATEGORY", "WHERE", "FOUND BY", "REF", "REMEDIATION"}, rows)
+		p.placed([]string{"SEVERITY", "CATEGORY", "WHERE", "FOUND BY", "REF"}, rows, 2, texts)
 	}
 	if len(n.Skipped) > 0 {
 		p.line("")

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -212,17 +213,18 @@ func reasons(skipped []host.Skipped) string {
 	return fault.Some(words, maxNamed)
 }
 
-// findings shows a table of findings; since when they stand only where some are
-// not new.
+// findings shows a table of findings, the remediation of each below its row; since
+// when they stand only if some are not new.
 func (p *page) findings(findings []finding.Finding) {
-	header := []string{"ROUTE", "SEVERITY", "CATEGORY", "WHERE", "FOUND BY", "REMEDIATION"}
+	header := []string{"ROUTE", "SEVERITY", "CATEGORY", "WHERE", "FOUND BY"}
+	const where = 3
 	dated := slices.ContainsFunc(findings, func(f finding.Finding) bool {
 		return f.Standing != "" && f.Standing != string(task.New)
 	})
 	if dated {
-		header = slices.Insert(header, 4, "SINCE")
+		header = slices.Insert(header, where+1, "SINCE")
 	}
-	rows := make([][]cell, len(findings))
+	rows, texts := make([][]cell, len(findings)), make([]string, len(findings))
 	for i, f := range findings {
 		route := f.Route
 		if f.UnknownCategory {
@@ -230,13 +232,33 @@ func (p *page) findings(findings []finding.Finding) {
 		}
 		rows[i] = []cell{
 			{route, actionColor(f.Route)}, {string(f.Severity), severityColor(f.Severity)}, {f.Category, plain},
-			{f.Place(), plain}, {strings.Join(f.ConfirmedBy, ","), plain}, {f.Remediation, plain},
+			{f.Place(), plain}, {strings.Join(f.ConfirmedBy, ", "), plain},
 		}
 		if dated {
-			rows[i] = slices.Insert(rows[i], 4, cell{since(f), plain})
+			rows[i] = slices.Insert(rows[i], where+1, cell{since(f), plain})
+		}
+		texts[i] = f.Remediation
+	}
+	p.placed(header, rows, where, texts)
+}
+
+// noPlace is the place of a finding that has none.
+const noPlace = "-"
+
+// placed shows a table of which a column has places, with a text below each row. If
+// the rows are wider than the terminal, the place stands below its row, too, before
+// the text.
+func (p *page) placed(header []string, rows [][]cell, where int, texts []string) {
+	if p.width > 0 && rowWidth(columnWidths(rows, math.MaxInt)) > p.width {
+		header = slices.Delete(header, where, where+1)
+		for i := range rows {
+			if place := rows[i][where].text; place != noPlace {
+				texts[i] = strings.TrimSuffix(fitMiddle(place, p.width-len(below)-len(":"))+": "+texts[i], ": ")
+			}
+			rows[i] = slices.Delete(rows[i], where, where+1)
 		}
 	}
-	p.table(header, rows)
+	p.tableWithTexts(header, rows, texts)
 }
 
 // since says since which round a finding stands, and whether it was gone before.

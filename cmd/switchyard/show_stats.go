@@ -157,7 +157,7 @@ func (p *page) spawners(s stats.Spawns) {
 	rows := make([][]cell, 0, maxShownAgents)
 	for _, a := range s.Agents[:min(len(s.Agents), maxShownAgents)] {
 		rows = append(rows, []cell{
-			{short(clean(a.Agent), maxBarName), plain}, {strconv.FormatInt(a.Spawns, 10), plain},
+			{fit(clean(a.Agent), maxBarName), plain}, {strconv.FormatInt(a.Spawns, 10), plain},
 			{fmt.Sprintf("%d (%s)", a.Fallbacks, stats.Percent(a.Fallbacks, a.Spawns)), plain},
 			{strconv.FormatInt(a.Retries, 10), plain}, {stats.Dollars(a.MicroDollars), plain},
 		})
@@ -180,7 +180,7 @@ func (p *page) standingList(all []stats.Standing) {
 		if t.Status == "stuck" {
 			color = red
 		}
-		rows = append(rows, []cell{{short(clean(t.Task), ids), plain}, {t.Status, color}, {when(t.Since), dim}, {short(clean(t.Why), 20), plain}})
+		rows = append(rows, []cell{{fit(clean(t.Task), ids), plain}, {t.Status, color}, {when(t.Since), dim}, {fit(clean(t.Why), 20), plain}})
 	}
 	p.table([]string{"TASK", "STATUS", "SINCE", "WHY"}, rows)
 	p.andMore(len(all)-maxShownStanding, "")

@@ -28,16 +28,16 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// short cuts s to width code points, marking the cut; 0 means no limit.
-func short(s string, width int) string {
-	if width <= 0 || len(s) <= width {
+// short cuts s to limit code points, marking the cut; 0 means no limit.
+func short(s string, limit int) string {
+	if limit <= 0 || len(s) <= limit {
 		return s // It has no more code points than bytes.
 	}
 	points := []rune(s)
-	if len(points) <= width {
+	if len(points) <= limit {
 		return s
 	}
-	return string(points[:max(width-1, 0)]) + "…"
+	return string(points[:max(limit-1, 0)]) + "…"
 }
 
 // size writes a number of bytes.

@@ -51,7 +51,7 @@ func (a *app) ticking(line func() string) (done func()) {
 		tick := time.NewTicker(time.Second)
 		defer tick.Stop()
 		for {
-			fmt.Fprintf(f, "%s%s", clearLine, short(clean(line()), width-1))
+			fmt.Fprintf(f, "%s%s", clearLine, fit(clean(line()), width-1))
 			select {
 			case <-tick.C:
 			case <-stop:

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/switchyard-dev/switchyard/docs/docstest"
+	"github.com/switchyard-dev/switchyard/host/finding"
+)
+
+// listed are findings whose fields are short and long, narrow and wide.
+func listed() []finding.Finding {
+	at := func(file string, line int) (*string, *int) { return &file, &line }
+	all := []finding.Finding{
+		{Route: "plan-checker", Severity: finding.Fail, Category: "locked-decision-violation", ConfirmedBy: []string{"critic"},
+			Remediation: "The decision to store amounts in cents is locked in ADR-0007; either keep to it, or ask for a new plan."},
+		{Route: "executor", Severity: finding.Fail, Category: "lint-violation", ConfirmedBy: []string{"golangci-lint", "Staticcheck"}, SinceRound: 1, Reopened: 1, Standing: "reopened",
+			Remediation: "errcheck: Error return value of `(*os.File).Close` is not checked"},
+		{Route: "executor", Severity: finding.Risk, Category: "missing-test", ConfirmedBy: []string{"critic"}, Remediation: "空のリストのテストがありません。境界値を追加してください 🙂 e\u0301"},
+		{Route: "stuck", UnknownCategory: true, Severity: finding.Fail, Category: "日本語", ConfirmedBy: []string{"critic"}, Remediation: strings.Repeat("x", 90)},
+		{Route: "executor", Severity: finding.Nit, Category: "style", ConfirmedBy: []string{"critic"}},
+	}
+	all[1].File, all[1].Line = at("internal/service/webhooks/delivery/retry_test.go", 1234)
+	all[2].File, all[2].Line = at("src/日本語/一覧.go", 7)
+	all[3].File, all[3].Line = at("a.go", 1)
+	all[4].File, all[4].Line = at(strings.Repeat("very/", 30)+"deep.go", 5)
+	return all
+}
+
+// TestFindingsAtEachWidth holds the table of findings on terminals of several widths,
+// and elsewhere, against files. UPDATE=1 writes them.
+func TestFindingsAtEachWidth(t *testing.T) {
+	for _, width := range []int{0, 60, 80, 120, 200} {
+		t.Run(fmt.Sprint(width), func(t *testing.T) {
+			var b bytes.Buffer
+			p := &page{w: &b, width: width}
+			p.findings(listed())
+			p.line("")
+			p.findings(listed()[1:3])
+			for line := range strings.Lines(b.String()) {
+				if n := columns(strings.TrimRight(line, "\n")); width > 0 && n > width {
+					t.Errorf("a line has %d columns: %s", n, line)
+				}
+			}
+			docstest.Page(t, filepath.Join("testdata", "findings", fmt.Sprintf("%d.txt", width)), b.String())
+		})
+	}
+}
+
+func TestColumns(t *testing.T) {
+	for text, want := range map[string]int{"": 0, "abc": 3, "é": 1, "e\u0301": 1, "漢字": 4, "ｱ": 1, "Ａ": 2, "🙂": 2, "한": 2, "\u1112\u1161\u11ab": 2, "…": 1, "ع": 1} {
+		if got := columns(text); got != want {
+			t.Errorf("%q has %d columns, want %d", text, got, want)
+		}
+	}
+}
+
+// TestCutsFit: what is cut or wrapped fits, and what is wrapped is all there.
+func TestCutsFit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := clean(rapid.StringOf(rapid.SampledFrom([]rune("ab  /漢🙂e\u0301"))).Draw(t, "text"))
+		limit := rapid.IntRange(1, 30).Draw(t, "limit")
+		for name, cut := range map[string]string{"fit": fit(text, limit), "fitMiddle": fitMiddle(text, limit)} {
+			if columns(cut) > limit || !utf8.ValidString(cut) || columns(text) <= limit && cut != text {
+				t.Fatalf("%s(%q, %d) = %q", name, text, limit, cut)
+			}
+		}
+		lines := wrap(text, limit+1)
+		for _, line := range lines {
+			if columns(line) > limit+1 {
+				t.Fatalf("wrap(%q, %d) = %q", text, limit+1, lines)
+			}
+		}
+		if got := strings.ReplaceAll(strings.Join(lines, ""), " ", ""); got != strings.ReplaceAll(text, " ", "") {
+			t.Fatalf("wrap(%q, %d) lost something: %q", text, limit+1, lines)
+		}
+	})
+}
