@@ -5,15 +5,17 @@ BIN     := bin/switchyard
 LDFLAGS := -s -w
 BUILD   := CGO_ENABLED=0 $(GO) build -trimpath -ldflags='$(LDFLAGS)'
 TOOL    := $(GO) tool -modfile=tools/go.mod
+# No test fails because a machine is slow: the time-out is for one that hangs.
+TEST    := $(GO) test -timeout 60m
 GUESTS  := plugins/builtin
 SAMPLES := plugins/sdk/examples
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test e2e race bench fuzz opa policies check format vet lint tidy mixin mixin-check guests guests-check cross clean
+.PHONY: help build demo test test-exhaustive e2e race bench fuzz opa policies check format vet lint tidy mixin mixin-check guests guests-check cross clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # A copy starts a tenth faster than what the linker wrote: it is cached in larger pieces.
 build: ## build bin/switchyard
@@ -23,14 +25,18 @@ build: ## build bin/switchyard
 demo: build ## run the main job on real reports, in a throw-away project
 	@sh scripts/demo.sh $(BIN) testdata/reports
 
-test: ## run the tests
-	$(GO) test ./...
+test: ## run the tests, with a sample of the cases where they are many
+	$(TEST) ./...
+
+# Only the packages with such tests, and not the scripts again, which have no more cases.
+test-exhaustive: ## run the tests with all of their cases: kills before every write, room for every page, every damage
+	SWITCHYARD_EXHAUSTIVE=1 $(TEST) -skip '^TestScripts$$' $$($(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | awk '/\/internal\/exhaustive/ { print $$1 }')
 
 e2e: ## run whole rounds with real agent CLIs from npm, and watch metrics with a real Prometheus
-	SWITCHYARD_E2E=1 $(GO) test -count=1 -p 1 -timeout 20m ./e2e/...
+	SWITCHYARD_E2E=1 $(TEST) -count=1 -p 1 ./e2e/...
 
 race: ## run the tests under the race detector
-	CGO_ENABLED=1 $(GO) test -race -short ./...
+	CGO_ENABLED=1 $(TEST) -race -short ./...
 
 bench: build ## measure the decision, the merge, a guest call, the ledger, a scrape and the whole process
 	$(GO) test -run '^$$' -bench . -benchmem ./host/... ./metrics/... ./plugins/... ./policies/... ./spawner/...
@@ -78,13 +84,13 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 
 opa: ## hold bundles against the real opa command, built from tools/go.mod
 	$(GO) build -modfile=tools/go.mod -tags opa_wasm -o bin/opa github.com/open-policy-agent/opa
-	SWITCHYARD_OPA=$(CURDIR)/bin/opa $(GO) test -count=1 -run OPACommand ./policies
+	SWITCHYARD_OPA=$(CURDIR)/bin/opa $(TEST) -count=1 -run OPACommand ./policies
 
 policies: build ## hold every version of the policy against its record, and prove it
 	$(BIN) policy lint --ledger policies/testdata/recorded.jsonl
 	$(BIN) policy verify --all
 
-check: format vet lint tidy mixin-check policies opa test race guests-check cross ## all that has to pass before a commit lands
+check: format vet lint tidy mixin-check policies opa test test-exhaustive race guests-check cross ## all that has to pass before a commit lands
 
 format:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }

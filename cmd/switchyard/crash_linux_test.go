@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 )
 
 // killPoint is a boundary of a command: the moment before the nth call of its
@@ -20,24 +22,36 @@ type killPoint struct {
 
 func (k killPoint) String() string { return fmt.Sprintf("killed before %s, time %d", k.call, k.nth) }
 
-// TestKilledAtEveryWrite kills every command before each of its calls that write,
-// flush, create, link, rename or remove something, one after another.
-func TestKilledAtEveryWrite(t *testing.T) {
-	disturb(t, func(t *testing.T, s *crashSite) {
-		points := s.some(s.points(t))
-		reached := 0
-		for _, point := range points {
-			if s.killAt(t, point) {
-				reached++
-			} else {
-				t.Errorf("the command was never %s", point)
-			}
+// sampledPoints is at how many of its boundaries a command is killed by default.
+const sampledPoints = 5
+
+// disturbances are the ways in which a command is disturbed.
+func disturbances() map[string]func(*crashSite, *testing.T) {
+	return map[string]func(*crashSite, *testing.T){
+		"killed at random moments": (*crashSite).killAtRandomMoments,
+		"killed at every write":    (*crashSite).killAtEveryWrite,
+		"full disk":                (*crashSite).fillDisk,
+		"file size limit":          (*crashSite).limitFileSize,
+		"read-only directory":      (*crashSite).denyWriting,
+	}
+}
+
+// killAtEveryWrite kills the command before each of its calls that write, flush,
+// create, link, rename or remove something, one after another.
+func (s *crashSite) killAtEveryWrite(t *testing.T) {
+	points := s.some(s.points(t))
+	reached := 0
+	for _, point := range points {
+		if s.killAt(t, point) {
+			reached++
+		} else {
+			t.Errorf("the command was never %s", point)
 		}
-		if s.between && !s.sawBetween {
-			t.Error("the command was never killed between its events")
-		}
-		t.Logf("killed at %d of %d points", reached, len(points))
-	})
+	}
+	if exhaustive.Enabled() && s.between && !s.sawBetween {
+		t.Error("the command was never killed between its events")
+	}
+	t.Logf("killed at %d of %d points", reached, len(points))
 }
 
 // maxResumed is about how many boundaries are tried of a command that runs agents:
@@ -48,8 +62,8 @@ const maxResumed = 100
 // others in each run.
 func (s *crashSite) some(points []killPoint) []killPoint {
 	stride := 1 + len(points)/maxResumed
-	if !s.resumes || stride == 1 {
-		return points
+	if !exhaustive.Enabled() || !s.resumes || stride == 1 {
+		return exhaustive.Sample(points, sampledPoints)
 	}
 	var chosen []killPoint
 	for i := rand.IntN(stride); i < len(points); i += stride {
@@ -141,7 +155,7 @@ func create(t *testing.T, path string) *os.File {
 // do, and wants the call that it stops before not to have happened.
 func TestTraceWrites(t *testing.T) {
 	if testing.Short() {
-		t.Skip("only TestKilledAtEveryWrite needs the tracer")
+		t.Skip("short mode: only TestDisturbedCommands needs the tracer")
 	}
 	t.Parallel()
 	s := newCrashSite(t, crashes()[0])

@@ -34,21 +34,6 @@ type crashSite struct {
 	span                 time.Duration // that the command usually takes
 }
 
-// disturb runs f on a site of every command, side by side.
-func disturb(t *testing.T, f func(t *testing.T, s *crashSite)) {
-	if testing.Short() {
-		t.Skip("short mode: this runs every command some dozen times")
-	}
-	// A command that is killed in time leaves a folder of its own in there.
-	t.Setenv("TMPDIR", t.TempDir())
-	for _, c := range crashes() {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			f(t, newCrashSite(t, c))
-		})
-	}
-}
-
 // newCrashSite sets up the project of c, and runs the command undisturbed to see
 // what it does.
 func newCrashSite(t *testing.T, c crash) *crashSite {

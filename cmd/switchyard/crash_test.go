@@ -10,11 +10,9 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
-)
 
-// randomKills is at how many random moments the commands are killed, all of them
-// together.
-const randomKills = 500
+	"github.com/switchyard-dev/switchyard/internal/exhaustive"
+)
 
 // crash is a command that is killed, in a project of its own, and what may be
 // seen afterwards. The project is then as it was before or as it is after the
@@ -155,23 +153,40 @@ fi
 `
 )
 
-// TestKilledAtRandomMoments kills every command at random moments of the time
-// that it usually takes.
-func TestKilledAtRandomMoments(t *testing.T) {
-	rows := len(crashes())
-	share := (randomKills + rows - 1) / rows
-	disturb(t, func(t *testing.T, s *crashSite) {
-		died := 0
-		for range share {
-			if s.killAfter(t, rand.N(s.span)) {
-				died++
+// TestDisturbedCommands disturbs every command in every way, in one project each, and
+// the commands side by side.
+func TestDisturbedCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: every command is run some dozen times, by one goroutine each")
+	}
+	// A command that is killed in time leaves a folder of its own in there.
+	t.Setenv("TMPDIR", t.TempDir())
+	for _, c := range crashes() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			undisturbed := newCrashSite(t, c)
+			for name, disturb := range disturbances() {
+				t.Run(name, func(t *testing.T) {
+					s := *undisturbed
+					disturb(&s, t)
+				})
 			}
+		})
+	}
+}
+
+// killAtRandomMoments kills the command at random moments of the time that it
+// usually takes.
+func (s *crashSite) killAtRandomMoments(t *testing.T) {
+	span := s.span
+	kills := exhaustive.Count(2, 15)
+	for died := 0; died < kills; {
+		if s.killAfter(t, rand.N(span)) {
+			died++
+		} else {
+			span = span*3/4 + 1 // The undisturbed command had a busier machine.
 		}
-		t.Logf("%d of %d kills met the command, which takes %v", died, share, s.span)
-		if died == 0 {
-			t.Error("no kill met the command")
-		}
-	})
+	}
 }
 
 // killAfter kills the command after so long, unless it is over by then, and

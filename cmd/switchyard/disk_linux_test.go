@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 )
 
 const (
@@ -21,55 +23,49 @@ const (
 	maxPages = 64   // more than any command of the table writes
 )
 
-// TestFullDisk gives every command so much room on a disk: none, a page, two, and
-// so on until it is enough.
-func TestFullDisk(t *testing.T) {
-	disturb(t, func(t *testing.T, s *crashSite) {
-		disk := newDisk(t)
-		s.grow(t, func(pages int) bool {
-			p := s.freshOn(t, disk)
-			fill(t, disk, pages)
-			cmd := p.command(t.Context(), strings.Fields(s.command)...)
-			when := fmt.Sprintf("with %d pages of room", pages)
-			return s.denied(t, cmd, "ledger-io", when, func() *program {
-				if err := os.Remove(filler(disk)); err != nil {
-					t.Fatal(err)
-				}
-				return s.saved(t, p)
-			})
-		})
-	})
-}
-
-// TestFileSizeLimit does the same with a limit on the size of a file.
-func TestFileSizeLimit(t *testing.T) {
-	disturb(t, func(t *testing.T, s *crashSite) {
-		s.grow(t, func(pages int) bool {
-			p := s.fresh(t)
-			cmd := p.command(t.Context(), strings.Fields(s.command)...)
-			// The shell counts in half a KiB.
-			limited := exec.CommandContext(t.Context(), "sh", append([]string{
-				"-c", `ulimit -f "$0" && exec "$@"`, strconv.Itoa(pages * pageSize / 512), cmd.Path,
-			}, cmd.Args[1:]...)...)
-			limited.Env = cmd.Env
-			when := fmt.Sprintf("with files of %d pages", pages)
-			return s.denied(t, limited, "ledger-io", when, func() *program { return p })
-		})
-	})
-}
-
-// TestReadOnlyDirectory runs every command where nothing can be written.
-func TestReadOnlyDirectory(t *testing.T) {
-	disturb(t, func(t *testing.T, s *crashSite) {
-		p, unseal := s.sealed(t)
+// fillDisk gives the command so much room on a disk: none, a page, two, and so on
+// until it is enough, by default twice as much each time.
+func (s *crashSite) fillDisk(t *testing.T) {
+	disk := newDisk(t)
+	s.grow(t, func(pages int) bool {
+		p := s.freshOn(t, disk)
+		fill(t, disk, pages)
 		cmd := p.command(t.Context(), strings.Fields(s.command)...)
-		if s.denied(t, cmd, "state-unwritable", "in a read-only directory", func() *program {
-			unseal()
+		when := fmt.Sprintf("with %d pages of room", pages)
+		return s.denied(t, cmd, "ledger-io", when, func() *program {
+			if err := os.Remove(filler(disk)); err != nil {
+				t.Fatal(err)
+			}
 			return s.saved(t, p)
-		}) {
-			s.wantReading(t)
-		}
+		})
 	})
+}
+
+// limitFileSize does the same with a limit on the size of a file.
+func (s *crashSite) limitFileSize(t *testing.T) {
+	s.grow(t, func(pages int) bool {
+		p := s.fresh(t)
+		cmd := p.command(t.Context(), strings.Fields(s.command)...)
+		// The shell counts in half a KiB.
+		limited := exec.CommandContext(t.Context(), "sh", append([]string{
+			"-c", `ulimit -f "$0" && exec "$@"`, strconv.Itoa(pages * pageSize / 512), cmd.Path,
+		}, cmd.Args[1:]...)...)
+		limited.Env = cmd.Env
+		when := fmt.Sprintf("with files of %d pages", pages)
+		return s.denied(t, limited, "ledger-io", when, func() *program { return p })
+	})
+}
+
+// denyWriting runs the command where nothing can be written.
+func (s *crashSite) denyWriting(t *testing.T) {
+	p, unseal := s.sealed(t)
+	cmd := p.command(t.Context(), strings.Fields(s.command)...)
+	if s.denied(t, cmd, "state-unwritable", "in a read-only directory", func() *program {
+		unseal()
+		return s.saved(t, p)
+	}) {
+		s.wantReading(t)
+	}
 }
 
 // wantReading fails where a command that changes something has succeeded without
@@ -84,7 +80,7 @@ func (s *crashSite) wantReading(t *testing.T) {
 // grow gives more and more pages to attempt until it reports success.
 func (s *crashSite) grow(t *testing.T, attempt func(pages int) bool) {
 	t.Helper()
-	for pages := range maxPages {
+	for pages := 0; pages <= maxPages; pages = exhaustive.Count(max(1, 2*pages), pages+1) {
 		if attempt(pages) {
 			t.Logf("%d pages are enough", pages)
 			if pages == 0 {
