@@ -23,7 +23,7 @@ func configuredCategories(config project.Config) map[string][]string {
 				Default    string            `json:"default"`
 			} `json:"categories"`
 		}
-		if err := json.Unmarshal(config.Plugins[plugin], &c); err != nil {
+		if err := json.Unmarshal(config.Plugins[plugin].Settings, &c); err != nil {
 			continue
 		}
 		all := []string{c.Categories.Default}

@@ -77,6 +77,9 @@ type AgentHealth struct {
 func (e *Engine) Diagnose(ctx context.Context) (Health, error) {
 	h := Health{OK: true, Root: e.project.Root}
 	config, err := e.Config(ctx)
+	if err == nil {
+		err = e.newShelf(config).checkSettings(ctx, true)
+	}
 	h.check(project.ConfigFile, err, "is valid, or not there")
 	report, err := e.Verify(ctx)
 	if err == nil && !report.Sound() {

@@ -40,10 +40,10 @@ type evidence struct {
 // gather reads and normalises the reports in order. The first that fails ends
 // it: a decision rests on all of its evidence or is not made.
 func (e *Engine) gather(ctx context.Context, refs []ReportRef, stdin io.Reader, config project.Config) ([]evidence, error) {
-	if len(refs) == 0 {
-		return nil, nil
-	}
 	shelf := e.newShelf(config)
+	if err := shelf.checkSettings(ctx, false); err != nil {
+		return nil, err
+	}
 	all := make([]evidence, 0, len(refs))
 	for _, ref := range refs {
 		ev, err := e.normalize(ctx, ref, stdin, shelf)

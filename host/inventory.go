@@ -1,59 +1,106 @@
 package host
 
 import (
+	"cmp"
 	"context"
-	"maps"
 	"slices"
+	"strings"
 
+	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
 // Inventory is what a project can use by name.
 type Inventory struct {
-	// Plugins are the built-in plugins and those that the project brings along,
-	// by name.
+	// OK says that none of the plugins has a problem.
+	OK bool `json:"ok"`
+	// Plugins are the built-in plugins, those that the project brings along, and the
+	// configurations that have names of their own, by name.
 	Plugins []Installed `json:"plugins"`
-	// UnknownSettings are the names that the project configures and that none of
-	// these plugins has, in byte order.
-	UnknownSettings []string `json:"unknown_settings"`
 }
 
 // Installed is a plugin that a project can use by name.
 type Installed struct {
+	// Description is empty but for the name if the plugin has a problem, and so is
+	// Digest.
 	plugins.Description
 	// Digest is that of its module.
 	Digest string `json:"digest"`
-	// Path is that of its file relative to the project's root, "" where it is
-	// built in.
+	// Path is that of its file relative to the project's root, "" if it is built in.
 	Path string `json:"path"`
+	// Use is the plugin that it is a configuration of, "" if it is a plugin.
+	Use string `json:"use,omitzero"`
+	// Problem says why it cannot be used, nil if it can.
+	Problem *PluginProblem `json:"problem,omitzero"`
 }
 
-// Plugins lists what the project can use by name.
+// PluginProblem says why a plugin cannot be used.
+type PluginProblem struct {
+	Code    fault.Code `json:"code"`
+	Message string     `json:"message"`
+}
+
+// Plugins lists what the project can use by name. What is wrong with one plugin stands
+// with it.
 func (e *Engine) Plugins(ctx context.Context) (Inventory, error) {
 	shelf, err := e.shelf(ctx)
 	if err != nil {
 		return Inventory{}, err
 	}
-	catalog, err := shelf.catalog(ctx)
-	if err != nil {
-		return Inventory{}, err
+	all := Inventory{OK: true}
+	catalog := shelf.builtin
+	paths := make(map[string]string)
+	for _, path := range shelf.config.PluginPaths {
+		files, err := shelf.modules(ctx, path)
+		if err != nil {
+			files = []string{e.rooted().Abs(path)}
+		}
+		for _, file := range files {
+			if err == nil {
+				err = shelf.locked(ctx, file)
+			}
+			if err == nil {
+				catalog, err = shelf.with(ctx, catalog, file)
+			}
+			rel, _ := e.project.Rel(file)
+			if err != nil {
+				all.broken(plugins.Description{Name: shelf.pinnedName(ctx, rel)}, rel, "", err)
+			} else {
+				paths[shelf.files[file].Identity().Name] = rel
+			}
+			err = nil
+		}
 	}
-	paths := make(map[*plugins.Plugin]string)
-	for path, p := range shelf.files {
-		paths[p], _ = e.project.Rel(path)
-	}
-	var all Inventory
 	for _, name := range catalog.Names() {
 		p, err := catalog.Named(name)
 		if err != nil {
 			return Inventory{}, err
 		}
-		all.Plugins = append(all.Plugins, Installed{p.Description(), p.Identity().Digest, paths[p]})
+		all.Plugins = append(all.Plugins, Installed{Description: p.Description(), Digest: p.Identity().Digest, Path: paths[name]})
 	}
-	for _, name := range slices.Sorted(maps.Keys(shelf.config.Plugins)) {
-		if !catalog.Has(name) {
-			all.UnknownSettings = append(all.UnknownSettings, name)
+	for name, entry := range shelf.config.Plugins {
+		if entry.Use == "" {
+			continue
 		}
+		p, err := catalog.Named(entry.Use)
+		if err != nil {
+			all.broken(plugins.Description{Name: name}, paths[entry.Use], entry.Use, err)
+			continue
+		}
+		d := p.Description()
+		d.Name, d.Critic = name, name
+		all.Plugins = append(all.Plugins, Installed{Description: d, Digest: p.Identity().Digest, Path: paths[entry.Use], Use: entry.Use})
 	}
-	return all, nil
+	slices.SortFunc(all.Plugins, func(a, b Installed) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Path, b.Path))
+	})
+	return all, context.Cause(ctx)
+}
+
+// broken adds a plugin that cannot be used.
+func (all *Inventory) broken(d plugins.Description, path, use string, err error) {
+	all.OK = false
+	all.Plugins = append(all.Plugins, Installed{
+		Description: d, Path: path, Use: use, Problem: &PluginProblem{fault.CodeOf(err), err.Error()},
+	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/task"
 )
 
 // Locked is what LockPlugins has done.
@@ -20,10 +21,12 @@ type Locked struct {
 // LockPlugins pins the plugins that the project brings along as they are now. An
 // old lock that cannot be read is replaced like any other.
 func (e *Engine) LockPlugins(ctx context.Context) (Locked, error) {
-	shelf, err := e.shelf(ctx)
+	// The lock is where the names of the project's plugins come from.
+	config, err := e.project.Config(ctx, task.MaxRounds)
 	if err != nil {
 		return Locked{}, err
 	}
+	shelf := e.newShelf(config)
 	shelf.lock = &project.Lock{} // What was pinned so far does not matter.
 	files, err := shelf.configured(ctx)
 	if err != nil {

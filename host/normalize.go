@@ -22,7 +22,7 @@ type Normalized struct {
 
 // Normalize runs one plugin over one report, and keeps nothing.
 func (e *Engine) Normalize(ctx context.Context, ref ReportRef, stdin io.Reader) (Normalized, error) {
-	config, err := e.Config(ctx)
+	config, err := e.configFor(ctx, []ReportRef{ref})
 	if err != nil {
 		return Normalized{}, err
 	}
@@ -47,11 +47,11 @@ type Prepared struct {
 
 // Prepare finds a report's plugin, and runs no more of it than loading needs.
 func (e *Engine) Prepare(ctx context.Context, ref ReportRef, stdin io.Reader) (Prepared, error) {
-	shelf, err := e.shelf(ctx)
+	config, err := e.configFor(ctx, []ReportRef{ref})
 	if err != nil {
 		return Prepared{}, err
 	}
-	ready, err := e.prepare(ctx, ref, stdin, shelf)
+	ready, err := e.prepare(ctx, ref, stdin, e.newShelf(config))
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		err = f.With("report", ref.Path)
 	}
@@ -67,12 +67,12 @@ func (e *Engine) prepare(ctx context.Context, ref ReportRef, stdin io.Reader, sh
 	if err != nil {
 		return Prepared{}, err
 	}
-	doc, err := plugin.Document(source)
+	config := shelf.config.Plugins[plugin.Identity().Name].Settings
+	doc, err := plugin.Document(source, config)
 	if err != nil {
 		return Prepared{}, err
 	}
 	return Prepared{
-		Report: source.Digest(), Plugin: plugin, Document: doc,
-		Config: shelf.config.Plugins[plugin.Identity().Name], Limits: shelf.runtime.Limits(),
+		Report: source.Digest(), Plugin: plugin, Document: doc, Config: config, Limits: shelf.runtime.Limits(),
 	}, nil
 }

@@ -77,7 +77,7 @@ func (e *Engine) open(ctx context.Context, id string, req Request) (o opening, e
 	if err := environ.Inside(e.environ); err != nil {
 		return o, err
 	}
-	if o.config, err = e.Config(ctx); err != nil {
+	if o.config, err = e.configFor(ctx, req.Reports); err != nil {
 		return o, err
 	}
 	if err := task.CheckID(id); err != nil {

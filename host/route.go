@@ -53,7 +53,7 @@ const stuckAction = "stuck"
 // every finding is new. The round is the request's, else the one that the
 // reports name, else 1.
 func (e *Engine) Route(ctx context.Context, req Request) (Decision, error) {
-	config, err := e.Config(ctx)
+	config, err := e.configFor(ctx, req.Reports)
 	if err != nil {
 		return Decision{}, err
 	}

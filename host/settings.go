@@ -2,9 +2,12 @@ package host
 
 import (
 	"context"
+	"slices"
 
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/plugins/builtin"
 )
 
 // Config returns the project's configuration as it is now. The engine reads it
@@ -15,5 +18,35 @@ import (
 //
 // Those of project.Project.Config.
 func (e *Engine) Config(ctx context.Context) (project.Config, error) {
-	return e.project.Config(ctx, task.MaxRounds)
+	return e.project.Config(ctx, task.MaxRounds, builtin.Names()...)
+}
+
+// configFor is Config for a request with these reports: plugins that they name by
+// their files may be configured too.
+func (e *Engine) configFor(ctx context.Context, refs []ReportRef) (project.Config, error) {
+	byName := func(r ReportRef) bool { return r.Plugin == Auto || plugins.IsName(r.Plugin) }
+	refs = slices.DeleteFunc(slices.Clone(refs), byName)
+	if len(refs) == 0 {
+		return e.Config(ctx)
+	}
+	config, err := e.project.Config(ctx, task.MaxRounds)
+	if err != nil {
+		return config, err
+	}
+	shelf := e.newShelf(config)
+	names := builtin.Names()
+	for _, ref := range refs {
+		files, err := e.project.Modules(ctx, ref.Plugin)
+		if err != nil {
+			return config, nil // Reading its report will say so.
+		}
+		for _, path := range files {
+			p, err := shelf.file(ctx, path)
+			if err != nil {
+				return config, nil
+			}
+			names = append(names, p.Identity().Name)
+		}
+	}
+	return e.project.Config(ctx, task.MaxRounds, names...)
 }

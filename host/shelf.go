@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/project"
@@ -72,8 +73,21 @@ func (s *shelf) choose(ctx context.Context, ref string, source *report.Source) (
 	return catalog.Detect(ctx, source)
 }
 
-// named returns an installed plugin by its name. A built-in one needs no file.
+// named returns an installed plugin by its name, or by that of a configuration of it.
 func (s *shelf) named(ctx context.Context, name string) (*plugins.Plugin, error) {
+	use := s.config.Plugins[name].Use
+	if use == "" {
+		return s.plugin(ctx, name)
+	}
+	p, err := s.plugin(ctx, use)
+	if err != nil {
+		return nil, err
+	}
+	return p.As(name), nil
+}
+
+// plugin returns an installed plugin. A built-in one needs no file.
+func (s *shelf) plugin(ctx context.Context, name string) (*plugins.Plugin, error) {
 	if s.builtin.Has(name) {
 		return s.builtin.Named(name)
 	}
@@ -130,42 +144,56 @@ func (s *shelf) catalog(ctx context.Context) (*plugins.Catalog, error) {
 
 // configured lists the plugin files that the project brings along.
 func (s *shelf) configured(ctx context.Context) ([]string, error) {
-	root := s.engine.rooted()
 	var files []string
-	seen := make(map[string]bool)
 	for _, path := range s.config.PluginPaths {
-		modules, err := root.Modules(ctx, path)
-		if f, ok := errors.AsType[*fault.Error](err); ok {
-			return nil, f.WithHint(project.ConfigFile + " names it under plugin_paths: build the plugin, or correct the path")
-		}
+		modules, err := s.modules(ctx, path)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range modules {
-			if path := root.Abs(m); !seen[path] {
-				seen[path] = true
-				files = append(files, path)
+			if !slices.Contains(files, m) {
+				files = append(files, m)
 			}
 		}
 	}
 	return files, nil
 }
 
+// modules lists the plugin files of one of plugin_paths.
+func (s *shelf) modules(ctx context.Context, path string) ([]string, error) {
+	root := s.engine.rooted()
+	files, err := root.Modules(ctx, path)
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return nil, f.WithHint(project.ConfigFile + " names it under plugin_paths: build the plugin, or correct the path")
+	}
+	for i, file := range files {
+		files[i] = root.Abs(file)
+	}
+	return files, err
+}
+
 // add returns a catalog with the plugins of these files.
 func (s *shelf) add(ctx context.Context, catalog *plugins.Catalog, files []string) (*plugins.Catalog, error) {
 	for _, path := range files {
-		p, err := s.file(ctx, path)
-		if err != nil {
+		var err error
+		if catalog, err = s.with(ctx, catalog, path); err != nil {
 			return nil, err
-		}
-		if catalog.Is(p) {
-			continue // Two paths lead to it.
-		}
-		if catalog, err = catalog.With(p); err != nil {
-			return nil, at(err, path)
 		}
 	}
 	return catalog, nil
+}
+
+// with returns a catalog with the plugin of a file, or as it was if that has an error.
+func (s *shelf) with(ctx context.Context, catalog *plugins.Catalog, path string) (*plugins.Catalog, error) {
+	p, err := s.file(ctx, path)
+	if err != nil || catalog.Is(p) { // Two paths may lead to it.
+		return catalog, err
+	}
+	more, err := catalog.With(p)
+	if err != nil {
+		return catalog, at(err, path)
+	}
+	return more, nil
 }
 
 // file loads a plugin from its file, if the lock lets it.
@@ -212,6 +240,13 @@ func (s *shelf) pinned(ctx context.Context, path, digest string) error {
 			With("path", rel).With("expected", pin.Digest).With("actual", digest)
 	}
 	return nil
+}
+
+// pinnedName is the name that the lock gives the plugin of a file, "" if it has none.
+func (s *shelf) pinnedName(ctx context.Context, rel string) string {
+	lock, _ := s.pins(ctx) // That it cannot be read was told before.
+	pin, _ := lock.Find(rel)
+	return pin.Name
 }
 
 func (s *shelf) pins(ctx context.Context) (project.Lock, error) {

@@ -39,7 +39,7 @@ func (r *Runtime) builtIn(name string) (*Plugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plugin{runtime: r, wasm: guest.Wasm}
+	p := &Plugin{runtime: r, code: &code{wasm: guest.Wasm}}
 	p.describe(d)
 	return p, nil
 }

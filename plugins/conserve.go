@@ -19,12 +19,12 @@ import (
 // at the first item that the answer lacks. Walking over the items takes as long as
 // the report is large and the patterns are many, and so does looking up every ref
 // that is no item: both end with ctx.
-func account(ctx context.Context, p *Plugin, doc *report.Document, out *output) (Result, error) {
+func account(ctx context.Context, p *Plugin, doc *report.Document, items []string, out *output) (Result, error) {
 	claims, err := claim(out)
 	if err != nil {
 		return Result{}, err
 	}
-	for ref, raw := range doc.Items(ctx, p.description.Items) {
+	for ref, raw := range doc.Items(ctx, items) {
 		c, ok := claims[ref]
 		if !ok {
 			return Result{}, violated(Dropped, "drops %q", ref)

@@ -3,7 +3,10 @@ package plugins
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
@@ -23,18 +26,73 @@ func (p *Plugin) Normalize(ctx context.Context, doc *report.Document, config jso
 	if err != nil {
 		return Result{}, err
 	}
-	result, err := p.understand(ctx, doc, reply)
+	result, err := p.understand(ctx, doc, config, reply)
 	return result, p.named(err)
 }
 
-// Document is a report as the plugin gets it: as JSON, transcoded if need be.
+// Document is a report as the plugin gets it with this configuration: as JSON,
+// transcoded if need be.
 //
 // # Errors
 //
 // Those of report.Source.For.
-func (p *Plugin) Document(source *report.Source) (*report.Document, error) {
-	doc, err := source.For(p.formats)
+func (p *Plugin) Document(source *report.Source, config jsontext.Value) (*report.Document, error) {
+	read := func() (*report.Document, error) { return source.For(p.formats) }
+	if value, ok := at(config, p.description.LinesIf); ok && value.Kind() == 't' {
+		read = source.AsLines
+	}
+	doc, err := read()
 	return doc, p.named(err)
+}
+
+// Items are the patterns of what the plugin has to account for with this
+// configuration.
+//
+// # Errors
+//
+// CodeConfigInvalid if the configuration's own are no patterns.
+func (p *Plugin) Items(config jsontext.Value) ([]string, error) {
+	value, ok := at(config, p.description.ItemsFrom)
+	if !ok {
+		return p.description.Items, nil
+	}
+	var more []string
+	var err error
+	if value.Kind() == '"' {
+		more = make([]string, 1)
+		err = json.Unmarshal(value, &more[0])
+	} else {
+		err = json.Unmarshal(value, &more)
+	}
+	problem := ""
+	switch {
+	case err != nil:
+		problem = "is no list of texts"
+	case len(p.description.Items)+len(more) > maxPointers:
+		problem = fmt.Sprintf("has more than %d entries", maxPointers)
+	}
+	for _, pointer := range more {
+		if wrong := checkPointer(pointer); wrong != "" && problem == "" {
+			problem = fmt.Sprintf("has %q, which %s", brief(pointer), wrong)
+		}
+	}
+	if problem != "" {
+		return nil, p.named(fault.New(CodeConfigInvalid, "%s of the configuration %s", p.description.ItemsFrom, problem).
+			With("config", p.description.ItemsFrom))
+	}
+	return slices.Concat(p.description.Items, more), nil
+}
+
+// at returns what a configuration has at a pointer; "" leads nowhere.
+func at(config jsontext.Value, pointer string) (jsontext.Value, bool) {
+	if pointer == "" || config == nil {
+		return nil, false
+	}
+	doc, err := report.Parse(config, report.Limits{})
+	if err != nil {
+		return nil, false
+	}
+	return doc.At(pointer)
 }
 
 // Reply is what a guest answered to one report.
@@ -98,7 +156,7 @@ func (p *Plugin) ask(ctx context.Context, doc *report.Document, config jsontext.
 
 // understand holds an answer against the ABI and the report. The guest has had
 // its time; this has its own.
-func (p *Plugin) understand(ctx context.Context, doc *report.Document, reply Reply) (Result, error) {
+func (p *Plugin) understand(ctx context.Context, doc *report.Document, config jsontext.Value, reply Reply) (Result, error) {
 	out, err := decodeOutput(reply.Answer)
 	if err != nil {
 		return Result{}, err
@@ -106,15 +164,22 @@ func (p *Plugin) understand(ctx context.Context, doc *report.Document, reply Rep
 	if out.Error != nil {
 		return Result{}, out.Error.fault()
 	}
+	if p.identity.Use != "" {
+		out.rename(p.description.Critic, p.identity.Name)
+	}
+	items, err := p.Items(config)
+	if err != nil {
+		return Result{}, err
+	}
 	ctx, cancel := p.runtime.deadline(ctx)
 	defer cancel()
-	return account(ctx, p, doc, out)
+	return account(ctx, p, doc, items, out)
 }
 
 // named says in an error's details which plugin it is about.
 func (p *Plugin) named(err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
-		return f.With("plugin", p.identity.Name+"@"+p.identity.Version)
+		return f.With("plugin", p.identity.String())
 	}
 	return err
 }

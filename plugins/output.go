@@ -2,6 +2,7 @@ package plugins
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -57,6 +58,18 @@ func (l *list[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	}
 	_, err := d.ReadToken()
 	return err
+}
+
+// rename gives what the critic from said to another.
+func (o *output) rename(from, to string) {
+	if o.Critic == from {
+		o.Critic = to
+	}
+	for i := range *o.Findings {
+		if f := &(*o.Findings)[i]; f.Critic == from {
+			f.Critic = to
+		}
+	}
 }
 
 type outputFinding struct {
@@ -212,7 +225,7 @@ func decodeDescription(data []byte) (Description, error) {
 		return d, invalid("the plugin has no version, or one of over 64 bytes")
 	case d.Critic == "" || d.Critic == finding.AuditCritic:
 		return d, invalid("the plugin names no critic, or the reserved one")
-	case len(d.Items) == 0:
+	case len(d.Items) == 0 && d.ItemsFrom == "":
 		return d, invalid("the plugin names no items to account for")
 	case len(d.Formats) == 0 || len(d.Formats) > maxPointers:
 		return d, invalid("the plugin reads %d formats; it must be 1 to %d", len(d.Formats), maxPointers)
@@ -222,20 +235,28 @@ func decodeDescription(data []byte) (Description, error) {
 			return d, invalid("the plugin reads %q, which this host cannot give it: it can be JSON, JSON lines or XML", brief(f))
 		}
 	}
-	pointers := slices.Concat(d.Detect, d.DetectAny, d.Items)
+	pointers := slices.Concat(d.Detect, d.DetectAny, d.Items, []string{d.ItemsFrom, d.LinesIf})
 	if len(pointers) > maxPointers {
 		return d, invalid("the plugin describes itself with %d JSON Pointers; the limit is %d", len(pointers), maxPointers)
 	}
 	for _, pointer := range pointers {
-		tokens, ok := report.Tokens(pointer)
-		if !ok {
-			return d, invalid("the plugin describes itself with %q, which is no JSON Pointer", brief(pointer))
-		}
-		if len(tokens) > maxPointerTokens {
-			return d, invalid("the plugin describes itself with a JSON Pointer of %d steps; the limit is %d", len(tokens), maxPointerTokens)
+		if problem := checkPointer(pointer); problem != "" {
+			return d, invalid("the plugin describes itself with %q, which %s", brief(pointer), problem)
 		}
 	}
 	return d, nil
+}
+
+// checkPointer says what is wrong with a JSON Pointer, "" if nothing is.
+func checkPointer(pointer string) string {
+	tokens, ok := report.Tokens(pointer)
+	switch {
+	case !ok:
+		return "is not a JSON Pointer"
+	case len(tokens) > maxPointerTokens:
+		return fmt.Sprintf("has %d steps; the limit is %d", len(tokens), maxPointerTokens)
+	}
+	return ""
 }
 
 // The limits of a description: the host walks over a report once for each of

@@ -42,7 +42,7 @@ func FuzzOutput(f *testing.F) {
 			}
 			return
 		}
-		result, err := account(t.Context(), p, doc, out)
+		result, err := account(t.Context(), p, doc, p.description.Items, out)
 		if err != nil {
 			if code := fault.CodeOf(err); code != CodeConservation {
 				t.Fatalf("code %q: %v", code, err)

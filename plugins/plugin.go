@@ -26,9 +26,14 @@ type Plugin struct {
 	formats     []report.Format // of the description's media types
 
 	runtime *Runtime
-	wasm    []byte
-	mu      sync.Mutex
-	module  *module // nil until it has been compiled and checked
+	*code
+}
+
+// code is a plugin's module. Its configurations under other names share it.
+type code struct {
+	wasm   []byte
+	mu     sync.Mutex
+	module *module // nil until it has been compiled and checked
 }
 
 // module is a compiled guest that has passed the ABI's checks.
@@ -50,7 +55,7 @@ func (r *Runtime) Load(ctx context.Context, wasm []byte) (*Plugin, error) {
 	r.mu.Lock()
 	p, known := r.loaded[digest]
 	if !known {
-		p = &Plugin{runtime: r, wasm: wasm}
+		p = &Plugin{runtime: r, code: &code{wasm: wasm}}
 		r.loaded[digest] = p
 	}
 	r.mu.Unlock()
@@ -102,6 +107,14 @@ func (p *Plugin) Identity() Identity { return p.identity }
 
 // Description is what the plugin says of itself. Do not modify its slices.
 func (p *Plugin) Description() Description { return p.description }
+
+// As returns the plugin as a configuration of it that has a name of its own. That
+// is the critic of reports that name none, too.
+func (p *Plugin) As(name string) *Plugin {
+	c := &Plugin{identity: p.identity, description: p.description, formats: p.formats, runtime: p.runtime, code: p.code}
+	c.identity.Name, c.identity.Use = name, p.identity.Name
+	return c
+}
 
 // prepare compiles and checks the module. It keeps a success; a failure may
 // pass, as that of a cache does once somebody has mended it.

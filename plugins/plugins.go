@@ -83,11 +83,22 @@ func (l Limits) withDefaults() Limits {
 
 // Identity says exactly which plugin it was.
 type Identity struct {
+	// Name is that of the plugin, or of the configuration that it runs with.
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	// Digest is the SHA-256 of the module's bytes, as "sha256:" and 64 hex
 	// digits.
 	Digest string `json:"digest"`
+	// Use is the plugin's own name if Name is that of a configuration, else "".
+	Use string `json:"use,omitempty"`
+}
+
+// String is the name and version, and for a configuration which plugin's.
+func (i Identity) String() string {
+	if i.Use != "" {
+		return i.Name + " (" + i.Use + "@" + i.Version + ")"
+	}
+	return i.Name + "@" + i.Version
 }
 
 // Description is what a guest says of itself.
@@ -104,8 +115,15 @@ type Description struct {
 	// its format. A plugin with neither is never detected.
 	DetectAny []string `json:"detect_any,omitempty"`
 	// Items are pointer patterns for everything in a report that has to be
-	// accounted for; "*" stands for every element of an array.
+	// accounted for; "*" stands for every element of an array, "{*}" for every
+	// member of an object.
 	Items []string `json:"items"`
+	// ItemsFrom is a JSON Pointer into the plugin's configuration, "" for none: the
+	// pattern there, or each of the list there, joins Items.
+	ItemsFrom string `json:"items_from,omitempty"`
+	// LinesIf is a JSON Pointer into the plugin's configuration, "" for none: if
+	// true is there, the report is JSON lines, and may have none.
+	LinesIf string `json:"lines_if,omitempty"`
 }
 
 // Result is a normalised report.

@@ -138,7 +138,7 @@ func BenchmarkThroughput(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		doc, err := plugin.Document(source(b, string(f.report)))
+		doc, err := plugin.Document(source(b, string(f.report)), nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -84,7 +84,7 @@ func inputErrors() []errorGroup {
 		}},
 		{"Plugins", []errorEntry{
 			{"plugin-unknown", "No installed plugin has that name.", "switchyard plugin list shows the names; a file is named by its path, as in ./FILE.wasm"},
-			{"plugin-undetected", "No plugin recognises the report.", "name the plugin, as in --report PLUGIN=FILE; a critic's own report needs the key critic"},
+			{"plugin-undetected", "No plugin recognises the report.", "name the plugin, as in --report PLUGIN=FILE; docs/json-map.md says how to read a tool that no plugin knows; a critic's own report needs the key critic"},
 			{"plugin-ambiguous", "Several plugins recognise the report, or two plugins have the same name.", "name the plugin: --report PLUGIN=FILE; of two with one name, remove one"},
 			{"plugin-not-locked", "The project brings a plugin along that switchyard.lock does not pin.", "look at where it comes from, then run switchyard plugin lock"},
 			{"plugin-digest-mismatch", "A plugin's file is not the one that switchyard.lock pins. It was not run.", "find out who changed it; if the change is wanted, run switchyard plugin lock"},

@@ -1,13 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/project"
 )
 
 func newPluginListCmd(a *app) *cobra.Command {
@@ -15,11 +15,12 @@ func newPluginListCmd(a *app) *cobra.Command {
 		Use:   "list",
 		Short: "List the plugins that can be used by name",
 		Long: `List shows the built-in plugins and those that the project brings along: where
-each comes from, and the formats that it reads. With --output json it shows the
-whole digest, and all that a plugin says of itself.
+each comes from, and the formats that it reads; and the configurations that have
+names of their own, with the plugin that each uses. With --output json it shows
+the whole digest, and all that a plugin says of itself.
 
-Settings in switchyard.yaml for a name that none of them has do nothing, unless
-a plugin of that name is given by its file. They are pointed out.`,
+The exit status is 1 if one of them cannot be used, as a file that is not the one
+that switchyard.lock pins. The others are listed all the same.`,
 		Example: `  switchyard plugin list
   switchyard plugin list --output json | jq -r '.plugins[].name'`,
 		Args: noArgs,
@@ -29,6 +30,9 @@ a plugin of that name is given by its file. They are pointed out.`,
 			all, err := e.Plugins(ctx)
 			if err != nil {
 				return err
+			}
+			if !all.OK {
+				a.exit = exitFault
 			}
 			return a.print(all, func(p *page) { p.inventory(all) })
 		})
@@ -40,20 +44,26 @@ a plugin of that name is given by its file. They are pointed out.`,
 func (p *page) inventory(all host.Inventory) {
 	rows := make([][]cell, len(all.Plugins))
 	for i, pl := range all.Plugins {
-		from := cell{pl.Path, plain}
+		from := cell{cmp.Or(pl.Path, "built-in"), plain}
 		if pl.Path == "" {
-			from = cell{"built-in", dim}
+			from.color = dim
+		}
+		if pl.Use != "" {
+			from = cell{"use: " + pl.Use, plain}
+		}
+		state := cell{"ok", green}
+		if pl.Problem != nil {
+			state = cell{"broken", red}
 		}
 		rows[i] = []cell{
-			{pl.Name, plain}, {pl.Version, plain}, from, {shortDigest(pl.Digest), dim},
-			{strings.Join(pl.Description.Formats, ", "), plain},
+			{cmp.Or(pl.Name, "-"), plain}, {cmp.Or(pl.Version, "-"), plain}, state, from, {cmp.Or(shortDigest(pl.Digest), "-"), dim},
+			{cmp.Or(strings.Join(pl.Description.Formats, ", "), "-"), plain},
 		}
 	}
-	p.table([]string{"NAME", "VERSION", "FROM", "DIGEST", "FORMATS"}, rows)
-	if len(all.UnknownSettings) > 0 {
-		p.line("")
-	}
-	for _, name := range all.UnknownSettings {
-		p.line("note: %s has settings for %s, and no installed plugin is called that", project.ConfigFile, name)
+	p.table([]string{"NAME", "VERSION", "STATE", "FROM", "DIGEST", "FORMATS"}, rows)
+	for _, pl := range all.Plugins {
+		if pl.Problem != nil {
+			p.line("%s: %s [%s]", p.paint(red, "broken"), pl.Problem.Message, pl.Problem.Code)
+		}
 	}
 }

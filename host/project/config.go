@@ -8,7 +8,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
@@ -30,9 +29,9 @@ type Config struct {
 	Policy string
 	// Trust says whose signatures the policy needs.
 	Trust Trust
-	// Plugins holds each plugin's own configuration, by the plugin's name, as
-	// one JSON object each.
-	Plugins map[string]jsontext.Value
+	// Plugins are the configurations of plugins, by their names: each is that of
+	// a plugin, or one of the project's own.
+	Plugins map[string]PluginConfig
 	// PluginPaths are plugin files, and folders of them, relative to the
 	// project's root and inside of it.
 	PluginPaths []string
@@ -133,14 +132,16 @@ func defaults() Config {
 }
 
 // Config reads the project's configuration. maxRounds is the highest cap that a
-// task can have.
+// task can have, and plugins are the names of the plugins that there are besides
+// those of switchyard.lock; without any the names in the configuration are not
+// checked.
 //
 // # Errors
 //
-// CodeConfig for what is no valid configuration, unknown keys included: the
-// message and the detail "problems" have every problem and its line. And the
-// codes of Read.
-func (p Project) Config(ctx context.Context, maxRounds int) (Config, error) {
+// CodeConfig for what is no valid configuration, unknown keys and plugins included:
+// the message and the detail "problems" have every problem and its line. And the
+// codes of Read, and of Lock if the names need it.
+func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (Config, error) {
 	data, file, err := Project{Root: p.Root, Dir: p.Root}.read(ctx, ConfigFile, maxConfig)
 	if fault.CodeOf(err) == CodeNotFound {
 		return defaults(), nil
@@ -148,7 +149,13 @@ func (p Project) Config(ctx context.Context, maxRounds int) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	c, err := parseConfig(data, maxRounds)
+	c, r, err := parseConfig(data, maxRounds)
+	if err == nil && len(plugins) > 0 {
+		err = p.checkPlugins(ctx, r, c, plugins)
+	}
+	if err == nil {
+		err = r.err()
+	}
 	if err != nil {
 		return Config{}, err
 	}
@@ -164,29 +171,26 @@ func (p Project) Config(ctx context.Context, maxRounds int) (Config, error) {
 	return c, nil
 }
 
-// parseConfig reads the text of a configuration.
-func parseConfig(data []byte, maxRounds int) (Config, error) {
+// parseConfig reads the text of a configuration. What is wrong with it is noted in
+// the reader, unless it is no YAML at all.
+func parseConfig(data []byte, maxRounds int) (Config, *reader, error) {
 	var document, more yaml.Node
+	c, r := defaults(), &reader{}
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	if err := d.Decode(&document); errors.Is(err, io.EOF) {
-		return defaults(), nil
+		return c, r, nil
 	} else if err != nil {
-		return Config{}, invalidConfig("%s", plainly(err))
+		return c, r, invalidConfig("%s", plainly(err))
 	}
 	if err := d.Decode(&more); err == nil {
-		return Config{}, invalidConfig("the file holds more than one document")
+		return c, r, invalidConfig("the file holds more than one document")
 	} else if !errors.Is(err, io.EOF) {
-		return Config{}, invalidConfig("%s", plainly(err))
+		return c, r, invalidConfig("%s", plainly(err))
 	}
-	c := defaults()
-	r := &reader{}
 	for _, root := range document.Content {
 		r.mapping(valueOf(root, ""), c.fields(r, maxRounds))
 	}
-	if err := r.err(); err != nil {
-		return Config{}, err
-	}
-	return c, nil
+	return c, r, nil
 }
 
 // fields has the reader of each key.

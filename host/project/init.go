@@ -38,7 +38,11 @@ const ignoreFile = StateDir + "/" + folder.IgnoreFile
 // with it.
 func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) (created []string, err error) {
 	text := []byte(s.template())
-	if _, err := parseConfig(text, max(s.MaxRounds, 1)); err != nil {
+	_, r, err := parseConfig(text, max(s.MaxRounds, 1))
+	if err == nil {
+		err = r.err()
+	}
+	if err != nil {
 		return nil, err
 	}
 	root, err := os.OpenRoot(dir)

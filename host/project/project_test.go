@@ -147,7 +147,7 @@ func TestConfig(t *testing.T) {
 				t.Fatalf("got %+v, %v", config, err)
 			}
 			if c.name == "all keys" && (config.MaxRounds != 5 || config.Policy != "routing@1.0.0" ||
-				string(config.Plugins["sarif"]) != `{"categories":{"default":"style"}}`) {
+				string(config.Plugins["sarif"].Settings) != `{"categories":{"default":"style"}}`) {
 				t.Errorf("got %+v", config)
 			}
 		})

@@ -19,6 +19,8 @@ type reader struct {
 	problems []problem
 	// more is how many problems it did not keep.
 	more int
+	// plugins are the lines of the entries of plugins.
+	plugins map[string]int
 }
 
 // problem is one thing that is wrong, and the line it is in, from 1.

@@ -2,13 +2,17 @@ package project
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
 )
 
 // maxSettings is how much all plugins' settings together may be as JSON, in bytes:
@@ -16,8 +20,20 @@ import (
 // length, make more of it.
 const maxSettings = maxConfig
 
-// settings reads the plugins' own settings, which nobody here knows the keys of.
-func (r *reader) settings(v value) map[string]jsontext.Value {
+// PluginConfig is an entry of plugins.
+type PluginConfig struct {
+	// Use is the plugin that the entry configures under a name of the project's
+	// own; "" if the entry has the plugin's name.
+	Use string
+	// Settings are the plugin's own, as one JSON object.
+	Settings jsontext.Value
+}
+
+// keyUse is the key of PluginConfig.Use.
+const keyUse = "use"
+
+// settings reads the plugins' own settings, whose keys nobody here knows but use.
+func (r *reader) settings(v value) map[string]PluginConfig {
 	if v.empty() {
 		return nil
 	}
@@ -25,13 +41,16 @@ func (r *reader) settings(v value) map[string]jsontext.Value {
 		r.must(v, "a mapping of plugins' names")
 		return nil
 	}
+	lines := make(map[string]int)
 	for i := 0; i+1 < len(v.node.Content); i += 2 {
 		plugin := valueOf(v.node.Content[i+1], join(v.path, v.node.Content[i].Value))
 		if plugin.node.Kind != yaml.MappingNode && !plugin.empty() {
 			r.must(plugin, "a mapping of the plugin's keys")
 			return nil
 		}
+		lines[v.node.Content[i].Value] = v.node.Content[i].Line
 	}
+	r.plugins = lines
 	// All at once: the parser stops aliases that explode, but counts anew for
 	// every value that it is asked for.
 	var plugins map[string]keys
@@ -42,9 +61,14 @@ func (r *reader) settings(v value) map[string]jsontext.Value {
 	if len(plugins) == 0 {
 		return nil
 	}
-	settings := make(map[string]jsontext.Value, len(plugins))
+	settings := make(map[string]PluginConfig, len(plugins))
 	text := bounded{left: maxSettings}
 	for _, name := range slices.Sorted(maps.Keys(plugins)) {
+		use, isText := plugins[name][keyUse].(string)
+		if _, given := plugins[name][keyUse]; given && (!isText || use == "") {
+			r.note(lines[name], "%s must be the name of a plugin", join(join(v.path, name), keyUse))
+		}
+		delete(plugins[name], keyUse)
 		text.Reset()
 		err := json.MarshalWrite(&text, plugins[name], json.Deterministic(true))
 		if errors.Is(err, errUnbounded) {
@@ -55,9 +79,65 @@ func (r *reader) settings(v value) map[string]jsontext.Value {
 			r.note(v.line, "%s cannot be handed to a plugin: %s", join(v.path, name), err)
 			return nil
 		}
-		settings[name] = bytes.Clone(text.Bytes())
+		settings[name] = PluginConfig{Use: use, Settings: bytes.Clone(text.Bytes())}
 	}
 	return settings
+}
+
+// checkPlugins notes the entries of plugins that configure no plugin there is:
+// known are those with these names, and those that the lock pins. Before the first
+// lock nobody knows the names of the project's plugins.
+func (p Project) checkPlugins(ctx context.Context, r *reader, c Config, known []string) error {
+	known = slices.Clone(known)
+	isOther := func(name string) bool { return !slices.Contains(known, name) }
+	names := slices.Sorted(maps.Keys(c.Plugins))
+	if !slices.ContainsFunc(names, func(name string) bool { return isOther(name) || c.Plugins[name].isNamed() }) {
+		return nil
+	}
+	lock, err := p.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	if len(c.PluginPaths) > 0 && len(lock.Plugins) == 0 {
+		return nil
+	}
+	for _, pin := range lock.Plugins {
+		known = append(known, pin.Name)
+	}
+	suggest := func(name, otherwise string) string {
+		if near := nearest(name, known); near != "" {
+			return "did you mean " + near + "?"
+		}
+		if len(c.PluginPaths) > 0 {
+			return "one of plugin_paths is known once it is locked: switchyard plugin lock"
+		}
+		return otherwise
+	}
+	for _, name := range names {
+		entry, line, path := c.Plugins[name], r.plugins[name], join("plugins", name)
+		switch {
+		case !entry.isNamed() && isOther(name):
+			r.note(line, "%s: no plugin has this name; %s", path,
+				suggest(name, "a configuration under a name of your own says which plugin it is for, as in use: json-map"))
+		case !entry.isNamed():
+		case !isOther(name):
+			r.note(line, "%s has use, but %s is itself a plugin's name; choose another name", path, name)
+		case !isConfigName(name):
+			r.note(line, "%s: a name is 1 to 64 lower-case letters and digits, joined by dashes, and not auto", path)
+		case isOther(entry.Use):
+			r.note(line, "%s: no plugin has the name %q; %s", join(path, keyUse), fault.Clip(entry.Use, maxShown),
+				suggest(entry.Use, "switchyard plugin list shows all"))
+		}
+	}
+	return nil
+}
+
+// isNamed reports whether the entry has a name of the project's own.
+func (c PluginConfig) isNamed() bool { return c.Use != "" }
+
+// isConfigName reports whether a name can stand before the = of --report.
+func isConfigName(name string) bool {
+	return len(name) <= 64 && name != "auto" && regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(name)
 }
 
 // keys are a plugin's settings.

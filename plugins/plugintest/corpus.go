@@ -173,12 +173,12 @@ func count(all ...bool) int {
 }
 
 // document is a report as the plugin gets it.
-func (k *kit) document(text []byte) (*report.Document, error) {
+func (k *kit) document(text []byte, config jsontext.Value) (*report.Document, error) {
 	source, err := report.Read(text, report.Limits{})
 	if err != nil {
 		return nil, err
 	}
-	return k.plugin.Document(source)
+	return k.plugin.Document(source, config)
 }
 
 // golden runs one case.
@@ -195,7 +195,7 @@ func (k *kit) golden(c *loadedCase) error {
 	}
 	var result plugins.Result
 	var err error
-	if c.doc, err = k.document(text); err == nil {
+	if c.doc, err = k.document(text, c.Config); err == nil {
 		result, err = k.plugin.Normalize(k.ctx, c.doc, c.Config)
 	}
 	switch {

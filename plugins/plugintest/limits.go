@@ -59,7 +59,11 @@ func (k *kit) measured(name string, s seed) {
 
 // multiplied repeats a report's first item until there are many.
 func (k *kit) multiplied(s seed) (seed, int) {
-	for ref, raw := range s.doc.Items(k.ctx, k.plugin.Description().Items) {
+	items, err := k.plugin.Items(s.config)
+	if err != nil {
+		return seed{}, 0
+	}
+	for ref, raw := range s.doc.Items(k.ctx, items) {
 		n := min(manyItems, muchText/len(raw))
 		tokens, _ := report.Tokens(ref)
 		if len(tokens) == 0 || n < 2 {
@@ -99,8 +103,13 @@ func (k *kit) items() {
 		if err != nil {
 			continue
 		}
+		patterns, err := k.plugin.Items(s.config)
+		if err != nil {
+			k.fail(GroupLimits, "items", fmt.Errorf("%s: %w", s.name, err))
+			return
+		}
 		items := make(map[string]bool)
-		for ref := range s.doc.Items(k.ctx, k.plugin.Description().Items) {
+		for ref := range s.doc.Items(k.ctx, patterns) {
 			items[ref] = true
 		}
 		found += len(items)

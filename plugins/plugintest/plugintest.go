@@ -264,7 +264,8 @@ func (k *kit) module() bool {
 
 func sameDescription(a, b plugins.Description) bool {
 	return a.Name == b.Name && a.Version == b.Version && a.Critic == b.Critic && slices.Equal(a.Formats, b.Formats) &&
-		slices.Equal(a.Detect, b.Detect) && slices.Equal(a.DetectAny, b.DetectAny) && slices.Equal(a.Items, b.Items)
+		slices.Equal(a.Detect, b.Detect) && slices.Equal(a.DetectAny, b.DetectAny) && slices.Equal(a.Items, b.Items) &&
+		a.ItemsFrom == b.ItemsFrom && a.LinesIf == b.LinesIf
 }
 
 // since says how long ago that was, in words for people.

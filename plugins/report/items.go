@@ -8,18 +8,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// anyElement stands in an item pattern for every element of an array.
-const anyElement = "*"
+// The wildcards of an item pattern.
+const (
+	// anyElement stands for every element of an array.
+	anyElement = "*"
+	// anyMember stands for every member of an object.
+	anyMember = "{*}"
+)
 
 // Items yields the pointer and the text of every value that one of the patterns
 // matches, in the order of the report; a value that several match may come more
 // than once. A pattern is a JSON Pointer in which the token "*" stands for every
-// element of an array. An ill-formed pattern matches nothing; check it with
-// Tokens first.
+// element of an array, and "{*}" for every member of an object. An ill-formed
+// pattern matches nothing; check it with Tokens first.
 //
-// The report is walked over once, but for elements that patterns name both by
-// number and by "*": what is in those is looked at once for each. It ends early
-// when ctx is done.
+// The report is walked over once, but for values that patterns name both by
+// number or name and by a wildcard: what is in those is looked at once for each. It
+// ends early when ctx is done.
 func (d *Document) Items(ctx context.Context, patterns []string) func(yield func(ref string, raw jsontext.Value) bool) {
 	root := &pattern{}
 	for _, p := range patterns {
@@ -35,22 +40,27 @@ func (d *Document) Items(ctx context.Context, patterns []string) func(yield func
 
 // pattern is a step of item patterns that begin alike: what may come next.
 type pattern struct {
-	leaf  bool // One ends here.
-	any   *pattern
-	named map[string]*pattern
+	leaf      bool // One ends here.
+	any       *pattern
+	anyMember *pattern
+	named     map[string]*pattern
 }
 
-// add adds a pattern. Unless it is wild, "*" is a name like any other.
+// add adds a pattern. Unless it is wild, a wildcard is a name like any other.
 func (p *pattern) add(tokens []string, wild bool) {
 	if len(tokens) == 0 {
 		p.leaf = true
 		return
 	}
-	if wild && tokens[0] == anyElement {
-		if p.any == nil {
-			p.any = &pattern{}
+	if wild && (tokens[0] == anyElement || tokens[0] == anyMember) {
+		next := &p.any
+		if tokens[0] == anyMember {
+			next = &p.anyMember
 		}
-		p.any.add(tokens[1:], wild)
+		if *next == nil {
+			*next = &pattern{}
+		}
+		(*next).add(tokens[1:], wild)
 		return
 	}
 	if p.named == nil {
@@ -103,7 +113,7 @@ func (w *walk) value(p *pattern, i int) int {
 	switch {
 	case w.data[i] == '[' && (p.any != nil || p.named != nil):
 		end = w.array(p, i)
-	case w.data[i] == '{' && p.named != nil:
+	case w.data[i] == '{' && (p.anyMember != nil || p.named != nil):
 		end = w.object(p, i)
 	default:
 		end = valueEnd(w.data, i)
@@ -150,13 +160,20 @@ func (w *walk) object(p *pattern, i int) int {
 		key := w.data[i:end]
 		i = value(w.data, end)
 		next, unescaped := p.find(key, w.scratch)
-		if w.scratch = unescaped; next != nil {
-			name, _ := jsontext.AppendUnquote(nil, key)
-			w.ref = append(append(w.ref, '/'), escape(string(name))...)
-			i = w.value(next, i)
-			w.ref = w.ref[:outside]
-		} else {
+		if w.scratch = unescaped; next == nil && p.anyMember == nil {
 			i = valueEnd(w.data, i)
+			continue
 		}
+		name, _ := jsontext.AppendUnquote(nil, key)
+		w.ref = append(append(w.ref, '/'), escape(string(name))...)
+		end = i
+		if next != nil {
+			end = w.value(next, i)
+		}
+		if p.anyMember != nil {
+			end = w.value(p.anyMember, i)
+		}
+		i = end
+		w.ref = w.ref[:outside]
 	}
 }

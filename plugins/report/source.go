@@ -35,16 +35,12 @@ const blanks = " \t\r\n"
 //
 // # Errors
 //
-// A *fault.Error with CodeTooLarge, CodeEmpty or CodeInvalidUTF8. No error of
-// this package quotes the report, because a file that was named by mistake may
-// hold secrets.
+// A *fault.Error with CodeTooLarge or CodeInvalidUTF8. No error of this package
+// quotes the report, because a file that was named by mistake may hold secrets.
 func Read(data []byte, limits Limits) (*Source, error) {
 	limits = limits.WithDefaults()
 	if int64(len(data)) > limits.Bytes {
 		return nil, TooLarge(limits.Bytes)
-	}
-	if len(bytes.TrimLeft(data, blanks)) == 0 {
-		return nil, fault.New(CodeEmpty, "the report is empty")
 	}
 	if at := invalidUTF8(data); at >= 0 {
 		return nil, fault.New(CodeInvalidUTF8, "the report is not UTF-8 at byte %d", at).With("offset", at)
@@ -80,9 +76,13 @@ func (s *Source) Digest() string { return s.digest }
 //
 // A *fault.Error that says why the report is not valid as f. Its details name
 // the offset in the report as it was read, and the line where f is Lines or XML.
-// The codes are CodeInvalidJSON, CodeDuplicateKey, CodeInvalidXML, CodeTooDeep,
-// CodeTooLarge where only the JSON is, and CodeWrongFormat for an unknown format.
+// The codes are CodeEmpty, CodeInvalidJSON, CodeDuplicateKey, CodeInvalidXML,
+// CodeTooDeep, CodeTooLarge where only the JSON is, and CodeWrongFormat for an
+// unknown format.
 func (s *Source) As(f Format) (*Document, error) {
+	if s.isBlank() {
+		return nil, fault.New(CodeEmpty, "the report is empty")
+	}
 	switch f {
 	case JSON:
 		return s.json()
@@ -93,6 +93,16 @@ func (s *Source) As(f Format) (*Document, error) {
 	}
 	return nil, s.wrongFormat([]Format{f})
 }
+
+// AsLines is As(Lines), and an empty array if there is nothing but white space.
+func (s *Source) AsLines() (*Document, error) {
+	if s.isBlank() {
+		return s.document([]byte("[]"), nil)
+	}
+	return s.As(Lines)
+}
+
+func (s *Source) isBlank() bool { return len(bytes.TrimLeft(s.data, blanks)) == 0 }
 
 // For returns the document that a plugin which reads formats gets. Text that
 // begins with "<" is XML. Other text is JSON, or JSON lines where the plugin
@@ -105,6 +115,8 @@ func (s *Source) As(f Format) (*Document, error) {
 func (s *Source) For(formats []Format) (*Document, error) {
 	wants := func(f Format) bool { return slices.Contains(formats, f) }
 	switch isXML := s.looksLikeXML(); {
+	case s.isBlank():
+		return s.As(JSON)
 	case isXML && wants(XML):
 		return s.As(XML)
 	case !isXML && wants(JSON) && wants(Lines):

@@ -60,8 +60,6 @@ func TestReadRefuses(t *testing.T) {
 		details    map[string]any
 	}{
 		{"too large", "[1,2]", report.Limits{Bytes: 4}, report.CodeTooLarge, map[string]any{"limit": int64(4)}},
-		{"empty", "", report.Limits{}, report.CodeEmpty, nil},
-		{"blank", " \r\n\t", report.Limits{}, report.CodeEmpty, nil},
 		{"UTF-16", "\xff\xfe<\x00a\x00/\x00>\x00", report.Limits{}, report.CodeInvalidUTF8, map[string]any{"offset": 0}},
 		{"Latin-1", "<a>\xe9</a>", report.Limits{}, report.CodeInvalidUTF8, map[string]any{"offset": 3}},
 		{"a surrogate as bytes", "<a>\xed\xa0\x80</a>", report.Limits{}, report.CodeInvalidUTF8, map[string]any{"offset": 3}},
@@ -70,6 +68,25 @@ func TestReadRefuses(t *testing.T) {
 			_, err := report.Read([]byte(c.text), c.limits)
 			wantFault(t, err, c.code, c.details)
 		})
+	}
+}
+
+func TestNothingIsNoReport(t *testing.T) {
+	for _, text := range []string{"", " \r\n\t"} {
+		s, err := report.Read([]byte(text), report.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantFault(t, s.Err(), report.CodeEmpty, nil)
+		for _, f := range []report.Format{report.JSON, report.Lines, report.XML} {
+			_, err := s.As(f)
+			wantFault(t, err, report.CodeEmpty, nil)
+			_, err = s.For([]report.Format{f})
+			wantFault(t, err, report.CodeEmpty, nil)
+		}
+		if doc, err := s.AsLines(); err != nil || string(doc.Bytes()) != "[]" {
+			t.Errorf("%q as lines that need not be there: %v", text, err)
+		}
 	}
 }
 
