@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/spawner"
 	"github.com/switchyard-dev/switchyard/spawner/slot"
 )
@@ -15,13 +17,54 @@ import (
 // CodeRunning: another process runs the task's round.
 const CodeRunning fault.Code = "round-running"
 
-// alone keeps other processes from running the same task's round.
-func (c *conductor) alone(ctx context.Context) (release func(), err error) {
-	release, err = c.Hold(ctx, baton(c.id))
-	if fault.CodeOf(err) == slot.CodeTaken {
-		err = c.underWay()
+// lockTime is how long a round's lock is waited for. Whoever holds it for long runs
+// the round; but a child of a process that was killed holds it, too, until it has
+// become the program that it is for.
+const lockTime = time.Second
+
+// alone keeps other processes from running the same task's round, until the slot is
+// released.
+func (s *session) alone(ctx context.Context) (*slot.Slot, error) {
+	rack, err := s.rack()
+	if err != nil {
+		return nil, err
 	}
-	return release, err
+	brief, cancel := context.WithTimeout(ctx, lockTime)
+	defer cancel()
+	held, err := rack.Take(brief, baton(s.id), 1, true)
+	switch {
+	case err == nil:
+		return held, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case fault.CodeOf(err) == slot.CodeTaken:
+		return nil, s.underWay()
+	}
+	return nil, err
+}
+
+// rack has the project's slots: those of agents, of verifications, and of the tasks
+// whose rounds are run.
+func (e *Engine) rack() (*slot.Rack, error) {
+	keeper, err := e.keeper()
+	if err != nil {
+		return nil, err
+	}
+	state, err := e.openState()
+	if err != nil {
+		return nil, err
+	}
+	defer state.Close()
+	return slot.Open(e.runFolder(), os.TempDir(), keeper)
+}
+
+func (e *Engine) runFolder() string { return filepath.Join(e.project.State(), spawner.RunFolder) }
+
+// free lets a slot go.
+func (e *Engine) free(held *slot.Slot) {
+	if err := held.Release(); err != nil {
+		e.warn(err) // Who takes the slot next cleans up.
+	}
 }
 
 // baton is the name of what a process holds that runs a task's round.
@@ -35,26 +78,21 @@ func (s *session) underWay() error {
 	return fault.New(CodeRunning, "another process runs round %d of task %s", round, s.id).With("task", s.id).With("round", round)
 }
 
-// undisturbed refuses to decide a round that another process runs: whoever has its
+// undisturbed ends what killed commands left running in the project, which would
+// change what is being decided on, and closes the task's runs that were lost with
+// them. It refuses to decide a round that another process runs: whoever has its
 // agents work for it shall decide it, and not one of these.
 func (s *session) undisturbed(ctx context.Context) error {
+	if err := s.recovered(ctx); err != nil {
+		return err
+	}
 	if len(s.status.Open()) == 0 {
 		return nil
 	}
-	keeper, err := s.keeper()
+	held, err := s.alone(ctx)
 	if err != nil {
 		return err
 	}
-	rack, err := slot.Open(filepath.Join(s.project.State(), spawner.RunFolder), os.TempDir(), keeper)
-	if err != nil {
-		return err
-	}
-	held, err := rack.Take(ctx, baton(s.id), 1, false)
-	if fault.CodeOf(err) == slot.CodeTaken {
-		return s.underWay()
-	}
-	if err != nil {
-		return err
-	}
-	return held.Release()
+	defer s.free(held)
+	return s.loseRuns(func(task.Run) bool { return true })
 }

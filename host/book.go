@@ -203,19 +203,22 @@ func web(d agent.Definition) bool {
 // lost closes those of the open runs that were under way when their host was
 // killed.
 func (b *book) lost(ctx context.Context, was func(task.Run) bool) error {
-	_, err := b.write(ctx, func() error {
-		for _, r := range b.status.Open() {
-			if !was(r) {
-				continue
-			}
-			receipt := task.Receipt{Run: r.Intent.Run, Outcome: task.OutcomeLost, Reason: "host-killed", Class: string(verdict.Lost)}
-			if err := b.apply(task.Receive{Receipt: receipt}, record{By: bySwitchyard}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	_, err := b.write(ctx, func() error { return b.loseRuns(was) })
 	return err
+}
+
+// loseRuns adds to what is pending that open runs were lost.
+func (s *session) loseRuns(was func(task.Run) bool) error {
+	for _, r := range s.status.Open() {
+		if !was(r) {
+			continue
+		}
+		receipt := task.Receipt{Run: r.Intent.Run, Outcome: task.OutcomeLost, Reason: "host-killed", Class: string(verdict.Lost)}
+		if err := s.apply(task.Receive{Receipt: receipt}, record{By: bySwitchyard}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // recordOf is what the ledger keeps of a run that has ended.

@@ -55,6 +55,9 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafte
 	if err != nil {
 		return Drafted{}, err
 	}
+	if err := s.undisturbed(ctx); err != nil {
+		return Drafted{}, err
+	}
 	if policy, err = e.admit(ctx, s.ledger, policy); err != nil {
 		return Drafted{}, err
 	}

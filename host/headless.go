@@ -66,6 +66,9 @@ func (e *Engine) headless(ctx context.Context, id string, req Request) (Decision
 		return Decision{}, err
 	}
 	if err := e.able(ctx, c.config, req.Adapter); err != nil {
+		if left := c.undisturbed(ctx); left != nil {
+			return Decision{}, left
+		}
 		return c.withoutAgent(ctx, given, err)
 	}
 	return c.run(ctx, given)
@@ -77,12 +80,12 @@ func (c *conductor) run(ctx context.Context, given []evidence) (Decision, error)
 	if c.staff, err = c.Engine.staff(ctx, c.config); err != nil {
 		return Decision{}, err
 	}
-	release, err := c.alone(ctx)
+	held, err := c.alone(ctx)
 	if err != nil {
 		return Decision{}, err
 	}
-	defer release()
-	if err := c.recovered(ctx, c.staff); err != nil {
+	defer c.free(held)
+	if err := c.recovered(ctx); err != nil {
 		return Decision{}, err
 	}
 	if err := c.lost(ctx, func(task.Run) bool { return true }); err != nil {

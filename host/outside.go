@@ -2,11 +2,14 @@ package host
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/host/task"
-	"github.com/switchyard-dev/switchyard/spawner"
+	"github.com/switchyard-dev/switchyard/spawner/slot"
 )
 
 // spawnsChain is the chain of the ledger that has the spawns outside any task. No
@@ -27,17 +30,25 @@ func (e *Engine) spawns(ctx context.Context, config project.Config) (*book, erro
 	return b, nil
 }
 
-// recovered ends what is left of spawns whose host was killed. Those of a task stay
-// open until somebody runs its round again.
-func (e *Engine) recovered(ctx context.Context, s staff) error {
-	left, err := s.Recover(ctx)
+// recovered ends what is left of agents and verifications whose host was killed, in
+// the whole project. The runs of a task stay open until its next round.
+func (e *Engine) recovered(ctx context.Context) error {
+	// Most projects have nothing there, and a round shall make no folder for that.
+	if _, err := os.Lstat(e.runFolder()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	rack, err := e.rack()
+	if err != nil {
+		return err
+	}
+	left, err := rack.Recover(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err != nil {
 		e.warn(err) // It is in nobody's way but its own slot's.
 	}
-	outside := func(r spawner.Left) bool { return r.Task == "" }
+	outside := func(r slot.Record) bool { return r.Task == "" }
 	if !slices.ContainsFunc(left, outside) {
 		return nil
 	}
@@ -47,6 +58,6 @@ func (e *Engine) recovered(ctx context.Context, s staff) error {
 	}
 	defer b.close()
 	return b.lost(ctx, func(r task.Run) bool {
-		return slices.ContainsFunc(left, func(l spawner.Left) bool { return outside(l) && l.Run == r.Intent.Run })
+		return slices.ContainsFunc(left, func(l slot.Record) bool { return outside(l) && l.Run == r.Intent.Run })
 	})
 }

@@ -99,7 +99,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (Spawned, error) {
 	if err != nil {
 		return Spawned{}, err
 	}
-	if err := e.recovered(ctx, staff); err != nil {
+	if err := e.recovered(ctx); err != nil {
 		return Spawned{}, err
 	}
 	b, err := e.spawns(ctx, config)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/project"
@@ -13,6 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/verify"
 	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner/process"
+	"github.com/switchyard-dev/switchyard/spawner/slot"
 	"github.com/switchyard-dev/switchyard/spawner/tree"
 )
 
@@ -126,6 +128,10 @@ const rootsVariable = "SWITCHYARD_VERIFYING"
 // rootMark stands for the project in that list: a path could hold any byte.
 func (s *session) rootMark() string { return digestOf([]byte(s.project.Root)) }
 
+// verificationSlot is the name of the slots that say which verifications run, so
+// that the next command ends one whose host was killed.
+const verificationSlot = "verification"
+
 // runVerification runs a command in the project's root.
 func (s *session) runVerification(ctx context.Context, v project.Verify) (Verification, error) {
 	round := max(s.status.Round, 1)
@@ -133,8 +139,19 @@ func (s *session) runVerification(ctx context.Context, v project.Verify) (Verifi
 	if err != nil {
 		return Verification{}, err
 	}
+	rack, err := s.rack()
+	if err != nil {
+		return Verification{}, err
+	}
+	held, err := rack.Take(ctx, verificationSlot, slot.MaxLimit, true)
+	if err != nil {
+		return Verification{}, err
+	}
+	defer s.free(held)
 	outcome, err := verify.Run(ctx, verify.Plan{
-		Keeper:  keeper,
+		Keeper: keeper, Record: func(child process.Identity) error {
+			return held.Announce(slot.Record{Process: child, Run: "verification", Task: s.id, Began: s.now().UTC().Format(time.RFC3339)})
+		},
 		Command: v.Command, Runs: v.Runs, Timeout: v.Timeout,
 		Output: verify.OutputFile{Root: s.project.Root, Task: s.id, Round: round},
 		Env: []string{

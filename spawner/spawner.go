@@ -13,7 +13,6 @@
 package spawner
 
 import (
-	"context"
 	"path/filepath"
 	"time"
 
@@ -76,41 +75,6 @@ func New(o Options) (*Spawner, error) {
 		return nil, err
 	}
 	return &Spawner{Options: o, rack: rack}, nil
-}
-
-// Left is a spawn whose program was killed.
-type Left struct {
-	Run string
-	// Task is the one that it ran for, "" for none.
-	Task string
-}
-
-// Recover ends what is left of spawns whose program was killed, and says which
-// those were.
-//
-// # Errors
-//
-// Those of slot.Rack.Recover. What was recovered comes with them.
-func (s *Spawner) Recover(ctx context.Context) (all []Left, err error) {
-	records, err := s.rack.Recover(ctx)
-	for _, r := range records {
-		all = append(all, Left{Run: r.Run, Task: r.Task})
-	}
-	return all, err
-}
-
-// Hold takes a slot of its own for whatever name stands for, so that nobody else
-// does the same, and returns how to let go.
-//
-// # Errors
-//
-// slot.CodeTaken where somebody else holds it.
-func (s *Spawner) Hold(ctx context.Context, name string) (release func(), err error) {
-	held, err := s.rack.Take(ctx, name, 1, false)
-	if err != nil {
-		return nil, err
-	}
-	return func() { s.beside(held.Release()) }, nil
 }
 
 // beside tells of an error that changes nothing any more.

@@ -36,6 +36,10 @@ const CodePlan fault.Code = "verify-plan-invalid"
 type Plan struct {
 	// Keeper runs the command.
 	Keeper *process.Keeper
+	// Record writes down which process runs the command: before each run as it is
+	// announced, and again once it is started. So the next start finds what is left
+	// of it if we are killed. nil: it is not written down.
+	Record func(process.Identity) error
 	// Command is a line for the shell: sh, or cmd on Windows. A blank one, which
 	// would verify nothing and succeed, is refused.
 	Command string
@@ -169,6 +173,12 @@ func (p Plan) run(ctx context.Context, log *logFile) ([]RunResult, error) {
 		before, err := log.size()
 		if err != nil {
 			return nil, err
+		}
+		if p.Record != nil {
+			spec.Announced, spec.Started = p.Keeper.Announce(""), p.Record
+			if err := p.Record(spec.Announced); err != nil {
+				return nil, err
+			}
 		}
 		result, err := p.Keeper.Run(ctx, spec)
 		if err != nil {
