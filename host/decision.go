@@ -47,8 +47,8 @@ type Decision struct {
 	Verification *Verification `json:"verification,omitzero"`
 	// Questions are those to the user, where the task waits for one.
 	Questions []task.Question `json:"questions,omitzero"`
-	// Missing lists what the phase commit will want besides, where a review
-	// decided to commit and leaves it to that phase.
+	// Missing lists what the phase commit will want besides, if a review decided to
+	// commit and leaves it to that phase; nil if the task is committed.
 	Missing []string `json:"missing,omitzero"`
 	// Force is set where somebody passed a gate by force.
 	Force *task.Force `json:"force,omitzero"`
@@ -57,10 +57,10 @@ type Decision struct {
 	// EmptyDraft says that the critic was asked although the draft differs in nothing
 	// from its base.
 	EmptyDraft bool `json:"empty_draft,omitzero"`
-	// Handoff is a file with what the executor is to do, Research what researchers
-	// found out for the next round, and HandBack what the caller is to run. Paths
-	// are relative to the project's root.
-	Handoff  string    `json:"handoff,omitzero"`
+	// Handoff is a file with what the executor is to do, nil for none, Research what
+	// researchers found out for the next round, and HandBack what the caller is to
+	// run. Paths are relative to the project's root.
+	Handoff  *string   `json:"handoff"`
 	Research *Research `json:"research,omitzero"`
 	HandBack *HandBack `json:"hand_back,omitzero"`
 	// Budget says which budget does not cover what would come next.

@@ -86,7 +86,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafte
 		return Drafted{}, fault.New(CodeNoVerification, "nothing verifies the draft of round %d", round.Number)
 	}
 	for {
-		drafted, err := s.drafted(ctx, req, ruling{policy: policy, round: round, verification: verification})
+		drafted, err := s.drafted(ctx, req, ruling{policy: policy, round: round, verification: verification, config: config})
 		if fault.CodeOf(err) != ledger.CodeConflict {
 			return drafted, err
 		}

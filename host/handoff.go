@@ -2,10 +2,13 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 
+	"github.com/switchyard-dev/switchyard/host/folder"
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/host/prompt"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -72,20 +75,44 @@ func (c *conductor) file(name string) string {
 	return fmt.Sprintf("%s-r%d-%s", c.id, c.round.Number, name)
 }
 
-// handOff writes what the next executor is to do.
-func (c *conductor) handOff(d Decision) (string, error) {
+// handOff writes what the next executor is to do. The ledger has the findings too, so
+// the file need not survive a loss of power, and the round does not wait for the disk.
+func (s *session) handOff(config project.Config, d Decision) (string, error) {
 	h := prompt.Handoff{
-		Task: c.id, Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, Findings: d.Findings,
-		VerificationOutcome: string(policies.Absent), Economy: prompt.Economy(c.config.Economy),
+		Task: s.id, Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, Findings: d.Findings,
+		VerificationOutcome: string(policies.Absent), Economy: prompt.Economy(config.Economy),
 	}
 	if d.Verification != nil {
 		h.VerificationOutcome, h.Excerpt = string(d.Verification.Outcome), d.Verification.Excerpt
 	}
 	for _, round := range slices.Compact([]int{d.Round, d.NextRound}) {
-		research := project.StateDir + "/" + handoffFolder + "/" + c.researchFile(round, "research.md")
-		if c.rooted().Exists(research) {
+		research := project.StateDir + "/" + handoffFolder + "/" + researchFile(s.id, round, "research.md")
+		if s.rooted().Exists(research) {
 			h.Files = append(h.Files, research)
 		}
 	}
-	return c.keep(handoffFolder, fmt.Sprintf("%s-r%d-findings.md", c.id, d.NextRound), []byte(h.Markdown()))
+	path := handoffPath(s.id, d.NextRound)
+	state, err := s.openState()
+	if err != nil {
+		return "", err
+	}
+	defer state.Close()
+	if err := state.Mkdir(handoffFolder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", unkept(path, err)
+	}
+	dir, err := folder.MakeIn(state, handoffFolder)
+	if err != nil {
+		return "", unkept(path, err)
+	}
+	defer dir.Close()
+	if err := folder.ReplaceSoon(dir, filepath.Base(path), []byte(h.Markdown()), 0o600); err != nil {
+		return "", unkept(path, err)
+	}
+	return path, nil
+}
+
+// handoffPath is where the work of a round stands for its executor, relative to the
+// project's root.
+func handoffPath(id string, round int) string {
+	return fmt.Sprintf("%s/%s/%s-r%d-findings.md", project.StateDir, handoffFolder, id, round)
 }

@@ -126,7 +126,7 @@ func (c *conductor) withoutAgent(ctx context.Context, given []evidence, why erro
 		return Decision{}, why
 	}
 	return c.decided(ctx, ruling{
-		policy: c.policy, evidence: given, round: c.round, verification: v, final: true, mustVerify: c.config.Verify != nil,
+		policy: c.policy, evidence: given, round: c.round, verification: v, final: true, config: c.config,
 	})
 }
 
@@ -148,7 +148,7 @@ func (c *conductor) enter(more ...task.Phase) (err error) {
 func (c *conductor) decideWith(ctx context.Context, given []evidence) (Decision, error) {
 	r := ruling{
 		policy: c.policy, evidence: given, round: c.round, verification: Verification{Outcome: policies.Absent},
-		final: true, mustVerify: c.config.Verify != nil,
+		final: true, config: c.config,
 	}
 	review, err := c.condemned(ctx)
 	if err == nil && review.failure == nil {
@@ -231,24 +231,19 @@ func (c *conductor) decided(ctx context.Context, r ruling) (Decision, error) {
 	}
 }
 
-// follow prepares what comes after a decision, before it is recorded: what the
-// next agent is handed, and the intents of researchers.
+// follow prepares what comes after a decision, before it is recorded: the intents of
+// researchers.
 func (c *conductor) follow(d *Decision) error {
 	d.Spawns, d.EmptyDraft = slices.Clone(c.spawns), c.empty
-	switch {
-	case d.NextAction == actionExecutor:
-		path, err := c.handOff(*d)
-		d.Handoff = path
-		return err
-	case c.researches(*d):
-		err := c.announce(c.config.Researchers)
-		if fault.CodeOf(err) == task.CodeBudget {
-			d.Budget = err.Error()
-			return c.halt(err)
-		}
-		return err
+	if !c.researches(*d) {
+		return nil
 	}
-	return nil
+	err := c.announce(c.config.Researchers)
+	if fault.CodeOf(err) == task.CodeBudget {
+		d.Budget = err.Error()
+		return c.halt(err)
+	}
+	return err
 }
 
 // halt puts the task aside because of a budget that why names.

@@ -16,6 +16,9 @@ import (
 type TaskDetail struct {
 	TaskStatus
 	Findings []finding.Finding `json:"findings"`
+	// Handoff is the file with what the executor is to do in this round, relative to
+	// the project's root; nil if the round has none.
+	Handoff *string `json:"handoff"`
 }
 
 // Task says where one task stands, or task.CodeNotFound.
@@ -36,8 +39,12 @@ func (e *Engine) Task(ctx context.Context, id string) (TaskDetail, error) {
 	if err != nil {
 		return TaskDetail{}, err
 	}
-	findings, err := openFindings(ctx, l, now)
-	return TaskDetail{TaskStatus: now.public(), Findings: findings}, err
+	t := TaskDetail{TaskStatus: now.public()}
+	if path := handoffPath(id, now.Round); now.Status == task.Open && now.Last != nil && now.Last.NextRound == now.Round && e.rooted().Exists(path) {
+		t.Handoff = &path
+	}
+	t.Findings, err = openFindings(ctx, l, now)
+	return t, err
 }
 
 // known is the status of a task, which must have one.

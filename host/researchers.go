@@ -61,8 +61,8 @@ func (c *conductor) announce(k int) error {
 	return c.apply(task.Reserve{Intents: intents, Limits: limits}, record{By: bySwitchyard, Limits: &limits})
 }
 
-func (c *conductor) researchFile(round int, name string) string {
-	return fmt.Sprintf("%s-r%d-%s", c.id, round, name)
+func researchFile(id string, round int, name string) string {
+	return fmt.Sprintf("%s-r%d-%s", id, round, name)
 }
 
 // unfinished goes on with the research of a command that was killed, and returns
@@ -72,7 +72,7 @@ func (c *conductor) unfinished(ctx context.Context) (d Decision, pending bool, e
 	asked := slices.ContainsFunc(c.status.Runs, func(r task.Run) bool {
 		return r.Role == task.RoleResearcher && r.Round == round && !r.Stale
 	})
-	if !asked || c.rooted().Exists(project.StateDir+"/"+handoffFolder+"/"+c.researchFile(round, "research.json")) {
+	if !asked || c.rooted().Exists(project.StateDir+"/"+handoffFolder+"/"+researchFile(c.id, round, "research.json")) {
 		return Decision{}, false, nil
 	}
 	last, err := c.lastDecision(ctx)
@@ -147,7 +147,7 @@ func (c *conductor) research(ctx context.Context, d Decision) (Decision, error) 
 	consensus := research.Merge(voices)
 	result := &Research{Round: round, K: k, AgreementScore: consensus.Meta.AgreementScore, Silent: consensus.Silent}
 	var err error
-	if result.Path, err = c.keep(handoffFolder, c.researchFile(round, "research.md"), []byte(consensus.Markdown(c.id, round, asking(asked)))); err != nil {
+	if result.Path, err = c.keep(handoffFolder, researchFile(c.id, round, "research.md"), []byte(consensus.Markdown(c.id, round, asking(asked)))); err != nil {
 		return Decision{}, err
 	}
 	text, err := json.Marshal(consensus, json.Deterministic(true), jsontext.Multiline(true))
@@ -155,11 +155,13 @@ func (c *conductor) research(ctx context.Context, d Decision) (Decision, error) 
 		return Decision{}, err
 	}
 	// Whoever drafts next has the other findings to settle, too.
-	if d.Handoff, err = c.handOff(d); err != nil {
+	path, err := c.handOff(c.config, d)
+	if err != nil {
 		return Decision{}, err
 	}
+	d.Handoff = &path
 	// This file says that the research is done, so it comes last.
-	if result.Data, err = c.keep(handoffFolder, c.researchFile(round, "research.json"), safetext.JSON(text)); err != nil {
+	if result.Data, err = c.keep(handoffFolder, researchFile(c.id, round, "research.json"), safetext.JSON(text)); err != nil {
 		return Decision{}, err
 	}
 	_, err = c.write(ctx, func() error {

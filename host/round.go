@@ -152,12 +152,12 @@ func (e *Engine) decideRound(ctx context.Context, id string, req Request, how co
 	if err != nil {
 		return Decision{}, err
 	}
-	d, err := s.decide(ctx, ruling{policy: policy, evidence: all, round: round, verification: verification, final: how.final, mustVerify: config.Verify != nil})
+	d, err := s.decide(ctx, ruling{policy: policy, evidence: all, round: round, verification: verification, final: how.final, config: config})
 	if err != nil {
 		return Decision{}, s.raced(ctx, round.Number, err)
 	}
 	if d.NextAction == policies.Commit && !how.final {
-		d.Missing = s.status.Unready(config.Verify != nil)
+		d.Missing = append([]string{}, s.status.Unready(config.Verify != nil)...)
 	}
 	return d, nil
 }
@@ -169,7 +169,7 @@ type ruling struct {
 	round        task.Round
 	verification Verification
 	final        bool
-	mustVerify   bool
+	config       project.Config
 	// own are findings of the host's own, which join those of the reports, and run
 	// is the spawn that the review rests on, "" for none.
 	own []finding.Finding
@@ -208,14 +208,26 @@ func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 		Round: r.round, NextAction: d.NextAction, Reason: d.Reason, Policy: r.policy.String(),
 		DestinationKind: string(destination.Kind), AdvancesRound: destination.AdvancesRound,
 		FindingCount: len(d.Findings), Reviewed: reviewed, Verify: string(r.verification.Outcome),
-		MustVerify: r.mustVerify, Final: r.final, Evidence: bound(r.evidence), Stalled: d.StalledRounds, Questions: d.Questions,
+		MustVerify: r.config.Verify != nil, Final: r.final, Evidence: bound(r.evidence), Stalled: d.StalledRounds, Questions: d.Questions,
 	}
 	if r.verification.Outcome != policies.Absent {
 		d.Verification = &r.verification
 		outcome.Verification = &r.verification.Verification
 	}
 	s.policy = &r.policy
-	return s.record(ctx, outcome, d, timing, r.then)
+	return s.record(ctx, outcome, d, timing, func(d *Decision) error {
+		if d.NextAction == actionExecutor {
+			path, err := s.handOff(r.config, *d)
+			if err != nil {
+				return err
+			}
+			d.Handoff = &path
+		}
+		if r.then != nil {
+			return r.then(d)
+		}
+		return nil
+	})
 }
 
 // record appends a decision to the task's chain, with what then adds to it, unless
@@ -232,10 +244,8 @@ func (s *session) record(ctx context.Context, o task.Outcome, d Decision, timing
 	if err := s.add(event, record{Decision: &d, Timing: timing}); err != nil {
 		return Decision{}, err
 	}
-	if then != nil {
-		if err := then(&d); err != nil {
-			return Decision{}, err
-		}
+	if err := then(&d); err != nil {
+		return Decision{}, err
 	}
 	at, err := s.commit(ctx)
 	if err != nil {

@@ -22,6 +22,9 @@ func (p *page) decision(d host.Decision) {
 	if d.Why != nil {
 		p.why(d.Why)
 	}
+	if d.TaskID != "" {
+		p.next(afterDecision(d))
+	}
 }
 
 // decided is decision, with how to answer its questions where asking is the task
@@ -49,13 +52,17 @@ func (p *page) decided(d host.Decision, asking string) {
 		p.findings(d.Findings)
 	}
 	p.questions(asking, d.Questions)
-	if v := d.Verification; v != nil {
+	switch {
+	case d.Verification != nil:
 		p.line("")
 		p.verification(*d.Verification)
-	}
-	if len(d.Skipped) > 0 {
+	case d.TaskID != "" && d.HandBack == nil && d.Budget == "":
 		p.line("")
-		p.line("left out: %s", reasons(d.Skipped))
+		p.line("verification: none")
+	}
+	if words := reasons(d.Skipped); words != "" {
+		p.line("")
+		p.line("left out: %s", words)
 	}
 	p.unmapped(d.Unmapped)
 	p.agents(d)
@@ -201,10 +208,16 @@ func policyShort(id policies.Identity) string {
 	return fmt.Sprintf("%s@%s (%s)", id.Name, id.Version, shortDigest(id.Digest))
 }
 
+// framing are the reasons of items that only say how a test run went; JSON has them.
+var framing = []string{"start", "run", "pause", "cont", "output", "build-output", "attr"}
+
+// reasons says how many items were left out and why, "" for none worth a word.
 func reasons(skipped []host.Skipped) string {
 	counts := make(map[string]int)
 	for _, s := range skipped {
-		counts[s.Reason] += s.Count
+		if !slices.Contains(framing, s.Reason) {
+			counts[s.Reason] += s.Count
+		}
 	}
 	var words []string
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {

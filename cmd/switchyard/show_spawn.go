@@ -18,17 +18,13 @@ func (p *page) agents(d host.Decision) {
 		p.line("")
 		p.spawns(d.Spawns)
 	}
-	if d.Handoff != "" {
-		p.line("")
-		p.line("hand the executor %s", d.Handoff)
-	}
 	if r := d.Research; r != nil {
 		p.line("")
 		p.line("researched for round %d: %s of %d answered, agreement %s", r.Round, plural(r.K-len(r.Silent), "researcher"), r.K, strconv.FormatFloat(r.AgreementScore, 'f', 3, 64))
 		for _, s := range r.Silent {
 			p.line("  %s %d came to nothing: %s", p.paint(yellow, "researcher"), s.Index, s.Failure)
 		}
-		p.line("  hand the executor %s", r.Path)
+		p.line("  %s", r.Path)
 	}
 	if h := d.HandBack; h != nil {
 		p.line("")
@@ -38,7 +34,6 @@ func (p *page) agents(d host.Decision) {
 		for _, f := range h.Failures {
 			p.line("  because %s", f)
 		}
-		p.line("  then:   switchyard round %s --report %s", d.TaskID, h.ReportPath)
 	}
 }
 

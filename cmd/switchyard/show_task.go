@@ -24,6 +24,7 @@ func (p *page) task(t host.TaskDetail) {
 		p.line("")
 		p.findings(t.Findings)
 	}
+	p.next(afterStatus(t.TaskStatus, t.Handoff))
 }
 
 // standing says where a task stands and why.
@@ -142,6 +143,9 @@ func taskRow(t *host.TaskStatus, forced bool) []cell {
 	if t.Last != nil {
 		to, reason, findings = t.Last.NextAction, t.Last.Reason, strconv.Itoa(t.Last.FindingCount)
 	}
+	if t.Status == task.Open && t.Last != nil && task.Ends(t.Last.NextAction, t.Last.DestinationKind) {
+		to, reason, findings = "-", "resumed", "-"
+	}
 	if t.Stop != nil {
 		reason, findings = t.Stop.Reason, strconv.Itoa(t.Stop.FindingCount)
 		if t.Last == nil || !task.Ends(t.Last.NextAction, t.Last.DestinationKind) {
@@ -172,6 +176,7 @@ func (p *page) step(s host.Step) {
 		p.questions(s.TaskID, s.Questions.Open)
 		p.answers(s.Questions.Answers)
 	}
+	p.next(afterStatus(s.TaskStatus, nil))
 }
 
 // questions shows what waits for the user, and how it is answered where a task

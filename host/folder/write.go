@@ -19,6 +19,12 @@ func Replace(root *os.Root, name string, data []byte, mode fs.FileMode) error {
 	return ReplaceFrom(root, name, bytes.NewReader(data), mode)
 }
 
+// ReplaceSoon is Replace for what can be had again: it does not wait for the disk, so
+// after a loss of power the file may have its old content, none, or not be there.
+func ReplaceSoon(root *os.Root, name string, data []byte, mode fs.FileMode) error {
+	return replace(root, draftOf(path.Dir(name), name), name, bytes.NewReader(data), permission{mode: mode, soon: true})
+}
+
 // ReplaceFrom is Replace with the content that data has up to its end. An error of
 // data is returned, and leaves the file as it was.
 func ReplaceFrom(root *os.Root, name string, data io.Reader, mode fs.FileMode) error {
@@ -28,7 +34,7 @@ func ReplaceFrom(root *os.Root, name string, data io.Reader, mode fs.FileMode) e
 // ReplaceLike is Replace for a file that keeps the permissions of like, whatever the
 // umask would take from them.
 func ReplaceLike(root *os.Root, name string, data []byte, like fs.FileInfo) error {
-	return replace(root, draftOf(path.Dir(name), name), name, bytes.NewReader(data), permission{like.Mode().Perm(), true})
+	return replace(root, draftOf(path.Dir(name), name), name, bytes.NewReader(data), permission{mode: like.Mode().Perm(), exact: true})
 }
 
 // ReplaceBy is Replace for a file that nobody else writes meanwhile. Its draft has
@@ -69,16 +75,21 @@ func replace(root *os.Root, draft, name string, data io.Reader, p permission) er
 	if err := root.Rename(draft, name); err != nil {
 		return errors.Join(err, root.Remove(draft))
 	}
+	if p.soon {
+		return nil
+	}
 	return Flush(root, path.Dir(name))
 }
 
-// permission is the mode of a new file, and whether the umask has no say in it.
+// permission is the mode of a new file, whether the umask has no say in it, and
+// whether its content may reach the disk later.
 type permission struct {
 	mode  fs.FileMode
 	exact bool
+	soon  bool
 }
 
-// write creates a file whose content has reached the disk, or none.
+// write creates a file whole, or none.
 func write(root *os.Root, name string, data io.Reader, p permission) error {
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, p.mode)
 	if err != nil {
@@ -90,7 +101,7 @@ func write(root *os.Root, name string, data io.Reader, p permission) error {
 	if err == nil {
 		_, err = io.Copy(f, data)
 	}
-	if err == nil {
+	if err == nil && !p.soon {
 		err = f.Sync()
 	}
 	if err := errors.Join(err, f.Close()); err != nil {

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// step is what to do now, and the command to go on with after it: "" for nothing
+// more to do, or for no command.
+type step struct{ now, then string }
+
+// next ends a page with what to do. It is plain text: people copy it.
+func (p *page) next(s step) {
+	if s.now == "" {
+		return
+	}
+	p.line("")
+	p.line("next: %s", s.now)
+	if s.then != "" {
+		p.line("then: %s", s.then)
+	}
+}
+
+// afterDecision is what to do after a task's decision.
+func afterDecision(d host.Decision) step {
+	again := "switchyard round " + d.TaskID
+	switch {
+	case d.HandBack != nil:
+		return step{fmt.Sprintf("run %s yourself with the prompt %s", d.HandBack.Agent, d.HandBack.PromptPath), again + " --report " + d.HandBack.ReportPath}
+	case d.Budget != "":
+		return step{"raise the budget in " + project.ConfigFile, fmt.Sprintf("switchyard resume %s --rounds +1", d.TaskID)}
+	case len(d.Missing) > 0:
+		return step{"add what the commit lacks: " + strings.Join(d.Missing, ", "), "switchyard phase commit " + d.TaskID}
+	case d.Missing != nil:
+		return step{now: "switchyard phase commit " + d.TaskID}
+	case d.NextAction == policies.Commit:
+		return step{now: "git commit: the task is done"}
+	case d.Stuck:
+		return whenStuck(d.TaskID)
+	case len(d.Questions) > 0:
+		return whenAsked(d.TaskID, d.Questions)
+	default:
+		return toAgent(d.TaskID, d.NextAction, d.Handoff)
+	}
+}
+
+// afterStatus is what to do about a task as it stands.
+func afterStatus(t host.TaskStatus, handoff *string) step {
+	last := t.Last
+	switch {
+	case t.Status == task.Stuck:
+		return whenStuck(t.TaskID)
+	case t.Status == task.Waiting && t.Questions != nil:
+		return whenAsked(t.TaskID, t.Questions.Open)
+	case t.Status != task.Open, t.Phase != "" && t.Phase != task.Review:
+		return step{} // The phases say themselves what follows.
+	case last == nil:
+		return step{"make the draft", "switchyard round " + t.TaskID}
+	case last.NextAction == policies.Commit:
+		return step{now: "switchyard phase commit " + t.TaskID}
+	case last.NextRound != t.Round, task.Ends(last.NextAction, last.DestinationKind):
+		return step{"change the draft", "switchyard round " + t.TaskID}
+	case t.Questions != nil && len(t.Questions.Answers) > 0:
+		return step{"give the answer to the executor", "switchyard round " + t.TaskID}
+	default:
+		return toAgent(t.TaskID, last.NextAction, handoff)
+	}
+}
+
+func whenStuck(id string) step {
+	return step{"switchyard explain " + id + " shows why", "switchyard resume " + id + " --rounds +N, or --replan, --manual or --reset"}
+}
+
+func whenAsked(id string, questions []task.Question) step {
+	now := "answer the question: switchyard answer " + id
+	if len(questions) > 1 {
+		now = "answer the questions: switchyard answer " + id + " --question ID"
+	}
+	if len(questions) > 0 && len(questions[0].Choices) > 0 {
+		return step{now + " --choice N", "switchyard round " + id}
+	}
+	return step{now + " --text TEXT", "switchyard round " + id}
+}
+
+// toAgent is the step of a destination for an agent, with its file if there is one.
+func toAgent(id, destination string, handoff *string) step {
+	s := step{"give the findings to the " + destination, "switchyard round " + id}
+	switch {
+	case handoff != nil:
+		s.now = fmt.Sprintf("give %s to the executor", *handoff)
+	case destination == "researcher":
+		s.now = "find out what the findings lack, and give it to the executor"
+	case destination == "plan-checker":
+		s.now = "correct the plan: the findings say what is wrong with it"
+	}
+	return s
+}
