@@ -54,7 +54,7 @@ func (l Loader) build(ctx context.Context, ref string, c carried) (*Policy, erro
 	}
 	switch p.engine {
 	case EngineWasm:
-		p.evaluator, err = p.compileWasm(ctx)
+		p.evaluator, err = p.compileWasm(ctx, compiler)
 	default:
 		p.evaluator, err = p.interpret(ctx, compiler, decisionQuery, true)
 	}
@@ -101,8 +101,8 @@ func (p *Policy) parse() error {
 // compile compiles parsed modules, and leaves them as they are.
 func (p *Policy) compile(parsed map[string]*ast.Module) (*ast.Compiler, error) {
 	caps := language()
-	named := builtins(parsed)
-	caps.Builtins = slices.DeleteFunc(slices.Clone(named), withheld)
+	named := namedBuiltins(parsed)
+	caps.Builtins = declareLimited(slices.DeleteFunc(slices.Clone(named), withheld))
 	compiler := ast.NewCompiler().
 		WithCapabilities(caps).
 		WithStrict(true).
@@ -116,6 +116,7 @@ func (p *Policy) compile(parsed map[string]*ast.Module) (*ast.Compiler, error) {
 		}
 		return nil, p.invalid(problems...)
 	}
+	callLimited(compiler.Modules)
 	return compiler, nil
 }
 
@@ -128,10 +129,10 @@ func language() *ast.Capabilities {
 	}
 }
 
-// builtins lists the operators, and the built-ins that the modules name. The
+// namedBuiltins lists the operators, and the built-ins that the modules name. The
 // compiler's start-up cost grows with this list, and a policy names few of some two
 // hundred.
-func builtins(parsed map[string]*ast.Module) []*ast.Builtin {
+func namedBuiltins(parsed map[string]*ast.Module) []*ast.Builtin {
 	named := make(map[string]bool)
 	for _, mod := range parsed {
 		ast.WalkRefs(mod, func(ref ast.Ref) bool {
@@ -161,8 +162,9 @@ func withheld(b *ast.Builtin) bool {
 	case "crypto.x509.parse_and_verify_certificates",
 		"crypto.x509.parse_and_verify_certificates_with_options":
 		return true // they read the clock without OPA marking them for it
-	case "bits.lsh", "graph.reachable_paths":
-		return true // one call can take all memory, and cannot be interrupted
+	case "bits.lsh", "graph.reachable_paths", "json.marshal_with_options", "json.patch", "net.cidr_expand",
+		"rego.parse_module", "strings.render_template", "yaml.is_valid", "yaml.marshal", "yaml.unmarshal":
+		return true // one call can take all memory, however small its arguments are, and cannot be interrupted
 	}
 	return b.IsNondeterministic()
 }

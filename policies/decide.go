@@ -128,8 +128,8 @@ func (p *Policy) interrupted(in Input, cause error) error {
 // failed says what OPA's evaluator said.
 func (p *Policy) failed(in Input, err error) error {
 	problem := Problem{Message: oneLine(err.Error())}
-	if e, ok := errors.AsType[*topdown.Error](err); ok {
-		problem = problemAt(e.Location, "%s", oneLine(e.Message))
+	for e, ok := errors.AsType[*topdown.Error](err); ok; e, ok = errors.AsType[*topdown.Error](e.Unwrap()) {
+		problem = problemAt(e.Location, "%s", oneLine(e.Message)) // the innermost has the built-in's own name
 	}
 	problem = p.withSource(problem)
 	return p.fault(CodeFailed, in, "policy %s failed: %s", p, problem).With("problems", []Problem{problem})

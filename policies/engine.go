@@ -3,6 +3,9 @@ package policies
 import (
 	"context"
 	"errors"
+	"fmt"
+
+	"github.com/open-policy-agent/opa/v1/ast"
 )
 
 // Engine is how a policy is evaluated. Both engines come to the same decisions
@@ -33,3 +36,12 @@ type answer struct {
 
 // errInterrupted says that an evaluation was ended from outside.
 var errInterrupted = errors.New("interrupted")
+
+// answerJSON is what a policy says, as JSON decodes it. A value can have more parts
+// than there is memory, since its parts can be the same ones many times.
+func answerJSON(t *ast.Term) (any, error) {
+	if size(t.Value, MaxValueSize) > MaxValueSize {
+		return nil, fmt.Errorf("its answer has more than %s", sizeWords(MaxValueSize))
+	}
+	return ast.JSON(t.Value)
+}

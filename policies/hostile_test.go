@@ -159,6 +159,74 @@ func TestDecideRefusesWhatNoPolicyMayDecide(t *testing.T) {
 	}
 }
 
+// Values grow until a built-in function refuses, and no further, on both engines.
+func TestDecideStopsAPolicyWhoseValuesGrow(t *testing.T) {
+	long40 := `s := "` + strings.Repeat("x", 40<<10) + `"` + "\n\n"
+	for name, c := range map[string]struct {
+		value, rules, want string
+		interpreted        bool // the other engine comes to the end of its time, or of its 64 MiB
+	}{
+		"concat":           {`count(concat(s, [sprintf("%d", [i]) | some i in numbers.range(1, 2000)]))`, long40, "concat: its result can have more than", false},
+		"concat of itself": {`count(concat("", [s, s]))`, long40, "concat: its arguments have more than", false},
+		"upper":            {`count([upper(t) | some i in numbers.range(1, 5000)])`, `t := "` + strings.Repeat("x", 1<<10) + `"` + "\n\n", "upper: together, the results", true},
+		"replace":          {`count(replace(s, "x", s))`, long40, "replace: its", false},
+		"replace a little": {`count(replace(substring(s, 0, 999), "x", substring(s, 0, 999)))`, long40, "replace: its result can have", false},
+		"replace_n":        {`count(strings.replace_n({"x": substring(s, 0, 999)}, substring(s, 0, 999)))`, long40, "strings.replace_n: its result can have", false},
+		"regex.replace":    {`count(regex.replace(substring(s, 0, 9999), "x", "$0$0$0$0$0$0$0$0"))`, long40, "regex.replace: its result can have", false},
+		"sprintf":          {`count(sprintf("%1000000d", [1]))`, "", "sprintf: its result can have", false},
+		"sprintf by *":     {`count(sprintf("%*d", [900000, 1]))`, "", "sprintf: its result can have", false},
+		"sprintf by index": {`count(sprintf("%[1]s%[1]s%[1]s%[1]s", [s]))`, long40, "sprintf: its result can have", false},
+		"numbers.range":    {`count(numbers.range(1, 1000000000000))`, "", "numbers.range: its result can have", false},
+		"a long number":    {`count(format_int(1e9000 * 1e9000, 2))`, "", "mul: its result has", false},
+		"a pattern":        {`count(regex.find_n(sprintf("%2000d", [1]), "x", 1))`, "", "regex.find_n: its pattern has", false},
+		"groups":           {`count(regex.find_all_string_submatch_n("((((((((((((((x))))))))))))))", s, -1))`, long40, "regex.find_all_string_submatch_n: its result can have", false},
+		"json.marshal":     {`count(json.marshal(p9))`, doubling(20), "json.marshal: its arguments have", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, p := range onBothEngines(t, c.rules+`decision := {"next_action": "stuck", "reason": "x"} if `+c.value+" > 0") {
+				if c.interpreted && p.Engine() != policies.EngineRego {
+					continue
+				}
+				_, err := p.Decide(t.Context(), clean())
+				if fault.CodeOf(err) != policies.CodeFailed || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%s: got %v, want %s", p.Engine(), err, c.want)
+				}
+			}
+		})
+	}
+}
+
+// doubling are rules p0 to p9, each with count elements of the one before.
+func doubling(count int) string {
+	rules := "p0 := [1]\n\n"
+	for i := range 9 {
+		rules += fmt.Sprintf("p%d := [%s]\n\n", i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("p%d, ", i), count), ", "))
+	}
+	return rules
+}
+
+// What a policy says is refused before it is written out, where it is too large.
+func TestDecideRefusesALargeAnswer(t *testing.T) {
+	_, err := deciding(t, doubling(20)+"decision := p9").Decide(t.Context(), clean())
+	if wantCode(t, err, policies.CodeFailed); !strings.Contains(err.Error(), "its answer has more than") {
+		t.Error(err)
+	}
+}
+
+// OPA repeats whole values in its errors.
+func TestErrorsAreShort(t *testing.T) {
+	for _, decision := range []string{
+		`decision := {"next_action": "stuck", "reason": "x"} if to_number(concat("", ["1` + strings.Repeat("x", 50_000) + `"])) > 1`,
+	} {
+		for _, p := range onBothEngines(t, decision) {
+			_, err := p.Decide(t.Context(), clean())
+			if wantCode(t, err, policies.CodeFailed); len(err.Error()) > 1000 || !strings.Contains(err.Error(), "bytes more)") {
+				t.Errorf("%s: %d bytes: %.200s", p.Engine(), len(err.Error()), err)
+			}
+		}
+	}
+}
+
 // Two rules that disagree come to no decision either.
 func TestDecideRefusesRulesThatDisagree(t *testing.T) {
 	for _, p := range onBothEngines(t, `decision := {"next_action": "stuck", "reason": "a"} if input.round == 1
@@ -333,7 +401,8 @@ func TestPoliciesCanOnlyCallWhatIsPureAndBounded(t *testing.T) {
 		"io.jwt.encode_sign": true, "io.jwt.encode_sign_raw": true, "io.jwt.decode_verify": true,
 		"crypto.x509.parse_and_verify_certificates":              true,
 		"crypto.x509.parse_and_verify_certificates_with_options": true,
-		"bits.lsh": true, "graph.reachable_paths": true,
+		"bits.lsh": true, "graph.reachable_paths": true, "json.marshal_with_options": true, "json.patch": true, "net.cidr_expand": true, "rego.parse_module": true,
+		"strings.render_template": true, "yaml.is_valid": true, "yaml.marshal": true, "yaml.unmarshal": true,
 	}
 	refused := 0
 	for _, b := range ast.Builtins {

@@ -15,11 +15,12 @@ type interpreter struct{ query rego.PreparedEvalQuery }
 // whole query. By default it would be undefined, and another rule could answer in
 // its place.
 func (p *Policy) interpret(ctx context.Context, compiler *ast.Compiler, query string, strict bool) (interpreter, error) {
-	prepared, err := rego.New(
+	prepared, err := rego.New(append(limitedFunctions(compiler),
 		rego.Query(query),
 		rego.Compiler(compiler),
 		rego.StrictBuiltinErrors(strict),
-	).PrepareForEval(ctx)
+		rego.GenerateJSON(func(t *ast.Term, _ *rego.EvalContext) (any, error) { return answerJSON(t) }),
+	)...).PrepareForEval(ctx)
 	if err != nil {
 		return interpreter{}, p.invalidRego(err)
 	}

@@ -113,8 +113,19 @@ func whyWithheld(b *ast.Builtin) string {
 	return b.Name + " is withheld from policies, because its result can change from one run to the next, or one call of it can take all memory"
 }
 
-// oneLine folds all white space, so that a message fits on one line.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// maxMessage is how many bytes of OPA's words are shown: they can repeat a whole
+// value, or a whole module.
+const maxMessage = 500
+
+// oneLine folds all white space, so that a message fits on one line, and cuts what
+// is too long.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= maxMessage {
+		return s
+	}
+	return fmt.Sprintf("%s… (%d bytes more)", strings.ToValidUTF8(s[:maxMessage], ""), len(s)-maxMessage)
+}
 
 // invalidRego is CodeInvalid for what OPA says of a policy that is not built yet.
 func invalidRego(ref string, err error) *fault.Error { return invalid(ref, regoProblems(err)...) }

@@ -57,7 +57,7 @@ func (s *scope) operation(operator *ast.Term, operands []*ast.Term) {
 		s.function(ref, operands)
 		return
 	}
-	switch name := ref.String(); name {
+	switch b := builtinOf(ref); b.Name {
 	case ast.Equality.Name, ast.Assign.Name:
 		s.unify(operands[0], operands[1])
 	case ast.Equal.Name, ast.NotEqual.Name, ast.LessThan.Name, ast.LessThanEq.Name, ast.GreaterThan.Name, ast.GreaterThanEq.Name:
@@ -69,17 +69,14 @@ func (s *scope) operation(operator *ast.Term, operands []*ast.Term) {
 	case ast.ObjectGet.Name:
 		s.get(operands)
 	default:
-		s.builtin(name, operands)
+		s.builtin(b, operands)
 	}
 }
 
 // builtin reads a call of any other built-in. What it makes of numbers of the
 // input is its own business.
-func (s *scope) builtin(name string, operands []*ast.Term) {
-	arity := len(operands)
-	if b, ok := ast.BuiltinMap[name]; ok {
-		arity = min(arity, len(b.Decl.FuncArgs().Args))
-	}
+func (s *scope) builtin(b *ast.Builtin, operands []*ast.Term) {
+	arity := min(len(operands), len(b.Decl.FuncArgs().Args))
 	for _, operand := range operands[:arity] {
 		s.use(operand)
 	}
@@ -92,7 +89,7 @@ func (s *scope) get(operands []*ast.Term) {
 	object, key, otherwise := operands[0], operands[1], operands[2]
 	value := s.term(object)
 	if !value.routes || value.input || len(value.fields) > 0 {
-		s.builtin(ast.ObjectGet.Name, operands)
+		s.builtin(ast.ObjectGet, operands)
 		return
 	}
 	s.use(key)

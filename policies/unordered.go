@@ -125,7 +125,7 @@ func (o *orderer) note(expr *ast.Expr) {
 		}
 		return
 	}
-	b := ast.BuiltinMap[expr.Operator().String()]
+	b := builtinOf(expr.Operator())
 	if b == nil || len(operands) <= b.Decl.Arity() {
 		return
 	}

@@ -122,9 +122,17 @@ func (vm *instance) load(ctx context.Context, addr int32) (*ast.Term, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := vm.text(dump)
+	return vm.term(dump)
+}
+
+// term reads a value that was written out as text.
+func (vm *instance) term(addr int32) (*ast.Term, error) {
+	text, err := vm.text(addr)
 	if err != nil {
 		return nil, err
+	}
+	if len(text) > maxTextBytes {
+		return nil, fmt.Errorf("a value is longer than %d bytes", maxTextBytes)
 	}
 	return ast.ParseTerm(text)
 }

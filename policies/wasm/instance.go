@@ -112,11 +112,7 @@ func (vm *instance) evaluate(ctx context.Context, input string) (results ast.Val
 	if err != nil || vm.host.failed != nil {
 		return nil, vm.host.failed, err
 	}
-	text, err := vm.text(addr)
-	if err != nil {
-		return nil, nil, err
-	}
-	set, err := ast.ParseTerm(text)
+	set, err := vm.term(addr)
 	if err != nil {
 		return nil, nil, err
 	}

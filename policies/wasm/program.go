@@ -25,6 +25,9 @@ const (
 	// basePages is how much an instance has to begin with, besides what a policy
 	// brings.
 	basePages = 16
+	// maxTextBytes is how long a value may be as text that leaves the policy's memory:
+	// parsing it takes some hundred times as much outside.
+	maxTextBytes = 4 << 20
 )
 
 // minPages is enough memory for what the code puts there.
