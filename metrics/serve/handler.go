@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -35,31 +37,58 @@ type scrapes struct {
 }
 
 func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	page := s.gathered(r)
+	if page == nil {
+		return // The client has gone, and that is nobody's failure.
+	}
+	maps.Copy(w.Header(), page.header)
+	w.WriteHeader(page.status)
+	_, _ = w.Write(page.body.Bytes()) // however slowly the client reads, no scrape waits for it
+}
+
+// gathered is the answer to a scrape, nil if the client has gone.
+func (s *scrapes) gathered(r *http.Request) *page {
+	w := &page{header: make(http.Header), status: http.StatusOK}
 	select {
 	case s.places <- struct{}{}:
 		defer func() { <-s.places }()
 	default:
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "as many scrapes run as may", http.StatusServiceUnavailable)
-		return
+		return w
 	}
+	defer useConnection(r.Context())()
 	ctx, cancel := context.WithTimeout(r.Context(), s.within(r.Header))
 	defer cancel()
 	families, err := s.gather(ctx)
 	if r.Context().Err() != nil {
-		return // Nobody waits for the answer, and that is nobody's failure.
+		return nil
 	}
 	s.watch.see(err)
 	if err != nil {
 		unavailable(w, err)
-		return
+		return w
 	}
 	gathered := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return families, nil })
 	promhttp.HandlerFor(gathered, promhttp.HandlerOpts{
 		EnableOpenMetrics:                   true,
 		EnableOpenMetricsTextCreatedSamples: true,
 	}).ServeHTTP(w, r)
+	return w
 }
+
+// page is an answer that is not sent yet.
+type page struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (p *page) Header() http.Header { return p.header }
+
+func (p *page) WriteHeader(status int) { p.status = status }
+
+func (p *page) Write(b []byte) (int, error) { return p.body.Write(b) }
 
 // leastTime is how long a scrape may take at the least. With less, any client could
 // make scrapes fail, one by one, and tell the operator of each.

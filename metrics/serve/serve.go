@@ -6,8 +6,8 @@
 // histograms. It keeps nothing between scrapes: each gathers anew.
 //
 // What the server reads of its clients is bounded in time and size, and so are
-// connections and scrapes at a time: whoever can reach the port can make scrapes
-// fail, but not the machine.
+// connections, scrapes and checks of passwords at a time. A client that is idle, slow or
+// does not read makes room for the next one.
 package serve
 
 import (
@@ -21,7 +21,6 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/exporter-toolkit/web"
-	"golang.org/x/net/netutil"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 )
@@ -125,12 +124,17 @@ func Run(ctx context.Context, o Options) error {
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(quiet, slog.LevelWarn),
 		BaseContext:       func(net.Listener) context.Context { return scrapes },
+		ConnContext:       withConnection,
 	}
+	limited := &connections{Listener: l, serving: func() {
+		// The toolkit has put its handler, which checks the passwords, before ours.
+		server.Handler = newGuard(server.Handler, namesOf(o.Address, address.IP))
+	}}
 	ended := make(chan error, 1)
 	go func() {
 		noAddresses, noSocket := []string{}, false
 		flags := &web.FlagConfig{WebListenAddresses: &noAddresses, WebSystemdSocket: &noSocket, WebConfigFile: &o.WebConfig}
-		ended <- web.Serve(netutil.LimitListener(l, maxConnections), server, flags, slog.New(quiet))
+		ended <- web.Serve(limited, server, flags, slog.New(quiet))
 	}()
 	o.Started(Listening{
 		URL:  scheme + "://" + address.String() + "/metrics",

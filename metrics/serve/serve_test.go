@@ -128,6 +128,10 @@ func tryBy(by http.RoundTripper, method, url string, header ...string) (response
 		return response{}, err
 	}
 	for i := 0; i < len(header); i += 2 {
+		if header[i] == "Host" {
+			req.Host = header[i+1]
+			continue
+		}
 		req.Header.Set(header[i], header[i+1])
 	}
 	resp, err := by.RoundTrip(req)
@@ -437,7 +441,7 @@ func TestAScrapeThatNobodyWaitsFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	<-b.begun
@@ -540,7 +544,7 @@ func TestSlowClients(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = c.Close() }()
-		if _, err := io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: x\r\nX-Slow: "); err != nil {
+		if _, err := io.WriteString(c, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-Slow: "); err != nil {
 			t.Fatal(err)
 		}
 		slow = append(slow, c)
@@ -570,46 +574,112 @@ func TestTooMuchHead(t *testing.T) {
 	}
 }
 
-// TestConnectionsAtATime: those beyond the limit wait, and do not cost the machine
-// its file descriptors.
-func TestConnectionsAtATime(t *testing.T) {
-	t.Parallel()
-	s := start(t, serve.Options{Gather: gathers})
+// hold opens connections that take up all that the server has, sends text on each,
+// and waits for an answer if it is a whole request.
+func (s *served) hold(t *testing.T, count int, text string) []net.Conn {
+	t.Helper()
 	var held []net.Conn
-	for range 64 {
+	for range count {
 		c, err := net.Dial("tcp", s.address())
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = c.Close() }()
-		// It was taken up, since it was answered, and it stays open.
-		if _, err := io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Cleanup(func() { _ = c.Close() })
+		if _, err := io.WriteString(c, text); err != nil {
 			t.Fatal(err)
 		}
 		_ = c.SetReadDeadline(time.Now().Add(patience))
-		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
-		if err != nil || resp.StatusCode != 200 {
-			t.Fatalf("connection %d: %v", len(held), err)
-		}
-		_ = resp.Body.Close()
 		held = append(held, c)
 	}
-	late := make(chan error, 1)
-	go func() {
-		got, err := tryBy(&http.Transport{DisableKeepAlives: true}, http.MethodGet, s.URL)
-		if err == nil && got.status != 200 {
-			err = fmt.Errorf("status %d", got.status)
-		}
-		late <- err
-	}()
-	select {
-	case err := <-late:
-		t.Fatalf("connection 65 was answered while 64 were open: %v", err)
-	case <-time.After(100 * time.Millisecond):
+	return held
+}
+
+// TestConnectionsAtATime: no client keeps another one out, whatever it does with its
+// connections.
+func TestConnectionsAtATime(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text     string
+		answered bool
+		count    int
+	}{
+		"idle":             {"GET /nosuch HTTP/1.1\r\nHost: localhost\r\n\r\n", true, 64},
+		"silent":           {"", false, 100},
+		"half a request":   {"GET /metrics HTTP/1.1\r\nHost: localhost\r\nX-Slow: ", false, 100},
+		"without reading":  {strings.Repeat("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n", 20), false, 100},
+		"another's health": {strings.Repeat("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", 20), false, 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			large := sample()
+			for i := range 3_000 { // more than the buffers of a connection take
+				f := proto.Clone(large[0]).(*dto.MetricFamily)
+				f.Name = proto.String(fmt.Sprintf("%s_%d", large[0].GetName(), i))
+				large = append(large, f)
+			}
+			s := start(t, serve.Options{
+				Gather: func(context.Context) ([]*dto.MetricFamily, error) { return large, nil },
+				Ready:  func(context.Context) error { return nil },
+				// Far longer than the test: that nobody waits for the end of anything is the point.
+				Timeout: time.Hour, Grace: time.Millisecond, Scrapes: 64,
+			})
+			held := s.hold(t, c.count, c.text)
+			if c.answered {
+				for _, h := range held {
+					resp, err := http.ReadResponse(bufio.NewReader(h), nil)
+					if err != nil || resp.StatusCode != 404 {
+						t.Fatal(err)
+					}
+					_ = resp.Body.Close()
+				}
+			}
+			if got := ask(t, http.MethodGet, s.URL); got.status != 200 {
+				t.Errorf("status %d", got.status)
+			}
+		})
 	}
-	_ = held[0].Close()
-	if err := <-late; err != nil {
-		t.Errorf("after another was closed: %v", err)
+}
+
+// TestAScrapeKeepsItsConnection: while its metrics are gathered, it makes no room.
+func TestAScrapeKeepsItsConnection(t *testing.T) {
+	t.Parallel()
+	b := newBlocking()
+	s := start(t, serve.Options{Gather: b.gather})
+	got := make(chan error, 1)
+	go func() {
+		r, err := tryBy(&http.Transport{DisableKeepAlives: true}, http.MethodGet, s.URL)
+		if err == nil && r.status != 200 {
+			err = fmt.Errorf("status %d", r.status)
+		}
+		got <- err
+	}()
+	<-b.begun
+	s.hold(t, 200, "GET /nosuch HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	if status := ask(t, http.MethodGet, s.page("/")).status; status != 200 {
+		t.Errorf("status %d", status)
+	}
+	close(b.goOn)
+	if err := <-got; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	t.Parallel()
+	s := start(t, serve.Options{Gather: gathers})
+	_, port, _ := net.SplitHostPort(s.address())
+	for host, want := range map[string]int{
+		"localhost": 200, "LOCALHOST:" + port: 200, "localhost.": 200, "metrics.localhost": 200, "127.0.0.1:" + port: 200,
+		"127.9.9.9": 200, "[::1]:" + port: 200, "[::1]": 200,
+		"evil.example": 421, "evil.example:" + port: 421, "localhost.evil.example": 421, "10.0.0.1": 421, "127.0.0.1.evil.example": 421, "x": 421,
+	} {
+		if got := ask(t, http.MethodGet, s.URL, "Host", host); got.status != want {
+			t.Errorf("%s: status %d, want %d", host, got.status, want)
+		}
+	}
+	open := start(t, serve.Options{Gather: gathers, Address: "0.0.0.0:0"})
+	if got := ask(t, http.MethodGet, open.URL, "Host", "metrics.example"); got.status != 200 {
+		t.Errorf("an address that is not the loopback: status %d", got.status)
 	}
 }
 

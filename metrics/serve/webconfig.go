@@ -2,6 +2,7 @@ package serve
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
@@ -38,6 +39,12 @@ func checkWebConfig(path string) (scheme string, err error) {
 	// The toolkit has read it strictly. This asks for nothing but the scheme.
 	if err := yaml.Unmarshal(text, &c); err != nil {
 		return "", wrong(err)
+	}
+	switch c.TLS.ClientAuth {
+	case "VerifyClientCertIfGiven", "RequireAndVerifyClientCert":
+		if c.TLS.ClientCAs == "" && c.TLS.ClientCAsText == "" {
+			return "", wrong(fmt.Errorf("client_auth_type %s needs client_ca_file, the authority that signed the certificates of the clients", c.TLS.ClientAuth))
+		}
 	}
 	if c.TLS.IsEnabled() {
 		return "https", nil

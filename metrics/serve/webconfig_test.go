@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -15,7 +16,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -165,6 +168,8 @@ func TestWebConfigurationsThatAreNone(t *testing.T) {
 		"no hash":          "basic_auth_users: {scraper: s3cret}\n",
 		"no such header":   "http_server_config: {headers: {X-Mine: a}}\n",
 		"client authority": tlsConfig[:len(tlsConfig)-2] + ", client_ca_file: gone.pem, client_auth_type: RequireAndVerifyClientCert}\n",
+		"no authority":     tlsConfig[:len(tlsConfig)-2] + ", client_auth_type: RequireAndVerifyClientCert}\n",
+		"none if given":    tlsConfig[:len(tlsConfig)-2] + ", client_auth_type: VerifyClientCertIfGiven}\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := write(t, dir, strings.ReplaceAll(name, " ", "-")+".yml", text)
@@ -200,6 +205,45 @@ func TestAWebConfigurationWithoutTLS(t *testing.T) {
 	if got := ask(t, http.MethodGet, s.URL, "Authorization", "Basic c2NyYXBlcjpw"); got.status != 200 { // scraper:p
 		t.Errorf("with it: %d", got.status)
 	}
+}
+
+// TestWrongPasswordsAtOnce: a scraper that was let in before does not wait for them.
+func TestWrongPasswordsAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := start(t, serve.Options{WebConfig: write(t, dir, "web.yml", "basic_auth_users: {scraper: "+hashed(t, "p")+"}\n"), Gather: gathers})
+	ctx, stop := context.WithCancel(t.Context())
+	right := func() {
+		t.Helper()
+		if got := ask(t, http.MethodGet, s.URL, "Authorization", "Basic c2NyYXBlcjpw"); got.status != 200 {
+			t.Errorf("the right password: %d", got.status)
+		}
+	}
+	right()
+	var wrong sync.WaitGroup
+	for i := range 50 {
+		wrong.Go(func() {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			req.SetBasicAuth("scraper", strconv.Itoa(i))
+			resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+			if err != nil {
+				return // It was not its turn yet.
+			}
+			_ = resp.Body.Close()
+			if resp.StatusCode == 200 {
+				t.Error("a wrong password is let in")
+			}
+		})
+	}
+	for range 10 {
+		right()
+	}
+	stop()
+	wrong.Wait()
 }
 
 // TestClientCertificates: the toolkit's own, wired through.
