@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
@@ -75,5 +76,22 @@ func (e *Engine) Replay(ctx context.Context, req ReplayRequest) (replay.Report, 
 		return replay.Report{}, err
 	}
 	report := y.Report()
+	for _, flip := range report.Flips {
+		for _, cause := range flip.Causes {
+			e.nameInProject(cause.Was)
+			e.nameInProject(cause.Now)
+		}
+	}
 	return report, gate(report, req)
+}
+
+// nameInProject makes the file of a place, if there is one, relative to the root, so
+// that a report is the same in every checkout.
+func (e *Engine) nameInProject(at *policies.Place) {
+	if at == nil || !filepath.IsAbs(at.File) {
+		return
+	}
+	if rel, inside := e.project.Rel(at.File); inside {
+		at.File = rel
+	}
 }

@@ -18,8 +18,11 @@ const (
 	CauseKnown CauseKind = "category-known"
 	// CauseUnknown: the category is gone from the candidate's table.
 	CauseUnknown CauseKind = "category-unknown"
+	// CausePrecedence: both policies follow their precedence, and another of the
+	// destinations with findings is the strongest.
+	CausePrecedence CauseKind = "precedence"
 	// CauseRules: with the findings where they were sent, the candidate decides
-	// otherwise too: its rules or its precedence are others.
+	// otherwise too: its rules are others.
 	CauseRules CauseKind = "rules"
 )
 
@@ -28,7 +31,8 @@ const (
 type Cause struct {
 	Kind CauseKind `json:"kind"`
 	// Category is the one that goes elsewhere, with so many Findings in the round,
-	// From one destination To another. They are empty for CauseRules.
+	// From one destination To another. For CausePrecedence, From was the strongest
+	// destination and To is now. The rest is empty, and so is all of it for CauseRules.
 	Category string `json:"category,omitzero"`
 	Findings int    `json:"findings,omitzero"`
 	From     string `json:"from,omitzero"`
@@ -48,6 +52,8 @@ func (c Cause) String() string {
 		return fmt.Sprintf("%s is known now, and goes to %s", c.Category, c.To)
 	case CauseUnknown:
 		return fmt.Sprintf("%s is not known any more", c.Category)
+	case CausePrecedence:
+		return fmt.Sprintf("%s outranks %s now", c.To, c.From)
 	}
 	switch {
 	case c.Was != nil && c.Now != nil:
@@ -70,19 +76,23 @@ func (y *Replay) causes(ctx context.Context, r Recorded, now Outcome) ([]Cause, 
 	if err != nil || was.Decision.NextAction == r.Decision.NextAction {
 		return causes, err
 	}
+	var before *policies.Policy
+	if y.find != nil {
+		if before, err = y.find(ctx, r.Policy.Digest); err != nil {
+			return nil, err
+		}
+	}
+	from, to := r.Decision.NextAction, was.Decision.NextAction
+	if before != nil && before.Strongest(r.Input.Routes) == from && y.decider.policy.Strongest(r.Input.Routes) == to {
+		return append(causes, Cause{Kind: CausePrecedence, From: from, To: to}), nil
+	}
 	c := Cause{Kind: CauseRules}
 	if c.Now, err = rule(ctx, y.decider.policy, now.Input); err != nil {
 		return nil, err
 	}
-	if y.find != nil {
-		before, err := y.find(ctx, r.Policy.Digest)
-		if err != nil {
+	if before != nil {
+		if c.Was, err = rule(ctx, before, r.Input); err != nil {
 			return nil, err
-		}
-		if before != nil {
-			if c.Was, err = rule(ctx, before, r.Input); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return append(causes, c), nil

@@ -269,7 +269,7 @@ func TestCauses(t *testing.T) {
 		{
 			"precedence", amended(t, `["stuck", "askuser", "plan-checker", "researcher", "executor"]`, `["stuck", "askuser", "plan-checker", "executor", "researcher"]`),
 			once, map[string]int{"style": 1, "information-missing": 1}, "executor",
-			[]string{"rules"}, []string{`"reason": "routed"`, `"reason": "routed"`},
+			[]string{"executor outranks researcher now"}, nil,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
