@@ -3,6 +3,7 @@ package policies
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/topdown"
@@ -97,12 +98,19 @@ func (p *Policy) accept(in Input, d Decision) error {
 		return nil
 	}
 	if in.FindingCount > 0 {
-		return p.fault(CodeUnsafeCommit, in, "policy %s would commit with %d open findings", p, in.FindingCount)
+		return p.fault(CodeUnsafeCommit, in, "policy %s would commit with %s", p, openFindings(in.FindingCount))
 	}
 	if in.Verify == Red {
 		return p.fault(CodeUnsafeCommit, in, "policy %s would commit over a red verification", p)
 	}
 	return nil
+}
+
+func openFindings(n int) string {
+	if n == 1 {
+		return "1 open finding"
+	}
+	return fmt.Sprintf("%d open findings", n)
 }
 
 // decision reads {next_action, reason} and nothing else.

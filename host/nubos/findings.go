@@ -119,7 +119,7 @@ func (c *checkpoint) report(wrong tally) {
 	}{
 		{wrong.none, "%d are no objects"},
 		{wrong.mended, "%d have a damaged field; they are taken over as severity fail, category unknown or without a place"},
-		{wrong.future, "%d rounds are none that the task was in"},
+		{wrong.future, "%d are of a round that the task was not in"},
 		{wrong.beyond, "%d are too many"},
 	} {
 		if w.count > 0 {

@@ -33,7 +33,7 @@ func (c Begin) decide(s State) (Event, error) {
 		return nil, err
 	}
 	if e.MaxRounds < e.Round {
-		return nil, fault.New(CodeRoundsExhausted, "a cap of %d rounds is over before round %d, in which the task would begin", e.MaxRounds, e.Round).
+		return nil, fault.New(CodeRoundsExhausted, "round %[2]d, in which the task would begin, lies beyond its cap, %[1]d", e.MaxRounds, e.Round).
 			With("limit", e.MaxRounds)
 	}
 	return e, nil

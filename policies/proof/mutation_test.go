@@ -94,7 +94,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 			}),
 			code:    policies.CodeUnsafeCommit,
 			line:    `} else := {"next_action": "commit", "reason": "no-progress"} if {`,
-			message: "would commit with 1 open findings",
+			message: "would commit with 1 open finding",
 		},
 		"seventeen findings are let through": {
 			mutation: []string{routed, `} else := {"next_action": "commit", "reason": "no-findings"} if {` + "\n\tinput.finding_count == 17\n" + routed},
@@ -170,7 +170,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 			mutation: []string{"} else := " + forRed, `} else := {"next_action": "stuck", "reason": "lost"} if {` + "\n\tinput.stalled_rounds > 2\n} else := " + forRed},
 			breaks:   proof.NoShadowedRule,
 			line:     `} else := {"next_action": "stuck", "reason": "lost"} if {`,
-			message:  "no input is decided here",
+			message:  "this branch never decides",
 		},
 		"a category that nobody raises": {
 			mutation: []string{"\t\"style\": \"executor\",\n", "\t\"style\": \"executor\",\n\t\"taste\": \"executor\",\n"},

@@ -80,7 +80,7 @@ func (c *checker) shadowedRungs(ctx context.Context) {
 	}
 	for _, index := range slices.Sorted(maps.Keys(unseen)) {
 		place := unseen[index].Place
-		f.flaw(Violation{Message: "no input is decided here: wherever this holds, a branch before it holds too", Place: &place})
+		f.flaw(Violation{Message: "this branch never decides: for every input for which it holds, an earlier branch holds too", Place: &place})
 	}
 }
 

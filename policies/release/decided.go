@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/policies/adr"
 	"github.com/switchyard-dev/switchyard/policies/difference"
 	"github.com/switchyard-dev/switchyard/policies/proof"
@@ -51,8 +53,9 @@ func about(rule Rule, r adr.Record, format string, args ...any) Finding {
 func (w *work) named() (adr.Record, bool) {
 	name := w.policy.Identity().ADR
 	found, ok := w.records.of(name)
+	metadata := fmt.Sprintf("the METADATA of package switchyard.%s in %s", policyName, w.metadataFile())
 	if !ok {
-		f := finding(RecordNamed, w.tree.adrs(), "its METADATA names %s, and there is no such record", name)
+		f := finding(RecordNamed, w.tree.adrs(), "%s names %s, and there is no such record", metadata, name)
 		f.ADR = name
 		w.say(f.hint("write the record, or correct custom.adr"))
 		return adr.Record{Waives: []adr.Waive{}}, false
@@ -62,10 +65,19 @@ func (w *work) named() (adr.Record, bool) {
 		if r.Policy != "" {
 			what = r.Policy
 		}
-		w.say(about(RecordNamed, r, "its METADATA names %s, which is about %s", name, what).hint("every version has a record of its own: set policy: %s in it, or correct custom.adr", w.ref))
+		w.say(about(RecordNamed, r, "%s names this record, which is about %s", metadata, what).hint("every version has a record of its own: set policy: %s in it, or correct custom.adr", w.ref))
 		return adr.Record{Waives: []adr.Waive{}}, false
 	}
 	return found.Record, true
+}
+
+// metadataFile is the module that has the METADATA of the policy's package.
+func (w *work) metadataFile() string {
+	i := slices.IndexFunc(w.modules, func(m policies.Source) bool {
+		head, _, ok := cutMetadata(m.Text)
+		return ok && strings.Contains(head, "METADATA")
+	})
+	return path.Join(w.folder, w.modules[max(i, 0)].Name)
 }
 
 func (w *work) accepted(r adr.Record) {
