@@ -33,6 +33,10 @@ type Decision struct {
 	StalledRounds int `json:"stalled_rounds"`
 	// Findings are merged, most important first.
 	Findings []finding.Finding `json:"findings"`
+	// StillOpen is what the last review left open, where this round reviewed nothing,
+	// as on a red verification. It is no part of Findings, and the policy does not see
+	// it. nil: nothing.
+	StillOpen *OpenReview `json:"still_open,omitzero"`
 	// Skipped are the items that plugins left out, by reason.
 	Skipped []Skipped `json:"skipped"`
 	// Unmapped are the rules that no configuration gives a category.
@@ -69,6 +73,14 @@ type Decision struct {
 	Why *why.Explanation `json:"why,omitzero"`
 	// Event is where the ledger keeps the decision; nil for a stateless route.
 	Event *Event `json:"event,omitzero"`
+}
+
+// OpenReview is what an earlier review left open.
+type OpenReview struct {
+	// Round is the round of the review, 0 where a person or an import left the findings.
+	Round int `json:"round"`
+	// Findings have no sources here: the event of their review has those.
+	Findings []finding.Finding `json:"findings"`
 }
 
 // progress says what the findings are compared with earlier reviews.

@@ -83,7 +83,10 @@ func (s *session) handOff(config project.Config, d Decision) (string, error) {
 		VerificationOutcome: string(policies.Absent), Economy: prompt.Economy(config.Economy),
 	}
 	if d.Verification != nil {
-		h.VerificationOutcome, h.Excerpt = string(d.Verification.Outcome), d.Verification.Excerpt
+		h.VerificationOutcome, h.Excerpt, h.Output = string(d.Verification.Outcome), d.Verification.Excerpt, d.Verification.Output
+	}
+	if d.StillOpen != nil {
+		h.StillOpen, h.Reviewed = d.StillOpen.Findings, d.StillOpen.Round
 	}
 	for _, round := range slices.Compact([]int{d.Round, d.NextRound}) {
 		research := project.StateDir + "/" + handoffFolder + "/" + researchFile(s.id, round, "research.md")

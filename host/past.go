@@ -53,16 +53,24 @@ func traces(ctx context.Context, l *ledger.Ledger, id string, findings []finding
 // openFindings are those that the task's newest decision left, or that a person
 // put it aside with.
 func openFindings(ctx context.Context, l *ledger.Ledger, t kept) ([]finding.Finding, error) {
+	found, _, err := openReview(ctx, l, t)
+	return found, err
+}
+
+// openReview is openFindings with the round whose review they are of, 0 where they
+// are of none.
+func openReview(ctx context.Context, l *ledger.Ledger, t kept) (found []finding.Finding, round int, err error) {
 	if t.FindingsEvent == 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
 	event, err := l.Event(ctx, t.TaskID, t.FindingsEvent)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var body struct {
 		Findings []finding.Finding `json:"findings"`
 		Decision struct {
+			Round    int               `json:"round"`
 			Findings []finding.Finding `json:"findings"`
 		} `json:"decision"`
 	}
@@ -71,7 +79,19 @@ func openFindings(ctx context.Context, l *ledger.Ledger, t kept) ([]finding.Find
 		err = fmt.Errorf("its hash is not that of its contents")
 	}
 	if err != nil {
-		return nil, tampered(t.TaskID, "event %d: %w", t.FindingsEvent, err)
+		return nil, 0, tampered(t.TaskID, "event %d: %w", t.FindingsEvent, err)
 	}
-	return append(body.Findings, body.Decision.Findings...), nil
+	return append(body.Findings, body.Decision.Findings...), body.Decision.Round, nil
+}
+
+// stillOpen is what the last review left open, for a round that reviews nothing.
+func (s *session) stillOpen(ctx context.Context) (*OpenReview, error) {
+	found, round, err := openReview(ctx, s.ledger, s.status)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	for i := range found {
+		found[i].Sources = []finding.Source{}
+	}
+	return &OpenReview{Round: round, Findings: found}, nil
 }

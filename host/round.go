@@ -199,6 +199,11 @@ func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
+	if !reviewed {
+		if d.StillOpen, err = s.stillOpen(ctx); err != nil {
+			return Decision{}, err
+		}
+	}
 	destination, _ := r.policy.Destination(d.NextAction)
 	if destination.Kind == policies.Human {
 		d.Questions = questions(r.policy.Policy, d, s.now())

@@ -51,6 +51,15 @@ func (p *page) decided(d host.Decision, asking string) {
 		p.line("")
 		p.findings(d.Findings)
 	}
+	if o := d.StillOpen; o != nil {
+		p.line("")
+		from := "the last review"
+		if o.Round > 0 {
+			from = fmt.Sprintf("round %d's review", o.Round)
+		}
+		p.line("still open from %s; not reviewed again:", from)
+		p.findings(o.Findings)
+	}
 	p.questions(asking, d.Questions)
 	switch {
 	case d.Verification != nil:

@@ -90,6 +90,27 @@ func TestHandoffLeavesOutWhatIsNot(t *testing.T) {
 	}
 }
 
+// TestHandoffOfAnUnreviewedRound: what was open before is not forgotten, and not taken
+// for what this round found.
+func TestHandoffOfAnUnreviewedRound(t *testing.T) {
+	h := handoff()
+	h.StillOpen, h.Findings, h.Reviewed, h.Output = h.Findings, nil, 1, ".switchyard/verify/T-1-r2.log"
+	text := h.Markdown()
+	for _, part := range []string{
+		"- findings: 0\n- still open: 3\n\n", "| ---\n\nThe whole output is in \".switchyard/verify/T-1-r2.log\".\n",
+		"## Still open\n\nThe review of round 1 left these findings open. They were not reviewed again: settle those that are not settled yet.\n",
+		"## Still open 1. missing-test\n\n- severity: fail\n- place: \"src/a.go:42\"\n",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in\n%s", part, text)
+		}
+	}
+	h.Reviewed = 0
+	if text := h.Markdown(); !strings.Contains(text, "\nThe last review left") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
 // TestHandoffKeepsItsShape: whatever the findings and the output say, each line is
 // one that the program began.
 func TestHandoffKeepsItsShape(t *testing.T) {
