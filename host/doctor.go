@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/spawner/adapter"
 	"github.com/switchyard-dev/switchyard/spawner/agent"
@@ -39,12 +41,17 @@ type Check struct {
 	OK   bool   `json:"ok"`
 	// Text says what was found.
 	Text string `json:"text"`
+	// Code is that of the error with which commands fail for it, "" if it is fine.
+	Code fault.Code `json:"code,omitzero"`
+	// Problems are the single ones, if there are several.
+	Problems []string `json:"problems,omitzero"`
 }
 
 // AdapterHealth says whether an adapter's CLI can be used.
 type AdapterHealth struct {
 	Name string `json:"name"`
-	// Used says that the project's settings name it.
+	// Used says that a round may run it: the project's settings name it, or say
+	// nothing of agents and it is the default one, and its program is there.
 	Used bool `json:"used"`
 	OK   bool `json:"ok"`
 	// Binary is the program's path, "" where there is none, and Version what it
@@ -68,24 +75,31 @@ type AgentHealth struct {
 	// Path is relative to the project's root, "" for ours.
 	Path   string `json:"path,omitzero"`
 	Module bool   `json:"module,omitzero"`
-	// Problem says why it cannot be spawned, "" for no reason.
+	// Problem says why it cannot be spawned, "" for no reason. Broken says that its
+	// definition cannot be read; that of one that edits files can.
 	Problem string `json:"problem,omitzero"`
+	Broken  bool   `json:"broken,omitzero"`
 }
 
-// Diagnose looks at what the project's commands rely on. It changes nothing, and
-// starts each adapter's program to ask for its version and its help.
-func (e *Engine) Diagnose(ctx context.Context) (Health, error) {
+// Diagnose looks at what the project's commands rely on, and if deep is set also at
+// every event of the ledger. It changes nothing, and starts each adapter's program to
+// ask for its version and its help.
+func (e *Engine) Diagnose(ctx context.Context, deep bool) (Health, error) {
 	h := Health{OK: true, Root: e.project.Root}
 	config, err := e.Config(ctx)
-	if err == nil {
+	readable := err == nil
+	if readable {
 		err = e.newShelf(config).checkSettings(ctx, true)
 	}
-	h.check(project.ConfigFile, err, "is valid, or not there")
-	report, err := e.Verify(ctx)
-	if err == nil && !report.Sound() {
-		err = fmt.Errorf("%d problems: switchyard ledger verify lists them", len(report.Problems))
+	h.check(project.ConfigFile, err, present(e.rooted(), project.ConfigFile, "is not there: the defaults apply"))
+	if readable {
+		if e.rooted().Exists(project.ConfigFile) {
+			h.check("ownership", e.foreign(config), "what "+project.ConfigFile+" runs is yours")
+		}
+		e.checkPlugins(ctx, &h)
+		e.checkPolicy(ctx, &h, config)
 	}
-	h.check("ledger", err, fmt.Sprintf("%d events, intact", report.Events))
+	e.checkLedger(ctx, &h, deep)
 	h.check("environment", environ.Guard(e.environ), "not that of a spawned agent")
 	if ctx.Err() != nil {
 		return h, context.Cause(ctx)
@@ -95,26 +109,11 @@ func (e *Engine) Diagnose(ctx context.Context) (Health, error) {
 		h.check("adapters", err, "")
 		catalog, config.Spawn.Command = adapter.NewCatalog(), nil // Asking runs what they name.
 	}
-	keeper, err := e.keeper()
-	if err != nil {
+	if err := e.checkAdapters(ctx, &h, catalog, config); err != nil {
 		return h, err
 	}
-	used := usedAdapters(config)
-	names := catalog.Names()
-	h.Adapters = make([]AdapterHealth, len(names))
-	var all sync.WaitGroup
-	for i, name := range names {
-		all.Go(func() {
-			h.Adapters[i] = e.examine(ctx, keeper, catalog, name, config)
-			h.Adapters[i].Used = slices.Contains(used, name)
-		})
-	}
-	all.Wait()
-	for _, a := range h.Adapters {
-		h.OK = h.OK && (a.OK || !a.Used)
-	}
 	for _, listed := range (agent.Library{Root: e.project.Root}).List() {
-		a := AgentHealth{Name: listed.Name, Path: listed.Definition.Path, Module: listed.Definition.Module}
+		a := AgentHealth{Name: listed.Name, Path: listed.Definition.Path, Module: listed.Definition.Module, Broken: listed.Err != nil}
 		if problem := unspawnable(listed.Err, listed.Definition); problem != nil {
 			a.Problem = problem.Error()
 		}
@@ -122,6 +121,134 @@ func (e *Engine) Diagnose(ctx context.Context) (Health, error) {
 		h.OK = h.OK && listed.Err == nil
 	}
 	return h, context.Cause(ctx)
+}
+
+// present says that a file is valid, or what it means that it is not there.
+func present(p project.Project, file, absent string) string {
+	if p.Exists(file) {
+		return "is valid"
+	}
+	return absent
+}
+
+// foreign fails if another user has written what the project runs, or where its
+// metrics go.
+func (e *Engine) foreign(config project.Config) error {
+	if config.Verify != nil {
+		if err := trustedCommand(config.Verify); err != nil {
+			return err
+		}
+	}
+	if m := config.Metrics; m.Foreign {
+		return fault.New(CodeForeign, "%s belongs to user %d, so that the metrics are not published", project.ConfigFile, m.Owner)
+	}
+	return trusted(config.Spawn)
+}
+
+// checkPlugins loads the plugins that the project brings along, as its lock pins them.
+func (e *Engine) checkPlugins(ctx context.Context, h *Health) {
+	_, err := e.project.Lock(ctx)
+	h.check(project.LockFile, err, present(e.rooted(), project.LockFile, "is not there: no plugin is pinned"))
+	if err != nil {
+		return
+	}
+	all, err := e.Plugins(ctx)
+	own := 0
+	for _, p := range all.Plugins {
+		if p.Path != "" {
+			own++
+		}
+		if p.Problem != nil {
+			h.check("plugins", fault.New(p.Problem.Code, "%s", p.Problem.Message), "")
+		}
+	}
+	if err != nil || all.OK {
+		h.check("plugins", err, fmt.Sprintf("%d built in, %d of the project", len(all.Plugins)-own, own))
+	}
+}
+
+// checkPolicy loads the policy that a round would take, as a round does.
+func (e *Engine) checkPolicy(ctx context.Context, h *Health, config project.Config) {
+	c, err := e.policy(ctx, "", config)
+	if err == nil {
+		err = e.admitted(ctx, &c)
+	}
+	fine := ""
+	if err == nil {
+		id := c.Identity()
+		fine = fmt.Sprintf("%s %s (%s) can decide", id.Name, id.Version, id.ADR)
+	}
+	h.check("policy", err, fine)
+}
+
+// admitted replaces the policy by the one that may decide a task's round.
+func (e *Engine) admitted(ctx context.Context, c *chosenPolicy) error {
+	l, err := e.ledger(ctx)
+	if err != nil {
+		return nil // The ledger's own check says it.
+	}
+	defer l.Close()
+	*c, err = e.admit(ctx, l, *c)
+	return err
+}
+
+// checkLedger opens the ledger and reads its last event, or all of them.
+func (e *Engine) checkLedger(ctx context.Context, h *Health, deep bool) {
+	events, err := e.lastEvent(ctx)
+	fine := fmt.Sprintf("%d events, readable; doctor --deep verifies them", events)
+	switch {
+	case err != nil:
+	case events == 0:
+		fine = "is empty: nothing was recorded yet"
+	case deep:
+		var report ledger.Report
+		if report, err = e.Verify(ctx); err == nil && !report.Sound() {
+			err = fault.New(CodeTampered, "%d problems: switchyard ledger verify lists them", len(report.Problems))
+		}
+		fine = fmt.Sprintf("%d events, intact", report.Events)
+	}
+	h.check("ledger", err, fine)
+}
+
+// lastEvent is the number of the ledger's newest event.
+func (e *Engine) lastEvent(ctx context.Context) (int64, error) {
+	l, err := e.ledger(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Last(ctx)
+}
+
+// checkAdapters asks the program of each adapter about itself, and looks for adapters
+// that the settings name and that there are none of. The default adapter of a project
+// that says nothing of agents counts only if its program is there.
+func (e *Engine) checkAdapters(ctx context.Context, h *Health, catalog *adapter.Catalog, config project.Config) error {
+	keeper, err := e.keeper()
+	if err != nil {
+		return err
+	}
+	used := usedAdapters(config)
+	for _, name := range used {
+		if _, err := catalog.Get(name); err != nil {
+			h.check("adapters", err, "")
+		}
+	}
+	names := catalog.Names()
+	h.Adapters = make([]AdapterHealth, len(names))
+	var all sync.WaitGroup
+	for i, name := range names {
+		all.Go(func() {
+			a := e.examine(ctx, keeper, catalog, name, config)
+			a.Used = slices.Contains(used, name) && (config.Spawn.Given || a.Binary != "")
+			h.Adapters[i] = a
+		})
+	}
+	all.Wait()
+	for _, a := range h.Adapters {
+		h.OK = h.OK && (a.OK || !a.Used)
+	}
+	return nil
 }
 
 // unspawnable is why an agent cannot be spawned; a module is not meant to be.
@@ -135,7 +262,14 @@ func unspawnable(err error, d agent.Definition) error {
 func (h *Health) check(name string, err error, fine string) {
 	c := Check{Name: name, OK: err == nil, Text: fine}
 	if err != nil {
-		c.Text, h.OK = err.Error(), false
+		h.OK = false
+		c.Text = strings.TrimLeft(strings.TrimPrefix(err.Error(), name), ": ")
+		c.Code = fault.CodeOf(err)
+		if f, ok := errors.AsType[*fault.Error](err); ok {
+			if problems, _ := f.Details["problems"].([]string); len(problems) > 1 {
+				c.Problems = problems
+			}
+		}
 	}
 	h.Checks = append(h.Checks, c)
 }
@@ -150,7 +284,9 @@ func usedAdapters(config project.Config) []string {
 	for _, a := range all {
 		used = append(append(used, a.Adapter), a.Fallback...)
 	}
-	return used
+	slices.Sort(used)
+	used = slices.Compact(used)
+	return slices.DeleteFunc(used, func(name string) bool { return name == "" }) // Of settings that cannot be read.
 }
 
 // The limits of asking a program about itself.

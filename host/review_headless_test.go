@@ -256,7 +256,7 @@ func TestDoctorRunsNothingOfStrangers(t *testing.T) {
 		if err := os.Chown(s.path(project.ConfigFile), owner, -1); err != nil {
 			t.Skip("files cannot be given away here:", err)
 		}
-		health, err := s.engine(t, time.Now).Diagnose(t.Context())
+		health, err := s.engine(t, time.Now).Diagnose(t.Context(), true)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,12 +52,20 @@ func (s *session) mayVerify(req VerifyRequest, config project.Config) error {
 		return nil
 	case slices.Contains(strings.Split(os.Getenv(rootsVariable), ","), s.rootMark()):
 		return fault.New(CodeNested, "a verification in %s verifies task %s in its turn", s.project.Root, s.id).With("task", s.id)
-	case req.Command == "" && config.Verify.Foreign:
-		return fault.New(CodeForeign, "%s belongs to user %d, so that its verification command is not run", project.ConfigFile, config.Verify.Owner).
-			With("owner", config.Verify.Owner).With("command", config.Verify.Command)
+	case req.Command == "":
+		return trustedCommand(config.Verify)
 	default:
 		return nil
 	}
+}
+
+// trustedCommand fails if another user has written the project's verification command.
+func trustedCommand(v *project.Verify) error {
+	if !v.Foreign {
+		return nil
+	}
+	return fault.New(CodeForeign, "%s belongs to user %d, so that its verification command is not run", project.ConfigFile, v.Owner).
+		With("owner", v.Owner).With("command", v.Command)
 }
 
 // verification finds out how a round's draft was verified. Only where run is

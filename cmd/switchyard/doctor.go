@@ -3,42 +3,71 @@ package main
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/fault"
 )
 
 func newDoctorCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look whether everything is there that the commands rely on",
-		Long: `Doctor checks the configuration and the ledger, finds the program of each adapter,
-asks it for its version and holds its help against the flags that the adapter
-uses, and lists the agents. It changes nothing.
+		Short: "Check everything that the commands rely on",
+		Long: `Doctor checks the configuration and who owns it, the plugins and their lock, the
+policy and the ledger; finds the program of each adapter, asks it for its version
+and compares its help with the flags that the adapter uses; and lists the agents.
+It changes nothing. With --deep it also verifies every event of the ledger.
 
-The exit status is 1 where something is broken that the project uses: an adapter
-that no setting names may be missing.`,
+It fails if something is broken that the project uses. An adapter that no setting
+names may be missing.`,
 		Example: `  switchyard doctor
-  switchyard doctor --output json`,
+  switchyard doctor --deep --output json`,
 		Args: noArgs,
 	}
+	var deep bool
+	cmd.Flags().BoolVar(&deep, "deep", false, "verify the ledger, which takes a while if it is long")
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
 		return a.with(ctx, func(e *host.Engine) error {
 			done := a.waiting("asking the agents' programs")
-			health, err := e.Diagnose(ctx)
+			health, err := e.Diagnose(ctx, deep)
 			done()
 			if err != nil {
 				return err
 			}
-			if !health.OK {
-				a.exit = exitFault
+			if err := a.print(health, func(p *page) { p.health(health) }); err != nil || health.OK {
+				return err
 			}
-			return a.print(health, func(p *page) { p.health(health) })
+			return fault.New(codeUnhealthy, "broken: %s", strings.Join(brokenParts(health), ", "))
 		})
 	})
 	return cmd
+}
+
+// codeUnhealthy: something is broken that the project uses.
+const codeUnhealthy fault.Code = "unhealthy"
+
+// brokenParts names what is broken.
+func brokenParts(h host.Health) []string {
+	var all []string
+	for _, c := range h.Checks {
+		if !c.OK && !slices.Contains(all, c.Name) {
+			all = append(all, c.Name)
+		}
+	}
+	for _, ad := range h.Adapters {
+		if ad.Used && !ad.OK {
+			all = append(all, ad.Name)
+		}
+	}
+	for _, ag := range h.Agents {
+		if ag.Broken {
+			all = append(all, ag.Name)
+		}
+	}
+	return all
 }
 
 func (p *page) health(h host.Health) {
@@ -47,7 +76,14 @@ func (p *page) health(h host.Health) {
 		if !c.OK {
 			mark = p.paint(red, "broken")
 		}
-		p.line("%s  %s: %s", mark, c.Name, c.Text)
+		text := c.Text
+		if c.Code != "" {
+			text += " [" + string(c.Code) + "]"
+		}
+		p.line("%s  %s: %s", mark, c.Name, text)
+		for _, problem := range c.Problems {
+			p.line("  %s", problem)
+		}
 	}
 	p.line("")
 	rows := make([][]cell, len(h.Adapters))

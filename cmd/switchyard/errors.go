@@ -54,6 +54,7 @@ func inputErrors() []errorGroup {
 			{codeInterrupted, "The command was told to stop by a signal. Nothing was recorded.", "run it again"},
 			{codeOutput, "The result could not be written to standard output. A round that was decided is recorded all the same.", "make room, or give it an output that can be written; switchyard explain TASK shows a round that was recorded"},
 			{codeInternal, "Something failed that has no code of its own.", "please report it with the command line and the message"},
+			{codeUnhealthy, "switchyard doctor found something broken that the project uses. Its whole result is on standard output.", "fix what it lists as broken"},
 		}},
 		{"Files and configuration", []errorEntry{
 			{"file-not-found", "A file that was named does not exist.", "check the path; a relative one starts at the folder of -C"},
@@ -61,7 +62,7 @@ func inputErrors() []errorGroup {
 			{"file-too-large", "A plugin's module has more than 8 MiB, switchyard.yaml or switchyard.lock more than 1 MiB, or a folder more than 256 plugins.", "name the right file"},
 			{"file-unwritable", "A file of the project, or a temporary folder, cannot be written.", "check that the folder is there, that you may write to it, and that no link is in the way"},
 			{"path-escapes-project", "A path lies in the project by its name, and a symbolic link leads out of it.", "name the real file, or replace the link by a copy"},
-			{"config-invalid", "switchyard.yaml is not valid YAML, has an unknown key or a value out of range. The message has every problem and its line.", "docs/configuration.md has every key; switchyard init in an empty folder writes them all as comments"},
+			{"config-invalid", "switchyard.yaml is not valid YAML, has an unknown key or a value out of range. details.problems has every problem and its line.", "docs/configuration.md has every key; switchyard init in an empty folder writes them all as comments"},
 			{"init-exists", "There is a switchyard.yaml already, and it says something else than init would write. It was left alone.", "edit it; docs/configuration.md has the keys"},
 			{"import-unreadable", "The folder to import from cannot be opened or listed.", "check the path and its permissions"},
 			{"import-nothing", "The folder to import from holds neither config.json nor checkpoints.", "name the .nubos-pilot folder itself"},

@@ -126,6 +126,13 @@ func problems(details map[string]any) []string {
 			}
 			lines = append(lines, pointed(p)...)
 		}
+	case []string:
+		if len(list) == 1 {
+			return nil // The message has it.
+		}
+		for _, p := range list {
+			lines = append(lines, clean(p))
+		}
 	case []ledger.Problem:
 		count = len(list)
 		for _, p := range list[:min(count, maxProblems)] {

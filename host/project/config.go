@@ -139,7 +139,7 @@ func defaults() Config {
 // # Errors
 //
 // CodeConfig for what is no valid configuration, unknown keys and plugins included:
-// the message and the detail "problems" have every problem and its line. And the
+// the detail "problems" has every problem and its line. And the
 // codes of Read, and of Lock if the names need it.
 func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (Config, error) {
 	data, file, err := Project{Root: p.Root, Dir: p.Root}.read(ctx, ConfigFile, maxConfig)
@@ -180,12 +180,12 @@ func parseConfig(data []byte, maxRounds int) (Config, *reader, error) {
 	if err := d.Decode(&document); errors.Is(err, io.EOF) {
 		return c, r, nil
 	} else if err != nil {
-		return c, r, invalidConfig("%s", plainly(err))
+		return c, r, invalidConfig(": %s", plainly(err))
 	}
 	if err := d.Decode(&more); err == nil {
-		return c, r, invalidConfig("the file holds more than one document")
+		return c, r, invalidConfig(": the file holds more than one document")
 	} else if !errors.Is(err, io.EOF) {
-		return c, r, invalidConfig("%s", plainly(err))
+		return c, r, invalidConfig(": %s", plainly(err))
 	}
 	for _, root := range document.Content {
 		r.mapping(valueOf(root, ""), c.fields(r, maxRounds))
@@ -229,6 +229,6 @@ func (c *Config) fields(r *reader, maxRounds int) fields {
 }
 
 func invalidConfig(format string, args ...any) *fault.Error {
-	f := fault.New(CodeConfig, ConfigFile+": "+format, args...)
+	f := fault.New(CodeConfig, ConfigFile+format, args...)
 	return f.With("path", ConfigFile)
 }

@@ -47,7 +47,7 @@ func TestConfigChecksThePluginsNames(t *testing.T) {
 			}
 			p := project.Project{Root: root, Dir: root}
 			config, err := p.Config(t.Context(), 100, "json-map", "sarif")
-			if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(told(err), c.says)) {
 				t.Errorf("got %+v, %v", config, err)
 			}
 			if code := fault.CodeOf(err); err != nil && code != project.CodeConfig && code != project.CodeLock {
@@ -58,4 +58,14 @@ func TestConfigChecksThePluginsNames(t *testing.T) {
 			}
 		})
 	}
+}
+
+// told is an error with all its problems.
+func told(err error) string {
+	text := err.Error()
+	if f, ok := err.(*fault.Error); ok {
+		problems, _ := f.Details["problems"].([]string)
+		text += "\n" + strings.Join(problems, "\n")
+	}
+	return text
 }

@@ -43,7 +43,8 @@ func (r *reader) note(line int, format string, args ...any) {
 	r.problems = append(r.problems, problem{line, fmt.Sprintf(format, args...)})
 }
 
-// err returns what was noted, in the order of the lines.
+// err returns what was noted, in the order of the lines: a single problem in the
+// message, several as the detail "problems".
 func (r *reader) err() error {
 	if len(r.problems) == 0 {
 		return nil
@@ -56,7 +57,10 @@ func (r *reader) err() error {
 	if r.more > 0 {
 		words = append(words, fmt.Sprintf("and %d more", r.more))
 	}
-	return invalidConfig("%s", strings.Join(words, "; ")).With("problems", words)
+	if len(words) == 1 {
+		return invalidConfig(": %s", words[0]).With("problems", words)
+	}
+	return invalidConfig(" has %d problems", len(r.problems)+r.more).With("problems", words)
 }
 
 // value is a value of the document and its place.

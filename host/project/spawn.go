@@ -27,6 +27,8 @@ type Spawn struct {
 	// Plan is where a task's plan lies, "" where the project has none: a path
 	// relative to the root and inside of it. PlanOf fills in the task.
 	Plan string
+	// Given says that the file has such a section, so that agents are wanted.
+	Given bool
 	// Agents are the settings of single agents, whole: what the file does not
 	// say there comes from SpawnAgent.
 	Agents map[string]SpawnAgent
@@ -107,6 +109,7 @@ func (s Spawn) isCode() bool { return len(s.Env)+len(s.Command)+len(s.Adapters) 
 // read reads the settings of all agents, and then those of single ones, which
 // inherit from them wherever they stand in the file.
 func (s *Spawn) read(r *reader, v value) {
+	s.Given = len(v.node.Content) > 0
 	var agents *value
 	before := r.noted()
 	s.SpawnAgent = r.spawnAgent(v, s.SpawnAgent, fields{

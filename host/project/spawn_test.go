@@ -69,6 +69,7 @@ func TestConfigOfSpawns(t *testing.T) {
 			}
 			continue
 		}
+		want.Spawn.Given = true
 		change(&want.Spawn)
 		if err != nil || !reflect.DeepEqual(c, want) {
 			t.Errorf("%s:\n%+v, %v, want\n%+v", text, c, err, want)
