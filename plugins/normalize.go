@@ -39,7 +39,7 @@ func (p *Plugin) Normalize(ctx context.Context, doc *report.Document, config jso
 func (p *Plugin) Document(source *report.Source, config jsontext.Value) (*report.Document, error) {
 	read := func() (*report.Document, error) { return source.For(p.formats) }
 	if value, ok := at(config, p.description.LinesIf); ok && value.Kind() == 't' {
-		read = source.AsLines
+		read = source.AsValues
 	}
 	doc, err := read()
 	return doc, p.named(err)

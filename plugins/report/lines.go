@@ -9,17 +9,18 @@ import (
 	"github.com/switchyard-dev/switchyard/host/fault"
 )
 
-// readLines returns the array of the values of all lines. Its text is that of
-// the report but for one byte a line, so a value's offset in it is one more than
-// in the report.
-func (s *Source) readLines() ([]byte, error) {
+// readLines returns the array of the values of all lines, or where they may span
+// lines, of all values that begin on a line of their own. Its text is that of the
+// report but for one byte a value, so a value's offset in it is one more than in the
+// report.
+func (s *Source) readLines(maySpan bool) ([]byte, error) {
 	text := bytes.TrimRight(s.data, blanks)
 	first, err := s.first()
 	if err != nil {
 		start := skipBlanks(text, 0)
 		return nil, s.inLine(err, start, lineEnd(text, start))
 	}
-	if first.spansLines {
+	if first.spansLines && !maySpan {
 		return nil, s.cutShort(first.start, lineEnd(text, first.start))
 	}
 	if first.depth >= s.limits.Depth { // The array itself is a level.
@@ -50,7 +51,7 @@ func (s *Source) readLines() ([]byte, error) {
 		if _, err := d.ReadValue(); err != nil {
 			return nil, s.inLine(invalidJSON(err, first.end), start, stop)
 		}
-		if end = first.end + int(d.InputOffset()); end > stop {
+		if end = first.end + int(d.InputOffset()); end > stop && !maySpan {
 			return nil, s.cutShort(start, stop)
 		}
 	}

@@ -49,7 +49,7 @@ func Read(data []byte, limits Limits) (*Source, error) {
 	s := &Source{data: data, digest: "sha256:" + hex.EncodeToString(sum[:]), limits: limits}
 	s.first = sync.OnceValues(s.readFirst)
 	s.json = sync.OnceValues(func() (*Document, error) { return s.document(s.readJSON()) })
-	s.lines = sync.OnceValues(func() (*Document, error) { return s.document(s.readLines()) })
+	s.lines = sync.OnceValues(func() (*Document, error) { return s.document(s.readLines(false)) })
 	s.xml = sync.OnceValues(func() (*Document, error) { return s.document(s.readXML()) })
 	return s, nil
 }
@@ -94,12 +94,13 @@ func (s *Source) As(f Format) (*Document, error) {
 	return nil, s.wrongFormat([]Format{f})
 }
 
-// AsLines is As(Lines), and an empty array if there is nothing but white space.
-func (s *Source) AsLines() (*Document, error) {
+// AsValues is As(Lines), but a value may span lines, and if there is nothing but white
+// space, the array is empty.
+func (s *Source) AsValues() (*Document, error) {
 	if s.isBlank() {
 		return s.document([]byte("[]"), nil)
 	}
-	return s.As(Lines)
+	return s.document(s.readLines(true))
 }
 
 func (s *Source) isBlank() bool { return len(bytes.TrimLeft(s.data, blanks)) == 0 }

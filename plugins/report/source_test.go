@@ -84,7 +84,7 @@ func TestNothingIsNoReport(t *testing.T) {
 			_, err = s.For([]report.Format{f})
 			wantFault(t, err, report.CodeEmpty, nil)
 		}
-		if doc, err := s.AsLines(); err != nil || string(doc.Bytes()) != "[]" {
+		if doc, err := s.AsValues(); err != nil || string(doc.Bytes()) != "[]" {
 			t.Errorf("%q as lines that need not be there: %v", text, err)
 		}
 	}

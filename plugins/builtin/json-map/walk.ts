@@ -3,7 +3,7 @@
  */
 
 import {
-  Elements, Members, Value, isAbsent, isArray, isBlank, isFalse, isObject
+  Elements, Members, Value, isAbsent, isArray, isBlank, isFalse, isObject, wholeNumber
 } from "../../sdk/assemblyscript/cursor";
 import { fail, failed, path, sentence } from "../../sdk/assemblyscript/result";
 import { alloc } from "../../sdk/assemblyscript/memory";
@@ -103,7 +103,7 @@ function descend(depth: i32, value: Value): void {
 function arrive(value: Value): void {
   if (findings) {
     normalizeItem(value);
-  } else if (!isBlank(value) && !isFalse(value)) {
+  } else if (!isBlank(value) && !isFalse(value) && wholeNumber(value) != 0) {
     fail(
       "json-map-tool-failed", "", sentence("the report says that the tool failed: ").excerpt(value),
       "run the tool again once it works; failed in its configuration names this place", value
