@@ -178,7 +178,7 @@ func (b *book) job(config project.Config, definition agent.Definition, settings 
 	j := spawner.Job{
 		Agent: definition, Adapters: append([]string{settings.Adapter}, settings.Fallback...), Model: settings.Model,
 		Command: config.Spawn.Command, Env: config.Spawn.Env,
-		Timeout: settings.Timeout, Idle: settings.Idle, Retries: settings.Retries, Concurrency: config.Spawn.Concurrency, Patience: patience,
+		Timeout: settings.Timeout, Idle: settings.Idle, Retries: settings.Retries, Repeats: 1, Concurrency: config.Spawn.Concurrency, Patience: patience,
 		Allowed: spawner.Allowance{Tokens: config.Budget.Spawn.Tokens, MicroDollars: config.Budget.Spawn.MicroDollars},
 		Begin:   func(ctx context.Context, at spawner.Attempt) error { return b.begin(ctx, p, definition.Name, at) },
 		End: func(ctx context.Context, res spawner.Result) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/finding"
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner"
 	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
@@ -34,8 +35,10 @@ type review struct {
 	handBack *HandBack
 }
 
-// review has the critic review the draft, unless it has.
-func (c *conductor) review(ctx context.Context, v Verification) (review, error) {
+// review has the critic review the draft, unless it has. Where the working tree changes
+// meanwhile, the draft is another one and is verified again: v becomes the verification
+// of the draft that was reviewed. One that is red then ends the review, which is empty.
+func (c *conductor) review(ctx context.Context, v *Verification) (review, error) {
 	if r, ok, err := c.reviewed(ctx); err != nil || ok {
 		return r, err
 	}
@@ -52,7 +55,20 @@ func (c *conductor) review(ctx context.Context, v Verification) (review, error) 
 	job := c.job(c.config, definition, settings, p)
 	job.Owes = &spawner.Owed{Critic: ""}
 	job.Resumed = c.status.Attempts(p.role, p.index) > 0
-	job.Prompt = func(at spawner.Attempt) (string, error) { return c.criticPrompt(ctx, at, modules, v) }
+	if run := c.status.Finished(p.role, p.index); run != nil && run.Receipt.Reason == string(verdict.ReasonTreeChanged) {
+		job.Repeats = 0 // This is the repeat, after a kill.
+	}
+	job.Prompt = func(at spawner.Attempt) (string, error) {
+		if at.Why == spawner.WhyRepeated {
+			if *v, err = c.verified(ctx); err != nil {
+				return "", err
+			}
+			if v.Outcome == policies.Red {
+				return "", errors.New("the verification is red by now")
+			}
+		}
+		return c.criticPrompt(ctx, at, modules, *v)
+	}
 	var judged evidence // of the last attempt whose report got so far
 	job.Check = func(ctx context.Context, res spawner.Result) (err error) {
 		judged, err = c.judgeReport(ctx, res.Report)
@@ -60,7 +76,10 @@ func (c *conductor) review(ctx context.Context, v Verification) (review, error) 
 	}
 	outcome, err := c.Run(ctx, job)
 	c.note(outcome)
-	if err != nil {
+	switch {
+	case v.Outcome == policies.Red:
+		return review{}, nil
+	case err != nil:
 		return review{}, err
 	}
 	last := outcome.Last()
@@ -70,7 +89,7 @@ func (c *conductor) review(ctx context.Context, v Verification) (review, error) 
 	}
 	switch {
 	case settings.HandBack && (last == nil || mayHelp(last.Verdict)):
-		hand, err := c.handBack(ctx, definition, outcome, modules, v)
+		hand, err := c.handBack(ctx, definition, outcome, modules, *v)
 		return review{handBack: hand}, err
 	case last == nil:
 		return review{}, errors.Join(outcome.Skipped...)
@@ -170,11 +189,14 @@ func (c *conductor) judgeReport(ctx context.Context, data []byte) (evidence, err
 // apart comes first, so that it is part of the finding's identity.
 func failed(r spawner.Record) *finding.Finding {
 	file := "-"
-	text := fmt.Sprintf("The critic gave nothing to rely on (%s): %s. ", r.Reason, verdict.Reason(r.Reason).Sentence())
+	text := fmt.Sprintf("The critic gave nothing to rely on (%s): %s", r.Reason, verdict.Reason(r.Reason).Sentence())
 	if len(r.Changed) > 0 {
-		text += fmt.Sprintf("It changed the working tree (%s). ", fault.Some(r.Changed, maxNamedChanges))
+		if r.Reason != string(verdict.ReasonTreeChanged) {
+			text += "; the working tree changed meanwhile"
+		}
+		text += fmt.Sprintf(" (%s)", fault.Some(r.Changed, maxNamedChanges))
 	}
-	text += fmt.Sprintf("Look at run %s in %s/%s before the task goes on.", r.RunID, project.StateDir, spawner.TrailFile)
+	text += fmt.Sprintf(". Look at run %s in %s/%s before the task goes on.", r.RunID, project.StateDir, spawner.TrailFile)
 	raw, err := json.Marshal(r, json.Deterministic(true))
 	if err != nil {
 		raw = []byte("{}") // Cannot happen: it is numbers and texts of our own.

@@ -77,7 +77,7 @@ func (e *Engine) headless(ctx context.Context, id string, req Request) (Decision
 // run runs a round that may be run: alone, after what an earlier command left.
 func (c *conductor) run(ctx context.Context, given []evidence) (Decision, error) {
 	var err error
-	if c.staff, err = c.Engine.staff(ctx, c.config); err != nil {
+	if c.staff, err = c.Engine.staff(ctx, c.config, c.id); err != nil {
 		return Decision{}, err
 	}
 	held, err := c.alone(ctx)
@@ -155,7 +155,7 @@ func (c *conductor) decideWith(ctx context.Context, given []evidence) (Decision,
 		r.verification, err = c.verified(ctx)
 		// Nobody reviews a draft that is known to be wrong.
 		if err == nil && r.verification.Outcome != policies.Red {
-			review, err = c.review(ctx, r.verification)
+			review, err = c.review(ctx, &r.verification)
 		}
 	}
 	switch {

@@ -99,10 +99,10 @@ func TestFailedReviewIsNotForgotten(t *testing.T) {
 	edits := spawntest.Clean()
 	edits.Steps = append([]spawntest.Step{{Write: &spawntest.File{Path: "a.go", Text: "package ours\n"}}}, edits.Steps...)
 	for _, config := range []string{once, once + verifies} {
-		s := newSite(t, config, edits)
+		s := newSite(t, config, edits, edits)
 		var between *site
 		for _, k := range s.killed(t) {
-			if state := k.state(t); state.Last == nil && len(state.Runs) == 1 && state.Runs[0].Receipt != nil {
+			if state := k.state(t); state.Last == nil && len(state.Runs) == 2 && state.Runs[1].Receipt != nil {
 				between = &k
 			}
 		}

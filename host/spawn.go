@@ -95,7 +95,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (Spawned, error) {
 	if err := e.available(ctx, config, definition.Name, req.Adapter); err != nil {
 		return Spawned{}, err
 	}
-	staff, err := e.staff(ctx, config)
+	staff, err := e.staff(ctx, config, "")
 	if err != nil {
 		return Spawned{}, err
 	}
@@ -140,7 +140,7 @@ func (r SpawnRequest) job(j spawner.Job, text string) spawner.Job {
 	}
 	j.Model, j.Timeout = cmp.Or(r.Model, j.Model), cmp.Or(r.Timeout, j.Timeout)
 	if r.Once {
-		j.Adapters, j.Retries, j.Concurrency, j.Patience = j.Adapters[:1], 0, 1, 0
+		j.Adapters, j.Retries, j.Repeats, j.Concurrency, j.Patience = j.Adapters[:1], 0, 0, 1, 0
 	}
 	return j
 }

@@ -25,7 +25,7 @@ type SpawnSummary struct {
 	CostMicroDollars *int64 `json:"cost_microdollars"`
 	// Resumed says that it ran for an earlier command, which was killed.
 	Resumed bool `json:"resumed,omitzero"`
-	// Changed lists what it changed in the working tree.
+	// Changed lists what changed in the working tree while it ran.
 	Changed []string `json:"changed,omitzero"`
 	Stderr  string   `json:"stderr,omitzero"`
 }

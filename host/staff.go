@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/folder"
@@ -16,6 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner/adapter"
 	"github.com/switchyard-dev/switchyard/spawner/agent"
 	"github.com/switchyard-dev/switchyard/spawner/environ"
+	"github.com/switchyard-dev/switchyard/spawner/tree"
 )
 
 // staff is who can be spawned, and how.
@@ -27,20 +29,20 @@ type staff struct {
 // maxAdapter is the largest adapter file, in bytes.
 const maxAdapter = 1 << 20
 
-// staff prepares spawns for a project as it is configured.
+// staff prepares spawns for a project as it is configured, and a task, "" for none.
 //
 // # Errors
 //
 // environ.CodeReentrant and CodeDepth inside a spawned agent, CodeForeign, those of
 // adapters and of slots.
-func (e *Engine) staff(ctx context.Context, config project.Config) (staff, error) {
+func (e *Engine) staff(ctx context.Context, config project.Config, id string) (staff, error) {
 	if err := e.outermost(); err != nil {
 		return staff{}, err
 	}
 	if err := trusted(config.Spawn); err != nil {
 		return staff{}, err
 	}
-	apart, err := e.beside(config)
+	scope, err := e.scope(config, id)
 	if err != nil {
 		return staff{}, err
 	}
@@ -59,7 +61,7 @@ func (e *Engine) staff(ctx context.Context, config project.Config) (staff, error
 	defer state.Close()
 	s, err := spawner.New(spawner.Options{
 		Root: e.project.Root, State: e.project.State(), Temp: os.TempDir(),
-		Apart: apart, Keeper: keeper, Catalog: catalog, Environ: e.environ,
+		Scope: scope, Keeper: keeper, Catalog: catalog, Environ: e.environ,
 		Now: e.now, Random: rand.Float64, Warn: e.warn,
 	})
 	return staff{Spawner: s, agents: agent.Library{Root: e.project.Root}}, err
@@ -72,6 +74,33 @@ func trusted(s project.Spawn) error {
 	}
 	return fault.New(CodeForeign, "%s belongs to user %d, so that what its spawn section runs or hands out is not used", project.ConfigFile, s.Owner).
 		With("owner", s.Owner)
+}
+
+// scope is what counts as a change of the working tree while agents run for a task,
+// "" for none: not what changes without their doing, and in any case what the
+// configuration has the rounds to come obey.
+func (e *Engine) scope(config project.Config, id string) (tree.Scope, error) {
+	apart, err := e.beside(config)
+	if err != nil {
+		return tree.Scope{}, err
+	}
+	obeyed := slices.Concat([]string{config.Policy, config.Spawn.PlanOf(id)}, config.PluginPaths, config.Spawn.Adapters)
+	for _, key := range config.Trust.Keys {
+		obeyed = append(obeyed, key.File)
+	}
+	for _, word := range config.Spawn.Command {
+		path := word
+		if !filepath.IsAbs(path) {
+			path = e.absolute(path)
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // It may be an option, or a program.
+			obeyed = append(obeyed, word)
+		}
+	}
+	for i, path := range obeyed {
+		obeyed[i] = filepath.Clean(path)
+	}
+	return tree.Scope{Except: apart, Obeyed: obeyed}, nil
 }
 
 // beside lists what changes in the working tree without an agent's doing: the file

@@ -113,20 +113,20 @@ func (s *session) verification(ctx context.Context, req VerifyRequest, config pr
 }
 
 // treeNow is the digest of the working tree, as a spawn of it has it.
-func (e *Engine) treeNow(ctx context.Context, config project.Config) (string, error) {
-	keeper, err := e.keeper()
+func (s *session) treeNow(ctx context.Context, config project.Config) (string, error) {
+	keeper, err := s.keeper()
 	if err != nil {
 		return "", err
 	}
-	apart, err := e.beside(config)
+	scope, err := s.scope(config, s.id)
 	if err != nil {
 		return "", err
 	}
-	s, err := tree.Take(ctx, keeper, e.project.Root, apart...)
+	shot, err := tree.Take(ctx, keeper, s.project.Root, scope)
 	if err != nil {
 		return "", err
 	}
-	return s.Digest(), nil
+	return shot.Digest(), nil
 }
 
 // rootsVariable lists the marks of those projects in which a verification is

@@ -57,13 +57,14 @@ type try struct {
 	stdin          *os.File
 	stdout, stderr *os.File
 	before         *tree.Snapshot
+	suspects       []string  // files that changed during the attempt before
 	began          time.Time // by the clock of the file system
 }
 
 // attempt runs an attempt from its private folder to its receipt. next says what
 // follows a verdict. An error ends the job; where a process was there, its record
 // is kept all the same. That there was none is no error: another adapter may do.
-func (t *try) attempt(ctx context.Context, next func(verdict.Verdict, adapter.Output) verdict.Action) (res Result, err error) {
+func (t *try) attempt(ctx context.Context, next func(Result) verdict.Action) (res Result, err error) {
 	if err := t.announce(); err != nil {
 		return res, err
 	}
@@ -91,7 +92,7 @@ func (t *try) attempt(ctx context.Context, next func(verdict.Verdict, adapter.Ou
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settling)
 	defer cancel()
 	res = t.judged(late, run)
-	res.Next = next(res.Verdict, res.Output)
+	res.Next = next(res)
 	if !run.started() {
 		res.Unstarted = run.err
 	} else {
@@ -173,7 +174,7 @@ func (t *try) close() {
 }
 
 func (t *try) look(ctx context.Context) (*tree.Snapshot, error) {
-	return tree.Take(ctx, t.Keeper, t.Root, t.Apart...)
+	return tree.Take(ctx, t.Keeper, t.Root, t.Scope)
 }
 
 // invocation asks the adapter how to call its CLI, and writes the files that it

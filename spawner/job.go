@@ -8,6 +8,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/spawner/adapter"
 	"github.com/switchyard-dev/switchyard/spawner/agent"
+	"github.com/switchyard-dev/switchyard/spawner/tree"
 	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
 
@@ -30,6 +31,9 @@ type Job struct {
 	Timeout, Idle time.Duration
 	// Retries is how often an adapter may be tried again.
 	Retries int
+	// Repeats is how often an attempt is made again because the working tree changed
+	// meanwhile, as far as that may be somebody else's work there.
+	Repeats int
 	// Concurrency is how many spawns of this agent the project may have at once,
 	// and Patience how long to wait for a slot; 0 does not wait.
 	Concurrency int
@@ -74,6 +78,10 @@ type Owed struct {
 	Critic string
 }
 
+// WhyRepeated is why an attempt is made during whose forerunner the working tree
+// changed.
+const WhyRepeated = string(verdict.Retry) + ":" + string(verdict.ReasonTreeChanged)
+
 // Attempt is one try of a job, before its process starts.
 type Attempt struct {
 	// Run identifies it.
@@ -110,6 +118,8 @@ type Result struct {
 	Report []byte
 	// Unstarted is why there was no process, nil where there was one.
 	Unstarted error
+	// Changes are those of the working tree while it ran.
+	Changes []tree.Change
 	// Objection is what Check said, nil for nothing.
 	Objection error
 	// Next is what follows.

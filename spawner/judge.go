@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/folder"
@@ -30,10 +31,14 @@ func (t *try) judged(ctx context.Context, r ran) Result {
 	if facts.Report {
 		t.report(&res, &facts)
 	}
-	changed, err := t.changed(ctx)
-	if err != nil {
+	var err error
+	var changed []string
+	if res.Changes, err = t.changes(ctx); err != nil {
 		// What cannot be compared may have changed.
-		changed = append(changed, "the working tree cannot be read: "+err.Error())
+		changed = []string{"the working tree cannot be read: " + err.Error()}
+	}
+	for _, c := range res.Changes {
+		changed = append(changed, strings.TrimSpace(fmt.Sprintf("%s %q %s", c.Kind, c.Path, c.Detail)))
 	}
 	facts.Changed = len(changed) > 0
 	res.Verdict = verdict.Judge(facts)
@@ -50,27 +55,15 @@ func (t *try) judged(ctx context.Context, r ran) Result {
 	return res
 }
 
-// changed lists what differs in the working tree.
-func (t *try) changed(ctx context.Context) ([]string, error) {
+// changes lists what differs in the working tree. A file of which the attempt before
+// changed the content differs also where it was written with that content again: then
+// it was this agent.
+func (t *try) changes(ctx context.Context) ([]tree.Change, error) {
 	after, err := t.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if after.Digest() == t.before.Digest() {
-		return nil, nil
-	}
-	var words []string
-	for _, c := range tree.Compare(t.before, after) {
-		text := fmt.Sprintf("%s %q", c.Kind, c.Path)
-		if c.Detail != "" {
-			text += " " + c.Detail
-		}
-		words = append(words, text)
-	}
-	if len(words) == 0 {
-		words = []string{"something that has no name"}
-	}
-	return words, nil
+	return append(tree.Compare(t.before, after), tree.Rewritten(t.before, after, t.suspects)...), nil
 }
 
 // report holds the final message and the report against what was asked for.

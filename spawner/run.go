@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner/adapter"
 	"github.com/switchyard-dev/switchyard/spawner/environ"
 	"github.com/switchyard-dev/switchyard/spawner/slot"
+	"github.com/switchyard-dev/switchyard/spawner/tree"
 	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
 
@@ -41,12 +43,12 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 	deadline := s.Now().Add(job.Timeout)
 	for {
 		left := deadline.Sub(s.Now())
-		t := &try{Spawner: s, job: job, adapter: next.link().Adapter, bin: next.link().bin, slot: held, at: Attempt{
+		t := &try{Spawner: s, job: job, adapter: next.link().Adapter, bin: next.link().bin, slot: held, suspects: next.suspects, at: Attempt{
 			Run: next.run, N: next.attempt, Why: next.why, Adapter: next.link().Name(), Timeout: left, Note: next.note,
 		}}
 		var step verdict.Step
-		res, err := t.attempt(ctx, func(v verdict.Verdict, o adapter.Output) verdict.Action {
-			step = next.step(v, o, job, deadline.Sub(s.Now()), s.Random)
+		res, err := t.attempt(ctx, func(res Result) verdict.Action {
+			step = next.step(res, job, deadline.Sub(s.Now()), s.Random)
 			return step.Action
 		})
 		switch {
@@ -138,31 +140,44 @@ type plan struct {
 	note    string
 	retries map[verdict.Class]int // of the adapter at hand
 	tried   int                   // retries of the adapter at hand
+	// repeated is how often the working tree had changed.
+	repeated int
+	// suspects are the files that changed during the last attempt.
+	suspects []string
 }
 
 func (p *plan) link() link { return p.chain[0] }
 
 // step says what follows a verdict, given the time that is left.
-func (p *plan) step(v verdict.Verdict, o adapter.Output, job Job, left time.Duration, random func() float64) verdict.Step {
+func (p *plan) step(res Result, job Job, left time.Duration, random func() float64) verdict.Step {
 	spent := verdict.Spent{
-		Retries: p.tried, OfClass: p.retries[v.Class], MaxRetries: job.Retries, Fallbacks: len(p.chain) - 1, Left: left,
+		Retries: p.tried, OfClass: p.retries[res.Verdict.Class], MaxRetries: job.Retries, Fallbacks: len(p.chain) - 1, Left: left,
 	}
-	if o.Failure != nil {
-		spent.RetryAfter = o.Failure.RetryAfter
+	// What cannot be looked at has no changes.
+	if len(res.Changes) > 0 && !slices.ContainsFunc(res.Changes, func(c tree.Change) bool { return !c.Ordinary }) {
+		spent.Repeats = job.Repeats - p.repeated
 	}
-	return verdict.Next(v, spent, random)
+	if f := res.Output.Failure; f != nil {
+		spent.RetryAfter = f.RetryAfter
+	}
+	return verdict.Next(res.Verdict, spent, random)
 }
 
 // advance goes on to the next attempt, and reports whether there is one.
 func (p *plan) advance(step verdict.Step, res Result) bool {
-	switch step.Action {
-	case verdict.Retry:
+	switch {
+	case step.Action == verdict.Retry && res.Verdict.Changed:
+		p.repeated++
+		for _, c := range res.Changes {
+			p.suspects = append(p.suspects, c.Path)
+		}
+	case step.Action == verdict.Retry:
 		p.tried++
 		if p.retries == nil {
 			p.retries = make(map[verdict.Class]int)
 		}
 		p.retries[res.Verdict.Class]++
-	case verdict.Fallback:
+	case step.Action == verdict.Fallback:
 		p.chain, p.tried, p.retries = p.chain[1:], 0, nil
 	default:
 		return false

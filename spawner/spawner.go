@@ -21,6 +21,7 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner/adapter"
 	"github.com/switchyard-dev/switchyard/spawner/process"
 	"github.com/switchyard-dev/switchyard/spawner/slot"
+	"github.com/switchyard-dev/switchyard/spawner/tree"
 )
 
 // The codes of a spawn.
@@ -34,15 +35,16 @@ const (
 // RunFolder is the folder of the slots in the state folder.
 const RunFolder = "run"
 
-// Options are what a Spawner works with. All fields but Apart are needed.
+// Options are what a Spawner works with. All fields but Scope are needed.
 type Options struct {
 	// Root is the project's root, in which agents run, and State the folder of its
 	// state, which must be there.
 	Root, State string
 	// Temp is the folder that private folders are made in.
 	Temp string
-	// Apart are files, relative to Root, that change without an agent's doing.
-	Apart []string
+	// Scope says which files change without an agent's doing, and which ones count
+	// whatever git says.
+	Scope tree.Scope
 	// Keeper runs the processes.
 	Keeper *process.Keeper
 	// Catalog has the adapters.

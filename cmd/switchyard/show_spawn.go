@@ -61,7 +61,7 @@ func (p *page) spawns(all []host.SpawnSummary) {
 	p.table([]string{"AGENT", "ADAPTER", "ATTEMPT", "OUTCOME", "TOOK", "TOKENS", "COST", "RUN"}, rows)
 	for _, s := range all {
 		if len(s.Changed) > 0 {
-			p.line("%s changed the working tree: %s", p.paint(red, s.Run), fault.Some(s.Changed, maxNamed))
+			p.line("while %s ran the working tree changed: %s", p.paint(red, s.Run), fault.Some(s.Changed, maxNamed))
 		}
 		if !good(s.Outcome) && s.Stderr != "" {
 			p.line("%s said: %s", s.Run, short(lastLine(s.Stderr), maxStderrShown))

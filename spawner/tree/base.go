@@ -33,7 +33,7 @@ func Base(ctx context.Context, k *process.Keeper, root, rev, branch string) (str
 	}
 	defer p.Close()
 	g := newGit(k)
-	c := comparison{look: newLook(p, g, nil)}
+	c := comparison{look: newLook(p, g, Scope{})}
 	defer c.near.close()
 	commit, err := c.base(ctx, rev, branch)
 	return commit, errors.Join(err, g.close())

@@ -29,7 +29,7 @@ func BenchmarkTake(b *testing.B) {
 			least := time.Hour // What it takes where nobody else is in the way.
 			for b.Loop() {
 				began := time.Now()
-				if _, err := tree.Take(b.Context(), s.keeper, s.dir); err != nil {
+				if _, err := tree.Take(b.Context(), s.keeper, s.dir, tree.Scope{}); err != nil {
 					b.Fatal(err)
 				}
 				least = min(least, time.Since(began))

@@ -29,6 +29,21 @@ type Change struct {
 	Kind Kind
 	// Detail says more where the path does not say all, else "".
 	Detail string
+	// Ordinary says that it is what work in a tree comes to: a file that is written or
+	// added, and decides nothing itself, a commit, or what is staged for one. All else
+	// may take something away, run something, or decide what is to come.
+	Ordinary bool
+}
+
+// ordinary are those of git's own files that move with every commit.
+var ordinary = []string{gitFolder + "/HEAD", gitFolder + "/index"}
+
+// ordinary reports whether a change of a file is one of work in the tree. is is what
+// the file is now.
+func (s *Snapshot) ordinary(path string, kind Kind, is file) bool {
+	return (kind == Content || kind == Added) && is.mode.IsRegular() && !slices.ContainsFunc(s.obeyed, func(o string) bool {
+		return path == o || below(path, o)
+	})
 }
 
 // Compare lists what differs, sorted by path, kind and detail. It is empty exactly
@@ -40,10 +55,10 @@ func Compare(before, after *Snapshot) []Change {
 		case is == nil:
 			changes = append(changes, Change{Path: was.path, Kind: Removed})
 		case was == nil:
-			changes = append(changes, Change{Path: is.path, Kind: Added})
+			changes = append(changes, Change{Path: is.path, Kind: Added, Ordinary: after.ordinary(is.path, Added, is.file)})
 		default:
 			for _, kind := range was.changes(is.file) {
-				changes = append(changes, Change{Path: is.path, Kind: kind})
+				changes = append(changes, Change{Path: is.path, Kind: kind, Ordinary: after.ordinary(is.path, kind, is.file)})
 			}
 		}
 	})
@@ -59,6 +74,18 @@ func Compare(before, after *Snapshot) []Change {
 	})
 	slices.SortFunc(changes, func(a, b Change) int {
 		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Detail, b.Detail))
+	})
+	return changes
+}
+
+// Rewritten lists those of some files that were written anew between two snapshots with
+// the content that they had.
+func Rewritten(before, after *Snapshot, paths []string) []Change {
+	var changes []Change
+	pairs(before.files, after.files, located.compare, func(was, is *located) {
+		if was != nil && is != nil && was.stat != is.stat && len(was.changes(is.file)) == 0 && slices.Contains(paths, is.path) {
+			changes = append(changes, Change{Path: is.path, Kind: Content, Detail: "written again"})
+		}
 	})
 	return changes
 }
@@ -137,7 +164,7 @@ func (it item) change(was, is *value) Change {
 	if it.of != "" {
 		word = it.of + ": " + word
 	}
-	return Change{Path: it.path, Kind: Git, Detail: word}
+	return Change{Path: it.path, Kind: Git, Detail: word, Ordinary: slices.Contains(ordinary, it.path) && (is == nil || is.tag == 0 || is.tag == 'H')}
 }
 
 // flagWord says by which flags an entry of the index hides its file.

@@ -41,7 +41,7 @@ func Diff(ctx context.Context, k *process.Keeper, root, base string, w *os.File,
 	}
 	defer p.Close()
 	g := newGit(k)
-	d := &diff{comparison: comparison{look: newLook(p, g, nil)}, limit: limit}
+	d := &diff{comparison: comparison{look: newLook(p, g, Scope{})}, limit: limit}
 	defer d.near.close()
 	return errors.Join(d.write(ctx, base, w), g.close())
 }

@@ -146,7 +146,7 @@ func TestUnreadableFile(t *testing.T) {
 	kinds(t, func(t *testing.T, s scene) {
 		for name, path := range map[string]string{"file": "src/a.go", "folder": "src/deep"} {
 			s.must(os.Chmod(s.path(path), 0))
-			if _, err := tree.Take(t.Context(), s.keeper, s.dir); fault.CodeOf(err) != tree.CodeUnreadable {
+			if _, err := tree.Take(t.Context(), s.keeper, s.dir, tree.Scope{}); fault.CodeOf(err) != tree.CodeUnreadable {
 				t.Errorf("%s: got %v", name, err)
 			}
 			s.must(os.Chmod(s.path(path), 0o700))
@@ -158,7 +158,7 @@ func TestNoFolder(t *testing.T) {
 	s := newScene(t)
 	s.write("file", "")
 	for _, name := range []string{"none", "file"} {
-		if _, err := tree.Take(t.Context(), s.keeper, s.path(name)); fault.CodeOf(err) != tree.CodeUnreadable {
+		if _, err := tree.Take(t.Context(), s.keeper, s.path(name), tree.Scope{}); fault.CodeOf(err) != tree.CodeUnreadable {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

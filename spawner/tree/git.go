@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -207,6 +208,31 @@ func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
 	})
 	return found, err
 }
+
+// counts reports whether a setting can change what git does in a working tree whose
+// HEAD leads through these refs. Settings that git does not know cannot, and neither
+// can those of other branches: who makes a branch for another working tree writes them.
+func (s setting) counts(head []string) bool {
+	section, rest, _ := strings.Cut(s.name, ".")
+	if section != "branch" {
+		return slices.Contains(sections, section)
+	}
+	i := strings.LastIndexByte(rest, '.')
+	return i < 0 || slices.Contains(head, "refs/heads/"+rest[:i]) && slices.Contains(branchSettings, rest[i+1:])
+}
+
+// sections are the first words of the settings that git knows (git help --config), with
+// those of its usual companions; branchSettings are the last words of a branch's.
+var (
+	sections = strings.Fields(`add advice alias am annex apply attr author blame browser bundle checkout clean clone color column commit
+		commitgraph committer completion core credential credentialcache credentialstore diff difftool extensions fastimport feature fetch
+		filter format fsck fsmonitor gc gitcvs gitweb gpg grep gui guitool hasconfig help hook http i18n imap include includeif index init
+		instaweb interactive lfs log lsrefs mailinfo mailmap maintenance man merge mergetool notes pack pager pretty promisor protocol pull
+		push rebase receive reftable remote remotes repack replay rerere revert safe sendemail sequence showbranch sparse splitindex
+		ssh stash status submodule svn tag tar trace2 trailer transfer uploadarchive uploadpack uploadpackfilter url user versionsort
+		volume web worktree`)
+	branchSettings = strings.Fields("autosetupmerge autosetuprebase description merge mergeoptions pushremote rebase remote sort")
+)
 
 // maxRecord is the largest record that git prints, in bytes; it may be a path.
 const maxRecord = 1 << 20

@@ -57,7 +57,8 @@ func TestChangedGit(t *testing.T) {
 		}, nil},
 		"replaced object": {func(s scene) { s.git(".", "replace", "HEAD:a.txt", "HEAD:b.txt"); s.git(".", "pack-refs", "--all") },
 			[]string{"git .git/refs/replace/5626abf0f72e58d7a153368ba57db4c673c0e171 added"}},
-		"config": {func(s scene) { s.git(".", "config", "x.y", "z"); s.git(".", "config", "--add", "x.y", "") }, []string{"git .git/config x.y: added"}},
+		"config":           {func(s scene) { s.git(".", "config", "user.name", "z"); s.git(".", "config", "--add", "user.name", "") }, []string{"git .git/config user.name: added"}},
+		"config of others": {func(s scene) { s.git(".", "config", "x.y", "z"); s.git(".", "config", "branch.main.x", "z") }, nil},
 		"another order": {func(s scene) {
 			s.git(".", "config", "--unset", "core.bare")
 			s.git(".", "config", "core.bare", "false")
@@ -229,7 +230,7 @@ func TestBrokenRepository(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newRepository(t)
 			damage(s)
-			if shot, err := tree.Take(t.Context(), s.keeper, s.dir); fault.CodeOf(err) != tree.CodeUnreadable || shot != nil {
+			if shot, err := tree.Take(t.Context(), s.keeper, s.dir, tree.Scope{}); fault.CodeOf(err) != tree.CodeUnreadable || shot != nil {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -295,7 +296,7 @@ func TestCancelledLook(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	cancel(why)
-	if _, err := tree.Take(ctx, s.keeper, s.dir); !errors.Is(err, why) {
+	if _, err := tree.Take(ctx, s.keeper, s.dir, tree.Scope{}); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
 	if err := tree.Diff(ctx, s.keeper, s.dir, "", nil, 1); !errors.Is(err, why) {

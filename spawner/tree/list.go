@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -90,9 +89,8 @@ func (l *look) repository(ctx context.Context, dir string, r repo) error {
 	return l.list(ctx, dir, m)
 }
 
-// rules notes the settings, and what outside of the repository decides which files
-// are ignored. Settings of branches that are not checked out here do not count: who
-// makes a branch for another working tree writes them.
+// rules notes the settings that count, and what outside of the repository decides
+// which files are ignored.
 func (l *look) rules(dir string, r repo, settings []setting) error {
 	head, err := r.head()
 	if err != nil {
@@ -100,7 +98,7 @@ func (l *look) rules(dir string, r repo, settings []setting) error {
 	}
 	excludes := userExcludes()
 	for _, s := range settings {
-		if of, ok := strings.CutPrefix(s.name, "branch."); ok && strings.Contains(of, ".") && !slices.Contains(head, "refs/heads/"+of[:strings.LastIndexByte(of, '.')]) {
+		if !s.counts(head) {
 			continue
 		}
 		it := item{path.Join(dir, gitFolder, "config"), s.name}

@@ -29,8 +29,10 @@ const gitFolder = ".git"
 type look struct {
 	place
 	apart []string
-	git   *git
-	near  *nearby
+	// obeyed are the files and folders that count whatever git says.
+	obeyed []string
+	git    *git
+	near   *nearby
 	// paths has the files that were found, nil for one that nobody looked at yet.
 	paths map[string]*file
 	items map[item]value
@@ -44,17 +46,17 @@ type look struct {
 	depth  int // of repositories in each other
 }
 
-func newLook(p place, g *git, except []string) *look {
+func newLook(p place, g *git, scope Scope) *look {
 	return &look{
-		place: p, apart: p.apart(except), git: g, near: &nearby{place: p},
+		place: p, apart: p.local(scope.Except), obeyed: slices.Concat(ourFolders, obeyed, p.local(scope.Obeyed)), git: g, near: &nearby{place: p},
 		paths: make(map[string]*file), items: make(map[item]value), repos: make(map[string]bool),
 	}
 }
 
-// apart cleans the paths that do not count; those of folders keep their slash. One
-// outside of the root excludes nothing.
-func (p place) apart(paths []string) []string {
-	var apart []string
+// local cleans paths, and leaves out those outside of the root. One that ends with a
+// slash keeps it.
+func (p place) local(paths []string) []string {
+	var local []string
 	for _, name := range paths {
 		slash := ""
 		if strings.HasSuffix(filepath.ToSlash(name), "/") {
@@ -73,10 +75,10 @@ func (p place) apart(paths []string) []string {
 		}
 		name = filepath.Clean(name)
 		if filepath.IsLocal(name) && name != "." {
-			apart = append(apart, filepath.ToSlash(name)+slash)
+			local = append(local, filepath.ToSlash(name)+slash)
 		}
 	}
-	return apart
+	return local
 }
 
 // counts reports whether a path may count, apart from what git says.
@@ -89,7 +91,7 @@ func (l *look) counts(name string) bool {
 	if !below(name, ourFolder) {
 		return true
 	}
-	for _, dir := range ourFolders {
+	for _, dir := range l.obeyed {
 		if name == dir || below(name, dir) {
 			return true
 		}

@@ -94,7 +94,7 @@ func (s scene) commit() {
 // take looks at the project.
 func (s scene) take(except ...string) *tree.Snapshot {
 	s.Helper()
-	shot, err := tree.Take(s.Context(), s.keeper, s.dir, except...)
+	shot, err := tree.Take(s.Context(), s.keeper, s.dir, tree.Scope{Except: except})
 	s.must(err)
 	return shot
 }

@@ -78,21 +78,30 @@ const (
 type Snapshot struct {
 	files  []located // sorted
 	git    []kept    // sorted
+	obeyed []string
 	notes  []string
 	digest string
 }
 
-// Take looks at the tree below root, and at git where root lies in a repository.
-// Files in except do not count, nor does all that is below a path there that ends
-// with a slash: who makes a folder of a file hides nothing in it. They are relative to
-// root or absolute. It takes some milliseconds for each thousand files, and runs
+// Scope says what counts besides what git says. Paths are relative to the root, or
+// absolute; those outside of it mean nothing.
+type Scope struct {
+	// Except are files that do not count. Nor does all that is below a path that ends
+	// with a slash: who makes a folder of a file hides nothing in it.
+	Except []string
+	// Obeyed are files, and folders with all that is in them, which decide what is to
+	// come. They count also where git ignores them.
+	Obeyed []string
+}
+
+// Take looks at the tree below root, and at git where root lies in a repository. It takes some milliseconds for each thousand files, and runs
 // git by k, up to two at a time. Without git installed all files count, and the
 // index does not; the notes say so.
 //
 // # Errors
 //
 // CodeUnreadable, and those of k. When ctx is done, the error wraps its cause.
-func Take(ctx context.Context, k *process.Keeper, root string, except ...string) (*Snapshot, error) {
+func Take(ctx context.Context, k *process.Keeper, root string, scope Scope) (*Snapshot, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, unreadable(".", errors.New("looking at it takes too long")))
 	defer cancel()
 	p, err := openPlace(root)
@@ -101,7 +110,7 @@ func Take(ctx context.Context, k *process.Keeper, root string, except ...string)
 	}
 	defer p.Close()
 	g := newGit(k)
-	l := newLook(p, g, except)
+	l := newLook(p, g, scope)
 	defer l.near.close()
 	s, err := l.take(ctx)
 	return s, errors.Join(err, g.close())
@@ -119,7 +128,7 @@ func (l *look) take(ctx context.Context) (*Snapshot, error) {
 		err = l.walk(ctx, "", false)
 	}
 	// Git has no say in whether these count.
-	for _, name := range slices.Concat(ourFolders, obeyed) {
+	for _, name := range l.obeyed {
 		if err == nil {
 			err = l.walk(ctx, name, true)
 		}
@@ -134,7 +143,7 @@ func (l *look) take(ctx context.Context) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{files: files, git: l.kept(), notes: append(l.notes, notes...)}
+	s := &Snapshot{files: files, git: l.kept(), obeyed: l.obeyed, notes: append(l.notes, notes...)}
 	s.digest = s.sum()
 	return s, nil
 }

@@ -24,6 +24,9 @@ type Spent struct {
 	Retries, OfClass int
 	// MaxRetries is how often an adapter may be asked again. Zero is never.
 	MaxRetries int
+	// Repeats is how often an attempt may be made again because the working tree changed
+	// meanwhile. It is none of the retries.
+	Repeats int
 	// Fallbacks is how many adapters the chain still has.
 	Fallbacks int
 	// RetryAfter is how long the server asked to be left alone, 0 if it did not.
@@ -45,12 +48,17 @@ type Step struct {
 
 // Next says what to do after a verdict: again where the same may well succeed
 // later, another adapter where this one will not but another may, and a stop
-// where neither can help, where no time is left, or where a further attempt would
-// build on what this one left in the working tree. A pause that the time is too
+// where neither can help or where no time is left. An attempt during which the
+// working tree changed is made again where nothing else was wrong: others may have
+// changed it. Else it is the last one, since no other shall build on what an agent
+// may have left. A pause that the time is too
 // short for is no retry. random returns a number in [0, 1).
 func Next(v Verdict, spent Spent, random func() float64) Step {
 	if v.Good() {
 		return Step{Action: Done}
+	}
+	if v.Reason == ReasonTreeChanged && spent.Repeats > 0 && spent.Left > 0 {
+		return Step{Action: Retry, Note: v.note()}
 	}
 	if v.Changed || spent.Left <= 0 {
 		return Step{Action: Stop}

@@ -97,7 +97,7 @@ func rows() []row {
 	}
 	return append(all, row{
 		"working tree", "changed", func(f *verdict.Facts) { f.Changed = true },
-		"tree-changed", "", "stop",
+		"tree-changed", "", "retry once, then stop",
 	})
 }
 
@@ -105,13 +105,13 @@ func rows() []row {
 // left, and when no retry is.
 func next(t *testing.T, v verdict.Verdict) string {
 	t.Helper()
-	spent := verdict.Spent{MaxRetries: 9, Fallbacks: 1, Left: time.Hour}
+	spent := verdict.Spent{MaxRetries: 9, Repeats: 1, Fallbacks: 1, Left: time.Hour}
 	step := func() verdict.Action { return verdict.Next(v, spent, never).Action }
 	first := step()
 	if first != verdict.Retry {
 		return string(first)
 	}
-	spent.Retries, spent.OfClass = 1, 1
+	spent.Retries, spent.OfClass, spent.Repeats = 1, 1, 0
 	words := "retry, then "
 	if step() != verdict.Retry {
 		words = "retry once, then "

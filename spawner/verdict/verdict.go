@@ -60,8 +60,7 @@ type Verdict struct {
 	Reason Reason
 	// Class is the kind of error.
 	Class Class
-	// Changed says that the working tree differs, whichever fact decided: no
-	// further attempt may start from a tree that an agent has touched.
+	// Changed says that the working tree differs, whichever fact decided.
 	Changed bool
 }
 

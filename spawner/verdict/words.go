@@ -83,7 +83,7 @@ func (r Reason) Sentence() string {
 	case ReasonReportContradicts:
 		return "the report's verdict differs from its contents, or the envelope's verdict or blockers_count from the report"
 	case ReasonTreeChanged:
-		return "the agent changed the working tree"
+		return "the working tree changed while the agent ran, by the agent or by something else"
 	default:
 		return Class(r).sentence()
 	}
@@ -123,11 +123,14 @@ func (c Class) sentence() string {
 
 // note tells the agent what was wrong with its last attempt, if it can do better.
 func (v Verdict) note() string {
-	if v.Class != Malformed {
+	if v.Class != Malformed && v.Reason != ReasonTreeChanged {
 		return ""
 	}
 	note := "An earlier attempt at this task was not accepted: " + v.Reason.Sentence() + "."
-	if v.Reason == ReasonDenied {
+	switch v.Reason {
+	case ReasonTreeChanged:
+		note += " Review the tree as it is now, and write nothing but your report."
+	case ReasonDenied:
 		note += " Do the task with the tools that you have, and ask for no others."
 	}
 	return note
