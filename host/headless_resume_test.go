@@ -7,6 +7,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 	"github.com/switchyard-dev/switchyard/spawner/spawntest"
 )
 
@@ -34,10 +35,7 @@ func TestKilledRoundGoesOn(t *testing.T) {
 			if over.Last == nil || over.Last.NextAction != c.want {
 				t.Fatalf("undisturbed, the round leads to %+v, want %s", over.Last, c.want)
 			}
-			resumed, step := 0, 1
-			if testing.Short() {
-				step = 4 // The race detector is slow, and the moments resemble each other.
-			}
+			resumed, step := 0, exhaustive.Count(4, 1)
 			for i := 0; i < len(left); i += step {
 				if left[i].goesOn(t, i, over, c.critic) {
 					resumed++

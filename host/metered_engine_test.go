@@ -14,6 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -115,10 +116,7 @@ func (w *workload) step(id string) error {
 // works.
 func TestMetricsOfAnyWorkload(t *testing.T) {
 	t.Parallel()
-	steps := 100
-	if testing.Short() {
-		steps = 40
-	}
+	steps := exhaustive.Count(40, 100)
 	done := make(map[string]int)
 	for seed := range uint64(2) {
 		w := newWorkload(t, seed)
@@ -139,7 +137,7 @@ func TestMetricsOfAnyWorkload(t *testing.T) {
 			done[what] += n
 		}
 	}
-	if !testing.Short() && len(done) != 10 {
+	if exhaustive.Enabled() && len(done) != 10 {
 		t.Errorf("only this was ever done: %v", done)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/plugins/report"
 )
@@ -109,11 +110,7 @@ func TestCacheServesConcurrentColdStarts(t *testing.T) {
 // TestCacheSurvivesKilledProcesses kills processes at every moment of a start.
 func TestCacheSurvivesKilledProcesses(t *testing.T) {
 	dir := t.TempDir()
-	kills := 40
-	if testing.Short() {
-		kills = 8
-	}
-	for i := range kills {
+	for i := range exhaustive.Count(8, 40) {
 		cmd := coldProcess(t, dir)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -159,10 +156,7 @@ func TestCacheSurvivesDamage(t *testing.T) {
 			return os.Mkdir(code, 0o700)
 		},
 	}
-	step := 997
-	if testing.Short() {
-		step = 9973
-	}
+	step := exhaustive.Count(9973, 997)
 	for at := 0; at < len(good); at++ {
 		if at >= 64 {
 			at += step

@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 )
 
 // refuses checks that neither opening nor, where there was nothing to open,
@@ -282,10 +283,7 @@ func TestDamagedBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stride := 97
-	if testing.Short() {
-		stride = 997
-	}
+	stride := exhaustive.Count(997, 97)
 	for at := 0; at < len(whole); at++ {
 		if at >= 100 && at%stride != 0 { // the first 100 bytes are the file's header
 			continue

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 )
 
 const processes = 16
@@ -93,10 +94,7 @@ func wantRecorded(t *testing.T, dir string, acknowledged []ledger.Head) {
 }
 
 func TestKilledWriters(t *testing.T) {
-	kills := 50
-	if testing.Short() {
-		kills = 5
-	}
+	kills := exhaustive.Count(5, 50)
 	dir := state(t)
 	total := 0
 	// A busy machine takes longer to start a process: then the kill comes later.

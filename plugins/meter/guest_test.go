@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 	"github.com/switchyard-dev/switchyard/plugins/meter"
 )
@@ -167,9 +168,7 @@ func main() {}
 `
 
 func TestGoGuestsDoTheSame(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiling takes seconds")
-	}
+	exhaustive.Require(t, "a guest of the Go toolchain is compiled in every way; the built-in guests are always")
 	dir := t.TempDir()
 	for name, text := range map[string]string{"main.go": goGuest, "go.mod": "module guest\n\ngo 1.26.0\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

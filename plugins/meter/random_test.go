@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 )
 
 // randomModule makes a valid module: a few functions of random instructions that
@@ -201,10 +203,7 @@ func outcome(guest api.Module, fuel uint64) string {
 
 // TestRandomModulesDoTheSame runs random modules in every way.
 func TestRandomModulesDoTheSame(t *testing.T) {
-	seeds := uint64(600)
-	if testing.Short() {
-		seeds = 60
-	}
+	seeds := exhaustive.Count(uint64(60), 600)
 	var hosts []*host
 	for _, w := range ways() {
 		hosts = append(hosts, newHost(t, w))

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
@@ -17,7 +18,7 @@ import (
 // 200 MB, children apart 190 MB, quotation marks 410 MB.
 func TestAtTheLimit(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes some seconds")
+		t.Skip("short mode: the race detector multiplies the memory that is measured")
 	}
 	const size = report.DefaultBytes
 	const most = 512 << 20
@@ -36,12 +37,13 @@ func TestAtTheLimit(t *testing.T) {
 			return append(text, after...)
 		}
 	}
-	for _, c := range []struct {
+	type limit struct {
 		name   string
 		format report.Format
 		text   func() []byte
 		code   fault.Code
-	}{
+	}
+	for _, c := range exhaustive.Sample([]limit{
 		{"JSON", report.JSON, fill("[0", `,{"a":"b"}`, "]"), ""},
 		{"lines of a digit", report.Lines, fill("", "1\n", "\n\n"), ""},
 		{"lines that are cut short", report.Lines, fill("1\n", "[\n", "\n"), report.CodeInvalidJSON},
@@ -57,7 +59,7 @@ func TestAtTheLimit(t *testing.T) {
 		{"a long namespace of many attributes", report.XML, fill("<r xmlns:p='"+strings.Repeat("u", size/2)+"'><a"+prefixed(9_000)+"/>", " ", "</r>"), ""},
 		{"a declaration that does not end", report.XML, fill("<?xml ", " ", ""), report.CodeInvalidXML},
 		{"a quote that does not end", report.XML, fill("<r a='", "<a b=", ""), report.CodeInvalidXML},
-	} {
+	}, 4) {
 		t.Run(c.name, func(t *testing.T) {
 			debug.FreeOSMemory()
 			s, err := report.Read(c.text(), report.Limits{})

@@ -8,8 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
 	"github.com/switchyard-dev/switchyard/plugins/report"
@@ -25,22 +27,31 @@ func start(t *testing.T, language scaffold.Language, name string) scaffold.Proje
 	return p
 }
 
+// unhurried keeps a slow machine from running into the limit of time.
+var unhurried = plugins.Limits{Time: time.Hour}
+
 // TestProjectsBuildAndPass is the promise: what was just written builds, and
 // passes the conformance kit.
 func TestProjectsBuildAndPass(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds three modules")
+		t.Skip("short mode: the compilers run outside of the race detector")
 	}
 	for _, language := range scaffold.Languages() {
 		t.Run(string(language), func(t *testing.T) {
+			if language != scaffold.Go {
+				exhaustive.Require(t, "npm would install the compiler; Go is always there")
+			}
 			p := start(t, language, "my-lint2")
 			build(t, p)
 			wasm, err := os.ReadFile(filepath.Join(p.Dir, p.Module))
 			if err != nil {
 				t.Fatal(err)
 			}
-			plugintest.Test(t, wasm, plugintest.Options{Corpus: filepath.Join(p.Dir, "corpus")})
-			runtime := plugins.New(plugins.Config{})
+			// To compile a guest in Go takes the kit half a minute.
+			if exhaustive.Enabled() {
+				plugintest.Test(t, wasm, plugintest.Options{Corpus: filepath.Join(p.Dir, "corpus"), Limits: unhurried, Time: time.Hour})
+			}
+			runtime := plugins.New(plugins.Config{Limits: unhurried, Interpret: !exhaustive.Enabled()})
 			defer func() { _ = runtime.Close(t.Context()) }()
 			plugin, err := runtime.Load(t.Context(), wasm)
 			if err != nil {
