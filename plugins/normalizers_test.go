@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/plugins"
@@ -22,7 +23,7 @@ func TestNormalizersConform(t *testing.T) {
 			t.Fatalf("%s is not embedded", name)
 		}
 		t.Run(name, func(t *testing.T) {
-			plugintest.Test(t, guest.Wasm, plugintest.Options{Corpus: filepath.Join("..", "testdata", "normalizers", name), CacheDir: cache})
+			plugintest.Test(t, guest.Wasm, plugintest.Options{Corpus: filepath.Join("..", "testdata", "normalizers", name), CacheDir: cache, Limits: plugins.Limits{Time: time.Hour}, Time: time.Hour})
 		})
 	}
 }

@@ -4,7 +4,6 @@ package spawner_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/switchyard-dev/switchyard/spawner/spawntest"
 	"github.com/switchyard-dev/switchyard/spawner/verdict"
@@ -18,15 +17,11 @@ func TestOutputLargerThanAnyDisk(t *testing.T) {
 	s := newScene(t, spawntest.Scenario{Steps: []spawntest.Step{
 		{Run: &spawntest.Run{Argv: []string{"sh", "-c", `truncate -s 4T "$TMPDIR/../stdout"`}}}, {Final: &spawntest.Final{}},
 	}})
-	began := time.Now()
 	out, err := s.run(t, s.job(t))
 	if err != nil || len(out.Results) != 1 {
 		t.Fatalf("%d attempts, %v", len(out.Results), err)
 	}
 	if r := out.Last(); r.Verdict.Reason != verdict.ReasonOutputLimit || r.Record.ResponseBytes > readable {
 		t.Errorf("%+v, %d bytes", r.Verdict, r.Record.ResponseBytes)
-	}
-	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }

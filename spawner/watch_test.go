@@ -54,9 +54,6 @@ func TestHungAfterItsResult(t *testing.T) {
 	if got := out.Last().Verdict; got.Outcome != verdict.CriticError || got.Reason != verdict.ReasonHungAfterResult {
 		t.Errorf("%+v", got)
 	}
-	if took := time.Since(began); took > 30*time.Second {
-		t.Errorf("it took %v", took)
-	}
 }
 
 // What an agent writes is bounded, and costs the disk and not our memory.

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -18,9 +17,6 @@ import (
 // errNotTraceable says that this machine does not let a process trace its own
 // child, or its kernel is older than 5.3.
 var errNotTraceable = errors.New("no process can be traced here")
-
-// traceTime is when a traced command hangs.
-const traceTime = time.Minute
 
 // traced is a command to trace.
 type traced struct {
@@ -62,8 +58,6 @@ func traceWrites(c traced, visit func(writeCall) bool) (unix.WaitStatus, error) 
 	if err != nil {
 		return 0, err
 	}
-	hung := time.AfterFunc(traceTime, func() { _ = unix.Kill(pid, unix.SIGKILL) })
-	defer hung.Stop()
 	return (&tracer{traced: c, pid: pid, visit: visit, calls: writeCalls(), seen: make(map[int]bool)}).follow()
 }
 

@@ -86,8 +86,6 @@ func play(ts *testscript.TestScript, neg bool, args []string) {
 	for _, cli := range []string{"CLAUDE", "CODEX", "GEMINI", "OPENCODE", "COPILOT"} {
 		ts.Setenv("SWITCHYARD_"+cli+"_BIN", ts.Getenv("FAKEAGENT"))
 	}
-	// Compiled plugins are none of the project's files either.
-	ts.Setenv(cacheVariable, filepath.Join(ts.Getenv("STAGE"), "cache"))
 }
 
 // played is what the calls since the last play saw.
@@ -139,9 +137,9 @@ func awaitFile(ts *testscript.TestScript, neg bool, args []string) {
 	})
 }
 
-// await asks until something is so, ten seconds at the most.
+// await asks until something is so, much longer than the slowest machine takes.
 func await(ts *testscript.TestScript, so func() bool) {
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 		if so() {
 			return
 		}

@@ -80,8 +80,8 @@ var varying = []struct {
 	{times, aTime},
 	{regexp.MustCompile(`\b20\d\d-\d\d-\d\d\b`), "2026-11-21"},
 	{regexp.MustCompile(`run-[a-z2-7]{26}`), "run-k3v5jq7w2mzt4xnc6ydb3r8ahf"},
-	{regexp.MustCompile(`\b\d+(\.\d+)?m?s( +|:)`), "20ms$2"},
-	{regexp.MustCompile(`\b\d+(\.\d+)? m?s\b`), "20 ms"},
+	{regexp.MustCompile(`\b(\d+m)?\d+(\.\d+)?m?s( +|:)`), "20ms$2"},
+	{regexp.MustCompile(`\b(\d+ min )?\d+(\.\d+)? m?s\b`), "20 ms"},
 	{regexp.MustCompile(`(event +(sha256:)?)[0-9a-f]{12,}`), "${1}4697432b3c9f"},
 	{regexp.MustCompile(` {2,}`), "  "},
 }

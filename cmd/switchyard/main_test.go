@@ -30,6 +30,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	agent := newFakeAgent(t)
+	cache := filepath.Join(t.TempDir(), "cache") // A plugin is compiled once for all of them.
 	testscript.Run(t, testscript.Params{
 		Files:               scripts,
 		UpdateScripts:       os.Getenv("UPDATE") != "",
@@ -42,7 +43,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOSTILE", hostile)
 			// Nobody's own agent is run because a script forgot to name a fake one.
 			env.Setenv("SWITCHYARD_CLAUDE_BIN", filepath.Join(env.WorkDir, "no-such-claude"))
-			env.Setenv("SWITCHYARD_CACHE_DIR", filepath.Join(env.WorkDir, ".cache"))
+			env.Setenv(cacheVariable, cache)
 			if err := agent.enter(env); err != nil {
 				return err
 			}

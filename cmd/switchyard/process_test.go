@@ -21,9 +21,6 @@ import (
 // processes is how many real processes work on one project at once.
 const processes = 16
 
-// patience is when a test that repeats itself has seen enough.
-const patience = 5 * time.Second
-
 // program is a project of its own, in which the real program runs.
 type program struct {
 	dir   string
@@ -221,12 +218,8 @@ func TestManyProcessesManyTasks(t *testing.T) {
 	t.Parallel()
 	const rounds = 2
 	p := newProgram(t)
-	began := time.Now()
 	all := together(t, func(i int) (mine []acknowledged, err error) {
 		for round := range rounds {
-			if round > 0 && time.Since(began) > patience {
-				break
-			}
 			a, retry, err := p.round(t.Context(), fmt.Sprint("task-", i), p.style)
 			if err != nil || retry {
 				return mine, fmt.Errorf("nobody else works on task %d: retry %v, %w", i, retry, err)
@@ -273,7 +266,7 @@ func TestManyProcessesOneTask(t *testing.T) {
 // is then as it was before, or as it would be after.
 func TestKilledProcesses(t *testing.T) {
 	t.Parallel()
-	const kills = 40
+	const kills = 8
 	p := newProgram(t)
 	p.allowRepeats(t)
 	began := time.Now()
@@ -284,11 +277,7 @@ func TestKilledProcesses(t *testing.T) {
 	span := time.Since(began) // of an undisturbed round, more or less
 	all := []acknowledged{first}
 	recorded, died, total := p.wantSound(t), 0, 1
-	for i := range kills {
-		if i >= 8 && time.Since(began) > patience {
-			t.Logf("%d kills took too long already", i)
-			break
-		}
+	for i := 0; died < kills || total < 2; i++ {
 		if i%10 == 5 { // Now and then the kill may meet the ledger's creation.
 			p.wantRecorded(t, all)
 			if err := os.RemoveAll(filepath.Join(p.dir, ".switchyard")); err != nil {
@@ -308,9 +297,9 @@ func TestKilledProcesses(t *testing.T) {
 		if stderr.Len() > 0 {
 			t.Fatalf("a round fails: %s", stderr.Bytes())
 		}
-		// The first round may have had a busier machine.
+		// The first round may have had a busier machine, or a less busy one.
 		if err == nil {
-			span = span * 3 / 4
+			span = span*3/4 + 1
 		} else {
 			died++
 			span = span * 9 / 8
@@ -334,9 +323,6 @@ func TestKilledProcesses(t *testing.T) {
 	}
 	p.wantRecorded(t, all)
 	t.Logf("%d processes died, %d decisions were recorded", died, total)
-	if died == 0 || total < 2 {
-		t.Errorf("the kills came too late or too early: %d processes died, %d decisions were recorded", died, total)
-	}
 
 	// The next command finds nothing in its way.
 	if _, retry, err := p.round(t.Context(), "next", p.style); err != nil || retry {

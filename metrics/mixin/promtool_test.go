@@ -1,14 +1,12 @@
 package mixin
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -24,9 +22,7 @@ func promtool(t *testing.T, args ...string) {
 	if err != nil {
 		t.Skip("promtool is needed, which is part of Debian's package prometheus:", err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	if out, err := exec.CommandContext(ctx, program, args...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput(); err != nil {
 		t.Errorf("promtool %s: %v\n%s", args, err, out)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -58,18 +57,8 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 	if _, err := textfile.Write(t.Context(), path, metricsOf(5, 3)); fault.CodeOf(err) != textfile.CodeUnwritable {
 		t.Errorf("a pipe for a draft: %v", err)
 	}
-	written := make(chan error, 1)
-	go func() {
-		_, err := textfile.Write(t.Context(), filepath.Join(draftOf(path), "switchyard.prom"), metricsOf(5, 3))
-		written <- err
-	}()
-	select {
-	case err := <-written:
-		if fault.CodeOf(err) != textfile.CodeUnwritable {
-			t.Errorf("a pipe for a folder: %v", err)
-		}
-	case <-time.After(10 * time.Second):
-		t.Error("a pipe for a folder is waited for")
+	if _, err := textfile.Write(t.Context(), filepath.Join(draftOf(path), "switchyard.prom"), metricsOf(5, 3)); fault.CodeOf(err) != textfile.CodeUnwritable {
+		t.Errorf("a pipe for a folder: %v", err)
 	}
 }
 
@@ -90,8 +79,8 @@ func TestKilledWriters(t *testing.T) {
 			t.Fatal(err)
 		}
 		// It writes from event 1 on, and so first comes to where the last one was.
-		deadline, enough := time.Now().Add(20*time.Second), last+1+rand.Int64N(30)
-		for seen := int64(0); seen < enough && time.Now().Before(deadline); {
+		enough := last + 1 + rand.Int64N(30)
+		for seen := int64(0); seen < enough; {
 			if _, err := os.Lstat(path); err == nil {
 				seen = eventsIn(t, path)
 			}

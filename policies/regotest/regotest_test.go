@@ -203,13 +203,9 @@ func TestTestsThatDoNotEnd(t *testing.T) {
 	} {
 		ctx, cancel := c.ctx()
 		defer cancel()
-		began := time.Now()
 		_, err := regotest.Run(ctx, suite(endless))
 		if fault.CodeOf(err) != c.code || !errors.Is(err, ctx.Err()) {
 			t.Errorf("%s: %v", name, err)
-		}
-		if took := time.Since(began); took > 2*time.Second {
-			t.Errorf("%s: it took %v", name, took)
 		}
 	}
 }

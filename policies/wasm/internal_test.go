@@ -29,11 +29,9 @@ func TestAProgramIsFreedWhenItIsForgotten(t *testing.T) {
 		t.Fatal("a program in use was freed")
 	}
 	runtime.KeepAlive(p)
-	for deadline := time.Now().Add(10 * time.Second); !vm.policy.IsClosed(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("a forgotten program is not freed")
-		}
+	for !vm.policy.IsClosed() { // or the test hangs
 		runtime.GC()
+		time.Sleep(time.Millisecond)
 	}
 }
 

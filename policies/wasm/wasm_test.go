@@ -126,14 +126,10 @@ func TestEvalEndsWithItsContext(t *testing.T) {
 			p := program(t, module)
 			for _, wait := range []time.Duration{0, time.Millisecond, 50 * time.Millisecond} {
 				ctx, stop := context.WithTimeout(t.Context(), wait)
-				begun := time.Now()
 				_, err := p.Eval(ctx, `{}`)
 				stop()
 				if !errors.Is(err, wasm.ErrInterrupted) {
 					t.Errorf("after %v: got %v", wait, err)
-				}
-				if took := time.Since(begun); took > 5*time.Second {
-					t.Errorf("after %v: it took %v to end", wait, took)
 				}
 			}
 		})

@@ -225,19 +225,25 @@ func TestAPolicyThatKnowsOneAnswer(t *testing.T) {
 
 // The search is bounded, and says so where it ends there.
 func TestTheSearchGivesUp(t *testing.T) {
+	e := explainMany(t, `decision := {"next_action": "stuck", "reason": "closed"} if input.finding_count > 3`)
+	// A busy machine may come to the end of SearchTime first.
+	if len(e.Flips) != 0 || e.Tried > why.MaxTried || !e.GaveUp {
+		t.Errorf("%d flips, tried %d, gave up: %v", len(e.Flips), e.Tried, e.GaveUp)
+	}
+}
+
+// explainMany explains a policy that has more inputs to try than a search does.
+func explainMany(t *testing.T, decision string) why.Explanation {
+	t.Helper()
 	many := strings.NewReplacer(
 		`"user": {`, `"a": {"kind": "agent", "advances_round": true}, "b": {"kind": "agent", "advances_round": true}, "user": {`,
 		`["stuck", `, `["stuck", "a", "b", `,
 	).Replace(header)
-	p, err := policies.Loader{}.FromSources(t.Context(), "many", []policies.Source{{Name: "routing.rego", Text: many +
-		`decision := {"next_action": "stuck", "reason": "closed"} if input.finding_count > 3`}})
+	p, err := policies.Loader{}.FromSources(t.Context(), "many", []policies.Source{{Name: "routing.rego", Text: many + decision}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := explain(t, p, input(1, 3, policies.Green, map[string]int{"stuck": 20, "a": 20, "b": 20, "user": 20, "fixer": 20}))
-	if len(e.Flips) != 0 || e.Tried != why.MaxTried || !e.GaveUp {
-		t.Errorf("%d flips, tried %d, gave up: %v", len(e.Flips), e.Tried, e.GaveUp)
-	}
+	return explain(t, p, input(1, 3, policies.Green, map[string]int{"stuck": 20, "a": 20, "b": 20, "user": 20, "fixer": 20}))
 }
 
 // An input on which the policy runs over its time ends the search, and not the

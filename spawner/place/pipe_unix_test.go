@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/spawner/place"
@@ -17,14 +16,10 @@ func TestANamedPipeCannotBlock(t *testing.T) {
 	w := newWorld(t)
 	must(t, syscall.Mkfifo(filepath.Join(w.project, "pipe"), 0o600))
 	b := w.open(t)
-	began := time.Now()
 	if _, err := b.Read(t.Context(), "pipe", 100); fault.CodeOf(err) != place.CodeUnreadable {
 		t.Errorf("read: %v", err)
 	}
 	if _, err := b.Output("pipe"); fault.CodeOf(err) != place.CodeOutputUnsafe {
 		t.Errorf("output: %v", err)
-	}
-	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("took %s", took)
 	}
 }

@@ -162,7 +162,7 @@ func TestAnnounced(t *testing.T) {
 		return nil
 	}
 	s.run(spec)
-	if announced.PID != 0 || started.PID == 0 || started.Start < announced.Start || started.Start > announced.Start+uint64(tooLong/(10*time.Millisecond)) {
+	if announced.PID != 0 || started.PID == 0 || started.Start < announced.Start {
 		t.Errorf("%+v became %+v", announced, started)
 	}
 	if started.PID, started.Start = 0, announced.Start; started != announced || announced.Boot == "" || announced.Folder != s.dir {

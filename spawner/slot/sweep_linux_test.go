@@ -71,7 +71,7 @@ func runChild(dir, agent, what string) error {
 	_, err = k.Run(context.Background(), process.Spec{
 		Argv: []string{"sh", "-c", litter, base}, Output: out, OutputLimit: 1, Timeout: time.Minute, Announced: announced,
 		Started: func(id process.Identity) error {
-			for range 500 {
+			for {
 				if _, err := os.Stat(filepath.Join(base, "ready")); err == nil {
 					break
 				}
