@@ -76,6 +76,14 @@ func normalizedJSON(n host.Normalized) normalized {
 	return out
 }
 
+// pluginName is a plugin's name and version, behind the name of a configuration of it.
+func pluginName(id plugins.Identity) string {
+	if id.Use != "" {
+		return id.Name + " (" + id.Use + " " + id.Version + ")"
+	}
+	return id.Name + " " + id.Version
+}
+
 // normalized shows a report as a plugin understood it.
 func (p *page) normalized(n host.Normalized) {
 	about := "critic " + n.Critic
@@ -85,7 +93,7 @@ func (p *page) normalized(n host.Normalized) {
 	if n.Round != nil {
 		about += fmt.Sprintf(", round %d", *n.Round)
 	}
-	p.line("%s %s  %s", p.paint(bold, n.Plugin.Name), n.Plugin.Version, about)
+	p.line("%s  %s", p.paint(bold, pluginName(n.Plugin)), about)
 	p.line("  report  %s  %s, %d left out", shortDigest(n.Report), plural(len(n.Findings), "finding"), len(n.Skipped))
 	if len(n.Findings) > 0 {
 		p.line("")

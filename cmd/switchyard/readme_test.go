@@ -26,6 +26,42 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 	follow(t, "README.md", false, newProject(t, ""))
 }
 
+// TestReadmeUsesAPlugin follows what the README says of using a plugin, with one that
+// is built already.
+func TestReadmeUsesAPlugin(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join(repository, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "\nUse it by its path")
+	_, rest, _ = strings.Cut(rest, "```sh\n")
+	script, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("the README does not say how to use a plugin")
+	}
+	project := t.TempDir()
+	module, err := os.ReadFile(filepath.Join(repository, "plugins", "sdk", "examples", "assemblyscript", "todo-scan.wasm"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const report = `{"tool": "todo-scan", "complete": true, "items": []}`
+	for _, err := range []error{
+		os.Mkdir(filepath.Join(project, "todo-scan"), 0o755),
+		os.WriteFile(filepath.Join(project, "todo-scan", "todo-scan.wasm"), module, 0o644),
+		os.WriteFile(filepath.Join(project, "report.json"), []byte(report), 0o644),
+		os.WriteFile(filepath.Join(project, "switchyard.yaml"), []byte("max_rounds: 5\n"), 0o644),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := inShell(t, project)("cd todo-scan\n" + script)
+	if err != nil || strings.Count(out, "commit  round 1 of 5") != 2 {
+		t.Errorf("%v:\n%s", err, out)
+	}
+}
+
 // TestConfigurationPage uses the page's example as a project's configuration.
 func TestConfigurationPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(repository, "docs", "configuration.md"))

@@ -46,7 +46,7 @@ func (p *page) explained(x host.Explanation, d host.Decision) {
 		p.line("  report  %s  %s, %s, read by %s", shortDigest(r.Digest), r.Path, plural(r.Findings, "finding"), r.Plugin)
 	}
 	for _, pl := range d.Plugins {
-		p.line("  plugin  %s  %s %s", shortDigest(pl.Digest), pl.Name, pl.Version)
+		p.line("  plugin  %s  %s", shortDigest(pl.Digest), pluginName(pl))
 	}
 	p.line("  policy  %s  %s", shortDigest(d.Policy.Digest), policyName(d.Policy))
 	if x.Task.Base != "" {
