@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
 
 // Summary is what all tasks of a project came to. Committed tasks are part of it
@@ -182,4 +184,53 @@ func leftFindings(event ledger.Event) (round int, found []categorized, err error
 	default:
 		return 0, nil, nil
 	}
+}
+
+// CriticFailures says, for those of the tasks that are stuck because their critic came
+// to nothing, what the critic's last run came to.
+//
+// # Errors
+//
+// Those of the ledger.
+func (e *Engine) CriticFailures(ctx context.Context, ids []string) (map[string]string, error) {
+	failures := make(map[string]string)
+	if len(ids) == 0 {
+		return failures, nil
+	}
+	l, err := e.ledger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	for _, id := range ids {
+		head, err := l.Head(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		s, err := status(head)
+		if err != nil {
+			continue // ledger verify says what was changed.
+		}
+		if reason := s.criticFailure(); reason != "" {
+			failures[id] = reason
+		}
+	}
+	return failures, nil
+}
+
+// criticFailure is what the last run of the critic came to, if the task is stuck
+// because of it; else it is empty.
+func (k kept) criticFailure() string {
+	if k.Stop == nil || k.Stop.Reason != "stuck-finding" {
+		return ""
+	}
+	for _, run := range slices.Backward(k.Runs) {
+		if run.Role == task.RoleCritic && run.Round == k.Stop.Round && run.Receipt != nil {
+			if run.Receipt.Outcome == string(verdict.CriticError) {
+				return run.Receipt.Reason
+			}
+			return ""
+		}
+	}
+	return ""
 }

@@ -64,21 +64,21 @@ const (
 	maxBar     = 40
 )
 
-// bars shows a chart: names, counts, words, and bars that fill what is left.
-func (p *page) bars(style barStyle, rows []bar) {
+// bars shows a chart: names, counts, words, and bars, of which one of the total would
+// fill what is left.
+func (p *page) bars(style barStyle, rows []bar, total int64) {
 	var names, counts, words int
-	var most int64
 	for i := range rows {
 		r := &rows[i]
 		r.name = fit(clean(r.name), maxBarName)
-		names, most = max(names, columns(r.name)), max(most, r.count)
+		names = max(names, columns(r.name))
 		counts, words = max(counts, len(fmt.Sprint(r.count))), max(words, columns(r.words))
 	}
 	width := cmp.Or(p.width, textWidth) - 1 // Some terminals wrap a line that is full.
 	cells := max(4, min(maxBar, width-names-counts-words-8))
 	for _, r := range rows {
 		fill := strings.Repeat(" ", names-columns(r.name))
-		drawn := style.draw(float64(r.count)/float64(max(most, 1)), cells)
+		drawn := style.draw(float64(r.count)/float64(max(total, 1)), cells)
 		line := fmt.Sprintf("  %s%s  %*d  %*s  %s", r.name, fill, counts, r.count, words, r.words, p.colored(cyan, drawn))
 		p.line("%s", painted(strings.TrimRight(line, " ")))
 	}

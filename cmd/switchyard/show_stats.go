@@ -1,10 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 
 	"github.com/switchyard-dev/switchyard/metrics/stats"
@@ -18,49 +15,47 @@ const (
 )
 
 // stats shows what the review loop has come to.
-func (p *page) stats(s shownStats, style barStyle) {
-	if s.Summary.Tasks == 0 && len(s.Summary.Corrupt) == 0 && s.Empty() {
+func (p *page) stats(s stats.Stats, style barStyle) {
+	if s.Empty() {
 		p.line("nothing is recorded yet: switchyard round TASK begins")
 		return
 	}
 	p.figures(s)
-	p.unreadable(s.Summary.Corrupt)
-	p.chart("Where tasks went last", style, sortedBars(s.Summary.Routes))
-	p.chart("Tasks by the round that they are in", style, roundBars(s.Summary.Histogram))
-	p.categories(s.Summary.Categories, style)
+	p.chart("Where rounds went", style, countBars(s.Rounds.NextActions), s.Rounds.Total)
+	p.chart("Rounds to commit", style, roundBars(s.TaskRounds.Histogram), s.TaskRounds.Count)
+	p.categories(s.Findings, style)
 	p.spawners(s.Spawns)
 	p.standingList(s.Standing)
 }
 
 // figures are the numbers to know first, a line each.
-func (p *page) figures(s shownStats) {
-	if s.Ledger.Events > 0 {
-		p.line("%s from %s to %s", plural(int(s.Ledger.Events), "event"), when(s.Ledger.Since), when(s.Ledger.Until))
-		p.line("")
+func (p *page) figures(s stats.Stats) {
+	p.line("%s from %s to %s", plural(int(s.Ledger.Events), "event"), when(s.Ledger.Since), when(s.Ledger.Until))
+	p.line("")
+	figure := func(name string, value any, words string) {
+		p.line("  %-12s %9s  %s", painted(name), painted(fmt.Sprint(value)), words)
 	}
-	sum := s.Summary
-	figure := func(name, value, words string) { p.line("  %-12s %9s  %s", painted(name), painted(value), words) }
-	figure("tasks", strconv.Itoa(sum.Tasks), fmt.Sprintf("%d committed, %d open, %d waiting, %d stuck", sum.Committed, s.Tasks.Open, s.Tasks.Waiting, sum.Stuck))
-	figure("rounds begun", strconv.Itoa(sum.Rounds), decimals(sum.Average)+" a task on average")
+	figure("tasks", s.Tasks.Total, fmt.Sprintf("%d committed, %d open, %d waiting, %d stuck", s.Tasks.Committed, s.Tasks.Open, s.Tasks.Waiting, s.Tasks.Stuck))
+	figure("decisions", s.Rounds.Total, decimals(float64(s.Rounds.Total)/float64(max(s.Tasks.Total, 1)))+" a task on average")
 	if t := s.TaskRounds; t.Count > 0 {
 		figure("to commit", decimals(t.Median), "rounds in the median, 90 % within "+decimals(t.P90))
 	}
-	if n := sum.Overrides; n > 0 {
-		figure("forced", strconv.Itoa(n), "gates that somebody forced")
+	if n := s.Rounds.Forced; n > 0 {
+		figure("forced", n, "gates that somebody forced")
 	}
 	if q := s.Questions; q.Asked > 0 {
 		words := "to the user, none answered yet"
 		if q.Wait.Count > 0 {
 			words = "to the user, half of those answered within " + stats.Lasting(q.Wait.Median)
 		}
-		figure("questions", strconv.FormatInt(q.Asked, 10), words)
+		figure("questions", q.Asked, words)
 	}
 	if u := s.Spawns; u.Spawns > 0 {
 		words := fmt.Sprintf("of agents, %d fell back (%s)", u.Fallbacks, stats.Percent(u.Fallbacks, u.Spawns))
 		if u.Run.Count > 0 {
 			words += ", half within " + stats.Lasting(u.Run.Median)
 		}
-		figure("runs", strconv.FormatInt(u.Spawns, 10), words)
+		figure("runs", u.Spawns, words)
 		if u.MicroDollars > 0 {
 			figure("cost", stats.Dollars(u.MicroDollars), "as the agents' CLIs say")
 		}
@@ -79,68 +74,40 @@ func decimals(v float64) string {
 	return s
 }
 
-func (p *page) unreadable(all []loopUnreadable) {
-	for _, u := range all[:min(len(all), maxShownStanding)] {
-		p.line("  %s  %s: %s", p.paint(red, "unreadable"), u.Path, u.Message)
-	}
-	p.andMore(len(all)-maxShownStanding, "")
-}
-
-// chart shows bars under a heading, and nothing where there are none.
-func (p *page) chart(title string, style barStyle, rows []bar) {
+// chart shows bars under a heading, each with its share of the total, and nothing if
+// there are none.
+func (p *page) chart(title string, style barStyle, rows []bar, total int64) {
 	if len(rows) == 0 {
 		return
 	}
-	var total int64
-	for _, r := range rows {
-		total += r.count
-	}
 	for i := range rows {
-		if rows[i].words == "" && total > 0 {
-			rows[i].words = stats.Percent(rows[i].count, total)
-		}
+		rows[i].words = stats.Percent(rows[i].count, total)
 	}
 	p.line("")
 	p.line("%s", p.paint(bold, title))
-	p.bars(style, rows)
+	p.bars(style, rows, total)
 }
 
-// sortedBars has the greatest first, and of equal ones the first by name.
-func sortedBars(counts map[string]int) []bar {
-	rows := make([]bar, 0, len(counts))
-	for name, n := range counts {
-		rows = append(rows, bar{name: name, count: int64(n)})
-	}
-	slices.SortFunc(rows, func(a, b bar) int {
-		return cmp.Or(cmp.Compare(b.count, a.count), cmp.Compare(a.name, b.name))
-	})
-	return rows
-}
-
-// fewRounds is up to which round each has a bar, also one without a task.
-const fewRounds = 12
-
-func roundBars(histogram map[int]int) []bar {
-	var rows []bar
-	for _, round := range slices.Sorted(maps.Keys(histogram)) {
-		if n := histogram[round]; n > 0 || round <= fewRounds {
-			rows = append(rows, bar{name: strconv.Itoa(round), count: int64(n)})
-		}
+func countBars(counts []stats.Count) []bar {
+	rows := make([]bar, len(counts))
+	for i, c := range counts {
+		rows[i] = bar{name: c.Name, count: c.Count}
 	}
 	return rows
 }
 
-func (p *page) categories(counts map[string]int, style barStyle) {
-	rows := sortedBars(counts)
-	var total int64
-	for _, r := range rows {
-		total += r.count
+func roundBars(histogram []stats.RoundCount) []bar {
+	rows := make([]bar, len(histogram))
+	for i, h := range histogram {
+		rows[i] = bar{name: strconv.Itoa(h.Rounds), count: h.Tasks}
 	}
-	for i := range rows {
-		rows[i].words = stats.Percent(rows[i].count, total) // Of all, not of those shown.
-	}
+	return rows
+}
+
+func (p *page) categories(f stats.Findings, style barStyle) {
+	rows := countBars(f.Categories)
 	rest := rows[min(len(rows), maxShownCategories):]
-	p.chart("Findings by category", style, rows[:len(rows)-len(rest)])
+	p.chart("Findings by category", style, rows[:len(rows)-len(rest)], f.Total)
 	findings := 0
 	for _, r := range rest {
 		findings += int(r.count)
@@ -173,14 +140,14 @@ func (p *page) standingList(all []stats.Standing) {
 	}
 	p.line("")
 	// What 80 columns have left beside the other columns, and more on a wider terminal.
-	ids := 26 + max(0, p.width-textWidth)
+	ids := 18 + max(0, p.width-textWidth)
 	rows := make([][]cell, 0, maxShownStanding)
 	for _, t := range all[:min(len(all), maxShownStanding)] {
 		color := yellow
 		if t.Status == "stuck" {
 			color = red
 		}
-		rows = append(rows, []cell{{fit(clean(t.Task), ids), plain}, {t.Status, color}, {when(t.Since), dim}, {fit(clean(t.Why), 20), plain}})
+		rows = append(rows, []cell{{fit(clean(t.Task), ids), plain}, {t.Status, color}, {when(t.Since), dim}, {fit(clean(t.Why), 28), plain}})
 	}
 	p.table([]string{"TASK", "STATUS", "SINCE", "WHY"}, rows)
 	p.andMore(len(all)-maxShownStanding, "")

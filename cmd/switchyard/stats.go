@@ -31,9 +31,10 @@ func newStatsCmd(a *app) *cobra.Command {
 		Long: `Stats shows what all tasks of the project came to, committed ones included: how
 many rounds they took, where they went, what critics found, what agents cost and
 how often they fell back, how long questions waited, and which tasks need
-somebody. Its summary is that of loop-metrics; all else is read from the sums
-that the ledger keeps. Bars are drawn with block characters where the locale
-says that the terminal knows UTF-8, else with #.
+somebody. All of it is read from the counters that the ledger keeps, so it takes
+as long after a million rounds as after ten. A bar is as long as its share of the
+whole. Bars are drawn with block characters if the locale says that the terminal
+knows UTF-8, else with #.
 
 With --html it writes one page instead, which needs nothing else: it has no
 scripts and asks for no file, so that it can be mailed or put on any server. A
@@ -61,24 +62,8 @@ link is followed.`,
 	return cmd
 }
 
-// shownStats is what stats prints: the summary of loop-metrics, and what the ledger's
-// sums tell.
-type shownStats struct {
-	Summary loopMetrics `json:"summary"`
-	stats.Stats
-}
-
 func (a *app) statsText(ctx context.Context, ascii bool) error {
-	done := a.waiting("reading all tasks")
-	shown, err := ask(ctx, a, func(e *host.Engine) (shownStats, error) {
-		summary, err := e.Summary(ctx)
-		if err != nil {
-			return shownStats{}, err
-		}
-		numbers, err := stats.Of(ctx, e)
-		return shownStats{loopMetricsOf(summary), numbers}, err
-	})
-	done()
+	numbers, err := a.numbers(ctx)
 	if err != nil {
 		return err
 	}
@@ -86,7 +71,30 @@ func (a *app) statsText(ctx context.Context, ascii bool) error {
 	if ascii || !showsBlocks() {
 		bars = hashBars()
 	}
-	return a.print(shown, func(p *page) { p.stats(shown, bars) })
+	return a.print(numbers, func(p *page) { p.stats(numbers, bars) })
+}
+
+// numbers are those of stats, with what stopped the first tasks of the list if that
+// was a critic that came to nothing.
+func (a *app) numbers(ctx context.Context) (stats.Stats, error) {
+	return ask(ctx, a, func(e *host.Engine) (stats.Stats, error) {
+		numbers, err := stats.Of(ctx, e)
+		if err != nil {
+			return stats.Stats{}, err
+		}
+		first := numbers.Standing[:min(len(numbers.Standing), stats.MaxStanding)]
+		ids := make([]string, len(first))
+		for i, t := range first {
+			ids[i] = t.Task
+		}
+		failures, err := e.CriticFailures(ctx, ids)
+		for i, t := range first {
+			if reason := failures[t.Task]; reason != "" {
+				first[i].Why = "critic-error: " + reason
+			}
+		}
+		return numbers, err
+	})
 }
 
 // writtenPage is what --html did.
@@ -107,7 +115,7 @@ func (a *app) statsPage(ctx context.Context, file string) error {
 			return err // Before any work.
 		}
 	}
-	numbers, err := ask(ctx, a, func(e *host.Engine) (stats.Stats, error) { return stats.Of(ctx, e) })
+	numbers, err := a.numbers(ctx)
 	if err != nil {
 		return err
 	}

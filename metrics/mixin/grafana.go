@@ -129,6 +129,12 @@ func (p Panel) defaults() object {
 	if p.Unit != unitAgo {
 		d["min"] = 0
 	}
+	if p.Unit == unitCount && (p.View == Numbers || p.View == Levels) {
+		d["decimals"] = 0 // increase() extrapolates: 101.77 rounds
+	}
+	if p.Unit == unitShare {
+		d["noValue"] = "empty on the first day: a share of a day or of a week needs counters that have grown since the first scrape"
+	}
 	switch p.View {
 	case Bars:
 		d["custom"] = object{"drawStyle": "bars", "fillOpacity": 80, "lineWidth": 0, "stacking": object{"mode": "normal", "group": "A"}}

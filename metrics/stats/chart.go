@@ -352,23 +352,19 @@ type bar struct {
 	Width string
 }
 
-// bars draws counts against the greatest of them. The names become visible.
+// bars draws counts by their share of the total. The names become visible.
 func bars(counts []Count, total int64) []bar {
-	var most int64
-	for _, c := range counts {
-		most = max(most, c.Count)
-	}
 	all := make([]bar, len(counts))
 	for i, c := range counts {
-		all[i] = bar{label(c.Name), grouped(c.Count), Percent(c.Count, total), widthOf(c.Count, most)}
+		all[i] = bar{label(c.Name), grouped(c.Count), Percent(c.Count, total), widthOf(c.Count, total)}
 	}
 	return all
 }
 
 // widthOf is a bar's width, of 100. What is more than nothing is seen.
-func widthOf(n, most int64) string {
+func widthOf(n, total int64) string {
 	if n <= 0 {
 		return "0"
 	}
-	return coordinate(max(0.5, 100*float64(n)/float64(cmp.Or(most, 1))))
+	return coordinate(max(0.5, 100*float64(n)/float64(cmp.Or(total, 1))))
 }

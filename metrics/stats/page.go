@@ -32,9 +32,12 @@ type Page struct {
 const (
 	maxCategories = 20
 	maxAgents     = 40
-	maxStanding   = 100
+	maxUnfolded   = 10 // of the tasks that need somebody; the others are folded away
 	maxPolicies   = 40
 )
+
+// MaxStanding is how many of the tasks that need somebody the page shows.
+const MaxStanding = 100
 
 // HTML writes the numbers as one page that needs nothing else: it has no scripts and
 // no links, and asks for no file, font or picture. It is well-formed XML, too. The
@@ -70,8 +73,9 @@ type view struct {
 	Events, Since, Until string
 	Figures              []figure
 
-	Standing     []standingRow
-	StandingMore string
+	Standing       []standingRow
+	StandingFolded []standingRow
+	StandingMore   string
 
 	Routes    chart
 	TaskHead  string
@@ -154,14 +158,16 @@ func (s Stats) figures() []figure {
 }
 
 func (v *view) standing(s Stats, now time.Time) {
-	for _, t := range s.Standing[:min(len(s.Standing), maxStanding)] {
+	for _, t := range s.Standing[:min(len(s.Standing), MaxStanding)] {
 		age := ""
 		if since, ok := timeOf(t.Since); ok {
 			age = Lasting(max(0, now.Sub(since).Truncate(time.Second).Seconds()))
 		}
 		v.Standing = append(v.Standing, standingRow{label(t.Task), label(t.Status), age, minute(t.Since), label(t.Why)})
 	}
-	v.StandingMore = more(len(s.Standing), maxStanding, "task")
+	unfolded := min(len(v.Standing), maxUnfolded)
+	v.Standing, v.StandingFolded = v.Standing[:unfolded], v.Standing[unfolded:]
+	v.StandingMore = more(len(s.Standing), MaxStanding, "task")
 }
 
 func (v *view) rounds(s Stats) {
@@ -243,7 +249,7 @@ func (v *view) agents(s Stats, line timeline) {
 		c := cost(s, line)
 		v.Cost = &c
 	}
-	var most int64
+	var total int64
 	weight := func(a Agent) int64 {
 		if u.MicroDollars > 0 {
 			return a.MicroDollars
@@ -251,12 +257,12 @@ func (v *view) agents(s Stats, line timeline) {
 		return a.Spawns
 	}
 	for _, a := range u.Agents {
-		most = max(most, weight(a))
+		total = plus(total, weight(a))
 	}
 	for _, a := range u.Agents[:min(len(u.Agents), maxAgents)] {
 		v.Agents = append(v.Agents, agentRow{
 			Agent: label(a.Agent), Runs: grouped(a.Spawns), Fallbacks: grouped(a.Fallbacks), Rate: Percent(a.Fallbacks, a.Spawns),
-			Tokens: grouped(plus(a.TokensIn, a.TokensOut)), Cost: Dollars(a.MicroDollars), Width: widthOf(weight(a), most),
+			Tokens: grouped(plus(a.TokensIn, a.TokensOut)), Cost: Dollars(a.MicroDollars), Width: widthOf(weight(a), total),
 		})
 	}
 	v.AgentsMore = more(len(u.Agents), maxAgents, "agent")

@@ -387,6 +387,9 @@ func TestPageOfManyNames(t *testing.T) {
 	if !slices.Equal(said, want) {
 		t.Errorf("it says %q, want %q", said, want)
 	}
+	if got := page.named("summary")[0].words(); got != "90 more" {
+		t.Errorf("the first tasks are followed by %q", got)
+	}
 	legend := page.named("ul")[0].children
 	if got := legend[len(legend)-1].words(); len(legend) != 4 || got != "all others 297" {
 		t.Errorf("the legend has %d entries, the last is %q", len(legend), got)
