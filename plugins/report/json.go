@@ -20,16 +20,16 @@ type head struct {
 
 // readFirst finds and checks the first value of the text.
 func (s *Source) readFirst() (head, error) {
-	start := skipBlanks(s.data, 0)
+	start := skipBlanks(s.data, s.text)
 	depth, at := nesting(s.data, start, s.limits.Depth)
 	if at >= 0 {
 		return head{}, tooDeep(s.limits.Depth, at)
 	}
-	d := jsontext.NewDecoder(bytes.NewBuffer(s.data))
+	d := jsontext.NewDecoder(bytes.NewBuffer(s.data[s.text:]))
 	if _, err := d.ReadValue(); err != nil {
-		return head{}, invalidJSON(err, 0)
+		return head{}, invalidJSON(err, s.text)
 	}
-	end := int(d.InputOffset())
+	end := s.text + int(d.InputOffset())
 	return head{start, end, bytes.IndexByte(s.data[start:end], '\n') >= 0, depth}, nil
 }
 
@@ -42,7 +42,7 @@ func (s *Source) readJSON() ([]byte, error) {
 	if rest := skipBlanks(s.data, first.end); rest < len(s.data) {
 		return nil, goesOn(rest)
 	}
-	return s.data, nil
+	return s.data[s.text:], nil
 }
 
 // invalidJSON says what the decoder that began at base has refused.
@@ -61,8 +61,11 @@ func invalidJSON(err error, base int) *fault.Error {
 }
 
 func goesOn(at int) *fault.Error {
-	return broken(CodeInvalidJSON, "goes on after its JSON value", at)
+	return broken(CodeInvalidJSON, "goes on after its JSON value", at).WithHint(summaryHint)
 }
+
+// summaryHint is for text behind a report.
+const summaryHint = "if the tool writes a summary behind its report, turn that off: golangci-lint run --show-stats=false"
 
 func tooDeep(limit, at int) *fault.Error {
 	return fault.New(CodeTooDeep, "the report nests deeper than %d levels at byte %d", limit, at).

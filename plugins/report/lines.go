@@ -17,7 +17,7 @@ func (s *Source) readLines(maySpan bool) ([]byte, error) {
 	text := bytes.TrimRight(s.data, blanks)
 	first, err := s.first()
 	if err != nil {
-		start := skipBlanks(text, 0)
+		start := skipBlanks(text, s.text)
 		return nil, s.inLine(err, start, lineEnd(text, start))
 	}
 	if first.spansLines && !maySpan {
@@ -33,6 +33,9 @@ func (s *Source) readLines(maySpan bool) ([]byte, error) {
 	array := make([]byte, len(text)+2)
 	array[0], array[len(array)-1] = '[', ']'
 	copy(array[1:], text)
+	for i := range s.text {
+		array[1+i] = ' '
+	}
 
 	// One decoder reads all the other values as a stream. It takes any white
 	// space between values and inside them, so where lines end is checked here.
@@ -79,9 +82,9 @@ func (s *Source) cutShort(start, stop int) error {
 }
 
 // onLine adds a line to an error.
-func onLine(f *fault.Error, line int) error {
+func onLine(f *fault.Error, line int) *fault.Error {
 	named := fault.New(f.Code, "%s, in line %d", f.Message, line)
-	named.Details = f.Details
+	named.Details, named.Hint = f.Details, f.Hint
 	return named.With("line", line)
 }
 

@@ -59,6 +59,8 @@ func TestLinesRefuses(t *testing.T) {
 		details    map[string]any
 	}{
 		{"text", "ok\n", report.CodeInvalidJSON, at(1, 0)},
+		{"text behind a byte order mark", "\ufeffok\n", report.CodeInvalidJSON, at(1, 3)},
+		{"a second line behind a byte order mark", "\ufeff1\n2 3", report.CodeInvalidJSON, at(2, 7)},
 		{"text behind values", "1\n2\n\nok\n", report.CodeInvalidJSON, at(4, 5)},
 		{"two values on a line", "1\n2 3\n", report.CodeInvalidJSON, at(2, 4)},
 		{"two values on the first line", "{}{}", report.CodeInvalidJSON, at(1, 2)},

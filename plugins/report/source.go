@@ -16,6 +16,7 @@ import (
 // what As finds out is kept, so that asking again costs nothing.
 type Source struct {
 	data   []byte
+	text   int // Where the text starts in data: behind a byte order mark.
 	digest string
 	limits Limits
 
@@ -25,7 +26,8 @@ type Source struct {
 	xml   func() (*Document, error)
 }
 
-// byteOrderMark may precede XML, and nothing else: RFC 8259 forbids it in JSON.
+// byteOrderMark may precede a report. RFC 8259 forbids to write it before JSON and
+// allows to read it, and tools on Windows write it.
 const byteOrderMark = "\ufeff"
 
 // blanks are the white space of JSON and of XML alike.
@@ -46,7 +48,8 @@ func Read(data []byte, limits Limits) (*Source, error) {
 		return nil, fault.New(CodeInvalidUTF8, "the report is not UTF-8 at byte %d", at).With("offset", at)
 	}
 	sum := sha256.Sum256(data)
-	s := &Source{data: data, digest: "sha256:" + hex.EncodeToString(sum[:]), limits: limits}
+	text := bytes.TrimPrefix(data, []byte(byteOrderMark))
+	s := &Source{data: data, text: len(data) - len(text), digest: "sha256:" + hex.EncodeToString(sum[:]), limits: limits}
 	s.first = sync.OnceValues(s.readFirst)
 	s.json = sync.OnceValues(func() (*Document, error) { return s.document(s.readJSON()) })
 	s.lines = sync.OnceValues(func() (*Document, error) { return s.document(s.readLines(false)) })
@@ -58,7 +61,7 @@ func Read(data []byte, limits Limits) (*Source, error) {
 // "sha256:" and 64 hex digits.
 func (s *Source) Digest() string { return s.digest }
 
-// As returns the report read as format f:
+// As returns the report read as format f, without a byte order mark:
 //
 //   - JSON is the text as it stands.
 //   - Lines is an array of the lines' values, in order. Blank lines are left
@@ -103,7 +106,7 @@ func (s *Source) AsValues() (*Document, error) {
 	return s.document(s.readLines(true))
 }
 
-func (s *Source) isBlank() bool { return len(bytes.TrimLeft(s.data, blanks)) == 0 }
+func (s *Source) isBlank() bool { return len(bytes.TrimLeft(s.data[s.text:], blanks)) == 0 }
 
 // For returns the document that a plugin which reads formats gets. Text that
 // begins with "<" is XML. Other text is JSON, or JSON lines where the plugin
@@ -153,7 +156,7 @@ func (s *Source) jsonOrLines() (*Document, error) {
 }
 
 func (s *Source) looksLikeXML() bool {
-	text := bytes.TrimLeft(bytes.TrimPrefix(s.data, []byte(byteOrderMark)), blanks)
+	text := bytes.TrimLeft(s.data[s.text:], blanks)
 	return len(text) > 0 && text[0] == '<'
 }
 

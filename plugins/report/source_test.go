@@ -123,8 +123,9 @@ func TestFor(t *testing.T) {
 		{"nothing is read", "{}", nil, wrong},
 		{"JSON", ` {"a": 1} `, formats{j}, ` {"a": 1} `},
 		{"JSON of two values", "1\n2", formats{j}, invalid},
-		{"JSON behind a byte order mark", "\ufeff{}", formats{j}, invalid},
-		{"lines behind a byte order mark", "\ufeff{}", formats{l}, invalid},
+		{"JSON behind a byte order mark", "\ufeff {}", formats{j}, " {}"},
+		{"lines behind a byte order mark", "\ufeff1\n2\n", formats{l}, "[   1,2]"},
+		{"lines or JSON behind a byte order mark", "\ufeff{}\n[]", formats{j, l}, "[   {},[]]"},
 		{"lines", "1\n2\n", formats{l}, "[1,2]"},
 		{"one line", "{}\n", formats{l}, "[{}]"},
 		{"an array on one line", "[1]", formats{l}, "[[1]]"},
@@ -185,7 +186,7 @@ func TestErr(t *testing.T) {
 		`{"a":1,"a":2}`:      report.CodeDuplicateKey,
 		"<a><b></b>":         report.CodeInvalidXML,
 		"<!DOCTYPE html><p>": report.CodeInvalidXML,
-		"\ufeff":             report.CodeInvalidJSON,
+		"\ufeff{":            report.CodeInvalidJSON,
 	} {
 		if got := fault.CodeOf(source(t, text).Err()); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
@@ -194,7 +195,7 @@ func TestErr(t *testing.T) {
 }
 
 func TestDigestIsThatOfTheBytesReadInEveryFormat(t *testing.T) {
-	for text, format := range map[string]report.Format{" {} ": report.JSON, "1\n2\n": report.Lines, "<a/>": report.XML} {
+	for text, format := range map[string]report.Format{" {} ": report.JSON, "\ufeff{}": report.JSON, "1\n2\n": report.Lines, "<a/>": report.XML} {
 		s := source(t, text)
 		doc, err := s.As(format)
 		if err != nil {

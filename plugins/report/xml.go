@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
 )
 
 // The most elements that a report may have, the most names that these may have,
@@ -36,10 +38,10 @@ type xmlReader struct {
 
 // readXML returns the JSON of the report's element.
 func (s *Source) readXML() ([]byte, error) {
-	text := bytes.TrimPrefix(s.data, []byte(byteOrderMark))
+	text := s.data[s.text:]
 	r := &xmlReader{
 		source: s,
-		base:   len(s.data) - len(text),
+		base:   s.text,
 		text:   text,
 		d:      xml.NewDecoder(bytes.NewReader(text)),
 		out:    newXMLWriter(len(text), s.limits.Bytes),
@@ -150,7 +152,7 @@ func (r *xmlReader) end(name xml.Name, at int) error {
 func (r *xmlReader) characters(text, raw []byte, at int) error {
 	if len(r.open) == 0 {
 		if blank := skipBlanks(raw, 0); blank < len(raw) {
-			return r.invalid("has text outside of its XML element", at+blank)
+			return r.invalid("has text outside of its XML element", at+blank).WithHint(summaryHint)
 		}
 		return nil
 	}
@@ -208,6 +210,6 @@ func (r *xmlReader) tooMany(limit int, unit string, at int) error {
 	return onLine(f, r.source.line(r.base+at))
 }
 
-func (r *xmlReader) invalid(what string, at int) error {
+func (r *xmlReader) invalid(what string, at int) *fault.Error {
 	return onLine(broken(CodeInvalidXML, what, r.base+at), r.source.line(r.base+at))
 }

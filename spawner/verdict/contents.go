@@ -21,9 +21,9 @@ type reportBody struct {
 }
 
 func readReport(data []byte, e Expect, env *EnvelopeBody) (File, Summary) {
-	text := jsontext.Value(data)
+	text := jsontext.Value(bytes.TrimPrefix(data, []byte("\ufeff"))) // A byte order mark, as the plugins read it.
 	switch {
-	case len(bytes.TrimSpace(data)) == 0:
+	case len(bytes.TrimSpace(text)) == 0:
 		return FileEmpty, Summary{}
 	case !text.IsValid():
 		return FileInvalid, Summary{}

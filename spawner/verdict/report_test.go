@@ -50,7 +50,7 @@ func TestCheckReport(t *testing.T) {
 		{"with text behind", clean + " done", "invalid"},
 		{"two reports", clean + clean, "invalid"},
 		{"in a fence", "```json\n" + clean + "\n```", "invalid"},
-		{"with a byte order mark", "\ufeff" + clean, "invalid"},
+		{"with a byte order mark", "\ufeff" + clean, "ok"},
 		{"no UTF-8", strings.Replace(clean, `"T1"`, "\"T1\xff\"", 1), "invalid"},
 		{"a key twice", strings.Replace(clean, "{", `{"verdict": "issues_found", `, 1), "invalid"},
 		{"a key twice deep inside", report("issues_found", `[{"line": 1, "line": 2}]`, "[]"), "invalid"},
