@@ -7,6 +7,7 @@ func guestErrors() []errorGroup {
 			{"critic-output-empty", "The list of reports is empty.", "check that the critic really ran"},
 			{"critic-output-not-an-object", "A report is not a JSON object.", "the critic must write one object, or a list of them"},
 			{"critic-output-is-envelope", "This is the critic's final message and not its report.", "give the file that its report_path names"},
+			{"critic-output-failed", "The critic says that it failed: its report has an error.", "find out why and run the critic again"},
 			{"critic-output-unknown-axis", "critic is missing or none of critic, style, tests, acceptance, economy.", "the axis is the critic's subject, not the agent's name"},
 			{"critic-output-no-findings", "Neither findings nor criteria is a list.", "a clean report says so with an empty list of findings"},
 			{"critic-output-findings-not-an-array", "findings is there and is no list.", "have the critic write a list"},
@@ -24,6 +25,7 @@ func guestErrors() []errorGroup {
 			{"critic-output-round-conflict", "The reports in one file are about different rounds.", "keep only the reports of the current round"},
 			{"critic-output-unknown-verdict", "verdict is neither passed nor issues_found.", "use one of the two, or leave it out"},
 			{"critic-output-verdict-contradiction", "verdict says passed beside open issues, or issues_found beside none.", "run the critic again; neither half can be trusted"},
+			{"critic-output-unknown-member", "The report has no findings, but a list or an object that is not part of a report and may hold some.", "have the critic write what it found into findings, and anything else as text"},
 		}},
 		{"Reports in SARIF", []errorEntry{
 			{"sarif-unsupported-version", "version is not 2.1.0.", "have the tool write SARIF 2.1.0"},

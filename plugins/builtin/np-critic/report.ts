@@ -4,7 +4,7 @@
 
 import {
   Elements, Members, Value,
-  firstOf, isAbsent, isArray, isObject, isString, kindOf, sameText, says, wholeNumber
+  countMembers, firstOf, isAbsent, isArray, isBlank, isFalse, isObject, isString, kindOf, sameText, says, wholeNumber
 } from "../../sdk/assemblyscript/cursor";
 import { about, fail, failed, path, refuse, sentence } from "../../sdk/assemblyscript/result";
 import { POSITIVE, normalizeFinding } from "./finding";
@@ -24,6 +24,7 @@ class Report {
   findings: Value;
   criteria: Value;
   verdict: Value;
+  error: Value;
   blockersCount: Value;
   reportPath: Value;
 
@@ -36,6 +37,7 @@ class Report {
       else if (member.is("findings")) this.findings = member.value;
       else if (member.is("criteria")) this.criteria = member.value;
       else if (member.is("verdict")) this.verdict = member.value;
+      else if (member.is("error")) this.error = member.value;
       else if (member.is("blockers_count")) this.blockersCount = member.value;
       else if (member.is("report_path")) this.reportPath = member.value;
     }
@@ -49,7 +51,7 @@ const item = changetype<Elements>(memory.data(offsetof<Elements>()));
 /** Normalizes the report at `value`, where `path` is. Returns whether it was accepted. */
 export function normalizeReport(value: Value): bool {
   about(0, -1);
-  return isReport(value) && isIdentified() && normalizeItems();
+  return isReport(value) && isIdentified() && normalizeItems(value);
 }
 
 /** The guards, in the order in which they are promised. */
@@ -70,6 +72,13 @@ function isReport(value: Value): bool {
     );
   }
   about(report.critic, -1);
+  if (!isBlank(report.error) && !isFalse(report.error) && !isEmpty(report.error)) {
+    return fail(
+      "critic-output-failed", "/error",
+      sentence("the critic says that it failed: ").excerpt(report.error),
+      "find out why and run the critic again; error is null in the report of a whole review", report.error
+    );
+  }
   if (!isArray(findings) && !isArray(criteria)) {
     return fail(
       "critic-output-no-findings", "",
@@ -144,8 +153,8 @@ function failConflict(code: string, where: string, key: string, first: Value, ot
   );
 }
 
-/** Normalizes findings, then criteria, and holds the verdict against them. */
-function normalizeItems(): bool {
+/** Normalizes findings, then criteria, and checks what else the report says against them. */
+function normalizeItems(value: Value): bool {
   const outside = path.length;
   let issues = 0;
   if (report.findings) {
@@ -168,7 +177,7 @@ function normalizeItems(): bool {
     }
   }
   about(report.critic, -1);
-  return agreesWith(issues);
+  return agreesWith(issues) && (issues > 0 || holdsNothingElse(value));
 }
 
 /** Whether the verdict, where there is one, fits the number of issues. */
@@ -180,4 +189,27 @@ function agreesWith(issues: i32): bool {
       .text(", but the number of findings and unsatisfied criteria is ").number(issues),
     "", report.verdict
   );
+}
+
+/**
+ * Whether a report without issues has no array or object that is not read: a
+ * critic may have given its findings another name, or put them into another report.
+ */
+function holdsNothingElse(value: Value): bool {
+  for (member.of(value); member.next(); ) {
+    if (!isArray(member.value) && !isObject(member.value) || isEmpty(member.value)) continue;
+    if (member.is("findings") || member.is("criteria")) continue;
+    path.token(member.key);
+    return fail(
+      "critic-output-unknown-member", "",
+      sentence("the report has no findings, but its member ").excerpt(member.key).text(" is not part of a report and may hold some"),
+      "write what the critic found into findings, and anything else as text", member.value
+    );
+  }
+  return true;
+}
+
+/** Whether a value is an array or an object that holds nothing. */
+function isEmpty(value: Value): bool {
+  return isArray(value) ? !firstOf(value) : isObject(value) && !countMembers(value);
 }
