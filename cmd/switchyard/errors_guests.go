@@ -31,7 +31,7 @@ func guestErrors() []errorGroup {
 			{"sarif-unsupported-version", "version is not 2.1.0.", "have the tool write SARIF 2.1.0"},
 			{"sarif-invalid", "The report does not follow the SARIF schema where it matters for routing.", "update the tool that wrote it"},
 			{"sarif-no-runs", "There are no runs: no tool reported anything.", "check that the tool really ran"},
-			{"sarif-no-results", "A run has no list of results: the tool did not report.", "check that the tool really ran; a clean run has an empty list"},
+			{"sarif-no-results", "A run has no list of results, and does not say that its tool succeeded.", "check that the tool really ran; if it leaves out an empty list, set empty: clean for the plugin"},
 			{"sarif-execution-failed", "The tool says that its own execution failed, or does not say that it succeeded.", "mend what stopped the tool and run it again"},
 			{"sarif-invalid-level", "A level is none of error, warning, note, none.", "update the tool that wrote it"},
 			{"sarif-invalid-message", "A message has no text: it names a string that its tool does not describe, or lacks arguments.", "update the tool that wrote it"},

@@ -26,7 +26,7 @@ smallest change that would have led elsewhere. --input asks the policy about a
 bare input, as a decision's "input" has it or policy verify writes it, without
 any reports.`,
 		Example: `  switchyard route --report report.json
-  golangci-lint run --output.sarif.path=stdout | switchyard route --report sarif=-
+  golangci-lint run --output.sarif.path=stdout --show-stats=false | switchyard route --report sarif=-
   switchyard route --report critic.json --report lint.sarif --verify green --output json
   switchyard route --report critic.json --explain
   switchyard route --input counterexample.json --policy candidate/`,

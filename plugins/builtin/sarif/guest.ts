@@ -2,8 +2,8 @@
  * `sarif`: normalizes the logs of linters and scanners in SARIF 2.1.0.
  *
  * A log is evidence that its tools ran, so everything that leaves room for
- * doubt is refused: no runs, a run that reports no results array, a tool that
- * says it failed, results that are kept where this guest doesn't look.
+ * doubt is refused: no runs, a run without results that nobody vouches for, a tool
+ * that says it failed, results that are kept where this guest doesn't look.
  */
 
 import {
@@ -31,7 +31,7 @@ export function sy_describe(): u64 {
 }
 
 export function sy_normalize(report: usize, reportLength: u32, config: usize, configLength: u32): u64 {
-  if (readCategories(document(config), "sarif", '"lint-violation"')) {
+  if (readCategories(document(config), "sarif", '"lint-violation"', true)) {
     readSeverities();
     normalizeLog(document(report));
   }
@@ -59,7 +59,7 @@ function normalizeLog(log: Value): void {
     refuse("sarif-no-runs", runs ? "/runs" : "", "runs", "an array of at least one run", runs);
     return;
   }
-  if (!isAbsent(external) && !(isArray(external) && !firstOf(external))) {
+  if (!isAbsent(external) && !isHarmless(external)) {
     fail("sarif-invalid", "/inlineExternalProperties", sentence(ELSEWHERE), INTO_THE_RUN, external);
     return;
   }
@@ -69,4 +69,16 @@ function normalizeLog(log: Value): void {
     normalizeRun(run.value);
     if (failed()) return;
   }
+}
+
+/** Whether external properties name themselves and their run, and hold nothing of it. */
+function isHarmless(external: Value): bool {
+  if (!isArray(external)) return false;
+  for (run.of(external); run.next(); ) {
+    if (!isObject(run.value)) return false;
+    for (member.of(run.value); member.next(); ) {
+      if (!member.is("guid") && !member.is("runGuid") && !member.is("schema") && !member.is("version")) return false;
+    }
+  }
+  return true;
 }

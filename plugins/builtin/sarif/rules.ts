@@ -9,7 +9,7 @@
 import { Members, Value, readText, sameBytes, sameText, textAt, textLength } from "../../sdk/assemblyscript/cursor";
 import { fail, refuse, sentence } from "../../sdk/assemblyscript/result";
 import { optionalIndex, optionalObject, optionalString } from "./shape";
-import { Component, Rule, componentAt, componentsByGuid, driver, rulesByGuid, rulesById } from "./tool";
+import { Component, Rule, componentAt, componentsByGuid, driver, noun, rulesByGuid, rulesById } from "./tool";
 
 const member = changetype<Members>(memory.data(offsetof<Members>()));
 
@@ -28,7 +28,7 @@ export function ruleOf(reference: Value, id: Value, index: Value): Rule | null {
   let guid: Value = 0;
   let component: Component | null = driver();
   let anyComponent = true;
-  reference = optionalObject(reference, "rule");
+  reference = optionalObject(reference, noun);
   if (reference) {
     let otherId: Value = 0;
     let otherIndex: Value = 0;
@@ -65,13 +65,13 @@ export function ruleOf(reference: Value, id: Value, index: Value): Rule | null {
     return rule && (anyComponent || rule.component == component) ? rule : null;
   }
   if (position >= 0 || guid) {
-    refuse("sarif-invalid-rule", "", "the rule", "one that the tool describes", position >= 0 ? index : guid);
+    refuse("sarif-invalid-rule", "", noun, "one that the tool describes", position >= 0 ? index : guid);
   }
   return null;
 }
 
 function failConflict(one: Value, other: Value): void {
-  fail("sarif-invalid-rule", "", sentence("its rule is ").excerpt(one).text(", but also ").excerpt(other), "", other);
+  fail("sarif-invalid-rule", "", sentence("its ").text(noun).text(" is ").excerpt(one).text(", but also ").excerpt(other), "", other);
 }
 
 /** The component that a reference leads to; null if there is none. */

@@ -4,6 +4,9 @@
  *
  * All of it is read once a run, so that a result finds its rule without a
  * search. Rules carry whole manual pages, so nothing of them is read twice.
+ *
+ * SARIF describes a tool's notifications as it describes its rules, so the same
+ * functions read those if a run needs them: a rule below is either.
  */
 
 import { Elements, Members, Value, countMembers, countOf, find, isFilledString } from "../../sdk/assemblyscript/cursor";
@@ -60,6 +63,10 @@ const extension = changetype<Elements>(memory.data(offsetof<Elements>()));
 let components: usize = 0;
 let count: i32 = 0;
 
+/** What the rules that were read last are called, in messages and by the component that has them. */
+export let noun: string = "rule";
+let plural: string = "rules";
+
 /** The driver at 0, then the extensions; null beyond. */
 export function componentAt(index: i32): Component | null {
   if (<u32>index >= <u32>count) return null;
@@ -70,8 +77,13 @@ export function driver(): Component {
   return changetype<Component>(components);
 }
 
-/** Reads the tool of the run at `path`, in place of the last run's, or fails. */
-export function readTool(tool: Value): void {
+/**
+ * Reads the tool of the run at `path` in place of what was read last, or fails.
+ * The last two say what to read of each component: rules or notifications.
+ */
+export function readTool(tool: Value, one: string, many: string): void {
+  noun = one;
+  plural = many;
   const extensions = optionalArray(find(tool, "extensions"), "extensions");
   componentsByGuid.reset(0);
   rulesByGuid.reset(0);
@@ -96,7 +108,7 @@ function readComponent(value: Value, component: Component): void {
   value = optionalObject(value, "an extension");
   if (!value) return;
   for (member.of(value); member.next(); ) {
-    if (member.is("rules")) rules = optionalArray(member.value, "rules");
+    if (member.is(plural)) rules = optionalArray(member.value, plural);
     else if (member.is("guid")) addGuid(componentsByGuid, member.value, changetype<usize>(component));
     else if (member.is("globalMessageStrings")) component.strings = stringsOf(member.value, "globalMessageStrings");
   }
@@ -105,7 +117,7 @@ function readComponent(value: Value, component: Component): void {
   component.rules = alloc(<usize>component.count * offsetof<Rule>());
   const outside = path.length;
   for (entry.of(rules); entry.next(); ) {
-    path.text("/rules/").number(entry.index);
+    path.text("/").text(plural).text("/").number(entry.index);
     readRule(entry.value, component.ruleAt(entry.index)!, component);
     if (failed()) return;
     path.truncate(outside);
@@ -114,7 +126,7 @@ function readComponent(value: Value, component: Component): void {
 
 function readRule(value: Value, rule: Rule, component: Component): void {
   rule.component = component;
-  value = optionalObject(value, "a rule");
+  value = optionalObject(value, noun);
   if (!value) return;
   for (member.of(value); member.next(); ) {
     if (member.is("id")) rule.id = isFilledString(member.value) ? member.value : 0;

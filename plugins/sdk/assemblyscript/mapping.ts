@@ -17,7 +17,7 @@
  *     writeCategory(beginFinding(), category, rule);
  */
 
-import { Members, Value, isBlank, isFilledString, isObject, keep } from "./cursor";
+import { Members, Value, isBlank, isFilledString, isObject, keep, says } from "./cursor";
 import { NameTable } from "./names";
 import { failConfig, noteUnmapped, sentence } from "./result";
 import { Writer } from "./writer";
@@ -33,17 +33,22 @@ const noted = changetype<NameTable>(memory.data(offsetof<NameTable>()));
 let fallback: Value = 0;
 let usually: string = "";
 
+/** Whether the configuration says `"empty": "clean"`: a report without results is a clean one. */
+export let emptyIsClean: bool = false;
+
 /**
  * Reads the whole configuration. `plugin` is the plugin's name, for messages;
- * `usual` the default category as a JSON string literal. Returns false if the
- * configuration is refused.
+ * `usual` the default category as a JSON string literal; `takesEmpty` says whether
+ * the plugin has the setting `empty`. Returns false if the configuration is refused.
  */
-export function readCategories(config: Value, plugin: string, usual: string): bool {
+export function readCategories(config: Value, plugin: string, usual: string, takesEmpty: bool = false): bool {
   usually = usual;
   let categories: Value = 0;
   for (setting.of(config); setting.next(); ) {
-    if (!setting.is("categories")) return failUnknown("", plugin);
-    categories = setting.value;
+    if (setting.is("categories")) categories = setting.value;
+    else if (!takesEmpty || !setting.is("empty")) return failUnknown("", plugin, takesEmpty);
+    else if (says(setting.value, "clean")) emptyIsClean = true;
+    else return failKind("", setting.key, "clean", setting.value);
   }
   if (!categories) return true;
   if (!isObject(categories)) return failKind("/categories", 0, "an object", categories);
@@ -52,7 +57,7 @@ export function readCategories(config: Value, plugin: string, usual: string): bo
     if (setting.is("rules")) fine = readTable(rules, "/categories/rules");
     else if (setting.is("tags")) fine = readTable(tags, "/categories/tags");
     else if (setting.is("severities")) fine = readTable(severities, "/categories/severities");
-    else if (!setting.is("default")) fine = failUnknown("/categories", plugin);
+    else if (!setting.is("default")) fine = failUnknown("/categories", plugin, false);
     else if (isCategory("/categories", setting)) fallback = setting.value;
     else fine = false;
     if (!fine) return false;
@@ -75,10 +80,10 @@ function isCategory(where: string, member: Members): bool {
   return isFilledString(member.value) || failKind(where, member.key, "a category", member.value);
 }
 
-function failUnknown(where: string, plugin: string): bool {
+function failUnknown(where: string, plugin: string, takesEmpty: bool): bool {
   return failConfig(
     where, setting.key, sentence(plugin).text(" has no setting ").excerpt(setting.key),
-    "it takes categories: default, rules, tags, severities"
+    takesEmpty ? "it takes categories and empty: clean" : "it takes categories: default, rules, tags, severities"
   );
 }
 
