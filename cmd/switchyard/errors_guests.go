@@ -69,8 +69,8 @@ func guestErrors() []errorGroup {
 		}},
 		{"Reports in JUnit XML", []errorEntry{
 			{"junit-invalid", "The report does not follow the format where it matters for routing.", "check what wrote the report"},
-			{"junit-no-tests", "The report holds no test case, so nothing was tested.", "check which tests the runner was told to run"},
-			{"junit-contradiction", "A suite counts other tests or failures than it lists.", "run the tests again; neither half can be trusted"},
+			{"junit-no-tests", "The report holds no test case, so nothing was tested.", "check which tests the runner was told to run; for a linter, set empty: clean for the plugin"},
+			{"junit-contradiction", "No test failed, but a suite counts failures or more tests than it lists.", "run the tests again; if the runner counts what it does not list, leave its report out and have verify run the tests"},
 			{"junit-suite-failed", "A suite failed outside of its test cases.", "find out why the suite failed and run it again"},
 			{"junit-too-deep", "Suites are nested too deep.", "this is no report of a known runner"},
 			{"junit-invalid-status", "A status says neither failed nor passed nor not run.", "update Switchyard, or check what wrote the report"},

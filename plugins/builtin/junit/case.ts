@@ -3,13 +3,13 @@
  */
 
 import {
-  Elements, Members, Value, endOf, find, firstOf, isFilledString, isObject, readText, says, textAt, textLength
+  Elements, Members, Value, countOf, endOf, find, firstOf, isFilledString, isObject, readText, says
 } from "../../sdk/assemblyscript/cursor";
 import { beginSkipped, endSkipped, failed, refuse } from "../../sdk/assemblyscript/result";
 import { digits } from "../../sdk/assemblyscript/number";
 import { begins } from "../../sdk/assemblyscript/text";
-import { Outcome, isToDo, readProblem, writeProblem, writeReason } from "./problem";
-import { attribute, elements, failElement, isIncidental } from "./shape";
+import { isToDo, readProblem, writeProblem, writeReason } from "./problem";
+import { attribute, elements, failElement, isIncidental, isWord } from "./shape";
 
 /** The members of a test case that matter. */
 @unmanaged
@@ -23,7 +23,8 @@ class Case {
   failures: Value;
   errors: Value;
   skipped: Value;
-  flaky: Value;
+  /** How many of its runs failed before one passed. */
+  flaky: i32;
   rerunFailures: Value;
   rerunErrors: Value;
 
@@ -39,7 +40,7 @@ class Case {
       else if (member.is("failure")) this.failures = elements(member);
       else if (member.is("error")) this.errors = elements(member);
       else if (member.is("skipped") || member.is("disabled")) this.skipped = firstOf(elements(member));
-      else if (member.is("flakyFailure") || member.is("flakyError")) this.flaky = firstOf(elements(member));
+      else if (member.is("flakyFailure") || member.is("flakyError")) this.flaky += countOf(elements(member));
       else if (member.is("rerunFailure")) this.rerunFailures = elements(member);
       else if (member.is("rerunError")) this.rerunErrors = elements(member);
       else if (!isIncidental(member)) failElement(member);
@@ -54,15 +55,24 @@ const testcase = changetype<Case>(memory.data(offsetof<Case>()));
 const member = changetype<Members>(memory.data(offsetof<Members>()));
 const problem = changetype<Elements>(memory.data(offsetof<Elements>()));
 
+/** How many test cases there are so far, how many of them failed, and how many were skipped. */
+export let cases: i64 = 0;
+export let failures: i64 = 0;
+export let skips: i64 = 0;
+/** How many failed runs there are of tests that passed in the end. */
+export let flaky: i64 = 0;
+
 /** Writes the test case at `value`, where `path` is, or fails. `suite` and `file` are its suite's. */
-export function normalizeCase(value: Value, suite: Value, file: Value): Outcome {
+export function normalizeCase(value: Value, suite: Value, file: Value): void {
   if (!isObject(value)) {
     refuse("junit-invalid", "", "a test case", "an element", value);
-    return Outcome.PASSED;
+    return;
   }
   testcase.read(value);
+  cases++;
+  flaky += testcase.flaky;
   const line = lineOf(testcase.line);
-  if (failed()) return Outcome.PASSED;
+  if (failed()) return;
   if (testcase.file) file = testcase.file;
   const name = testcase.name ? testcase.name : testcase.classname;
   if (!testcase.classname) testcase.classname = suite;
@@ -75,27 +85,30 @@ export function normalizeCase(value: Value, suite: Value, file: Value): Outcome 
   const failure = firstOf(testcase.failures);
   const error = firstOf(testcase.errors);
   if (failure || error) {
-    const outcome = error ? Outcome.ERROR : Outcome.FAILURE;
+    failures++;
     readProblem(testcase.skipped);
     if (testcase.skipped && isToDo()) {
       skip();
-      return outcome;
+      return;
     }
     writeProblems(testcase.failures, false, file, line);
     writeProblems(testcase.errors, true, file, line);
-    return outcome;
+    return;
   }
   const status = endingOf(testcase.status, "/@status");
   const result = endingOf(testcase.result, "/@result");
   if (status == Ending.FAILED || result == Ending.FAILED) {
+    failures++;
     writeProblem(0, false, testcase.classname, testcase.name, file, line);
-    return Outcome.FAILURE;
+    return;
   }
   if (couldNotRun()) {
+    failures++;
     writeProblem(testcase.skipped, true, testcase.classname, testcase.name, file, line);
-    return Outcome.ERROR;
+    return;
   }
   if (testcase.skipped || status == Ending.NOT_RUN || result == Ending.NOT_RUN) {
+    skips++;
     readProblem(testcase.skipped);
     skip();
   } else {
@@ -104,7 +117,6 @@ export function normalizeCase(value: Value, suite: Value, file: Value): Outcome 
     beginSkipped().text(testcase.flaky ? "flaky" : "test passed");
     endSkipped();
   }
-  return Outcome.PASSED;
 }
 
 function writeProblems(problems: Value, isError: bool, file: Value, line: u32): void {
@@ -153,16 +165,6 @@ function endingOf(status: Value, where: string): Ending {
   ) return Ending.NOT_RUN;
   refuse("junit-invalid-status", where, "the status", "a word for passed, failed or not run", status);
   return Ending.UNSAID;
-}
-
-/** Whether the text that was read last is a word, in upper or lower case. */
-function isWord(word: string): bool {
-  if (textLength != word.length) return false;
-  for (let i = 0; i < textLength; i++) {
-    const byte = <u32>load<u8>(textAt + i);
-    if ((byte - 0x41 < 26 ? byte | 0x20 : byte) != load<u16>(changetype<usize>(word) + (i << 1))) return false;
-  }
-  return true;
 }
 
 /** The line; 0 where it is not given, for which producers write 0, too. Anything else fails. */

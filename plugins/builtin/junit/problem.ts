@@ -2,15 +2,13 @@
  * A failure or an error, and the words for it.
  */
 
-import { Members, Value, isObject, sameText, says } from "../../sdk/assemblyscript/cursor";
+import { Members, Value, isObject, readText, sameText, says } from "../../sdk/assemblyscript/cursor";
 import { categoryOfRule, categoryOfSeverity, categoryOfTag, writeCategory } from "../../sdk/assemblyscript/mapping";
 import { beginFinding, endFinding, failed, refuse } from "../../sdk/assemblyscript/result";
 import { Writer } from "../../sdk/assemblyscript/writer";
 import { Lines, writeClipped } from "../../sdk/assemblyscript/text";
 import { writeFile } from "../../sdk/assemblyscript/file";
-import { attribute } from "./shape";
-
-export enum Outcome { PASSED, FAILURE, ERROR }
+import { attribute, isWord } from "./shape";
 
 /** How much of a line of output is passed on. */
 const LIMIT = 400;
@@ -76,28 +74,38 @@ export function readProblem(element: Value): void {
 
 /**
  * Writes why, inside a string: the message, else the first line of the text
- * that says more than where a test began or ended. Go's producers have the same
- * message for all. Returns false if there is neither.
+ * that says more than where a test began or ended, and what it introduces. Go's
+ * producers have the same message for all, and so has Boost.Test. Returns false
+ * if there is neither.
  */
 export function writeReason(out: Writer): bool {
-  if (message && !says(message, "Failed")) {
+  if (message && saysSomething(message)) {
     line.of(message);
     if (line.next() && !line.begins("=== ")) {
       out.inside(message);
       return true;
     }
-    if (writeLine(out, message)) return true;
+    if (writeLines(out, message)) return true;
   }
-  return text != 0 && writeLine(out, text);
+  return text != 0 && writeLines(out, text);
 }
 
-function writeLine(out: Writer, text: Value): bool {
+function saysSomething(message: Value): bool {
+  readText(message);
+  return !isWord("failed") && !isWord("failure") && !isWord("error");
+}
+
+/** Writes the first telling line of a text and, where it ends with a colon, those behind it. */
+function writeLines(out: Writer, text: Value): bool {
+  const start = out.length;
   for (line.of(text); line.next(); ) {
     if (line.begins("=== ") || line.begins("--- ") || line.stop - line.at == 4 && line.begins("PASS")) continue;
-    writeClipped(out, line.at, line.stop, LIMIT);
-    return true;
+    const introduced = out.length > start;
+    if (introduced) out.text(" ");
+    writeClipped(out, line.at, line.stop, LIMIT - (out.length - start));
+    if (!introduced && load<u8>(line.stop - 1) != 0x3a || out.length - start >= LIMIT) return true;
   }
-  return false;
+  return out.length > start;
 }
 
 /** Whether the element that was read last is one of a test that is expected to fail. */

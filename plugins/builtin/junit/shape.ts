@@ -37,3 +37,13 @@ export function failElement(member: Members): void {
     sentence("there is an element ").excerpt(member.key).text(", which may say anything about the test"), "", 0
   );
 }
+
+/** Whether the text that was read last is a word, in upper or lower case. */
+export function isWord(word: string): bool {
+  if (textLength != word.length) return false;
+  for (let i = 0; i < textLength; i++) {
+    const byte = <u32>load<u8>(textAt + i);
+    if ((byte - 0x41 < 26 ? byte | 0x20 : byte) != load<u16>(changetype<usize>(word) + (i << 1))) return false;
+  }
+  return true;
+}
