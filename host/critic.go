@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
@@ -93,6 +94,8 @@ func (c *conductor) review(ctx context.Context, v *Verification) (review, error)
 		return review{handBack: hand}, err
 	case last == nil:
 		return review{}, errors.Join(outcome.Skipped...)
+	case loginFault(last.Record) != "":
+		return review{}, c.about(spawnFailed(*last, settings))
 	default:
 		return review{run: last.Run, failure: failed(last.Record)}, nil
 	}
@@ -147,7 +150,7 @@ func (c *conductor) condemned(ctx context.Context) (review, error) {
 		return review{}, nil
 	}
 	record, err := c.recordOf(ctx, run.Intent.Run)
-	if err != nil {
+	if err != nil || loginFault(record) != "" {
 		return review{}, err
 	}
 	c.spawns = append(c.spawns, earlier(*run))
@@ -195,6 +198,9 @@ func failed(r spawner.Record) *finding.Finding {
 			text += "; the working tree changed meanwhile"
 		}
 		text += fmt.Sprintf(" (%s)", fault.Some(r.Changed, maxNamedChanges))
+	}
+	if words := said(r); len(words) > 0 {
+		text += ". It said: " + strings.TrimSuffix(strings.Join(words, "; "), ".")
 	}
 	text += fmt.Sprintf(". Look at run %s in %s/%s before the task goes on.", r.RunID, project.StateDir, spawner.TrailFile)
 	raw, err := json.Marshal(r, json.Deterministic(true))

@@ -43,7 +43,11 @@ func (c *conductor) handBack(ctx context.Context, definition agent.Definition, o
 		h.Failures = append(h.Failures, err.Error())
 	}
 	for _, res := range o.Results {
-		h.Failures = append(h.Failures, fmt.Sprintf("%s: %s", res.Record.Adapter, res.Verdict.Reason))
+		words := fmt.Sprintf("%s: %s", res.Record.Adapter, res.Verdict.Reason)
+		if said := said(res.Record); len(said) > 0 {
+			words += " (" + said[len(said)-1] + ")"
+		}
+		h.Failures = append(h.Failures, words)
 	}
 	dir, err := c.keepFolder(handoffFolder)
 	if err != nil {

@@ -135,7 +135,7 @@ func (c *conductor) research(ctx context.Context, d Decision) (Decision, error) 
 	for i, p := range research.Perspectives(k) {
 		all.Go(func() {
 			voices[i], errs[i] = c.voice(ctx, p, k, round, asked)
-			if errs[i] != nil {
+			if code := fault.CodeOf(errs[i]); errs[i] != nil && code != CodeSpawnAuth && code != CodeSpawnQuota {
 				cancel() // What cannot be recorded must not go on.
 			}
 		})
@@ -232,6 +232,8 @@ func (c *conductor) voice(ctx context.Context, p research.Perspective, k, round 
 		// Its intent is on record, and will never have a process.
 		v.Failure = errors.Join(outcome.Skipped...).Error()
 		return v, c.abandon(ctx, job.Run, v.Failure)
+	case loginFault(last.Record) != "":
+		return v, c.about(spawnFailed(*last, settings))
 	case !last.Verdict.Good():
 		v.Failure = string(last.Verdict.Reason)
 		return v, nil

@@ -189,7 +189,7 @@ func TestBudgetOfResearchThatGoesOn(t *testing.T) {
 // the record does not say so either.
 func TestSilentResearcherIsNotHandedBack(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, handsBack+"research: {agents: 1}\n", spawntest.Finds(missing()), spawntest.Ready()["auth"])
+	s := newSite(t, handsBack+"research: {agents: 1}\n", spawntest.Finds(missing()), spawntest.Ready()["refused"])
 	if d, err := s.round(t); err != nil || d.NextAction != "researcher" || d.Research == nil || len(d.Research.Silent) != 1 {
 		t.Fatalf("the round leads to %s, %+v, %v", d.NextAction, d.Research, err)
 	}

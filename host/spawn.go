@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -22,6 +23,28 @@ import (
 // reason, class, exit_code, stderr, trail, and next_action where the caller is to
 // run the agent in some other way.
 const CodeSpawnFailed fault.Code = "spawn-failed"
+
+// The codes of an agent that could not work because of the login or the account of
+// its CLI: the task is not to blame, and nothing is decided. Their details are those
+// of CodeSpawnFailed.
+const (
+	CodeSpawnAuth  fault.Code = "spawn-auth"
+	CodeSpawnQuota fault.Code = "spawn-quota"
+)
+
+// loginFault is the code of what a run came to, where that is the fault of a login or
+// an account, else "". A run that changed the working tree is judged by that.
+func loginFault(r spawner.Record) fault.Code {
+	switch {
+	case len(r.Changed) > 0:
+		return ""
+	case r.Class == string(verdict.Auth):
+		return CodeSpawnAuth
+	case r.Class == string(verdict.Quota):
+		return CodeSpawnQuota
+	}
+	return ""
+}
 
 // maxPrompt is the largest prompt that a caller may give, in bytes.
 const maxPrompt = 4 << 20
@@ -64,8 +87,8 @@ type Spawned struct {
 //
 // # Errors
 //
-// CodeSpawnFailed, with what is known of the spawn; those of agent.Library.Find,
-// of the package place, and of spawner.Spawner.Run.
+// CodeSpawnFailed, CodeSpawnAuth and CodeSpawnQuota, with what is known of the spawn;
+// those of agent.Library.Find, of the package place, and of spawner.Spawner.Run.
 func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (Spawned, error) {
 	// What can be refused without leaving a trace comes before what makes folders.
 	definition, err := e.agent(req.Agent)
@@ -201,9 +224,14 @@ func finalMessage(res spawner.Result) (io.Reader, error) {
 }
 
 func spawnFailed(res spawner.Result, set project.SpawnAgent) error {
-	f := fault.New(CodeSpawnFailed, "%s came to nothing with %s: %s", res.Record.Agent, res.Record.Adapter, res.Verdict.Reason.Sentence()).
-		With("run", res.Run).With("reason", string(res.Verdict.Reason)).With("class", string(res.Verdict.Class)).
-		With("exit_code", res.Record.ExitCode).With("stderr", res.Record.StderrExcerpt)
+	text := fmt.Sprintf("%s came to nothing with %s: %s", res.Record.Agent, res.Record.Adapter, res.Verdict.Reason.Sentence())
+	said := said(res.Record)
+	if n := len(said); n > 0 {
+		text += fmt.Sprintf(" (%s)", said[n-1])
+	}
+	f := fault.New(cmp.Or(loginFault(res.Record), CodeSpawnFailed), "%s", text).
+		With("run", res.Run).With("reason", string(res.Verdict.Reason)).With("class", string(res.Verdict.Class)).With("said", said).
+		With("adapter", res.Record.Adapter).With("exit_code", res.Record.ExitCode).With("stderr", res.Record.StderrExcerpt)
 	if len(res.Record.Changed) > 0 {
 		f = f.With("changed", res.Record.Changed)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/spawner"
+	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
 
 // SpawnSummary is one attempt to run an agent, in short.
@@ -27,16 +28,40 @@ type SpawnSummary struct {
 	Resumed bool `json:"resumed,omitzero"`
 	// Changed lists what changed in the working tree while it ran.
 	Changed []string `json:"changed,omitzero"`
-	Stderr  string   `json:"stderr,omitzero"`
+	// Said is what is known of why it came to nothing: tools that it was denied, what
+	// its answer lacks, and its own words.
+	Said   []string `json:"said,omitzero"`
+	Stderr string   `json:"stderr,omitzero"`
 }
+
+// said is why an attempt came to nothing, in its own words and ours; nothing for one
+// that went well.
+func said(r spawner.Record) []string {
+	words := []string{}
+	if (verdict.Verdict{Outcome: verdict.Outcome(r.Outcome)}).Good() {
+		return words
+	}
+	for _, tool := range r.Denials {
+		words = append(words, "denied tool: "+tool)
+	}
+	words = append(words, r.Notes...)
+	return words[max(len(words)-maxSaid, 0):] // Its own words come last.
+}
+
+// maxSaid is how many of an attempt's words are shown; the trail has all.
+const maxSaid = 5
 
 func summaryOf(res spawner.Result) SpawnSummary {
 	r := res.Record
-	return SpawnSummary{
+	s := SpawnSummary{
 		Run: r.RunID, Agent: r.Agent, Adapter: r.Adapter, Attempt: r.Attempt, Why: r.Why, Outcome: r.Outcome, Reason: r.Reason, Class: r.Class,
 		DurationMS: r.DurationMS, TokensIn: r.TokensIn, TokensOut: r.TokensOut, CostMicroDollars: r.CostMicroDollars,
 		Changed: r.Changed, Stderr: r.StderrExcerpt,
 	}
+	if words := said(r); len(words) > 0 {
+		s.Said = words
+	}
+	return s
 }
 
 // earlier is a run of a command that was killed.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -131,8 +132,9 @@ const maxShownTimeout = 40
 // result; one that was ended for its time is an error.
 func (a *app) headless(spawned host.Spawned, err error) (any, error) {
 	f, failed := errors.AsType[*fault.Error](err)
+	ran := []fault.Code{host.CodeSpawnFailed, host.CodeSpawnAuth, host.CodeSpawnQuota}
 	switch {
-	case err != nil && fault.CodeOf(err) != host.CodeSpawnFailed:
+	case err != nil && !slices.Contains(ran, fault.CodeOf(err)):
 		return nil, inHeadlessWords(err)
 	case failed && spawned.TimedOut:
 		return nil, recoded(f, codeHeadlessTimedOut).With("spawn_trail_path", spawned.TrailPath)

@@ -26,6 +26,8 @@ func spawnErrors() []errorGroup {
 		{"Spawns", []errorEntry{
 			{"round-running", "Another process runs the task's round, with its agents.", "wait for it; switchyard status TASK --wait returns when the task changes"},
 			{"spawn-failed", "The agent ran, and what came of it cannot be used; details.reason says why. Nothing was written but the record.", "details.stderr and .switchyard/spawns.jsonl have what is known; docs/verdict.md has the reasons"},
+			{"spawn-auth", "The agent's program is not logged in, or not allowed. The task is as it was: nothing is decided, and no round is used up. details.said has the program's own words.", "log in with the agent's own program, or pass its credential (docs/adapters.md has the variables), or choose another adapter with --adapter or spawn.fallback_on_error; then run the command again"},
+			{"spawn-quota", "What the agent's account may use is used up. The task is as it was: nothing is decided, and no round is used up. details.said has the program's own words.", "wait until the account may go on, or add to it, or choose another adapter with --adapter or spawn.fallback_on_error; then run the command again"},
 			{"spawn-reentrant", "The command runs inside an agent that Switchyard spawned: it can neither spawn agents nor decide.", "leave it to whoever spawned the agent"},
 			{"spawn-depth-exceeded", "The command runs inside as many hooks as there may be, or the environment holds no valid depth.", "call it from outside, or raise NUBOS_PILOT_MAX_HOOK_DEPTH"},
 			{"spawn-locked", "As many spawns of the agent run in the project as may at once.", "wait for one to end, or raise spawn.concurrency in switchyard.yaml"},

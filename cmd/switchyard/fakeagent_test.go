@@ -233,7 +233,8 @@ func recordAt(ts *testscript.TestScript, neg bool, args []string) {
 
 // unreliable runs a task's round and wants its critic's last attempt to count for
 // nothing, with that reason and class (- for none): the task is stuck on a
-// critic-error, explain and the trail say why, and nothing is left behind.
+// critic-error, explain and the trail say why, and nothing is left behind. With the
+// class auth or quota the command fails, and the task is as it was.
 //
 //	unreliable task reason class [flags...]
 func unreliable(ts *testscript.TestScript, neg bool, args []string) {
@@ -242,6 +243,19 @@ func unreliable(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	task, reason, class := args[0], args[1], strings.TrimPrefix(args[2], "-")
 	run := append([]string{"round", task, "--output", "json", "--exit-code"}, args[3:]...)
+	if class == "auth" || class == "quota" {
+		// That is no fault of the task's: it stays as it was.
+		if status := statusOf(ts, "switchyard", run...); status != exitFault {
+			ts.Fatalf("exit status %d, want that of a fault", status)
+		}
+		jsonAt(ts, false, []string{"stderr", "/error/code", strconv.Quote("spawn-" + class)})
+		jsonAt(ts, false, []string{"stderr", "/error/details/reason", strconv.Quote(reason)})
+		recordAt(ts, false, []string{"-1", "/class", strconv.Quote(class)})
+		ts.Check(ts.Exec("switchyard", "status", task, "--output", "json"))
+		jsonAt(ts, false, []string{"stdout", "/status", `"open"`})
+		gone(ts, false, nil)
+		return
+	}
 	if status := statusOf(ts, "switchyard", run...); status != decisionExit("stuck") {
 		ts.Fatalf("exit status %d, want that of stuck", status)
 	}

@@ -139,7 +139,7 @@ func because(d host.Decision) string {
 	case "no-findings":
 		return "there are no findings" + verifyWords(d.Input.Verify)
 	case "stuck-finding":
-		return stuckWords(d.Findings)
+		return stuckWords(d)
 	case "max-rounds":
 		if d.Input.FindingCount == 0 {
 			return "the last round ends with verification red"
@@ -170,10 +170,10 @@ func verifyWords(v policies.Verify) string {
 	return ""
 }
 
-func stuckWords(findings []finding.Finding) string {
+func stuckWords(d host.Decision) string {
 	var categories []string
 	seen := make(map[string]bool)
-	for _, f := range findings {
+	for _, f := range d.Findings {
 		if f.Route != "stuck" || seen[f.Category] {
 			continue
 		}
@@ -181,6 +181,10 @@ func stuckWords(findings []finding.Finding) string {
 		name := f.Category
 		if f.UnknownCategory {
 			name = "the unknown category " + name
+		}
+		// Of an agent that came to nothing the category alone says little.
+		if n := len(d.Spawns); n > 0 && f.Category == d.Spawns[n-1].Outcome {
+			name += ": " + d.Spawns[n-1].Reason
 		}
 		categories = append(categories, name)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -63,8 +64,12 @@ func (p *page) spawns(all []host.SpawnSummary) {
 		if len(s.Changed) > 0 {
 			p.line("while %s ran the working tree changed: %s", p.paint(red, s.Run), fault.Some(s.Changed, maxNamed))
 		}
-		if !good(s.Outcome) && s.Stderr != "" {
-			p.line("%s said: %s", s.Run, short(lastLine(s.Stderr), maxStderrShown))
+		words := s.Said
+		if last := short(lastLine(s.Stderr), maxStderrShown); !good(s.Outcome) && last != "" && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, last) }) {
+			words = append(slices.Clone(words), last)
+		}
+		for _, w := range words {
+			p.line("%s said: %s", s.Run, short(w, maxStderrShown))
 		}
 	}
 }
