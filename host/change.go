@@ -234,10 +234,15 @@ func (s *session) raced(ctx context.Context, round int, err error) error {
 
 // about names the task in an error.
 func (s *session) about(err error) error {
-	if f, ok := errors.AsType[*fault.Error](err); ok {
+	f, ok := errors.AsType[*fault.Error](err)
+	switch {
+	case !ok:
+		return err
+	case f.Code == task.CodeNotFound:
+		return notFound(s.id)
+	default:
 		return f.With("task", s.id)
 	}
-	return err
 }
 
 // repair puts the task's mark right where a command finds the task stuck: the

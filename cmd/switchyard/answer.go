@@ -34,7 +34,7 @@ question.`,
 	cmd.Flags().IntVar(&req.Choice, "choice", 0, "choose the question's choice `N`, from 1")
 	cmd.Flags().StringVar(&req.Text, "text", "", "answer with `TEXT`")
 	cmd.Flags().StringVar(&file, "file", "", "answer with the content of `FILE`; - is standard input")
-	cmd.Flags().IntVar(&req.Round, "round", 0, "the round that asked, from 1 (default the newest)")
+	cmd.Flags().IntVar(&req.Round, "round", 0, "the round `N` that asked, from 1 (default the newest)")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		flags := cmd.Flags()
 		given := 0

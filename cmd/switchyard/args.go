@@ -1,9 +1,14 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/switchyard-dev/switchyard/host/project"
 )
 
 // unknownCommand refuses what stands where a command should, and suggests one
@@ -12,11 +17,82 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	cmd.SuggestionsMinimumDistance = 2
-	if alike := cmd.SuggestionsFor(args[0]); len(alike) > 0 {
-		return fmt.Errorf("there is no command %q; did you mean %s?", args[0], alike[0])
+	return fmt.Errorf("there is no command %q%s", args[0], didYouMean(nearCommand(cmd, args[0])))
+}
+
+// nearCommand is the command below cmd that a word was probably meant to be, or "".
+func nearCommand(cmd *cobra.Command, word string) string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
 	}
-	return fmt.Errorf("there is no command %q", args[0])
+	return project.Nearest(word, names)
+}
+
+func didYouMean(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "; did you mean " + name + "?"
+}
+
+// flagError explains a flag that cmd does not know or cannot read. If cmd only holds
+// commands, a word that is none of them is what is wrong, wherever it stands.
+func flagError(cmd *cobra.Command, args []string, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return err
+	}
+	if cmd.HasSubCommands() {
+		words := wordsOf(cmd, args)
+		for _, word := range words {
+			if nearCommand(cmd, word) != "" {
+				return unknownCommand(cmd, []string{word})
+			}
+		}
+		if len(words) > 0 && strings.HasPrefix(strings.Join(args, " "), words[0]) {
+			return unknownCommand(cmd, words)
+		}
+	}
+	name := unknown.GetSpecifiedName()
+	if unknown.GetSpecifiedShortnames() != "" {
+		if cmd == cmd.Root() && strings.EqualFold(name, "v") {
+			return fmt.Errorf("unknown flag: -%s; did you mean --version?", name)
+		}
+		return fmt.Errorf("unknown flag: -%s", name)
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	near := project.Nearest(name, names)
+	if near != "" {
+		near = "--" + near
+	}
+	return fmt.Errorf("unknown flag: --%s%s", name, didYouMean(near))
+}
+
+// wordsOf are the words of a command line behind those of cmd that neither are flags
+// nor follow one that takes a value.
+func wordsOf(cmd *cobra.Command, args []string) []string {
+	var words []string
+	for i := 0; i < len(args); i++ {
+		name, isFlag := strings.CutPrefix(args[i], "-")
+		switch {
+		case args[i] == "--":
+			return words
+		case isFlag:
+			name = strings.TrimPrefix(name, "-")
+			f := cmd.Flags().Lookup(name)
+			if f == nil && len(name) == 1 {
+				f = cmd.Flags().ShorthandLookup(name)
+			}
+			if f != nil && f.NoOptDefVal == "" {
+				i++
+			}
+		default:
+			words = append(words, args[i])
+		}
+	}
+	return words[min(len(words), strings.Count(cmd.CommandPath(), " ")):]
 }
 
 // noArgs refuses arguments with a sentence that says what was not expected.

@@ -50,7 +50,7 @@ the command is repeated.`,
 	cmd.Flags().StringVar(&req.Agent, "agent", "", "the agent's `NAME`")
 	cmd.Flags().StringVar(&log, "tool-use-log", "", "the tools that it used: `JSON`, a file, or -")
 	cmd.Flags().StringVar(&req.Run, "run", "", "what identifies the run: `ID`")
-	cmd.Flags().IntVar(&req.Round, "round", 0, "the round that the agent ran in, from 1 (default the task's)")
+	cmd.Flags().IntVar(&req.Round, "round", 0, "the round `N` that the agent ran in, from 1 (default the task's)")
 	cmd.Flags().StringVar(&search, "search", "", "record that the agent searched for `QUERY`")
 	cmd.Flags().BoolVar(&list, "list", false, "list all stamps of the task")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {

@@ -15,28 +15,11 @@ import (
 	"github.com/switchyard-dev/switchyard/host/task"
 )
 
-// The groups of the commands in the help.
-const (
-	nativeGroup = "native"
-	compatGroup = "compat"
-)
-
 // addCompatCmds adds the verbs of nubos-pilot, behind all other commands. They
 // take its flags and print its JSON fields and error codes, over the same engine
 // as everything else (docs/compat.md).
 func addCompatCmds(root *cobra.Command, a *app) {
-	root.AddGroup(
-		&cobra.Group{ID: nativeGroup, Title: "Available Commands:"},
-		&cobra.Group{ID: compatGroup, Title: "For scripts written for nubos-pilot:"},
-	)
-	for _, cmd := range root.Commands() {
-		cmd.GroupID = nativeGroup
-	}
-	root.SetHelpCommandGroupID(nativeGroup)
-	for _, cmd := range []*cobra.Command{newLoopRunRoundCmd(a), newLoopAuditCmd(a), newLoopMetricsCmd(a), newLoopStuckCmd(a), newSpawnHeadlessCmd(a)} {
-		cmd.GroupID = compatGroup
-		root.AddCommand(cmd)
-	}
+	root.AddCommand(newLoopRunRoundCmd(a), newLoopAuditCmd(a), newLoopMetricsCmd(a), newLoopStuckCmd(a), newSpawnHeadlessCmd(a))
 }
 
 // compatE adapts the body of a compatible verb: what it returns is printed as

@@ -57,7 +57,7 @@ type roundFlags struct {
 func (f *roundFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Var(&f.phase, "phase", "the `PHASE`: "+strings.Join(loopPhases(), ", "))
-	flags.Var(&f.query, "query", "preflight: what the work is about")
+	flags.Var(&f.query, "query", "preflight: what the work is about, `TEXT`")
 	flags.Var(&f.exitCode, "verify-exit-code", "post-executor: how the draft's verification ended, `N`")
 	flags.Var(&f.output, "verify-output-path", "post-executor: what it printed, `FILE`")
 	flags.Var(&f.outputs, "critic-outputs", "post-critics: the critics' reports, a `JSON` list")

@@ -8,7 +8,7 @@ const (
 	exitOther = 15 // of --exit-code: a destination of a policy's own
 )
 
-// exitStatus is repeated at the end of every command's help.
+// exitStatus ends the help of a command.
 const exitStatus = `
 Exit status:
   0  done
@@ -16,12 +16,15 @@ Exit status:
   2  the command line is wrong
 `
 
-// decisionStatus is added to the help of the commands that decide.
+// decisionStatus ends the help of a command that decides.
 const decisionStatus = `
-With --exit-code, a decision's exit status is
-  0   commit            11  researcher       13  plan-checker
-  10  executor          12  askuser          14  stuck
-  15  any other destination, and a critic that is yours to run
+Exit status:
+  0   done, or with --exit-code: commit
+  1   a fault; the error on standard error says which
+  2   the command line is wrong
+With --exit-code also:
+  10  executor      12  askuser         14  stuck
+  11  researcher    13  plan-checker    15  any other destination, or run the critic yourself
 `
 
 // decisionExit maps a decision's destination to the exit code of --exit-code.

@@ -20,7 +20,7 @@ digests of the reports, plugins and policy behind it.`,
   switchyard explain TASK-1 --round 1 --output json`,
 		Args: oneTask,
 	}
-	cmd.Flags().IntVar(&round, "round", 0, "explain this round, from 1 (default the newest)")
+	cmd.Flags().IntVar(&round, "round", 0, "explain round `N`, from 1 (default the newest)")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		if cmd.Flags().Changed("round") && round < 1 {
 			return usagef("--round %d: rounds count from 1", round)

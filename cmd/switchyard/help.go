@@ -1,6 +1,10 @@
 package main
 
 import (
+	"slices"
+	"strconv"
+	"strings"
+
 	"github.com/spf13/cobra"
 )
 
@@ -11,11 +15,22 @@ func newHelpCmd(a *app) *cobra.Command {
 		Use:   "help [COMMAND]",
 		Short: "Show what a command does and takes",
 		Args:  cobra.ArbitraryArgs,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			var names []string
+			for _, below := range about.Commands() {
+				names = append(names, below.Name()+"\t"+below.Short)
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
 	}
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		about, rest, err := cmd.Root().Find(args)
 		if err != nil || len(rest) > 0 {
-			return usagef("there is no command %q to help with", args[len(args)-1])
+			return usage(unknownCommand(about, rest))
 		}
 		about.InitDefaultHelpFlag()
 		return about.Help()
@@ -25,3 +40,57 @@ func newHelpCmd(a *app) *cobra.Command {
 
 // showHelp is the body of a command that only holds others.
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// compatGroup is the group of the verbs of nubos-pilot.
+const compatGroup = "compat"
+
+// commandGroups are the groups of the commands in the help of the program, with the
+// names of those in them. What is in none comes last.
+func commandGroups() []commandGroup {
+	return []commandGroup{
+		{"everyday", "Every day:", []string{"init", "doctor", "route", "round", "status", "answer", "resume"}},
+		{"back", "Looking back:", []string{"explain", "ledger", "stats", "metrics"}},
+		{"rules", "Policy and plugins:", []string{"policy", "plugin"}},
+		{"single", "Single steps of a round:", []string{"phase", "audit", "spawn"}},
+		{compatGroup, "For scripts written for nubos-pilot:", []string{"loop-run-round", "loop-audit-tool-use", "loop-metrics", "loop-stuck", "spawn-headless"}},
+	}
+}
+
+type commandGroup struct {
+	id, title string
+	commands  []string
+}
+
+// maxUsage is how wide the description of the flags is.
+const maxUsage = 96
+
+// layOutHelp groups the commands and ends the help of each with its exit status.
+func layOutHelp(root *cobra.Command) {
+	for _, g := range commandGroups() {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, cmd := range root.Commands() {
+			if slices.Contains(g.commands, cmd.Name()) {
+				cmd.GroupID = g.id
+			}
+		}
+	}
+	root.SetUsageTemplate(strings.NewReplacer(
+		"Flags.FlagUsages", "Flags.FlagUsagesWrapped "+strconv.Itoa(maxUsage),
+		"Additional Commands:", "Others:",
+	).Replace(root.UsageTemplate()))
+	help := strings.TrimRight(root.HelpTemplate(), "\n")
+	root.SetHelpTemplate(help + exitStatus)
+	eachCommand(root, func(cmd *cobra.Command) {
+		if cmd.Flags().Lookup("exit-code") != nil && cmd.Name() != "diff" {
+			cmd.SetHelpTemplate(help + decisionStatus)
+		}
+	})
+}
+
+// eachCommand calls f for a command and all below it.
+func eachCommand(cmd *cobra.Command, f func(*cobra.Command)) {
+	f(cmd)
+	for _, below := range cmd.Commands() {
+		eachCommand(below, f)
+	}
+}

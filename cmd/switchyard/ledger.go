@@ -24,19 +24,20 @@ func newLedgerCmd(a *app) *cobra.Command {
 }
 
 func newLedgerVerifyCmd(a *app) *cobra.Command {
-	var decisions bool
+	var decisions, verbose bool
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check every task's chain of events",
 		Long: `Verify recomputes the hash of every event, follows every task's chain and folds
-its events again. It prints the newest hash of every task, and fails if anything
-was changed, removed or reordered.
+its events again. It fails if anything was changed, removed or reordered. With
+--verbose it prints the newest hash of every task, to be kept elsewhere.
 
 With --decisions it also decides every recorded round again, by the very policy
 that decided it, and fails where anything comes out otherwise: where a finding
 went, what the policy saw, or what it made of that.`,
 		Args: noArgs,
 	}
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show every chain with its newest hash")
 	cmd.Flags().BoolVar(&decisions, "decisions", false, "decide every recorded round again")
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
 		return a.with(ctx, func(e *host.Engine) error {
@@ -55,7 +56,7 @@ went, what the policy saw, or what it made of that.`,
 				}
 			}
 			return a.print(result, func(p *page) {
-				p.verified(report)
+				p.verified(report, verbose)
 				if d := result.Decisions; d != nil {
 					p.line("%s  %s decided again, all as recorded", p.paint(green, "sound"), plural(int(d.Decisions), "round"))
 				}

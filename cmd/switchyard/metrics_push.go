@@ -49,7 +49,7 @@ something was recorded.`,
 	flags.StringVar(&job, "job", "", "the `JOB` of the group (default switchyard)")
 	flags.StringArrayVar(&grouping, "grouping", nil, "group by the label `NAME=VALUE` too (repeatable)")
 	flags.BoolVar(&remove, "delete", false, "remove the group instead of replacing it")
-	flags.DurationVar(&timeout, "timeout", push.DefaultTimeout, "give up after this `TIME`")
+	flags.DurationVar(&timeout, "timeout", push.DefaultTimeout, "give up after `DURATION`")
 	labels.register(flags)
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		constant, err := labels.parsed()

@@ -126,12 +126,11 @@ func newPhaseDraftCmd(a *app) *cobra.Command {
 		Long: `Draft verifies a draft: by --verify-cmd, or by what --verify or
 --verify-exit-code tells of a verification that ran already, else by the
 project's own command. A green draft is stamped and waits for its review. A red
-one is decided at once, and uses up its round.
-` + decisionStatus,
+one is decided at once, and uses up its round.`,
 		Args: oneTask,
 	}
 	verify.register(cmd.Flags())
-	cmd.Flags().IntVar(&req.Round, "round", 0, "the round that the draft is of, from 1")
+	cmd.Flags().IntVar(&req.Round, "round", 0, "the round `N` that the draft is of, from 1")
 	cmd.Flags().StringVar(&req.Policy, "policy", "", policyUsage())
 	a.registerEngine(cmd.Flags())
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "make the decision on a red draft the exit status")
@@ -173,8 +172,7 @@ func newPhaseReviewCmd(a *app) *cobra.Command {
 		Long: `Review reads the critics' reports and decides the round, as switchyard round
 does. It wants the critic's stamp, runs no verification, and does not commit: a
 decision to commit is carried out by switchyard phase commit. Where that will
-want more, it says so, and with --exit-code the exit status is 15.
-` + decisionStatus,
+want more, it says so, and with --exit-code the exit status is 15.`,
 		Args: oneTask,
 	}
 	f.registerTask(cmd.Flags())

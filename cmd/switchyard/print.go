@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -65,6 +66,7 @@ func (a *app) printError(err error, args []string) {
 	if hint == "" {
 		hint = hintFor(f.Code)
 	}
+	hint = a.concrete(hint)
 	wrapped := a.output == outputJSON || !a.running && wantsJSON(args)
 	if wrapped || a.bareErrors {
 		shown := errorJSON{Code: string(f.Code), Message: err.Error(), Hint: hint, Details: f.Details}
@@ -95,6 +97,19 @@ func (a *app) printError(err error, args []string) {
 	if hint != "" {
 		fmt.Fprintf(a.err, "hint: %s\n", clean(hint))
 	}
+}
+
+// concrete puts the command and the task of the command line into a hint.
+func (a *app) concrete(hint string) string {
+	if a.command == "" {
+		hint = strings.ReplaceAll(hint, "switchyard help COMMAND shows what it takes", "switchyard help lists the commands")
+	} else {
+		hint = strings.ReplaceAll(hint, "help COMMAND", "help "+a.command)
+	}
+	if a.task != "" {
+		hint = regexp.MustCompile(`\bTASK\b`).ReplaceAllLiteralString(hint, a.task)
+	}
+	return hint
 }
 
 // pluginOf says which plugin an error is about, where its message does not.

@@ -47,14 +47,14 @@ func (f *requestFlags) evidence(flags *pflag.FlagSet) {
 
 func (f *requestFlags) common(flags *pflag.FlagSet) {
 	f.evidence(flags)
-	flags.IntVar(&f.round, "round", 0, "the round that the reports are about, from 1")
+	flags.IntVar(&f.round, "round", 0, "the round `N` that the reports are about, from 1")
 	flags.IntVar(&f.maxRounds, "max-rounds", 0, maxRoundsUsage())
 	flags.StringVar(&f.policy, "policy", "", policyUsage())
 	flags.BoolVar(&f.exitCode, "exit-code", false, "make the decision the exit status")
 }
 
 func maxRoundsUsage() string {
-	return fmt.Sprintf("the task's cap of rounds, %d to %d (default %d, or the project's)", task.MinRounds, task.MaxRounds, task.DefaultRounds)
+	return fmt.Sprintf("the task's cap of `N` rounds, %d to %d (default %d, or the project's)", task.MinRounds, task.MaxRounds, task.DefaultRounds)
 }
 
 func policyUsage() string {

@@ -13,6 +13,7 @@ import (
 )
 
 func newRootCmd(a *app) *cobra.Command {
+	var version bool
 	root := &cobra.Command{
 		Use:   "switchyard",
 		Short: "Decide where a review loop goes next",
@@ -27,14 +28,19 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          unknownCommand,
-		RunE:          showHelp,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if version {
+				return a.printVersion()
+			}
+			return showHelp(cmd, args)
+		},
 		PersistentPreRun: func(*cobra.Command, []string) {
 			a.running = true
 		},
 	}
 	root.PersistentFlags().StringVarP(&a.dir, "directory", "C", ".", "work on the project of `DIR`")
 	root.PersistentFlags().Var(&a.output, "output", "print `FORMAT`: text or json")
-	root.SetHelpTemplate(strings.TrimRight(root.HelpTemplate(), "\n") + exitStatus)
+	root.Flags().BoolVar(&version, "version", false, "show the version")
 	root.SetHelpCommand(newHelpCmd(a))
 	root.AddCommand(
 		newInitCmd(a),
@@ -60,7 +66,8 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
 		completion.Args, completion.RunE = noArgs, showHelp
 	}
 	addCompatCmds(root, a)
-	a.completeTasks(root)
+	a.complete(root)
+	layOutHelp(root)
 	return root
 }
 

@@ -49,7 +49,6 @@ that cannot say which round they are about.`,
   switchyard round TASK-1 --report - --exit-code < report.json`,
 		Args: oneTask,
 	}
-	cmd.Long += "\n" + decisionStatus
 	f.registerTask(cmd.Flags())
 	a.registerEngine(cmd.Flags())
 	f.verify.register(cmd.Flags())

@@ -32,7 +32,6 @@ any reports.`,
   switchyard route --input counterexample.json --policy candidate/`,
 		Args: reportsAsFlags,
 	}
-	cmd.Long += "\n" + decisionStatus
 	f.register(cmd.Flags())
 	a.registerEngine(cmd.Flags())
 	cmd.Flags().StringVar(&input, "input", "", "ask the policy about the input in `FILE`, - for standard input, and read no reports")

@@ -7,11 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -41,7 +43,12 @@ func run(ctx context.Context, args []string, std streams) int {
 	root.SetIn(std.in)
 	root.SetOut(std.out)
 	root.SetErr(std.err)
-	if err := root.ExecuteContext(ctx); err != nil {
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, args, err) })
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		plainUsages(root)
+	}
+	if cmd, err := root.ExecuteContextC(ctx); err != nil {
+		a.understood(cmd)
 		switch {
 		case ctx.Err() != nil && errors.Is(err, context.Canceled):
 			err = fault.New(codeInterrupted, "interrupted")
@@ -77,6 +84,19 @@ type app struct {
 	progress progress
 	// exit is the exit code of a run without an error.
 	exit int
+	// command is the command of a run that failed, as one types it, "" for none; task
+	// is the task that it names, "" for none.
+	command, task string
+}
+
+// understood notes what is known of the command line, for the hints of an error.
+func (a *app) understood(cmd *cobra.Command) {
+	if _, a.command, _ = strings.Cut(cmd.CommandPath(), " "); a.command == "help" {
+		a.command = ""
+	}
+	if id := cmd.Flags().Arg(0); strings.Contains(cmd.Use, " TASK") && task.CheckID(id) == nil {
+		a.task = id
+	}
 }
 
 // runE adapts a command's body to cobra.

@@ -305,10 +305,10 @@ func shortDigest(digest string) string {
 	return hex[:min(12, len(hex))]
 }
 
-// verified shows a ledger without problems.
-func (p *page) verified(r ledger.Report) {
+// verified shows a ledger without problems, and its chains if chains is set.
+func (p *page) verified(r ledger.Report, chains bool) {
 	p.line("%s  %s in %s", p.paint(green, "intact"), plural(int(r.Events), "event"), plural(int(r.Tasks), "chain"))
-	if len(r.Heads) == 0 {
+	if !chains || len(r.Heads) == 0 {
 		return
 	}
 	p.line("")

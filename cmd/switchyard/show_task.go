@@ -96,10 +96,6 @@ func rounds(t host.TaskStatus) string {
 
 // tasks shows all tasks, those that need somebody first.
 func (p *page) tasks(tasks []host.TaskStatus) {
-	if len(tasks) == 0 {
-		p.line("no tasks yet")
-		return
-	}
 	header := []string{"TASK", "STATUS", "ROUND", "WENT TO", "REASON", "FINDINGS", "POLICY", "UPDATED"}
 	forced := slices.ContainsFunc(tasks, func(t host.TaskStatus) bool { return t.Overrides > 0 })
 	if forced {

@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-const claimUsage = "the outcome of verification: green, red or absent"
+const claimUsage = "the `OUTCOME` of verification: green, red or absent"
 
 // verifyFlags say how a draft is verified.
 type verifyFlags struct {

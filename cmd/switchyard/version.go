@@ -24,13 +24,15 @@ func newVersionCmd(a *app) *cobra.Command {
 		Use:   "version",
 		Short: "Show the version",
 		Args:  noArgs,
-		RunE: a.runE(func(context.Context, []string) error {
-			info := readBuildInfo()
-			return a.print(info, func(p *page) {
-				p.line("switchyard %s (%s, %s, default policy %s)", info.Version, info.Go, info.Platform, info.Policy)
-			})
-		}),
+		RunE:  a.runE(func(context.Context, []string) error { return a.printVersion() }),
 	}
+}
+
+func (a *app) printVersion() error {
+	info := readBuildInfo()
+	return a.print(info, func(p *page) {
+		p.line("switchyard %s (%s, %s, default policy %s)", info.Version, info.Go, info.Platform, info.Policy)
+	})
 }
 
 // readBuildInfo reads what the Go toolchain stamped into the binary.

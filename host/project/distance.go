@@ -5,10 +5,10 @@ import "strings"
 // maxWord is the longest word that is compared with others, in bytes.
 const maxWord = 40
 
-// nearest returns the candidate that word was probably meant to be, or "". A third
+// Nearest returns the candidate that word was probably meant to be, or "". A third
 // of it may be wrong, and the case of its letters; of several equally near
 // candidates the first is taken.
-func nearest(word string, candidates []string) string {
+func Nearest(word string, candidates []string) string {
 	if len(word) > maxWord {
 		return ""
 	}

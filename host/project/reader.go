@@ -150,7 +150,7 @@ func (r *reader) mapping(v value, known fields) {
 			continue
 		}
 		text := "unknown key " + path
-		if near := nearest(name, slices.Sorted(maps.Keys(known))); near != "" {
+		if near := Nearest(name, slices.Sorted(maps.Keys(known))); near != "" {
 			text += "; did you mean " + join(v.path, near) + "?"
 		}
 		r.note(key.line, "%s", text)

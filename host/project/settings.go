@@ -105,7 +105,7 @@ func (p Project) checkPlugins(ctx context.Context, r *reader, c Config, known []
 		known = append(known, pin.Name)
 	}
 	suggest := func(name, otherwise string) string {
-		if near := nearest(name, known); near != "" {
+		if near := Nearest(name, known); near != "" {
 			return "did you mean " + near + "?"
 		}
 		if len(c.PluginPaths) > 0 {

@@ -8,7 +8,11 @@
 // times do.
 package task
 
-import "github.com/switchyard-dev/switchyard/host/fault"
+import (
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+)
 
 // CodeInvalidID: the text is no task id.
 const CodeInvalidID fault.Code = "task-invalid-id"
@@ -155,9 +159,28 @@ func CheckID(id string) error {
 		ok = ok && (i > 0 || id[i] != '_' && id[i] != '-')
 	}
 	if !ok {
-		return fault.New(CodeInvalidID, "%q is no task id", id)
+		f := fault.New(CodeInvalidID, "%.200q is not a task id: 1 to 128 letters, digits and any of . _ -, a letter or digit first", id)
+		if near := nearID(id); near != "" {
+			f = f.WithHint("choose another id, such as " + near)
+		}
+		return f
 	}
 	return nil
+}
+
+// nearID makes a task id of a text that is none, such as the name of a branch: a dash
+// for each run of other characters. It is "" if too little is left.
+func nearID(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text) && b.Len() < 128; i++ {
+		switch c := text[i]; {
+		case isWord(c) && c != '-' || c == '.':
+			b.WriteByte(c)
+		case !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	return strings.Trim(b.String(), "-_.")
 }
 
 // isWord reports whether c is a letter, a digit, an underscore or a dash.

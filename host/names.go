@@ -1,0 +1,31 @@
+package host
+
+import (
+	"context"
+
+	"github.com/switchyard-dev/switchyard/spawner/agent"
+)
+
+// AdapterNames lists the adapters that the project can name.
+func (e *Engine) AdapterNames(ctx context.Context) ([]string, error) {
+	config, err := e.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	catalog, err := e.catalog(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	return catalog.Names(), nil
+}
+
+// AgentNames lists the agents that the project can spawn.
+func (e *Engine) AgentNames() []string {
+	var names []string
+	for _, listed := range (agent.Library{Root: e.project.Root}).List() {
+		if unspawnable(listed.Err, listed.Definition) == nil && !listed.Definition.Module {
+			names = append(names, listed.Name)
+		}
+	}
+	return names
+}
