@@ -153,17 +153,19 @@ func (e *Engine) checkPlugins(ctx context.Context, h *Health) {
 		return
 	}
 	all, err := e.Plugins(ctx)
-	own := 0
+	own, named := 0, 0
 	for _, p := range all.Plugins {
-		if p.Path != "" {
-			own++
-		}
-		if p.Problem != nil {
+		switch {
+		case p.Use != "":
+			named++ // What is wrong with its plugin stands with that.
+		case p.Problem != nil:
 			h.check("plugins", fault.New(p.Problem.Code, "%s", p.Problem.Message), "")
+		case p.Path != "":
+			own++
 		}
 	}
 	if err != nil || all.OK {
-		h.check("plugins", err, fmt.Sprintf("%d built in, %d of the project", len(all.Plugins)-own, own))
+		h.check("plugins", err, fmt.Sprintf("%d built in, %d of the project", len(all.Plugins)-own-named, own))
 	}
 }
 

@@ -74,8 +74,11 @@ func blamed(f *fault.Error) string {
 	if file, ok := f.Details["path"].(string); ok && plugin == "" && strings.HasPrefix(string(f.Code), "plugin-") {
 		plugin = strings.TrimSuffix(path.Base(file), ".wasm")
 	}
-	name, _, _ := strings.Cut(plugin, "@")
-	return name
+	// Behind the name are its version, or the plugin that it is a configuration of.
+	if end := strings.IndexAny(plugin, "@ "); end >= 0 {
+		plugin = plugin[:end]
+	}
+	return plugin
 }
 
 // note appends to the chain of failures of a ledger that exists.

@@ -49,7 +49,7 @@ func (e *Engine) Plugins(ctx context.Context) (Inventory, error) {
 	}
 	all := Inventory{OK: true}
 	catalog := shelf.builtin
-	paths := make(map[string]string)
+	paths, problems := make(map[string]string), make(map[string]error)
 	for _, path := range shelf.config.PluginPaths {
 		files, err := shelf.modules(ctx, path)
 		if err != nil {
@@ -64,7 +64,9 @@ func (e *Engine) Plugins(ctx context.Context) (Inventory, error) {
 			}
 			rel, _ := e.project.Rel(file)
 			if err != nil {
-				all.broken(plugins.Description{Name: shelf.pinnedName(ctx, rel)}, rel, "", err)
+				name := shelf.pinnedName(ctx, rel)
+				all.broken(plugins.Description{Name: name}, rel, "", err)
+				problems[name] = err
 			} else {
 				paths[shelf.files[file].Identity().Name] = rel
 			}
@@ -84,7 +86,7 @@ func (e *Engine) Plugins(ctx context.Context) (Inventory, error) {
 		}
 		p, err := catalog.Named(entry.Use)
 		if err != nil {
-			all.broken(plugins.Description{Name: name}, paths[entry.Use], entry.Use, err)
+			all.broken(plugins.Description{Name: name}, "", entry.Use, cmp.Or(problems[entry.Use], err))
 			continue
 		}
 		d := p.Description()
