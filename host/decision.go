@@ -151,10 +151,12 @@ type Unmapped struct {
 // Report is one piece of evidence that a decision rests on.
 type Report struct {
 	// Path is as the user wrote it; "-" is standard input.
-	Path   string `json:"path"`
-	Digest string `json:"digest"`
-	Plugin string `json:"plugin"`
-	Critic string `json:"critic"`
+	Path string `json:"path"`
+	// Command is the one of switchyard.yaml that printed it, "" for none.
+	Command string `json:"command,omitzero"`
+	Digest  string `json:"digest"`
+	Plugin  string `json:"plugin"`
+	Critic  string `json:"critic"`
 	// Findings and Skipped count what the plugin made of it, before merging.
 	Findings int `json:"findings"`
 	Skipped  int `json:"skipped"`

@@ -31,8 +31,10 @@ type ReportRef struct {
 type evidence struct {
 	path   string
 	digest string
-	plugin plugins.Identity
-	result plugins.Result
+	// command is what printed it, "" where the caller gave it.
+	command string
+	plugin  plugins.Identity
+	result  plugins.Result
 	// took is how long the plugin ran.
 	took time.Duration
 }

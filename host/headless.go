@@ -13,6 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/spawner"
 )
 
 // patience is how long a spawn waits for others of its agent to end.
@@ -28,9 +29,13 @@ const patience = time.Hour
 type conductor struct {
 	book
 	staff
-	req    Request
-	round  task.Round
-	policy chosenPolicy
+	req Request
+	// critic says that the critic is spawned.
+	critic bool
+	// researchers says that the project names researchers, and that they can be run.
+	researchers bool
+	round       task.Round
+	policy      chosenPolicy
 	// tree is the digest of the working tree, "" before anybody looked.
 	tree string
 	// spawns are those of this command.
@@ -39,15 +44,10 @@ type conductor struct {
 	empty bool
 }
 
-// headless runs a round without anybody else's report of it, or with --spawn beside
-// those that are given.
-func (e *Engine) headless(ctx context.Context, id string, req Request) (Decision, error) {
-	o, err := e.open(ctx, id, req)
-	defer o.close()
-	if err != nil {
-		return Decision{}, err
-	}
-	c := &conductor{book: book{session: o.session, config: o.config}, req: req}
+// conduct runs a round that runs its critic itself, or commands for reports, or that
+// may need researchers.
+func (e *Engine) conduct(ctx context.Context, o opening, req Request, critic bool) (Decision, error) {
+	c := &conductor{book: book{session: o.session, config: o.config}, req: req, critic: critic}
 	if err := c.enter(); err != nil {
 		c.repair(ctx, err)
 		return Decision{}, c.about(err)
@@ -59,11 +59,18 @@ func (e *Engine) headless(ctx context.Context, id string, req Request) (Decision
 	if c.policy, err = e.admit(ctx, c.ledger, policy); err != nil {
 		return Decision{}, err
 	}
-	if _, err := bind(given, id, c.round.Number); err != nil {
+	if _, err := bind(given, c.id, c.round.Number); err != nil {
 		return Decision{}, err
 	}
 	if err := c.mayVerify(req.Verify, c.config); err != nil {
 		return Decision{}, err
+	}
+	if err := c.mayReport(c.config); err != nil {
+		return Decision{}, err
+	}
+	if !critic {
+		c.researchers = c.config.Spawn.For(researcherName).Named && e.available(ctx, c.config, researcherName, "") == nil
+		return c.run(ctx, given)
 	}
 	if err := e.able(ctx, c.config, req.Adapter); err != nil {
 		if left := c.undisturbed(ctx); left != nil {
@@ -150,12 +157,28 @@ func (c *conductor) decideWith(ctx context.Context, given []evidence) (Decision,
 		policy: c.policy, evidence: given, round: c.round, verification: Verification{Outcome: policies.Absent},
 		final: true, config: c.config,
 	}
-	review, err := c.condemned(ctx)
+	var review review
+	var err error
+	if c.critic {
+		review, err = c.condemned(ctx)
+	}
 	if err == nil && review.failure == nil {
 		r.verification, err = c.verified(ctx)
 		// Nobody reviews a draft that is known to be wrong.
 		if err == nil && r.verification.Outcome != policies.Red {
-			review, err = c.review(ctx, &r.verification)
+			var reports []evidence
+			if reports, err = c.commandReports(ctx, r.verification); err == nil && c.critic {
+				review, err = c.review(ctx, &r.verification)
+				again := slices.ContainsFunc(c.spawns, func(s SpawnSummary) bool { return s.Why == spawner.WhyRepeated })
+				if err == nil && again && r.verification.Outcome != policies.Red {
+					reports, err = c.commandReports(ctx, r.verification) // The draft has changed since.
+				}
+			}
+			r.evidence = append(r.evidence, reports...)
+			if err == nil && !c.critic && len(r.evidence) == 0 {
+				err = fault.New(CodeNoEvidence, "no command for a report concerns the files that the draft changes").
+					WithHint("leave paths out of one of the reports in " + project.ConfigFile + ", or add --spawn or --report FILE")
+			}
 		}
 	}
 	switch {
@@ -189,7 +212,7 @@ func (c *conductor) decideWith(ctx context.Context, given []evidence) (Decision,
 // researches says that a decision's work is for researchers, and not for whoever a
 // policy may call so.
 func (c *conductor) researches(d Decision) bool {
-	return d.NextAction == actionResearcher && c.status.Status == task.Open
+	return d.NextAction == actionResearcher && c.status.Status == task.Open && (c.critic || c.researchers)
 }
 
 // decided lets the policy decide. What others recorded meanwhile is no reason to

@@ -40,16 +40,29 @@ func (e *Engine) Round(ctx context.Context, id string, req Request) (Decision, e
 }
 
 func (e *Engine) round(ctx context.Context, id string, req Request) (Decision, error) {
-	if req.Spawn || len(req.Reports) == 0 {
-		return e.headless(ctx, id, req)
+	o, err := e.open(ctx, id, req)
+	defer o.close()
+	if err != nil {
+		return Decision{}, err
 	}
-	return e.decideRound(ctx, id, req, conduct{verify: true, final: true})
+	agents := o.config.Spawn.For(criticName).Named || o.config.Spawn.For(researcherName).Named
+	// A project that has its reports made by commands has a critic if it names one.
+	critic := req.Spawn || req.Adapter != "" || len(req.Reports) == 0 && (len(o.config.Reports.Commands) == 0 || o.config.Spawn.For(criticName).Named)
+	if critic || agents || len(o.config.Reports.Commands) > 0 {
+		return e.conduct(ctx, o, req, critic)
+	}
+	return e.decideRound(ctx, o, req, conduct{verify: true, final: true})
 }
 
 // Review decides a round as Round does, as a phase of its own: it wants the
 // critic's stamp, runs no verification, and leaves the commit to Commit.
 func (e *Engine) Review(ctx context.Context, id string, req Request) (Decision, error) {
-	d, err := e.decideRound(ctx, id, req, conduct{phases: []task.Phase{task.Review}})
+	o, err := e.open(ctx, id, req)
+	defer o.close()
+	var d Decision
+	if err == nil {
+		d, err = e.decideRound(ctx, o, req, conduct{phases: []task.Phase{task.Review}})
+	}
 	return d, e.failed(ctx, id, err)
 }
 
@@ -102,12 +115,7 @@ func (o opening) close() {
 	}
 }
 
-func (e *Engine) decideRound(ctx context.Context, id string, req Request, how conduct) (Decision, error) {
-	s, err := e.open(ctx, id, req)
-	defer s.close()
-	if err != nil {
-		return Decision{}, err
-	}
+func (e *Engine) decideRound(ctx context.Context, s opening, req Request, how conduct) (Decision, error) {
 	config := s.config
 	if err := s.undisturbed(ctx); err != nil {
 		return Decision{}, err
@@ -131,7 +139,7 @@ func (e *Engine) decideRound(ctx context.Context, id string, req Request, how co
 	if policy, err = e.admit(ctx, s.ledger, policy); err != nil {
 		return Decision{}, err
 	}
-	if _, err := bind(all, id, round.Number); err != nil {
+	if _, err := bind(all, s.id, round.Number); err != nil {
 		return Decision{}, err
 	}
 	if len(all) == 0 {

@@ -227,7 +227,7 @@ func skipped(ev evidence) []Skipped {
 
 func summarize(ev evidence) Report {
 	return Report{
-		Path: strings.ToValidUTF8(ev.path, "\ufffd"), Digest: ev.digest, Plugin: ev.plugin.Name, Critic: ev.result.Critic,
+		Path: strings.ToValidUTF8(ev.path, "\ufffd"), Command: ev.command, Digest: ev.digest, Plugin: ev.plugin.Name, Critic: ev.result.Critic,
 		Findings: len(ev.result.Findings), Skipped: len(ev.result.Skipped),
 	}
 }

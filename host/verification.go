@@ -50,7 +50,7 @@ func (s *session) mayVerify(req VerifyRequest, config project.Config) error {
 	switch {
 	case !req.runs(config):
 		return nil
-	case slices.Contains(strings.Split(os.Getenv(rootsVariable), ","), s.rootMark()):
+	case s.nested():
 		return fault.New(CodeNested, "a verification in %s verifies task %s in its turn", s.project.Root, s.id).With("task", s.id)
 	case req.Command == "":
 		return trustedCommand(config.Verify)
@@ -140,6 +140,19 @@ func (s *session) rootMark() string { return digestOf([]byte(s.project.Root)) }
 // that the next command ends one whose host was killed.
 const verificationSlot = "verification"
 
+// nested says that a command of the project has called this program.
+func (s *session) nested() bool {
+	return slices.Contains(strings.Split(os.Getenv(rootsVariable), ","), s.rootMark())
+}
+
+// commandEnv is what the project's own commands get beside our environment.
+func (s *session) commandEnv(round int) []string {
+	return []string{
+		"SWITCHYARD_TASK=" + s.id, fmt.Sprintf("SWITCHYARD_ROUND=%d", round),
+		rootsVariable + "=" + os.Getenv(rootsVariable) + "," + s.rootMark(),
+	}
+}
+
 // runVerification runs a command in the project's root.
 func (s *session) runVerification(ctx context.Context, v project.Verify) (Verification, error) {
 	round := max(s.status.Round, 1)
@@ -162,10 +175,7 @@ func (s *session) runVerification(ctx context.Context, v project.Verify) (Verifi
 		},
 		Command: v.Command, Runs: v.Runs, Timeout: v.Timeout,
 		Output: verify.OutputFile{Root: s.project.Root, Task: s.id, Round: round},
-		Env: []string{
-			"SWITCHYARD_TASK=" + s.id, fmt.Sprintf("SWITCHYARD_ROUND=%d", round),
-			rootsVariable + "=" + os.Getenv(rootsVariable) + "," + s.rootMark(),
-		},
+		Env:    s.commandEnv(round),
 	})
 	if err != nil {
 		return Verification{}, err

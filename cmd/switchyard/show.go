@@ -69,12 +69,20 @@ func (p *page) decided(d host.Decision, asking string) {
 		p.line("")
 		p.line("verification: none")
 	}
+	if slices.ContainsFunc(d.Reports, func(r host.Report) bool { return r.Command != "" }) && !reviewedByCritic(d) {
+		p.line("critic: none; spawn.adapter in switchyard.yaml names one")
+	}
 	if words := reasons(d.Skipped); words != "" {
 		p.line("")
 		p.line("left out: %s", words)
 	}
 	p.unmapped(d.Unmapped)
 	p.agents(d)
+}
+
+// reviewedByCritic reports whether a critic was run or its report given.
+func reviewedByCritic(d host.Decision) bool {
+	return len(d.Spawns) > 0 || slices.ContainsFunc(d.Reports, func(r host.Report) bool { return r.Command == "" })
 }
 
 // asked reports whether a policy decided.

@@ -39,6 +39,8 @@ type Config struct {
 	Limits Limits
 	// Verify is the project's own verification, nil where it has none.
 	Verify *Verify
+	// Reports are the commands that a round gets reports from.
+	Reports Reports
 	// Evidence says what a round needs besides reports.
 	Evidence Evidence
 	// Audit says who has to search, and what counts as searching (rule 9).
@@ -162,6 +164,9 @@ func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (
 	if c.Verify != nil {
 		c.Verify.Owner, c.Verify.Foreign = stranger(file, os.Geteuid())
 	}
+	if len(c.Reports.Commands) > 0 {
+		c.Reports.Owner, c.Reports.Foreign = stranger(file, os.Geteuid())
+	}
 	if c.Spawn.isCode() {
 		c.Spawn.Owner, c.Spawn.Foreign = stranger(file, os.Geteuid())
 	}
@@ -203,6 +208,7 @@ func (c *Config) fields(r *reader, maxRounds int) fields {
 		"plugin_paths":  func(v value) { c.PluginPaths = r.paths(v) },
 		"plugin_limits": func(v value) { r.mapping(v, c.Limits.fields(r)) },
 		"verify":        func(v value) { c.Verify = r.verify(v) },
+		"reports":       func(v value) { c.Reports.Commands = r.reports(v) },
 		"evidence": func(v value) {
 			c.Evidence = Evidence(r.oneOf(v, string(EvidenceReports), string(EvidenceStamps)))
 		},

@@ -41,8 +41,9 @@ type Spawn struct {
 
 // SpawnAgent is how one agent is run.
 type SpawnAgent struct {
-	// Adapter names the adapter that is tried first.
+	// Adapter names the adapter that is tried first, and Named says that the file does.
 	Adapter string
+	Named   bool
 	// Fallback names those that are tried in turn when a spawn fails. It never
 	// has Adapter.
 	Fallback []string
@@ -181,6 +182,9 @@ func (r *reader) spawnAgent(v value, from SpawnAgent, more fields) SpawnAgent {
 	maps.Copy(keys, more)
 	r.mapping(v, keys)
 
+	if _, named := set["adapter"]; named {
+		a.Named = true
+	}
 	if _, named := set["model"]; !named && a.Adapter != from.Adapter {
 		a.Model = ""
 	}

@@ -43,14 +43,14 @@ func holdSpawn(t *testing.T, s project.Spawn) {
 func TestConfigOfSpawns(t *testing.T) {
 	me := max(os.Geteuid(), 0)
 	for text, change := range map[string]func(*project.Spawn){
-		"{adapter: codex, model: gpt-5.1/high}": func(s *project.Spawn) { s.Adapter, s.Model = "codex", "gpt-5.1/high" },
+		"{adapter: codex, model: gpt-5.1/high}": func(s *project.Spawn) { s.Adapter, s.Named, s.Model = "codex", true, "gpt-5.1/high" },
 		"{timeout: 1s, idle_timeout: 24h}":      func(s *project.Spawn) { s.Timeout, s.Idle = time.Second, 24*time.Hour },
 		"{retries: 0, concurrency: 64}":         func(s *project.Spawn) { s.Retries, s.Concurrency = 0, 64 },
 		"{fallback_on_error: []}":               func(s *project.Spawn) { s.Fallback, s.HandBack = []string{}, true },
 		"{fallback_on_error: [codex, gemini]}":  func(s *project.Spawn) { s.Fallback, s.HandBack = []string{"codex", "gemini"}, true },
 		"{env: [GOPRIVATE, _x1]}":               func(s *project.Spawn) { s.Env, s.Owner = []string{"GOPRIVATE", "_x1"}, me },
 		"{command: [./x, '', a b], adapter: exec}": func(s *project.Spawn) {
-			s.Adapter, s.Command, s.Owner = "exec", []string{"./x", "", "a b"}, me
+			s.Adapter, s.Named, s.Command, s.Owner = "exec", true, []string{"./x", "", "a b"}, me
 		},
 		"{adapters: [./a/../b.json]}": func(s *project.Spawn) { s.Adapters, s.Owner = []string{"b.json"}, me },
 		"{plan: plans/{task}.md}":     nil, // In a flow mapping, braces are YAML's.
@@ -124,11 +124,13 @@ spawn:
 		"a":       with(func(a *project.SpawnAgent) { a.Timeout = 20 * time.Minute }),
 		// It takes no model of another adapter, and does not fall back on its own.
 		"b": with(func(a *project.SpawnAgent) {
-			a.Adapter, a.Model, a.Fallback, a.Retries = "codex", "", []string{"gemini"}, 0
+			a.Adapter, a.Named, a.Model, a.Fallback, a.Retries = "codex", true, "", []string{"gemini"}, 0
 		}),
 		"c": with(func(a *project.SpawnAgent) { a.Fallback, a.Model = []string{}, "haiku" }),
-		"d": with(func(a *project.SpawnAgent) { a.Adapter, a.Model, a.Fallback = "gemini", "flash", []string{"claude"} }),
-		"e": all,
+		"d": with(func(a *project.SpawnAgent) {
+			a.Adapter, a.Named, a.Model, a.Fallback = "gemini", true, "flash", []string{"claude"}
+		}),
+		"e": with(func(a *project.SpawnAgent) { a.Named = true }),
 	} {
 		if got := c.Spawn.For(agent); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n%+v, want\n%+v", agent, got, want)
@@ -315,6 +317,7 @@ func TestConfigReadsTheSpawnsThatItIsGiven(t *testing.T) {
 			return none
 		}
 		want := project.SpawnAgent{Adapter: either("adapter", "claude"), Idle: 5 * time.Minute}
+		want.Named = one["adapter"] != "" || all["adapter"] != ""
 		want.Timeout, _ = time.ParseDuration(either("timeout", "10m"))
 		want.Retries, _ = strconv.Atoi(either("retries", "2"))
 		common, has := all["adapter"]

@@ -33,19 +33,9 @@ func (r *reader) noted() int { return len(r.problems) + r.more }
 // verify reads the verification: its command alone, or a mapping.
 func (r *reader) verify(v value) *Verify {
 	result := &Verify{Runs: defaultRuns, Timeout: defaultTimeout}
-	command := func(v value) {
-		switch result.Command = r.text(v); {
-		case strings.TrimSpace(result.Command) == "" && v.isText():
-			r.must(v, "a command")
-		case len(result.Command) > maxCommand:
-			r.note(v.line, "%s has more than %d bytes", v.path, maxCommand)
-		case strings.ContainsRune(result.Command, 0):
-			r.note(v.line, "%s holds a zero byte", v.path)
-		}
-	}
 	switch {
 	case v.isText():
-		command(v)
+		result.Command = r.command(v)
 		return result
 	case v.node.Kind != yaml.MappingNode:
 		// An empty one must not pass for a project without verification.
@@ -54,7 +44,7 @@ func (r *reader) verify(v value) *Verify {
 	}
 	named := false
 	r.mapping(v, fields{
-		"command": func(v value) { named = true; command(v) },
+		"command": func(v value) { named = true; result.Command = r.command(v) },
 		"runs":    func(v value) { result.Runs = r.whole(v, 1, maxRuns) },
 		"timeout": func(v value) { result.Timeout = r.duration(v, minVerify, maxVerify, "from 1s to 2h, such as 10m") },
 	})
@@ -62,6 +52,20 @@ func (r *reader) verify(v value) *Verify {
 		r.note(v.line, "%s.command is missing", v.path)
 	}
 	return result
+}
+
+// command reads a line for the shell.
+func (r *reader) command(v value) string {
+	command := r.text(v)
+	switch {
+	case strings.TrimSpace(command) == "" && v.isText():
+		r.must(v, "a command")
+	case len(command) > maxCommand:
+		r.note(v.line, "%s has more than %d bytes", v.path, maxCommand)
+	case strings.ContainsRune(command, 0):
+		r.note(v.line, "%s holds a zero byte", v.path)
+	}
+	return command
 }
 
 // duration reads a time with its unit. allowed says in words what it may be.

@@ -174,13 +174,7 @@ func (p Plan) run(ctx context.Context, log *logFile) ([]RunResult, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p.Record != nil {
-			spec.Announced, spec.Started = p.Keeper.Announce(""), p.Record
-			if err := p.Record(spec.Announced); err != nil {
-				return nil, err
-			}
-		}
-		result, err := p.Keeper.Run(ctx, spec)
+		result, err := runRecorded(ctx, p.Keeper, spec, p.Record)
 		if err != nil {
 			return nil, err
 		}
@@ -196,4 +190,15 @@ func (p Plan) run(ctx context.Context, log *logFile) ([]RunResult, error) {
 		}
 	}
 	return runs, nil
+}
+
+// runRecorded runs a child that record writes down, if it is not nil.
+func runRecorded(ctx context.Context, k *process.Keeper, spec process.Spec, record func(process.Identity) error) (process.Result, error) {
+	if record != nil {
+		spec.Announced, spec.Started = k.Announce(""), record
+		if err := record(spec.Announced); err != nil {
+			return process.Result{}, err
+		}
+	}
+	return k.Run(ctx, spec)
 }

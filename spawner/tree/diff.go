@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/spawner/process"
@@ -46,6 +47,37 @@ func Diff(ctx context.Context, k *process.Keeper, root, base string, w *os.File,
 	return errors.Join(d.write(ctx, base, w), g.close())
 }
 
+// Differs reports whether any file that one of the patterns matches differs from the
+// commit base, as Diff has it. In a pattern, * stands for any part of a name and **/
+// for any folders, as git has it; paths are relative to root.
+//
+// # Errors
+//
+// Those of Diff.
+func Differs(ctx context.Context, k *process.Keeper, root, base string, patterns []string) (bool, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, unreadable(".", errors.New("comparing it takes too long")))
+	defer cancel()
+	p, err := openPlace(root)
+	if err != nil {
+		return false, err
+	}
+	defer p.Close()
+	g := newGit(k)
+	d := &diff{comparison: comparison{look: newLook(p, g, Scope{})}, limit: 1}
+	defer d.near.close()
+	args := []string{"--name-only"}
+	paths := make([]string, len(patterns))
+	for i, pattern := range patterns {
+		paths[i] = ":(glob)" + pattern
+	}
+	out, err := d.compare(ctx, base, args, paths)
+	var size int64
+	if err == nil {
+		size, err = out.Seek(0, io.SeekEnd)
+	}
+	return size > 0, errors.Join(err, g.close())
+}
+
 // diff is a comparison that is written down.
 type diff struct {
 	comparison
@@ -55,40 +87,51 @@ type diff struct {
 }
 
 func (d *diff) write(ctx context.Context, base string, w io.Writer) error {
-	if err := d.locate(ctx); err != nil {
+	out, err := d.compare(ctx, base, []string{"--find-renames", "--src-prefix=a/", "--dst-prefix=b/"}, nil)
+	if err != nil {
 		return err
+	}
+	return cut(w, out, d.limit)
+}
+
+// compare runs git diff with these arguments for these paths, all if there are none,
+// and returns what it prints, up to the limit.
+func (d *diff) compare(ctx context.Context, base string, args, paths []string) (io.ReadSeeker, error) {
+	if err := d.locate(ctx); err != nil {
+		return nil, err
 	}
 	rel, err := filepath.Rel(d.repo.top, d.real)
 	if err != nil {
-		return unreadable(".", err)
+		return nil, unreadable(".", err)
 	}
 	d.prefix = filepath.ToSlash(rel)
 	settings, err := d.git.settings(ctx, d.repo)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	m, err := d.git.mirror(d.repo, settings)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	commit, err := d.commit(ctx, base)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := d.index(ctx, m); err != nil {
-		return err
+		return nil, err
 	}
-	command := m.command(d.real, "diff", "--no-ext-diff", "--no-textconv", "--no-color", "--relative", "--find-renames",
-		"--submodule=short", "--ignore-submodules=dirty", "--src-prefix=a/", "--dst-prefix=b/", commit, "--")
+	command := m.command(d.real, slices.Concat([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
+		"--submodule=short", "--ignore-submodules=dirty"}, args, []string{commit, "--"}, paths)...)
 	command.limit = max(d.limit, 1)
+	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // The paths are patterns of our own.
 	out, err := d.git.run(ctx, command)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if out.code != 0 && !out.cut {
-		return unreadable(".", fmt.Errorf("git diff: %q (exit code %d)", strings.TrimSpace(out.said), out.code))
+		return nil, unreadable(".", fmt.Errorf("git diff: %q (exit code %d)", strings.TrimSpace(out.said), out.code))
 	}
-	return cut(w, out.output, d.limit)
+	return out.output, nil
 }
 
 // emptyBlob is the id of a file without content.

@@ -1,0 +1,75 @@
+package project
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Reports are commands whose reports are part of every round. They are code that
+// comes with the repository.
+type Reports struct {
+	Commands []ReportCommand
+	// Foreign and Owner are as those of Verify.
+	Foreign bool
+	Owner   int
+}
+
+// ReportCommand is a command that writes a report to its standard output.
+type ReportCommand struct {
+	// Run is a line for the shell. It is never blank.
+	Run string
+	// Plugin reads the report, "" for the one that recognises it.
+	Plugin string
+	// ExitCodes are those, besides 0, with which the command has worked: they mean
+	// that it found something.
+	ExitCodes []int
+	// Timeout is how long it may take.
+	Timeout time.Duration
+	// Paths are patterns; the command is only run if the draft changes a file that
+	// one of them matches. Without any it always is.
+	Paths []string
+}
+
+// The bounds and defaults of commands for reports.
+const (
+	maxReports           = 32
+	maxExitCodes         = 16
+	maxPatterns          = 64
+	defaultReportTimeout = 5 * time.Minute
+)
+
+// reports reads the commands for reports.
+func (r *reader) reports(v value) []ReportCommand {
+	var all []ReportCommand
+	r.list(v, maxReports, func(v value) {
+		c := ReportCommand{ExitCodes: []int{1}, Timeout: defaultReportTimeout}
+		before := r.noted()
+		r.mapping(v, fields{
+			"run":    func(v value) { c.Run = r.command(v) },
+			"plugin": func(v value) { c.Plugin = r.text(v) },
+			"exit_codes": func(v value) {
+				c.ExitCodes = nil
+				r.list(v, maxExitCodes, func(v value) { c.ExitCodes = append(c.ExitCodes, r.whole(v, 0, 255)) })
+			},
+			"timeout": func(v value) { c.Timeout = r.duration(v, minVerify, maxVerify, "from 1s to 2h, such as 5m") },
+			"paths": func(v value) {
+				r.list(v, maxPatterns, func(v value) { c.Paths = append(c.Paths, r.pattern(v)) })
+			},
+		})
+		if c.Run == "" && r.noted() == before {
+			r.note(v.line, "%s.run is missing", v.path)
+		}
+		all = append(all, c)
+	})
+	return all
+}
+
+// pattern reads a pattern for paths of the project.
+func (r *reader) pattern(v value) string {
+	pattern := r.text(v)
+	if v.isText() && (!filepath.IsLocal(pattern) || strings.ContainsRune(pattern, 0)) {
+		r.must(v, "a pattern for paths in the project, such as **/*.go")
+	}
+	return pattern
+}

@@ -1,0 +1,236 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/folder"
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/host/verify"
+	"github.com/switchyard-dev/switchyard/plugins/report"
+	"github.com/switchyard-dev/switchyard/spawner/process"
+	"github.com/switchyard-dev/switchyard/spawner/redact"
+	"github.com/switchyard-dev/switchyard/spawner/slot"
+	"github.com/switchyard-dev/switchyard/spawner/tree"
+)
+
+// CodeReportCommand: a command for a report failed, or what it printed is no report.
+// Details: command, exit_code where it has one, stderr, path, and cause, the code of
+// what is wrong with the report.
+const CodeReportCommand fault.Code = "report-command-failed"
+
+// maxReportErrors is how much of a failed command's last words an error has, in bytes,
+// and maxReportWords how much of that its message has.
+const maxReportErrors, maxReportWords = 4 << 10, 300
+
+// mayReport refuses commands that are not to be run.
+func (s *session) mayReport(config project.Config) error {
+	switch r := config.Reports; {
+	case len(r.Commands) == 0:
+		return nil
+	case s.nested():
+		return fault.New(CodeNested, "a command of %s decides task %s in its turn", s.project.Root, s.id).With("task", s.id)
+	case r.Foreign:
+		return fault.New(CodeForeign, "%s belongs to user %d, so that its commands for reports are not run", project.ConfigFile, r.Owner).
+			With("owner", r.Owner).With("command", r.Commands[0].Run)
+	}
+	return nil
+}
+
+// commandReports runs the project's commands for reports, side by side, and returns
+// what they report. One that fails fails all: no report is not a clean report.
+func (c *conductor) commandReports(ctx context.Context, v Verification) ([]evidence, error) {
+	commands, err := c.dueReports(ctx)
+	if err != nil || len(commands) == 0 {
+		return nil, err
+	}
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ran := make([]*reportRun, len(commands))
+	errs := make([]error, len(commands))
+	var all sync.WaitGroup
+	for i, command := range commands {
+		all.Go(func() {
+			if ran[i], errs[i] = c.runReport(within, command, i+1); errs[i] != nil {
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	defer func() {
+		for _, r := range ran {
+			r.close()
+		}
+	}()
+	if err := firstCause(errs); err != nil {
+		return nil, err
+	}
+	if v.Tree != "" {
+		if err := c.lookAtTree(ctx); err != nil {
+			return nil, err
+		}
+		if c.tree != v.Tree {
+			return nil, fault.New(CodeReportCommand, "the working tree changed while the commands for reports ran, so that it is not the one that was verified")
+		}
+	}
+	shelf := c.newShelf(c.config)
+	var found []evidence
+	for _, r := range ran {
+		ev, err := c.readReport(ctx, r, shelf)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, ev)
+	}
+	return found, nil
+}
+
+// dueReports are the commands that concern the draft.
+func (c *conductor) dueReports(ctx context.Context) ([]project.ReportCommand, error) {
+	var due []project.ReportCommand
+	for _, command := range c.config.Reports.Commands {
+		if len(command.Paths) > 0 {
+			base, err := c.base(ctx)
+			if err != nil {
+				return nil, err
+			}
+			differs, err := tree.Differs(ctx, c.Keeper, c.Root, base, command.Paths)
+			if err != nil && fault.CodeOf(err) != tree.CodeNoGit {
+				return nil, err
+			}
+			if err == nil && !differs {
+				continue // Without git nobody can tell, so that it is run.
+			}
+		}
+		due = append(due, command)
+	}
+	return due, nil
+}
+
+// reportRun is a command for a report that has ended by itself.
+type reportRun struct {
+	command        project.ReportCommand
+	path           string // of its output, relative to the project's root
+	output, errors *os.File
+	result         process.Result
+}
+
+func (r *reportRun) close() {
+	if r == nil {
+		return
+	}
+	for _, f := range []*os.File{r.output, r.errors} {
+		if f != nil {
+			_ = f.Close() // What it holds was read.
+		}
+	}
+}
+
+// runReport runs the nth command.
+func (c *conductor) runReport(ctx context.Context, command project.ReportCommand, n int) (*reportRun, error) {
+	name := fmt.Sprintf("%s-r%d-%d", c.id, c.round.Number, n)
+	r := &reportRun{command: command, path: project.StateDir + "/" + reportsFolder + "/" + name + ".out"}
+	dir, err := c.keepFolder(reportsFolder)
+	if err != nil {
+		return r, err
+	}
+	defer dir.Close()
+	if r.output, err = newFile(dir, name+".out"); err == nil {
+		r.errors, err = newFile(dir, name+".err")
+	}
+	if err != nil {
+		return r, unkept(r.path, err)
+	}
+	rack, err := c.rack()
+	if err != nil {
+		return r, err
+	}
+	held, err := rack.Take(ctx, verificationSlot, slot.MaxLimit, true)
+	if err != nil {
+		return r, err
+	}
+	defer c.free(held)
+	limits := report.Limits{Bytes: c.config.Limits.Report}.WithDefaults()
+	r.result, err = verify.Report{
+		Keeper: c.Keeper, Record: func(child process.Identity) error {
+			return held.Announce(slot.Record{Process: child, Run: "report", Task: c.id, Began: c.now().UTC().Format(time.RFC3339)})
+		},
+		Command: command.Run, Dir: c.Root, Env: c.commandEnv(c.round.Number), Timeout: command.Timeout, OutputLimit: 2 * limits.Bytes,
+		Output: r.output, Errors: r.errors,
+	}.Run(ctx)
+	if err != nil {
+		return r, err
+	}
+	switch {
+	case r.result.End == process.TimedOut:
+		return r, r.failed("it took more than %s", command.Timeout)
+	case r.result.End == process.OutputLimit:
+		return r, r.failed("it wrote more than %d bytes", 2*limits.Bytes)
+	case r.result.Signal != "":
+		return r, r.failed("it was ended by %s", r.result.Signal)
+	case r.result.ExitCode != 0 && !slices.Contains(command.ExitCodes, r.result.ExitCode):
+		return r, r.failed("exit code %d", r.result.ExitCode)
+	}
+	return r, nil
+}
+
+// newFile makes a file in place of what has its name.
+func newFile(dir *os.Root, name string) (*os.File, error) {
+	if err := dir.RemoveAll(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, folder.Reason(err)
+	}
+	return dir.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// readReport has a plugin read what a command printed.
+func (c *conductor) readReport(ctx context.Context, r *reportRun, shelf *shelf) (evidence, error) {
+	ref := ReportRef{Plugin: r.command.Plugin, Path: Stdin}
+	if ref.Plugin == "" {
+		ref.Plugin = Auto
+	}
+	size, err := r.output.Seek(0, io.SeekEnd)
+	if err != nil {
+		return evidence{}, unkept(r.path, err)
+	}
+	ev, err := c.normalize(ctx, ref, io.NewSectionReader(r.output, 0, size), shelf)
+	if err == nil {
+		ev.path, ev.command = r.path, r.command.Run
+		_, err = bind([]evidence{ev}, c.id, c.round.Number)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return evidence{}, context.Cause(ctx)
+	case err != nil:
+		return evidence{}, r.failed("its output is not a report that can be used: %w", err).With("cause", string(fault.CodeOf(err)))
+	case r.result.ExitCode != 0 && len(ev.result.Findings) == 0 && len(ev.result.Skipped) == 0:
+		return evidence{}, r.failed("exit code %d means that it found something, and its report holds nothing", r.result.ExitCode)
+	}
+	return ev, nil
+}
+
+// failed is the error of the command, with the end of what it said.
+func (r *reportRun) failed(format string, args ...any) *fault.Error {
+	said := ""
+	if info, err := r.errors.Stat(); err == nil {
+		said, _ = redact.Tail(r.errors, info.Size(), maxReportErrors)
+	}
+	said = strings.TrimSpace(said)
+	if said != "" {
+		format, args = format+": %s", append(args, fault.Clip(said[strings.LastIndexByte(said, '\n')+1:], maxReportWords))
+	}
+	f := fault.New(CodeReportCommand, "failed to run %q: "+format, append([]any{r.command.Run}, args...)...).
+		With("command", r.command.Run).With("stderr", said).With("path", r.path)
+	if r.result.End == process.Exited && r.result.Signal == "" {
+		f = f.With("exit_code", r.result.ExitCode)
+	}
+	return f
+}
