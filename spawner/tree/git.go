@@ -31,6 +31,7 @@ type git struct {
 	keeper *process.Keeper
 	bin    string // "" where git is not installed
 	temp   string // "" before the first command
+	held   *os.File
 	// output and errors take what all commands print, one behind the other.
 	output, errors *os.File
 }
@@ -48,7 +49,7 @@ func (g *git) open() (err error) {
 	if g.temp != "" {
 		return nil
 	}
-	if g.temp, err = os.MkdirTemp("", "switchyard-tree-"); err != nil { // It is made for its owner alone.
+	if g.temp, g.held, err = newTemp(os.TempDir()); err != nil {
 		return unreadable(".", err)
 	}
 	if g.output, err = g.create("output"); err != nil {
@@ -68,7 +69,7 @@ func (g *git) close() error {
 			_ = f.Close() // Nobody needs what is in it.
 		}
 	}
-	return os.RemoveAll(g.temp)
+	return errors.Join(g.held.Close(), os.RemoveAll(g.temp)) // Some systems remove no open file.
 }
 
 // inherited are the variables that git gets from us: where it is, where the user's
