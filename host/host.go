@@ -80,8 +80,8 @@ type Options struct {
 	Environ []string
 	// Engine evaluates policies, "" for the usual one.
 	Engine policies.Engine
-	// Observe is told how spawned agents go, nil for nobody. It may be called by
-	// several goroutines at once.
+	// Observe is told how spawned agents go, and verifications, which have no adapter;
+	// it may be nil. It may be called by several goroutines at once.
 	Observe func(spawner.Progress)
 	// Warn is told what went wrong beside the work, which was done. It may be
 	// called by several goroutines at once.
@@ -112,6 +112,9 @@ type Engine struct {
 
 // New returns an Engine. It does no work; the caller must Close it.
 func New(o Options) *Engine {
+	if o.Observe == nil {
+		o.Observe = func(spawner.Progress) {}
+	}
 	return &Engine{
 		project: o.Project, plugins: o.Plugins, now: o.Now, by: o.By, warn: o.Warn,
 		environ: o.Environ, engine: o.Engine, observe: o.Observe, keeper: sync.OnceValues(process.NewKeeper),

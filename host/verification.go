@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/host/verify"
 	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/spawner"
 	"github.com/switchyard-dev/switchyard/spawner/process"
 	"github.com/switchyard-dev/switchyard/spawner/slot"
 	"github.com/switchyard-dev/switchyard/spawner/tree"
@@ -169,6 +171,13 @@ func (s *session) runVerification(ctx context.Context, v project.Verify) (Verifi
 		return Verification{}, err
 	}
 	defer s.free(held)
+	// One without an adapter is no agent.
+	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification", Since: s.now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verify.DefaultTimeout)}
+	s.observe(at)
+	defer func() {
+		at.Phase = spawner.Ended
+		s.observe(at)
+	}()
 	outcome, err := verify.Run(ctx, verify.Plan{
 		Keeper: keeper, Record: func(child process.Identity) error {
 			return held.Announce(slot.Record{Process: child, Run: "verification", Task: s.id, Began: s.now().UTC().Format(time.RFC3339)})

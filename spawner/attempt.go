@@ -238,10 +238,10 @@ func (t *try) run(ctx context.Context, inv adapter.Invocation) ran {
 	f := &feed{
 		stdout: t.stdout, reader: reader, limit: t.job.Allowed.Tokens, linger: linger, now: t.Now,
 		progress: func(p adapter.Progress) {
-			t.observe(Progress{Phase: Running, Since: r.start, Tokens: p.Tokens, Tools: p.Tools})
+			t.observe(Progress{Phase: Running, Since: r.start, Limit: t.at.Timeout, Tokens: p.Tokens, Tools: p.Tools})
 		},
 	}
-	t.observe(Progress{Phase: Running, Since: r.start})
+	t.observe(Progress{Phase: Running, Since: r.start, Limit: t.at.Timeout})
 	pid := 0
 	spec := process.Spec{
 		Argv: append([]string{t.bin}, inv.Argv...), Dir: t.Root, Env: t.environment(inv),

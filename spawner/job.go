@@ -149,8 +149,9 @@ type Progress struct {
 	Run     string
 	// Attempt counts from 1.
 	Attempt int
-	// Since is when the attempt began.
+	// Since is when the attempt began, and Limit how long it may take, 0 if nobody knows.
 	Since time.Time
+	Limit time.Duration
 	// Tokens are those so far, 0 where nobody knows, and Tools how many tools it
 	// used.
 	Tokens int64

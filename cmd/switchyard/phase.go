@@ -149,7 +149,7 @@ one is decided at once, and uses up its round.`,
 			return err
 		}
 		return a.with(ctx, func(e *host.Engine) error {
-			done := a.waiting("verifying " + args[0])
+			done := a.observed("verifying " + args[0])
 			d, err := e.Draft(ctx, args[0], req)
 			done()
 			if err != nil {

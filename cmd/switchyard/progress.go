@@ -11,10 +11,10 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// progress says who of the spawned agents runs, since when, and with how many
-// tokens so far: on a terminal in a line that changes, elsewhere in a line for
-// each beginning and each end, unless JSON is asked for. Its zero value is ready.
-// It is safe for concurrent use.
+// progress says which spawned agents and verification run, since when, for how long
+// at most, and with how many tokens so far: on a terminal in a line that changes,
+// elsewhere in a line for each beginning and each end of an agent, unless JSON is asked
+// for. Its zero value is ready. It is safe for concurrent use.
 type progress struct {
 	mu   sync.Mutex
 	runs map[string]spawner.Progress
@@ -35,7 +35,7 @@ func (a *app) observed(what string) (done func()) {
 		if line := a.progress.line(time.Now()); line != "" {
 			return line
 		}
-		return fmt.Sprintf("%s, %d s", what, int(time.Since(start).Seconds()))
+		return fmt.Sprintf("%s, %s", what, lasting(time.Since(start)))
 	})
 }
 
@@ -51,8 +51,8 @@ func (p *progress) see(at spawner.Progress) {
 	if at.Phase == spawner.Ended || at.Phase == spawner.Retrying {
 		delete(p.runs, at.Run)
 	}
-	if p.tell == nil {
-		return
+	if p.tell == nil || at.Adapter == "" {
+		return // A verification is told of once it takes long.
 	}
 	switch {
 	case at.Phase == spawner.Queued:
@@ -73,10 +73,13 @@ func (p *progress) line(now time.Time) string {
 	var words []string
 	for _, run := range slices.Sorted(maps.Keys(p.runs)) {
 		at := p.runs[run]
-		text := fmt.Sprintf("%s %d s", who(at), int(now.Sub(at.Since).Seconds()))
+		text := fmt.Sprintf("%s %s", who(at), lasting(now.Sub(at.Since)))
+		if at.Limit > 0 {
+			text += " of " + lasting(at.Limit)
+		}
 		switch {
 		case at.Phase == spawner.Queued:
-			text = fmt.Sprintf("%s waits for a slot, %d s", at.Agent, int(now.Sub(at.Since).Seconds()))
+			text = fmt.Sprintf("%s waits for a slot, %s", at.Agent, lasting(now.Sub(at.Since)))
 		case at.Tokens > 0:
 			text += fmt.Sprintf(", %d tokens", at.Tokens)
 		}
@@ -85,7 +88,25 @@ func (p *progress) line(now time.Time) string {
 	return strings.Join(words, " · ")
 }
 
-func who(at spawner.Progress) string { return fmt.Sprintf("%s (%s)", at.Agent, at.Adapter) }
+func who(at spawner.Progress) string {
+	if at.Adapter == "" {
+		return at.Agent
+	}
+	return fmt.Sprintf("%s (%s)", at.Agent, at.Adapter)
+}
+
+// lasting writes a duration as people say it: in seconds, from two minutes on in
+// minutes, and from two hours on in hours.
+func lasting(d time.Duration) string {
+	switch {
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int(d.Seconds()))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int(d.Minutes()))
+	default:
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
+}
 
 func again(at spawner.Progress) string {
 	if at.Attempt > 1 {

@@ -138,7 +138,11 @@ func (p *page) heading(d host.Decision) {
 			where += fmt.Sprintf("; next is round %d", d.NextRound)
 		}
 	}
-	p.line("%s  %s", p.paint(actionColor(d.NextAction), d.NextAction), where)
+	action := d.NextAction
+	if d.HandBack != nil {
+		action = "run the critic yourself" // spawn-agent-tool is a word of the JSON.
+	}
+	p.line("%s  %s", p.paint(actionColor(d.NextAction), action), where)
 }
 
 // because says in words what the reason of a decision stands for.

@@ -14,14 +14,17 @@ import (
 // then, and a line that appears and vanishes is only unrest.
 const quiet = 300 * time.Millisecond
 
-// waiting shows on a terminal that work goes on, until the function that it
-// returns is called. Elsewhere it shows nothing.
+// heartbeat is how often work that takes long is told of without a terminal: what
+// waits for its end, such as an agent's shell or CI, may take silence for a hang.
+const heartbeat = time.Minute
+
+// waiting shows that work goes on, until the function that it returns is called.
 func (a *app) waiting(what string) (done func()) {
 	start := time.Now()
-	return a.ticking(func() string { return fmt.Sprintf("%s, %d s", what, int(time.Since(start).Seconds())) })
+	return a.ticking(func() string { return fmt.Sprintf("%s, %s", what, lasting(time.Since(start))) })
 }
 
-// counting shows on a terminal how far work has come, as see tells it, until done
+// counting shows how far work has come, as see tells it, until done
 // is called. see may be called by several goroutines at once.
 func (a *app) counting(what string) (see func(at, of int64), done func()) {
 	var at, of atomic.Int64
@@ -29,40 +32,60 @@ func (a *app) counting(what string) (see func(at, of int64), done func()) {
 	return func(n, total int64) { at.Store(n); of.Store(total) }, stop
 }
 
-// ticking shows on a terminal a line that says how work goes, anew every second.
+// ticking shows a line that says how work goes: on a terminal anew every second, and
+// elsewhere another one every minute, unless JSON is asked for.
 func (a *app) ticking(line func() string) (done func()) {
-	f, ok := a.lively()
-	if !ok {
-		return func() {}
-	}
-	const clearLine = "\r\x1b[K"
 	stop := make(chan struct{})
 	var shown sync.WaitGroup
-	shown.Go(func() {
-		select {
-		case <-time.After(quiet):
-		case <-stop:
-			return
-		}
-		width := 80
-		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 1 {
-			width = w
-		}
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			fmt.Fprintf(f, "%s%s", clearLine, fit(clean(line()), width-1))
-			select {
-			case <-tick.C:
-			case <-stop:
-				fmt.Fprint(f, clearLine)
-				return
-			}
-		}
-	})
+	f, ok := a.lively()
+	switch {
+	case ok:
+		shown.Go(func() { show(f, line, stop) })
+	case a.output != outputJSON:
+		shown.Go(func() { a.beat(line, stop) })
+	}
 	return func() {
 		close(stop)
 		shown.Wait()
+	}
+}
+
+// beat writes a line every minute until stop is closed.
+func (a *app) beat(line func() string, stop <-chan struct{}) {
+	tick := time.NewTicker(heartbeat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			fmt.Fprintf(a.err, "switchyard: %s\n", clean(line()))
+		case <-stop:
+			return
+		}
+	}
+}
+
+// show keeps a line of a terminal up to date until stop is closed.
+func show(f *os.File, line func() string, stop <-chan struct{}) {
+	const clearLine = "\r\x1b[K"
+	select {
+	case <-time.After(quiet):
+	case <-stop:
+		return
+	}
+	width := 80
+	if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 1 {
+		width = w
+	}
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		fmt.Fprintf(f, "%s%s", clearLine, fit(clean(line()), width-1))
+		select {
+		case <-tick.C:
+		case <-stop:
+			fmt.Fprint(f, clearLine)
+			return
+		}
 	}
 }
 

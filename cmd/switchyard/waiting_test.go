@@ -1,0 +1,50 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// TestLongWorkIsToldOf: without a terminal there is a line a minute, with how long it
+// may take, and nothing where JSON is asked for.
+func TestLongWorkIsToldOf(t *testing.T) {
+	const want = "switchyard: verification 60 s of 10 min\nswitchyard: critic (claude) 60 s of 10 min, 7 tokens\nswitchyard: deciding T, 3 min\n"
+	for output, want := range map[outputFormat]string{"": want, outputJSON: ""} {
+		synctest.Test(t, func(t *testing.T) {
+			var told bytes.Buffer
+			a := &app{streams: streams{err: &told}, output: output}
+			done := a.ticking(func() string { return "" })
+			done() // Work that is short is not told of.
+			start := time.Now()
+			done = a.observed("deciding T")
+			a.progress.tell = nil // The beginning and the end of an agent are another test's.
+			at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "v", Since: start, Limit: 10 * time.Minute}
+			a.progress.see(at)
+			time.Sleep(heartbeat + time.Second)
+			at.Phase = spawner.Ended
+			a.progress.see(at)
+			at = spawner.Progress{Phase: spawner.Running, Agent: "critic", Adapter: "claude", Run: "c", Since: start.Add(heartbeat), Limit: 10 * time.Minute, Tokens: 7}
+			a.progress.see(at)
+			time.Sleep(heartbeat)
+			at.Phase = spawner.Ended
+			a.progress.see(at)
+			time.Sleep(heartbeat)
+			done()
+			if got := told.String(); got != want {
+				t.Errorf("told with --output %s:\n%s", output.String(), got)
+			}
+		})
+	}
+}
+
+func TestLasting(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "0 s", 119 * time.Second: "119 s", 2 * time.Minute: "2 min", 119 * time.Minute: "119 min", 24 * time.Hour: "24 h"} {
+		if got := lasting(d); got != want {
+			t.Errorf("%s is %q, want %q", d, got, want)
+		}
+	}
+}
