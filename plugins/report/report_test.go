@@ -127,6 +127,13 @@ func TestItems(t *testing.T) {
 	if want := []string{"/runs/0/results/1/a", "/runs/0/results/0/a", "/runs/0", "/runs/1", "/runs/2", "/runs/3", "/runs/4"}; !slices.Equal(both, want) {
 		t.Errorf("several patterns: got %q, want %q", both, want)
 	}
+	var members []string
+	for ref := range d.Items(context.Background(), []string{"/runs/0/results/*/{*}", "/runs/3/{*}/0", "/runs/3/results/0", "/{*}/4", "/runs/{*}"}) {
+		members = append(members, ref)
+	}
+	if want := []string{"/runs/0/results/0/a", "/runs/0/results/1/a", "/runs/3/results/0", "/runs/3/results/0", "/runs/4"}; !slices.Equal(members, want) {
+		t.Errorf("members: got %q, want %q", members, want)
+	}
 	for ref := range d.Items(context.Background(), []string{"no slash"}) {
 		t.Errorf("an ill-formed pattern matches %s", ref)
 	}
