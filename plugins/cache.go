@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +42,8 @@ const (
 	unfinishedLife = time.Hour
 	// useGrain is how exactly an entry's last use is known.
 	useGrain = 24 * time.Hour
+	// maxCache is how many bytes all entries may have. The built-in plugins have 2 MiB.
+	maxCache = 64 << 20
 )
 
 // openCache opens the folder of compiled code, creating it for the user alone.
@@ -184,23 +187,55 @@ func touch(entry string) {
 	}
 }
 
-// sweep removes what is no longer of use.
+// sweep removes what was not used for long, and of the rest what was used the longest
+// time ago, until no more than maxCache is left. Another process that uses such an
+// entry has its code in memory, or compiles the module again.
 func (c *codeCache) sweep() {
+	type kept struct {
+		name string
+		used time.Time
+	}
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {
 		return
 	}
+	var all []kept
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil {
 			continue
 		}
+		making := strings.HasPrefix(e.Name(), unfinished)
 		life := entryLife
-		if strings.HasPrefix(e.Name(), unfinished) {
+		if making {
 			life = unfinishedLife
 		}
-		if time.Since(info.ModTime()) > life {
+		switch {
+		case time.Since(info.ModTime()) > life:
 			_ = os.RemoveAll(filepath.Join(c.dir, e.Name()))
+		case !making:
+			all = append(all, kept{e.Name(), info.ModTime()})
 		}
 	}
+	slices.SortFunc(all, func(a, b kept) int { return b.used.Compare(a.used) })
+	var total int64
+	for _, e := range all {
+		entry := filepath.Join(c.dir, e.name)
+		if total += entrySize(entry); total > maxCache {
+			_ = os.RemoveAll(entry)
+		}
+	}
+}
+
+// entrySize is the size of the code in an entry.
+func entrySize(entry string) int64 {
+	path, ok := onlyFile(entry)
+	if !ok {
+		return 0
+	}
+	info, err := os.Stat(filepath.Join(entry, path))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }

@@ -240,3 +240,44 @@ func TestCacheForgetsWhatNobodyUses(t *testing.T) {
 		}
 	}
 }
+
+// TestCacheHasALimit: of more than 64 MiB, what was used the longest time ago goes.
+func TestCacheHasALimit(t *testing.T) {
+	dir := t.TempDir()
+	mustNormalize(t, dir)
+	code := filepath.Join(dir, "switchyard-code")
+	entries, err := os.ReadDir(code)
+	if err != nil || len(entries) != 1 {
+		t.Fatalf("%d entries: %v", len(entries), err)
+	}
+	used := filepath.Join(code, entries[0].Name())
+	const each = 10 << 20
+	for i := range 10 {
+		wazero := filepath.Join(code, fmt.Sprintf("entry%d", i), "wazero")
+		if err := os.MkdirAll(wazero, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(wazero, "code"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(filepath.Join(wazero, "code"), each); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(-time.Duration(i+1) * time.Hour)
+		if err := os.Chtimes(filepath.Dir(wazero), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := normalizeTwenty(t.Context(), dir, "sarif"); err == nil {
+		t.Fatal("a critic's report is read as SARIF")
+	}
+	for i := range 10 {
+		_, err := os.Stat(filepath.Join(code, fmt.Sprintf("entry%d", i)))
+		if kept := err == nil; kept != (i < 6) {
+			t.Errorf("the entry of %d hours ago is kept: %t", i+1, kept)
+		}
+	}
+	if _, err := os.Stat(used); err != nil {
+		t.Errorf("the newest entry: %v", err)
+	}
+}
