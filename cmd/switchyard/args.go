@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -66,9 +67,13 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 	near := project.Nearest(name, names)
 	if near != "" {
 		near = "--" + near
+	} else if arg := strings.ToUpper(name); slices.Contains(strings.FieldsFunc(cmd.Use, isNotUpper), arg) {
+		return fmt.Errorf("unknown flag: --%s; the %s is an argument: %s", name, arg, cmd.UseLine())
 	}
 	return fmt.Errorf("unknown flag: --%s%s", name, didYouMean(near))
 }
+
+func isNotUpper(r rune) bool { return r < 'A' || r > 'Z' }
 
 // wordsOf are the words of a command line behind those of cmd that neither are flags
 // nor follow one that takes a value.
@@ -126,10 +131,10 @@ func oneTask(_ *cobra.Command, args []string) error {
 
 // exactly wants one argument for each name.
 func exactly(names ...string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
+	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < len(names):
-			return fmt.Errorf("%s is missing", names[len(args)])
+			return fmt.Errorf("%s is missing: %s", names[len(args)], cmd.UseLine())
 		case len(args) > len(names):
 			return fmt.Errorf("unexpected argument %q behind %s", args[len(names)], names[len(names)-1])
 		}
