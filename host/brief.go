@@ -11,6 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/finding"
 	"github.com/switchyard-dev/switchyard/host/folder"
+	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/host/prompt"
 	"github.com/switchyard-dev/switchyard/spawner"
 	"github.com/switchyard-dev/switchyard/spawner/tree"
@@ -49,10 +50,13 @@ func (c *conductor) criticPrompt(ctx context.Context, at spawner.Attempt, module
 	}
 	if plan := c.config.Spawn.PlanOf(c.id); plan != "" {
 		if _, err := c.rooted().Read(ctx, plan, maxPlan); err != nil {
-			return "", err
+			return "", fault.New(fault.CodeOf(err), "spawn.plan in %s: %w", project.ConfigFile, err).With("path", plan).
+				WithHint("write the task's plan there, or leave spawn.plan out and say what the task is with --prompt")
 		}
 		p.Plan = filepath.Join(c.Root, plan)
 	}
+	p.Prompt = c.words()
+	c.unstated = p.Plan == "" && p.Prompt == ""
 	diff, err := c.diff(ctx, at.Folder)
 	if err != nil {
 		return "", err

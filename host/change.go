@@ -32,7 +32,12 @@ type session struct {
 	// rev is the base of the draft as the caller names it, "" where it does not, and
 	// found the commit that the command found for it, "" before it looked.
 	rev, found string
+	// prompt is what the task is, as the caller says, "" if it does not.
+	prompt string
 }
+
+// words are what is known of what the task is, "" for nothing.
+func (s *session) words() string { return cmp.Or(s.prompt, s.status.Prompt) }
 
 // begin opens a task. The caller must close what it gets, also with an error.
 func (e *Engine) begin(ctx context.Context, id string) (*session, error) {
@@ -125,6 +130,9 @@ func (s *session) commit(ctx context.Context) (*Event, error) {
 		if i == 0 && base != s.status.Base {
 			r.Base = base
 		}
+		if i == 0 && s.prompt != s.status.Prompt {
+			r.Prompt = s.prompt
+		}
 		// What a caller typed may hold any bytes.
 		body, err := json.Marshal(r, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 		if err != nil {
@@ -140,7 +148,7 @@ func (s *session) commit(ctx context.Context) (*Event, error) {
 		return nil, err
 	}
 	s.pending, s.policy, s.status.Event, s.status.UpdatedAt = nil, nil, last.N, last.At
-	s.status.Base = cmp.Or(base, s.status.Base)
+	s.status.Base, s.status.Prompt = cmp.Or(base, s.status.Base), s.words()
 	// Where there are marks, one of this task may be there that a killed command
 	// left behind.
 	if s.status.Status == task.Stuck || s.status.Status != task.None && s.rooted().Exists(project.MarkerFile) {

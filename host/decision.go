@@ -61,6 +61,8 @@ type Decision struct {
 	// EmptyDraft says that the critic was asked although the draft differs in nothing
 	// from its base.
 	EmptyDraft bool `json:"empty_draft,omitzero"`
+	// WithoutCriteria says that a critic was run that nobody told what the task is.
+	WithoutCriteria bool `json:"without_criteria,omitzero"`
 	// Handoff is a file with what the executor is to do, nil for none, Research what
 	// researchers found out for the next round, and HandBack what the caller is to
 	// run. Paths are relative to the project's root.

@@ -30,6 +30,9 @@ type record struct {
 	// Base is the commit that the task's draft is compared with from now on, "" where
 	// that stays as it is.
 	Base string `json:"base,omitzero"`
+	// Prompt is what the task is from now on, in its author's words, "" if that stays as
+	// it is.
+	Prompt string `json:"prompt,omitzero"`
 	// Event is what the state machine folds.
 	Event task.Event `json:"event"`
 	// Decision is set where a round was decided. It holds the policy's whole
@@ -60,6 +63,8 @@ type TaskStatus struct {
 	Drafter string `json:"drafter,omitzero"`
 	// Base is the id of the commit that the task's draft is compared with, "" for HEAD.
 	Base string `json:"base,omitzero"`
+	// Prompt is what the task is, in its author's words, "" if nobody said.
+	Prompt string `json:"prompt,omitzero"`
 	// Event is the number of the task's newest event.
 	Event int64 `json:"event"`
 	// Policies are those that decided the task's rounds, in the order of their first
@@ -206,7 +211,7 @@ func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 		s.FindingsEvent = 0 // What was found belongs to the work before.
 	}
 	s.TaskID, s.State, s.Event, s.UpdatedAt = e.Task, next, e.N, e.At
-	s.Base = cmp.Or(told.base, s.Base)
+	s.Base, s.Prompt = cmp.Or(told.base, s.Base), cmp.Or(told.prompt, s.Prompt)
 	is := moment{kept: s, limits: was.limits}.since(was, told, e.At)
 	p.remember(was, &is, told.limits)
 	state := p.encode(s)
@@ -269,6 +274,8 @@ type told struct {
 	before, by string
 	// base is the commit that the draft is compared with from now on, "" for the same.
 	base string
+	// prompt is what the task is from now on, "" for the same.
+	prompt string
 	// fingerprints are those of the findings that come with it, nil for none.
 	fingerprints []string
 	// policy is the one that decided, where something was decided; found are its
@@ -323,6 +330,7 @@ func decode(e ledger.Event) (told, error) {
 		Before   string       `json:"before"`
 		By       string       `json:"by"`
 		Base     string       `json:"base"`
+		Prompt   string       `json:"prompt"`
 		Event    task.Event   `json:"event"`
 		Findings []named      `json:"findings"`
 		Timing   *Timing      `json:"timing"`
@@ -344,7 +352,7 @@ func decode(e ledger.Event) (told, error) {
 	}
 	d := body.Decision
 	t := told{
-		event: event, before: body.Before, by: body.By, base: body.Base, policy: d.Policy, timing: body.Timing,
+		event: event, before: body.Before, by: body.By, base: body.Base, prompt: body.Prompt, policy: d.Policy, timing: body.Timing,
 		progress: foundProgress{New: d.NewCount, Repeat: d.RepeatCount, Reopened: d.ReopenedCount, Resolved: d.ResolvedCount, None: d.NoProgress},
 		spawn:    body.Spawn, limits: body.Limits, budget: body.Budget,
 	}

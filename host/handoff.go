@@ -83,7 +83,7 @@ func (c *conductor) file(name string) string {
 // the file need not survive a loss of power, and the round does not wait for the disk.
 func (s *session) handOff(config project.Config, d Decision) (string, error) {
 	h := prompt.Handoff{
-		Task: s.id, Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, Findings: d.Findings,
+		Task: s.id, Prompt: s.words(), Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, Findings: d.Findings,
 		VerificationOutcome: string(policies.Absent), Economy: prompt.Economy(config.Economy),
 	}
 	if d.Verification != nil {
@@ -91,6 +91,9 @@ func (s *session) handOff(config project.Config, d Decision) (string, error) {
 	}
 	if d.StillOpen != nil {
 		h.StillOpen, h.Reviewed = d.StillOpen.Findings, d.StillOpen.Round
+	}
+	if plan := config.Spawn.PlanOf(s.id); plan != "" && s.rooted().Exists(plan) {
+		h.Files = append(h.Files, plan)
 	}
 	for _, round := range slices.Compact([]int{d.Round, d.NextRound}) {
 		research := project.StateDir + "/" + handoffFolder + "/" + researchFile(s.id, round, "research.md")

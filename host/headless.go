@@ -32,6 +32,8 @@ type conductor struct {
 	req Request
 	// critic says that the critic is spawned.
 	critic bool
+	// unstated says that the critic was not told what the task is.
+	unstated bool
 	// researchers says that the project names researchers, and that they can be run.
 	researchers bool
 	round       task.Round
@@ -257,7 +259,7 @@ func (c *conductor) decided(ctx context.Context, r ruling) (Decision, error) {
 // follow prepares what comes after a decision, before it is recorded: the intents of
 // researchers.
 func (c *conductor) follow(d *Decision) error {
-	d.Spawns, d.EmptyDraft = slices.Clone(c.spawns), c.empty
+	d.Spawns, d.EmptyDraft, d.WithoutCriteria = slices.Clone(c.spawns), c.empty, c.unstated
 	if !c.researches(*d) {
 		return nil
 	}

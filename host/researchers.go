@@ -205,7 +205,7 @@ func (c *conductor) voice(ctx context.Context, p research.Perspective, k, round 
 	job.Run, job.Resumed = c.announced(index)
 	job.Prompt = func(a spawner.Attempt) (string, error) {
 		r := prompt.Researcher{
-			Task: c.id, RunID: a.Run, Round: round, Index: index, K: k, Nudge: p.Nudge, Question: asking(asked), Note: a.Note,
+			Task: c.id, RunID: a.Run, Round: round, Index: index, K: k, Nudge: p.Nudge, Question: asking(asked), Note: a.Note, Prompt: c.words(),
 		}
 		for _, f := range asked {
 			r.Findings = append(r.Findings, lineOf(f))

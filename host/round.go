@@ -100,6 +100,7 @@ func (e *Engine) open(ctx context.Context, id string, req Request) (o opening, e
 	if o.session, err = e.begin(ctx, id); err != nil {
 		return o, err
 	}
+	o.prompt = req.Prompt
 	if o.rev = req.Base; o.rev != "" {
 		_, err = o.base(ctx) // One that is not there is refused before any work.
 	}

@@ -23,6 +23,9 @@ type Request struct {
 	// Adapter runs agents instead of those that the project configures, "" for
 	// those. It has no fallback.
 	Adapter string
+	// Prompt is what the task is, in its author's words, from now on; "" for what an
+	// earlier round was told.
+	Prompt string
 	// Base names the commit that the draft is compared with from now on, "" for the
 	// task's own.
 	Base string

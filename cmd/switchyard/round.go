@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
 )
@@ -39,6 +41,9 @@ working tree. The base is the commit at which the task began, or the one that
 --base names. A draft that differs in nothing is an error unless --allow-empty
 is given.
 
+--prompt or --plan says what the task is. It is recorded, so that later rounds
+know it, and handed to critic, researchers and executor.
+
 A report that names another task or another round is refused. With --round the
 command is refused too unless the task is in that round: use it with reports
 that cannot say which round they are about.`,
@@ -53,13 +58,15 @@ that cannot say which round they are about.`,
 	a.registerEngine(cmd.Flags())
 	f.verify.register(cmd.Flags())
 	var spawn, allowEmpty bool
-	var adapter, base string
+	var adapter, base, prompt, plan string
+	cmd.Flags().StringVar(&prompt, "prompt", "", "say what the task is, from now on: `TEXT`")
+	cmd.Flags().StringVar(&plan, "plan", "", "say what the task is, from now on, with the content of `FILE`")
 	cmd.Flags().BoolVar(&spawn, "spawn", false, "spawn the critic beside the reports that are given")
 	cmd.Flags().StringVar(&adapter, "adapter", "", adapterUsage)
 	cmd.Flags().StringVar(&base, "base", "", baseUsage)
 	cmd.Flags().BoolVar(&allowEmpty, "allow-empty", false, "spawn the critic although nothing differs from the base")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
-		return a.decide(ctx, &f, cmd.Flags(), func(e *host.Engine, req host.Request) (host.Decision, error) {
+		return a.decide(ctx, &f, cmd.Flags(), func(e *host.Engine, req host.Request) (d host.Decision, err error) {
 			if cmd.Flags().Changed("adapter") && adapter == "" {
 				return host.Decision{}, usagef("--adapter is empty")
 			}
@@ -72,10 +79,43 @@ that cannot say which round they are about.`,
 			if err := checkBase(cmd.Flags(), base); err != nil {
 				return host.Decision{}, err
 			}
+			if req.Prompt, err = a.taskText(ctx, cmd.Flags(), prompt, plan); err != nil {
+				return host.Decision{}, err
+			}
 			req.Spawn, req.Adapter, req.Base, req.AllowEmpty = spawn, adapter, base, allowEmpty
 			defer a.observed("verifying and deciding " + args[0])()
 			return e.Round(ctx, args[0], req)
 		})
 	})
 	return cmd
+}
+
+// maxTaskText is the longest text of a task, in bytes: it is part of its state.
+const maxTaskText = 64 << 10
+
+// taskText is what the flags say the task is, "" for nothing.
+func (a *app) taskText(ctx context.Context, flags *pflag.FlagSet, prompt, plan string) (string, error) {
+	switch {
+	case flags.Changed("prompt") && flags.Changed("plan"):
+		return "", usagef("--prompt and --plan say the same in two ways; give one")
+	case flags.Changed("plan") && plan == "":
+		return "", usagef("--plan is empty")
+	case flags.Changed("plan"):
+		p, err := a.project()
+		if err != nil {
+			return "", err
+		}
+		text, err := p.Read(ctx, plan, maxTaskText)
+		if err != nil {
+			return "", err
+		}
+		prompt = string(text)
+	case len(prompt) > maxTaskText:
+		return "", usagef("--prompt has more than %d bytes", maxTaskText)
+	}
+	prompt = strings.TrimSpace(strings.ToValidUTF8(prompt, "\ufffd"))
+	if prompt == "" && (flags.Changed("prompt") || flags.Changed("plan")) {
+		return "", usagef("--prompt, or the file of --plan, is empty")
+	}
+	return prompt, nil
 }

@@ -38,6 +38,9 @@ func (p *page) decided(d host.Decision, asking string) {
 	if d.NoProgress && d.Reason != "no-progress" {
 		p.line("  no progress: the previous review found exactly the same")
 	}
+	if d.WithoutCriteria {
+		p.line("  without acceptance criteria: nobody told the critic what the task is (--prompt TEXT or --plan FILE does)")
+	}
 	if d.EmptyDraft {
 		p.line("  %s: nothing differs from the task's base (--allow-empty)", p.paint(yellow, "empty draft"))
 	}

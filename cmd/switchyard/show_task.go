@@ -27,6 +27,9 @@ func (p *page) task(t host.TaskDetail) {
 	p.next(afterStatus(t.TaskStatus, t.Handoff))
 }
 
+// maxPromptShown is how much of a task's text a page shows, in code points.
+const maxPromptShown = 100
+
 // standing says where a task stands and why.
 func (p *page) standing(t host.TaskStatus) {
 	p.line("%s  %s, round %s", p.paint(statusColor(t.Status), string(t.Status)), t.TaskID, rounds(t))
@@ -37,6 +40,9 @@ func (p *page) standing(t host.TaskStatus) {
 		p.line("  round %d went to %s (%s) with %s, %s", last.Round, last.NextAction, last.Reason, plural(last.FindingCount, "finding"), when(t.DecidedAt))
 	default:
 		p.line("  round %d went to %s (%s) without a review, %s", last.Round, last.NextAction, last.Reason, when(t.DecidedAt))
+	}
+	if t.Prompt != "" {
+		p.line("  task: %s", short(strings.Join(strings.Fields(t.Prompt), " "), maxPromptShown))
 	}
 	p.uses(t.Policies)
 	if t.Base != "" {

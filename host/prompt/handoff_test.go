@@ -114,7 +114,7 @@ func TestHandoffOfAnUnreviewedRound(t *testing.T) {
 // TestHandoffKeepsItsShape: whatever the findings and the output say, each line is
 // one that the program began.
 func TestHandoffKeepsItsShape(t *testing.T) {
-	starts := []string{"# Findings of round ", "- ", "## ", "| ", "Settle every finding", "It failed. ", "Before you add code"}
+	starts := []string{"# Findings of round ", "- ", "## ", "| ", "Settle every finding", "It failed. ", "Before you add code", "This is what the author"}
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.Custom(func(t *rapid.T) string {
 			return strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(hostile), rapid.String()), 0, 4).Draw(t, "parts"), "")

@@ -51,6 +51,8 @@ type Critic struct {
 	Round, MaxRounds int
 	// Modules are the surfaces, in their order; ModuleNames has their names.
 	Modules []Module
+	// Prompt is what the task is, in its author's words, "" if nobody said.
+	Prompt string
 	// Plan, Diff and Verification are the paths of files, "" where there is none.
 	Plan, Diff, Verification string
 	// DiffEmpty says that there is nothing in Diff.
@@ -68,6 +70,8 @@ type Critic struct {
 
 // Researcher is what a prompt tells one of several researchers.
 type Researcher struct {
+	// Prompt is what the task is, in its author's words, "" if nobody said.
+	Prompt string
 	// Task and RunID stand in the head, as they are. RunID may be "".
 	Task  string
 	RunID string
@@ -109,6 +113,8 @@ func RenderCritic(root string, c Critic) (string, error) {
 		"round":                strconv.Itoa(c.Round),
 		"max_rounds":           strconv.Itoa(c.MaxRounds),
 		"modules":              modules(c.Modules),
+		"prompt":               barred(c.Prompt),
+		"unstated":             said(c.Prompt == "" && c.Plan == ""),
 		"plan":                 quoted(c.Plan),
 		"diff":                 quoted(c.Diff),
 		"diff_empty":           said(c.DiffEmpty),
@@ -136,6 +142,7 @@ func RenderResearcher(root string, r Researcher) (string, error) {
 		"index":    strconv.Itoa(r.Index + 1),
 		"k":        strconv.Itoa(r.K),
 		"nudge":    r.Nudge,
+		"prompt":   barred(r.Prompt),
 		"question": quoted(r.Question),
 		"findings": list(r.Findings),
 		"files":    list(r.Files),
