@@ -127,10 +127,10 @@ func roomErrors() []errorGroup {
 		{"State", []errorEntry{
 			{"state-unsafe", ".switchyard or its ledger is a symbolic link, belongs to another user, or is not what it should be.", "find out who put it there, then remove it"},
 			{"state-unwritable", ".switchyard cannot be created or written.", "check the permissions of the project's folder"},
-			{"ledger-corrupt", "The ledger is no ledger of Switchyard, or is damaged.", "move .switchyard aside and keep it; restore a copy if you have one"},
+			{"ledger-corrupt", "The ledger is no ledger of Switchyard, or is damaged.", "move .switchyard aside and keep it; restore a copy if you have one: all of .switchyard, or ledger.db alone after removing the ledger.db-wal and ledger.db-shm that are there"},
 			{"ledger-newer", "The ledger was written by a newer Switchyard.", "update Switchyard"},
 			{"ledger-older", "The ledger was written by an older Switchyard, which kept no sums, and was opened for reading alone.", "run any command of this version in that project, for example switchyard status; it brings the ledger forward"},
-			{"ledger-busy", "Other commands kept the ledger locked for too long.", "run the command again"},
+			{"ledger-busy", "Other commands kept the ledger locked for too long, or its file system has no locks.", "run the command again; if nothing else uses the ledger, move the project to a local disk"},
 			{"ledger-io", "The ledger could not be read or written: a full disk, for example.", "make room, then run the command again"},
 			{"ledger-conflict", "Another command recorded an event of the task first, and where the task stands now cannot be read.", "run the command again"},
 			{"ledger-invalid", "An event that should be recorded breaks the ledger's own rules.", "please report it with the command line and the message"},

@@ -122,22 +122,22 @@ func TestUnwritablePlaces(t *testing.T) {
 
 func TestForeignDatabasesAreRefused(t *testing.T) {
 	for name, statement := range map[string]string{
-		"trigger":           `CREATE TRIGGER x AFTER INSERT ON events BEGIN DELETE FROM events; END`,
-		"view":              `CREATE VIEW x AS SELECT * FROM events`,
-		"table":             `CREATE TABLE x (a)`,
-		"index":             `CREATE INDEX x ON events (kind)`,
-		"statistics":        `ANALYZE`,
-		"column":            `ALTER TABLE tasks ADD COLUMN x TEXT`,
-		"generated column":  `ALTER TABLE tasks ADD COLUMN x TEXT AS (upper(task))`,
-		"table gone":        `DROP TABLE tasks`,
-		"entries gone":      `DROP TABLE entries`,
-		"tables gone":       `DROP TABLE tasks; DROP TABLE events; DROP TABLE entries`,
-		"table renamed":     `ALTER TABLE tasks RENAME TO jobs`,
-		"other application": `PRAGMA application_id = 1`,
-		"no application":    `PRAGMA application_id = 0`,
-		"version 0":         `PRAGMA user_version = 0`,
-		"negative version":  `PRAGMA user_version = -1`,
-		"rollback journal":  `PRAGMA journal_mode = DELETE`,
+		"trigger":                   `CREATE TRIGGER x AFTER INSERT ON events BEGIN DELETE FROM events; END`,
+		"view":                      `CREATE VIEW x AS SELECT * FROM events`,
+		"table":                     `CREATE TABLE x (a)`,
+		"index":                     `CREATE INDEX x ON events (kind)`,
+		"statistics":                `ANALYZE`,
+		"column":                    `ALTER TABLE tasks ADD COLUMN x TEXT`,
+		"generated column":          `ALTER TABLE tasks ADD COLUMN x TEXT AS (upper(task))`,
+		"table gone":                `DROP TABLE tasks`,
+		"entries gone":              `DROP TABLE entries`,
+		"tables gone":               `DROP TABLE tasks; DROP TABLE events; DROP TABLE entries`,
+		"table renamed":             `ALTER TABLE tasks RENAME TO jobs`,
+		"other application":         `PRAGMA application_id = 1`,
+		"no application":            `PRAGMA application_id = 0`,
+		"version 0":                 `PRAGMA user_version = 0`,
+		"negative version":          `PRAGMA user_version = -1`,
+		"rollback journal and more": `PRAGMA journal_mode = DELETE; CREATE TABLE x (a)`,
 		"entries of another form": `DROP TABLE entries;
 			CREATE TABLE entries (task TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (task, key)) STRICT`,
 		"table replaced by a view": `ALTER TABLE tasks RENAME TO jobs;
@@ -153,6 +153,19 @@ func TestForeignDatabasesAreRefused(t *testing.T) {
 			refuses(t, dir, ledger.CodeCorrupt)
 		})
 	}
+}
+
+// TestALedgerWithoutALogGetsOne: VACUUM INTO makes such a copy, and nothing is wrong
+// with it. Who only reads leaves it as it is.
+func TestALedgerWithoutALogGetsOne(t *testing.T) {
+	dir := fill(t)
+	edit(t, dir, `PRAGMA journal_mode = DELETE`)
+	if _, err := ledger.Open(t.Context(), dir, nil); fault.CodeOf(err) != ledger.CodeCorrupt {
+		t.Errorf("for reading: %v", err)
+	}
+	l := open(t, dir)
+	add(t, l, "new", 0)
+	wantSound(t, l)
 }
 
 func TestFilesThatAreNoLedger(t *testing.T) {

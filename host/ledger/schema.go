@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -100,6 +101,13 @@ func released() []version {
 // that, it leaves an older one as it is.
 func upgrade(ctx context.Context, db *sql.DB, versions []version, fold Fold) error {
 	at, err := checked(ctx, db, versions, &sql.TxOptions{ReadOnly: true}, nil)
+	if errors.Is(err, errNotWAL) && fold != nil {
+		// A copy that VACUUM INTO made lacks the log alone.
+		if _, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
+			return err
+		}
+		at, err = checked(ctx, db, versions, &sql.TxOptions{ReadOnly: true}, nil)
+	}
 	if err != nil || at == len(versions) || fold == nil {
 		return err
 	}
@@ -152,11 +160,16 @@ func check(ctx context.Context, tx *sql.Tx, versions []version) (int, error) {
 	if _, err := one(ctx, tx, []any{&journal}, "PRAGMA journal_mode"); err != nil {
 		return 0, err
 	}
-	if journal != "wal" {
-		return 0, corrupt("its journal mode is %q, not wal", journal)
+	if err := compare(ctx, tx, versions[at-1].objects); err != nil {
+		return 0, err
 	}
-	return at, compare(ctx, tx, versions[at-1].objects)
+	if journal != "wal" {
+		return 0, corrupt("its journal mode is %q, %w", journal, errNotWAL)
+	}
+	return at, nil
 }
+
+var errNotWAL = errors.New("not wal")
 
 // userVersion returns the database's schema version, from 1 to the newest known.
 func userVersion(ctx context.Context, tx *sql.Tx, versions []version) (int, error) {
