@@ -227,6 +227,7 @@ func inHeadlessWords(err error) error {
 		process.CodeStart:         codeHeadlessStart,
 		adapter.CodeNotExecutable: codeHeadlessStart,
 		adapter.CodeMissing:       codeHeadlessNoProgram,
+		adapter.CodeNoCommand:     codeHeadlessNoProgram,
 		spawner.CodeTrail:         codeHeadlessTrail,
 	}
 	if f, ok := errors.AsType[*fault.Error](err); ok && words[f.Code] != "" {

@@ -21,6 +21,7 @@ func spawnErrors() []errorGroup {
 			{"adapter-invalid", "An adapter's file breaks the rules of docs/adapters.md, or cannot be given what this spawn needs; details.problems has each place.", "mend the file; docs/adapters.md has its fields"},
 			{"adapter-repository-settings", "The repository brings settings that the agent's CLI would obey and cannot be told not to.", "remove the file that is named, or choose another adapter"},
 			{"spawn-binary-missing", "The program that an adapter runs is not there.", "install it, name it with SWITCHYARD_<ADAPTER>_BIN, choose another adapter with --adapter, or give the round its --report; switchyard doctor lists the programs"},
+			{"spawn-command-missing", "The adapter exec runs a command of the project, and there is none.", "set spawn.command in switchyard.yaml, as in command: [sh, agent.sh], or choose another adapter with --adapter"},
 			{"spawn-binary-unusable", "What should be an adapter's program cannot be executed.", "check the path and its permissions; switchyard doctor lists the programs"},
 		}},
 		{"Spawns", []errorEntry{
@@ -31,7 +32,7 @@ func spawnErrors() []errorGroup {
 			{"spawn-reentrant", "The command runs inside an agent that Switchyard spawned: it can neither spawn agents nor decide.", "leave it to whoever spawned the agent"},
 			{"spawn-depth-exceeded", "The command runs inside as many hooks as there may be, or the environment holds no valid depth.", "call it from outside, or raise NUBOS_PILOT_MAX_HOOK_DEPTH"},
 			{"spawn-locked", "As many spawns of the agent run in the project as may at once.", "wait for one to end, or raise spawn.concurrency in switchyard.yaml"},
-			{"spawn-slot-unusable", "The folder of the slots, a slot or its record cannot be used.", "look at the file that is named in .switchyard/run; if nothing of the agent runs any more, delete it"},
+			{"spawn-slot-unusable", "The folder .switchyard/run, which says which agents and verifications run, or a file in it, cannot be used.", "check the permissions of .switchyard; delete the file that is named if what it names does not run any more"},
 			{"spawn-path-outside", "The prompt or the output lies neither in the project nor in the folder for temporary files, or a symbolic link leads out of them.", "put the file into the project, or into the folder that TMPDIR names"},
 			{"spawn-base-missing", "The project's folder or the one for temporary files cannot be opened.", "check that the folder exists that TMPDIR names"},
 			{"spawn-prompt-unreadable", "The prompt is not there, is no regular file, is too large or may not be read.", "check the path of --prompt-path"},

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/ledger"
 	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/spawner"
 	"github.com/switchyard-dev/switchyard/spawner/process"
@@ -26,10 +28,14 @@ func pushTurn(p project.Project) func(context.Context) (done func(), err error) 
 		if errors.Is(err, fs.ErrNotExist) {
 			return func() {}, nil // Nothing was ever recorded, so that all push the same.
 		}
-		if err != nil {
-			return nil, err
+		var s *slot.Slot
+		if err == nil {
+			s, err = rack.Take(ctx, pushSlot, 1, true)
 		}
-		s, err := rack.Take(ctx, pushSlot, 1, true)
+		if fault.CodeOf(err) == slot.CodeUnusable {
+			// No agent has to do with it.
+			return nil, fault.New(ledger.CodeUnwritable, "pushes cannot take turns: %s", err).With("path", p.State())
+		}
 		if err != nil {
 			return nil, err
 		}

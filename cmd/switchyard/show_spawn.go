@@ -116,8 +116,10 @@ func dollars(micros *int64) string {
 	return fmt.Sprintf("$%d.%04d", *micros/1e6, *micros%1e6/100)
 }
 
-// spentWords says what a task's agents have used up, "" for nothing.
-func spentWords(s task.Spending) string {
+// spentWords says what a task's agents have used up, "" for nothing. What an agent
+// did not say of itself counts as what was reserved for it.
+func spentWords(t task.State) string {
+	s := t.Spent
 	if s.Runs == 0 {
 		return ""
 	}
@@ -126,9 +128,18 @@ func spentWords(s task.Spending) string {
 		words = append(words, fmt.Sprintf("%d tokens", s.Task.Tokens))
 	}
 	if s.Task.MicroDollars > 0 {
-		words = append(words, dollars(&s.Task.MicroDollars))
+		cost := dollars(&s.Task.MicroDollars)
+		if slices.ContainsFunc(t.Runs, assumed) {
+			cost += " (in part assumed)"
+		}
+		words = append(words, cost)
 	}
 	return strings.Join(words, ", ")
+}
+
+// assumed reports whether a part of what a run cost is only what was reserved for it.
+func assumed(r task.Run) bool {
+	return r.Receipt != nil && r.Cost().MicroDollars > r.Receipt.Used.MicroDollars
 }
 
 // spawned shows what became of a spawn outside any task.

@@ -49,7 +49,7 @@ func (p *page) standing(t host.TaskStatus) {
 		p.line("  compared with commit %.12s", t.Base)
 	}
 	p.line("  newest event %d, %s", t.Event, when(t.UpdatedAt))
-	if words := spentWords(t.Spent); words != "" {
+	if words := spentWords(t.State); words != "" {
 		p.line("  agents: %s", words)
 	}
 	if open := len(t.Open()); open > 0 {

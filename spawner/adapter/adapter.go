@@ -23,6 +23,9 @@ const (
 	// CodeMissing: the program that an adapter runs is not there. Details: adapter,
 	// and path or bin.
 	CodeMissing fault.Code = "spawn-binary-missing"
+	// CodeNoCommand: the adapter runs the project's command, and there is none.
+	// Detail: adapter.
+	CodeNoCommand fault.Code = "spawn-command-missing"
 	// CodeNotExecutable: what should be the program cannot be run. Details: adapter,
 	// path.
 	CodeNotExecutable fault.Code = "spawn-binary-unusable"

@@ -24,7 +24,7 @@ func overridePrefixes() []string { return []string{"SWITCHYARD_", "NUBOS_PILOT_"
 //
 // # Errors
 //
-// CodeMissing and CodeNotExecutable.
+// CodeMissing, CodeNoCommand and CodeNotExecutable.
 func (a *Adapter) Binary(environ []string, root string, command []string) (string, error) {
 	program := a.bin
 	if program == "" && len(command) > 0 {
@@ -40,7 +40,7 @@ func (a *Adapter) Binary(environ []string, root string, command []string) (strin
 	}
 	switch {
 	case program == "":
-		return "", fault.New(CodeMissing, "the adapter %s runs a command, and none is given", a.name).With("adapter", a.name)
+		return "", fault.New(CodeNoCommand, "the adapter %s runs the command of spawn.command, and none is set", a.name).With("adapter", a.name)
 	case strings.ContainsRune(program, 0):
 		return "", fault.New(CodeMissing, "%q names no program", program).With("adapter", a.name).With("bin", program)
 	case filepath.Base(program) != program:

@@ -143,8 +143,8 @@ func TestBinaryIsFoundInOrder(t *testing.T) {
 		"a command":              {cli: "exec", environ: []string{path("bin")}, command: []string{"tool", "-x"}, want: tool},
 		"a command's path":       {cli: "exec", command: []string{"./mine"}, want: mine},
 		"no override of it":      {cli: "exec", environ: []string{"SWITCHYARD_EXEC_BIN=/no", path("bin")}, command: []string{"tool"}, want: tool},
-		"no command":             {cli: "exec", code: adapter.CodeMissing},
-		"an empty command":       {cli: "exec", command: []string{""}, code: adapter.CodeMissing},
+		"no command":             {cli: "exec", code: adapter.CodeNoCommand},
+		"an empty command":       {cli: "exec", command: []string{""}, code: adapter.CodeNoCommand},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := embedded(t, c.cli).Binary(c.environ, filepath.Join(dir, "work"), c.command)
