@@ -259,14 +259,15 @@ func (s *crashSite) isBetween(got []string) bool {
 // tidy leaves out the drafts of files: a killed command may leave one behind, and
 // it is in nobody's way.
 func tidy(seen []string) []string {
-	return without(seen, ".switchyard/ledger.db.new-", ".switchyard/.switchyard.yaml.", ".switchyard/..gitignore.", ".switchyard/.critic", ".switchyard/.researcher", ".switchyard.yaml.", ".switchyard/.STATE.md.", ".switchyard.lock.", ".b.tar.gz.")
+	return without(seen, ".switchyard/ledger.db.new-", ".switchyard/.switchyard.yaml.", ".switchyard/..gitignore.", ".switchyard/handoff/.", ".switchyard/.critic", ".switchyard/.researcher", ".switchyard.yaml.", ".switchyard/.STATE.md.", ".switchyard.lock.", ".b.tar.gz.")
 }
 
 // begun leaves out what may be there before the command has happened, or lag
-// behind it until it is repeated: its parts, a verification's output, and STATE.md,
-// which follows the record.
+// behind it until it is repeated: its parts, what makes git leave the state alone, a
+// verification's output, what is handed on with the decision, and STATE.md, which
+// follows the record.
 func (s *crashSite) begun(seen []string) []string {
-	return without(tidy(seen), append([]string{".switchyard/STATE.md", ".switchyard/verify/"}, s.parts...)...)
+	return without(tidy(seen), append([]string{".switchyard/.gitignore", ".switchyard/STATE.md", ".switchyard/handoff/", ".switchyard/verify/"}, s.parts...)...)
 }
 
 // without leaves out the files whose paths begin in one of these ways.
@@ -312,7 +313,7 @@ func look(t *testing.T, p *program, when string) []string {
 }
 
 // files lists the files of a project with their modes and digests. The ledger is
-// not among them, because look reads what is in it, nor is the cache.
+// not among them, because look reads what is in it, nor are the cache and the slots.
 func files(t *testing.T, dir string) []string {
 	t.Helper()
 	var seen []string
@@ -321,7 +322,7 @@ func files(t *testing.T, dir string) []string {
 		switch {
 		case err != nil:
 			return err
-		case path == "cache":
+		case path == "cache", path == ".switchyard/run": // A slot is a lock, and stays.
 			return fs.SkipDir
 		case d.IsDir(), path == ".switchyard/ledger.db", path == ".switchyard/ledger.db-wal", path == ".switchyard/ledger.db-shm":
 			return nil

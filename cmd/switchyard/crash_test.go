@@ -58,7 +58,8 @@ func crashes() []crash {
 	headless := func(agent string) map[string]string {
 		return map[string]string{"agent.sh": agent, "switchyard.yaml": "verify: \"true\"\nspawn: {adapter: exec, command: [sh, agent.sh], retries: 0}\nresearch: {agents: 1}\n"}
 	}
-	spawning := []string{"state-unwritable", "state-file-unwritable", "spawn-slot-unusable", "spawn-trail-failed", "verify-output-failed", "spawn-folder-failed", "tree-unreadable"}
+	verifying := []string{"spawn-slot-unusable", "verify-output-failed"}
+	spawning := append(verifying, "spawn-trail-failed", "spawn-folder-failed", "tree-unreadable")
 	first := []string{"round T --report style.json"}
 	stuck := []string{"round T --max-rounds 1 --report style.json"}
 	phases := []string{
@@ -79,7 +80,7 @@ func crashes() []crash {
 		{name: "later event, same round", setUp: first, command: "round T --round 2 --report plan.json"},
 		{name: "later event, after a crash", setUp: []string{first[0], first[0]}, logged: true, command: "round T --round 3 --report style.json", again: "task-stuck"},
 		{name: "event of another task", setUp: first, command: "round U --round 1 --report style.json", again: "round-shifted"},
-		{name: "commit", setUp: first, command: "round T --report clean.json --verify-cmd true", again: "task-committed"},
+		{name: "commit", setUp: first, command: "round T --report clean.json --verify-cmd true", again: "task-committed", unwritable: verifying},
 		{name: "stuck", command: stuck[0], again: "task-stuck"},
 		{name: "resume", setUp: stuck, command: "resume T --rounds +2", again: "task-not-stuck"},
 		{name: "answer", files: asking, setUp: []string{"round T --report ask.json"}, command: "answer T --text yes"},
@@ -87,8 +88,8 @@ func crashes() []crash {
 		{name: "phase research", setUp: phases[:1], command: phases[1]},
 		{name: "audit of a search", setUp: phases[:2], command: phases[2]},
 		{name: "audit of a run", setUp: phases[:3], command: phases[3]},
-		{name: "phase draft", setUp: phases[:4], command: phases[4], between: true},
-		{name: "phase draft, again", setUp: phases[:5], command: phases[4], between: true},
+		{name: "phase draft", setUp: phases[:4], command: phases[4], between: true, unwritable: verifying},
+		{name: "phase draft, again", setUp: phases[:5], command: phases[4], between: true, unwritable: verifying},
 		{name: "phase review", setUp: phases[:6], command: phases[6]},
 		{name: "phase commit", setUp: phases[:7], command: phases[7], again: "task-committed"},
 		{name: "phase stuck", setUp: first, command: "phase stuck T --reason because"},
