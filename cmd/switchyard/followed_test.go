@@ -21,6 +21,9 @@ var followed = regexp.MustCompile("(?ms)^```(console|sh)\n(.*?)^```$")
 // stays as it is. With UPDATE=1 in the environment the page is rewritten.
 func follow(t *testing.T, page string, sh bool, run func(script string) (string, error)) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("short mode: a page's commands run one after another")
+	}
 	path := filepath.Join(repository, page)
 	text, err := os.ReadFile(path)
 	if err != nil {

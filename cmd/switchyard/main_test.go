@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -20,6 +22,11 @@ func TestScripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no scripts: %v", err)
+	}
+	if testing.Short() {
+		all := len(scripts)
+		scripts = slices.DeleteFunc(scripts, func(path string) bool { return !concurrent.MatchString(path) })
+		t.Logf("short mode: %d of %d scripts, those in which the program does several things at once", len(scripts), all)
 	}
 	reports, err := filepath.Abs("../../testdata/reports")
 	if err != nil {
@@ -52,6 +59,10 @@ func TestScripts(t *testing.T) {
 		},
 	})
 }
+
+// concurrent are the scripts that may meet a data race: in the others the program goes
+// on in one goroutine, but for what host's own tests run as well.
+var concurrent = regexp.MustCompile(`/(compat-spawn|headless|metrics|round-reports|spawn|verify)[^/]*$`)
 
 // condition knows the conditions of our own: [root] for whether the tests run as
 // root.
