@@ -12,7 +12,7 @@ SAMPLES := plugins/sdk/examples
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-exhaustive e2e race bench fuzz opa policies check format vet lint tidy mixin mixin-check guests guests-check cross clean
+.PHONY: help build demo test test-exhaustive e2e race bench fuzz opa policies check format vet lint tidy mixin mixin-check guests guests-check cross man clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -124,5 +124,8 @@ cross: ## build for every platform
 	@set -e; for t in $(TARGETS); do echo "build $$t"; \
 		GOOS=$${t%/*} GOARCH=$${t#*/} $(BUILD) -o /dev/null ./cmd/switchyard; done
 
+man: ## write the manual pages to dist/man
+	SWITCHYARD_MAN=$(CURDIR)/dist/man $(GO) test -count=1 -run '^TestManPages$$' ./cmd/switchyard
+
 clean: ## remove what the build left behind
-	rm -rf bin $(GUESTS)/node_modules $(SAMPLES)/*/node_modules
+	rm -rf bin dist $(GUESTS)/node_modules $(SAMPLES)/*/node_modules

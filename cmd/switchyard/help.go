@@ -79,12 +79,15 @@ func layOutHelp(root *cobra.Command) {
 		"Additional Commands:", "Others:",
 	).Replace(root.UsageTemplate()))
 	help := strings.TrimRight(root.HelpTemplate(), "\n")
-	root.SetHelpTemplate(help + exitStatus)
-	eachCommand(root, func(cmd *cobra.Command) {
-		if cmd.Flags().Lookup("exit-code") != nil && cmd.Name() != "diff" {
-			cmd.SetHelpTemplate(help + decisionStatus)
-		}
-	})
+	eachCommand(root, func(cmd *cobra.Command) { cmd.SetHelpTemplate(help + exitStatusOf(cmd)) })
+}
+
+// exitStatusOf is what ends the help of a command.
+func exitStatusOf(cmd *cobra.Command) string {
+	if cmd.Flags().Lookup("exit-code") != nil && cmd.Name() != "diff" {
+		return decisionStatus
+	}
+	return exitStatus
 }
 
 // eachCommand calls f for a command and all below it.

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// manVariable names the folder that make man writes the pages to. They are written by
+// a test so that the binary does not carry what writes them.
+const manVariable = "SWITCHYARD_MAN"
+
+// TestManPages writes a manual page for each command, from what its help is made of.
+func TestManPages(t *testing.T) {
+	dir := os.Getenv(manVariable)
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	eachCommand(newRootCmd(&app{}), func(cmd *cobra.Command) {
+		page := manPage(cmd)
+		path := filepath.Join(dir, manName(cmd)+".1")
+		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(page) {
+			if strings.HasPrefix(line, "'") || strings.HasPrefix(line, ".") && !strings.Contains(" .TH .SH .PP .TP .nf .fi ", " "+strings.Fields(line)[0]+" ") {
+				t.Errorf("%s: a line is taken for a request: %s", path, line)
+			}
+		}
+		if mandoc, err := exec.LookPath("mandoc"); err == nil {
+			if out, err := exec.Command(mandoc, "-T", "lint", "-W", "error", path).CombinedOutput(); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		}
+	})
+}
+
+// manName is the name of a command's page.
+func manName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
+
+// manPage writes a command's page in roff.
+func manPage(cmd *cobra.Command) string {
+	var b strings.Builder
+	section := func(title string) { fmt.Fprintf(&b, ".SH %s\n", title) }
+	fmt.Fprintf(&b, ".TH %s 1 \"\" \"Switchyard\" \"User Commands\"\n", strings.ToUpper(roff(manName(cmd))))
+	section("NAME")
+	fmt.Fprintf(&b, "%s \\- %s\n", roff(manName(cmd)), roff(cmd.Short))
+	section("SYNOPSIS")
+	fmt.Fprintf(&b, "\\fB%s\\fR\n", roff(cmd.UseLine()))
+	section("DESCRIPTION")
+	text := cmd.Long
+	if text == "" {
+		text = cmd.Short + "."
+	}
+	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		switch {
+		case strings.Contains("\n"+paragraph, "\n "):
+			verbatim(&b, paragraph)
+		case i > 0:
+			b.WriteString(".PP\n")
+			fallthrough
+		default:
+			b.WriteString(roff(paragraph) + "\n")
+		}
+	}
+	if cmd.HasAvailableFlags() {
+		section("OPTIONS")
+		cmd.InitDefaultHelpFlag()
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { manFlag(&b, f) })
+		cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { manFlag(&b, f) })
+	}
+	section("EXIT STATUS")
+	_, status, _ := strings.Cut(exitStatusOf(cmd), "Exit status:\n")
+	verbatim(&b, status)
+	if cmd.Example != "" {
+		section("EXAMPLES")
+		verbatim(&b, cmd.Example)
+	}
+	var also []string
+	if cmd.HasParent() {
+		also = append(also, manName(cmd.Parent()))
+	}
+	for _, below := range cmd.Commands() {
+		also = append(also, manName(below))
+	}
+	section("SEE ALSO")
+	for i, name := range also {
+		also[i] = "\\fB" + roff(name) + "\\fR(1)"
+	}
+	b.WriteString(strings.Join(also, ",\n") + "\n")
+	return b.String()
+}
+
+func manFlag(b *strings.Builder, f *pflag.Flag) {
+	name, usage := pflag.UnquoteUsage(f)
+	b.WriteString(".TP\n")
+	if f.Shorthand != "" {
+		fmt.Fprintf(b, "\\fB%s\\fR, ", roff("-"+f.Shorthand))
+	}
+	fmt.Fprintf(b, "\\fB%s\\fR", roff("--"+f.Name))
+	if name != "" {
+		fmt.Fprintf(b, " \\fI%s\\fR", roff(name))
+	}
+	switch f.DefValue {
+	case "", "0", "0s", "false", "[]":
+	default:
+		usage += " (default " + f.DefValue + ")"
+	}
+	b.WriteString("\n" + roff(usage) + "\n")
+}
+
+// verbatim writes lines as they are.
+func verbatim(b *strings.Builder, text string) {
+	fmt.Fprintf(b, ".nf\n%s\n.fi\n", roff(strings.Trim(text, "\n")))
+}
+
+// roff escapes a text.
+func roff(text string) string {
+	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
+			lines[i] = `\&` + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}
