@@ -211,8 +211,8 @@ func (c *conductor) readReport(ctx context.Context, r *reportRun, shelf *shelf) 
 		return evidence{}, context.Cause(ctx)
 	case err != nil:
 		return evidence{}, r.failed("its output is not a report that can be used: %w", err).With("cause", string(fault.CodeOf(err)))
-	case r.result.ExitCode != 0 && len(ev.result.Findings) == 0 && len(ev.result.Skipped) == 0:
-		return evidence{}, r.failed("exit code %d means that it found something, and its report holds nothing", r.result.ExitCode)
+	case r.result.ExitCode != 0 && len(ev.result.Findings) == 0:
+		return evidence{}, r.failed("exit code %d means that it found something, and its report has no findings", r.result.ExitCode)
 	}
 	return ev, nil
 }

@@ -36,6 +36,11 @@ func TestConfigChecksThePluginsNames(t *testing.T) {
 		{"an empty use", "plugins: {a: {use: ''}}", "", "plugins.a.use must be the name of a plugin"},
 		{"a name in capitals", "plugins: {Ruff: {use: json-map}}", "", "plugins.Ruff: a name is 1 to 64 lower-case letters"},
 		{"the name of detection", "plugins: {auto: {use: json-map}}", "", "not auto"},
+		{"a command's plugin", "reports: [{run: x, plugin: sarif}, {run: x, plugin: auto}, {run: x, plugin: ./a.wasm}, {run: x}]", "", ""},
+		{"a command's configuration", "plugins: {ruff: {use: json-map, items: /*}}\nreports: [{run: x, plugin: ruff}]", "", ""},
+		{"a command's locked plugin", "reports: [{run: x, plugin: mine}]", lock, ""},
+		{"a command's unknown plugin", "reports:\n  - {run: x, plugin: xyzzyxyzzy}", "", `line 2: reports.plugin is "xyzzyxyzzy", and no plugin has this name; switchyard plugin list shows all`},
+		{"a typo in a command's plugin", "plugins: {ruff: {use: json-map, items: /*}}\nreports: [{run: x, plugin: rufff}]", "", "did you mean ruff?"},
 		{"a lock that is not valid", "plugins: {mine: {}}", "plugins: 3\n", "switchyard.lock"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

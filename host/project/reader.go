@@ -21,6 +21,8 @@ type reader struct {
 	more int
 	// plugins are the lines of the entries of plugins.
 	plugins map[string]int
+	// readers are the plugins that read reports of commands.
+	readers []value
 }
 
 // problem is one thing that is wrong, and the line it is in, from 1.

@@ -46,8 +46,11 @@ func (r *reader) reports(v value) []ReportCommand {
 		c := ReportCommand{ExitCodes: []int{1}, Timeout: defaultReportTimeout}
 		before := r.noted()
 		r.mapping(v, fields{
-			"run":    func(v value) { c.Run = r.command(v) },
-			"plugin": func(v value) { c.Plugin = r.text(v) },
+			"run": func(v value) { c.Run = r.command(v) },
+			"plugin": func(v value) {
+				c.Plugin = r.text(v)
+				r.readers = append(r.readers, v)
+			},
 			"exit_codes": func(v value) {
 				c.ExitCodes = nil
 				r.list(v, maxExitCodes, func(v value) { c.ExitCodes = append(c.ExitCodes, r.whole(v, 0, 255)) })

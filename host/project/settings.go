@@ -84,14 +84,21 @@ func (r *reader) settings(v value) map[string]PluginConfig {
 	return settings
 }
 
-// checkPlugins notes the entries of plugins that configure no plugin there is:
+// checkPlugins notes the entries of plugins that configure no plugin there is, and the
+// commands whose plugin there is not:
 // known are those with these names, and those that the lock pins. Before the first
 // lock nobody knows the names of the project's plugins.
 func (p Project) checkPlugins(ctx context.Context, r *reader, c Config, known []string) error {
 	known = slices.Clone(known)
 	isOther := func(name string) bool { return !slices.Contains(known, name) }
 	names := slices.Sorted(maps.Keys(c.Plugins))
-	if !slices.ContainsFunc(names, func(name string) bool { return isOther(name) || c.Plugins[name].isNamed() }) {
+	isStrange := func(name string) bool { return isOther(name) || c.Plugins[name].isNamed() }
+	// A plugin of a command may also be a file, or a configuration.
+	isLost := func(v value) bool {
+		_, configured := c.Plugins[v.node.Value]
+		return isConfigName(v.node.Value) && isOther(v.node.Value) && !configured
+	}
+	if !slices.ContainsFunc(names, isStrange) && !slices.ContainsFunc(r.readers, isLost) {
 		return nil
 	}
 	lock, err := p.Lock(ctx)
@@ -127,6 +134,12 @@ func (p Project) checkPlugins(ctx context.Context, r *reader, c Config, known []
 		case isOther(entry.Use):
 			r.note(line, "%s: no plugin has the name %q; %s", join(path, keyUse), fault.Clip(entry.Use, maxShown),
 				suggest(entry.Use, "switchyard plugin list shows all"))
+		}
+	}
+	known = append(known, names...)
+	for _, v := range r.readers {
+		if isLost(v) {
+			r.note(v.line, "%s is %s, and no plugin has this name; %s", v.path, v, suggest(v.node.Value, "switchyard plugin list shows all"))
 		}
 	}
 	return nil

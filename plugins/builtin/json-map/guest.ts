@@ -6,7 +6,7 @@
 
 import { Value, document, firstOf } from "../../sdk/assemblyscript/cursor";
 import { Writer } from "../../sdk/assemblyscript/writer";
-import { answer, fail, failed, sentence } from "../../sdk/assemblyscript/result";
+import { answer, beginSkipped, endSkipped, fail, failed, sentence } from "../../sdk/assemblyscript/result";
 import { packed } from "../../sdk/assemblyscript/abi";
 import { Pointer } from "./pointer";
 import { readSettings, failure, items, lines, emptyIsClean } from "./settings";
@@ -30,7 +30,12 @@ export function sy_normalize(report: usize, reportLength: u32, config: usize, co
 }
 
 function normalize(report: Value): void {
-  if (lines && !emptyIsClean && !firstOf(report)) {
+  if (lines && !firstOf(report)) {
+    if (emptyIsClean) {
+      beginSkipped().text("report without a line, clean by configuration");
+      endSkipped();
+      return;
+    }
     fail(
       "json-map-empty", "", sentence("the report has no lines, so nothing says that the tool ran"),
       "if the tool prints nothing when it finds nothing, set empty: clean in its configuration", report
