@@ -52,7 +52,9 @@ func (s *scrapes) gathered(r *http.Request) *page {
 	select {
 	case s.places <- struct{}{}:
 		defer func() { <-s.places }()
-	default:
+	case <-r.Context().Done():
+		return nil
+	case <-time.After(placeWait):
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "as many scrapes run as may", http.StatusServiceUnavailable)
 		return w
@@ -89,6 +91,10 @@ func (p *page) Header() http.Header { return p.header }
 func (p *page) WriteHeader(status int) { p.status = status }
 
 func (p *page) Write(b []byte) (int, error) { return p.body.Write(b) }
+
+// placeWait is how long a scrape waits until another one comes to its end, which takes
+// milliseconds.
+const placeWait = 3 * time.Second
 
 // leastTime is how long a scrape may take at the least. With less, any client could
 // make scrapes fail, one by one, and tell the operator of each.
