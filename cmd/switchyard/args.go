@@ -40,6 +40,9 @@ func didYouMean(name string) string {
 // flagError explains a flag that cmd does not know or cannot read. If cmd only holds
 // commands, a word that is none of them is what is wrong, wherever it stands.
 func flagError(cmd *cobra.Command, args []string, err error) error {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		return fmt.Errorf("--%s: %s", invalid.GetFlag().Name, valueProblem(invalid))
+	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
 		return err
@@ -74,6 +77,18 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 }
 
 func isNotUpper(r rune) bool { return r < 'A' || r > 'Z' }
+
+// valueProblem says what is wrong with a flag's value.
+func valueProblem(invalid *pflag.InvalidValueError) string {
+	switch invalid.GetFlag().Value.Type() {
+	case "int", "int64":
+		return fmt.Sprintf("%q is not a whole number", invalid.GetValue())
+	case "duration":
+		return fmt.Sprintf("%q is not a duration, such as 90s or 10m", invalid.GetValue())
+	default:
+		return invalid.Unwrap().Error()
+	}
+}
 
 // wordsOf are the words of a command line behind those of cmd that neither are flags
 // nor follow one that takes a value.
@@ -127,6 +142,18 @@ func oneTask(_ *cobra.Command, args []string) error {
 	default:
 		return fmt.Errorf("unexpected argument %q behind the task's id", args[1])
 	}
+}
+
+// knownShell refuses a shell that there is no completion for.
+func knownShell(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, shell := range cmd.Commands() {
+		names = append(names, shell.Name())
+	}
+	return fmt.Errorf("there is no completion for %q, only for %s", args[0], strings.Join(names, ", "))
 }
 
 // exactly wants one argument for each name.

@@ -63,7 +63,7 @@ findings, routes them by a versioned policy, and records why in a ledger.`,
 	)
 	root.InitDefaultCompletionCmd()
 	if completion, _, err := root.Find([]string{"completion"}); err == nil {
-		completion.Args, completion.RunE = noArgs, showHelp
+		completion.Args, completion.RunE = knownShell, showHelp
 	}
 	addCompatCmds(root, a)
 	a.complete(root)
