@@ -91,7 +91,7 @@ func (t *try) attempt(ctx context.Context, next func(Result) verdict.Action) (re
 	// Whoever cancels shall find in the record what was cancelled.
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settling)
 	defer cancel()
-	res = t.judged(late, run)
+	res = t.judged(ctx, late, run)
 	res.Next = next(res)
 	if !run.started() {
 		res.Unstarted = run.err

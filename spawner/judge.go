@@ -18,8 +18,9 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
 
-// judged gathers all that was seen of a run and judges it.
-func (t *try) judged(ctx context.Context, r ran) Result {
+// judged gathers all that was seen of a run and judges it. The comparison of the tree,
+// which may take long, ends with ctx, and the rest with late.
+func (t *try) judged(ctx, late context.Context, r ran) Result {
 	res := Result{Attempt: t.at, Output: r.output, SeesTools: t.adapter.SeesTools(), Stdout: t.stdout, Stderr: excerptOf(t.stderr)}
 	facts := verdict.Facts{
 		Started: r.started(), Killed: killed(r), Exit: exitOf(r.Result), Text: textOf(r.output), Denials: len(r.output.Denials) > 0,
@@ -33,7 +34,10 @@ func (t *try) judged(ctx context.Context, r ran) Result {
 	}
 	var err error
 	var changed []string
-	if res.Changes, err = t.changes(ctx); err != nil {
+	switch res.Changes, err = t.changes(ctx); {
+	case ctx.Err() != nil:
+		facts.Killed = verdict.KilledCancelled // Who is told to end compares nothing.
+	case err != nil:
 		// What cannot be compared may have changed.
 		changed = []string{"the working tree cannot be read: " + err.Error()}
 	}
@@ -43,7 +47,7 @@ func (t *try) judged(ctx context.Context, r ran) Result {
 	facts.Changed = len(changed) > 0
 	res.Verdict = verdict.Judge(facts)
 	if res.Verdict.Good() && t.job.Check != nil {
-		if res.Objection = t.job.Check(ctx, res); res.Objection != nil {
+		if res.Objection = t.job.Check(late, res); res.Objection != nil {
 			facts.File, facts.Text = verdict.FileInvalid, verdict.TextUnreadable
 			if facts.Report {
 				facts.Text = verdict.TextPresent // It is the report that is not as promised.

@@ -61,16 +61,20 @@ func (l *look) ignored(ctx context.Context, r repo) (bool, error) {
 	if err != nil {
 		return false, unreadable(".", err)
 	}
-	command := m.command(r.top, "check-ignore", "--quiet", "--no-index", "--", "./"+filepath.ToSlash(below))
+	out, err := l.git.checkIgnore(ctx, m, r.top, nil, "--quiet", "--no-index", "--", "./"+filepath.ToSlash(below))
+	return err == nil && out.code == 0, err
+}
+
+// checkIgnore runs git check-ignore.
+func (g *git) checkIgnore(ctx context.Context, m *mirror, dir string, input *os.File, args ...string) (ran, error) {
+	command := m.command(dir, append([]string{"check-ignore"}, args...)...)
+	command.input = input
 	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // It takes names alone, and refuses to be told so.
-	out, err := l.git.run(ctx, command)
-	if err != nil {
-		return false, err
+	out, err := g.run(ctx, command)
+	if err == nil && out.code > 1 {
+		err = unreadable(".", fmt.Errorf("git check-ignore: %q (exit code %d)", strings.TrimSpace(out.said), out.code))
 	}
-	if out.code > 1 {
-		return false, unreadable(".", fmt.Errorf("git check-ignore: %q (exit code %d)", strings.TrimSpace(out.said), out.code))
-	}
-	return out.code == 0, nil
+	return out, err
 }
 
 // planted notes the repositories that git does not tell of: those in a folder of

@@ -58,7 +58,7 @@ func (c *comparison) locate(ctx context.Context) error {
 		return fault.New(CodeNoGit, "the project is in no git repository, so that nothing can be compared")
 	}
 	c.repo = *found
-	return nil
+	return c.repo.ready()
 }
 
 func (c *comparison) base(ctx context.Context, rev, branch string) (string, error) {

@@ -109,6 +109,9 @@ func (d *diff) compare(ctx context.Context, base string, args, paths []string) (
 	if err != nil {
 		return nil, err
 	}
+	if _, err := d.special(ctx, ""); err != nil {
+		return nil, err
+	}
 	m, err := d.git.mirror(d.repo, settings)
 	if err != nil {
 		return nil, err

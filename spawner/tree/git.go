@@ -189,6 +189,9 @@ type setting struct{ name, value string }
 // settings asks for all settings that hold in a repository: its own, the user's and
 // the system's, with the files that they include. Reading them runs nothing.
 func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
+	if err := r.ready(); err != nil {
+		return nil, err
+	}
 	out, err := g.run(ctx, run{
 		dir: r.top, env: []string{"GIT_DIR=" + r.dir, "GIT_WORK_TREE=" + r.top}, limit: 4 << 20, args: []string{"config", "-z", "--list"},
 	})
@@ -205,6 +208,9 @@ func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
 			value = "true" // A name alone says so.
 		}
 		found = append(found, setting{name, value})
+		if name == "core.excludesfile" && regular(expand(value)) != nil {
+			return unreadable(gitFolder, fmt.Errorf("core.excludesFile: %w", errWaits))
+		}
 		return nil
 	})
 	return found, err

@@ -5,12 +5,15 @@ package tree_test
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/spawner/tree"
@@ -278,8 +281,47 @@ func TestPipes(t *testing.T) {
 		s.must(os.Remove(s.path("b.txt")))
 		s.must(syscall.Mkfifo(s.path("b.txt"), 0o644))
 	}), "git .git/hooks/pre-commit added", "type b.txt")
+	s.write(".gitignore", "ignored/\n")
+	s.write("ignored/x", "")
+	s.want(s.changed(func() {
+		s.must(syscall.Mkfifo(s.path("pipe"), 0o600))
+		s.must(os.MkdirAll(s.path("new/folder"), 0o700))
+		s.must(syscall.Mkfifo(s.path("new/folder/pipe"), 0o600))
+		s.must(syscall.Mkfifo(s.path("ignored/pipe"), 0o600))
+		socket, err := net.Listen("unix", s.path("socket"))
+		s.must(err)
+		socket.(*net.UnixListener).SetUnlinkOnClose(false)
+		s.must(socket.Close())
+	}), "added new/folder/pipe", "added pipe", "added socket")
 	plain := newScene(t)
 	plain.want(plain.changed(func() { plain.must(syscall.Mkfifo(plain.path("pipe"), 0o644)) }), "added pipe")
+}
+
+// Git would wait for a writer to these, and never be told that it is waited for.
+func TestPipesThatGitReads(t *testing.T) {
+	for _, name := range []string{
+		".gitattributes", "new/.gitignore", ".git/config", ".git/HEAD", ".git/index", ".git/info/exclude", "included", "../home/.gitconfig", "../home/excludes",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newRepository(t)
+			s.git(".", "config", "core.excludesFile", filepath.Join(s.home, "excludes"))
+			s.git(".", "config", "include.path", "../included")
+			s.must(os.MkdirAll(filepath.Dir(s.path(name)), 0o700))
+			if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Fatal(err)
+			}
+			s.must(syscall.Mkfifo(s.path(name), 0o600))
+			// Git's own limit would end it, too, after a minute.
+			ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Second, errors.New("git waits"))
+			defer cancel()
+			if _, err := tree.Take(ctx, s.keeper, s.dir, tree.Scope{}); fault.CodeOf(err) != tree.CodeUnreadable {
+				t.Errorf("a look: got %v", err)
+			}
+			if err := tree.Diff(ctx, s.keeper, s.dir, "", nil, 1); fault.CodeOf(err) != tree.CodeUnreadable {
+				t.Errorf("a diff: got %v", err)
+			}
+		})
+	}
 }
 
 // The caller may be a hook, to which git names the repository that it works in.

@@ -96,7 +96,7 @@ func (l *look) rules(dir string, r repo, settings []setting) error {
 	if err != nil {
 		return unreadable(path.Join(dir, gitFolder), err)
 	}
-	excludes := userExcludes()
+	excludes := userFile("ignore")
 	for _, s := range settings {
 		if !s.counts(head) {
 			continue
@@ -125,11 +125,28 @@ func (l *look) rules(dir string, r repo, settings []setting) error {
 
 // list asks git which files there are in a repository.
 func (l *look) list(ctx context.Context, dir string, m *mirror) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var special []string
+	var walking sync.WaitGroup
+	walking.Go(func() {
+		var err error
+		if special, err = l.special(ctx, dir); err != nil {
+			cancel(err)
+		}
+	})
 	in := filepath.Join(l.real, filepath.FromSlash(dir))
 	// What is said here comes before all files: rules count, also where they ignore
 	// themselves, unless git does not even enter the folder that they are in.
 	out, err := l.git.must(ctx, m.command(in, "ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude=!"+ignoreFile, "--exclude-standard"))
+	walking.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	if err != nil {
+		return err
+	}
+	if err := l.addSpecial(ctx, dir, m, special); err != nil {
 		return err
 	}
 	index := path.Join(dir, gitFolder, "index")
@@ -161,13 +178,12 @@ func (l *look) list(ctx context.Context, dir string, m *mirror) error {
 	return err
 }
 
-// userExcludes is where git looks for what the user ignores everywhere, unless told
-// otherwise.
-func userExcludes() string {
+// userFile is where git looks for a file of the user's, unless told otherwise.
+func userFile(name string) string {
 	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
-		return filepath.Join(dir, "git", "ignore")
+		return filepath.Join(dir, "git", name)
 	}
-	return expand("~/.config/git/ignore")
+	return expand("~/.config/git/" + name)
 }
 
 // expand replaces a leading ~ by the user's home, as git does.
