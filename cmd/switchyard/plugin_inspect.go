@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -77,7 +78,11 @@ func (p *page) inspected(in host.Inspected) {
 	if d := in.Description; d != nil {
 		p.line("  formats  %s", strings.Join(d.Formats, ", "))
 		p.line("  detect   %s", detectWords(d))
-		p.line("  items    %s", strings.Join(d.Items, ", "))
+		items := d.Items
+		if d.ItemsFrom != "" {
+			items = append(slices.Clone(items), "those at "+d.ItemsFrom+" of its configuration")
+		}
+		p.line("  items    %s", strings.Join(items, ", "))
 	}
 	var imports, exports [][]cell
 	for _, i := range in.Imports {

@@ -4,7 +4,7 @@
  * and which of their members mean what.
  */
 
-import { Value, document, firstOf } from "../../sdk/assemblyscript/cursor";
+import { Value, document, firstOf, isArray } from "../../sdk/assemblyscript/cursor";
 import { Writer } from "../../sdk/assemblyscript/writer";
 import { answer, beginSkipped, endSkipped, fail, failed, sentence } from "../../sdk/assemblyscript/result";
 import { packed } from "../../sdk/assemblyscript/abi";
@@ -30,7 +30,7 @@ export function sy_normalize(report: usize, reportLength: u32, config: usize, co
 }
 
 function normalize(report: Value): void {
-  if (lines && !firstOf(report)) {
+  if (lines && isArray(report) && !firstOf(report)) {
     if (emptyIsClean) {
       beginSkipped().text("report without a line, clean by configuration");
       endSkipped();
