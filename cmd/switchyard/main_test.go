@@ -62,7 +62,7 @@ func TestScripts(t *testing.T) {
 
 // concurrent are the scripts that may meet a data race: in the others the program goes
 // on in one goroutine, but for what host's own tests run as well.
-var concurrent = regexp.MustCompile(`/(compat-spawn|headless|metrics|round-reports|spawn|verify)[^/]*$`)
+var concurrent = regexp.MustCompile(`/(compat-spawn|headless|metrics|round-reports|signals|spawn|verify)[^/]*$`)
 
 // condition knows the conditions of our own: [root] for whether the tests run as
 // root.
