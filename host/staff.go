@@ -266,3 +266,19 @@ const (
 	reportsFolder = "reports" // what spawned agents reported, by run
 	handoffFolder = "handoff" // what a round hands on, by task and round
 )
+
+// Installed names our adapters whose programs are there.
+func (e *Engine) Installed() []string {
+	installed := []string{}
+	catalog := adapter.NewCatalog()
+	for _, name := range catalog.Names() {
+		a, err := catalog.Get(name)
+		if err == nil && name != project.AdapterExec {
+			_, err = a.Binary(e.environ, e.project.Root, nil)
+			if err == nil {
+				installed = append(installed, name)
+			}
+		}
+	}
+	return installed
+}

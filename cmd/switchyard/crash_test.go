@@ -97,7 +97,7 @@ func crashes() []crash {
 		{name: "headless round with research", files: headless(curiousAgent), command: "round T", resumes: true, unwritable: spawning},
 		{name: "reading", setUp: first, command: "status"},
 		{name: "reading, after a crash", setUp: []string{first[0], first[0]}, logged: true, command: "explain T"},
-		{name: "init", command: "init", parts: []string{"switchyard.yaml", ".switchyard/.gitignore", ".switchyard/agents/"}, unwritable: []string{"file-unwritable"}},
+		{name: "init", command: "init --agents", parts: []string{"switchyard.yaml", ".switchyard/.gitignore", ".switchyard/agents/"}, unwritable: []string{"file-unwritable"}},
 		{name: "plugin lock", files: pinned, command: "plugin lock", unwritable: []string{"file-unwritable"}},
 		{name: "plugin lock, again", files: stale, command: "plugin lock", unwritable: []string{"file-unwritable"}},
 		{name: "policy adopt, the first", command: "policy adopt routing@1.0.0"},

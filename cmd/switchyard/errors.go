@@ -64,6 +64,7 @@ func inputErrors() []errorGroup {
 			{"path-escapes-project", "A path lies in the project by its name, and a symbolic link leads out of it.", "name the real file, or replace the link by a copy"},
 			{"config-invalid", "switchyard.yaml is not valid YAML, has an unknown key or a value out of range. details.problems has every problem and its line.", "docs/configuration.md has every key; switchyard init in an empty folder writes them all as comments"},
 			{"init-exists", "There is a switchyard.yaml already, and it says something else than init would write. It was left alone.", "edit it; docs/configuration.md has the keys"},
+			{codeInitNested, "The folder lies in a project already, whose commands would then see two.", "switchyard -C ROOT init sets that one up; init --here makes a project of its own here"},
 			{"import-unreadable", "The folder to import from cannot be opened or listed.", "check the path and its permissions"},
 			{"import-nothing", "The folder to import from holds neither config.json nor checkpoints.", "name the .nubos-pilot folder itself"},
 			{"marker-unsafe", ".switchyard/STATE.md is a link, a folder or a device, so it was not written. This is a warning: the decision is recorded.", "replace it by a regular file, or remove it"},

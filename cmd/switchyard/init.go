@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,19 +23,28 @@ type initialized struct {
 	// without --from.
 	Tasks []host.TaskStatus `json:"tasks,omitzero"`
 	Left  []nubos.Left      `json:"left,omitzero"`
+	// Adapters name the known agent CLIs that are installed.
+	Adapters []string `json:"adapters"`
 }
+
+// codeInitNested: the folder lies in a project.
+const codeInitNested fault.Code = "init-nested"
 
 func newInitCmd(a *app) *cobra.Command {
 	var from string
+	var agents, here bool
 	cmd := &cobra.Command{
-		Use:   "init [--from .nubos-pilot]",
+		Use:   "init [--agents] [--from .nubos-pilot]",
 		Short: "Set a project up",
 		Long: `Init makes the current folder, or that of -C, a project: it creates
-switchyard.yaml, in which every key is explained and none is set; our agents'
-definitions in .switchyard/agents, for you to change; and .switchyard/.gitignore,
-which keeps the state out of version control, and lets the agents and prompts in.
-It replaces nothing and can be repeated. No project needs it: what is not
-configured has a default.
+switchyard.yaml, in which every key is explained and none is set, with a
+verification and reports proposed from what the project has (go.mod,
+package.json, pyproject.toml, Cargo.toml, Makefile); and .switchyard/.gitignore,
+which keeps the state out of version control. It replaces nothing and can be
+repeated. No project needs it: what is not configured has a default.
+
+--agents also writes our agents' definitions to .switchyard/agents, for you to
+change. Without these files the program's own are used, in its version.
 
 With --from it takes over from nubos-pilot: its settings, and the tasks in flight
 with their rounds, caps, findings and forced gates. Evidence is not taken over:
@@ -42,9 +53,11 @@ drafts are verified and reviewed again. What it could not take over, it lists.`,
   switchyard init --from .nubos-pilot`,
 		Args: noArgs,
 	}
+	cmd.Flags().BoolVar(&agents, "agents", false, "write our agents' definitions, to change them")
+	cmd.Flags().BoolVar(&here, "here", false, "make a project of its own of a folder inside another project")
 	cmd.Flags().StringVar(&from, "from", "", "take over from nubos-pilot's folder `DIR`")
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		result, err := a.init(ctx, cmd.Flags().Changed("from"), from)
+		result, err := a.init(ctx, cmd.Flags().Changed("from"), from, agents, here)
 		if err != nil {
 			return err
 		}
@@ -53,12 +66,17 @@ drafts are verified and reviewed again. What it could not take over, it lists.`,
 	return cmd
 }
 
-func (a *app) init(ctx context.Context, importing bool, from string) (initialized, error) {
+func (a *app) init(ctx context.Context, importing bool, from string, agents, here bool) (initialized, error) {
 	p, err := a.project()
 	if err != nil {
 		return initialized{}, err
 	}
 	result := initialized{Folder: p.Dir}
+	setUp := project.Project{Root: p.Root, Dir: p.Root}
+	if p.Root != p.Dir && !here && (setUp.Exists(project.ConfigFile) || setUp.Exists(project.StateDir)) {
+		return result, fault.New(codeInitNested, "%s lies in the project %s", p.Dir, p.Root).With("root", p.Root).
+			WithHint(fmt.Sprintf("switchyard -C %s init sets that project up; init --here makes another one of this folder", p.Root))
+	}
 	var read nubos.Import
 	if importing {
 		if from == "" {
@@ -72,7 +90,18 @@ func (a *app) init(ctx context.Context, importing bool, from string) (initialize
 			return result, err
 		}
 	}
-	result.Created, err = project.Init(ctx, p.Dir, settings(read.Settings), host.AgentFiles())
+	write := settings(read.Settings)
+	write.Suggestion = p.Suggest(ctx)
+	var files map[string][]byte
+	if agents {
+		files = host.AgentFiles()
+	}
+	result.Created, err = project.Init(ctx, p.Dir, write, files)
+	e := a.engine(project.Project{Root: p.Dir, Dir: p.Dir})
+	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
+	if err == nil {
+		result.Adapters = e.Installed()
+	}
 	if importing && fault.CodeOf(err) == project.CodeInitExists {
 		// The tasks can come along all the same.
 		read.Left, err = append(read.Left, nubos.Left{
@@ -82,8 +111,6 @@ func (a *app) init(ctx context.Context, importing bool, from string) (initialize
 	if err != nil || !importing {
 		return result, err
 	}
-	e := a.engine(project.Project{Root: p.Dir, Dir: p.Dir})
-	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
 	imports, err := e.Import(ctx, read.Tasks)
 	result.Tasks, result.Left = imports.Tasks, append(read.Left, imports.Left...)
 	return result, err
@@ -125,4 +152,11 @@ func (p *page) initialized(i initialized) {
 		}
 		p.table([]string{"WHAT", "WHY"}, rows)
 	}
+	p.line("")
+	if len(i.Adapters) > 0 {
+		p.line("agent CLIs that are installed: %s", strings.Join(i.Adapters, ", "))
+	} else {
+		p.line("agent CLIs that are installed: none; a round needs reports in %s, or --report FILE", project.ConfigFile)
+	}
+	p.next(step{"set verify and reports in " + project.ConfigFile + "; proposals are there as comments", "switchyard round TASK"})
 }

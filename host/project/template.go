@@ -3,6 +3,7 @@ package project
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +19,8 @@ type Settings struct {
 	VerifyRuns int
 	// Phases is phases; nil leaves the default, and an empty list means none.
 	Phases []string
+	// Suggestion stays a comment.
+	Suggestion
 }
 
 // String says what is set, as it stands in a switchyard.yaml.
@@ -61,7 +64,7 @@ func (s Settings) lines() []line {
 	if phases == nil {
 		phases = d.Phases
 	}
-	return []line{
+	return slices.Concat([]line{
 		{fmt.Sprintf("max_rounds: %d", cmp.Or(s.MaxRounds, 3)), "a task's cap of rounds, 1 to 100 (default 3)", s.MaxRounds != 0},
 		{"policy: routing@1.2.0", "or a directory or an OPA bundle, relative to this file (default: the adopted one)", false},
 		{"policy_trust:", "whose signatures a policy needs (default: nobody's)", false},
@@ -70,16 +73,12 @@ func (s Settings) lines() []line {
 		{"  allow_rollback: false", "whether an older policy may follow a newer one (default false)", false},
 		{},
 		{"verify:", "or the command alone (default: none)", false},
-		{"  command: make test", "a line for the shell", false},
+		{"  command: " + cmp.Or(s.Verify, "make test"), "a line for the shell", false},
 		{fmt.Sprintf("  runs: %d", cmp.Or(s.VerifyRuns, defaultRuns)), "green only if every run is, 1 to 10 (default 1)", false},
 		{"  timeout: 10m", "of one run, 1s to 2h (default 10m)", false},
 		{},
 		{"reports:", "commands whose reports are part of every round (default: none)", false},
-		{"  - run: staticcheck -f sarif ./...", "a line for the shell that writes a report to standard output", false},
-		{"    plugin: sarif", "that reads it (default auto: the one that recognises it)", false},
-		{"    exit_codes: [1]", "besides 0, those that mean findings (default 1); any other is a failure", false},
-		{"    timeout: 5m", "1s to 2h (default 5m)", false},
-		{"    paths: ['**/*.go']", "run only if the draft changes a file like these (default: always)", false},
+	}, s.Suggestion.lines(), []line{
 		{},
 		{"evidence: " + string(d.Evidence), "or stamps: the executor and the critic need a stamp of the round too (default reports)", false},
 		{"audit:", "who has to search before writing (rule 9)", false},
@@ -138,7 +137,7 @@ func (s Settings) lines() []line {
 		{"  time: 2s", "1ms to 1m", false},
 		{"  report: 32MiB", "1KiB to 1GiB", false},
 		{"  output: 64MiB", "1KiB to 1GiB", false},
-	}
+	})
 }
 
 // template is the text of a new switchyard.yaml.
