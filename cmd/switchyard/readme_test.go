@@ -23,7 +23,32 @@ func TestReadmeShowsRealOutput(t *testing.T) {
 	}))
 	t.Setenv("SWITCHYARD_CLAUDE_BIN", agent)
 	t.Setenv(spawntest.ScenarioVariable, script)
-	follow(t, "README.md", false, newProject(t, ""))
+	follow(t, "README.md", false, newProject(t, "", withLinters))
+}
+
+// withLinters adds a project of Go whose verification and linter are played.
+func withLinters(t *testing.T, project string) {
+	t.Helper()
+	tools := t.TempDir()
+	t.Setenv("PATH", tools+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for name, text := range map[string]string{
+		filepath.Join(project, "shop", "switchyard.yaml"): "verify: go test ./...\nreports:\n  - run: staticcheck -f sarif ./...\n",
+		filepath.Join(tools, "go"):                        "#!/bin/sh\necho 'ok example.com/shop 0.004s'\n",
+		filepath.Join(tools, "staticcheck"): `#!/bin/sh
+cat <<EOF
+{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "Staticcheck"}}, "results": [{"ruleId": "SA4006", "level": "error", "message": {"text":
+"this value of total is never used"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "file://$PWD/till.go"}, "region": {"startLine": 12}}}]}]}]}
+EOF
+exit 1
+`,
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // TestReadmeUsesAPlugin follows what the README says of using a plugin, with one that
@@ -114,7 +139,7 @@ func publicKey(t *testing.T) string {
 
 // newProject makes a project with the real reports and a configuration, and returns
 // a function that runs a script in it and returns all that it prints.
-func newProject(t *testing.T, config string) func(script string) (string, error) {
+func newProject(t *testing.T, config string, more ...func(*testing.T, string)) func(script string) (string, error) {
 	t.Helper()
 	project := t.TempDir()
 	if err := os.CopyFS(project, os.DirFS(filepath.Join(repository, "testdata", "reports"))); err != nil {
@@ -122,6 +147,9 @@ func newProject(t *testing.T, config string) func(script string) (string, error)
 	}
 	if err := os.WriteFile(filepath.Join(project, "switchyard.yaml"), []byte(config), 0o644); err != nil {
 		t.Fatal(err)
+	}
+	for _, add := range more {
+		add(t, project)
 	}
 	return inShell(t, project)
 }
