@@ -40,8 +40,8 @@ var errInterrupted = errors.New("interrupted")
 // answerJSON is what a policy says, as JSON decodes it. A value can have more parts
 // than there is memory, since its parts can be the same ones many times.
 func answerJSON(t *ast.Term) (any, error) {
-	if size(t.Value, MaxValueSize) > MaxValueSize {
-		return nil, fmt.Errorf("its answer has more than %s", sizeWords(MaxValueSize))
+	if size(t.Value, maxValueSize) > maxValueSize {
+		return nil, fmt.Errorf("its answer has more than %s", sizeWords(maxValueSize))
 	}
 	return ast.JSON(t.Value)
 }

@@ -162,32 +162,29 @@ func TestDecideRefusesWhatNoPolicyMayDecide(t *testing.T) {
 // Values grow until a built-in function refuses, and no further, on both engines.
 func TestDecideStopsAPolicyWhoseValuesGrow(t *testing.T) {
 	long40 := `s := "` + strings.Repeat("x", 40<<10) + `"` + "\n\n"
-	for name, c := range map[string]struct {
-		value, rules, want string
-		interpreted        bool // the other engine comes to the end of its time, or of its 64 MiB
-	}{
-		"concat":           {`count(concat(s, [sprintf("%d", [i]) | some i in numbers.range(1, 2000)]))`, long40, "concat: its result can have more than", false},
-		"concat of itself": {`count(concat("", [s, s]))`, long40, "concat: its arguments have more than", false},
-		"upper":            {`count([upper(t) | some i in numbers.range(1, 5000)])`, `t := "` + strings.Repeat("x", 1<<10) + `"` + "\n\n", "upper: together, the results", true},
-		"replace":          {`count(replace(s, "x", s))`, long40, "replace: its", false},
-		"replace a little": {`count(replace(substring(s, 0, 999), "x", substring(s, 0, 999)))`, long40, "replace: its result can have", false},
-		"replace_n":        {`count(strings.replace_n({"x": substring(s, 0, 999)}, substring(s, 0, 999)))`, long40, "strings.replace_n: its result can have", false},
-		"regex.replace":    {`count(regex.replace(substring(s, 0, 9999), "x", "$0$0$0$0$0$0$0$0"))`, long40, "regex.replace: its result can have", false},
-		"sprintf":          {`count(sprintf("%1000000d", [1]))`, "", "sprintf: its result can have", false},
-		"sprintf by *":     {`count(sprintf("%*d", [900000, 1]))`, "", "sprintf: its result can have", false},
-		"sprintf by index": {`count(sprintf("%[1]s%[1]s%[1]s%[1]s", [s]))`, long40, "sprintf: its result can have", false},
-		"numbers.range":    {`count(numbers.range(1, 1000000000000))`, "", "numbers.range: its result can have", false},
-		"a long number":    {`count(format_int(1e9000 * 1e9000, 2))`, "", "mul: its result has", false},
-		"a pattern":        {`count(regex.find_n(sprintf("%2000d", [1]), "x", 1))`, "", "regex.find_n: its pattern has", false},
-		"groups":           {`count(regex.find_all_string_submatch_n("((((((((((((((x))))))))))))))", s, -1))`, long40, "regex.find_all_string_submatch_n: its result can have", false},
-		"json.marshal":     {`count(json.marshal(p9))`, doubling(20), "json.marshal: its arguments have", true},
+	for name, c := range map[string]struct{ value, rules, want string }{
+		"concat":           {`count(concat(s, [sprintf("%d", [i]) | some i in numbers.range(1, 2000)]))`, long40, "concat: its result can have more than"},
+		"concat of itself": {`count(concat("", [s, s]))`, long40, "concat: its arguments have more than"},
+		"upper":            {`count([upper(t) | some i in numbers.range(1, 5000)])`, `t := "` + strings.Repeat("x", 1<<10) + `"` + "\n\n", "upper: together, the results"},
+		"replace":          {`count(replace(s, "x", s))`, long40, "replace: its"},
+		"replace a little": {`count(replace(substring(s, 0, 999), "x", substring(s, 0, 999)))`, long40, "replace: its result can have"},
+		"replace_n":        {`count(strings.replace_n({"x": substring(s, 0, 999)}, substring(s, 0, 999)))`, long40, "strings.replace_n: its result can have"},
+		"regex.replace":    {`count(regex.replace(substring(s, 0, 9999), "x", "$0$0$0$0$0$0$0$0"))`, long40, "regex.replace: its result can have"},
+		"sprintf":          {`count(sprintf("%1000000d", [1]))`, "", "sprintf: its result can have"},
+		"sprintf by *":     {`count(sprintf("%*d", [900000, 1]))`, "", "sprintf: its result can have"},
+		"sprintf by index": {`count(sprintf("%[1]s%[1]s%[1]s%[1]s", [s]))`, long40, "sprintf: its result can have"},
+		"numbers.range":    {`count(numbers.range(1, 1000000000000))`, "", "numbers.range: its result can have"},
+		"a long number":    {`count(format_int(1e9000 * 1e9000, 2))`, "", "mul: its result has"},
+		"a pattern":        {`count(regex.find_n(sprintf("%2000d", [1]), "x", 1))`, "", "regex.find_n: its pattern has"},
+		"groups":           {`count(regex.find_all_string_submatch_n("((((((((((((((x))))))))))))))", s, -1))`, long40, "regex.find_all_string_submatch_n: its result can have"},
+		"json.marshal":     {`count(json.marshal(p9))`, doubling(20), "json.marshal: its arguments have"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range onBothEngines(t, c.rules+`decision := {"next_action": "stuck", "reason": "x"} if `+c.value+" > 0") {
-				if c.interpreted && p.Engine() != policies.EngineRego {
-					continue
-				}
 				_, err := p.Decide(t.Context(), clean())
+				if p.Engine() == policies.EngineWasm && fault.CodeOf(err) == policies.CodeTimeout {
+					continue // Texts go to and from its memory in Rego's notation, which takes time.
+				}
 				if fault.CodeOf(err) != policies.CodeFailed || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("%s: got %v, want %s", p.Engine(), err, c.want)
 				}

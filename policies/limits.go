@@ -15,19 +15,19 @@ import (
 // The limits on the values of a decision: the evaluation is looked at only between
 // two calls of built-in functions, so one call must be too small to fill the memory.
 const (
-	// MaxValueSize is how large the arguments of one call may be together, and how large
+	// maxValueSize is how large the arguments of one call may be together, and how large
 	// its result: each element counts 1, and each byte of text textSize.
-	MaxValueSize = 512 << 10
-	// MaxResultsSize is how large the results of all calls in one decision may be.
-	MaxResultsSize = 16 << 20
+	maxValueSize = 512 << 10
+	// maxResultsSize is how large the results of all calls in one decision may be.
+	maxResultsSize = 16 << 20
 	// textSize is the size of a byte of text: what is done with texts takes more time and
 	// memory for each byte than for an element.
 	textSize = 8
-	// MaxPattern is how many bytes a regular expression may have: it is compiled in
+	// maxPattern is how many bytes a regular expression may have: it is compiled in
 	// memory, with each of its repetitions.
-	MaxPattern = 1000
-	// MaxDigits is how many digits a number may have, written without an exponent.
-	MaxDigits = 10_000
+	maxPattern = 1000
+	// maxDigits is how many digits a number may have, written without an exponent.
+	maxDigits = 10_000
 )
 
 // limitedPrefix marks the built-ins that are called through limited.
@@ -129,28 +129,28 @@ func limited(name string) topdown.BuiltinFunc {
 		args := operands[:arity] // the interpreter adds the variable for the result
 		given := 0
 		for _, arg := range args {
-			given += size(arg.Value, MaxValueSize-given)
+			given += size(arg.Value, maxValueSize-given)
 		}
 		switch {
-		case given > MaxValueSize:
-			return refuse("its arguments have", MaxValueSize)
-		case patternBytes(name, args) > MaxPattern:
+		case given > maxValueSize:
+			return refuse("its arguments have", maxValueSize)
+		case patternBytes(name, args) > maxPattern:
 			return &topdown.Error{
 				Code: topdown.BuiltinErr, Location: bctx.Location,
-				Message: fmt.Sprintf("%s: its pattern has more than %d bytes", name, MaxPattern),
+				Message: fmt.Sprintf("%s: its pattern has more than %d bytes", name, maxPattern),
 			}
-		case estimate(name, args) > MaxValueSize:
-			return refuse("its result can have", MaxValueSize)
+		case estimate(name, args) > maxValueSize:
+			return refuse("its result can have", maxValueSize)
 		}
 		return call(bctx, operands, func(result *ast.Term) error {
-			made := size(result.Value, MaxValueSize)
-			if made > MaxValueSize {
-				return refuse("its result has", MaxValueSize)
+			made := size(result.Value, maxValueSize)
+			if made > maxValueSize {
+				return refuse("its result has", maxValueSize)
 			}
 			before, _ := bctx.Cache.Get(resultsSize{})
 			total, _ := before.(int)
-			if total += made; total > MaxResultsSize {
-				return refuse("together, the results of all built-in functions have", MaxResultsSize)
+			if total += made; total > maxResultsSize {
+				return refuse("together, the results of all built-in functions have", maxResultsSize)
 			}
 			bctx.Cache.Put(resultsSize{}, total)
 			return iter(result)
@@ -250,16 +250,16 @@ func digits(n ast.Number) int {
 	count := len(n)
 	if i := strings.IndexAny(string(n), "eE"); i >= 0 {
 		exponent, err := strconv.Atoi(string(n[i+1:]))
-		if err != nil || exponent > MaxDigits || exponent < -MaxDigits {
-			return MaxValueSize
+		if err != nil || exponent > maxDigits || exponent < -maxDigits {
+			return maxValueSize
 		}
 		count += max(exponent, -exponent)
 	}
 	switch {
 	case count <= 20: // in the place of the element
 		return 0
-	case count > MaxDigits:
-		return MaxValueSize
+	case count > maxDigits:
+		return maxValueSize
 	}
 	return count
 }
@@ -282,20 +282,20 @@ func formatted(format string, args ast.Value) int {
 	}
 	largest, width := 0, 0
 	list.Foreach(func(t *ast.Term) {
-		largest = max(largest, size(t.Value, MaxValueSize))
+		largest = max(largest, size(t.Value, maxValueSize))
 		if n, ok := t.Value.(ast.Number); ok && strings.Contains(format, "*") {
 			i, _ := n.Int()
-			width = max(width, min(max(i, -i), MaxValueSize))
+			width = max(width, min(max(i, -i), maxValueSize))
 		}
 	})
 	for number := range strings.FieldsFuncSeq(format, func(r rune) bool { return r < '0' || r > '9' }) {
 		n, err := strconv.Atoi(number)
 		if err != nil {
-			n = MaxValueSize
+			n = maxValueSize
 		}
-		width = max(width, min(n, MaxValueSize))
+		width = max(width, min(n, maxValueSize))
 	}
-	return strings.Count(format, "%") * min(largest*escaped+2*width*textSize, MaxValueSize+1)
+	return strings.Count(format, "%") * min(largest*escaped+2*width*textSize, maxValueSize+1)
 }
 
 // rangeLength is how many numbers a range of numbers has.
@@ -313,8 +313,8 @@ func rangeLength(args []*ast.Term) int {
 	if len(operands) == 3 && operands[2].Sign() > 0 {
 		n.Quo(n, operands[2])
 	}
-	if !n.IsInt64() || n.Int64() > MaxValueSize {
-		return MaxValueSize + 1
+	if !n.IsInt64() || n.Int64() > maxValueSize {
+		return maxValueSize + 1
 	}
 	return int(n.Int64()) + 1
 }

@@ -37,11 +37,11 @@ func TestNoBuiltInTakesAllMemory(t *testing.T) {
 				before := allocated()
 				total := 0
 				err := call(bctx, args, func(result *ast.Term) error {
-					total += size(result.Value, MaxValueSize)
+					total += size(result.Value, maxValueSize)
 					return nil
 				})
 				work := allocated() - before
-				if total > MaxValueSize || work > maxWork {
+				if total > maxValueSize || work > maxWork {
 					t.Errorf("%.300v: it makes a value of size %d and allocates %d MiB: %v", args, total, work>>20, err)
 				}
 			}
@@ -59,9 +59,9 @@ func allocated() uint64 {
 // large value in all places at once, and in one place beside small ones.
 func hostileArguments(b *ast.Builtin, made map[int]hostile) [][]*ast.Term {
 	params := b.Decl.FuncArgs().Args
-	room := MaxValueSize / textSize / max(1, len(params)) * 9 / 10
+	room := maxValueSize / textSize / max(1, len(params)) * 9 / 10
 	if strings.HasPrefix(b.Name, "regex.") || b.Name == "re_match" {
-		room = min(room, MaxPattern) // it looks at a text as often as the pattern is long
+		room = min(room, maxPattern) // it looks at a text as often as the pattern is long
 	}
 	values, ok := made[room]
 	if !ok {
@@ -107,7 +107,7 @@ func newHostile(room int) hostile {
 		fill("a"), fill("%1000d"), fill("%[1]s"), fill("(a*)*"), fill("a{999}"), fill("[["), fill("$0"), fill("{a,b}"), fill("1."),
 		ast.StringTerm("1e999999999"), ast.StringTerm("::/0"), ast.StringTerm(strings.Repeat(`{"a":`, room/6) + "1" + strings.Repeat("}", room/6)),
 	}
-	numbers := []ast.Number{"1e999999999", "-1e999999999", "1e9999", "1e-9999", ast.Number(strings.Repeat("9", MaxDigits)), "9223372036854775807", "-1", "0", "16", "1e308", "1000000", "400000"}
+	numbers := []ast.Number{"1e999999999", "-1e999999999", "1e9999", "1e-9999", ast.Number(strings.Repeat("9", maxDigits)), "9223372036854775807", "-1", "0", "16", "1e308", "1000000", "400000"}
 	list, set, object, doubled := make([]*ast.Term, room), ast.NewSet(), ast.NewObject(), ast.ArrayTerm(ast.StringTerm("a"))
 	for i := range list {
 		list[i] = ast.IntNumberTerm(i)

@@ -131,7 +131,7 @@ func TestLintOfWhatIsProven(t *testing.T) {
 
 func TestLintOfARecord(t *testing.T) {
 	check(t, map[string]broken{
-		"no record":           {remove(typoRecord), []string{v2 + "adr-named"}, "no such record"},
+		"no record":           {remove(typoRecord), []string{v2 + "adr-named"}, "the METADATA of package switchyard.routing in policies/routing/0.2.0/routing.rego names ADR-0002, and there is no such record"},
 		"a broken record":     {change(typoRecord, "status: accepted", "status: sure"), []string{"adr-valid", v2 + "adr-named"}, "status must be"},
 		"of another version":  {change(rego, "ADR-0002", "ADR-0001"), []string{v2 + "unchanged", v2 + "adr-named"}, "about routing@0.1.0"},
 		"of no policy":        {put(typoRecord, "---\nstatus: accepted\ndate: 2026-11-21\n---\n# ADR-0002: x\n"), []string{v2 + "adr-named"}, "no policy"},
