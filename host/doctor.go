@@ -139,6 +139,9 @@ func (e *Engine) foreign(config project.Config) error {
 			return err
 		}
 	}
+	if err := trustedReports(config.Reports); err != nil {
+		return err
+	}
 	if m := config.Metrics; m.Foreign {
 		return fault.New(CodeForeign, "%s belongs to user %d, so that the metrics are not published", project.ConfigFile, m.Owner)
 	}

@@ -34,16 +34,22 @@ const maxReportErrors, maxReportWords = 4 << 10, 300
 
 // mayReport refuses commands that are not to be run.
 func (s *session) mayReport(config project.Config) error {
-	switch r := config.Reports; {
-	case len(r.Commands) == 0:
+	switch {
+	case len(config.Reports.Commands) == 0:
 		return nil
 	case s.nested():
 		return fault.New(CodeNested, "a command of %s decides task %s in its turn", s.project.Root, s.id).With("task", s.id)
-	case r.Foreign:
-		return fault.New(CodeForeign, "%s belongs to user %d, so that its commands for reports are not run", project.ConfigFile, r.Owner).
-			With("owner", r.Owner).With("command", r.Commands[0].Run)
 	}
-	return nil
+	return trustedReports(config.Reports)
+}
+
+// trustedReports refuses what another user has somebody run.
+func trustedReports(r project.Reports) error {
+	if !r.Foreign {
+		return nil
+	}
+	return fault.New(CodeForeign, "%s belongs to user %d, so that its commands for reports are not run", project.ConfigFile, r.Owner).
+		With("owner", r.Owner).With("command", r.Commands[0].Run)
 }
 
 // commandReports runs the project's commands for reports, side by side, and returns
