@@ -24,7 +24,7 @@ const (
 )
 
 // fillDisk gives the command so much room on a disk: none, a page, two, and so on
-// until it is enough, by default twice as much each time.
+// until it is enough, by default four times as much each time.
 func (s *crashSite) fillDisk(t *testing.T) {
 	disk := newDisk(t)
 	s.grow(t, func(pages int) bool {
@@ -80,7 +80,7 @@ func (s *crashSite) wantReading(t *testing.T) {
 // grow gives more and more pages to attempt until it reports success.
 func (s *crashSite) grow(t *testing.T, attempt func(pages int) bool) {
 	t.Helper()
-	for pages := 0; pages <= maxPages; pages = exhaustive.Count(max(1, 2*pages), pages+1) {
+	for pages := 0; pages <= maxPages; pages = exhaustive.Count(max(1, 4*pages), pages+1) {
 		if attempt(pages) {
 			t.Logf("%d pages are enough", pages)
 			if pages == 0 {
