@@ -27,6 +27,14 @@ func guestErrors() []errorGroup {
 			{"critic-output-verdict-contradiction", "verdict says passed beside open issues, or issues_found beside none.", "run the critic again; neither half can be trusted"},
 			{"critic-output-unknown-member", "The report has no findings, but a list or an object that is not part of a report and may hold some.", "have the critic write what it found into findings, and anything else as text"},
 		}},
+		{"Reports read by json-map", []errorEntry{
+			{"json-map-invalid", "An item has no message, or a value of the wrong type.", "check the configured pointers with switchyard plugin run"},
+			{"json-map-no-items", "A place of items is not in the report, or is not a list.", "check items, and that the tool really ran; name the place under optional if the tool leaves it out"},
+			{"json-map-invalid-line", "A line is not a whole number.", "check the pointer line, or update the tool"},
+			{"json-map-unknown-severity", "A severity is not in the table severities.", "add it to severities: fail, risk or nit"},
+			{"json-map-tool-failed", "The report says that its tool failed.", "find out why and run the tool again"},
+			{"json-map-empty", "The report has no lines, so nothing says that the tool ran.", "check that the tool really ran; if it writes nothing when it finds nothing, set empty: clean"},
+		}},
 		{"Reports in SARIF", []errorEntry{
 			{"sarif-unsupported-version", "version is not 2.1.0.", "have the tool write SARIF 2.1.0"},
 			{"sarif-invalid", "The report does not follow the SARIF schema where it matters for routing.", "update the tool that wrote it"},
