@@ -109,16 +109,18 @@ func checkAudit(flags *pflag.FlagSet, agent, search string) error {
 	}
 }
 
+// stampList is what audit --list prints as JSON.
+type stampList struct {
+	Stamps []host.StampEntry `json:"stamps"`
+}
+
 func (a *app) listStamps(ctx context.Context, id string) error {
 	return a.with(ctx, func(e *host.Engine) error {
 		stamps, err := e.Stamps(ctx, id)
 		if err != nil {
 			return err
 		}
-		list := struct {
-			Stamps []host.StampEntry `json:"stamps"`
-		}{stamps}
-		return a.print(list, func(p *page) { p.stamps(stamps) })
+		return a.print(stampList{stamps}, func(p *page) { p.stamps(stamps) })
 	})
 }
 

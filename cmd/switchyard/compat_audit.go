@@ -98,15 +98,32 @@ credited for.`,
 	return cmd
 }
 
+// The three results of loop-audit-tool-use: the list, a recorded search, and a new
+// attestation.
+type (
+	loopStamps struct {
+		TaskID string      `json:"task_id"`
+		Stamps []loopStamp `json:"tool_use_audit"`
+	}
+	loopSearched struct {
+		TaskID string `json:"task_id"`
+		Round  int    `json:"round"`
+		Agent  string `json:"agent,omitzero"`
+		Query  string `json:"query"`
+		At     string `json:"recorded_at"`
+	}
+	loopAudited struct {
+		TaskID string `json:"task_id"`
+		loopStamp
+	}
+)
+
 func (f *auditFlags) stamps(ctx context.Context, e *host.Engine, id string) (any, error) {
 	stamps, err := e.Stamps(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	log := struct {
-		TaskID string      `json:"task_id"`
-		Stamps []loopStamp `json:"tool_use_audit"`
-	}{TaskID: id}
+	log := loopStamps{TaskID: id}
 	for _, s := range stamps {
 		log.Stamps = append(log.Stamps, newLoopStamp(s.Stamp, s.At))
 	}
@@ -118,13 +135,7 @@ func (f *auditFlags) searched(ctx context.Context, e *host.Engine, id string) (a
 	if err != nil {
 		return nil, inLoopWords(err, task.CodeInvalidAgent, codeAuditAgent)
 	}
-	return struct {
-		TaskID string `json:"task_id"`
-		Round  int    `json:"round"`
-		Agent  string `json:"agent,omitzero"`
-		Query  string `json:"query"`
-		At     string `json:"recorded_at"`
-	}{id, s.Round, f.agent.text, f.search.text, s.UpdatedAt}, nil
+	return loopSearched{id, s.Round, f.agent.text, f.search.text, s.UpdatedAt}, nil
 }
 
 func (f *auditFlags) audit(ctx context.Context, e *host.Engine, id string) (any, error) {
@@ -140,10 +151,7 @@ func (f *auditFlags) audit(ctx context.Context, e *host.Engine, id string) (any,
 	if err != nil {
 		return nil, inLoopWords(err, task.CodeInvalidAgent, codeAuditAgent)
 	}
-	return struct {
-		TaskID string `json:"task_id"`
-		loopStamp
-	}{id, newLoopStamp(audited.Stamp, audited.UpdatedAt)}, nil
+	return loopAudited{id, newLoopStamp(audited.Stamp, audited.UpdatedAt)}, nil
 }
 
 // tools checks the flags of a stamp and reads its log, which an audited agent

@@ -197,6 +197,13 @@ func (r *loopRound) preflight(ctx context.Context) (any, error) {
 	})
 }
 
+// loopPrepared is what the phases before the draft print.
+type loopPrepared struct {
+	loopStep
+	Researchers int      `json:"expected_researcher_count,omitzero"`
+	Tests       []string `json:"tdd_tests"`
+}
+
 func (r *loopRound) prepared(ctx context.Context, phase task.Phase) (any, error) {
 	req := host.PhaseRequest{Phase: phase, Force: r.force}
 	if phase == task.Tests {
@@ -211,11 +218,7 @@ func (r *loopRound) prepared(ctx context.Context, phase task.Phase) (any, error)
 		if err != nil {
 			return nil, err
 		}
-		prepared := struct {
-			loopStep
-			Researchers int      `json:"expected_researcher_count,omitzero"`
-			Tests       []string `json:"tdd_tests"`
-		}{loopStep: r.step(s.TaskStatus, s.Round, phase, afterPhase(phase, config.Phases, s.Drafter)), Tests: s.Tests}
+		prepared := loopPrepared{loopStep: r.step(s.TaskStatus, s.Round, phase, afterPhase(phase, config.Phases, s.Drafter)), Tests: s.Tests}
 		if phase == task.Research {
 			prepared.Researchers = config.Researchers
 		}

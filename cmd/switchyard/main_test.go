@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -13,7 +15,7 @@ import (
 
 // TestMain makes the test binary serve as the real program in the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"switchyard": main})
+	testscript.Main(m, map[string]func(){"switchyard": checkedMain})
 }
 
 // TestScripts runs every script in testdata/script against the real program,
@@ -36,6 +38,14 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	schemas, err := filepath.Abs(schemaFolder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Programs inherit that a signal is ignored, as it is below nohup.
+	if signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	agent := newFakeAgent(t)
 	cache := filepath.Join(t.TempDir(), "cache") // A plugin is compiled once for all of them.
 	testscript.Run(t, testscript.Params{
@@ -50,6 +60,7 @@ func TestScripts(t *testing.T) {
 			env.Vars = append(env.Vars, raceAtExit, "GOGC=400")
 			env.Setenv("REPORTS", reports)
 			env.Setenv("HOSTILE", hostile)
+			env.Setenv(schemaVariable, schemas)
 			// Nobody's own agent is run because a script forgot to name a fake one.
 			env.Setenv("SWITCHYARD_CLAUDE_BIN", filepath.Join(env.WorkDir, "no-such-claude"))
 			env.Setenv(cacheVariable, cache)

@@ -92,6 +92,15 @@ func (a *app) showTask(ctx context.Context, e *host.Engine, id string) error {
 	return a.print(t, func(p *page) { p.task(t) })
 }
 
+// taskList is what status prints as JSON without a task.
+type taskList struct {
+	Tasks []host.TaskStatus `json:"tasks"`
+	// Omitted is how many more tasks --limit leaves out.
+	Omitted int `json:"omitted,omitzero"`
+	// Policy is the active one, nil before the project's first decision.
+	Policy *host.Adopted `json:"policy"`
+}
+
 func (a *app) showTasks(ctx context.Context, e *host.Engine, filter taskFilter) error {
 	collectLate()
 	tasks, err := e.Tasks(ctx)
@@ -104,13 +113,7 @@ func (a *app) showTasks(ctx context.Context, e *host.Engine, filter taskFilter) 
 	if err != nil {
 		return err
 	}
-	list := struct {
-		Tasks []host.TaskStatus `json:"tasks"`
-		// Omitted is how many more tasks --limit leaves out.
-		Omitted int `json:"omitted,omitzero"`
-		// Policy is the one that the project goes by, nil before its first decision.
-		Policy *host.Adopted `json:"policy"`
-	}{tasks, omitted, adopted}
+	list := taskList{tasks, omitted, adopted}
 	return a.print(list, func(p *page) {
 		switch {
 		case all == 0:

@@ -1,0 +1,368 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/spf13/cobra"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/metrics/push"
+	"github.com/switchyard-dev/switchyard/metrics/recount"
+	"github.com/switchyard-dev/switchyard/metrics/stats"
+	"github.com/switchyard-dev/switchyard/plugins/plugintest"
+	"github.com/switchyard-dev/switchyard/policies/release"
+	"github.com/switchyard-dev/switchyard/policies/replay"
+)
+
+// schemaFolder has a JSON Schema for the output of each command.
+const schemaFolder = "../../docs/schema"
+
+// results are the types that each command prints as JSON. A command with several
+// prints one of them.
+func results() map[string][]reflect.Type {
+	return map[string][]reflect.Type{
+		"answer": {reflect.TypeFor[host.Step]()},
+		"audit":  {reflect.TypeFor[host.Audited](), reflect.TypeFor[stampList]()},
+		"doctor": {reflect.TypeFor[host.Health]()},
+		"error": {reflect.TypeFor[struct {
+			Error errorJSON `json:"error"`
+		}]()},
+		"explain":             {reflect.TypeFor[host.Explanation]()},
+		"init":                {reflect.TypeFor[initialized]()},
+		"ledger export":       {reflect.TypeFor[ledger.Event]()},
+		"ledger verify":       {reflect.TypeFor[verifiedLedger]()},
+		"loop-audit-tool-use": {reflect.TypeFor[loopAudited](), reflect.TypeFor[loopSearched](), reflect.TypeFor[loopStamps]()},
+		"loop-metrics":        {reflect.TypeFor[loopMetrics]()},
+		"loop-run-round": {
+			reflect.TypeFor[loopCommitted](), reflect.TypeFor[loopDrafted](), reflect.TypeFor[loopPreflight](),
+			reflect.TypeFor[loopPrepared](), reflect.TypeFor[loopReviewed](), reflect.TypeFor[loopStopped](),
+		},
+		"loop-stuck":       {reflect.TypeFor[loopStopped]()},
+		"metrics push":     {reflect.TypeFor[push.Receipt]()},
+		"metrics textfile": {reflect.TypeFor[writtenMetrics]()},
+		"metrics verify":   {reflect.TypeFor[recount.Report]()},
+		"phase commit":     {reflect.TypeFor[host.Step]()},
+		"phase design":     {reflect.TypeFor[host.Step]()},
+		"phase draft":      {reflect.TypeFor[host.Drafted]()},
+		"phase research":   {reflect.TypeFor[host.Step]()},
+		"phase review":     {reflect.TypeFor[host.Decision]()},
+		"phase start":      {reflect.TypeFor[host.Step]()},
+		"phase stuck":      {reflect.TypeFor[host.Step]()},
+		"phase tests":      {reflect.TypeFor[host.Step]()},
+		"plugin bench":     {reflect.TypeFor[bench]()},
+		"plugin inspect":   {reflect.TypeFor[inspection]()},
+		"plugin list":      {reflect.TypeFor[host.Inventory]()},
+		"plugin lock":      {reflect.TypeFor[locked]()},
+		"plugin new":       {reflect.TypeFor[started]()},
+		"plugin run":       {reflect.TypeFor[normalized]()},
+		"plugin test":      {reflect.TypeFor[plugintest.Report]()},
+		"policy adopt":     {reflect.TypeFor[host.Adoption]()},
+		"policy build":     {reflect.TypeFor[builtBundle]()},
+		"policy diff":      {reflect.TypeFor[shownDiff]()},
+		"policy lint":      {reflect.TypeFor[release.LintReport]()},
+		"policy list":      {reflect.TypeFor[host.PolicyInventory]()},
+		"policy new":       {reflect.TypeFor[release.Created]()},
+		"policy release":   {reflect.TypeFor[release.Released]()},
+		"policy replay":    {reflect.TypeFor[replay.Report]()},
+		"policy show":      {reflect.TypeFor[shownPolicy]()},
+		"policy test":      {reflect.TypeFor[testedPolicy]()},
+		"policy verify":    {reflect.TypeFor[proofs]()},
+		"resume":           {reflect.TypeFor[host.Step]()},
+		"round":            {reflect.TypeFor[host.Decision]()},
+		"route":            {reflect.TypeFor[host.Decision]()},
+		"spawn":            {reflect.TypeFor[host.Spawned]()},
+		"spawn-headless":   {reflect.TypeFor[headlessSpawn]()},
+		"stats":            {reflect.TypeFor[stats.Stats](), reflect.TypeFor[writtenPage]()},
+		"status":           {reflect.TypeFor[taskList](), reflect.TypeFor[host.TaskDetail]()},
+		"version":          {reflect.TypeFor[buildInfo]()},
+	}
+}
+
+// otherOutput are the commands that print no JSON result.
+func otherOutput() []string {
+	return []string{
+		"completion bash", "completion fish", "completion powershell", "completion zsh", // a shell's script
+		"metrics print", "metrics serve", // the exposition formats of Prometheus
+	}
+}
+
+// TestSchemas holds the schemas in the repository to the types that the commands
+// print. UPDATE=1 writes them.
+func TestSchemas(t *testing.T) {
+	update := os.Getenv("UPDATE") != ""
+	all := results()
+	for name, types := range all {
+		schema, err := schemaOf(name, types)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		file := schemaFile(name)
+		if update {
+			if err := os.WriteFile(file, schema, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if written, err := os.ReadFile(file); err != nil || !bytes.Equal(written, schema) {
+			t.Errorf("%s is not the schema of what %q prints (%v): run UPDATE=1 go test ./cmd/switchyard -run TestSchemas", file, name, err)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(schemaFolder, "*"))
+	if err != nil || len(files) != len(all) {
+		t.Errorf("%d files in %s for %d commands (%v)", len(files), schemaFolder, len(all), err)
+	}
+}
+
+// TestEveryCommandHasASchema finds commands whose output nothing describes.
+func TestEveryCommandHasASchema(t *testing.T) {
+	page, err := os.ReadFile("../../docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := results()
+	known := append(otherOutput(), slices.Collect(maps.Keys(all))...)
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		name := commandName(cmd)
+		if cmd.Runnable() && !cmd.HasSubCommands() && name != "help" && !slices.Contains(known, name) {
+			t.Errorf("the output of %q has no schema", name)
+		}
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	root := newRootCmd(&app{})
+	visit(root)
+	for name := range all {
+		if !bytes.Contains(page, []byte("(schema/"+filepath.Base(schemaFile(name))+")")) {
+			t.Errorf("docs/json.md does not link the schema of %q", name)
+		}
+	}
+}
+
+// commandName is a command's path without the program's name.
+func commandName(cmd *cobra.Command) string {
+	_, name, _ := strings.Cut(cmd.CommandPath(), " ")
+	return name
+}
+
+func schemaFile(name string) string {
+	return filepath.Join(schemaFolder, strings.ReplaceAll(name, " ", "-")+".schema.json")
+}
+
+// schemaOf is the JSON Schema of a command's output. A struct that another one has
+// as a field stands once, under $defs.
+func schemaOf(name string, types []reflect.Type) ([]byte, error) {
+	shared := map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[jsontext.Value](): {},
+		reflect.TypeFor[map[int]int]():    {Type: "object", AdditionalProperties: &jsonschema.Schema{Type: "integer"}},
+	}
+	fields := make(map[reflect.Type]bool)
+	for _, t := range types {
+		fieldTypes(t, fields)
+	}
+	maps.DeleteFunc(fields, func(_ reflect.Type, shared bool) bool { return !shared })
+	for t := range fields {
+		shared[t] = &jsonschema.Schema{Ref: "#/$defs/" + t.String()}
+	}
+	options := &jsonschema.ForOptions{TypeSchemas: shared}
+	forms := make([]*jsonschema.Schema, len(types))
+	for i, t := range types {
+		var err error
+		if forms[i], err = formOf(t, options); err != nil {
+			return nil, err
+		}
+	}
+	schema := forms[0]
+	if len(forms) > 1 {
+		schema = &jsonschema.Schema{AnyOf: forms}
+	}
+	schema.Schema = "https://json-schema.org/draft/2020-12/schema"
+	schema.Title = "switchyard " + name
+	if name == "error" {
+		schema.Title = "an error, on standard error"
+	}
+	schema.Defs = make(map[string]*jsonschema.Schema)
+	for t := range fields {
+		def, err := formOf(t, options)
+		if err != nil {
+			return nil, err
+		}
+		schema.Defs[t.String()] = def
+	}
+	text, err := json.MarshalIndent(schema, "", "  ")
+	return append(text, '\n'), err
+}
+
+// formOf is the schema of one type, even if references to it are shared.
+func formOf(t reflect.Type, options *jsonschema.ForOptions) (*jsonschema.Schema, error) {
+	own := maps.Clone(options.TypeSchemas)
+	delete(own, t)
+	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: own})
+	mendNull(s)
+	if s != nil {
+		s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return optional(t, name) })
+	}
+	return s, err
+}
+
+// optional reports whether a struct has a field of that name in JSON only if a
+// pointer that it embeds is not nil.
+func optional(t reflect.Type, name string) bool {
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	for _, f := range reflect.VisibleFields(t) {
+		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		for i := range f.Index[:len(f.Index)-1] {
+			if tag == name && t.FieldByIndex(f.Index[:i+1]).Type.Kind() == reflect.Pointer {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fieldTypes adds the named structs that fields of a type hold, at any depth, with
+// false for one that is also embedded in a struct and so part of it.
+func fieldTypes(t reflect.Type, found map[reflect.Type]bool) {
+	if t = elementOf(t); t.Kind() != reflect.Struct || t == reflect.TypeFor[time.Time]() {
+		return
+	}
+	for f := range t.Fields() {
+		switch held := elementOf(f.Type); {
+		case f.Anonymous:
+			found[held] = false
+			fieldTypes(held, found)
+		case !f.IsExported() || f.Tag.Get("json") == "-" || held.Kind() != reflect.Struct || held == reflect.TypeFor[time.Time]():
+		default:
+			if _, known := found[held]; !known {
+				found[held] = held.Name() != ""
+				fieldTypes(held, found)
+			}
+		}
+	}
+}
+
+// elementOf is what a pointer, a list or a map holds, or the type itself.
+func elementOf(t reflect.Type) reflect.Type {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	return t
+}
+
+// mendNull says what may be null: an empty list is printed as [], and a pointer to
+// a shared struct may be null.
+func mendNull(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if slices.Equal(s.Types, []string{"null", "array"}) {
+		s.Type, s.Types = "array", nil
+	}
+	if s.Ref != "" && len(s.Types) > 0 {
+		s.AnyOf, s.Ref, s.Types = []*jsonschema.Schema{{Ref: s.Ref}, {Type: "null"}}, "", nil
+	}
+	mendNull(s.Items)
+	mendNull(s.AdditionalProperties)
+	for _, p := range s.Properties {
+		mendNull(p)
+	}
+}
+
+// schemaVariable names the folder of the schemas for a program in a script, which
+// runs in a folder of its own.
+const schemaVariable = "SWITCHYARD_TEST_SCHEMAS"
+
+// checkedMain is the program in the scripts. It runs as main does, and fails if
+// what it printed as JSON does not fit the schema of its command.
+func checkedMain() {
+	args := os.Args[1:]
+	if folder := os.Getenv(schemaVariable); folder == "" || !printsJSON(args) {
+		main()
+		return
+	}
+	var out bytes.Buffer
+	printed := &recorder{to: os.Stdout, text: &out}
+	code := run(context.Background(), args, streams{in: os.Stdin, out: printed, err: os.Stderr})
+	if err := checkOutput(args, out.Bytes()); err != nil && !printed.failed {
+		fmt.Fprintln(os.Stderr, err)
+		code = 99
+	}
+	os.Exit(code)
+}
+
+// printsJSON reports whether a command line asks for JSON, or its command always
+// prints it.
+func printsJSON(args []string) bool {
+	if slices.Contains(args, "--help") || slices.Contains(args, "-h") || slices.Contains(args, "help") {
+		return false
+	}
+	return wantsJSON(args) || slices.ContainsFunc(args, func(arg string) bool {
+		return strings.HasPrefix(arg, "loop-") || arg == "spawn-headless" || arg == "export"
+	})
+}
+
+// recorder keeps a copy of what is written.
+type recorder struct {
+	to     io.Writer
+	text   *bytes.Buffer
+	failed bool
+}
+
+func (r *recorder) Write(p []byte) (int, error) {
+	r.text.Write(p)
+	n, err := r.to.Write(p)
+	r.failed = r.failed || err != nil
+	return n, err
+}
+
+// checkOutput checks the JSON that a command line printed.
+func checkOutput(args []string, out []byte) error {
+	cmd, _, err := newRootCmd(&app{}).Find(args)
+	if err != nil {
+		return nil // An unknown command prints an error and no result.
+	}
+	name := commandName(cmd)
+	// A bundle that is built to standard output is no JSON.
+	if results()[name] == nil || name == "policy build" && bytes.HasPrefix(out, []byte{0x1f}) {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(os.Getenv(schemaVariable), filepath.Base(schemaFile(name))))
+	if err != nil {
+		return err
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(text, &schema); err != nil {
+		return err
+	}
+	resolved, err := schema.Resolve(nil)
+	if err != nil {
+		return err
+	}
+	for decoder := json.NewDecoder(bytes.NewReader(out)); decoder.More(); {
+		var value any
+		if err := decoder.Decode(&value); err != nil {
+			return fmt.Errorf("the output is not JSON: %w", err)
+		}
+		if err := resolved.Validate(value); err != nil {
+			return fmt.Errorf("the output does not fit docs/schema: %w", err)
+		}
+	}
+	return nil
+}
