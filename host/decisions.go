@@ -143,7 +143,7 @@ func (a *auditor) check(ctx context.Context, t attempt) error {
 		to, known := j.policy.Route(c.Name)
 		switch {
 		case to != c.Route:
-			a.problem(t.event, ProblemRoute, "category %.80q (findings: %d) was sent to %.80q, and %s sends it to %s", c.Name, c.Count, c.Route, j.policy, to)
+			a.problem(t.event, ProblemRoute, "findings of category %.80q (%d) were sent to %.80q, and %s sends them to %s", c.Name, c.Count, c.Route, j.policy, to)
 		case known && c.Unknown:
 			a.problem(t.event, ProblemRoute, "category %.80q is said to be unknown to %s, which knows it", c.Name, j.policy)
 		case !known && !c.Unknown:

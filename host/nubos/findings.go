@@ -119,7 +119,7 @@ func (c *checkpoint) report(wrong tally) {
 	}{
 		{wrong.none, "%d are no objects"},
 		{wrong.mended, "%d have a damaged field; they are taken over as severity fail, category unknown or without a place"},
-		{wrong.future, "%d are of a round that the task was not in"},
+		{wrong.future, "rounds that the task was not in: %d"},
 		{wrong.beyond, "%d are too many"},
 	} {
 		if w.count > 0 {

@@ -124,7 +124,7 @@ func TestReadTakesOverACheckpoint(t *testing.T) {
 		"skill_expect of " + id:                            "skills",
 		"stuck_at of " + id:                                "stay",
 		"phase, plan, wave, files_touched of " + id:        "plan",
-		id + ".json: findings":                             "1 rounds are none that the task was in",
+		id + ".json: findings":                             "rounds that the task was not in: 1",
 	} {
 		if !says(left, what, why) {
 			t.Errorf("%s is not among what is left: %v", what, left)
@@ -212,7 +212,7 @@ func TestReadMendsAndSaysSo(t *testing.T) {
 			nubos.Task{Round: 1, Forced: []string{"new-gate", "post-executor"}}, "", ""},
 		"findings in words": {"in-progress", `{"round": 1, "findings": "none"}`, nubos.Task{Round: 1}, "findings", "no list"},
 		"rounds in a list":  {"in-progress", `{"round": 1, "findings_per_round": []}`, nubos.Task{Round: 1}, "findings", "no list"},
-		"a round in words":  {"in-progress", `{"round": 1, "findings_per_round": {"one": []}}`, nubos.Task{Round: 1}, "findings", "1 rounds"},
+		"a round in words":  {"in-progress", `{"round": 1, "findings_per_round": {"one": []}}`, nubos.Task{Round: 1}, "findings", "rounds that the task was not in: 1"},
 		"no findings":       {"in-progress", `{"round": 1, "findings": ["a", null, 3]}`, nubos.Task{Round: 1}, "findings", "3 are no objects"},
 		"damaged findings": {"in-progress", `{"round": 1, "findings": [{"category": 3}, {"category": "style", "severity": "high"},
 			{"category": "style", "line": 0}, {"category": "style", "line": 1.5}, {"category": "style", "file": ["a"]}]}`,
