@@ -95,7 +95,8 @@ func TestChangedFiles(t *testing.T) {
 			s.write(".switchyard/run/agents/x", "x")
 			s.write(".switchyard/agents/critic.md", "x")
 			s.write(".switchyard/prompts/critic.md", "x")
-		}, []string{"added .switchyard/agents/critic.md", "added .switchyard/prompts/critic.md"}},
+			s.write(".switchyard/.gitignore", "")
+		}, []string{"added .switchyard/.gitignore", "added .switchyard/agents/critic.md", "added .switchyard/prompts/critic.md"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kinds(t, func(_ *testing.T, s scene) { s.want(s.changed(func() { c.do(s) }), c.want...) })

@@ -300,7 +300,7 @@ func TestPipes(t *testing.T) {
 // Git would wait for a writer to these, and never be told that it is waited for.
 func TestPipesThatGitReads(t *testing.T) {
 	for _, name := range []string{
-		".gitattributes", "new/.gitignore", ".git/config", ".git/HEAD", ".git/index", ".git/info/exclude", "included", "../home/.gitconfig", "../home/excludes",
+		".gitattributes", "new/.gitignore", ".switchyard/.gitignore", ".git/config", ".git/HEAD", ".git/index", ".git/info/exclude", "included", "../home/.gitconfig", "../home/excludes",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newRepository(t)

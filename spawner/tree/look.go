@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// ourFolder is where this program keeps its state, and ourFolders are those in it
-// that people write.
+// ourFolder is where this program keeps its state, and ours is what counts in it: what
+// people write, and what keeps the state out of version control.
 const ourFolder = ".switchyard"
 
-var ourFolders = []string{ourFolder + "/agents", ourFolder + "/prompts"}
+var ours = []string{ourFolder + "/agents", ourFolder + "/prompts", ourFolder + "/" + ignoreFile}
 
 // obeyed is what decides the rounds to come and lies outside of our folder: who
 // ignores it must not be able to replace the critic unseen.
@@ -48,7 +48,7 @@ type look struct {
 
 func newLook(p place, g *git, scope Scope) *look {
 	return &look{
-		place: p, apart: p.local(scope.Except), obeyed: slices.Concat(ourFolders, obeyed, p.local(scope.Obeyed)), git: g, near: &nearby{place: p},
+		place: p, apart: p.local(scope.Except), obeyed: slices.Concat(ours, obeyed, p.local(scope.Obeyed)), git: g, near: &nearby{place: p},
 		paths: make(map[string]*file), items: make(map[item]value), repos: make(map[string]bool),
 	}
 }

@@ -24,7 +24,8 @@ var read = []string{ignoreFile, ".gitattributes", ".gitmodules", ".mailmap"}
 
 // special lists what lies below a folder of a repository's working tree and is neither
 // a regular file, a link nor a folder, as pipes and sockets: git does not tell of
-// them. It goes into ignored folders, too, and not into other repositories.
+// them. It goes into ignored folders and our own, too, since git may read files there,
+// and not into other repositories.
 //
 // # Errors
 //
@@ -43,7 +44,7 @@ func (l *look) special(ctx context.Context, dir string) ([]string, error) {
 			switch kind := e.Type(); {
 			case kind.IsRegular(), kind == fs.ModeSymlink, e.Name() == gitFolder:
 			case kind.IsDir():
-				if r, err := l.find(name); r != nil || err != nil || !l.enters(name) {
+				if r, err := l.find(name); r != nil || err != nil {
 					continue
 				}
 				if err := walk(name); err != nil {

@@ -6,8 +6,8 @@
 // Where git rules a folder, the files that it tracks and those that are neither
 // tracked nor ignored; elsewhere all files. A repository inside of another one, a
 // submodule too, is looked at in the same way. Of our own folder .switchyard only
-// agents/ and prompts/ count, ignored or not: the rest is our state, which others
-// may write at the same time. What else the rounds to come obey counts in any case:
+// agents/, prompts/ and .gitignore count, ignored or not: the rest is our state, which
+// others may write at the same time. What else the rounds to come obey counts in any case:
 // our configuration, and the agents in .nubos-pilot and .claude. Folders as such do
 // not count. A repository that ignores the root altogether has no say in it.
 //
