@@ -3,6 +3,8 @@ package host
 import (
 	"context"
 
+	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/spawner/adapter"
 	"github.com/switchyard-dev/switchyard/spawner/agent"
 )
 
@@ -17,6 +19,25 @@ func (e *Engine) AdapterNames(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	return catalog.Names(), nil
+}
+
+// Installed lists the built-in adapters whose programs are installed.
+func (e *Engine) Installed() []string {
+	installed := []string{}
+	catalog := adapter.NewCatalog()
+	for _, name := range catalog.Names() {
+		if name == project.AdapterExec {
+			continue // It has no program of its own.
+		}
+		a, err := catalog.Get(name)
+		if err == nil {
+			_, err = a.Binary(e.environ, e.project.Root, nil)
+		}
+		if err == nil {
+			installed = append(installed, name)
+		}
+	}
+	return installed
 }
 
 // AgentNames lists the agents that the project can spawn.

@@ -3,7 +3,6 @@ package host
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -235,21 +234,21 @@ func (e *Engine) keepFolder(name string) (*os.Root, error) {
 	return dir, nil
 }
 
-// openState opens the state folder, and makes it where there is none.
+// openState opens the state folder, and makes it if there is none.
 //
 // # Errors
 //
-// ledger.CodeUnsafe where something else is in its place or it is another user's,
-// and CodeUnkept.
+// ledger.CodeUnsafe if something else is in its place or it is another user's, and
+// CodeUnkept.
 func (e *Engine) openState() (*os.Root, error) {
 	state, err := folder.State(e.project.State())
 	switch {
-	case err == nil:
-		return state, nil
-	case errors.Is(err, folder.ErrForeign), errors.Is(err, folder.ErrNoFolder), errors.Is(err, folder.ErrReplaced):
-		return nil, fault.New(ledger.CodeUnsafe, "%s %w", e.project.State(), err).With("path", e.project.State())
+	case folder.Unsafe(err):
+		return nil, fault.New(ledger.CodeUnsafe, "%s cannot be used: %w", e.project.State(), err).With("path", e.project.State())
+	case err != nil:
+		return nil, unkept(project.StateDir, err)
 	}
-	return nil, unkept(project.StateDir, err)
+	return state, nil
 }
 
 func unkept(path string, err error) error {
@@ -263,22 +262,6 @@ func (e *Engine) absolute(path string) string {
 
 // The folders of what is kept in the state folder.
 const (
-	reportsFolder = "reports" // what spawned agents reported, by run
+	reportsFolder = "reports" // of spawned agents, by run, and of commands, by task and round
 	handoffFolder = "handoff" // what a round hands on, by task and round
 )
-
-// Installed names our adapters whose programs are there.
-func (e *Engine) Installed() []string {
-	installed := []string{}
-	catalog := adapter.NewCatalog()
-	for _, name := range catalog.Names() {
-		a, err := catalog.Get(name)
-		if err == nil && name != project.AdapterExec {
-			_, err = a.Binary(e.environ, e.project.Root, nil)
-			if err == nil {
-				installed = append(installed, name)
-			}
-		}
-	}
-	return installed
-}

@@ -24,7 +24,14 @@ var (
 	ErrNoFolder = errors.New("not a folder")
 	ErrNoFile   = errors.New("not a regular file")
 	ErrReplaced = errors.New("replaced while it was opened")
+	ErrForeign  = errors.New("belongs to another user")
 )
+
+// Unsafe reports whether an error says that something lies in the place of a folder
+// or a file that must not be used as one.
+func Unsafe(err error) bool {
+	return errors.Is(err, ErrNoFolder) || errors.Is(err, ErrNoFile) || errors.Is(err, ErrReplaced) || errors.Is(err, ErrForeign)
+}
 
 // Make opens the folder at a path, and makes it, for its owner alone, where there
 // is none; the folder that it lies in must be there. A folder that it made is there

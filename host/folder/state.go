@@ -6,9 +6,6 @@ import (
 	"os"
 )
 
-// ErrForeign says that a folder belongs to another user.
-var ErrForeign = errors.New("belongs to another user")
-
 // IgnoreFile keeps a state folder out of version control, itself too, except for
 // what people write there: the agents and the prompts.
 const (

@@ -95,8 +95,8 @@ func makeDir(dir string) error {
 
 // unusable is the error of a state directory.
 func unusable(dir string, err error) error {
-	if errors.Is(err, folder.ErrForeign) || errors.Is(err, folder.ErrNoFolder) || errors.Is(err, folder.ErrReplaced) {
-		return unsafePath(dir, err.Error())
+	if folder.Unsafe(err) {
+		return unsafePath(dir, "cannot be used: "+err.Error())
 	}
 	return unwritable(dir, err)
 }

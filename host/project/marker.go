@@ -101,7 +101,7 @@ func markerUnsafe(format string, args ...any) error {
 
 // markerFault gives an error of STATE.md its code.
 func markerFault(err error) error {
-	if errors.Is(err, folder.ErrNoFile) || errors.Is(err, folder.ErrReplaced) {
+	if folder.Unsafe(err) {
 		return markerUnsafe("%w", err)
 	}
 	return fault.New(CodeMarkerUnwritable, "%s: %w", MarkerFile, folder.Reason(err)).With("path", MarkerFile)

@@ -92,11 +92,8 @@ func (o OutputFile) create() (*logFile, error) {
 
 // folderFault is the error of a folder on the way to the file.
 func (o OutputFile) folderFault(at string, err error) error {
-	switch {
-	case errors.Is(err, folder.ErrNoFolder), errors.Is(err, folder.ErrReplaced):
-		return fault.New(CodeUnsafe, "%s is not a folder", at).With("path", at)
-	case errors.Is(err, folder.ErrForeign):
-		return fault.New(CodeUnsafe, "%s %w", at, err).With("path", at)
+	if folder.Unsafe(err) {
+		return fault.New(CodeUnsafe, "%s cannot be used: %w", at, err).With("path", at)
 	}
 	return o.failed(err)
 }
