@@ -17,10 +17,10 @@ const CodeDraftEmpty fault.Code = "draft-empty"
 // It is "" without git, and for a task of which none was recorded: that is compared
 // with HEAD.
 func (s *session) base(ctx context.Context) (string, error) {
-	if s.found != "" || s.rev == "" && !s.begins() {
-		if s.found != "" {
-			return s.found, nil
-		}
+	if s.found != "" {
+		return s.found, nil
+	}
+	if s.rev == "" && !s.begins() {
 		return s.status.Base, nil
 	}
 	config, err := s.Config(ctx)
@@ -33,12 +33,12 @@ func (s *session) base(ctx context.Context) (string, error) {
 	}
 	s.found, err = tree.Base(ctx, keeper, s.project.Root, s.rev, config.Base)
 	if fault.CodeOf(err) == tree.CodeNoGit && s.rev == "" {
-		err = nil // Nothing can be compared, and nobody asked for it.
+		err = nil // Nothing can be compared, and the caller named no commit.
 	}
 	return s.found, s.about(err)
 }
 
-// begins says that the command begins the task, or its work anew.
+// begins reports whether the command begins the task, or its work anew.
 func (s *session) begins() bool {
 	return s.head.N == 0 || slices.ContainsFunc(s.pending, func(r record) bool { return r.Event.Kind() == task.KindStarted })
 }

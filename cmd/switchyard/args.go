@@ -38,7 +38,8 @@ func didYouMean(name string) string {
 }
 
 // flagError explains a flag that cmd does not know or cannot read. If cmd only holds
-// commands, a word that is none of them is what is wrong, wherever it stands.
+// commands, the error is about a misspelt command instead: about a word that is spelt
+// like one, or about the first argument of the program.
 func flagError(cmd *cobra.Command, args []string, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return fmt.Errorf("--%s: %s", invalid.GetFlag().Name, valueProblem(invalid))
@@ -54,7 +55,7 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 				return unknownCommand(cmd, []string{word})
 			}
 		}
-		if len(words) > 0 && strings.HasPrefix(strings.Join(args, " "), words[0]) {
+		if len(words) > 0 && words[0] == args[0] {
 			return unknownCommand(cmd, words)
 		}
 	}
