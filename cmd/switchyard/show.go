@@ -39,7 +39,7 @@ func (p *page) decided(d host.Decision, asking string) {
 		p.line("  no progress: the previous review found exactly the same")
 	}
 	if d.WithoutCriteria {
-		p.line("  without acceptance criteria: nobody told the critic what the task is (--prompt TEXT or --plan FILE does)")
+		p.line("  without acceptance criteria: the critic was not told what the task is (--prompt TEXT or --plan FILE says it)")
 	}
 	if d.EmptyDraft {
 		p.line("  %s: nothing differs from the task's base (--allow-empty)", p.paint(yellow, "empty draft"))
