@@ -24,17 +24,21 @@ decision is durable; when it fails, nothing has changed but the record of what
 ran.
 
 Verification is the command that --verify-cmd gives, else the project's own from
-switchyard.yaml; its output is in .switchyard/verify. --verify and
---verify-exit-code tell of one that ran elsewhere. A red verification sends the
-task back without a review. Once a task was verified, it is not committed
-without a green verification of its round.
+switchyard.yaml; its output is in .switchyard/verify. Use --verify or
+--verify-exit-code to pass the result of a verification that you ran yourself. A
+red verification sends the task back without a review. Once a task was verified,
+it is not committed without a green verification of its round.
 
-Without --report the critic is spawned: the agent CLI of switchyard.yaml's
-spawn.adapter, claude by default, runs without a terminal and may write nothing
-but its report. What cannot be relied on ends in stuck, never in a commit. A
-decision for the executor comes with a file of what to do; one for the
-researcher has several of them look for what is missing. A round that was killed
-goes on where it was when it is run again.
+Then the commands run that switchyard.yaml names under reports. What they print
+counts beside the reports of --report.
+
+Without --report the critic is spawned, unless switchyard.yaml has reports and
+names no spawn.adapter: an agent CLI, claude by default, runs without a terminal
+and may write nothing but its report. If the critic's result cannot be trusted,
+the task becomes stuck; it is never committed. A decision for the executor comes
+with a file of what to do. For the researcher, several agents look for what is
+missing, if the project spawns agents. A round that was killed goes on where it
+was when it is run again.
 
 The critic reviews what differs from the task's base: commits, the index and the
 working tree. The base is the commit at which the task began, or the one that
