@@ -101,7 +101,7 @@ func (s Settings) lines() []line {
 		{"  env: [GOPRIVATE]", "variables for agents besides the usual ones (default: none)", false},
 		{"  command: [tools/critic.sh]", "of the adapter exec: program and arguments", false},
 		{"  adapters: [tools/adapters/mine.json]", "adapter files of your own, inside the project", false},
-		{"  plan: docs/plans/{task}.md", "a task's plan, for the critic (default: none)", false},
+		{"  plan: docs/plans/{task}.md", "a task's plan, for the agents (default: none)", false},
 		{"  agents:", "what is different for single agents", false},
 		{"    researcher: {adapter: codex, timeout: 20m}", "adapter, fallback_on_error, model, timeout, idle_timeout, retries", false},
 		{"economy: " + d.Economy, "off, lite, full or ultra: how hard needless code is looked for (default lite)", false},
