@@ -23,7 +23,7 @@ func (s *session) base(ctx context.Context) (string, error) {
 	if s.rev == "" && !s.begins() {
 		return s.status.Base, nil
 	}
-	config, err := s.Config(ctx)
+	config, err := s.UncheckedConfig(ctx)
 	if err != nil {
 		return "", err
 	}

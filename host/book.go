@@ -37,7 +37,7 @@ func (b *book) write(ctx context.Context, f func() error) (*Event, error) {
 		if err := f(); err != nil {
 			return nil, err
 		}
-		at, err := b.commit(ctx)
+		at, err := b.commit(ctx, nil)
 		if fault.CodeOf(err) != ledger.CodeConflict {
 			return at, err
 		}

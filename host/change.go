@@ -104,8 +104,9 @@ func (s *session) add(event task.Event, r record) error {
 }
 
 // commit records what is pending, in one transaction, and returns where the
-// last event is in the task's chain, or nil where nothing was pending.
-func (s *session) commit(ctx context.Context) (*Event, error) {
+// last event is in the task's chain, or nil where nothing was pending. Once the
+// events are known to fit into the ledger, it calls before, which may be nil.
+func (s *session) commit(ctx context.Context, before func() error) (*Event, error) {
 	if len(s.pending) == 0 {
 		return nil, nil
 	}
@@ -142,6 +143,11 @@ func (s *session) commit(ctx context.Context) (*Event, error) {
 			return nil, fault.New(CodeDecisionTooLarge, "the event has %d bytes; the ledger takes %d", len(body), ledger.MaxBody).With("limit", ledger.MaxBody)
 		}
 		drafts[i] = ledger.Draft{Kind: string(r.Event.Kind()), Body: body}
+	}
+	if before != nil {
+		if err := before(); err != nil {
+			return nil, err
+		}
 	}
 	last, err := s.append(ctx, ledger.Batch{Task: s.id, After: s.head.N, Drafts: drafts})
 	if err != nil {
@@ -209,7 +215,7 @@ func (e *Engine) change(ctx context.Context, id string, c command) (TaskStatus, 
 			s.repair(ctx, err)
 			return TaskStatus{}, nil, err
 		}
-		event, err := s.commit(ctx)
+		event, err := s.commit(ctx, nil)
 		if fault.CodeOf(err) != ledger.CodeConflict {
 			return s.status.public(), event, err
 		}

@@ -116,7 +116,7 @@ func (s *session) redraft(ctx context.Context, c task.Redraft) error {
 	if err := s.apply(c, record{}); err != nil {
 		return err
 	}
-	begun, err := s.commit(ctx)
+	begun, err := s.commit(ctx, nil)
 	if err != nil || begun == nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (s *session) drafted(ctx context.Context, req DraftRequest, r ruling) (Draf
 	if err := s.apply(command, record{Verification: &r.verification}); err != nil {
 		return Drafted{}, err
 	}
-	event, err := s.commit(ctx)
+	event, err := s.commit(ctx, nil)
 	if err != nil {
 		return Drafted{}, err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
 )
 
 // Locked is what LockPlugins has done.
@@ -22,7 +21,7 @@ type Locked struct {
 // old lock that cannot be read is replaced like any other.
 func (e *Engine) LockPlugins(ctx context.Context) (Locked, error) {
 	// The lock is where the names of the project's plugins come from.
-	config, err := e.project.Config(ctx, task.MaxRounds)
+	config, err := e.UncheckedConfig(ctx)
 	if err != nil {
 		return Locked{}, err
 	}

@@ -229,24 +229,13 @@ func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 		outcome.Verification = &r.verification.Verification
 	}
 	s.policy = &r.policy
-	return s.record(ctx, outcome, d, timing, func(d *Decision) error {
-		if d.NextAction == actionExecutor {
-			path, err := s.handOff(r.config, *d)
-			if err != nil {
-				return err
-			}
-			d.Handoff = &path
-		}
-		if r.then != nil {
-			return r.then(d)
-		}
-		return nil
-	})
+	return s.record(ctx, outcome, d, timing, r)
 }
 
-// record appends a decision to the task's chain, with what then adds to it, unless
-// the task has moved on since it was looked at.
-func (s *session) record(ctx context.Context, o task.Outcome, d Decision, timing *Timing, then func(*Decision) error) (Decision, error) {
+// record appends a decision to the task's chain, with what r.then adds to it, unless
+// the task has moved on since it was looked at. An executor's hand-off is there before
+// the decision is.
+func (s *session) record(ctx context.Context, o task.Outcome, d Decision, timing *Timing, r ruling) (Decision, error) {
 	event, err := task.Decide(s.status.State, o)
 	if err != nil {
 		return Decision{}, s.about(err)
@@ -258,10 +247,21 @@ func (s *session) record(ctx context.Context, o task.Outcome, d Decision, timing
 	if err := s.add(event, record{Decision: &d, Timing: timing}); err != nil {
 		return Decision{}, err
 	}
-	if err := then(&d); err != nil {
-		return Decision{}, err
+	var handOff func() error
+	if d.NextAction == actionExecutor {
+		path := handoffPath(s.id, d.NextRound)
+		d.Handoff = &path
+		handOff = func() error {
+			_, err := s.handOff(r.config, d)
+			return err
+		}
 	}
-	at, err := s.commit(ctx)
+	if r.then != nil {
+		if err := r.then(&d); err != nil {
+			return Decision{}, err
+		}
+	}
+	at, err := s.commit(ctx, handOff)
 	if err != nil {
 		return Decision{}, err
 	}

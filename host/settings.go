@@ -21,6 +21,12 @@ func (e *Engine) Config(ctx context.Context) (project.Config, error) {
 	return e.project.Config(ctx, task.MaxRounds, builtin.Names()...)
 }
 
+// UncheckedConfig is Config without a check of the plugins' names. A plugin that a
+// command got by its file may have settings, whose name other work cannot know.
+func (e *Engine) UncheckedConfig(ctx context.Context) (project.Config, error) {
+	return e.project.Config(ctx, task.MaxRounds)
+}
+
 // configFor is Config for a request with these reports: plugins that they name by
 // their files may be configured too.
 func (e *Engine) configFor(ctx context.Context, refs []ReportRef) (project.Config, error) {
@@ -29,7 +35,7 @@ func (e *Engine) configFor(ctx context.Context, refs []ReportRef) (project.Confi
 	if len(refs) == 0 {
 		return e.Config(ctx)
 	}
-	config, err := e.project.Config(ctx, task.MaxRounds)
+	config, err := e.UncheckedConfig(ctx)
 	if err != nil {
 		return config, err
 	}

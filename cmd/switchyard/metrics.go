@@ -53,7 +53,7 @@ func (a *app) gathered(ctx context.Context, e *host.Engine, labels map[string]st
 // collectorOf is a collector of the sums of a source, which are those of the engine's
 // project.
 func (a *app) collectorOf(ctx context.Context, source metrics.Source, e *host.Engine, labels, group map[string]string) (*metrics.Collector, error) {
-	config, err := e.Config(ctx)
+	config, err := e.UncheckedConfig(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ something was recorded.`,
 			return err
 		}
 		return a.with(ctx, func(e *host.Engine) error {
-			config, err := e.Config(ctx)
+			config, err := e.UncheckedConfig(ctx)
 			if err != nil {
 				return err
 			}

@@ -21,7 +21,7 @@ func (a *app) publish(ctx context.Context, e *host.Engine, p project.Project) {
 	if !e.Recorded() || ctx.Err() != nil {
 		return
 	}
-	config, err := e.Config(ctx)
+	config, err := e.UncheckedConfig(ctx)
 	if err != nil {
 		a.warn(fmt.Errorf("the metrics are not published: %w", err))
 		return
