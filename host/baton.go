@@ -17,9 +17,9 @@ import (
 // CodeRunning: another process runs the task's round.
 const CodeRunning fault.Code = "round-running"
 
-// lockTime is how long a round's lock is waited for. Whoever holds it for long runs
-// the round; but a child of a process that was killed holds it, too, until it has
-// become the program that it is for.
+// lockTime is how long to wait for a round's lock. A process that holds it longer runs
+// the round. A child of a killed process holds it briefly, until it has executed its
+// program.
 const lockTime = time.Second
 
 // alone keeps other processes from running the same task's round, until the slot is
@@ -63,7 +63,7 @@ func (e *Engine) runFolder() string { return filepath.Join(e.project.State(), sp
 // free lets a slot go.
 func (e *Engine) free(held *slot.Slot) {
 	if err := held.Release(); err != nil {
-		e.warn(err) // Who takes the slot next cleans up.
+		e.warn(err) // The next process that takes the slot cleans up.
 	}
 }
 
@@ -80,8 +80,8 @@ func (s *session) underWay() error {
 
 // undisturbed ends what killed commands left running in the project, which would
 // change what is being decided on, and closes the task's runs that were lost with
-// them. It refuses to decide a round that another process runs: whoever has its
-// agents work for it shall decide it, and not one of these.
+// them. It refuses to decide a round that another process runs: the process whose
+// agents work for the round decides it.
 func (s *session) undisturbed(ctx context.Context) error {
 	if err := s.recovered(ctx); err != nil {
 		return err

@@ -115,9 +115,9 @@ func (c *conductor) copyOf(path, to string) (string, error) {
 	return copied, nil
 }
 
-// diff writes what differs from the task's base to a file in folder, and returns its
-// path, or "" where nothing keeps versions. Nothing at all is no draft to review,
-// unless the caller wants it so.
+// diff writes the difference from the task's base to a file in folder, and returns its
+// path, or "" without git. An empty one fails with CodeDraftEmpty, unless the caller
+// allows it.
 func (c *conductor) diff(ctx context.Context, folder string) (string, error) {
 	path := filepath.Join(folder, diffFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)

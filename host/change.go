@@ -29,14 +29,14 @@ type session struct {
 	pending []record
 	// policy is the one that decided what is pending, nil for none.
 	policy *chosenPolicy
-	// rev is the base of the draft as the caller names it, "" where it does not, and
-	// found the commit that the command found for it, "" before it looked.
+	// rev is the base of the draft as the caller names it, "" if it does not, and found
+	// is the commit that the command found for it, "" before it looked.
 	rev, found string
 	// prompt is what the task is, as the caller says, "" if it does not.
 	prompt string
 }
 
-// words are what is known of what the task is, "" for nothing.
+// words describe the task, if the caller or the record does; else they are empty.
 func (s *session) words() string { return cmp.Or(s.prompt, s.status.Prompt) }
 
 // begin opens a task. The caller must close what it gets, also with an error.

@@ -36,7 +36,7 @@ type review struct {
 	handBack *HandBack
 }
 
-// review has the critic review the draft, unless it has. Where the working tree changes
+// review has the critic review the draft, unless it has. If the working tree changes
 // meanwhile, the draft is another one and is verified again: v becomes the verification
 // of the draft that was reviewed. One that is red then ends the review, which is empty.
 func (c *conductor) review(ctx context.Context, v *Verification) (review, error) {

@@ -33,9 +33,9 @@ type Decision struct {
 	StalledRounds int `json:"stalled_rounds"`
 	// Findings are merged, most important first.
 	Findings []finding.Finding `json:"findings"`
-	// StillOpen is what the last review left open, where this round reviewed nothing,
-	// as on a red verification. It is no part of Findings, and the policy does not see
-	// it. nil: nothing.
+	// StillOpen are the findings that the last review left open, if this round reviewed
+	// nothing, as on a red verification; nil for none. They are not part of Findings,
+	// and the policy does not see them.
 	StillOpen *OpenReview `json:"still_open,omitzero"`
 	// Skipped are the items that plugins left out, by reason.
 	Skipped []Skipped `json:"skipped"`
@@ -61,7 +61,7 @@ type Decision struct {
 	// EmptyDraft says that the critic was asked although the draft differs in nothing
 	// from its base.
 	EmptyDraft bool `json:"empty_draft,omitzero"`
-	// WithoutCriteria says that a critic was run that nobody told what the task is.
+	// WithoutCriteria says that a critic was run without being told what the task is.
 	WithoutCriteria bool `json:"without_criteria,omitzero"`
 	// Handoff is a file with what the executor is to do, nil for none, Research what
 	// researchers found out for the next round, and HandBack what the caller is to
@@ -79,7 +79,7 @@ type Decision struct {
 
 // OpenReview is what an earlier review left open.
 type OpenReview struct {
-	// Round is the round of the review, 0 where a person or an import left the findings.
+	// Round is the round of the review, 0 if a person or an import left the findings.
 	Round int `json:"round"`
 	// Findings have no sources here: the event of their review has those.
 	Findings []finding.Finding `json:"findings"`

@@ -27,8 +27,8 @@ type record struct {
 	// that was changed by hand leaves its trace in the chain, although the next
 	// event writes the state anew.
 	Before string `json:"before,omitzero"`
-	// Base is the commit that the task's draft is compared with from now on, "" where
-	// that stays as it is.
+	// Base is the commit that the task's draft is compared with from now on, "" if that
+	// stays as it is.
 	Base string `json:"base,omitzero"`
 	// Prompt is what the task is from now on, in its author's words, "" if that stays as
 	// it is.
@@ -63,7 +63,7 @@ type TaskStatus struct {
 	Drafter string `json:"drafter,omitzero"`
 	// Base is the id of the commit that the task's draft is compared with, "" for HEAD.
 	Base string `json:"base,omitzero"`
-	// Prompt is what the task is, in its author's words, "" if nobody said.
+	// Prompt is what the task is, in its author's words, "" if that is not known.
 	Prompt string `json:"prompt,omitzero"`
 	// Event is the number of the task's newest event.
 	Event int64 `json:"event"`

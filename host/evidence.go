@@ -31,7 +31,7 @@ type ReportRef struct {
 type evidence struct {
 	path   string
 	digest string
-	// command is what printed it, "" where the caller gave it.
+	// command is what printed it, "" if the caller gave it.
 	command string
 	plugin  plugins.Identity
 	result  plugins.Result

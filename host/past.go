@@ -57,7 +57,7 @@ func openFindings(ctx context.Context, l *ledger.Ledger, t kept) ([]finding.Find
 	return found, err
 }
 
-// openReview is openFindings with the round whose review they are of, 0 where they
+// openReview is openFindings with the round whose review they are of, 0 if they
 // are of none.
 func openReview(ctx context.Context, l *ledger.Ledger, t kept) (found []finding.Finding, round int, err error) {
 	if t.FindingsEvent == 0 {

@@ -24,7 +24,7 @@ import (
 )
 
 // CodeReportCommand: a command for a report failed, or what it printed is no report.
-// Details: command, exit_code where it has one, stderr, path, and cause, the code of
+// Details: command, exit_code if it has one, stderr, path, and cause, the code of
 // what is wrong with the report.
 const CodeReportCommand fault.Code = "report-command-failed"
 
@@ -43,7 +43,7 @@ func (s *session) mayReport(config project.Config) error {
 	return trustedReports(config.Reports)
 }
 
-// trustedReports refuses what another user has somebody run.
+// trustedReports refuses commands that another user has written.
 func trustedReports(r project.Reports) error {
 	if !r.Foreign {
 		return nil
@@ -114,7 +114,7 @@ func (c *conductor) dueReports(ctx context.Context) ([]project.ReportCommand, er
 				return nil, err
 			}
 			if err == nil && !differs {
-				continue // Without git nobody can tell, so that it is run.
+				continue // Without git that is not known, and it is run.
 			}
 		}
 		due = append(due, command)

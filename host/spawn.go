@@ -32,8 +32,8 @@ const (
 	CodeSpawnQuota fault.Code = "spawn-quota"
 )
 
-// loginFault is the code of what a run came to, where that is the fault of a login or
-// an account, else "". A run that changed the working tree is judged by that.
+// loginFault is the error code of a run that failed because of a login or an account,
+// else "". A run that changed the working tree is judged by that.
 func loginFault(r spawner.Record) fault.Code {
 	switch {
 	case len(r.Changed) > 0:

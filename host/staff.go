@@ -104,7 +104,7 @@ func (e *Engine) scope(config project.Config, id string) (tree.Scope, error) {
 
 // beside lists what changes in the working tree without an agent's doing: the file
 // of metrics with its draft, which other commands write meanwhile, and the folder for
-// temporary files where that lies in the project.
+// temporary files if that lies in the project.
 func (e *Engine) beside(config project.Config) (apart []string, err error) {
 	if file := config.Metrics.Textfile; file != "" {
 		dir, name := filepath.Split(file)

@@ -273,7 +273,7 @@ func length(v ast.Value) int {
 }
 
 // formatted is the estimate for sprintf: each verb can print any of the arguments,
-// in quotes and escaped, as wide as the format says, or an argument where it says *.
+// in quotes and escaped, as wide as the format says, or as an argument says if the format has *.
 func formatted(format string, args ast.Value) int {
 	const escaped = len(`\U0010ffff`)
 	list, _ := args.(*ast.Array)

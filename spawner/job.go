@@ -32,7 +32,7 @@ type Job struct {
 	// Retries is how often an adapter may be tried again.
 	Retries int
 	// Repeats is how often an attempt is made again because the working tree changed
-	// meanwhile, as far as that may be somebody else's work there.
+	// meanwhile, if that may be the work of another process.
 	Repeats int
 	// Concurrency is how many spawns of this agent the project may have at once,
 	// and Patience how long to wait for a slot; 0 does not wait.
@@ -149,7 +149,7 @@ type Progress struct {
 	Run     string
 	// Attempt counts from 1.
 	Attempt int
-	// Since is when the attempt began, and Limit how long it may take, 0 if nobody knows.
+	// Since is when the attempt began, and Limit how long it may take, 0 if that is not known.
 	Since time.Time
 	Limit time.Duration
 	// Tokens are those so far, 0 where nobody knows, and Tools how many tools it

@@ -36,7 +36,7 @@ func (t *try) judged(ctx, late context.Context, r ran) Result {
 	var changed []string
 	switch res.Changes, err = t.changes(ctx); {
 	case ctx.Err() != nil:
-		facts.Killed = verdict.KilledCancelled // Who is told to end compares nothing.
+		facts.Killed = verdict.KilledCancelled // A process that is told to end compares nothing.
 	case err != nil:
 		// What cannot be compared may have changed.
 		changed = []string{"the working tree cannot be read: " + err.Error()}
@@ -59,9 +59,9 @@ func (t *try) judged(ctx, late context.Context, r ran) Result {
 	return res
 }
 
-// changes lists what differs in the working tree. A file of which the attempt before
-// changed the content differs also where it was written with that content again: then
-// it was this agent.
+// changes lists what differs in the working tree. A file whose content the attempt
+// before changed also differs if it was written again with that content: then it was
+// this agent.
 func (t *try) changes(ctx context.Context) ([]tree.Change, error) {
 	after, err := t.look(ctx)
 	if err != nil {

@@ -65,8 +65,8 @@ func fit(s string, limit int) string {
 	return head + "…"
 }
 
-// fitMiddle cuts a path to limit columns by leaving out its middle: the end says
-// most, and the beginning where that is.
+// fitMiddle cuts a path to limit columns by leaving out its middle: the file's name at
+// its end says most, then the folder that it begins with.
 func fitMiddle(s string, limit int) string {
 	if limit <= 0 || columns(s) <= limit {
 		return s

@@ -29,8 +29,8 @@ func run(ctx context.Context, args []string, std streams) int {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // A second signal ends the process at once.
-	// A terminal that closes may hang up more than once, and who was started with
-	// nohup does not care.
+	// A terminal that closes may hang up more than once. A process that was started with
+	// nohup ignores it.
 	if !signal.Ignored(syscall.SIGHUP) {
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)

@@ -13,9 +13,9 @@ const (
 	ignoreText = "/*\n!/agents/\n!/prompts/\n"
 )
 
-// State opens the folder at a path as one of a program's state: it is made where
+// State opens the folder at a path as one of a program's state: it is made if
 // there is none, for its owner alone, and has an IgnoreFile. One that others may
-// enter, as a clone makes it, is closed to them. It fails with ErrForeign where the
+// enter, as a clone makes it, is closed to them. It fails with ErrForeign if the
 // folder belongs to another user, and as Make does.
 //
 // The IgnoreFile comes before anything else in a new folder, so that no state is
@@ -35,7 +35,7 @@ func State(path string) (*os.Root, error) {
 	return root, nil
 }
 
-// Private closes a folder to other users, and fails with ErrForeign where it belongs
+// Private closes a folder to other users, and fails with ErrForeign if it belongs
 // to one of them.
 func Private(root *os.Root) error {
 	info, err := root.Stat(".")
@@ -63,7 +63,7 @@ func Ignore(root *os.Root) (bool, error) {
 	}
 	made := err == nil
 	if errors.Is(err, fs.ErrExist) {
-		err = nil // Who was faster has written the same.
+		err = nil // Another process was faster and has written the same.
 	}
 	if gone := root.Remove(draft); !errors.Is(gone, fs.ErrNotExist) {
 		err = errors.Join(err, gone)

@@ -50,8 +50,8 @@ type Config struct {
 	// Phases are the optional phases that a task goes through between research
 	// and draft, in their order.
 	Phases []string
-	// Base is the branch that drafts are compared with where they leave it, "" where
-	// they are compared with the commit at which their task began.
+	// Base is the branch whose merge base with HEAD drafts are compared with; "" for the
+	// commit at which their task began.
 	Base string
 	// Spawn says who runs agents, and how.
 	Spawn Spawn
@@ -141,8 +141,8 @@ func defaults() Config {
 // # Errors
 //
 // CodeConfig for what is no valid configuration, unknown keys and plugins included:
-// the detail "problems" has every problem and its line. And the
-// codes of Read, and of Lock if the names need it.
+// the detail "problems" has every problem and its line. And the codes of Read, and of
+// Lock if the names need it.
 func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (Config, error) {
 	data, file, err := Project{Root: p.Root, Dir: p.Root}.read(ctx, ConfigFile, maxConfig)
 	if fault.CodeOf(err) == CodeNotFound {

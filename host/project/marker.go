@@ -33,7 +33,7 @@ const maxMarker = 4 << 20
 // and keeps nothing that others write into it.
 //
 // The text loses what could end a block and what a terminal would obey. The file is
-// replaced all at once; where nothing changes, nothing is written. The caller makes
+// replaced all at once; if nothing changes, nothing is written. The caller makes
 // sure that one process does so at a time.
 //
 // # Errors
@@ -76,7 +76,7 @@ func (p Project) Mark(task, text string) error {
 	return nil
 }
 
-// readMarker returns the file's content, nothing where there is none.
+// readMarker returns the file's content, nothing if there is none.
 func readMarker(state *os.Root, name string) ([]byte, error) {
 	f, err := folder.OpenFile(state, name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -32,7 +32,7 @@ type PluginConfig struct {
 // keyUse is the key of PluginConfig.Use.
 const keyUse = "use"
 
-// settings reads the plugins' own settings, whose keys nobody here knows but use.
+// settings reads the plugins' own settings. Of their keys, use alone is known here.
 func (r *reader) settings(v value) map[string]PluginConfig {
 	if v.empty() {
 		return nil
@@ -84,10 +84,10 @@ func (r *reader) settings(v value) map[string]PluginConfig {
 	return settings
 }
 
-// checkPlugins notes the entries of plugins that configure no plugin there is, and the
-// commands whose plugin there is not:
-// known are those with these names, and those that the lock pins. Before the first
-// lock nobody knows the names of the project's plugins.
+// checkPlugins notes unknown names of plugins, those of the entries of plugins and of
+// the commands for reports. known has the names of the built-in plugins; those that the
+// lock pins are known too. Before the first lock the names of the project's own plugins
+// are not known, so that nothing is noted if it has some.
 func (p Project) checkPlugins(ctx context.Context, r *reader, c Config, known []string) error {
 	known = slices.Clone(known)
 	isOther := func(name string) bool { return !slices.Contains(known, name) }

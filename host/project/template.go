@@ -89,7 +89,7 @@ func (s Settings) lines() []line {
 		{fmt.Sprintf("  agents: %d", cmp.Or(s.Researchers, d.Researchers)), "so many researchers' stamps does research need, 1 to 5 (default 3)", s.Researchers != 0},
 		{"phases: " + flow(phases), "optional ones between research and draft (default: both)", s.Phases != nil},
 		{},
-		{"base: main", "a branch: a draft is what differs from where the work left it (default: from the commit at which the task began)", false},
+		{"base: main", "a branch: a draft is the difference from its merge base with HEAD (default: from the commit at which the task began)", false},
 		{"spawn:", "who runs agents, and how", false},
 		{"  adapter: " + d.Spawn.Adapter, "who runs them: claude, codex, gemini, opencode, copilot, exec or one of your own (default claude)", false},
 		{"  fallback_on_error: [codex]", "tried in turn when a spawn fails; then the caller runs the agent (default: the task gets stuck)", false},

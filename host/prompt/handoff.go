@@ -11,17 +11,17 @@ import (
 // Handoff is what a round hands on to whoever fixes its findings.
 type Handoff struct {
 	Task string
-	// Prompt is what the task is, in its author's words, "" if nobody said.
+	// Prompt is what the task is, in its author's words, "" if that is not known.
 	Prompt string
 	// Round was judged. NextRound is the one that begins with the fix, of MaxRounds.
 	Round, NextRound, MaxRounds int
 	// Findings are those to fix, in the order of the merge: most important first.
 	Findings []finding.Finding
-	// StillOpen are those that the last review left open, where this round reviewed
-	// nothing, and Reviewed is the round of that review, 0 where nobody knows.
+	// StillOpen are those that the last review left open, if this round reviewed
+	// nothing, and Reviewed is the round of that review, 0 if that is not known.
 	StillOpen []finding.Finding
 	Reviewed  int
-	// VerificationOutcome is green, red or absent. Where it is red, Excerpt is the
+	// VerificationOutcome is green, red or absent. If it is red, Excerpt is the
 	// beginning and the end of the output, and Output the path of all of it.
 	VerificationOutcome string
 	Excerpt, Output     string

@@ -51,7 +51,7 @@ type Critic struct {
 	Round, MaxRounds int
 	// Modules are the surfaces, in their order; ModuleNames has their names.
 	Modules []Module
-	// Prompt is what the task is, in its author's words, "" if nobody said.
+	// Prompt is what the task is, in its author's words, "" if that is not known.
 	Prompt string
 	// Plan, Diff and Verification are the paths of files, "" where there is none.
 	Plan, Diff, Verification string
@@ -70,7 +70,7 @@ type Critic struct {
 
 // Researcher is what a prompt tells one of several researchers.
 type Researcher struct {
-	// Prompt is what the task is, in its author's words, "" if nobody said.
+	// Prompt is what the task is, in its author's words, "" if that is not known.
 	Prompt string
 	// Task and RunID stand in the head, as they are. RunID may be "".
 	Task  string

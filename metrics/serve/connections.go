@@ -10,7 +10,7 @@ import (
 
 // connections is a listener that keeps no more than maxConnections open. If one more
 // comes, the one that was used the longest time ago makes room, unless a scrape is
-// gathered for it: clients that are idle, slow or do not read keep nobody out.
+// gathered for it: clients that are idle, slow or do not read cannot keep others out.
 type connections struct {
 	net.Listener
 	serving func() // called before the first connection is accepted

@@ -39,7 +39,7 @@ type scrapes struct {
 func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	page := s.gathered(r)
 	if page == nil {
-		return // The client has gone, and that is nobody's failure.
+		return // The client has gone, which is no failure.
 	}
 	maps.Copy(w.Header(), page.header)
 	w.WriteHeader(page.status)

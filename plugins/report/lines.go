@@ -9,7 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/fault"
 )
 
-// readLines returns the array of the values of all lines, or where they may span
+// readLines returns the array of the values of all lines, or if they may span
 // lines, of all values that begin on a line of their own. Its text is that of the
 // report but for one byte a value, so a value's offset in it is one more than in the
 // report.

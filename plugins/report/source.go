@@ -78,9 +78,9 @@ func (s *Source) Digest() string { return s.digest }
 // # Errors
 //
 // A *fault.Error that says why the report is not valid as f. Its details name
-// the offset in the report as it was read, and the line where f is Lines or XML.
+// the offset in the report as it was read, and the line if f is Lines or XML.
 // The codes are CodeEmpty, CodeInvalidJSON, CodeDuplicateKey, CodeInvalidXML,
-// CodeTooDeep, CodeTooLarge where only the JSON is, and CodeWrongFormat for an
+// CodeTooDeep, CodeTooLarge if only the JSON is, and CodeWrongFormat for an
 // unknown format.
 func (s *Source) As(f Format) (*Document, error) {
 	if s.isBlank() {

@@ -17,7 +17,7 @@ import (
 
 // Base returns the id of the commit that a draft in the working tree below root is
 // compared with: of rev, else of the merge base of HEAD and branch, else of HEAD,
-// where rev and branch are "". Before the first commit it is that of the tree
+// if rev and branch are "". Before the first commit it is that of the tree
 // without files.
 //
 // # Errors

@@ -21,8 +21,8 @@ const cutNotice = "[cut here: the diff is longer than it may be]\n"
 // Diff writes git's diff of the working tree below root against the commit base, as
 // Base names it, "" for HEAD, to w: all that counts, untracked files as additions,
 // and also what the index is told to hide. Paths are relative to root. Before the
-// first commit all files are additions. It writes at most limit bytes, whole lines, of which the
-// last one says so where there was more.
+// first commit all files are additions. It writes at most limit bytes, whole lines, of
+// which the last one says so if there was more.
 //
 // What .gitattributes says of filters and of binary files does not count, so that
 // a draft cannot hide in it. So a file that a filter keeps elsewhere, as git-lfs

@@ -218,7 +218,7 @@ func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
 
 // counts reports whether a setting can change what git does in a working tree whose
 // HEAD leads through these refs. Settings that git does not know cannot, and neither
-// can those of other branches: who makes a branch for another working tree writes them.
+// can those of other branches: git writes them when a branch is made for another working tree.
 func (s setting) counts(head []string) bool {
 	section, rest, _ := strings.Cut(s.name, ".")
 	if section != "branch" {

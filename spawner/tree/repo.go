@@ -27,7 +27,7 @@ func (r repo) linked() bool {
 }
 
 // head lists the refs that HEAD leads through, the last of which holds a commit or
-// is not there yet. It is empty where HEAD is a commit itself.
+// is not there yet. It is empty if HEAD is a commit itself.
 func (r repo) head() (names []string, err error) {
 	text, err := line(filepath.Join(r.dir, "HEAD"))
 	for err == nil {

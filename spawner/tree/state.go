@@ -24,8 +24,8 @@ const maxKept = 100_000
 // for one working tree and in what it keeps for all: with the names of files that
 // need not be there, and of folders that count whole. Of the refs there are those
 // of the working tree itself, such as a bisection's, those that replace objects, and
-// where HEAD leads: all others may be those of another working tree, or of nobody's,
-// and nothing here follows them. Left out are logs, caches and the objects, which no
+// the one that HEAD leads to: all others may be those of another working tree, and
+// nothing here follows them. Left out are logs, caches and the objects, which no
 // ref leads to unless a ref changes.
 var (
 	ownState = []string{
@@ -201,8 +201,8 @@ func (s *state) folder(ctx context.Context, root *os.Root, name string) error {
 	return nil
 }
 
-// packed notes those of the packed refs that count. A ref of the same name that has a file of its own
-// is noted later, and is the one that counts.
+// packed notes those of the packed refs that count. A ref of the same name that has a
+// file of its own is noted later, and is the one that counts.
 func (s *state) packed(root *os.Root, counts func(ref string) bool) error {
 	f, err := folder.Follow(root, packedRefs)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -21,8 +21,8 @@
 // looking with git status is no change.
 //
 // What belongs to another working tree of the same repository does not count: other
-// branches and their settings, tags, the stash, and its files where it lies in this
-// one. Where a repository keeps its refs as a reftable, all of them count.
+// branches and their settings, tags, the stash, and its files if it lies in this
+// one. If a repository keeps its refs as a reftable, all of them count.
 //
 // # How it is looked at
 //
@@ -87,16 +87,16 @@ type Snapshot struct {
 // absolute; those outside of it mean nothing.
 type Scope struct {
 	// Except are files that do not count. Nor does all that is below a path that ends
-	// with a slash: who makes a folder of a file hides nothing in it.
+	// with a slash: a file that is replaced by a folder hides nothing in it.
 	Except []string
 	// Obeyed are files, and folders with all that is in them, which decide what is to
-	// come. They count also where git ignores them.
+	// come. They count even if git ignores them.
 	Obeyed []string
 }
 
-// Take looks at the tree below root, and at git where root lies in a repository. It takes some milliseconds for each thousand files, and runs
-// git by k, up to two at a time. Without git installed all files count, and the
-// index does not; the notes say so.
+// Take looks at the tree below root, and at git if root lies in a repository. It takes
+// some milliseconds for each thousand files, and runs git by k, up to two at a time.
+// Without git installed all files count, and the index does not; the notes say so.
 //
 // # Errors
 //

@@ -46,13 +46,12 @@ type Step struct {
 	Note string
 }
 
-// Next says what to do after a verdict: again where the same may well succeed
-// later, another adapter where this one will not but another may, and a stop
-// where neither can help or where no time is left. An attempt during which the
-// working tree changed is made again where nothing else was wrong: others may have
-// changed it. Else it is the last one, since no other shall build on what an agent
-// may have left. A pause that the time is too
-// short for is no retry. random returns a number in [0, 1).
+// Next says what to do after a verdict: a retry if the same may well succeed later,
+// another adapter if this one will not but another may, and a stop if neither can help
+// or no time is left. An attempt during which the working tree changed is repeated if
+// nothing else was wrong, since others may have changed it. Else it is the last one: no
+// attempt builds on the changes of an agent. A pause that the time is too short for is
+// no retry. random returns a number in [0, 1).
 func Next(v Verdict, spent Spent, random func() float64) Step {
 	if v.Good() {
 		return Step{Action: Done}
