@@ -2,6 +2,7 @@ package policies
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -58,7 +59,7 @@ func (p *Policy) judge(in Input, a answer) (Decision, error) {
 	d, ok := decision(a.value)
 	if !ok {
 		return Decision{}, p.fault(CodeInvalidDecision, in, "policy %s returned something that is not a decision", p).
-			With("returned", a.value)
+			With("returned", shown(a.value))
 	}
 	if err := p.accept(in, d); err != nil {
 		return Decision{}, err
@@ -91,8 +92,8 @@ func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input) (answer, e
 // accept refuses what no policy may decide, whoever wrote it.
 func (p *Policy) accept(in Input, d Decision) error {
 	if _, ok := p.tables.destinations[d.NextAction]; !ok {
-		return p.fault(CodeUndeclaredDestination, in, "policy %s decided for %q, which it does not declare", p, d.NextAction).
-			With("next_action", d.NextAction)
+		return p.fault(CodeUndeclaredDestination, in, "policy %s decided for %q, which it does not declare", p, fault.Clip(d.NextAction, maxMessage)).
+			With("next_action", fault.Clip(d.NextAction, maxMessage))
 	}
 	if d.NextAction != Commit {
 		return nil
@@ -104,6 +105,16 @@ func (p *Policy) accept(in Input, d Decision) error {
 		return p.fault(CodeUnsafeCommit, in, "policy %s would commit over a red verification", p)
 	}
 	return nil
+}
+
+// shown is what an error has of a value that a policy returned: the value, or the
+// beginning of its JSON if that is long.
+func shown(value any) any {
+	text, err := json.Marshal(value)
+	if err == nil && len(text) <= maxMessage {
+		return value
+	}
+	return oneLine(string(text))
 }
 
 func openFindings(n int) string {

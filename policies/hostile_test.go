@@ -2,6 +2,7 @@ package policies_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -118,6 +119,7 @@ func TestDecideRefusesWhatNoPolicyMayDecide(t *testing.T) {
 		{"conflict", `{"next_action": ["stuck", "fixer"][n], "reason": "a"}`, `some n in [0, 1]`, clean(), policies.CodeFailed},
 		{"built-in fails", `{"next_action": "stuck", "reason": sprintf("r%d", [1 / (input.round - 1)])}`, `true`, clean(), policies.CodeFailed},
 		{"undeclared", `{"next_action": "elsewhere", "reason": "routed"}`, `true`, clean(), policies.CodeUndeclaredDestination},
+		{"undeclared and long", `{"next_action": "` + strings.Repeat("e", 9<<10) + `", "reason": "routed"}`, `true`, clean(), policies.CodeUndeclaredDestination},
 		{"commit with findings", commit, `true`, findings, policies.CodeUnsafeCommit},
 		{"commit over red", commit, `true`, red, policies.CodeUnsafeCommit},
 		{"text", `_d`, `_d := "commit"`, clean(), policies.CodeInvalidDecision},
@@ -133,6 +135,7 @@ func TestDecideRefusesWhatNoPolicyMayDecide(t *testing.T) {
 		{"reason is a sentence", `_d`, `_d := {"next_action": "stuck", "reason": "Not a name"}`, clean(), policies.CodeInvalidDecision},
 		{"reason begins with -", `_d`, `_d := {"next_action": "stuck", "reason": "-a"}`, clean(), policies.CodeInvalidDecision},
 		{"reason is long", `_d`, `_d := {"next_action": "stuck", "reason": "` + strings.Repeat("a", 65) + `"}`, clean(), policies.CodeInvalidDecision},
+		{"reason is very long", `_d`, `_d := {"next_action": "stuck", "reason": "` + strings.Repeat("a", 9<<10) + `"}`, clean(), policies.CodeInvalidDecision},
 	}
 	var rules strings.Builder
 	for i, tc := range cases {
@@ -153,6 +156,9 @@ func TestDecideRefusesWhatNoPolicyMayDecide(t *testing.T) {
 				}
 				if !errors.Is(err, &fault.Error{Code: tc.want}) {
 					t.Errorf("%s: errors.Is does not find the code", p.Engine())
+				}
+				if details, _ := json.Marshal(f.Details); len(f.Message)+len(details) > 4<<10 {
+					t.Errorf("%s: the error has %d bytes, and details of %d", p.Engine(), len(f.Message), len(details))
 				}
 			}
 		})
@@ -338,6 +344,7 @@ func TestLoadRefusesWhatBreaksTheContract(t *testing.T) {
 		{"route undeclared", with(goodTable, `route_table := {"style": "ghost"}`), `route_table names "ghost"`},
 		{"route to commit", with(goodTable, `route_table := {"style": "commit"}`), "no finding may be sent to"},
 		{"route without a rank", with(goodPrecedence, `precedence := ["stuck"]`), "precedence does not list"},
+		{"reason is long", with(goodDecision, `decision := {"next_action": "fixer", "reason": "`+strings.Repeat("a", 9<<10)+`"}`), "up to 64 lower-case letters"},
 		{"empty category", with(goodTable, `route_table := {"": "fixer"}`), "a string that is not empty"},
 		{"route to two", with(goodTable, `route_table := {"style": ["fixer", "stuck"]}`), "must be the name of a destination"},
 
@@ -355,8 +362,8 @@ func TestLoadRefusesWhatBreaksTheContract(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := policies.Load(t.Context(), policyDir(t, tc.source))
 			wantCode(t, err, policies.CodeInvalid)
-			if got := problemsOf(t, err); !strings.Contains(got, tc.want) {
-				t.Errorf("problems do not mention %q:\n%s", tc.want, got)
+			if got := problemsOf(t, err); !strings.Contains(got, tc.want) || len(got) > 4<<10 {
+				t.Errorf("problems do not mention %q, or have too many bytes, %d:\n%.4096s", tc.want, len(got), got)
 			}
 		})
 	}

@@ -113,7 +113,7 @@ func (l *Ladder) Climb(ctx context.Context, in Input) ([]Held, error) {
 		d, ok := decision(value)
 		if !ok {
 			return nil, l.policy.fault(CodeInvalidDecision, in, "rung %d of policy %s returned something that is not a decision", i, l.policy).
-				With("returned", value)
+				With("returned", shown(value))
 		}
 		held = append(held, Held{Rung: i, Decision: d})
 	}

@@ -40,7 +40,7 @@ func (p Problem) String() string {
 
 // problemAt places a message at a location, which may be nil.
 func problemAt(loc *ast.Location, format string, args ...any) Problem {
-	p := Problem{Message: fmt.Sprintf(format, args...)}
+	p := Problem{Message: oneLine(fmt.Sprintf(format, args...))}
 	if loc != nil {
 		p.File, p.Row, p.Col = loc.File, loc.Row, loc.Col
 	}
@@ -113,8 +113,8 @@ func whyWithheld(b *ast.Builtin) string {
 	return b.Name + " is withheld from policies, because its result can change from one run to the next, or one call of it can take all memory"
 }
 
-// maxMessage is how many bytes of OPA's words are shown: they can repeat a whole
-// value, or a whole module.
+// maxMessage is how many bytes of a message are shown: OPA's can repeat a whole value,
+// or a whole module.
 const maxMessage = 500
 
 // oneLine folds all white space, so that a message fits on one line, and cuts what
