@@ -22,7 +22,9 @@ func newHelpCmd(a *app) *cobra.Command {
 			}
 			var names []string
 			for _, below := range about.Commands() {
-				names = append(names, below.Name()+"\t"+below.Short)
+				if !below.Hidden {
+					names = append(names, below.Name()+"\t"+below.Short)
+				}
 			}
 			return names, cobra.ShellCompDirectiveNoFileComp
 		},
