@@ -60,22 +60,18 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzParseExitCode$$' -fuzztime 30s ./host/verify
 	$(GO) test -run '^$$' -fuzz '^FuzzParseStat$$' -fuzztime 30s ./spawner/process
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./spawner/agent
-	$(GO) test -run '^$$' -fuzz '^FuzzRelativePath$$' -fuzztime 30s ./host
 	$(GO) test -run '^$$' -fuzz '^FuzzTemplate$$' -fuzztime 30s ./host/prompt
 	$(GO) test -run '^$$' -fuzz '^FuzzText$$' -fuzztime 30s ./spawner/redact
 	$(GO) test -run '^$$' -fuzz '^FuzzReader$$' -fuzztime 30s -fuzzminimizetime 10x ./spawner/adapter
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s -fuzzminimizetime 10x ./spawner/adapter
-	$(GO) test -run '^$$' -fuzz '^FuzzRelativePath$$' -fuzztime 30s ./host
 	$(GO) test -run '^$$' -fuzz '^FuzzObjects$$' -fuzztime 30s ./spawner/verdict/message
 	$(GO) test -run '^$$' -fuzz '^FuzzReadEnvelope$$' -fuzztime 30s ./spawner/verdict
 	$(GO) test -run '^$$' -fuzz '^FuzzCheckReport$$' -fuzztime 30s ./spawner/verdict
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./host/research
-	$(GO) test -run '^$$' -fuzz '^FuzzRelativePath$$' -fuzztime 30s ./host
 	$(GO) test -run '^$$' -fuzz '^FuzzParseEntry$$' -fuzztime 30s ./spawner/tree
 	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 30s ./spawner/slot
 	$(GO) test -run '^$$' -fuzz '^FuzzExported$$' -fuzztime 30s ./host/ledger
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./metrics/recount
-	$(GO) test -run '^$$' -fuzz '^FuzzRelativePath$$' -fuzztime 30s ./host
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadSource$$' -fuzztime 30s -fuzzminimizetime 1x ./policies
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadBundle$$' -fuzztime 30s ./policies
 	$(GO) test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime 30s -fuzzminimizetime 10x ./policies/bundle
