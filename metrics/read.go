@@ -11,6 +11,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/host/safetext"
 	"github.com/switchyard-dev/switchyard/host/tally"
 )
 
@@ -75,7 +76,7 @@ func (g gathering) sums(f Family, rows []ledger.Tally) ([]*dto.Metric, error) {
 		case Sums:
 			n = float64(row.Sum) / float64(f.Per)
 			if already := numbers.get(values); already != nil {
-				n += *already // Two values that are cut to the same.
+				n += *already // Two values that are shown as the same.
 			}
 		case Times:
 			at, err := moment(row.At)
@@ -136,7 +137,8 @@ func (f Family) number(text string) (float64, error) {
 	return float64(n) / float64(f.Per), nil
 }
 
-// values are the label values of a row of a measure, as the metric shows them.
+// values are the label values of a row of a measure, as the metric shows them: without
+// hidden characters, which a critic can put into a category.
 func (f Family) values(row ledger.Tally, m tally.Measure) ([]string, error) {
 	if len(row.Values) != len(m.Labels) {
 		return nil, corrupt("%s has %d labels and not %d", m.Name, len(row.Values), len(m.Labels))
@@ -149,7 +151,7 @@ func (f Family) values(row ledger.Tally, m tally.Measure) ([]string, error) {
 		if !utf8.ValidString(row.Values[i]) {
 			return nil, corrupt("%s has a label that is not UTF-8", m.Name)
 		}
-		values[i] = strings.TrimPrefix(row.Values[i], l.Trim)
+		values[i] = safetext.Line(strings.TrimPrefix(row.Values[i], l.Trim))
 	}
 	return values, nil
 }

@@ -3,6 +3,8 @@ package recount
 import (
 	"fmt"
 	"math/big"
+
+	"github.com/switchyard-dev/switchyard/host/safetext"
 )
 
 // The bounds of what is counted: an event adds at most maxAdd to a sum, a sum is at
@@ -101,7 +103,8 @@ func cell(value, perUnit int64) int {
 }
 
 // admitted are label values as they are counted: of every dimension the first
-// different ones keep their own, and what comes later is other.
+// different ones keep their own, and what comes later is other. Hidden characters are
+// written out.
 func (r *Recount) admitted(name string, values []string) []string {
 	labels := r.metrics[name].labels
 	if len(values) != len(labels) {
@@ -109,7 +112,7 @@ func (r *Recount) admitted(name string, values []string) []string {
 	}
 	counted := make([]string, len(values))
 	for i, value := range values {
-		counted[i] = r.admit(labels[i], value)
+		counted[i] = safetext.Line(r.admit(labels[i], value))
 	}
 	return counted
 }
