@@ -128,15 +128,9 @@ func decode(data []byte, into any) error {
 // maxQuoted is how much of a plugin's own words a message quotes, in code points.
 const maxQuoted = 200
 
-// brief cuts what a plugin says where it is too long for a message.
+// brief cuts what a plugin says if it is too long for a message.
 func brief(text string) string {
-	points := 0
-	for i := range text {
-		if points++; points > maxQuoted {
-			return text[:i] + "…"
-		}
-	}
-	return text
+	return fault.Clip(text, maxQuoted)
 }
 
 func invalid(format string, args ...any) *fault.Error {
