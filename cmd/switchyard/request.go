@@ -76,7 +76,7 @@ func checkRound(flags *pflag.FlagSet, round int) error {
 }
 
 // baseUsage explains the flag --base.
-const baseUsage = "compare the task's draft with `REV`, a commit, a branch or a tag, from now on (default the commit at which the task began)"
+const baseUsage = "compare the task's draft with `REV`, a commit, a branch or a tag, from now on (default the commit at which the task began, or base of switchyard.yaml)"
 
 func checkBase(flags *pflag.FlagSet, base string) error {
 	if flags.Changed("base") && base == "" {

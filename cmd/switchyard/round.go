@@ -41,9 +41,9 @@ missing, if the project spawns agents. A round that was killed goes on where it
 was when it is run again.
 
 The critic reviews what differs from the task's base: commits, the index and the
-working tree. The base is the commit at which the task began, or the one that
---base names. A draft that differs in nothing is an error unless --allow-empty
-is given.
+working tree. The base is the commit at which the task began; or the one that
+--base names, or the merge base with the branch that switchyard.yaml names. A
+draft that differs in nothing is an error unless --allow-empty is given.
 
 --prompt or --plan says what the task is. It is recorded, so that later rounds
 know it, and handed to critic, researchers and executor.
