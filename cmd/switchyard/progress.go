@@ -26,7 +26,7 @@ type progress struct {
 // work beside them.
 func (a *app) observed(what string) (done func()) {
 	start := time.Now()
-	if _, ok := a.lively(); !ok && a.output != outputJSON {
+	if _, ok := a.lively(); !ok && a.tells() {
 		a.progress.tell = func(format string, args ...any) {
 			fmt.Fprintf(a.err, "switchyard: %s\n", clean(fmt.Sprintf(format, args...)))
 		}

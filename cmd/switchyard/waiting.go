@@ -33,7 +33,7 @@ func (a *app) counting(what string) (see func(at, of int64), done func()) {
 }
 
 // ticking shows a line that says how work goes: on a terminal anew every second, and
-// elsewhere another one every minute, unless JSON is asked for.
+// elsewhere another one every minute, unless standard error is for JSON.
 func (a *app) ticking(line func() string) (done func()) {
 	stop := make(chan struct{})
 	var shown sync.WaitGroup
@@ -41,7 +41,7 @@ func (a *app) ticking(line func() string) (done func()) {
 	switch {
 	case ok:
 		shown.Go(func() { show(f, line, stop) })
-	case a.output != outputJSON:
+	case a.tells():
 		shown.Go(func() { a.beat(line, stop) })
 	}
 	return func() {
@@ -49,6 +49,10 @@ func (a *app) ticking(line func() string) (done func()) {
 		shown.Wait()
 	}
 }
+
+// tells reports whether lines about the work may stand on standard error, which has
+// nothing but the error if that is JSON.
+func (a *app) tells() bool { return a.output != outputJSON && !a.bareErrors }
 
 // beat writes a line every minute until stop is closed.
 func (a *app) beat(line func() string, stop <-chan struct{}) {

@@ -10,13 +10,17 @@ import (
 )
 
 // TestLongWorkIsToldOf: without a terminal there is a line a minute, with how long it
-// may take, and nothing where JSON is asked for.
+// may take, and nothing if standard error is for JSON, as that of a compatible verb is.
 func TestLongWorkIsToldOf(t *testing.T) {
 	const want = "switchyard: verification 60 s of 10 min\nswitchyard: critic (claude) 60 s of 10 min, 7 tokens\nswitchyard: deciding T, 3 min\n"
-	for output, want := range map[outputFormat]string{"": want, outputJSON: ""} {
+	for _, c := range []struct {
+		output     outputFormat
+		bareErrors bool
+		want       string
+	}{{"", false, want}, {outputJSON, false, ""}, {"", true, ""}} {
 		synctest.Test(t, func(t *testing.T) {
 			var told bytes.Buffer
-			a := &app{streams: streams{err: &told}, output: output}
+			a := &app{streams: streams{err: &told}, output: c.output, bareErrors: c.bareErrors}
 			done := a.ticking(func() string { return "" })
 			done() // Work that is short is not told of.
 			start := time.Now()
@@ -34,8 +38,8 @@ func TestLongWorkIsToldOf(t *testing.T) {
 			a.progress.see(at)
 			time.Sleep(heartbeat)
 			done()
-			if got := told.String(); got != want {
-				t.Errorf("told with --output %s:\n%s", output.String(), got)
+			if got := told.String(); got != c.want {
+				t.Errorf("told with --output %s, compatible %v:\n%s", c.output.String(), c.bareErrors, got)
 			}
 		})
 	}
