@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"go.uber.org/goleak"
 
+	"github.com/switchyard-dev/switchyard/host/folder"
 	"github.com/switchyard-dev/switchyard/spawner"
 	"github.com/switchyard-dev/switchyard/spawner/adapter"
 	"github.com/switchyard-dev/switchyard/spawner/agent"
@@ -77,9 +78,11 @@ func (s *scene) write(t testing.TB, name, text string) {
 // spawner is one with the scene's options as they are now.
 func (s *scene) spawner(t testing.TB) *spawner.Spawner {
 	t.Helper()
-	if err := os.MkdirAll(s.State, 0o700); err != nil {
+	state, err := folder.State(s.State)
+	if err != nil {
 		t.Fatal(err)
 	}
+	defer state.Close()
 	made, err := spawner.New(s.Options)
 	if err != nil {
 		t.Fatal(err)
