@@ -39,7 +39,7 @@ func didYouMean(name string) string {
 
 // flagError explains a flag that cmd does not know or cannot read. If cmd only holds
 // commands, the error is about a misspelt command instead: about a word that is spelt
-// like one, or about the first argument of the program.
+// like one, or about the word that follows those of cmd.
 func flagError(cmd *cobra.Command, args []string, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return fmt.Errorf("--%s: %s", invalid.GetFlag().Name, valueProblem(invalid))
@@ -51,11 +51,11 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 	if cmd.HasSubCommands() {
 		words := wordsOf(cmd, args)
 		for _, word := range words {
-			if nearCommand(cmd, word) != "" {
+			if near := nearCommand(cmd, word); near != "" && near != word {
 				return unknownCommand(cmd, []string{word})
 			}
 		}
-		if len(words) > 0 && words[0] == args[0] {
+		if depth := strings.Count(cmd.CommandPath(), " "); len(words) > 0 && words[0] == args[depth] {
 			return unknownCommand(cmd, words)
 		}
 	}
