@@ -84,6 +84,8 @@ func valueProblem(invalid *pflag.InvalidValueError) string {
 	switch invalid.GetFlag().Value.Type() {
 	case "int", "int64":
 		return fmt.Sprintf("%q is not a whole number", invalid.GetValue())
+	case "bool":
+		return fmt.Sprintf("%q is neither true nor false", invalid.GetValue())
 	case "duration":
 		return fmt.Sprintf("%q is not a duration, such as 90s or 10m", invalid.GetValue())
 	default:
