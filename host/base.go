@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/host/project"
 	"github.com/switchyard-dev/switchyard/host/task"
 	"github.com/switchyard-dev/switchyard/spawner/tree"
 )
@@ -27,15 +28,26 @@ func (s *session) base(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	keeper, err := s.keeper()
+	s.found, err = s.newBase(ctx, s.rev, config)
+	return s.found, s.about(err)
+}
+
+// newBase is the commit that a draft is compared with from now on: the one that rev
+// names, "" for that of the settings. Without git it is "", unless rev names one.
+func (e *Engine) newBase(ctx context.Context, rev string, config project.Config) (string, error) {
+	keeper, err := e.keeper()
 	if err != nil {
 		return "", err
 	}
-	s.found, err = tree.Base(ctx, keeper, s.project.Root, s.rev, config.Base)
-	if fault.CodeOf(err) == tree.CodeNoGit && s.rev == "" {
-		err = nil // Nothing can be compared, and the caller named no commit.
+	commit, err := tree.Base(ctx, keeper, e.project.Root, rev, config.Base)
+	switch code := fault.CodeOf(err); {
+	case code == tree.CodeNoGit && rev == "":
+		return "", nil
+	case code == tree.CodeBase && rev == "" && config.Base != "":
+		return "", fault.New(code, "base in %s: %w", project.ConfigFile, err).With("base", config.Base).
+			WithHint("name a branch of this repository there, or a commit with --base")
 	}
-	return s.found, s.about(err)
+	return commit, err
 }
 
 // begins reports whether the command begins the task, or its work anew.

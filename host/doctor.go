@@ -98,6 +98,10 @@ func (e *Engine) Diagnose(ctx context.Context, deep bool) (Health, error) {
 		}
 		e.checkPlugins(ctx, &h)
 		e.checkPolicy(ctx, &h, config)
+		if config.Base != "" {
+			_, err := e.newBase(ctx, "", config)
+			h.check("base", err, "drafts begin at the merge base with "+config.Base)
+		}
 	}
 	e.checkLedger(ctx, &h, deep)
 	h.check("environment", environ.Guard(e.environ), "not that of a spawned agent")
