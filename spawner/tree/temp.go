@@ -45,8 +45,15 @@ func removeLeft(dir string) {
 	}
 	if f := lock(dir, 0); f != nil {
 		_ = errors.Join(f.Close(), os.RemoveAll(dir))
-	} else {
-		_ = os.Remove(dir) // It may be empty.
+		return
+	}
+	if os.Remove(dir) == nil {
+		return // It was empty.
+	}
+	// A look makes its lock before anything else. So one without it was killed while it
+	// removed its folder.
+	if _, err := os.Lstat(filepath.Join(dir, lockFile)); errors.Is(err, fs.ErrNotExist) {
+		_ = os.RemoveAll(dir)
 	}
 }
 

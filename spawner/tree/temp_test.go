@@ -19,6 +19,7 @@ func TestLeftFolders(t *testing.T) {
 	s.must(os.MkdirAll(filepath.Join(left, "mirror-1", "objects"), 0o700))
 	s.must(os.WriteFile(filepath.Join(left, "lock"), nil, 0o600))
 	s.must(os.Mkdir(filepath.Join(os.TempDir(), "switchyard-tree-2"), 0o700))
+	s.must(os.MkdirAll(filepath.Join(os.TempDir(), "switchyard-tree-3", "mirror-1"), 0o700))
 	var looks sync.WaitGroup
 	for range 8 {
 		looks.Go(func() {
