@@ -67,7 +67,7 @@ func (p *Plugin) Items(config jsontext.Value) ([]string, error) {
 	problem := ""
 	switch {
 	case err != nil:
-		problem = "is no list of texts"
+		problem = "is not a list of texts"
 	case len(p.description.Items)+len(more) > maxPointers:
 		problem = fmt.Sprintf("has more than %d entries", maxPointers)
 	}
