@@ -1,6 +1,7 @@
 package project
 
 import (
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -71,7 +72,9 @@ func (r *reader) reports(v value) []ReportCommand {
 // pattern reads a pattern for paths of the project.
 func (r *reader) pattern(v value) string {
 	pattern := r.text(v)
-	if v.isText() && (!filepath.IsLocal(pattern) || strings.ContainsRune(pattern, 0)) {
+	// One that is not well-formed fits no path, so that its command would never run.
+	_, malformed := path.Match(pattern, "")
+	if v.isText() && (malformed != nil || !filepath.IsLocal(pattern) || strings.ContainsRune(pattern, 0)) {
 		r.must(v, "a pattern for paths in the project, such as **/*.go")
 	}
 	return pattern
