@@ -58,7 +58,7 @@ func inputErrors() []errorGroup {
 		}},
 		{"Files and configuration", []errorEntry{
 			{"file-not-found", "A file that was named does not exist.", "check the path; a relative one starts at the folder of -C"},
-			{"file-unreadable", "A file that was named cannot be read, or is no regular file although it lies in the project.", "check its kind and its permissions, or pipe it: --report -"},
+			{"file-unreadable", "A file that was named cannot be read, or is no regular file although it lies in the project.", "check its kind and its permissions; a report can be piped: --report -"},
 			{"file-too-large", "A plugin's module has more than 8 MiB, switchyard.yaml or switchyard.lock more than 1 MiB, or a folder more than 256 plugins.", "name the right file"},
 			{"file-unwritable", "A file of the project, or a temporary folder, cannot be written.", "check that the folder is there, that you may write to it, and that no link is in the way"},
 			{"path-escapes-project", "A path lies in the project by its name, and a symbolic link leads out of it.", "name the real file, or replace the link by a copy"},
