@@ -22,7 +22,7 @@ func (r *rig) failures(t *testing.T) {
 	})
 	t.Run("wrong key", func(t *testing.T) {
 		p := r.newProject(t, r.model.url("key", always(reply{status: 401})), config("claude"))
-		p.round(t, "T-1").goes(t, "stuck", "critic-error").ran(t, "critic claude critic-error auth")
+		p.fails(t, "T-1", "spawn-auth")
 	})
 	t.Run("dropped connection", func(t *testing.T) {
 		p := r.newProject(t, r.model.url("drop", always(reply{drop: true})), config("claude", "  retries: 0"))
@@ -30,11 +30,7 @@ func (r *rig) failures(t *testing.T) {
 	})
 	t.Run("stall", func(t *testing.T) {
 		p := r.newProject(t, r.model.url("stall", always(reply{stall: true})), "spawn: {adapter: claude, timeout: 40s, idle_timeout: 5s, retries: 0}\n")
-		began := time.Now()
 		p.round(t, "T-1").goes(t, "stuck", "critic-error").ran(t, "critic claude critic-error idle")
-		if took := time.Since(began); took > 30*time.Second {
-			t.Errorf("it took %s", took)
-		}
 	})
 	t.Run("time limit", func(t *testing.T) {
 		// It works on and on: each answer is another use of a tool.

@@ -47,7 +47,7 @@ func (r *rig) other(t *testing.T, name string, lax laxity) {
 		d := p.round(t, "T-1")
 		switch {
 		case lax.writesProject:
-			d.goes(t, "stuck", "critic-error").ran(t, "critic "+name+" critic-error tree-changed")
+			d.goes(t, "stuck", "critic-error").ran(t, "critic "+name+" critic-error tree-changed", "critic "+name+" critic-error tree-changed")
 			if err := os.Remove(filepath.Join(p.dir, "new.go")); err != nil {
 				t.Error(err)
 			}

@@ -228,6 +228,17 @@ func (p *project) round(t *testing.T, task string) decision {
 	return d
 }
 
+// fails runs a round that has to fail with an error of that code.
+func (p *project) fails(t *testing.T, task, code string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), roundTime)
+	defer cancel()
+	out, err := p.command(ctx, "round", task, "--output", "json").CombinedOutput()
+	if err == nil || !bytes.Contains(out, []byte(`"code": "`+code+`"`)) {
+		t.Errorf("round: %v, want %s\n%s", err, code, out)
+	}
+}
+
 // goes fails where the decision is another one, and returns it. The categories are
 // those of its findings, in order.
 func (d decision) goes(t *testing.T, action string, categories ...string) decision {

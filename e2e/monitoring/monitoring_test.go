@@ -60,9 +60,16 @@ func setUp(t *testing.T) *bench {
 		b.write(t, name, text)
 	}
 	b.write(t, "switchyard.yaml", `spawn: {timeout: 60s, retries: 0, fallback_on_error: [codex]}
+plugin_paths: [puppet.wasm]
 plugins: {puppet: {do: trap}}
 metrics: {textfile: "`+b.textfiles+`/switchyard.prom", push: "`+b.gateway.url+`", labels: {team: review}}
 `)
+	puppet, err := os.ReadFile("../../plugins/testdata/hostile/puppet.wasm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.write(t, "puppet.wasm", string(puppet))
+	b.must(t, "plugin", "lock")
 	serve := exec.Command(b.switchyard, "metrics", "serve", "--listen", "127.0.0.1:0")
 	serve.Dir, serve.Env = b.dir, b.env
 	b.serve = start(t, "switchyard metrics serve", serve)
