@@ -230,15 +230,20 @@ func (b *book) recordOf(ctx context.Context, run string) (spawner.Record, error)
 		if event.Kind != string(task.KindSpawnEnded) {
 			continue
 		}
-		var body struct {
-			Spawn spawner.Record `json:"spawn"`
-		}
-		if err := json.Unmarshal(event.Body, &body); err != nil {
-			return spawner.Record{}, tampered(b.id, "event %d cannot be read: %w", event.N, err)
-		}
-		if body.Spawn.RunID == run {
-			return body.Spawn, nil
+		if r, err := spawnRecord(event); err != nil || r.RunID == run {
+			return r, err
 		}
 	}
 	return spawner.Record{}, tampered(b.id, "run %s has a receipt and no record", run)
+}
+
+// spawnRecord is what an event keeps of a run that has ended.
+func spawnRecord(event ledger.Event) (spawner.Record, error) {
+	var body struct {
+		Spawn spawner.Record `json:"spawn"`
+	}
+	if err := json.Unmarshal(event.Body, &body); err != nil {
+		return spawner.Record{}, tampered(event.Task, "event %d cannot be read: %w", event.N, err)
+	}
+	return body.Spawn, nil
 }

@@ -26,6 +26,10 @@ type Explanation struct {
 	// Answers are those to the decision's questions, in the order of their
 	// coming.
 	Answers []AnswerEntry `json:"answers,omitzero"`
+	// Spawns are the agents' runs since the task's newest decision, or since its
+	// beginning if none is decided yet, in the order of their ends: the newest of
+	// many. It is empty if an older round was asked for.
+	Spawns []SpawnSummary `json:"spawns"`
 	// History lists the decisions of the task, oldest first, without the oldest
 	// of very many.
 	History []HistoryEntry `json:"history"`
@@ -84,7 +88,8 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation
 		if x.Task.Last != nil {
 			return Explanation{}, tampered(id, "its decisions are missing")
 		}
-		return x, nil
+		x.Spawns, err = spawnsAfter(ctx, l, id, 0)
+		return x, err
 	}
 	n, err := decisionOf(ctx, l, id, round, x.History)
 	if err != nil {
@@ -95,6 +100,11 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation
 	}
 	if x.Why, err = e.whyOf(ctx, l, *x.Decision); err != nil {
 		return Explanation{}, err
+	}
+	if round == 0 {
+		if x.Spawns, err = spawnsAfter(ctx, l, id, n); err != nil {
+			return Explanation{}, err
+		}
 	}
 	if len(x.Decision.Questions) > 0 {
 		x.Answers, err = answers(ctx, l, id, x.Decision.Round)
@@ -119,6 +129,31 @@ func (e *Engine) whyOf(ctx context.Context, l *ledger.Ledger, d Decision) (*why.
 		return nil, tampered(d.TaskID, "its policy decides the recorded input for %s (%s)", x.Decision.NextAction, x.Decision.Reason)
 	}
 	return x, nil
+}
+
+// maxSpawns is how many runs an Explanation lists.
+const maxSpawns = 50
+
+// spawnsAfter reads the agents' runs that ended after an event of a task, the newest
+// of many. They say why a round was not decided, as a login that is missing.
+func spawnsAfter(ctx context.Context, l *ledger.Ledger, id string, n int64) ([]SpawnSummary, error) {
+	var all []SpawnSummary
+	for event, err := range l.Events(ctx, id, n+1) {
+		if err != nil {
+			return nil, err
+		}
+		if event.Kind != string(task.KindSpawnEnded) {
+			continue
+		}
+		r, err := spawnRecord(event)
+		if err != nil {
+			return nil, err
+		}
+		if r.RunID != "" { // Else it was lost with its host, and said nothing.
+			all = append(all, summaryOf(r))
+		}
+	}
+	return all[max(len(all)-maxSpawns, 0):], nil
 }
 
 // answers reads those to the questions of a round.

@@ -136,7 +136,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (Spawned, error) {
 	job.Deliver = req.deliver(output, &result.OutputBytes)
 	outcome, err := staff.Run(ctx, job)
 	for _, res := range outcome.Results {
-		result.Attempts = append(result.Attempts, summaryOf(res))
+		result.Attempts = append(result.Attempts, summaryOf(res.Record))
 	}
 	last := outcome.Last()
 	if last != nil {

@@ -51,8 +51,7 @@ func said(r spawner.Record) []string {
 // maxSaid is how many of an attempt's words are shown; the trail has all.
 const maxSaid = 5
 
-func summaryOf(res spawner.Result) SpawnSummary {
-	r := res.Record
+func summaryOf(r spawner.Record) SpawnSummary {
 	s := SpawnSummary{
 		Run: r.RunID, Agent: r.Agent, Adapter: r.Adapter, Attempt: r.Attempt, Why: r.Why, Outcome: r.Outcome, Reason: r.Reason, Class: r.Class,
 		DurationMS: r.DurationMS, TokensIn: r.TokensIn, TokensOut: r.TokensOut, CostMicroDollars: r.CostMicroDollars,
@@ -81,6 +80,6 @@ func (c *conductor) note(o spawner.Outcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, res := range o.Results {
-		c.spawns = append(c.spawns, summaryOf(res))
+		c.spawns = append(c.spawns, summaryOf(res.Record))
 	}
 }

@@ -22,6 +22,11 @@ func (p *page) explanation(x host.Explanation) {
 			p.standing(x.Task)
 		}
 	}
+	if len(x.Spawns) > 0 {
+		p.line("")
+		p.line("%s", p.paint(bold, "Agents that ran since"))
+		p.spawns(x.Spawns)
+	}
 	p.history(x.History)
 	p.turns(x.Turns)
 	p.overrides(x.Overrides)
