@@ -13,11 +13,12 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/host/fault"
 	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 	"github.com/switchyard-dev/switchyard/spawner/spawntest"
 )
 
 // crowd is how many rounds run at once.
-const crowd = 50
+func crowd() int { return exhaustive.Count(16, 50) }
 
 // gone fails where an agent has outlived its round, or left a record of a slot.
 func (s site) gone(t *testing.T) {
@@ -57,7 +58,7 @@ func (s site) together(t *testing.T, tasks []string) ([]host.Decision, []error) 
 func TestCrowdOfTasks(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "spawn: {retries: 0, concurrency: 8}\n", spawntest.Clean())
-	tasks := make([]string, crowd)
+	tasks := make([]string, crowd())
 	for i := range tasks {
 		tasks[i] = fmt.Sprintf("T-%02d", i)
 	}
@@ -71,18 +72,18 @@ func TestCrowdOfTasks(t *testing.T) {
 			t.Errorf("%s has the events %v", tasks[i], got)
 		}
 	}
-	if got := len(s.calls(t)); got != crowd {
-		t.Errorf("%d agents ran, want %d", got, crowd)
+	if got := len(s.calls(t)); got != crowd() {
+		t.Errorf("%d agents ran, want %d", got, crowd())
 	}
-	if trail := s.trailOf(t); len(trail) != crowd {
-		t.Errorf("the trail has %d lines, want %d", len(trail), crowd)
+	if trail := s.trailOf(t); len(trail) != crowd() {
+		t.Errorf("the trail has %d lines, want %d", len(trail), crowd())
 	} else {
 		runs := make(map[string]bool)
 		for _, line := range trail {
 			runs[runOf(t, line)] = true
 		}
-		if len(runs) != crowd {
-			t.Errorf("the trail has %d runs, want %d", len(runs), crowd)
+		if len(runs) != crowd() {
+			t.Errorf("the trail has %d runs, want %d", len(runs), crowd())
 		}
 	}
 	s.gone(t)
@@ -93,7 +94,7 @@ func TestCrowdOfTasks(t *testing.T) {
 func TestCrowdOfOneTask(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "policy: routing@1.1.0\nmax_rounds: 100\nspawn: {retries: 0}\n", spawntest.Finds(wrong()))
-	decisions, errs := s.together(t, slices.Repeat([]string{"T"}, crowd))
+	decisions, errs := s.together(t, slices.Repeat([]string{"T"}, crowd()))
 	var rounds []int
 	for i, err := range errs {
 		switch code := fault.CodeOf(err); {

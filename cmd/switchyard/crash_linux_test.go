@@ -23,7 +23,7 @@ type killPoint struct {
 func (k killPoint) String() string { return fmt.Sprintf("killed before %s, time %d", k.call, k.nth) }
 
 // sampledPoints is at how many of its boundaries a command is killed by default.
-const sampledPoints = 5
+const sampledPoints = 3
 
 // disturbances are the ways in which a command is disturbed.
 func disturbances() map[string]func(*crashSite, *testing.T) {
