@@ -132,9 +132,10 @@ func (c *conductor) research(ctx context.Context, d Decision) (Decision, error) 
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var all sync.WaitGroup
+	words := c.words() // What they record meanwhile changes the session.
 	for i, p := range research.Perspectives(k) {
 		all.Go(func() {
-			voices[i], errs[i] = c.voice(ctx, p, k, round, asked)
+			voices[i], errs[i] = c.voice(ctx, p, k, round, words, asked)
 			if code := fault.CodeOf(errs[i]); errs[i] != nil && code != CodeSpawnAuth && code != CodeSpawnQuota {
 				cancel() // What cannot be recorded must not go on.
 			}
@@ -188,7 +189,7 @@ func (c *conductor) asked(round int) int {
 
 // voice is one researcher's answer, or why there is none. An error ends all of
 // them.
-func (c *conductor) voice(ctx context.Context, p research.Perspective, k, round int, asked []finding.Finding) (research.Voice, error) {
+func (c *conductor) voice(ctx context.Context, p research.Perspective, k, round int, words string, asked []finding.Finding) (research.Voice, error) {
 	v, index := research.Voice{Index: p.Index}, p.Index-1
 	if answer, err := c.answered(ctx, index); err != nil || answer != nil {
 		v.Output = answer
@@ -205,7 +206,7 @@ func (c *conductor) voice(ctx context.Context, p research.Perspective, k, round 
 	job.Run, job.Resumed = c.announced(index)
 	job.Prompt = func(a spawner.Attempt) (string, error) {
 		r := prompt.Researcher{
-			Task: c.id, RunID: a.Run, Round: round, Index: index, K: k, Nudge: p.Nudge, Question: asking(asked), Note: a.Note, Prompt: c.words(),
+			Task: c.id, RunID: a.Run, Round: round, Index: index, K: k, Nudge: p.Nudge, Question: asking(asked), Note: a.Note, Prompt: words,
 		}
 		for _, f := range asked {
 			r.Findings = append(r.Findings, lineOf(f))
