@@ -52,7 +52,7 @@ func (p *progress) see(at spawner.Progress) {
 		delete(p.runs, at.Run)
 	}
 	if p.tell == nil || at.Adapter == "" {
-		return // A verification is told of once it takes long.
+		return // The terminal shows a verification only if it takes long.
 	}
 	switch {
 	case at.Phase == spawner.Queued:

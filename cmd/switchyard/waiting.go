@@ -14,8 +14,8 @@ import (
 // then, and a line that appears and vanishes is only unrest.
 const quiet = 300 * time.Millisecond
 
-// heartbeat is how often work that takes long is told of without a terminal: what
-// waits for its end, such as an agent's shell or CI, may take silence for a hang.
+// heartbeat is how often long work is reported without a terminal: an agent's shell
+// or CI may take silence for a hang.
 const heartbeat = time.Minute
 
 // waiting shows that work goes on, until the function that it returns is called.
