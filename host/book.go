@@ -174,17 +174,17 @@ func receiptOf(res spawner.Result) task.Receipt {
 }
 
 // job is a spawn that the book records.
-func (b *book) job(config project.Config, definition agent.Definition, settings project.SpawnAgent, p spot) spawner.Job {
+func (b *book) job(config project.Config, agentDef agent.Definition, settings project.SpawnAgent, p spot) spawner.Job {
 	j := spawner.Job{
-		Agent: definition, Adapters: append([]string{settings.Adapter}, settings.Fallback...), Model: settings.Model,
+		Agent: agentDef, Adapters: append([]string{settings.Adapter}, settings.Fallback...), Model: settings.Model,
 		Command: config.Spawn.Command, Env: config.Spawn.Env,
 		Timeout: settings.Timeout, Idle: settings.Idle, Retries: settings.Retries, Repeats: 1, Concurrency: config.Spawn.Concurrency, Patience: patience,
 		Allowed: spawner.Allowance{Tokens: config.Budget.Spawn.Tokens, MicroDollars: config.Budget.Spawn.MicroDollars},
-		Begin:   func(ctx context.Context, at spawner.Attempt) error { return b.begin(ctx, p, definition.Name, at) },
+		Begin:   func(ctx context.Context, at spawner.Attempt) error { return b.begin(ctx, p, agentDef.Name, at) },
 		End: func(ctx context.Context, res spawner.Result) error {
 			return b.end(ctx, p, res, settings.HandBack && p.role != task.RoleResearcher && mayHelp(res.Verdict))
 		},
-		Observe: b.observe, Web: web(definition),
+		Observe: b.observe, Web: web(agentDef),
 	}
 	if p.role != task.RoleOther {
 		j.Task, j.Round = b.id, p.round

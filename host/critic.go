@@ -43,7 +43,7 @@ func (c *conductor) review(ctx context.Context, v *Verification) (review, error)
 	if r, ok, err := c.reviewed(ctx); err != nil || ok {
 		return r, err
 	}
-	definition, err := c.agent(criticName)
+	agentDef, err := c.agent(criticName)
 	if err != nil {
 		return review{}, err
 	}
@@ -53,7 +53,7 @@ func (c *conductor) review(ctx context.Context, v *Verification) (review, error)
 	}
 	settings := settings(c.config, criticName, c.req.Adapter)
 	p := spot{role: task.RoleCritic, stamps: task.AgentCritic, round: c.round.Number}
-	job := c.job(c.config, definition, settings, p)
+	job := c.job(c.config, agentDef, settings, p)
 	job.Owes = &spawner.Owed{Critic: ""}
 	job.Resumed = c.status.Attempts(p.role, p.index) > 0
 	if run := c.status.Finished(p.role, p.index); run != nil && run.Receipt.Reason == string(verdict.ReasonTreeChanged) {
@@ -75,25 +75,25 @@ func (c *conductor) review(ctx context.Context, v *Verification) (review, error)
 		judged, err = c.judgeReport(ctx, res.Report)
 		return err
 	}
-	outcome, err := c.Run(ctx, job)
-	c.note(outcome)
+	result, err := c.Run(ctx, job)
+	c.note(result)
 	switch {
 	case v.Outcome == policies.Red:
 		return review{}, nil
 	case err != nil:
 		return review{}, err
 	}
-	last := outcome.Last()
+	last := result.Last()
 	if last != nil && last.Verdict.Good() {
 		judged.path = reportPath(last.Run)
 		return review{run: last.Run, evidence: judged}, nil
 	}
 	switch {
 	case settings.HandBack && (last == nil || mayHelp(last.Verdict)):
-		hand, err := c.handBack(ctx, definition, outcome, modules, *v)
+		hand, err := c.handBack(ctx, agentDef, result, modules, *v)
 		return review{handBack: hand}, err
 	case last == nil:
-		return review{}, errors.Join(outcome.Skipped...)
+		return review{}, errors.Join(result.Skipped...)
 	case loginFault(last.Record) != "":
 		return review{}, c.about(spawnFailed(*last, settings))
 	default:

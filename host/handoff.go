@@ -37,8 +37,8 @@ const (
 )
 
 // handBack writes the prompt for whoever runs the critic instead.
-func (c *conductor) handBack(ctx context.Context, definition agent.Definition, o spawner.Outcome, modules []prompt.Module, v Verification) (*HandBack, error) {
-	h := &HandBack{Agent: definition.Name, ReportPath: project.StateDir + "/" + handoffFolder + "/" + c.file("critic.json")}
+func (c *conductor) handBack(ctx context.Context, agentDef agent.Definition, o spawner.Outcome, modules []prompt.Module, v Verification) (*HandBack, error) {
+	h := &HandBack{Agent: agentDef.Name, ReportPath: project.StateDir + "/" + handoffFolder + "/" + c.file("critic.json")}
 	for _, err := range o.Skipped {
 		h.Failures = append(h.Failures, err.Error())
 	}
@@ -70,7 +70,7 @@ func (c *conductor) handBack(ctx context.Context, definition agent.Definition, o
 	if err != nil {
 		return nil, err
 	}
-	h.PromptPath, err = c.keep(handoffFolder, c.file("critic.md"), []byte(agent.Compose(definition, rendered)))
+	h.PromptPath, err = c.keep(handoffFolder, c.file("critic.md"), []byte(agent.Compose(agentDef, rendered)))
 	return h, err
 }
 

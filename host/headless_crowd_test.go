@@ -43,16 +43,16 @@ func (s site) gone(t *testing.T) {
 func (s site) together(t *testing.T, tasks []string) ([]host.Decision, []error) {
 	t.Helper()
 	const engines = 5
-	decisions, errs := make([]host.Decision, len(tasks)), make([]error, len(tasks))
+	decisions, failures := make([]host.Decision, len(tasks)), make([]error, len(tasks))
 	var all sync.WaitGroup
 	for i := range engines {
 		e := s.engine(t, time.Now)
 		for at := i; at < len(tasks); at += engines {
-			all.Go(func() { decisions[at], errs[at] = e.Round(t.Context(), tasks[at], host.Request{}) })
+			all.Go(func() { decisions[at], failures[at] = e.Round(t.Context(), tasks[at], host.Request{}) })
 		}
 	}
 	all.Wait()
-	return decisions, errs
+	return decisions, failures
 }
 
 func TestCrowdOfTasks(t *testing.T) {
@@ -62,8 +62,8 @@ func TestCrowdOfTasks(t *testing.T) {
 	for i := range tasks {
 		tasks[i] = fmt.Sprintf("T-%02d", i)
 	}
-	decisions, errs := s.together(t, tasks)
-	for i, err := range errs {
+	decisions, failures := s.together(t, tasks)
+	for i, err := range failures {
 		if err != nil || decisions[i].TaskID != tasks[i] || decisions[i].NextAction != "commit" {
 			t.Errorf("%s: %s of %s, %v", tasks[i], decisions[i].NextAction, decisions[i].TaskID, err)
 		}
@@ -94,9 +94,9 @@ func TestCrowdOfTasks(t *testing.T) {
 func TestCrowdOfOneTask(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "policy: routing@1.1.0\nmax_rounds: 100\nspawn: {retries: 0}\n", spawntest.Finds(wrong()))
-	decisions, errs := s.together(t, slices.Repeat([]string{"T"}, crowd()))
+	decisions, failures := s.together(t, slices.Repeat([]string{"T"}, crowd()))
 	var rounds []int
-	for i, err := range errs {
+	for i, err := range failures {
 		switch code := fault.CodeOf(err); {
 		case err == nil:
 			rounds = append(rounds, decisions[i].Round)

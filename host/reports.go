@@ -62,11 +62,11 @@ func (c *conductor) commandReports(ctx context.Context, v Verification) ([]evide
 	within, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ran := make([]*reportRun, len(commands))
-	errs := make([]error, len(commands))
+	failures := make([]error, len(commands))
 	var all sync.WaitGroup
 	for i, command := range commands {
 		all.Go(func() {
-			if ran[i], errs[i] = c.runReport(within, command, i+1); errs[i] != nil {
+			if ran[i], failures[i] = c.runReport(within, command, i+1); failures[i] != nil {
 				cancel()
 			}
 		})
@@ -77,7 +77,7 @@ func (c *conductor) commandReports(ctx context.Context, v Verification) ([]evide
 			r.close()
 		}
 	}()
-	if err := firstCause(errs); err != nil {
+	if err := firstCause(failures); err != nil {
 		return nil, err
 	}
 	if v.Tree != "" {

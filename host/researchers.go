@@ -128,21 +128,21 @@ func (c *conductor) research(ctx context.Context, d Decision) (Decision, error) 
 	}
 	k := c.asked(round)
 	voices := make([]research.Voice, k)
-	errs := make([]error, k)
+	failures := make([]error, k)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var all sync.WaitGroup
 	words := c.words() // What they record meanwhile changes the session.
 	for i, p := range research.Perspectives(k) {
 		all.Go(func() {
-			voices[i], errs[i] = c.voice(ctx, p, k, round, words, asked)
-			if code := fault.CodeOf(errs[i]); errs[i] != nil && code != CodeSpawnAuth && code != CodeSpawnQuota {
+			voices[i], failures[i] = c.voice(ctx, p, k, round, words, asked)
+			if code := fault.CodeOf(failures[i]); failures[i] != nil && code != CodeSpawnAuth && code != CodeSpawnQuota {
 				cancel() // What cannot be recorded must not go on.
 			}
 		})
 	}
 	all.Wait()
-	if err := firstCause(errs); err != nil {
+	if err := firstCause(failures); err != nil {
 		return Decision{}, err
 	}
 	consensus := research.Merge(voices)
@@ -195,13 +195,13 @@ func (c *conductor) voice(ctx context.Context, p research.Perspective, k, round 
 		v.Output = answer
 		return v, err
 	}
-	definition, err := c.agent(researcherName)
+	agentDef, err := c.agent(researcherName)
 	if err != nil {
 		return v, err
 	}
 	settings := settings(c.config, researcherName, c.req.Adapter)
 	at := spot{role: task.RoleResearcher, index: index, stamps: task.AgentResearcher, round: round}
-	job := c.job(c.config, definition, settings, at)
+	job := c.job(c.config, agentDef, settings, at)
 	job.Concurrency = max(job.Concurrency, k)
 	job.Run, job.Resumed = c.announced(index)
 	job.Prompt = func(a spawner.Attempt) (string, error) {
@@ -220,9 +220,9 @@ func (c *conductor) voice(ctx context.Context, p research.Perspective, k, round 
 		_, err := research.Parse(res.Output.Text)
 		return err
 	}
-	outcome, err := c.Run(ctx, job)
-	c.note(outcome)
-	last := outcome.Last()
+	result, err := c.Run(ctx, job)
+	c.note(result)
+	last := result.Last()
 	switch {
 	case fault.CodeOf(err) == task.CodeBudget:
 		v.Failure = "the budget is exhausted"
@@ -231,7 +231,7 @@ func (c *conductor) voice(ctx context.Context, p research.Perspective, k, round 
 		return v, err
 	case last == nil:
 		// Its intent is on record, and will never have a process.
-		v.Failure = errors.Join(outcome.Skipped...).Error()
+		v.Failure = errors.Join(result.Skipped...).Error()
 		return v, c.abandon(ctx, job.Run, v.Failure)
 	case loginFault(last.Record) != "":
 		return v, c.about(spawnFailed(*last, settings))
@@ -292,9 +292,9 @@ func (c *conductor) abandon(ctx context.Context, run, why string) error {
 }
 
 // firstCause is the first error that is not only the consequence of another.
-func firstCause(errs []error) error {
+func firstCause(failures []error) error {
 	var first error
-	for _, err := range errs {
+	for _, err := range failures {
 		if err != nil && (first == nil || errors.Is(first, context.Canceled)) {
 			first = err
 		}

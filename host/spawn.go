@@ -134,11 +134,11 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (Spawned, error) {
 	result := Spawned{OutputPath: req.OutputPath, OutputResolved: output.Path(), TrailPath: filepath.Join(e.project.State(), spawner.TrailFile)}
 	job := req.job(b.job(config, definition, set, spot{role: task.RoleOther}), string(text))
 	job.Deliver = req.deliver(output, &result.OutputBytes)
-	outcome, err := staff.Run(ctx, job)
-	for _, res := range outcome.Results {
+	ran, err := staff.Run(ctx, job)
+	for _, res := range ran.Results {
 		result.Attempts = append(result.Attempts, summaryOf(res.Record))
 	}
-	last := outcome.Last()
+	last := ran.Last()
 	if last != nil {
 		result.Record = last.Record
 	}
@@ -146,7 +146,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (Spawned, error) {
 	case err != nil:
 		return result, err
 	case last == nil:
-		return result, errors.Join(outcome.Skipped...)
+		return result, errors.Join(ran.Skipped...)
 	case !last.Verdict.Good():
 		return result, spawnFailed(*last, set)
 	}

@@ -138,11 +138,11 @@ func (e *Engine) agent(name string) (agent.Definition, error) {
 	if err := e.outermost(); err != nil {
 		return agent.Definition{}, err
 	}
-	definition, err := agent.Library{Root: e.project.Root}.Find(name)
+	agentDef, err := agent.Library{Root: e.project.Root}.Find(name)
 	if err != nil {
 		return agent.Definition{}, err
 	}
-	return definition, definition.Spawnable()
+	return agentDef, agentDef.Spawnable()
 }
 
 // available fails where no adapter of an agent has its program, and nobody else is

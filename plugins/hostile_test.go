@@ -45,7 +45,7 @@ func hostile(t testing.TB, name string) []byte {
 	return wasm
 }
 
-func document(t testing.TB, text string) *report.Document {
+func text(t testing.TB, text string) *report.Document {
 	t.Helper()
 	doc, err := source(t, text).As(report.JSON)
 	if err != nil {
@@ -102,7 +102,7 @@ func TestNormalizeSurvivesHostileGuests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := document(t, `{"puppet":true,"findings":[]}`)
+	doc := text(t, `{"puppet":true,"findings":[]}`)
 	for _, c := range []struct {
 		do   string
 		code fault.Code
@@ -142,7 +142,7 @@ func TestLookUpsEndWithTheDeadline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := document(t, `{"findings":[],"filler":[`+strings.Repeat("0,", 2<<20)+`0],"z":0}`)
+	doc := text(t, `{"findings":[],"filler":[`+strings.Repeat("0,", 2<<20)+`0],"z":0}`)
 	var many strings.Builder
 	for i := range 20_000 {
 		fmt.Fprintf(&many, `{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/filler/%d"},`, 2_000_000+i)
@@ -162,7 +162,7 @@ func TestQuotesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := document(t, `{"findings":[],"filler":"`+strings.Repeat("x", 1<<20)+`"}`)
+	doc := text(t, `{"findings":[],"filler":"`+strings.Repeat("x", 1<<20)+`"}`)
 	whole := `{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":""}`
 	_, err = puppet.Normalize(t.Context(), doc, answer(`{"critic":"puppet","findings":[`+strings.Repeat(whole+",", 10)+whole+`],"skipped":[]}`))
 	if fault.CodeOf(err) != plugins.CodeOutputTooLarge {
@@ -176,7 +176,7 @@ func TestRecursionEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = puppet.Normalize(t.Context(), document(t, `{"findings":[]}`), jsontext.Value(`{"do":"recurse"}`))
+	_, err = puppet.Normalize(t.Context(), text(t, `{"findings":[]}`), jsontext.Value(`{"do":"recurse"}`))
 	if fault.CodeOf(err) != plugins.CodeTrap || !strings.Contains(err.Error(), "stack overflow") {
 		t.Errorf("got %v", err)
 	}
@@ -184,7 +184,7 @@ func TestRecursionEnds(t *testing.T) {
 
 func TestNormalizeRefusesBadMemory(t *testing.T) {
 	r := newRuntime(t, plugins.Config{})
-	doc := document(t, `{"findings":[]}`)
+	doc := text(t, `{"findings":[]}`)
 	for _, name := range []string{"alloc-null", "alloc-outside", "alloc-twice"} {
 		p, err := r.Load(t.Context(), hostile(t, name))
 		if err != nil {
@@ -202,7 +202,7 @@ func TestReportLargerThanTheGuestsMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := document(t, `{"puppet":"`+strings.Repeat("x", 2<<20)+`"}`)
+	doc := text(t, `{"puppet":"`+strings.Repeat("x", 2<<20)+`"}`)
 	if _, err := puppet.Normalize(t.Context(), doc, nil); fault.CodeOf(err) != plugins.CodeMemory {
 		t.Errorf("got %v, want %s", err, plugins.CodeMemory)
 	}
@@ -216,7 +216,7 @@ func TestCancelledCallIsNoTimeout(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	_, err = puppet.Normalize(ctx, document(t, `{"findings":[]}`), jsontext.Value(`{"do":"loop"}`))
+	_, err = puppet.Normalize(ctx, text(t, `{"findings":[]}`), jsontext.Value(`{"do":"loop"}`))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
@@ -233,7 +233,7 @@ func TestNormalizeChecksTheAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := document(t, `{"puppet":1,"findings":[{"a":1},{"a":2}],"note":"x"}`)
+	doc := text(t, `{"puppet":1,"findings":[{"a":1},{"a":2}],"note":"x"}`)
 	const (
 		f0    = `{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/findings/0"}`
 		f1    = `{"category":"style","severity":"nit","file":"a.go","line":7,"remediation":"r","ref":"/findings/1"}`
@@ -313,7 +313,7 @@ func TestRefusalKeepsHintRefAndDetails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = puppet.Normalize(t.Context(), document(t, `{"findings":[]}`),
+	_, err = puppet.Normalize(t.Context(), text(t, `{"findings":[]}`),
 		answer(`{"error":{"code":"puppet-says-no","message":"no","hint":"ask nicely","ref":"/findings","details":{"index":3}}}`))
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok || f.Hint != "ask nicely" || f.Details["ref"] != "/findings" || f.Details["index"] != 3.0 {

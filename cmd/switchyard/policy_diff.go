@@ -50,18 +50,18 @@ It also says which step in the version the change needs: none, minor or major.
 				return err
 			}
 			done := a.waiting("comparing all decisions")
-			diff, err := difference.Compare(ctx, from, to)
+			d, err := difference.Compare(ctx, from, to)
 			done()
 			if err != nil {
 				return err
 			}
-			if exitCode && !diff.Empty() {
+			if exitCode && !d.Empty() {
 				a.exit = exitDiffers
 			}
 			if a.output == outputMarkdown {
-				return a.printText(safetext.Lines(diff.Markdown()))
+				return a.printText(safetext.Lines(d.Markdown()))
 			}
-			shown := shownDifference(diff)
+			shown := shownDifference(d)
 			return a.print(shown, func(p *page) { p.difference(shown) })
 		})
 	})

@@ -46,16 +46,16 @@ func (p *page) spawns(all []host.SpawnSummary) {
 		if !good(s.Outcome) {
 			color = red
 		}
-		outcome := s.Outcome
+		result := s.Outcome
 		if s.Reason != "" {
-			outcome += ": " + s.Reason
+			result += ": " + s.Reason
 		}
 		why := s.Why
 		if s.Resumed {
 			why += ", earlier"
 		}
 		rows[i] = []cell{
-			{s.Agent, plain}, {s.Adapter, plain}, {why, plain}, {outcome, color},
+			{s.Agent, plain}, {s.Adapter, plain}, {why, plain}, {result, color},
 			{seconds(s.DurationMS), plain}, {tokenCount(s), plain}, {dollars(s.CostMicroDollars), plain}, {s.Run, dim},
 		}
 	}
@@ -82,8 +82,8 @@ func lastLine(text string) string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-func good(outcome string) bool {
-	switch verdict.Outcome(outcome) {
+func good(result string) bool {
+	switch verdict.Outcome(result) {
 	case verdict.Clean, verdict.Findings, verdict.OK:
 		return true
 	default:

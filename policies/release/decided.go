@@ -23,12 +23,12 @@ func (w *work) decided(ctx context.Context, seen *Version) error {
 	if err := w.proven(ctx, record, seen); err != nil {
 		return err
 	}
-	diff, compared, err := w.compare(ctx)
+	change, compared, err := w.compare(ctx)
 	if err != nil {
 		return err
 	}
 	if compared {
-		w.stepped(diff, seen)
+		w.stepped(change, seen)
 	}
 	if !ok {
 		return nil
@@ -37,7 +37,7 @@ func (w *work) decided(ctx context.Context, seen *Version) error {
 	w.written(record)
 	w.supersedes(record)
 	if compared {
-		w.differs(record, diff)
+		w.differs(record, change)
 	}
 	return w.replayed(ctx, record)
 }
@@ -112,15 +112,15 @@ func (w *work) compare(ctx context.Context) (difference.Diff, bool, error) {
 	if !isVersion(w.ref) || w.before != nil && w.before.policy == nil {
 		return difference.Diff{}, false, ctx.Err()
 	}
-	diff, err := w.diff(ctx)
+	change, err := w.diff(ctx)
 	if ctx.Err() != nil {
-		return diff, false, ctx.Err()
+		return change, false, ctx.Err()
 	}
 	if err != nil {
 		w.say(finding(Step, w.folder, "it cannot be compared with the version before: %s", err))
-		return diff, false, nil
+		return change, false, nil
 	}
-	return diff, true, nil
+	return change, true, nil
 }
 
 // diff is what changes from the version before.
@@ -132,8 +132,8 @@ func (w *work) diff(ctx context.Context) (difference.Diff, error) {
 }
 
 // stepped wants a step in the version that is large enough.
-func (w *work) stepped(diff difference.Diff, seen *Version) {
-	step, why := diff.Step()
+func (w *work) stepped(change difference.Diff, seen *Version) {
+	step, why := change.Step()
 	seen.Step = step
 	if w.before == nil {
 		return
@@ -155,23 +155,23 @@ func (w *work) stepped(diff difference.Diff, seen *Version) {
 	w.say(finding(Step, w.folder, "it does not follow %s: a number is left out", w.before.ref).hint("the next version is %s, as the change is", next))
 }
 
-func (w *work) differs(r adr.Record, diff difference.Diff) {
-	want := proofOf(diff)
+func (w *work) differs(r adr.Record, change difference.Diff) {
+	want := proofOf(change)
 	switch {
 	case r.Diff == nil:
 		w.say(about(RecordDiff, r, "%s does not say what changes", r.Name).hint("%s", filledIn(w.ref)))
 	case *r.Diff != want:
 		w.say(about(RecordDiff, r, "the diff in %s is not the real one, which is %q with %s", r.Name, want.Summary, want.Digest).hint("%s", filledIn(w.ref)))
-	case !w.shows(r, diff):
+	case !w.shows(r, change):
 		w.say(about(RecordDiff, r, "%s shows another diff than the one that it names", r.Name).hint("%s; what you want to add belongs outside of its markers", filledIn(w.ref)))
 	}
 }
 
 // shows says that a record's body, where it has a place for the diff, has it there
 // as it is: that is what people read.
-func (w *work) shows(r adr.Record, diff difference.Diff) bool {
+func (w *work) shows(r adr.Record, change difference.Diff) bool {
 	found, _ := w.records.of(r.Name)
-	return bytes.Equal(fill(found.Text, diff.Markdown()), found.Text)
+	return bytes.Equal(fill(found.Text, change.Markdown()), found.Text)
 }
 
 // maxSummary is how much of a summary a record holds, in code points.

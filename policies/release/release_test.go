@@ -62,13 +62,13 @@ func TestFromTheIdeaToTheRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	diff, err := difference.Compare(t.Context(), before, after)
+	change, err := difference.Compare(t.Context(), before, after)
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := content(t, tree)
-	block := "<!-- switchyard:diff -->\n\n" + strings.TrimSpace(diff.Markdown()) + "\n\n<!-- /switchyard:diff -->\n"
-	if text := all[record]; !strings.Contains(text, block) || !strings.Contains(text, "secret-in-code") || !strings.Contains(text, "  digest: "+diff.Digest()+"\n") {
+	block := "<!-- switchyard:diff -->\n\n" + strings.TrimSpace(change.Markdown()) + "\n\n<!-- /switchyard:diff -->\n"
+	if text := all[record]; !strings.Contains(text, block) || !strings.Contains(text, "secret-in-code") || !strings.Contains(text, "  digest: "+change.Digest()+"\n") {
 		t.Errorf("%s", text)
 	}
 	if !strings.HasSuffix(all["rules/versions.lock"], "\n"+made.Policy+" "+after.Identity().Digest+"\n") {
@@ -120,13 +120,13 @@ func TestReleaseFillsIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	diff, err := difference.Compare(t.Context(), nil, p)
+	change, err := difference.Compare(t.Context(), nil, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "---\nstatus: accepted\n# of mine\ndate: 2026-11-21\npolicy: routing@0.1.0\ndiff:\n  summary: '" + diff.Summary() + "'\n  digest: " + diff.Digest() +
+	want := "---\nstatus: accepted\n# of mine\ndate: 2026-11-21\npolicy: routing@0.1.0\ndiff:\n  summary: '" + change.Summary() + "'\n  digest: " + change.Digest() +
 		"\nreplay:\n  summary: '" + report.Summary() + "'\n  digest: " + report.Digest() + "\n  policy: " + p.Identity().Digest + "\n  decisions: 3\n  through: 7\n" +
-		"---\n\n# ADR-0001: Small\n\nText.\n\n<!-- switchyard:diff -->\n\n" + strings.TrimSpace(diff.Markdown()) + "\n\n<!-- /switchyard:diff -->\n\nMore.\n"
+		"---\n\n# ADR-0001: Small\n\nText.\n\n<!-- switchyard:diff -->\n\n" + strings.TrimSpace(change.Markdown()) + "\n\n<!-- /switchyard:diff -->\n\nMore.\n"
 	all := content(t, tree)
 	if all[firstRecord] != want {
 		t.Errorf("the record is\n%s\nwant\n%s", all[firstRecord], want)

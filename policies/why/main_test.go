@@ -48,7 +48,7 @@ func load(t testing.TB) *policies.Policy {
 	return p
 }
 
-func explain(t testing.TB, p *policies.Policy, in policies.Input) why.Explanation {
+func explained(t testing.TB, p *policies.Policy, in policies.Input) why.Explanation {
 	t.Helper()
 	e, err := why.Explain(t.Context(), p, in)
 	if err != nil {

@@ -141,7 +141,7 @@ func TestExplanations(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := explain(t, p, tc.in)
+			e := explained(t, p, tc.in)
 			if e.Rule == nil || !strings.HasSuffix(e.Rule.Place.Text, tc.rule) || e.Rule.Place.Row == 0 {
 				t.Errorf("the rule is %+v, want %s", e.Rule, tc.rule)
 			}
@@ -179,7 +179,7 @@ func TestExplanations(t *testing.T) {
 func TestFlipsHaveTheWholeInput(t *testing.T) {
 	in := input(1, 3, policies.Green, map[string]int{"executor": 3, "researcher": 1})
 	in.NewCount, in.RepeatCount, in.ReopenedCount, in.ResolvedCount = 2, 1, 1, 5
-	e := explain(t, load(t), in)
+	e := explained(t, load(t), in)
 	want := policies.Input{Round: 1, MaxRounds: 3, Routes: map[string]int{}, Verify: policies.Green, ResolvedCount: 6}
 	last := e.Ways[len(e.Ways)-1]
 	if last.Decision.NextAction != "commit" || !reflect.DeepEqual(last.Input, want) {
@@ -202,7 +202,7 @@ func TestFlipsHaveTheWholeInput(t *testing.T) {
 func TestTheLargestCountsCanBeExplained(t *testing.T) {
 	p := load(t)
 	in := stalled(input(math.MaxInt, 1, policies.Red, map[string]int{"executor": math.MaxInt - 1, "researcher": 1}), math.MaxInt)
-	e := explain(t, p, in)
+	e := explained(t, p, in)
 	// The cap cannot be raised so far, and all findings gone is the least that helps.
 	if got, want := told(e.Flips), "without any of the 9223372036854775807 findings and with a green verification: commit (no-findings)\n"+
 		"without any of the 9223372036854775807 findings and without a verification: commit (no-findings)"; got != want {
@@ -217,7 +217,7 @@ func TestTheLargestCountsCanBeExplained(t *testing.T) {
 
 // Where nothing leads elsewhere, that is said, and that all was tried.
 func TestAPolicyThatKnowsOneAnswer(t *testing.T) {
-	e := explain(t, deciding(t, `decision := {"next_action": "stuck", "reason": "closed"} if input.round > 0`), input(1, 3, policies.Green, map[string]int{"fixer": 1}))
+	e := explained(t, deciding(t, `decision := {"next_action": "stuck", "reason": "closed"} if input.round > 0`), input(1, 3, policies.Green, map[string]int{"fixer": 1}))
 	if len(e.Flips) != 0 || len(e.Ways) != 0 || e.Tried == 0 || e.GaveUp {
 		t.Errorf("flips %v, ways %v, tried %d, gave up: %v", e.Flips, e.Ways, e.Tried, e.GaveUp)
 	}
@@ -243,7 +243,7 @@ func explainMany(t *testing.T, decision string) why.Explanation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return explain(t, p, input(1, 3, policies.Green, map[string]int{"stuck": 20, "a": 20, "b": 20, "user": 20, "fixer": 20}))
+	return explained(t, p, input(1, 3, policies.Green, map[string]int{"stuck": 20, "a": 20, "b": 20, "user": 20, "fixer": 20}))
 }
 
 // An input on which the policy runs over its time ends the search, and not the
@@ -259,7 +259,7 @@ func TestASlowRuleEndsTheSearch(t *testing.T) {
 	input.routes.fixer > 0
 }`)
 	in := input(1, 3, policies.Green, map[string]int{"fixer": 1})
-	e := explain(t, p, in)
+	e := explained(t, p, in)
 	if e.Decision.NextAction != "fixer" || !e.GaveUp {
 		t.Errorf("%+v, gave up: %v", e.Decision, e.GaveUp)
 	}
