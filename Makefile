@@ -44,40 +44,40 @@ bench: build ## measure the decision, the merge, a guest call, the ledger, a scr
 	$(GO) test -run '^$$' -bench . -benchtime 40x ./cmd/switchyard
 
 fuzz: ## fuzz what parses and merges, 30 seconds each
-	$(GO) test -run '^$$' -fuzz '^FuzzMerge$$' -fuzztime 30s ./host/finding
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./plugins/report
+	$(GO) test -run '^$$' -fuzz '^FuzzMerge$$' -fuzztime 30s ./internal/finding
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/plugin/document
 	$(GO) test -run '^$$' -fuzz '^FuzzRelativePath$$' -fuzztime 30s ./host
-	$(GO) test -run '^$$' -fuzz '^FuzzLines$$' -fuzztime 30s -fuzzminimizetime 10x ./plugins/report
-	$(GO) test -run '^$$' -fuzz '^FuzzXML$$' -fuzztime 30s -fuzzminimizetime 10x ./plugins/report
-	$(GO) test -run '^$$' -fuzz '^FuzzMeter$$' -fuzztime 30s ./plugins/meter
-	$(GO) test -run '^$$' -fuzz '^FuzzSurvey$$' -fuzztime 30s ./plugins/wasm
+	$(GO) test -run '^$$' -fuzz '^FuzzLines$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/plugin/document
+	$(GO) test -run '^$$' -fuzz '^FuzzXML$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/plugin/document
+	$(GO) test -run '^$$' -fuzz '^FuzzMeter$$' -fuzztime 30s ./internal/plugin/fuel
+	$(GO) test -run '^$$' -fuzz '^FuzzSurvey$$' -fuzztime 30s ./internal/plugin/wasmbin
 	$(GO) test -run '^$$' -fuzz '^FuzzOutput$$' -fuzztime 30s ./plugins
 	$(GO) test -run '^$$' -fuzz '^FuzzParseReports$$' -fuzztime 30s ./cmd/switchyard
-	$(GO) test -run '^$$' -fuzz '^FuzzCheck$$' -fuzztime 30s ./host/task
-	$(GO) test -run '^$$' -fuzz '^FuzzApply$$' -fuzztime 30s ./host/task
-	$(GO) test -run '^$$' -fuzz '^FuzzConfig$$' -fuzztime 30s ./host/project
-	$(GO) test -run '^$$' -fuzz '^FuzzMark$$' -fuzztime 30s ./host/project
-	$(GO) test -run '^$$' -fuzz '^FuzzCheckpoint$$' -fuzztime 30s ./host/nubos
-	$(GO) test -run '^$$' -fuzz '^FuzzParseExitCode$$' -fuzztime 30s ./host/verify
-	$(GO) test -run '^$$' -fuzz '^FuzzParseStat$$' -fuzztime 30s ./spawner/process
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./spawner/agent
-	$(GO) test -run '^$$' -fuzz '^FuzzTemplate$$' -fuzztime 30s ./host/prompt
-	$(GO) test -run '^$$' -fuzz '^FuzzText$$' -fuzztime 30s ./spawner/redact
-	$(GO) test -run '^$$' -fuzz '^FuzzReader$$' -fuzztime 30s -fuzzminimizetime 10x ./spawner/adapter
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s -fuzzminimizetime 10x ./spawner/adapter
-	$(GO) test -run '^$$' -fuzz '^FuzzObjects$$' -fuzztime 30s ./spawner/verdict/message
-	$(GO) test -run '^$$' -fuzz '^FuzzReadEnvelope$$' -fuzztime 30s ./spawner/verdict
-	$(GO) test -run '^$$' -fuzz '^FuzzCheckReport$$' -fuzztime 30s ./spawner/verdict
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./host/research
-	$(GO) test -run '^$$' -fuzz '^FuzzParseEntry$$' -fuzztime 30s ./spawner/tree
-	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 30s ./spawner/slot
-	$(GO) test -run '^$$' -fuzz '^FuzzExported$$' -fuzztime 30s ./host/ledger
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./metrics/recount
+	$(GO) test -run '^$$' -fuzz '^FuzzCheck$$' -fuzztime 30s ./internal/task
+	$(GO) test -run '^$$' -fuzz '^FuzzApply$$' -fuzztime 30s ./internal/task
+	$(GO) test -run '^$$' -fuzz '^FuzzConfig$$' -fuzztime 30s ./internal/project
+	$(GO) test -run '^$$' -fuzz '^FuzzMark$$' -fuzztime 30s ./internal/project
+	$(GO) test -run '^$$' -fuzz '^FuzzCheckpoint$$' -fuzztime 30s ./internal/compat/nubospilot
+	$(GO) test -run '^$$' -fuzz '^FuzzParseExitCode$$' -fuzztime 30s ./internal/verifycmd
+	$(GO) test -run '^$$' -fuzz '^FuzzParseStat$$' -fuzztime 30s ./internal/supervise
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/agent/definition
+	$(GO) test -run '^$$' -fuzz '^FuzzTemplate$$' -fuzztime 30s ./internal/agent/prompt
+	$(GO) test -run '^$$' -fuzz '^FuzzText$$' -fuzztime 30s ./internal/redact
+	$(GO) test -run '^$$' -fuzz '^FuzzReader$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/agent/adapter
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/agent/adapter
+	$(GO) test -run '^$$' -fuzz '^FuzzObjects$$' -fuzztime 30s ./internal/jsonscan
+	$(GO) test -run '^$$' -fuzz '^FuzzReadEnvelope$$' -fuzztime 30s ./internal/agent/outcome
+	$(GO) test -run '^$$' -fuzz '^FuzzCheckReport$$' -fuzztime 30s ./internal/agent/outcome
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/agent/research
+	$(GO) test -run '^$$' -fuzz '^FuzzParseEntry$$' -fuzztime 30s ./internal/agent/worktree
+	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 30s ./internal/agent/lease
+	$(GO) test -run '^$$' -fuzz '^FuzzExported$$' -fuzztime 30s ./internal/ledger
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/metrics/oracle
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadSource$$' -fuzztime 30s -fuzzminimizetime 1x ./policies
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadBundle$$' -fuzztime 30s ./policies
-	$(GO) test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime 30s -fuzzminimizetime 10x ./policies/bundle
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./policies/adr
-	$(GO) test -run '^$$' -fuzz '^FuzzToken$$' -fuzztime 30s -fuzzminimizetime 10x ./policies/bundle
+	$(GO) test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/policy/bundle
+	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/policy/adr
+	$(GO) test -run '^$$' -fuzz '^FuzzToken$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/policy/bundle
 
 opa: ## hold bundles against the real opa command, built from tools/go.mod
 	$(GO) build -modfile=tools/go.mod -tags opa_wasm -o bin/opa github.com/open-policy-agent/opa

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/spawner/adapter"
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
 // call runs an agent in the project as its adapter says, but without our spawner,
@@ -58,8 +58,8 @@ func (p *project) call(t *testing.T, name string, v adapter.Values) adapter.Outp
 // trespasser is a model that wants to write into the project before it writes its
 // report.
 func trespasser(r request) reply {
-	b := spawntest.ReadBrief(r.Text)
-	report, message := spawntest.Critique(b)
+	b := fakeagent.ReadBrief(r.Text)
+	report, message := fakeagent.Critique(b)
 	switch {
 	case aside(r):
 		return reply{text: "Review"}

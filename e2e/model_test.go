@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
 // aside reports whether a request is one that an agent makes beside its work, such
@@ -15,10 +15,10 @@ func aside(r request) bool {
 }
 
 // critic is a model that writes its report with these findings, and then says so.
-func critic(findings ...spawntest.Finding) scenario {
+func critic(findings ...fakeagent.Finding) scenario {
 	return func(r request) reply {
-		b := spawntest.ReadBrief(r.Text)
-		report, message := spawntest.Critique(b, findings...)
+		b := fakeagent.ReadBrief(r.Text)
+		report, message := fakeagent.Critique(b, findings...)
 		switch {
 		case aside(r):
 			return reply{text: "Review"}
@@ -45,8 +45,8 @@ func researcher(r request) reply {
 // then says that all is well.
 func elsewhere(name string) scenario {
 	return func(r request) reply {
-		b := spawntest.ReadBrief(r.Text)
-		report, message := spawntest.Critique(b)
+		b := fakeagent.ReadBrief(r.Text)
+		report, message := fakeagent.Critique(b)
 		switch {
 		case aside(r):
 			return reply{text: "Review"}
@@ -59,7 +59,7 @@ func elsewhere(name string) scenario {
 
 // unable is a model that says that it cannot write its report.
 func unable(r request) reply {
-	b := spawntest.ReadBrief(r.Text)
+	b := fakeagent.ReadBrief(r.Text)
 	return reply{text: fmt.Sprintf(`{"critic": "critic", "task_id": %q, "round": %d, "run_id": %q, "verdict": "issues_found", "blockers_count": 1,
 		"report_path": null, "error": "there is no tool to write with"}`, b.Task, b.Round, b.RunID)}
 }

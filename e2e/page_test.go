@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/metrics/stats"
-	"github.com/switchyard-dev/switchyard/metrics/stats/statstest"
+	"github.com/switchyard-dev/switchyard/internal/stats"
+	"github.com/switchyard-dev/switchyard/internal/stats/statstest"
 )
 
 // statsPages are pages of ledgers as they can be, by their names on the site.

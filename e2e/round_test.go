@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
 // config lets that adapter do all the work, within limits that suit a test.
@@ -20,7 +20,7 @@ var models = map[string]string{
 	"opencode": "anthropic/claude-sonnet-4-5",
 }
 
-var missingTest = spawntest.Finding{Category: "missing-test", Severity: "fail", File: "a.go", Line: 1, Remediation: "Test the empty list"}
+var missingTest = fakeagent.Finding{Category: "missing-test", Severity: "fail", File: "a.go", Line: 1, Remediation: "Test the empty list"}
 
 // The rounds run one after the other: too many CLIs at once keep each other waiting.
 func TestRounds(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
 // verdicts are of agents that come to their end.
@@ -23,7 +23,7 @@ func (r *rig) verdicts(t *testing.T) {
 	t.Run("second round", func(t *testing.T) {
 		first := critic(missingTest)
 		p := r.newProject(t, r.model.url("second", func(q request) reply {
-			if spawntest.ReadBrief(q.Text).Round == 1 {
+			if fakeagent.ReadBrief(q.Text).Round == 1 {
 				return first(q)
 			}
 			return critic()(q)
@@ -32,9 +32,9 @@ func (r *rig) verdicts(t *testing.T) {
 		p.round(t, "T-1").goes(t, "commit")
 	})
 	t.Run("research", func(t *testing.T) {
-		lacks := critic(spawntest.Finding{Category: "information-missing", Remediation: "Find out how webhooks are signed"})
+		lacks := critic(fakeagent.Finding{Category: "information-missing", Remediation: "Find out how webhooks are signed"})
 		p := r.newProject(t, r.model.url("research", func(q request) reply {
-			if spawntest.ReadBrief(q.Text).ReportPath != "" {
+			if fakeagent.ReadBrief(q.Text).ReportPath != "" {
 				return lacks(q)
 			}
 			return researcher(q)

@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/policy/diff"
+	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
+	"github.com/switchyard-dev/switchyard/internal/policy/release"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/difference"
-	"github.com/switchyard-dev/switchyard/policies/domain"
-	"github.com/switchyard-dev/switchyard/policies/release"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
 )
 
 // Adopted is the policy that the project goes by, nil before its first decision.
@@ -47,8 +47,8 @@ type Adoption struct {
 	Changed bool `json:"changed"`
 	// Diff is what changes in meaning, nil where the two could not be compared;
 	// Uncompared says why not.
-	Diff       *difference.Diff `json:"diff"`
-	Uncompared string           `json:"uncompared,omitzero"`
+	Diff       *diff.Diff `json:"diff"`
+	Uncompared string     `json:"uncompared,omitzero"`
 	// Event is where it is recorded, nil where nothing is.
 	Event *Event `json:"event"`
 }
@@ -61,7 +61,7 @@ type Adoption struct {
 // CodePolicyUnnamed, policies.CodeRollback, and those of loading it.
 func (e *Engine) Adopt(ctx context.Context, req AdoptRequest) (Adoption, error) {
 	// What an agent is judged by is not for it to decide.
-	if err := environ.Inside(e.environ); err != nil {
+	if err := childenv.Inside(e.environ); err != nil {
 		return Adoption{}, err
 	}
 	config, err := e.Config(ctx)
@@ -79,7 +79,7 @@ func (e *Engine) Adopt(ctx context.Context, req AdoptRequest) (Adoption, error) 
 			return Adoption{}, err
 		}
 		if configured.Identity().Digest != c.Identity().Digest {
-			return Adoption{}, fault.New(CodePolicyElsewhere, "%s names policy %s, which is not %s", project.ConfigFile, config.Policy, c).
+			return Adoption{}, errs.New(CodePolicyElsewhere, "%s names policy %s, which is not %s", project.ConfigFile, config.Policy, c).
 				With("configured", configured.Identity()).With("policy", c.Identity())
 		}
 	}
@@ -95,7 +95,7 @@ func (e *Engine) Adopt(ctx context.Context, req AdoptRequest) (Adoption, error) 
 	}
 	for {
 		adoption, err := e.adopt(ctx, l, c, req.DryRun)
-		if fault.CodeOf(err) != ledger.CodeConflict {
+		if errs.CodeOf(err) != ledger.CodeConflict {
 			adoption.State = e.PolicyTree("", "").state(ctx, c.Identity())
 			return adoption, err
 		}
@@ -105,11 +105,11 @@ func (e *Engine) Adopt(ctx context.Context, req AdoptRequest) (Adoption, error) 
 // compare says what changes. A policy that cannot be compared in time must not be the
 // last that a project can have.
 func (a *Adoption) compare(ctx context.Context, before, after *policies.Policy) error {
-	diff, err := difference.Compare(ctx, before, after)
-	switch code := fault.CodeOf(err); {
+	diff, err := diff.Compare(ctx, before, after)
+	switch code := errs.CodeOf(err); {
 	case err == nil:
 		a.Diff = &diff
-	case ctx.Err() == nil && (code == domain.CodeTooLarge || code == policies.CodeTimeout):
+	case ctx.Err() == nil && (code == inputspace.CodeTooLarge || code == policies.CodeTimeout):
 		a.Uncompared = err.Error()
 	default:
 		return err
@@ -140,7 +140,7 @@ func mayReturn(ctx context.Context, l *ledger.Ledger) error {
 	if err != nil || shelf.adopted == nil || policies.IsReleaseRef(shelf.adopted.Ref) {
 		return err
 	}
-	return fault.New(CodePolicyUnnamed, "the project adopted %s (%s) and configures none: name the policy to adopt", shelf.adopted.Ref, named(shelf.adopted.Policy)).
+	return errs.New(CodePolicyUnnamed, "the project adopted %s (%s) and configures none: name the policy to adopt", shelf.adopted.Ref, named(shelf.adopted.Policy)).
 		With("adopted", shelf.adopted.Policy)
 }
 
@@ -158,7 +158,7 @@ func (e *Engine) adopt(ctx context.Context, l *ledger.Ledger, c chosenPolicy, dr
 			return a, err
 		}
 		// What nobody can read any more cannot be compared with.
-		if before, err = e.policyBy(ctx, l, from.Digest); err != nil && fault.CodeOf(err) != CodePolicyLost {
+		if before, err = e.policyBy(ctx, l, from.Digest); err != nil && errs.CodeOf(err) != CodePolicyLost {
 			return a, err
 		}
 	}

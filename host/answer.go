@@ -3,8 +3,8 @@ package host
 import (
 	"context"
 
-	"github.com/switchyard-dev/switchyard/host/task"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // AnswerRequest answers a question of a task that waits.
@@ -22,7 +22,7 @@ type AnswerRequest struct {
 // the task goes on. The same answer again does nothing.
 func (e *Engine) Answer(ctx context.Context, id string, req AnswerRequest) (Step, error) {
 	// What is asked of the user is not for an agent to answer.
-	if err := environ.Inside(e.environ); err != nil {
+	if err := childenv.Inside(e.environ); err != nil {
 		return Step{}, err
 	}
 	return e.step(ctx, id, task.Reply{Round: req.Round, Fingerprint: req.Question, Choice: req.Choice, Text: req.Text, By: e.by})

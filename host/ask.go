@@ -6,11 +6,11 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/finding"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/policy/explain"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/why"
 )
 
 // maxInput is the largest file of a policy's input, in bytes.
@@ -83,17 +83,17 @@ func (e *Engine) input(ctx context.Context, req AskRequest) (policies.Input, err
 	}
 	var in policies.Input
 	if len(text) > maxInput {
-		return in, fault.New(policies.CodeInvalidInput, "the input has more than %d bytes", maxInput).With("limit", maxInput)
+		return in, errs.New(policies.CodeInvalidInput, "the input has more than %d bytes", maxInput).With("limit", maxInput)
 	}
 	if err := json.Unmarshal(text, &in, json.RejectUnknownMembers(true)); err != nil {
-		return in, fault.New(policies.CodeInvalidInput, "%s is no input of a policy: %w", req.Path, err).With("path", req.Path)
+		return in, errs.New(policies.CodeInvalidInput, "%s is no input of a policy: %w", req.Path, err).With("path", req.Path)
 	}
 	return in, nil
 }
 
 // explained says why a policy decides an input as it does.
-func explained(ctx context.Context, p *policies.Policy, in policies.Input) (*why.Explanation, error) {
-	x, err := why.Explain(ctx, p, in)
+func explained(ctx context.Context, p *policies.Policy, in policies.Input) (*explain.Explanation, error) {
+	x, err := explain.Explain(ctx, p, in)
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -45,7 +45,7 @@ func TestAdoptionInTheMiddleOfARound(t *testing.T) {
 			return
 		}
 		switch {
-		case fault.CodeOf(err) == host.CodePolicyChanged:
+		case errs.CodeOf(err) == host.CodePolicyChanged:
 			refused++
 		case err != nil:
 			t.Errorf("look %d: %v", at, err)

@@ -5,8 +5,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/host/task"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // AuditRequest says what an agent did that the host did not run itself.
@@ -29,7 +29,7 @@ type Audited struct {
 // Audit stamps by hand that an agent ran in the task's round, and holds it
 // against rule 9.
 func (e *Engine) Audit(ctx context.Context, id string, req AuditRequest) (Audited, error) {
-	if err := environ.Inside(e.environ); err != nil {
+	if err := childenv.Inside(e.environ); err != nil {
 		return Audited{}, err
 	}
 	config, err := e.Config(ctx)

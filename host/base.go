@@ -4,14 +4,14 @@ import (
 	"context"
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
-	"github.com/switchyard-dev/switchyard/spawner/tree"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // CodeDraftEmpty: a critic would review nothing. Detail: base.
-const CodeDraftEmpty fault.Code = "draft-empty"
+const CodeDraftEmpty errs.Code = "draft-empty"
 
 // base is the commit that the task's draft is compared with: the one that the command
 // names, else the recorded one, and for a task that begins the one that it begins at.
@@ -39,12 +39,12 @@ func (e *Engine) newBase(ctx context.Context, rev string, config project.Config)
 	if err != nil {
 		return "", err
 	}
-	commit, err := tree.Base(ctx, keeper, e.project.Root, rev, config.Base)
-	switch code := fault.CodeOf(err); {
-	case code == tree.CodeNoGit && rev == "":
+	commit, err := worktree.Base(ctx, keeper, e.project.Root, rev, config.Base)
+	switch code := errs.CodeOf(err); {
+	case code == worktree.CodeNoGit && rev == "":
 		return "", nil
-	case code == tree.CodeBase && rev == "" && config.Base != "":
-		return "", fault.New(code, "base in %s: %w", project.ConfigFile, err).With("base", config.Base).
+	case code == worktree.CodeBase && rev == "" && config.Base != "":
+		return "", errs.New(code, "base in %s: %w", project.ConfigFile, err).With("base", config.Base).
 			WithHint("name a branch of this repository there, or a commit with --base")
 	}
 	return commit, err

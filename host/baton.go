@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/slot"
 )
 
 // CodeRunning: another process runs the task's round.
-const CodeRunning fault.Code = "round-running"
+const CodeRunning errs.Code = "round-running"
 
 // lockTime is how long to wait for a round's lock. A process that holds it longer runs
 // the round. A child of a killed process holds it briefly, until it has executed its
@@ -24,7 +24,7 @@ const lockTime = time.Second
 
 // alone keeps other processes from running the same task's round, until the slot is
 // released.
-func (s *session) alone(ctx context.Context) (*slot.Slot, error) {
+func (s *session) alone(ctx context.Context) (*lease.Slot, error) {
 	rack, err := s.rack()
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (s *session) alone(ctx context.Context) (*slot.Slot, error) {
 		return held, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case fault.CodeOf(err) == slot.CodeTaken:
+	case errs.CodeOf(err) == lease.CodeTaken:
 		return nil, s.underWay()
 	}
 	return nil, err
@@ -45,7 +45,7 @@ func (s *session) alone(ctx context.Context) (*slot.Slot, error) {
 
 // rack has the project's slots: those of agents, of verifications, and of the tasks
 // whose rounds are run.
-func (e *Engine) rack() (*slot.Rack, error) {
+func (e *Engine) rack() (*lease.Rack, error) {
 	keeper, err := e.keeper()
 	if err != nil {
 		return nil, err
@@ -55,13 +55,13 @@ func (e *Engine) rack() (*slot.Rack, error) {
 		return nil, err
 	}
 	defer state.Close()
-	return slot.Open(e.runFolder(), os.TempDir(), keeper)
+	return lease.Open(e.runFolder(), os.TempDir(), keeper)
 }
 
 func (e *Engine) runFolder() string { return filepath.Join(e.project.State(), spawner.RunFolder) }
 
 // free lets a slot go.
-func (e *Engine) free(held *slot.Slot) {
+func (e *Engine) free(held *lease.Slot) {
 	if err := held.Release(); err != nil {
 		e.warn(err) // The next process that takes the slot cleans up.
 	}
@@ -75,7 +75,7 @@ func baton(id string) string {
 
 func (s *session) underWay() error {
 	round := max(s.status.Round, 1)
-	return fault.New(CodeRunning, "another process runs round %d of task %s", round, s.id).With("task", s.id).With("round", round)
+	return errs.New(CodeRunning, "another process runs round %d of task %s", round, s.id).With("task", s.id).With("round", round)
 }
 
 // undisturbed ends what killed commands left running in the project, which would

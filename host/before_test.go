@@ -9,9 +9,9 @@ import (
 	_ "modernc.org/sqlite" // The engine's own driver, to edit behind its back.
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // TestAnEditedStateLeavesATrace: a state that was changed by hand is believed by

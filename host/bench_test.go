@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/finding"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // scaleTurns is how often every command is measured on every ledger. A turn

@@ -8,13 +8,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/agent"
-	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
 
 // book records a task's spawns: an intent before each attempt, and a receipt
@@ -38,7 +38,7 @@ func (b *book) write(ctx context.Context, f func() error) (*Event, error) {
 			return nil, err
 		}
 		at, err := b.commit(ctx, nil)
-		if fault.CodeOf(err) != ledger.CodeConflict {
+		if errs.CodeOf(err) != ledger.CodeConflict {
 			return at, err
 		}
 	}
@@ -94,11 +94,11 @@ func (b *book) begin(ctx context.Context, p spot, agent string, at spawner.Attem
 // agent's stamp, and keeps what it reported.
 func (b *book) end(ctx context.Context, p spot, res spawner.Result, handBack bool) error {
 	receipt := receiptOf(res)
-	if handBack && res.Next == verdict.Stop && !res.Verdict.Good() {
+	if handBack && res.Next == outcome.Stop && !res.Verdict.Good() {
 		receipt.Next = NextHandBack
 	}
 	kept := res.Report
-	if kept == nil && res.Verdict.Outcome == verdict.OK && p.role == task.RoleResearcher {
+	if kept == nil && res.Verdict.Outcome == outcome.OK && p.role == task.RoleResearcher {
 		kept = []byte(res.Output.Text)
 	}
 	if kept != nil && res.Verdict.Good() {
@@ -146,7 +146,7 @@ func receiptOf(res spawner.Result) task.Receipt {
 		Run: res.Run, Outcome: string(res.Verdict.Outcome), Reason: string(res.Verdict.Reason), Class: string(res.Verdict.Class),
 		Used: task.Amount{Millis: max(res.Record.DurationMS, 0)}, Output: spawner.Digest([]byte(res.Output.Text)), Trail: res.Trail,
 	}
-	if res.Next == verdict.Retry || res.Next == verdict.Fallback {
+	if res.Next == outcome.Retry || res.Next == outcome.Fallback {
 		r.Next = string(res.Next)
 	}
 	if res.Record.Model != nil {
@@ -174,7 +174,7 @@ func receiptOf(res spawner.Result) task.Receipt {
 }
 
 // job is a spawn that the book records.
-func (b *book) job(config project.Config, agentDef agent.Definition, settings project.SpawnAgent, p spot) spawner.Job {
+func (b *book) job(config project.Config, agentDef definition.Definition, settings project.SpawnAgent, p spot) spawner.Job {
 	j := spawner.Job{
 		Agent: agentDef, Adapters: append([]string{settings.Adapter}, settings.Fallback...), Model: settings.Model,
 		Command: config.Spawn.Command, Env: config.Spawn.Env,
@@ -193,7 +193,7 @@ func (b *book) job(config project.Config, agentDef agent.Definition, settings pr
 }
 
 // web says that a definition wants its agent to look things up in the web.
-func web(d agent.Definition) bool {
+func web(d definition.Definition) bool {
 	return slices.ContainsFunc(d.Tools, func(tool string) bool {
 		name, _, _ := strings.Cut(tool, "(")
 		return strings.EqualFold(name, "WebSearch") || strings.EqualFold(name, "WebFetch")
@@ -213,7 +213,7 @@ func (s *session) loseRuns(was func(task.Run) bool) error {
 		if !was(r) {
 			continue
 		}
-		receipt := task.Receipt{Run: r.Intent.Run, Outcome: task.OutcomeLost, Reason: "host-killed", Class: string(verdict.Lost)}
+		receipt := task.Receipt{Run: r.Intent.Run, Outcome: task.OutcomeLost, Reason: "host-killed", Class: string(outcome.Lost)}
 		if err := s.apply(task.Receive{Receipt: receipt}, record{By: bySwitchyard}); err != nil {
 			return err
 		}

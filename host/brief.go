@@ -8,13 +8,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/finding"
-	"github.com/switchyard-dev/switchyard/host/folder"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/prompt"
+	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/tree"
 )
 
 // modules are the surfaces that the critic reviews: ours, then those that the project
@@ -50,7 +50,7 @@ func (c *conductor) criticPrompt(ctx context.Context, at spawner.Attempt, module
 	}
 	if plan := c.config.Spawn.PlanOf(c.id); plan != "" {
 		if _, err := c.rooted().Read(ctx, plan, maxPlan); err != nil {
-			return "", fault.New(fault.CodeOf(err), "spawn.plan in %s: %w", project.ConfigFile, err).With("path", plan).
+			return "", errs.New(errs.CodeOf(err), "spawn.plan in %s: %w", project.ConfigFile, err).With("path", plan).
 				WithHint("write the task's plan there, or leave spawn.plan out and say what the task is with --prompt")
 		}
 		p.Plan = filepath.Join(c.Root, plan)
@@ -93,7 +93,7 @@ func (c *conductor) copyOf(path, to string) (string, error) {
 		defer root.Close()
 		// The verification ran the draft's own code, which may have put a link or a
 		// pipe in its place.
-		f, err := folder.OpenFile(root, filepath.FromSlash(path), os.O_RDONLY)
+		f, err := safefile.OpenFile(root, filepath.FromSlash(path), os.O_RDONLY)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +110,7 @@ func (c *conductor) copyOf(path, to string) (string, error) {
 		err = os.WriteFile(copied, data, 0o600)
 	}
 	if err != nil {
-		return "", fault.New(spawner.CodePrivate, "the verification's output cannot be handed on: %w", err)
+		return "", errs.New(spawner.CodePrivate, "the verification's output cannot be handed on: %w", err)
 	}
 	return copied, nil
 }
@@ -122,20 +122,20 @@ func (c *conductor) diff(ctx context.Context, folder string) (string, error) {
 	path := filepath.Join(folder, diffFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return "", fault.New(spawner.CodePrivate, "the draft's diff cannot be written: %w", err)
+		return "", errs.New(spawner.CodePrivate, "the draft's diff cannot be written: %w", err)
 	}
 	base, err := c.base(ctx)
 	if err == nil {
-		err = tree.Diff(ctx, c.Keeper, c.Root, base, f, maxDiff)
+		err = worktree.Diff(ctx, c.Keeper, c.Root, base, f, maxDiff)
 	}
 	info, stat := f.Stat()
-	if err := cmp.Or(err, stat, f.Close()); fault.CodeOf(err) == tree.CodeNoGit {
+	if err := cmp.Or(err, stat, f.Close()); errs.CodeOf(err) == worktree.CodeNoGit {
 		return "", os.Remove(path)
 	} else if err != nil {
 		return "", c.about(err)
 	}
 	if c.empty = info.Size() == 0; c.empty && !c.req.AllowEmpty {
-		return "", fault.New(CodeDraftEmpty, "nothing differs from commit %.12s, so that the critic would review nothing", cmp.Or(base, "HEAD")).
+		return "", errs.New(CodeDraftEmpty, "nothing differs from commit %.12s, so that the critic would review nothing", cmp.Or(base, "HEAD")).
 			With("base", cmp.Or(base, "HEAD")).With("task", c.id)
 	}
 	return path, nil

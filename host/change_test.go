@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // each runs f in many engines at once, and returns the errors.
@@ -60,7 +60,7 @@ func TestResumedOnce(t *testing.T) {
 		_, err := e.Resume(t.Context(), "T", host.ResumeRequest{Mode: task.MoreRounds, Rounds: 5})
 		return err
 	}) {
-		switch fault.CodeOf(err) {
+		switch errs.CodeOf(err) {
 		case "":
 			resumed++
 		case task.CodeRoundShifted, task.CodeNotStuck:
@@ -90,7 +90,7 @@ func TestAnswersMeet(t *testing.T) {
 		_, err := e.Answer(t.Context(), "T", host.AnswerRequest{Text: texts[i%2]})
 		return err
 	}) {
-		switch fault.CodeOf(err) {
+		switch errs.CodeOf(err) {
 		case "":
 			accepted[texts[i%2]]++
 		case task.CodeQuestionAnswered:

@@ -4,9 +4,9 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -146,12 +146,12 @@ func (c chosenPolicy) rolledBack(adopted Adopted) error {
 	if !c.trusted() || c.rollback || !policies.Older(c.Identity(), adopted.Policy) {
 		return nil
 	}
-	return fault.New(policies.CodeRollback, "policy %s is older than %s, which the project adopted", c, named(adopted.Policy)).
+	return errs.New(policies.CodeRollback, "policy %s is older than %s, which the project adopted", c, named(adopted.Policy)).
 		With("policy", c.Identity()).With("adopted", adopted.Policy)
 }
 
 func changed(adopted Adopted, c chosenPolicy) error {
-	return fault.New(CodePolicyChanged, "the project adopted policy %s (%.19s), and %s is now %s (%.19s)",
+	return errs.New(CodePolicyChanged, "the project adopted policy %s (%.19s), and %s is now %s (%.19s)",
 		named(adopted.Policy), adopted.Policy.Digest, c.ref, c, c.Identity().Digest).
 		With("adopted", adopted.Policy).With("policy", c.Identity())
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
 // soundEvents returns the events of a project in the order of recording. It fails
@@ -103,7 +103,7 @@ func TestClockOutOfRange(t *testing.T) {
 			want = append(want, "2026-11-21T12:00:00.000000000Z")
 		}
 		for _, now = range wrong {
-			if _, err := e.Round(t.Context(), "T", request(issues)); fault.CodeOf(err) != ledger.CodeInvalid {
+			if _, err := e.Round(t.Context(), "T", request(issues)); errs.CodeOf(err) != ledger.CodeInvalid {
 				t.Errorf("at %v: got %v, want %s", now, err, ledger.CodeInvalid)
 			}
 			if got := recordedTimes(t, root); !slices.Equal(got, want) {

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/tally"
-	"github.com/switchyard-dev/switchyard/host/task"
-	"github.com/switchyard-dev/switchyard/spawner/verdict"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // moment is a task before or after an event, as far as it is counted.
@@ -27,7 +27,7 @@ type standing struct {
 }
 
 // counted says what an event of a task adds to the ledger's sums.
-func counted(before, after moment, t told, e ledger.Event) []tally.Change {
+func counted(before, after moment, t told, e ledger.Event) []counters.Change {
 	c := &counts{}
 	at := happened{counts: c, event: e, before: before, after: after}
 	switch event := t.event.(type) {
@@ -36,14 +36,14 @@ func counted(before, after moment, t told, e ledger.Event) []tally.Change {
 	case *task.Answered:
 		at.answered(*event)
 	case *task.Resumed:
-		c.add(tally.Resumes(), 1, string(event.Mode))
+		c.add(counters.Resumes(), 1, string(event.Mode))
 	case *task.SpawnBegun:
 		at.begun(*event)
 	case *task.SpawnEnded:
 		at.spawned(event.Receipt, t)
 	}
 	if after.Overrides > before.Overrides && after.Forced != nil {
-		c.add(tally.Forced(), 1, string(after.Forced.Phase))
+		c.add(counters.Forced(), 1, string(after.Forced.Phase))
 	}
 	at.moved(t)
 	c.turn(before.state(e.Task), after.state(e.Task))
@@ -59,32 +59,32 @@ type happened struct {
 
 // decided counts a decision and what it rests on.
 func (h happened) decided(d task.Decided, t told) {
-	h.add(tally.Rounds(), 1, d.NextAction, t.policy.Version)
-	h.add(tally.DailyRounds(), 1, dayOf(h.event.At), d.NextAction)
-	h.add(tally.Policies(), 1, t.policy.Version, t.policy.Digest, t.policy.ADR)
-	h.add(tally.Verifications(), 1, d.Verify)
-	h.add(tally.Questions(), int64(len(d.Questions)))
+	h.add(counters.Rounds(), 1, d.NextAction, t.policy.Version)
+	h.add(counters.DailyRounds(), 1, dayOf(h.event.At), d.NextAction)
+	h.add(counters.Policies(), 1, t.policy.Version, t.policy.Digest, t.policy.ADR)
+	h.add(counters.Verifications(), 1, d.Verify)
+	h.add(counters.Questions(), int64(len(d.Questions)))
 	h.found(t.found)
 	if d.Reviewed {
 		p := t.progress
-		h.add(tally.Progress(), p.New, "new")
-		h.add(tally.Progress(), p.Repeat, "repeat")
-		h.add(tally.Progress(), p.Reopened, "reopened")
-		h.add(tally.Progress(), p.Resolved, "resolved")
+		h.add(counters.Progress(), p.New, "new")
+		h.add(counters.Progress(), p.Repeat, "repeat")
+		h.add(counters.Progress(), p.Reopened, "reopened")
+		h.add(counters.Progress(), p.Resolved, "resolved")
 		if p.None {
-			h.add(tally.Stalled(), 1)
+			h.add(counters.Stalled(), 1)
 		}
 	}
 	if t.timing == nil {
 		return
 	}
-	sample := tally.Sample{Task: h.event.Task, Round: d.Round}
+	sample := counters.Sample{Task: h.event.Task, Round: d.Round}
 	for _, run := range t.timing.Plugins {
 		sample.Value = run.Micros
-		h.observe(tally.PluginRuns(), sample, run.Plugin)
+		h.observe(counters.PluginRuns(), sample, run.Plugin)
 	}
 	sample.Value = t.timing.PolicyMicros
-	h.observe(tally.Evaluations(), sample)
+	h.observe(counters.Evaluations(), sample)
 }
 
 // found counts findings, those that are counted alike together, in the order in which
@@ -98,7 +98,7 @@ func (h happened) found(findings []foundFinding) {
 		}
 	}
 	for _, f := range kinds {
-		h.add(tally.Findings(), n[f], f.Category, f.Severity, f.Route)
+		h.add(counters.Findings(), n[f], f.Category, f.Severity, f.Route)
 	}
 }
 
@@ -106,7 +106,7 @@ func (h happened) found(findings []foundFinding) {
 func (h happened) answered(a task.Answered) {
 	waited := h.event.Time().Sub(ledger.Event{At: h.before.DecidedAt}.Time())
 	for range a.Answers {
-		h.observe(tally.Waits(), tally.Sample{Value: waited.Milliseconds(), Task: h.event.Task, Round: a.Round})
+		h.observe(counters.Waits(), counters.Sample{Value: waited.Milliseconds(), Task: h.event.Task, Round: a.Round})
 	}
 }
 
@@ -114,11 +114,11 @@ func (h happened) answered(a task.Answered) {
 // was not there, so that nothing was run at all.
 func (h happened) begun(s task.SpawnBegun) {
 	for _, run := range s.Intents {
-		class, fell := strings.CutPrefix(run.Why, string(verdict.Fallback)+":")
+		class, fell := strings.CutPrefix(run.Why, string(outcome.Fallback)+":")
 		// An agent that belongs to no round always begins with its first attempt.
 		if fell && run.Attempt == 1 && run.Role != task.RoleOther {
-			h.add(tally.Fallbacks(), 1, run.Agent, class)
-			h.add(tally.Daily(), 1, dayOf(h.event.At), tally.DayFallbacks)
+			h.add(counters.Fallbacks(), 1, run.Agent, class)
+			h.add(counters.Daily(), 1, dayOf(h.event.At), counters.DayFallbacks)
 		}
 	}
 }
@@ -130,28 +130,28 @@ func (h happened) spawned(r task.Receipt, t told) {
 		return // Apply has refused it.
 	}
 	run, day := h.before.Runs[i], dayOf(h.event.At)
-	h.add(tally.Spawns(), 1, run.Agent, run.Adapter, r.Outcome)
-	h.add(tally.Daily(), 1, day, tally.DaySpawns)
+	h.add(counters.Spawns(), 1, run.Agent, run.Adapter, r.Outcome)
+	h.add(counters.Daily(), 1, day, counters.DaySpawns)
 	class := cmp.Or(r.Class, "none")
 	switch r.Next {
-	case string(verdict.Fallback), NextHandBack:
-		h.add(tally.Fallbacks(), 1, run.Agent, class)
-		h.add(tally.Daily(), 1, day, tally.DayFallbacks)
-	case string(verdict.Retry):
-		h.add(tally.Retries(), 1, run.Agent, class)
+	case string(outcome.Fallback), NextHandBack:
+		h.add(counters.Fallbacks(), 1, run.Agent, class)
+		h.add(counters.Daily(), 1, day, counters.DayFallbacks)
+	case string(outcome.Retry):
+		h.add(counters.Retries(), 1, run.Agent, class)
 	}
 	if r.Outcome != task.OutcomeLost {
-		h.observe(tally.SpawnRuns(), tally.Sample{Value: r.Used.Millis, Task: h.event.Task, Round: run.Round})
+		h.observe(counters.SpawnRuns(), counters.Sample{Value: r.Used.Millis, Task: h.event.Task, Round: run.Round})
 	}
 	for _, direction := range []struct {
 		name   string
 		tokens *int64
 	}{{"in", t.spawn.TokensIn}, {"out", t.spawn.TokensOut}, {"cached", t.spawn.TokensCached}} {
-		h.add(tally.Tokens(), positive(direction.tokens), run.Agent, direction.name)
+		h.add(counters.Tokens(), positive(direction.tokens), run.Agent, direction.name)
 	}
 	cost := positive(t.spawn.CostMicroDollars)
-	h.add(tally.MicroDollars(), cost, run.Agent)
-	h.add(tally.Daily(), cost, day, tally.DayMicroDollars)
+	h.add(counters.MicroDollars(), cost, run.Agent)
+	h.add(counters.Daily(), cost, day, counters.DayMicroDollars)
 }
 
 // positive is a number that an agent's CLI has told, 0 where it told none.
@@ -170,33 +170,33 @@ func (h happened) moved(t told) {
 	day := dayOf(h.event.At)
 	switch h.after.Status {
 	case task.Stuck:
-		h.add(tally.Stops(), 1, h.after.Why)
-		h.add(tally.Daily(), 1, day, tally.DayStuck)
+		h.add(counters.Stops(), 1, h.after.Why)
+		h.add(counters.Daily(), 1, day, counters.DayStuck)
 		if t.budget != "" {
-			h.add(tally.BudgetStops(), 1, t.budget)
+			h.add(counters.BudgetStops(), 1, t.budget)
 		}
 	case task.Committed:
 		n := int64(h.after.Rounds())
-		h.observe(tally.TaskRounds(), tally.Sample{Value: n, Task: h.event.Task, Round: h.after.Round})
-		h.add(tally.Daily(), 1, day, tally.DayCommitted)
+		h.observe(counters.TaskRounds(), counters.Sample{Value: n, Task: h.event.Task, Round: h.after.Round})
+		h.add(counters.Daily(), 1, day, counters.DayCommitted)
 	}
 }
 
 // state is what a task counts for as long as it stays as it is.
-func (m moment) state(id string) []tally.Change {
+func (m moment) state(id string) []counters.Change {
 	if m.Status == task.None || isChain(id) {
 		return nil
 	}
 	c := &counts{}
-	c.add(tally.Tasks(), 1, string(m.Status))
+	c.add(counters.Tasks(), 1, string(m.Status))
 	if m.Status == task.Waiting || m.Status == task.Stuck {
-		c.add(tally.Standing(), 1, string(m.Status), m.Since, id, m.Why)
+		c.add(counters.Standing(), 1, string(m.Status), m.Since, id, m.Why)
 	}
 	if m.Status == task.Committed {
 		return c.changes
 	}
 	for _, use := range m.limits.Use(m.State) {
-		c.add(tally.BudgetUse(), 1, use.Budget, permille(use), id)
+		c.add(counters.BudgetUse(), 1, use.Budget, permille(use), id)
 	}
 	return c.changes
 }

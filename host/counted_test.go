@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
@@ -51,7 +51,7 @@ func (c *counted) round(id string, categories ...string) host.Decision {
 }
 
 // sums are those of a measure, by its labels' values with slashes between them.
-func (c *counted) sums(m tally.Measure) map[string]int64 {
+func (c *counted) sums(m counters.Measure) map[string]int64 {
 	c.Helper()
 	t, err := c.Tallies(c.Context(), ledger.TallyQuery{Measure: m.Name})
 	if err != nil {
@@ -64,7 +64,7 @@ func (c *counted) sums(m tally.Measure) map[string]int64 {
 	return sums
 }
 
-func (c *counted) want(m tally.Measure, want map[string]int64) {
+func (c *counted) want(m counters.Measure, want map[string]int64) {
 	c.Helper()
 	if got := c.sums(m); !maps.Equal(got, want) {
 		c.Errorf("%s: got %v, want %v", m.Name, got, want)
@@ -80,39 +80,39 @@ const day = "2026-11-21"
 func TestWhatATaskCountsFor(t *testing.T) {
 	c := newCounted(t)
 	c.round("T1", "todo-marker", "todo-marker", "edge-case-gap") // The two are one finding.
-	c.want(tally.Tasks(), map[string]int64{"open": 1})
+	c.want(counters.Tasks(), map[string]int64{"open": 1})
 	c.later(time.Hour)
 	c.round("T1", "todo-marker", "question-to-user")
-	c.want(tally.Tasks(), map[string]int64{"waiting": 1})
-	c.want(tally.Standing(), map[string]int64{"waiting/2026-11-21T13:00:00.000000000Z/T1/askuser": 1})
+	c.want(counters.Tasks(), map[string]int64{"waiting": 1})
+	c.want(counters.Standing(), map[string]int64{"waiting/2026-11-21T13:00:00.000000000Z/T1/askuser": 1})
 	c.later(90 * time.Second)
 	if _, err := c.Answer(c.Context(), "T1", host.AnswerRequest{Text: "as it was"}); err != nil {
 		t.Fatal(err)
 	}
-	c.want(tally.Tasks(), map[string]int64{"open": 1})
-	c.want(tally.Standing(), map[string]int64{})
+	c.want(counters.Tasks(), map[string]int64{"open": 1})
+	c.want(counters.Standing(), map[string]int64{})
 	c.round("T1")
 
-	c.want(tally.Tasks(), map[string]int64{"committed": 1})
-	c.want(tally.Rounds(), map[string]int64{"executor/1.2.0": 1, "askuser/1.2.0": 1, "commit/1.2.0": 1})
-	c.want(tally.DailyRounds(), map[string]int64{day + "/executor": 1, day + "/askuser": 1, day + "/commit": 1})
-	c.want(tally.Daily(), map[string]int64{day + "/committed": 1})
-	c.want(tally.Verifications(), map[string]int64{"absent": 3})
-	c.want(tally.Findings(), map[string]int64{
+	c.want(counters.Tasks(), map[string]int64{"committed": 1})
+	c.want(counters.Rounds(), map[string]int64{"executor/1.2.0": 1, "askuser/1.2.0": 1, "commit/1.2.0": 1})
+	c.want(counters.DailyRounds(), map[string]int64{day + "/executor": 1, day + "/askuser": 1, day + "/commit": 1})
+	c.want(counters.Daily(), map[string]int64{day + "/committed": 1})
+	c.want(counters.Verifications(), map[string]int64{"absent": 3})
+	c.want(counters.Findings(), map[string]int64{
 		"todo-marker/fail/executor": 2, "edge-case-gap/fail/executor": 1, "question-to-user/fail/askuser": 1,
 	})
 	// Round 2 brings one back and one new, and one is gone; after round 3 both are.
-	c.want(tally.Progress(), map[string]int64{"new": 3, "repeat": 1, "resolved": 3})
-	c.want(tally.Stalled(), map[string]int64{})
-	c.want(tally.Questions(), map[string]int64{"": 1})
-	c.want(tally.Waits().Sum(), map[string]int64{"": 90_000})
-	c.want(tally.Waits().Cells(), map[string]int64{"52": 1}) // 2^(51/8) = 83 s, 2^(52/8) = 90.5 s
-	c.want(tally.TaskRounds().Cells(), map[string]int64{"3": 1})
-	c.want(tally.TaskRounds().Sum(), map[string]int64{"": 3})
+	c.want(counters.Progress(), map[string]int64{"new": 3, "repeat": 1, "resolved": 3})
+	c.want(counters.Stalled(), map[string]int64{})
+	c.want(counters.Questions(), map[string]int64{"": 1})
+	c.want(counters.Waits().Sum(), map[string]int64{"": 90_000})
+	c.want(counters.Waits().Cells(), map[string]int64{"52": 1}) // 2^(51/8) = 83 s, 2^(52/8) = 90.5 s
+	c.want(counters.TaskRounds().Cells(), map[string]int64{"3": 1})
+	c.want(counters.TaskRounds().Sum(), map[string]int64{"": 3})
 	p := policyOf(t, "routing@1.2.0")
-	c.want(tally.Policies(), map[string]int64{"1.2.0/" + p.Digest + "/" + p.ADR: 3})
-	c.want(tally.Adoptions(), map[string]int64{"1.2.0/" + p.Digest: 1})
-	for _, d := range []tally.Distribution{tally.Evaluations(), tally.PluginRuns()} {
+	c.want(counters.Policies(), map[string]int64{"1.2.0/" + p.Digest + "/" + p.ADR: 3})
+	c.want(counters.Adoptions(), map[string]int64{"1.2.0/" + p.Digest: 1})
+	for _, d := range []counters.Distribution{counters.Evaluations(), counters.PluginRuns()} {
 		n := int64(0)
 		for _, cell := range c.sums(d.Cells()) {
 			n += cell
@@ -130,21 +130,21 @@ func TestWhatAStuckTaskCountsFor(t *testing.T) {
 	c.round("T1", "no-such-category")
 	c.stop("T2", host.Request{})
 	since := "2026-11-21T12:00:00.000000000Z"
-	c.want(tally.Tasks(), map[string]int64{"stuck": 2})
-	c.want(tally.Stops(), map[string]int64{"stuck-finding": 1, "by-hand": 1})
-	c.want(tally.Standing(), map[string]int64{"stuck/" + since + "/T1/stuck-finding": 1, "stuck/" + since + "/T2/by-hand": 1})
+	c.want(counters.Tasks(), map[string]int64{"stuck": 2})
+	c.want(counters.Stops(), map[string]int64{"stuck-finding": 1, "by-hand": 1})
+	c.want(counters.Standing(), map[string]int64{"stuck/" + since + "/T1/stuck-finding": 1, "stuck/" + since + "/T2/by-hand": 1})
 	c.later(time.Minute)
 	if _, err := c.Resume(c.Context(), "T1", host.ResumeRequest{Mode: "replan", Reason: "again"}); err != nil {
 		t.Fatal(err)
 	}
-	c.want(tally.Tasks(), map[string]int64{"stuck": 1, "open": 1})
-	c.want(tally.Resumes(), map[string]int64{"replan": 1})
+	c.want(counters.Tasks(), map[string]int64{"stuck": 1, "open": 1})
+	c.want(counters.Resumes(), map[string]int64{"replan": 1})
 	c.round("T1")
 	// The work began anew in round 2, and took one round.
-	c.want(tally.TaskRounds().Cells(), map[string]int64{"1": 1})
-	c.want(tally.Tasks(), map[string]int64{"stuck": 1, "committed": 1})
-	c.want(tally.Standing(), map[string]int64{"stuck/" + since + "/T2/by-hand": 1})
-	c.want(tally.Daily(), map[string]int64{day + "/stuck": 2, day + "/committed": 1})
+	c.want(counters.TaskRounds().Cells(), map[string]int64{"1": 1})
+	c.want(counters.Tasks(), map[string]int64{"stuck": 1, "committed": 1})
+	c.want(counters.Standing(), map[string]int64{"stuck/" + since + "/T2/by-hand": 1})
+	c.want(counters.Daily(), map[string]int64{day + "/stuck": 2, day + "/committed": 1})
 }
 
 // Whatever a first report brings, what the policy knows has its place.
@@ -157,11 +157,11 @@ func TestAReportCannotTakeTheLabels(t *testing.T) {
 	}
 	c.round("T1", junk...)
 	c.round("T2", "todo-marker")
-	sums := c.sums(tally.Findings())
+	sums := c.sums(counters.Findings())
 	if sums["todo-marker/fail/executor"] != 1 || sums["other/fail/stuck"] != 200-(100-28) || len(sums) != 1+(100-28)+1 {
 		t.Errorf("got %v", sums)
 	}
-	c.want(tally.Measure{Name: ledger.MeasureOverflow}, map[string]int64{"category": 200 - (100 - 28)})
+	c.want(counters.Measure{Name: ledger.MeasureOverflow}, map[string]int64{"category": 200 - (100 - 28)})
 }
 
 // A gate that is forced is counted by its phase.
@@ -171,8 +171,8 @@ func TestForcedGatesAreCounted(t *testing.T) {
 	c.red("T1")
 	c.review("T1")
 	c.commit("T1")
-	c.want(tally.Forced(), map[string]int64{"draft": 1, "review": 1, "commit": 1})
-	c.want(tally.Verifications(), map[string]int64{"red": 1, "absent": 1})
+	c.want(counters.Forced(), map[string]int64{"draft": 1, "review": 1, "commit": 1})
+	c.want(counters.Verifications(), map[string]int64{"red": 1, "absent": 1})
 }
 
 // A round in which a plugin breaks leaves its task alone, and is counted, unless there is
@@ -189,12 +189,12 @@ func TestFailuresAreCounted(t *testing.T) {
 		t.Helper()
 		r := c.report("todo-marker")
 		r.Reports[0].Plugin = "./tools/trap.wasm"
-		if _, err := c.Round(t.Context(), "T1", r); fault.CodeOf(err) != plugins.CodeTrap {
+		if _, err := c.Round(t.Context(), "T1", r); errs.CodeOf(err) != plugins.CodeTrap {
 			t.Fatal(err)
 		}
 	}
 	trap()
-	c.want(tally.Failures(), map[string]int64{})
+	c.want(counters.Failures(), map[string]int64{})
 	c.round("T1", "todo-marker")
 	before, err := c.Task(t.Context(), "T1")
 	if err != nil {
@@ -205,8 +205,8 @@ func TestFailuresAreCounted(t *testing.T) {
 	if _, err := c.Round(t.Context(), "T1", broken); err == nil {
 		t.Fatal("a broken report is decided on")
 	}
-	c.want(tally.Failures(), map[string]int64{"plugin-trap": 1})
-	c.want(tally.PluginFailures(), map[string]int64{"trap/trap": 1})
+	c.want(counters.Failures(), map[string]int64{"plugin-trap": 1})
+	c.want(counters.PluginFailures(), map[string]int64{"trap/trap": 1})
 	after, err := c.Task(t.Context(), "T1")
 	if err != nil || !reflect.DeepEqual(after, before) {
 		t.Errorf("the task was %+v and is %+v, %v", before, after, err)

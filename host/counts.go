@@ -3,26 +3,26 @@ package host
 import (
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
 // counts collects what an event adds to the ledger's sums (ADR-0018).
-type counts struct{ changes []tally.Change }
+type counts struct{ changes []counters.Change }
 
-func (c *counts) add(m tally.Measure, n int64, values ...string) {
+func (c *counts) add(m counters.Measure, n int64, values ...string) {
 	if n == 0 {
 		return
 	}
-	c.changes = append(c.changes, tally.Change{Measure: m, Values: values, Add: n})
+	c.changes = append(c.changes, counters.Change{Measure: m, Values: values, Add: n})
 }
 
-func (c *counts) observe(d tally.Distribution, s tally.Sample, values ...string) {
+func (c *counts) observe(d counters.Distribution, s counters.Sample, values ...string) {
 	c.changes = append(c.changes, d.Observe(s, values...)...)
 }
 
 // turn replaces what a state counted for by what the next one does.
-func (c *counts) turn(before, after []tally.Change) {
-	gone := make(map[string]tally.Change, len(before))
+func (c *counts) turn(before, after []counters.Change) {
+	gone := make(map[string]counters.Change, len(before))
 	for _, was := range before {
 		gone[keyOf(was)] = was
 	}
@@ -42,7 +42,7 @@ func (c *counts) turn(before, after []tally.Change) {
 
 // keyOf tells the sums apart that a task's state changes. None of the values holds
 // a line break.
-func keyOf(c tally.Change) string { return c.Measure.Name + "\n" + strings.Join(c.Values, "\n") }
+func keyOf(c counters.Change) string { return c.Measure.Name + "\n" + strings.Join(c.Values, "\n") }
 
 // dayOf is the day of an event's time, in UTC.
 func dayOf(at string) string {

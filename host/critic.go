@@ -9,13 +9,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/finding"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
 
 // The agents that a round runs, and the plugin that reads the critic's report.
@@ -56,7 +56,7 @@ func (c *conductor) review(ctx context.Context, v *Verification) (review, error)
 	job := c.job(c.config, agentDef, settings, p)
 	job.Owes = &spawner.Owed{Critic: ""}
 	job.Resumed = c.status.Attempts(p.role, p.index) > 0
-	if run := c.status.Finished(p.role, p.index); run != nil && run.Receipt.Reason == string(verdict.ReasonTreeChanged) {
+	if run := c.status.Finished(p.role, p.index); run != nil && run.Receipt.Reason == string(outcome.ReasonTreeChanged) {
 		job.Repeats = 0 // This is the repeat, after a kill.
 	}
 	job.Prompt = func(at spawner.Attempt) (string, error) {
@@ -103,9 +103,9 @@ func (c *conductor) review(ctx context.Context, v *Verification) (review, error)
 
 // mayHelp says that another way of running an agent may succeed. It may not where
 // the agent itself is not to be trusted, or used up what it was given.
-func mayHelp(v verdict.Verdict) bool {
+func mayHelp(v outcome.Verdict) bool {
 	switch v.Class {
-	case verdict.RateLimit, verdict.Overloaded, verdict.Quota, verdict.Auth, verdict.NotFound, verdict.Config, verdict.Timeout, verdict.Crashed, verdict.Refused:
+	case outcome.RateLimit, outcome.Overloaded, outcome.Quota, outcome.Auth, outcome.NotFound, outcome.Config, outcome.Timeout, outcome.Crashed, outcome.Refused:
 		return !v.Changed
 	default:
 		return false
@@ -116,7 +116,7 @@ func mayHelp(v verdict.Verdict) bool {
 // it decided.
 func (c *conductor) reviewed(ctx context.Context) (review, bool, error) {
 	run := c.status.Finished(task.RoleCritic, 0)
-	if run == nil || run.Receipt.Path == "" || run.Receipt.Outcome != string(verdict.Clean) && run.Receipt.Outcome != string(verdict.Findings) {
+	if run == nil || run.Receipt.Path == "" || run.Receipt.Outcome != string(outcome.Clean) && run.Receipt.Outcome != string(outcome.Findings) {
 		return review{}, false, nil
 	}
 	if c.tree == "" {
@@ -145,8 +145,8 @@ func (c *conductor) reviewed(ctx context.Context) (review, bool, error) {
 // critic that is asked now would judge what this one may have left in the tree.
 func (c *conductor) condemned(ctx context.Context) (review, error) {
 	run := c.status.Finished(task.RoleCritic, 0)
-	if run == nil || run.Receipt.Outcome != string(verdict.CriticError) || run.Receipt.Next != "" ||
-		run.Receipt.Spawn == nil || run.Receipt.Reason == string(verdict.ReasonCancelled) {
+	if run == nil || run.Receipt.Outcome != string(outcome.CriticError) || run.Receipt.Next != "" ||
+		run.Receipt.Spawn == nil || run.Receipt.Reason == string(outcome.ReasonCancelled) {
 		return review{}, nil
 	}
 	record, err := c.recordOf(ctx, run.Intent.Run)
@@ -160,7 +160,7 @@ func (c *conductor) condemned(ctx context.Context) (review, error) {
 // kept is what a run reported, or nil where it is not there any more or is
 // something else by now.
 func (c *conductor) kept(ctx context.Context, run task.Run) ([]byte, error) {
-	data, err := c.rooted().Read(ctx, run.Receipt.Path, verdict.MaxReport)
+	data, err := c.rooted().Read(ctx, run.Receipt.Path, outcome.MaxReport)
 	if err != nil {
 		return nil, ctx.Err()
 	}
@@ -192,12 +192,12 @@ func (c *conductor) judgeReport(ctx context.Context, data []byte) (evidence, err
 // apart comes first, so that it is part of the finding's identity.
 func failed(r spawner.Record) *finding.Finding {
 	file := "-"
-	text := fmt.Sprintf("The critic gave nothing to rely on (%s): %s", r.Reason, verdict.Reason(r.Reason).Sentence())
+	text := fmt.Sprintf("The critic gave nothing to rely on (%s): %s", r.Reason, outcome.Reason(r.Reason).Sentence())
 	if len(r.Changed) > 0 {
-		if r.Reason != string(verdict.ReasonTreeChanged) {
+		if r.Reason != string(outcome.ReasonTreeChanged) {
 			text += "; the working tree changed meanwhile"
 		}
-		text += fmt.Sprintf(" (%s)", fault.Some(r.Changed, maxNamedChanges))
+		text += fmt.Sprintf(" (%s)", errs.Some(r.Changed, maxNamedChanges))
 	}
 	if words := said(r); len(words) > 0 {
 		text += ". It said: " + strings.TrimSuffix(strings.Join(words, "; "), ".")

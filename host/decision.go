@@ -1,11 +1,11 @@
 package host
 
 import (
-	"github.com/switchyard-dev/switchyard/host/finding"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/policy/explain"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/why"
 )
 
 // Decision is where a round goes, and all that led there (design section 6).
@@ -72,7 +72,7 @@ type Decision struct {
 	// Budget says which budget does not cover what would come next.
 	Budget string `json:"budget,omitzero"`
 	// Why explains a stateless decision, where the caller asks for it.
-	Why *why.Explanation `json:"why,omitzero"`
+	Why *explain.Explanation `json:"why,omitzero"`
 	// Event is where the ledger keeps the decision; nil for a stateless route.
 	Event *Event `json:"event,omitzero"`
 }

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/replay"
 )
 
 // The kinds of problems that VerifyDecisions finds, beside those of Verify.
@@ -156,7 +156,7 @@ func (a *auditor) check(ctx context.Context, t attempt) error {
 // decide lets the policy decide on what it saw.
 func (a *auditor) decide(ctx context.Context, e ledger.Event, r recordedRound, j *judge) error {
 	now, err := j.decider.Decide(ctx, r.Recorded)
-	if fault.CodeOf(err) == replay.CodeRecord {
+	if errs.CodeOf(err) == replay.CodeRecord {
 		a.problem(e, ProblemRecord, "%v", err)
 		return nil
 	}
@@ -200,7 +200,7 @@ func (a *auditor) judge(ctx context.Context, digest string) (*judge, error) {
 	}
 	var j *judge
 	p, err := a.engine.policyBy(ctx, a.ledger, digest)
-	switch fault.CodeOf(err) {
+	switch errs.CodeOf(err) {
 	case CodePolicyLost:
 	case CodeTampered:
 		a.problem(ledger.Event{Task: policiesChain}, ProblemPolicy, "%v", err)

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/policy/replay"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/replay"
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
 )
 
 // checked is what VerifyDecisions finds.
@@ -50,11 +50,11 @@ func TestNoDecisionsAreSound(t *testing.T) {
 // a critic that came to nothing included.
 func TestHeadlessDecisions(t *testing.T) {
 	for name, c := range map[string]struct {
-		play spawntest.Scenario
+		play fakeagent.Scenario
 		to   string
 	}{
-		"findings": {spawntest.Finds(spawntest.Finding{Category: "style"}), "executor"},
-		"nothing":  {spawntest.CannotWrite(), "stuck"},
+		"findings": {fakeagent.Finds(fakeagent.Finding{Category: "style"}), "executor"},
+		"nothing":  {fakeagent.CannotWrite(), "stuck"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, once, c.play)

@@ -15,14 +15,14 @@ import (
 	"sync"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/spawner/adapter"
-	"github.com/switchyard-dev/switchyard/spawner/agent"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
-	"github.com/switchyard-dev/switchyard/spawner/process"
-	"github.com/switchyard-dev/switchyard/spawner/redact"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/redact"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
 // Health is what Diagnose found.
@@ -42,7 +42,7 @@ type Check struct {
 	// Text says what was found.
 	Text string `json:"text"`
 	// Code is that of the error with which commands fail for it, "" if it is fine.
-	Code fault.Code `json:"code,omitzero"`
+	Code errs.Code `json:"code,omitzero"`
 	// Problems are the single ones, if there are several.
 	Problems []string `json:"problems,omitzero"`
 }
@@ -104,7 +104,7 @@ func (e *Engine) Diagnose(ctx context.Context, deep bool) (Health, error) {
 		}
 	}
 	e.checkLedger(ctx, &h, deep)
-	h.check("environment", environ.Guard(e.environ), "not that of a spawned agent")
+	h.check("environment", childenv.Guard(e.environ), "not that of a spawned agent")
 	if ctx.Err() != nil {
 		return h, context.Cause(ctx)
 	}
@@ -116,7 +116,7 @@ func (e *Engine) Diagnose(ctx context.Context, deep bool) (Health, error) {
 	if err := e.checkAdapters(ctx, &h, catalog, config); err != nil {
 		return h, err
 	}
-	for _, listed := range (agent.Library{Root: e.project.Root}).List() {
+	for _, listed := range (definition.Library{Root: e.project.Root}).List() {
 		a := AgentHealth{Name: listed.Name, Path: listed.Definition.Path, Module: listed.Definition.Module, Broken: listed.Err != nil}
 		if problem := unspawnable(listed.Err, listed.Definition); problem != nil {
 			a.Problem = problem.Error()
@@ -147,7 +147,7 @@ func (e *Engine) foreign(config project.Config) error {
 		return err
 	}
 	if m := config.Metrics; m.Foreign {
-		return fault.New(CodeForeign, "%s belongs to user %d, so that the metrics are not published", project.ConfigFile, m.Owner)
+		return errs.New(CodeForeign, "%s belongs to user %d, so that the metrics are not published", project.ConfigFile, m.Owner)
 	}
 	return trusted(config.Spawn)
 }
@@ -166,7 +166,7 @@ func (e *Engine) checkPlugins(ctx context.Context, h *Health) {
 		case p.Use != "":
 			named++ // What is wrong with its plugin stands with that.
 		case p.Problem != nil:
-			h.check("plugins", fault.New(p.Problem.Code, "%s", p.Problem.Message), "")
+			h.check("plugins", errs.New(p.Problem.Code, "%s", p.Problem.Message), "")
 		case p.Path != "":
 			own++
 		}
@@ -212,7 +212,7 @@ func (e *Engine) checkLedger(ctx context.Context, h *Health, deep bool) {
 	case deep:
 		var report ledger.Report
 		if report, err = e.Verify(ctx); err == nil && !report.Sound() {
-			err = fault.New(CodeTampered, "%d problems: switchyard ledger verify lists them", len(report.Problems))
+			err = errs.New(CodeTampered, "%d problems: switchyard ledger verify lists them", len(report.Problems))
 		}
 		fine = fmt.Sprintf("%d events, intact", report.Events)
 	}
@@ -261,7 +261,7 @@ func (e *Engine) checkAdapters(ctx context.Context, h *Health, catalog *adapter.
 }
 
 // unspawnable is why an agent cannot be spawned; a module is not meant to be.
-func unspawnable(err error, d agent.Definition) error {
+func unspawnable(err error, d definition.Definition) error {
 	if err == nil && !d.Module {
 		return d.Spawnable()
 	}
@@ -273,8 +273,8 @@ func (h *Health) check(name string, err error, fine string) {
 	if err != nil {
 		h.OK = false
 		c.Text = strings.TrimLeft(strings.TrimPrefix(err.Error(), name), ": ")
-		c.Code = fault.CodeOf(err)
-		if f, ok := errors.AsType[*fault.Error](err); ok {
+		c.Code = errs.CodeOf(err)
+		if f, ok := errors.AsType[*errs.Error](err); ok {
 			if problems, _ := f.Details["problems"].([]string); len(problems) > 1 {
 				c.Problems = problems
 			}
@@ -305,7 +305,7 @@ const (
 )
 
 // examine looks for an adapter's program and asks it about itself.
-func (e *Engine) examine(ctx context.Context, k *process.Keeper, catalog *adapter.Catalog, name string, config project.Config) AdapterHealth {
+func (e *Engine) examine(ctx context.Context, k *supervise.Keeper, catalog *adapter.Catalog, name string, config project.Config) AdapterHealth {
 	h := AdapterHealth{Name: name}
 	a, err := catalog.Get(name)
 	if err != nil {
@@ -361,7 +361,7 @@ func mentions(help, flag string) bool {
 }
 
 // ask runs a program that says something of itself.
-func (e *Engine) ask(ctx context.Context, k *process.Keeper, argv []string) (string, error) {
+func (e *Engine) ask(ctx context.Context, k *supervise.Keeper, argv []string) (string, error) {
 	dir, err := os.MkdirTemp("", "switchyard-ask-")
 	if err != nil {
 		return "", err
@@ -372,12 +372,12 @@ func (e *Engine) ask(ctx context.Context, k *process.Keeper, argv []string) (str
 		return "", err
 	}
 	defer f.Close()
-	result, err := k.Run(ctx, process.Spec{
-		Argv: argv, Dir: dir, Env: append(environ.Child(e.environ, environ.Policy{}), "TMPDIR="+dir, "TMP="+dir, "TEMP="+dir),
+	result, err := k.Run(ctx, supervise.Spec{
+		Argv: argv, Dir: dir, Env: append(childenv.Child(e.environ, childenv.Policy{}), "TMPDIR="+dir, "TMP="+dir, "TEMP="+dir),
 		Output: f, OutputLimit: askBytes, Timeout: askTime, Grace: time.Second,
 	})
 	if err != nil {
-		if f := fault.CodeOf(err); f != "" {
+		if f := errs.CodeOf(err); f != "" {
 			return "", err
 		}
 		return "", cmp.Or(context.Cause(ctx), err)
@@ -386,7 +386,7 @@ func (e *Engine) ask(ctx context.Context, k *process.Keeper, argv []string) (str
 	switch {
 	case err != nil:
 		return "", err
-	case result.End != process.Exited:
+	case result.End != supervise.Exited:
 		return "", fmt.Errorf("%s", result.End)
 	case result.ExitCode != 0:
 		return "", fmt.Errorf("exit code %d: %s", result.ExitCode, cut(redact.Text(string(bytes.TrimSpace(text))), 200))

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
 )
 
 // DraftRequest says that a draft is done.
@@ -39,7 +39,7 @@ type Drafted struct {
 // task.CodeEvidence where the executor, or in later rounds the build-fixer, left
 // no stamp in this round, and CodeNoVerification where nothing verifies it.
 func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafted, error) {
-	if err := environ.Inside(e.environ); err != nil {
+	if err := childenv.Inside(e.environ); err != nil {
 		return Drafted{}, err
 	}
 	config, err := e.Config(ctx)
@@ -83,11 +83,11 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafte
 		return Drafted{}, err
 	}
 	if verification.Outcome == policies.Absent {
-		return Drafted{}, fault.New(CodeNoVerification, "nothing verifies the draft of round %d", round.Number)
+		return Drafted{}, errs.New(CodeNoVerification, "nothing verifies the draft of round %d", round.Number)
 	}
 	for {
 		drafted, err := s.drafted(ctx, req, ruling{policy: policy, round: round, verification: verification, config: config})
-		if fault.CodeOf(err) != ledger.CodeConflict {
+		if errs.CodeOf(err) != ledger.CodeConflict {
 			return drafted, err
 		}
 		// What was verified may still be this round's draft, whoever did what
@@ -124,7 +124,7 @@ func (s *session) redraft(ctx context.Context, c task.Redraft) error {
 		return err
 	}
 	if s.head.N != begun.N {
-		return fault.New(ledger.CodeConflict, "event %d is not the newest any more", begun.N)
+		return errs.New(ledger.CodeConflict, "event %d is not the newest any more", begun.N)
 	}
 	return nil
 }

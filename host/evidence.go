@@ -6,10 +6,10 @@ import (
 	"io"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/plugins"
-	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
 // Auto stands for the one plugin that recognises a report.
@@ -50,7 +50,7 @@ func (e *Engine) gather(ctx context.Context, refs []ReportRef, stdin io.Reader, 
 	for _, ref := range refs {
 		ev, err := e.normalize(ctx, ref, stdin, shelf)
 		if err != nil {
-			if f, ok := errors.AsType[*fault.Error](err); ok {
+			if f, ok := errors.AsType[*errs.Error](err); ok {
 				err = f.With("report", ref.Path)
 			}
 			return nil, err
@@ -61,7 +61,7 @@ func (e *Engine) gather(ctx context.Context, refs []ReportRef, stdin io.Reader, 
 }
 
 // noEvidence is the error of a decision on nothing.
-func noEvidence() error { return fault.New(CodeNoEvidence, "no report is given") }
+func noEvidence() error { return errs.New(CodeNoEvidence, "no report is given") }
 
 func (e *Engine) normalize(ctx context.Context, ref ReportRef, stdin io.Reader, shelf *shelf) (evidence, error) {
 	ready, err := e.prepare(ctx, ref, stdin, shelf)
@@ -80,8 +80,8 @@ func (e *Engine) normalize(ctx context.Context, ref ReportRef, stdin io.Reader, 
 }
 
 // source reads a report of at most limit bytes, 0 for the default.
-func (e *Engine) source(ctx context.Context, path string, stdin io.Reader, limit int64) (*report.Source, error) {
-	limits := report.Limits{Bytes: limit}.WithDefaults()
+func (e *Engine) source(ctx context.Context, path string, stdin io.Reader, limit int64) (*document.Source, error) {
+	limits := document.Limits{Bytes: limit}.WithDefaults()
 	var data []byte
 	var err error
 	if path == Stdin {
@@ -89,13 +89,13 @@ func (e *Engine) source(ctx context.Context, path string, stdin io.Reader, limit
 	} else {
 		data, err = e.project.Read(ctx, path, limits.Bytes)
 	}
-	if fault.CodeOf(err) == project.CodeTooLarge {
-		err = report.TooLarge(limits.Bytes)
+	if errs.CodeOf(err) == project.CodeTooLarge {
+		err = document.TooLarge(limits.Bytes)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return report.Read(data, limits)
+	return document.Read(data, limits)
 }
 
 // bind holds what the reports say they are about against the task and the round
@@ -113,7 +113,7 @@ func bind(all []evidence, task string, round int) (int, error) {
 				expected = id
 			}
 			if *id != *expected {
-				return 0, fault.New(CodeWrongTask, "the report is about task %q, not %q", *id, *expected).
+				return 0, errs.New(CodeWrongTask, "the report is about task %q, not %q", *id, *expected).
 					With("report", ev.path).With("expected", *expected).With("actual", *id)
 			}
 		}
@@ -122,7 +122,7 @@ func bind(all []evidence, task string, round int) (int, error) {
 				round = *n
 			}
 			if *n != round {
-				return 0, fault.New(CodeWrongRound, "the report is about round %d, not round %d", *n, round).
+				return 0, errs.New(CodeWrongRound, "the report is about round %d, not round %d", *n, round).
 					With("report", ev.path).With("expected", round).With("actual", *n)
 			}
 		}

@@ -5,10 +5,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/task"
-	"github.com/switchyard-dev/switchyard/policies/why"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/policy/explain"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // Explanation is why a round went where it went.
@@ -22,7 +22,7 @@ type Explanation struct {
 	Decision *Decision `json:"decision"`
 	// Why says what in the policy made the decision, and the smallest change that
 	// would have led elsewhere; nil where the policy is not to be had any more.
-	Why *why.Explanation `json:"why"`
+	Why *explain.Explanation `json:"why"`
 	// Answers are those to the decision's questions, in the order of their
 	// coming.
 	Answers []AnswerEntry `json:"answers,omitzero"`
@@ -113,9 +113,9 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation
 }
 
 // whyOf explains a recorded decision by the very policy that made it.
-func (e *Engine) whyOf(ctx context.Context, l *ledger.Ledger, d Decision) (*why.Explanation, error) {
+func (e *Engine) whyOf(ctx context.Context, l *ledger.Ledger, d Decision) (*explain.Explanation, error) {
 	policy, err := e.policyBy(ctx, l, d.Policy.Digest)
-	if fault.CodeOf(err) == CodePolicyLost {
+	if errs.CodeOf(err) == CodePolicyLost {
 		return nil, nil
 	}
 	if err != nil {
@@ -209,7 +209,7 @@ func decisionOf(ctx context.Context, l *ledger.Ledger, id string, round int, his
 	}
 	text, found := entries[key]
 	if !found {
-		return 0, fault.New(CodeRoundNotFound, "task %s has no decision of round %d", id, round).With("task", id).With("round", round)
+		return 0, errs.New(CodeRoundNotFound, "task %s has no decision of round %d", id, round).With("task", id).With("round", round)
 	}
 	var n int64
 	if err := json.Unmarshal(text, &n); err != nil {

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
 // TestExplainLooksAsFarAsItSays changes a ledger behind the engine's back.
@@ -17,7 +17,7 @@ func TestExplainLooksAsFarAsItSays(t *testing.T) {
 	for _, c := range []struct {
 		name, statement string
 		round           int
-		code            fault.Code
+		code            errs.Code
 	}{
 		{"nothing, near", "", 2, ""},
 		{"nothing, far", "", 1, ""},
@@ -43,7 +43,7 @@ func TestExplainLooksAsFarAsItSays(t *testing.T) {
 				}
 			}
 			x, err := g.engine.Explain(t.Context(), "T", c.round)
-			if fault.CodeOf(err) != c.code || err != nil && c.code == "" {
+			if errs.CodeOf(err) != c.code || err != nil && c.code == "" {
 				t.Fatalf("got %v, want code %q", err, c.code)
 			}
 			if err == nil && x.Decision.Round != c.round {

@@ -3,7 +3,7 @@ package host
 import (
 	"context"
 
-	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
 // OpenLedger opens the ledger in a state directory with the engine's own fold,

@@ -8,13 +8,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/tally"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
 )
 
 // failuresChain is the chain of the ledger that has the rounds in which a plugin or the
@@ -26,9 +26,9 @@ const kindFailed = "round-failed"
 
 // failure is the body of an event in the chain of failures.
 type failure struct {
-	By   string     `json:"by"`
-	Task string     `json:"task"`
-	Code fault.Code `json:"code"`
+	By   string    `json:"by"`
+	Task string    `json:"task"`
+	Code errs.Code `json:"code"`
 	// Plugin is the one that is to blame, "" for none.
 	Plugin string `json:"plugin,omitzero"`
 	// Message is the error's, cut where it is long.
@@ -43,8 +43,8 @@ const maxFailure = 500
 // on a full disk, that error is what there is to say. A project whose ledger does not
 // exist yet gets none by a failure.
 func (e *Engine) failed(ctx context.Context, id string, err error) error {
-	f, ok := errors.AsType[*fault.Error](err)
-	if !ok || !broke(f.Code) || ctx.Err() != nil || environ.Inside(e.environ) != nil || task.CheckID(id) != nil {
+	f, ok := errors.AsType[*errs.Error](err)
+	if !ok || !broke(f.Code) || ctx.Err() != nil || childenv.Inside(e.environ) != nil || task.CheckID(id) != nil {
 		return err
 	}
 	_ = e.note(ctx, failure{
@@ -55,7 +55,7 @@ func (e *Engine) failed(ctx context.Context, id string, err error) error {
 
 // broke reports whether an error is one of a plugin or a policy that broke. Whatever
 // else ends a round refuses what it was given, and leaves no trace.
-func broke(code fault.Code) bool {
+func broke(code errs.Code) bool {
 	switch code {
 	case plugins.CodeTimeout, plugins.CodeMemory, plugins.CodeOutputTooLarge, plugins.CodeTrap, plugins.CodeABI,
 		plugins.CodeInvalidOutput, plugins.CodeConservation,
@@ -69,7 +69,7 @@ func broke(code fault.Code) bool {
 
 // blamed is the name of the plugin that broke, "" for none. One that did so before it
 // had said its name is called by its file's.
-func blamed(f *fault.Error) string {
+func blamed(f *errs.Error) string {
 	plugin, _ := f.Details["plugin"].(string)
 	if file, ok := f.Details["path"].(string); ok && plugin == "" && strings.HasPrefix(string(f.Code), "plugin-") {
 		plugin = strings.TrimSuffix(path.Base(file), ".wasm")
@@ -102,7 +102,7 @@ func (e *Engine) note(ctx context.Context, told failure) error {
 		}
 		// Rounds of other tasks may fail at the same time.
 		_, err = e.store(ctx, l, ledger.Batch{Task: failuresChain, After: head.N, Drafts: []ledger.Draft{{Kind: kindFailed, Body: body}}})
-		if fault.CodeOf(err) != ledger.CodeConflict {
+		if errs.CodeOf(err) != ledger.CodeConflict {
 			return err
 		}
 	}
@@ -123,13 +123,13 @@ func foldFailure(before ledger.View, e ledger.Event) (ledger.Projection, error) 
 		return ledger.Projection{}, err
 	}
 	if e.Kind != kindFailed {
-		return ledger.Projection{}, fault.New(CodeTampered, "unknown kind of event %q about failures", e.Kind)
+		return ledger.Projection{}, errs.New(CodeTampered, "unknown kind of event %q about failures", e.Kind)
 	}
 	state.Failures++
 	c := &counts{}
-	c.add(tally.Failures(), 1, string(told.Code))
+	c.add(counters.Failures(), 1, string(told.Code))
 	if told.Plugin != "" {
-		c.add(tally.PluginFailures(), 1, told.Plugin, strings.TrimPrefix(string(told.Code), "plugin-"))
+		c.add(counters.PluginFailures(), 1, told.Plugin, strings.TrimPrefix(string(told.Code), "plugin-"))
 	}
 	p := projection{}
 	text := p.encode(state)

@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/host/folder"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/prompt"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/agent"
 )
 
 // HandBack asks the caller to run an agent in some other way, and to give its
@@ -37,7 +37,7 @@ const (
 )
 
 // handBack writes the prompt for whoever runs the critic instead.
-func (c *conductor) handBack(ctx context.Context, agentDef agent.Definition, o spawner.Outcome, modules []prompt.Module, v Verification) (*HandBack, error) {
+func (c *conductor) handBack(ctx context.Context, agentDef definition.Definition, o spawner.Outcome, modules []prompt.Module, v Verification) (*HandBack, error) {
 	h := &HandBack{Agent: agentDef.Name, ReportPath: project.StateDir + "/" + handoffFolder + "/" + c.file("critic.json")}
 	for _, err := range o.Skipped {
 		h.Failures = append(h.Failures, err.Error())
@@ -70,7 +70,7 @@ func (c *conductor) handBack(ctx context.Context, agentDef agent.Definition, o s
 	if err != nil {
 		return nil, err
 	}
-	h.PromptPath, err = c.keep(handoffFolder, c.file("critic.md"), []byte(agent.Compose(agentDef, rendered)))
+	h.PromptPath, err = c.keep(handoffFolder, c.file("critic.md"), []byte(definition.Compose(agentDef, rendered)))
 	return h, err
 }
 
@@ -110,12 +110,12 @@ func (s *session) handOff(config project.Config, d Decision) (string, error) {
 	if err := state.Mkdir(handoffFolder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", unkept(path, err)
 	}
-	dir, err := folder.MakeIn(state, handoffFolder)
+	dir, err := safefile.MakeIn(state, handoffFolder)
 	if err != nil {
 		return "", unkept(path, err)
 	}
 	defer dir.Close()
-	if err := folder.ReplaceSoon(dir, filepath.Base(path), []byte(h.Markdown()), 0o600); err != nil {
+	if err := safefile.ReplaceSoon(dir, filepath.Base(path), []byte(h.Markdown()), 0o600); err != nil {
 		return "", unkept(path, err)
 	}
 	return path, nil

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/finding"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
@@ -178,13 +178,13 @@ func (c *conductor) decideWith(ctx context.Context, given []evidence) (Decision,
 			}
 			r.evidence = append(r.evidence, reports...)
 			if err == nil && !c.critic && len(r.evidence) == 0 {
-				err = fault.New(CodeNoEvidence, "no command for a report concerns the files that the draft changes").
+				err = errs.New(CodeNoEvidence, "no command for a report concerns the files that the draft changes").
 					WithHint("leave paths out of one of the reports in " + project.ConfigFile + ", or add --spawn or --report FILE")
 			}
 		}
 	}
 	switch {
-	case fault.CodeOf(err) == task.CodeBudget:
+	case errs.CodeOf(err) == task.CodeBudget:
 		return c.exhausted(ctx, err)
 	case err != nil:
 		return Decision{}, err
@@ -235,7 +235,7 @@ func (c *conductor) decided(ctx context.Context, r ruling) (Decision, error) {
 		case run == nil || run.Intent.Run != r.run:
 			return Decision{}, lostRace(c.round.Number, c.status.State)
 		case tree != "" && run.Tree != tree:
-			return Decision{}, fault.New(task.CodeRoundShifted, "the working tree changed between the verification and the review of round %d", c.round.Number).
+			return Decision{}, errs.New(task.CodeRoundShifted, "the working tree changed between the verification and the review of round %d", c.round.Number).
 				With("expected", c.round.Number).With("actual", c.status.Round)
 		}
 		if len(r.evidence) > 0 && len(r.own) == 0 {
@@ -246,7 +246,7 @@ func (c *conductor) decided(ctx context.Context, r ruling) (Decision, error) {
 		}
 		r.then = c.follow
 		d, err := c.decide(ctx, r)
-		if fault.CodeOf(err) == ledger.CodeConflict {
+		if errs.CodeOf(err) == ledger.CodeConflict {
 			continue
 		}
 		if d.Budget != "" {
@@ -264,7 +264,7 @@ func (c *conductor) follow(d *Decision) error {
 		return nil
 	}
 	err := c.announce(c.config.Researchers)
-	if fault.CodeOf(err) == task.CodeBudget {
+	if errs.CodeOf(err) == task.CodeBudget {
 		d.Budget = err.Error()
 		return c.halt(err)
 	}
@@ -274,7 +274,7 @@ func (c *conductor) follow(d *Decision) error {
 // halt puts the task aside because of a budget that why names.
 func (c *conductor) halt(why error) error {
 	told := record{By: bySwitchyard}
-	if f, ok := errors.AsType[*fault.Error](why); ok {
+	if f, ok := errors.AsType[*errs.Error](why); ok {
 		told.Budget, _ = f.Details["unit"].(string)
 	}
 	return c.apply(task.Halt{Reason: task.ReasonBudget, By: bySwitchyard, FindingCount: -1}, told)

@@ -6,14 +6,14 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
 // BenchmarkHeadlessRound is a whole round of a new task, its critic included, which
 // is a program that has nothing to think about: intent, spawn, receipt and stamp,
 // plugin, policy, decision.
 func BenchmarkHeadlessRound(b *testing.B) {
-	s := newSite(b, once, spawntest.Clean())
+	s := newSite(b, once, fakeagent.Clean())
 	e := s.engine(b, time.Now)
 	n := 0
 	for b.Loop() {

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // crowd is how many rounds run at once.
@@ -57,7 +57,7 @@ func (s site) together(t *testing.T, tasks []string) ([]host.Decision, []error) 
 
 func TestCrowdOfTasks(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, "spawn: {retries: 0, concurrency: 8}\n", spawntest.Clean())
+	s := newSite(t, "spawn: {retries: 0, concurrency: 8}\n", fakeagent.Clean())
 	tasks := make([]string, crowd())
 	for i := range tasks {
 		tasks[i] = fmt.Sprintf("T-%02d", i)
@@ -93,11 +93,11 @@ func TestCrowdOfTasks(t *testing.T) {
 // late enough to run the next.
 func TestCrowdOfOneTask(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, "policy: routing@1.1.0\nmax_rounds: 100\nspawn: {retries: 0}\n", spawntest.Finds(wrong()))
+	s := newSite(t, "policy: routing@1.1.0\nmax_rounds: 100\nspawn: {retries: 0}\n", fakeagent.Finds(wrong()))
 	decisions, failures := s.together(t, slices.Repeat([]string{"T"}, crowd()))
 	var rounds []int
 	for i, err := range failures {
-		switch code := fault.CodeOf(err); {
+		switch code := errs.CodeOf(err); {
 		case err == nil:
 			rounds = append(rounds, decisions[i].Round)
 		case code != host.CodeRunning && code != task.CodeRoundShifted:

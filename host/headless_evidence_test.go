@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
 )
 
 // The host stamps what it saw of its agents.
 func TestHostStampsTheCritic(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, once, spawntest.Clean())
+	s := newSite(t, once, fakeagent.Clean())
 	if _, err := s.round(t); err != nil {
 		t.Fatal(err)
 	}
@@ -42,8 +42,8 @@ func TestHostStampsTheCritic(t *testing.T) {
 func TestHostStampsAreEvidence(t *testing.T) {
 	t.Parallel()
 	for _, verification := range []string{"", verifies} {
-		s := newSite(t, once+"evidence: stamps\naudit: {agents: []}\n"+verification, spawntest.Clean())
-		if _, err := s.round(t); fault.CodeOf(err) != task.CodeEvidence {
+		s := newSite(t, once+"evidence: stamps\naudit: {agents: []}\n"+verification, fakeagent.Clean())
+		if _, err := s.round(t); errs.CodeOf(err) != task.CodeEvidence {
 			t.Errorf("without an executor's stamp, the round says %v", err)
 		}
 		if got := len(s.calls(t)); got != 0 {
@@ -61,22 +61,22 @@ func TestHostStampsAreEvidence(t *testing.T) {
 // Rule 9 goes by the tools that the host saw a researcher use.
 func TestRule9OfResearchers(t *testing.T) {
 	t.Parallel()
-	searched := spawntest.Ready()["researcher"]
+	searched := fakeagent.Ready()["researcher"]
 	idle := searched
-	idle.Steps = slices.DeleteFunc(slices.Clone(idle.Steps), func(step spawntest.Step) bool { return step.Tool != nil })
+	idle.Steps = slices.DeleteFunc(slices.Clone(idle.Steps), func(step fakeagent.Step) bool { return step.Tool != nil })
 	for _, c := range []struct {
 		name        string
-		researchers []spawntest.Scenario
+		researchers []fakeagent.Scenario
 		violations  int
 	}{
-		{"all searched", []spawntest.Scenario{searched, searched, searched}, 0},
-		{"one did not", []spawntest.Scenario{searched, idle, searched}, 1},
-		{"none did", []spawntest.Scenario{idle, idle, idle}, 3},
+		{"all searched", []fakeagent.Scenario{searched, searched, searched}, 0},
+		{"one did not", []fakeagent.Scenario{searched, idle, searched}, 1},
+		{"none did", []fakeagent.Scenario{idle, idle, idle}, 3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			script := append([]spawntest.Scenario{spawntest.Finds(missing())}, c.researchers...)
-			s := newSite(t, once, append(script, spawntest.Clean())...)
+			script := append([]fakeagent.Scenario{fakeagent.Finds(missing())}, c.researchers...)
+			s := newSite(t, once, append(script, fakeagent.Clean())...)
 			if d, err := s.round(t); err != nil || d.NextAction != "researcher" {
 				t.Fatalf("the first round leads to %s, %v", d.NextAction, err)
 			}
@@ -115,11 +115,11 @@ func TestRule9OfResearchers(t *testing.T) {
 // critic is told why, and asked again.
 func TestReportRefusedByThePlugin(t *testing.T) {
 	t.Parallel()
-	broken := spawntest.Plays(spawntest.Step{Read: &spawntest.Read{}},
-		spawntest.Step{Report: &spawntest.Report{Findings: []spawntest.Finding{wrong()}, Object: spawntest.Object{Set: map[string]any{
+	broken := fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}},
+		fakeagent.Step{Report: &fakeagent.Report{Findings: []fakeagent.Finding{wrong()}, Object: fakeagent.Object{Set: map[string]any{
 			"findings": []any{map[string]any{"category": "missing-test", "line": "seven", "remediation": "Test the empty list"}},
-		}}}}, spawntest.Step{Final: &spawntest.Final{}})
-	s := newSite(t, "spawn: {retries: 1}\n", broken, spawntest.Finds(wrong()))
+		}}}}, fakeagent.Step{Final: &fakeagent.Final{}})
+	s := newSite(t, "spawn: {retries: 1}\n", broken, fakeagent.Finds(wrong()))
 	d, err := s.round(t)
 	if err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func TestReportRefusedByThePlugin(t *testing.T) {
 // whatever the critic says of it.
 func TestVerificationAndReviewAreOfOneDraft(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, "spawn: {retries: 0, concurrency: 1}\n"+verifies, spawntest.Clean())
+	s := newSite(t, "spawn: {retries: 0, concurrency: 1}\n"+verifies, fakeagent.Clean())
 	// Another critic has the only slot, so that there is time between the two.
 	other := s.occupied(t, "critic")
 	edited := false
@@ -172,7 +172,7 @@ func TestVerificationAndReviewAreOfOneDraft(t *testing.T) {
 	if err == nil && d.NextAction == "commit" {
 		t.Error("a draft is committed that nobody verified")
 	}
-	if fault.CodeOf(err) != task.CodeRoundShifted {
+	if errs.CodeOf(err) != task.CodeRoundShifted {
 		t.Errorf("got %v, want %s", err, task.CodeRoundShifted)
 	}
 	// The next command verifies what is there now, and its review is of that, too.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/task"
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // under runs a round of task T, calls f while its critic is at work, and returns
@@ -17,8 +17,8 @@ import (
 func (s *site) under(t *testing.T, f func(*host.Engine)) (host.Decision, error) {
 	t.Helper()
 	signal := filepath.Join(t.TempDir(), "go")
-	critic := spawntest.Clean()
-	critic.Steps = append([]spawntest.Step{{Await: &spawntest.Await{File: signal}}}, critic.Steps...)
+	critic := fakeagent.Clean()
+	critic.Steps = append([]fakeagent.Step{{Await: &fakeagent.Await{File: signal}}}, critic.Steps...)
 	s.plays(t, critic)
 	type result struct {
 		host.Decision
@@ -57,7 +57,7 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 	// Whoever runs a round decides it.
 	refused := func(req host.Request) func(*testing.T, *host.Engine) error {
 		return func(t *testing.T, e *host.Engine) error {
-			if _, err := e.Round(t.Context(), "T", req); fault.CodeOf(err) != host.CodeRunning {
+			if _, err := e.Round(t.Context(), "T", req); errs.CodeOf(err) != host.CodeRunning {
 				t.Errorf("a round beside it says %v, want %s", err, host.CodeRunning)
 			}
 			return nil
@@ -67,7 +67,7 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 		name      string
 		meanwhile func(*testing.T, *host.Engine) error
 		// code is the error of the round, "" for none, and status where the task is then.
-		code   fault.Code
+		code   errs.Code
 		status task.Status
 		// stamped says that the critic's run still counts as evidence.
 		stamped bool
@@ -89,7 +89,7 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 		{"a decision", refused(request(issues)), "", task.Committed, true},
 		{"a decision that keeps the round", refused(request(planReport(1))), "", task.Committed, true},
 		{"a commit of phases", func(t *testing.T, e *host.Engine) error {
-			if _, err := e.Commit(t.Context(), "T", host.CommitRequest{Force: &task.Force{Reason: "r", By: "b"}}); fault.CodeOf(err) != host.CodeRunning {
+			if _, err := e.Commit(t.Context(), "T", host.CommitRequest{Force: &task.Force{Reason: "r", By: "b"}}); errs.CodeOf(err) != host.CodeRunning {
 				t.Errorf("a commit beside it says %v, want %s", err, host.CodeRunning)
 			}
 			return nil
@@ -98,7 +98,7 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, once, spawntest.Clean())
+			s := newSite(t, once, fakeagent.Clean())
 			decisions := 0
 			_, err := s.under(t, func(e *host.Engine) {
 				if err := c.meanwhile(t, e); err != nil {
@@ -106,7 +106,7 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 				}
 				decisions = s.count(t, task.KindDecided)
 			})
-			if fault.CodeOf(err) != c.code || (err == nil) != (c.code == "") {
+			if errs.CodeOf(err) != c.code || (err == nil) != (c.code == "") {
 				t.Errorf("the round says %v, want %q", err, c.code)
 			}
 			if err == nil {
@@ -141,7 +141,7 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 // Who cancels a round finds the run on record, and nothing decided.
 func TestCancelledHeadlessRound(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, once, spawntest.Ready()["hang"])
+	s := newSite(t, once, fakeagent.Ready()["hang"])
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan error, 1)
@@ -160,7 +160,7 @@ func TestCancelledHeadlessRound(t *testing.T) {
 		t.Errorf("%+v after a cancelled round", state)
 	}
 	s.gone(t)
-	s.plays(t, spawntest.Clean())
+	s.plays(t, fakeagent.Clean())
 	if d, err := s.round(t); err != nil || d.NextAction != "commit" {
 		t.Errorf("the next round: %s, %v", d.NextAction, err)
 	}

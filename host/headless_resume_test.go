@@ -5,19 +5,19 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // A round that is killed goes on where it was: what has a receipt is not run again,
 // and it comes to the same end, once.
 func TestKilledRoundGoesOn(t *testing.T) {
-	clean, found, asks := spawntest.Clean(), spawntest.Finds(wrong()), spawntest.Finds(missing())
+	clean, found, asks := fakeagent.Clean(), fakeagent.Finds(wrong()), fakeagent.Finds(missing())
 	for _, c := range []struct {
 		name, config string
-		critic       spawntest.Scenario
+		critic       fakeagent.Scenario
 		researchers  int
 		want         string
 	}{
@@ -51,7 +51,7 @@ func TestKilledRoundGoesOn(t *testing.T) {
 
 // goesOn resumes task T, as the i-th kill left it, and compares what it comes to
 // with the undisturbed end. It reports whether there was something left to do.
-func (s site) goesOn(t *testing.T, i int, over task.State, critic spawntest.Scenario) bool {
+func (s site) goesOn(t *testing.T, i int, over task.State, critic fakeagent.Scenario) bool {
 	t.Helper()
 	before := s.state(t)
 	decided := before.Last != nil
@@ -76,7 +76,7 @@ func (s site) goesOn(t *testing.T, i int, over task.State, critic spawntest.Scen
 	case researchers > 0:
 		s.plays(t, playing(nil, researchers)...)
 	default:
-		s.plays(t, spawntest.Ready()["crash"])
+		s.plays(t, fakeagent.Ready()["crash"])
 	}
 	d, err := s.round(t)
 	if err != nil {
@@ -159,11 +159,11 @@ func TestReviewIsUsedAgainOnlyAsItWas(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newSite(t, once+verifies, spawntest.Clean()).between(t)
+			s := newSite(t, once+verifies, fakeagent.Clean()).between(t)
 			counted := s.lines(t, verified)
 			c.change(t, s)
 			// The new critic disagrees, so that it shows on whose word the round is decided.
-			s.plays(t, spawntest.Finds(wrong()))
+			s.plays(t, fakeagent.Finds(wrong()))
 			d, err := s.round(t)
 			if err != nil {
 				t.Fatal(err)
@@ -185,7 +185,7 @@ func TestReviewIsUsedAgainOnlyAsItWas(t *testing.T) {
 
 // A review that is used again says so, and whose it was.
 func TestResumedReviewIsNamed(t *testing.T) {
-	s := newSite(t, once, spawntest.Clean()).between(t)
+	s := newSite(t, once, fakeagent.Clean()).between(t)
 	run := s.state(t).Runs[0].Intent.Run
 	d, err := s.round(t)
 	if err != nil {
@@ -194,7 +194,7 @@ func TestResumedReviewIsNamed(t *testing.T) {
 	if len(d.Spawns) != 1 || !d.Spawns[0].Resumed || d.Spawns[0].Run != run {
 		t.Errorf("the decision rests on %+v, want run %s", d.Spawns, run)
 	}
-	if _, err := s.round(t); fault.CodeOf(err) != task.CodeCommitted {
+	if _, err := s.round(t); errs.CodeOf(err) != task.CodeCommitted {
 		t.Errorf("the task is done, and a further round says %v", err)
 	}
 }
@@ -202,9 +202,9 @@ func TestResumedReviewIsNamed(t *testing.T) {
 // A researcher that came to nothing is not asked again by a round that goes on: it
 // has been, and its silence is a part of the result.
 func TestSilentResearcherIsReported(t *testing.T) {
-	asks := spawntest.Finds(missing())
-	mute := spawntest.Ready()["researcher-mute"]
-	s := newSite(t, once, asks, spawntest.Ready()["researcher"], mute, spawntest.Ready()["researcher"])
+	asks := fakeagent.Finds(missing())
+	mute := fakeagent.Ready()["researcher-mute"]
+	s := newSite(t, once, asks, fakeagent.Ready()["researcher"], mute, fakeagent.Ready()["researcher"])
 	d, err := s.round(t)
 	if err != nil {
 		t.Fatal(err)

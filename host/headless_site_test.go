@@ -15,14 +15,14 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/process"
-	"github.com/switchyard-dev/switchyard/spawner/slot"
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
 )
 
 // site is a project whose rounds spawn fake agents.
@@ -38,9 +38,9 @@ const once = "spawn: {retries: 0}\n"
 
 // newSite makes a project with such a configuration and a draft, whose agents play
 // these scenarios, one a call.
-func newSite(t testing.TB, config string, calls ...spawntest.Scenario) site {
+func newSite(t testing.TB, config string, calls ...fakeagent.Scenario) site {
 	t.Helper()
-	s := site{root: t.TempDir(), agent: spawntest.Build(t), cache: t.TempDir()}
+	s := site{root: t.TempDir(), agent: fakeagent.Build(t), cache: t.TempDir()}
 	s.write(t, project.ConfigFile, config)
 	s.write(t, "a.go", "package a\n")
 	s.plays(t, calls...)
@@ -48,9 +48,9 @@ func newSite(t testing.TB, config string, calls ...spawntest.Scenario) site {
 }
 
 // plays gives the agents of calls to come a new script.
-func (s *site) plays(t testing.TB, calls ...spawntest.Scenario) {
+func (s *site) plays(t testing.TB, calls ...fakeagent.Scenario) {
 	t.Helper()
-	s.script = spawntest.Write(t, t.TempDir(), calls...)
+	s.script = fakeagent.Write(t, t.TempDir(), calls...)
 }
 
 func (s site) path(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
@@ -83,7 +83,7 @@ func (s site) start(t testing.TB, o host.Options) *host.Engine {
 		Now:     o.Now, Observe: o.Observe, By: "tester",
 		Environ: []string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"),
-			"SWITCHYARD_CLAUDE_BIN=" + s.agent, spawntest.ScenarioVariable + "=" + s.script,
+			"SWITCHYARD_CLAUDE_BIN=" + s.agent, fakeagent.ScenarioVariable + "=" + s.script,
 		},
 		Warn: func(err error) { t.Errorf("a warning: %v", err) },
 	})
@@ -99,16 +99,16 @@ func (s site) start(t testing.TB, o host.Options) *host.Engine {
 }
 
 // occupied takes a slot of an agent, as another process would.
-func (s site) occupied(t testing.TB, agent string) *slot.Slot {
+func (s site) occupied(t testing.TB, agent string) *lease.Slot {
 	t.Helper()
-	keeper, err := process.NewKeeper()
+	keeper, err := supervise.NewKeeper()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.MkdirAll(s.path(".switchyard"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	rack, err := slot.Open(s.path(".switchyard/run"), os.TempDir(), keeper)
+	rack, err := lease.Open(s.path(".switchyard/run"), os.TempDir(), keeper)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func (s site) round(t testing.TB) (host.Decision, error) {
 }
 
 // calls are those of the agents that played the newest script.
-func (s site) calls(t testing.TB) []spawntest.Call { return spawntest.Calls(t, s.script) }
+func (s site) calls(t testing.TB) []fakeagent.Call { return fakeagent.Calls(t, s.script) }
 
 // state is that of task T, and the zero State before its first event.
 func (s site) state(t testing.TB) task.State {
@@ -304,25 +304,25 @@ func good(s task.State, role task.Role) int {
 
 // playing is a research script for so many calls, after the critic's if that is
 // called as well.
-func playing(critic *spawntest.Scenario, researchers int) []spawntest.Scenario {
-	var calls []spawntest.Scenario
+func playing(critic *fakeagent.Scenario, researchers int) []fakeagent.Scenario {
+	var calls []fakeagent.Scenario
 	if critic != nil {
 		calls = append(calls, *critic)
 	}
 	for range researchers {
-		calls = append(calls, spawntest.Ready()["researcher"])
+		calls = append(calls, fakeagent.Ready()["researcher"])
 	}
 	return calls
 }
 
 // missing is a finding that asks for research.
-func missing() spawntest.Finding {
-	return spawntest.Finding{Category: "information-missing", Severity: "fail", File: "a.go", Line: 1, Remediation: "Find out what the list may hold"}
+func missing() fakeagent.Finding {
+	return fakeagent.Finding{Category: "information-missing", Severity: "fail", File: "a.go", Line: 1, Remediation: "Find out what the list may hold"}
 }
 
 // wrong is a finding that the executor can settle.
-func wrong() spawntest.Finding {
-	return spawntest.Finding{Category: "missing-test", Severity: "fail", File: "a.go", Line: 1, Remediation: "Test the empty list"}
+func wrong() fakeagent.Finding {
+	return fakeagent.Finding{Category: "missing-test", Severity: "fail", File: "a.go", Line: 1, Remediation: "Test the empty list"}
 }
 
 // trailOf are the records of the project's trail, as they stand there.

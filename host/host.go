@@ -11,57 +11,57 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/process"
 )
 
 // The codes of the engine itself.
 const (
 	// CodeNoEvidence: there is no report, and nothing is decided on nothing.
-	CodeNoEvidence fault.Code = "no-evidence"
+	CodeNoEvidence errs.Code = "no-evidence"
 	// CodeWrongTask: a report is about another task.
-	CodeWrongTask fault.Code = "report-wrong-task"
+	CodeWrongTask errs.Code = "report-wrong-task"
 	// CodeWrongRound: a report is about another round.
-	CodeWrongRound fault.Code = "report-wrong-round"
+	CodeWrongRound errs.Code = "report-wrong-round"
 	// CodeDecisionTooLarge: the decision has more bytes than the ledger takes.
-	CodeDecisionTooLarge fault.Code = "decision-too-large"
+	CodeDecisionTooLarge errs.Code = "decision-too-large"
 	// CodeForeign: the project's verification command is another user's.
-	CodeForeign fault.Code = "config-foreign"
+	CodeForeign errs.Code = "config-foreign"
 	// CodeNoVerification: a draft has no verification to go by.
-	CodeNoVerification fault.Code = "verify-missing"
+	CodeNoVerification errs.Code = "verify-missing"
 	// CodeNested: a verification command decides the very task that it verifies.
-	CodeNested fault.Code = "verify-nested"
+	CodeNested errs.Code = "verify-nested"
 	// CodeWaitTimeout: nothing changed in the time that the caller waited.
-	CodeWaitTimeout fault.Code = "wait-timeout"
+	CodeWaitTimeout errs.Code = "wait-timeout"
 	// CodeTampered: the ledger holds what we never wrote.
-	CodeTampered fault.Code = "ledger-tampered"
+	CodeTampered errs.Code = "ledger-tampered"
 	// CodeNotLocked: the project brings a plugin along that switchyard.lock does
 	// not pin.
-	CodeNotLocked fault.Code = "plugin-not-locked"
+	CodeNotLocked errs.Code = "plugin-not-locked"
 	// CodeNothingToLock: the project brings no plugins along.
-	CodeNothingToLock fault.Code = "plugin-nothing-to-lock"
+	CodeNothingToLock errs.Code = "plugin-nothing-to-lock"
 	// CodeDigestMismatch: a plugin's file is not the one that switchyard.lock
 	// pins.
-	CodeDigestMismatch fault.Code = "plugin-digest-mismatch"
+	CodeDigestMismatch errs.Code = "plugin-digest-mismatch"
 	// CodeRoundNotFound: the task has no decision of that round.
-	CodeRoundNotFound fault.Code = "round-not-found"
+	CodeRoundNotFound errs.Code = "round-not-found"
 	// CodePolicyChanged: the project goes by another policy than the one that it
 	// adopted, and nobody has said that it shall.
-	CodePolicyChanged fault.Code = "policy-changed"
+	CodePolicyChanged errs.Code = "policy-changed"
 	// CodePolicyElsewhere: a policy cannot be adopted, because the project's
 	// configuration names another one.
-	CodePolicyElsewhere fault.Code = "policy-not-configured"
+	CodePolicyElsewhere errs.Code = "policy-not-configured"
 	// CodePolicyUnnamed: nothing says which policy to adopt after one of the
 	// project's own.
-	CodePolicyUnnamed fault.Code = "policy-unnamed"
+	CodePolicyUnnamed errs.Code = "policy-unnamed"
 	// CodePolicyLost: a policy that once decided is neither built in nor kept in
 	// the ledger.
-	CodePolicyLost fault.Code = "policy-lost"
+	CodePolicyLost errs.Code = "policy-lost"
 )
 
 // Options are what an Engine works with.
@@ -100,7 +100,7 @@ type Engine struct {
 	environ []string
 	engine  policies.Engine
 	observe func(spawner.Progress)
-	keeper  func() (*process.Keeper, error)
+	keeper  func() (*supervise.Keeper, error)
 	loads   sync.WaitGroup // what is still loading for requests that have failed
 	// recorded says that something was.
 	recorded atomic.Bool
@@ -117,7 +117,7 @@ func New(o Options) *Engine {
 	}
 	return &Engine{
 		project: o.Project, plugins: o.Plugins, now: o.Now, by: o.By, warn: o.Warn,
-		environ: o.Environ, engine: o.Engine, observe: o.Observe, keeper: sync.OnceValues(process.NewKeeper),
+		environ: o.Environ, engine: o.Engine, observe: o.Observe, keeper: sync.OnceValues(supervise.NewKeeper),
 		stocks: make(map[project.Limits]*stock), policies: make(map[string]*policies.Policy),
 	}
 }

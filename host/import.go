@@ -5,10 +5,10 @@ import (
 	"context"
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/finding"
-	"github.com/switchyard-dev/switchyard/host/nubos"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // sourceNubos names nubos-pilot as where a task comes from.
@@ -26,14 +26,14 @@ type Imports struct {
 	// Tasks are those that were taken over, and where they stand now.
 	Tasks []TaskStatus `json:"tasks"`
 	// Left is what was not, and why.
-	Left []nubos.Left `json:"left"`
+	Left []nubospilot.Left `json:"left"`
 }
 
 // Import takes over the tasks of nubos-pilot that are in flight, each in an event
 // of its own: which round it is in, its cap, whether it is stuck, what is open
 // and which gates were forced. Nothing of it is evidence. A task that is recorded
 // already stays as it is, so that an import can be repeated.
-func (e *Engine) Import(ctx context.Context, tasks []nubos.Task) (Imports, error) {
+func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (Imports, error) {
 	config, err := e.Config(ctx)
 	if err != nil {
 		return Imports{}, err
@@ -45,7 +45,7 @@ func (e *Engine) Import(ctx context.Context, tasks []nubos.Task) (Imports, error
 	result := Imports{Tasks: []TaskStatus{}}
 	for _, t := range tasks {
 		if t.Status == "done" {
-			result.Left = append(result.Left, nubos.Left{What: t.ID, Why: "the task is done; nothing of it is in flight"})
+			result.Left = append(result.Left, nubospilot.Left{What: t.ID, Why: "the task is done; nothing of it is in flight"})
 			continue
 		}
 		findings := merge(policy.Policy, findingsOf(t))
@@ -53,13 +53,13 @@ func (e *Engine) Import(ctx context.Context, tasks []nubos.Task) (Imports, error
 		status, _, err := e.change(ctx, t.ID, func(*session) (task.Command, record, error) {
 			return task.Import{Imported: imported}, record{Findings: findings}, nil
 		})
-		switch code := fault.CodeOf(err); {
+		switch code := errs.CodeOf(err); {
 		case err == nil:
 			result.Tasks = append(result.Tasks, status)
 		case code == task.CodeExists || code == task.CodeRoundShifted:
-			result.Left = append(result.Left, nubos.Left{What: t.ID, Why: "the task is recorded already"})
+			result.Left = append(result.Left, nubospilot.Left{What: t.ID, Why: "the task is recorded already"})
 		case code == task.CodeRoundsExhausted || code == task.CodeInvalidID:
-			result.Left = append(result.Left, nubos.Left{What: t.ID, Why: err.Error()})
+			result.Left = append(result.Left, nubospilot.Left{What: t.ID, Why: err.Error()})
 		default:
 			return result, err
 		}
@@ -68,7 +68,7 @@ func (e *Engine) Import(ctx context.Context, tasks []nubos.Task) (Imports, error
 }
 
 // importOf is the event that takes a task over.
-func importOf(t nubos.Task, findings, fallback int, by string) task.Imported {
+func importOf(t nubospilot.Task, findings, fallback int, by string) task.Imported {
 	imported := task.Imported{
 		Source: sourceNubos, Digest: t.Digest, Round: t.Round, MaxRounds: cmp.Or(t.MaxRounds, fallback), Raised: t.MaxRounds != 0,
 		FindingCount: findings, Overrides: len(t.Forced), By: by,
@@ -92,7 +92,7 @@ func importOf(t nubos.Task, findings, fallback int, by string) task.Imported {
 }
 
 // findingsOf are the findings of a task's newest round that has any.
-func findingsOf(t nubos.Task) []finding.Finding {
+func findingsOf(t nubospilot.Task) []finding.Finding {
 	newest := 0
 	for _, f := range t.Findings {
 		newest = max(newest, f.Round)

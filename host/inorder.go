@@ -5,7 +5,7 @@ import (
 	"iter"
 	"sync"
 
-	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
 const (

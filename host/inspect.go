@@ -3,8 +3,8 @@ package host
 import (
 	"context"
 
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins"
-	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
 // Inspected is a plugin's file, looked at from outside.
@@ -29,7 +29,7 @@ func (e *Engine) Inspect(ctx context.Context, ref string) (Inspected, error) {
 	}
 	in := Inspected{
 		Limits:      shelf.runtime.Limits(),
-		ReportLimit: report.Limits{Bytes: shelf.config.Limits.Report}.WithDefaults().Bytes,
+		ReportLimit: document.Limits{Bytes: shelf.config.Limits.Report}.WithDefaults().Bytes,
 	}
 	wasm, err := shelf.module(ctx, ref)
 	if wasm == nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
@@ -36,8 +36,8 @@ type Installed struct {
 
 // PluginProblem says why a plugin cannot be used.
 type PluginProblem struct {
-	Code    fault.Code `json:"code"`
-	Message string     `json:"message"`
+	Code    errs.Code `json:"code"`
+	Message string    `json:"message"`
 }
 
 // Plugins lists what the project can use by name. What is wrong with one plugin stands
@@ -103,6 +103,6 @@ func (e *Engine) Plugins(ctx context.Context) (Inventory, error) {
 func (all *Inventory) broken(d plugins.Description, path, use string, err error) {
 	all.OK = false
 	all.Plugins = append(all.Plugins, Installed{
-		Description: d, Path: path, Use: use, Problem: &PluginProblem{fault.CodeOf(err), err.Error()},
+		Description: d, Path: path, Use: use, Problem: &PluginProblem{errs.CodeOf(err), err.Error()},
 	})
 }

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
 // Locked is what LockPlugins has done.
@@ -32,7 +32,7 @@ func (e *Engine) LockPlugins(ctx context.Context) (Locked, error) {
 		return Locked{}, err
 	}
 	if len(files) == 0 {
-		return Locked{}, fault.New(CodeNothingToLock, "%s names no plugin_paths", project.ConfigFile)
+		return Locked{}, errs.New(CodeNothingToLock, "%s names no plugin_paths", project.ConfigFile)
 	}
 	if _, err := shelf.add(ctx, shelf.builtin, files); err != nil {
 		return Locked{}, err

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/finding"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // markFindings is how many findings a mark names.
@@ -56,7 +56,7 @@ func (s *session) tryMark(ctx context.Context) (again bool, err error) {
 		}
 		return s.project.Mark(s.id, text)
 	})
-	if text == "" && fault.CodeOf(err) == project.CodeMarkerUnsafe {
+	if text == "" && errs.CodeOf(err) == project.CodeMarkerUnsafe {
 		err = nil // Whatever lies there, no mark of ours is in it.
 	}
 	return again, err

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -125,7 +125,7 @@ func TestMetricsOfAnyWorkload(t *testing.T) {
 		}
 		for i := range steps {
 			err := w.step(fmt.Sprint("T", w.random.IntN(5)))
-			if err != nil && fault.CodeOf(err) == "" {
+			if err != nil && errs.CodeOf(err) == "" {
 				t.Fatalf("step %d of workload %d: %v", i, seed, err)
 			}
 			if i%25 == 0 {

@@ -7,15 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/metrics"
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
 )
 
 // TestMetricsOfSpawns: what a critic's runs came to is shown as the decision says it.
 // That a recount of the events says the same is compared after every test of a site.
 func TestMetricsOfSpawns(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, "spawn: {retries: 1}\nbudget: {spawn: {tokens: 50000}, task: {tokens: 200000, rounds: 4}}\n", spawntest.CannotWrite(), spawntest.Clean())
+	s := newSite(t, "spawn: {retries: 1}\nbudget: {spawn: {tokens: 50000}, task: {tokens: 200000, rounds: 4}}\n", fakeagent.CannotWrite(), fakeagent.Clean())
 	d, err := s.round(t)
 	if err != nil {
 		t.Fatal(err)

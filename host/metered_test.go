@@ -6,9 +6,9 @@ import (
 	"iter"
 	"strconv"
 
-	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/metrics/oracle"
 	"github.com/switchyard-dev/switchyard/metrics"
-	"github.com/switchyard-dev/switchyard/metrics/recount"
 )
 
 // failer is a test, or what a property is checked by.
@@ -21,7 +21,7 @@ type failer interface {
 // metered wants the metrics of a ledger to be what its events come to, as they are
 // gathered and as they are written down, and returns how many series and events were
 // compared. events yields all of them.
-func metered(t failer, source metrics.Source, events iter.Seq2[ledger.Event, error]) recount.Report {
+func metered(t failer, source metrics.Source, events iter.Seq2[ledger.Event, error]) oracle.Report {
 	t.Helper()
 	ctx := context.Background()
 	c, err := metrics.New(source, metrics.Options{})
@@ -36,15 +36,15 @@ func metered(t failer, source metrics.Source, events iter.Seq2[ledger.Event, err
 	if err := metrics.Write(&text, families, metrics.Text); err != nil {
 		t.Fatalf("%v", err)
 	}
-	gathered, err := recount.Gathered(families)
+	gathered, err := oracle.Gathered(families)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	read, err := recount.Parse(&text)
+	read, err := oracle.Parse(&text)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	counted, err := recount.Of(ctx, events, gathered.Events, nil)
+	counted, err := oracle.Of(ctx, events, gathered.Events, nil)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

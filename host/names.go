@@ -3,9 +3,9 @@ package host
 import (
 	"context"
 
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/spawner/adapter"
-	"github.com/switchyard-dev/switchyard/spawner/agent"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
 // AdapterNames lists the adapters that the project can name.
@@ -43,7 +43,7 @@ func (e *Engine) Installed() []string {
 // AgentNames lists the agents that the project can spawn.
 func (e *Engine) AgentNames() []string {
 	var names []string
-	for _, listed := range (agent.Library{Root: e.project.Root}).List() {
+	for _, listed := range (definition.Library{Root: e.project.Root}).List() {
 		if unspawnable(listed.Err, listed.Definition) == nil && !listed.Definition.Module {
 			names = append(names, listed.Name)
 		}

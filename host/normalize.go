@@ -7,9 +7,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins"
-	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
 // Normalized is a report as a plugin understood it, before anything is merged.
@@ -38,7 +38,7 @@ type Prepared struct {
 	// Report is the digest of the report as it was read.
 	Report   string
 	Plugin   *plugins.Plugin
-	Document *report.Document
+	Document *document.Document
 	// Config is what the project configures for the plugin, nil for nothing.
 	Config jsontext.Value
 	// Limits are those that the plugin runs under.
@@ -52,7 +52,7 @@ func (e *Engine) Prepare(ctx context.Context, ref ReportRef, stdin io.Reader) (P
 		return Prepared{}, err
 	}
 	ready, err := e.prepare(ctx, ref, stdin, e.newShelf(config))
-	if f, ok := errors.AsType[*fault.Error](err); ok {
+	if f, ok := errors.AsType[*errs.Error](err); ok {
 		err = f.With("report", ref.Path)
 	}
 	return ready, err

@@ -7,9 +7,9 @@ import (
 	"os"
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
-	"github.com/switchyard-dev/switchyard/spawner/slot"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // spawnsChain is the chain of the ledger that has the spawns outside any task. No
@@ -48,7 +48,7 @@ func (e *Engine) recovered(ctx context.Context) error {
 	if err != nil {
 		e.warn(err) // It is in nobody's way but its own slot's.
 	}
-	outside := func(r slot.Record) bool { return r.Task == "" }
+	outside := func(r lease.Record) bool { return r.Task == "" }
 	if !slices.ContainsFunc(left, outside) {
 		return nil
 	}
@@ -58,6 +58,6 @@ func (e *Engine) recovered(ctx context.Context) error {
 	}
 	defer b.close()
 	return b.lost(ctx, func(r task.Run) bool {
-		return slices.ContainsFunc(left, func(l slot.Record) bool { return outside(l) && l.Run == r.Intent.Run })
+		return slices.ContainsFunc(left, func(l lease.Record) bool { return outside(l) && l.Run == r.Intent.Run })
 	})
 }

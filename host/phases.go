@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/switchyard-dev/switchyard/host/task"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // Step is what a command left of a task.
@@ -43,7 +43,7 @@ const maxQuery = 2000
 //
 // task.CodeStarted where the work goes on already, task.CodeRoundsExhausted.
 func (e *Engine) Start(ctx context.Context, id string, req StartRequest) (Step, error) {
-	if err := environ.Inside(e.environ); err != nil {
+	if err := childenv.Inside(e.environ); err != nil {
 		return Step{}, err
 	}
 	config, err := e.Config(ctx)
@@ -74,7 +74,7 @@ type PhaseRequest struct {
 //
 // task.CodeEvidence where the phase's agents left too few stamps in this round.
 func (e *Engine) Done(ctx context.Context, id string, req PhaseRequest) (Step, error) {
-	if err := environ.Inside(e.environ); err != nil {
+	if err := childenv.Inside(e.environ); err != nil {
 		return Step{}, err
 	}
 	config, err := e.Config(ctx)
@@ -102,7 +102,7 @@ type CommitRequest struct {
 //
 // task.CodeNotReady; its detail missing lists what the round lacks.
 func (e *Engine) Commit(ctx context.Context, id string, req CommitRequest) (Step, error) {
-	if err := environ.Inside(e.environ); err != nil {
+	if err := childenv.Inside(e.environ); err != nil {
 		return Step{}, err
 	}
 	config, err := e.Config(ctx)

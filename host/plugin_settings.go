@@ -8,10 +8,10 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/plugins"
-	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
 // checkSettings has each configured plugin read its settings, so that a mistake in
@@ -21,7 +21,7 @@ import (
 // Those that the project brings along are only asked if all is true: a project whose
 // own plugins are broken can use the others.
 func (s *shelf) checkSettings(ctx context.Context, all bool) error {
-	nothing, err := report.Parse([]byte("null"), report.Limits{})
+	nothing, err := document.Parse([]byte("null"), document.Limits{})
 	if err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (s *shelf) checkSettings(ctx context.Context, all bool) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == plugins.CodeConfigInvalid {
+		if f, ok := errors.AsType[*errs.Error](err); ok && f.Code == plugins.CodeConfigInvalid {
 			f.Message = fmt.Sprintf("%s: plugins.%s: %s", project.ConfigFile, name, f.Message)
 			return f
 		}

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/switchyard-dev/switchyard/internal/policy/adr"
+	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/adr"
-	"github.com/switchyard-dev/switchyard/policies/release"
 )
 
 // PolicyInventory is every policy that a project has to do with.

@@ -4,13 +4,13 @@ import (
 	"context"
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/internal/policy/release"
+	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/proof"
-	"github.com/switchyard-dev/switchyard/policies/release"
-	"github.com/switchyard-dev/switchyard/policies/replay"
-	"github.com/switchyard-dev/switchyard/spawner/agent"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
 )
 
 // PolicyTree is the part of a project in which versions of a policy are written,
@@ -33,25 +33,25 @@ func (e *Engine) PolicyTree(versions, records string) PolicyTree {
 //
 // # Errors
 //
-// Those of proof.Verify, of the decision records and of agents' definitions. That
+// Those of check.Verify, of the decision records and of agents' definitions. That
 // the policy is not proven is in the report.
-func (t PolicyTree) Prove(ctx context.Context, p *policies.Policy, progress func(done, total int)) (proof.Report, error) {
+func (t PolicyTree) Prove(ctx context.Context, p *policies.Policy, progress func(done, total int)) (check.Report, error) {
 	waivers, err := t.tree.Waivers(p.Identity())
 	if err != nil {
-		return proof.Report{}, err
+		return check.Report{}, err
 	}
-	o := proof.Options{Waivers: waivers, Progress: progress}
+	o := check.Options{Waivers: waivers, Progress: progress}
 	all, err := t.known(ctx)
 	if err != nil {
-		return proof.Report{}, err
+		return check.Report{}, err
 	}
 	i := slices.IndexFunc(all, func(k KnownPolicy) bool { return k.Policy != nil && k.Policy.Digest == p.Identity().Digest })
 	if i < 0 || newest(all).Digest == p.Identity().Digest {
 		if o.Raised, err = t.engine.raised(ctx, i >= 0 && all[i].BuiltIn); err != nil {
-			return proof.Report{}, err
+			return check.Report{}, err
 		}
 	}
-	return proof.Verify(ctx, p, o)
+	return check.Verify(ctx, p, o)
 }
 
 // newest is the version that the project's agents are for: the tree's newest, or where
@@ -107,7 +107,7 @@ func (t PolicyTree) New(ctx context.Context, o release.NewOptions) (release.Crea
 // Those of release.Tree.Release and of agents' definitions.
 func (t PolicyTree) Release(ctx context.Context, version string, accept bool, ledger string) (release.Released, error) {
 	// An agent may propose what it is judged by, and not accept it.
-	if err := environ.Inside(t.engine.environ); err != nil {
+	if err := childenv.Inside(t.engine.environ); err != nil {
 		return release.Released{}, err
 	}
 	raised, err := t.engine.raised(ctx, false)
@@ -145,7 +145,7 @@ func (e *Engine) raised(ctx context.Context, builtIn bool) (map[string][]string,
 	if err != nil {
 		return nil, err
 	}
-	raised, err := agent.Library{Root: e.project.Root}.Raised()
+	raised, err := definition.Library{Root: e.project.Root}.Raised()
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (e *Engine) raised(ctx context.Context, builtIn bool) (map[string][]string,
 	if !builtIn {
 		return raised, nil
 	}
-	ours, err := agent.Library{}.Raised()
+	ours, err := definition.Library{}.Raised()
 	if err != nil {
 		return nil, err
 	}

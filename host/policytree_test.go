@@ -3,8 +3,8 @@ package host_test
 import (
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/policy/check"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/proof"
 )
 
 // TestAgentsAreForTheNewestOfTheProject: a project that has a line of its own is not
@@ -23,7 +23,7 @@ func TestAgentsAreForTheNewestOfTheProject(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, r := range report.Results {
-			if r.Invariant == proof.CategoryKnown {
+			if r.Invariant == check.CategoryKnown {
 				return r.Skipped == "", r.Holds
 			}
 		}

@@ -6,10 +6,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/finding"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // TaskDetail is where one task stands, with the findings that are open.
@@ -60,7 +60,7 @@ func known(id string, head ledger.Head) (kept, error) {
 }
 
 func notFound(id string) error {
-	return fault.New(task.CodeNotFound, "nothing is recorded for task %s", id).With("task", id)
+	return errs.New(task.CodeNotFound, "nothing is recorded for task %s", id).With("task", id)
 }
 
 // status is where a task stands.
@@ -89,5 +89,5 @@ func (k *kept) read(head ledger.Head) error {
 
 // tampered is the error of a ledger that holds what we never wrote.
 func tampered(id, format string, args ...any) error {
-	return fault.New(CodeTampered, "the record of task "+id+" was changed: "+format, args...).With("task", id)
+	return errs.New(CodeTampered, "the record of task "+id+" was changed: "+format, args...).With("task", id)
 }

@@ -12,11 +12,11 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/folder"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // records are where recorded rounds come from.
@@ -77,7 +77,7 @@ func openRegular(path string) (*os.File, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = folder.ErrNoFile
+		err = safefile.ErrNoFile
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -90,7 +90,7 @@ func unusable(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		code = project.CodeNotFound
 	}
-	return fault.New(code, "%s: %w", path, folder.Reason(err)).With("path", path)
+	return errs.New(code, "%s: %w", path, safefile.Reason(err)).With("path", path)
 }
 
 // decided yields the events of rounds that were decided since a time, up to an event,

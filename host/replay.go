@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/replay"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/replay"
 )
 
 // ReplayRequest says what is decided again.
@@ -58,7 +58,7 @@ func (e *Engine) Replay(ctx context.Context, req ReplayRequest) (replay.Report, 
 	}
 	y := replay.New(req.Policy, replay.Options{Since: req.Since, Find: func(ctx context.Context, digest string) (*policies.Policy, error) {
 		p, err := e.policyBy(ctx, src.ledger, digest)
-		if fault.CodeOf(err) == CodePolicyLost {
+		if errs.CodeOf(err) == CodePolicyLost {
 			return nil, nil
 		}
 		return p, err

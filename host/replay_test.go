@@ -20,12 +20,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/replay"
 )
 
 // archive is a project in which much was decided: rounds with and without findings,
@@ -50,7 +50,7 @@ func newArchive(t testing.TB, tasks int) *archive {
 			a.now = a.now.Add(time.Minute)
 			d, err := a.Round(t.Context(), id, randomRequest(random))
 			switch {
-			case fault.CodeOf(err) == task.CodeUnverified:
+			case errs.CodeOf(err) == task.CodeUnverified:
 				continue // It was verified before, and nothing was recorded.
 			case err != nil:
 				t.Fatal(err)
@@ -422,7 +422,7 @@ func TestReplayRefusesFlips(t *testing.T) {
 	candidate := rerouted(t, "style", "plan-checker")
 	for _, c := range []struct {
 		failOn [][2]string
-		code   fault.Code
+		code   errs.Code
 		count  int64
 	}{
 		{nil, "", 0},
@@ -442,7 +442,7 @@ func TestReplayRefusesFlips(t *testing.T) {
 		{[][2]string{{"executor", "plan-checker"}, {"executer", "executor"}}, host.CodeFlipUnknown, 0},
 	} {
 		report, err := a.Replay(t.Context(), host.ReplayRequest{Policy: candidate, FailOn: c.failOn})
-		if fault.CodeOf(err) != c.code {
+		if errs.CodeOf(err) != c.code {
 			t.Errorf("%v: got %v, want %q", c.failOn, err, c.code)
 			continue
 		}
@@ -452,7 +452,7 @@ func TestReplayRefusesFlips(t *testing.T) {
 		if report.Decisions != 4 || report.Flipped() != 2 {
 			t.Errorf("%v: the report is %+v", c.failOn, report)
 		}
-		if f, ok := errors.AsType[*fault.Error](err); ok {
+		if f, ok := errors.AsType[*errs.Error](err); ok {
 			flips, _ := f.Details["flips"].([]replay.Cell)
 			if f.Details["count"] != c.count || !slices.Equal(flips, []replay.Cell{{From: "executor", To: "plan-checker", Count: 2}}) {
 				t.Errorf("%v: the details are %v", c.failOn, f.Details)
@@ -493,7 +493,7 @@ func TestReplayOfASpoiledLedger(t *testing.T) {
 			a := whole.copied(t)
 			spoil(t, a, a.decided(t)[0].Event)
 			_, err := a.Replay(t.Context(), host.ReplayRequest{Policy: policy(t, policies.Default)})
-			f, ok := errors.AsType[*fault.Error](err)
+			f, ok := errors.AsType[*errs.Error](err)
 			if !ok || f.Code != host.CodeTampered || f.Details["task"] != "T" {
 				t.Errorf("got %v, want %s", err, host.CodeTampered)
 			}
@@ -515,10 +515,10 @@ func TestReplayOfWhatIsNoLedger(t *testing.T) {
 	if err := os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), link); err != nil {
 		t.Skipf("no symbolic links here: %v", err)
 	}
-	for path, code := range map[string]fault.Code{
+	for path, code := range map[string]errs.Code{
 		"nothing": project.CodeNotFound, ".": project.CodeUnreadable, "text": ledger.CodeExport, "torn.db": ledger.CodeCorrupt, "link": project.CodeEscapes,
 	} {
-		if _, err := a.Replay(t.Context(), host.ReplayRequest{Policy: policy(t, policies.Default), Ledger: path}); fault.CodeOf(err) != code {
+		if _, err := a.Replay(t.Context(), host.ReplayRequest{Policy: policy(t, policies.Default), Ledger: path}); errs.CodeOf(err) != code {
 			t.Errorf("%s: got %v, want %s", path, err, code)
 		}
 	}
@@ -535,7 +535,7 @@ func TestReplayOfASpoiledExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := a.Replay(t.Context(), host.ReplayRequest{Policy: policy(t, policies.Default), Ledger: "export"})
-	f, ok := errors.AsType[*fault.Error](err)
+	f, ok := errors.AsType[*errs.Error](err)
 	if !ok || f.Code != ledger.CodeExport || f.Details["line"] != int64(last) {
 		t.Errorf("got %v, want %s in line %d", err, ledger.CodeExport, last)
 	}

@@ -12,21 +12,21 @@ import (
 	"sync"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/folder"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/verify"
-	"github.com/switchyard-dev/switchyard/plugins/report"
-	"github.com/switchyard-dev/switchyard/spawner/process"
-	"github.com/switchyard-dev/switchyard/spawner/redact"
-	"github.com/switchyard-dev/switchyard/spawner/slot"
-	"github.com/switchyard-dev/switchyard/spawner/tree"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/redact"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+	"github.com/switchyard-dev/switchyard/internal/verifycmd"
 )
 
 // CodeReportCommand: a command for a report failed, or what it printed is no report.
 // Details: command, exit_code if it has one, stderr, path, and cause, the code of
 // what is wrong with the report.
-const CodeReportCommand fault.Code = "report-command-failed"
+const CodeReportCommand errs.Code = "report-command-failed"
 
 // maxReportErrors is how much of a failed command's last words an error has, in bytes,
 // and maxReportWords how much of that its message has.
@@ -38,7 +38,7 @@ func (s *session) mayReport(config project.Config) error {
 	case len(config.Reports.Commands) == 0:
 		return nil
 	case s.nested():
-		return fault.New(CodeNested, "a command of %s decides task %s in its turn", s.project.Root, s.id).With("task", s.id)
+		return errs.New(CodeNested, "a command of %s decides task %s in its turn", s.project.Root, s.id).With("task", s.id)
 	}
 	return trustedReports(config.Reports)
 }
@@ -48,7 +48,7 @@ func trustedReports(r project.Reports) error {
 	if !r.Foreign {
 		return nil
 	}
-	return fault.New(CodeForeign, "%s belongs to user %d, so that its commands for reports are not run", project.ConfigFile, r.Owner).
+	return errs.New(CodeForeign, "%s belongs to user %d, so that its commands for reports are not run", project.ConfigFile, r.Owner).
 		With("owner", r.Owner).With("command", r.Commands[0].Run)
 }
 
@@ -85,7 +85,7 @@ func (c *conductor) commandReports(ctx context.Context, v Verification) ([]evide
 			return nil, err
 		}
 		if c.tree != v.Tree {
-			return nil, fault.New(CodeReportCommand, "the working tree changed while the commands for reports ran, so that it is not the one that was verified")
+			return nil, errs.New(CodeReportCommand, "the working tree changed while the commands for reports ran, so that it is not the one that was verified")
 		}
 	}
 	shelf := c.newShelf(c.config)
@@ -109,8 +109,8 @@ func (c *conductor) dueReports(ctx context.Context) ([]project.ReportCommand, er
 			if err != nil {
 				return nil, err
 			}
-			differs, err := tree.Differs(ctx, c.Keeper, c.Root, base, command.Paths)
-			if err != nil && fault.CodeOf(err) != tree.CodeNoGit {
+			differs, err := worktree.Differs(ctx, c.Keeper, c.Root, base, command.Paths)
+			if err != nil && errs.CodeOf(err) != worktree.CodeNoGit {
 				return nil, err
 			}
 			if err == nil && !differs {
@@ -127,7 +127,7 @@ type reportRun struct {
 	command        project.ReportCommand
 	path           string // of its output, relative to the project's root
 	output, errors *os.File
-	result         process.Result
+	result         supervise.Result
 }
 
 func (r *reportRun) close() {
@@ -160,15 +160,15 @@ func (c *conductor) runReport(ctx context.Context, command project.ReportCommand
 	if err != nil {
 		return r, err
 	}
-	held, err := rack.Take(ctx, verificationSlot, slot.MaxLimit, true)
+	held, err := rack.Take(ctx, verificationSlot, lease.MaxLimit, true)
 	if err != nil {
 		return r, err
 	}
 	defer c.free(held)
-	limits := report.Limits{Bytes: c.config.Limits.Report}.WithDefaults()
-	r.result, err = verify.Report{
-		Keeper: c.Keeper, Record: func(child process.Identity) error {
-			return held.Announce(slot.Record{Process: child, Run: "report", Task: c.id, Began: c.now().UTC().Format(time.RFC3339)})
+	limits := document.Limits{Bytes: c.config.Limits.Report}.WithDefaults()
+	r.result, err = verifycmd.Report{
+		Keeper: c.Keeper, Record: func(child supervise.Identity) error {
+			return held.Announce(lease.Record{Process: child, Run: "report", Task: c.id, Began: c.now().UTC().Format(time.RFC3339)})
 		},
 		Command: command.Run, Dir: c.Root, Env: c.commandEnv(c.round.Number), Timeout: command.Timeout, OutputLimit: 2 * limits.Bytes,
 		Output: r.output, Errors: r.errors,
@@ -177,9 +177,9 @@ func (c *conductor) runReport(ctx context.Context, command project.ReportCommand
 		return r, err
 	}
 	switch {
-	case r.result.End == process.TimedOut:
+	case r.result.End == supervise.TimedOut:
 		return r, r.failed("it took more than %s", command.Timeout)
-	case r.result.End == process.OutputLimit:
+	case r.result.End == supervise.OutputLimit:
 		return r, r.failed("it wrote more than %d bytes", 2*limits.Bytes)
 	case r.result.Signal != "":
 		return r, r.failed("it was ended by %s", r.result.Signal)
@@ -192,7 +192,7 @@ func (c *conductor) runReport(ctx context.Context, command project.ReportCommand
 // newFile makes a file in place of what has its name.
 func newFile(dir *os.Root, name string) (*os.File, error) {
 	if err := dir.RemoveAll(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, folder.Reason(err)
+		return nil, safefile.Reason(err)
 	}
 	return dir.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 }
@@ -216,7 +216,7 @@ func (c *conductor) readReport(ctx context.Context, r *reportRun, shelf *shelf) 
 	case ctx.Err() != nil:
 		return evidence{}, context.Cause(ctx)
 	case err != nil:
-		return evidence{}, r.failed("its output is not a report that can be used: %w", err).With("cause", string(fault.CodeOf(err)))
+		return evidence{}, r.failed("its output is not a report that can be used: %w", err).With("cause", string(errs.CodeOf(err)))
 	case r.result.ExitCode != 0 && len(ev.result.Findings) == 0:
 		return evidence{}, r.failed("exit code %d means that it found something, and its report has no findings", r.result.ExitCode)
 	}
@@ -224,18 +224,18 @@ func (c *conductor) readReport(ctx context.Context, r *reportRun, shelf *shelf) 
 }
 
 // failed is the error of the command, with the end of what it said.
-func (r *reportRun) failed(format string, args ...any) *fault.Error {
+func (r *reportRun) failed(format string, args ...any) *errs.Error {
 	said := ""
 	if info, err := r.errors.Stat(); err == nil {
 		said, _ = redact.Tail(r.errors, info.Size(), maxReportErrors)
 	}
 	said = strings.TrimSpace(said)
 	if said != "" {
-		format, args = format+": %s", append(args, fault.Clip(said[strings.LastIndexByte(said, '\n')+1:], maxReportWords))
+		format, args = format+": %s", append(args, errs.Clip(said[strings.LastIndexByte(said, '\n')+1:], maxReportWords))
 	}
-	f := fault.New(CodeReportCommand, "failed to run %q: "+format, append([]any{r.command.Run}, args...)...).
+	f := errs.New(CodeReportCommand, "failed to run %q: "+format, append([]any{r.command.Run}, args...)...).
 		With("command", r.command.Run).With("stderr", said).With("path", r.path)
-	if r.result.End == process.Exited && r.result.Signal == "" {
+	if r.result.End == supervise.Exited && r.result.Signal == "" {
 		f = f.With("exit_code", r.result.ExitCode)
 	}
 	return f

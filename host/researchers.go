@@ -11,15 +11,15 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/finding"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/prompt"
-	"github.com/switchyard-dev/switchyard/host/research"
-	"github.com/switchyard-dev/switchyard/host/safetext"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
+	"github.com/switchyard-dev/switchyard/internal/agent/research"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safetext"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
 
 // Research is what researchers came to for the round that follows.
@@ -81,7 +81,7 @@ func (c *conductor) unfinished(ctx context.Context) (d Decision, pending bool, e
 	}
 	_, err = c.write(ctx, func() error { return c.announce(c.asked(round)) })
 	switch {
-	case fault.CodeOf(err) == task.CodeBudget:
+	case errs.CodeOf(err) == task.CodeBudget:
 		d, err = c.exhausted(ctx, err)
 	case err == nil:
 		d, err = c.research(ctx, last)
@@ -136,7 +136,7 @@ func (c *conductor) research(ctx context.Context, d Decision) (Decision, error) 
 	for i, p := range research.Perspectives(k) {
 		all.Go(func() {
 			voices[i], failures[i] = c.voice(ctx, p, k, round, words, asked)
-			if code := fault.CodeOf(failures[i]); failures[i] != nil && code != CodeSpawnAuth && code != CodeSpawnQuota {
+			if code := errs.CodeOf(failures[i]); failures[i] != nil && code != CodeSpawnAuth && code != CodeSpawnQuota {
 				cancel() // What cannot be recorded must not go on.
 			}
 		})
@@ -167,7 +167,7 @@ func (c *conductor) research(ctx context.Context, d Decision) (Decision, error) 
 	}
 	_, err = c.write(ctx, func() error {
 		err := c.apply(task.Prepare{Phase: task.Research, Required: k}, record{By: bySwitchyard})
-		if code := fault.CodeOf(err); code == task.CodeEvidence || code == task.CodeStuck || code == task.CodeCommitted || code == task.CodeWaiting {
+		if code := errs.CodeOf(err); code == task.CodeEvidence || code == task.CodeStuck || code == task.CodeCommitted || code == task.CodeWaiting {
 			return nil // Somebody failed, so that the phase is not done; the task may go on all the same.
 		}
 		return err
@@ -224,7 +224,7 @@ func (c *conductor) voice(ctx context.Context, p research.Perspective, k, round 
 	c.note(result)
 	last := result.Last()
 	switch {
-	case fault.CodeOf(err) == task.CodeBudget:
+	case errs.CodeOf(err) == task.CodeBudget:
 		v.Failure = "the budget is exhausted"
 		return v, nil
 	case err != nil:
@@ -262,7 +262,7 @@ func (c *conductor) answered(ctx context.Context, index int) (*research.Output, 
 	c.mu.Lock()
 	run := c.status.Finished(task.RoleResearcher, index)
 	c.mu.Unlock()
-	if run == nil || run.Receipt.Outcome != string(verdict.OK) || run.Receipt.Path == "" {
+	if run == nil || run.Receipt.Outcome != string(outcome.OK) || run.Receipt.Path == "" {
 		return nil, nil
 	}
 	data, err := c.kept(ctx, *run)
@@ -285,7 +285,7 @@ func (c *conductor) abandon(ctx context.Context, run, why string) error {
 		if !slices.ContainsFunc(c.status.Open(), func(r task.Run) bool { return r.Intent.Run == run }) {
 			return nil
 		}
-		receipt := task.Receipt{Run: run, Outcome: string(verdict.Failed), Reason: why, Class: string(verdict.NotFound)}
+		receipt := task.Receipt{Run: run, Outcome: string(outcome.Failed), Reason: why, Class: string(outcome.NotFound)}
 		return c.apply(task.Receive{Receipt: receipt}, record{By: bySwitchyard})
 	})
 	return err

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
-	"github.com/switchyard-dev/switchyard/spawner/place"
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/agent/confine"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // handsBack is a project in which the critic is the caller's where none can run.
@@ -25,13 +25,13 @@ func TestGreenIsOfItsTree(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, edit string
-		code       fault.Code
+		code       errs.Code
 	}{
 		{"the same draft", "package a\n", ""},
 		{"another draft", "package b\n", task.CodeUnverified},
 	} {
 		for _, spawned := range []bool{false, true} {
-			s := newSite(t, handsBack, spawntest.Ready()["auth"])
+			s := newSite(t, handsBack, fakeagent.Ready()["auth"])
 			d, err := s.engine(t, time.Now).Round(t.Context(), "T", host.Request{Verify: host.VerifyRequest{Command: "true"}})
 			if err != nil || d.NextAction != host.ActionHandBack || s.state(t).Verified == nil {
 				t.Fatalf("the first round leads to %s, verified: %v, %v", d.NextAction, s.state(t).Verified, err)
@@ -39,11 +39,11 @@ func TestGreenIsOfItsTree(t *testing.T) {
 			s.write(t, "a.go", c.edit)
 			req := request(clean)
 			if spawned {
-				s.plays(t, spawntest.Clean())
+				s.plays(t, fakeagent.Clean())
 				req = host.Request{}
 			}
 			d, err = s.engine(t, time.Now).Round(t.Context(), "T", req)
-			if fault.CodeOf(err) != c.code || (err == nil) != (c.code == "") || err == nil && d.NextAction != "commit" {
+			if errs.CodeOf(err) != c.code || (err == nil) != (c.code == "") || err == nil && d.NextAction != "commit" {
 				t.Errorf("%s, spawned: %v: it leads to %q, %v; want %q", c.name, spawned, d.NextAction, err, c.code)
 			}
 		}
@@ -54,7 +54,7 @@ func TestGreenIsOfItsTree(t *testing.T) {
 // handed back anew: nobody takes it for the review of what the draft is by now.
 func TestHandBackForgetsTheOneBefore(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, handsBack, spawntest.Ready()["auth"])
+	s := newSite(t, handsBack, fakeagent.Ready()["auth"])
 	first, err := s.round(t)
 	if err != nil || first.HandBack == nil {
 		t.Fatalf("the round hands nothing back: %v", err)
@@ -73,7 +73,7 @@ func TestHandBackForgetsTheOneBefore(t *testing.T) {
 // Two tasks that hand their critics back do not share what these are to read.
 func TestHandBacksAreApart(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, handsBack, spawntest.Ready()["auth"])
+	s := newSite(t, handsBack, fakeagent.Ready()["auth"])
 	for _, id := range []string{"A", "B"} {
 		req := host.Request{Verify: host.VerifyRequest{Command: "echo of task " + id}}
 		if d, err := s.engine(t, time.Now).Round(t.Context(), id, req); err != nil || d.HandBack == nil {
@@ -96,8 +96,8 @@ func TestHandBacksAreApart(t *testing.T) {
 // critic about what this one may have left in the tree.
 func TestFailedReviewIsNotForgotten(t *testing.T) {
 	t.Parallel()
-	edits := spawntest.Clean()
-	edits.Steps = append([]spawntest.Step{{Write: &spawntest.File{Path: "a.go", Text: "package ours\n"}}}, edits.Steps...)
+	edits := fakeagent.Clean()
+	edits.Steps = append([]fakeagent.Step{{Write: &fakeagent.File{Path: "a.go", Text: "package ours\n"}}}, edits.Steps...)
 	for _, config := range []string{once, once + verifies} {
 		s := newSite(t, config, edits, edits)
 		var between *site
@@ -109,7 +109,7 @@ func TestFailedReviewIsNotForgotten(t *testing.T) {
 		if between == nil {
 			t.Fatal("no kill came between the receipt and the decision")
 		}
-		between.plays(t, spawntest.Clean())
+		between.plays(t, fakeagent.Clean())
 		d, err := between.round(t)
 		if err != nil || d.NextAction != "stuck" {
 			t.Errorf("with %q the next command leads to %q, %v; want stuck", config, d.NextAction, err)
@@ -123,7 +123,7 @@ func TestFailedReviewIsNotForgotten(t *testing.T) {
 // What agents outside any task use up is no task's budget: nobody could resume it.
 func TestSpawnsOutsideHaveNoTasksBudget(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, once+"budget: {task: {tokens: 300, rounds: 1}, round: {tokens: 300}, spawn: {tokens: 250}}\n", spawntest.Ready()["researcher"])
+	s := newSite(t, once+"budget: {task: {tokens: 300, rounds: 1}, round: {tokens: 300}, spawn: {tokens: 250}}\n", fakeagent.Ready()["researcher"])
 	s.write(t, "q.md", "What holds?\n")
 	for i := range 3 {
 		req := host.SpawnRequest{Agent: "researcher", PromptPath: "q.md", OutputPath: "a.json"}
@@ -137,7 +137,7 @@ func TestSpawnsOutsideHaveNoTasksBudget(t *testing.T) {
 // adapter, or for the caller, as one that is missing is.
 func TestAgentThatCannotBeStarted(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, handsBack+"budget: {task: {tokens: 1000}, spawn: {tokens: 250}}\n", spawntest.Clean())
+	s := newSite(t, handsBack+"budget: {task: {tokens: 1000}, spawn: {tokens: 250}}\n", fakeagent.Clean())
 	s.agent = filepath.Join(t.TempDir(), "claude")
 	if err := os.WriteFile(s.agent, []byte("\x00 no program"), 0o700); err != nil {
 		t.Fatal(err)
@@ -158,7 +158,7 @@ func TestAgentThatCannotBeStarted(t *testing.T) {
 // gets stuck on it, as it would have with the decision: nobody is asked in vain.
 func TestBudgetOfResearchThatGoesOn(t *testing.T) {
 	t.Parallel()
-	asks := spawntest.Finds(missing())
+	asks := fakeagent.Finds(missing())
 	// The critic uses 240 tokens, and three researchers may use 750. Killed, they count
 	// as having done so, and three more do not fit.
 	s := newSite(t, once+"budget: {task: {tokens: 1200}, spawn: {tokens: 250}}\n", playing(&asks, 3)...)
@@ -189,7 +189,7 @@ func TestBudgetOfResearchThatGoesOn(t *testing.T) {
 // the record does not say so either.
 func TestSilentResearcherIsNotHandedBack(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, handsBack+"research: {agents: 1}\n", spawntest.Finds(missing()), spawntest.Ready()["refused"])
+	s := newSite(t, handsBack+"research: {agents: 1}\n", fakeagent.Finds(missing()), fakeagent.Ready()["refused"])
 	if d, err := s.round(t); err != nil || d.NextAction != "researcher" || d.Research == nil || len(d.Research.Silent) != 1 {
 		t.Fatalf("the round leads to %s, %+v, %v", d.NextAction, d.Research, err)
 	}
@@ -203,7 +203,7 @@ func TestSilentResearcherIsNotHandedBack(t *testing.T) {
 // What an agent says never replaces what Switchyard keeps.
 func TestSpawnWritesNothingOfOurs(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, once, spawntest.Ready()["researcher"])
+	s := newSite(t, once, fakeagent.Ready()["researcher"])
 	s.write(t, "q.md", "What holds?\n")
 	ask := func(output string) error {
 		_, err := s.engine(t, time.Now).Spawn(t.Context(), host.SpawnRequest{Agent: "researcher", PromptPath: "q.md", OutputPath: output})
@@ -216,7 +216,7 @@ func TestSpawnWritesNothingOfOurs(t *testing.T) {
 		t.Skip("no symbolic links here:", err)
 	}
 	for _, output := range []string{".switchyard/ledger.db", ".switchyard/run/x", "detour/spawns.jsonl"} {
-		if err := ask(output); fault.CodeOf(err) != place.CodeOutputUnsafe {
+		if err := ask(output); errs.CodeOf(err) != confine.CodeOutputUnsafe {
 			t.Errorf("%s: got %v", output, err)
 		}
 	}
@@ -226,7 +226,7 @@ func TestSpawnWritesNothingOfOurs(t *testing.T) {
 // An agent that Switchyard runs answers no question and vouches for no draft.
 func TestAgentsDecideNothing(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, once, spawntest.Clean())
+	s := newSite(t, once, fakeagent.Clean())
 	e := host.New(host.Options{
 		Project: project.Project{Root: s.root, Dir: s.root}, Now: time.Now, By: "agent", Environ: []string{"SWITCHYARD_HEADLESS=1"},
 		Warn: func(err error) { t.Error(err) },
@@ -240,7 +240,7 @@ func TestAgentsDecideNothing(t *testing.T) {
 		"a commit":  func() error { _, err := e.Commit(t.Context(), "T", host.CommitRequest{}); return err },
 		"a resume":  func() error { _, err := e.Resume(t.Context(), "T", host.ResumeRequest{}); return err },
 	} {
-		if err := do(); fault.CodeOf(err) != environ.CodeReentrant {
+		if err := do(); errs.CodeOf(err) != childenv.CodeReentrant {
 			t.Errorf("%s: got %v", what, err)
 		}
 	}
@@ -250,7 +250,7 @@ func TestAgentsDecideNothing(t *testing.T) {
 func TestDoctorRunsNothingOfStrangers(t *testing.T) {
 	t.Parallel()
 	ran := filepath.Join(t.TempDir(), "ran")
-	s := newSite(t, "spawn: {adapters: [own.json]}\n", spawntest.Clean())
+	s := newSite(t, "spawn: {adapters: [own.json]}\n", fakeagent.Clean())
 	s.write(t, "own.json", `{"name": "own", "bin": "sh", "prompt": "stdin", "argv": [], "output": "text", "tested": ["1"], "version": ["-c", "echo 1.2 >`+ran+`"]}`)
 	for _, owner := range []int{os.Geteuid(), os.Geteuid() + 1000} {
 		if err := os.Chown(s.path(project.ConfigFile), owner, -1); err != nil {

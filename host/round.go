@@ -9,11 +9,11 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/host/finding"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
 )
 
 // Round runs a task's round to its decision and records it: verification, then
@@ -87,7 +87,7 @@ type opening struct {
 // open begins to decide a round.
 func (e *Engine) open(ctx context.Context, id string, req Request) (o opening, err error) {
 	// What an agent is run for is not for it to decide.
-	if err := environ.Inside(e.environ); err != nil {
+	if err := childenv.Inside(e.environ); err != nil {
 		return o, err
 	}
 	if o.config, err = e.configFor(ctx, req.Reports); err != nil {

@@ -15,16 +15,16 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/spawner/adapter"
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(spawntest.Prebuilt(m)) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(fakeagent.Prebuilt(m)) }
 
 const (
 	issues = `{"critic":"critic","findings":[{"category":"style","severity":"nit","file":"a.go","line":1,"remediation":"r"}]}`
@@ -91,7 +91,7 @@ func TestRoundIsDecidedOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			close(proceed)
-			if err := <-failed; fault.CodeOf(err) != task.CodeRoundShifted {
+			if err := <-failed; errs.CodeOf(err) != task.CodeRoundShifted {
 				t.Errorf("got %v, want %s", err, task.CodeRoundShifted)
 			}
 			x, err := fast.Explain(t.Context(), "T", 0)
@@ -139,7 +139,7 @@ func TestRefusedRoundLeavesNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		id   string
 		req  host.Request
-		code fault.Code
+		code errs.Code
 	}{
 		"nobody to review": {"T", host.Request{Verify: host.VerifyRequest{Claim: policies.Absent}}, adapter.CodeMissing},
 		"bad id":           {"../T", request(clean), task.CodeInvalidID},
@@ -151,7 +151,7 @@ func TestRefusedRoundLeavesNothing(t *testing.T) {
 		"the wrong round":  {"T", host.Request{Reports: request(clean).Reports, Stdin: strings.NewReader(clean), Verify: host.VerifyRequest{Claim: policies.Absent}, Round: 2}, task.CodeRoundShifted},
 		"no such function": {"T", host.Request{Reports: []host.ReportRef{{Plugin: "none", Path: host.Stdin}}, Stdin: strings.NewReader(clean), Verify: host.VerifyRequest{Claim: policies.Absent}}, "plugin-unknown"},
 	} {
-		if _, err := e.Round(t.Context(), c.id, c.req); fault.CodeOf(err) != c.code {
+		if _, err := e.Round(t.Context(), c.id, c.req); errs.CodeOf(err) != c.code {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
 		}
 	}
@@ -185,7 +185,7 @@ func TestReportsOfDifferentTasksAreNeverOneRound(t *testing.T) {
 	none, some := write("none.json", ""), write("some.json", "X")
 	for _, refs := range [][]host.ReportRef{{none, some}, {some, none}} {
 		_, err := newEngine(t, dir, noon).Route(t.Context(), host.Request{Reports: refs, Verify: host.VerifyRequest{Claim: policies.Absent}})
-		if fault.CodeOf(err) != host.CodeWrongTask {
+		if errs.CodeOf(err) != host.CodeWrongTask {
 			t.Errorf("got %v, want %s", err, host.CodeWrongTask)
 		}
 	}
@@ -209,7 +209,7 @@ func TestDecisionTooLargeForTheLedger(t *testing.T) {
 	}
 	b.WriteString(one + `last"}]}`)
 	_, err := newEngine(t, root, noon).Round(t.Context(), "T", request(b.String()))
-	if fault.CodeOf(err) != host.CodeDecisionTooLarge {
+	if errs.CodeOf(err) != host.CodeDecisionTooLarge {
 		t.Fatalf("got %v, want %s", err, host.CodeDecisionTooLarge)
 	}
 	if _, err := os.Stat(filepath.Join(root, project.StateDir)); !errors.Is(err, os.ErrNotExist) {

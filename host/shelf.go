@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/plugins"
-	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
 // maxPlugin is the largest plugin module, in bytes.
@@ -45,7 +45,7 @@ func (e *Engine) shelf(ctx context.Context) (*shelf, error) {
 // choose returns the plugin for a report. ref is a name, the path of a file or of
 // a folder, or Auto; a folder's plugins compete with the installed ones for the
 // reports that they recognise.
-func (s *shelf) choose(ctx context.Context, ref string, source *report.Source) (*plugins.Plugin, error) {
+func (s *shelf) choose(ctx context.Context, ref string, source *document.Source) (*plugins.Plugin, error) {
 	switch {
 	case ref == Auto:
 		catalog, err := s.catalog(ctx)
@@ -96,7 +96,7 @@ func (s *shelf) plugin(ctx context.Context, name string) (*plugins.Plugin, error
 		return nil, err
 	}
 	p, err := catalog.Named(name)
-	if f, ok := errors.AsType[*fault.Error](err); ok && s.engine.project.Exists(name) {
+	if f, ok := errors.AsType[*errs.Error](err); ok && s.engine.project.Exists(name) {
 		err = f.WithHint(fmt.Sprintf("%[1]s without a slash is the name of a plugin; if you mean the file, write ./%[1]s", name))
 	}
 	return p, err
@@ -163,7 +163,7 @@ func (s *shelf) configured(ctx context.Context) ([]string, error) {
 func (s *shelf) modules(ctx context.Context, path string) ([]string, error) {
 	root := s.engine.rooted()
 	files, err := root.Modules(ctx, path)
-	if f, ok := errors.AsType[*fault.Error](err); ok {
+	if f, ok := errors.AsType[*errs.Error](err); ok {
 		return nil, f.WithHint(project.ConfigFile + " names it under plugin_paths: build the plugin, or correct the path")
 	}
 	for i, file := range files {
@@ -221,7 +221,7 @@ func (s *shelf) locked(ctx context.Context, path string) error {
 	}
 	rel, _ := s.engine.project.Rel(path)
 	if _, ok := lock.Find(rel); !ok {
-		return fault.New(CodeNotLocked, "%s is not in %s", rel, project.LockFile).With("path", rel)
+		return errs.New(CodeNotLocked, "%s is not in %s", rel, project.LockFile).With("path", rel)
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func (s *shelf) pinned(ctx context.Context, path, digest string) error {
 	rel, inside := s.engine.project.Rel(path)
 	pin, ok := lock.Find(rel)
 	if inside && ok && pin.Digest != digest {
-		return fault.New(CodeDigestMismatch, "%s is not the plugin that %s pins", rel, project.LockFile).
+		return errs.New(CodeDigestMismatch, "%s is not the plugin that %s pins", rel, project.LockFile).
 			With("path", rel).With("expected", pin.Digest).With("actual", digest)
 	}
 	return nil
@@ -267,7 +267,7 @@ func (e *Engine) rooted() project.Project {
 
 // at says in an error's details which plugin file it is about.
 func at(err error, path string) error {
-	if f, ok := errors.AsType[*fault.Error](err); ok {
+	if f, ok := errors.AsType[*errs.Error](err); ok {
 		return f.With("path", filepath.ToSlash(path))
 	}
 	return err

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -30,7 +30,7 @@ func (e *Engine) shelve(ctx context.Context, l *ledger.Ledger, c chosenPolicy) (
 func (e *Engine) again(ctx context.Context, l *ledger.Ledger, c chosenPolicy) (chosenPolicy, error) {
 	admitted, err := e.admit(ctx, l, c)
 	if err == nil && admitted.Identity().Digest != c.Identity().Digest {
-		err = fault.New(CodePolicyChanged, "the project adopted policy %s meanwhile", admitted).
+		err = errs.New(CodePolicyChanged, "the project adopted policy %s meanwhile", admitted).
 			With("adopted", admitted.Identity()).With("policy", c.Identity())
 	}
 	return admitted, err

@@ -11,36 +11,36 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/agent/confine"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/place"
-	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
 
 // CodeSpawnFailed: the agent ran, and what came of it cannot be used. Details: run,
 // reason, class, exit_code, stderr, trail, and next_action where the caller is to
 // run the agent in some other way.
-const CodeSpawnFailed fault.Code = "spawn-failed"
+const CodeSpawnFailed errs.Code = "spawn-failed"
 
 // The codes of an agent that could not work because of the login or the account of
 // its CLI: the task is not to blame, and nothing is decided. Their details are those
 // of CodeSpawnFailed.
 const (
-	CodeSpawnAuth  fault.Code = "spawn-auth"
-	CodeSpawnQuota fault.Code = "spawn-quota"
+	CodeSpawnAuth  errs.Code = "spawn-auth"
+	CodeSpawnQuota errs.Code = "spawn-quota"
 )
 
 // loginFault is the error code of a run that failed because of a login or an account,
 // else "". A run that changed the working tree is judged by that.
-func loginFault(r spawner.Record) fault.Code {
+func loginFault(r spawner.Record) errs.Code {
 	switch {
 	case len(r.Changed) > 0:
 		return ""
-	case r.Class == string(verdict.Auth):
+	case r.Class == string(outcome.Auth):
 		return CodeSpawnAuth
-	case r.Class == string(verdict.Quota):
+	case r.Class == string(outcome.Quota):
 		return CodeSpawnQuota
 	}
 	return ""
@@ -99,7 +99,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (Spawned, error) {
 	if err != nil {
 		return Spawned{}, err
 	}
-	places, err := place.Open(e.project.Root, os.TempDir(), e.project.Dir)
+	places, err := confine.Open(e.project.Root, os.TempDir(), e.project.Dir)
 	if err != nil {
 		return Spawned{}, err
 	}
@@ -113,7 +113,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (Spawned, error) {
 		return Spawned{}, err
 	}
 	if within(e.project.State(), output.Path()) {
-		return Spawned{}, fault.New(place.CodeOutputUnsafe, "%s lies in %s, which is Switchyard's own", req.OutputPath, project.StateDir).With("path", output.Path())
+		return Spawned{}, errs.New(confine.CodeOutputUnsafe, "%s lies in %s, which is Switchyard's own", req.OutputPath, project.StateDir).With("path", output.Path())
 	}
 	if err := e.available(ctx, config, definition.Name, req.Adapter); err != nil {
 		return Spawned{}, err
@@ -169,13 +169,13 @@ func (r SpawnRequest) job(j spawner.Job, text string) spawner.Job {
 }
 
 // deliver writes what the last attempt brought, and counts its bytes.
-func (r SpawnRequest) deliver(output *place.Output, written *int64) func(spawner.Result) error {
+func (r SpawnRequest) deliver(output *confine.Output, written *int64) func(spawner.Result) error {
 	content := r.Content
 	if content == nil {
 		content = finalMessage
 	}
 	return func(res spawner.Result) error {
-		if res.Next == verdict.Retry || res.Next == verdict.Fallback {
+		if res.Next == outcome.Retry || res.Next == outcome.Fallback {
 			return nil
 		}
 		data, err := content(res)
@@ -229,7 +229,7 @@ func spawnFailed(res spawner.Result, set project.SpawnAgent) error {
 	if n := len(said); n > 0 {
 		text += fmt.Sprintf(" (%s)", said[n-1])
 	}
-	f := fault.New(cmp.Or(loginFault(res.Record), CodeSpawnFailed), "%s", text).
+	f := errs.New(cmp.Or(loginFault(res.Record), CodeSpawnFailed), "%s", text).
 		With("run", res.Run).With("reason", string(res.Verdict.Reason)).With("class", string(res.Verdict.Class)).With("said", said).
 		With("adapter", res.Record.Adapter).With("exit_code", res.Record.ExitCode).With("stderr", res.Record.StderrExcerpt)
 	if len(res.Record.Changed) > 0 {

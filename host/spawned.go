@@ -3,9 +3,9 @@ package host
 import (
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
 
 // SpawnSummary is one attempt to run an agent, in short.
@@ -38,7 +38,7 @@ type SpawnSummary struct {
 // that went well.
 func said(r spawner.Record) []string {
 	words := []string{}
-	if (verdict.Verdict{Outcome: verdict.Outcome(r.Outcome)}).Good() {
+	if (outcome.Verdict{Outcome: outcome.Outcome(r.Outcome)}).Good() {
 		return words
 	}
 	for _, tool := range r.Denials {

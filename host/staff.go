@@ -8,21 +8,21 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/folder"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/adapter"
-	"github.com/switchyard-dev/switchyard/spawner/agent"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
-	"github.com/switchyard-dev/switchyard/spawner/tree"
 )
 
 // staff is who can be spawned, and how.
 type staff struct {
 	*spawner.Spawner
-	agents agent.Library
+	agents definition.Library
 }
 
 // maxAdapter is the largest adapter file, in bytes.
@@ -32,7 +32,7 @@ const maxAdapter = 1 << 20
 //
 // # Errors
 //
-// environ.CodeReentrant and CodeDepth inside a spawned agent, CodeForeign, those of
+// childenv.CodeReentrant and CodeDepth inside a spawned agent, CodeForeign, those of
 // adapters and of slots.
 func (e *Engine) staff(ctx context.Context, config project.Config, id string) (staff, error) {
 	if err := e.outermost(); err != nil {
@@ -63,7 +63,7 @@ func (e *Engine) staff(ctx context.Context, config project.Config, id string) (s
 		Scope: scope, Keeper: keeper, Catalog: catalog, Environ: e.environ,
 		Now: e.now, Random: rand.Float64, Warn: e.warn,
 	})
-	return staff{Spawner: s, agents: agent.Library{Root: e.project.Root}}, err
+	return staff{Spawner: s, agents: definition.Library{Root: e.project.Root}}, err
 }
 
 // trusted refuses what another user has somebody run.
@@ -71,17 +71,17 @@ func trusted(s project.Spawn) error {
 	if !s.Foreign {
 		return nil
 	}
-	return fault.New(CodeForeign, "%s belongs to user %d, so that what its spawn section runs or hands out is not used", project.ConfigFile, s.Owner).
+	return errs.New(CodeForeign, "%s belongs to user %d, so that what its spawn section runs or hands out is not used", project.ConfigFile, s.Owner).
 		With("owner", s.Owner)
 }
 
 // scope is what counts as a change of the working tree while agents run for a task,
 // "" for none: not what changes without their doing, and in any case what the
 // configuration has the rounds to come obey.
-func (e *Engine) scope(config project.Config, id string) (tree.Scope, error) {
+func (e *Engine) scope(config project.Config, id string) (worktree.Scope, error) {
 	apart, err := e.beside(config)
 	if err != nil {
-		return tree.Scope{}, err
+		return worktree.Scope{}, err
 	}
 	obeyed := slices.Concat([]string{config.Policy, config.Spawn.PlanOf(id)}, config.PluginPaths, config.Spawn.Adapters)
 	for _, key := range config.Trust.Keys {
@@ -99,7 +99,7 @@ func (e *Engine) scope(config project.Config, id string) (tree.Scope, error) {
 	for i, path := range obeyed {
 		obeyed[i] = filepath.Clean(path)
 	}
-	return tree.Scope{Except: apart, Obeyed: obeyed}, nil
+	return worktree.Scope{Except: apart, Obeyed: obeyed}, nil
 }
 
 // beside lists what changes in the working tree without an agent's doing: the file
@@ -112,7 +112,7 @@ func (e *Engine) beside(config project.Config) (apart []string, err error) {
 	}
 	temp, err := filepath.EvalSymlinks(os.TempDir())
 	if err != nil {
-		return nil, fault.New(spawner.CodePrivate, "the folder for temporary files cannot be used: %w", folder.Reason(err))
+		return nil, errs.New(spawner.CodePrivate, "the folder for temporary files cannot be used: %w", safefile.Reason(err))
 	}
 	root, err := filepath.EvalSymlinks(e.project.Root)
 	if err != nil {
@@ -122,7 +122,7 @@ func (e *Engine) beside(config project.Config) (apart []string, err error) {
 	case err != nil || !filepath.IsLocal(rel):
 		return apart, nil
 	case rel == ".":
-		return nil, fault.New(spawner.CodePrivate, "the folder for temporary files is the project itself, so that nobody could tell what an agent changes")
+		return nil, errs.New(spawner.CodePrivate, "the folder for temporary files is the project itself, so that nobody could tell what an agent changes")
 	default:
 		return append(apart, rel+"/"), nil
 	}
@@ -130,17 +130,17 @@ func (e *Engine) beside(config project.Config) (apart []string, err error) {
 
 // outermost refuses spawns from inside a spawned agent.
 func (e *Engine) outermost() error {
-	return cmp.Or(environ.Inside(e.environ), environ.Guard(e.environ))
+	return cmp.Or(childenv.Inside(e.environ), childenv.Guard(e.environ))
 }
 
 // agent finds an agent that may be spawned from here.
-func (e *Engine) agent(name string) (agent.Definition, error) {
+func (e *Engine) agent(name string) (definition.Definition, error) {
 	if err := e.outermost(); err != nil {
-		return agent.Definition{}, err
+		return definition.Definition{}, err
 	}
-	agentDef, err := agent.Library{Root: e.project.Root}.Find(name)
+	agentDef, err := definition.Library{Root: e.project.Root}.Find(name)
 	if err != nil {
-		return agent.Definition{}, err
+		return definition.Definition{}, err
 	}
 	return agentDef, agentDef.Spawnable()
 }
@@ -172,7 +172,7 @@ func (e *Engine) available(ctx context.Context, config project.Config, name, wit
 
 // AgentFiles are the definitions of our own agents, as a project may have them: by
 // path relative to its root.
-func AgentFiles() map[string][]byte { return agent.Files() }
+func AgentFiles() map[string][]byte { return definition.Files() }
 
 // settings are those of an agent's spawns; adapter is the caller's own, "" for
 // none.
@@ -195,7 +195,7 @@ func (e *Engine) catalog(ctx context.Context, config project.Config) (*adapter.C
 		}
 		a, err := adapter.Parse(data)
 		if err != nil {
-			return nil, fault.New(fault.CodeOf(err), "%s: %w", path, err).With("path", path)
+			return nil, errs.New(errs.CodeOf(err), "%s: %w", path, err).With("path", path)
 		}
 		own = append(own, a)
 	}
@@ -203,7 +203,7 @@ func (e *Engine) catalog(ctx context.Context, config project.Config) (*adapter.C
 }
 
 // CodeUnkept: a file of the state folder cannot be written.
-const CodeUnkept fault.Code = "state-file-unwritable"
+const CodeUnkept errs.Code = "state-file-unwritable"
 
 // keep writes a file of the state folder, whole and for good, and returns its
 // path relative to the project's root, with slashes.
@@ -214,7 +214,7 @@ func (e *Engine) keep(in, name string, data []byte) (path string, err error) {
 		return "", err
 	}
 	defer dir.Close()
-	if err := folder.Replace(dir, name, data, 0o600); err != nil {
+	if err := safefile.Replace(dir, name, data, 0o600); err != nil {
 		return "", unkept(path, err)
 	}
 	return path, nil
@@ -227,7 +227,7 @@ func (e *Engine) keepFolder(name string) (*os.Root, error) {
 		return nil, err
 	}
 	defer state.Close()
-	dir, err := folder.MakeIn(state, name)
+	dir, err := safefile.MakeIn(state, name)
 	if err != nil {
 		return nil, unkept(project.StateDir+"/"+name, err)
 	}
@@ -241,10 +241,10 @@ func (e *Engine) keepFolder(name string) (*os.Root, error) {
 // ledger.CodeUnsafe if something else is in its place or it is another user's, and
 // CodeUnkept.
 func (e *Engine) openState() (*os.Root, error) {
-	state, err := folder.State(e.project.State())
+	state, err := safefile.State(e.project.State())
 	switch {
-	case folder.Unsafe(err):
-		return nil, fault.New(ledger.CodeUnsafe, "%s cannot be used: %w", e.project.State(), err).With("path", e.project.State())
+	case safefile.Unsafe(err):
+		return nil, errs.New(ledger.CodeUnsafe, "%s cannot be used: %w", e.project.State(), err).With("path", e.project.State())
 	case err != nil:
 		return nil, unkept(project.StateDir, err)
 	}
@@ -252,7 +252,7 @@ func (e *Engine) openState() (*os.Root, error) {
 }
 
 func unkept(path string, err error) error {
-	return fault.New(CodeUnkept, "%s cannot be kept: %w", path, folder.Reason(err)).With("path", path)
+	return errs.New(CodeUnkept, "%s cannot be kept: %w", path, safefile.Reason(err)).With("path", path)
 }
 
 // absolute is the path of a file that keep has written.

@@ -3,7 +3,7 @@ package host
 import (
 	"context"
 
-	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
 // store appends to the ledger, now. Everything that an engine records goes through it.

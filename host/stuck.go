@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/switchyard-dev/switchyard/host/finding"
-	"github.com/switchyard-dev/switchyard/host/task"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // StopRequest puts a task aside.
@@ -22,7 +22,7 @@ type StopRequest struct {
 
 // Stop puts a task aside as stuck, on a person's word.
 func (e *Engine) Stop(ctx context.Context, id string, req StopRequest) (Step, error) {
-	if err := environ.Inside(e.environ); err != nil {
+	if err := childenv.Inside(e.environ); err != nil {
 		return Step{}, err
 	}
 	config, err := e.Config(ctx)
@@ -76,7 +76,7 @@ type ResumeRequest struct {
 //
 // task.CodeNotStuck, task.CodeRoundsExhausted.
 func (e *Engine) Resume(ctx context.Context, id string, req ResumeRequest) (Step, error) {
-	if err := environ.Inside(e.environ); err != nil {
+	if err := childenv.Inside(e.environ); err != nil {
 		return Step{}, err
 	}
 	config, err := e.Config(ctx)

@@ -9,10 +9,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/task"
-	"github.com/switchyard-dev/switchyard/spawner/verdict"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // Summary is what all tasks of a project came to. Committed tasks are part of it
@@ -45,7 +45,7 @@ type Summary struct {
 // Unreadable is a task whose record was changed so that it cannot be read.
 type Unreadable struct {
 	TaskID string
-	Err    *fault.Error
+	Err    *errs.Error
 }
 
 // Summary reads every task's state and events once. Tasks that change meanwhile
@@ -78,7 +78,7 @@ func (e *Engine) Summary(ctx context.Context) (Summary, error) {
 		if err == nil {
 			categories, err = findingCategories(ctx, l, head.Task)
 		}
-		if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == CodeTampered {
+		if f, ok := errors.AsType[*errs.Error](err); ok && f.Code == CodeTampered {
 			sum.Unreadable = append(sum.Unreadable, Unreadable{TaskID: head.Task, Err: f})
 			continue
 		}
@@ -226,7 +226,7 @@ func (k kept) criticFailure() string {
 	}
 	for _, run := range slices.Backward(k.Runs) {
 		if run.Role == task.RoleCritic && run.Round == k.Stop.Round && run.Receipt != nil {
-			if run.Receipt.Outcome == string(verdict.CriticError) {
+			if run.Receipt.Outcome == string(outcome.CriticError) {
 				return run.Receipt.Reason
 			}
 			return ""

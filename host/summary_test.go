@@ -11,9 +11,9 @@ import (
 	_ "modernc.org/sqlite" // to change a record behind the ledger's back
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
@@ -199,7 +199,7 @@ func TestSummaryWithoutTheUnreadable(t *testing.T) {
 			if got.Tasks != 2 || got.Rounds != 4 || got.Categories["style"] != 2 || got.Categories["missing-test"] != 0 {
 				t.Errorf("the others are not counted: %+v", got)
 			}
-			if len(got.Unreadable) != 1 || got.Unreadable[0].TaskID != "b" || fault.CodeOf(got.Unreadable[0].Err) != host.CodeTampered {
+			if len(got.Unreadable) != 1 || got.Unreadable[0].TaskID != "b" || errs.CodeOf(got.Unreadable[0].Err) != host.CodeTampered {
 				t.Errorf("what cannot be read is not listed: %+v", got.Unreadable)
 			}
 		})

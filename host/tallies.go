@@ -3,8 +3,8 @@ package host
 import (
 	"context"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
 // Tallies reads sums of the project's ledger as of one moment. It opens the ledger
@@ -12,7 +12,7 @@ import (
 func (e *Engine) Tallies(ctx context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error) {
 	// For reading alone, unless the ledger is one that kept no sums yet.
 	t, err := tallies(ctx, func() (*ledger.Ledger, error) { return ledger.Open(ctx, e.project.State(), nil) }, queries)
-	if fault.CodeOf(err) == ledger.CodeOlder {
+	if errs.CodeOf(err) == ledger.CodeOlder {
 		return tallies(ctx, func() (*ledger.Ledger, error) { return e.ledger(ctx) }, queries)
 	}
 	return t, err

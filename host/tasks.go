@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
 // Tasks lists every task of the project by id.

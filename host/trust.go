@@ -4,10 +4,10 @@ import (
 	"context"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/bundle"
 )
 
 // maxKey is the largest file of a key, in bytes.
@@ -41,11 +41,11 @@ func (e *Engine) keyMaterial(ctx context.Context, k project.TrustKey) (string, e
 				return value, nil
 			}
 		}
-		return "", fault.New(policies.CodeKeyInvalid, "key %s: the environment has no %s", k.ID, k.Env).With("key_id", k.ID)
+		return "", errs.New(policies.CodeKeyInvalid, "key %s: the environment has no %s", k.ID, k.Env).With("key_id", k.ID)
 	}
 	text, err := e.rooted().Read(ctx, k.File, maxKey)
 	if err != nil {
-		return "", fault.New(policies.CodeKeyInvalid, "key %s: %w", k.ID, err).With("key_id", k.ID)
+		return "", errs.New(policies.CodeKeyInvalid, "key %s: %w", k.ID, err).With("key_id", k.ID)
 	}
 	return string(text), nil
 }

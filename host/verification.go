@@ -9,15 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
-	"github.com/switchyard-dev/switchyard/host/verify"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/verifycmd"
 	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/process"
-	"github.com/switchyard-dev/switchyard/spawner/slot"
-	"github.com/switchyard-dev/switchyard/spawner/tree"
 )
 
 // VerifyRequest says how a draft is verified. Its zero value leaves it to the
@@ -53,7 +53,7 @@ func (s *session) mayVerify(req VerifyRequest, config project.Config) error {
 	case !req.runs(config):
 		return nil
 	case s.nested():
-		return fault.New(CodeNested, "a verification in %s verifies task %s in its turn", s.project.Root, s.id).With("task", s.id)
+		return errs.New(CodeNested, "a verification in %s verifies task %s in its turn", s.project.Root, s.id).With("task", s.id)
 	case req.Command == "":
 		return trustedCommand(config.Verify)
 	default:
@@ -66,7 +66,7 @@ func trustedCommand(v *project.Verify) error {
 	if !v.Foreign {
 		return nil
 	}
-	return fault.New(CodeForeign, "%s belongs to user %d, so that its verification command is not run", project.ConfigFile, v.Owner).
+	return errs.New(CodeForeign, "%s belongs to user %d, so that its verification command is not run", project.ConfigFile, v.Owner).
 		With("owner", v.Owner).With("command", v.Command)
 }
 
@@ -124,7 +124,7 @@ func (s *session) treeNow(ctx context.Context, config project.Config) (string, e
 	if err != nil {
 		return "", err
 	}
-	shot, err := tree.Take(ctx, keeper, s.project.Root, scope)
+	shot, err := worktree.Take(ctx, keeper, s.project.Root, scope)
 	if err != nil {
 		return "", err
 	}
@@ -166,24 +166,24 @@ func (s *session) runVerification(ctx context.Context, v project.Verify) (Verifi
 	if err != nil {
 		return Verification{}, err
 	}
-	held, err := rack.Take(ctx, verificationSlot, slot.MaxLimit, true)
+	held, err := rack.Take(ctx, verificationSlot, lease.MaxLimit, true)
 	if err != nil {
 		return Verification{}, err
 	}
 	defer s.free(held)
 	// One without an adapter is no agent.
-	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification", Since: s.now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verify.DefaultTimeout)}
+	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification", Since: s.now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verifycmd.DefaultTimeout)}
 	s.observe(at)
 	defer func() {
 		at.Phase = spawner.Ended
 		s.observe(at)
 	}()
-	outcome, err := verify.Run(ctx, verify.Plan{
-		Keeper: keeper, Record: func(child process.Identity) error {
-			return held.Announce(slot.Record{Process: child, Run: "verification", Task: s.id, Began: s.now().UTC().Format(time.RFC3339)})
+	outcome, err := verifycmd.Run(ctx, verifycmd.Plan{
+		Keeper: keeper, Record: func(child supervise.Identity) error {
+			return held.Announce(lease.Record{Process: child, Run: "verification", Task: s.id, Began: s.now().UTC().Format(time.RFC3339)})
 		},
 		Command: v.Command, Runs: v.Runs, Timeout: v.Timeout,
-		Output: verify.OutputFile{Root: s.project.Root, Task: s.id, Round: round},
+		Output: verifycmd.OutputFile{Root: s.project.Root, Task: s.id, Round: round},
 		Env:    s.commandEnv(round),
 	})
 	if err != nil {
@@ -197,7 +197,7 @@ func (s *session) runVerification(ctx context.Context, v project.Verify) (Verifi
 			Output: outcome.Output, OutputDigest: outcome.OutputDigest, OutputBytes: outcome.OutputBytes,
 		},
 	}
-	if last.End != process.Exited {
+	if last.End != supervise.Exited {
 		result.End = string(last.End)
 	}
 	if outcome.Green {

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // pollInterval is how often a waiting command looks. One look is a few key
@@ -29,7 +29,7 @@ const pollInterval = 100 * time.Millisecond
 func (e *Engine) Wait(ctx context.Context, id string, after int64) error {
 	err := e.wait(ctx, id, after)
 	if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		return fault.New(CodeWaitTimeout, "nothing changed in time")
+		return errs.New(CodeWaitTimeout, "nothing changed in time")
 	}
 	return err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
@@ -30,7 +30,7 @@ func at(event int64) string {
 }
 
 // record takes an event's changes in.
-func (b *book) record(changes ...tally.Change) {
+func (b *book) record(changes ...counters.Change) {
 	b.events++
 	for _, c := range changes {
 		if b.rows == nil {
@@ -79,10 +79,10 @@ func (b *book) Tallies(_ context.Context, queries ...ledger.TallyQuery) (ledger.
 }
 
 // one is a change by one.
-func one(m tally.Measure, values ...string) tally.Change { return several(1, m, values...) }
+func one(m counters.Measure, values ...string) counters.Change { return several(1, m, values...) }
 
-func several(n int64, m tally.Measure, values ...string) tally.Change {
-	return tally.Change{Measure: m, Values: values, Add: n}
+func several(n int64, m counters.Measure, values ...string) counters.Change {
+	return counters.Change{Measure: m, Values: values, Add: n}
 }
 
 // gather gathers from a source.
@@ -127,39 +127,39 @@ func family(families []*dto.MetricFamily, name string) *dto.MetricFamily {
 // example is a book with something of everything, and options that fit.
 func example() (*book, metrics.Options) {
 	b := &book{}
-	sample := func(v int64) tally.Sample { return tally.Sample{Value: v, Task: "T-1", Round: 2} }
+	sample := func(v int64) counters.Sample { return counters.Sample{Value: v, Task: "T-1", Round: 2} }
 	b.record(
-		one(tally.Adoptions(), "1.2.0", "sha256:aa"),
-		one(tally.Policies(), "1.2.0", "sha256:aa", "ADR-0003"),
+		one(counters.Adoptions(), "1.2.0", "sha256:aa"),
+		one(counters.Policies(), "1.2.0", "sha256:aa", "ADR-0003"),
 	)
-	b.record(slices.Concat([]tally.Change{
-		one(tally.Rounds(), "executor", "1.2.0"),
-		one(tally.Verifications(), "green"),
-		several(3, tally.Findings(), "style", "nit", "executor"),
-		several(3, tally.Progress(), "new"),
-		one(tally.Stalled()),
-		one(tally.Questions()),
-		one(tally.Failures(), "plugin-timeout"),
-		one(tally.PluginFailures(), "sarif", "plugin-timeout"),
-		one(tally.Stops(), "budget"),
-		one(tally.BudgetStops(), "task-time"),
-		one(tally.Resumes(), "replan"),
-		one(tally.Forced(), "draft"),
-		one(tally.Tasks(), "stuck"),
-		one(tally.Standing(), "stuck", at(2), "T-1", "budget"),
-		one(tally.BudgetUse(), "task-time", "000875", "T-1"),
-		one(tally.Spawns(), "critic", "claude", "findings"),
-		one(tally.Fallbacks(), "critic", "quota"),
-		one(tally.Retries(), "critic", "overloaded"),
-		several(1200, tally.Tokens(), "critic", "in"),
-		several(1_500_000, tally.MicroDollars(), "critic"),
-		one(tally.Measure{Name: ledger.MeasureOverflow}, "category"),
+	b.record(slices.Concat([]counters.Change{
+		one(counters.Rounds(), "executor", "1.2.0"),
+		one(counters.Verifications(), "green"),
+		several(3, counters.Findings(), "style", "nit", "executor"),
+		several(3, counters.Progress(), "new"),
+		one(counters.Stalled()),
+		one(counters.Questions()),
+		one(counters.Failures(), "plugin-timeout"),
+		one(counters.PluginFailures(), "sarif", "plugin-timeout"),
+		one(counters.Stops(), "budget"),
+		one(counters.BudgetStops(), "task-time"),
+		one(counters.Resumes(), "replan"),
+		one(counters.Forced(), "draft"),
+		one(counters.Tasks(), "stuck"),
+		one(counters.Standing(), "stuck", at(2), "T-1", "budget"),
+		one(counters.BudgetUse(), "task-time", "000875", "T-1"),
+		one(counters.Spawns(), "critic", "claude", "findings"),
+		one(counters.Fallbacks(), "critic", "quota"),
+		one(counters.Retries(), "critic", "overloaded"),
+		several(1200, counters.Tokens(), "critic", "in"),
+		several(1_500_000, counters.MicroDollars(), "critic"),
+		one(counters.Measure{Name: ledger.MeasureOverflow}, "category"),
 	},
-		tally.Waits().Observe(sample(5_000)),
-		tally.SpawnRuns().Observe(sample(61_000)),
-		tally.PluginRuns().Observe(sample(700), "np-critic"),
-		tally.Evaluations().Observe(sample(300)),
-		tally.TaskRounds().Observe(sample(3)),
+		counters.Waits().Observe(sample(5_000)),
+		counters.SpawnRuns().Observe(sample(61_000)),
+		counters.PluginRuns().Observe(sample(700), "np-critic"),
+		counters.Evaluations().Observe(sample(300)),
+		counters.TaskRounds().Observe(sample(3)),
 	)...)
 	return b, metrics.Options{
 		Known: metrics.Known{

@@ -10,8 +10,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
 // Collector folds the metrics from a source. It keeps nothing between two gatherings,
@@ -121,7 +121,7 @@ func moment(at string) (time.Time, error) {
 	}
 	t, err := time.Parse(ledger.TimeFormat, at)
 	if err != nil {
-		return time.Time{}, corrupt("%q is no time", fault.Clip(at, maxShown))
+		return time.Time{}, corrupt("%q is no time", errs.Clip(at, maxShown))
 	}
 	return t, nil
 }
@@ -131,7 +131,7 @@ const maxShown = 60
 
 // corrupt reports sums that no ledger comes to.
 func corrupt(format string, args ...any) error {
-	return fault.New(ledger.CodeCorrupt, "the ledger's sums are not sound: "+format, args...)
+	return errs.New(ledger.CodeCorrupt, "the ledger's sums are not sound: "+format, args...)
 }
 
 // shown is the family in the form of the client library.

@@ -10,9 +10,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
@@ -63,18 +63,18 @@ func TestCorruptSums(t *testing.T) {
 	timed := func(when string, values ...string) ledger.Tally {
 		return ledger.Tally{Values: values, Sum: 1, At: when}
 	}
-	waits, rounds := tally.Waits().Cells().Name, tally.TaskRounds().Cells().Name
+	waits, rounds := counters.Waits().Cells().Name, counters.TaskRounds().Cells().Name
 	for name, c := range map[string]struct {
 		measure string
 		row     ledger.Tally
 	}{
-		"too few labels":            {tally.Rounds().Name, row(1, "executor")},
-		"no labels":                 {tally.Rounds().Name, row(1)},
-		"too many labels":           {tally.Questions().Name, row(1, "x")},
-		"below nothing":             {tally.Questions().Name, row(-1)},
-		"nothing":                   {tally.Questions().Name, row(0)},
-		"more than a sum can be":    {tally.Questions().Name, row(tally.MaxSum + 1)},
-		"a label that is not UTF-8": {tally.Stops().Name, row(1, "\xff")},
+		"too few labels":            {counters.Rounds().Name, row(1, "executor")},
+		"no labels":                 {counters.Rounds().Name, row(1)},
+		"too many labels":           {counters.Questions().Name, row(1, "x")},
+		"below nothing":             {counters.Questions().Name, row(-1)},
+		"nothing":                   {counters.Questions().Name, row(0)},
+		"more than a sum can be":    {counters.Questions().Name, row(counters.MaxSum + 1)},
+		"a label that is not UTF-8": {counters.Stops().Name, row(1, "\xff")},
 		"a cell without number":     {waits, row(1, "x")},
 		"a cell written otherwise":  {waits, row(1, "+1")},
 		"a cell too high":           {waits, row(1, "99999")},
@@ -85,13 +85,13 @@ func TestCorruptSums(t *testing.T) {
 		"a sample of another cell":  {waits, noted(`{"value":1000000,"task":"T"}`, "0")},
 		"a sample that is none":     {waits, noted(`[]`, "0")},
 		"a sample of round -1":      {waits, noted(`{"value":1000,"task":"T","round":-1}`, "0")},
-		"a sum without values":      {tally.Waits().Sum().Name, row(7)},
-		"a sum below nothing":       {tally.Waits().Sum().Name, row(-7)},
-		"a time that is none":       {tally.Adoptions().Name, timed("yesterday", "1.2.0", "sha256:aa")},
-		"a task since no time":      {tally.Standing().Name, row(1, "stuck", "", "T", "budget")},
-		"a task since nonsense":     {tally.Standing().Name, row(1, "stuck", "x", "T", "budget")},
-		"a budget of no number":     {tally.BudgetUse().Name, row(1, "task-time", "-1", "T")},
-		"a budget of two labels":    {tally.BudgetUse().Name, row(1, "task-time", "000001")},
+		"a sum without values":      {counters.Waits().Sum().Name, row(7)},
+		"a sum below nothing":       {counters.Waits().Sum().Name, row(-7)},
+		"a time that is none":       {counters.Adoptions().Name, timed("yesterday", "1.2.0", "sha256:aa")},
+		"a task since no time":      {counters.Standing().Name, row(1, "stuck", "", "T", "budget")},
+		"a task since nonsense":     {counters.Standing().Name, row(1, "stuck", "x", "T", "budget")},
+		"a budget of no number":     {counters.BudgetUse().Name, row(1, "task-time", "-1", "T")},
+		"a budget of two labels":    {counters.BudgetUse().Name, row(1, "task-time", "000001")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c1 := collector(t, source(func(queries []ledger.TallyQuery) (ledger.Tallies, error) {
@@ -104,7 +104,7 @@ func TestCorruptSums(t *testing.T) {
 				return all, nil
 			}), metrics.Options{})
 			families, err := c1.Gather(t.Context())
-			if fault.CodeOf(err) != ledger.CodeCorrupt || families != nil {
+			if errs.CodeOf(err) != ledger.CodeCorrupt || families != nil {
 				t.Errorf("there are %d families and %v", len(families), err)
 			}
 		})
@@ -133,7 +133,7 @@ func TestCorruptAnswers(t *testing.T) {
 			change(&all)
 			return all, nil
 		}), metrics.Options{})
-		if _, err := c.Gather(t.Context()); fault.CodeOf(err) != ledger.CodeCorrupt || len(err.Error()) > 300 {
+		if _, err := c.Gather(t.Context()); errs.CodeOf(err) != ledger.CodeCorrupt || len(err.Error()) > 300 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -158,7 +158,7 @@ func TestConstantLabels(t *testing.T) {
 		"one of several is none": {"a": "x", "b": "x", "le": "x"},
 	} {
 		_, err := metrics.New(&book{}, metrics.Options{Labels: labels})
-		if fault.CodeOf(err) != metrics.CodeLabel {
+		if errs.CodeOf(err) != metrics.CodeLabel {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -170,7 +170,7 @@ func TestConstantLabels(t *testing.T) {
 		t.Errorf("16 labels: %v", err)
 	}
 	many["q"] = "x"
-	if err := metrics.CheckLabels(many); fault.CodeOf(err) != metrics.CodeLabel {
+	if err := metrics.CheckLabels(many); errs.CodeOf(err) != metrics.CodeLabel {
 		t.Errorf("17 labels: %v", err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/docs/docstest"
+	"github.com/switchyard-dev/switchyard/internal/doccheck"
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
@@ -30,7 +30,7 @@ func TestDocumentedMetrics(t *testing.T) {
 		}
 		fmt.Fprintf(&table, "| `%s` | %s | %s | %s |\n", f.Name, kind, strings.Join(labels, "; "), f.Help)
 	}
-	docstest.Table(t, "../docs", "metrics.md", "metrics", table.String())
+	doccheck.Table(t, "../docs", "metrics.md", "metrics", table.String())
 }
 
 // border writes the border of a bucket, a power of two as such.

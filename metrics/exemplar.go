@@ -8,9 +8,9 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
 // maxExemplar is how long the names and values of an exemplar's labels may be together,
@@ -23,12 +23,12 @@ func (f Family) exemplar(row ledger.Tally, cell string) (*dto.Exemplar, error) {
 	if row.Note == nil {
 		return nil, nil
 	}
-	var sample tally.Sample
+	var sample counters.Sample
 	if err := json.Unmarshal(row.Note, &sample); err != nil {
 		return nil, corrupt("%s has a sample that cannot be read: %w", f.Measure.Name, err)
 	}
 	if f.Scale.Cell(sample.Value) != cell || sample.Round < 0 {
-		return nil, corrupt("%s has a sample %d in the cell %s", f.Measure.Name, sample.Value, fault.Clip(cell, maxShown))
+		return nil, corrupt("%s has a sample %d in the cell %s", f.Measure.Name, sample.Value, errs.Clip(cell, maxShown))
 	}
 	at, err := moment(row.At)
 	if err != nil {
@@ -45,7 +45,7 @@ func (f Family) exemplar(row ledger.Tally, cell string) (*dto.Exemplar, error) {
 // exemplarLabels name a sample's task and round. Without the room for both it is the
 // task alone; and none is shown where that is too long, since half of an id names
 // nothing.
-func exemplarLabels(s tally.Sample) []*dto.LabelPair {
+func exemplarLabels(s counters.Sample) []*dto.LabelPair {
 	task := pair("task", s.Task)
 	if s.Task != "" && s.Round > 0 {
 		if round := pair("round", strconv.Itoa(s.Round)); points(round, task) <= maxExemplar {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
 // Families describes all metrics, ordered by name. The slice is the caller's.
@@ -32,12 +32,12 @@ func FamilyNamed(name string) (Family, bool) {
 }
 
 // counter is a metric that shows the sums of a measure as they are.
-func counter(name, help string, m tally.Measure, labels ...Label) Family {
+func counter(name, help string, m counters.Measure, labels ...Label) Family {
 	return Family{Name: name, Help: help, Kind: Counter, Labels: labels, Measure: m, Reading: Sums, known: fixed(labels)}
 }
 
 // seconds is a histogram of times.
-func seconds(name, help string, d tally.Distribution, borders []float64, labels ...Label) Family {
+func seconds(name, help string, d counters.Distribution, borders []float64, labels ...Label) Family {
 	return Family{
 		Name: name, Help: help, Kind: Histogram, Unit: "seconds", Labels: labels, Buckets: borders,
 		Measure: d.Measure, Scale: d.Scale, Per: d.Scale.PerUnit, Reading: Cells, known: fixed(labels),

@@ -3,8 +3,8 @@ package metrics
 import (
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
 // ledgerFamilies are those of the record itself, and of the program. others are all
@@ -28,8 +28,8 @@ func ledgerFamilies(others []Family) []Family {
 }
 
 // overflow is what the ledger counts itself.
-func overflow() tally.Measure {
-	return tally.Measure{Name: ledger.MeasureOverflow, Labels: []tally.Dimension{{Name: "dimension"}}}
+func overflow() counters.Measure {
+	return counters.Measure{Name: ledger.MeasureOverflow, Labels: []counters.Dimension{{Name: "dimension"}}}
 }
 
 // capped lists the dimensions that have a cap, in order.

@@ -4,13 +4,13 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
 // loopFamilies are those of decisions, and of what follows from them.
 func loopFamilies() []Family {
 	rounds := counter("rounds_total", "Decisions, by where the task goes next and by the policy that decided.",
-		tally.Rounds(), open("next_action"), open("policy_version"))
+		counters.Rounds(), open("next_action"), open("policy_version"))
 	rounds.known = func(k Known, seen [][]string) [][]string {
 		versions := slices.Clone(k.PolicyVersions)
 		for _, values := range seen {
@@ -20,7 +20,7 @@ func loopFamilies() []Family {
 		return combined(k.Actions, slices.Compact(versions))
 	}
 	findings := counter("findings_total", "Findings of decisions after merging, by category, severity and where the policy routes them.",
-		tally.Findings(), open("category"), of("severity", severities()...), open("route"))
+		counters.Findings(), open("category"), of("severity", severities()...), open("route"))
 	findings.known = func(k Known, _ [][]string) [][]string {
 		var all [][]string
 		for _, category := range slices.Sorted(maps.Keys(k.Routes)) {
@@ -31,21 +31,21 @@ func loopFamilies() []Family {
 	return []Family{
 		rounds,
 		counter("round_verifications_total", "Decisions, by the outcome of the verification that they rest on.",
-			tally.Verifications(), of("verify", "absent", "green", "red")),
+			counters.Verifications(), of("verify", "absent", "green", "red")),
 		findings,
 		counter("finding_progress_total", "Findings of reviews, by how they compare with the reviews of the task before.",
-			tally.Progress(), of("progress", "new", "reopened", "repeat", "resolved")),
-		counter("rounds_without_progress_total", "Reviews that made no progress over those before.", tally.Stalled()),
+			counters.Progress(), of("progress", "new", "reopened", "repeat", "resolved")),
+		counter("rounds_without_progress_total", "Reviews that made no progress over those before.", counters.Stalled()),
 		counter("round_failures_total", "Rounds that came to no decision because a plugin or the policy broke, by the code of the error.",
-			tally.Failures(), of("code",
+			counters.Failures(), of("code",
 				"plugin-abi", "plugin-conservation-violated", "plugin-invalid-output", "plugin-memory", "plugin-output-too-large",
 				"plugin-timeout", "plugin-trap", "policy-failed", "policy-invalid-decision", "policy-timeout", "policy-undeclared-destination",
 				"policy-undefined", "policy-unsafe-commit")),
 		counter("forced_gates_total", "Gates that somebody forced, by the phase of the round.",
-			tally.Forced(), of("phase", "commit", "design", "draft", "research", "review", "start", "tests")),
-		counter("questions_total", "Questions to the user.", tally.Questions()),
+			counters.Forced(), of("phase", "commit", "design", "draft", "research", "review", "start", "tests")),
+		counter("questions_total", "Questions to the user.", counters.Questions()),
 		seconds("question_wait_seconds", "Time that questions to the user waited for their answers.",
-			tally.Waits(), powers(exponents(0, 20, 2)...)),
+			counters.Waits(), powers(exponents(0, 20, 2)...)),
 	}
 }
 

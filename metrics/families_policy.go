@@ -1,21 +1,21 @@
 package metrics
 
-import "github.com/switchyard-dev/switchyard/host/tally"
+import "github.com/switchyard-dev/switchyard/internal/counters"
 
 // policyFamilies are those of policies.
 func policyFamilies() []Family {
 	version, digest := open("version"), open("digest")
 	return []Family{
 		seconds("policy_evaluation_seconds", "Time that the policy took for a decision.",
-			tally.Evaluations(), powers(exponents(-16, 2, 2)...)),
+			counters.Evaluations(), powers(exponents(-16, 2, 2)...)),
 		{
-			Name: "policy_info", Kind: Gauge, Labels: []Label{version, digest, open("adr")}, Measure: tally.Policies(), Reading: Ones,
+			Name: "policy_info", Kind: Gauge, Labels: []Label{version, digest, open("adr")}, Measure: counters.Policies(), Reading: Ones,
 			Help: "The policies that have decided, with the decision record of each, always 1.",
 		},
 		{
-			Name: "policy_adopted_timestamp_seconds", Kind: Gauge, Unit: "seconds", Labels: []Label{version, digest}, Measure: tally.Adoptions(), Reading: Times,
+			Name: "policy_adopted_timestamp_seconds", Kind: Gauge, Unit: "seconds", Labels: []Label{version, digest}, Measure: counters.Adoptions(), Reading: Times,
 			Help: "Time when the project last adopted a policy.",
 		},
-		counter("policy_adoptions_total", "Times that the project adopted a policy.", tally.Adoptions(), version, digest),
+		counter("policy_adoptions_total", "Times that the project adopted a policy.", counters.Adoptions(), version, digest),
 	}
 }

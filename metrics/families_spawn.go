@@ -3,14 +3,14 @@ package metrics
 import (
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
 // spawnFamilies are those of agents that Switchyard ran.
 func spawnFamilies() []Family {
 	agent, direction := open("agent"), of("direction", "cached", "in", "out")
 	spawns := counter("spawns_total", "Runs of agents that have ended, by what they came to.",
-		tally.Spawns(), agent, open("adapter"), of("outcome", "clean", "critic-error", "failed", "findings", "lost", "ok"))
+		counters.Spawns(), agent, open("adapter"), of("outcome", "clean", "critic-error", "failed", "findings", "lost", "ok"))
 	spawns.known = func(k Known, _ [][]string) [][]string {
 		var all [][]string
 		for _, a := range k.Agents {
@@ -19,20 +19,20 @@ func spawnFamilies() []Family {
 		return all
 	}
 	fallbacks := counter("spawn_fallbacks_total", "Runs after whose failure another adapter or the caller took over, by the kind of the failure.",
-		tally.Fallbacks(), agent, of("reason", classes()...))
+		counters.Fallbacks(), agent, of("reason", classes()...))
 	fallbacks.known = byAgent(classes())
 	retries := counter("spawn_retries_total", "Runs that were tried again with the same adapter, by the kind of their failure.",
-		tally.Retries(), agent, of("reason", classes()...))
+		counters.Retries(), agent, of("reason", classes()...))
 	retries.known = byAgent(classes())
 	tokens := counter("spawn_tokens_total", "Tokens that agents used, as their command-line tools told it.",
-		tally.Tokens(), agent, direction)
+		counters.Tokens(), agent, direction)
 	tokens.known = byAgent(direction.Values)
 	cost := counter("spawn_cost_dollars_total", "What agents cost, as their command-line tools told it.",
-		tally.MicroDollars(), agent)
+		counters.MicroDollars(), agent)
 	cost.Unit, cost.Per, cost.known = "dollars", 1_000_000, byAgent()
 	return []Family{
 		spawns, fallbacks, retries,
-		seconds("spawn_duration_seconds", "Time that runs of agents took.", tally.SpawnRuns(), powers(exponents(0, 12, 1)...)),
+		seconds("spawn_duration_seconds", "Time that runs of agents took.", counters.SpawnRuns(), powers(exponents(0, 12, 1)...)),
 		tokens, cost,
 	}
 }
@@ -48,7 +48,7 @@ func byAgent(values ...[]string) func(Known, [][]string) [][]string {
 	}
 }
 
-// classes are the kinds of a spawn's failure, in order: those of spawner/verdict, and
+// classes are the kinds of a spawn's failure, in order: those of internal/agent/outcome, and
 // none.
 func classes() []string {
 	return []string{

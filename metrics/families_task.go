@@ -1,33 +1,33 @@
 package metrics
 
-import "github.com/switchyard-dev/switchyard/host/tally"
+import "github.com/switchyard-dev/switchyard/internal/counters"
 
 // taskFamilies are those of tasks and their budgets.
 func taskFamilies() []Family {
-	stuck := counter("stuck_total", "Times that tasks became stuck, by the reason.", tally.Stops(), open("reason"))
+	stuck := counter("stuck_total", "Times that tasks became stuck, by the reason.", counters.Stops(), open("reason"))
 	stuck.known = func(Known, [][]string) [][]string {
 		return combined([]string{"budget", "by-hand", "max-rounds", "no-progress", "stuck-finding"})
 	}
 	status := of("status", "committed", "open", "stuck", "waiting")
 	standing := of("status", "stuck", "waiting")
 	budget := of("budget", "task-dollars", "task-rounds", "task-time", "task-tokens")
-	rounds := tally.TaskRounds()
+	rounds := counters.TaskRounds()
 	return []Family{
 		stuck,
 		counter("budget_stops_total", "Times that tasks became stuck since a budget was exhausted, by the budget.",
-			tally.BudgetStops(), of("budget", "round-dollars", "round-time", "round-tokens", "task-dollars", "task-rounds", "task-time", "task-tokens")),
+			counters.BudgetStops(), of("budget", "round-dollars", "round-time", "round-tokens", "task-dollars", "task-rounds", "task-time", "task-tokens")),
 		{
-			Name: "budget_used_ratio_max", Kind: Gauge, Labels: []Label{budget}, Measure: tally.BudgetUse(), Reading: Greatest, Per: 1000,
+			Name: "budget_used_ratio_max", Kind: Gauge, Labels: []Label{budget}, Measure: counters.BudgetUse(), Reading: Greatest, Per: 1000,
 			Help: "Greatest used part of a budget among the tasks that are not committed, 1 for all of it.",
 		},
 		counter("resumes_total", "Times that stuck tasks went on, by how.",
-			tally.Resumes(), of("mode", "manual", "replan", "reset", "rounds")),
+			counters.Resumes(), of("mode", "manual", "replan", "reset", "rounds")),
 		{
-			Name: "tasks", Kind: Gauge, Labels: []Label{status}, Measure: tally.Tasks(), Reading: Sums,
+			Name: "tasks", Kind: Gauge, Labels: []Label{status}, Measure: counters.Tasks(), Reading: Sums,
 			Help: "Tasks, by where they stand.", known: fixed([]Label{status}),
 		},
 		{
-			Name: "tasks_oldest_timestamp_seconds", Kind: Gauge, Unit: "seconds", Labels: []Label{standing}, Measure: tally.Standing(), Reading: Oldest,
+			Name: "tasks_oldest_timestamp_seconds", Kind: Gauge, Unit: "seconds", Labels: []Label{standing}, Measure: counters.Standing(), Reading: Oldest,
 			Help: "Time since when the task stands there that has done so for the longest.",
 		},
 		{

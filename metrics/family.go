@@ -1,7 +1,7 @@
 package metrics
 
 import (
-	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
 // Kind is the type of a metric.
@@ -31,9 +31,9 @@ type Family struct {
 	Buckets []float64
 	// Measure is what the ledger counts for the metric; for a histogram the one that
 	// its cells and its sum belong to. Its name is "" where Reading needs none.
-	Measure tally.Measure
+	Measure counters.Measure
 	// Scale is that of a histogram's cells.
-	Scale tally.Scale
+	Scale counters.Scale
 	// Per is how many of the whole numbers that are counted make 1 of the metric.
 	Per int64
 	// Reading is how the metric follows from the measure's rows.
@@ -62,7 +62,7 @@ type Reading string
 const (
 	// Sums: a series a row, with its sum.
 	Sums Reading = "sums"
-	// Cells: a histogram, from the rows of tally.Distribution's two measures.
+	// Cells: a histogram, from the rows of counters.Distribution's two measures.
 	Cells Reading = "cells"
 	// Ones: a series a row, always 1.
 	Ones Reading = "ones"
@@ -83,7 +83,7 @@ const (
 func powers(exponents ...int) []float64 {
 	borders := make([]float64, len(exponents))
 	for i, e := range exponents {
-		borders[i] = tally.Upper(e << tally.Schema)
+		borders[i] = counters.Upper(e << counters.Schema)
 	}
 	return borders
 }

@@ -8,14 +8,14 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
 // maxCell bounds the number of a cell: every whole number of 64 bits lies within, in
 // any unit that a scale has.
-const maxCell = 128 << tally.Schema
+const maxCell = 128 << counters.Schema
 
 // zeroThreshold is the width of a native histogram's zero bucket, in which only
 // nothing at all is counted: that of the client library.
@@ -79,9 +79,9 @@ func (g gathering) histograms(f Family, cells, sums []ledger.Tally) ([]*dto.Metr
 // add takes a row of cells in.
 func (c *contents) add(f Family, row ledger.Tally) error {
 	text := row.Values[len(row.Values)-1]
-	n, zero, ok := tally.ParseCell(text)
+	n, zero, ok := counters.ParseCell(text)
 	if !ok || !zero && (strconv.Itoa(n) != text || max(n, -n) > maxCell || f.Scale.Exact && n < 1) {
-		return corrupt("%s has a cell %q", f.Measure.Name, fault.Clip(text, maxShown))
+		return corrupt("%s has a cell %q", f.Measure.Name, errs.Clip(text, maxShown))
 	}
 	exemplar, err := f.exemplar(row, text)
 	if in := (cell{uint64(row.Sum), exemplar}); zero {
@@ -97,7 +97,7 @@ func (f Family) upper(cell int) float64 {
 	if f.Scale.Exact {
 		return float64(cell)
 	}
-	return tally.Upper(cell)
+	return counters.Upper(cell)
 }
 
 // histogram shows cells as both kinds of histogram.
@@ -128,7 +128,7 @@ func (f Family) histogram(c contents) *dto.Histogram {
 
 // native adds the buckets of a native histogram.
 func (f Family) native(h *dto.Histogram, c contents) {
-	schema, threshold := int32(tally.Schema), float64(zeroThreshold)
+	schema, threshold := int32(counters.Schema), float64(zeroThreshold)
 	h.Schema, h.ZeroThreshold, h.ZeroCount = &schema, &threshold, &c.zero.count
 	buckets := make(map[int]uint64, len(c.cells))
 	for n, in := range c.cells {
@@ -142,7 +142,7 @@ func (f Family) native(h *dto.Histogram, c contents) {
 
 // nativeCell is the number of a native bucket that holds a whole number.
 func nativeCell(n int) int {
-	cell, _, _ := tally.ParseCell(tally.Scale{PerUnit: 1}.Cell(int64(n)))
+	cell, _, _ := counters.ParseCell(counters.Scale{PerUnit: 1}.Cell(int64(n)))
 	return cell
 }
 

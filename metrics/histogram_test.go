@@ -8,17 +8,17 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"pgregory.net/rapid"
 
-	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
 // TestHistogramsAreThoseOfTheClientLibrary observes the same values with the client
 // library's own histogram: both kinds of buckets come out alike, to the last bit.
 func TestHistogramsAreThoseOfTheClientLibrary(t *testing.T) {
-	distributions := map[string]tally.Distribution{
-		"question_wait_seconds": tally.Waits(), "spawn_duration_seconds": tally.SpawnRuns(),
-		"plugin_duration_seconds": tally.PluginRuns(), "policy_evaluation_seconds": tally.Evaluations(),
-		"task_rounds": tally.TaskRounds(),
+	distributions := map[string]counters.Distribution{
+		"question_wait_seconds": counters.Waits(), "spawn_duration_seconds": counters.SpawnRuns(),
+		"plugin_duration_seconds": counters.PluginRuns(), "policy_evaluation_seconds": counters.Evaluations(),
+		"task_rounds": counters.TaskRounds(),
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.SampledFrom([]string{
@@ -37,7 +37,7 @@ func TestHistogramsAreThoseOfTheClientLibrary(t *testing.T) {
 		b := &book{}
 		for _, v := range rapid.SliceOf(rapid.Int64Range(0, most)).Draw(t, "values") {
 			labels := make([]string, len(d.Labels))
-			b.record(d.Observe(tally.Sample{Value: v}, labels...)...)
+			b.record(d.Observe(counters.Sample{Value: v}, labels...)...)
 			theirs.Observe(float64(v) / float64(f.Per))
 		}
 		var want dto.Metric

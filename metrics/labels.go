@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // The bounds of constant labels: how many there are, and how long a value may be, in
@@ -26,7 +26,7 @@ const (
 // CodeLabel.
 func CheckLabels(labels map[string]string) error {
 	if len(labels) > maxLabels {
-		return fault.New(CodeLabel, "there are %d constant labels, and at most %d are allowed", len(labels), maxLabels)
+		return errs.New(CodeLabel, "there are %d constant labels, and at most %d are allowed", len(labels), maxLabels)
 	}
 	taken := reserved()
 	for _, f := range Families() {
@@ -64,6 +64,6 @@ func reserved() map[string]string {
 }
 
 func badLabel(name, why string) error {
-	name = fault.Clip(name, 100)
-	return fault.New(CodeLabel, "the constant label %q cannot be used: %s", name, why).With("label", name)
+	name = errs.Clip(name, 100)
+	return errs.New(CodeLabel, "the constant label %q cannot be used: %s", name, why).With("label", name)
 }

@@ -4,14 +4,14 @@ import (
 	"context"
 	"sync/atomic"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
 // CodeGone: there was a ledger, and now there is none. Counters that began at 0 now
 // would be taken for those of a program that was restarted, and count everything twice
 // once the ledger is back.
-const CodeGone fault.Code = "metrics-ledger-gone"
+const CodeGone errs.Code = "metrics-ledger-gone"
 
 // Lasting is a source for whoever asks for hours: it fails where the ledger was there
 // before and is not any more. It is safe for concurrent use.
@@ -36,7 +36,7 @@ func (l *Lasting) Tallies(ctx context.Context, queries ...ledger.TallyQuery) (le
 	if t.Events > 0 {
 		l.seen.Store(true)
 	} else if l.seen.Load() {
-		return ledger.Tallies{}, fault.New(CodeGone, "there was a ledger, and now there is none")
+		return ledger.Tallies{}, errs.New(CodeGone, "there was a ledger, and now there is none")
 	}
 	return t, nil
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
@@ -29,10 +29,10 @@ func TestALedgerThatIsGoneIsNoEmptyOne(t *testing.T) {
 	for i, want := range []struct {
 		events int64
 		fails  bool
-		code   fault.Code
+		code   errs.Code
 	}{{}, {fails: true}, {events: 2}, {fails: true}, {fails: true, code: metrics.CodeGone}, {fails: true, code: metrics.CodeGone}, {events: 1}} {
 		got, err := source.Tallies(t.Context())
-		if got.Events != want.events || (err != nil) != want.fails || fault.CodeOf(err) != want.code {
+		if got.Events != want.events || (err != nil) != want.fails || errs.CodeOf(err) != want.code {
 			t.Errorf("moment %d: %d events, %v, want %+v", i, got.Events, err, want)
 		}
 	}

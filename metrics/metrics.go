@@ -10,8 +10,8 @@ package metrics
 import (
 	"context"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
 // Prefix begins the name of every metric.
@@ -30,5 +30,5 @@ const (
 	// CodeLabel: a constant label cannot be used: its name or its value is not
 	// allowed, or a metric or Prometheus itself has a label of that name. Detail:
 	// label.
-	CodeLabel fault.Code = "metrics-label-invalid"
+	CodeLabel errs.Code = "metrics-label-invalid"
 )

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
 // Options are what a Collector needs to know besides the sums.
@@ -55,7 +55,7 @@ type Build struct{ Version, Go string }
 // bounded cuts off what is beyond the caps of the ledger: policies and configurations
 // list what they like.
 func (k Known) bounded() Known {
-	rounds, findings, spawns := tally.Rounds().Labels, tally.Findings().Labels, tally.Spawns().Labels
+	rounds, findings, spawns := counters.Rounds().Labels, counters.Findings().Labels, counters.Spawns().Labels
 	k.Actions = first(k.Actions, rounds[0].Cap)
 	k.PolicyVersions = first(k.PolicyVersions, rounds[1].Cap)
 	routes := make(map[string]string)
@@ -67,7 +67,7 @@ func (k Known) bounded() Known {
 	for i, a := range k.Agents {
 		k.Agents[i].Adapters = first(a.Adapters, spawns[1].Cap)
 	}
-	k.Plugins = first(k.Plugins, tally.PluginRuns().Labels[0].Cap)
+	k.Plugins = first(k.Plugins, counters.PluginRuns().Labels[0].Cap)
 	return k
 }
 
@@ -75,7 +75,7 @@ func (k Known) bounded() Known {
 // not tell apart either.
 func first(words []string, n int) []string {
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool {
-		return len(w) > tally.MaxValue || !utf8.ValidString(w)
+		return len(w) > counters.MaxValue || !utf8.ValidString(w)
 	})
 	slices.Sort(words)
 	words = slices.Compact(words)

@@ -14,37 +14,37 @@ import (
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
 // words are label values, the awkward ones among them.
 func words() *rapid.Generator[string] {
 	return rapid.OneOf(
-		rapid.SampledFrom([]string{"executor", "commit", "1.2.0", "critic", "plugin-timeout", "timeout", tally.Other, "", "\"", "\\n\n", "é\u2028", "a,b=\"c\"}"}),
-		rapid.String().Filter(func(s string) bool { return len(s) <= tally.MaxValue }),
+		rapid.SampledFrom([]string{"executor", "commit", "1.2.0", "critic", "plugin-timeout", "timeout", counters.Other, "", "\"", "\\n\n", "é\u2028", "a,b=\"c\"}"}),
+		rapid.String().Filter(func(s string) bool { return len(s) <= counters.MaxValue }),
 	)
 }
 
 // anEvent draws what an event counts: any measure, with any labels.
-func anEvent() *rapid.Generator[[]tally.Change] {
-	measures := []tally.Measure{
-		tally.Rounds(), tally.Verifications(), tally.Findings(), tally.Progress(), tally.Stalled(), tally.Stops(),
-		tally.BudgetStops(), tally.Resumes(), tally.Forced(), tally.Questions(), tally.Failures(), tally.PluginFailures(),
-		tally.Spawns(), tally.Fallbacks(), tally.Retries(), tally.Tokens(), tally.MicroDollars(), tally.Tasks(),
-		tally.Policies(), tally.Adoptions(), tally.DailyRounds(), {Name: ledger.MeasureOverflow, Labels: []tally.Dimension{{Name: "dimension"}}},
+func anEvent() *rapid.Generator[[]counters.Change] {
+	measures := []counters.Measure{
+		counters.Rounds(), counters.Verifications(), counters.Findings(), counters.Progress(), counters.Stalled(), counters.Stops(),
+		counters.BudgetStops(), counters.Resumes(), counters.Forced(), counters.Questions(), counters.Failures(), counters.PluginFailures(),
+		counters.Spawns(), counters.Fallbacks(), counters.Retries(), counters.Tokens(), counters.MicroDollars(), counters.Tasks(),
+		counters.Policies(), counters.Adoptions(), counters.DailyRounds(), {Name: ledger.MeasureOverflow, Labels: []counters.Dimension{{Name: "dimension"}}},
 	}
-	distributions := []tally.Distribution{tally.Waits(), tally.PluginRuns(), tally.Evaluations(), tally.SpawnRuns(), tally.TaskRounds()}
-	return rapid.Custom(func(t *rapid.T) []tally.Change {
+	distributions := []counters.Distribution{counters.Waits(), counters.PluginRuns(), counters.Evaluations(), counters.SpawnRuns(), counters.TaskRounds()}
+	return rapid.Custom(func(t *rapid.T) []counters.Change {
 		labels := func(n int) []string { return rapid.SliceOfN(words(), n, n).Draw(t, "labels") }
 		if rapid.Bool().Draw(t, "distribution") {
 			d := rapid.SampledFrom(distributions).Draw(t, "distribution")
-			s := tally.Sample{Value: rapid.Int64Range(0, tally.MaxAdd).Draw(t, "value"), Task: words().Draw(t, "task"), Round: rapid.IntRange(0, 1e6).Draw(t, "round")}
+			s := counters.Sample{Value: rapid.Int64Range(0, counters.MaxAdd).Draw(t, "value"), Task: words().Draw(t, "task"), Round: rapid.IntRange(0, 1e6).Draw(t, "round")}
 			return d.Observe(s, labels(len(d.Labels))...)
 		}
 		m := rapid.SampledFrom(measures).Draw(t, "measure")
-		return []tally.Change{several(rapid.Int64Range(1, 1<<20).Draw(t, "n"), m, labels(len(m.Labels))...)}
+		return []counters.Change{several(rapid.Int64Range(1, 1<<20).Draw(t, "n"), m, labels(len(m.Labels))...)}
 	})
 }
 

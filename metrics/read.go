@@ -9,10 +9,10 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/safetext"
-	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/safetext"
 )
 
 // maxRows is how many rows a measure may have. The caps of the dimensions allow far
@@ -40,8 +40,8 @@ func (f Family) queries() []ledger.TallyQuery {
 }
 
 // distribution is what a histogram is read from.
-func (f Family) distribution() tally.Distribution {
-	return tally.Distribution{Measure: f.Measure, Scale: f.Scale}
+func (f Family) distribution() counters.Distribution {
+	return counters.Distribution{Measure: f.Measure, Scale: f.Scale}
 }
 
 // read makes a family's series, ordered by label values, of the rows that its queries
@@ -110,7 +110,7 @@ func (g gathering) firsts(f Family, rows [][]ledger.Tally) ([]*dto.Metric, error
 			return nil, err
 		}
 		if values[0] != f.Labels[0].Values[i] {
-			return nil, corrupt("%s has %q for %q", f.Measure.Name, fault.Clip(values[0], maxShown), f.Labels[0].Values[i])
+			return nil, corrupt("%s has %q for %q", f.Measure.Name, errs.Clip(values[0], maxShown), f.Labels[0].Values[i])
 		}
 		n, err := f.number(found[0].Values[1])
 		if err != nil {
@@ -132,18 +132,18 @@ func (f Family) number(text string) (float64, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
-		return 0, corrupt("%s has %q for a number", f.Measure.Name, fault.Clip(text, maxShown))
+		return 0, corrupt("%s has %q for a number", f.Measure.Name, errs.Clip(text, maxShown))
 	}
 	return float64(n) / float64(f.Per), nil
 }
 
 // values are the label values of a row of a measure, as the metric shows them: without
 // hidden characters, which a critic can put into a category.
-func (f Family) values(row ledger.Tally, m tally.Measure) ([]string, error) {
+func (f Family) values(row ledger.Tally, m counters.Measure) ([]string, error) {
 	if len(row.Values) != len(m.Labels) {
 		return nil, corrupt("%s has %d labels and not %d", m.Name, len(row.Values), len(m.Labels))
 	}
-	if row.Sum < 1 || row.Sum > tally.MaxSum {
+	if row.Sum < 1 || row.Sum > counters.MaxSum {
 		return nil, corrupt("%s comes to %d", m.Name, row.Sum)
 	}
 	values := make([]string, len(f.Labels))

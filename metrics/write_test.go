@@ -8,7 +8,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/switchyard-dev/switchyard/host/tally"
+	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
@@ -31,7 +31,7 @@ func wants(t *testing.T, exposition, word, want string) {
 func TestHistogramWritten(t *testing.T) {
 	b := &book{}
 	for i, micros := range []int64{0, 500_000, 500_001, 40_000_000} {
-		b.record(tally.PluginRuns().Observe(tally.Sample{Value: micros, Task: "T", Round: i + 1}, "sarif")...)
+		b.record(counters.PluginRuns().Observe(counters.Sample{Value: micros, Task: "T", Round: i + 1}, "sarif")...)
 	}
 	families := gather(t, b, metrics.Options{})
 	wants(t, written(t, families, metrics.Text), "plugin_duration", `
@@ -72,8 +72,8 @@ switchyard_plugin_duration_seconds_created{plugin="sarif"} 1e+09
 
 func TestCountersAndGaugesWritten(t *testing.T) {
 	b, o := example()
-	b.record(one(tally.Standing(), "waiting", at(9), "T-3", "askuser"), one(tally.Standing(), "waiting", at(5), "T-2", "askuser"))
-	b.record(one(tally.BudgetUse(), "task-time", "001250", "T-2"), one(tally.PluginFailures(), "sarif", "timeout"))
+	b.record(one(counters.Standing(), "waiting", at(9), "T-3", "askuser"), one(counters.Standing(), "waiting", at(5), "T-2", "askuser"))
+	b.record(one(counters.BudgetUse(), "task-time", "001250", "T-2"), one(counters.PluginFailures(), "sarif", "timeout"))
 	o.Labels = map[string]string{"repository": "a\"b\\c\nd", "Team": "x"}
 	all := written(t, gather(t, b, o), metrics.Text)
 	for word, want := range map[string]string{
@@ -161,7 +161,7 @@ switchyard_findings_total{category="style",route="executor",severity="risk"} 0
 // TestVersionsThatDecided begin all their destinations, whatever decides now.
 func TestVersionsThatDecided(t *testing.T) {
 	b, o := example()
-	b.record(one(tally.Rounds(), "askuser", "1.1.0"))
+	b.record(one(counters.Rounds(), "askuser", "1.1.0"))
 	wants(t, written(t, gather(t, b, o), metrics.Text), `policy_version="1.1.0"`, `
 switchyard_rounds_total{next_action="askuser",policy_version="1.1.0"} 1
 switchyard_rounds_total{next_action="commit",policy_version="1.1.0"} 0

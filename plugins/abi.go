@@ -10,8 +10,8 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	wasi "github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/plugins/wasm"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
 
 // The exports of ABI v1 (design section 4).
@@ -70,8 +70,8 @@ func checkModule(m wazero.CompiledModule, limits Limits) error {
 	if !ok {
 		return broken(CodeABI, MissingExport, "the plugin does not export its memory").With("export", exportMemory)
 	}
-	if need := int64(memory.Min()) * wasm.PageSize; need > limits.Memory {
-		return fault.New(CodeMemory, "the plugin starts with %d bytes of memory; the limit is %d", need, limits.Memory).
+	if need := int64(memory.Min()) * wasmbin.PageSize; need > limits.Memory {
+		return errs.New(CodeMemory, "the plugin starts with %d bytes of memory; the limit is %d", need, limits.Memory).
 			With("limit", limits.Memory)
 	}
 	return nil
@@ -79,9 +79,9 @@ func checkModule(m wazero.CompiledModule, limits Limits) error {
 
 // checkImports refuses what is outside of WASI preview 1, before the module is
 // compiled. It may leave a function for link to refuse.
-func checkImports(imports []wasm.Import) error {
+func checkImports(imports []wasmbin.Import) error {
 	for _, i := range imports {
-		if i.Module != wasi.ModuleName || i.Kind != wasm.Function {
+		if i.Module != wasi.ModuleName || i.Kind != wasmbin.Function {
 			return forbidden(i.Module, i.Name)
 		}
 	}

@@ -6,17 +6,17 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins"
-	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
-func realReport(b *testing.B, name string) *report.Document {
+func realReport(b *testing.B, name string) *document.Document {
 	b.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "testdata", "reports", name))
 	if err != nil {
 		b.Fatal(err)
 	}
-	doc, err := report.Parse(data, report.Limits{})
+	doc, err := document.Parse(data, document.Limits{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
@@ -18,9 +18,9 @@ func TestMessagesAreShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	long := strings.Repeat("x", 1<<20)
-	check := func(name string, err error, want fault.Code) {
+	check := func(name string, err error, want errs.Code) {
 		t.Helper()
-		if got := fault.CodeOf(err); got != want || len(err.Error()) > 2000 {
+		if got := errs.CodeOf(err); got != want || len(err.Error()) > 2000 {
 			t.Errorf("%s: code %q, a message of %d bytes", name, got, len(err.Error()))
 		}
 	}
@@ -32,10 +32,10 @@ func TestMessagesAreShort(t *testing.T) {
 		"number":           `{"round":` + strings.Repeat("1", 1<<20) + `}`,
 		"deep details":     `{"error":{"code":"x","message":"y","details":{"a":` + strings.Repeat("[", 129) + strings.Repeat("]", 129) + `}}}`,
 	} {
-		_, err := puppet.Normalize(t.Context(), document(t, `{}`), answer(text))
+		_, err := puppet.Normalize(t.Context(), jsonDocument(t, `{}`), answer(text))
 		check(name, err, plugins.CodeInvalidOutput)
 	}
-	_, err = puppet.Normalize(t.Context(), document(t, `{}`),
+	_, err = puppet.Normalize(t.Context(), jsonDocument(t, `{}`),
 		answer(`{"critic":"puppet","findings":[{"category":"c","remediation":"","ref":"/`+long+`"}],"skipped":[]}`))
 	check("ref", err, plugins.CodeConservation)
 
@@ -63,18 +63,18 @@ func TestAnswersOfManyEntries(t *testing.T) {
 		"skipped":  `{"critic":"puppet","findings":[],"skipped":[` + many + `]}`,
 		"unmapped": `{"critic":"puppet","findings":[],"skipped":[],"unmapped":[` + many + `]}`,
 	} {
-		_, err := puppet.Normalize(t.Context(), document(t, `{}`), answer(text))
-		if got := fault.CodeOf(err); got != plugins.CodeOutputTooLarge {
+		_, err := puppet.Normalize(t.Context(), jsonDocument(t, `{}`), answer(text))
+		if got := errs.CodeOf(err); got != plugins.CodeOutputTooLarge {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, text := range []string{`{"critic":"puppet","findings":{},"skipped":[]}`, `{"critic":"puppet","findings":[],"skipped":"x"}`, `{"critic":"puppet","findings":[],"skipped":[],"unmapped":1}`} {
-		_, err := puppet.Normalize(t.Context(), document(t, `{}`), answer(text))
+		_, err := puppet.Normalize(t.Context(), jsonDocument(t, `{}`), answer(text))
 		if !errors.Is(err, plugins.WrongSchema) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if _, err := puppet.Normalize(t.Context(), document(t, `{}`), answer(`{"critic":"puppet","findings":[],"skipped":[],"unmapped":null}`)); err != nil {
+	if _, err := puppet.Normalize(t.Context(), jsonDocument(t, `{}`), answer(`{"critic":"puppet","findings":[],"skipped":[],"unmapped":null}`)); err != nil {
 		t.Error(err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // codeCache is the folder of compiled code. Each module has an entry, a folder of
@@ -61,7 +61,7 @@ func openCache(dir string) (*codeCache, error) {
 			return nil, nil
 		}
 		if !info.IsDir() || !private(info) {
-			return nil, fault.New(CodeCacheUnsafe, "the cache of compiled plugins can be written by others: %s", d).With("path", d)
+			return nil, errs.New(CodeCacheUnsafe, "the cache of compiled plugins can be written by others: %s", d).With("path", d)
 		}
 	}
 	return &codeCache{dir: code}, nil

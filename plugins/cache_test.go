@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins"
-	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
 // coldStart makes this test's program a process that normalises one report with
@@ -37,7 +37,7 @@ func normalizeTwenty(ctx context.Context, dir, plugin string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	doc, err := report.Parse(data, report.Limits{})
+	doc, err := document.Parse(data, document.Limits{})
 	if err != nil {
 		return 0, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // instance is one guest for one call. It belongs to one goroutine.
@@ -23,7 +23,7 @@ type instance struct {
 func (r *Runtime) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	limit := r.config.Limits.Time
 	return context.WithTimeoutCause(ctx, limit,
-		fault.New(CodeTimeout, "the plugin ran longer than %s", limit).With("limit_ms", limit.Milliseconds()))
+		errs.New(CodeTimeout, "the plugin ran longer than %s", limit).With("limit_ms", limit.Milliseconds()))
 }
 
 // call makes a fresh instance of m and lets body use it, within the limit of
@@ -109,7 +109,7 @@ func (g *instance) litter(ctx context.Context) error {
 func (g *instance) take(packed uint64) ([]byte, error) {
 	at := region{uint32(packed >> 32), uint32(packed)}
 	if limit := g.config.Limits.Output; int64(at.len) > limit {
-		return nil, fault.New(CodeOutputTooLarge, "the plugin answered with %d bytes; the limit is %d", at.len, limit).With("limit", limit)
+		return nil, errs.New(CodeOutputTooLarge, "the plugin answered with %d bytes; the limit is %d", at.len, limit).With("limit", limit)
 	}
 	data, ok := g.Memory().Read(at.ptr, at.len)
 	if !ok {
@@ -138,10 +138,10 @@ func (g *instance) failure(ctx context.Context, err error) error {
 	if g.Module == nil && !strings.Contains(what, "wasm error") {
 		return broken(CodeABI, Malformed, "the plugin cannot be instantiated: %s", what)
 	}
-	return fault.New(CodeTrap, "the plugin stopped: %s", what).With("trap", what)
+	return errs.New(CodeTrap, "the plugin stopped: %s", what).With("trap", what)
 }
 
 func (g *instance) outOfMemory() error {
 	limit := g.config.Limits.Memory
-	return fault.New(CodeMemory, "the plugin needs more than %d bytes of memory", limit).With("limit", limit)
+	return errs.New(CodeMemory, "the plugin needs more than %d bytes of memory", limit).With("limit", limit)
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
-	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
 // Catalog knows plugins by name. It is immutable, and safe for concurrent use;
@@ -33,7 +33,7 @@ func NewCatalog(r *Runtime) *Catalog {
 func (r *Runtime) builtIn(name string) (*Plugin, error) {
 	guest, ok := builtin.Find(name)
 	if !ok {
-		return nil, fault.New(CodeUnknown, "no plugin is called %q", name)
+		return nil, errs.New(CodeUnknown, "no plugin is called %q", name)
 	}
 	d, err := decodeDescription(guest.Describe)
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *Runtime) builtIn(name string) (*Plugin, error) {
 func (c *Catalog) With(p *Plugin) (*Catalog, error) {
 	name := p.identity.Name
 	if _, taken := c.plugins[name]; taken {
-		return nil, fault.New(CodeAmbiguous, "two plugins are called %s", name).With("plugins", []string{name})
+		return nil, errs.New(CodeAmbiguous, "two plugins are called %s", name).With("plugins", []string{name})
 	}
 	more := &Catalog{plugins: maps.Clone(c.plugins)}
 	if more.plugins == nil {
@@ -82,7 +82,7 @@ func (c *Catalog) Is(p *Plugin) bool {
 func (c *Catalog) Named(name string) (*Plugin, error) {
 	load, ok := c.plugins[name]
 	if !ok {
-		return nil, fault.New(CodeUnknown, "no plugin is called %q", name).With("known", c.Names())
+		return nil, errs.New(CodeUnknown, "no plugin is called %q", name).With("known", c.Names())
 	}
 	return load()
 }
@@ -93,7 +93,7 @@ func (c *Catalog) Named(name string) (*Plugin, error) {
 //
 // CodeAmbiguous where several do. Where none does, the error of a report that is
 // not even what it looks like, else CodeUndetected. When ctx is done, its cause.
-func (c *Catalog) Detect(ctx context.Context, source *report.Source) (*Plugin, error) {
+func (c *Catalog) Detect(ctx context.Context, source *document.Source) (*Plugin, error) {
 	var match *Plugin
 	var names []string
 	for _, name := range c.Names() {
@@ -116,8 +116,8 @@ func (c *Catalog) Detect(ctx context.Context, source *report.Source) (*Plugin, e
 		if err := source.Err(); err != nil {
 			return nil, err
 		}
-		return nil, fault.New(CodeUndetected, "no plugin recognises the report").With("known", c.Names())
+		return nil, errs.New(CodeUndetected, "no plugin recognises the report").With("known", c.Names())
 	default:
-		return nil, fault.New(CodeAmbiguous, "several plugins recognise the report: %s", strings.Join(names, ", ")).With("plugins", names)
+		return nil, errs.New(CodeAmbiguous, "several plugins recognise the report: %s", strings.Join(names, ", ")).With("plugins", names)
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/plugins/report"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
 func TestItemsOfTheConfiguration(t *testing.T) {
@@ -31,7 +31,7 @@ func TestItemsOfTheConfiguration(t *testing.T) {
 		{`{"where":{"items":[` + strings.Repeat(`"/a",`, 63) + `"/a"]}}`, nil},
 	} {
 		got, err := p.Items(jsontext.Value(c.config))
-		if c.want == nil && fault.CodeOf(err) != CodeConfigInvalid || c.want != nil && (err != nil || !slices.Equal(got, c.want)) {
+		if c.want == nil && errs.CodeOf(err) != CodeConfigInvalid || c.want != nil && (err != nil || !slices.Equal(got, c.want)) {
 			t.Errorf("%.60s: %v, %v", c.config, got, err)
 		}
 	}
@@ -42,7 +42,7 @@ func TestItemsOfTheConfiguration(t *testing.T) {
 func TestConfiguredItemsAreAccountedFor(t *testing.T) {
 	p := &Plugin{description: Description{ItemsFrom: "/items", Critic: "map"}, runtime: New(Config{})}
 	p.identity = Identity{Name: "mine", Version: "1.0.0", Use: "map"}
-	doc, err := report.Parse([]byte(`{"a":{"x":[1],"y":[2]}}`), report.Limits{})
+	doc, err := document.Parse([]byte(`{"a":{"x":[1],"y":[2]}}`), document.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,11 +62,11 @@ func TestConfiguredItemsAreAccountedFor(t *testing.T) {
 		t.Errorf("the configuration's name is not in %+v", f)
 	}
 	for _, refs := range [][]string{{}, {"/a/x/0"}, {"/a/x/0", "/a/y/0", "/a/z/0"}} {
-		if _, err := p.understand(t.Context(), doc, config, Reply{Answer: answer(refs...)}); fault.CodeOf(err) != CodeConservation {
+		if _, err := p.understand(t.Context(), doc, config, Reply{Answer: answer(refs...)}); errs.CodeOf(err) != CodeConservation {
 			t.Errorf("%v: %v", refs, err)
 		}
 	}
-	if _, err := p.understand(t.Context(), doc, jsontext.Value(`{"items":3}`), Reply{Answer: answer()}); fault.CodeOf(err) != CodeConfigInvalid {
+	if _, err := p.understand(t.Context(), doc, jsontext.Value(`{"items":3}`), Reply{Answer: answer()}); errs.CodeOf(err) != CodeConfigInvalid {
 		t.Errorf("an answer passes that no items are known of: %v", err)
 	}
 }

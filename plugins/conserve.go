@@ -5,9 +5,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/finding"
-	"github.com/switchyard-dev/switchyard/plugins/report"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
 // account holds a plugin's answer against the report (the conservation rule of
@@ -19,7 +19,7 @@ import (
 // at the first item that the answer lacks. Walking over the items takes as long as
 // the report is large and the patterns are many, and so does looking up every ref
 // that is no item: both end with ctx.
-func account(ctx context.Context, p *Plugin, doc *report.Document, items []string, out *output) (Result, error) {
+func account(ctx context.Context, p *Plugin, doc *document.Document, items []string, out *output) (Result, error) {
 	claims, err := claim(out)
 	if err != nil {
 		return Result{}, err
@@ -72,7 +72,7 @@ func claim(out *output) (map[string]*claimed, error) {
 
 // settle makes the result of an answer whose claims have been looked up. It goes
 // by the answer's order, so that the same answer always gives the same error.
-func settle(p *Plugin, doc *report.Document, out *output, claims map[string]*claimed) (Result, error) {
+func settle(p *Plugin, doc *document.Document, out *output, claims map[string]*claimed) (Result, error) {
 	for _, s := range *out.Skipped {
 		if !claims[s.Ref].exists {
 			return Result{}, violated(Invented, "skips %q, which is not in the report", s.Ref)
@@ -86,7 +86,7 @@ func settle(p *Plugin, doc *report.Document, out *output, claims map[string]*cla
 	for _, f := range *out.Findings {
 		c := claims[*f.Ref]
 		if quoted += int64(len(c.raw)); quoted > p.runtime.config.Limits.Output {
-			return Result{}, fault.New(CodeOutputTooLarge, "the plugin's findings refer to more than %d bytes of the report", p.runtime.config.Limits.Output).
+			return Result{}, errs.New(CodeOutputTooLarge, "the plugin's findings refer to more than %d bytes of the report", p.runtime.config.Limits.Output).
 				With("limit", p.runtime.config.Limits.Output)
 		}
 		if !c.exists {
@@ -104,6 +104,6 @@ func settle(p *Plugin, doc *report.Document, out *output, claims map[string]*cla
 	return result, nil
 }
 
-func violated(problem Problem, format, ref string) *fault.Error {
+func violated(problem Problem, format, ref string) *errs.Error {
 	return broken(CodeConservation, problem, "the plugin "+format, brief(ref)).With("ref", ref)
 }

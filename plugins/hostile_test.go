@@ -13,9 +13,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"go.uber.org/goleak"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins"
-	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
 func TestMain(m *testing.M) {
@@ -45,9 +45,9 @@ func hostile(t testing.TB, name string) []byte {
 	return wasm
 }
 
-func text(t testing.TB, text string) *report.Document {
+func jsonDocument(t testing.TB, text string) *document.Document {
 	t.Helper()
-	doc, err := source(t, text).As(report.JSON)
+	doc, err := source(t, text).As(document.JSON)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestLoadRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		wasm []byte
-		code fault.Code
+		code errs.Code
 		says string
 	}{
 		{"text", []byte("#!/bin/sh\necho hello\n"), plugins.CodeABI, "not a WebAssembly module"},
@@ -88,7 +88,7 @@ func TestLoadRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := r.Load(t.Context(), c.wasm)
-			if got := fault.CodeOf(err); got != c.code || !strings.Contains(err.Error(), c.says) {
+			if got := errs.CodeOf(err); got != c.code || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %q: %v; want %q saying %q", got, err, c.code, c.says)
 			}
 		})
@@ -102,10 +102,10 @@ func TestNormalizeSurvivesHostileGuests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := text(t, `{"puppet":true,"findings":[]}`)
+	doc := jsonDocument(t, `{"puppet":true,"findings":[]}`)
 	for _, c := range []struct {
 		do   string
-		code fault.Code
+		code errs.Code
 	}{
 		{"loop", plugins.CodeTimeout},
 		{"calls in a loop", plugins.CodeTimeout},
@@ -119,7 +119,7 @@ func TestNormalizeSurvivesHostileGuests(t *testing.T) {
 	} {
 		t.Run(c.do, func(t *testing.T) {
 			_, err := puppet.Normalize(t.Context(), doc, jsontext.Value(`{"do":"`+c.do+`"}`))
-			f, ok := errors.AsType[*fault.Error](err)
+			f, ok := errors.AsType[*errs.Error](err)
 			if !ok || f.Code != c.code {
 				t.Fatalf("got %v, want %s", err, c.code)
 			}
@@ -142,7 +142,7 @@ func TestLookUpsEndWithTheDeadline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := text(t, `{"findings":[],"filler":[`+strings.Repeat("0,", 2<<20)+`0],"z":0}`)
+	doc := jsonDocument(t, `{"findings":[],"filler":[`+strings.Repeat("0,", 2<<20)+`0],"z":0}`)
 	var many strings.Builder
 	for i := range 20_000 {
 		fmt.Fprintf(&many, `{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/filler/%d"},`, 2_000_000+i)
@@ -150,7 +150,7 @@ func TestLookUpsEndWithTheDeadline(t *testing.T) {
 	many.WriteString(`{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/z"}`)
 	start := time.Now()
 	_, err = puppet.Normalize(t.Context(), doc, answer(`{"critic":"puppet","findings":[`+many.String()+`],"skipped":[]}`))
-	if fault.CodeOf(err) != plugins.CodeTimeout {
+	if errs.CodeOf(err) != plugins.CodeTimeout {
 		t.Errorf("got %v after %s, want %s", err, time.Since(start), plugins.CodeTimeout)
 	}
 }
@@ -162,10 +162,10 @@ func TestQuotesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := text(t, `{"findings":[],"filler":"`+strings.Repeat("x", 1<<20)+`"}`)
+	doc := jsonDocument(t, `{"findings":[],"filler":"`+strings.Repeat("x", 1<<20)+`"}`)
 	whole := `{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":""}`
 	_, err = puppet.Normalize(t.Context(), doc, answer(`{"critic":"puppet","findings":[`+strings.Repeat(whole+",", 10)+whole+`],"skipped":[]}`))
-	if fault.CodeOf(err) != plugins.CodeOutputTooLarge {
+	if errs.CodeOf(err) != plugins.CodeOutputTooLarge {
 		t.Errorf("got %v, want %s", err, plugins.CodeOutputTooLarge)
 	}
 }
@@ -176,21 +176,21 @@ func TestRecursionEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = puppet.Normalize(t.Context(), text(t, `{"findings":[]}`), jsontext.Value(`{"do":"recurse"}`))
-	if fault.CodeOf(err) != plugins.CodeTrap || !strings.Contains(err.Error(), "stack overflow") {
+	_, err = puppet.Normalize(t.Context(), jsonDocument(t, `{"findings":[]}`), jsontext.Value(`{"do":"recurse"}`))
+	if errs.CodeOf(err) != plugins.CodeTrap || !strings.Contains(err.Error(), "stack overflow") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestNormalizeRefusesBadMemory(t *testing.T) {
 	r := newRuntime(t, plugins.Config{})
-	doc := text(t, `{"findings":[]}`)
+	doc := jsonDocument(t, `{"findings":[]}`)
 	for _, name := range []string{"alloc-null", "alloc-outside", "alloc-twice"} {
 		p, err := r.Load(t.Context(), hostile(t, name))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if _, err := p.Normalize(t.Context(), doc, nil); fault.CodeOf(err) != plugins.CodeABI {
+		if _, err := p.Normalize(t.Context(), doc, nil); errs.CodeOf(err) != plugins.CodeABI {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -202,8 +202,8 @@ func TestReportLargerThanTheGuestsMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := text(t, `{"puppet":"`+strings.Repeat("x", 2<<20)+`"}`)
-	if _, err := puppet.Normalize(t.Context(), doc, nil); fault.CodeOf(err) != plugins.CodeMemory {
+	doc := jsonDocument(t, `{"puppet":"`+strings.Repeat("x", 2<<20)+`"}`)
+	if _, err := puppet.Normalize(t.Context(), doc, nil); errs.CodeOf(err) != plugins.CodeMemory {
 		t.Errorf("got %v, want %s", err, plugins.CodeMemory)
 	}
 }
@@ -216,7 +216,7 @@ func TestCancelledCallIsNoTimeout(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
-	_, err = puppet.Normalize(ctx, text(t, `{"findings":[]}`), jsontext.Value(`{"do":"loop"}`))
+	_, err = puppet.Normalize(ctx, jsonDocument(t, `{"findings":[]}`), jsontext.Value(`{"do":"loop"}`))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)
 	}
@@ -233,7 +233,7 @@ func TestNormalizeChecksTheAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := text(t, `{"puppet":1,"findings":[{"a":1},{"a":2}],"note":"x"}`)
+	doc := jsonDocument(t, `{"puppet":1,"findings":[{"a":1},{"a":2}],"note":"x"}`)
 	const (
 		f0    = `{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/findings/0"}`
 		f1    = `{"category":"style","severity":"nit","file":"a.go","line":7,"remediation":"r","ref":"/findings/1"}`
@@ -245,7 +245,7 @@ func TestNormalizeChecksTheAnswer(t *testing.T) {
 	with := func(old, new string) string { return good(strings.Replace(f0, old, new, 1), skip1) }
 	for _, c := range []struct {
 		name, answer string
-		code         fault.Code
+		code         errs.Code
 	}{
 		{"all findings", good(f0+","+f1, ""), ""},
 		{"one skipped", good(f0, skip1), ""},
@@ -297,7 +297,7 @@ func TestNormalizeChecksTheAnswer(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := puppet.Normalize(t.Context(), doc, answer(c.answer))
-			if fault.CodeOf(err) != c.code || (c.code == "") != (err == nil) {
+			if errs.CodeOf(err) != c.code || (c.code == "") != (err == nil) {
 				t.Fatalf("got %v, want %q", err, c.code)
 			}
 			if err == nil && string(got.Findings[0].Sources[0].Raw) != `{"a":1}` {
@@ -313,9 +313,9 @@ func TestRefusalKeepsHintRefAndDetails(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = puppet.Normalize(t.Context(), text(t, `{"findings":[]}`),
+	_, err = puppet.Normalize(t.Context(), jsonDocument(t, `{"findings":[]}`),
 		answer(`{"error":{"code":"puppet-says-no","message":"no","hint":"ask nicely","ref":"/findings","details":{"index":3}}}`))
-	f, ok := errors.AsType[*fault.Error](err)
+	f, ok := errors.AsType[*errs.Error](err)
 	if !ok || f.Hint != "ask nicely" || f.Details["ref"] != "/findings" || f.Details["index"] != 3.0 {
 		t.Errorf("got %+v", f)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	wasi "github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
-	"github.com/switchyard-dev/switchyard/plugins/meter"
+	"github.com/switchyard-dev/switchyard/internal/plugin/fuel"
 )
 
 // offerTick makes the function that every metered guest imports. A guest that is
@@ -19,10 +19,10 @@ func offerTick(ctx context.Context, r wazero.Runtime) error {
 		if ctx.Err() != nil {
 			panic(context.Cause(ctx))
 		}
-		stack[0] = meter.Quantum
+		stack[0] = fuel.Quantum
 	})
-	_, err := r.NewHostModuleBuilder(meter.Module).
-		NewFunctionBuilder().WithGoFunction(tick, nil, []api.ValueType{api.ValueTypeI32}).Export(meter.Function).
+	_, err := r.NewHostModuleBuilder(fuel.Module).
+		NewFunctionBuilder().WithGoFunction(tick, nil, []api.ValueType{api.ValueTypeI32}).Export(fuel.Function).
 		Instantiate(ctx)
 	return err
 }

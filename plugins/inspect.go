@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/plugins/wasm"
+	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
 
 // Inspection is what can be told of a plugin's file, whether or not the host
@@ -20,7 +20,7 @@ type Inspection struct {
 	// it says nothing.
 	ABI string `json:"abi"`
 	// Outline is what could be read of the module, as it was written.
-	wasm.Outline
+	wasmbin.Outline
 }
 
 // Inspect looks at a module and asks it to describe itself, as Load does.
@@ -47,7 +47,7 @@ func Survey(module []byte) Inspection {
 	if checkHeader(module) != nil {
 		return in
 	}
-	in.Outline = wasm.Survey(module)
+	in.Outline = wasmbin.Survey(module)
 	for _, e := range in.Exports {
 		if version, ok := strings.CutPrefix(e.Name, markerPrefix); ok && in.ABI != "v1" {
 			in.ABI = "v" + version

@@ -10,7 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
@@ -59,7 +59,7 @@ func TestGuestsEndWithTheirTime(t *testing.T) {
 			in(t, how.processors, how.collecting)
 			limit := 50 * time.Millisecond
 			r := newRuntime(t, plugins.Config{Limits: plugins.Limits{Time: limit, Memory: 40 << 20}, Interpret: how.interpret})
-			doc := document(t, `{"findings":[]}`)
+			doc := jsonDocument(t, `{"findings":[]}`)
 			load := func(name string) *plugins.Plugin {
 				p, err := r.Load(t.Context(), hostile(t, name))
 				if err != nil {
@@ -69,7 +69,7 @@ func TestGuestsEndWithTheirTime(t *testing.T) {
 			}
 			puppet, storm := load("puppet"), load("storm")
 			ends := func(name string, run func() error) {
-				if err := run(); fault.CodeOf(err) != plugins.CodeTimeout {
+				if err := run(); errs.CodeOf(err) != plugins.CodeTimeout {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
@@ -98,7 +98,7 @@ func TestGuestsEndWithTheirTime(t *testing.T) {
 			// On a busy machine a well-behaved call may be late, too.
 			good := answer(`{"critic":"puppet","findings":[],"skipped":[]}`)
 			_, err := puppet.Normalize(t.Context(), doc, good)
-			for fault.CodeOf(err) == plugins.CodeTimeout {
+			for errs.CodeOf(err) == plugins.CodeTimeout {
 				_, err = puppet.Normalize(t.Context(), doc, good)
 			}
 			if err != nil {
@@ -116,7 +116,7 @@ func TestNothingLeaks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc := document(t, `{"puppet":true,"findings":[]}`)
+	doc := jsonDocument(t, `{"puppet":true,"findings":[]}`)
 	good := answer(`{"critic":"puppet","findings":[],"skipped":[]}`)
 	ways := []string{"x", "trap", "huge", "outside", "nothing", "zero", "memory", "recurse", "vast", "indirect", "grow"}
 	run := func(calls int) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
@@ -86,7 +86,7 @@ func TestCompileBombsAreOversized(t *testing.T) {
 		"\x0a" + string(binary.AppendUvarint(nil, uint64(len(code)))) + code
 	r := newRuntime(t, plugins.Config{})
 	_, err := r.Load(t.Context(), []byte(module))
-	if fault.CodeOf(err) != plugins.CodeABI || !errors.Is(err, plugins.Oversized) {
+	if errs.CodeOf(err) != plugins.CodeABI || !errors.Is(err, plugins.Oversized) {
 		t.Errorf("got %v, want %s", err, plugins.Oversized)
 	}
 }
@@ -97,10 +97,10 @@ func TestHostileGuestsAreStoppedByName(t *testing.T) {
 		r := newRuntime(t, plugins.Config{
 			Limits: plugins.Limits{Memory: 64 << 20, Output: 1 << 20}, Interpret: how == "interpreted",
 		})
-		doc := document(t, `{"findings":[]}`)
+		doc := jsonDocument(t, `{"findings":[]}`)
 		for _, c := range []struct {
 			guest, do string
-			code      fault.Code
+			code      errs.Code
 			problem   plugins.Problem
 		}{
 			{"puppet", "recurse", plugins.CodeTrap, ""},
@@ -119,7 +119,7 @@ func TestHostileGuestsAreStoppedByName(t *testing.T) {
 				if err == nil {
 					_, err = p.Normalize(t.Context(), doc, jsontext.Value(`{"do":"`+c.do+`"}`))
 				}
-				if fault.CodeOf(err) != c.code || c.problem != "" && !errors.Is(err, c.problem) {
+				if errs.CodeOf(err) != c.code || c.problem != "" && !errors.Is(err, c.problem) {
 					t.Errorf("got %v, want %s %s", err, c.code, c.problem)
 				}
 			})
@@ -135,7 +135,7 @@ func TestGuestsCannotAlterTheReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	const item = `{"severity":"fatal"}`
-	doc := document(t, `{"findings":[`+item+`]}`)
+	doc := jsonDocument(t, `{"findings":[`+item+`]}`)
 	result, err := puppet.Normalize(t.Context(), doc, jsontext.Value(`{"do":"scrawl","answer":{"critic":"puppet","findings":[`+
 		`{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/findings/0"}],"skipped":[]}}`))
 	if err != nil {
@@ -155,7 +155,7 @@ func TestChanceAndTimeAreAlwaysTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reply, err := storm.Ask(t.Context(), document(t, `{"findings":[]}`), jsontext.Value(`{"do":"luck"}`))
+		reply, err := storm.Ask(t.Context(), jsonDocument(t, `{"findings":[]}`), jsontext.Value(`{"do":"luck"}`))
 		if err != nil {
 			t.Fatal(err)
 		}

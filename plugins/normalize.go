@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/plugins/report"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
 // Normalize runs the plugin over a report. config is the plugin's own
@@ -21,7 +21,7 @@ import (
 // The guest's own code where it refuses the report, else one of this package's
 // codes; every one carries the plugin's name and version. A cancelled context
 // yields its cause.
-func (p *Plugin) Normalize(ctx context.Context, doc *report.Document, config jsontext.Value) (Result, error) {
+func (p *Plugin) Normalize(ctx context.Context, doc *document.Document, config jsontext.Value) (Result, error) {
 	reply, err := p.Ask(ctx, doc, config)
 	if err != nil {
 		return Result{}, err
@@ -35,9 +35,9 @@ func (p *Plugin) Normalize(ctx context.Context, doc *report.Document, config jso
 //
 // # Errors
 //
-// Those of report.Source.For.
-func (p *Plugin) Document(source *report.Source, config jsontext.Value) (*report.Document, error) {
-	read := func() (*report.Document, error) { return source.For(p.formats) }
+// Those of document.Source.For.
+func (p *Plugin) Document(source *document.Source, config jsontext.Value) (*document.Document, error) {
+	read := func() (*document.Document, error) { return source.For(p.formats) }
 	if value, ok := at(config, p.description.LinesIf); ok && value.Kind() == 't' {
 		read = source.AsValues
 	}
@@ -77,7 +77,7 @@ func (p *Plugin) Items(config jsontext.Value) ([]string, error) {
 		}
 	}
 	if problem != "" {
-		return nil, p.named(fault.New(CodeConfigInvalid, "%s of the configuration %s", p.description.ItemsFrom, problem).
+		return nil, p.named(errs.New(CodeConfigInvalid, "%s of the configuration %s", p.description.ItemsFrom, problem).
 			With("config", p.description.ItemsFrom))
 	}
 	return slices.Concat(p.description.Items, more), nil
@@ -88,7 +88,7 @@ func at(config jsontext.Value, pointer string) (jsontext.Value, bool) {
 	if pointer == "" || config == nil {
 		return nil, false
 	}
-	doc, err := report.Parse(config, report.Limits{})
+	doc, err := document.Parse(config, document.Limits{})
 	if err != nil {
 		return nil, false
 	}
@@ -110,12 +110,12 @@ type Reply struct {
 // # Errors
 //
 // Those of Normalize that have to do with running the guest.
-func (p *Plugin) Ask(ctx context.Context, doc *report.Document, config jsontext.Value) (Reply, error) {
+func (p *Plugin) Ask(ctx context.Context, doc *document.Document, config jsontext.Value) (Reply, error) {
 	reply, err := p.ask(ctx, doc, config)
 	return reply, p.named(err)
 }
 
-func (p *Plugin) ask(ctx context.Context, doc *report.Document, config jsontext.Value) (Reply, error) {
+func (p *Plugin) ask(ctx context.Context, doc *document.Document, config jsontext.Value) (Reply, error) {
 	m, err := p.prepare(ctx)
 	if err != nil {
 		return Reply{}, err
@@ -156,7 +156,7 @@ func (p *Plugin) ask(ctx context.Context, doc *report.Document, config jsontext.
 
 // understand holds an answer against the ABI and the report. The guest has had
 // its time; this has its own.
-func (p *Plugin) understand(ctx context.Context, doc *report.Document, config jsontext.Value, reply Reply) (Result, error) {
+func (p *Plugin) understand(ctx context.Context, doc *document.Document, config jsontext.Value, reply Reply) (Result, error) {
 	out, err := decodeOutput(reply.Answer)
 	if err != nil {
 		return Result{}, err
@@ -178,7 +178,7 @@ func (p *Plugin) understand(ctx context.Context, doc *report.Document, config js
 
 // named says in an error's details which plugin it is about.
 func (p *Plugin) named(err error) error {
-	if f, ok := errors.AsType[*fault.Error](err); ok {
+	if f, ok := errors.AsType[*errs.Error](err); ok {
 		return f.With("plugin", p.identity.String())
 	}
 	return err

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
-	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
 // TestNormalizersConform holds every built-in plugin against the kit, with its
@@ -35,7 +35,7 @@ func TestNoLinesAreNoEvidence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := plugin.Normalize(t.Context(), document(t, "[]"), nil); fault.CodeOf(err) != "rdjsonl-empty" {
+	if _, err := plugin.Normalize(t.Context(), jsonDocument(t, "[]"), nil); errs.CodeOf(err) != "rdjsonl-empty" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -67,9 +67,9 @@ func TestDescriptionsAreFresh(t *testing.T) {
 	}
 }
 
-func source(t testing.TB, text string) *report.Source {
+func source(t testing.TB, text string) *document.Source {
 	t.Helper()
-	s, err := report.Read([]byte(text), report.Limits{})
+	s, err := document.Read([]byte(text), document.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestDetect(t *testing.T) {
 		`{"critic":"x","version":"2","runs":null}`: string(plugins.CodeAmbiguous),
 	} {
 		p, err := catalog.Detect(t.Context(), source(t, text))
-		got := string(fault.CodeOf(err))
+		got := string(errs.CodeOf(err))
 		if err == nil {
 			got = p.Identity().Name
 		}
@@ -98,7 +98,7 @@ func TestDetect(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}
-	if _, err := catalog.Named("../sarif"); fault.CodeOf(err) != plugins.CodeUnknown {
+	if _, err := catalog.Named("../sarif"); errs.CodeOf(err) != plugins.CodeUnknown {
 		t.Errorf("a path passes for a name: %v", err)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/finding"
-	"github.com/switchyard-dev/switchyard/plugins/report"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
 // output is what sy_normalize answers: findings and skipped, or an error.
@@ -91,8 +91,8 @@ type refusal struct {
 	Details map[string]jsontext.Value `json:"details"`
 }
 
-func (r *refusal) fault() *fault.Error {
-	f := fault.New(fault.Code(r.Code), "%s", r.Message).WithHint(r.Hint)
+func (r *refusal) fault() *errs.Error {
+	f := errs.New(errs.Code(r.Code), "%s", r.Message).WithHint(r.Hint)
 	for name, text := range r.Details {
 		var value any
 		if err := json.Unmarshal(text, &value); err != nil {
@@ -114,7 +114,7 @@ func decode(data []byte, into any) error {
 	}
 	err := json.Unmarshal(data, into, json.RejectUnknownMembers(true))
 	if errors.Is(err, errEntries) {
-		return fault.New(CodeOutputTooLarge, "the plugin's answer has more than %d entries of one kind", maxEntries).With("limit", maxEntries)
+		return errs.New(CodeOutputTooLarge, "the plugin's answer has more than %d entries of one kind", maxEntries).With("limit", maxEntries)
 	}
 	if _, ok := errors.AsType[*jsontext.SyntacticError](err); ok || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return broken(CodeInvalidOutput, InvalidJSON, "the plugin's answer is not one JSON value: %s", brief(err.Error()))
@@ -130,10 +130,10 @@ const maxQuoted = 200
 
 // brief cuts what a plugin says if it is too long for a message.
 func brief(text string) string {
-	return fault.Clip(text, maxQuoted)
+	return errs.Clip(text, maxQuoted)
 }
 
-func invalid(format string, args ...any) *fault.Error {
+func invalid(format string, args ...any) *errs.Error {
 	return broken(CodeInvalidOutput, WrongSchema, format, args...)
 }
 
@@ -155,8 +155,8 @@ func decodeOutput(data []byte) (*output, error) {
 			return nil, invalid("the plugin's error has %d bytes; the limit is %d", len(data), maxRefusal)
 		}
 		for _, value := range out.Error.Details {
-			if _, err := report.Parse(value, report.Limits{}); err != nil {
-				return nil, invalid("the plugin's error has details of over %d levels", report.DefaultDepth)
+			if _, err := document.Parse(value, document.Limits{}); err != nil {
+				return nil, invalid("the plugin's error has details of over %d levels", document.DefaultDepth)
 			}
 		}
 		return &out, nil
@@ -225,7 +225,7 @@ func decodeDescription(data []byte) (Description, error) {
 		return d, invalid("the plugin reads %d formats; it must be 1 to %d", len(d.Formats), maxPointers)
 	}
 	for _, f := range d.Formats {
-		if _, ok := report.FormatOf(f); !ok {
+		if _, ok := document.FormatOf(f); !ok {
 			return d, invalid("the plugin reads %q, which this host cannot give it: it can be JSON, JSON lines or XML", brief(f))
 		}
 	}
@@ -243,7 +243,7 @@ func decodeDescription(data []byte) (Description, error) {
 
 // checkPointer says what is wrong with a JSON Pointer, "" if nothing is.
 func checkPointer(pointer string) string {
-	tokens, ok := report.Tokens(pointer)
+	tokens, ok := document.Tokens(pointer)
 	switch {
 	case !ok:
 		return "is not a JSON Pointer"
@@ -292,7 +292,7 @@ const maxRefusal = 64 << 10
 // IsReserved reports whether a code is the host's own: a guest must not pass its
 // refusal off as a fault of the command line, the state or the policy.
 func IsReserved(code string) bool {
-	if fault.Code(code) == CodeConfigInvalid {
+	if errs.Code(code) == CodeConfigInvalid {
 		return false
 	}
 	first, _, _ := strings.Cut(code, "-")

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/plugins/report"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
 // FuzzOutput feeds arbitrary answers of a guest to the host. What the host
@@ -20,7 +20,7 @@ func FuzzOutput(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	doc, err := report.Parse([]byte(`{"findings":[{"a":1},{"b":2}]}`), report.Limits{})
+	doc, err := document.Parse([]byte(`{"findings":[{"a":1},{"b":2}]}`), document.Limits{})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func FuzzOutput(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		out, err := decodeOutput(data)
 		if err != nil {
-			if code := fault.CodeOf(err); code != CodeInvalidOutput {
+			if code := errs.CodeOf(err); code != CodeInvalidOutput {
 				t.Fatalf("code %q: %v", code, err)
 			}
 			return
@@ -44,7 +44,7 @@ func FuzzOutput(f *testing.F) {
 		}
 		result, err := account(t.Context(), p, doc, p.description.Items, out)
 		if err != nil {
-			if code := fault.CodeOf(err); code != CodeConservation {
+			if code := errs.CodeOf(err); code != CodeConservation {
 				t.Fatalf("code %q: %v", code, err)
 			}
 			return

@@ -11,11 +11,11 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
+	"github.com/switchyard-dev/switchyard/internal/plugin/fuel"
+	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
-	"github.com/switchyard-dev/switchyard/plugins/meter"
-	"github.com/switchyard-dev/switchyard/plugins/report"
-	"github.com/switchyard-dev/switchyard/plugins/wasm"
 )
 
 // Plugin is a normalizer that is ready to run, or will be when it is first
@@ -23,7 +23,7 @@ import (
 type Plugin struct {
 	identity    Identity
 	description Description
-	formats     []report.Format // of the description's media types
+	formats     []document.Format // of the description's media types
 
 	runtime *Runtime
 	*code
@@ -95,7 +95,7 @@ func (p *Plugin) load(ctx context.Context) error {
 func (p *Plugin) describe(d Description) {
 	p.description = d
 	for _, mediaType := range d.Formats {
-		if f, ok := report.FormatOf(mediaType); ok && !slices.Contains(p.formats, f) {
+		if f, ok := document.FormatOf(mediaType); ok && !slices.Contains(p.formats, f) {
 			p.formats = append(p.formats, f)
 		}
 	}
@@ -132,16 +132,16 @@ func (p *Plugin) ready(ctx context.Context) (*module, error) {
 	if err := checkHeader(p.wasm); err != nil {
 		return nil, err
 	}
-	if err := checkImports(wasm.Survey(p.wasm).Imports); err != nil {
+	if err := checkImports(wasmbin.Survey(p.wasm).Imports); err != nil {
 		return nil, err
 	}
-	metered, err := meter.Meter(p.wasm)
+	metered, err := fuel.Meter(p.wasm)
 	if err != nil {
 		return nil, unmeterable(err)
 	}
 	engine, compiled, err := p.runtime.compileInTime(ctx, metered)
 	if err != nil {
-		if fault.CodeOf(err) == "" && !errors.Is(err, context.Cause(ctx)) {
+		if errs.CodeOf(err) == "" && !errors.Is(err, context.Cause(ctx)) {
 			err = broken(CodeABI, Malformed, "the module does not compile: %s", err)
 		}
 		return nil, err
@@ -159,7 +159,7 @@ func (p *Plugin) ready(ctx context.Context) (*module, error) {
 
 func unmeterable(err error) error {
 	problem := Malformed
-	e, ok := errors.AsType[*meter.Error](err)
+	e, ok := errors.AsType[*fuel.Error](err)
 	if ok && e.Limit > 0 {
 		problem = Oversized
 	}

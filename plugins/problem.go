@@ -1,6 +1,6 @@
 package plugins
 
-import "github.com/switchyard-dev/switchyard/host/fault"
+import "github.com/switchyard-dev/switchyard/internal/errs"
 
 // Problem says which rule of the ABI a plugin breaks, under a code that several
 // share. It stands in the error's details as "problem", and compares with
@@ -59,6 +59,6 @@ const (
 )
 
 // broken is an error of code that names its problem.
-func broken(code fault.Code, problem Problem, format string, args ...any) *fault.Error {
-	return fault.New(code, format, args...).With("problem", string(problem)).Because(problem)
+func broken(code errs.Code, problem Problem, format string, args ...any) *errs.Error {
+	return errs.New(code, format, args...).With("problem", string(problem)).Because(problem)
 }

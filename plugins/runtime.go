@@ -11,7 +11,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // Config says how guests run. Its zero value grants nothing, applies every
@@ -83,7 +83,7 @@ const compileTime = 10 * time.Second
 // comes of it is thrown away.
 func (r *Runtime) compileInTime(ctx context.Context, wasm []byte) (*engine, wazero.CompiledModule, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, compileTime,
-		fault.New(CodeTimeout, "compiling the plugin took longer than %s", compileTime).With("limit_ms", compileTime.Milliseconds()))
+		errs.New(CodeTimeout, "compiling the plugin took longer than %s", compileTime).With("limit_ms", compileTime.Milliseconds()))
 	defer cancel()
 	type outcome struct {
 		engine   *engine

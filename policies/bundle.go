@@ -11,8 +11,8 @@ import (
 	opabundle "github.com/open-policy-agent/opa/v1/bundle"
 	"github.com/open-policy-agent/opa/v1/storage"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/policies/bundle"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 )
 
 // readBundle reads an OPA bundle, and verifies its signature where the loader
@@ -53,7 +53,7 @@ func bundleFault(ref string, err error) error {
 	if d, ok := errors.AsType[bundle.Defect](err); ok {
 		return invalid(ref, Problem{File: d.File, Message: d.Message})
 	}
-	if e, ok := errors.AsType[*fault.Error](err); ok {
+	if e, ok := errors.AsType[*errs.Error](err); ok {
 		named := *e
 		named.Message = "policy " + ref + ": " + e.Message
 		return named.With("policy", ref)
@@ -80,7 +80,7 @@ func checkModules(ref string, modules []module, contents bundle.Contents) error 
 		}
 		at := packagePath(parsed.Package)
 		if !opabundle.RootPathsContain(contents.Roots, at) {
-			return invalid(ref, problemAt(parsed.Package.Loc(), "its package is at %s, outside the bundle's roots: %s", at, fault.Some(contents.Roots, 5)))
+			return invalid(ref, problemAt(parsed.Package.Loc(), "its package is at %s, outside the bundle's roots: %s", at, errs.Some(contents.Roots, 5)))
 		}
 		gone = slices.DeleteFunc(gone, func(entrypoint string) bool {
 			return entrypoint == at || slices.ContainsFunc(parsed.Rules, func(r *ast.Rule) bool {
@@ -89,7 +89,7 @@ func checkModules(ref string, modules []module, contents bundle.Contents) error 
 		})
 	}
 	if len(gone) > 0 {
-		return invalid(ref, Problem{Message: "its rule " + fault.Clip(gone[0], 200) + " is only in policy.wasm, where opa build -t wasm leaves it and nobody can explain " +
+		return invalid(ref, Problem{Message: "its rule " + errs.Clip(gone[0], 200) + " is only in policy.wasm, where opa build -t wasm leaves it and nobody can explain " +
 			"or prove it: build the bundle without -t wasm, or with switchyard policy build --wasm, which keeps the Rego"})
 	}
 	return nil

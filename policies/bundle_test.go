@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/bundle"
 )
 
 // keyPair is a new key for signing, and the one that verifies what it signed.
@@ -67,7 +67,7 @@ func TestATrustedSignatureIsAskedOfEverythingThatIsNotBuiltIn(t *testing.T) {
 	for name, tc := range map[string]struct {
 		ref    string
 		loader policies.Loader
-		want   fault.Code
+		want   errs.Code
 	}{
 		"built in":                {policies.Default, trusting(public), ""},
 		"signed":                  {signed, trusting(public), ""},

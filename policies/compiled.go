@@ -9,14 +9,14 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
-	"github.com/switchyard-dev/switchyard/policies/wasm"
+	"github.com/switchyard-dev/switchyard/internal/policy/opawasm"
 )
 
 // answerVar is the variable that a compiled query binds its answer to.
 const answerVar = "answer"
 
 // compiled evaluates a query that was compiled to WebAssembly.
-type compiled struct{ program *wasm.Program }
+type compiled struct{ program *opawasm.Program }
 
 // compileWasm compiles the policy's decision. The built-ins are those of the
 // interpreter and are called in the host: the ones that OPA would compile in
@@ -39,7 +39,7 @@ func (p *Policy) compileWasm(ctx context.Context, compiler *ast.Compiler) (compi
 	if err != nil {
 		return compiled{}, p.invalid(Problem{Message: "it cannot be compiled to WebAssembly: " + oneLine(err.Error())})
 	}
-	program, err := wasm.New(ctx, result.Bytes, func(name string) topdown.BuiltinFunc {
+	program, err := opawasm.New(ctx, result.Bytes, func(name string) topdown.BuiltinFunc {
 		return limited(strings.TrimPrefix(name, limitedPrefix))
 	})
 	if err != nil {
@@ -50,7 +50,7 @@ func (p *Policy) compileWasm(ctx context.Context, compiler *ast.Compiler) (compi
 
 func (c compiled) evaluate(ctx context.Context, in Input) (answer, error) {
 	value, err := c.program.Eval(ctx, in.value().String())
-	if errors.Is(err, wasm.ErrInterrupted) {
+	if errors.Is(err, opawasm.ErrInterrupted) {
 		return answer{}, errInterrupted
 	}
 	if err != nil {

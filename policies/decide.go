@@ -9,7 +9,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/topdown"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // EvalTimeout is how long one decision may take. The embedded policies take
@@ -92,8 +92,8 @@ func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input) (answer, e
 // accept refuses what no policy may decide, whoever wrote it.
 func (p *Policy) accept(in Input, d Decision) error {
 	if _, ok := p.tables.destinations[d.NextAction]; !ok {
-		return p.fault(CodeUndeclaredDestination, in, "policy %s decided for %q, which it does not declare", p, fault.Clip(d.NextAction, maxMessage)).
-			With("next_action", fault.Clip(d.NextAction, maxMessage))
+		return p.fault(CodeUndeclaredDestination, in, "policy %s decided for %q, which it does not declare", p, errs.Clip(d.NextAction, maxMessage)).
+			With("next_action", errs.Clip(d.NextAction, maxMessage))
 	}
 	if d.NextAction != Commit {
 		return nil
@@ -155,8 +155,8 @@ func (p *Policy) failed(in Input, err error) error {
 }
 
 // fault is an error of this policy over this input.
-func (p *Policy) fault(code fault.Code, in Input, format string, args ...any) *fault.Error {
-	return fault.New(code, format, args...).
+func (p *Policy) fault(code errs.Code, in Input, format string, args ...any) *errs.Error {
+	return errs.New(code, format, args...).
 		With("policy", p.String()).
 		With("digest", p.identity.Digest).
 		With("input", in)

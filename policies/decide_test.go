@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -247,7 +247,7 @@ func TestStrongestFollowsThePrecedence(t *testing.T) {
 
 // wantCode fails unless err is a fault of that code with a message that fits on
 // one line.
-func wantCode(t *testing.T, err error, want fault.Code) *fault.Error {
+func wantCode(t *testing.T, err error, want errs.Code) *errs.Error {
 	t.Helper()
 	f := asFault(err)
 	if f == nil {

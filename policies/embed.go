@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // released holds every released version with its tests, and their lock.
@@ -67,7 +67,7 @@ func releasedSources(ref string, wanted func(name string) bool) ([]Source, error
 	dir := path.Join("routing", version)
 	entries, err := released.ReadDir(dir)
 	if err != nil || name != "routing" || !isVersion(version) {
-		return nil, fault.New(CodeUnknown, "no policy %s is built in", ref).
+		return nil, errs.New(CodeUnknown, "no policy %s is built in", ref).
 			With("policy", ref).
 			With("known", Versions())
 	}
@@ -78,7 +78,7 @@ func releasedSources(ref string, wanted func(name string) bool) ([]Source, error
 		}
 		text, err := released.ReadFile(path.Join(dir, e.Name()))
 		if err != nil {
-			return nil, fault.New(CodeUnreadable, "read policy %s: %w", ref, err).With("policy", ref)
+			return nil, errs.New(CodeUnreadable, "read policy %s: %w", ref, err).With("policy", ref)
 		}
 		sources = append(sources, Source{Name: e.Name(), Text: string(text)})
 	}

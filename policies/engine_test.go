@@ -10,10 +10,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
+	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/domain"
 )
 
 // engines are all of them.
@@ -67,7 +67,7 @@ func TestEnginesAgreeExhaustively(t *testing.T) {
 			}
 			t.Parallel()
 			interpreted, compiled := loadOn(t, policies.EngineRego, ref), loadOn(t, policies.EngineWasm, ref)
-			classes, err := domain.Of(interpreted)
+			classes, err := inputspace.Of(interpreted)
 			if err != nil || len(classes.Gaps()) > 0 || classes.Len() < 2000 {
 				t.Fatalf("the domain has %d classes and the gaps %v: %v", classes.Len(), classes.Gaps(), err)
 			}
@@ -107,7 +107,7 @@ func agree(t *testing.T, both []*policies.Policy, what string, resolved int) {
 		in.ResolvedCount = resolved
 		want, wantErr := both[0].Decide(t.Context(), in)
 		got, err := both[1].Decide(t.Context(), in)
-		if got != want || fault.CodeOf(err) != fault.CodeOf(wantErr) {
+		if got != want || errs.CodeOf(err) != errs.CodeOf(wantErr) {
 			t.Errorf("%s\n%+v: compiled: %+v, %v; interpreted: %+v, %v", what, in, got, err, want, wantErr)
 		}
 	}

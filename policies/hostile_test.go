@@ -14,7 +14,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"go.uber.org/goleak"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -67,8 +67,8 @@ func deciding(t *testing.T, decision string) *policies.Policy {
 	return load(t, policyDir(t, goodMetadata+goodTables+decision+"\n"))
 }
 
-func asFault(err error) *fault.Error {
-	f, _ := errors.AsType[*fault.Error](err)
+func asFault(err error) *errs.Error {
+	f, _ := errors.AsType[*errs.Error](err)
 	return f
 }
 
@@ -113,7 +113,7 @@ func TestDecideRefusesWhatNoPolicyMayDecide(t *testing.T) {
 	cases := []struct {
 		name, value, condition string
 		in                     policies.Input
-		want                   fault.Code
+		want                   errs.Code
 	}{
 		{"undefined", `{"next_action": "stuck", "reason": "routed"}`, `input.round > 1`, clean(), policies.CodeUndefined},
 		{"conflict", `{"next_action": ["stuck", "fixer"][n], "reason": "a"}`, `some n in [0, 1]`, clean(), policies.CodeFailed},
@@ -154,7 +154,7 @@ func TestDecideRefusesWhatNoPolicyMayDecide(t *testing.T) {
 				if f.Details["policy"] != "routing@0.1.0" || f.Details["digest"] == "" || f.Details["input"] == nil {
 					t.Errorf("%s: the details do not say which policy and input: %v", p.Engine(), f.Details)
 				}
-				if !errors.Is(err, &fault.Error{Code: tc.want}) {
+				if !errors.Is(err, &errs.Error{Code: tc.want}) {
 					t.Errorf("%s: errors.Is does not find the code", p.Engine())
 				}
 				if details, _ := json.Marshal(f.Details); len(f.Message)+len(details) > 4<<10 {
@@ -188,10 +188,10 @@ func TestDecideStopsAPolicyWhoseValuesGrow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range onBothEngines(t, c.rules+`decision := {"next_action": "stuck", "reason": "x"} if `+c.value+" > 0") {
 				_, err := p.Decide(t.Context(), clean())
-				if p.Engine() == policies.EngineWasm && fault.CodeOf(err) == policies.CodeTimeout {
+				if p.Engine() == policies.EngineWasm && errs.CodeOf(err) == policies.CodeTimeout {
 					continue // Texts go to and from its memory in Rego's notation, which takes time.
 				}
-				if fault.CodeOf(err) != policies.CodeFailed || !strings.Contains(err.Error(), c.want) {
+				if errs.CodeOf(err) != policies.CodeFailed || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("%s: got %v, want %s", p.Engine(), err, c.want)
 				}
 			}

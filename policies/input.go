@@ -5,7 +5,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // Verify is the outcome of the project's own verification in this round.
@@ -68,7 +68,7 @@ type Input struct {
 // something of it.
 func (in Input) check(t tables) error {
 	wrong := func(field string, value any, format string, args ...any) error {
-		return fault.New(CodeInvalidInput, "policy input: %s %s", field, fmt.Sprintf(format, args...)).
+		return errs.New(CodeInvalidInput, "policy input: %s %s", field, fmt.Sprintf(format, args...)).
 			With("field", field).
 			With("value", value)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // rungsRule is the name of the rule that holds the rungs. No policy can have a
@@ -62,7 +62,7 @@ type Held struct {
 // CodeInvalid, CodeTimeout and CodeUnreadable as Load.
 func (p *Policy) Ladder(ctx context.Context) (*Ladder, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, fault.New(CodeUnreadable, "take policy %s apart: %w", p, err).With("policy", p.ref)
+		return nil, errs.New(CodeUnreadable, "take policy %s apart: %w", p, err).With("policy", p.ref)
 	}
 	p.late.Lock()
 	defer p.late.Unlock()
@@ -123,7 +123,7 @@ func (l *Ladder) Climb(ctx context.Context, in Input) ([]Held, error) {
 // climb returns the values of the rungs that hold, by their index.
 func (l *Ladder) climb(ctx context.Context, in Input) (map[string]any, error) {
 	a, err := l.policy.evaluate(ctx, l.all, in)
-	if fault.CodeOf(err) == CodeFailed && ctx.Err() == nil {
+	if errs.CodeOf(err) == CodeFailed && ctx.Err() == nil {
 		return l.climbOneByOne(ctx, in)
 	}
 	if err != nil {
@@ -146,7 +146,7 @@ func (l *Ladder) climbOneByOne(ctx context.Context, in Input) (map[string]any, e
 		switch {
 		case err == nil && a.defined:
 			values[strconv.Itoa(i)] = a.value
-		case err != nil && (fault.CodeOf(err) != CodeFailed || ctx.Err() != nil):
+		case err != nil && (errs.CodeOf(err) != CodeFailed || ctx.Err() != nil):
 			return nil, err
 		}
 	}

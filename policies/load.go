@@ -9,8 +9,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/policies/bundle"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 )
 
 // The limits of a policy that is not built in. A policy is a page or two of
@@ -88,12 +88,12 @@ func (l Loader) Load(ctx context.Context, ref string) (*Policy, error) {
 // ready refuses to begin what cannot be done.
 func (l Loader) ready(ctx context.Context, ref string) error {
 	if l.Engine != "" && l.Engine != EngineRego && l.Engine != EngineWasm {
-		return fault.New(CodeInvalidInput, "load policy %s: there is no engine %q", ref, l.Engine).
+		return errs.New(CodeInvalidInput, "load policy %s: there is no engine %q", ref, l.Engine).
 			With("field", "engine").
 			With("value", l.Engine)
 	}
 	if err := ctx.Err(); err != nil {
-		return fault.New(CodeUnreadable, "load policy %s: %w", ref, err).With("policy", ref)
+		return errs.New(CodeUnreadable, "load policy %s: %w", ref, err).With("policy", ref)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func inTime[T any](ctx context.Context, ref string, work func() (T, error)) (T, 
 	defer stop()
 	value, err := bounded(ctx, work)
 	if e, ok := errors.AsType[abandoned](err); ok {
-		return value, fault.New(CodeTimeout, "loading policy %s ran over its time: %w", ref, e.cause).
+		return value, errs.New(CodeTimeout, "loading policy %s ran over its time: %w", ref, e.cause).
 			With("policy", ref).With("timeout_ms", LoadTimeout.Milliseconds())
 	}
 	if e, ok := errors.AsType[panicked](err); ok {
@@ -149,7 +149,7 @@ func (l Loader) readPath(ref string) (carried, error) {
 	case err != nil:
 		return carried{}, unreadable(ref, err)
 	case info.IsDir() && l.Trust != nil:
-		return carried{}, fault.New(CodeUnsigned, "policy %s is a directory, which nobody can have signed", ref).With("policy", ref)
+		return carried{}, errs.New(CodeUnsigned, "policy %s is a directory, which nobody can have signed", ref).With("policy", ref)
 	case info.IsDir():
 		modules, err := readDir(ref)
 		return carried{modules: modules}, err
@@ -162,19 +162,19 @@ func (l Loader) readPath(ref string) (carried, error) {
 
 // notFound says that there is nothing at the path ref, and what there would be
 // without a path.
-func notFound(ref string) *fault.Error {
-	return fault.New(CodeNotFound, "no policy at %s: %w", ref, fs.ErrNotExist).
+func notFound(ref string) *errs.Error {
+	return errs.New(CodeNotFound, "no policy at %s: %w", ref, fs.ErrNotExist).
 		With("policy", ref).
 		With("known", Versions())
 }
 
 // unreadable says that there is something at the path ref that cannot be read.
-func unreadable(ref string, err error) *fault.Error {
-	return fault.New(CodeUnreadable, "read policy %s: %w", ref, err).With("policy", ref)
+func unreadable(ref string, err error) *errs.Error {
+	return errs.New(CodeUnreadable, "read policy %s: %w", ref, err).With("policy", ref)
 }
 
 // tooLarge says which limit a policy is over, and which file of it, if one is.
-func tooLarge(ref, file, format string, args ...any) *fault.Error {
+func tooLarge(ref, file, format string, args ...any) *errs.Error {
 	return invalid(ref, Problem{File: file, Message: fmt.Sprintf(format, args...)})
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // LockFile is the lock's name, beside the folder of the versions.
@@ -24,7 +24,7 @@ const LockFile = "versions.lock"
 func VerifyLock(ctx context.Context) error {
 	text, err := released.ReadFile(LockFile)
 	if err != nil {
-		return fault.New(CodeLockInvalid, "read %s: %w", LockFile, err)
+		return errs.New(CodeLockInvalid, "read %s: %w", LockFile, err)
 	}
 	locked, err := ParseLock(string(text))
 	if err != nil {
@@ -37,7 +37,7 @@ func VerifyLock(ctx context.Context) error {
 			return err
 		}
 		if p.String() != ref {
-			return fault.New(CodeLockMismatch, "the METADATA of %s says %s", ref, p).With("policy", ref)
+			return errs.New(CodeLockMismatch, "the METADATA of %s says %s", ref, p).With("policy", ref)
 		}
 		actual[ref] = p.identity.Digest
 	}
@@ -56,7 +56,7 @@ func compareLock(locked, actual map[string]string) error {
 	slices.Sort(refs) // so that the same mistake reads the same every time
 	for _, ref := range refs {
 		if want, got := locked[ref], actual[ref]; want != got {
-			return fault.New(CodeLockMismatch, "policy %s is not what %s says", ref, LockFile).
+			return errs.New(CodeLockMismatch, "policy %s is not what %s says", ref, LockFile).
 				With("policy", ref).
 				With("want", want).
 				With("got", got)
@@ -86,9 +86,9 @@ func ParseLock(text string) (map[string]string, error) {
 		name, version, _ := strings.Cut(ref, "@")
 		switch {
 		case !isName(name) || !isVersion(version) || !isDigest(digest):
-			return nil, fault.New(CodeLockInvalid, "%s:%d: want NAME@VERSION sha256:HEX", LockFile, number).With("line", number)
+			return nil, errs.New(CodeLockInvalid, "%s:%d: want NAME@VERSION sha256:HEX", LockFile, number).With("line", number)
 		case last != "" && compareRefs(last, ref) >= 0:
-			return nil, fault.New(CodeLockInvalid, "%s:%d: %s must come before %s", LockFile, number, ref, last).With("line", number)
+			return nil, errs.New(CodeLockInvalid, "%s:%d: %s must come before %s", LockFile, number, ref, last).With("line", number)
 		}
 		locked[ref], last = digest, ref
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/bundle"
 )
 
 // opaCommand runs the real opa in a folder. Building it takes half a minute, so it

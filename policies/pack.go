@@ -10,8 +10,8 @@ import (
 	opabundle "github.com/open-policy-agent/opa/v1/bundle"
 	"github.com/open-policy-agent/opa/v1/compile"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/policies/bundle"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 )
 
 // decisionPath is decisionQuery as OPA writes it in manifests and on the command
@@ -46,7 +46,7 @@ type PackOptions struct {
 //   - CodeFailed: ctx was done before it began.
 func (p *Policy) Pack(ctx context.Context, o PackOptions) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, fault.New(CodeFailed, "pack policy %s: %w", p, err).With("policy", p.String())
+		return nil, errs.New(CodeFailed, "pack policy %s: %w", p, err).With("policy", p.String())
 	}
 	draft := bundle.Draft{
 		Revision: cmp.Or(o.Revision, p.identity.Version),

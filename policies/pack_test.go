@@ -15,8 +15,8 @@ import (
 
 	_ "github.com/open-policy-agent/opa/v1/features/wasm" // OPA's engine for policy.wasm
 
+	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/bundle"
 )
 
 // A policy goes through a bundle unchanged, and a bundle through a policy.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // DecidePatiently is Decide for those who ask thousands of times in a row: where the
@@ -12,7 +12,7 @@ import (
 // taken for a slow policy.
 func (p *Policy) DecidePatiently(ctx context.Context, in Input) (Decision, error) {
 	d, err := p.Decide(ctx, in)
-	if fault.CodeOf(err) == CodeTimeout && ctx.Err() == nil {
+	if errs.CodeOf(err) == CodeTimeout && ctx.Err() == nil {
 		return p.Decide(ctx, in)
 	}
 	return d, err
@@ -39,7 +39,7 @@ func (p *Policy) DecideAll(ctx context.Context, ins []Input) []Outcome {
 	for _, in := range ins {
 		d, err := p.DecidePatiently(ctx, in)
 		outcomes = append(outcomes, Outcome{d, err})
-		if err != nil && (fault.CodeOf(err) == CodeTimeout || ctx.Err() != nil) {
+		if err != nil && (errs.CodeOf(err) == CodeTimeout || ctx.Err() != nil) {
 			break
 		}
 	}

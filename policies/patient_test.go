@@ -7,20 +7,20 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // told is an outcome as far as tests compare it.
 type told struct {
 	decision policies.Decision
-	code     fault.Code
+	code     errs.Code
 }
 
 func tellAll(outcomes []policies.Outcome) []told {
 	all := make([]told, len(outcomes))
 	for i, o := range outcomes {
-		all[i] = told{o.Decision, fault.CodeOf(o.Err)}
+		all[i] = told{o.Decision, errs.CodeOf(o.Err)}
 	}
 	return all
 }
@@ -57,7 +57,7 @@ func TestDecideAllDecidesAsDecide(t *testing.T) {
 		}
 		for i, in := range ins {
 			d, err := p.Decide(t.Context(), in)
-			if got := (told{d, fault.CodeOf(err)}); got != want[i] {
+			if got := (told{d, errs.CodeOf(err)}); got != want[i] {
 				t.Errorf("%s: alone %+v, want %+v", p.Engine(), got, want[i])
 			}
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // Problem is one thing that is wrong with a policy, and where.
@@ -48,18 +48,18 @@ func problemAt(loc *ast.Location, format string, args ...any) Problem {
 }
 
 // invalid is the one way to say CodeInvalid. It needs at least one problem.
-func invalid(ref string, problems ...Problem) *fault.Error {
+func invalid(ref string, problems ...Problem) *errs.Error {
 	more := ""
 	if n := len(problems) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %d more)", n)
 	}
-	return fault.New(CodeInvalid, "policy %s is invalid: %s%s", ref, problems[0], more).
+	return errs.New(CodeInvalid, "policy %s is invalid: %s%s", ref, problems[0], more).
 		With("policy", ref).
 		With("problems", problems)
 }
 
 // invalid is CodeInvalid for problems in p's modules.
-func (p *Policy) invalid(problems ...Problem) *fault.Error {
+func (p *Policy) invalid(problems ...Problem) *errs.Error {
 	for i := range problems {
 		problems[i] = p.withSource(problems[i])
 	}
@@ -68,7 +68,7 @@ func (p *Policy) invalid(problems ...Problem) *fault.Error {
 
 // invalidRego is CodeInvalid for what OPA's parser and compiler say of p's
 // modules.
-func (p *Policy) invalidRego(err error) *fault.Error { return p.invalid(regoProblems(err)...) }
+func (p *Policy) invalidRego(err error) *errs.Error { return p.invalid(regoProblems(err)...) }
 
 // regoProblems takes an error of OPA's apart. There is always at least one. Of what
 // the parser says of one place, the first names the mistake.
@@ -128,4 +128,4 @@ func oneLine(s string) string {
 }
 
 // invalidRego is CodeInvalid for what OPA says of a policy that is not built yet.
-func invalidRego(ref string, err error) *fault.Error { return invalid(ref, regoProblems(err)...) }
+func invalidRego(ref string, err error) *errs.Error { return invalid(ref, regoProblems(err)...) }

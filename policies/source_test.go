@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/bundle"
 )
 
 // A policy can be built anew from its sources, whatever it was loaded from, and

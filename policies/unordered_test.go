@@ -3,7 +3,7 @@ package policies_test
 import (
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -28,7 +28,7 @@ func TestWasmRefusesWhatItDecidesOtherwise(t *testing.T) {
 		}
 		p := conditional(t, condition, "")
 		_, err := policies.Loader{Engine: policies.EngineWasm}.FromSources(t.Context(), "p", p.Sources())
-		if got := fault.CodeOf(err) == policies.CodeInvalid; got != refused || err != nil && !got {
+		if got := errs.CodeOf(err) == policies.CodeInvalid; got != refused || err != nil && !got {
 			t.Errorf("%s: refused is %v, want %v: %v", condition, got, refused, err)
 		}
 	}

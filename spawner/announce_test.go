@@ -8,24 +8,24 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/slot"
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
 )
 
 // Whenever we are killed, the slot's record names what is there by then, and what
 // will be there next.
 func TestAnnouncedFirst(t *testing.T) {
-	s := newScene(t, spawntest.Clean())
+	s := newScene(t, fakeagent.Clean())
 	job := s.job(t)
-	var runs []slot.Record
+	var runs []lease.Record
 	look := func(at spawner.Attempt) {
 		t.Helper()
 		text, err := os.ReadFile(filepath.Join(s.State, "run", "slot.critic.0.json"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var r slot.Record
+		var r lease.Record
 		if err := json.Unmarshal(text, &r); err != nil {
 			t.Fatal(err)
 		}

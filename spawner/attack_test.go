@@ -5,8 +5,8 @@ package spawner_test
 import (
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
-	"github.com/switchyard-dev/switchyard/spawner/verdict"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
 // TestOutputLargerThanAnyDisk: an agent can make the file of its output as large as
@@ -14,14 +14,14 @@ import (
 func TestOutputLargerThanAnyDisk(t *testing.T) {
 	t.Parallel()
 	const readable = 128 << 20
-	s := newScene(t, spawntest.Scenario{Steps: []spawntest.Step{
-		{Run: &spawntest.Run{Argv: []string{"sh", "-c", `truncate -s 4T "$TMPDIR/../stdout"`}}}, {Final: &spawntest.Final{}},
+	s := newScene(t, fakeagent.Scenario{Steps: []fakeagent.Step{
+		{Run: &fakeagent.Run{Argv: []string{"sh", "-c", `truncate -s 4T "$TMPDIR/../stdout"`}}}, {Final: &fakeagent.Final{}},
 	}})
 	out, err := s.run(t, s.job(t))
 	if err != nil || len(out.Results) != 1 {
 		t.Fatalf("%d attempts, %v", len(out.Results), err)
 	}
-	if r := out.Last(); r.Verdict.Reason != verdict.ReasonOutputLimit || r.Record.ResponseBytes > readable {
+	if r := out.Last(); r.Verdict.Reason != outcome.ReasonOutputLimit || r.Record.ResponseBytes > readable {
 		t.Errorf("%+v, %d bytes", r.Verdict, r.Record.ResponseBytes)
 	}
 }

@@ -10,15 +10,15 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/spawner/adapter"
-	"github.com/switchyard-dev/switchyard/spawner/agent"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
-	"github.com/switchyard-dev/switchyard/spawner/process"
-	"github.com/switchyard-dev/switchyard/spawner/redact"
-	"github.com/switchyard-dev/switchyard/spawner/slot"
-	"github.com/switchyard-dev/switchyard/spawner/tree"
-	"github.com/switchyard-dev/switchyard/spawner/verdict"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/redact"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
 // The limits of an attempt that nobody sets.
@@ -35,7 +35,7 @@ const (
 	// how long it may stay after its last word.
 	grace, linger = 5 * time.Second, 15 * time.Second
 	// settling is how long it may take to judge a run and to record that: longer than
-	// a look at the tree may (see tree.Take), which would else count as a change.
+	// a look at the tree may (see worktree.Take), which would else count as a change.
 	settling = 4 * time.Minute
 	// stderrKept is how much of the end of standard error is kept, in bytes, and
 	// stderrRead how much of it is searched for an error.
@@ -49,14 +49,14 @@ type try struct {
 	at      Attempt
 	adapter *adapter.Adapter
 	bin     string
-	slot    *slot.Slot
+	slot    *lease.Slot
 
-	child          process.Identity // as it was announced
+	child          supervise.Identity // as it was announced
 	private        *private
 	prompt         []byte
 	stdin          *os.File
 	stdout, stderr *os.File
-	before         *tree.Snapshot
+	before         *worktree.Snapshot
 	suspects       []string  // files that changed during the attempt before
 	began          time.Time // by the clock of the file system
 }
@@ -64,7 +64,7 @@ type try struct {
 // attempt runs an attempt from its private folder to its receipt. next says what
 // follows a verdict. An error ends the job; where a process was there, its record
 // is kept all the same. That there was none is no error: another adapter may do.
-func (t *try) attempt(ctx context.Context, next func(Result) verdict.Action) (res Result, err error) {
+func (t *try) attempt(ctx context.Context, next func(Result) outcome.Action) (res Result, err error) {
 	if err := t.announce(); err != nil {
 		return res, err
 	}
@@ -96,7 +96,7 @@ func (t *try) attempt(ctx context.Context, next func(Result) verdict.Action) (re
 	if !run.started() {
 		res.Unstarted = run.err
 	} else {
-		if res.Next == verdict.Retry || res.Next == verdict.Fallback {
+		if res.Next == outcome.Retry || res.Next == outcome.Fallback {
 			res.Record.Next = string(res.Next)
 		}
 		if res.Trail, err = (trail{t.State}).append(res.Record); err != nil {
@@ -128,8 +128,8 @@ func (t *try) announce() error {
 }
 
 // running is the slot's record of the attempt.
-func (t *try) running(child process.Identity) slot.Record {
-	return slot.Record{Process: child, Run: t.at.Run, Task: t.job.Task, Began: t.Now().UTC().Format(time.RFC3339)}
+func (t *try) running(child supervise.Identity) lease.Record {
+	return lease.Record{Process: child, Run: t.at.Run, Task: t.job.Task, Began: t.Now().UTC().Format(time.RFC3339)}
 }
 
 // write fills the private folder.
@@ -143,7 +143,7 @@ func (t *try) write() (err error) {
 	if err != nil {
 		return err
 	}
-	t.prompt = []byte(agent.Compose(t.job.Agent, rendered))
+	t.prompt = []byte(definition.Compose(t.job.Agent, rendered))
 	t.at.Prompt = Digest(t.prompt)
 	if err := t.private.write(promptFile, t.prompt); err != nil {
 		return broken(err)
@@ -173,8 +173,8 @@ func (t *try) close() {
 	}
 }
 
-func (t *try) look(ctx context.Context) (*tree.Snapshot, error) {
-	return tree.Take(ctx, t.Keeper, t.Root, t.Scope)
+func (t *try) look(ctx context.Context) (*worktree.Snapshot, error) {
+	return worktree.Take(ctx, t.Keeper, t.Root, t.Scope)
 }
 
 // invocation asks the adapter how to call its CLI, and writes the files that it
@@ -206,8 +206,8 @@ func (t *try) invocation() (adapter.Invocation, error) {
 
 // environment is the agent's whole environment.
 func (t *try) environment(inv adapter.Invocation) []string {
-	env := environ.Child(t.Environ, environ.Policy{Credentials: inv.Pass, Extra: t.job.Env})
-	env = append(env, environ.Marks(t.Environ, t.at.Run)...)
+	env := childenv.Child(t.Environ, childenv.Policy{Credentials: inv.Pass, Extra: t.job.Env})
+	env = append(env, childenv.Marks(t.Environ, t.at.Run)...)
 	temp := t.private.join(tempFolder)
 	env = append(env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
 	if t.job.Task != "" {
@@ -218,7 +218,7 @@ func (t *try) environment(inv adapter.Invocation) []string {
 
 // ran is what became of a process.
 type ran struct {
-	process.Result
+	supervise.Result
 	err error
 	// cancelled says that err is there because the caller wanted it so.
 	cancelled bool
@@ -229,7 +229,7 @@ type ran struct {
 }
 
 // started reports whether there was a process.
-func (r ran) started() bool { return fault.CodeOf(r.err) != process.CodeStart }
+func (r ran) started() bool { return errs.CodeOf(r.err) != supervise.CodeStart }
 
 // run runs the process to its end, and reads what it wrote.
 func (t *try) run(ctx context.Context, inv adapter.Invocation) ran {
@@ -243,11 +243,11 @@ func (t *try) run(ctx context.Context, inv adapter.Invocation) ran {
 	}
 	t.observe(Progress{Phase: Running, Since: r.start, Limit: t.at.Timeout})
 	pid := 0
-	spec := process.Spec{
+	spec := supervise.Spec{
 		Argv: append([]string{t.bin}, inv.Argv...), Dir: t.Root, Env: t.environment(inv),
 		Output: t.stdout, Errors: t.stderr, OutputLimit: maxOutput, Timeout: t.at.Timeout, Idle: t.job.Idle, Grace: grace,
 		Announced: t.child,
-		Started: func(id process.Identity) error {
+		Started: func(id supervise.Identity) error {
 			pid = id.PID
 			return t.slot.Record(t.running(id))
 		},

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
 // BenchmarkOverhead measures what a spawn costs beyond running its program: the
@@ -30,7 +30,7 @@ func BenchmarkOverhead(b *testing.B) {
 		{"git-1", 1, true},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			s := newScene(b, spawntest.Clean())
+			s := newScene(b, fakeagent.Clean())
 			fill(b, s.Root, c.files)
 			if c.git {
 				commit(b, s.Root)

@@ -6,16 +6,16 @@ import (
 	"os"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/spawner/adapter"
-	"github.com/switchyard-dev/switchyard/spawner/process"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
 // The ends of a child that its output gives a reason for.
 const (
 	// EndBudget: it used more tokens than it may.
-	EndBudget process.End = "budget"
+	EndBudget supervise.End = "budget"
 	// EndHung: it said its last word and did not end.
-	EndHung process.End = "hung-after-result"
+	EndHung supervise.End = "hung-after-result"
 )
 
 // feedChunk is how much of an output is read at a time, in bytes.
@@ -38,7 +38,7 @@ type feed struct {
 }
 
 // look reads what is new and says why the child has to end, "" if it has not.
-func (f *feed) look() process.End {
+func (f *feed) look() supervise.End {
 	grew := f.drain()
 	p := f.reader.Progress()
 	if p != f.told && f.progress != nil {

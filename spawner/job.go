@@ -5,16 +5,16 @@ import (
 	"os"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/spawner/adapter"
-	"github.com/switchyard-dev/switchyard/spawner/agent"
-	"github.com/switchyard-dev/switchyard/spawner/tree"
-	"github.com/switchyard-dev/switchyard/spawner/verdict"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // Job is one spawn: an agent with a prompt, over all its attempts.
 type Job struct {
-	Agent agent.Definition
+	Agent definition.Definition
 	// Prompt renders the prompt of an attempt, without the agent's own text.
 	Prompt func(Attempt) (string, error)
 	// Adapters are tried in turn: the first, and then its fallbacks.
@@ -80,7 +80,7 @@ type Owed struct {
 
 // WhyRepeated is why an attempt is made during whose forerunner the working tree
 // changed.
-const WhyRepeated = string(verdict.Retry) + ":" + string(verdict.ReasonTreeChanged)
+const WhyRepeated = string(outcome.Retry) + ":" + string(outcome.ReasonTreeChanged)
 
 // Attempt is one try of a job, before its process starts.
 type Attempt struct {
@@ -110,7 +110,7 @@ type Result struct {
 	Record Record
 	// Trail is the digest of the record's line in the trail.
 	Trail   string
-	Verdict verdict.Verdict
+	Verdict outcome.Verdict
 	Output  adapter.Output
 	// SeesTools says that the output tells which tools were used.
 	SeesTools bool
@@ -119,11 +119,11 @@ type Result struct {
 	// Unstarted is why there was no process, nil where there was one.
 	Unstarted error
 	// Changes are those of the working tree while it ran.
-	Changes []tree.Change
+	Changes []worktree.Change
 	// Objection is what Check said, nil for nothing.
 	Objection error
 	// Next is what follows.
-	Next verdict.Action
+	Next outcome.Action
 	// Stdout is what the agent's CLI wrote, open until Deliver has returned.
 	Stdout *os.File
 	// Stderr is the end of its standard error, redacted.
@@ -194,5 +194,5 @@ func (j Job) check() error {
 	default:
 		return nil
 	}
-	return fault.New(CodeJob, "%s is not spawned without %s", j.Agent.Name, lacks).With("agent", j.Agent.Name)
+	return errs.New(CodeJob, "%s is not spawned without %s", j.Agent.Name, lacks).With("agent", j.Agent.Name)
 }

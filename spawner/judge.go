@@ -11,23 +11,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/folder"
-	"github.com/switchyard-dev/switchyard/spawner/adapter"
-	"github.com/switchyard-dev/switchyard/spawner/process"
-	"github.com/switchyard-dev/switchyard/spawner/tree"
-	"github.com/switchyard-dev/switchyard/spawner/verdict"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
 // judged gathers all that was seen of a run and judges it. The comparison of the tree,
 // which may take long, ends with ctx, and the rest with late.
 func (t *try) judged(ctx, late context.Context, r ran) Result {
 	res := Result{Attempt: t.at, Output: r.output, SeesTools: t.adapter.SeesTools(), Stdout: t.stdout, Stderr: excerptOf(t.stderr)}
-	facts := verdict.Facts{
+	facts := outcome.Facts{
 		Started: r.started(), Killed: killed(r), Exit: exitOf(r.Result), Text: textOf(r.output), Denials: len(r.output.Denials) > 0,
 		Report: t.job.Owes != nil,
 	}
 	if r.output.Failure != nil {
-		facts.Failure = verdict.Class(r.output.Failure.Class)
+		facts.Failure = outcome.Class(r.output.Failure.Class)
 	}
 	if facts.Report {
 		t.report(&res, &facts)
@@ -36,7 +36,7 @@ func (t *try) judged(ctx, late context.Context, r ran) Result {
 	var changed []string
 	switch res.Changes, err = t.changes(ctx); {
 	case ctx.Err() != nil:
-		facts.Killed = verdict.KilledCancelled // A process that is told to end compares nothing.
+		facts.Killed = outcome.KilledCancelled // A process that is told to end compares nothing.
 	case err != nil:
 		// What cannot be compared may have changed.
 		changed = []string{"the working tree cannot be read: " + err.Error()}
@@ -45,14 +45,14 @@ func (t *try) judged(ctx, late context.Context, r ran) Result {
 		changed = append(changed, strings.TrimSpace(fmt.Sprintf("%s %q %s", c.Kind, c.Path, c.Detail)))
 	}
 	facts.Changed = len(changed) > 0
-	res.Verdict = verdict.Judge(facts)
+	res.Verdict = outcome.Judge(facts)
 	if res.Verdict.Good() && t.job.Check != nil {
 		if res.Objection = t.job.Check(late, res); res.Objection != nil {
-			facts.File, facts.Text = verdict.FileInvalid, verdict.TextUnreadable
+			facts.File, facts.Text = outcome.FileInvalid, outcome.TextUnreadable
 			if facts.Report {
-				facts.Text = verdict.TextPresent // It is the report that is not as promised.
+				facts.Text = outcome.TextPresent // It is the report that is not as promised.
 			}
-			res.Verdict = verdict.Judge(facts)
+			res.Verdict = outcome.Judge(facts)
 		}
 	}
 	res.Record = t.record(r, res, changed)
@@ -62,53 +62,53 @@ func (t *try) judged(ctx, late context.Context, r ran) Result {
 // changes lists what differs in the working tree. A file whose content the attempt
 // before changed also differs if it was written again with that content: then it was
 // this agent.
-func (t *try) changes(ctx context.Context) ([]tree.Change, error) {
+func (t *try) changes(ctx context.Context) ([]worktree.Change, error) {
 	after, err := t.look(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return append(tree.Compare(t.before, after), tree.Rewritten(t.before, after, t.suspects)...), nil
+	return append(worktree.Compare(t.before, after), worktree.Rewritten(t.before, after, t.suspects)...), nil
 }
 
 // report holds the final message and the report against what was asked for.
-func (t *try) report(res *Result, facts *verdict.Facts) {
-	expect := verdict.Expect{
+func (t *try) report(res *Result, facts *outcome.Facts) {
+	expect := outcome.Expect{
 		Critic: t.job.Owes.Critic, Task: t.job.Task, Round: t.job.Round, RunID: t.at.Run, ReportPath: t.at.ReportPath, Began: t.began,
 		SameFile: sameFile,
 	}
-	var body *verdict.EnvelopeBody
-	facts.Envelope, body = verdict.ReadEnvelope(res.Output.Text, expect)
+	var body *outcome.EnvelopeBody
+	facts.Envelope, body = outcome.ReadEnvelope(res.Output.Text, expect)
 	data, modified, file := t.read(filepath.Join(reportFolder, filepath.Base(t.at.ReportPath)))
 	facts.File = file
-	if file == verdict.FileOK {
-		var summary verdict.Summary
-		facts.File, summary = verdict.CheckReport(data, modified, expect, body)
+	if file == outcome.FileOK {
+		var summary outcome.Summary
+		facts.File, summary = outcome.CheckReport(data, modified, expect, body)
 		facts.Passed = summary.Passed
 		res.Report = data
 	}
 }
 
 // read reads a report, if it is a file that can be one.
-func (t *try) read(name string) ([]byte, time.Time, verdict.File) {
-	f, err := folder.OpenFile(t.private.root, name, os.O_RDONLY)
+func (t *try) read(name string) ([]byte, time.Time, outcome.File) {
+	f, err := safefile.OpenFile(t.private.root, name, os.O_RDONLY)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, time.Time{}, verdict.FileAbsent
-	case errors.Is(err, folder.ErrNoFile), errors.Is(err, folder.ErrReplaced):
-		return nil, time.Time{}, verdict.FileNotRegular
+		return nil, time.Time{}, outcome.FileAbsent
+	case errors.Is(err, safefile.ErrNoFile), errors.Is(err, safefile.ErrReplaced):
+		return nil, time.Time{}, outcome.FileNotRegular
 	case err != nil:
-		return nil, time.Time{}, verdict.FileUnreadable
+		return nil, time.Time{}, outcome.FileUnreadable
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, time.Time{}, verdict.FileUnreadable
+		return nil, time.Time{}, outcome.FileUnreadable
 	}
-	data, err := io.ReadAll(io.LimitReader(f, verdict.MaxReport+1))
+	data, err := io.ReadAll(io.LimitReader(f, outcome.MaxReport+1))
 	if err != nil {
-		return nil, time.Time{}, verdict.FileUnreadable
+		return nil, time.Time{}, outcome.FileUnreadable
 	}
-	return data, info.ModTime(), verdict.FileOK
+	return data, info.ModTime(), outcome.FileOK
 }
 
 // sameFile reports whether two paths lead to one file.
@@ -122,39 +122,39 @@ func sameFile(a, b string) bool {
 }
 
 // killed says why a run did not end by itself, "" if it did.
-func killed(r ran) verdict.Killed {
+func killed(r ran) outcome.Killed {
 	switch {
 	case r.cancelled:
-		return verdict.KilledCancelled
+		return outcome.KilledCancelled
 	case r.err != nil:
-		return verdict.KilledLost
-	case r.End == process.Exited:
+		return outcome.KilledLost
+	case r.End == supervise.Exited:
 		return ""
 	default:
-		return verdict.Killed(r.End)
+		return outcome.Killed(r.End)
 	}
 }
 
-func exitOf(r process.Result) verdict.Exit {
+func exitOf(r supervise.Result) outcome.Exit {
 	switch {
 	case r.Signal != "":
-		return verdict.ExitSignal
+		return outcome.ExitSignal
 	case r.ExitCode != 0:
-		return verdict.ExitNonzero
+		return outcome.ExitNonzero
 	default:
-		return verdict.ExitZero
+		return outcome.ExitZero
 	}
 }
 
-func textOf(out adapter.Output) verdict.Text {
+func textOf(out adapter.Output) outcome.Text {
 	switch {
 	case !out.Valid:
-		return verdict.TextUnreadable
+		return outcome.TextUnreadable
 	case !out.HasText:
-		return verdict.TextAbsent
+		return outcome.TextAbsent
 	case out.Text == "":
-		return verdict.TextEmpty
+		return outcome.TextEmpty
 	default:
-		return verdict.TextPresent
+		return outcome.TextPresent
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/folder"
-	"github.com/switchyard-dev/switchyard/spawner/slot"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
 // private is the folder of one attempt, for us and the agent alone: nothing that
@@ -35,7 +35,7 @@ func newPath(temp string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return filepath.Abs(filepath.Join(real, slot.PrivateName(rand.Uint64())))
+	return filepath.Abs(filepath.Join(real, lease.PrivateName(rand.Uint64())))
 }
 
 // newPrivate makes a private folder. The caller must remove it.
@@ -94,7 +94,7 @@ func (p *private) remove() error {
 	}
 	defer temp.Close()
 	for pause := time.Millisecond; pause < 100*time.Millisecond; pause *= 3 {
-		if err = folder.RemoveAll(temp, filepath.Base(p.path)); err == nil {
+		if err = safefile.RemoveAll(temp, filepath.Base(p.path)); err == nil {
 			return nil
 		}
 		time.Sleep(pause)

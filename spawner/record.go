@@ -5,10 +5,10 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/safetext"
-	"github.com/switchyard-dev/switchyard/spawner/process"
-	"github.com/switchyard-dev/switchyard/spawner/redact"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/redact"
+	"github.com/switchyard-dev/switchyard/internal/safetext"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
 // maxLine is how long a line of the trail may be, in bytes: appended in one
@@ -116,7 +116,7 @@ func (t *try) record(r ran, res Result, changed []string) Record {
 		RunID: t.at.Run, Task: t.job.Task, Round: t.job.Round, Agent: t.job.Agent.Name, AgentSHA256: bare(t.job.Agent.Digest),
 		Adapter: t.at.Adapter, Bin: t.bin, Attempt: t.at.N, Why: t.at.Why,
 		StartedAt: r.start.UTC().Format(timeFormat), EndedAt: r.end.UTC().Format(timeFormat), DurationMS: r.end.Sub(r.start).Milliseconds(),
-		PID: r.PID, ExitCode: r.ExitCode, Signal: r.Signal, End: string(r.End), TimedOut: r.End == process.TimedOut || r.End == process.Idle,
+		PID: r.PID, ExitCode: r.ExitCode, Signal: r.Signal, End: string(r.End), TimedOut: r.End == supervise.TimedOut || r.End == supervise.Idle,
 		PromptSHA256: bare(t.at.Prompt), PromptBytes: int64(len(t.prompt)), StderrExcerpt: res.Stderr,
 		TokensIn: r.output.Tokens.In, TokensOut: r.output.Tokens.Out, TokensCached: r.output.Tokens.Cached, CostMicroDollars: r.output.Dollars,
 		Session: excerpt(r.output.Session), PayloadParseOK: r.output.Valid,
@@ -158,7 +158,7 @@ const maxText = 300
 
 // excerpt is what a record keeps of a text of an agent. Secrets go before anything
 // is cut.
-func excerpt(text string) string { return fault.Clip(redact.Text(text), maxText) }
+func excerpt(text string) string { return errs.Clip(redact.Text(text), maxText) }
 
 func excerpts(texts []string) (kept []string) {
 	for _, text := range texts {

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/spawner/adapter"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
-	"github.com/switchyard-dev/switchyard/spawner/slot"
-	"github.com/switchyard-dev/switchyard/spawner/tree"
-	"github.com/switchyard-dev/switchyard/spawner/verdict"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // Run spawns an agent: it tries the job's adapters in turn, each as often as it
@@ -23,9 +23,9 @@ import (
 //
 // # Errors
 //
-// What keeps an attempt from becoming a process: CodeJob, environ.CodeReentrant
+// What keeps an attempt from becoming a process: CodeJob, childenv.CodeReentrant
 // and CodeDepth, agent.CodeModule and CodeEdits, adapter.CodeUnknown, the errors of
-// Job.Prompt and of tree.Take, slot.CodeTaken, CodePrivate. A binary that is missing
+// Job.Prompt and of worktree.Take, lease.CodeTaken, CodePrivate. A binary that is missing
 // or cannot be started is none: Outcome.Skipped has it. Those of Job.Begin, End and
 // Deliver, and CodeTrail. When ctx is done, its cause; the attempt under way is ended
 // and recorded.
@@ -46,8 +46,8 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 		t := &try{Spawner: s, job: job, adapter: next.link().Adapter, bin: next.link().bin, slot: held, suspects: next.suspects, at: Attempt{
 			Run: next.run, N: next.attempt, Why: next.why, Adapter: next.link().Name(), Timeout: left, Note: next.note,
 		}}
-		var step verdict.Step
-		res, err := t.attempt(ctx, func(res Result) verdict.Action {
+		var step outcome.Step
+		res, err := t.attempt(ctx, func(res Result) outcome.Action {
 			step = next.step(res, job, deadline.Sub(s.Now()), s.Random)
 			return step.Action
 		})
@@ -74,9 +74,9 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 }
 
 // take takes a slot for a job, and waits for one as long as the job has patience.
-func (s *Spawner) take(ctx context.Context, job Job, first plan) (*slot.Slot, error) {
+func (s *Spawner) take(ctx context.Context, job Job, first plan) (*lease.Slot, error) {
 	held, err := s.rack.Take(ctx, job.Agent.Name, job.Concurrency, false)
-	if job.Patience <= 0 || fault.CodeOf(err) != slot.CodeTaken {
+	if job.Patience <= 0 || errs.CodeOf(err) != lease.CodeTaken {
 		return held, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, job.Patience)
@@ -95,7 +95,7 @@ type link struct {
 // chain finds the adapters of a job and their programs. Those without one are
 // skipped, as long as there is another.
 func (s *Spawner) chain(job Job) (chain []link, out Outcome, err error) {
-	if err := environ.Guard(s.Environ); err != nil {
+	if err := childenv.Guard(s.Environ); err != nil {
 		return nil, out, err
 	}
 	if err := job.check(); err != nil {
@@ -138,7 +138,7 @@ type plan struct {
 	run     string
 	why     string
 	note    string
-	retries map[verdict.Class]int // of the adapter at hand
+	retries map[outcome.Class]int // of the adapter at hand
 	tried   int                   // retries of the adapter at hand
 	// repeated is how often the working tree had changed.
 	repeated int
@@ -149,44 +149,44 @@ type plan struct {
 func (p *plan) link() link { return p.chain[0] }
 
 // step says what follows a verdict, given the time that is left.
-func (p *plan) step(res Result, job Job, left time.Duration, random func() float64) verdict.Step {
-	spent := verdict.Spent{
+func (p *plan) step(res Result, job Job, left time.Duration, random func() float64) outcome.Step {
+	spent := outcome.Spent{
 		Retries: p.tried, OfClass: p.retries[res.Verdict.Class], MaxRetries: job.Retries, Fallbacks: len(p.chain) - 1, Left: left,
 	}
 	// What cannot be looked at has no changes.
-	if len(res.Changes) > 0 && !slices.ContainsFunc(res.Changes, func(c tree.Change) bool { return !c.Ordinary }) {
+	if len(res.Changes) > 0 && !slices.ContainsFunc(res.Changes, func(c worktree.Change) bool { return !c.Ordinary }) {
 		spent.Repeats = job.Repeats - p.repeated
 	}
 	if f := res.Output.Failure; f != nil {
 		spent.RetryAfter = f.RetryAfter
 	}
-	return verdict.Next(res.Verdict, spent, random)
+	return outcome.Next(res.Verdict, spent, random)
 }
 
 // advance goes on to the next attempt, and reports whether there is one.
-func (p *plan) advance(step verdict.Step, res Result) bool {
+func (p *plan) advance(step outcome.Step, res Result) bool {
 	switch {
-	case step.Action == verdict.Retry && res.Verdict.Changed:
+	case step.Action == outcome.Retry && res.Verdict.Changed:
 		p.repeated++
 		for _, c := range res.Changes {
 			p.suspects = append(p.suspects, c.Path)
 		}
-	case step.Action == verdict.Retry:
+	case step.Action == outcome.Retry:
 		p.tried++
 		if p.retries == nil {
-			p.retries = make(map[verdict.Class]int)
+			p.retries = make(map[outcome.Class]int)
 		}
 		p.retries[res.Verdict.Class]++
-	case step.Action == verdict.Fallback:
+	case step.Action == outcome.Fallback:
 		p.chain, p.tried, p.retries = p.chain[1:], 0, nil
 	default:
 		return false
 	}
 	p.attempt++
 	p.run = NewRun()
-	p.why, p.note = string(step.Action)+":"+string(cmp.Or(res.Verdict.Class, verdict.Class(res.Verdict.Reason))), step.Note
+	p.why, p.note = string(step.Action)+":"+string(cmp.Or(res.Verdict.Class, outcome.Class(res.Verdict.Reason))), step.Note
 	if p.note != "" && res.Objection != nil {
-		p.note += " What was objected to: " + fault.Clip(res.Objection.Error(), maxText)
+		p.note += " What was objected to: " + errs.Clip(res.Objection.Error(), maxText)
 	}
 	return true
 }

@@ -11,48 +11,48 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/adapter"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
-	"github.com/switchyard-dev/switchyard/spawner/process"
-	"github.com/switchyard-dev/switchyard/spawner/slot"
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
-	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
 
-func play(name string) spawntest.Scenario { return spawntest.Ready()[name] }
+func play(name string) fakeagent.Scenario { return fakeagent.Ready()[name] }
 
 func TestAttempts(t *testing.T) {
 	t.Parallel()
-	writes := spawntest.Clean()
-	writes.Steps = append([]spawntest.Step{{Write: &spawntest.File{Path: "new.go", Text: "package a\n"}}}, writes.Steps...)
+	writes := fakeagent.Clean()
+	writes.Steps = append([]fakeagent.Step{{Write: &fakeagent.File{Path: "new.go", Text: "package a\n"}}}, writes.Steps...)
 	for _, c := range []struct {
 		name     string
-		calls    []spawntest.Scenario
+		calls    []fakeagent.Scenario
 		adapters []string
 		retries  int
 		// whys and adapters of the attempts, and what the last one came to.
 		whys, by []string
-		outcome  verdict.Outcome
+		outcome  outcome.Outcome
 		next     []string
 	}{
-		{"at once", []spawntest.Scenario{play("clean")}, nil, 2, []string{"first"}, []string{"claude"}, verdict.Clean, []string{"done"}},
-		{"with findings", []spawntest.Scenario{play("findings")}, nil, 2, []string{"first"}, []string{"claude"}, verdict.Findings, []string{"done"}},
-		{"after a retry", []spawntest.Scenario{play("rate-limit"), play("clean")}, nil, 1,
-			[]string{"first", "retry:rate-limit"}, []string{"claude", "claude"}, verdict.Clean, []string{"retry", "done"}},
-		{"never", []spawntest.Scenario{play("overloaded")}, nil, 2,
-			[]string{"first", "retry:overloaded", "retry:overloaded"}, []string{"claude", "claude", "claude"}, verdict.CriticError, []string{"retry", "retry", "stop"}},
-		{"no retries", []spawntest.Scenario{play("crash")}, nil, 0, []string{"first"}, []string{"claude"}, verdict.CriticError, []string{"stop"}},
-		{"with another adapter", []spawntest.Scenario{play("auth"), play("clean")}, []string{"claude", "codex"}, 2,
-			[]string{"first", "fallback:auth"}, []string{"claude", "codex"}, verdict.Clean, []string{"fallback", "done"}},
-		{"retries count anew", []spawntest.Scenario{play("crash"), play("crash"), play("crash"), play("clean")}, []string{"claude", "codex"}, 1,
-			[]string{"first", "retry:crashed", "fallback:crashed", "retry:crashed"}, []string{"claude", "claude", "codex", "codex"}, verdict.Clean,
+		{"at once", []fakeagent.Scenario{play("clean")}, nil, 2, []string{"first"}, []string{"claude"}, outcome.Clean, []string{"done"}},
+		{"with findings", []fakeagent.Scenario{play("findings")}, nil, 2, []string{"first"}, []string{"claude"}, outcome.Findings, []string{"done"}},
+		{"after a retry", []fakeagent.Scenario{play("rate-limit"), play("clean")}, nil, 1,
+			[]string{"first", "retry:rate-limit"}, []string{"claude", "claude"}, outcome.Clean, []string{"retry", "done"}},
+		{"never", []fakeagent.Scenario{play("overloaded")}, nil, 2,
+			[]string{"first", "retry:overloaded", "retry:overloaded"}, []string{"claude", "claude", "claude"}, outcome.CriticError, []string{"retry", "retry", "stop"}},
+		{"no retries", []fakeagent.Scenario{play("crash")}, nil, 0, []string{"first"}, []string{"claude"}, outcome.CriticError, []string{"stop"}},
+		{"with another adapter", []fakeagent.Scenario{play("auth"), play("clean")}, []string{"claude", "codex"}, 2,
+			[]string{"first", "fallback:auth"}, []string{"claude", "codex"}, outcome.Clean, []string{"fallback", "done"}},
+		{"retries count anew", []fakeagent.Scenario{play("crash"), play("crash"), play("crash"), play("clean")}, []string{"claude", "codex"}, 1,
+			[]string{"first", "retry:crashed", "fallback:crashed", "retry:crashed"}, []string{"claude", "claude", "codex", "codex"}, outcome.Clean,
 			[]string{"retry", "fallback", "retry", "done"}},
-		{"malformed once more", []spawntest.Scenario{play("no-report")}, nil, 5,
-			[]string{"first", "retry:malformed"}, []string{"claude", "claude"}, verdict.CriticError, []string{"retry", "stop"}},
-		{"nothing helps", []spawntest.Scenario{play("too-long")}, []string{"claude", "codex"}, 5, []string{"first"}, []string{"claude"}, verdict.CriticError, []string{"stop"}},
-		{"changed the tree", []spawntest.Scenario{writes}, []string{"claude", "codex"}, 5, []string{"first"}, []string{"claude"}, verdict.CriticError, []string{"stop"}},
+		{"malformed once more", []fakeagent.Scenario{play("no-report")}, nil, 5,
+			[]string{"first", "retry:malformed"}, []string{"claude", "claude"}, outcome.CriticError, []string{"retry", "stop"}},
+		{"nothing helps", []fakeagent.Scenario{play("too-long")}, []string{"claude", "codex"}, 5, []string{"first"}, []string{"claude"}, outcome.CriticError, []string{"stop"}},
+		{"changed the tree", []fakeagent.Scenario{writes}, []string{"claude", "codex"}, 5, []string{"first"}, []string{"claude"}, outcome.CriticError, []string{"stop"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -96,7 +96,7 @@ func TestAttempts(t *testing.T) {
 // objected.
 func TestNoteOfARetry(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, spawntest.Clean(), spawntest.Clean())
+	s := newScene(t, fakeagent.Clean(), fakeagent.Clean())
 	job := s.job(t)
 	job.Retries = 1
 	first := true
@@ -111,7 +111,7 @@ func TestNoteOfARetry(t *testing.T) {
 	if err != nil || len(out.Results) != 2 || !out.Last().Verdict.Good() {
 		t.Fatalf("%d attempts, %v", len(out.Results), err)
 	}
-	if got := out.Results[0]; got.Verdict.Reason != verdict.ReasonReportInvalid || got.Objection == nil {
+	if got := out.Results[0]; got.Verdict.Reason != outcome.ReasonReportInvalid || got.Objection == nil {
 		t.Errorf("the first attempt: %+v, %v", got.Verdict, got.Objection)
 	}
 	calls := s.calls(t)
@@ -122,7 +122,7 @@ func TestNoteOfARetry(t *testing.T) {
 
 func TestAdaptersWithoutAProgram(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, spawntest.Clean(), spawntest.Clean())
+	s := newScene(t, fakeagent.Clean(), fakeagent.Clean())
 	job := s.job(t)
 	job.Adapters = []string{"gemini", "claude"}
 	s.Environ = append(s.Environ, "SWITCHYARD_GEMINI_BIN="+filepath.Join(s.Root, "none"))
@@ -130,7 +130,7 @@ func TestAdaptersWithoutAProgram(t *testing.T) {
 	if err != nil || len(out.Results) != 1 || out.Results[0].Why != "fallback:not-found" || out.Results[0].Adapter != "claude" {
 		t.Errorf("%+v, %v", out.Results, err)
 	}
-	if len(out.Skipped) != 1 || fault.CodeOf(out.Skipped[0]) != adapter.CodeMissing {
+	if len(out.Skipped) != 1 || errs.CodeOf(out.Skipped[0]) != adapter.CodeMissing {
 		t.Errorf("skipped: %v", out.Skipped)
 	}
 
@@ -143,7 +143,7 @@ func TestAdaptersWithoutAProgram(t *testing.T) {
 		t.Errorf("without any program: %+v, %v", out, err)
 	}
 	job.Adapters = []string{"claude", "telegraph"}
-	if _, err = s.run(t, job); fault.CodeOf(err) != adapter.CodeUnknown {
+	if _, err = s.run(t, job); errs.CodeOf(err) != adapter.CodeUnknown {
 		t.Errorf("an adapter that nobody knows: %v", err)
 	}
 	if got := len(s.calls(t)); got != 2 {
@@ -171,7 +171,7 @@ func TestDeadlineIsOfAllAttempts(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []time.Duration{50 * time.Second, 30 * time.Second, 10 * time.Second}
-	if !slices.Equal(left, want) || len(out.Results) != 3 || out.Last().Next != verdict.Stop {
+	if !slices.Equal(left, want) || len(out.Results) != 3 || out.Last().Next != outcome.Stop {
 		t.Errorf("attempts of %v, want %v; then %s", left, want, out.Last().Next)
 	}
 }
@@ -185,7 +185,7 @@ func TestTimeOut(t *testing.T) {
 	if err != nil || len(out.Results) != 1 {
 		t.Fatalf("%d attempts, %v", len(out.Results), err)
 	}
-	if r := out.Last(); r.Verdict.Reason != verdict.ReasonTimedOut || !r.Record.TimedOut || r.Record.End != "timed-out" {
+	if r := out.Last(); r.Verdict.Reason != outcome.ReasonTimedOut || !r.Record.TimedOut || r.Record.End != "timed-out" {
 		t.Errorf("%+v, %+v", r.Verdict, r.Record)
 	}
 }
@@ -193,9 +193,9 @@ func TestTimeOut(t *testing.T) {
 func TestSlots(t *testing.T) {
 	t.Parallel()
 	signal := filepath.Join(t.TempDir(), "go")
-	waits := spawntest.Clean()
-	waits.Steps = append([]spawntest.Step{{Await: &spawntest.Await{File: signal}}}, waits.Steps...)
-	s := newScene(t, waits, spawntest.Clean())
+	waits := fakeagent.Clean()
+	waits.Steps = append([]fakeagent.Step{{Await: &fakeagent.Await{File: signal}}}, waits.Steps...)
+	s := newScene(t, waits, fakeagent.Clean())
 	ours := s.spawner(t)
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -207,11 +207,11 @@ func TestSlots(t *testing.T) {
 	waitUntil(t, func() bool { return len(s.calls(t)) == 1 })
 
 	impatient := s.job(t)
-	if _, err := s.run(t, impatient); fault.CodeOf(err) != slot.CodeTaken {
+	if _, err := s.run(t, impatient); errs.CodeOf(err) != lease.CodeTaken {
 		t.Errorf("who does not wait gets %v", err)
 	}
 	impatient.Patience = 50 * time.Millisecond
-	if _, err := s.run(t, impatient); fault.CodeOf(err) != slot.CodeTaken || !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := s.run(t, impatient); errs.CodeOf(err) != lease.CodeTaken || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("who waits too short gets %v", err)
 	}
 	if got := len(s.calls(t)); got != 1 {
@@ -238,9 +238,9 @@ func TestSlots(t *testing.T) {
 func TestSpawnsRunBesideEachOther(t *testing.T) {
 	t.Parallel()
 	const n = 3
-	meets := spawntest.Clean()
+	meets := fakeagent.Clean()
 	// None of them ends before all of them have begun.
-	meets.Steps = append([]spawntest.Step{{Await: &spawntest.Await{Calls: n}}}, meets.Steps...)
+	meets.Steps = append([]fakeagent.Step{{Await: &fakeagent.Await{Calls: n}}}, meets.Steps...)
 	s := newScene(t, meets)
 	ours := s.spawner(t)
 	job := s.job(t)
@@ -294,7 +294,7 @@ func TestCancel(t *testing.T) {
 // record.
 func TestRecordComesFirst(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, spawntest.Clean())
+	s := newScene(t, fakeagent.Clean())
 	job := s.job(t)
 	end, deliver := job.End, job.Deliver
 	job.End = func(ctx context.Context, res spawner.Result) error {
@@ -323,12 +323,12 @@ func TestRecordComesFirst(t *testing.T) {
 
 func TestNoOutputWithoutARecord(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, spawntest.Clean())
+	s := newScene(t, fakeagent.Clean())
 	if err := os.MkdirAll(filepath.Join(s.State, spawner.TrailFile), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	out, err := s.run(t, s.job(t))
-	if fault.CodeOf(err) != spawner.CodeTrail {
+	if errs.CodeOf(err) != spawner.CodeTrail {
 		t.Errorf("got %v", err)
 	}
 	if len(out.Results) != 0 || s.heard("end clean") || s.heard("deliver clean") {
@@ -343,7 +343,7 @@ func TestFailuresAroundAnAttempt(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		change func(*scene, *spawner.Job)
-		code   fault.Code // "" for errOver
+		code   errs.Code // "" for errOver
 		calls  int
 		told   []string
 	}{
@@ -361,7 +361,7 @@ func TestFailuresAroundAnAttempt(t *testing.T) {
 		}, "", 1, []string{"begin first", "running", "end clean"}},
 		{"inside of an agent", func(s *scene, _ *spawner.Job) {
 			s.Environ = append(s.Environ, "SWITCHYARD_HEADLESS=1")
-		}, environ.CodeReentrant, 0, nil},
+		}, childenv.CodeReentrant, 0, nil},
 		{"no time", func(_ *scene, j *spawner.Job) { j.Timeout = 0 }, spawner.CodeJob, 0, nil},
 		{"no slot", func(_ *scene, j *spawner.Job) { j.Concurrency = 0 }, spawner.CodeJob, 0, nil},
 		{"no adapter", func(_ *scene, j *spawner.Job) { j.Adapters = nil }, spawner.CodeJob, 0, nil},
@@ -370,13 +370,13 @@ func TestFailuresAroundAnAttempt(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s := newScene(t, spawntest.Clean())
+			s := newScene(t, fakeagent.Clean())
 			temp := s.Temp
 			job := s.job(t)
 			c.change(s, &job)
 			_, err := s.run(t, job)
 			s.Temp = temp
-			if fault.CodeOf(err) != c.code || c.code == "" && !errors.Is(err, errOver) {
+			if errs.CodeOf(err) != c.code || c.code == "" && !errors.Is(err, errOver) {
 				t.Errorf("got %v, want %q", err, c.code)
 			}
 			if got := len(s.calls(t)); got != c.calls || len(s.trail(t)) != c.calls {
@@ -393,23 +393,23 @@ func TestFailuresAroundAnAttempt(t *testing.T) {
 // adapter is tried.
 func TestReceiptOfWhatNeverStarted(t *testing.T) {
 	t.Parallel()
-	s := newScene(t, spawntest.Clean())
+	s := newScene(t, fakeagent.Clean())
 	broken := filepath.Join(t.TempDir(), "broken")
 	if err := os.WriteFile(broken, []byte("\x7fELF and no more"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	s.Environ = append(s.Environ, "SWITCHYARD_CLAUDE_BIN="+broken)
 	out, err := s.run(t, s.job(t))
-	if err != nil || out.Last() != nil || len(out.Skipped) != 1 || fault.CodeOf(out.Skipped[0]) != process.CodeStart {
+	if err != nil || out.Last() != nil || len(out.Skipped) != 1 || errs.CodeOf(out.Skipped[0]) != supervise.CodeStart {
 		t.Fatalf("got %+v, %v", out, err)
 	}
-	if len(s.results) != 1 || s.results[0].Verdict.Reason != verdict.ReasonStartFailed || s.results[0].Trail != "" || s.results[0].Record.PID != 0 {
+	if len(s.results) != 1 || s.results[0].Verdict.Reason != outcome.ReasonStartFailed || s.results[0].Trail != "" || s.results[0].Record.PID != 0 {
 		t.Errorf("its receipt is of %+v", s.results)
 	}
 	job := s.job(t)
 	job.Adapters = []string{"claude", "codex"}
 	out, err = s.run(t, job)
-	if last := out.Last(); err != nil || len(out.Results) != 1 || last.Verdict.Outcome != verdict.Clean || last.Why != "fallback:config" || last.N != 2 {
+	if last := out.Last(); err != nil || len(out.Results) != 1 || last.Verdict.Outcome != outcome.Clean || last.Why != "fallback:config" || last.N != 2 {
 		t.Errorf("the next adapter came to %+v, %v", out.Results, err)
 	}
 }
@@ -419,7 +419,7 @@ func TestReceiptOfWhatNeverStarted(t *testing.T) {
 func TestSpawnsDoNotEndEachOther(t *testing.T) {
 	t.Parallel()
 	const beside, each = 4, 30
-	s := newScene(t, spawntest.Clean())
+	s := newScene(t, fakeagent.Clean())
 	ours := s.spawner(t)
 	job := s.job(t)
 	job.Concurrency = beside

@@ -14,15 +14,15 @@ import (
 	"github.com/go-json-experiment/json"
 	"go.uber.org/goleak"
 
-	"github.com/switchyard-dev/switchyard/host/folder"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/adapter"
-	"github.com/switchyard-dev/switchyard/spawner/agent"
-	"github.com/switchyard-dev/switchyard/spawner/process"
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(spawntest.Prebuilt(m)) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(fakeagent.Prebuilt(m)) }
 
 // scene is a project with a spawner whose agents are fakes: claude and codex both.
 type scene struct {
@@ -39,18 +39,18 @@ type scene struct {
 
 // newScene makes a scene whose agents play these scenarios, one a call. It must not
 // warn of anything, nor leave a private folder behind.
-func newScene(t testing.TB, calls ...spawntest.Scenario) *scene {
+func newScene(t testing.TB, calls ...fakeagent.Scenario) *scene {
 	t.Helper()
-	keeper, err := process.NewKeeper()
+	keeper, err := supervise.NewKeeper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, fake := t.TempDir(), spawntest.Build(t)
-	s := &scene{script: spawntest.Write(t, t.TempDir(), calls...)}
+	root, fake := t.TempDir(), fakeagent.Build(t)
+	s := &scene{script: fakeagent.Write(t, t.TempDir(), calls...)}
 	s.Options = spawner.Options{
 		Root: root, State: filepath.Join(root, ".switchyard"), Temp: t.TempDir(), Keeper: keeper, Catalog: adapter.NewCatalog(),
 		Environ: []string{
-			"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), spawntest.ScenarioVariable + "=" + s.script,
+			"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), fakeagent.ScenarioVariable + "=" + s.script,
 			"SWITCHYARD_CLAUDE_BIN=" + fake, "SWITCHYARD_CODEX_BIN=" + fake,
 		},
 		Now: time.Now, Random: func() float64 { return 0 },
@@ -78,7 +78,7 @@ func (s *scene) write(t testing.TB, name, text string) {
 // spawner is one with the scene's options as they are now.
 func (s *scene) spawner(t testing.TB) *spawner.Spawner {
 	t.Helper()
-	state, err := folder.State(s.State)
+	state, err := safefile.State(s.State)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func (s *scene) heard(what string) bool {
 // job spawns a critic for round 1 of task T, with claude and without retries.
 func (s *scene) job(t testing.TB) spawner.Job {
 	t.Helper()
-	critic, err := agent.Library{}.Find("critic")
+	critic, err := definition.Library{}.Find("critic")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +140,7 @@ func (s *scene) run(t testing.TB, job spawner.Job) (spawner.Outcome, error) {
 	return s.spawner(t).Run(t.Context(), job)
 }
 
-func (s *scene) calls(t testing.TB) []spawntest.Call { return spawntest.Calls(t, s.script) }
+func (s *scene) calls(t testing.TB) []fakeagent.Call { return fakeagent.Calls(t, s.script) }
 
 // trail has the records of the trail.
 func (s *scene) trail(t testing.TB) []spawner.Record {

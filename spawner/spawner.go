@@ -16,20 +16,20 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/folder"
-	"github.com/switchyard-dev/switchyard/spawner/adapter"
-	"github.com/switchyard-dev/switchyard/spawner/process"
-	"github.com/switchyard-dev/switchyard/spawner/slot"
-	"github.com/switchyard-dev/switchyard/spawner/tree"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
 // The codes of a spawn.
 const (
 	// CodeJob: the job is not complete, or a limit of it is none.
-	CodeJob fault.Code = "spawn-job-invalid"
+	CodeJob errs.Code = "spawn-job-invalid"
 	// CodePrivate: the private folder of a run cannot be made or used.
-	CodePrivate fault.Code = "spawn-folder-failed"
+	CodePrivate errs.Code = "spawn-folder-failed"
 )
 
 // RunFolder is the folder of the slots in the state folder.
@@ -44,9 +44,9 @@ type Options struct {
 	Temp string
 	// Scope says which files change without an agent's doing, and which ones count
 	// whatever git says.
-	Scope tree.Scope
+	Scope worktree.Scope
 	// Keeper runs the processes.
-	Keeper *process.Keeper
+	Keeper *supervise.Keeper
 	// Catalog has the adapters.
 	Catalog *adapter.Catalog
 	// Environ is this program's environment.
@@ -63,16 +63,16 @@ type Options struct {
 // number of them in any number of processes may work on one project.
 type Spawner struct {
 	Options
-	rack *slot.Rack
+	rack *lease.Rack
 }
 
 // New returns a Spawner, and makes the folder of its slots.
 //
 // # Errors
 //
-// slot.CodeUnusable.
+// lease.CodeUnusable.
 func New(o Options) (*Spawner, error) {
-	rack, err := slot.Open(filepath.Join(o.State, RunFolder), o.Temp, o.Keeper)
+	rack, err := lease.Open(filepath.Join(o.State, RunFolder), o.Temp, o.Keeper)
 	if err != nil {
 		return nil, err
 	}
@@ -91,5 +91,5 @@ func broken(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fault.New(CodePrivate, "the run's private folder cannot be used: %w", folder.Reason(err)) // Its path is of no use to anybody.
+	return errs.New(CodePrivate, "the run's private folder cannot be used: %w", safefile.Reason(err)) // Its path is of no use to anybody.
 }

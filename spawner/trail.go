@@ -8,13 +8,13 @@ import (
 	"os"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/folder"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
 // CodeTrail: the record of a spawn cannot be made durable, so that its output is
 // not handed on.
-const CodeTrail fault.Code = "spawn-trail-failed"
+const CodeTrail errs.Code = "spawn-trail-failed"
 
 // TrailFile is the name of the file in the state folder that has a line of JSON
 // for every attempt that became a process.
@@ -30,13 +30,13 @@ func (t trail) append(r Record) (digest string, err error) {
 		err = t.write(line)
 	}
 	if err != nil {
-		return "", fault.New(CodeTrail, "the record of run %s cannot be kept: %w", r.RunID, folder.Reason(err)).With("path", TrailFile)
+		return "", errs.New(CodeTrail, "the record of run %s cannot be kept: %w", r.RunID, safefile.Reason(err)).With("path", TrailFile)
 	}
 	return Digest(line), nil
 }
 
 func (t trail) write(line []byte) (err error) {
-	root, err := folder.State(t.state)
+	root, err := safefile.State(t.state)
 	if err != nil {
 		return err
 	}
@@ -44,9 +44,9 @@ func (t trail) write(line []byte) (err error) {
 	f, err := root.OpenFile(TrailFile, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		f, err = folder.OpenFile(root, TrailFile, os.O_RDWR|os.O_APPEND)
+		f, err = safefile.OpenFile(root, TrailFile, os.O_RDWR|os.O_APPEND)
 	case err == nil:
-		err = folder.Flush(root, ".")
+		err = safefile.Flush(root, ".")
 	}
 	if f == nil {
 		return err

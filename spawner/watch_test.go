@@ -7,22 +7,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
-	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
 
 // An agent that uses more tokens than it may is ended while it does so.
 func TestBudgetOfAnAttempt(t *testing.T) {
 	t.Parallel()
-	greedy := spawntest.Plays(spawntest.Step{Read: &spawntest.Read{}}, spawntest.Step{Say: "I think."}, spawntest.Step{Hang: true})
+	greedy := fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}}, fakeagent.Step{Say: "I think."}, fakeagent.Step{Hang: true})
 	for _, c := range []struct {
 		allowed int64
-		reason  verdict.Reason
+		reason  outcome.Reason
 		timeout time.Duration
 	}{
-		{239, verdict.ReasonBudget, time.Minute},
-		{240, verdict.ReasonTimedOut, 700 * time.Millisecond}, // It is at its limit, and not beyond it.
+		{239, outcome.ReasonBudget, time.Minute},
+		{240, outcome.ReasonTimedOut, 700 * time.Millisecond}, // It is at its limit, and not beyond it.
 	} {
 		s := newScene(t, greedy)
 		job := s.job(t)
@@ -31,7 +31,7 @@ func TestBudgetOfAnAttempt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := out.Last().Verdict; got.Outcome != verdict.CriticError || got.Reason != c.reason {
+		if got := out.Last().Verdict; got.Outcome != outcome.CriticError || got.Reason != c.reason {
 			t.Errorf("with %d tokens: %+v, want %s", c.allowed, got, c.reason)
 		}
 	}
@@ -40,8 +40,8 @@ func TestBudgetOfAnAttempt(t *testing.T) {
 // An agent that has said its last word and stays is ended, and believed nothing.
 func TestHungAfterItsResult(t *testing.T) {
 	t.Parallel()
-	stays := spawntest.Clean()
-	stays.Steps = append(stays.Steps, spawntest.Step{Hang: true})
+	stays := fakeagent.Clean()
+	stays.Steps = append(stays.Steps, fakeagent.Step{Hang: true})
 	s := newScene(t, stays)
 	began := time.Now()
 	// A minute of this clock is a second.
@@ -52,7 +52,7 @@ func TestHungAfterItsResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := out.Last().Verdict; got.Outcome != verdict.CriticError || got.Reason != verdict.ReasonHungAfterResult {
+	if got := out.Last().Verdict; got.Outcome != outcome.CriticError || got.Reason != outcome.ReasonHungAfterResult {
 		t.Errorf("%+v", got)
 	}
 }
@@ -62,13 +62,13 @@ func TestBabbler(t *testing.T) {
 	const allowed = 32 << 20 // Half of what is allowed, and of what it may write.
 	// The environment may have the collector wait for longer.
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	for name, flood := range map[string]spawntest.Flood{
+	for name, flood := range map[string]fakeagent.Flood{
 		"one line without an end": {Bytes: 10 << 30},
 		"lines":                   {Bytes: 10 << 30, Line: 200},
 		"on standard error":       {Bytes: 10 << 30, To: "stderr"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newScene(t, spawntest.Plays(spawntest.Step{Read: &spawntest.Read{}}, spawntest.Step{Flood: &flood}))
+			s := newScene(t, fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}}, fakeagent.Step{Flood: &flood}))
 			job := s.job(t)
 			runtime.GC()
 			stop, peak := make(chan struct{}), make(chan uint64)
@@ -91,7 +91,7 @@ func TestBabbler(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := out.Last(); got.Verdict.Reason != verdict.ReasonOutputLimit || got.Verdict.Class != verdict.Limit {
+			if got := out.Last(); got.Verdict.Reason != outcome.ReasonOutputLimit || got.Verdict.Class != outcome.Limit {
 				t.Errorf("%+v", got.Verdict)
 			}
 			if most > before+allowed {
@@ -115,9 +115,9 @@ func heap() uint64 {
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	const secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ"
-	talks := spawntest.Clean()
+	talks := fakeagent.Clean()
 	talks.Session = "session-7"
-	talks.Steps = append([]spawntest.Step{{Print: &spawntest.Print{To: "stderr", Text: "the key is " + secret + "\n"}}}, talks.Steps...)
+	talks.Steps = append([]fakeagent.Step{{Print: &fakeagent.Print{To: "stderr", Text: "the key is " + secret + "\n"}}}, talks.Steps...)
 	s := newScene(t, talks)
 	out, err := s.run(t, s.job(t))
 	if err != nil {

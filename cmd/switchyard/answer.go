@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 func newAnswerCmd(a *app) *cobra.Command {
@@ -76,8 +76,8 @@ func (a *app) readAnswer(ctx context.Context, file string) (string, error) {
 			text, err = p.Read(ctx, file, task.MaxAnswer)
 		}
 	}
-	if fault.CodeOf(err) == project.CodeTooLarge {
-		err = fault.New(task.CodeAnswerInvalid, "the answer has more than %d bytes", task.MaxAnswer)
+	if errs.CodeOf(err) == project.CodeTooLarge {
+		err = errs.New(task.CodeAnswerInvalid, "the answer has more than %d bytes", task.MaxAnswer)
 	}
 	return strings.TrimSpace(strings.ToValidUTF8(string(text), "\ufffd")), err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // addCompatCmds adds the verbs of nubos-pilot, behind all other commands. They
@@ -33,7 +33,7 @@ func (a *app) compatE(body func(ctx context.Context, args []string) (any, error)
 		}
 		w := bufio.NewWriter(a.out)
 		if err := errors.Join(writeJSON(w, value), w.Flush()); err != nil {
-			return fault.New(codeOutput, "write the result: %w", err)
+			return errs.New(codeOutput, "write the result: %w", err)
 		}
 		return nil
 	})
@@ -51,10 +51,10 @@ func ask[T any](ctx context.Context, a *app, work func(*host.Engine) (T, error))
 
 // loopTask returns the id of the task that a compatible verb is about. It is
 // stricter than the rest of Switchyard: scripts rely on the form.
-func loopTask(args []string, invalid fault.Code) (string, error) {
+func loopTask(args []string, invalid errs.Code) (string, error) {
 	id := strings.Join(args, "")
 	if !regexp.MustCompile(`^M\d{3,}-S\d{3,}-T\d{4,}$`).MatchString(id) || task.CheckID(id) != nil {
-		return "", fault.New(invalid, "%q is no task id", id).With("task_id", id)
+		return "", errs.New(invalid, "%q is no task id", id).With("task_id", id)
 	}
 	return id, nil
 }
@@ -80,8 +80,8 @@ func (f *textFlag) Set(s string) error {
 
 // The codes of putting a task aside.
 const (
-	codeStuckTask   fault.Code = "loop-stuck-invalid-task-id"
-	codeStuckReason fault.Code = "loop-stuck-missing-reason"
+	codeStuckTask   errs.Code = "loop-stuck-invalid-task-id"
+	codeStuckReason errs.Code = "loop-stuck-missing-reason"
 )
 
 // loopStopped is what putting a task aside prints.
@@ -116,7 +116,7 @@ stuck does. Of the reason 300 characters are kept.`,
 // stop puts a task aside with the findings of a request, or those that it has.
 func (a *app) stop(ctx context.Context, id, reason string, with host.Request) (any, error) {
 	if strings.TrimSpace(reason) == "" {
-		return nil, fault.New(codeStuckReason, "the task is to be put aside without a reason")
+		return nil, errs.New(codeStuckReason, "the task is to be put aside without a reason")
 	}
 	req := host.StopRequest{
 		Reason: short(reason, maxReason), Request: with,

@@ -9,18 +9,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // The codes of loop-audit-tool-use.
 const (
-	codeAuditTask     fault.Code = "nubosloop-audit-invalid-task-id"
-	codeAuditAgent    fault.Code = "nubosloop-audit-invalid-agent"
-	codeAuditLog      fault.Code = "nubosloop-audit-invalid-log"
-	codeAuditModule   fault.Code = "loop-audit-agent-is-module"
-	codeAuditNoLog    fault.Code = "loop-audit-missing-log"
-	codeAuditLogBytes fault.Code = "loop-audit-invalid-log"
+	codeAuditTask     errs.Code = "nubosloop-audit-invalid-task-id"
+	codeAuditAgent    errs.Code = "nubosloop-audit-invalid-agent"
+	codeAuditLog      errs.Code = "nubosloop-audit-invalid-log"
+	codeAuditModule   errs.Code = "loop-audit-agent-is-module"
+	codeAuditNoLog    errs.Code = "loop-audit-missing-log"
+	codeAuditLogBytes errs.Code = "loop-audit-invalid-log"
 )
 
 // loopStamp is a stamp in the reference's words.
@@ -158,20 +158,20 @@ func (f *auditFlags) audit(ctx context.Context, e *host.Engine, id string) (any,
 // must have.
 func (f *auditFlags) tools(audited bool) ([]string, error) {
 	if slices.Contains([]string{"np-critic-style", "np-critic-tests", "np-critic-acceptance", "np-critic-economy"}, f.agent.text) {
-		return nil, fault.New(codeAuditModule, "%s is a module that an agent reads, and no agent", f.agent.text).With("agent", f.agent.text)
+		return nil, errs.New(codeAuditModule, "%s is a module that an agent reads, and no agent", f.agent.text).With("agent", f.agent.text)
 	}
 	if !f.log.given {
 		if audited {
-			return nil, fault.New(codeAuditNoLog, "%s has to search, and there is no log of its tools", f.agent.text).With("agent", f.agent.text)
+			return nil, errs.New(codeAuditNoLog, "%s has to search, and there is no log of its tools", f.agent.text).With("agent", f.agent.text)
 		}
 		return nil, nil
 	}
 	log := jsontext.Value(f.log.text)
 	if !log.IsValid() {
-		return nil, fault.New(codeAuditLogBytes, "the log is no JSON")
+		return nil, errs.New(codeAuditLogBytes, "the log is no JSON")
 	}
 	if log.Kind() != '[' {
-		return nil, fault.New(codeAuditLog, "the log is no list")
+		return nil, errs.New(codeAuditLog, "the log is no list")
 	}
 	tools, err := parseLog(log)
 	return tools, inLoopWords(err, codeLogInvalid, codeAuditLog)

@@ -126,7 +126,7 @@ func scriptsOf(cell string) []string {
 	return scripts
 }
 
-// testsExist wants the Go tests that a cell names, as in host/research.TestX, and
+// testsExist wants the Go tests that a cell names, as in internal/agent/research.TestX, and
 // counts them.
 func testsExist(t *testing.T, cell string) int {
 	t.Helper()

@@ -6,20 +6,20 @@ import (
 	"path/filepath"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/plugins/report"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
+	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
 // The codes of files that a compatible verb does not read.
 const (
-	codeVerifyOutside    fault.Code = "loop-run-round-verify-output-traversal"
-	codeVerifyUnreadable fault.Code = "loop-run-round-verify-output-unreadable"
+	codeVerifyOutside    errs.Code = "loop-run-round-verify-output-traversal"
+	codeVerifyUnreadable errs.Code = "loop-run-round-verify-output-unreadable"
 
-	codeReportOutside    fault.Code = "loop-run-round-critic-outputs-path-traversal"
-	codeReportUnreadable fault.Code = "loop-run-round-critic-outputs-path-unreadable"
-	codeReportJSON       fault.Code = "loop-run-round-critic-outputs-path-invalid-json"
-	codeReportShape      fault.Code = "loop-run-round-critic-outputs-path-invalid-shape"
+	codeReportOutside    errs.Code = "loop-run-round-critic-outputs-path-traversal"
+	codeReportUnreadable errs.Code = "loop-run-round-critic-outputs-path-unreadable"
+	codeReportJSON       errs.Code = "loop-run-round-critic-outputs-path-invalid-json"
+	codeReportShape      errs.Code = "loop-run-round-critic-outputs-path-invalid-shape"
 )
 
 // maxVerifyOutput is the longest output of a verification that is read, in bytes.
@@ -28,7 +28,7 @@ const maxVerifyOutput = 64 << 20
 // confined reads a file that lies in the project or in the folder for temporary
 // files. It is opened through the root of whichever it is, by its name within, so
 // that no symbolic link leads out of it, also not one that is put there meanwhile.
-func (a *app) confined(ctx context.Context, path string, limit int64, outside, unreadable fault.Code) ([]byte, error) {
+func (a *app) confined(ctx context.Context, path string, limit int64, outside, unreadable errs.Code) ([]byte, error) {
 	p, err := a.project()
 	if err != nil {
 		return nil, err
@@ -44,30 +44,30 @@ func (a *app) confined(ctx context.Context, path string, limit int64, outside, u
 			continue
 		}
 		data, err := in.Read(ctx, filepath.Join(root, filepath.FromSlash(rel)), limit)
-		switch fault.CodeOf(err) {
+		switch errs.CodeOf(err) {
 		case "", project.CodeTooLarge:
 			return data, err
 		case project.CodeEscapes:
-			return nil, fault.New(outside, "%w", err).With("path", path)
+			return nil, errs.New(outside, "%w", err).With("path", path)
 		default:
-			return nil, fault.New(unreadable, "%w", err).With("path", path)
+			return nil, errs.New(unreadable, "%w", err).With("path", path)
 		}
 	}
-	return nil, fault.New(outside, "%s lies neither in the project nor in the folder for temporary files", path).With("path", path)
+	return nil, errs.New(outside, "%s lies neither in the project nor in the folder for temporary files", path).With("path", path)
 }
 
 // confinedReport reads a critic's report, which may be as long as any report.
 func (a *app) confinedReport(ctx context.Context, path string) ([]byte, error) {
 	limit, err := ask(ctx, a, func(e *host.Engine) (int64, error) {
 		config, err := e.Config(ctx)
-		return report.Limits{Bytes: config.Limits.Report}.WithDefaults().Bytes, err
+		return document.Limits{Bytes: config.Limits.Report}.WithDefaults().Bytes, err
 	})
 	if err != nil {
 		return nil, err
 	}
 	text, err := a.confined(ctx, path, limit, codeReportOutside, codeReportUnreadable)
-	if fault.CodeOf(err) == project.CodeTooLarge {
-		err = report.TooLarge(limit)
+	if errs.CodeOf(err) == project.CodeTooLarge {
+		err = document.TooLarge(limit)
 	}
 	return text, err
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // loopMetrics is what loop-metrics prints.
@@ -26,9 +26,9 @@ type loopMetrics struct {
 // loopUnreadable is a task that could not be counted. A task has no file of its
 // own, so that its id stands for the path.
 type loopUnreadable struct {
-	Path    string     `json:"path"`
-	Reason  fault.Code `json:"reason"`
-	Message string     `json:"message"`
+	Path    string    `json:"path"`
+	Reason  errs.Code `json:"reason"`
+	Message string    `json:"message"`
 }
 
 func newLoopMetricsCmd(a *app) *cobra.Command {

@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/finding"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
 )
 
 // criticPlugin reads what the reference's critics write.
@@ -80,14 +80,14 @@ func newLoopReviewed(d host.Decision) loopReviewed {
 
 // The codes of reports that cannot be used.
 const (
-	codeOutputsConflict fault.Code = "loop-run-round-post-critics-conflicting-outputs"
-	codeOutputsMissing  fault.Code = "loop-run-round-post-critics-missing-outputs"
-	codeOutputsJSON     fault.Code = "loop-run-round-post-critics-missing-outputs-invalid-json"
-	codeOutputsShape    fault.Code = "loop-run-round-post-critics-invalid-outputs"
-	codeOutputsEmpty    fault.Code = "loop-run-round-post-critics-empty-outputs"
+	codeOutputsConflict errs.Code = "loop-run-round-post-critics-conflicting-outputs"
+	codeOutputsMissing  errs.Code = "loop-run-round-post-critics-missing-outputs"
+	codeOutputsJSON     errs.Code = "loop-run-round-post-critics-missing-outputs-invalid-json"
+	codeOutputsShape    errs.Code = "loop-run-round-post-critics-invalid-outputs"
+	codeOutputsEmpty    errs.Code = "loop-run-round-post-critics-empty-outputs"
 
-	codeFindingsConflict fault.Code = "loop-run-round-stuck-conflicting-findings"
-	codeFindingsInvalid  fault.Code = "loop-run-round-stuck-invalid-findings"
+	codeFindingsConflict errs.Code = "loop-run-round-stuck-conflicting-findings"
+	codeFindingsInvalid  errs.Code = "loop-run-round-stuck-invalid-findings"
 )
 
 // criticOutputs returns the text of the critics' reports: one or several of them.
@@ -97,7 +97,7 @@ func (r *loopRound) criticOutputs(ctx context.Context) ([]byte, error) {
 	var reports []jsontext.Value
 	switch {
 	case inline.given && path.given:
-		return nil, fault.New(codeOutputsConflict, "the reports are given twice, as text and as a file")
+		return nil, errs.New(codeOutputsConflict, "the reports are given twice, as text and as a file")
 	case path.given:
 		var err error
 		if text, reports, err = r.reportFile(ctx, path.text); err != nil {
@@ -109,15 +109,15 @@ func (r *loopRound) criticOutputs(ctx context.Context) ([]byte, error) {
 		switch kind, reports = parseReports(text); kind {
 		case '[':
 		case 0:
-			return nil, fault.New(codeOutputsJSON, "the reports are no JSON")
+			return nil, errs.New(codeOutputsJSON, "the reports are no JSON")
 		default:
-			return nil, fault.New(codeOutputsShape, "the reports are no list")
+			return nil, errs.New(codeOutputsShape, "the reports are no list")
 		}
 	default:
-		return nil, fault.New(codeOutputsMissing, "no report is given")
+		return nil, errs.New(codeOutputsMissing, "no report is given")
 	}
 	if len(reports) == 0 {
-		return nil, fault.New(codeOutputsEmpty, "the list of reports is empty, so that no critic has reported")
+		return nil, errs.New(codeOutputsEmpty, "the list of reports is empty, so that no critic has reported")
 	}
 	return text, nil
 }
@@ -130,7 +130,7 @@ func (r *loopRound) findings(ctx context.Context) (host.Request, error) {
 	var items []jsontext.Value
 	switch {
 	case inline.given && path.given:
-		return host.Request{}, fault.New(codeFindingsConflict, "the findings are given twice, as text and as a file")
+		return host.Request{}, errs.New(codeFindingsConflict, "the findings are given twice, as text and as a file")
 	case path.given:
 		var err error
 		if text, items, err = r.reportFile(ctx, path.text); err != nil {
@@ -140,7 +140,7 @@ func (r *loopRound) findings(ctx context.Context) (host.Request, error) {
 		var kind jsontext.Kind
 		text = []byte(inline.text)
 		if kind, items = parseReports(text); kind != '[' && kind != '{' {
-			return host.Request{}, fault.New(codeFindingsInvalid, "the findings are no JSON list and no report")
+			return host.Request{}, errs.New(codeFindingsInvalid, "the findings are no JSON list and no report")
 		}
 	default:
 		return host.Request{}, nil
@@ -161,9 +161,9 @@ func (r *loopRound) reportFile(ctx context.Context, path string) ([]byte, []json
 	case '[', '{':
 		return text, reports, nil
 	case 0:
-		return nil, nil, fault.New(codeReportJSON, "%s is no JSON", path).With("path", path)
+		return nil, nil, errs.New(codeReportJSON, "%s is no JSON", path).With("path", path)
 	default:
-		return nil, nil, fault.New(codeReportShape, "%s holds neither a report nor a list of them", path).With("path", path)
+		return nil, nil, errs.New(codeReportShape, "%s holds neither a report nor a list of them", path).With("path", path)
 	}
 }
 

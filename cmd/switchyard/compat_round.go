@@ -8,19 +8,19 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/host/task"
-	"github.com/switchyard-dev/switchyard/host/verify"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/verifycmd"
 )
 
 // The codes of loop-run-round's own command line.
 const (
-	codeRoundTask    fault.Code = "loop-run-round-invalid-task-id"
-	codeNoPhase      fault.Code = "loop-run-round-missing-phase"
-	codeUnknownPhase fault.Code = "loop-run-round-invalid-phase"
-	codeNoQuery      fault.Code = "loop-run-round-preflight-missing-query"
-	codeNoVerify     fault.Code = "loop-run-round-post-executor-missing-verify"
+	codeRoundTask    errs.Code = "loop-run-round-invalid-task-id"
+	codeNoPhase      errs.Code = "loop-run-round-missing-phase"
+	codeUnknownPhase errs.Code = "loop-run-round-invalid-phase"
+	codeNoQuery      errs.Code = "loop-run-round-preflight-missing-query"
+	codeNoVerify     errs.Code = "loop-run-round-post-executor-missing-verify"
 )
 
 // The reference's words for what comes next, where a decision has no word.
@@ -128,7 +128,7 @@ func (r *loopRound) run(ctx context.Context) (any, error) {
 	}
 	switch r.phase {
 	case "":
-		return nil, fault.New(codeNoPhase, "there is no phase").With("phases", loopPhases())
+		return nil, errs.New(codeNoPhase, "there is no phase").With("phases", loopPhases())
 	case "preflight":
 		return r.preflight(ctx)
 	case "post-researcher":
@@ -150,7 +150,7 @@ func (r *loopRound) run(ctx context.Context) (any, error) {
 		}
 		return r.stop(ctx, r.id, r.flags.reason.text, reports)
 	default:
-		return nil, fault.New(codeUnknownPhase, "there is no phase %q", r.phase).With("phase", r.phase).With("phases", loopPhases())
+		return nil, errs.New(codeUnknownPhase, "there is no phase %q", r.phase).With("phase", r.phase).With("phases", loopPhases())
 	}
 }
 
@@ -178,7 +178,7 @@ type loopMiss struct {
 func (r *loopRound) preflight(ctx context.Context) (any, error) {
 	query := r.flags.query.text
 	if strings.TrimSpace(query) == "" {
-		return nil, fault.New(codeNoQuery, "nothing says what the work is about")
+		return nil, errs.New(codeNoQuery, "nothing says what the work is about")
 	}
 	return ask(ctx, r.app, func(e *host.Engine) (any, error) {
 		config, err := e.Config(ctx)
@@ -279,7 +279,7 @@ func (r *loopRound) drafted(ctx context.Context) (any, error) {
 			return nil, inLoopWords(err, project.CodeTooLarge, codeVerifyUnreadable)
 		}
 		req.Verify.OutputBytes = int64(len(output))
-		if req.Verify.Excerpt, err = verify.Excerpt(bytes.NewReader(output), req.Verify.OutputBytes); err != nil {
+		if req.Verify.Excerpt, err = verifycmd.Excerpt(bytes.NewReader(output), req.Verify.OutputBytes); err != nil {
 			return nil, err
 		}
 	}
@@ -303,11 +303,11 @@ func (r *loopRound) drafted(ctx context.Context) (any, error) {
 func (r *loopRound) exitCode() (int, error) {
 	flag := r.flags.exitCode
 	if !flag.given {
-		return 0, fault.New(codeNoVerify, "nothing says how the draft's verification ended").With("got", nil)
+		return 0, errs.New(codeNoVerify, "nothing says how the draft's verification ended").With("got", nil)
 	}
-	code, err := verify.ParseExitCode(flag.text)
+	code, err := verifycmd.ParseExitCode(flag.text)
 	if err != nil {
-		return 0, fault.New(codeNoVerify, "%w", err).With("got", flag.text)
+		return 0, errs.New(codeNoVerify, "%w", err).With("got", flag.text)
 	}
 	return code, nil
 }

@@ -17,34 +17,34 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/agent/confine"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/adapter"
-	"github.com/switchyard-dev/switchyard/spawner/agent"
-	"github.com/switchyard-dev/switchyard/spawner/environ"
-	"github.com/switchyard-dev/switchyard/spawner/place"
-	"github.com/switchyard-dev/switchyard/spawner/process"
-	"github.com/switchyard-dev/switchyard/spawner/slot"
-	"github.com/switchyard-dev/switchyard/spawner/verdict"
 )
 
 // The codes of spawn-headless (reference section 13).
 const (
-	codeHeadlessReentrant  fault.Code = "spawn-headless-reentrant"
-	codeHeadlessDepth      fault.Code = "spawn-headless-depth-exceeded"
-	codeHeadlessNoAgent    fault.Code = "spawn-headless-missing-agent"
-	codeHeadlessNoPrompt   fault.Code = "spawn-headless-missing-prompt-path"
-	codeHeadlessNoOutput   fault.Code = "spawn-headless-missing-output-path"
-	codeHeadlessTimeout    fault.Code = "spawn-headless-invalid-timeout"
-	codeHeadlessAgent      fault.Code = "spawn-headless-invalid-agent-name"
-	codeHeadlessUnknown    fault.Code = "spawn-headless-agent-not-found"
-	codeHeadlessOutside    fault.Code = "spawn-headless-path-traversal"
-	codeHeadlessUnreadable fault.Code = "spawn-headless-prompt-unreadable"
-	codeHeadlessLocked     fault.Code = "spawn-headless-locked"
-	codeHeadlessStart      fault.Code = "spawn-headless-spawn-failed"
-	codeHeadlessNoProgram  fault.Code = "spawn-headless-claude-not-found"
-	codeHeadlessTimedOut   fault.Code = "spawn-headless-timed-out"
-	codeHeadlessTrail      fault.Code = "spawn-headless-audit-persist-failed"
+	codeHeadlessReentrant  errs.Code = "spawn-headless-reentrant"
+	codeHeadlessDepth      errs.Code = "spawn-headless-depth-exceeded"
+	codeHeadlessNoAgent    errs.Code = "spawn-headless-missing-agent"
+	codeHeadlessNoPrompt   errs.Code = "spawn-headless-missing-prompt-path"
+	codeHeadlessNoOutput   errs.Code = "spawn-headless-missing-output-path"
+	codeHeadlessTimeout    errs.Code = "spawn-headless-invalid-timeout"
+	codeHeadlessAgent      errs.Code = "spawn-headless-invalid-agent-name"
+	codeHeadlessUnknown    errs.Code = "spawn-headless-agent-not-found"
+	codeHeadlessOutside    errs.Code = "spawn-headless-path-traversal"
+	codeHeadlessUnreadable errs.Code = "spawn-headless-prompt-unreadable"
+	codeHeadlessLocked     errs.Code = "spawn-headless-locked"
+	codeHeadlessStart      errs.Code = "spawn-headless-spawn-failed"
+	codeHeadlessNoProgram  errs.Code = "spawn-headless-claude-not-found"
+	codeHeadlessTimedOut   errs.Code = "spawn-headless-timed-out"
+	codeHeadlessTrail      errs.Code = "spawn-headless-audit-persist-failed"
 )
 
 // headlessTimeout is the time limit of a spawn that is given none, in milliseconds.
@@ -102,7 +102,7 @@ failed.`,
 func (f *headlessFlags) request() (host.SpawnRequest, error) {
 	for _, needed := range []struct {
 		flag textFlag
-		code fault.Code
+		code errs.Code
 		lack string
 	}{
 		{f.agent, codeHeadlessNoAgent, "nobody says which agent is to run"},
@@ -110,12 +110,12 @@ func (f *headlessFlags) request() (host.SpawnRequest, error) {
 		{f.output, codeHeadlessNoOutput, "nobody says where the agent's output is to go"},
 	} {
 		if needed.flag.text == "" {
-			return host.SpawnRequest{}, fault.New(needed.code, "%s", needed.lack)
+			return host.SpawnRequest{}, errs.New(needed.code, "%s", needed.lack)
 		}
 	}
 	ms, err := strconv.ParseInt(f.timeout.text, 10, 64)
 	if err != nil || ms < minTimeout.Milliseconds() || ms > maxTimeout.Milliseconds() {
-		return host.SpawnRequest{}, fault.New(codeHeadlessTimeout, "%q is no limit from %d to %d milliseconds",
+		return host.SpawnRequest{}, errs.New(codeHeadlessTimeout, "%q is no limit from %d to %d milliseconds",
 			short(f.timeout.text, maxShownTimeout), minTimeout.Milliseconds(), maxTimeout.Milliseconds())
 	}
 	return host.SpawnRequest{
@@ -131,10 +131,10 @@ const maxShownTimeout = 40
 // headless is what spawn-headless makes of a spawn. An agent that failed is a
 // result; one that was ended for its time is an error.
 func (a *app) headless(spawned host.Spawned, err error) (any, error) {
-	f, failed := errors.AsType[*fault.Error](err)
-	ran := []fault.Code{host.CodeSpawnFailed, host.CodeSpawnAuth, host.CodeSpawnQuota}
+	f, failed := errors.AsType[*errs.Error](err)
+	ran := []errs.Code{host.CodeSpawnFailed, host.CodeSpawnAuth, host.CodeSpawnQuota}
 	switch {
-	case err != nil && !slices.Contains(ran, fault.CodeOf(err)):
+	case err != nil && !slices.Contains(ran, errs.CodeOf(err)):
 		return nil, inHeadlessWords(err)
 	case failed && spawned.TimedOut:
 		return nil, recoded(f, codeHeadlessTimedOut).With("spawn_trail_path", spawned.TrailPath)
@@ -155,7 +155,7 @@ func (a *app) headless(spawned host.Spawned, err error) (any, error) {
 // onlyUnreadable reports whether all that is wrong with a spawn is the form of its
 // output. The reference says that in payload_parse_ok, and not in the exit status.
 func onlyUnreadable(s host.Spawned) bool {
-	return s.Reason == string(verdict.ReasonUnreadableOutput) && len(s.Changed) == 0
+	return s.Reason == string(outcome.ReasonUnreadableOutput) && len(s.Changed) == 0
 }
 
 // printed is what an agent's program printed. Scripts know the claude CLI's answer
@@ -216,21 +216,21 @@ func isResult(line []byte) bool {
 
 // inHeadlessWords gives an error of a spawn the reference's code, where it has one.
 func inHeadlessWords(err error) error {
-	words := map[fault.Code]fault.Code{
-		environ.CodeReentrant:     codeHeadlessReentrant,
-		environ.CodeDepth:         codeHeadlessDepth,
-		agent.CodeName:            codeHeadlessAgent,
-		agent.CodeNotFound:        codeHeadlessUnknown,
-		place.CodeOutside:         codeHeadlessOutside,
-		place.CodeUnreadable:      codeHeadlessUnreadable,
-		slot.CodeTaken:            codeHeadlessLocked,
-		process.CodeStart:         codeHeadlessStart,
+	words := map[errs.Code]errs.Code{
+		childenv.CodeReentrant:    codeHeadlessReentrant,
+		childenv.CodeDepth:        codeHeadlessDepth,
+		definition.CodeName:       codeHeadlessAgent,
+		definition.CodeNotFound:   codeHeadlessUnknown,
+		confine.CodeOutside:       codeHeadlessOutside,
+		confine.CodeUnreadable:    codeHeadlessUnreadable,
+		lease.CodeTaken:           codeHeadlessLocked,
+		supervise.CodeStart:       codeHeadlessStart,
 		adapter.CodeNotExecutable: codeHeadlessStart,
 		adapter.CodeMissing:       codeHeadlessNoProgram,
 		adapter.CodeNoCommand:     codeHeadlessNoProgram,
 		spawner.CodeTrail:         codeHeadlessTrail,
 	}
-	if f, ok := errors.AsType[*fault.Error](err); ok && words[f.Code] != "" {
+	if f, ok := errors.AsType[*errs.Error](err); ok && words[f.Code] != "" {
 		return recoded(f, words[f.Code])
 	}
 	return err

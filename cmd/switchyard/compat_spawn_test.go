@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/switchyard-dev/switchyard/spawner/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 )
 
 // TestLastResult: of what a program prints, the last line is found that says how a

@@ -12,14 +12,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // TestLoopWords holds the codes of a lost race against the phase that lost it.
 // The others are provoked by scripts.
 func TestLoopWords(t *testing.T) {
-	for phase, want := range map[string]fault.Code{
+	for phase, want := range map[string]errs.Code{
 		"preflight":       task.CodeRoundShifted,
 		"post-researcher": task.CodeRoundShifted,
 		"post-executor":   "loop-post-executor-round-shifted",
@@ -28,11 +28,11 @@ func TestLoopWords(t *testing.T) {
 		"stuck":           task.CodeRoundShifted,
 	} {
 		r := loopRound{phase: phase}
-		got := r.inLoopWords(task.Shifted(1, 2).(*fault.Error).WithHint("another command's"))
-		if fault.CodeOf(got) != want {
-			t.Errorf("%s: got %s, want %s", phase, fault.CodeOf(got), want)
+		got := r.inLoopWords(task.Shifted(1, 2).(*errs.Error).WithHint("another command's"))
+		if errs.CodeOf(got) != want {
+			t.Errorf("%s: got %s, want %s", phase, errs.CodeOf(got), want)
 		}
-		if details := got.(*fault.Error).Details; details["expected"] != 1 || details["actual"] != 2 {
+		if details := got.(*errs.Error).Details; details["expected"] != 1 || details["actual"] != 2 {
 			t.Errorf("%s: the details are lost: %v", phase, details)
 		}
 		if hintFor(want) == "" {
@@ -143,7 +143,7 @@ func TestLoopTask(t *testing.T) {
 		if err == nil && (got != id || task.CheckID(id) != nil) {
 			t.Fatalf("%q is accepted as %q", id, got)
 		}
-		if err != nil && fault.CodeOf(err) != codeRoundTask {
+		if err != nil && errs.CodeOf(err) != codeRoundTask {
 			t.Fatalf("%q is refused with %v", id, err)
 		}
 	})

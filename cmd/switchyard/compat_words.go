@@ -3,27 +3,27 @@ package main
 import (
 	"errors"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // The reference's codes for what the engine refuses.
 const (
-	codeLoopStarted      fault.Code = "loop-preflight-already-stamped"
-	codeNoResearcher     fault.Code = "loop-post-researcher-missing-spawn-audit"
-	codeNoArchitect      fault.Code = "loop-post-architect-missing-spawn-audit"
-	codeNoTestWriter     fault.Code = "loop-post-test-writer-missing-spawn-audit"
-	codeNoExecutor       fault.Code = "loop-post-executor-missing-spawn-audit"
-	codeNoCritic         fault.Code = "loop-post-critics-missing-critic-audit"
-	codeExecutorShifted  fault.Code = "loop-post-executor-round-shifted"
-	codeCriticsShifted   fault.Code = "loop-post-critics-round-shifted"
-	codeCommitIncomplete fault.Code = "loop-commit-precondition-missing"
+	codeLoopStarted      errs.Code = "loop-preflight-already-stamped"
+	codeNoResearcher     errs.Code = "loop-post-researcher-missing-spawn-audit"
+	codeNoArchitect      errs.Code = "loop-post-architect-missing-spawn-audit"
+	codeNoTestWriter     errs.Code = "loop-post-test-writer-missing-spawn-audit"
+	codeNoExecutor       errs.Code = "loop-post-executor-missing-spawn-audit"
+	codeNoCritic         errs.Code = "loop-post-critics-missing-critic-audit"
+	codeExecutorShifted  errs.Code = "loop-post-executor-round-shifted"
+	codeCriticsShifted   errs.Code = "loop-post-critics-round-shifted"
+	codeCommitIncomplete errs.Code = "loop-commit-precondition-missing"
 )
 
 // inLoopWords gives an error of the engine the reference's code and details,
 // where the reference has any.
 func (r *loopRound) inLoopWords(err error) error {
-	f, ok := errors.AsType[*fault.Error](err)
+	f, ok := errors.AsType[*errs.Error](err)
 	if !ok {
 		return err
 	}
@@ -31,12 +31,12 @@ func (r *loopRound) inLoopWords(err error) error {
 	case task.CodeStarted:
 		return recoded(f, codeLoopStarted)
 	case task.CodeRoundShifted:
-		shifted := map[string]fault.Code{"post-executor": codeExecutorShifted, "post-critics": codeCriticsShifted}
+		shifted := map[string]errs.Code{"post-executor": codeExecutorShifted, "post-critics": codeCriticsShifted}
 		if code, ok := shifted[r.phase]; ok {
 			return recoded(f, code)
 		}
 	case task.CodeEvidence:
-		missing := map[string]fault.Code{
+		missing := map[string]errs.Code{
 			"post-researcher": codeNoResearcher, "post-architect": codeNoArchitect, "post-test-writer": codeNoTestWriter,
 			"post-executor": codeNoExecutor, "post-critics": codeNoCritic,
 		}
@@ -51,7 +51,7 @@ func (r *loopRound) inLoopWords(err error) error {
 }
 
 // loopMissing says in the reference's words what a commit lacks.
-func loopMissing(f *fault.Error) []string {
+func loopMissing(f *errs.Error) []string {
 	missing, _ := f.Details["missing"].([]string)
 	words := make([]string, len(missing))
 	for i, m := range missing {
@@ -64,15 +64,15 @@ func loopMissing(f *fault.Error) []string {
 }
 
 // inLoopWords gives an error of one code another one.
-func inLoopWords(err error, from, to fault.Code) error {
-	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == from {
+func inLoopWords(err error, from, to errs.Code) error {
+	if f, ok := errors.AsType[*errs.Error](err); ok && f.Code == from {
 		return recoded(f, to)
 	}
 	return err
 }
 
 // recoded is an error under another code. Its hint is then that code's own.
-func recoded(f *fault.Error, code fault.Code) *fault.Error {
+func recoded(f *errs.Error, code errs.Code) *errs.Error {
 	c := *f
 	c.Code, c.Hint = code, ""
 	return &c

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 func newDoctorCmd(a *app) *cobra.Command {
@@ -40,14 +40,14 @@ names may be missing.`,
 			if err := a.print(health, func(p *page) { p.health(health) }); err != nil || health.OK {
 				return err
 			}
-			return fault.New(codeUnhealthy, "broken: %s", strings.Join(brokenParts(health), ", "))
+			return errs.New(codeUnhealthy, "broken: %s", strings.Join(brokenParts(health), ", "))
 		})
 	})
 	return cmd
 }
 
 // codeUnhealthy: something is broken that the project uses.
-const codeUnhealthy fault.Code = "unhealthy"
+const codeUnhealthy errs.Code = "unhealthy"
 
 // brokenParts names what is broken.
 func brokenParts(h host.Health) []string {

@@ -3,22 +3,22 @@ package main
 import (
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
 // The codes that the command line itself adds to those of the rooms below.
 const (
-	codeUsage       fault.Code = "usage"
-	codeInternal    fault.Code = "internal"
-	codeInterrupted fault.Code = "interrupted"
-	codeOutput      fault.Code = "output-failed"
+	codeUsage       errs.Code = "usage"
+	codeInternal    errs.Code = "internal"
+	codeInterrupted errs.Code = "interrupted"
+	codeOutput      errs.Code = "output-failed"
 )
 
 // errorEntry documents a code for users: docs/errors.md is made of these, and
 // every error without a hint of its own is shown with this one.
 type errorEntry struct {
-	code    fault.Code
+	code    errs.Code
 	meaning string
 	hint    string
 }
@@ -30,7 +30,7 @@ type errorGroup struct {
 }
 
 // hintFor returns what to do about a code, "" where nobody wrote anything.
-func hintFor(code fault.Code) string {
+func hintFor(code errs.Code) string {
 	for _, group := range errorGroups() {
 		for _, e := range group.entries {
 			if e.code == code {
@@ -143,7 +143,7 @@ func roomErrors() []errorGroup {
 // problemEntry documents a value of details.problem.
 type problemEntry struct {
 	problem plugins.Problem
-	code    fault.Code
+	code    errs.Code
 	meaning string
 }
 

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/docs/docstest"
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/doccheck"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 )
 
@@ -20,7 +20,7 @@ const repository = "../.."
 
 // TestErrorsPage holds docs/errors.md against the program. UPDATE=1 rewrites it.
 func TestErrorsPage(t *testing.T) {
-	docstest.Page(t, filepath.Join(repository, "docs", "errors.md"), errorsPage())
+	doccheck.Page(t, filepath.Join(repository, "docs", "errors.md"), errorsPage())
 }
 
 func errorsPage() string {
@@ -96,20 +96,20 @@ func TestEveryProblemIsDocumented(t *testing.T) {
 // TestEveryCodeIsDocumented finds the codes in the sources of the program and
 // of its guests, and holds them against the table.
 func TestEveryCodeIsDocumented(t *testing.T) {
-	declared := regexp.MustCompile(`fault\.Code = "([a-z0-9-]+)"`)
+	declared := regexp.MustCompile(`errs\.Code = "([a-z0-9-]+)"`)
 	prefixes := append(builtin.Names(), "critic-output", "plugin-config")
 	spoken := regexp.MustCompile(`"((?:` + strings.Join(prefixes, "|") + `)-[a-z-]+)"`)
-	found := map[fault.Code]bool{}
+	found := map[errs.Code]bool{}
 	collect := func(dir, ext string, code *regexp.Regexp) {
 		walk(t, dir, func(path, text string) {
 			if strings.HasSuffix(path, ext) && !strings.HasSuffix(path, "_test.go") {
 				for _, m := range code.FindAllStringSubmatch(text, -1) {
-					found[fault.Code(m[1])] = true
+					found[errs.Code(m[1])] = true
 				}
 			}
 		})
 	}
-	for _, dir := range []string{"cmd", "host", "metrics", "plugins", "policies", "spawner"} {
+	for _, dir := range []string{"cmd", "host", "internal", "metrics", "plugins", "policies", "spawner"} {
 		collect(dir, ".go", declared)
 	}
 	collect("plugins/builtin", ".ts", spoken)
@@ -117,7 +117,7 @@ func TestEveryCodeIsDocumented(t *testing.T) {
 	if len(found) < 50 {
 		t.Fatalf("only %d codes found", len(found))
 	}
-	listed := map[fault.Code]bool{}
+	listed := map[errs.Code]bool{}
 	for _, group := range errorGroups() {
 		for _, e := range group.entries {
 			if listed[e.code] {
@@ -151,7 +151,7 @@ func TestEveryCodeIsProvoked(t *testing.T) {
 			expectations.WriteString(text)
 		}
 	})
-	for _, dir := range []string{"host", "metrics", "plugins", "policies", "spawner", "testdata/normalizers"} {
+	for _, dir := range []string{"host", "internal", "metrics", "plugins", "policies", "spawner", "testdata/normalizers"} {
 		walk(t, dir, func(path, text string) {
 			if strings.HasSuffix(path, "_test.go") {
 				// A package's own tests name its constants without it.
@@ -177,17 +177,17 @@ func TestEveryCodeIsProvoked(t *testing.T) {
 
 // constantsByCode maps each code to how tests name its constant, as in
 // policies.CodeTimeout.
-func constantsByCode(t *testing.T) map[fault.Code][]string {
-	constant := regexp.MustCompile(`(Code[A-Za-z0-9]+)\s+fault\.Code = "([a-z0-9-]+)"`)
-	names := map[fault.Code][]string{}
-	for _, dir := range []string{"host", "metrics", "plugins", "policies", "spawner"} {
+func constantsByCode(t *testing.T) map[errs.Code][]string {
+	constant := regexp.MustCompile(`(Code[A-Za-z0-9]+)\s+errs\.Code = "([a-z0-9-]+)"`)
+	names := map[errs.Code][]string{}
+	for _, dir := range []string{"host", "internal", "metrics", "plugins", "policies", "spawner"} {
 		walk(t, dir, func(path, text string) {
 			if !strings.HasSuffix(path, ".go") {
 				return
 			}
 			pkg := filepath.Base(filepath.Dir(path))
 			for _, m := range constant.FindAllStringSubmatch(text, -1) {
-				names[fault.Code(m[2])] = append(names[fault.Code(m[2])], pkg+"."+m[1])
+				names[errs.Code(m[2])] = append(names[errs.Code(m[2])], pkg+"."+m[1])
 			}
 		})
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
 // agentCommands are the commands of scripts in which agents are spawned. Such a
@@ -40,7 +40,7 @@ type fakeAgent struct{ program, stages string }
 
 func newFakeAgent(t *testing.T) fakeAgent {
 	t.Helper()
-	return fakeAgent{program: spawntest.Build(t), stages: t.TempDir()}
+	return fakeAgent{program: fakeagent.Build(t), stages: t.TempDir()}
 }
 
 // enter gives a script its folders. The private folders of spawns must not lie in
@@ -81,7 +81,7 @@ func play(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	path := filepath.Join(dir, "script.json")
 	ts.Check(os.WriteFile(path, data, 0o600))
-	ts.Setenv(spawntest.ScenarioVariable, path)
+	ts.Setenv(fakeagent.ScenarioVariable, path)
 	ts.Setenv("PLAYED", path+".calls")
 	for _, cli := range []string{"CLAUDE", "CODEX", "GEMINI", "OPENCODE", "COPILOT"} {
 		ts.Setenv("SWITCHYARD_"+cli+"_BIN", ts.Getenv("FAKEAGENT"))
@@ -89,8 +89,8 @@ func play(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // played is what the calls since the last play saw.
-func played(ts *testscript.TestScript) []spawntest.Call {
-	calls, err := spawntest.ReadCalls(ts.Getenv("PLAYED"))
+func played(ts *testscript.TestScript) []fakeagent.Call {
+	calls, err := fakeagent.ReadCalls(ts.Getenv("PLAYED"))
 	ts.Check(err)
 	return calls
 }
@@ -120,7 +120,7 @@ func awaitCalls(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	await(ts, func() bool {
 		calls := played(ts)
-		return len(calls) >= want && !slices.ContainsFunc(calls, func(c spawntest.Call) bool { return len(c.Stdin) == 0 })
+		return len(calls) >= want && !slices.ContainsFunc(calls, func(c fakeagent.Call) bool { return len(c.Stdin) == 0 })
 	})
 }
 
@@ -169,7 +169,7 @@ func leftOver(ts *testscript.TestScript) (left []string) {
 	folders, err := filepath.Glob(filepath.Join(ts.Getenv("STAGE"), "play-*", "script.json.calls"))
 	ts.Check(err)
 	for _, folder := range folders {
-		calls, err := spawntest.ReadCalls(folder)
+		calls, err := fakeagent.ReadCalls(folder)
 		ts.Check(err)
 		for _, c := range calls {
 			for _, pid := range append(c.Children, c.PID) {

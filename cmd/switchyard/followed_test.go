@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/docs/docstest"
+	"github.com/switchyard-dev/switchyard/internal/doccheck"
 )
 
 // followed are the blocks of a page that are run: console, a command after "$ " with
@@ -57,7 +57,7 @@ func follow(t *testing.T, page string, sh bool, run func(script string) (string,
 	if commands == 0 {
 		t.Fatalf("%s shows no output", page)
 	}
-	docstest.Page(t, path, fresh)
+	doccheck.Page(t, path, fresh)
 }
 
 // times are the times in what the program prints, and aTime is what pages have for

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/finding"
+	"github.com/switchyard-dev/switchyard/internal/finding"
 )
 
 // TestManyCategoriesAreCut has a plugin make up a category for every finding.

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/nubos"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
 // initialized is what init did.
@@ -22,13 +22,13 @@ type initialized struct {
 	// Tasks are those that were taken over, and Left what was not; both nil
 	// without --from.
 	Tasks []host.TaskStatus `json:"tasks,omitzero"`
-	Left  []nubos.Left      `json:"left,omitzero"`
+	Left  []nubospilot.Left `json:"left,omitzero"`
 	// Adapters name the known agent CLIs that are installed.
 	Adapters []string `json:"adapters"`
 }
 
 // codeInitNested: the folder lies in a project.
-const codeInitNested fault.Code = "init-nested"
+const codeInitNested errs.Code = "init-nested"
 
 func newInitCmd(a *app) *cobra.Command {
 	var from string
@@ -74,10 +74,10 @@ func (a *app) init(ctx context.Context, importing bool, from string, agents, her
 	result := initialized{Folder: p.Dir}
 	setUp := project.Project{Root: p.Root, Dir: p.Root}
 	if p.Root != p.Dir && !here && (setUp.Exists(project.ConfigFile) || setUp.Exists(project.StateDir)) {
-		return result, fault.New(codeInitNested, "%s lies in the project %s", p.Dir, p.Root).With("root", p.Root).
+		return result, errs.New(codeInitNested, "%s lies in the project %s", p.Dir, p.Root).With("root", p.Root).
 			WithHint(fmt.Sprintf("switchyard -C %s init sets that project up; init --here makes another one of this folder", p.Root))
 	}
-	var read nubos.Import
+	var read nubospilot.Import
 	if importing {
 		if from == "" {
 			return result, usagef("--from is empty")
@@ -86,7 +86,7 @@ func (a *app) init(ctx context.Context, importing bool, from string, agents, her
 		if err != nil {
 			return result, err
 		}
-		if read, err = nubos.Read(ctx, folder); err != nil {
+		if read, err = nubospilot.Read(ctx, folder); err != nil {
 			return result, err
 		}
 	}
@@ -102,9 +102,9 @@ func (a *app) init(ctx context.Context, importing bool, from string, agents, her
 	if err == nil {
 		result.Adapters = e.Installed()
 	}
-	if importing && fault.CodeOf(err) == project.CodeInitExists {
+	if importing && errs.CodeOf(err) == project.CodeInitExists {
 		// The tasks can come along all the same.
-		read.Left, err = append(read.Left, nubos.Left{
+		read.Left, err = append(read.Left, nubospilot.Left{
 			What: project.ConfigFile, Why: "it exists and says something else, so that the settings are yours to add: " + settings(read.Settings).String(),
 		}), nil
 	}
@@ -117,7 +117,7 @@ func (a *app) init(ctx context.Context, importing bool, from string, agents, her
 }
 
 // settings are those of nubos-pilot in our terms.
-func settings(s nubos.Settings) project.Settings {
+func settings(s nubospilot.Settings) project.Settings {
 	ours := project.Settings{MaxRounds: s.MaxRounds, Researchers: s.Researchers, VerifyRuns: s.VerifyRuns}
 	off := func(b *bool) bool { return b != nil && !*b }
 	if off(s.Architect) || off(s.TestWriter) {

@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/switchyard-dev/switchyard/docs/docstest"
-	"github.com/switchyard-dev/switchyard/host/finding"
+	"github.com/switchyard-dev/switchyard/internal/doccheck"
+	"github.com/switchyard-dev/switchyard/internal/finding"
 )
 
 // listed are findings whose fields are short and long, narrow and wide.
@@ -48,7 +48,7 @@ func TestFindingsAtEachWidth(t *testing.T) {
 					t.Errorf("a line has %d columns: %s", n, line)
 				}
 			}
-			docstest.Page(t, filepath.Join("testdata", "findings", fmt.Sprintf("%d.txt", width)), b.String())
+			doccheck.Page(t, filepath.Join("testdata", "findings", fmt.Sprintf("%d.txt", width)), b.String())
 		})
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/metrics"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -94,7 +94,7 @@ func known(ctx context.Context, e *host.Engine, config project.Config) (metrics.
 		Plugins: append(slices.Collect(maps.Keys(config.Plugins)), "np-critic"),
 	}
 	p, err := e.Policy(ctx, "", true)
-	if ctx.Err() != nil || fault.CodeOf(err) == ledger.CodeBusy {
+	if ctx.Err() != nil || errs.CodeOf(err) == ledger.CodeBusy {
 		return k, err
 	}
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
@@ -41,7 +41,7 @@ The same ledger gives the same bytes.`,
 				return err
 			}
 			if err := writeMetrics(a.out, families, metrics.Format(format)); err != nil {
-				return fault.New(codeOutput, "write the result: %w", err)
+				return errs.New(codeOutput, "write the result: %w", err)
 			}
 			return nil
 		})

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/metrics/push"
+	"github.com/switchyard-dev/switchyard/internal/metrics/pushgateway"
+	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
 func newMetricsPushCmd(a *app) *cobra.Command {
@@ -49,7 +49,7 @@ something was recorded.`,
 	flags.StringVar(&job, "job", "", "the `JOB` of the group (default switchyard)")
 	flags.StringArrayVar(&grouping, "grouping", nil, "group by the label `NAME=VALUE` too (repeatable)")
 	flags.BoolVar(&remove, "delete", false, "remove the group instead of replacing it")
-	flags.DurationVar(&timeout, "timeout", push.DefaultTimeout, "give up after `DURATION`")
+	flags.DurationVar(&timeout, "timeout", pushgateway.DefaultTimeout, "give up after `DURATION`")
 	labels.register(flags)
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		constant, err := labels.parsed()
@@ -101,9 +101,9 @@ something was recorded.`,
 				}
 				return err
 			}
-			var got push.Receipt
+			var got pushgateway.Receipt
 			if remove {
-				got, err = push.Delete(ctx, to, push.Options{Timeout: timeout, UserAgent: userAgent()})
+				got, err = pushgateway.Delete(ctx, to, pushgateway.Options{Timeout: timeout, UserAgent: userAgent()})
 			} else {
 				got, err = a.push(ctx, e, p, to, constant, timeout)
 			}
@@ -134,7 +134,7 @@ const defaultJob = "switchyard"
 // pushTarget is where a project's metrics are pushed to. Its label project is there
 // even among others, unless it is given: without it the group would be shared. Where
 // all metrics have one, it is that.
-func pushTarget(p project.Project, way project.Metrics) (push.Target, error) {
+func pushTarget(p project.Project, way project.Metrics) (pushgateway.Target, error) {
 	if way.Job == "" {
 		way.Job = defaultJob
 	}
@@ -142,36 +142,36 @@ func pushTarget(p project.Project, way project.Metrics) (push.Target, error) {
 	if grouping == nil {
 		grouping = make(map[string]string)
 	}
-	if _, given := grouping[push.ProjectLabel]; !given {
-		grouping[push.ProjectLabel] = projectLabel(p, way)
+	if _, given := grouping[pushgateway.ProjectLabel]; !given {
+		grouping[pushgateway.ProjectLabel] = projectLabel(p, way)
 	}
-	return push.Parse(way.Push, way.Job, grouping)
+	return pushgateway.Parse(way.Push, way.Job, grouping)
 }
 
 // projectLabel is the label project of a group where nobody gives it one.
 func projectLabel(p project.Project, way project.Metrics) string {
-	if name, ok := way.Labels[push.ProjectLabel]; ok {
+	if name, ok := way.Labels[pushgateway.ProjectLabel]; ok {
 		return name
 	}
 	machine, _ := os.Hostname() // Where it has no name, the path has to do.
-	return push.ProjectKey(machine, p.Root)
+	return pushgateway.ProjectKey(machine, p.Root)
 }
 
 // push replaces a project's group by its metrics as they are now, with the labels
 // of the configuration and these, within the time.
-func (a *app) push(ctx context.Context, e *host.Engine, p project.Project, to push.Target, labels map[string]string, timeout time.Duration) (push.Receipt, error) {
+func (a *app) push(ctx context.Context, e *host.Engine, p project.Project, to pushgateway.Target, labels map[string]string, timeout time.Duration) (pushgateway.Receipt, error) {
 	c, err := a.collector(ctx, e, labels, to.Grouping())
 	if err != nil {
-		return push.Receipt{}, err
+		return pushgateway.Receipt{}, err
 	}
-	return push.Push(ctx, to, c.Gather, push.Options{Timeout: timeout, Turn: pushTurn(p), UserAgent: userAgent()})
+	return pushgateway.Push(ctx, to, c.Gather, pushgateway.Options{Timeout: timeout, Turn: pushTurn(p), UserAgent: userAgent()})
 }
 
 // userAgent is what servers see of us.
 func userAgent() string { return "switchyard/" + strings.Trim(readBuildInfo().Version, "()") }
 
 // pushed tells of a push.
-func (p *page) pushed(got push.Receipt) {
+func (p *page) pushed(got pushgateway.Receipt) {
 	var group []string
 	for _, name := range slices.Sorted(maps.Keys(got.Grouping)) {
 		group = append(group, name+"="+got.Grouping[name])

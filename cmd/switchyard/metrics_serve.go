@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/metrics/exporter"
 	"github.com/switchyard-dev/switchyard/metrics"
-	"github.com/switchyard-dev/switchyard/metrics/serve"
 )
 
 func newMetricsServeCmd(a *app) *cobra.Command {
@@ -38,7 +38,7 @@ On an interrupt it lets the scrapes that run come to their end.`,
 		Args: noArgs,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&address, "listen", serve.DefaultAddress, "serve at `HOST:PORT`; port 0 takes a free one")
+	flags.StringVar(&address, "listen", exporter.DefaultAddress, "serve at `HOST:PORT`; port 0 takes a free one")
 	flags.StringVar(&webConfig, "web.config.file", "", "the web configuration `FILE`")
 	labels.register(flags)
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
@@ -46,7 +46,7 @@ On an interrupt it lets the scrapes that run come to their end.`,
 		if err != nil {
 			return err
 		}
-		if err := serve.CheckAddress(address); err != nil {
+		if err := exporter.CheckAddress(address); err != nil {
 			return usagef("--listen: %w", err)
 		}
 		p, err := a.project()
@@ -75,7 +75,7 @@ On an interrupt it lets the scrapes that run come to their end.`,
 			if err := ready(ctx); err != nil {
 				return err
 			}
-			return serve.Run(ctx, serve.Options{
+			return exporter.Run(ctx, exporter.Options{
 				Address:   address,
 				WebConfig: webConfig,
 				Gather:    s.gather,
@@ -90,7 +90,7 @@ On an interrupt it lets the scrapes that run come to their end.`,
 
 // serving says where metrics are served. It goes to standard error, since there is
 // no result: with --output json as a line of it.
-func (a *app) serving(at serve.Listening) {
+func (a *app) serving(at exporter.Listening) {
 	if a.output == outputJSON {
 		_ = writeLine(a.err, struct {
 			Serving string `json:"serving"`

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/metrics/textfile"
+	"github.com/switchyard-dev/switchyard/internal/metrics/textfile"
 )
 
 func newMetricsTextfileCmd(a *app) *cobra.Command {

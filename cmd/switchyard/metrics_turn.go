@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/spawner"
-	"github.com/switchyard-dev/switchyard/spawner/process"
-	"github.com/switchyard-dev/switchyard/spawner/slot"
 )
 
 // pushSlot is the slot that a push holds from gathering to the answer. It is no
@@ -24,17 +24,17 @@ const pushSlot = "metrics-push"
 // gathered must not arrive after what another has gathered later.
 func pushTurn(p project.Project) func(context.Context) (done func(), err error) {
 	return func(ctx context.Context) (func(), error) {
-		rack, err := slot.Open(filepath.Join(p.State(), spawner.RunFolder), os.TempDir(), nobody{})
+		rack, err := lease.Open(filepath.Join(p.State(), spawner.RunFolder), os.TempDir(), nobody{})
 		if errors.Is(err, fs.ErrNotExist) {
 			return func() {}, nil // Nothing was ever recorded, so that all push the same.
 		}
-		var s *slot.Slot
+		var s *lease.Slot
 		if err == nil {
 			s, err = rack.Take(ctx, pushSlot, 1, true)
 		}
-		if fault.CodeOf(err) == slot.CodeUnusable {
+		if errs.CodeOf(err) == lease.CodeUnusable {
 			// No agent has to do with it.
-			return nil, fault.New(ledger.CodeUnwritable, "pushes cannot take turns: %s", err).With("path", p.State())
+			return nil, errs.New(ledger.CodeUnwritable, "pushes cannot take turns: %s", err).With("path", p.State())
 		}
 		if err != nil {
 			return nil, err
@@ -46,4 +46,4 @@ func pushTurn(p project.Project) func(context.Context) (done func(), err error) 
 // nobody sweeps up after pushes: they leave no processes.
 type nobody struct{}
 
-func (nobody) Sweep(context.Context, process.Identity, time.Duration) (int, error) { return 0, nil }
+func (nobody) Sweep(context.Context, supervise.Identity, time.Duration) (int, error) { return 0, nil }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
 // TestPushTurn: one push of a project at a time, whoever makes it.

@@ -8,13 +8,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/metrics/recount"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/metrics/oracle"
+	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
 // codeMetricsDiffer: metrics do not show what the events come to.
-const codeMetricsDiffer fault.Code = "metrics-differ"
+const codeMetricsDiffer errs.Code = "metrics-differ"
 
 // maxExposition is the largest file of metrics that is compared, in bytes.
 const maxExposition = 64 << 20
@@ -49,7 +49,7 @@ them.`,
 				return err
 			}
 			see, done := a.counting("counting again, event")
-			counted, err := recount.Of(ctx, e.Events(ctx), shown.Events, see)
+			counted, err := oracle.Of(ctx, e.Events(ctx), shown.Events, see)
 			done()
 			if err != nil {
 				return err
@@ -57,7 +57,7 @@ them.`,
 			report := counted.Compare(shown)
 			text := func(p *page) { p.recounted(report) }
 			if n := len(report.Differences); n > 0 {
-				return a.after(text, fault.New(codeMetricsDiffer, "the metrics are not what the events come to: %s in %d series of %s",
+				return a.after(text, errs.New(codeMetricsDiffer, "the metrics are not what the events come to: %s in %d series of %s",
 					plural(n+report.Omitted, "difference"), report.Series, plural(int(report.Events), "event")).
 					With("series", report.Series).With("events", report.Events).With("differences", report.Differences).With("omitted", report.Omitted))
 			}
@@ -68,37 +68,37 @@ them.`,
 }
 
 // shownMetrics are those in a file, or those of now where it is "".
-func (a *app) shownMetrics(ctx context.Context, e *host.Engine, file string) (recount.Exposition, error) {
+func (a *app) shownMetrics(ctx context.Context, e *host.Engine, file string) (oracle.Exposition, error) {
 	var text []byte
 	switch file {
 	case "":
 		families, err := a.gathered(ctx, e, nil)
 		if err != nil {
-			return recount.Exposition{}, err
+			return oracle.Exposition{}, err
 		}
-		return recount.Gathered(families)
+		return oracle.Gathered(families)
 	case host.Stdin:
 		var err error
 		if text, err = project.Drain(ctx, a.in, "standard input", maxExposition); err != nil {
-			return recount.Exposition{}, err
+			return oracle.Exposition{}, err
 		}
 	default:
 		p, err := a.project()
 		if err != nil {
-			return recount.Exposition{}, err
+			return oracle.Exposition{}, err
 		}
 		if text, err = p.Read(ctx, file, maxExposition); err != nil {
-			return recount.Exposition{}, err
+			return oracle.Exposition{}, err
 		}
 	}
-	return recount.Parse(bytes.NewReader(text))
+	return oracle.Parse(bytes.NewReader(text))
 }
 
 // maxDifferencesShown is how many differences are shown as text; JSON has more.
 const maxDifferencesShown = 20
 
 // recounted shows how metrics compare with their recount.
-func (p *page) recounted(r recount.Report) {
+func (p *page) recounted(r oracle.Report) {
 	if len(r.Differences) == 0 {
 		p.line("%s  %d series equal their recount of %s", p.paint(green, "sound"), r.Series, plural(int(r.Events), "event"))
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
@@ -64,7 +64,7 @@ PLUGIN may also be auto. REPORT - is standard input.`,
 			done := a.waiting("measuring " + args[0])
 			b, err := measure(ctx, ready, runs)
 			done()
-			if f, ok := errors.AsType[*fault.Error](err); ok {
+			if f, ok := errors.AsType[*errs.Error](err); ok {
 				err = f.With("report", args[1])
 			}
 			if err != nil {
@@ -105,7 +105,7 @@ type timing struct {
 func measure(ctx context.Context, ready host.Prepared, runs int) (b bench, err error) {
 	dir, err := os.MkdirTemp("", "switchyard-bench-")
 	if err != nil {
-		return b, fault.New(project.CodeUnwritable, "no temporary folder for the cache: %w", err).With("path", os.TempDir()).
+		return b, errs.New(project.CodeUnwritable, "no temporary folder for the cache: %w", err).With("path", os.TempDir()).
 			WithHint("set TMPDIR to a folder that can be written")
 	}
 	defer os.RemoveAll(dir)

@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 	"github.com/switchyard-dev/switchyard/plugins"
-	"github.com/switchyard-dev/switchyard/plugins/wasm"
 )
 
 func newPluginInspectCmd(a *app) *cobra.Command {
@@ -101,7 +101,7 @@ func (p *page) inspected(in host.Inspected) {
 	}
 }
 
-func memoryWords(m *wasm.Memory) string {
+func memoryWords(m *wasmbin.Memory) string {
 	switch {
 	case m == nil:
 		return "none"

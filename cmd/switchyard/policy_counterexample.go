@@ -3,13 +3,13 @@ package main
 import (
 	"bytes"
 
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/policies/domain"
-	"github.com/switchyard-dev/switchyard/policies/proof"
+	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
+	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
 // brokenIn lists the invariants that are broken and not waived.
-func brokenIn(r proof.Report) []string {
+func brokenIn(r check.Report) []string {
 	var names []string
 	for _, result := range r.Results {
 		if isBroken(result) {
@@ -19,21 +19,21 @@ func brokenIn(r proof.Report) []string {
 	return names
 }
 
-func isBroken(r proof.Result) bool {
+func isBroken(r check.Result) bool {
 	return !r.Holds && r.WaivedBy == "" && r.Skipped == ""
 }
 
 // simplest returns the violation with the simplest input, and what it violates; nil
 // where no input shows it. Of inputs that are equally simple the first one counts.
-func simplest(r proof.Report) (*proof.Violation, proof.Invariant) {
-	var best *proof.Violation
-	var broken proof.Invariant
+func simplest(r check.Report) (*check.Violation, check.Invariant) {
+	var best *check.Violation
+	var broken check.Invariant
 	for _, result := range r.Results {
 		if !isBroken(result) {
 			continue
 		}
 		for i, v := range result.Violations {
-			if v.Input != nil && (best == nil || domain.Size(*v.Input) < domain.Size(*best.Input)) {
+			if v.Input != nil && (best == nil || inputspace.Size(*v.Input) < inputspace.Size(*best.Input)) {
 				best, broken = &result.Violations[i], result.Invariant
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/safetext"
-	"github.com/switchyard-dev/switchyard/policies/difference"
+	"github.com/switchyard-dev/switchyard/internal/policy/diff"
+	"github.com/switchyard-dev/switchyard/internal/safetext"
 )
 
 // exitDiffers is the exit status of policy diff --exit-code where there is a
@@ -50,7 +50,7 @@ It also says which step in the version the change needs: none, minor or major.
 				return err
 			}
 			done := a.waiting("comparing all decisions")
-			d, err := difference.Compare(ctx, from, to)
+			d, err := diff.Compare(ctx, from, to)
 			done()
 			if err != nil {
 				return err
@@ -70,19 +70,19 @@ It also says which step in the version the change needs: none, minor or major.
 
 // shownDiff is what diff prints as JSON.
 type shownDiff struct {
-	difference.Diff
+	diff.Diff
 	// Empty says that both have the same meaning.
 	Empty bool `json:"empty"`
 	// Step is the least step in the version that the change needs, and StepBecause
 	// what needs it.
-	Step        difference.Step `json:"step"`
-	StepBecause []string        `json:"step_because"`
+	Step        diff.Step `json:"step"`
+	StepBecause []string  `json:"step_because"`
 	// Summary and Digest are as in a decision record.
 	Summary string `json:"summary"`
 	Digest  string `json:"digest"`
 }
 
-func shownDifference(d difference.Diff) shownDiff {
+func shownDifference(d diff.Diff) shownDiff {
 	s := shownDiff{Diff: d, Empty: d.Empty(), Summary: d.Summary(), Digest: d.Digest()}
 	s.Step, s.StepBecause = d.Step()
 	return s

@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/folder"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
 // writeFile gives a file that the user named a new content, all at once: a reader
@@ -28,7 +28,7 @@ func writeFile(p project.Project, path string, data []byte) error {
 	if err == nil {
 		return nil
 	}
-	return fault.New(project.CodeUnwritable, "%s cannot be written: %w", path, folder.Reason(err)).With("path", path)
+	return errs.New(project.CodeUnwritable, "%s cannot be written: %w", path, safefile.Reason(err)).With("path", path)
 }
 
 func replaceFile(dir, name string, data []byte) error {
@@ -41,7 +41,7 @@ func replaceFile(dir, name string, data []byte) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	case err == nil && !info.Mode().IsRegular():
-		return folder.ErrNoFile
+		return safefile.ErrNoFile
 	}
-	return folder.Replace(root, filepath.ToSlash(name), data, 0o644)
+	return safefile.Replace(root, filepath.ToSlash(name), data, 0o644)
 }

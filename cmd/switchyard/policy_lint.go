@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/policies/release"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/release"
 )
 
 func newPolicyLintCmd(a *app) *cobra.Command {
@@ -59,7 +59,7 @@ under the same numbers.`,
 			}
 			text := func(p *page) { p.lint(report) }
 			if n := len(report.Findings); n > 0 {
-				f := fault.New(codeLintFailed, "%s in %s", plural(n, "finding"), plural(len(report.Versions), "version")).
+				f := errs.New(codeLintFailed, "%s in %s", plural(n, "finding"), plural(len(report.Versions), "version")).
 					With("findings", report.Findings).With("versions", report.Versions)
 				return a.after(text, f)
 			}

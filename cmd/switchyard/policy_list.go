@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/policies/release"
+	"github.com/switchyard-dev/switchyard/internal/policy/release"
 )
 
 func newPolicyListCmd(a *app) *cobra.Command {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // markdownFormat is the flag --output of a command whose result can be pasted into a
@@ -35,7 +35,7 @@ func (a *app) offersMarkdown(cmd *cobra.Command) {
 // printText writes a result that is a text already, byte for byte.
 func (a *app) printText(text string) error {
 	if _, err := io.WriteString(a.out, text); err != nil {
-		return fault.New(codeOutput, "write the result: %w", err)
+		return errs.New(codeOutput, "write the result: %w", err)
 	}
 	return nil
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/policy/diff"
+	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/difference"
-	"github.com/switchyard-dev/switchyard/policies/release"
 )
 
 func newPolicyNewCmd(a *app) *cobra.Command {
@@ -77,14 +77,14 @@ func (f *stepFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.patch, "patch", false, "the next patch: nothing changes in meaning")
 }
 
-func (f *stepFlags) step() (difference.Step, error) {
+func (f *stepFlags) step() (diff.Step, error) {
 	switch *f {
 	case stepFlags{}, stepFlags{minor: true}:
-		return difference.Minor, nil
+		return diff.Minor, nil
 	case stepFlags{major: true}:
-		return difference.Major, nil
+		return diff.Major, nil
 	case stepFlags{patch: true}:
-		return difference.None, nil
+		return diff.None, nil
 	}
 	return "", usagef("--major, --minor and --patch exclude each other")
 }

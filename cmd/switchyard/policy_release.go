@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/policies/release"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/release"
 )
 
 func newPolicyReleaseCmd(a *app) *cobra.Command {
@@ -74,7 +74,7 @@ and doing it again completes it. Doing it once more changes nothing.`,
 // refusal takes the findings out of the error of a version that is not fit to be
 // released.
 func refusal(err error) ([]release.Finding, bool) {
-	if f, ok := errors.AsType[*fault.Error](err); ok {
+	if f, ok := errors.AsType[*errs.Error](err); ok {
 		findings, ok := f.Details["findings"].([]release.Finding)
 		return findings, ok
 	}

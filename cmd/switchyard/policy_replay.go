@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/safetext"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/safetext"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/replay"
 )
 
 func newPolicyReplayCmd(a *app) *cobra.Command {
@@ -81,7 +81,7 @@ either may be *. --ledger reads another ledger, or the lines of an export.`,
 			req.Progress = see
 			report, err := e.Replay(ctx, req)
 			done()
-			if err != nil && fault.CodeOf(err) != host.CodeFlips {
+			if err != nil && errs.CodeOf(err) != host.CodeFlips {
 				return err
 			}
 			show := func() error { return a.print(report, func(p *page) { p.replay(report) }) }

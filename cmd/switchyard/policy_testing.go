@@ -7,9 +7,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/regotest"
 )
 
 // The file cannot be called policy_test.go: that would make it one of tests.
@@ -55,7 +55,7 @@ lines are reached. policy lint asks for 100 per cent.`,
 			shown := testedPolicy{tested.Identity(), report}
 			text := func(p *page) { p.tested(shown) }
 			if missing := shown.wanting(minimum); missing != "" {
-				f := fault.New(codeTestsFailed, "policy %s: %s", policyRef(shown.Policy), missing).With("report", shown)
+				f := errs.New(codeTestsFailed, "policy %s: %s", policyRef(shown.Policy), missing).With("report", shown)
 				return a.after(text, f)
 			}
 			return a.print(shown, text)

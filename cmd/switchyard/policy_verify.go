@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/check"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/proof"
 )
 
 func newPolicyVerifyCmd(a *app) *cobra.Command {
@@ -100,7 +100,7 @@ type proofFlags struct {
 // proofs is what verify prints as JSON.
 type proofs struct {
 	Proven  bool           `json:"proven"`
-	Reports []proof.Report `json:"reports"`
+	Reports []check.Report `json:"reports"`
 	// Counterexample is the simplest input that shows what does not hold, nil where
 	// no input does.
 	Counterexample *counterexample `json:"counterexample,omitzero"`
@@ -111,7 +111,7 @@ type proofs struct {
 // counterexample is an input that breaks an invariant.
 type counterexample struct {
 	Policy    string          `json:"policy"`
-	Invariant proof.Invariant `json:"invariant"`
+	Invariant check.Invariant `json:"invariant"`
 	Input     policies.Input  `json:"input"`
 	// File has the input, "" where it was not written.
 	File string `json:"file,omitzero"`
@@ -152,7 +152,7 @@ func (f *proofFlags) prove(ctx context.Context, a *app, e *host.Engine, refs []s
 }
 
 // add adds a policy's report.
-func (all *proofs) add(ref string, r proof.Report) {
+func (all *proofs) add(ref string, r check.Report) {
 	all.Reports = append(all.Reports, r)
 	all.refs = append(all.refs, ref)
 	if r.Proven() {
@@ -168,14 +168,14 @@ func (all *proofs) add(ref string, r proof.Report) {
 }
 
 // fault says which policies are not proven.
-func (all *proofs) fault() *fault.Error {
+func (all *proofs) fault() *errs.Error {
 	var broken []string
 	for _, r := range all.Reports {
 		if !r.Proven() {
-			broken = append(broken, fmt.Sprintf("%s does not keep %s", policyRef(r.Policy), fault.Some(brokenIn(r), maxNamed)))
+			broken = append(broken, fmt.Sprintf("%s does not keep %s", policyRef(r.Policy), errs.Some(brokenIn(r), maxNamed)))
 		}
 	}
-	f := fault.New(codeNotProven, "policy %s", fault.Some(broken, maxNamed)).With("reports", all.Reports)
+	f := errs.New(codeNotProven, "policy %s", errs.Some(broken, maxNamed)).With("reports", all.Reports)
 	if all.Counterexample != nil {
 		f = f.With("counterexample", *all.Counterexample)
 	}

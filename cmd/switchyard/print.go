@@ -13,9 +13,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/host/safetext"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/safetext"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -30,7 +30,7 @@ func (a *app) print(value any, text func(*page)) error {
 		text(newPage(w, a.out))
 	}
 	if err = errors.Join(err, w.Flush()); err != nil {
-		return fault.New(codeOutput, "write the result: %w", err)
+		return errs.New(codeOutput, "write the result: %w", err)
 	}
 	return nil
 }
@@ -58,9 +58,9 @@ func writeLine(w io.Writer, value any) error {
 // printError writes an error to standard error, in the format that the command
 // line asks for; args serves where it was too wrong for the flags to be read.
 func (a *app) printError(err error, args []string) {
-	f, ok := errors.AsType[*fault.Error](err)
+	f, ok := errors.AsType[*errs.Error](err)
 	if !ok {
-		f = fault.New(codeInternal, "%w", err)
+		f = errs.New(codeInternal, "%w", err)
 	}
 	hint := f.Hint
 	if hint == "" {
@@ -113,7 +113,7 @@ func (a *app) concrete(hint string) string {
 }
 
 // pluginOf says which plugin an error is about, where its message does not.
-func pluginOf(f *fault.Error) string {
+func pluginOf(f *errs.Error) string {
 	if plugin, ok := f.Details["plugin"].(string); ok {
 		return plugin
 	}

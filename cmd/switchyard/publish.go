@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/project"
+	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
 // publishing is how long a command stays for its metrics, in total. What it recorded

@@ -11,18 +11,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
 // TestReadmeShowsRealOutput follows the README in a project with the real reports.
 // Its agent is a fake one.
 func TestReadmeShowsRealOutput(t *testing.T) {
-	agent := spawntest.Build(t)
-	script := spawntest.Write(t, t.TempDir(), spawntest.Finds(spawntest.Finding{
+	agent := fakeagent.Build(t)
+	script := fakeagent.Write(t, t.TempDir(), fakeagent.Finds(fakeagent.Finding{
 		Category: "edge-case-gap", Severity: "fail", File: "src/api.php", Line: 42, Remediation: "Test the retry after the third failure",
 	}))
 	t.Setenv("SWITCHYARD_CLAUDE_BIN", agent)
-	t.Setenv(spawntest.ScenarioVariable, script)
+	t.Setenv(fakeagent.ScenarioVariable, script)
 	follow(t, "README.md", false, newProject(t, "", withLinters))
 }
 

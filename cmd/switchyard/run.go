@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -51,14 +51,14 @@ func run(ctx context.Context, args []string, std streams) int {
 		a.understood(cmd)
 		switch {
 		case ctx.Err() != nil && errors.Is(err, context.Canceled):
-			err = fault.New(codeInterrupted, "interrupted")
+			err = errs.New(codeInterrupted, "interrupted")
 		case !a.running:
 			err = usage(err)
 		case isWriteError(err):
-			err = fault.New(codeOutput, "write the result: %w", err)
+			err = errs.New(codeOutput, "write the result: %w", err)
 		}
 		a.printError(err, args)
-		if fault.CodeOf(err) == codeUsage {
+		if errs.CodeOf(err) == codeUsage {
 			return exitUsage
 		}
 		return exitFault
@@ -109,18 +109,18 @@ func (a *app) runE(body func(ctx context.Context, args []string) error) func(*co
 // isWriteError reports whether cobra itself failed to print something.
 func isWriteError(err error) bool {
 	pathErr, ok := errors.AsType[*fs.PathError](err)
-	return ok && pathErr.Op == "write" && fault.CodeOf(err) == ""
+	return ok && pathErr.Op == "write" && errs.CodeOf(err) == ""
 }
 
 // usage marks an error as one of the command line itself.
 func usage(err error) error {
-	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == codeUsage {
+	if f, ok := errors.AsType[*errs.Error](err); ok && f.Code == codeUsage {
 		return err
 	}
-	return fault.New(codeUsage, "%w", err)
+	return errs.New(codeUsage, "%w", err)
 }
 
 // usagef is an error of the command line that only the command itself can see.
 func usagef(format string, args ...any) error {
-	return fault.New(codeUsage, format, args...)
+	return errs.New(codeUsage, format, args...)
 }

@@ -20,13 +20,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/metrics/push"
-	"github.com/switchyard-dev/switchyard/metrics/recount"
-	"github.com/switchyard-dev/switchyard/metrics/stats"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/metrics/oracle"
+	"github.com/switchyard-dev/switchyard/internal/metrics/pushgateway"
+	"github.com/switchyard-dev/switchyard/internal/policy/release"
+	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/stats"
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
-	"github.com/switchyard-dev/switchyard/policies/release"
-	"github.com/switchyard-dev/switchyard/policies/replay"
 )
 
 // schemaFolder has a JSON Schema for the output of each command.
@@ -53,9 +53,9 @@ func results() map[string][]reflect.Type {
 			reflect.TypeFor[loopPrepared](), reflect.TypeFor[loopReviewed](), reflect.TypeFor[loopStopped](),
 		},
 		"loop-stuck":       {reflect.TypeFor[loopStopped]()},
-		"metrics push":     {reflect.TypeFor[push.Receipt]()},
+		"metrics push":     {reflect.TypeFor[pushgateway.Receipt]()},
 		"metrics textfile": {reflect.TypeFor[writtenMetrics]()},
-		"metrics verify":   {reflect.TypeFor[recount.Report]()},
+		"metrics verify":   {reflect.TypeFor[oracle.Report]()},
 		"phase commit":     {reflect.TypeFor[host.Step]()},
 		"phase design":     {reflect.TypeFor[host.Step]()},
 		"phase draft":      {reflect.TypeFor[host.Drafted]()},

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
 // explanation shows a decision with all its evidence, and what the task's past

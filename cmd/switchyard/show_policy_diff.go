@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/difference"
 )
 
 // difference shows what changes from one policy to another.
@@ -45,8 +45,8 @@ func (p *page) difference(s shownDiff) {
 	}
 }
 
-func stepWords(s difference.Step) string {
-	if s == difference.None {
+func stepWords(s diff.Step) string {
+	if s == diff.None {
 		return "a patch is enough"
 	}
 	return "needs a " + string(s) + " one"
@@ -55,7 +55,7 @@ func stepWords(s difference.Step) string {
 // unknownCategory is what a category without a row in the table is.
 const unknownCategory = "unknown, so " + policies.Stuck
 
-func (p *page) changedRoutes(c difference.Categories) {
+func (p *page) changedRoutes(c diff.Categories) {
 	var rows [][]cell
 	for _, r := range c.Added {
 		rows = append(rows, []cell{{"added", green}, {r.Category, plain}, {unknownCategory, dim}, {r.Destination, actionColor(r.Destination)}})
@@ -69,7 +69,7 @@ func (p *page) changedRoutes(c difference.Categories) {
 	p.changes([]string{"CHANGE", "CATEGORY", "BEFORE", "NOW"}, rows)
 }
 
-func (p *page) changedDestinations(d difference.Destinations) {
+func (p *page) changedDestinations(d diff.Destinations) {
 	var rows [][]cell
 	for _, a := range d.Added {
 		rows = append(rows, []cell{{"added", green}, {a.Name, plain}, {"-", dim}, {destinationWords(a.Destination), plain}})
@@ -93,7 +93,7 @@ func (p *page) changes(header []string, rows [][]cell) {
 
 // flips shows the decisions that change: as a matrix, and each kind with its
 // smallest input.
-func (p *page) flips(d difference.Decisions) {
+func (p *page) flips(d diff.Decisions) {
 	if len(d.Flips)+len(d.Reasons) == 0 {
 		return
 	}
@@ -112,7 +112,7 @@ func (p *page) flips(d difference.Decisions) {
 
 // matrix shows how many kinds of input go from which next action to which. What
 // stays lies on its diagonal.
-func (p *page) matrix(moved []difference.Moved) {
+func (p *page) matrix(moved []diff.Moved) {
 	counts := make(map[[2]string]int)
 	rowNames, columnNames := make(map[string]bool), make(map[string]bool)
 	for _, m := range moved {

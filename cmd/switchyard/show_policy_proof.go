@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/switchyard-dev/switchyard/internal/policy/check"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/policies/proof"
 )
 
 // proofs shows what was proven: of one policy every invariant, of several those that
@@ -47,7 +47,7 @@ func (p *page) counterexample(c counterexample) {
 }
 
 // proof says in one line what was proven about a policy.
-func (p *page) proof(r proof.Report) {
+func (p *page) proof(r check.Report) {
 	mark := p.paint(green, "proven")
 	if !r.Proven() {
 		mark = p.paint(red, "not proven")
@@ -56,7 +56,7 @@ func (p *page) proof(r proof.Report) {
 		plural(r.States, "state"), plural(r.Probes, "probe"), count(r.Rungs, "branch", "branches"), count(r.Categories, "category", "categories"), r.Millis)
 }
 
-func (p *page) invariants(results []proof.Result) {
+func (p *page) invariants(results []check.Result) {
 	rows := make([][]cell, len(results))
 	for i, r := range results {
 		outcome, color := "holds", green
@@ -79,7 +79,7 @@ func (p *page) invariants(results []proof.Result) {
 const maxViolations = 3
 
 // broken shows how an invariant is violated.
-func (p *page) broken(id policies.Identity, r proof.Result) {
+func (p *page) broken(id policies.Identity, r check.Result) {
 	word := p.paint(red, "BROKEN")
 	note := "no decision record can waive it"
 	switch {
@@ -87,9 +87,9 @@ func (p *page) broken(id policies.Identity, r proof.Result) {
 		word, note = p.paint(yellow, "waived"), "by "+r.WaivedBy
 	case r.ProposedBy != "":
 		note = r.ProposedBy + " waives it, which counts once the record is accepted"
-	case r.Invariant == proof.CategoryRaised:
+	case r.Invariant == check.CategoryRaised:
 		note = "say in a module of .switchyard/agents what it is for, or waive it in the policy's decision record"
-	case r.Invariant == proof.CategoryKnown:
+	case r.Invariant == check.CategoryKnown:
 		note = "give it a row in route_table, or waive it in the policy's decision record"
 	case r.Waivable:
 		note = "the policy's decision record may waive it"
@@ -105,13 +105,13 @@ func (p *page) broken(id policies.Identity, r proof.Result) {
 	}
 }
 
-func (p *page) violation(v proof.Violation) {
+func (p *page) violation(v check.Violation) {
 	p.line("  - %s", v.Message)
 	if v.Place != nil {
 		p.line("    at    %s  %s", placed(*v.Place), v.Place.Text)
 	}
 	if v.Input != nil {
-		p.answer(proof.Answer{Input: *v.Input, Decision: v.Decision, Code: v.Code})
+		p.answer(check.Answer{Input: *v.Input, Decision: v.Decision, Code: v.Code})
 	}
 	if v.Other != nil {
 		p.answer(*v.Other)
@@ -119,7 +119,7 @@ func (p *page) violation(v proof.Violation) {
 }
 
 // answer shows an input and what the policy made of it.
-func (p *page) answer(a proof.Answer) {
+func (p *page) answer(a check.Answer) {
 	p.line("    with  %s", inputWords(a.Input))
 	switch {
 	case a.Decision != nil:

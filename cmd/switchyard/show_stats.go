@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/switchyard-dev/switchyard/metrics/stats"
+	"github.com/switchyard-dev/switchyard/internal/stats"
 )
 
 // The most rows of a list that stats shows; JSON has all.

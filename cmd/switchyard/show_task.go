@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/task"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
-	"github.com/switchyard-dev/switchyard/spawner/process"
 )
 
 // task shows one task.
@@ -227,9 +227,9 @@ func (p *page) verification(v host.Verification) {
 		how += fmt.Sprintf(" (%d runs)", v.Runs)
 	}
 	switch {
-	case v.End == string(process.TimedOut):
+	case v.End == string(supervise.TimedOut):
 		how += ", ended because it took too long"
-	case v.End == string(process.OutputLimit):
+	case v.End == string(supervise.OutputLimit):
 		how += ", ended because it wrote too much"
 	case v.Signal != "":
 		how += ", ended by " + v.Signal

@@ -3,12 +3,12 @@ package main
 import (
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/policies/why"
+	"github.com/switchyard-dev/switchyard/internal/policy/explain"
 )
 
 // why shows the rule that decided, what it outranked, and what would have led
 // elsewhere.
-func (p *page) why(x *why.Explanation) {
+func (p *page) why(x *explain.Explanation) {
 	p.line("")
 	p.line("%s", p.paint(bold, "Why"))
 	if x == nil {
@@ -33,7 +33,7 @@ func (p *page) why(x *why.Explanation) {
 	}
 	for _, f := range x.Ways {
 		// What leads there for less is among the flips.
-		if !slices.ContainsFunc(x.Flips, func(flip why.Flip) bool { return flip.Decision.NextAction == f.Decision.NextAction }) {
+		if !slices.ContainsFunc(x.Flips, func(flip explain.Flip) bool { return flip.Decision.NextAction == f.Decision.NextAction }) {
 			p.flip("farther", f)
 		}
 	}
@@ -46,6 +46,6 @@ func (p *page) why(x *why.Explanation) {
 }
 
 // flip says which changes lead where.
-func (p *page) flip(label string, f why.Flip) {
+func (p *page) flip(label string, f explain.Flip) {
 	p.line("  %-9s  %s: %s (%s)", label, f.Words(), p.paint(actionColor(f.Decision.NextAction), f.Decision.NextAction), f.Decision.Reason)
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/host/folder"
-	"github.com/switchyard-dev/switchyard/host/project"
-	"github.com/switchyard-dev/switchyard/metrics/stats"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/stats"
 )
 
 // codePageForeign: a page is to replace a file that is none.
-const codePageForeign fault.Code = "page-foreign"
+const codePageForeign errs.Code = "page-foreign"
 
 func newStatsCmd(a *app) *cobra.Command {
 	var file string
@@ -148,9 +148,9 @@ func checkPage(p project.Project, path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // writeFile will say so where it is the folder that is missing.
 	case err != nil:
-		return fault.New(project.CodeUnwritable, "%s cannot be written: %w", path, folder.Reason(err)).With("path", path)
+		return errs.New(project.CodeUnwritable, "%s cannot be written: %w", path, safefile.Reason(err)).With("path", path)
 	case start != stats.Marker:
-		return fault.New(codePageForeign, "%s is there already and is no page of stats", path).With("path", path)
+		return errs.New(codePageForeign, "%s is there already and is no page of stats", path).With("path", path)
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func startOf(dir, name string, n int) (string, error) {
 		return "", err
 	}
 	defer root.Close()
-	f, err := folder.OpenFile(root, name, os.O_RDONLY)
+	f, err := safefile.OpenFile(root, name, os.O_RDONLY)
 	if err != nil {
 		return "", err
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/safetext"
+	"github.com/switchyard-dev/switchyard/internal/safetext"
 )
 
 // clean makes a text from a report, a plugin or the file system safe to show in a

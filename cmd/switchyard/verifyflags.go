@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/host/verify"
+	"github.com/switchyard-dev/switchyard/internal/verifycmd"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -42,7 +42,7 @@ func (f *verifyFlags) request(flags *pflag.FlagSet) (host.VerifyRequest, error) 
 		return req, usagef("--verify-cmd is empty")
 	}
 	if flags.Changed("verify-exit-code") {
-		code, err := verify.ParseExitCode(f.exitCode)
+		code, err := verifycmd.ParseExitCode(f.exitCode)
 		if err != nil {
 			return req, err
 		}

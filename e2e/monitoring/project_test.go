@@ -14,8 +14,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/host/ledger"
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
 // commandTime is how long a command of switchyard may take.
@@ -34,18 +34,18 @@ type project struct {
 
 // newProject builds the program and sets a project up whose agent plays the
 // scenarios.
-func newProject(t *testing.T, scenarios ...spawntest.Scenario) *project {
+func newProject(t *testing.T, scenarios ...fakeagent.Scenario) *project {
 	t.Helper()
 	p := &project{switchyard: filepath.Join(t.TempDir(), "switchyard"), dir: t.TempDir(), textfiles: t.TempDir()}
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", p.switchyard, "github.com/switchyard-dev/switchyard/cmd/switchyard")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	agent := spawntest.Build(t)
+	agent := fakeagent.Build(t)
 	p.env = []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + t.TempDir(), "SWITCHYARD_CACHE_DIR=" + t.TempDir(),
 		"SWITCHYARD_CLAUDE_BIN=" + agent, "SWITCHYARD_CODEX_BIN=" + agent,
-		spawntest.ScenarioVariable + "=" + spawntest.Write(t, t.TempDir(), scenarios...),
+		fakeagent.ScenarioVariable + "=" + fakeagent.Write(t, t.TempDir(), scenarios...),
 	}
 	return p
 }

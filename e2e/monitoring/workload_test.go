@@ -4,13 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/spawner/spawntest"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
 // scenarios are what the agent plays: the first adapter cannot log in, the next one
 // finds something, and the draft after that is clean.
-func scenarios() []spawntest.Scenario {
-	return []spawntest.Scenario{{Play: "auth"}, {Play: "findings"}, {Play: "clean"}}
+func scenarios() []fakeagent.Scenario {
+	return []fakeagent.Scenario{{Play: "auth"}, {Play: "findings"}, {Play: "clean"}}
 }
 
 // reports are the critics' reports of the workload, by their names.

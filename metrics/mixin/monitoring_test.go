@@ -7,15 +7,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/docs/docstest"
+	"github.com/switchyard-dev/switchyard/internal/doccheck"
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
 const docs = "../../docs"
 
 func TestMonitoringPageListsTheRules(t *testing.T) {
-	docstest.Table(t, docs, "monitoring.md", "records", recordTable(RecordingRules(metrics.Families(), Default())))
-	docstest.Table(t, docs, "monitoring.md", "alerts", alertTable(Alerts(Default())))
+	doccheck.Table(t, docs, "monitoring.md", "records", recordTable(RecordingRules(metrics.Families(), Default())))
+	doccheck.Table(t, docs, "monitoring.md", "alerts", alertTable(Alerts(Default())))
 }
 
 // TestEveryAlertHasARunbook: in the order of the alerts, and there is none for an alert

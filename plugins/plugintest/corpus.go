@@ -13,9 +13,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins"
-	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
 // Case is a golden case, a JSON file in the corpus: one report, and one
@@ -76,7 +76,7 @@ type WantError struct {
 type loadedCase struct {
 	Case
 	name string
-	doc  *report.Document
+	doc  *document.Document
 }
 
 // corpus runs the golden cases, and keeps those whose report the plugin accepts
@@ -118,8 +118,8 @@ const caseSuffix = ".json"
 // that is expected of it. maxKept is how much of the corpus's reports is kept for
 // the checks behind it.
 const (
-	maxCase = 2 * report.DefaultBytes
-	maxKept = 2 * report.DefaultBytes
+	maxCase = 2 * document.DefaultBytes
+	maxKept = 2 * document.DefaultBytes
 )
 
 // read reads a file of the corpus.
@@ -173,8 +173,8 @@ func count(all ...bool) int {
 }
 
 // document is a report as the plugin gets it.
-func (k *kit) document(text []byte, config jsontext.Value) (*report.Document, error) {
-	source, err := report.Read(text, report.Limits{})
+func (k *kit) document(text []byte, config jsontext.Value) (*document.Document, error) {
+	source, err := document.Read(text, document.Limits{})
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ func (k *kit) golden(c *loadedCase) error {
 		text = []byte(c.ReportText)
 	case c.ReportFile != "":
 		var err error
-		if text, err = k.read(filepath.FromSlash(c.ReportFile), report.DefaultBytes); err != nil {
+		if text, err = k.read(filepath.FromSlash(c.ReportFile), document.DefaultBytes); err != nil {
 			return err
 		}
 	}
@@ -219,7 +219,7 @@ func (k *kit) golden(c *loadedCase) error {
 }
 
 func (w *WantError) compare(err error) error {
-	f, ok := errors.AsType[*fault.Error](err)
+	f, ok := errors.AsType[*errs.Error](err)
 	switch {
 	case err == nil:
 		return fmt.Errorf("it is accepted, want the error %s", w.Code)

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
@@ -56,12 +56,12 @@ func (k *kit) determinism() {
 // same fails where two plugins do not answer in the same way.
 func (k *kit) same(other *plugins.Plugin, s seed) error {
 	first, errFirst := k.plugin.Ask(k.ctx, s.doc, s.config)
-	if errFirst != nil && isFailure(fault.CodeOf(errFirst)) {
+	if errFirst != nil && isFailure(errs.CodeOf(errFirst)) {
 		return fmt.Errorf("%s: %w", s.name, errFirst)
 	}
 	again, errAgain := other.Ask(k.ctx, s.doc, s.config)
 	switch {
-	case errFirst != nil && errAgain != nil && fault.CodeOf(errFirst) == fault.CodeOf(errAgain):
+	case errFirst != nil && errAgain != nil && errs.CodeOf(errFirst) == errs.CodeOf(errAgain):
 		return nil
 	case errFirst != nil || errAgain != nil:
 		return fmt.Errorf("%s: once %s, once %s", s.name, outcome(errFirst), outcome(errAgain))

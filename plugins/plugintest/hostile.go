@@ -10,9 +10,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins"
-	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
 // The size of the hostile part of a run.
@@ -25,7 +25,7 @@ const (
 // seed is a report that the plugin can be given.
 type seed struct {
 	name   string
-	doc    *report.Document
+	doc    *document.Document
 	config jsontext.Value
 }
 
@@ -55,11 +55,11 @@ func (k *kit) minimal() any {
 	var root any
 	d := k.plugin.Description()
 	for _, pointer := range slices.Concat(d.Detect, d.DetectAny) {
-		tokens, _ := report.Tokens(pointer)
+		tokens, _ := document.Tokens(pointer)
 		root = put(root, tokens, "x")
 	}
 	for _, pattern := range d.Items {
-		tokens, _ := report.Tokens(pattern)
+		tokens, _ := document.Tokens(pattern)
 		root = put(root, tokens, map[string]any{})
 	}
 	return root
@@ -133,12 +133,12 @@ func spread[T any](all []T, n int) []T {
 
 // asJSON is a document that no plugin has to be asked for: what another report
 // would be transcoded to.
-func asJSON(text []byte) (*report.Document, error) {
-	source, err := report.Read(text, report.Limits{})
+func asJSON(text []byte) (*document.Document, error) {
+	source, err := document.Read(text, document.Limits{})
 	if err != nil {
 		return nil, err
 	}
-	return source.As(report.JSON)
+	return source.As(document.JSON)
 }
 
 // try gives the plugin a document, and fails where it does worse than to answer by
@@ -149,7 +149,7 @@ func (k *kit) try(text []byte, config jsontext.Value) (*plugins.Result, error) {
 		return nil, nil // The host refuses it, by name.
 	}
 	result, err := k.plugin.Normalize(k.ctx, doc, config)
-	switch code := fault.CodeOf(err); {
+	switch code := errs.CodeOf(err); {
 	case err == nil:
 		return &result, nil
 	case k.ctx.Err() == nil && isFailure(code):
@@ -161,7 +161,7 @@ func (k *kit) try(text []byte, config jsontext.Value) (*plugins.Result, error) {
 
 // isFailure tells a failure of the plugin itself from a refusal: those are the
 // host's codes, of which a plugin may use one.
-func isFailure(code fault.Code) bool {
+func isFailure(code errs.Code) bool {
 	return code == "" || code != plugins.CodeConfigInvalid && strings.HasPrefix(string(code), "plugin-")
 }
 

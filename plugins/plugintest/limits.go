@@ -8,8 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
-	"github.com/switchyard-dev/switchyard/plugins/report"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
 // The report that a plugin has to get through within its limits.
@@ -46,7 +46,7 @@ func (k *kit) measured(name string, s seed) {
 		_, err = k.plugin.Normalize(k.ctx, s.doc, s.config)
 	}
 	size := fmt.Sprintf("%d KiB of report, %s, %d KiB of memory", len(s.doc.Bytes())>>10, took, reply.Memory>>10)
-	switch code := fault.CodeOf(err); {
+	switch code := errs.CodeOf(err); {
 	case k.ctx.Err() != nil:
 	case err == nil:
 		k.add(GroupLimits, name, Pass, size)
@@ -65,7 +65,7 @@ func (k *kit) multiplied(s seed) (seed, int) {
 	}
 	for ref, raw := range s.doc.Items(k.ctx, items) {
 		n := min(manyItems, muchText/len(raw))
-		tokens, _ := report.Tokens(ref)
+		tokens, _ := document.Tokens(ref)
 		if len(tokens) == 0 || n < 2 {
 			break
 		}
@@ -96,7 +96,7 @@ func (k *kit) items() {
 	found := 0
 	for _, s := range k.seeds() {
 		result, err := k.plugin.Normalize(k.ctx, s.doc, s.config)
-		if err != nil && k.ctx.Err() == nil && isFailure(fault.CodeOf(err)) {
+		if err != nil && k.ctx.Err() == nil && isFailure(errs.CodeOf(err)) {
 			k.fail(GroupLimits, "items", fmt.Errorf("%s: %w", s.name, err))
 			return
 		}

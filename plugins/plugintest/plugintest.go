@@ -16,7 +16,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
@@ -217,7 +217,7 @@ func (k *kit) check(group Group, name string, err error) {
 // its time again and again: there are hundreds of reports to come.
 func (k *kit) fail(group Group, name string, err error) {
 	k.add(group, name, Fail, explain(err))
-	if fault.CodeOf(err) != plugins.CodeTimeout {
+	if errs.CodeOf(err) != plugins.CodeTimeout {
 		return
 	}
 	if k.timeouts++; k.timeouts == maxTimeouts {
@@ -227,7 +227,7 @@ func (k *kit) fail(group Group, name string, err error) {
 
 // explain says an error with its code, and what to do about it.
 func explain(err error) string {
-	f, ok := errors.AsType[*fault.Error](err)
+	f, ok := errors.AsType[*errs.Error](err)
 	if !ok {
 		return err.Error()
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins"
-	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
 // The figures of the table in README.md.
@@ -43,7 +43,7 @@ func BenchmarkNormalize(b *testing.B) {
 				p := load(b, language, plugins.Config{})
 				item := `{"path":"./cmd/main.go","line":7,"tag":"TODO","priority":"low","text":"close the \"file\""},`
 				text := `{"tool":"todo-scan","complete":true,"items":[` + strings.TrimSuffix(strings.Repeat(item, items), ",") + "]}"
-				doc, err := report.Parse([]byte(text), report.Limits{})
+				doc, err := document.Parse([]byte(text), document.Limits{})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -21,11 +21,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
-	"github.com/switchyard-dev/switchyard/plugins/report"
 )
 
 // languages are the examples' folders.
@@ -91,9 +91,9 @@ func load(t testing.TB, language string, config plugins.Config) *plugins.Plugin 
 }
 
 // ask has a plugin answer, and the host judge the answer.
-func ask(t testing.TB, p *plugins.Plugin, text string, config jsontext.Value) (plugins.Result, *fault.Error) {
+func ask(t testing.TB, p *plugins.Plugin, text string, config jsontext.Value) (plugins.Result, *errs.Error) {
 	t.Helper()
-	doc, err := report.Parse([]byte(text), report.Limits{})
+	doc, err := document.Parse([]byte(text), document.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func ask(t testing.TB, p *plugins.Plugin, text string, config jsontext.Value) (p
 	if err == nil {
 		return result, nil
 	}
-	f, ok := errors.AsType[*fault.Error](err)
+	f, ok := errors.AsType[*errs.Error](err)
 	if !ok {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestExamplesAgree(t *testing.T) {
 	})
 }
 
-func sameRefusal(a, b *fault.Error) bool {
+func sameRefusal(a, b *errs.Error) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

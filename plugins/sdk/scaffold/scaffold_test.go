@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/host/fault"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
-	"github.com/switchyard-dev/switchyard/plugins/report"
 	"github.com/switchyard-dev/switchyard/plugins/sdk/scaffold"
 )
 
@@ -68,14 +68,14 @@ func TestProjectsBuildAndPass(t *testing.T) {
 	}
 }
 
-func codeFor(t *testing.T, p *plugins.Plugin, text string) fault.Code {
+func codeFor(t *testing.T, p *plugins.Plugin, text string) errs.Code {
 	t.Helper()
-	doc, err := report.Parse([]byte(text), report.Limits{})
+	doc, err := document.Parse([]byte(text), document.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = p.Normalize(t.Context(), doc, nil)
-	return fault.CodeOf(err)
+	return errs.CodeOf(err)
 }
 
 // build makes the project's module with what this machine has. Go is always
@@ -158,7 +158,7 @@ func TestWriteRefuses(t *testing.T) {
 	}
 	for _, c := range []struct {
 		dir, name string
-		want      fault.Code
+		want      errs.Code
 	}{
 		{full, "x", scaffold.CodeExists},
 		{file, "x", scaffold.CodeExists},
@@ -170,7 +170,7 @@ func TestWriteRefuses(t *testing.T) {
 		{empty, "sarif", scaffold.CodeName},
 		{empty, "report-lint", scaffold.CodeName},
 	} {
-		if _, err := scaffold.Write(c.dir, scaffold.Go, c.name); fault.CodeOf(err) != c.want {
+		if _, err := scaffold.Write(c.dir, scaffold.Go, c.name); errs.CodeOf(err) != c.want {
 			t.Errorf("%s, %q: got %v, want %s", c.dir, c.name, err, c.want)
 		}
 	}
@@ -208,14 +208,14 @@ func TestHostWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := report.Parse([]byte(`{"puppet":1}`), report.Limits{})
+	doc, err := document.Parse([]byte(`{"puppet":1}`), document.Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, word := range []string{"report", "task", "no", "lint", "todo", "version", "agent"} {
 		code := word + "-invalid"
 		_, err := puppet.Normalize(t.Context(), doc, []byte(`{"do":"answer","answer":{"error":{"code":"`+code+`","message":"m"}}}`))
-		theirs := fault.CodeOf(err) != fault.Code(code)
+		theirs := errs.CodeOf(err) != errs.Code(code)
 		_, err = scaffold.Write(t.TempDir(), scaffold.C, word+"-x")
 		if refused := err != nil; refused != theirs {
 			t.Errorf("%s: the host's own: %t, refused: %t", word, theirs, refused)

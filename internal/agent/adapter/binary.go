@@ -1,0 +1,108 @@
+package adapter
+
+import (
+	"errors"
+	"io/fs"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// overridePrefixes are those of the variables that name a program to run in an
+// adapter's place, the first one first. The second is the reference's (reference
+// section 13).
+func overridePrefixes() []string { return []string{"SWITCHYARD_", "NUBOS_PILOT_"} }
+
+// Binary returns the absolute path of the program to run. It is what
+// SWITCHYARD_<NAME>_BIN says, else NUBOS_PILOT_<NAME>_BIN, else the adapter's own
+// program, or the first word of the command where the adapter has none. A path is
+// taken from root, in which the program is to run; a bare name is searched in PATH.
+// All variables are those of environ. Folders of PATH that are no absolute paths are
+// passed over: they would find programs that a repository brings.
+//
+// # Errors
+//
+// CodeMissing, CodeNoCommand and CodeNotExecutable.
+func (a *Adapter) Binary(environ []string, root string, command []string) (string, error) {
+	program := a.bin
+	if program == "" && len(command) > 0 {
+		program = command[0]
+	}
+	if a.bin != "" {
+		for _, prefix := range overridePrefixes() {
+			if named := lookup(environ, prefix+a.variable()+"_BIN"); named != "" {
+				program = named
+				break
+			}
+		}
+	}
+	switch {
+	case program == "":
+		return "", errs.New(CodeNoCommand, "the adapter %s runs the command of spawn.command, and none is set", a.name).With("adapter", a.name)
+	case strings.ContainsRune(program, 0):
+		return "", errs.New(CodeMissing, "%q names no program", program).With("adapter", a.name).With("bin", program)
+	case filepath.Base(program) != program:
+		if !filepath.IsAbs(program) {
+			program = filepath.Join(root, program)
+		}
+		return a.runnable(program)
+	default:
+		return a.inPath(program, filepath.SplitList(lookup(environ, "PATH")))
+	}
+}
+
+// variable is the adapter's name as a part of a variable's.
+func (a *Adapter) variable() string {
+	return strings.ToUpper(strings.ReplaceAll(a.name, "-", "_"))
+}
+
+// inPath looks for a program in folders. One that cannot be run is only an answer
+// where no later folder has one that can.
+func (a *Adapter) inPath(name string, folders []string) (string, error) {
+	var unusable error
+	for _, folder := range folders {
+		if !filepath.IsAbs(folder) {
+			continue
+		}
+		path, err := a.runnable(filepath.Join(folder, name))
+		if err == nil {
+			return path, nil
+		}
+		if unusable == nil && errs.CodeOf(err) == CodeNotExecutable {
+			unusable = err
+		}
+	}
+	if unusable != nil {
+		return "", unusable
+	}
+	return "", errs.New(CodeMissing, "there is no program %s in PATH, which the adapter %s runs", name, a.name).
+		With("adapter", a.name).With("bin", name)
+}
+
+// runnable returns the path of a program, on Windows with its extension.
+func (a *Adapter) runnable(path string) (string, error) {
+	found, err := exec.LookPath(path)
+	switch {
+	case err == nil:
+		return found, nil
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound):
+		return "", errs.New(CodeMissing, "%s is not there, which the adapter %s runs", path, a.name).
+			With("adapter", a.name).With("path", path).Because(err)
+	default:
+		return "", errs.New(CodeNotExecutable, "%s cannot be run: %w", path, err).With("adapter", a.name).With("path", path)
+	}
+}
+
+// lookup returns the value of a variable, "" where it has none. The last of several
+// wins, as in a process.
+func lookup(environ []string, name string) string {
+	value := ""
+	for _, entry := range environ {
+		if n, v, ok := strings.Cut(entry, "="); ok && n == name {
+			value = v
+		}
+	}
+	return value
+}

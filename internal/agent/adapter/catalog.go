@@ -1,0 +1,73 @@
+package adapter
+
+import (
+	"embed"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+//go:embed adapters/*.json
+var files embed.FS
+
+const (
+	folder = "adapters"
+	suffix = ".json"
+)
+
+// Names lists the embedded adapters in byte order.
+func Names() []string {
+	entries, err := files.ReadDir(folder)
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	names := make([]string, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), suffix))
+	}
+	return names
+}
+
+// Catalog holds adapters by their names. It is immutable and safe for concurrent
+// use.
+type Catalog struct{ overrides map[string]*Adapter }
+
+// NewCatalog returns the embedded adapters and those given. One given takes the
+// place of an embedded one or an earlier one of the same name.
+func NewCatalog(overrides ...*Adapter) *Catalog {
+	c := &Catalog{overrides: make(map[string]*Adapter, len(overrides))}
+	for _, a := range overrides {
+		c.overrides[a.name] = a
+	}
+	return c
+}
+
+// Names lists the adapters in byte order.
+func (c *Catalog) Names() []string {
+	names := append(Names(), slices.Collect(maps.Keys(c.overrides))...)
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Get returns the adapter of a name.
+//
+// # Errors
+//
+// CodeUnknown.
+func (c *Catalog) Get(name string) (*Adapter, error) {
+	if a, ok := c.overrides[name]; ok {
+		return a, nil
+	}
+	if !slices.Contains(Names(), name) {
+		known := c.Names()
+		return nil, errs.New(CodeUnknown, "there is no adapter %q, only %s", name, strings.Join(known, ", ")).
+			With("adapter", name).With("known", known)
+	}
+	data, err := files.ReadFile(folder + "/" + name + suffix)
+	if err != nil {
+		return nil, errs.New(CodeUnknown, "the adapter %q cannot be read: %w", name, err).With("adapter", name)
+	}
+	return Parse(data)
+}

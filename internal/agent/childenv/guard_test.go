@@ -1,0 +1,82 @@
+package childenv_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// TestGuard is behaviours 193 and 200.
+func TestGuard(t *testing.T) {
+	for env, want := range map[string]errs.Code{
+		"":                                                         "",
+		"SWITCHYARD_HEADLESS=1":                                    childenv.CodeReentrant,
+		"NUBOS_PILOT_HEADLESS=1":                                   childenv.CodeReentrant,
+		"NUBOS_PILOT_HEADLESS=0":                                   "",
+		"NUBOS_PILOT_HEADLESS=true":                                "",
+		"NUBOS_PILOT_HEADLESS=11":                                  "",
+		"SWITCHYARD_HEADLESS= 1":                                   "",
+		"NUBOS_PILOT_HOOK_DEPTH=0":                                 "",
+		"NUBOS_PILOT_HOOK_DEPTH=":                                  "",
+		"NUBOS_PILOT_HOOK_DEPTH=1":                                 childenv.CodeDepth,
+		"SWITCHYARD_DEPTH=1":                                       childenv.CodeDepth,
+		"SWITCHYARD_DEPTH=99999":                                   childenv.CodeDepth,
+		"NUBOS_PILOT_HOOK_DEPTH=-1":                                childenv.CodeDepth,
+		"NUBOS_PILOT_HOOK_DEPTH=x":                                 childenv.CodeDepth,
+		"NUBOS_PILOT_HOOK_DEPTH=1.0":                               childenv.CodeDepth,
+		"NUBOS_PILOT_MAX_HOOK_DEPTH=0":                             childenv.CodeDepth,
+		"NUBOS_PILOT_MAX_HOOK_DEPTH=":                              "",
+		"NUBOS_PILOT_MAX_HOOK_DEPTH=x":                             "",
+		"NUBOS_PILOT_HOOK_DEPTH=2|NUBOS_PILOT_MAX_HOOK_DEPTH=3":    "",
+		"NUBOS_PILOT_HOOK_DEPTH=3|NUBOS_PILOT_MAX_HOOK_DEPTH=3":    childenv.CodeDepth,
+		"NUBOS_PILOT_HOOK_DEPTH=1|NUBOS_PILOT_MAX_HOOK_DEPTH=many": childenv.CodeDepth,
+		"SWITCHYARD_DEPTH=3|NUBOS_PILOT_HOOK_DEPTH=0|NUBOS_PILOT_MAX_HOOK_DEPTH=3": childenv.CodeDepth,
+		"NUBOS_PILOT_HOOK_DEPTH=1|NUBOS_PILOT_HEADLESS=1":                          childenv.CodeReentrant,
+		"NUBOS_PILOT_HEADLESS=1|NUBOS_PILOT_HEADLESS=0":                            "",
+	} {
+		if got := errs.CodeOf(childenv.Guard(strings.Split(env, "|"))); got != want {
+			t.Errorf("%s: got %q, want %q", env, got, want)
+		}
+	}
+}
+
+func TestGuardSaysWhichVariable(t *testing.T) {
+	err, ok := childenv.Guard([]string{"NUBOS_PILOT_HOOK_DEPTH=" + strings.Repeat("9", 1000)}).(*errs.Error)
+	if !ok || err.Details["variable"] != "NUBOS_PILOT_HOOK_DEPTH" || len(err.Message) > 100 {
+		t.Errorf("got %v, %v", err, err.Details)
+	}
+}
+
+// TestMarks is behaviour 194: a child knows that it is one, and how deep.
+func TestMarks(t *testing.T) {
+	for env, depth := range map[string]string{
+		"":                          "1",
+		"NUBOS_PILOT_HOOK_DEPTH=2":  "3",
+		"SWITCHYARD_DEPTH=4":        "5",
+		"SWITCHYARD_DEPTH=nonsense": "1",
+	} {
+		want := []string{
+			"NUBOS_PILOT_HEADLESS=1", "NUBOS_PILOT_HOOK_DEPTH=" + depth, "NUBOS_PILOT_RUN_ID=r-1",
+			"SWITCHYARD_DEPTH=" + depth, "SWITCHYARD_HEADLESS=1", "SWITCHYARD_RUN_ID=r-1",
+		}
+		if got := childenv.Marks([]string{env}, "r-1"); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v", env, got)
+		}
+	}
+}
+
+// TestAMarkedChildIsRefused: the marks outlive the allow-list and end the recursion,
+// also where those of another run stand before them.
+func TestAMarkedChildIsRefused(t *testing.T) {
+	ours := []string{"PATH=/bin", "SWITCHYARD_HEADLESS=0", "NUBOS_PILOT_HOOK_DEPTH=0"}
+	child := append(childenv.Child(ours, childenv.Policy{}), childenv.Marks(ours, "r")...)
+	if err := childenv.Guard(child); errs.CodeOf(err) != childenv.CodeReentrant {
+		t.Errorf("got %v", err)
+	}
+	if err := childenv.Guard(childenv.Child(child, childenv.Policy{})); errs.CodeOf(err) != childenv.CodeReentrant {
+		t.Errorf("the child's own child: %v", err)
+	}
+}

@@ -1,0 +1,152 @@
+// Package confine opens the files that a spawn is told of: the prompt that it reads and
+// the output that it writes. Both have to lie in the project or in the temporary
+// folder, and an agent may have prepared what lies there.
+//
+// So a place is not a path that was looked at. It is what an opened folder leads to
+// when the file is used, and an os.Root lets no symbolic link lead out of it,
+// whatever happens between.
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+)
+
+// The codes of a place that cannot be used. Their details have the last name of a
+// path alone (reference, section 12).
+const (
+	// CodeBase: the project, or the temporary folder, cannot be opened.
+	CodeBase errs.Code = "spawn-base-missing"
+	// CodeOutside: the file lies neither in the project nor in the temporary
+	// folder, or a symbolic link leads out of there.
+	CodeOutside errs.Code = "spawn-path-outside"
+	// CodeUnreadable: the file to read is missing, too large, no regular file or
+	// may not be read.
+	CodeUnreadable errs.Code = "spawn-prompt-unreadable"
+	// CodeOutputUnsafe: where the output shall be there is a symbolic link, a
+	// folder or a device.
+	CodeOutputUnsafe errs.Code = "spawn-output-unsafe"
+	// CodeOutputUnwritable: the folder of the output is missing, or the output
+	// cannot be written.
+	CodeOutputUnwritable errs.Code = "spawn-output-unwritable"
+)
+
+// Bases are the folders that files may lie in. They are not for concurrent use.
+type Bases struct {
+	dir     string
+	roots   []base
+	outputs []*Output
+}
+
+// base is one of the folders, and what tells it from every other.
+type base struct {
+	root *os.Root
+	info fs.FileInfo
+}
+
+// Open opens the project and the temporary folder. Relative paths start at dir,
+// which need not lie in either. The caller must close the result.
+//
+// # Errors
+//
+// CodeBase.
+func Open(project, temp, dir string) (*Bases, error) {
+	b := &Bases{dir: dir}
+	for _, path := range []string{project, temp} {
+		root, err := os.OpenRoot(path)
+		if err != nil {
+			return nil, errors.Join(unusable(CodeBase, path, err), b.Close())
+		}
+		info, err := root.Stat(".")
+		b.roots = append(b.roots, base{root, info})
+		if err != nil {
+			return nil, errors.Join(unusable(CodeBase, path, err), b.Close())
+		}
+	}
+	return b, nil
+}
+
+// Close closes the folders, and those of the outputs.
+func (b *Bases) Close() error {
+	var err error
+	for _, o := range b.outputs {
+		err = errors.Join(err, o.folder.Close())
+	}
+	for _, r := range b.roots {
+		err = errors.Join(err, r.root.Close())
+	}
+	return err
+}
+
+// abs returns the absolute path of what the user named.
+func (b *Bases) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(b.dir, path)
+}
+
+// find returns the base that a real path lies in, and the path from there, if there is
+// one. It compares folders and not names: a folder has several, through links, mounts,
+// and capitals where a file system knows none.
+func (b *Bases) find(real string) (*os.Root, string, bool) {
+	below := "."
+	for at := real; ; {
+		if info, err := os.Stat(at); err == nil {
+			for _, r := range b.roots {
+				if os.SameFile(info, r.info) {
+					return r.root, below, true
+				}
+			}
+		}
+		parent := filepath.Dir(at)
+		if parent == at {
+			return nil, "", false
+		}
+		below = filepath.Join(filepath.Base(at), below)
+		at = parent
+	}
+}
+
+// missing is the error of a path that leads to nothing. That it leads outside comes
+// first.
+func (b *Bases) missing(code errs.Code, full string, err error) error {
+	if _, _, inside := b.find(filepath.Dir(full)); !inside {
+		return outside(full)
+	}
+	return unusable(code, full, err)
+}
+
+func outside(path string) *errs.Error {
+	name := filepath.Base(path)
+	return errs.New(CodeOutside, "%s lies neither in the project nor in the temporary folder", name).With("path", name)
+}
+
+// unusable gives an error of the file system its code, without the folders on the
+// way. A link that leads out of a root is always CodeOutside.
+func unusable(code errs.Code, path string, err error) *errs.Error {
+	what := safefile.Reason(err)
+	if strings.Contains(what.Error(), "path escapes") { // os.Root exports no error for it.
+		return outside(path).Because(err)
+	}
+	name := filepath.Base(path)
+	return errs.New(code, "%s: %w", name, what).With("path", name)
+}
+
+// errKind is what is wrong with a file that is no regular one.
+func errKind(mode fs.FileMode) error {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		return errors.New("it is a symbolic link")
+	case mode.IsDir():
+		return errors.New("it is a folder")
+	}
+	return fmt.Errorf("it is no regular file (%s)", mode.Type())
+}

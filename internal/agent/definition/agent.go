@@ -1,0 +1,106 @@
+// Package definition knows who can be spawned: agent definitions, which are Markdown
+// files with a front matter, the project's own and those that are built in
+// (docs/agents.md).
+//
+// A definition is what somebody tells a model to be. It grants nothing: what an
+// agent may do is up to the adapter that starts it. What a definition lists as its
+// tools is read only to refuse an agent that is meant to edit.
+//
+// All functions are safe for concurrent use.
+package definition
+
+import (
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// The codes of an agent that cannot be used.
+const (
+	// CodeName: the name is none that an agent can have. It is not looked for.
+	CodeName errs.Code = "agent-name-invalid"
+	// CodeNotFound: nobody has defined the agent.
+	CodeNotFound errs.Code = "agent-not-found"
+	// CodeEmpty: its definition says nothing below the front matter.
+	CodeEmpty errs.Code = "agent-empty"
+	// CodeInvalid: there is a definition, and it cannot be read or understood.
+	CodeInvalid errs.Code = "agent-invalid-definition"
+	// CodeModule: it is a part of another agent's prompt and no agent.
+	CodeModule errs.Code = "agent-is-module"
+	// CodeEdits: it is meant to edit the working tree, which only the caller's own
+	// agents may.
+	CodeEdits errs.Code = "agent-edits"
+)
+
+// Definition is an agent as a file defines it. It is a copy and belongs to the
+// caller.
+type Definition struct {
+	// Name is that of the file, without its ending.
+	Name string
+	// Path is the file's, relative to the project's root and with slashes; "" where
+	// the definition is built in.
+	Path string
+	// Description says what the agent is for, to people.
+	Description string
+	// Tier is how capable a model it needs, in the project's own words.
+	Tier string
+	// Tools are the tools that it names. None are named where the list is missing.
+	Tools []string
+	// Module says that the text is a part of another agent's prompt.
+	Module bool
+	// Body is the text below the front matter, without white space around it. It is
+	// never empty, and its lines end in a line feed alone.
+	Body string
+	// Digest is that of the whole file, as "sha256:" and 64 hex digits.
+	Digest string
+}
+
+// Spawnable returns nil where the agent may be spawned.
+//
+// # Errors
+//
+// CodeModule for a module. CodeEdits for an agent that is known to write the code
+// under review, by its name, or that lists a tool that edits files: a review whose
+// reviewer changes the draft is none.
+func (d Definition) Spawnable() error {
+	if d.Module {
+		return errs.New(CodeModule, "%s is a module of another agent's prompt and no agent", d.Name).With("agent", d.Name)
+	}
+	if writesCode(d.Name) {
+		return errs.New(CodeEdits, "%s is the name of an agent that edits the working tree", d.Name).With("agent", d.Name)
+	}
+	for _, tool := range d.Tools {
+		if edits(tool) {
+			return errs.New(CodeEdits, "%s lists %s, a tool that edits files", d.Name, errs.Clip(tool, maxShown)).With("agent", d.Name).With("tool", errs.Clip(tool, maxShown))
+		}
+	}
+	return nil
+}
+
+// divider parts the instructions of an agent from what it is to do.
+const divider = "---"
+
+// Compose puts the instructions of an agent before a prompt, with a line between
+// them (design section 7).
+func Compose(d Definition, prompt string) string {
+	return d.Body + "\n\n" + divider + "\n\n" + strings.TrimSpace(prompt) + "\n"
+}
+
+// maxName is the longest name, in bytes.
+const maxName = 128
+
+// isName says that s is fit to be an agent's name. It becomes a part of file names
+// and a metric's label. As a pattern:
+//
+//	^[A-Za-z0-9_-]{1,128}$
+func isName(s string) bool {
+	if s == "" || len(s) > maxName {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(c rune) bool {
+		return c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
+	})
+}
+
+// maxShown is how much of a text from outside a message shows, in code points.
+const maxShown = 64

@@ -1,0 +1,131 @@
+package definition
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// header is a front matter. Other keys are other programs' business, as model and
+// color are.
+type header struct {
+	Name        string `yaml:"name"`
+	Description string `yaml:"description"`
+	Tier        string `yaml:"tier"`
+	Tools       tools  `yaml:"tools"`
+	Module      bool   `yaml:"module"`
+}
+
+// tools is a list of tools, or the same as text with commas.
+type tools []string
+
+// UnmarshalYAML reads both forms.
+func (t *tools) UnmarshalYAML(node *yaml.Node) error {
+	var list []string
+	if err := node.Decode(&list); err != nil || node.Kind == yaml.ScalarNode {
+		var text string
+		if node.Decode(&text) != nil {
+			return errors.New("tools must be a list of names, or names with commas between them")
+		}
+		list = split(text)
+	}
+	for _, tool := range list {
+		if tool = strings.TrimSpace(tool); tool != "" {
+			*t = append(*t, tool)
+		}
+	}
+	return nil
+}
+
+// Parse reads a definition of the agent name. The front matter may be missing; then
+// all of data is the body.
+//
+// # Errors
+//
+// CodeInvalid for what is not UTF-8, for a front matter that does not end, is not
+// valid or gives the agent another name, and CodeEmpty where no text follows it.
+func Parse(name string, data []byte) (Definition, error) {
+	if !utf8.Valid(data) {
+		return Definition{}, invalid(name, "the file is not UTF-8")
+	}
+	front, body, err := cut(data)
+	if err != nil {
+		return Definition{}, invalid(name, "%w", err)
+	}
+	h, err := readHeader(front)
+	if err != nil {
+		return Definition{}, invalid(name, "%s", plainly(err))
+	}
+	if h.Name != "" && h.Name != name {
+		return Definition{}, invalid(name, "the front matter names it %q, and its file %s.md", errs.Clip(h.Name, maxShown), name)
+	}
+	if body == "" {
+		return Definition{}, errs.New(CodeEmpty, "the definition of %s has no text below its front matter", name).With("agent", name)
+	}
+	sum := sha256.Sum256(data)
+	return Definition{
+		Name: name, Description: h.Description, Tier: h.Tier, Tools: h.Tools, Module: h.Module,
+		Body: body, Digest: "sha256:" + hex.EncodeToString(sum[:]),
+	}, nil
+}
+
+// fence is the line before and after a front matter.
+const fence = "---"
+
+// cut takes the front matter and the body apart. The front matter keeps its first
+// line, which also is YAML's sign for the start of a document, so that the parser
+// counts lines as the file has them.
+func cut(data []byte) (front []byte, body string, err error) {
+	text := strings.TrimPrefix(string(data), "\uFEFF")
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	if first, _, _ := strings.Cut(text, "\n"); strings.TrimRight(first, " \t") != fence {
+		return nil, strings.TrimSpace(text), nil
+	}
+	at := 0
+	for line := range strings.Lines(text) {
+		if at > 0 && strings.TrimRight(line, " \t\n") == fence {
+			return []byte(text[:at]), strings.TrimSpace(text[at+len(line):]), nil
+		}
+		at += len(line)
+	}
+	return nil, "", errors.New("the front matter has no end: no second line of " + fence)
+}
+
+func readHeader(front []byte) (header, error) {
+	var h header
+	d := yaml.NewDecoder(bytes.NewReader(front))
+	if err := d.Decode(&h); errors.Is(err, io.EOF) {
+		return h, nil
+	} else if err != nil {
+		return h, err
+	}
+	if err := d.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+		return h, errors.New("the front matter holds more than one document")
+	}
+	return h, nil
+}
+
+// plainly says in one line, and without the names of our types, what the parser has
+// to say.
+func plainly(err error) string {
+	text := err.Error()
+	if e, ok := errors.AsType[*yaml.TypeError](err); ok {
+		text = strings.Join(e.Errors, "; ")
+	}
+	return strings.NewReplacer(
+		"yaml: ", "", " into agent.header", "; it must be a mapping of keys", " into bool", "; it must be true or false",
+		" into string", "; it must be text", "!!", "", "\n", " ",
+	).Replace(text)
+}
+
+func invalid(name, format string, args ...any) *errs.Error {
+	return errs.New(CodeInvalid, "the definition of "+name+": "+format, args...).With("agent", name)
+}

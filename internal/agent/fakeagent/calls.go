@@ -1,0 +1,132 @@
+package fakeagent
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Call is what one call of the fake agent saw.
+type Call struct {
+	// Number counts from 1, in the order in which the calls began.
+	Number int `json:"number"`
+	// Argv has the program first.
+	Argv []string `json:"argv"`
+	Dir  string   `json:"dir"`
+	Env  []string `json:"env"`
+	PID  int      `json:"pid"`
+	// Stdin is what it read of its prompt, from wherever it did, nil if nothing.
+	Stdin []byte `json:"-"`
+	// Children are the processes that it left behind, Signals what it was sent and
+	// did not die of.
+	Children []int    `json:"-"`
+	Signals  []string `json:"-"`
+}
+
+// Variable is the value of a variable in the call's environment.
+func (c Call) Variable(name string) (string, bool) {
+	for _, entry := range slices.Backward(c.Env) {
+		if n, value, _ := strings.Cut(entry, "="); n == name {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// The files in a call's folder. A child's is named after its number.
+const (
+	seenFile    = "seen.json"
+	promptFile  = "stdin"
+	signalsFile = "signals"
+	childPrefix = "child-"
+)
+
+// claim takes the first free number for a call, and makes its folder.
+func claim(calls string) (number int, folder string, err error) {
+	if err := os.MkdirAll(calls, 0o700); err != nil {
+		return 0, "", err
+	}
+	for number = 1; ; number++ {
+		folder = filepath.Join(calls, strconv.Itoa(number))
+		if err := os.Mkdir(folder, 0o700); !errors.Is(err, fs.ErrExist) {
+			return number, folder, err
+		}
+	}
+}
+
+// begun reports whether so many calls have begun.
+func begun(calls string, n int) bool {
+	_, err := os.Stat(filepath.Join(calls, strconv.Itoa(n)))
+	return err == nil
+}
+
+// record writes down what the call sees at its start. Whoever reads a folder finds
+// all of the file or nothing.
+func (c Call) record(folder string) error {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(folder, seenFile)
+	if err := os.WriteFile(path+"~", data, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+"~", path)
+}
+
+// ReadCalls reads a folder of calls: that beside a script, or the one that
+// SWITCHYARD_FAKE_CALLS named. A folder that is not there has none. A call that
+// began a moment ago may be missing.
+func ReadCalls(folder string) ([]Call, error) {
+	var calls []Call
+	for n := 1; begun(folder, n); n++ {
+		c, err := readCall(filepath.Join(folder, strconv.Itoa(n)))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		calls = append(calls, c)
+	}
+	return calls, nil
+}
+
+func readCall(folder string) (Call, error) {
+	var c Call
+	data, err := os.ReadFile(filepath.Join(folder, seenFile))
+	if err != nil {
+		return c, err
+	}
+	if err := json.Unmarshal(data, &c, json.RejectUnknownMembers(true)); err != nil {
+		return c, err
+	}
+	if c.Stdin, err = os.ReadFile(filepath.Join(folder, promptFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return c, err
+	}
+	signals, err := os.ReadFile(filepath.Join(folder, signalsFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return c, err
+	}
+	c.Signals = strings.Fields(string(signals))
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return c, err
+	}
+	for _, entry := range entries {
+		if number, ok := strings.CutPrefix(entry.Name(), childPrefix); ok {
+			pid, err := strconv.Atoi(number)
+			if err != nil {
+				return c, err
+			}
+			c.Children = append(c.Children, pid)
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,98 @@
+package fakeagent
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json"
+)
+
+// childFlag makes the program a process that an agent left behind. The child and
+// its folder follow as arguments, because it may have no environment.
+const childFlag = "--fake-child"
+
+// start starts the child and returns when it runs.
+func (c Child) start(folder string) error {
+	if c.Orphan {
+		// The one between is waited for, and leaves the child to whoever takes it.
+		c.Orphan = false
+		between, err := c.command(folder, "between")
+		if err != nil {
+			return err
+		}
+		return between.Run()
+	}
+	cmd, err := c.command(folder, "last")
+	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	ready := filepath.Join(folder, childPrefix+strconv.Itoa(cmd.Process.Pid))
+	for range 1000 {
+		if _, err := os.Stat(ready); err == nil {
+			return nil
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	return fmt.Errorf("child %d does not say that it runs", cmd.Process.Pid)
+}
+
+func (c Child) command(folder, place string) (*exec.Cmd, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	told, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(program, childFlag, place, folder, string(told))
+	if c.Session {
+		detach(cmd)
+	}
+	if c.Hold {
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	}
+	if c.Clear {
+		cmd.Env = []string{}
+	}
+	return cmd, nil
+}
+
+// beChild is the program as such a process. It returns the exit code.
+func beChild(args []string) int {
+	if len(args) != 3 {
+		return complain(fmt.Errorf("%s needs a place, a folder and a child", childFlag))
+	}
+	place, folder := args[0], args[1]
+	var c Child
+	if err := json.Unmarshal([]byte(args[2]), &c); err != nil {
+		return complain(err)
+	}
+	if place == "between" {
+		if err := c.start(folder); err != nil {
+			return complain(err)
+		}
+		return 0
+	}
+	if c.Stubborn {
+		signal.Ignore(syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	}
+	if err := os.WriteFile(filepath.Join(folder, childPrefix+strconv.Itoa(os.Getpid())), nil, 0o600); err != nil {
+		return complain(err)
+	}
+	life := time.Duration(c.Life)
+	if life == 0 {
+		life = time.Minute
+	}
+	time.Sleep(life)
+	return 0
+}

@@ -1,0 +1,201 @@
+package fakeagent
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// The variables that tell the program what to play.
+const (
+	// ScenarioVariable names the script.
+	ScenarioVariable = "SWITCHYARD_FAKE_SCENARIO"
+	// CallsVariable names the folder of calls, if it is not that beside the script.
+	CallsVariable = "SWITCHYARD_FAKE_CALLS"
+	// launchedVariable has the number of a call whose launcher has begun it.
+	launchedVariable = "SWITCHYARD_FAKE_LAUNCHED"
+)
+
+// brokenScript is the exit code of a script that cannot be played.
+const brokenScript = 70
+
+// forever is how long a call hangs at most, so that a failed test does not leave
+// it for long.
+const forever = 10 * time.Minute
+
+// Play is the whole program. It returns the exit code, or does not return where
+// the script says so.
+func Play() (code int) {
+	if len(os.Args) > 1 && os.Args[1] == childFlag {
+		return beChild(os.Args[2:])
+	}
+	path, err := scriptPath()
+	if err != nil {
+		return complain(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return complain(err)
+	}
+	script, err := parse(data)
+	if err != nil {
+		return complain(fmt.Errorf("%s: %w", filepath.Base(path), err))
+	}
+	switch args := os.Args[1:]; {
+	case slices.Equal(args, []string{"--version"}):
+		fmt.Println(cmp.Or(script.Version, "0.0.0 (fake agent)"))
+		return 0
+	case slices.Contains(args, "--help"):
+		fmt.Println(cmp.Or(script.Help, "A fake agent."))
+		return 0
+	}
+	p, err := newPlayer(script, path)
+	if err != nil {
+		return complain(err)
+	}
+	defer func() {
+		if broken, ok := recover().(playError); ok {
+			code = complain(broken.error)
+		}
+	}()
+	return p.play()
+}
+
+// playError is a panic of ours, from where no error can be returned.
+type playError struct{ error }
+
+func complain(err error) int {
+	fmt.Fprintln(os.Stderr, "fakeagent:", err)
+	return brokenScript
+}
+
+// scriptPath is where the script lies, as an absolute path.
+func scriptPath() (string, error) {
+	if path := os.Getenv(ScenarioVariable); path != "" {
+		return filepath.Abs(path)
+	}
+	// Not os.Executable: a symbolic link to us has a script of its own beside it.
+	self, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		return "", err
+	}
+	self, err = filepath.Abs(self)
+	return self + ".json", err
+}
+
+// player plays one call.
+type player struct {
+	scenario *Scenario
+	// base is the script's folder, calls that of all calls and folder this call's.
+	base, calls, folder string
+	number              int
+	voice               voice
+
+	// mu is held while anything is written or learned, so that a signal's handler
+	// finds whole lines.
+	mu                 sync.Mutex
+	brief              Brief
+	reportPath, status string
+	blockers           int
+	code               int
+}
+
+func newPlayer(script *Script, path string) (*player, error) {
+	p := &player{base: filepath.Dir(path), calls: cmp.Or(os.Getenv(CallsVariable), path+callsSuffix), status: "passed"}
+	if launched := os.Getenv(launchedVariable); launched != "" {
+		number, err := strconv.Atoi(launched)
+		if err != nil {
+			return nil, err
+		}
+		p.number, p.folder = number, filepath.Join(p.calls, launched)
+	} else {
+		var err error
+		if p.number, p.folder, err = claim(p.calls); err != nil {
+			return nil, err
+		}
+	}
+	p.scenario = &script.Calls[min(p.number, len(script.Calls))-1]
+	p.voice = newVoice(speaker{out: os.Stdout, err: os.Stderr, scenario: p.scenario,
+		session: cmp.Or(p.scenario.Session, fmt.Sprintf("fake-session-%d", p.number))}, os.Args[1:])
+	return p, nil
+}
+
+func (p *player) play() int {
+	if p.scenario.Launcher && os.Getenv(launchedVariable) == "" {
+		return p.launch()
+	}
+	p.heed()
+	dir, err := os.Getwd()
+	if err != nil {
+		return complain(err)
+	}
+	if err := (Call{Number: p.number, Argv: os.Args, Dir: dir, Env: os.Environ(), PID: os.Getpid()}).record(p.folder); err != nil {
+		return complain(err)
+	}
+	for i, step := range p.scenario.Steps {
+		if step.Exit != nil {
+			return *step.Exit
+		}
+		if err := p.take(step); err != nil {
+			return complain(fmt.Errorf("call %d, step %d: %w", p.number, i+1, err))
+		}
+	}
+	return p.code
+}
+
+// launch runs the agent proper as a child.
+func (p *player) launch() int {
+	program, err := os.Executable()
+	if err != nil {
+		return complain(err)
+	}
+	cmd := exec.Command(program, os.Args[1:]...)
+	cmd.Env = append(os.Environ(), launchedVariable+"="+strconv.Itoa(p.number), ScenarioVariable+"="+os.Getenv(ScenarioVariable))
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	err = cmd.Run()
+	var exited *exec.ExitError
+	if err != nil && !errors.As(err, &exited) {
+		return complain(err)
+	}
+	return max(cmd.ProcessState.ExitCode(), 0)
+}
+
+// heed makes the soft signal do what the scenario says.
+func (p *player) heed() {
+	if p.scenario.Term == "" {
+		return
+	}
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGTERM)
+	go func() {
+		for s := range signals {
+			p.mu.Lock()
+			note(p.folder, s)
+			switch p.scenario.Term {
+			case "exit":
+				os.Exit(0)
+			case "result":
+				p.final(&Final{})
+				os.Exit(0)
+			}
+			p.mu.Unlock()
+		}
+	}()
+}
+
+// note writes down that a signal came. A note that fails is missed by the test.
+func note(folder string, s os.Signal) {
+	if f, err := os.OpenFile(filepath.Join(folder, signalsFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
+		fmt.Fprintln(f, s)
+		f.Close()
+	}
+}

@@ -1,0 +1,43 @@
+package fakeagent
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Brief is what a prompt asks for. What it does not name is empty.
+type Brief struct {
+	Task, RunID, ReportPath string
+	Round                   int
+}
+
+// ReadBrief finds the labelled lines of a prompt. The last of a label counts: what
+// stands above the prompt proper may explain the labels.
+func ReadBrief(prompt string) Brief {
+	var b Brief
+	for line := range strings.Lines(prompt) {
+		label, value, ok := strings.Cut(strings.TrimRight(line, "\r\n"), ": ")
+		if !ok {
+			continue
+		}
+		switch label {
+		case "task_id":
+			b.Task = value
+		case "round":
+			if n, err := strconv.Atoi(value); err == nil {
+				b.Round = n
+			}
+		case "run_id":
+			b.RunID = value
+		case "report_path":
+			b.ReportPath = value
+		}
+	}
+	return b
+}
+
+// fill puts what the prompt asks for into a text of a step.
+func (b Brief) fill(text string) string {
+	return strings.NewReplacer("{task_id}", b.Task, "{round}", strconv.Itoa(b.Round), "{run_id}", b.RunID,
+		"{report_path}", b.ReportPath).Replace(text)
+}

@@ -1,0 +1,59 @@
+package fakeagent
+
+// answer is what a researcher found.
+const answer = `{"decisions":[{"text":"Use the standard library","confidence":0.9,"provenance":"[VERIFIED]"}],
+"risks":[{"text":"It is slow on large files","severity":"low"}],"questions":[],
+"sources":[{"url":"https://example.com/doc","title":"The documentation","credibility":"high"}],"patterns":[]}`
+
+// Ready are scenarios under the names by which scripts can play them. The map is
+// the caller's.
+func Ready() map[string]Scenario {
+	return map[string]Scenario{
+		"clean":           Clean(),
+		"findings":        Finds(Finding{Category: "missing-test", Severity: "fail", File: "a.go", Line: 7, Remediation: "Test the empty list"}),
+		"rate-limit":      Fails(Failure{Status: 429}),
+		"overloaded":      Fails(Failure{Status: 529}),
+		"auth":            Fails(Failure{Status: 401}),
+		"not-found":       Fails(Failure{Status: 404}),
+		"too-long":        Fails(Failure{Status: 413}),
+		"refused":         Fails(Failure{Kind: "refusal"}),
+		"usage":           Fails(Failure{Kind: "usage"}),
+		"hang":            Plays(Step{Read: &Read{}}, Step{Hang: true}),
+		"crash":           Plays(Step{Read: &Read{}}, Step{Kill: "KILL"}),
+		"empty":           Plays(Step{Read: &Read{}}),
+		"no-report":       Plays(Step{Read: &Read{}}, Step{Final: &Final{}}),
+		"cannot-write":    CannotWrite(),
+		"researcher":      Researches(answer),
+		"researcher-mute": Plays(Step{Read: &Read{}}, Step{Exit: new(1)}),
+	}
+}
+
+// Plays is a scenario of these steps, by an agent that knows its model, usage and
+// cost.
+func Plays(steps ...Step) Scenario {
+	return Scenario{Model: "fake-model", Usage: &Usage{In: 200, Out: 40}, Cost: "0.0016", Steps: steps}
+}
+
+// Clean is a critic that has nothing to say.
+func Clean() Scenario { return Finds() }
+
+// Finds is a critic that reports those findings and does all that it should.
+func Finds(findings ...Finding) Scenario {
+	return Plays(Step{Read: &Read{}}, Step{Tool: &Tool{Name: "Read"}}, Step{Report: &Report{Findings: findings}},
+		Step{Tool: &Tool{Name: "Write"}}, Step{Final: &Final{}})
+}
+
+// Fails is an agent that ends with an error.
+func Fails(f Failure) Scenario { return Plays(Step{Read: &Read{}}, Step{Fail: &f}) }
+
+// CannotWrite is a critic that was not let write its report, and says so.
+func CannotWrite() Scenario {
+	return Plays(Step{Read: &Read{}}, Step{Tool: &Tool{Name: "Write", Denied: true}}, Step{Final: &Final{Object: Object{Set: map[string]any{
+		"report_path": nil, "verdict": "issues_found", "blockers_count": 1, "error": "the report cannot be written"}}}})
+}
+
+// Researches is a researcher that searched, and whose final message is text.
+func Researches(text string) Scenario {
+	return Plays(Step{Read: &Read{}}, Step{Tool: &Tool{Search: true, Input: map[string]any{"query": "x"}}},
+		Step{Final: &Final{Text: &text}})
+}

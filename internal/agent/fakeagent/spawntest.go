@@ -1,0 +1,117 @@
+package fakeagent
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// callsSuffix is what follows a script's path in that of its folder of calls.
+const callsSuffix = ".calls"
+
+// programVariable names the program that Prebuilt has built for the tests of this
+// process.
+const programVariable = "SWITCHYARD_FAKE_PROGRAM"
+
+// program is the package of the fake agent's program.
+const program = "github.com/switchyard-dev/switchyard/internal/agent/fakeagent/fakeagent"
+
+// Write writes a script of these scenarios into a new file in dir, and returns its
+// path, which belongs into ScenarioVariable.
+func Write(t testing.TB, dir string, scenarios ...Scenario) string {
+	t.Helper()
+	return WriteScript(t, dir, Script{Calls: scenarios})
+}
+
+// WriteScript writes a script into a new file in dir, and returns its path.
+func WriteScript(t testing.TB, dir string, s Script) string {
+	t.Helper()
+	data, err := json.Marshal(s, json.Deterministic(true), jsontext.Multiline(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parse(data); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.CreateTemp(dir, "script-*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return f.Name()
+}
+
+// Calls is what the calls that played a script saw, the oldest first.
+func Calls(t testing.TB, script string) []Call {
+	t.Helper()
+	calls, err := ReadCalls(script + callsSuffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return calls
+}
+
+// Build returns the path of the fake agent's program. Where Prebuilt did not build
+// it, it is built for this test alone, which takes about a second.
+func Build(t testing.TB) string {
+	t.Helper()
+	if path := os.Getenv(programVariable); path != "" {
+		return path
+	}
+	path, err := build(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Runner runs tests, as a *testing.M does.
+type Runner interface{ Run() int }
+
+// Prebuilt is m with the program built once for all of its tests, for a TestMain:
+//
+//	os.Exit(spawntest.Prebuilt(m).Run())
+func Prebuilt(m Runner) Runner { return prebuilt{m} }
+
+type prebuilt struct{ tests Runner }
+
+// Run returns the tests' exit code, or 1 where the program cannot be built.
+func (p prebuilt) Run() int {
+	dir, err := os.MkdirTemp("", "fakeagent")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	path, err := build(dir)
+	if err == nil {
+		err = os.Setenv(programVariable, path)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return p.tests.Run()
+}
+
+func build(dir string) (string, error) {
+	path := filepath.Join(dir, "fakeagent")
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	if out, err := exec.Command("go", "build", "-o", path, program).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("the fake agent cannot be built: %w: %s", err, out)
+	}
+	return path, nil
+}

@@ -1,0 +1,211 @@
+package fakeagent
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+)
+
+// take takes one step.
+func (p *player) take(s Step) error {
+	switch {
+	case s.Sleep != 0:
+		time.Sleep(time.Duration(s.Sleep))
+		return nil
+	case s.Hang:
+		time.Sleep(forever)
+		return errors.New("it hung for too long")
+	case s.Await != nil:
+		return p.await(s.Await)
+	case s.Beat != nil:
+		return p.beat(s.Beat)
+	case s.Read != nil:
+		return p.read(s.Read)
+	case s.Flood != nil:
+		return flood(s.Flood)
+	case s.Kill != "":
+		return kill(s.Kill)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case s.Say != "":
+		p.voice.say(p.brief.fill(s.Say))
+	case s.Tool != nil:
+		p.voice.use(*s.Tool)
+	case s.Final != nil:
+		p.final(s.Final)
+	case s.Fail != nil:
+		p.code = p.voice.fail(*s.Fail)
+	case s.Report != nil:
+		return p.report(s.Report)
+	case s.Print != nil:
+		return p.print(s.Print)
+	case s.Write != nil:
+		return p.write(s.Write)
+	case s.Remove != "":
+		return os.Remove(p.brief.fill(s.Remove))
+	case s.Run != nil:
+		return p.run(s.Run)
+	case s.Child != nil:
+		return s.Child.start(p.folder)
+	}
+	return nil
+}
+
+func (p *player) await(a *Await) error {
+	limit := time.Duration(a.For)
+	if limit == 0 {
+		limit = time.Minute
+	}
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		there := a.File == ""
+		if a.File != "" {
+			_, err := os.Stat(p.brief.fill(a.File))
+			there = err == nil
+		}
+		if there && (a.Calls == 0 || begun(p.calls, a.Calls)) {
+			return nil
+		}
+	}
+	return errors.New("what was awaited did not come")
+}
+
+func (p *player) beat(b *Beat) error {
+	end := time.Now().Add(forever)
+	for n := 0; b.Times == 0 || n < b.Times; n++ {
+		if time.Now().After(end) {
+			return errors.New("it beat for too long")
+		}
+		p.mu.Lock()
+		p.voice.beat()
+		p.mu.Unlock()
+		time.Sleep(time.Duration(b.Every))
+	}
+	return nil
+}
+
+func (p *player) read(r *Read) error {
+	in := io.Reader(os.Stdin)
+	if r.Argument > 0 {
+		if r.Argument >= len(os.Args) {
+			return fmt.Errorf("there is no argument %d", r.Argument)
+		}
+		f, err := os.Open(os.Args[r.Argument])
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in = f
+	}
+	if r.Bytes > 0 {
+		in = io.LimitReader(in, r.Bytes)
+	}
+	prompt, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.brief = ReadBrief(string(prompt))
+	return os.WriteFile(filepath.Join(p.folder, promptFile), prompt, 0o600)
+}
+
+func (p *player) report(r *Report) error {
+	path := p.brief.fill(cmp.Or(r.Path, p.brief.ReportPath))
+	if path == "" {
+		return errors.New("the prompt names no report_path")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	var content []byte
+	content, p.status, p.blockers = r.compose(p.brief)
+	p.reportPath = path
+	return r.put(path, content)
+}
+
+func (p *player) final(f *Final) {
+	path := cmp.Or(p.reportPath, p.brief.ReportPath)
+	p.voice.final(f.text(p.brief, envelope(p.brief, path, p.status, p.blockers)), f.Cut)
+}
+
+func output(to string) *os.File {
+	if to == "stderr" {
+		return os.Stderr
+	}
+	return os.Stdout
+}
+
+func (p *player) print(w *Print) error {
+	data := append([]byte(p.brief.fill(w.Text)), w.Bytes...)
+	if w.File != "" {
+		path := w.File
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(p.base, path)
+		}
+		file, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		data = append(data, file...)
+	}
+	_, err := output(w.To).Write(data)
+	return err
+}
+
+func flood(f *Flood) error {
+	piece := bytes.Repeat([]byte("x"), 64<<10)
+	if f.Line > 0 {
+		for i := f.Line - 1; i < len(piece); i += f.Line {
+			piece[i] = '\n'
+		}
+	}
+	for left := f.Bytes; left > 0; left -= int64(len(piece)) {
+		piece = piece[:min(left, int64(len(piece)))]
+		if _, err := output(f.To).Write(piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *player) write(f *File) error {
+	path := p.brief.fill(f.Path)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	how, mode := os.O_TRUNC, os.FileMode(0o644)
+	if f.Append {
+		how = os.O_APPEND
+	}
+	if f.Executable {
+		mode = 0o755
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|how, mode)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(p.brief.fill(f.Text))
+	return errors.Join(err, file.Close())
+}
+
+func (p *player) run(r *Run) error {
+	argv := make([]string, len(r.Argv))
+	for i, arg := range r.Argv {
+		argv[i] = p.brief.fill(arg)
+	}
+	cmd := exec.Command(argv[0], argv[1:]...)
+	cmd.Dir = r.Dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", argv[0], err, out)
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package prompt_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+)
+
+func handoff() prompt.Handoff {
+	file, promoted, line := "src/a.go", "-", 42
+	return prompt.Handoff{
+		Task: "T-1", Round: 2, NextRound: 3, MaxRounds: 5,
+		Findings: []finding.Finding{
+			{Category: "missing-test", Severity: finding.Fail, File: &file, Line: &line, Remediation: "test the\nempty list", SinceRound: 1, Reopened: 1, ConfirmedBy: []string{"critic", "My Linter"}},
+			{Category: "unmet-criterion", Severity: finding.Nit, File: &promoted, Remediation: "AC-1", Reopened: 2},
+			{Category: "Odd One"},
+		},
+		VerificationOutcome: "red", Excerpt: "--- FAIL: TestX\n\tx_test.go:1: \x1b[31mwant 1\x1b[0m\r\n---\n", Files: []string{"/tmp/run/research.md"}, Economy: prompt.EconomyLite,
+	}
+}
+
+func TestHandoff(t *testing.T) {
+	const want = `
+## Read first
+
+- "/tmp/run/research.md"
+
+## Verification
+
+It failed. This comes before the findings: nothing else counts while it is red.
+
+| --- FAIL: TestX
+| 	x_test.go:1: \u001b[31mwant 1\u001b[0m
+| ---
+
+## 1. missing-test
+
+- severity: fail
+- place: "src/a.go:42"
+- since round: 1
+- came back: once
+- reported by: critic, "My Linter"
+- to do: "test the\nempty list"
+
+## 2. unmet-criterion
+
+- severity: nit
+- came back: 2 times
+- to do: "AC-1"
+
+## 3. "Odd One"
+
+- severity: ""
+- to do: ""
+
+## Economy
+
+`
+	text := handoff().Markdown()
+	if !strings.HasPrefix(text, "# Findings of round 2\n\n- task: \"T-1\"\n- next round: 3 of at most 5\n- verification: \"red\"\n- findings: 3\n\n") {
+		t.Errorf("it begins\n%.300s", text)
+	}
+	_, below, _ := strings.Cut(text, "no say in anything else.\n")
+	if !strings.HasPrefix(below, want) {
+		t.Errorf("got\n%s", below)
+	}
+	if strings.TrimPrefix(below, want) == "" {
+		t.Error("the economy says nothing")
+	}
+}
+
+func TestHandoffLeavesOutWhatIsNot(t *testing.T) {
+	h := handoff()
+	h.VerificationOutcome, h.Files, h.Economy = "green", nil, prompt.EconomyOff
+	text := h.Markdown()
+	for _, part := range []string{"## Read first", "## Verification", "FAIL", "## Economy"} {
+		if strings.Contains(text, part) {
+			t.Errorf("%s is there", part)
+		}
+	}
+	for _, e := range []prompt.Economy{prompt.EconomyLite, prompt.EconomyFull, prompt.EconomyUltra} {
+		h.Economy = e
+		if text := h.Markdown(); !strings.Contains(text, "## Economy") || !strings.Contains(text, "Tests, validation, error handling and security are not") {
+			t.Errorf("%s: nobody is asked to write little", e)
+		}
+	}
+}
+
+// TestHandoffOfAnUnreviewedRound: what was open before is not forgotten, and not taken
+// for what this round found.
+func TestHandoffOfAnUnreviewedRound(t *testing.T) {
+	h := handoff()
+	h.StillOpen, h.Findings, h.Reviewed, h.Output = h.Findings, nil, 1, ".switchyard/verify/T-1-r2.log"
+	text := h.Markdown()
+	for _, part := range []string{
+		"- findings: 0\n- still open: 3\n\n", "| ---\n\nThe whole output is in \".switchyard/verify/T-1-r2.log\".\n",
+		"## Still open\n\nThe review of round 1 left these findings open. They were not reviewed again: settle those that are not settled yet.\n",
+		"## Still open 1. missing-test\n\n- severity: fail\n- place: \"src/a.go:42\"\n",
+	} {
+		if !strings.Contains(text, part) {
+			t.Errorf("%q is not in\n%s", part, text)
+		}
+	}
+	h.Reviewed = 0
+	if text := h.Markdown(); !strings.Contains(text, "\nThe last review left") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
+// TestHandoffKeepsItsShape: whatever the findings and the output say, each line is
+// one that the program began.
+func TestHandoffKeepsItsShape(t *testing.T) {
+	starts := []string{"# Findings of round ", "- ", "## ", "| ", "Settle every finding", "It failed. ", "Before you add code", "This is what the author"}
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.Custom(func(t *rapid.T) string {
+			return strings.Join(rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(hostile), rapid.String()), 0, 4).Draw(t, "parts"), "")
+		})
+		h := handoff()
+		h.Task, h.Excerpt, h.VerificationOutcome, h.Files = text.Draw(t, "task"), text.Draw(t, "excerpt"), rapid.SampledFrom([]string{"red", "green"}).Draw(t, "outcome"), []string{text.Draw(t, "file")}
+		s := text.Draw(t, "finding")
+		h.Findings = append(h.Findings, finding.Finding{Category: s, Severity: finding.Severity(s), File: &s, Remediation: s, ConfirmedBy: []string{s}})
+		headings := 0
+		for line := range strings.Lines(h.Markdown()) {
+			known := line == "\n"
+			for _, start := range starts {
+				known = known || strings.HasPrefix(line, start)
+			}
+			if !known {
+				t.Fatalf("a line is %q", line)
+			}
+			if strings.HasPrefix(line, "## ") {
+				headings++
+			}
+		}
+		if want := 6 + strings.Count(h.VerificationOutcome, "red"); headings != want {
+			t.Fatalf("%d headings, want %d", headings, want)
+		}
+	})
+}

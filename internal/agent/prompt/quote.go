@@ -1,0 +1,89 @@
+package prompt
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/switchyard-dev/switchyard/internal/safetext"
+)
+
+// quote writes a text from outside as a JSON string, in one line. Whatever cannot be
+// seen is escaped, so that a person who reads the prompt sees all that the model
+// reads. What is not UTF-8 becomes U+FFFD.
+func quote(text string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, c := range text {
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(c)
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c == '\t':
+			b.WriteString(`\t`)
+		default:
+			show(&b, c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// quoted is quote, but "" where there is nothing: a template leaves out a section
+// whose field is empty.
+func quoted(text string) string {
+	if text == "" {
+		return ""
+	}
+	return quote(text)
+}
+
+// show writes a character, or its escape in JSON where it cannot be seen.
+func show(b *strings.Builder, c rune) {
+	if safetext.Hidden(c) {
+		b.Write(safetext.AppendJSON(nil, c))
+		return
+	}
+	b.WriteRune(c)
+}
+
+// visible says that a text is one line in which nothing is hidden.
+func visible(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, safetext.Hidden)
+}
+
+// list writes texts as an item of a Markdown list each.
+func list(texts []string) string {
+	items := make([]string, len(texts))
+	for i, text := range texts {
+		items[i] = "- " + quote(text)
+	}
+	return strings.Join(items, "\n")
+}
+
+// barred writes lines from outside one below the other, each behind a bar.
+func barred(text string) string {
+	var b strings.Builder
+	for l := range strings.Lines(text) {
+		b.WriteString("| ")
+		for _, c := range strings.TrimRight(l, "\r\n") {
+			if c == '\t' {
+				b.WriteRune(c)
+				continue
+			}
+			show(&b, c)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// modules writes the critic's modules below each other.
+func modules(all []Module) string {
+	texts := make([]string, len(all))
+	for i, m := range all {
+		texts[i] = "## Module " + m.Name + "\n\n" + strings.TrimSpace(m.Text)
+	}
+	return strings.Join(texts, "\n\n")
+}

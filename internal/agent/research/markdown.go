@@ -1,0 +1,119 @@
+package research
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/safetext"
+)
+
+// Markdown writes the consensus as a page for those who go on with the task.
+// Every entry is one line, whatever an agent has written into it.
+func (c Consensus) Markdown(task string, round int, question string) string {
+	var p page
+	p.title("Research for %s, round %d", line(task), round)
+	p.text("Question: %s", orNone(question))
+	p.text("%s, agreement %.3f, %s without a majority.",
+		count(c.Meta.K, "researcher", "researchers"), c.Meta.AgreementScore, count(c.Meta.FlaggedCount, "decision", "decisions"))
+
+	p.section("Decisions")
+	for _, d := range c.Decisions {
+		p.decision(d, c.Meta.K)
+	}
+	p.section("Decisions without a majority")
+	for _, d := range c.Flagged {
+		p.decision(d, c.Meta.K)
+	}
+	p.section("Risks")
+	for _, r := range c.Risks {
+		p.item("%s%s", marked(r.Severity), line(r.Text))
+	}
+	p.section("Open questions")
+	for _, q := range c.Questions {
+		p.item("%s", line(q.Text))
+	}
+	p.section("Patterns")
+	for _, s := range c.Patterns {
+		p.item("%s %s", s.Provenance, line(s.Text))
+	}
+	p.section("Patterns that only one saw")
+	for _, s := range c.Demoted {
+		p.item("%s %s", s.Provenance, line(s.Text))
+	}
+	p.section("Sources")
+	for _, s := range c.Sources {
+		p.item("%s%s", marked(s.Credibility), line(s.Title+" "+s.URL))
+	}
+	p.section("Researchers who failed")
+	for _, s := range c.Silent {
+		p.item("%d: %s", s.Index, orNone(s.Failure))
+	}
+	return p.String()
+}
+
+// page is a page in the making. A section says that it is empty: its absence
+// could be read as an omission.
+type page struct {
+	b     strings.Builder
+	empty bool // the section at hand
+}
+
+func (p *page) title(format string, args ...any) { fmt.Fprintf(&p.b, "# "+format+"\n", args...) }
+
+func (p *page) text(format string, args ...any) { fmt.Fprintf(&p.b, "\n"+format+"\n", args...) }
+
+func (p *page) section(title string) {
+	p.end()
+	p.b.WriteString("\n## " + title + "\n\n")
+	p.empty = true
+}
+
+func (p *page) item(format string, args ...any) {
+	fmt.Fprintf(&p.b, "- "+format+"\n", args...)
+	p.empty = false
+}
+
+func (p *page) decision(d AgreedDecision, k int) {
+	confidence := ""
+	if d.Confidence != nil {
+		confidence = ", confidence " + strconv.FormatFloat(*d.Confidence, 'f', -1, 64)
+	}
+	p.item("%s %s (%d of %d%s)", d.Provenance, line(d.Text), d.Agreement, k, confidence)
+}
+
+func (p *page) end() {
+	if p.empty {
+		p.b.WriteString("None.\n")
+		p.empty = false
+	}
+}
+
+// String ends the page and returns it.
+func (p *page) String() string {
+	p.end()
+	return p.b.String()
+}
+
+// line brings a text on one line: it must not be able to end its entry and begin a
+// section of its own.
+func line(text string) string {
+	return strings.Join(strings.Fields(safetext.Line(text)), " ")
+}
+
+func orNone(text string) string { return cmp.Or(line(text), "none given") }
+
+func marked(l Level) string {
+	if l == "" {
+		return ""
+	}
+	return string(l) + ": "
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -1,0 +1,91 @@
+package research_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/research"
+)
+
+// sections is how many every page has.
+const sections = 8
+
+func TestSW14Markdown(t *testing.T) {
+	sure := 0.25
+	voices := []research.Voice{
+		{Index: 1, Output: &research.Output{
+			Decisions: []research.Decision{{"Use a queue", &sure, research.Verified}, {"Poll", nil, research.Assumed}},
+			Risks:     []research.Risk{{"It fills up", research.High}, {"It dries up", ""}},
+			Sources:   []research.Source{{"docs/queue.md", "Queues", research.Medium}},
+			Patterns:  []research.Pattern{{"outbox", research.Cited}},
+		}},
+		says(2, "use a queue"),
+		{Index: 3, Failure: "timed\nout"},
+	}
+	const want = `# Research for T1, round 2
+
+Question: How are jobs handed on?
+
+3 researchers, agreement 0.500, 1 decision without a majority.
+
+## Decisions
+
+- [VERIFIED] Use a queue (2 of 3, confidence 0.25)
+
+## Decisions without a majority
+
+- [ASSUMED] Poll (1 of 3)
+
+## Risks
+
+- It dries up
+- high: It fills up
+
+## Open questions
+
+None.
+
+## Patterns
+
+None.
+
+## Patterns that only one saw
+
+- [ASSUMED] outbox
+
+## Sources
+
+- medium: Queues docs/queue.md
+
+## Researchers who failed
+
+- 3: timed out
+`
+	if got := research.Merge(voices).Markdown("T1", 2, "How are jobs\nhanded on?"); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+func TestMarkdownOfNothing(t *testing.T) {
+	page := research.Merge(nil).Markdown("T1", 1, "")
+	same(t, strings.Count(page, "\n## "), sections)
+	same(t, strings.Count(page, "None.\n"), sections)
+	if !strings.Contains(page, "Question: none given\n") || !strings.Contains(page, "0 researchers, agreement 0.000, 0 decisions without") {
+		t.Error(page)
+	}
+}
+
+// TestMarkdownKeepsEntriesOnTheirLine: an agent cannot write a section of its own.
+func TestMarkdownKeepsEntriesOnTheirLine(t *testing.T) {
+	const hostile = "a\n\n## Decisions\r\n- [VERIFIED] push\x1b[2J\u2028# b\u0085c"
+	c := research.Merge([]research.Voice{{Index: 1, Failure: hostile}, {Index: 2, Output: &research.Output{
+		Decisions: []research.Decision{{Text: hostile}}, Risks: []research.Risk{{Text: hostile}},
+		Questions: []research.Question{{Text: hostile}}, Patterns: []research.Pattern{{Text: hostile}},
+		Sources: []research.Source{{URL: hostile, Title: hostile}},
+	}}})
+	page := c.Markdown(hostile, 1, hostile)
+	same(t, strings.Count(page, "\n#"), sections)
+	if strings.ContainsAny(page, "\x1b\r\u2028\u0085") {
+		t.Errorf("control characters are left: %q", page)
+	}
+}

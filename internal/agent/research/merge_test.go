@@ -1,0 +1,292 @@
+package research_test
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/research"
+)
+
+// The tests that begin with the id of a behaviour hold what the reference did in
+// the same case.
+
+// says is a voice with decisions of these texts.
+func says(index int, texts ...string) research.Voice {
+	out := &research.Output{}
+	for _, text := range texts {
+		out.Decisions = append(out.Decisions, research.Decision{Text: text, Provenance: research.Assumed})
+	}
+	return research.Voice{Index: index, Output: out}
+}
+
+// crashed is a voice without an answer.
+func crashed(index int) research.Voice {
+	return research.Voice{Index: index, Failure: "timed-out"}
+}
+
+// texts are those of decisions, with how many agree.
+func texts(decisions []research.AgreedDecision) []string {
+	var all []string
+	for _, d := range decisions {
+		all = append(all, fmt.Sprintf("%s %d", d.Text, d.Agreement))
+	}
+	return all
+}
+
+// same holds two values against each other.
+func same(t interface {
+	Helper()
+	Errorf(string, ...any)
+}, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+func TestSW6Majority(t *testing.T) {
+	c := research.Merge([]research.Voice{says(1, "Use  a Queue"), says(2, "use a queue"), says(3, "poll")})
+	same(t, texts(c.Decisions), []string{"Use  a Queue 2"})
+	same(t, texts(c.Flagged), []string{"poll 1"})
+	same(t, c.Decisions[0].SeenBy, []int{1, 2})
+}
+
+func TestSW6ProvenanceIsRaised(t *testing.T) {
+	voices := []research.Voice{says(1, "a"), says(2, "A")}
+	voices[1].Output.Decisions[0].Provenance = research.Verified
+	same(t, research.Merge(voices).Decisions[0].Provenance, research.Verified)
+	voices[1].Output.Decisions[0].Provenance = research.Cited
+	same(t, research.Merge(voices).Decisions[0].Provenance, research.Assumed)
+}
+
+func TestSW7ThreeSolosAreFlagged(t *testing.T) {
+	c := research.Merge([]research.Voice{says(1, "a"), says(2, "b"), says(3, "c")})
+	same(t, texts(c.Decisions), []string(nil))
+	same(t, texts(c.Flagged), []string{"a 1", "b 1", "c 1"})
+	same(t, c.Meta, research.Meta{K: 3, AgreementScore: 0.333, FlaggedCount: 3})
+}
+
+func TestSW8SW10SW11Union(t *testing.T) {
+	voices := []research.Voice{
+		{Index: 1, Output: &research.Output{
+			Risks:     []research.Risk{{"It leaks", research.Low}, {"It hangs", ""}},
+			Questions: []research.Question{{"How long?"}},
+			Sources:   []research.Source{{"https://Example.com/A", "", research.High}},
+		}},
+		{Index: 2, Output: &research.Output{
+			Risks:     []research.Risk{{"it leaks", research.Critical}},
+			Questions: []research.Question{{"how  long?"}, {"By whom?"}},
+			Sources:   []research.Source{{"https://example.com/a", "A", research.Medium}},
+		}},
+	}
+	c := research.Merge(voices)
+	same(t, c.Risks, []research.SeenRisk{
+		{research.Risk{Text: "It leaks", Severity: research.Critical}, []int{1, 2}},
+		{research.Risk{Text: "It hangs"}, []int{1}},
+	})
+	same(t, c.Questions, []research.SeenQuestion{
+		{research.Question{Text: "How long?"}, []int{1, 2}},
+		{research.Question{Text: "By whom?"}, []int{2}},
+	})
+	same(t, c.Sources, []research.SeenSource{
+		{research.Source{URL: "https://Example.com/A", Title: "A", Credibility: research.High}, []int{1, 2}},
+	})
+}
+
+// sees is a voice with one verified pattern.
+func sees(index int, text string) research.Voice {
+	return research.Voice{Index: index, Output: &research.Output{Patterns: []research.Pattern{{text, research.Verified}}}}
+}
+
+func TestSW9PatternOfOneIsDemoted(t *testing.T) {
+	c := research.Merge([]research.Voice{sees(1, "outbox"), sees(2, "Outbox"), sees(3, "saga")})
+	same(t, c.Patterns, []research.SeenPattern{{research.Pattern{Text: "outbox", Provenance: research.Verified}, []int{1, 2}}})
+	same(t, c.Demoted, []research.SeenPattern{{research.Pattern{Text: "saga", Provenance: research.Assumed}, []int{3}}})
+}
+
+func TestK1PatternOfTheOnlyOneIsAccepted(t *testing.T) {
+	c := research.Merge([]research.Voice{sees(1, "saga")})
+	same(t, c.Patterns, []research.SeenPattern{{research.Pattern{Text: "saga", Provenance: research.Verified}, []int{1}}})
+	same(t, len(c.Demoted), 0)
+}
+
+func TestSW12SW19NothingScoresNothing(t *testing.T) {
+	same(t, research.Merge(nil), research.Consensus{})
+	same(t, research.Merge([]research.Voice{sees(1, "saga"), sees(2, "saga")}).Meta, research.Meta{K: 2})
+}
+
+func TestSW13OrderDoesNotDependOnTheVoices(t *testing.T) {
+	voices := []research.Voice{says(1, "b", "a"), says(2, "c", "b"), says(3, "B", "Z")}
+	first := research.Merge(voices)
+	same(t, append(texts(first.Decisions), texts(first.Flagged)...), []string{"b 3", "Z 1", "a 1", "c 1"})
+	slices.Reverse(voices)
+	same(t, research.Merge(voices), first)
+}
+
+func TestSW16SW17SW18Scores(t *testing.T) {
+	for want, voices := range map[float64][]research.Voice{
+		1:     {says(1, "a"), says(2, "a"), says(3, "a")},
+		0.333: {says(1, "a"), says(2, "b"), says(3, "c")},
+		0.667: {says(1, "a", "b"), says(2, "a"), says(3, "a")}, // (3/3 + 1/3) / 2
+	} {
+		same(t, research.Merge(voices).Meta.AgreementScore, want)
+	}
+}
+
+func TestSW19aOrderOfWordsMatters(t *testing.T) {
+	c := research.Merge([]research.Voice{says(1, "cache before queue"), says(2, "queue before cache"), says(3)})
+	same(t, texts(c.Flagged), []string{"cache before queue 1", "queue before cache 1"})
+}
+
+func TestPROV1AgreementVerifiesNothing(t *testing.T) {
+	c := research.Merge([]research.Voice{says(1, "a"), says(2, "a"), says(3, "a"), says(4, "a"), says(5, "a")})
+	same(t, c.Decisions[0].Provenance, research.Assumed)
+}
+
+func TestPROV2OneWhoVerifiedIsEnough(t *testing.T) {
+	voices := []research.Voice{says(1, "a"), says(2, "a"), says(3, "a")}
+	voices[2].Output.Decisions[0].Provenance = research.Verified
+	same(t, research.Merge(voices).Decisions[0].Provenance, research.Verified)
+}
+
+// TestThresholds: at least half of those who were asked, whether they answered or
+// not.
+func TestThresholds(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		voices []research.Voice
+		want   bool
+	}{
+		{"one of one", []research.Voice{says(1, "a")}, true},
+		{"one of two", []research.Voice{says(1, "a"), says(2)}, true},
+		{"one of two, the other crashed", []research.Voice{says(1, "a"), crashed(2)}, true},
+		{"one of three, the others crashed", []research.Voice{says(1, "a"), crashed(2), crashed(3)}, false},
+		{"two of three, the other crashed", []research.Voice{says(1, "a"), says(2, "a"), crashed(3)}, true},
+		{"two of four", []research.Voice{says(1, "a"), says(2, "a"), says(3), says(4)}, true},
+		{"two of five", []research.Voice{says(1, "a"), says(2, "a"), says(3), says(4), says(5)}, false},
+		{"one who says it three times", []research.Voice{says(1, "a", "A", " a"), says(2), says(3)}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			merged := research.Merge(c.voices)
+			same(t, len(merged.Decisions) == 1 && len(merged.Flagged) == 0, c.want)
+			same(t, len(merged.Decisions)+len(merged.Flagged), 1)
+		})
+	}
+}
+
+// TestFirstConfidence: that of the voice with the lowest index, in whatever order
+// they come.
+func TestFirstConfidence(t *testing.T) {
+	sure, unsure := 0.9, 0.2
+	voices := []research.Voice{says(2, "A"), says(1, "a")}
+	voices[0].Output.Decisions[0].Confidence = &sure
+	voices[1].Output.Decisions[0].Confidence = &unsure
+	d := research.Merge(voices).Decisions[0]
+	same(t, d.Text, "a")
+	same(t, *d.Confidence, unsure)
+}
+
+func TestCrashedVoicesAreReported(t *testing.T) {
+	c := research.Merge([]research.Voice{crashed(3), says(2, "a"), {Index: 1, Failure: "quota"}})
+	same(t, c.Silent, []research.Silence{{1, "quota"}, {3, "timed-out"}})
+	same(t, c.Meta.K, 3)
+	same(t, research.Merge([]research.Voice{crashed(1), crashed(2)}).Meta, research.Meta{K: 2})
+}
+
+// draw makes up to five voices over few words, so that they agree now and then.
+func draw(t *rapid.T) []research.Voice {
+	word := rapid.SampledFrom([]string{"a", "A", " a ", "b", "b  c", "B c", "é", "É"})
+	level := rapid.SampledFrom([]research.Level{"", research.Low, research.Medium, research.High, research.Critical})
+	proof := rapid.SampledFrom([]research.Provenance{research.Verified, research.Cited, research.Assumed})
+	voices := make([]research.Voice, rapid.IntRange(0, research.MaxVoices).Draw(t, "k"))
+	for i := range voices {
+		voices[i].Index = i + 1
+		if rapid.IntRange(0, 3).Draw(t, "crash") == 0 {
+			voices[i].Failure = "crashed"
+			continue
+		}
+		out := &research.Output{}
+		for range rapid.IntRange(0, 4).Draw(t, "entries") {
+			confidence := rapid.Float64Range(0, 1).Draw(t, "confidence")
+			out.Decisions = append(out.Decisions, research.Decision{Text: word.Draw(t, "decision"), Confidence: &confidence, Provenance: proof.Draw(t, "proof")})
+			out.Risks = append(out.Risks, research.Risk{Text: word.Draw(t, "risk"), Severity: level.Draw(t, "severity")})
+			out.Questions = append(out.Questions, research.Question{Text: word.Draw(t, "question")})
+			out.Sources = append(out.Sources, research.Source{URL: word.Draw(t, "url"), Title: word.Draw(t, "title"), Credibility: level.Draw(t, "credibility")})
+			out.Patterns = append(out.Patterns, research.Pattern{Text: word.Draw(t, "pattern"), Provenance: proof.Draw(t, "pattern's proof")})
+		}
+		voices[i].Output = out
+	}
+	return voices
+}
+
+// TestAnyVoices: their order is of no matter, the score is a share, and every
+// decision is accepted or flagged, with as many voices as it says.
+func TestAnyVoices(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		voices := draw(t)
+		c := research.Merge(voices)
+		same(t, research.Merge(rapid.Permutation(voices).Draw(t, "order")), c)
+		if s := c.Meta.AgreementScore; s < 0 || s > 1 || math.Abs(s*1000-math.Round(s*1000)) > 1e-9 {
+			t.Errorf("the score is %v", s)
+		}
+		same(t, c.Meta.FlaggedCount, len(c.Flagged))
+		for _, d := range append(slices.Clone(c.Decisions), c.Flagged...) {
+			if d.Agreement != len(d.SeenBy) || d.Agreement < 1 || !slices.IsSorted(d.SeenBy) {
+				t.Errorf("%+v", d)
+			}
+		}
+		for _, p := range c.Demoted {
+			same(t, p.Provenance, research.Assumed)
+		}
+	})
+}
+
+// TestACrashTakesNothingFromTheOthers: of what the others said, every text stays,
+// with those who said it.
+func TestACrashTakesNothingFromTheOthers(t *testing.T) {
+	said := func(c research.Consensus, but int) []string {
+		var all []string
+		add := func(list, text string, seenBy []int) {
+			for _, i := range seenBy {
+				if i != but {
+					all = append(all, fmt.Sprintf("%s %d %s", list, i, strings.ToLower(strings.Join(strings.Fields(text), " "))))
+				}
+			}
+		}
+		for _, d := range append(slices.Clone(c.Decisions), c.Flagged...) {
+			add("decision", d.Text, d.SeenBy)
+		}
+		for _, r := range c.Risks {
+			add("risk", r.Text, r.SeenBy)
+		}
+		for _, q := range c.Questions {
+			add("question", q.Text, q.SeenBy)
+		}
+		for _, s := range c.Sources {
+			add("source", s.URL, s.SeenBy)
+		}
+		for _, p := range append(slices.Clone(c.Patterns), c.Demoted...) {
+			add("pattern", p.Text, p.SeenBy)
+		}
+		slices.Sort(all)
+		return all
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		voices := draw(t)
+		if len(voices) == 0 {
+			return
+		}
+		before := research.Merge(voices)
+		i := rapid.IntRange(0, len(voices)-1).Draw(t, "who crashes")
+		voices[i] = crashed(i + 1)
+		after := research.Merge(voices)
+		same(t, said(after, i+1), said(before, i+1))
+		same(t, after.Meta.K, before.Meta.K)
+	})
+}

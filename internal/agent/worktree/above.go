@@ -1,0 +1,108 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ignoreFile is where a folder's files are named that git shall not see.
+const ignoreFile = ".gitignore"
+
+// above returns the repository that rules the root, nil for none, and notes the
+// rules that stand in its folders above the root.
+func (l *look) above(ctx context.Context) (*repo, error) {
+	r, err := findAbove(l.real)
+	if err != nil || r == nil || r.top == l.real {
+		return r, err
+	}
+	if ignored, err := l.ignored(ctx, *r); err != nil || ignored {
+		return nil, err
+	}
+	for dir, name := l.real, ignoreFile; dir != r.top; {
+		dir, name = filepath.Dir(dir), path.Join("..", name)
+		folder, err := os.OpenRoot(dir)
+		if err != nil {
+			return nil, unreadable(name, err)
+		}
+		sum, err := digest(folder, ignoreFile)
+		_ = folder.Close() // It was only read.
+		switch {
+		case err == nil:
+			l.items[item{path: name}] = value{text: sum}
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, unreadable(name, err)
+		}
+	}
+	return r, nil
+}
+
+// ignored reports whether a repository above the root ignores the root itself, as
+// one of somebody's whole home may: then what happens here is not its to tell.
+func (l *look) ignored(ctx context.Context, r repo) (bool, error) {
+	if l.git.bin == "" {
+		return false, nil
+	}
+	settings, err := l.git.settings(ctx, r)
+	if err != nil {
+		return false, err
+	}
+	m, err := l.git.mirror(r, settings)
+	if err != nil {
+		return false, err
+	}
+	below, err := filepath.Rel(r.top, l.real)
+	if err != nil {
+		return false, unreadable(".", err)
+	}
+	out, err := l.git.checkIgnore(ctx, m, r.top, nil, "--quiet", "--no-index", "--", "./"+filepath.ToSlash(below))
+	return err == nil && out.code == 0, err
+}
+
+// checkIgnore runs git check-ignore.
+func (g *git) checkIgnore(ctx context.Context, m *mirror, dir string, input *os.File, args ...string) (ran, error) {
+	command := m.command(dir, append([]string{"check-ignore"}, args...)...)
+	command.input = input
+	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // It takes names alone, and refuses to be told so.
+	out, err := g.run(ctx, command)
+	if err == nil && out.code > 1 {
+		err = unreadable(".", fmt.Errorf("git check-ignore: %q (exit code %d)", strings.TrimSpace(out.said), out.code))
+	}
+	return out, err
+}
+
+// planted notes the repositories that git does not tell of: those in a folder of
+// which it tracks files. Whoever calls git there is ruled by their settings.
+func (l *look) planted(ctx context.Context) error {
+	folders := make(map[string]bool)
+	for name := range l.paths {
+		for dir := path.Dir(name); dir != "." && !folders[dir]; dir = path.Dir(dir) {
+			folders[dir] = true
+		}
+	}
+	for _, dir := range sorted(folders) {
+		if l.repos[dir] {
+			continue
+		}
+		f, err := l.near.lstat(path.Join(dir, gitFolder))
+		if err != nil {
+			return err
+		}
+		if f == nil {
+			continue
+		}
+		l.items[item{path: path.Join(dir, gitFolder)}] = value{text: f.mode.Type().String()}
+		if r, err := l.find(dir); err == nil && r != nil { // Git takes no other one.
+			if err := l.state(ctx, dir, *r, true); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

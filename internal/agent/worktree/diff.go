@@ -1,0 +1,268 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+)
+
+// cutNotice is the last line of a diff that was cut.
+const cutNotice = "[cut here: the diff is longer than it may be]\n"
+
+// Diff writes git's diff of the working tree below root against the commit base, as
+// Base names it, "" for HEAD, to w: all that counts, untracked files as additions,
+// and also what the index is told to hide. Paths are relative to root. Before the
+// first commit all files are additions. It writes at most limit bytes, whole lines, of
+// which the last one says so if there was more.
+//
+// What .gitattributes says of filters and of binary files does not count, so that
+// a draft cannot hide in it. So a file that a filter keeps elsewhere, as git-lfs
+// does, is shown with what it holds here once it was touched. Files above 16 MiB
+// are shown as binary ones. Of a submodule its commit is compared.
+//
+// # Errors
+//
+// CodeNoGit, CodeBase, CodeUnreadable, those of k, and those of w. When ctx is
+// done, the error wraps its cause.
+func Diff(ctx context.Context, k *supervise.Keeper, root, base string, w *os.File, limit int64) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, unreadable(".", errors.New("comparing it takes too long")))
+	defer cancel()
+	p, err := openPlace(root)
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	g := newGit(k)
+	d := &diff{comparison: comparison{look: newLook(p, g, Scope{})}, limit: limit}
+	defer d.near.close()
+	return errors.Join(d.write(ctx, base, w), g.close())
+}
+
+// Differs reports whether any file that one of the patterns matches differs from the
+// commit base, as Diff has it. In a pattern, * stands for any part of a name and **/
+// for any folders, as git has it; paths are relative to root.
+//
+// # Errors
+//
+// Those of Diff.
+func Differs(ctx context.Context, k *supervise.Keeper, root, base string, patterns []string) (bool, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, unreadable(".", errors.New("comparing it takes too long")))
+	defer cancel()
+	p, err := openPlace(root)
+	if err != nil {
+		return false, err
+	}
+	defer p.Close()
+	g := newGit(k)
+	d := &diff{comparison: comparison{look: newLook(p, g, Scope{})}, limit: 1}
+	defer d.near.close()
+	args := []string{"--name-only"}
+	paths := make([]string, len(patterns))
+	for i, pattern := range patterns {
+		paths[i] = ":(glob)" + pattern
+	}
+	out, err := d.compare(ctx, base, args, paths)
+	var size int64
+	if err == nil {
+		size, err = out.Seek(0, io.SeekEnd)
+	}
+	return size > 0, errors.Join(err, g.close())
+}
+
+// diff is a comparison that is written down.
+type diff struct {
+	comparison
+	limit int64
+	// prefix is the root's path in the repository's working tree, "." for the whole.
+	prefix string
+}
+
+func (d *diff) write(ctx context.Context, base string, w io.Writer) error {
+	out, err := d.compare(ctx, base, []string{"--find-renames", "--src-prefix=a/", "--dst-prefix=b/"}, nil)
+	if err != nil {
+		return err
+	}
+	return cut(w, out, d.limit)
+}
+
+// compare runs git diff with these arguments for these paths, all if there are none,
+// and returns what it prints, up to the limit.
+func (d *diff) compare(ctx context.Context, base string, args, paths []string) (io.ReadSeeker, error) {
+	if err := d.locate(ctx); err != nil {
+		return nil, err
+	}
+	rel, err := filepath.Rel(d.repo.top, d.real)
+	if err != nil {
+		return nil, unreadable(".", err)
+	}
+	d.prefix = filepath.ToSlash(rel)
+	settings, err := d.git.settings(ctx, d.repo)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := d.special(ctx, ""); err != nil {
+		return nil, err
+	}
+	m, err := d.git.mirror(d.repo, settings)
+	if err != nil {
+		return nil, err
+	}
+	commit, err := d.commit(ctx, base)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.index(ctx, m); err != nil {
+		return nil, err
+	}
+	command := m.command(d.real, slices.Concat([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
+		"--submodule=short", "--ignore-submodules=dirty"}, args, []string{commit, "--"}, paths)...)
+	command.limit = max(d.limit, 1)
+	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // The paths are patterns of our own.
+	out, err := d.git.run(ctx, command)
+	if err != nil {
+		return nil, err
+	}
+	if out.code != 0 && !out.cut {
+		return nil, unreadable(".", fmt.Errorf("git diff: %q (exit code %d)", strings.TrimSpace(out.said), out.code))
+	}
+	return out.output, nil
+}
+
+// emptyBlob is the id of a file without content.
+func (m *mirror) emptyBlob() string {
+	if m.format == sha256Format {
+		return "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+	}
+	return "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+}
+
+// index gives the mirror an index of its own: the repository's, with the untracked
+// files that count and without the flags and the times that hide a file. Whoever
+// wrote the draft could write the index as well, and git believes its times.
+func (d *diff) index(ctx context.Context, m *mirror) error {
+	own, err := os.OpenRoot(d.repo.dir)
+	if err != nil {
+		return unreadable(gitFolder, err)
+	}
+	defer own.Close()
+	if err := m.copy(own, "index"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return unreadable(path.Join(gitFolder, "index"), err)
+	}
+	m.env = append(m.env, "GIT_INDEX_FILE="+filepath.Join(m.dir, "index"))
+	lines, err := d.git.create("entries")
+	if err != nil {
+		return err
+	}
+	defer lines.Close()
+	changes, err := d.entries(ctx, m, lines)
+	if err != nil || changes == 0 {
+		return err
+	}
+	if _, err := lines.Seek(0, io.SeekStart); err != nil {
+		return unreadable(".", err)
+	}
+	command := m.command(d.real, "update-index", "--replace", "-z", "--index-info")
+	command.input = lines
+	_, err = d.git.must(ctx, command)
+	return err
+}
+
+// entries writes the index anew, for git update-index, with what it lacks, and
+// returns how much that is. An entry that is written anew has no flags and no times,
+// so that git looks at its file.
+func (d *diff) entries(ctx context.Context, m *mirror, w io.Writer) (int, error) {
+	out, err := d.git.must(ctx, m.command(d.real, "ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude-standard"))
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	err = records(out, func(text string) error {
+		e, err := parseEntry(text)
+		if err != nil {
+			return unreadable(".", err)
+		}
+		conflict := !e.untracked() && e.stage != "0"
+		if conflict || e.mode == gitlink || strings.HasSuffix(e.path, "/") || !d.counts(e.path) {
+			return nil
+		}
+		if hidden := e.tag == 'h' || e.tag == 's' || e.tag == 'S'; hidden || e.untracked() {
+			f, err := d.near.there(e.path)
+			if err != nil || f == nil { // A file that is not checked out is no deletion.
+				return err
+			}
+			if e.untracked() {
+				e.mode, e.oid = gitMode(f.mode), m.emptyBlob()
+			}
+		}
+		n++
+		_, err = fmt.Fprintf(w, "%s %s 0\t%s\x00", e.mode, e.oid, path.Join(d.prefix, e.path))
+		return err
+	})
+	return n, err
+}
+
+// gitMode is what git calls a file's type and permissions.
+func gitMode(mode fs.FileMode) string {
+	switch {
+	case mode.Type() == fs.ModeSymlink:
+		return "120000"
+	case mode&0o100 != 0:
+		return "100755"
+	default:
+		return "100644"
+	}
+}
+
+// cut copies a diff, or of a longer one as many whole lines as fit with a notice
+// behind them.
+func cut(w io.Writer, r io.ReadSeeker, limit int64) error {
+	size, err := r.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	notice := ""
+	if size > limit {
+		notice = cutNotice
+		if size, err = lastLine(r, max(limit-int64(len(notice)), 0)); err != nil {
+			return err
+		}
+	}
+	if _, err := r.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	if _, err := io.CopyN(w, r, size); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, notice[:min(int64(len(notice)), max(limit, 0))])
+	return err
+}
+
+// lastLine returns where the last line ends that ends within the first size bytes.
+func lastLine(r io.ReadSeeker, size int64) (int64, error) {
+	buffer := make([]byte, 32<<10)
+	for size > 0 {
+		part := buffer[:min(int64(len(buffer)), size)]
+		if _, err := r.Seek(size-int64(len(part)), io.SeekStart); err != nil {
+			return 0, err
+		}
+		if _, err := io.ReadFull(r, part); err != nil {
+			return 0, err
+		}
+		for i := len(part) - 1; i >= 0; i-- {
+			if part[i] == '\n' {
+				return size - int64(len(part)-1-i), nil
+			}
+		}
+		size -= int64(len(part))
+	}
+	return 0, nil
+}

@@ -1,0 +1,190 @@
+//go:build unix
+
+package worktree_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// diff is what Diff writes.
+func (s scene) diff(base string, limit int64) (string, error) {
+	s.Helper()
+	out, err := os.Create(filepath.Join(s.TempDir(), "diff"))
+	s.must(err)
+	defer out.Close()
+	if err := worktree.Diff(s.Context(), s.keeper, s.dir, base, out, limit); err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(out.Name())
+	s.must(err)
+	return string(text), nil
+}
+
+func TestDiff(t *testing.T) {
+	s := newRepository(t)
+	s.write("new\u00fc.txt", "four\n")
+	s.write("empty", "")
+	s.must(os.Remove(s.path("b.txt")))
+	s.must(os.Symlink("nowhere", s.path("link")))
+	// A draft that wants to hide.
+	s.write(".gitattributes", "*.txt -diff\n")
+	s.git(".", "config", "diff.noprefix", "true")
+	s.git(".", "config", "color.ui", "always")
+	s.git(".", "add", "a.txt")
+	s.git(".", "update-index", "--assume-unchanged", "a.txt")
+	s.write("a.txt", "five\n")
+	text, err := s.diff("", 1<<20)
+	s.must(err)
+	for _, want := range []string{
+		"--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+five\n",
+		"deleted file mode 100644\n",
+		"--- a/b.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-two\n",
+		"diff --git a/empty b/empty\nnew file mode 100644\n",
+		"new file mode 120000\n",
+		"+++ b/link\n@@ -0,0 +1 @@\n+nowhere\n\\ No newline at end of file\n",
+		"--- /dev/null\n+++ b/new\u00fc.txt\n@@ -0,0 +1 @@\n+four\n",
+		"+*.txt -diff\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in the diff:\n%s", want, text)
+		}
+	}
+	if n := strings.Count(text, "diff --git "); n != 6 {
+		t.Errorf("it shows %d files:\n%s", n, text)
+	}
+}
+
+func TestDiffAgainstAnotherBase(t *testing.T) {
+	s := newRepository(t)
+	s.git(".", "tag", "v1")
+	s.commit()
+	s.write("b.txt", "six\n")
+	for base, want := range map[string][2]bool{"v1": {true, true}, "HEAD~1": {true, true}, "main": {false, true}, "": {false, true}} {
+		text, err := s.diff(base, 1<<20)
+		s.must(err)
+		if got := [2]bool{strings.Contains(text, "+three\n"), strings.Contains(text, "+six\n")}; got != want {
+			t.Errorf("%s: got\n%s", base, text)
+		}
+	}
+	for _, base := range []string{"none", "-p", "--output=x", ":/m", "HEAD HEAD", "v1:b.txt", "main\n", "@{-9}", strings.Repeat("a", 1000)} {
+		if _, err := s.diff(base, 1<<20); errs.CodeOf(err) != worktree.CodeBase {
+			t.Errorf("%q: got %v", base, err)
+		}
+	}
+}
+
+// base is what Base returns.
+func (s scene) base(rev, branch string) (string, error) {
+	return worktree.Base(s.Context(), s.keeper, s.dir, rev, branch)
+}
+
+func TestBase(t *testing.T) {
+	s := newRepository(t)
+	first := s.git(".", "rev-parse", "HEAD")
+	s.git(".", "checkout", "-q", "-b", "work")
+	s.commit()
+	second := s.git(".", "rev-parse", "HEAD")
+	s.git(".", "checkout", "-q", "main")
+	s.git(".", "commit", "-q", "--allow-empty", "-m", "more")
+	s.git(".", "checkout", "-q", "work")
+	for _, c := range []struct{ rev, branch, want string }{
+		{"", "", second}, {"main~1", "", first}, {"", "main", first}, {"HEAD", "main", second}, {first[:10], "none", first},
+	} {
+		if got, err := s.base(c.rev, c.branch); err != nil || got != c.want {
+			t.Errorf("%q, %q: got %s, %v, want %s", c.rev, c.branch, got, err, c.want)
+		}
+	}
+	s.git(".", "checkout", "-q", "--orphan", "alone")
+	s.git(".", "commit", "-q", "-m", "alone")
+	for _, c := range [][2]string{{"none", ""}, {"", "none"}, {"", "--all"}, {"", "main"}} {
+		if got, err := s.base(c[0], c[1]); errs.CodeOf(err) != worktree.CodeBase {
+			t.Errorf("%q: got %s, %v", c, got, err)
+		}
+	}
+}
+
+// What is committed after the base was named is a part of the diff.
+func TestDiffFromABase(t *testing.T) {
+	for _, format := range []string{"sha1", "sha256"} {
+		s := newScene(t)
+		s.git(".", "init", "-q", "--object-format="+format)
+		base, err := s.base("", "main")
+		if errs.CodeOf(err) != worktree.CodeBase {
+			t.Errorf("got %q, %v", base, err)
+		}
+		base, err = s.base("", "")
+		s.must(err)
+		s.write("a", "x\n")
+		s.commit()
+		s.write("b", "y\n")
+		text, err := s.diff(base, 1<<20)
+		s.must(err)
+		if !strings.Contains(text, "+++ b/a\n@@ -0,0 +1 @@\n+x\n") || !strings.Contains(text, "+++ b/b\n@@ -0,0 +1 @@\n+y\n") {
+			t.Errorf("got\n%s", text)
+		}
+	}
+}
+
+func TestBaseThatIsGone(t *testing.T) {
+	s := newRepository(t)
+	s.commit()
+	base, err := s.base("", "")
+	s.must(err)
+	s.git(".", "reset", "-q", "--hard", "HEAD~1")
+	s.git(".", "reflog", "expire", "--expire=now", "--all")
+	s.git(".", "gc", "-q", "--prune=now")
+	if _, err := s.diff(base, 1<<20); errs.CodeOf(err) != worktree.CodeBase {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDiffBeforeTheFirstCommit(t *testing.T) {
+	s := newScene(t)
+	s.init()
+	s.write("a", "x\n")
+	s.write("staged", "y\n")
+	s.git(".", "add", "staged")
+	text, err := s.diff("", 1<<20)
+	s.must(err)
+	if !strings.Contains(text, "+++ b/a\n@@ -0,0 +1 @@\n+x\n") || !strings.Contains(text, "+++ b/staged\n@@ -0,0 +1 @@\n+y\n") {
+		t.Errorf("got\n%s", text)
+	}
+	s.write(".git/HEAD", "0123456789012345678901234567890123456789\n")
+	if _, err := s.diff("", 1<<20); errs.CodeOf(err) != worktree.CodeBase {
+		t.Errorf("a HEAD to nowhere: got %v", err)
+	}
+}
+
+func TestDiffOfAFolder(t *testing.T) {
+	s := newRepository(t)
+	s.write("project/new", "x\n")
+	s.dir = s.path("project")
+	text, err := s.diff("", 1<<20)
+	s.must(err)
+	if want := "+++ b/new\n"; !strings.Contains(text, want) || strings.Contains(text, "a.txt") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
+func TestDiffWithoutARepository(t *testing.T) {
+	if _, err := newScene(t).diff("", 100); errs.CodeOf(err) != worktree.CodeNoGit {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDiffIsCut(t *testing.T) {
+	s := newRepository(t)
+	s.write("long", strings.Repeat("line\n", 200_000))
+	text, err := s.diff("", 1000)
+	s.must(err)
+	kept, cut := strings.CutSuffix(text, "[cut here: the diff is longer than it may be]\n")
+	if !cut || !strings.HasSuffix(kept, "+line\n") || len(text) > 1000 || len(text) < 990 {
+		t.Errorf("got %d bytes:\n%s", len(text), text)
+	}
+}

@@ -1,0 +1,195 @@
+package worktree
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// gitlink is the mode of an entry that stands for another repository.
+const gitlink = "160000"
+
+// entry is what git ls-files prints of a path.
+type entry struct {
+	path string
+	// tag is a letter, of git-ls-files(1), -t and -v.
+	tag byte
+	// mode, oid and stage are those of the index, "" for what is not in it.
+	mode, oid, stage string
+}
+
+// untracked reports whether the index does not have the path.
+func (e entry) untracked() bool { return e.tag == '?' }
+
+// parseEntry reads a record of git ls-files -z -v --stage.
+func parseEntry(text string) (entry, error) {
+	malformed := fmt.Errorf("git ls-files: %.200q is no entry", text)
+	if len(text) < 3 || text[1] != ' ' {
+		return entry{}, malformed
+	}
+	e := entry{tag: text[0], path: text[2:]}
+	if !e.untracked() {
+		var meta string
+		var ok bool
+		meta, e.path, ok = strings.Cut(text[2:], "\t")
+		words := strings.Split(meta, " ")
+		if !ok || len(words) != 3 {
+			return entry{}, malformed
+		}
+		e.mode, e.oid, e.stage = words[0], words[1], words[2]
+	}
+	// A path that is none would be looked for elsewhere.
+	if clean := strings.TrimSuffix(e.path, "/"); clean == "." || !filepath.IsLocal(clean) || path.Clean(clean) != clean {
+		return entry{}, malformed
+	}
+	return e, nil
+}
+
+// repository looks at a repository whose working tree has the folder dir of the
+// root, and at those below it.
+func (l *look) repository(ctx context.Context, dir string, r repo) error {
+	if l.depth++; l.depth > maxNested {
+		return unreadable(dir, fmt.Errorf("repositories lie more than %d deep in each other", maxNested))
+	}
+	defer func() { l.depth-- }()
+	l.repos[dir] = true
+	if l.depth == 1 {
+		l.common = r.common
+	} else if r.common == l.common && r.linked() {
+		// What is in another working tree of the same repository is that one's.
+		l.items[item{path: path.Join(dir, gitFolder)}] = value{text: "another working tree"}
+		return nil
+	}
+	var settings []setting
+	var unsettled error
+	var asking sync.WaitGroup
+	if l.git.bin != "" {
+		asking.Go(func() { settings, unsettled = l.git.settings(ctx, r) })
+	}
+	err := l.state(ctx, dir, r, l.git.bin == "")
+	asking.Wait()
+	if err := cmp.Or(err, unsettled); err != nil {
+		return err
+	}
+	if l.git.bin == "" {
+		return l.walk(ctx, dir, true)
+	}
+	if err := l.rules(dir, r, settings); err != nil {
+		return err
+	}
+	m, err := l.git.mirror(r, settings)
+	if err != nil {
+		return err
+	}
+	return l.list(ctx, dir, m)
+}
+
+// rules notes the settings that count, and what outside of the repository decides
+// which files are ignored.
+func (l *look) rules(dir string, r repo, settings []setting) error {
+	head, err := r.head()
+	if err != nil {
+		return unreadable(path.Join(dir, gitFolder), err)
+	}
+	excludes := userFile("ignore")
+	for _, s := range settings {
+		if !s.counts(head) {
+			continue
+		}
+		it := item{path.Join(dir, gitFolder, "config"), s.name}
+		l.items[it] = value{text: l.items[it].text + s.value + "\x00"} // It may have several values.
+		if s.name == "core.excludesfile" {
+			excludes = expand(s.value)
+		}
+	}
+	if !filepath.IsAbs(excludes) {
+		return nil
+	}
+	folder, err := os.OpenRoot(filepath.Dir(excludes))
+	if err != nil {
+		return nil // Git cannot read it either.
+	}
+	defer folder.Close()
+	sum, err := digest(folder, filepath.Base(excludes))
+	if err != nil {
+		sum = ""
+	}
+	l.items[item{path.Join(dir, gitFolder, "config"), "what core.excludesfile ignores"}] = value{text: sum}
+	return nil
+}
+
+// list asks git which files there are in a repository.
+func (l *look) list(ctx context.Context, dir string, m *mirror) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var special []string
+	var walking sync.WaitGroup
+	walking.Go(func() {
+		var err error
+		if special, err = l.special(ctx, dir); err != nil {
+			cancel(err)
+		}
+	})
+	in := filepath.Join(l.real, filepath.FromSlash(dir))
+	// What is said here comes before all files: rules count, also where they ignore
+	// themselves, unless git does not even enter the folder that they are in.
+	out, err := l.git.must(ctx, m.command(in, "ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude=!"+ignoreFile, "--exclude-standard"))
+	walking.Wait()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	if err := l.addSpecial(ctx, dir, m, special); err != nil {
+		return err
+	}
+	index := path.Join(dir, gitFolder, "index")
+	var nested []string
+	err = records(out, func(text string) error {
+		e, err := parseEntry(text)
+		if err != nil {
+			return unreadable(dir, err)
+		}
+		name := path.Join(dir, e.path)
+		if !e.untracked() {
+			of := e.path
+			if e.stage != "0" {
+				of += " in stage " + e.stage
+			}
+			l.index = append(l.index, kept{item{index, of}, value{text: e.mode + " " + e.oid, tag: e.tag}})
+		}
+		if e.mode == gitlink || strings.HasSuffix(e.path, "/") {
+			nested = append(nested, name)
+			return nil
+		}
+		return l.add(name, nil)
+	})
+	for _, name := range nested {
+		if err == nil && l.enters(name) {
+			err = l.walk(ctx, name, false)
+		}
+	}
+	return err
+}
+
+// userFile is where git looks for a file of the user's, unless told otherwise.
+func userFile(name string) string {
+	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
+		return filepath.Join(dir, "git", name)
+	}
+	return expand("~/.config/git/" + name)
+}
+
+// expand replaces a leading ~ by the user's home, as git does.
+func expand(name string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		return filepath.Join(os.Getenv("HOME"), filepath.FromSlash(rest))
+	}
+	return filepath.FromSlash(name)
+}

@@ -1,0 +1,168 @@
+package worktree
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+)
+
+// mirror is a folder in place of a repository's own: with its index and objects,
+// and none of its configuration.
+type mirror struct {
+	repo   repo
+	dir    string
+	format string // of the names of objects
+	env    []string
+	args   []string
+}
+
+// The formats of the names of objects, as git calls them.
+const (
+	sha1Format   = "sha1"
+	sha256Format = "sha256"
+)
+
+// mirrored are the settings that decide which files are ignored and how they are
+// compared. Nothing else is taken from where they stand.
+var mirrored = []string{
+	"core.autocrlf", "core.eol", "core.excludesfile", "core.filemode", "core.ignorecase", "core.longpaths", "core.precomposeunicode",
+	"core.sparsecheckout", "core.sparsecheckoutcone", "core.symlinks",
+}
+
+// mirror makes a mirror of a repository that has these settings.
+func (g *git) mirror(r repo, settings []setting) (*mirror, error) {
+	dir, err := os.MkdirTemp(g.temp, "mirror-")
+	if err != nil {
+		return nil, unreadable(gitFolder, err)
+	}
+	m := &mirror{repo: r, dir: dir, format: sha1Format}
+	for _, s := range settings {
+		switch {
+		case s.name == "extensions.objectformat":
+			m.format = s.value
+		case slices.Contains(mirrored, s.name):
+			m.args = append(m.args, "-c", s.name+"="+s.value)
+		}
+	}
+	if m.format != sha1Format && m.format != sha256Format {
+		return nil, unreadable(gitFolder, fmt.Errorf("its objects have names of the unknown format %q", m.format))
+	}
+	if err := m.fill(); err != nil {
+		return nil, unreadable(gitFolder, err)
+	}
+	none := filepath.Join(dir, "none") // It is not there.
+	// These win over every file, so that no version of git that reads one after all
+	// runs anything.
+	for _, s := range []string{
+		"core.fsmonitor=false", "core.hooksPath=" + none, "core.untrackedCache=false", "core.splitIndex=false",
+		"core.quotePath=false", "core.bigFileThreshold=16m", "protocol.allow=never", "submodule.recurse=false",
+	} {
+		m.args = append(m.args, "-c", s)
+	}
+	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+	m.env = []string{
+		"GIT_DIR=" + dir, "GIT_WORK_TREE=" + r.top, "GIT_INDEX_FILE=" + filepath.Join(r.dir, "index"),
+		"GIT_OBJECT_DIRECTORY=" + filepath.Join(dir, "objects"),
+		`GIT_ALTERNATE_OBJECT_DIRECTORIES="` + quote.Replace(filepath.ToSlash(filepath.Join(r.common, "objects"))) + `"`,
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + filepath.Join(dir, "no-config"),
+	}
+	return m, nil
+}
+
+// fill writes the mirror's files.
+func (m *mirror) fill() error {
+	config := "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+	if m.format == sha256Format {
+		config = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectFormat = sha256\n"
+	}
+	for name, text := range map[string]string{
+		"HEAD": "ref: refs/heads/none\n", "config": config, "no-config": "",
+		// What a tree says of its files shall not name a filter, nor hide a difference.
+		"info/attributes": "* -filter !diff\n",
+	} {
+		name = filepath.Join(m.dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	for _, name := range []string{"objects", "refs"} {
+		if err := os.Mkdir(filepath.Join(m.dir, name), 0o700); err != nil {
+			return err
+		}
+	}
+	common, err := os.OpenRoot(m.repo.common)
+	if err != nil {
+		return err
+	}
+	defer common.Close()
+	if err := m.copy(common, "info/exclude"); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return m.copyShared()
+}
+
+// copyShared copies the shared part of an index that is split in two.
+func (m *mirror) copyShared() error {
+	own, err := os.OpenRoot(m.repo.dir)
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	f, err := own.Open(".")
+	if err != nil {
+		return err
+	}
+	names, err := f.Readdirnames(-1)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	shared := regexp.MustCompile(`^sharedindex\.[0-9a-f]+$`)
+	for _, name := range names {
+		if !shared.MatchString(name) {
+			continue
+		}
+		if err := m.copy(own, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copy copies a file of the repository into the mirror, with its time: git takes
+// what is as new as its index for changed.
+func (m *mirror) copy(from *os.Root, name string) error {
+	source, err := safefile.Follow(from, filepath.FromSlash(name))
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	info, err := source.Stat()
+	if err != nil {
+		return err
+	}
+	to := filepath.Join(m.dir, filepath.FromSlash(name))
+	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, io.LimitReader(source, gitOutput))
+	if err = errors.Join(err, target.Close()); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}
+
+// command is a command of git in a folder of the mirrored repository's tree.
+func (m *mirror) command(dir string, args ...string) run {
+	return run{dir: dir, env: m.env, args: append(append([]string(nil), m.args...), args...), limit: gitOutput}
+}

@@ -1,0 +1,145 @@
+//go:build unix
+
+package worktree
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
+// opened is an opened folder. What lies in it is reached by its name and through no
+// link, with one call to the system each. An os.Root needs several, and an os.File
+// several more, which is most of what a look at many small files would take.
+type opened struct{ file *os.File }
+
+// openTop opens a place itself.
+func openTop(p place) (opened, error) {
+	f, err := p.Open(".")
+	return opened{f}, err
+}
+
+// folder opens a folder. Without one of that name, the error is fs.ErrNotExist.
+func (o opened) folder(name string) (opened, error) {
+	fd, err := o.openat(name, unix.O_DIRECTORY)
+	if slices.Contains([]error{unix.ENOTDIR, unix.ELOOP, unix.EMLINK}, err) { // The latter two are what some say of a link.
+		err = fs.ErrNotExist
+	}
+	if err != nil {
+		return opened{}, err
+	}
+	return opened{os.NewFile(uintptr(fd), name)}, nil
+}
+
+// names lists the folder, in no order.
+func (o opened) names() ([]string, error) {
+	if _, err := o.file.Seek(0, 0); err != nil {
+		return nil, err
+	}
+	return o.file.Readdirnames(-1)
+}
+
+func (o opened) lstat(name string) (*file, error) {
+	var s unix.Stat_t
+	err := again(func() error { return unix.Fstatat(o.fd(), name, &s, unix.AT_SYMLINK_NOFOLLOW) })
+	if err != nil {
+		return nil, err
+	}
+	return newFile(&s), nil
+}
+
+// open opens a file for reading, and never waits for a writer.
+func (o opened) open(name string) (content, error) {
+	fd, err := o.openat(name, unix.O_NONBLOCK)
+	return content{fd}, err
+}
+
+func (o opened) readlink(name string) (string, error) {
+	buffer := make([]byte, unix.PathMax)
+	n, err := unix.Readlinkat(o.fd(), name, buffer)
+	if err == nil && n == len(buffer) {
+		err = unix.ENAMETOOLONG
+	}
+	return string(buffer[:max(n, 0)]), err
+}
+
+func (o opened) close() { _ = o.file.Close() } // It was only read.
+
+func (o opened) fd() int { return int(o.file.Fd()) }
+
+func (o opened) openat(name string, flags int) (fd int, err error) {
+	err = again(func() error {
+		fd, err = unix.Openat(o.fd(), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|flags, 0)
+		return err
+	})
+	return fd, err
+}
+
+// content is a file that was opened for reading.
+type content struct{ fd int }
+
+// read reads something, nothing at the end.
+func (c content) read(buffer []byte) (n int, err error) {
+	err = again(func() error {
+		n, err = unix.Read(c.fd, buffer)
+		return err
+	})
+	return max(n, 0), err
+}
+
+func (c content) stat() (*file, error) {
+	var s unix.Stat_t
+	if err := again(func() error { return unix.Fstat(c.fd, &s) }); err != nil {
+		return nil, err
+	}
+	return newFile(&s), nil
+}
+
+func (c content) close() { _ = unix.Close(c.fd) } // It was only read.
+
+// again repeats a call that a signal interrupts.
+func again(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+func newFile(s *unix.Stat_t) *file {
+	return &file{
+		mode: modeOf(uint32(s.Mode)),
+		stat: stat{size: s.Size, modified: s.Mtim.Nano(), changed: s.Ctim.Nano(), number: int64(s.Ino)},
+	}
+}
+
+// modeOf is what Go calls a mode of Unix.
+func modeOf(mode uint32) fs.FileMode {
+	m := fs.FileMode(mode & 0o777)
+	switch mode & unix.S_IFMT {
+	case unix.S_IFREG:
+	case unix.S_IFDIR:
+		m |= fs.ModeDir
+	case unix.S_IFLNK:
+		m |= fs.ModeSymlink
+	case unix.S_IFIFO:
+		m |= fs.ModeNamedPipe
+	case unix.S_IFSOCK:
+		m |= fs.ModeSocket
+	case unix.S_IFBLK:
+		m |= fs.ModeDevice
+	case unix.S_IFCHR:
+		m |= fs.ModeDevice | fs.ModeCharDevice
+	default:
+		m |= fs.ModeIrregular
+	}
+	for bit, is := range map[uint32]fs.FileMode{unix.S_ISUID: fs.ModeSetuid, unix.S_ISGID: fs.ModeSetgid, unix.S_ISVTX: fs.ModeSticky} {
+		if mode&bit != 0 {
+			m |= is
+		}
+	}
+	return m
+}

@@ -1,0 +1,156 @@
+package worktree
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// repo is a git repository as it is found in a folder.
+type repo struct {
+	// top is the folder that has .git in it, dir is what git keeps for this working
+	// tree, and common is what it keeps for all of the repository's. The three are
+	// absolute paths; the latter two differ in a linked working tree only.
+	top, dir, common string
+}
+
+// linked reports whether this is a working tree beside the repository's first, and
+// the one that the repository knows by that name.
+func (r repo) linked() bool {
+	back, err := line(filepath.Join(r.dir, "gitdir"))
+	return err == nil && r.dir != r.common && resolve(r.dir, back) == filepath.Join(r.top, gitFolder)
+}
+
+// head lists the refs that HEAD leads through, the last of which holds a commit or
+// is not there yet. It is empty if HEAD is a commit itself.
+func (r repo) head() (names []string, err error) {
+	text, err := line(filepath.Join(r.dir, "HEAD"))
+	for err == nil {
+		name, ok := strings.CutPrefix(text, "ref: ")
+		if !ok {
+			return names, nil
+		}
+		if names = append(names, name); !filepath.IsLocal(name) || len(names) > maxSymbolic {
+			return nil, errBroken
+		}
+		text, err = line(filepath.Join(r.common, filepath.FromSlash(name)))
+	}
+	if errors.Is(err, fs.ErrNotExist) && len(names) > 0 {
+		err = nil // It is packed, or has no commit yet.
+	}
+	return names, err
+}
+
+// maxSymbolic is how many refs may lead to one another: as many as git follows.
+const maxSymbolic = 5
+
+// errBroken is the error of a repository that git would not take for one.
+var errBroken = errors.New("it is no git repository, though it looks like one")
+
+// findAbove finds the repository that a folder lies in, nil where it lies in none.
+func findAbove(dir string) (*repo, error) {
+	for {
+		repo, err := find(dir)
+		if err != nil {
+			return nil, unreadable(gitFolder, err)
+		}
+		if up := filepath.Dir(dir); repo == nil && up != dir {
+			dir = up
+			continue
+		}
+		return repo, nil
+	}
+}
+
+// find finds the repository whose working tree begins in a folder of the root.
+func (p place) find(dir string) (*repo, error) {
+	repo, err := find(filepath.Join(p.real, filepath.FromSlash(dir)))
+	if err != nil {
+		return nil, unreadable(path.Join(dir, gitFolder), err)
+	}
+	return repo, nil
+}
+
+// find finds the repository whose working tree begins in a folder. An empty .git,
+// and a folder without anything that a repository has, is none; half a repository
+// is an error, since git would look for another one further up.
+func find(top string) (*repo, error) {
+	link := filepath.Join(top, gitFolder)
+	info, err := os.Stat(link) // Git follows a link here.
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Lstat(link); err == nil {
+			return nil, errBroken // a link to nowhere
+		}
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		text, err := line(link)
+		if err != nil {
+			return nil, err
+		}
+		target, ok := strings.CutPrefix(text, "gitdir: ")
+		if !ok || target == "" {
+			return nil, errBroken
+		}
+		link = resolve(top, target)
+	}
+	r := repo{top: top, dir: link, common: link}
+	switch text, err := line(filepath.Join(link, "commondir")); {
+	case err == nil && text != "":
+		r.common = resolve(link, text)
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, errors.Join(err, errBroken)
+	}
+	has := 0
+	for _, part := range []string{filepath.Join(r.dir, "HEAD"), filepath.Join(r.common, "objects"), filepath.Join(r.common, "refs")} {
+		if _, err := os.Lstat(part); err == nil {
+			has++
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	switch {
+	case has == 3:
+		return &r, nil
+	case has == 0 && info.IsDir():
+		return nil, nil
+	default:
+		return nil, errBroken
+	}
+}
+
+// resolve is where a path leads that stands in a file of a folder.
+func resolve(dir, name string) string {
+	name = filepath.FromSlash(name)
+	if filepath.IsAbs(name) {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(dir, name)
+}
+
+// maxLine is the largest file that holds a path, in bytes.
+const maxLine = 16 << 10
+
+// line reads a small file that holds one line.
+func line(name string) (string, error) {
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", errors.Join(err, errBroken)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxLine+1))
+	if err != nil || len(data) > maxLine {
+		return "", errors.Join(err, errBroken)
+	}
+	return strings.TrimRight(string(data), "\r\n"), nil
+}

@@ -1,0 +1,34 @@
+//go:build unix
+
+package worktree_test
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+)
+
+// What a killed process leaves behind is removed by the next look, and what belongs to
+// one that is under way is not.
+func TestLeftFolders(t *testing.T) {
+	s := newRepository(t)
+	left := filepath.Join(os.TempDir(), "switchyard-tree-1")
+	s.must(os.MkdirAll(filepath.Join(left, "mirror-1", "objects"), 0o700))
+	s.must(os.WriteFile(filepath.Join(left, "lock"), nil, 0o600))
+	s.must(os.Mkdir(filepath.Join(os.TempDir(), "switchyard-tree-2"), 0o700))
+	s.must(os.MkdirAll(filepath.Join(os.TempDir(), "switchyard-tree-3", "mirror-1"), 0o700))
+	var looks sync.WaitGroup
+	for range 8 {
+		looks.Go(func() {
+			for range 5 {
+				if _, err := worktree.Take(t.Context(), s.keeper, s.dir, worktree.Scope{}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	looks.Wait() // The scene wants nothing left.
+}

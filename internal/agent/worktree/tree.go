@@ -1,0 +1,213 @@
+// Package worktree tells what somebody changed in a working tree who should have
+// changed nothing, and what a draft changes in it.
+//
+// # What counts
+//
+// Where git rules a folder, the files that it tracks and those that are neither
+// tracked nor ignored; elsewhere all files. A repository inside of another one, a
+// submodule too, is looked at in the same way. Of our own folder .switchyard only
+// agents/, prompts/ and .gitignore count, ignored or not: the rest is our state, which
+// others may write at the same time. What else the rounds to come obey counts in any case:
+// our configuration, and the agents in .nubos-pilot and .claude. Folders as such do
+// not count. A repository that ignores the root altogether has no say in it.
+//
+// A .gitignore counts even where it ignores itself, unless its whole folder is
+// ignored from outside: else one file could hide a folder and itself with it.
+//
+// Of git itself count HEAD and the commit that it leads to, the refs that replace
+// objects, the index's entries and their flags, the settings that hold here, the
+// user's own too, hooks, the files of info/, an operation in progress, and what else
+// decides which files are ignored. The times that the index keeps do not, so that
+// looking with git status is no change.
+//
+// What belongs to another working tree of the same repository does not count: other
+// branches and their settings, tags, the stash, and its files if it lies in this
+// one. If a repository keeps its refs as a reftable, all of them count.
+//
+// # How it is looked at
+//
+// Contents are hashed as they are, by us, so that no filter runs. Only what there
+// is to look at is asked of git, and git never sees the repository's own
+// configuration then: it is given a folder of ours in place of .git, with the
+// repository's index and objects. So nothing that a repository may bring can run:
+// no hook, file system monitor, filter, external diff, text conversion, pager,
+// credential or transport helper, in submodules neither. It takes no lock.
+package worktree
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+)
+
+// The codes of this package's errors.
+const (
+	// CodeUnreadable: something that counts cannot be read, keeps changing, or is
+	// not what git would accept. Detail: path, where it is about one.
+	CodeUnreadable errs.Code = "tree-unreadable"
+	// CodeNoGit: git is not installed, or no repository is there.
+	CodeNoGit errs.Code = "tree-no-git"
+	// CodeBase: git knows no commit of that name. Detail: base.
+	CodeBase errs.Code = "tree-base-unknown"
+)
+
+// The limits of a look. What they cut off is never taken for unchanged.
+const (
+	// lookTime is how long it may take.
+	lookTime = 2 * time.Minute
+	// maxFiles is how many files may count.
+	maxFiles = 1_000_000
+	// maxContent is the largest file that is hashed, and maxContents is how much
+	// all of them together may have, in bytes.
+	maxContent, maxContents = 64 << 20, 2 << 30
+	// maxNested is how deep repositories may lie in each other.
+	maxNested = 8
+)
+
+// Snapshot is how a working tree looked. It does not change.
+type Snapshot struct {
+	files  []located // sorted
+	git    []kept    // sorted
+	obeyed []string
+	notes  []string
+	digest string
+}
+
+// Scope says what counts besides what git says. Paths are relative to the root, or
+// absolute; those outside of it mean nothing.
+type Scope struct {
+	// Except are files that do not count. Nor does all that is below a path that ends
+	// with a slash: a file that is replaced by a folder hides nothing in it.
+	Except []string
+	// Obeyed are files, and folders with all that is in them, which decide what is to
+	// come. They count even if git ignores them.
+	Obeyed []string
+}
+
+// Take looks at the tree below root, and at git if root lies in a repository. It takes
+// some milliseconds for each thousand files, and runs git by k, up to two at a time.
+// Without git installed all files count, and the index does not; the notes say so.
+//
+// # Errors
+//
+// CodeUnreadable, and those of k. When ctx is done, the error wraps its cause.
+func Take(ctx context.Context, k *supervise.Keeper, root string, scope Scope) (*Snapshot, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, unreadable(".", errors.New("looking at it takes too long")))
+	defer cancel()
+	p, err := openPlace(root)
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	g := newGit(k)
+	l := newLook(p, g, scope)
+	defer l.near.close()
+	s, err := l.take(ctx)
+	return s, errors.Join(err, g.close())
+}
+
+// take looks at everything.
+func (l *look) take(ctx context.Context) (*Snapshot, error) {
+	if l.git.bin == "" {
+		l.notes = append(l.notes, "git is not installed: all files count, ignored ones too, and the index does not")
+	}
+	repo, err := l.above(ctx)
+	if err == nil && repo != nil {
+		err = l.repository(ctx, "", *repo)
+	} else if err == nil {
+		err = l.walk(ctx, "", false)
+	}
+	// Git has no say in whether these count.
+	for _, name := range l.obeyed {
+		if err == nil {
+			err = l.walk(ctx, name, true)
+		}
+	}
+	if err == nil {
+		err = l.planted(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	files, notes, err := l.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Snapshot{files: files, git: l.kept(), obeyed: l.obeyed, notes: append(l.notes, notes...)}
+	s.digest = s.sum()
+	return s, nil
+}
+
+// kept lists all that git keeps.
+func (l *look) kept() []kept {
+	all := make([]kept, 0, len(l.index)+len(l.items))
+	for it, v := range l.items {
+		all = append(all, kept{it, v})
+	}
+	all = append(all, l.index...)
+	slices.SortFunc(all, kept.compare)
+	return all
+}
+
+// Digest identifies all that counts, "sha256:" and 64 hex digits: the tree is the
+// same where it is the same. Of a file that was too large to be hashed, its size,
+// times and inode stand for its content.
+func (s *Snapshot) Digest() string { return s.digest }
+
+// Notes says what was looked at less closely than usual, and why.
+func (s *Snapshot) Notes() []string { return slices.Clone(s.notes) }
+
+// sum computes the digest. Every text is preceded by its length, so that no two
+// trees are written alike.
+func (s *Snapshot) sum() string {
+	h := sha256.New()
+	w := fields{bufio.NewWriter(h)}
+	for _, f := range s.files {
+		w.text("file", f.path)
+		f.write(w)
+	}
+	for _, k := range s.git {
+		w.text("git", k.path, k.of, k.text, string(k.tag))
+	}
+	_ = w.Flush() // A hash never fails.
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// place is the folder that is looked at: as an opened root, from which no link
+// leads away, and as the path that git is given.
+type place struct {
+	*os.Root
+	given, real string
+}
+
+func openPlace(dir string) (place, error) {
+	given, err := filepath.Abs(dir)
+	if err != nil {
+		return place{}, unreadable(".", err)
+	}
+	real, err := filepath.EvalSymlinks(given)
+	if err != nil {
+		return place{}, unreadable(".", err)
+	}
+	root, err := os.OpenRoot(real)
+	if err != nil {
+		return place{}, unreadable(".", err)
+	}
+	return place{Root: root, given: given, real: real}, nil
+}
+
+// unreadable gives an error its code, and names the path, relative to the root and
+// with slashes.
+func unreadable(path string, err error) *errs.Error {
+	return errs.New(CodeUnreadable, "%q in the working tree cannot be looked at: %w", path, safefile.Reason(err)).With("path", path)
+}

@@ -1,0 +1,160 @@
+package nubospilot
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+)
+
+// The bounds of the settings and the defaults, as nubos-pilot has them; that of
+// verify_runs is Switchyard's.
+const (
+	minRounds, maxRounds, defaultRounds                = 1, 100, 3
+	minRuns, maxRuns, defaultRuns                      = 1, 10, 1
+	minResearchers, maxResearchers, defaultResearchers = 1, 5, 3
+	minTimeout                                         = 1000 // milliseconds
+	maxTimeout                                         = 24 * 60 * 60 * 1000
+)
+
+// settings reads config.json.
+func (r *reader) settings() {
+	data, err := r.file(configFile)
+	if err != nil {
+		r.leave(configFile, "%s", safefile.Reason(err))
+		return
+	}
+	config, ok := objectOf(data)
+	if !ok {
+		r.leave(configFile, "it is no JSON object, or a damaged one")
+		return
+	}
+	if unknown := r.take(config, ""); len(unknown) > 0 {
+		r.leave(configFile+": "+some(unknown), "nobody here knows these keys")
+	}
+	if h := r.result.Settings.Headless; h.Enabled != nil || h.FallbackOnError != nil || h.Agents != nil || h.Timeout != 0 {
+		r.leave("spawn.headless", "switchyard.yaml has no key for it yet")
+	}
+}
+
+// take reads the settings of an object that lies at a path, and returns the paths
+// that nobody knows.
+func (r *reader) take(o object, prefix string) (unknown []string) {
+	taken, reasons, groups := r.taken(), leftSettings(), settingGroups()
+	for _, name := range slices.Sorted(maps.Keys(o)) {
+		path, value := prefix+name, o[name]
+		if read, ok := taken[path]; ok {
+			read(path, value)
+			continue
+		}
+		if why, ok := reasons[path]; ok {
+			r.leave(path, "%s", why)
+			continue
+		}
+		if !slices.Contains(groups, path) {
+			unknown = append(unknown, path)
+			continue
+		}
+		if inner, ok := objectOf(value); ok {
+			unknown = append(unknown, r.take(inner, path+".")...)
+		} else {
+			r.leave(path, "it is no object")
+		}
+	}
+	return unknown
+}
+
+// settingGroups are the objects that hold settings.
+func settingGroups() []string {
+	return []string{"loop", "swarm", "swarm.research", "spawn", "spawn.headless", "agents"}
+}
+
+// taken has the reader of each setting that has a counterpart.
+func (r *reader) taken() map[string]func(path string, value jsontext.Value) {
+	s := &r.result.Settings
+	number := func(into *int, least, most, fallback int) func(string, jsontext.Value) {
+		return func(path string, value jsontext.Value) {
+			n, changed := numberOf(value, least, most, fallback)
+			if changed {
+				r.leave(path, "it is %s, which is taken as %d", clip(string(value)), n)
+			}
+			*into = n
+		}
+	}
+	toggle := func(into **bool) func(string, jsontext.Value) {
+		return func(path string, value jsontext.Value) {
+			is, ok := boolOf(value)
+			if !ok {
+				r.leave(path, "it is neither true nor false")
+				return
+			}
+			*into = &is
+		}
+	}
+	return map[string]func(string, jsontext.Value){
+		"loop.maxRounds": number(&s.MaxRounds, minRounds, maxRounds, defaultRounds),
+		"loop.verify_runs": func(path string, value jsontext.Value) {
+			number(&s.VerifyRuns, minRuns, maxRuns, defaultRuns)(path, value)
+			if s.VerifyRuns > defaultRuns {
+				r.leave(path, "verify.runs stands beside verify.command, which is yours to add to switchyard.yaml")
+			}
+		},
+		"swarm.research.k":                 number(&s.Researchers, minResearchers, maxResearchers, defaultResearchers),
+		"agents.architect":                 toggle(&s.Architect),
+		"agents.test_writer":               toggle(&s.TestWriter),
+		"spawn.headless.enabled":           toggle(&s.Headless.Enabled),
+		"spawn.headless.fallback_on_error": toggle(&s.Headless.FallbackOnError),
+		"spawn.headless.agents":            r.headlessAgents,
+		"spawn.headless.timeout_ms":        r.headlessTimeout,
+	}
+}
+
+func (r *reader) headlessAgents(path string, value jsontext.Value) {
+	var names []string
+	bad := value.Kind() != '[' || json.Unmarshal(value, &names) != nil
+	valid := agentName()
+	if bad || slices.ContainsFunc(names, func(n string) bool { return !valid.MatchString(n) }) {
+		r.leave(path, "it is no list of agents' names")
+		return
+	}
+	r.result.Settings.Headless.Agents = names
+}
+
+func (r *reader) headlessTimeout(path string, value jsontext.Value) {
+	ms, changed := numberOf(value, minTimeout, maxTimeout, minTimeout)
+	if changed {
+		r.leave(path, "it is no whole number of milliseconds from %d to %d", minTimeout, maxTimeout)
+		return
+	}
+	r.result.Settings.Headless.Timeout = time.Duration(ms) * time.Millisecond
+}
+
+// leftSettings says of each setting without a counterpart why it has none.
+func leftSettings() map[string]string {
+	const (
+		knowledge = "Switchyard has no store of knowledge or learnings"
+		models    = "which model an agent uses is for the command that starts it"
+		planning  = "Switchyard does not plan the work, and so starts no such agent"
+	)
+	return map[string]string{
+		"swarm.research.threshold":       knowledge,
+		"swarm.research.minOccurrence":   knowledge,
+		"swarm.research.minConfidence":   knowledge,
+		"swarm.research.bypassThreshold": knowledge,
+		"swarm.knowledge_adapter":        knowledge,
+		"knowledge_adapter":              knowledge,
+		"auto_log_learning":              knowledge,
+		"swarm.critic":                   models,
+		"agents.parallelization":         planning,
+		"agents.research":                planning,
+		"agents.plan_checker":            planning,
+		"agents.verifier":                planning,
+		"agents.economy":                 "what the economy categories lead to is the policy's to say",
+		"compression":                    "the excerpt of a verification has a fixed size",
+		"telemetry":                      "Switchyard's metrics are for Prometheus; it sends no OTLP",
+	}
+}

@@ -1,0 +1,129 @@
+package nubospilot
+
+import (
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// object is a JSON object, its values as they were written.
+type object map[string]jsontext.Value
+
+// objectOf reads an object. A name that is there twice makes it damaged: programs
+// disagree on which of them counts.
+func objectOf(text jsontext.Value) (object, bool) {
+	var o object
+	if text.Kind() != '{' || json.Unmarshal(text, &o) != nil {
+		return nil, false
+	}
+	return o, true
+}
+
+// text returns a text, "" where there is none.
+func (o object) text(name string) string {
+	s, _ := textOf(o[name])
+	return s
+}
+
+// says reports whether a name is there with more than null.
+func (o object) says(name string) bool {
+	value, ok := o[name]
+	return ok && value.Kind() != 'n'
+}
+
+// holds reports whether a name is there with a value that says something.
+func (o object) holds(name string) bool {
+	if !o.says(name) {
+		return false
+	}
+	switch string(o[name]) {
+	case "false", `""`, "[]", "{}":
+		return false
+	}
+	return true
+}
+
+// listOf returns the entries of an array, none where nothing is there, and whether
+// it is one of both.
+func listOf(value jsontext.Value) ([]jsontext.Value, bool) {
+	if len(value) == 0 || value.Kind() == 'n' {
+		return nil, true
+	}
+	var entries []jsontext.Value
+	if value.Kind() != '[' || json.Unmarshal(value, &entries) != nil {
+		return nil, false
+	}
+	return entries, true
+}
+
+func textOf(value jsontext.Value) (string, bool) {
+	var s string
+	if value.Kind() != '"' || json.Unmarshal(value, &s) != nil {
+		return "", false
+	}
+	return s, true
+}
+
+func boolOf(value jsontext.Value) (is, ok bool) {
+	return value.Kind() == 't', value.Kind() == 't' || value.Kind() == 'f'
+}
+
+// maxRound is the highest round that is believed.
+const maxRound = 1_000_000
+
+// countOf reads a whole number from 1 to maxRound in its plain spelling: a round
+// that has to be guessed is none.
+func countOf(value jsontext.Value) (int, bool) {
+	n, err := strconv.Atoi(string(value))
+	return n, err == nil && strconv.Itoa(n) == string(value) && n >= 1 && n <= maxRound
+}
+
+// numberOf reads a setting as nubos-pilot does: rounded, pressed into its bounds,
+// and the default where it is no number. changed says that this made another number
+// of it.
+func numberOf(value jsontext.Value, least, most, fallback int) (n int, changed bool) {
+	if value.Kind() != '0' {
+		return fallback, true
+	}
+	f, _ := strconv.ParseFloat(string(value), 64) // Out of range is infinite, too.
+	if math.IsInf(f, 0) || math.IsNaN(f) {
+		return fallback, true
+	}
+	n = int(min(max(math.Floor(f+0.5), float64(least)), float64(most)))
+	return n, float64(n) != f
+}
+
+// taskID is how nubos-pilot names a task.
+func taskID() *regexp.Regexp { return regexp.MustCompile(`^M\d{3,}-S\d{3,}-T\d{4,}$`) }
+
+// maxID is the longest task id that Switchyard takes (design section 5).
+const maxID = 128
+
+// agentName is how an agent may be named.
+func agentName() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`) }
+
+// maxShown is how much of a foreign text is shown, in code points.
+const maxShown = 80
+
+func clip(text string) string {
+	return errs.Clip(strings.ToValidUTF8(text, "\uFFFD"), maxShown)
+}
+
+// maxNamed is how many foreign names a sentence names.
+const maxNamed = 5
+
+// some names the first of many.
+func some(names []string) string {
+	names = slices.Clone(names)
+	for i, n := range names {
+		names[i] = clip(n)
+	}
+	return errs.Some(names, maxNamed)
+}

@@ -1,0 +1,88 @@
+// Package errs is the one error shape of Switchyard: a stable code that
+// scripts may match, a sentence for people, and the evidence.
+//
+// It is ground floor: it imports nothing of ours, so every room can use it.
+// The codes and their meaning for users are listed in docs/errors.md.
+package errs
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+)
+
+// Code names a kind of failure. Codes are part of the command line's contract
+// (design section 6): once released, a code is never renamed or reused.
+type Code string
+
+// Error is a failure with a stable code. Its fields are read-only once it has
+// been returned.
+type Error struct {
+	// Code says what kind of failure this is.
+	Code Code
+	// Message is one lower-case sentence without a full stop.
+	Message string
+	// Hint says what to do about it. It is usually empty: the command line
+	// knows a hint for every code. A plugin may bring its own.
+	Hint string
+	// Details holds the evidence under stable snake_case names.
+	Details map[string]any
+
+	cause error
+}
+
+// New returns an Error with a formatted message. A %w verb in the format makes
+// the wrapped error reachable for errors.Is and errors.As.
+func New(code Code, format string, args ...any) *Error {
+	err := fmt.Errorf(format, args...)
+	return &Error{Code: code, Message: err.Error(), cause: errors.Unwrap(err)}
+}
+
+// With returns a copy of the error with one more piece of evidence. The error
+// itself stays as it is: others may hold it.
+func (e *Error) With(name string, value any) *Error {
+	c := *e
+	c.Details = maps.Clone(e.Details)
+	if c.Details == nil {
+		c.Details = make(map[string]any)
+	}
+	c.Details[name] = value
+	return &c
+}
+
+// WithHint returns a copy of the error with a hint.
+func (e *Error) WithHint(hint string) *Error {
+	c := *e
+	c.Hint = hint
+	return &c
+}
+
+// Because returns a copy of the error that wraps cause: errors.Is and errors.As
+// find it, and the message stays as it is.
+func (e *Error) Because(cause error) *Error {
+	c := *e
+	c.cause = cause
+	return &c
+}
+
+// Error returns the message alone; the code is for programs.
+func (e *Error) Error() string { return e.Message }
+
+// Unwrap returns the underlying error, or nil.
+func (e *Error) Unwrap() error { return e.cause }
+
+// Is reports whether target is an *Error with the same code, so that
+// errors.Is(err, &fault.Error{Code: c}) asks for the kind and not the instance.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code
+}
+
+// CodeOf returns the code of the first *Error in err's tree, or "" if there is
+// none.
+func CodeOf(err error) Code {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return ""
+}

@@ -1,0 +1,236 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"math"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// Draft is an event that is not recorded yet.
+type Draft struct {
+	// Kind is the Event's.
+	Kind string
+	// Body is any JSON value without duplicate names. The ledger neither keeps
+	// nor modifies it, and stores it on one line with its strings in their
+	// plainest form, but for hidden characters, which are \u escapes.
+	Body []byte
+}
+
+// Batch is what is to be recorded of one task.
+type Batch struct {
+	Task string
+	// After is the N of the task's last event that the caller knows, 0 for a new
+	// task.
+	After int64
+	// Drafts may be empty beside those of other batches: then the task is to be
+	// where After says, and nothing is recorded of it.
+	Drafts []Draft
+}
+
+// Append is AppendAll of one event.
+func (l *Ledger) Append(ctx context.Context, task string, after int64, at time.Time, kind string, body []byte) (Event, error) {
+	events, err := l.AppendAll(ctx, at, Batch{Task: task, After: after, Drafts: []Draft{{Kind: kind, Body: body}}})
+	if err != nil {
+		return Event{}, err
+	}
+	return events[0], nil
+}
+
+// AppendAll records events of one task, or of several, in the order of the batches
+// and their drafts and all at one time, folds each into its task's state and
+// entries, and adds what it counts to the sums: everything or nothing. It returns them as recorded. When it has returned
+// without an error, they survive the end of the process and a loss of power. The
+// first events of a project create the state directory and the ledger; where an
+// event is refused, nothing is created.
+//
+// If one of the tasks has another event by now than its batch's After, whatever the
+// caller decided may be wrong, so nothing is recorded and the error is CodeConflict,
+// with the task in its details. at must be a time between the years 1 and 9999.
+//
+// # Errors
+//
+// CodeConflict; CodeInvalid for arguments against the rules above or those of
+// Event, for batches without any draft, for two batches of one task, and for a fold
+// that breaks those of Projection; whatever the fold returns; and those of Open. An
+// error means that nothing was recorded, with one exception: where CodeIO or the end
+// of ctx meets the very commit, only looking at the Head tells.
+func (l *Ledger) AppendAll(ctx context.Context, at time.Time, batches ...Batch) ([]Event, error) {
+	events, err := eventsOf(at, batches)
+	if err != nil {
+		return nil, err
+	}
+	if l.fold == nil {
+		return nil, invalid("a ledger without a fold is for reading only")
+	}
+	db, err := l.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if db == nil {
+		if err := l.rehearse(events, batches); err != nil {
+			return nil, translate(ctx, "append to", err)
+		}
+		created, err := l.create(ctx, events)
+		if err != nil {
+			return nil, err
+		}
+		if created {
+			return events, nil
+		}
+		if db, err = l.connect(ctx); err != nil {
+			return nil, err
+		}
+		if db == nil {
+			return nil, unsafePath(l.path, "was removed while it was created")
+		}
+	}
+	if err := l.retry(ctx, "append to", func() error { return l.insert(ctx, db, events, batches) }); err != nil {
+		return nil, err
+	}
+	return events, nil
+}
+
+// rehearse fails if the events of batches, the first of a ledger that does not exist
+// yet, are refused. It leaves nothing behind.
+func (l *Ledger) rehearse(events []Event, batches []Batch) error {
+	for _, b := range batches {
+		if len(b.Drafts) == 0 && b.After != 0 {
+			return conflict(b.Task, 0, b.After)
+		}
+	}
+	seq := int64(0)
+	sums := newCounter()
+	for chain := range chains(events) {
+		var head Head
+		var task projected
+		for i := range chain {
+			seq++
+			chain[i].Seq = seq
+			next, err := l.extend(&head, &task, &chain[i])
+			if err != nil {
+				return err
+			}
+			if err := sums.add(&chain[i], next.Counts); err != nil {
+				return err
+			}
+			task.apply(next)
+		}
+	}
+	return nil
+}
+
+// insert appends the events of batches in one transaction that may write from its
+// first moment on.
+func (l *Ledger) insert(ctx context.Context, db *sql.DB, events []Event, batches []Batch) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := l.record(ctx, tx, events); err != nil {
+		return err
+	}
+	for _, b := range batches {
+		if len(b.Drafts) > 0 {
+			continue
+		}
+		head, err := readHead(ctx, tx, b.Task)
+		if err != nil {
+			return err
+		}
+		if head.N != b.After {
+			return conflict(b.Task, head.N, b.After)
+		}
+	}
+	return tx.Commit()
+}
+
+// record puts events, at least one, and what they make of their tasks and of the
+// sums into tx, unless one is refused.
+func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event) error {
+	// A newer program may have changed the schema since this one connected.
+	if _, err := userVersion(ctx, tx, l.versions); err != nil {
+		return err
+	}
+	last, err := number(ctx, tx, selectLast)
+	if err != nil {
+		return err
+	}
+	if last < 0 || last > math.MaxInt64-int64(len(events)) {
+		return corrupt("its last event has number %d", last)
+	}
+	insert, err := tx.PrepareContext(ctx,
+		"INSERT INTO events (seq, task, n, at, kind, body, prev, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
+	if err != nil {
+		return err
+	}
+	defer insert.Close()
+	sums := newCounter()
+	for chain := range chains(events) {
+		if err := l.recordChain(ctx, tx, insert, last, chain, sums); err != nil {
+			return err
+		}
+		last += int64(len(chain))
+	}
+	return count(ctx, tx, sums)
+}
+
+// recordChain is record for the events of one task, which follow the ledger's event
+// with the number last. What they count is still to be added to the sums.
+func (l *Ledger) recordChain(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, last int64, events []Event, sums *counter) error {
+	head, err := readHead(ctx, tx, events[0].Task)
+	if err != nil {
+		return err
+	}
+	task := stored{ctx: ctx, tx: tx, task: events[0].Task, state: head.State}
+	for i := range events {
+		e := &events[i]
+		e.Seq = last + int64(i) + 1
+		next, err := l.extend(&head, &task, e)
+		if err != nil {
+			return err
+		}
+		if _, err := insert.ExecContext(ctx, e.Seq, e.Task, e.N, e.At, e.Kind, string(e.Body), e.Prev, e.Hash); err != nil {
+			return err
+		}
+		if err := task.apply(next); err != nil {
+			return err
+		}
+		if err := sums.add(e, next.Counts); err != nil {
+			return err
+		}
+	}
+	_, err = tx.ExecContext(ctx,
+		"INSERT INTO tasks (task, n, head, state) VALUES (?, ?, ?, ?)"+
+			" ON CONFLICT (task) DO UPDATE SET n = excluded.n, head = excluded.head, state = excluded.state",
+		head.Task, head.N, head.Hash, string(task.state))
+	return err
+}
+
+// extend puts e at the end of the chain that head is the head of, moves head to
+// it, and returns what e makes of the task. Head's state stays as it is.
+func (l *Ledger) extend(head *Head, before View, e *Event) (Projection, error) {
+	if head.N != e.N-1 {
+		return Projection{}, conflict(e.Task, head.N, e.N-1)
+	}
+	e.Prev = head.Hash
+	if head.N == 0 {
+		e.Prev = Genesis
+	}
+	e.Hash = e.Sum()
+	next, err := project(l.fold, before, *e)
+	if err != nil {
+		return Projection{}, err
+	}
+	head.Task, head.N, head.Hash = e.Task, e.N, e.Hash
+	return next, nil
+}
+
+// conflict says that a task is not where the caller took it to be.
+func conflict(task string, actual, expected int64) error {
+	return errs.New(CodeConflict, "task %s is at event %d, not %d", task, actual, expected).
+		With("task", task).With("expected", expected).With("actual", actual)
+}

@@ -1,0 +1,185 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"iter"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/safetext"
+)
+
+// Genesis is the Prev of every task's first event: 64 zeros.
+const Genesis = "0000000000000000000000000000000000000000000000000000000000000000"
+
+// chainFormat opens the text that is hashed. It changes if that text's layout
+// ever does.
+const chainFormat = "switchyard.event.v1"
+
+// TimeFormat is RFC 3339 with nanoseconds, always in UTC: all its values have
+// one length and sort as text.
+const TimeFormat = "2006-01-02T15:04:05.000000000Z"
+
+// Limits of what an event may carry.
+const (
+	// MaxBody is the longest body or state that Append accepts, in bytes.
+	MaxBody = 64 << 20
+	maxTask = 128
+	maxKind = 64
+)
+
+// Event is one thing that happened to a task, as recorded. Marshalled to JSON,
+// its fields keep the very bytes that its hash covers.
+type Event struct {
+	// Seq counts the ledger's events from 1 in the order of their recording.
+	// The hash does not cover it.
+	Seq int64 `json:"seq"`
+	// Task is the task's id, by the rule of design section 5.
+	Task string `json:"task"`
+	// N counts the task's events from 1.
+	N int64 `json:"n"`
+	// At is when it happened, by its writer's clock: RFC 3339, UTC, nanoseconds.
+	At string `json:"at"`
+	// Kind says what happened, in the caller's words: [a-z][a-z0-9-]{0,63}.
+	Kind string `json:"kind"`
+	// Body is the caller's JSON on one line.
+	Body jsontext.Value `json:"body"`
+	// Prev is the Hash of the task's event before it, or Genesis.
+	Prev string `json:"prev"`
+	// Hash is what Sum gave when it was recorded.
+	Hash string `json:"hash"`
+}
+
+// Sum returns the event's hash computed anew: SHA-256, as 64 hex digits, over
+// the format's name, Prev, Task, N, At, Kind and Body, with a newline between
+// each two. Only the last of them could hold one, so no two events give the
+// same text.
+func (e Event) Sum() string {
+	h := sha256.New()
+	for _, part := range []string{chainFormat, e.Prev, e.Task, strconv.FormatInt(e.N, 10), e.At, e.Kind} {
+		io.WriteString(h, part)
+		io.WriteString(h, "\n")
+	}
+	h.Write(e.Body)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Time returns At as a time in UTC, and the zero time where a tampered event
+// does not hold one.
+func (e Event) Time() time.Time {
+	t, err := time.Parse(TimeFormat, e.At)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// eventsOf makes events of drafts that follow the last events of their tasks. They
+// have no Seq, Prev and Hash yet.
+func eventsOf(at time.Time, batches []Batch) ([]Event, error) {
+	var events []Event
+	seen := make(map[string]bool, len(batches))
+	for _, b := range batches {
+		if seen[b.Task] {
+			return nil, invalid("there are two batches of %q", b.Task)
+		}
+		seen[b.Task] = true
+		if len(b.Drafts) == 0 && !isTask(b.Task) {
+			return nil, invalid("%q is not a task id", b.Task)
+		}
+		if b.After < 0 || b.After > math.MaxInt64-int64(len(b.Drafts)) {
+			return nil, invalid("an event cannot follow event %d", b.After)
+		}
+		for i, d := range b.Drafts {
+			e := Event{Task: b.Task, N: b.After + int64(i) + 1, At: at.UTC().Format(TimeFormat), Kind: d.Kind}
+			err := e.wellFormed()
+			if err == nil {
+				e.Body, err = plain(d.Body)
+			}
+			if err != nil {
+				return nil, err
+			}
+			events = append(events, e)
+		}
+	}
+	if len(events) == 0 {
+		return nil, invalid("there is no event to record")
+	}
+	return events, nil
+}
+
+// chains yields the events of one task after the other, as parts of the slice.
+func chains(events []Event) iter.Seq[[]Event] {
+	return func(yield func([]Event) bool) {
+		for from := 0; from < len(events); {
+			to := from + 1
+			for to < len(events) && events[to].Task == events[from].Task {
+				to++
+			}
+			if !yield(events[from:to:to]) {
+				return
+			}
+			from = to
+		}
+	}
+}
+
+// plain returns the form of a body that is stored: on one line, hidden characters as
+// escapes, and its strings otherwise as marshalling the event would give them, so
+// that what an export shows is what was hashed.
+func plain(body jsontext.Value) (jsontext.Value, error) {
+	body = body.Clone()
+	if err := inline(&body); err != nil {
+		return nil, invalid("the body is not JSON: %w", err)
+	}
+	if body = safetext.JSON(body); len(body) > MaxBody {
+		return nil, invalid("the body has %d bytes, more than %d", len(body), MaxBody)
+	}
+	return body, nil
+}
+
+// wellFormed checks those parts of an event whose form this package sets.
+func (e Event) wellFormed() error {
+	if !isTask(e.Task) {
+		return invalid("%q is not a task id", e.Task)
+	}
+	if !isKind(e.Kind) {
+		return invalid("%q is not a kind of event", e.Kind)
+	}
+	if !e.Time().After(time.Time{}) { // Before the year 1, or no time at all.
+		return invalid("%q is not a time of an event", e.At)
+	}
+	return nil
+}
+
+// isTask reports whether s is [A-Za-z0-9_][A-Za-z0-9._-]{0,127}: the id of a task,
+// or, with an underscore in front, of a chain that is no task's.
+func isTask(s string) bool {
+	return isWord(s, maxTask, func(c byte, first bool) bool {
+		return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' ||
+			!first && strings.IndexByte(".-", c) >= 0
+	})
+}
+
+// isKind reports whether s is [a-z][a-z0-9-]{0,63}.
+func isKind(s string) bool {
+	return isWord(s, maxKind, func(c byte, first bool) bool {
+		return 'a' <= c && c <= 'z' || !first && ('0' <= c && c <= '9' || c == '-')
+	})
+}
+
+// isWord reports whether s has 1 to limit bytes, all of them allowed.
+func isWord(s string, limit int, allowed func(c byte, first bool) bool) bool {
+	for i := range len(s) {
+		if !allowed(s[i], i == 0) {
+			return false
+		}
+	}
+	return 0 < len(s) && len(s) <= limit
+}

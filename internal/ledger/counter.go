@@ -1,0 +1,246 @@
+package ledger
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/counters"
+)
+
+// counter adds up what events count, in any order of the events. Under which values
+// it counts is decided at the end: a capped dimension keeps those apart that it met
+// first, and whoever walks from task to task learns late which ones these are.
+type counter struct {
+	measures map[string][]counters.Dimension
+	caps     map[string]int      // by the dimension's name
+	sums     map[string]*sum     // by measure and labels
+	met      map[string]*meeting // values of capped dimensions, by the labels of MeasureLabel
+	text     []byte              // what a key is built in
+}
+
+func newCounter() *counter {
+	return &counter{
+		measures: make(map[string][]counters.Dimension),
+		caps:     make(map[string]int),
+		sums:     make(map[string]*sum),
+		met:      make(map[string]*meeting),
+	}
+}
+
+// sum is what the changes under one name and the same values come to.
+type sum struct {
+	measure string
+	labels  []counters.Dimension
+	values  []string
+	// up and down are the sums of what was added and of what was taken away, each
+	// at most counters.MaxSum. Where only one of them is not 0, or neither comes to
+	// that much, the order of the changes makes no difference.
+	up, down int64
+	newest   place
+	note     jsontext.Value // of the newest change
+}
+
+// place is where something was counted: in which event, and which of its changes.
+type place struct {
+	seq   int64
+	index int
+	at    string
+}
+
+func (p place) compare(q place) int {
+	return cmp.Or(cmp.Compare(p.seq, q.seq), cmp.Compare(p.index, q.index))
+}
+
+// meeting is in how many events, and where first and last, a value of a capped
+// dimension was counted under.
+type meeting struct {
+	dimension, value string
+	times            int64
+	counted          int64 // the Seq of the event that was met last
+	first, last      place
+}
+
+// add counts what e counts, by the changes of its Projection.
+func (c *counter) add(e *Event, changes []counters.Change) error {
+	lost := make(map[[2]string]bool) // by dimension and value
+	for i, change := range changes {
+		if err := c.agrees(change.Measure); err != nil {
+			return err
+		}
+		at := place{e.Seq, i, e.At}
+		values := change.Values
+		for j, d := range change.Measure.Labels {
+			if isKept(values[j]) {
+				if d.Cap > 0 {
+					c.meet(d.Name, values[j], at)
+				}
+				continue
+			}
+			if gone := [2]string{d.Name, values[j]}; d.Cap > 0 && !lost[gone] {
+				lost[gone] = true
+				c.lose(d.Name, 1, at)
+			}
+			values = other(values, j)
+		}
+		amount := min(max(change.Add, -counters.MaxAdd), counters.MaxAdd)
+		c.sum(change.Measure, values).change(max(amount, 0), max(-amount, 0), at, change.Note)
+	}
+	return nil
+}
+
+// agrees fails if a measure or a dimension of that name was another before.
+func (c *counter) agrees(m counters.Measure) error {
+	labels, ok := c.measures[m.Name]
+	if ok && slices.Equal(labels, m.Labels) {
+		return nil
+	}
+	if ok {
+		return invalid("the fold gives the measure %s other labels than before", m.Name)
+	}
+	for _, d := range m.Labels {
+		if limit, ok := c.caps[d.Name]; ok && limit != d.Cap {
+			return invalid("the fold gives the dimension %s the caps %d and %d", d.Name, limit, d.Cap)
+		}
+		c.caps[d.Name] = d.Cap
+	}
+	c.measures[m.Name] = m.Labels
+	return nil
+}
+
+// isKept reports whether value may stand in a sum's labels.
+func isKept(value string) bool { return len(value) <= counters.MaxValue && utf8.ValidString(value) }
+
+// other returns values without the one at i.
+func other(values []string, i int) []string {
+	values = slices.Clone(values)
+	values[i] = counters.Other
+	return values
+}
+
+// meet notes that something was counted under a value of a capped dimension.
+func (c *counter) meet(dimension, value string, at place) {
+	c.text, _ = appendLabels(c.text[:0], []string{dimension, value})
+	m := c.met[string(c.text)]
+	if m == nil {
+		m = &meeting{dimension: dimension, value: value, first: at, last: at}
+		c.met[string(c.text)] = m
+	}
+	if m.counted != at.seq {
+		m.times, m.counted = m.times+1, at.seq
+	}
+	if at.compare(m.first) < 0 {
+		m.first = at
+	}
+	if at.compare(m.last) > 0 {
+		m.last = at
+	}
+}
+
+// lose notes that values of a dimension were lost: each one counts once an event,
+// however many changes the event makes under it.
+func (c *counter) lose(dimension string, times int64, last place) {
+	c.sum(counters.Measure{Name: MeasureOverflow}, []string{dimension}).change(times, 0, last, nil)
+}
+
+// sum returns that of m under values, all of which may be kept.
+func (c *counter) sum(m counters.Measure, values []string) *sum {
+	c.text, _ = appendLabels(append(c.text[:0], m.Name...), values)
+	s := c.sums[string(c.text)]
+	if s == nil {
+		s = &sum{measure: m.Name, labels: m.Labels, values: values}
+		c.sums[string(c.text)] = s
+	}
+	return s
+}
+
+// change adds a change, or all those of another sum.
+func (s *sum) change(up, down int64, at place, note jsontext.Value) {
+	s.up = min(s.up+up, counters.MaxSum)
+	s.down = min(s.down+down, counters.MaxSum)
+	if at.compare(s.newest) >= 0 {
+		s.newest, s.note = at, note
+	}
+}
+
+// exact reports whether the sum is the same in whatever order its changes came.
+func (s *sum) exact() bool {
+	return s.up < counters.MaxSum && s.down < counters.MaxSum || s.up == 0 || s.down == 0
+}
+
+// row is one row of the table tallies, or what is to be added to it.
+type row struct {
+	measure, labels string
+	sum             int64
+	exact           bool // see sum.exact
+	newest          place
+	note            jsontext.Value
+}
+
+// rows decides under which values was counted, and returns what is to be added to
+// which sums, in their order. Values of capped dimensions that are known, by the
+// labels of MeasureLabel, are kept apart already, and room says how many others each
+// dimension still takes.
+func (c *counter) rows(known map[string]bool, room map[string]int) []row {
+	var rows []row
+	kept := maps.Clone(known)
+	if kept == nil {
+		kept = make(map[string]bool)
+	}
+	var fresh []string
+	for labels := range c.met {
+		if !kept[labels] {
+			fresh = append(fresh, labels)
+		}
+	}
+	slices.SortFunc(fresh, func(a, b string) int {
+		return cmp.Or(c.met[a].first.compare(c.met[b].first), cmp.Compare(a, b))
+	})
+	room = maps.Clone(room)
+	lost := false
+	for _, labels := range fresh {
+		m := c.met[labels]
+		if room[m.dimension] > 0 {
+			room[m.dimension]--
+			kept[labels] = true
+			rows = append(rows, row{MeasureLabel, labels, 1, true, m.first, nil})
+			continue
+		}
+		c.lose(m.dimension, m.times, m.last)
+		lost = true
+	}
+	if lost {
+		c.forget(kept)
+	}
+	for key, s := range c.sums {
+		rows = append(rows, row{s.measure, key[len(s.measure):], s.up - s.down, s.exact(), s.newest, s.note})
+	}
+	slices.SortFunc(rows, func(a, b row) int {
+		return cmp.Or(cmp.Compare(a.measure, b.measure), cmp.Compare(a.labels, b.labels))
+	})
+	return rows
+}
+
+// forget puts the sums under values that are not kept apart where they belong.
+func (c *counter) forget(kept map[string]bool) {
+	for key, s := range maps.Clone(c.sums) {
+		values := s.values
+		for i, d := range s.labels {
+			if d.Cap == 0 {
+				continue
+			}
+			c.text, _ = appendLabels(c.text[:0], []string{d.Name, values[i]})
+			if !kept[string(c.text)] {
+				values = other(values, i)
+			}
+		}
+		if slices.Equal(values, s.values) {
+			continue
+		}
+		delete(c.sums, key)
+		c.sum(counters.Measure{Name: s.measure, Labels: s.labels}, values).change(s.up, s.down, s.newest, s.note)
+	}
+}

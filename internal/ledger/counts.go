@@ -1,0 +1,82 @@
+package ledger
+
+import (
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/counters"
+)
+
+// Limits of a Projection's counts.
+const (
+	// MaxCounts is how many changes of sums one event may make: more than MaxEntries,
+	// since what has an entry of its own, as each finding has, is counted too.
+	MaxCounts = 250_000
+	// MaxLabels is how many labels a measure may have.
+	MaxLabels = 16
+	maxName   = 64
+)
+
+// plainCounts returns a copy of a fold's changes with their notes as they are
+// stored, unless one is against the rules.
+func plainCounts(counts []counters.Change) ([]counters.Change, error) {
+	if len(counts) > MaxCounts {
+		return nil, invalid("the fold changes %d sums, more than %d", len(counts), MaxCounts)
+	}
+	counts = slices.Clone(counts)
+	for i, c := range counts {
+		if err := checkMeasure(c.Measure); err != nil {
+			return nil, err
+		}
+		if len(c.Values) != len(c.Measure.Labels) {
+			return nil, invalid("the measure %s has %d labels, a change of it %d values",
+				c.Measure.Name, len(c.Measure.Labels), len(c.Values))
+		}
+		if c.Note == nil {
+			continue
+		}
+		if len(c.Note) > counters.MaxNote {
+			return nil, invalid("a note of the measure %s has %d bytes, more than %d",
+				c.Measure.Name, len(c.Note), counters.MaxNote)
+		}
+		note := c.Note.Clone()
+		if err := inline(&note); err != nil {
+			return nil, invalid("a note of the measure %s is not JSON: %w", c.Measure.Name, err)
+		}
+		counts[i].Note = note
+	}
+	return counts, nil
+}
+
+// checkMeasure fails unless a fold may count under m.
+func checkMeasure(m counters.Measure) error {
+	switch {
+	case !isName(m.Name):
+		return invalid("%.300q is not a name of a measure", m.Name)
+	case m.Name == MeasureLabel || m.Name == MeasureOverflow:
+		return invalid("the measure %s is the ledger's own", m.Name)
+	case len(m.Labels) > MaxLabels:
+		return invalid("the measure %s has %d labels, more than %d", m.Name, len(m.Labels), MaxLabels)
+	}
+	for _, d := range m.Labels {
+		if !isName(d.Name) || d.Cap < 0 {
+			return invalid("the measure %s has a dimension %.300q with a cap of %d", m.Name, d.Name, d.Cap)
+		}
+	}
+	return nil
+}
+
+// isName reports whether s is [a-z][a-z0-9_]{0,63}.
+func isName(s string) bool {
+	return isWord(s, maxName, func(c byte, first bool) bool {
+		return 'a' <= c && c <= 'z' || !first && ('0' <= c && c <= '9' || c == '_')
+	})
+}
+
+// inline brings JSON into the form that is stored: on one line, its strings in
+// their plainest form.
+func inline(value *jsontext.Value) error {
+	return value.Format(jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false),
+		jsontext.PreserveRawStrings(false))
+}

@@ -1,0 +1,125 @@
+package ledger_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+)
+
+// elsewhere opens a database for reading.
+func elsewhere(t *testing.T, path string) *ledger.Ledger {
+	t.Helper()
+	l, err := ledger.OpenFile(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// TestALedgerElsewhereIsOnlyRead, whatever its name.
+func TestALedgerElsewhereIsOnlyRead(t *testing.T) {
+	dir := fill(t)
+	path := filepath.Join(dir, "a copy?.db")
+	if err := os.Rename(filepath.Join(dir, "ledger.db"), path); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := elsewhere(t, path)
+	if got := collect(t, l.EventsSince(t.Context(), 0)); len(got) != 15 {
+		t.Errorf("%d events, want 15", len(got))
+	}
+	if report := wantSound(t, l); report.Events != 15 {
+		t.Errorf("%d events are sound, want 15", report.Events)
+	}
+	_, err = l.Append(t.Context(), "a", 5, clock(9), "note", []byte(`{}`))
+	wantCode(t, err, ledger.CodeInvalid)
+	if err := l.Exec(t.Context(), `DELETE FROM events`); err == nil {
+		t.Error("it can be written to")
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	after, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(before, after) {
+		t.Error("reading changed the database")
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 2 { // With the .gitignore of the ledger's making.
+		t.Errorf("reading leaves %v behind", entries)
+	}
+}
+
+// TestALedgerElsewhereMayBeInUse: its own project goes on with it.
+func TestALedgerElsewhereMayBeInUse(t *testing.T) {
+	dir := state(t)
+	own := open(t, dir)
+	add(t, own, "a", 0)
+	l := elsewhere(t, filepath.Join(dir, "ledger.db"))
+	add(t, own, "a", 1)
+	if got := collect(t, l.EventsSince(t.Context(), 0)); len(got) != 2 {
+		t.Errorf("%d events, want 2", len(got))
+	}
+	add(t, own, "a", 2)
+	if last, err := l.Last(t.Context()); err != nil || last != 3 {
+		t.Errorf("the last event is %d, %v", last, err)
+	}
+}
+
+func TestFilesElsewhereThatAreNoLedger(t *testing.T) {
+	dir := t.TempDir()
+	text := filepath.Join(dir, "text")
+	if err := os.WriteFile(text, bytes.Repeat([]byte("text "), 1000), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	foreign := filepath.Join(fill(t), "ledger.db")
+	edit(t, filepath.Dir(foreign), `CREATE TABLE extra (a)`)
+	newer := filepath.Join(fill(t), "ledger.db")
+	edit(t, filepath.Dir(newer), `PRAGMA user_version = 99`)
+	journal := filepath.Join(fill(t), "ledger.db")
+	if err := os.WriteFile(journal+"-journal", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(fill(t), "ledger.db")
+	if err := os.Mkdir(log+"-wal", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		path string
+		code errs.Code
+	}{
+		"nothing":              {filepath.Join(dir, "nothing"), ledger.CodeUnwritable},
+		"a folder":             {dir, ledger.CodeUnsafe},
+		"a text":               {text, ledger.CodeCorrupt},
+		"a foreign database":   {foreign, ledger.CodeCorrupt},
+		"a newer one":          {newer, ledger.CodeNewer},
+		"a rollback journal":   {journal, ledger.CodeUnsafe},
+		"a folder for the log": {log, ledger.CodeUnsafe},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, err := ledger.OpenFile(t.Context(), c.path)
+			if err == nil {
+				l.Close()
+				t.Fatal("it opens")
+			}
+			wantCode(t, err, c.code)
+		})
+	}
+}

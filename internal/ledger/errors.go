@@ -1,0 +1,123 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// The codes of this package's errors. Tampering is not among them: that is what
+// Verify reports.
+const (
+	// CodeUnsafe: the state directory is not a directory, the database or a
+	// file beside it is not a regular file, any of them is a symbolic link, or
+	// the database was replaced while in use. Detail: path.
+	CodeUnsafe errs.Code = "state-unsafe"
+	// CodeUnwritable: the directory or the database cannot be created, read or
+	// written. Reading needs that too, because readers of a write-ahead log
+	// share its index. Detail: path, where the failing path is known.
+	CodeUnwritable errs.Code = "state-unwritable"
+	// CodeCorrupt: the file is no SQLite database, is malformed or truncated,
+	// or holds anything else than exactly our schema.
+	CodeCorrupt errs.Code = "ledger-corrupt"
+	// CodeNewer: a newer Switchyard wrote the schema. Details: found,
+	// supported.
+	CodeNewer errs.Code = "ledger-newer"
+	// CodeOlder: an older Switchyard wrote the schema, which keeps no sums, and it
+	// was opened for reading alone, so that they were not computed. Details: found,
+	// needed.
+	CodeOlder errs.Code = "ledger-older"
+	// CodeBusy: other processes kept the database locked for ten seconds.
+	CodeBusy errs.Code = "ledger-busy"
+	// CodeConflict: the task has moved on since the caller looked. Nothing was
+	// recorded; look again and decide anew. Details: task, expected, actual.
+	CodeConflict errs.Code = "ledger-conflict"
+	// CodeInvalid: the caller's event or its fold breaks this package's rules.
+	CodeInvalid errs.Code = "ledger-invalid"
+	// CodeIO: the disk is full, or reading or writing it failed.
+	CodeIO errs.Code = "ledger-io"
+)
+
+func unsafePath(path, why string) error {
+	return errs.New(CodeUnsafe, "%s %s", path, why).With("path", path)
+}
+
+// unwritable reports a failed file operation. A full or failing disk is told
+// apart from a lack of permission, since its remedy is another.
+func unwritable(path string, err error) error {
+	code := CodeUnwritable
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO) {
+		code = CodeIO
+	}
+	return errs.New(code, "the ledger's state is out of reach: %w", err).With("path", path)
+}
+
+func corrupt(format string, args ...any) error {
+	return errs.New(CodeCorrupt, "the ledger is not sound: %w", fmt.Errorf(format, args...))
+}
+
+func invalid(format string, args ...any) error {
+	return errs.New(CodeInvalid, "%w", fmt.Errorf(format, args...))
+}
+
+// refusal carries an error of the caller's function past retry and translate.
+type refusal struct{ error }
+
+// isBusy reports whether err says that another process is in the way, which
+// passes. Some of these come at once, without SQLite's own waiting: recovery of
+// the log after a crash, the checkpoint of another's close, a stale snapshot.
+func isBusy(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return false
+	}
+	switch e.Code() & 0xff {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
+		return true
+	}
+	return false
+}
+
+// translate gives an error of the database its code. Errors that have one, and
+// errors of the caller's function, pass unchanged.
+func translate(ctx context.Context, op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if r, ok := errors.AsType[refusal](err); ok {
+		return r.error
+	}
+	if errs.CodeOf(err) != "" {
+		return err
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s the ledger: %w", op, context.Cause(ctx))
+	}
+	e, ok := errors.AsType[*sqlite.Error](err)
+	if !ok {
+		return fmt.Errorf("%s the ledger: %w", op, err)
+	}
+	return errs.New(codeOf(e.Code()&0xff), "%s the ledger: %w", op, err).With("sqlite_code", e.Code())
+}
+
+// codeOf maps a primary result code of SQLite. What is not named is the
+// database's fault too: our statements are fixed and known to work on a sound
+// one.
+func codeOf(result int) errs.Code {
+	switch result {
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
+		return CodeBusy
+	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH:
+		return CodeUnwritable
+	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_NOLFS:
+		return CodeIO
+	default:
+		return CodeCorrupt
+	}
+}

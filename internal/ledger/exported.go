@@ -1,0 +1,100 @@
+package ledger
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// CodeExport: a file is not the export of a ledger, or what it says was changed
+// since. Detail: line.
+const CodeExport errs.Code = "ledger-export-invalid"
+
+// maxLine is the longest line of an export in bytes: a body, and room for the rest.
+const maxLine = MaxBody + 4<<10
+
+// Exported yields the events of an export, which has each event as a line of JSON,
+// all of them, in the order of their recording. It checks what Verify would: that
+// the events are numbered without a gap, and that every chain begins at Genesis and
+// is unbroken. What is missing at the end nobody can see. It ends after the first
+// error, which it yields with a zero Event.
+//
+// Of every task the place of its newest event is kept in memory, some 300 bytes.
+//
+// # Errors
+//
+// CodeExport, and CodeIO where r cannot be read. Where ctx ends first, the error
+// wraps its cause; a read that blocks is waited for.
+func Exported(ctx context.Context, r io.Reader) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		lines := bufio.NewScanner(r)
+		lines.Buffer(nil, maxLine)
+		chains := make(map[string]link)
+		seq := int64(0)
+		for lines.Scan() {
+			seq++
+			e, err := exported(lines.Bytes(), seq, chains)
+			if err != nil {
+				yield(Event{}, badLine(seq, err))
+				return
+			}
+			if ctx.Err() != nil {
+				yield(Event{}, fmt.Errorf("read the export: %w", context.Cause(ctx)))
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+		switch err := lines.Err(); {
+		case errors.Is(err, bufio.ErrTooLong):
+			yield(Event{}, badLine(seq+1, fmt.Errorf("it has more than %d bytes", maxLine)))
+		case err != nil:
+			yield(Event{}, errs.New(CodeIO, "read the export: %w", err))
+		}
+	}
+}
+
+// link is the place of a task's newest event.
+type link struct {
+	n    int64
+	hash string
+}
+
+// exported reads the event with the number seq, and puts it at the end of its chain.
+func exported(line []byte, seq int64, chains map[string]link) (Event, error) {
+	var e Event
+	if err := json.Unmarshal(line, &e, json.RejectUnknownMembers(true)); err != nil {
+		return Event{}, err
+	}
+	if err := e.wellFormed(); err != nil {
+		return Event{}, err
+	}
+	last, ok := chains[e.Task]
+	if !ok {
+		last.hash = Genesis
+	}
+	switch {
+	case e.Seq != seq:
+		return Event{}, fmt.Errorf("the ledger goes on with event %d where %d is due", e.Seq, seq)
+	case e.N != last.n+1:
+		return Event{}, fmt.Errorf("task %s goes on with event %d where %d is due", e.Task, e.N, last.n+1)
+	case e.Prev != last.hash:
+		return Event{}, fmt.Errorf("event %d of task %s does not follow the one before it", e.N, e.Task)
+	case e.Hash != e.Sum():
+		return Event{}, fmt.Errorf("event %d of task %s is not what its hash was made of", e.N, e.Task)
+	}
+	chains[e.Task] = link{e.N, e.Hash}
+	return e, nil
+}
+
+func badLine(line int64, err error) error {
+	return errs.New(CodeExport, "line %d of the export: %w", line, err).With("line", line)
+}

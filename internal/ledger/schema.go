@@ -1,0 +1,240 @@
+package ledger
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// applicationID marks our databases in SQLite's file header: "SwYd".
+const applicationID = 0x53775964
+
+// version is one version of the schema: how to get there from the one before,
+// and everything that a database of that version holds. Released versions never
+// change.
+type version struct {
+	up      []string
+	objects []object // ordered by kind, then name
+	// refold says that since this version events give other entries than before, or
+	// count for something else, or count at all: both are computed anew from all
+	// events. A state never changes its form, because events hold its digest.
+	refold bool
+}
+
+// object is one row of sqlite_schema. The text of an index that SQLite made for
+// a constraint is empty.
+type object struct{ kind, name, table, text string }
+
+const createEvents = `CREATE TABLE events (
+  seq  INTEGER PRIMARY KEY,
+  task TEXT NOT NULL,
+  n    INTEGER NOT NULL,
+  at   TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  body TEXT NOT NULL,
+  prev TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  UNIQUE (task, n)
+) STRICT`
+
+// createTasks keeps the rows themselves in the order of their ids, so that
+// listing all tasks reads every page once.
+const createTasks = `CREATE TABLE tasks (
+  task  TEXT NOT NULL PRIMARY KEY,
+  n     INTEGER NOT NULL,
+  head  TEXT NOT NULL,
+  state TEXT NOT NULL
+) STRICT, WITHOUT ROWID`
+
+const createEntries = `CREATE TABLE entries (
+  task  TEXT NOT NULL,
+  key   TEXT NOT NULL,
+  value TEXT NOT NULL,
+  PRIMARY KEY (task, key)
+) STRICT, WITHOUT ROWID`
+
+// createTallies keeps the sums of a measure beside each other, in the order of their
+// labels, so that reading all of them is reading one range.
+const createTallies = `CREATE TABLE tallies (
+  measure TEXT NOT NULL,
+  labels  TEXT NOT NULL,
+  sum     INTEGER NOT NULL,
+  seq     INTEGER NOT NULL,
+  at      TEXT NOT NULL,
+  note    TEXT,
+  PRIMARY KEY (measure, labels)
+) STRICT, WITHOUT ROWID`
+
+// tallied is the first version that keeps sums.
+const tallied = 2
+
+// released returns every version of the schema, oldest first. A database's
+// user_version is the count of those it has been through.
+func released() []version {
+	return []version{{
+		up: []string{createEvents, createTasks, createEntries},
+		objects: []object{
+			{"index", "sqlite_autoindex_events_1", "events", ""},
+			{"table", "entries", "entries", createEntries},
+			{"table", "events", "events", createEvents},
+			{"table", "tasks", "tasks", createTasks},
+		},
+	}, {
+		up: []string{createTallies},
+		objects: []object{
+			{"index", "sqlite_autoindex_events_1", "events", ""},
+			{"table", "entries", "entries", createEntries},
+			{"table", "events", "events", createEvents},
+			{"table", "tallies", "tallies", createTallies},
+			{"table", "tasks", "tasks", createTasks},
+		},
+		refold: true,
+	}}
+}
+
+// upgrade accepts a database of the newest version, brings an older one forward
+// in one transaction, and refuses every other. Without a fold, which it needs for
+// that, it leaves an older one as it is.
+func upgrade(ctx context.Context, db *sql.DB, versions []version, fold Fold) error {
+	at, err := checked(ctx, db, versions, &sql.TxOptions{ReadOnly: true}, nil)
+	if errors.Is(err, errNotWAL) && fold != nil {
+		// A copy that VACUUM INTO made lacks the log alone.
+		if _, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
+			return err
+		}
+		at, err = checked(ctx, db, versions, &sql.TxOptions{ReadOnly: true}, nil)
+	}
+	if err != nil || at == len(versions) || fold == nil {
+		return err
+	}
+	// Another process may have done it since: checked looks again, now with the
+	// right to write.
+	_, err = checked(ctx, db, versions, nil, func(tx *sql.Tx, at int) error {
+		if at == len(versions) {
+			return nil
+		}
+		return migrate(ctx, tx, versions, at, fold)
+	})
+	return err
+}
+
+// checked runs check, and then f, in one transaction.
+func checked(ctx context.Context, db *sql.DB, versions []version, opts *sql.TxOptions,
+	f func(tx *sql.Tx, at int) error,
+) (at int, err error) {
+	tx, err := db.BeginTx(ctx, opts)
+	if err != nil {
+		return 0, err
+	}
+	defer tx.Rollback()
+	if at, err = check(ctx, tx, versions); err != nil {
+		return 0, err
+	}
+	if f != nil {
+		if err := f(tx, at); err != nil {
+			return 0, err
+		}
+	}
+	return at, tx.Commit()
+}
+
+// check returns the version of a database that is exactly what that version
+// says, and an error for any other.
+func check(ctx context.Context, tx *sql.Tx, versions []version) (int, error) {
+	id, err := number(ctx, tx, "PRAGMA application_id")
+	if err != nil {
+		return 0, err
+	}
+	if id != applicationID {
+		return 0, corrupt("the database belongs to another application")
+	}
+	at, err := userVersion(ctx, tx, versions)
+	if err != nil {
+		return 0, err
+	}
+	var journal string
+	if _, err := one(ctx, tx, []any{&journal}, "PRAGMA journal_mode"); err != nil {
+		return 0, err
+	}
+	if err := compare(ctx, tx, versions[at-1].objects); err != nil {
+		return 0, err
+	}
+	if journal != "wal" {
+		return 0, corrupt("its journal mode is %q, %w", journal, errNotWAL)
+	}
+	return at, nil
+}
+
+var errNotWAL = errors.New("not wal")
+
+// userVersion returns the database's schema version, from 1 to the newest known.
+func userVersion(ctx context.Context, tx *sql.Tx, versions []version) (int, error) {
+	at, err := number(ctx, tx, "PRAGMA user_version")
+	switch {
+	case err != nil:
+		return 0, err
+	case at > int64(len(versions)):
+		return 0, errs.New(CodeNewer, "the ledger's schema is version %d, this program knows %d", at, len(versions)).
+			With("found", at).With("supported", int64(len(versions)))
+	case at < 1:
+		return 0, corrupt("its schema has version %d", at)
+	}
+	return int(at), nil
+}
+
+// compare fails unless the database holds exactly want.
+func compare(ctx context.Context, tx *sql.Tx, want []object) error {
+	rows, err := tx.QueryContext(ctx, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	i := 0
+	for ; rows.Next(); i++ {
+		var got object
+		if err := scan(rows, &got.kind, &got.name, &got.table, &got.text); err != nil {
+			return err
+		}
+		if !slices.Contains(want, got) {
+			return corrupt("its schema has a foreign %s %q", got.kind, got.name)
+		}
+		if i >= len(want) || got != want[i] {
+			return corrupt("its schema lacks or repeats something at the %s %q", got.kind, got.name)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	if i < len(want) {
+		return corrupt("its schema lacks the %s %q", want[i].kind, want[i].name)
+	}
+	return nil
+}
+
+// migrate brings a database from a version to the newest, within tx; version 0
+// is an empty file.
+func migrate(ctx context.Context, tx *sql.Tx, versions []version, from int, fold Fold) error {
+	for _, v := range versions[from:] {
+		for _, statement := range v.up {
+			if _, err := tx.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		if err := compare(ctx, tx, v.objects); err != nil {
+			return err
+		}
+	}
+	// An empty file has no events, and what every version adds is there by now.
+	if from > 0 && slices.ContainsFunc(versions[from:], func(v version) bool { return v.refold }) {
+		if err := refold(ctx, tx, fold); err != nil {
+			return err
+		}
+	}
+	_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d",
+		applicationID, len(versions)))
+	return err
+}

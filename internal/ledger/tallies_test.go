@@ -1,0 +1,615 @@
+package ledger_test
+
+import (
+	"database/sql"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
+
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+)
+
+// measures are those that obedient counts under. Two of them share a capped
+// dimension.
+func measures() map[string]counters.Measure {
+	word, size := counters.Dimension{Name: "word", Cap: 3}, counters.Dimension{Name: "size", Cap: 1}
+	free := counters.Dimension{Name: "free"}
+	all := make(map[string]counters.Measure)
+	for _, m := range []counters.Measure{
+		{Name: "plain"},
+		{Name: "free", Labels: []counters.Dimension{free}},
+		{Name: "words", Labels: []counters.Dimension{word}},
+		{Name: "both", Labels: []counters.Dimension{word, free, size}},
+		{Name: "big", Labels: []counters.Dimension{word}},
+		{Name: "deep", Labels: []counters.Dimension{free}},
+	} {
+		all[m.Name] = m
+	}
+	return all
+}
+
+// request is a change as a body says it. Its values may be any bytes.
+type request struct {
+	Measure string         `json:"measure"`
+	Values  [][]byte       `json:"values"`
+	Add     int64          `json:"add"`
+	Note    jsontext.Value `json:"note,omitzero"`
+}
+
+// obedient is a fold that counts what an event's body lists.
+func obedient(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
+	changes, err := requested(e.Body)
+	return ledger.Projection{State: []byte(`{}`), Counts: changes}, err
+}
+
+func requested(body []byte) (changes []counters.Change, err error) {
+	var requests []request
+	if err := json.Unmarshal(body, &requests); err != nil {
+		return nil, err
+	}
+	for _, r := range requests {
+		c := counters.Change{Measure: measures()[r.Measure], Add: r.Add, Note: r.Note}
+		for _, value := range r.Values {
+			c.Values = append(c.Values, string(value))
+		}
+		changes = append(changes, c)
+	}
+	return changes, nil
+}
+
+// tallied is a plain model of the table tallies, event after event.
+type tallied map[string]stored
+
+type stored struct {
+	sum     int64
+	seq     int64
+	at      string
+	note    string
+	measure string
+	values  []string
+}
+
+func (m tallied) add(e ledger.Event, measure string, values []string, amount int64, note string) {
+	key := measure + " " + labels(values)
+	s := m[key]
+	s = stored{min(max(s.sum+amount, -counters.MaxSum), counters.MaxSum), e.Seq, e.At, note, measure, values}
+	if m[key] = s; s.sum == 0 {
+		delete(m, key)
+	}
+}
+
+// count is what the rules of Change and Dimension say, word by word. lost are the
+// values that were lost by changes of the event before this one.
+func (m tallied) count(e ledger.Event, c counters.Change, lost map[string]bool) {
+	var values []string
+	for i, value := range c.Values {
+		d := c.Measure.Labels[i]
+		kept := utf8.ValidString(value) && len(value) <= counters.MaxValue
+		if kept && d.Cap > 0 {
+			label := []string{d.Name, value}
+			_, kept = m["label "+labels(label)]
+			admitted := 0
+			for _, s := range m {
+				if s.measure == "label" && s.values[0] == d.Name {
+					admitted++
+				}
+			}
+			if !kept && admitted < d.Cap {
+				m.add(e, "label", label, 1, "")
+				kept = true
+			}
+		}
+		if !kept {
+			if gone := d.Name + " " + value; d.Cap > 0 && !lost[gone] {
+				lost[gone] = true
+				m.add(e, "overflow", []string{d.Name}, 1, "")
+			}
+			value = "other"
+		}
+		values = append(values, value)
+	}
+	m.add(e, c.Measure.Name, values, min(max(c.Add, -counters.MaxAdd), counters.MaxAdd), string(c.Note))
+}
+
+// labels is the text of the values of labels.
+func labels(values []string) string {
+	if len(values) == 0 {
+		return "[]"
+	}
+	text, err := json.Marshal(values)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// lines shows the model as linesOf shows the table.
+func (m tallied) lines() []string {
+	var lines []string
+	for key, s := range m {
+		lines = append(lines, fmt.Sprintf("%s %d %d %s %s", key, s.sum, s.seq, s.at, s.note))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// linesOf returns what the table tallies holds, sorted.
+func linesOf(t failer, dir string) (lines []string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(dir, "ledger.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.Query(`SELECT measure || ' ' || labels || ' ' || sum || ' ' || seq || ' ' || at || ' ' || coalesce(note, '') FROM tallies`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, line)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+// ask returns the model's answer to a query.
+func (m tallied) ask(q ledger.TallyQuery) (rows []ledger.Tally) {
+	for _, s := range m {
+		if s.measure == q.Measure && len(s.values) >= len(q.Prefix) && slices.Equal(s.values[:len(q.Prefix)], q.Prefix) {
+			rows = append(rows, ledger.Tally{Values: s.values, Sum: s.sum, At: s.at})
+			if s.note != "" {
+				rows[len(rows)-1].Note = jsontext.Value(s.note)
+			}
+		}
+	}
+	slices.SortFunc(rows, func(a, b ledger.Tally) int { return strings.Compare(labels(a.Values), labels(b.Values)) })
+	if q.Descending {
+		slices.Reverse(rows)
+	}
+	if q.Limit > 0 {
+		rows = rows[:min(q.Limit, len(rows))]
+	}
+	return rows
+}
+
+// requests draws a change. Only "big" comes to the limit of a sum, and is never
+// taken away from, and "deep" only below.
+func requests() *rapid.Generator[request] {
+	word := rapid.OneOf(
+		rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "", "other", `"`, `","`, `]`, `a","b`, "a\x00", "é", "\u2028", "\xff", strings.Repeat("x", 200), strings.Repeat("x", 201)}),
+		rapid.StringN(0, 3, -1))
+	return rapid.Custom(func(t *rapid.T) request {
+		r := request{Measure: rapid.SampledFrom(slices.Sorted(maps.Keys(measures()))).Draw(t, "measure")}
+		for range measures()[r.Measure].Labels {
+			r.Values = append(r.Values, []byte(word.Draw(t, "value")))
+		}
+		switch r.Measure {
+		case "big":
+			r.Add = rapid.SampledFrom([]int64{1, counters.MaxAdd, math.MaxInt64}).Draw(t, "add")
+		case "deep":
+			r.Add = rapid.SampledFrom([]int64{-1, -counters.MaxAdd, math.MinInt64}).Draw(t, "add")
+		default:
+			r.Add = rapid.Int64Range(-2, 2).Draw(t, "add")
+		}
+		if rapid.Bool().Draw(t, "noted") {
+			r.Note = jsontext.Value(rapid.SampledFrom([]string{`1`, `null`, `{"task":"ü"}`}).Draw(t, "note"))
+		}
+		return r
+	})
+}
+
+// TestSumsBehaveLikeTheirModel compares sums with those that the rules give event
+// after event, whatever is recorded in which transactions; with what Verify computes
+// from task to task; and with what a migration does.
+func TestSumsBehaveLikeTheirModel(t *testing.T) {
+	root := t.TempDir()
+	runs := 0
+	rapid.Check(t, func(t *rapid.T) {
+		runs++
+		dir := filepath.Join(root, fmt.Sprint(runs))
+		defer os.RemoveAll(dir)
+		l, err := ledger.Open(t.Context(), dir, obedient)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { l.Close() }()
+		m := make(tallied)
+		var last ledger.Event
+		n := make(map[string]int64)
+		for i := range rapid.IntRange(1, 6).Draw(t, "transactions") {
+			var batches []ledger.Batch
+			for _, task := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "b", "c"}), 1, 3, rapid.ID[string]).Draw(t, "tasks") {
+				b := ledger.Batch{Task: task, After: n[task]}
+				for range rapid.IntRange(1, 3).Draw(t, "events") {
+					body := asJSON(t, rapid.SliceOfN(requests(), 0, 8).Draw(t, "changes"))
+					b.Drafts = append(b.Drafts, ledger.Draft{Kind: "note", Body: []byte(body)})
+					n[task]++
+				}
+				batches = append(batches, b)
+			}
+			events, err := l.AppendAll(t.Context(), clock(int64(i)), batches...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range events {
+				changes, err := requested(e.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				lost := make(map[string]bool)
+				for _, c := range changes {
+					m.count(e, c, lost)
+				}
+			}
+			last = events[len(events)-1]
+		}
+		if got, want := linesOf(t, dir), m.lines(); !slices.Equal(got, want) {
+			t.Fatalf("the sums are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		if report, err := l.Verify(t.Context()); err != nil || !report.Sound() {
+			t.Fatalf("Verify gives %+v, %v", report, err)
+		}
+		if err := l.Refold(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := linesOf(t, dir), m.lines(); !slices.Equal(got, want) {
+			t.Fatalf("counted anew, the sums are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+
+		var queries []ledger.TallyQuery
+		for _, measure := range append(slices.Sorted(maps.Keys(measures())), "label", "overflow", "none") {
+			q := ledger.TallyQuery{
+				Measure:    measure,
+				Limit:      rapid.IntRange(0, 3).Draw(t, "limit"),
+				Descending: rapid.Bool().Draw(t, "descending"),
+			}
+			if rows := m.ask(ledger.TallyQuery{Measure: measure}); len(rows) > 0 {
+				values := rapid.SampledFrom(rows).Draw(t, "row").Values
+				q.Prefix = values[:rapid.IntRange(0, len(values)).Draw(t, "prefix")]
+			}
+			queries = append(queries, q)
+		}
+		got, err := l.Tallies(t.Context(), queries...)
+		if err != nil || got.Events != last.Seq || got.Since != clock(0).Format(ledger.TimeFormat) || got.Until != last.At {
+			t.Fatalf("Tallies gives %+v, %v", got, err)
+		}
+		for i, q := range queries {
+			if want := m.ask(q); asJSON(t, got.Rows[i]) != asJSON(t, want) {
+				t.Fatalf("%+v gives %s, want %s", q, asJSON(t, got.Rows[i]), asJSON(t, want))
+			}
+		}
+	})
+	if runs == 0 {
+		t.Error("no run at all")
+	}
+}
+
+// count records one event that counts what is requested.
+func count(t testing.TB, l *ledger.Ledger, task string, after int64, requests ...request) {
+	t.Helper()
+	if _, err := l.Append(t.Context(), task, after, clock(after), "note", []byte(asJSON(t, requests))); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestCountsHaveRules(t *testing.T) {
+	dim := func(name string, limit int) counters.Dimension { return counters.Dimension{Name: name, Cap: limit} }
+	change := func(name string, d []counters.Dimension, values ...string) counters.Change {
+		return counters.Change{Measure: counters.Measure{Name: name, Labels: d}, Values: values, Add: 1}
+	}
+	noted := func(note string) counters.Change {
+		return counters.Change{Measure: counters.Measure{Name: "m"}, Add: 1, Note: jsontext.Value(note)}
+	}
+	long := strings.Repeat("m", 64)
+	for _, c := range []struct {
+		name   string
+		counts []counters.Change
+		code   errs.Code
+	}{
+		{"the longest name", []counters.Change{change(long, nil)}, ""},
+		{"every byte of a name", []counters.Change{change("az_09", nil)}, ""},
+		{"the most labels", []counters.Change{change("m", make16(dim("d", 0)), make16("v")...)}, ""},
+		{"a measure of both signs", []counters.Change{change("m", nil), {Measure: counters.Measure{Name: "m"}, Add: -1}}, ""},
+		{"the longest note", []counters.Change{noted(`"` + strings.Repeat("x", counters.MaxNote-2) + `"`)}, ""},
+		{"no name", []counters.Change{change("", nil)}, ledger.CodeInvalid},
+		{"a longer name", []counters.Change{change(long+"m", nil)}, ledger.CodeInvalid},
+		{"a capital", []counters.Change{change("M", nil)}, ledger.CodeInvalid},
+		{"a digit first", []counters.Change{change("1", nil)}, ledger.CodeInvalid},
+		{"a bracket", []counters.Change{change("m[", nil)}, ledger.CodeInvalid},
+		{"the ledger's labels", []counters.Change{change("label", []counters.Dimension{dim("d", 0)}, "v")}, ledger.CodeInvalid},
+		{"the ledger's overflow", []counters.Change{change("overflow", []counters.Dimension{dim("d", 0)}, "v")}, ledger.CodeInvalid},
+		{"a dimension without a name", []counters.Change{change("m", []counters.Dimension{dim("", 0)}, "v")}, ledger.CodeInvalid},
+		{"a cap below 0", []counters.Change{change("m", []counters.Dimension{dim("d", -1)}, "v")}, ledger.CodeInvalid},
+		{"a value too few", []counters.Change{change("m", []counters.Dimension{dim("d", 0)})}, ledger.CodeInvalid},
+		{"a value too many", []counters.Change{change("m", nil, "v")}, ledger.CodeInvalid},
+		{"too many labels", []counters.Change{change("m", append(make16(dim("d", 0)), dim("d", 0)), append(make16("v"), "v")...)}, ledger.CodeInvalid},
+		{"two caps of a dimension", []counters.Change{
+			change("m", []counters.Dimension{dim("d", 1)}, "v"), change("n", []counters.Dimension{dim("d", 2)}, "v"),
+		}, ledger.CodeInvalid},
+		{"other labels of a measure", []counters.Change{
+			change("m", []counters.Dimension{dim("d", 1)}, "v"), change("m", []counters.Dimension{dim("e", 1)}, "v"),
+		}, ledger.CodeInvalid},
+		{"a longer note", []counters.Change{noted(`"` + strings.Repeat("x", counters.MaxNote-1) + `"`)}, ledger.CodeInvalid},
+		{"a note that is no JSON", []counters.Change{noted(`{`)}, ledger.CodeInvalid},
+		{"an empty note", []counters.Change{noted(``)}, ledger.CodeInvalid},
+		{"a note with a name twice", []counters.Change{noted(`{"a":1,"a":2}`)}, ledger.CodeInvalid},
+		{"a note that is not UTF-8", []counters.Change{noted("\"\xff\"")}, ledger.CodeInvalid},
+		{"too many", make([]counters.Change, ledger.MaxCounts+1), ledger.CodeInvalid},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := state(t)
+			for _, made := range []bool{false, true} { // without and with a ledger
+				if made {
+					add(t, open(t, dir), "before", 0)
+				}
+				l := openWith(t, dir, func(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
+					if e.Task == "before" {
+						return digest(&model{}, e)
+					}
+					return ledger.Projection{State: []byte(`{}`), Counts: c.counts}, nil
+				})
+				_, err := l.Append(t.Context(), "a", 0, clock(0), "note", []byte(`{}`))
+				if got := errs.CodeOf(err); got != c.code || c.code == "" && err != nil {
+					t.Fatalf("error %v has code %q, want %q", err, got, c.code)
+				}
+				if c.code == "" {
+					wantSound(t, l)
+					return
+				}
+				if head, err := l.Head(t.Context(), "a"); err != nil || head.N != 0 || exists(dir) != made {
+					t.Errorf("a refused event left %+v, %v", head, err)
+				}
+			}
+		})
+	}
+}
+
+func make16[T any](v T) []T { return slices.Repeat([]T{v}, ledger.MaxLabels) }
+
+// TestManyCounts has more rows than one statement changes.
+func TestManyCounts(t *testing.T) {
+	var requests []request
+	for i := range 5_000 {
+		requests = append(requests, request{Measure: "free", Values: [][]byte{fmt.Append(nil, i)}, Add: 1})
+	}
+	l := openWith(t, state(t), obedient)
+	count(t, l, "a", 0, requests...)
+	for i := range requests {
+		requests[i].Add = -1 // All go again, but for one.
+	}
+	count(t, l, "a", 1, requests[1:]...)
+	sums, err := l.Tallies(t.Context(), ledger.TallyQuery{Measure: "free"})
+	if err != nil || len(sums.Rows[0]) != 1 || sums.Rows[0][0].Values[0] != "0" {
+		t.Errorf("Tallies gives %+v, %v", sums, err)
+	}
+	wantSound(t, l)
+}
+
+// TestManyValues: an event meets more values of a capped dimension than one statement
+// asks for, when some are known already.
+func TestManyValues(t *testing.T) {
+	l := openWith(t, state(t), obedient)
+	word := func(i int) request {
+		return request{Measure: "words", Values: [][]byte{fmt.Append(nil, i)}, Add: 1}
+	}
+	count(t, l, "a", 0, word(999))
+	var requests []request
+	for i := range 1000 {
+		requests = append(requests, word(i))
+	}
+	count(t, l, "a", 1, requests...)
+	sums, err := l.Tallies(t.Context(), ledger.TallyQuery{Measure: "words"}, ledger.TallyQuery{Measure: "overflow"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string]int64)
+	for _, row := range slices.Concat(sums.Rows...) {
+		got[row.Values[0]] = row.Sum
+	}
+	// Three are kept apart: the one that was there, and the first two.
+	if want := map[string]int64{"999": 2, "0": 1, "1": 1, "other": 997, "word": 997}; !maps.Equal(got, want) {
+		t.Errorf("the sums are %v, want %v", got, want)
+	}
+	wantSound(t, l)
+}
+
+func TestSumsOfNoLedger(t *testing.T) {
+	dir := state(t)
+	for _, fold := range []ledger.Fold{digest, nil} {
+		sums, err := openWith(t, dir, fold).Tallies(t.Context(), ledger.TallyQuery{Measure: "a"}, ledger.TallyQuery{Measure: "b"})
+		if err != nil || len(sums.Rows) != 2 || sums.Events != 0 || sums.Since != "" || sums.Until != "" || exists(dir) {
+			t.Errorf("Tallies gives %+v, %v", sums, err)
+		}
+	}
+	_, err := openWith(t, dir, digest).Tallies(t.Context(), ledger.TallyQuery{Measure: "a", Limit: -1})
+	wantCode(t, err, ledger.CodeInvalid)
+}
+
+// TestMixedSumsAtTheLimitAreSound: where both signs meet at the limit, the order of
+// the events makes the sum, and Verify, which has another one, lets it be.
+func TestMixedSumsAtTheLimitAreSound(t *testing.T) {
+	l := openWith(t, state(t), obedient)
+	for task, amount := range map[string]int64{"b": counters.MaxAdd, "a": -5} {
+		for n := range int64(9) {
+			count(t, l, task, n, request{Measure: "plain", Add: amount})
+		}
+	}
+	wantSound(t, l)
+	if err := l.Exec(t.Context(), "UPDATE tallies SET sum = sum * 2 WHERE measure = 'plain'"); err != nil {
+		t.Fatal(err)
+	}
+	if report := verify(t, l); len(report.Problems) != 1 || report.Problems[0].Kind != ledger.ProblemTally {
+		t.Errorf("of a sum beyond the limit Verify gives %+v", report)
+	}
+}
+
+// TestSumsThatNoLedgerHolds has what only somebody else can have written.
+func TestSumsThatNoLedgerHolds(t *testing.T) {
+	for name, change := range map[string]string{
+		"nothing":               `SET sum = 0`,
+		"more than the limit":   `SET sum = 9007199254740993`,
+		"the greatest number":   `SET sum = 9223372036854775807`,
+		"the smallest number":   `SET sum = -9223372036854775808`,
+		"a time that is none":   `SET at = 'now'`,
+		"a note that is none":   `SET note = '{'`,
+		"an empty note":         `SET note = ''`,
+		"a longer note":         `SET note = printf('"%0600d"', 0)`,
+		"labels of numbers":     `SET labels = '["a",1]'`,
+		"labels of another way": `SET labels = '[ "a"]'`,
+		"a label that is null":  `SET labels = '["a",null]'`,
+		"labels that end":       `SET labels = '["a'`,
+		"bytes in a label":      `SET labels = '["' || CAST(x'ff' AS TEXT) || '"]'`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := state(t)
+			l := openWith(t, dir, obedient)
+			count(t, l, "a", 0, request{Measure: "free", Values: [][]byte{[]byte("a")}, Add: 1})
+			edit(t, dir, `UPDATE tallies `+change)
+			_, err := l.Tallies(t.Context(), ledger.TallyQuery{Measure: "free"})
+			wantCode(t, err, ledger.CodeCorrupt)
+			report, err := l.Verify(t.Context())
+			if err != nil || report.Sound() {
+				t.Errorf("Verify gives %+v, %v", report, err)
+			}
+			// Recording goes on, and what is beyond the limit comes back to it.
+			count(t, l, "a", 1, request{Measure: "free", Values: [][]byte{[]byte("a")}, Add: 1})
+		})
+	}
+	t.Run("values of another type", func(t *testing.T) {
+		dir := state(t)
+		l := openWith(t, dir, obedient)
+		count(t, l, "a", 0, request{Measure: "free", Values: [][]byte{[]byte("a")}, Add: 1})
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		// What a STRICT table would refuse, a file can hold.
+		edit(t, dir, `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'STRICT, ', '') WHERE name = 'tallies'`)
+		edit(t, dir, `UPDATE tallies SET sum = 'much', note = x'00'`)
+		edit(t, dir, `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ') WITHOUT', ') STRICT, WITHOUT') WHERE name = 'tallies'`)
+		l = openWith(t, dir, obedient)
+		_, err := l.Tallies(t.Context(), ledger.TallyQuery{Measure: "free"})
+		wantCode(t, err, ledger.CodeCorrupt)
+		_, err = l.Verify(t.Context())
+		wantCode(t, err, ledger.CodeCorrupt)
+	})
+}
+
+func TestVerifyFindsTamperedSums(t *testing.T) {
+	for name, statement := range map[string]string{
+		"sum":             `UPDATE tallies SET sum = 3 WHERE labels = '["a"]'`,
+		"event":           `UPDATE tallies SET seq = 1 WHERE labels = '["a"]'`,
+		"time":            `UPDATE tallies SET at = '2026-11-22T08:00:00.000000000Z' WHERE labels = '["a"]'`,
+		"note":            `UPDATE tallies SET note = '2' WHERE labels = '["a"]'`,
+		"note removed":    `UPDATE tallies SET note = NULL WHERE labels = '["a"]'`,
+		"note added":      `UPDATE tallies SET note = '1' WHERE measure = 'overflow'`,
+		"removed":         `DELETE FROM tallies WHERE labels = '["a"]'`,
+		"added":           `INSERT INTO tallies VALUES ('words', '["z"]', 1, 1, 'now', NULL)`,
+		"renamed measure": `UPDATE tallies SET measure = 'wordz' WHERE labels = '["a"]'`,
+		"cut elsewhere":   `UPDATE tallies SET measure = 'words[', labels = '"a"]' WHERE labels = '["a"]'`,
+		"admitted":        `INSERT INTO tallies VALUES ('label', '["word","d"]', 1, 3, '2026-11-21T08:00:00.000000002Z', NULL)`,
+		"not admitted":    `DELETE FROM tallies WHERE measure = 'label' AND labels = '["word","b"]'`,
+		"overflow":        `UPDATE tallies SET sum = sum + 1 WHERE measure = 'overflow'`,
+		"all":             `DELETE FROM tallies`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := state(t)
+			l := openWith(t, dir, obedient)
+			for i, word := range []string{"a", "b", "c", "d", "a"} {
+				count(t, l, fmt.Sprint("t", i%2), int64(i/2), request{Measure: "words", Values: [][]byte{[]byte(word)}, Add: 1, Note: []byte(`1`)})
+			}
+			wantSound(t, l)
+			edit(t, dir, statement)
+			report := verify(t, l)
+			if report.Sound() {
+				t.Fatal("nothing was found")
+			}
+			for _, p := range report.Problems {
+				if p.Kind != ledger.ProblemTally || p.Message == "" || p.String() != p.Message {
+					t.Errorf("found %+v", p)
+				}
+			}
+		})
+	}
+}
+
+// TestRefusedEventsLeaveSumsAlone: without an event nobody knows the sums.
+func TestRefusedEventsLeaveSumsAlone(t *testing.T) {
+	dir := state(t)
+	l := openWith(t, dir, obedient)
+	count(t, l, "a", 0, request{Measure: "plain", Add: 1})
+	if _, err := l.Append(t.Context(), "b", 0, clock(0), "note", []byte(`"nothing to count"`)); err == nil {
+		t.Fatal("the fold refused nothing")
+	}
+	wantSound(t, l)
+	edit(t, dir, `UPDATE events SET body = '"nothing to count"'`)
+	report := verify(t, l)
+	kinds := make(map[ledger.ProblemKind]bool)
+	for _, p := range report.Problems {
+		kinds[p.Kind] = true
+	}
+	if !kinds[ledger.ProblemFold] || kinds[ledger.ProblemTally] {
+		t.Errorf("found %+v", report.Problems)
+	}
+}
+
+// TestAReaderHasAllSumsOfOneMoment reads while another ledger writes.
+func TestAReaderHasAllSumsOfOneMoment(t *testing.T) {
+	dir := state(t)
+	writer, reader := openWith(t, dir, obedient), openWith(t, dir, nil)
+	done := make(chan error, 1)
+	go func() {
+		for n := range int64(100) {
+			body := `[{"measure":"plain","add":1},{"measure":"free","values":["YQ=="],"add":1}]`
+			if _, err := writer.Append(t.Context(), "a", n, clock(n), "note", []byte(body)); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	deadline := time.Now().Add(time.Minute)
+	for last := int64(0); last < 100; {
+		sums, err := reader.Tallies(t.Context(), ledger.TallyQuery{Measure: "plain"}, ledger.TallyQuery{Measure: "free"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last = sums.Events; last > 0 && (sums.Rows[0][0].Sum != last || sums.Rows[1][0].Sum != last || sums.Until != sums.Rows[0][0].At) {
+			t.Fatalf("a reader saw %+v", sums)
+		}
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+			done <- nil
+		default:
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("only %d events after a minute", last)
+		}
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}

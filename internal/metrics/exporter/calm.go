@@ -1,0 +1,61 @@
+package exporter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+// calmTime is how long nothing more is told after a line.
+const calmTime = time.Second
+
+// calm tells what the server and the toolkit log, as far as it is a warning: a
+// client without TLS, a web configuration that was broken since. Clients cause such
+// lines, so there are not more than one in calmTime; the next one says how many
+// were left out.
+type calm struct {
+	warn func(error)
+
+	mu   sync.Mutex
+	last time.Time
+	left int
+}
+
+func newCalm(warn func(error)) *calm { return &calm{warn: warn} }
+
+// Enabled leaves out what is good news.
+func (c *calm) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+
+// Handle tells of a record.
+func (c *calm) Handle(_ context.Context, r slog.Record) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if now.Sub(c.last) < calmTime {
+		c.left++
+		return nil
+	}
+	c.last = now
+	var b strings.Builder
+	b.WriteString(r.Message)
+	r.Attrs(func(a slog.Attr) bool {
+		fmt.Fprintf(&b, ", %s: %s", a.Key, a.Value)
+		return true
+	})
+	if c.left > 0 {
+		fmt.Fprintf(&b, " (and %d more lines)", c.left)
+		c.left = 0
+	}
+	c.warn(errors.New(b.String()))
+	return nil
+}
+
+// WithAttrs and WithGroup leave out what nobody here uses.
+func (c *calm) WithAttrs([]slog.Attr) slog.Handler { return c }
+
+// WithGroup: see WithAttrs.
+func (c *calm) WithGroup(string) slog.Handler { return c }

@@ -1,0 +1,102 @@
+package exporter
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"slices"
+	"sync"
+)
+
+// connections is a listener that keeps no more than maxConnections open. If one more
+// comes, the one that was used the longest time ago makes room, unless a scrape is
+// gathered for it: clients that are idle, slow or do not read cannot keep others out.
+type connections struct {
+	net.Listener
+	serving func() // called before the first connection is accepted
+	once    sync.Once
+
+	mu   sync.Mutex
+	open []*connection // the least recently used first
+}
+
+// connection is one of them.
+type connection struct {
+	net.Conn
+	all       *connections
+	gathering int // the scrapes that are gathered for it; guarded by all.mu
+}
+
+func (l *connections) Accept() (net.Conn, error) {
+	l.once.Do(l.serving)
+	for {
+		accepted, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &connection{Conn: accepted, all: l}
+		if !l.add(c) {
+			_ = accepted.Close()
+			continue
+		}
+		return c, nil
+	}
+}
+
+// add makes room for c, if it can.
+func (l *connections) add(c *connection) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.open) == maxConnections {
+		i := slices.IndexFunc(l.open, func(c *connection) bool { return c.gathering == 0 })
+		if i < 0 {
+			return false
+		}
+		_ = l.open[i].Conn.Close()
+		l.open = slices.Delete(l.open, i, i+1)
+	}
+	l.open = append(l.open, c)
+	return true
+}
+
+func (c *connection) Close() error {
+	c.all.mu.Lock()
+	if i := slices.Index(c.all.open, c); i >= 0 {
+		c.all.open = slices.Delete(c.all.open, i, i+1)
+	}
+	c.all.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// use notes that a request came, and that a scrape is gathered for it until done is
+// called.
+func (c *connection) use() (done func()) {
+	l := c.all
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.gathering++
+	if i := slices.Index(l.open, c); i >= 0 {
+		l.open = append(slices.Delete(l.open, i, i+1), c)
+	}
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		c.gathering--
+	}
+}
+
+// connectionKey is the key of a request's connection in its context.
+type connectionKey struct{}
+
+// withConnection is for http.Server's ConnContext.
+func withConnection(ctx context.Context, c net.Conn) context.Context {
+	if secure, ok := c.(*tls.Conn); ok {
+		c = secure.NetConn()
+	}
+	return context.WithValue(ctx, connectionKey{}, c)
+}
+
+// useConnection is use for the connection of a request.
+func useConnection(ctx context.Context) (done func()) {
+	return ctx.Value(connectionKey{}).(*connection).use()
+}

@@ -1,0 +1,55 @@
+package exporter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"strconv"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// What details.problem of CodeListen can be.
+const (
+	problemTaken    = "taken"
+	problemDenied   = "denied"
+	problemUnusable = "unusable"
+)
+
+// CheckAddress says what is wrong with an address to listen on, before anything
+// tries to.
+func CheckAddress(address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("%q is no address: want HOST:PORT, as in %s", address, DefaultAddress)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return fmt.Errorf("%q is no port: want a number up to 65535, 0 for a free one", port)
+	}
+	return nil
+}
+
+func listen(ctx context.Context, address string) (net.Listener, error) {
+	if err := CheckAddress(address); err != nil {
+		return nil, errs.New(CodeListen, "%w", err).With("address", address).With("problem", problemUnusable)
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	if err == nil {
+		return l, nil
+	}
+	problem := problemUnusable
+	switch {
+	case errors.Is(err, inUse()):
+		problem = problemTaken
+	case errors.Is(err, fs.ErrPermission):
+		problem = problemDenied
+	}
+	var cause = err
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		cause = op.Err // Without the address, which the message has already.
+	}
+	return nil, errs.New(CodeListen, "listen on %s: %v", address, cause).Because(err).
+		With("address", address).With("problem", problem)
+}

@@ -1,0 +1,259 @@
+package exporter_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/metrics/exporter"
+)
+
+// write puts a file into a folder and returns its path.
+func write(t *testing.T, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// certify puts cert.pem and key.pem for the loopback into a folder, and returns
+// whom to trust.
+func certify(t *testing.T, dir string) *x509.CertPool {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "switchyard test"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})
+	write(t, dir, "cert.pem", string(text))
+	write(t, dir, "key.pem", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})))
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(text)
+	return pool
+}
+
+// hashed is a password as the web configuration wants it, as cheap as can be.
+func hashed(t *testing.T, password string) string {
+	t.Helper()
+	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(hash)
+}
+
+const tlsConfig = "tls_server_config: {cert_file: cert.pem, key_file: key.pem}\n"
+
+func TestTLSAndPasswords(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	trusted := certify(t, dir)
+	config := write(t, dir, "web.yml", tlsConfig+"basic_auth_users: {scraper: "+hashed(t, "s3cret")+"}\n")
+	s := start(t, exporter.Options{Address: "0.0.0.0:0", WebConfig: config, Gather: gathers})
+	if !strings.HasPrefix(s.URL, "https://") || s.Open {
+		t.Fatalf("it serves %+v", s.Listening)
+	}
+	_, port, err := net.SplitHostPort(s.address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "https://127.0.0.1:" + port + "/metrics"
+	client := &http.Transport{DisableKeepAlives: true, ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: trusted}}
+	get := func(user, password string) int {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if user != "" {
+			req.SetBasicAuth(user, password)
+		}
+		resp, err := client.RoundTrip(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if resp.StatusCode != 200 && strings.Contains(string(body), "switchyard_") {
+			t.Errorf("%d shows metrics", resp.StatusCode)
+		}
+		return resp.StatusCode
+	}
+	for _, c := range []struct {
+		user, password string
+		status         int
+	}{
+		{"scraper", "s3cret", 200}, {"", "", 401}, {"scraper", "", 401}, {"scraper", "other", 401}, {"other", "s3cret", 401}, {"scraper", "s3cret", 200},
+	} {
+		if got := get(c.user, c.password); got != c.status {
+			t.Errorf("%s:%s: %d, want %d", c.user, c.password, got, c.status)
+		}
+	}
+	// A client without TLS gets nothing.
+	if got, err := tryBy(&http.Transport{DisableKeepAlives: true}, http.MethodGet, strings.Replace(url, "https", "http", 1)); err == nil && got.status != 400 {
+		t.Errorf("without TLS: %d", got.status)
+	}
+	// One that does not trust the certificate is a warning, but not at each try.
+	for range 10 {
+		if _, err := tryBy(&http.Transport{DisableKeepAlives: true}, http.MethodGet, url); err == nil {
+			t.Error("a stranger's certificate is trusted")
+		}
+	}
+	if told := s.told(); len(told) > 5 {
+		t.Errorf("it warns %d times: %q", len(told), told)
+	}
+
+	// The file is read again: a password that was changed holds at once, and a file
+	// that is broken lets nobody in.
+	write(t, dir, "web.yml", tlsConfig+"basic_auth_users: {scraper: "+hashed(t, "changed")+"}\n")
+	if got := get("scraper", "s3cret"); got != 401 {
+		t.Errorf("the old password: %d", got)
+	}
+	if got := get("scraper", "changed"); got != 200 {
+		t.Errorf("the new password: %d", got)
+	}
+	write(t, dir, "web.yml", "nonsense: true\n")
+	for range 3 {
+		if got, err := tryBy(client, http.MethodGet, url); err == nil && got.status == 200 {
+			t.Error("a broken file lets everyone in")
+		}
+	}
+}
+
+func TestWebConfigurationsThatAreNone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	certify(t, dir)
+	for name, text := range map[string]string{
+		"no YAML":          "a: [",
+		"unknown key":      "tls: {}\n",
+		"no key":           "tls_server_config: {cert_file: cert.pem}\n",
+		"no such file":     "tls_server_config: {cert_file: gone.pem, key_file: key.pem}\n",
+		"no certificate":   "tls_server_config: {cert_file: key.pem, key_file: key.pem}\n",
+		"no hash":          "basic_auth_users: {scraper: s3cret}\n",
+		"no such header":   "http_server_config: {headers: {X-Mine: a}}\n",
+		"client authority": tlsConfig[:len(tlsConfig)-2] + ", client_ca_file: gone.pem, client_auth_type: RequireAndVerifyClientCert}\n",
+		"no authority":     tlsConfig[:len(tlsConfig)-2] + ", client_auth_type: RequireAndVerifyClientCert}\n",
+		"none if given":    tlsConfig[:len(tlsConfig)-2] + ", client_auth_type: VerifyClientCertIfGiven}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, dir, strings.ReplaceAll(name, " ", "-")+".yml", text)
+			err := exporter.Run(t.Context(), exporter.Options{Address: "127.0.0.1:0", WebConfig: path, Gather: gathers, Started: func(exporter.Listening) { t.Error("it starts") }})
+			f, ok := errors.AsType[*errs.Error](err)
+			if !ok || f.Code != exporter.CodeWebConfig || f.Details["path"] != path {
+				t.Fatalf("got %v", err)
+			}
+			if strings.Contains(f.Message, "s3cret") || strings.ContainsAny(f.Message, "\n\t") {
+				t.Errorf("message %q", f.Message)
+			}
+		})
+	}
+	err := exporter.Run(t.Context(), exporter.Options{Address: "127.0.0.1:0", WebConfig: filepath.Join(dir, "gone.yml"), Gather: gathers})
+	if errs.CodeOf(err) != exporter.CodeWebConfig || !errors.Is(err, os.ErrNotExist) || strings.Count(err.Error(), "gone.yml") != 1 {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestAWebConfigurationWithoutTLS has passwords alone.
+func TestAWebConfigurationWithoutTLS(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := start(t, exporter.Options{WebConfig: write(t, dir, "web.yml", "basic_auth_users: {scraper: "+hashed(t, "p")+"}\n"), Gather: gathers})
+	if !strings.HasPrefix(s.URL, "http://") {
+		t.Errorf("it serves %s", s.URL)
+	}
+	for _, path := range []string{"/metrics", "/healthz", "/", "/gone"} {
+		if got := ask(t, http.MethodGet, s.page(path)); got.status != 401 {
+			t.Errorf("%s without a password: %d", path, got.status)
+		}
+	}
+	if got := ask(t, http.MethodGet, s.URL, "Authorization", "Basic c2NyYXBlcjpw"); got.status != 200 { // scraper:p
+		t.Errorf("with it: %d", got.status)
+	}
+}
+
+// TestWrongPasswordsAtOnce: a scraper that was let in before does not wait for them.
+func TestWrongPasswordsAtOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := start(t, exporter.Options{WebConfig: write(t, dir, "web.yml", "basic_auth_users: {scraper: "+hashed(t, "p")+"}\n"), Gather: gathers})
+	ctx, stop := context.WithCancel(t.Context())
+	right := func() {
+		t.Helper()
+		if got := ask(t, http.MethodGet, s.URL, "Authorization", "Basic c2NyYXBlcjpw"); got.status != 200 {
+			t.Errorf("the right password: %d", got.status)
+		}
+	}
+	right()
+	var wrong sync.WaitGroup
+	for i := range 50 {
+		wrong.Go(func() {
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL, nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			req.SetBasicAuth("scraper", strconv.Itoa(i))
+			resp, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(req)
+			if err != nil {
+				return // It was not its turn yet.
+			}
+			_ = resp.Body.Close()
+			if resp.StatusCode == 200 {
+				t.Error("a wrong password is let in")
+			}
+		})
+	}
+	for range 10 {
+		right()
+	}
+	stop()
+	wrong.Wait()
+}
+
+// TestClientCertificates: the toolkit's own, wired through.
+func TestClientCertificates(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	trusted := certify(t, dir)
+	config := write(t, dir, "web.yml", tlsConfig[:len(tlsConfig)-2]+", client_ca_file: cert.pem, client_auth_type: RequireAndVerifyClientCert}\n")
+	s := start(t, exporter.Options{WebConfig: config, Gather: gathers})
+	if got, err := tryBy(&http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: trusted}}, http.MethodGet, s.URL); err == nil {
+		t.Errorf("without a certificate: %d", got.status)
+	}
+}

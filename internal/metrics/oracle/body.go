@@ -1,0 +1,113 @@
+package oracle
+
+// body is what a recount reads of the bodies of all kinds of events. What an event
+// does not have stays empty.
+type body struct {
+	Event    event    `json:"event"`
+	Decision decision `json:"decision"`
+	Spawn    *spawn   `json:"spawn"`
+	Timing   *timing  `json:"timing"`
+	Limits   *limits  `json:"limits"`
+	// Budget is the unit of the budget that put a task aside.
+	Budget string `json:"budget"`
+
+	// Policy is set in the chain of policies; what it knows where it is kept.
+	Policy       policy   `json:"policy"`
+	Categories   []string `json:"categories"`
+	Destinations []string `json:"destinations"`
+	// Code and Plugin are set in the chain of failures.
+	Code   string `json:"code"`
+	Plugin string `json:"plugin"`
+}
+
+// event has the fields of all kinds of events that matter here.
+type event struct {
+	Round     int64 `json:"round"`
+	NextRound int64 `json:"next_round"`
+
+	NextAction string     `json:"next_action"`
+	Kind       string     `json:"kind"`
+	Reason     string     `json:"reason"`
+	Reviewed   bool       `json:"reviewed"`
+	Verify     string     `json:"verify"`
+	Final      bool       `json:"final"`
+	Questions  []struct{} `json:"questions"`
+
+	Answers []struct{} `json:"answers"`
+	Force   *struct{}  `json:"force"`
+	Phase   string     `json:"phase"`
+	Mode    string     `json:"mode"`
+	Stop    *stop      `json:"stop"`
+
+	Intents []intent `json:"intents"`
+	Receipt receipt  `json:"receipt"`
+}
+
+type stop struct {
+	Reason string `json:"reason"`
+	By     string `json:"by"`
+}
+
+type decision struct {
+	NextAction string `json:"next_action"`
+	NoProgress bool   `json:"no_progress"`
+	Policy     policy `json:"policy"`
+	Findings   []struct {
+		Category string `json:"category"`
+		Severity string `json:"severity"`
+		Route    string `json:"route"`
+	} `json:"findings"`
+	Input struct {
+		New      int64 `json:"new_count"`
+		Repeat   int64 `json:"repeat_count"`
+		Reopened int64 `json:"reopened_count"`
+		Resolved int64 `json:"resolved_count"`
+	} `json:"input"`
+}
+
+type policy struct {
+	Version string `json:"version"`
+	Digest  string `json:"digest"`
+	ADR     string `json:"adr"`
+}
+
+// timing has microseconds.
+type timing struct {
+	Policy  *int64 `json:"policy_us"`
+	Plugins []struct {
+		Plugin string `json:"plugin"`
+		Micros int64  `json:"us"`
+	} `json:"plugins"`
+}
+
+type limits struct {
+	Task   amount `json:"task"`
+	Rounds int64  `json:"rounds"`
+}
+
+type intent struct {
+	Run     string `json:"run"`
+	Role    string `json:"role"`
+	Attempt int64  `json:"attempt"`
+	Why     string `json:"why"`
+	Agent   string `json:"agent"`
+	Adapter string `json:"adapter"`
+	Reserve amount `json:"reserve"`
+}
+
+type receipt struct {
+	Run     string   `json:"run"`
+	Outcome string   `json:"outcome"`
+	Class   string   `json:"class"`
+	Next    string   `json:"next"`
+	Used    amount   `json:"used"`
+	Unknown []string `json:"unknown"`
+}
+
+// spawn is of a record what was read from the agent itself; null is what nobody knows.
+type spawn struct {
+	In           *int64 `json:"tokens_in"`
+	Out          *int64 `json:"tokens_out"`
+	Cached       *int64 `json:"tokens_cached"`
+	MicroDollars *int64 `json:"cost_microdollars"`
+}

@@ -1,0 +1,100 @@
+package oracle
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Report says how an exposition compares with a recount.
+type Report struct {
+	// Series is how many were compared, a histogram being one, and Events how many
+	// events they were recounted from.
+	Series int   `json:"series"`
+	Events int64 `json:"events"`
+	// Differences are in the order of their metrics and labels, the times since which
+	// something is counted at the end. These are the first maxDifferences of them, and
+	// Omitted counts the others.
+	Differences []Difference `json:"differences"`
+	Omitted     int          `json:"omitted,omitzero"`
+}
+
+// maxDifferences is how many a report lists.
+const maxDifferences = 1000
+
+// Difference is a number that is not what the events come to.
+type Difference struct {
+	// Metric is the name of the sample: for a histogram that of its buckets, count or
+	// sum. The cells of a native histogram are its buckets with a label cell, which
+	// has the number that Prometheus gives them, or zero. The time since which a
+	// metric is counted has its name and _created.
+	Metric string            `json:"metric"`
+	Labels map[string]string `json:"labels"`
+	// Shown and Recounted are nil where there is no such series.
+	Shown     *float64 `json:"shown"`
+	Recounted *float64 `json:"recounted"`
+}
+
+// String is the series of a difference as the text format writes it.
+func (d Difference) String() string { return seriesOf(d.Metric, d.Labels) }
+
+// Compare holds an exposition against the recount of as many events. A series that is
+// 0 and one that is not there are the same: nobody can tell from events which series
+// something will be counted for.
+func (r *Recount) Compare(x Exposition) Report {
+	report := Report{Series: x.Series, Events: r.events, Differences: []Difference{}}
+	recounted := r.samples()
+	keys := maps.Clone(recounted)
+	maps.Copy(keys, x.samples)
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		shown, isShown := x.samples[key]
+		want, isCounted := recounted[key]
+		if same(shown.value, want.value) && (isCounted || r.knows(shown.metric)) || !isShown && want.cell() && !x.native {
+			continue
+		}
+		d := Difference{Metric: keys[key].metric, Labels: keys[key].labels}
+		if isShown {
+			d.Shown = &shown.value
+		}
+		if isCounted {
+			d.Recounted = &want.value
+		}
+		report.add(d)
+	}
+	since := seconds(timeOf(r.since))
+	for _, key := range slices.Sorted(maps.Keys(x.created)) {
+		if shown := x.created[key]; !same(shown.value, since) {
+			report.add(Difference{Metric: shown.metric + "_created", Labels: shown.labels, Shown: &shown.value, Recounted: &since})
+		}
+	}
+	return report
+}
+
+func (r *Report) add(d Difference) {
+	if len(r.Differences) == maxDifferences {
+		r.Omitted++
+		return
+	}
+	r.Differences = append(r.Differences, d)
+}
+
+// same compares numbers exactly where they are whole. Others may have been divided
+// in another order.
+func same(shown, want float64) bool {
+	return shown == want || want != math.Trunc(want) && math.Abs(shown-want) <= 1e-15*math.Abs(want)
+}
+
+// knows reports whether a sample belongs to a metric that is recounted.
+func (r *Recount) knows(name string) bool {
+	name = strings.TrimPrefix(name, prefix)
+	if _, ok := r.metrics[name]; ok {
+		return true
+	}
+	for _, suffix := range []string{"_bucket", "_count", "_sum"} {
+		if m, ok := r.metrics[strings.TrimSuffix(name, suffix)]; ok && m.borders != nil {
+			return true
+		}
+	}
+	return false
+}

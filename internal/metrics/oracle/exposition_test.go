@@ -1,0 +1,169 @@
+package oracle_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/metrics/oracle"
+)
+
+const eventsLine = "switchyard_ledger_events_total 1\n"
+
+// TestNoExposition: what does not say exactly what was shown of one ledger is refused.
+func TestNoExposition(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"empty":                 "",
+		"of another program":    "process_start_time_seconds 17\n",
+		"no text format":        "switchyard_ledger_events_total\n",
+		"JSON":                  `{"switchyard_ledger_events_total": 1}` + "\n",
+		"cut short":             eventsLine + `switchyard_rounds_total{next_action="com`,
+		"OpenMetrics":           eventsLine + `switchyard_rounds_total{next_action="commit"} 1 # {task="A"} 1` + "\n# EOF\n",
+		"of several ledgers":    `switchyard_ledger_events_total{team="a"} 1` + "\n" + `switchyard_ledger_events_total{team="b"} 1` + "\n",
+		"a part of an event":    "switchyard_ledger_events_total 1.5\n",
+		"less than no event":    "switchyard_ledger_events_total -1\n",
+		"no number of events":   "switchyard_ledger_events_total NaN\n",
+		"events without end":    "switchyard_ledger_events_total +Inf\n",
+		"more than can be told": "switchyard_ledger_events_total 9007199254740993\n",
+		"no number":             eventsLine + "switchyard_questions_total NaN\n",
+		"an infinite number":    eventsLine + "switchyard_questions_total +Inf\n",
+		"a series twice":        eventsLine + "switchyard_questions_total 1\nswitchyard_questions_total 1\n",
+		"a label that one lacks": `switchyard_ledger_events_total{team="a"} 1` + "\n" +
+			`switchyard_questions_total{team="a"} 1` + "\nswitchyard_rounds_without_progress_total 1\n",
+		"a label that differs": `switchyard_ledger_events_total{team="a"} 1` + "\n" + `switchyard_questions_total{team="b"} 1` + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if x, err := oracle.Parse(strings.NewReader(text)); errs.CodeOf(err) != oracle.CodeExposition {
+				t.Errorf("%d series, %v", x.Series, err)
+			}
+		})
+	}
+}
+
+// TestLabelsOfAll: what all series were given besides their own labels makes no
+// difference, and neither does what else a file has.
+func TestLabelsOfAll(t *testing.T) {
+	t.Parallel()
+	text := "# HELP up x\n# TYPE up gauge\nup{job=\"a\"} 1\n" + exposition(exampleText, `team="search",zone="eu \"1\""`) +
+		`switchyard_build_info{version="1",team="search",zone="eu \"1\""} 1` + "\n"
+	if got := differences(t, example(), text); got != nil {
+		t.Errorf("these differ: %q", got)
+	}
+}
+
+// TestWhatIsNotRecounted: a number of ours that nobody can count again is none to
+// trust, even where it is 0.
+func TestWhatIsNotRecounted(t *testing.T) {
+	t.Parallel()
+	text := exposition(exampleText, "") + `switchyard_made_up_total{x="y"} 0` + "\n" + `switchyard_tasks_count 0` + "\n" +
+		`switchyard_rounds_total{next_action="nowhere",policy_version="1.0.0"} 0` + "\n"
+	if got := differences(t, example(), text); !slices.Equal(got, []string{`switchyard_made_up_total{x="y"}`, "switchyard_tasks_count"}) {
+		t.Errorf("these differ: %q", got)
+	}
+}
+
+// TestManyDifferences: a report of them has an end.
+func TestManyDifferences(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	text.WriteString("switchyard_ledger_events_total 27\n")
+	for i := range 2000 {
+		text.WriteString(`switchyard_stuck_total{reason="r` + strings.Repeat("x", i) + `"} 1` + "\n")
+	}
+	report := example().recount(t).Compare(parse(t, text.String()))
+	if len(report.Differences) != 1000 || report.Omitted <= 1000 {
+		t.Errorf("%d differences and %d omitted", len(report.Differences), report.Omitted)
+	}
+}
+
+// gathered are families of a ledger with two decisions, the second of which took
+// 3 µs to evaluate, and 0 the first.
+func gathered(since time.Time, schema *int32, cells ...int64) []*dto.MetricFamily {
+	created := timestamppb.New(since)
+	bucket := []*dto.Bucket{}
+	for _, border := range []float64{0x1p-16, 0x1p-14, 0x1p-12, 0x1p-10, 0x1p-8, 0x1p-6, 0x1p-4, 0x1p-2, 1, 4} {
+		bucket = append(bucket, &dto.Bucket{UpperBound: &border, CumulativeCount: proto.Uint64(2)})
+	}
+	// log2(3e-6)*8 = -146.8, so it lies in cell -146, after two empty ones.
+	spans := []*dto.BucketSpan{{Offset: proto.Int32(-148), Length: proto.Uint32(uint32(len(cells)))}}
+	return []*dto.MetricFamily{
+		{Name: proto.String("switchyard_ledger_events_total"), Type: dto.MetricType_COUNTER.Enum(), Metric: []*dto.Metric{
+			{Counter: &dto.Counter{Value: proto.Float64(2), CreatedTimestamp: created}},
+		}},
+		{Name: proto.String("switchyard_policy_evaluation_seconds"), Type: dto.MetricType_HISTOGRAM.Enum(), Metric: []*dto.Metric{{Histogram: &dto.Histogram{
+			SampleCount: proto.Uint64(2), SampleSum: proto.Float64(0.000003), Bucket: bucket, CreatedTimestamp: created,
+			Schema: schema, ZeroCount: proto.Uint64(1), PositiveSpan: spans, PositiveDelta: cells,
+		}}}},
+	}
+}
+
+// TestNativeHistograms: cells are compared one by one, and so is the time since
+// which something is counted.
+func TestNativeHistograms(t *testing.T) {
+	t.Parallel()
+	h := newHistory()
+	for _, took := range []string{"0", "3"} {
+		h.add(0, "A", "round-decided", `{"event": {"round": 1, "next_round": 1, "next_action": "executor", "kind": "agent", "verify": "green"},
+			"decision": {"next_action": "executor"}, "timing": {"policy_us": `+took+`}}`)
+	}
+	const metric = "switchyard_policy_evaluation_seconds"
+	for name, c := range map[string]struct {
+		families []*dto.MetricFamily
+		want     []string
+	}{
+		"right":       {gathered(h.start, proto.Int32(3), 0, 0, 1), nil},
+		"none":        {gathered(h.start, nil), nil},
+		"beside":      {gathered(h.start, proto.Int32(3), 0, 1, -1), []string{metric + `_bucket{cell="-146"}`, metric + `_bucket{cell="-147"}`}},
+		"too many":    {gathered(h.start, proto.Int32(3), 1, -1, 1), []string{metric + `_bucket{cell="-148"}`}},
+		"another day": {gathered(h.start.Add(time.Millisecond), proto.Int32(3), 0, 0, 1), []string{"switchyard_ledger_events_total_created", metric + "_created"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x, err := oracle.Gathered(c.families)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, d := range h.recount(t).Compare(x).Differences {
+				if strings.HasPrefix(d.Metric, metric) || strings.HasSuffix(d.Metric, "_created") {
+					got = append(got, d.String())
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("these differ: %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// FuzzParse: a file is compared, or refused by its code.
+func FuzzParse(f *testing.F) {
+	f.Add(exposition(exampleText, ""))
+	f.Add(exposition(exampleText, `team="search"`))
+	f.Add(eventsLine + "# TYPE switchyard_task_rounds histogram\nswitchyard_task_rounds_bucket{le=\"x\"} 1\n")
+	f.Add(eventsLine + "# TYPE switchyard_tasks summary\nswitchyard_tasks{quantile=\"0.5\"} 1\n")
+	h := example()
+	counted := h.recount(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		x, err := oracle.Parse(strings.NewReader(text))
+		if err != nil {
+			if errs.CodeOf(err) != oracle.CodeExposition {
+				t.Fatal(err)
+			}
+			return
+		}
+		for _, d := range counted.Compare(x).Differences {
+			if d.Metric == "" || d.Shown == nil && d.Recounted == nil {
+				t.Fatalf("a difference of nothing: %+v", d)
+			}
+		}
+	})
+}

@@ -1,0 +1,72 @@
+package oracle_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/metrics/oracle"
+)
+
+// history makes events as a ledger has them. Their hashes are left out: nobody
+// recounts those.
+type history struct {
+	start  time.Time
+	events []ledger.Event
+	n      map[string]int64
+}
+
+func newHistory() *history {
+	return &history{start: time.Date(2026, 1, 2, 3, 4, 5, 678901234, time.UTC), n: make(map[string]int64)}
+}
+
+// add adds an event so long after the start.
+func (h *history) add(after time.Duration, task, kind, body string) {
+	h.n[task]++
+	h.events = append(h.events, ledger.Event{
+		Seq: int64(len(h.events)) + 1, Task: task, N: h.n[task], Kind: kind, Body: jsontext.Value(body),
+		At: h.start.Add(after).Format(ledger.TimeFormat),
+	})
+}
+
+// each yields the events.
+func (h *history) each(yield func(ledger.Event, error) bool) {
+	for _, e := range h.events {
+		if !yield(e, nil) {
+			return
+		}
+	}
+}
+
+// recount counts all events.
+func (h *history) recount(t testing.TB) *oracle.Recount {
+	t.Helper()
+	r, err := oracle.Of(t.Context(), h.each, int64(len(h.events)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// parse reads an exposition that is one.
+func parse(t testing.TB, text string) oracle.Exposition {
+	t.Helper()
+	x, err := oracle.Parse(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// differences are those between a history and an exposition of it.
+func differences(t testing.TB, h *history, text string) []string {
+	t.Helper()
+	var all []string
+	for _, d := range h.recount(t).Compare(parse(t, text)).Differences {
+		all = append(all, d.String())
+	}
+	return all
+}

@@ -1,0 +1,151 @@
+package oracle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/metrics/oracle"
+)
+
+// TestEventsThatCannotBeCounted: an event that nobody records has no count.
+func TestEventsThatCannotBeCounted(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*history){
+		"no JSON":      func(h *history) { h.add(0, "A", "work-begun", `{`) },
+		"another type": func(h *history) { h.add(0, "A", "work-begun", `{"event": {"round": "one"}}`) },
+		"a key twice":  func(h *history) { h.add(0, "A", "work-begun", `{"event": {}, "event": {}}`) },
+		"a run that never began": func(h *history) {
+			h.add(0, "A", "spawn-ended", `{"event": {"receipt": {"run": "r", "outcome": "clean"}}}`)
+		},
+		"no time": func(h *history) {
+			h.add(0, "A", "work-begun", `{}`)
+			h.events[len(h.events)-1].At = "yesterday"
+		},
+		"a run that ended": func(h *history) {
+			h.add(0, "A", "spawn-begun", `{"event": {"intents": [{"run": "r", "role": "critic"}]}}`)
+			h.add(0, "A", "spawn-ended", `{"event": {"receipt": {"run": "r", "outcome": "clean"}}}`)
+			h.add(0, "A", "spawn-ended", `{"event": {"receipt": {"run": "r", "outcome": "clean"}}}`)
+		},
+		"a stop without a reason": func(h *history) { h.add(0, "A", "work-stopped", `{"event": {}}`) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHistory()
+			h.add(0, "A", "work-begun", `{"event": {"round": 1}}`)
+			spoil(h)
+			_, err := oracle.Of(t.Context(), h.each, 99, nil)
+			f, ok := errors.AsType[*errs.Error](err)
+			if !ok || f.Code != oracle.CodeEvent || f.Details["task"] != "A" || f.Details["event"] != int64(len(h.events)) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// TestOnlySoManyEvents: what a ledger gets while it is recounted is not read.
+func TestOnlySoManyEvents(t *testing.T) {
+	t.Parallel()
+	h := example()
+	var seen []int64
+	read := 0
+	events := func(yield func(ledger.Event, error) bool) {
+		for _, e := range h.events {
+			if read++; !yield(e, nil) {
+				return
+			}
+		}
+	}
+	r, err := oracle.Of(t.Context(), events, 3, func(at, of int64) { seen = append(seen, at, of) })
+	if err != nil || r.Events() != 3 || read != 3 || !slices.Equal(seen, []int64{1, 3, 2, 3, 3, 3}) {
+		t.Errorf("%d of %d events, seen %v, %v", r.Events(), read, seen, err)
+	}
+	text := "switchyard_ledger_events_total 3\n"
+	if got := r.Compare(parse(t, text)).Differences; len(got) == 0 || slices.ContainsFunc(got, func(d oracle.Difference) bool { return d.Metric == "switchyard_rounds_total" }) {
+		t.Errorf("before the first round the differences are %v", got)
+	}
+	if r, err := oracle.Of(t.Context(), events, 0, nil); err != nil || r.Events() != 0 || read != 3 {
+		t.Errorf("of nothing: %d events, %v", r.Events(), err)
+	}
+	if r, err := oracle.Of(t.Context(), events, 1000, nil); err != nil || r.Events() != 27 {
+		t.Errorf("of more than there are: %d events, %v", r.Events(), err)
+	}
+}
+
+func TestErrorsOfTheLedger(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	failing := func(yield func(ledger.Event, error) bool) { yield(ledger.Event{}, broken) }
+	if _, err := oracle.Of(t.Context(), failing, 1, nil); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(broken)
+	if _, err := oracle.Of(ctx, example().each, 27, nil); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestOther: beyond a cap a value counts as other, and what was there before keeps
+// its own.
+func TestOther(t *testing.T) {
+	t.Parallel()
+	h := newHistory()
+	begin := func(n int, agent string) {
+		h.add(0, "_spawns", "spawn-begun", fmt.Sprintf(`{"event": {"intents": [{"run": "r%d", "role": "other", "agent": %q, "adapter": "x"}]}}`, n, agent))
+		h.add(0, "_spawns", "spawn-ended", fmt.Sprintf(`{"event": {"receipt": {"run": "r%d", "outcome": "ok", "class": "c", "next": "retry"}}, "spawn": {"tokens_in": 2, "tokens_out": 3}}`, n))
+	}
+	for i := range 34 {
+		begin(i, fmt.Sprint("agent-", i))
+	}
+	begin(34, "agent-0")
+	begin(35, "agent-33")
+	begin(36, strings.Repeat("x", 201))
+	r := h.recount(t)
+	text := "switchyard_ledger_events_total 74\n"
+	for _, d := range r.Compare(parse(t, text)).Differences {
+		if d.Shown != nil {
+			t.Errorf("%s is not among what is shown", d)
+		}
+		want, ok := map[string]float64{
+			`switchyard_spawns_total{adapter="x",agent="agent-0",outcome="ok"}`:  2,
+			`switchyard_spawns_total{adapter="x",agent="agent-31",outcome="ok"}`: 1,
+			`switchyard_spawns_total{adapter="x",agent="other",outcome="ok"}`:    4,
+			`switchyard_spawns_total{adapter="x",agent="agent-32",outcome="ok"}`: -1,
+			`switchyard_spawn_tokens_total{agent="other",direction="in"}`:        8,
+			`switchyard_spawn_retries_total{agent="other",reason="c"}`:           4,
+			// Once an event, however often it counts under the agent.
+			`switchyard_label_overflow_total{label="agent"}`: 4,
+		}[d.String()]
+		if ok && *d.Recounted != want {
+			t.Errorf("%s is %v, want %v", d, *d.Recounted, want)
+		}
+		if d.Metric == "switchyard_label_overflow_total" && !ok {
+			t.Errorf("%s", d)
+		}
+	}
+}
+
+// TestClocksAreSetBack: nobody waits for less than no time.
+func TestClocksAreSetBack(t *testing.T) {
+	t.Parallel()
+	h := newHistory()
+	h.add(time.Hour, "A", "round-decided", `{"event": {"round": 1, "next_round": 1, "next_action": "askuser", "kind": "human", "verify": "absent", "questions": [{}]},
+		"decision": {"next_action": "askuser"}}`)
+	h.add(0, "A", "answer-given", `{"event": {"round": 1, "answers": [{}]}}`)
+	got := differences(t, h, strings.Join([]string{
+		`switchyard_ledger_events_total 2`, `switchyard_ledger_last_event_timestamp_seconds 1767323045.678`, `switchyard_tasks{status="open"} 1`,
+		`switchyard_rounds_total{next_action="askuser",policy_version=""} 1`, `switchyard_round_verifications_total{verify="absent"} 1`,
+		`switchyard_questions_total 1`, `switchyard_policy_info{version="",digest="",adr=""} 1`, `switchyard_question_wait_seconds_sum 0`,
+		`switchyard_question_wait_seconds_count 1`, ``,
+	}, "\n"))
+	if len(got) != 12 || slices.ContainsFunc(got, func(s string) bool { return !strings.HasPrefix(s, "switchyard_question_wait_seconds_bucket{") }) {
+		t.Errorf("all buckets count it, and these differ: %q", got)
+	}
+}

@@ -1,0 +1,129 @@
+package pushgateway_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/metrics/pushgateway"
+)
+
+// carrier is a transport of the test's.
+type carrier func(*http.Request) (*http.Response, error)
+
+func (c carrier) RoundTrip(r *http.Request) (*http.Response, error) { return c(r) }
+
+func discard() *log.Logger { return log.New(io.Discard, "", 0) }
+
+// reply is an answer of a transport's.
+func reply(status int, retryAfter string) (*http.Response, error) {
+	h := http.Header{}
+	if retryAfter != "" {
+		h.Set("Retry-After", retryAfter)
+	}
+	return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader("later"))}, nil
+}
+
+// TestTryingAgain runs on a clock of its own: the pauses are real, and take no time.
+func TestTryingAgain(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	for name, c := range map[string]struct {
+		answers  []func() (*http.Response, error)
+		timeout  time.Duration
+		code     errs.Code // "" for success
+		attempts int
+		// The push takes at least and at most so long.
+		least, most time.Duration
+	}{
+		"at once":              {answers: then(200, ""), attempts: 1},
+		"500, then 200":        {answers: append(then(500, ""), then(200, "")...), attempts: 2, least: second / 20, most: second / 10},
+		"refused, then 202":    {answers: append(dead(), then(202, "")...), attempts: 2, least: second / 20, most: second / 10},
+		"429, then 200":        {answers: append(then(429, ""), then(200, "")...), attempts: 2, least: second / 20, most: second / 10},
+		"500, then 400":        {answers: append(then(500, ""), then(400, "")...), code: pushgateway.CodeRefused, attempts: 2, least: second / 20, most: second / 10},
+		"always 503":           {answers: then(503, ""), code: pushgateway.CodeUnavailable, attempts: 5, least: 750 * time.Millisecond, most: 1500 * time.Millisecond},
+		"Retry-After":          {answers: append(then(503, "3"), then(200, "")...), attempts: 2, least: 3 * second, most: 3 * second},
+		"Retry-After as a day": {answers: append(then(503, "Sat, 01 Jan 2000 00:00:04 GMT"), then(200, "")...), attempts: 2, least: 4 * second, most: 4 * second},
+		"Retry-After too late": {answers: then(503, "3600"), code: pushgateway.CodeUnavailable, attempts: 1},
+		"Retry-After of a lie": {answers: append(then(503, "-5"), then(200, "")...), attempts: 2, least: second / 20, most: second / 10},
+		"hanging":              {answers: []func() (*http.Response, error){nil}, timeout: 2 * second, code: pushgateway.CodeUnavailable, attempts: 2, least: 2 * second, most: 2 * second},
+		"hanging, then 200":    {answers: append([]func() (*http.Response, error){nil}, then(200, "")...), timeout: 2 * second, attempts: 2, least: second, most: 1100 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := 0
+				transport := func(r *http.Request) (*http.Response, error) {
+					next := c.answers[min(asked, len(c.answers)-1)]
+					asked++
+					if next == nil {
+						<-r.Context().Done()
+						return nil, r.Context().Err()
+					}
+					return next()
+				}
+				started := time.Now()
+				got, err := pushgateway.Push(t.Context(), target(t, "http://gate.example"), gathers,
+					pushgateway.Through(pushgateway.Options{Timeout: c.timeout}, carrier(transport)))
+				took := time.Since(started)
+				if errs.CodeOf(err) != c.code || (err == nil) != (c.code == "") {
+					t.Fatalf("got %v, want code %q", err, c.code)
+				}
+				if got.Attempts != c.attempts || asked != c.attempts {
+					t.Errorf("%d attempts and %d requests, want %d", got.Attempts, asked, c.attempts)
+				}
+				if took < c.least || took > c.most {
+					t.Errorf("it took %v, want %v to %v", took, c.least, c.most)
+				}
+			})
+		})
+	}
+}
+
+func then(status int, retryAfter string) []func() (*http.Response, error) {
+	return []func() (*http.Response, error){func() (*http.Response, error) { return reply(status, retryAfter) }}
+}
+
+func dead() []func() (*http.Response, error) {
+	return []func() (*http.Response, error){func() (*http.Response, error) { return nil, syscall.ECONNREFUSED }}
+}
+
+// TestACancelledPause: nobody waits for a pause that is not needed any more.
+func TestACancelledPause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		transport := func(*http.Request) (*http.Response, error) { return reply(503, "5") }
+		started := time.Now()
+		_, err := pushgateway.Delete(ctx, target(t, "http://gate.example"), pushgateway.Through(pushgateway.Options{}, carrier(transport)))
+		if !errors.Is(err, context.Canceled) || time.Since(started) != time.Second {
+			t.Errorf("after %v: %v", time.Since(started), err)
+		}
+	})
+}
+
+// TestTheCallersDeadline is a limit as any other.
+func TestTheCallersDeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		hangs := func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		}
+		started := time.Now()
+		got, err := pushgateway.Push(ctx, target(t, "http://gate.example"), gathers, pushgateway.Through(pushgateway.Options{Timeout: time.Hour}, carrier(hangs)))
+		if errs.CodeOf(err) != pushgateway.CodeUnavailable || got.Attempts != 2 || time.Since(started) != 2*time.Second {
+			t.Errorf("%d attempts in %v: %v", got.Attempts, time.Since(started), err)
+		}
+	})
+}

@@ -1,0 +1,140 @@
+package pushgateway
+
+import (
+	"encoding/base64"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// The limits of a target.
+const (
+	maxURL      = 2048
+	maxGrouping = 16
+	maxValue    = 200 // bytes, as a label value of the ledger's
+)
+
+// jobLabel is the label of the group that every target has.
+const jobLabel = "job"
+
+// Target is a group of metrics at a Pushgateway. Its zero value is none; Parse
+// makes them. It is never changed, and safe for concurrent use.
+type Target struct {
+	base     *url.URL // without user and password
+	user     *url.Userinfo
+	grouping map[string]string // with the job
+}
+
+// Parse checks where to push: the gateway's URL, without /metrics/job/…, and with
+// a user and a password where it wants them; the job; and the other labels of the
+// group.
+//
+// Two projects that push to one group overwrite each other. ProjectKey is a value
+// that tells them apart.
+//
+// # Errors
+//
+// CodeTarget. The message does not show the URL, which may hold a password.
+func Parse(rawURL, job string, grouping map[string]string) (Target, error) {
+	base, err := parseURL(rawURL)
+	if err != nil {
+		return Target{}, err
+	}
+	if len(grouping) > maxGrouping {
+		return Target{}, invalid("%d labels of a group are more than %d", len(grouping), maxGrouping)
+	}
+	t := Target{user: base.User, grouping: map[string]string{jobLabel: job}}
+	base.User = nil
+	t.base = base
+	if err := checkValue(jobLabel, job); err != nil {
+		return Target{}, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(grouping)) {
+		if err := checkLabel(name, grouping[name]); err != nil {
+			return Target{}, err
+		}
+		t.grouping[name] = grouping[name]
+	}
+	return t, nil
+}
+
+func invalid(format string, args ...any) *errs.Error { return errs.New(CodeTarget, format, args...) }
+
+func parseURL(raw string) (*url.URL, error) {
+	if len(raw) > maxURL {
+		return nil, invalid("the URL has more than %d bytes", maxURL)
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil: // Its text would show the URL.
+		return nil, invalid("the URL cannot be parsed; characters of a user or a password that mean something in a URL are written as %%2F, for example")
+	case u.Scheme != "http" && u.Scheme != "https", u.Opaque != "":
+		return nil, invalid("the URL does not begin with http:// or https://")
+	case u.Hostname() == "":
+		return nil, invalid("the URL names no host")
+	case u.RawQuery != "" || u.ForceQuery || strings.Contains(raw, "#"):
+		return nil, invalid("the URL has a query or a fragment, and a Pushgateway takes neither")
+	case strings.Contains(u.Path+"/", "/metrics/job"):
+		return nil, invalid("the URL names a group; want that of the gateway alone, without /metrics/job")
+	}
+	return u, nil
+}
+
+func checkLabel(name, value string) error {
+	switch {
+	case !regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`).MatchString(name) || len(name) > maxValue:
+		return invalid("%q is no name of a label: want letters, digits and underscores", errs.Clip(name, 40))
+	case name == jobLabel:
+		return invalid("the job is no other label of the group")
+	case strings.HasPrefix(name, "__"), name == "le", name == "quantile":
+		return invalid("the label %s is Prometheus' own", name)
+	}
+	return checkValue(name, value)
+}
+
+func checkValue(name, value string) error {
+	switch {
+	case value == "":
+		return invalid("the %s of a group is empty, which Prometheus cannot tell from none", name)
+	case len(value) > maxValue:
+		return invalid("the %s of a group has more than %d bytes", name, maxValue)
+	case !utf8.ValidString(value):
+		return invalid("the %s of a group is not UTF-8", name)
+	}
+	return nil
+}
+
+// String is the gateway's URL, without a user and a password.
+func (t Target) String() string { return t.base.String() }
+
+// Grouping is the group's key, with the job. It belongs to the caller.
+func (t Target) Grouping() map[string]string { return maps.Clone(t.grouping) }
+
+// group is the URL of the group.
+func (t Target) group() *url.URL {
+	parts := []string{"metrics"}
+	parts = append(parts, component(jobLabel, t.grouping[jobLabel])...)
+	for _, name := range slices.Sorted(maps.Keys(t.grouping)) {
+		if name != jobLabel {
+			parts = append(parts, component(name, t.grouping[name])...)
+		}
+	}
+	return t.base.JoinPath(parts...)
+}
+
+// component is a label in the path of a URL. What a proxy or a router might read as
+// something else is written in base64, as the gateway's contract allows.
+func component(name, value string) []string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.'
+	}
+	if strings.ContainsFunc(value, func(r rune) bool { return !plain(r) }) || strings.Trim(value, ".") == "" {
+		return []string{name + "@base64", base64.RawURLEncoding.EncodeToString([]byte(value))}
+	}
+	return []string{name, value}
+}

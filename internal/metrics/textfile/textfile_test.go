@@ -1,0 +1,330 @@
+package textfile_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+	"go.uber.org/goleak"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/metrics/textfile"
+	"github.com/switchyard-dev/switchyard/metrics"
+)
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(writerVariable); path != "" {
+		os.Exit(writeOn(path))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// ledgerOf is a ledger with so many events, the first at a number of seconds.
+type ledgerOf struct{ since, events int64 }
+
+func (l ledgerOf) Tallies(_ context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error) {
+	t := ledger.Tallies{Events: l.events, Rows: make([][]ledger.Tally, len(queries))}
+	if l.events > 0 {
+		t.Since = time.Unix(l.since, 7).UTC().Format(ledger.TimeFormat)
+		t.Until = t.Since
+	}
+	return t, nil
+}
+
+// metricsOf are those of such a ledger.
+func metricsOf(since, events int64) []*dto.MetricFamily {
+	c, err := metrics.New(ledgerOf{since, events}, metrics.Options{})
+	if err != nil {
+		panic(err)
+	}
+	families, err := c.Gather(context.Background())
+	if err != nil {
+		panic(err)
+	}
+	return families
+}
+
+// eventsIn reads a file as node_exporter does, and returns how many events it tells of.
+func eventsIn(t *testing.T, path string) int64 {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(string(data)))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, data)
+	}
+	f := families["switchyard_ledger_events_total"]
+	if f == nil || len(families) != len(metricsOf(1, 1)) && len(families) != len(metricsOf(1, 0)) {
+		t.Fatalf("there are %d metrics", len(families))
+	}
+	return int64(f.Metric[0].Counter.GetValue())
+}
+
+// alone wants a file to be all that is in its folder.
+func alone(t *testing.T, path string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != filepath.Base(path) {
+			t.Errorf("%s was left", e.Name())
+		}
+	}
+}
+
+// write writes the metrics of a ledger, and wants that to have been done or not.
+func write(t *testing.T, path string, since, events int64, want bool) {
+	t.Helper()
+	written, err := textfile.Write(t.Context(), path, metricsOf(since, events))
+	if err != nil || written != want {
+		t.Fatalf("written: %t, %v; want %t", written, err, want)
+	}
+}
+
+func TestOlderNeverReplacesNewer(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "switchyard.prom")
+	for _, step := range []struct {
+		since, events int64
+		written       bool
+		then          int64
+	}{
+		{0, 0, true, 0}, // of a project without a ledger
+		{5, 3, true, 3},
+		{5, 2, false, 3},
+		{5, 3, true, 3}, // with other labels, say
+		{5, 4, true, 4},
+		{6, 1, true, 1}, // the ledger was removed, and begun anew
+	} {
+		write(t, path, step.since, step.events, step.written)
+		if n := eventsIn(t, path); n != step.then {
+			t.Fatalf("after %v there are %d events", step, n)
+		}
+		alone(t, path)
+	}
+	for _, older := range []ledgerOf{{5, 9}, {0, 0}} {
+		_, err := textfile.Write(t.Context(), path, metricsOf(older.since, older.events))
+		if errs.CodeOf(err) != textfile.CodeRefused || eventsIn(t, path) != 1 {
+			t.Errorf("an older ledger over a younger one: %v", err)
+		}
+	}
+	alone(t, path)
+}
+
+func TestWhatIsNotOursStays(t *testing.T) {
+	t.Parallel()
+	ours := "# HELP switchyard_x X.\n# TYPE switchyard_x gauge\nswitchyard_x 1\n"
+	for name, c := range map[string]struct {
+		text string
+		ok   bool
+	}{
+		"empty":                {"", true},
+		"ours":                 {ours, true},
+		"ours without comment": {"\n  switchyard_x{a=\"b\"} 1\n", true},
+		"ours in other words":  {"# Written by switchyard. Ledger: since=never events=x\n" + ours, true},
+		"another's metric":     {ours + "node_x 1\n", false},
+		"another's help":       {ours + "# HELP node_x X.\n", false},
+		"another's type":       {"# TYPE node_x gauge\n" + ours, false},
+		"a name alike":         {"switchyardx 1\n", false},
+		"comments":             {"# My notes.\n", false},
+		"white space":          {"\n\n", false},
+		"bytes":                {"\x00\x01\xff", false},
+		"a long line":          {"switchyard_x " + strings.Repeat("1", 100_000), false},
+		"too large":            {strings.Repeat("switchyard_x 1\n", 1_200_000), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "x.prom")
+			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			written, err := textfile.Write(t.Context(), path, metricsOf(5, 3))
+			if c.ok {
+				if err != nil || !written || eventsIn(t, path) != 3 {
+					t.Errorf("written: %t, %v", written, err)
+				}
+				return
+			}
+			if errs.CodeOf(err) != textfile.CodeRefused || written {
+				t.Errorf("written: %t, %v", written, err)
+			}
+			if now, err := os.ReadFile(path); err != nil || string(now) != c.text {
+				t.Error("the file was changed")
+			}
+			alone(t, path)
+		})
+	}
+}
+
+func TestPlacesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	target := filepath.Join(t.TempDir(), "target.prom")
+	if err := os.WriteFile(target, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	link, broken, folder := filepath.Join(dir, "link.prom"), filepath.Join(dir, "broken.prom"), filepath.Join(dir, "folder.prom")
+	if err := errors.Join(os.Symlink(target, link), os.Symlink(filepath.Join(dir, "nowhere"), broken), os.Mkdir(folder, 0o700)); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]errs.Code{
+		filepath.Join(dir, "x.txt"):          textfile.CodeRefused,
+		filepath.Join(dir, "x.prom.tmp"):     textfile.CodeRefused,
+		filepath.Join(dir, ".prom"):          textfile.CodeRefused,
+		link:                                 textfile.CodeRefused,
+		broken:                               textfile.CodeRefused,
+		folder:                               textfile.CodeRefused,
+		filepath.Join(dir, "none", "x.prom"): textfile.CodeUnwritable,
+		filepath.Join(target, "x.prom"):      textfile.CodeUnwritable,
+		filepath.Join(dir, strings.Repeat("x", 251)+".prom"):      textfile.CodeUnwritable,
+		filepath.Join(dir, strings.Repeat("x", 5000)+"/a/b.prom"): textfile.CodeUnwritable,
+	} {
+		written, err := textfile.Write(t.Context(), path, metricsOf(5, 3))
+		f, ok := errors.AsType[*errs.Error](err)
+		if written || !ok || f.Code != want || f.Details["path"] != path {
+			t.Errorf("%.80s: %t, %v", path, written, err)
+		}
+	}
+	if data, err := os.ReadFile(target); err != nil || len(data) > 0 {
+		t.Error("a link was followed")
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
+		t.Errorf("something was left: %v, %v", entries, err)
+	}
+}
+
+// TestWritersTakeTurns has many writers at once, which gathered in another order than
+// they write in, and a reader that must see whole files whose counters do not fall.
+func TestWritersTakeTurns(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "switchyard.prom")
+	write(t, path, 5, 1, true)
+	const events = 60
+	order := rand.Perm(events)
+	var writers sync.WaitGroup
+	for i := range 6 {
+		writers.Go(func() {
+			for j := i; j < events; j += 6 {
+				if _, err := textfile.Write(t.Context(), path, metricsOf(5, int64(order[j]+2))); err != nil {
+					t.Errorf("write: %v", err)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { writers.Wait(); close(done) }()
+	last := int64(0)
+	for over := false; !over; {
+		select {
+		case <-done:
+			over = true
+		default:
+		}
+		now := eventsIn(t, path)
+		if now < last {
+			t.Errorf("the events fell from %d to %d", last, now)
+		}
+		last = now
+	}
+	if last != events+1 {
+		t.Errorf("at the end there are %d events", last)
+	}
+	alone(t, path)
+}
+
+// TestDraftsOfTheDead: a draft that nobody has locked is that of a killed process.
+func TestDraftsOfTheDead(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "switchyard.prom")
+	draft := draftOf(path)
+	if err := os.WriteFile(draft, []byte("half of a fi"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write(t, path, 5, 3, true)
+	alone(t, path)
+}
+
+func draftOf(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".draft")
+}
+
+// TestPlantedDrafts: what somebody put in the place of the draft is not written to.
+func TestPlantedDrafts(t *testing.T) {
+	t.Parallel()
+	for name, plant := range map[string]func(draft, target string) error{
+		"a link":      func(draft, target string) error { return os.Symlink(target, draft) },
+		"a hard link": func(draft, target string) error { return os.Link(target, draft) },
+		"a folder":    func(draft, _ string) error { return os.Mkdir(draft, 0o700) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path, target := filepath.Join(t.TempDir(), "switchyard.prom"), filepath.Join(t.TempDir(), "secret")
+			if err := errors.Join(os.WriteFile(target, []byte("kept"), 0o600), plant(draftOf(path), target)); err != nil {
+				t.Fatal(err)
+			}
+			_, err := textfile.Write(t.Context(), path, metricsOf(5, 3))
+			if name == "a hard link" { // Its name is removed, as that of any draft that is left.
+				if err != nil {
+					t.Error(err)
+				}
+			} else if errs.CodeOf(err) != textfile.CodeUnwritable {
+				t.Errorf("it is written all the same: %v", err)
+			}
+			data, err := os.ReadFile(target)
+			info, err2 := os.Stat(target)
+			if err := errors.Join(err, err2); err != nil || string(data) != "kept" || info.Mode().Perm() != 0o600 {
+				t.Errorf("the file behind it was changed: %q, %v", data, err)
+			}
+		})
+	}
+}
+
+func TestNothingIsWrittenAfterTheEnd(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "switchyard.prom")
+	release := hold(t, draftOf(path))
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	written, err := textfile.Write(ctx, path, metricsOf(5, 3))
+	if written || !errors.Is(err, context.DeadlineExceeded) || errs.CodeOf(err) != textfile.CodeUnwritable {
+		t.Errorf("written: %t, %v", written, err)
+	}
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("there is a file: %v", err)
+	}
+	// Once the other one is gone, it is done.
+	release()
+	write(t, path, 5, 3, true)
+	alone(t, path)
+}
+
+// writerVariable makes a test binary a process that writes a file again and again.
+const writerVariable = "SWITCHYARD_TEST_TEXTFILE"
+
+// writeOn writes ever newer metrics until it is killed.
+func writeOn(path string) int {
+	for n := int64(1); n < 1_000_000; n++ {
+		if _, err := textfile.Write(context.Background(), path, metricsOf(5, n)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
+	return 0
+}

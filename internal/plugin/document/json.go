@@ -1,0 +1,112 @@
+package document
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// head is the JSON value that a text begins with. The report as JSON is that
+// value alone; as JSON lines it is the first element. So it is read once for both.
+type head struct {
+	start, end int
+	spansLines bool
+	depth      int // How many arrays and objects it has open at once.
+}
+
+// readFirst finds and checks the first value of the text.
+func (s *Source) readFirst() (head, error) {
+	start := skipBlanks(s.data, s.text)
+	depth, at := nesting(s.data, start, s.limits.Depth)
+	if at >= 0 {
+		return head{}, tooDeep(s.limits.Depth, at)
+	}
+	d := jsontext.NewDecoder(bytes.NewBuffer(s.data[s.text:]))
+	if _, err := d.ReadValue(); err != nil {
+		return head{}, invalidJSON(err, s.text)
+	}
+	end := s.text + int(d.InputOffset())
+	return head{start, end, bytes.IndexByte(s.data[start:end], '\n') >= 0, depth}, nil
+}
+
+// readJSON returns the text if it is exactly one JSON value.
+func (s *Source) readJSON() ([]byte, error) {
+	first, err := s.first()
+	if err != nil {
+		return nil, err
+	}
+	if rest := skipBlanks(s.data, first.end); rest < len(s.data) {
+		return nil, goesOn(rest)
+	}
+	return s.data[s.text:], nil
+}
+
+// invalidJSON says what the decoder that began at base has refused.
+func invalidJSON(err error, base int) *errs.Error {
+	code, what := CodeInvalidJSON, "is not valid JSON"
+	switch {
+	case errors.Is(err, jsontext.ErrDuplicateName):
+		code, what = CodeDuplicateKey, "has the same key twice in one object"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		what = "is cut short"
+	}
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return broken(code, what, base+int(syntax.ByteOffset))
+	}
+	return errs.New(code, "the report %s", what)
+}
+
+func goesOn(at int) *errs.Error {
+	return broken(CodeInvalidJSON, "goes on after its JSON value", at).WithHint(summaryHint)
+}
+
+// summaryHint is for text behind a report.
+const summaryHint = "if the tool writes a summary behind its report, turn that off: golangci-lint run --show-stats=false"
+
+func tooDeep(limit, at int) *errs.Error {
+	return errs.New(CodeTooDeep, "the report nests deeper than %d levels at byte %d", limit, at).
+		With("limit", limit).With("offset", at)
+}
+
+// broken is an error that is found at one byte.
+func broken(code errs.Code, what string, at int) *errs.Error {
+	return errs.New(code, "the report %s, at byte %d", what, at).With("offset", at)
+}
+
+// skipBlanks returns the offset of the first byte from i on that is not white
+// space.
+func skipBlanks(data []byte, i int) int {
+	for i < len(data) && (data[i] == ' ' || data[i] == '\t' || data[i] == '\r' || data[i] == '\n') {
+		i++
+	}
+	return i
+}
+
+// nesting returns how many arrays and objects the value at i has open at once,
+// and where it opens one more than limit, or -1. It looks at brackets alone, so
+// that it can run before the parser, whose own limit is fixed.
+func nesting(data []byte, i, limit int) (deepest, at int) {
+	if i >= len(data) || data[i] != '[' && data[i] != '{' {
+		return 0, -1
+	}
+	for depth := 0; i < len(data); i++ {
+		switch data[i] {
+		case '"':
+			i = stringEnd(data, i) - 1
+		case '[', '{':
+			if depth++; depth > limit {
+				return depth, i
+			}
+			deepest = max(deepest, depth)
+		case ']', '}':
+			if depth--; depth == 0 {
+				return deepest, -1
+			}
+		}
+	}
+	return deepest, -1
+}

@@ -1,0 +1,197 @@
+package document
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// Source is a report's bytes as they were read. It does not know its format:
+// the plugin that reads it does. It is immutable and safe for concurrent use;
+// what As finds out is kept, so that asking again costs nothing.
+type Source struct {
+	data   []byte
+	text   int // Where the text starts in data: behind a byte order mark.
+	digest string
+	limits Limits
+
+	first func() (head, error) // The JSON value that the text begins with.
+	json  func() (*Document, error)
+	lines func() (*Document, error)
+	xml   func() (*Document, error)
+}
+
+// byteOrderMark may precede a report. RFC 8259 forbids to write it before JSON and
+// allows to read it, and tools on Windows write it.
+const byteOrderMark = "\ufeff"
+
+// blanks are the white space of JSON and of XML alike.
+const blanks = " \t\r\n"
+
+// Read takes ownership of data: the caller must not modify it any more.
+//
+// # Errors
+//
+// A *errs.Error with CodeTooLarge or CodeInvalidUTF8. No error of this package
+// quotes the report, because a file that was named by mistake may hold secrets.
+func Read(data []byte, limits Limits) (*Source, error) {
+	limits = limits.WithDefaults()
+	if int64(len(data)) > limits.Bytes {
+		return nil, TooLarge(limits.Bytes)
+	}
+	if at := invalidUTF8(data); at >= 0 {
+		return nil, errs.New(CodeInvalidUTF8, "the report is not UTF-8 at byte %d", at).With("offset", at)
+	}
+	sum := sha256.Sum256(data)
+	text := bytes.TrimPrefix(data, []byte(byteOrderMark))
+	s := &Source{data: data, text: len(data) - len(text), digest: "sha256:" + hex.EncodeToString(sum[:]), limits: limits}
+	s.first = sync.OnceValues(s.readFirst)
+	s.json = sync.OnceValues(func() (*Document, error) { return s.document(s.readJSON()) })
+	s.lines = sync.OnceValues(func() (*Document, error) { return s.document(s.readLines(false)) })
+	s.xml = sync.OnceValues(func() (*Document, error) { return s.document(s.readXML()) })
+	return s, nil
+}
+
+// Digest returns the SHA-256 of the report's bytes as they were read, as
+// "sha256:" and 64 hex digits.
+func (s *Source) Digest() string { return s.digest }
+
+// As returns the report read as format f, without a byte order mark:
+//
+//   - JSON is the text as it stands.
+//   - Lines is an array of the lines' values, in order. Blank lines are left
+//     out. The array is "[", the text with a comma in the place of the line feed
+//     that ends a value and comes before another, and "]".
+//   - XML is an object with one member, the root element by its name. An element
+//     is an object of its attributes by "@" and their name, its child elements
+//     by their name, each an array, its own text, "#text", unless that is white
+//     space, and the texts of its own comments, "#comment", an array, each without
+//     the white space around it, unless there are none. Members stand in that
+//     order, and by first appearance. Names stand as written. Line ends are line
+//     feeds; other white space in attributes stays as it is.
+//
+// # Errors
+//
+// A *errs.Error that says why the report is not valid as f. Its details name
+// the offset in the report as it was read, and the line if f is Lines or XML.
+// The codes are CodeEmpty, CodeInvalidJSON, CodeDuplicateKey, CodeInvalidXML,
+// CodeTooDeep, CodeTooLarge if only the JSON is, and CodeWrongFormat for an
+// unknown format.
+func (s *Source) As(f Format) (*Document, error) {
+	if s.isBlank() {
+		return nil, errs.New(CodeEmpty, "the report is empty")
+	}
+	switch f {
+	case JSON:
+		return s.json()
+	case Lines:
+		return s.lines()
+	case XML:
+		return s.xml()
+	}
+	return nil, s.wrongFormat([]Format{f})
+}
+
+// AsValues is As(Lines), but a value may span lines, and if there is nothing but white
+// space, the array is empty.
+func (s *Source) AsValues() (*Document, error) {
+	if s.isBlank() {
+		return s.document([]byte("[]"), nil)
+	}
+	return s.document(s.readLines(true))
+}
+
+func (s *Source) isBlank() bool { return len(bytes.TrimLeft(s.data[s.text:], blanks)) == 0 }
+
+// For returns the document that a plugin which reads formats gets. Text that
+// begins with "<" is XML. Other text is JSON, or JSON lines where the plugin
+// reads only those, or where it reads both and the text goes on after its first
+// value.
+//
+// # Errors
+//
+// CodeWrongFormat if the report is in none of the formats, else those of As.
+func (s *Source) For(formats []Format) (*Document, error) {
+	wants := func(f Format) bool { return slices.Contains(formats, f) }
+	switch isXML := s.looksLikeXML(); {
+	case s.isBlank():
+		return s.As(JSON)
+	case isXML && wants(XML):
+		return s.As(XML)
+	case !isXML && wants(JSON) && wants(Lines):
+		return s.jsonOrLines()
+	case !isXML && wants(JSON):
+		return s.As(JSON)
+	case !isXML && wants(Lines):
+		return s.As(Lines)
+	}
+	return nil, s.wrongFormat(formats)
+}
+
+// Err returns nil if the report is valid in the format that it looks like, and
+// otherwise why it is not: for a report that no plugin recognises, where being
+// cut short is the likelier reason.
+func (s *Source) Err() error {
+	_, err := s.For([]Format{JSON, Lines, XML})
+	return err
+}
+
+// jsonOrLines reads text that may be either. Where it is neither, the better
+// reason is that of the format that it is more like: lines, unless its first
+// value takes several.
+func (s *Source) jsonOrLines() (*Document, error) {
+	doc, err := s.As(JSON)
+	if err == nil {
+		return doc, nil
+	}
+	if first, invalid := s.first(); invalid != nil || first.spansLines {
+		return nil, err
+	}
+	return s.As(Lines)
+}
+
+func (s *Source) looksLikeXML() bool {
+	text := bytes.TrimLeft(s.data[s.text:], blanks)
+	return len(text) > 0 && text[0] == '<'
+}
+
+func (s *Source) wrongFormat(want []Format) error {
+	got := "not XML"
+	if s.looksLikeXML() {
+		got = "XML"
+	}
+	return errs.New(CodeWrongFormat, "the report is %s, and the plugin reads %s", got, words(want)).
+		With("got", got).With("want", words(want))
+}
+
+// document makes a Document of the report's JSON.
+func (s *Source) document(data []byte, err error) (*Document, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Document{data: data, digest: s.digest}, nil
+}
+
+// line returns the number of the line that offset is in, from 1.
+func (s *Source) line(offset int) int {
+	return 1 + bytes.Count(s.data[:offset], []byte{'\n'})
+}
+
+func invalidUTF8(data []byte) int {
+	if utf8.Valid(data) {
+		return -1
+	}
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}

@@ -1,0 +1,215 @@
+package document
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// The most elements that a report may have, the most names that these may have,
+// and the most attributes that one element may have. A million elements of 32
+// bytes, which is less than any finding takes, fill 32 MiB, and formats have some
+// dozen names. The limits keep what is allocated for 32 MiB below 0.5 GB, which
+// takes text that is nothing but quotation marks; reports stay below 150 MB.
+const (
+	maxElements   = 1_000_000
+	maxNames      = 10_000
+	maxAttributes = 10_000
+)
+
+// xmlReader reads a report as XML and writes it as JSON. encoding/xml splits it
+// into tokens. It is used without its namespaces (RawToken), so that names stand
+// as written, and what it does not check is checked here.
+type xmlReader struct {
+	source   *Source
+	base     int    // Where text starts in the report.
+	text     []byte // The report without a byte order mark.
+	d        *xml.Decoder
+	out      *xmlWriter
+	open     []xml.Name
+	spaces   namespaces
+	elements int
+}
+
+// readXML returns the JSON of the report's element.
+func (s *Source) readXML() ([]byte, error) {
+	text := s.data[s.text:]
+	r := &xmlReader{
+		source: s,
+		base:   s.text,
+		text:   text,
+		d:      xml.NewDecoder(bytes.NewReader(text)),
+		out:    newXMLWriter(len(text), s.limits.Bytes),
+	}
+	if at := forbidden(text); at >= 0 {
+		return nil, r.invalid("has a character that XML does not allow", at)
+	}
+	if what, at := checkDeclaration(text); what != "" {
+		return nil, r.invalid(what, at)
+	}
+	for {
+		at := int(r.d.InputOffset())
+		if err := r.token(at); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, err
+		}
+		if r.out.full() {
+			return nil, tooLargeAsJSON(s.limits.Bytes)
+		}
+	}
+	switch {
+	case r.elements == 0:
+		return nil, r.invalid("has no XML element", len(text))
+	case len(r.open) > 0:
+		return nil, r.invalid("is cut short", len(text))
+	}
+	return r.out.bytes(), nil
+}
+
+// token reads the token at at. It returns io.EOF behind the last one.
+func (r *xmlReader) token(at int) error {
+	attributes, what, bad := checkTag(r.text, at)
+	if what != "" {
+		return r.invalid(what, bad)
+	}
+	if attributes > maxAttributes {
+		return r.tooMany(maxAttributes, "attributes of one element", at)
+	}
+	token, err := r.d.RawToken()
+	if err != nil {
+		return r.refused(err)
+	}
+	raw := r.text[at:r.d.InputOffset()]
+	switch t := token.(type) {
+	case xml.StartElement:
+		if err := r.start(t, at); err != nil {
+			return err
+		}
+		if !bytes.HasSuffix(raw, []byte("/>")) {
+			return nil
+		}
+		if token, err = r.d.RawToken(); err != nil { // The decoder invents the end tag.
+			return r.refused(err)
+		}
+		invented, ok := token.(xml.EndElement)
+		if !ok {
+			return r.invalid("is not well-formed XML", at)
+		}
+		return r.end(invented.Name, at)
+	case xml.EndElement:
+		return r.end(t.Name, at)
+	case xml.CharData:
+		return r.characters(t, raw, at)
+	case xml.ProcInst:
+		return r.instruction(t, raw, at)
+	case xml.Comment:
+		return r.comment(t, at)
+	case xml.Directive:
+		return r.invalid("has a DOCTYPE or another declaration, which is not read", at)
+	}
+	return r.invalid("is not well-formed XML", at)
+}
+
+func (r *xmlReader) start(t xml.StartElement, at int) error {
+	switch {
+	case len(r.open) == 0 && r.elements > 0:
+		return r.invalid("goes on after its XML element", at)
+	case r.elements == maxElements:
+		return r.tooMany(maxElements, "elements", at)
+	case 2*(len(r.open)+1) > r.source.limits.Depth: // Each element is an object in an array, or in the document's object.
+		return onLine(tooDeep(r.source.limits.Depth, r.base+at), r.source.line(r.base+at))
+	case !r.spaces.open(t.Attr):
+		return r.invalid("has the same attribute twice in one XML element", at)
+	}
+	r.elements++
+	r.open = append(r.open, t.Name)
+	r.out.start(t)
+	if len(r.out.names) > maxNames {
+		return r.tooMany(maxNames, "element names", at)
+	}
+	return nil
+}
+
+func (r *xmlReader) end(name xml.Name, at int) error {
+	last := len(r.open) - 1
+	if last < 0 || r.open[last] != name {
+		return r.invalid("has an XML end tag that closes no element", at)
+	}
+	r.open = r.open[:last]
+	r.spaces.close()
+	r.out.end()
+	return nil
+}
+
+// characters takes text and CDATA, which the decoder has unescaped. raw is how
+// it is written: outside of the element nothing but literal white space may be.
+func (r *xmlReader) characters(text, raw []byte, at int) error {
+	if len(r.open) == 0 {
+		if blank := skipBlanks(raw, 0); blank < len(raw) {
+			return r.invalid("has text outside of its XML element", at+blank).WithHint(summaryHint)
+		}
+		return nil
+	}
+	if raw[0] != '<' {
+		if bad := surrogate(raw); bad >= 0 {
+			return r.invalid("refers to a character that XML does not allow", at+bad)
+		}
+	}
+	r.out.text(text)
+	return nil
+}
+
+// comment takes a comment inside of the element. Others are no member's.
+func (r *xmlReader) comment(text []byte, at int) error {
+	switch {
+	case len(r.open) == 0:
+		return nil
+	case 2*len(r.open)+1 > r.source.limits.Depth: // It is in an array in its element.
+		return onLine(tooDeep(r.source.limits.Depth, r.base+at), r.source.line(r.base+at))
+	}
+	r.out.comment(bytes.Trim(text, blanks))
+	return nil
+}
+
+// instruction checks a processing instruction. The declaration is one for the
+// decoder, though it has a place of its own and has been checked there.
+func (r *xmlReader) instruction(t xml.ProcInst, raw []byte, at int) error {
+	if strings.EqualFold(t.Target, "xml") && (at > 0 || t.Target != "xml") {
+		return r.invalid("has an XML declaration that is not at its start", at)
+	}
+	rest := raw[len("<?")+len(t.Target):]
+	if !bytes.HasPrefix(rest, []byte("?>")) && skipBlanks(rest, 0) == 0 {
+		return r.invalid("is not well-formed XML", at)
+	}
+	return nil
+}
+
+// refused is the error of a token that the decoder refuses, or io.EOF. The
+// decoder's own words may quote the report.
+func (r *xmlReader) refused(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.EOF
+	}
+	at := int(r.d.InputOffset())
+	if syntax, ok := errors.AsType[*xml.SyntaxError](err); ok && strings.HasPrefix(syntax.Msg, "unexpected EOF") {
+		return r.invalid("is cut short", at)
+	}
+	return r.invalid("is not well-formed XML", at)
+}
+
+// tooMany is the error of the element at at, which goes beyond a limit that is
+// not one of bytes.
+func (r *xmlReader) tooMany(limit int, unit string, at int) error {
+	f := broken(CodeTooLarge, fmt.Sprintf("has more than %d XML %s", limit, unit), r.base+at).With("limit", limit).With("unit", unit)
+	return onLine(f, r.source.line(r.base+at))
+}
+
+func (r *xmlReader) invalid(what string, at int) *errs.Error {
+	return onLine(broken(CodeInvalidXML, what, r.base+at), r.source.line(r.base+at))
+}

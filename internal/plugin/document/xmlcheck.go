@@ -1,0 +1,206 @@
+package document
+
+import (
+	"bytes"
+	"encoding/xml"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+// The functions below check what encoding/xml lets pass. They return what is
+// wrong, in words for a message, and where.
+
+// forbidden returns where text has a character that XML 1.0 does not allow, or
+// -1. The decoder does not look into comments and processing instructions.
+func forbidden(text []byte) int {
+	for i, c := range text {
+		switch {
+		case c < ' ' && c != '\t' && c != '\n' && c != '\r':
+			return i
+		case c == 0xEF && (bytes.HasPrefix(text[i:], []byte("\uFFFE")) || bytes.HasPrefix(text[i:], []byte("\uFFFF"))):
+			return i
+		}
+	}
+	return -1
+}
+
+// declaration is the XML declaration as the standard has it. The decoder finds
+// an encoding only where it is written in one of the usual ways. It is compiled
+// for the first report that has one, since most are no XML.
+var declaration = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(?:"([^"<&]*)"|'([^'<&]*)')` +
+		`(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(?:"([A-Za-z][A-Za-z0-9._-]*)"|'([A-Za-z][A-Za-z0-9._-]*)'))?` +
+		`(?:[ \t\r\n]+standalone[ \t\r\n]*=[ \t\r\n]*(?:"(?:yes|no)"|'(?:yes|no)'))?[ \t\r\n]*\?>`)
+})
+
+// checkDeclaration checks the XML declaration that text may begin with.
+func checkDeclaration(text []byte) (what string, at int) {
+	const opening = "<?xml"
+	if !bytes.HasPrefix(text, []byte(opening)) || len(text) > len(opening) && !strings.ContainsRune(blanks+"?", rune(text[len(opening)])) {
+		return "", 0
+	}
+	const longest = 1 << 10 // It has no more than some white space to be long with.
+	m := declaration().FindSubmatch(text[:min(len(text), longest)])
+	switch {
+	case m == nil && !bytes.Contains(text, []byte("?>")):
+		return "is cut short", len(text)
+	case m == nil:
+		return "has an XML declaration that is not well-formed", 0
+	case string(m[1])+string(m[2]) != "1.0":
+		return "declares another version of XML than 1.0", 0
+	}
+	if encoding := string(m[3]) + string(m[4]); encoding != "" && !strings.EqualFold(encoding, "UTF-8") {
+		return "declares another encoding than UTF-8", 0
+	}
+	return "", 0
+}
+
+// checkTag checks the start tag at i, if there is one, before the decoder reads
+// it: white space between attributes, and references in their values. What else
+// is wrong with it the decoder finds. It also counts the attributes, since the
+// decoder would keep any number of them.
+func checkTag(text []byte, i int) (attributes int, what string, at int) {
+	if i+1 >= len(text) || text[i] != '<' || text[i+1] == '/' || text[i+1] == '!' || text[i+1] == '?' {
+		return attributes, "", 0
+	}
+	for i++; i < len(text); i++ {
+		switch quote := text[i]; quote {
+		case '<', '>':
+			return attributes, "", 0
+		case '"', '\'':
+			length := bytes.IndexByte(text[i+1:], quote)
+			if length < 0 {
+				return attributes, "", 0
+			}
+			if bad := surrogate(text[i+1 : i+1+length]); bad >= 0 {
+				return attributes, "refers to a character that XML does not allow", i + 1 + bad
+			}
+			attributes++
+			i += 1 + length
+			if i+1 < len(text) && !strings.ContainsRune(blanks+"/>", rune(text[i+1])) {
+				return attributes, "has XML attributes without white space between them", i + 1
+			}
+		}
+	}
+	return attributes, "", 0
+}
+
+// surrogate returns where text refers to half a character, such as &#xD800;, or
+// -1. The decoder puts U+FFFD there.
+func surrogate(text []byte) int {
+	for i := 0; ; {
+		next := bytes.Index(text[i:], []byte("&#"))
+		if next < 0 {
+			return -1
+		}
+		at := i + next
+		i = at + len("&#")
+		base, n := 10, 0
+		if i < len(text) && text[i] == 'x' {
+			base = 16
+			i++
+		}
+		for ; i < len(text) && n <= 0x10FFFF; i++ {
+			digit := bytes.IndexByte([]byte("0123456789abcdef"), text[i]|0x20)
+			if digit < 0 || digit >= base {
+				break
+			}
+			n = n*base + digit
+		}
+		if n >= 0xD800 && n <= 0xDFFF {
+			return at
+		}
+	}
+}
+
+// namespaces knows what the prefixes stand for in the open elements. They matter
+// for one thing only: an element may not have the same attribute under two
+// prefixes.
+type namespaces struct {
+	// ids number the names of namespaces: such a name may be megabytes long, and
+	// is looked at once where it is bound and not for every attribute.
+	ids    map[string]int
+	bound  map[string]int // A prefix's namespace, by its number.
+	undo   []binding
+	opened []int // len(undo) before each open element.
+}
+
+type binding struct {
+	prefix string
+	was    int
+	had    bool
+}
+
+// open enters an element, and reports whether its attributes differ.
+func (n *namespaces) open(attrs []xml.Attr) bool {
+	n.opened = append(n.opened, len(n.undo))
+	prefixed := 0
+	for _, a := range attrs {
+		switch {
+		case a.Name.Space == "xmlns":
+			if n.bound == nil {
+				n.ids, n.bound = make(map[string]int), make(map[string]int)
+			}
+			id, known := n.ids[a.Value]
+			if !known {
+				id = len(n.ids)
+				n.ids[a.Value] = id
+			}
+			was, had := n.bound[a.Name.Local]
+			n.undo = append(n.undo, binding{a.Name.Local, was, had})
+			n.bound[a.Name.Local] = id
+		case a.Name.Space != "":
+			prefixed++
+		}
+	}
+	return distinct(attrs, func(a xml.Attr) xml.Name { return a.Name }) &&
+		(prefixed < 2 || distinct(attrs, n.expand))
+}
+
+// expand returns an attribute's name with its namespace in place of the prefix.
+// What is not bound stays apart.
+func (n *namespaces) expand(a xml.Attr) xml.Name {
+	if id, ok := n.bound[a.Name.Space]; ok {
+		return xml.Name{Space: "=" + strconv.Itoa(id), Local: a.Name.Local}
+	}
+	return a.Name
+}
+
+// close leaves the innermost element.
+func (n *namespaces) close() {
+	last := len(n.opened) - 1
+	for i := len(n.undo) - 1; i >= n.opened[last]; i-- {
+		if b := n.undo[i]; b.had {
+			n.bound[b.prefix] = b.was
+		} else {
+			delete(n.bound, b.prefix)
+		}
+	}
+	n.undo = n.undo[:n.opened[last]]
+	n.opened = n.opened[:last]
+}
+
+// distinct reports whether no two attributes have the same name.
+func distinct(attrs []xml.Attr, name func(xml.Attr) xml.Name) bool {
+	const few = 8
+	if len(attrs) <= few {
+		for i, a := range attrs {
+			for _, b := range attrs[:i] {
+				if name(a) == name(b) {
+					return false
+				}
+			}
+		}
+		return true
+	}
+	seen := make(map[xml.Name]bool, len(attrs))
+	for _, a := range attrs {
+		if seen[name(a)] {
+			return false
+		}
+		seen[name(a)] = true
+	}
+	return true
+}

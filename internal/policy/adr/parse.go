@@ -1,0 +1,197 @@
+package adr
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// maxTitle is the longest title, in code points.
+const maxTitle = 200
+
+// Parse reads a record. file is the path that errors and the record name.
+//
+// # Errors
+//
+// CodeInvalid for everything that is not a record: a name other than
+// NNNN-slug.md, no front matter, keys that are unknown, missing or there twice,
+// values of the wrong type or form, several documents, no heading, or one with
+// another number.
+func Parse(file string, text []byte) (Record, error) {
+	r, _, err := parse(file, text)
+	return r, err
+}
+
+// page is a record's text, taken apart.
+type page struct {
+	front *yaml.Node // the mapping
+	body  []byte     // all behind the front matter's last line
+	end   string     // of the front matter's lines
+}
+
+func parse(file string, text []byte) (Record, page, error) {
+	r := Record{File: file, Waives: []Waive{}}
+	base, ok := number(path.Base(file))
+	if !ok {
+		return Record{}, page{}, invalid(file, 0, "a decision record is called NNNN-title.md, with a number from 0001")
+	}
+	r.Number, r.Name = base, Name(base)
+	if !utf8.Valid(text) {
+		return Record{}, page{}, invalid(file, 0, "it is not UTF-8")
+	}
+	p, err := cut(file, text)
+	if err != nil {
+		return Record{}, page{}, err
+	}
+	in := &reader{file: file}
+	in.record(p.front, &r)
+	if in.err != nil {
+		return Record{}, page{}, in.err
+	}
+	if r.Title, err = title(file, r.Name, text, p.body); err != nil {
+		return Record{}, page{}, err
+	}
+	return r, p, nil
+}
+
+const fileName = `^([0-9]{4})-[^/\\]+\.md$`
+
+// number reads the number that a record's file name begins with.
+func number(base string) (int, bool) {
+	found := regexp.MustCompile(fileName).FindStringSubmatch(base)
+	if found == nil {
+		return 0, false
+	}
+	n, err := strconv.Atoi(found[1])
+	return n, err == nil && n > 0
+}
+
+// fence is the line before and after a front matter.
+const fence = "---"
+
+// cut takes the front matter and the body apart. What goes to the YAML parser
+// begins with the file's first line, so that it counts lines as the file does.
+func cut(file string, text []byte) (page, error) {
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	if string(bytes.TrimRight(first, " \t\r")) != fence {
+		return page{}, invalid(file, 1, "it has no front matter: its first line is not %s", fence)
+	}
+	at, end := 0, "\n"
+	if bytes.HasSuffix(first, []byte("\r")) {
+		end = "\r\n"
+	}
+	for line := range bytes.Lines(text) {
+		if at > 0 && string(bytes.TrimRight(line, " \t\r\n")) == fence {
+			front, err := document(file, text[:at])
+			return page{front: front, body: text[at+len(line):], end: end}, err
+		}
+		at += len(line)
+	}
+	return page{}, invalid(file, 1, "its front matter has no end: no second line of %s", fence)
+}
+
+// oddBreaks end a line in YAML 1.1, and neither in YAML 1.2 nor in an editor.
+const oddBreaks = "\u0085\u2028\u2029"
+
+// document parses a front matter, which is one mapping.
+func document(file string, front []byte) (*yaml.Node, error) {
+	if at := bytes.IndexAny(front, oddBreaks); at >= 0 {
+		return nil, invalid(file, 1+bytes.Count(front[:at], []byte("\n")), "its front matter has a character that ends a line for only some readers")
+	}
+	var found, more yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(front))
+	if err := d.Decode(&found); err != nil {
+		return nil, notYAML(file, err)
+	}
+	if err := d.Decode(&more); err == nil {
+		return nil, invalid(file, more.Line, "its front matter holds more than one document")
+	} else if !errors.Is(err, io.EOF) {
+		return nil, notYAML(file, err)
+	}
+	if len(found.Content) != 1 || found.Content[0].Kind != yaml.MappingNode {
+		return nil, invalid(file, 2, "its front matter must be a mapping of keys")
+	}
+	root := found.Content[0]
+	root.HeadComment, root.FootComment = join(found.HeadComment, root.HeadComment), join(root.FootComment, found.FootComment)
+	return root, nil
+}
+
+// join puts two comments one below the other.
+func join(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}
+
+const yamlLine = `^yaml: (?:line ([0-9]+): )?`
+
+// notYAML says what the parser has to say, with its line as ours.
+func notYAML(file string, err error) error {
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	line := 0
+	if found := regexp.MustCompile(yamlLine).FindStringSubmatch(text); found != nil {
+		text = text[len(found[0]):]
+		line, _ = strconv.Atoi(found[1]) // "" is line 0: unknown
+	}
+	return invalid(file, line, "its front matter is not valid YAML: %s", text)
+}
+
+// title reads the heading, which is the body's first line that is not blank.
+func title(file, name string, text, body []byte) (string, error) {
+	line := bytes.Count(text[:len(text)-len(body)], []byte("\n"))
+	for at := range bytes.Lines(body) {
+		line++
+		heading := string(bytes.TrimSpace(at))
+		if heading == "" {
+			continue
+		}
+		found, ok := strings.CutPrefix(heading, "# "+name+": ")
+		if found = strings.TrimSpace(found); !ok || !isLine(found, maxTitle) {
+			return "", invalid(file, line, "below the front matter it must say %q and a title", "# "+name+": ")
+		}
+		return found, nil
+	}
+	return "", invalid(file, line, "it has no text below its front matter")
+}
+
+// CheckTitle fails for what cannot be the title of a record: it must be text for
+// one line, without white space around it, and not be endless.
+func CheckTitle(title string) error {
+	if title != strings.TrimSpace(title) || !isLine(title, maxTitle) {
+		return fmt.Errorf("%q is no title: it must be text for one line, of at most %d characters", errs.Clip(title, maxTitle), maxTitle)
+	}
+	return nil
+}
+
+// isLine says that s is text for one line: not blank, not longer than so many code
+// points, and without anything that a terminal or a page would not show.
+func isLine(s string, points int) bool {
+	if strings.TrimSpace(s) == "" || !utf8.ValidString(s) || utf8.RuneCountInString(s) > points {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(c rune) bool { return !unicode.IsPrint(c) })
+}
+
+func invalid(file string, line int, format string, args ...any) *errs.Error {
+	at := file
+	if line > 0 {
+		at += ":" + strconv.Itoa(line)
+	}
+	f := errs.New(CodeInvalid, "%s: "+format, append([]any{at}, args...)...).With("file", file)
+	if line > 0 {
+		f = f.With("line", line)
+	}
+	return f
+}

@@ -1,0 +1,146 @@
+package bundle
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/open-policy-agent/opa/v1/bundle"
+	"github.com/open-policy-agent/opa/v1/keys"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// defaultPlugin is how OPA names the signatures that it defines itself.
+const defaultPlugin = "_default"
+
+// verify holds the files against the signature among them, and returns the ID of
+// the key that it is by. No Trust verifies nothing.
+//
+// OPA's code checks the signature itself and the digests. It does not look at the
+// times that a token states, and says why a token is refused only in prose; so the
+// rest is here.
+func (t *Trust) verify(files []File) (signer string, err error) {
+	if t == nil {
+		return "", nil
+	}
+	token, err := onlyToken(files)
+	if err != nil {
+		return "", err
+	}
+	head, says, err := readToken(token)
+	if err != nil {
+		return "", err
+	}
+	candidates, err := t.candidates(keyID(head, says))
+	if err != nil {
+		return "", err
+	}
+	key, err := maker(token, head, says, candidates)
+	if err != nil {
+		return "", err
+	}
+	if says.Scope != key.Scope {
+		return "", errs.New(CodeScopeMismatch, "the bundle is signed for the scope %q, and the key %q is trusted for %q",
+			errs.Clip(says.Scope, maxShown), key.ID, key.Scope).
+			With("want", key.Scope).
+			With("got", errs.Clip(says.Scope, maxShown))
+	}
+	if err := says.checkTime(t.now()); err != nil {
+		return "", err
+	}
+	if err := checkFiles(files, says.Files); err != nil {
+		return "", err
+	}
+	return key.ID, nil
+}
+
+// onlyToken is the token of a bundle that has exactly one.
+func onlyToken(files []File) (string, error) {
+	i := slices.IndexFunc(files, func(f File) bool { return f.Name == signaturesName })
+	if i < 0 {
+		return "", errs.New(CodeUnsigned, "the bundle is not signed, and keys are configured that it must be signed with one of")
+	}
+	var s signatures
+	if err := json.Unmarshal(files[i].Data, &s); err != nil {
+		return "", badSignature("%s cannot be read", signaturesName)
+	}
+	switch {
+	case s.Plugin != "" && s.Plugin != defaultPlugin:
+		return "", badSignature("it is for the plugin %q, and only OPA's own signatures are known", errs.Clip(s.Plugin, maxShown))
+	case len(s.Tokens) != 1:
+		return "", badSignature("%s holds %d tokens and not 1", signaturesName, len(s.Tokens))
+	}
+	return s.Tokens[0], nil
+}
+
+// maker is the candidate that made the token's signature, by its own algorithm.
+func maker(token string, head header, says claims, candidates []Key) (Key, error) {
+	for _, k := range candidates {
+		if k.Algorithm != head.Algorithm {
+			continue
+		}
+		_, err := new(bundle.DefaultVerifier).VerifyBundleSignature(
+			bundle.SignaturesConfig{Signatures: []string{token}},
+			bundle.NewVerificationConfig(map[string]*keys.Config{k.ID: {
+				Key:       k.Material,
+				Algorithm: k.Algorithm,
+				// OPA's words for a wrong scope and for a wrong signature differ only in prose.
+				// So it is asked about the signature alone; the scope comes after.
+				Scope: says.Scope,
+			}}, k.ID, "", nil))
+		if err == nil {
+			return k, nil
+		}
+	}
+	if len(candidates) > 1 {
+		return Key{}, badSignature("it names no key, and none that is trusted made it")
+	}
+	k := candidates[0]
+	if k.Algorithm != head.Algorithm {
+		return Key{}, badSignature("it is made by %q, and the key %q is for %s", errs.Clip(head.Algorithm, maxShown), k.ID, k.Algorithm).
+			With("key_id", k.ID)
+	}
+	return Key{}, badSignature("it was not made by the key %q, or not over what it says", k.ID).With("key_id", k.ID)
+}
+
+// checkFiles wants the files to be exactly those that were signed.
+func checkFiles(files []File, signed []bundle.FileInfo) error {
+	open := make(map[string]bundle.FileInfo, len(signed))
+	for _, s := range signed {
+		if _, twice := open[s.Name]; twice {
+			return fileFault(s.Name, "it names the file twice")
+		}
+		switch bundle.HashingAlgorithm(s.Algorithm) {
+		case bundle.MD5, bundle.SHA1:
+			return fileFault(s.Name, "it is over a digest that can be forged, "+s.Algorithm)
+		}
+		open[s.Name] = s
+	}
+	for _, f := range files {
+		if f.Name == signaturesName {
+			continue
+		}
+		if _, ok := open[f.Name]; !ok {
+			return fileFault(f.Name, "it is not over this file")
+		}
+		if bundle.VerifyBundleFile(f.Name, *bytes.NewBuffer(f.Data), open) != nil {
+			return fileFault(f.Name, "the file is not as it was signed")
+		}
+	}
+	missing := make([]string, 0, len(open)) // VerifyBundleFile takes off the list what it finds good
+	for name := range open {
+		missing = append(missing, name)
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		return fileFault(missing[0], "the file was signed and is not there")
+	}
+	return nil
+}
+
+// fileFault says what is wrong between a signature and a file.
+func fileFault(name, what string) *errs.Error {
+	name = errs.Clip(name, maxShown)
+	return badSignature("%s: %s", name, what).With("file", name)
+}

@@ -1,0 +1,220 @@
+package bundle_test
+
+import (
+	"crypto/elliptic"
+	"crypto/hmac"
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
+)
+
+func TestASignatureNamesItsKeyInOneOfThreeWays(t *testing.T) {
+	other := bundle.Key{ID: "other", Algorithm: "HS256", Material: strings.Repeat("o", 32)}
+	both := &bundle.Trust{Keys: append([]bundle.Key{other}, shared().Keys...), Now: now}
+	for name, archive := range map[string][]byte{
+		"in the header":             signed(t, goodHeader, ""),
+		"in the payload":            signed(t, `{"alg":"HS256"}`, `,"keyid":"shared"`),
+		"in both, the header first": signed(t, goodHeader, `,"keyid":"other"`),
+		"not at all, as opa sign":   signed(t, `{"alg":"HS256","typ":"JWT"}`, ""),
+	} {
+		for _, trust := range []*bundle.Trust{shared(), both} {
+			if got, err := bundle.Read(archive, limits(), trust); err != nil || got.Signer != "shared" {
+				t.Errorf("%s: signer is %q, %v", name, got.Signer, err)
+			}
+		}
+	}
+}
+
+func TestSignaturesThatDoNotVerify(t *testing.T) {
+	ec := newPair("ES256", ecKey(t, elliptic.P256()))
+	trust := shared()
+	trust.Keys = append(trust.Keys, ec.public,
+		bundle.Key{ID: "scoped", Algorithm: "HS256", Material: secret, Scope: "switchyard"},
+		bundle.Key{ID: "else", Algorithm: "HS256", Material: strings.Repeat("e", 32)})
+
+	// confused is a token by the public key that everybody knows, taken for a secret.
+	mac := hmac.New(sha256.New, []byte(ec.public.Material))
+	input := encode(`{"alg":"HS256","kid":"ES256-1"}`) + "." + encode("{"+listed("p.rego", rego)+`,"scope":"switchyard"}`)
+	mac.Write([]byte(input))
+	confused := input + "." + encode(string(mac.Sum(nil)))
+
+	with := func(file string) []byte { return packed(t, "p.rego", rego, ".signatures.json", file) }
+	by := func(token string) []byte { return with(signatures(token)) }
+	good := token(goodHeader, "{"+listed("p.rego", rego)+"}")
+	parts := strings.Split(good, ".")
+	at := func(d time.Duration) string { return fmt.Sprint(now().Add(d).Unix()) }
+	weak := md5.Sum([]byte(rego))
+
+	for name, tc := range map[string]struct {
+		archive []byte
+		code    errs.Code
+		want    string
+	}{
+		"no signature": {packed(t, "p.rego", rego), bundle.CodeUnsigned, "not signed"},
+
+		"empty file":         {with(""), bundle.CodeSignatureInvalid, "cannot be read"},
+		"not JSON":           {with("signature"), bundle.CodeSignatureInvalid, "cannot be read"},
+		"a list":             {with("[]"), bundle.CodeSignatureInvalid, "cannot be read"},
+		"null":               {with("null"), bundle.CodeSignatureInvalid, "0 tokens"},
+		"empty object":       {with("{}"), bundle.CodeSignatureInvalid, "0 tokens"},
+		"no tokens":          {with(`{"signatures":[]}`), bundle.CodeSignatureInvalid, "0 tokens"},
+		"two tokens":         {with(signatures(good, good)), bundle.CodeSignatureInvalid, "2 tokens"},
+		"tokens twice":       {with(`{"signatures":[],"signatures":["` + good + `"]}`), bundle.CodeSignatureInvalid, "cannot be read"},
+		"token is no text":   {with(`{"signatures":[1]}`), bundle.CodeSignatureInvalid, "cannot be read"},
+		"more behind":        {with(signatures(good) + "{}"), bundle.CodeSignatureInvalid, "cannot be read"},
+		"a plugin":           {with(`{"signatures":["` + good + `"],"plugin":"mine"}`), bundle.CodeSignatureInvalid, `plugin "mine"`},
+		"empty token":        {by(""), bundle.CodeSignatureInvalid, "1 parts"},
+		"two parts":          {by(parts[0] + "." + parts[1]), bundle.CodeSignatureInvalid, "2 parts"},
+		"four parts":         {by(good + "."), bundle.CodeSignatureInvalid, "4 parts"},
+		"header is no text":  {by("*." + parts[1] + "." + parts[2]), bundle.CodeSignatureInvalid, "header"},
+		"padding":            {by(parts[0] + "=." + parts[1] + "." + parts[2]), bundle.CodeSignatureInvalid, "header"},
+		"header is a list":   {by(token("[]", "{}")), bundle.CodeSignatureInvalid, "header"},
+		"key twice":          {by(token(`{"alg":"HS256","kid":"else","kid":"shared"}`, "{"+listed("p.rego", rego)+"}")), bundle.CodeSignatureInvalid, "header"},
+		"payload is no JSON": {by(token(goodHeader, "files")), bundle.CodeSignatureInvalid, "payload"},
+		"extension":          {signed(t, `{"alg":"HS256","kid":"shared","crit":["b64"],"b64":false}`, ""), bundle.CodeSignatureInvalid, "extensions"},
+
+		"no algorithm":         {by(token(`{"kid":"shared"}`, "{"+listed("p.rego", rego)+"}")), bundle.CodeSignatureInvalid, `made by ""`},
+		"none":                 {by(encode(`{"alg":"none","kid":"shared"}`) + "." + parts[1] + "."), bundle.CodeSignatureInvalid, `made by "none"`},
+		"none and no key":      {by(encode(`{"alg":"none"}`) + "." + parts[1] + "."), bundle.CodeSignatureInvalid, "names no key"},
+		"no signature in it":   {by(parts[0] + "." + parts[1] + "."), bundle.CodeSignatureInvalid, `not made by the key "shared"`},
+		"other algorithm":      {by(token(`{"alg":"HS384","kid":"shared"}`, "{"+listed("p.rego", rego)+"}")), bundle.CodeSignatureInvalid, `made by "HS384"`},
+		"public key as secret": {by(confused), bundle.CodeSignatureInvalid, `made by "HS256"`},
+		"wrong key":            {signed(t, `{"alg":"HS256","kid":"else"}`, ""), bundle.CodeSignatureInvalid, `not made by the key "else"`},
+		"changed header":       {by(encode(goodHeader+" ") + "." + parts[1] + "." + parts[2]), bundle.CodeSignatureInvalid, "not made by"},
+		"changed payload":      {by(parts[0] + "." + encode("{"+listed("p.rego", rego+"#")+"}") + "." + parts[2]), bundle.CodeSignatureInvalid, "not made by"},
+		"changed signature":    {by(parts[0] + "." + parts[1] + "." + encode(strings.Repeat("s", 32))), bundle.CodeSignatureInvalid, "not made by"},
+
+		"unknown key":            {signed(t, `{"alg":"HS256","kid":"nobody"}`, ""), bundle.CodeKeyUnknown, `"nobody"`},
+		"unknown key in payload": {signed(t, `{"alg":"HS256"}`, `,"keyid":"nobody"`), bundle.CodeKeyUnknown, `"nobody"`},
+		"known key by case":      {signed(t, `{"alg":"HS256","kid":"Shared"}`, ""), bundle.CodeKeyUnknown, `"Shared"`},
+
+		"a scope of its own": {signed(t, goodHeader, `,"scope":"switchyard"`), bundle.CodeScopeMismatch, `"switchyard"`},
+		"no scope":           {signed(t, `{"alg":"HS256","kid":"scoped"}`, ""), bundle.CodeScopeMismatch, `"switchyard"`},
+		"another scope":      {signed(t, `{"alg":"HS256","kid":"scoped"}`, `,"scope":"switch"`), bundle.CodeScopeMismatch, `"switch"`},
+
+		"over":              {signed(t, goodHeader, `,"exp":`+at(-time.Second)), bundle.CodeSignatureExpired, "good until 2026-11-21T11:59:59Z"},
+		"over this instant": {signed(t, goodHeader, `,"exp":`+at(0)), bundle.CodeSignatureExpired, "good until"},
+		"over by a bit":     {signed(t, goodHeader, `,"exp":`+at(-time.Second)+`.9`), bundle.CodeSignatureExpired, "good until"},
+		"over for ages":     {signed(t, goodHeader, `,"exp":-1e300`), bundle.CodeSignatureExpired, "good until -1e+300"},
+		"not yet":           {signed(t, goodHeader, `,"nbf":`+at(61*time.Second)), bundle.CodeSignatureExpired, "not good before"},
+		"made tomorrow":     {signed(t, goodHeader, `,"iat":`+at(24*time.Hour)), bundle.CodeSignatureExpired, "not good before"},
+		"time is text":      {signed(t, goodHeader, `,"exp":"tomorrow"`), bundle.CodeSignatureInvalid, "payload"},
+		"time is endless":   {signed(t, goodHeader, `,"exp":1e999`), bundle.CodeSignatureInvalid, "payload"},
+		"time twice":        {signed(t, goodHeader, `,"exp":1,"exp":`+at(time.Hour)), bundle.CodeSignatureInvalid, "payload"},
+
+		"file was changed":    {by(token(goodHeader, "{"+listed("p.rego", rego+"#")+"}")), bundle.CodeSignatureInvalid, "p.rego: the file is not as it was signed"},
+		"file was added":      {by(token(goodHeader, "{"+listed()+"}")), bundle.CodeSignatureInvalid, "p.rego: it is not over this file"},
+		"no files at all":     {by(token(goodHeader, "{}")), bundle.CodeSignatureInvalid, "p.rego: it is not over this file"},
+		"file was taken away": {by(token(goodHeader, "{"+listed("p.rego", rego, "z.rego", rego, "q.rego", rego)+"}")), bundle.CodeSignatureInvalid, "q.rego: the file was signed and is not there"},
+		"file was renamed":    {by(token(goodHeader, "{"+listed("q.rego", rego)+"}")), bundle.CodeSignatureInvalid, "p.rego: it is not over this file"},
+		"file is named twice": {by(token(goodHeader, "{"+listed("p.rego", rego+"#", "p.rego", rego)+"}")), bundle.CodeSignatureInvalid, "names the file twice"},
+		"weak digest": {by(token(goodHeader, `{"files":[{"name":"p.rego","hash":"`+hex.EncodeToString(weak[:])+`","algorithm":"MD5"}]}`)),
+			bundle.CodeSignatureInvalid, "can be forged"},
+		"no digest":         {by(token(goodHeader, `{"files":[{"name":"p.rego"}]}`)), bundle.CodeSignatureInvalid, "not as it was signed"},
+		"unknown digest":    {by(token(goodHeader, `{"files":[{"name":"p.rego","hash":"00","algorithm":"CRC"}]}`)), bundle.CodeSignatureInvalid, "not as it was signed"},
+		"digest is no hex":  {by(token(goodHeader, `{"files":[{"name":"p.rego","hash":"?","algorithm":"SHA-256"}]}`)), bundle.CodeSignatureInvalid, "not as it was signed"},
+		"files is a object": {by(token(goodHeader, `{"files":{}}`)), bundle.CodeSignatureInvalid, "payload"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := bundle.Read(tc.archive, limits(), trust)
+			e := wantCode(t, err, tc.code)
+			if !strings.Contains(e.Message, tc.want) {
+				t.Errorf("the message does not mention %q: %s", tc.want, e.Message)
+			}
+			if len(got.Files) > 0 || got.Signer != "" {
+				t.Errorf("contents came with the error: %+v", got)
+			}
+			if _, err := bundle.Read(tc.archive, limits(), nil); err != nil {
+				t.Errorf("without trust the signature was looked at: %v", err)
+			}
+		})
+	}
+}
+
+func TestWhoeverSignedForgivesOurClockAMinute(t *testing.T) {
+	at := func(d time.Duration) string { return fmt.Sprint(now().Add(d).Unix()) }
+	for _, more := range []string{
+		`,"exp":` + at(time.Second), `,"exp":1e300`, `,"nbf":` + at(60*time.Second), `,"iat":` + at(60*time.Second), `,"iat":0,"nbf":0`,
+		`,"nbf":` + at(-time.Hour) + `,"iat":` + at(-time.Hour) + `,"exp":` + at(time.Hour) + `.5`, `,"iss":"somebody"`,
+	} {
+		if _, err := bundle.Read(signed(t, goodHeader, more), limits(), shared()); err != nil {
+			t.Errorf("%s: %v", more, err)
+		}
+	}
+}
+
+func TestTheClockIsTheSystemsWhereNoneIsGiven(t *testing.T) {
+	for _, tc := range []struct {
+		expires time.Time
+		want    errs.Code
+	}{{time.Now().Add(time.Hour), ""}, {time.Now().Add(-time.Hour), bundle.CodeSignatureExpired}} {
+		trust := shared()
+		trust.Now = nil
+		_, err := bundle.Read(signed(t, goodHeader, fmt.Sprintf(`,"exp":%d`, tc.expires.Unix())), limits(), trust)
+		if errs.CodeOf(err) != tc.want {
+			t.Errorf("until %s: %v, want %q", tc.expires, err, tc.want)
+		}
+	}
+}
+
+// A token without a key's name is good by any key that is trusted, and by no other.
+func TestATokenWithoutAKeysNameIsByATrustedOneOrNone(t *testing.T) {
+	archive := signed(t, `{"alg":"HS256"}`, "")
+	strangers := &bundle.Trust{Now: now, Keys: []bundle.Key{
+		{ID: "a", Algorithm: "HS256", Material: strings.Repeat("a", 32)},
+		{ID: "b", Algorithm: "HS384", Material: secret}, // the same secret by another algorithm is another key
+	}}
+	_, err := bundle.Read(archive, limits(), strangers)
+	wantCode(t, err, bundle.CodeSignatureInvalid)
+}
+
+func TestDetailsSayWhatWasAskedFor(t *testing.T) {
+	_, err := bundle.Read(signed(t, `{"alg":"HS256","kid":"nobody"}`, ""), limits(), shared())
+	e := wantCode(t, err, bundle.CodeKeyUnknown)
+	if known, _ := e.Details["known"].([]string); e.Details["key_id"] != "nobody" || !slices.Equal(known, []string{"shared"}) {
+		t.Errorf("details are %v", e.Details)
+	}
+	_, err = bundle.Read(signed(t, goodHeader, `,"scope":"more"`), limits(), shared())
+	if e := wantCode(t, err, bundle.CodeScopeMismatch); e.Details["want"] != "" || e.Details["got"] != "more" {
+		t.Errorf("details are %v", e.Details)
+	}
+	_, err = bundle.Read(signed(t, goodHeader, `,"exp":0`), limits(), shared())
+	if e := wantCode(t, err, bundle.CodeSignatureExpired); e.Details["expires"] != "1970-01-01T00:00:00Z" {
+		t.Errorf("details are %v", e.Details)
+	}
+	_, err = bundle.Read(signed(t, goodHeader, `,"nbf":2e9`), limits(), shared())
+	if e := wantCode(t, err, bundle.CodeSignatureExpired); e.Details["not_before"] != "2033-05-18T03:33:20Z" {
+		t.Errorf("details are %v", e.Details)
+	}
+}
+
+// OPA signs what a document says and not how it is written.
+func TestTheManifestIsSignedByItsMeaning(t *testing.T) {
+	original, err := written(draft(&shared().Keys[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := untarred(t, original)
+	rewritten := strings.NewReplacer(",", " ,\n", ":", " : ").Replace(files[".manifest"])
+	if rewritten == files[".manifest"] {
+		t.Fatal("the manifest was not rewritten")
+	}
+	repack := func(manifest string) []byte {
+		return packed(t, "p.rego", rego, ".manifest", manifest, ".signatures.json", files[".signatures.json"])
+	}
+	if got, err := bundle.Read(repack(rewritten), limits(), shared()); err != nil || got.Revision != "7" {
+		t.Errorf("revision is %q, %v", got.Revision, err)
+	}
+	_, err = bundle.Read(repack(strings.Replace(files[".manifest"], `"7"`, `"6"`, 1)), limits(), shared())
+	if e := wantCode(t, err, bundle.CodeSignatureInvalid); e.Details["file"] != ".manifest" {
+		t.Errorf("details are %v", e.Details)
+	}
+}

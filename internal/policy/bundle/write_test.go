@@ -1,0 +1,247 @@
+package bundle_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
+)
+
+func written(d bundle.Draft) ([]byte, error) {
+	var out bytes.Buffer
+	err := d.Write(&out)
+	return out.Bytes(), err
+}
+
+// untarred is what a plain archive reader finds.
+func untarred(t testing.TB, packed []byte) map[string]string {
+	t.Helper()
+	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := make(map[string]string)
+	archive := tar.NewReader(unzipped)
+	for {
+		h, err := archive.Next()
+		if err == io.EOF {
+			return files
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[strings.TrimPrefix(h.Name, "/")] = string(data)
+	}
+}
+
+// generated is a draft of any files whose names Read takes.
+func generated(t *rapid.T) bundle.Draft {
+	contents := rapid.MapOfN(rapid.StringMatching(`([a-z]{1,8}/){0,3}[a-z0-9 ._é-]{0,8}[a-z]\.(rego|md)`), rapid.SliceOfN(rapid.Byte(), 0, 200), 0, 8).Draw(t, "files")
+	d := bundle.Draft{
+		Revision: rapid.StringMatching(`[a-zA-Z0-9.+ é-]{0,20}`).Draw(t, "revision"),
+		Roots:    rapid.SampledFrom([][]string{{""}, {"switchyard/routing"}, {"switchyard/routing", "lib"}}).Draw(t, "roots"),
+	}
+	for name, data := range contents {
+		d.Files = append(d.Files, bundle.File{Name: name, Data: data})
+	}
+	if rapid.Bool().Draw(t, "wasm") {
+		d.Wasm, d.Entrypoint = []byte("\x00asm\x01\x00\x00\x00"), "switchyard/routing/decision"
+	}
+	if rapid.Bool().Draw(t, "signed") {
+		d.Sign = &bundle.Signing{Key: bundle.Key{ID: "shared", Algorithm: "HS256", Material: secret}}
+	}
+	return d
+}
+
+// What was written is what is read, and is written the same whatever the order of
+// the files was.
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := generated(t)
+		first, err := written(d)
+		if err != nil {
+			t.Fatalf("%+v: %v", d, err)
+		}
+		d.Files = rapid.Permutation(d.Files).Draw(t, "order")
+		d.Roots = rapid.Permutation(d.Roots).Draw(t, "roots")
+		second, err := written(d)
+		if err != nil || !bytes.Equal(first, second) {
+			t.Fatalf("%+v: the order shows, %v", d, err)
+		}
+
+		var trust *bundle.Trust
+		if d.Sign != nil {
+			trust = shared()
+		}
+		got, err := bundle.Read(first, limits(), trust)
+		if err != nil {
+			t.Fatalf("%+v: %v", d, err)
+		}
+		if got.Revision != d.Revision || !slices.Equal(got.Roots, slices.Sorted(slices.Values(d.Roots))) || got.Data {
+			t.Fatalf("%+v was read as %+v", d, got)
+		}
+		if want := d.Entrypoint; d.Wasm != nil && !slices.Equal(got.Entrypoints, []string{want}) || d.Wasm == nil && got.Entrypoints != nil {
+			t.Fatalf("entrypoints are %q, want %q", got.Entrypoints, want)
+		}
+		want := make(map[string]string)
+		for _, f := range d.Files {
+			want[f.Name] = string(f.Data)
+		}
+		if d.Wasm != nil {
+			want["policy.wasm"] = string(d.Wasm)
+		}
+		read := make(map[string]string)
+		for _, f := range got.Files {
+			read[f.Name] = string(f.Data)
+		}
+		if !maps.Equal(want, read) {
+			t.Fatalf("files are %q, want %q", read, want)
+		}
+	})
+}
+
+// Flipping any byte of a signed bundle leaves it unreadable, or the same.
+func TestNoByteOfASignedBundleCanBeChanged(t *testing.T) {
+	good, err := written(draft(&shared().Keys[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := bundle.Read(good, limits(), shared())
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := 0
+	for i := range good {
+		got, err := bundle.Read(flipped(good, i), limits(), shared())
+		if err != nil {
+			continue
+		}
+		same++
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("byte %d: read as %+v", i, got)
+		}
+	}
+	// The time and the system in gzip's header say nothing, and its checksum covers the rest.
+	if same > 10 {
+		t.Errorf("%d bytes can be changed", same)
+	}
+}
+
+func TestEverythingIsSignedAlikeEveryTime(t *testing.T) {
+	for _, p := range pairs(t) {
+		d := draft(&p.private)
+		d.Sign.Expires = now().Add(time.Hour)
+		first, err := written(d)
+		if err != nil {
+			t.Fatalf("%s: %v", p.private, err)
+		}
+		got, err := bundle.Read(first, limits(), &bundle.Trust{Keys: []bundle.Key{p.public}, Now: now})
+		if err != nil || got.Signer != p.public.ID {
+			t.Errorf("%s: signer is %q, %v", p.public, got.Signer, err)
+		}
+		_, err = bundle.Read(first, limits(), &bundle.Trust{Keys: []bundle.Key{p.public}, Now: func() time.Time { return now().Add(time.Hour) }})
+		wantCode(t, err, bundle.CodeSignatureExpired)
+
+		second, err := written(d)
+		if random := strings.HasPrefix(p.public.Algorithm, "PS"); err != nil || bytes.Equal(first, second) == random {
+			t.Errorf("%s: signed alike: %v, %v", p.public, !random, err)
+		}
+	}
+}
+
+// The bytes are pinned by what they must not depend on: order, owner, mode, times.
+func TestTheArchiveTellsNothingOfItsMaking(t *testing.T) {
+	packed, err := written(draft(&shared().Keys[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unzipped, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !unzipped.ModTime.IsZero() || unzipped.Name != "" || unzipped.Comment != "" || len(unzipped.Extra) > 0 {
+		t.Errorf("gzip header is %+v", unzipped.Header)
+	}
+	var names []string
+	archive := tar.NewReader(unzipped)
+	for {
+		h, err := archive.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.ModTime.Unix() != 0 || h.Uid != 0 || h.Gid != 0 || h.Uname != "" || h.Gname != "" || h.Mode != 0o644 || h.Typeflag != tar.TypeReg || len(h.PAXRecords) > 0 {
+			t.Errorf("%s: header is %+v", h.Name, h)
+		}
+		names = append(names, h.Name)
+	}
+	if want := []string{"/.manifest", "/p.rego", "/.signatures.json"}; !slices.Equal(names, want) {
+		t.Errorf("names are %q, want %q", names, want)
+	}
+}
+
+func TestDraftsThatMakeNoBundleAreRefused(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(d *bundle.Draft)
+		want   string
+	}{
+		"no roots":             {func(d *bundle.Draft) { d.Roots = nil }, "needs roots"},
+		"roots that overlap":   {func(d *bundle.Draft) { d.Roots = []string{"switchyard", "switchyard/routing"} }, "overlapped roots"},
+		"wasm alone":           {func(d *bundle.Draft) { d.Wasm = []byte("\x00asm") }, "an entrypoint exactly where it has Wasm"},
+		"entrypoint alone":     {func(d *bundle.Draft) { d.Entrypoint = "a" }, "an entrypoint exactly where it has Wasm"},
+		"entrypoint elsewhere": {func(d *bundle.Draft) { d.Wasm, d.Entrypoint = []byte("\x00asm"), "a/b" }, "do not permit"},
+		"revision":             {func(d *bundle.Draft) { d.Revision = "a\x00" }, "revision is not printable"},
+		"revision not UTF-8":   {func(d *bundle.Draft) { d.Revision = "a\xff" }, "cannot be written"},
+		"leads out":            {func(d *bundle.Draft) { d.Files[0].Name = "../p.rego" }, "leads out"},
+		"absolute":             {func(d *bundle.Draft) { d.Files[0].Name = "/p.rego" }, "absolute"},
+		"no name":              {func(d *bundle.Draft) { d.Files[0].Name = "" }, "shortest form"},
+		"the folder itself":    {func(d *bundle.Draft) { d.Files[0].Name = "." }, "shortest form"},
+		"a manifest":           {func(d *bundle.Draft) { d.Files[0].Name = ".manifest" }, "in another way"},
+		"a signature":          {func(d *bundle.Draft) { d.Files[0].Name = ".signatures.json" }, "in another way"},
+		"wasm as a file":       {func(d *bundle.Draft) { d.Files[0].Name = "policy.wasm" }, "in another way"},
+		"a patch":              {func(d *bundle.Draft) { d.Files[0].Name = "patch.json" }, "delta bundle"},
+		"twice":                {func(d *bundle.Draft) { d.Files = append(d.Files, bundle.File{Name: "P.rego"}) }, "twice"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := draft(nil)
+			tc.change(&d)
+			packed, err := written(d)
+			e := wantCode(t, err, bundle.CodeInvalid)
+			if !strings.Contains(e.Message, tc.want) {
+				t.Errorf("the message does not mention %q: %s", tc.want, e.Message)
+			}
+			if len(packed) > 0 {
+				t.Error("something was written")
+			}
+		})
+	}
+}
+
+// counting counts calls and fails the first.
+type counting struct{ calls int }
+
+func (c *counting) Write([]byte) (int, error) { c.calls++; return 0, errors.New("disk full") }
+
+func TestABundleIsWrittenInOnePiece(t *testing.T) {
+	var w counting
+	if err := draft(nil).Write(&w); err == nil || err.Error() != "disk full" || w.calls != 1 {
+		t.Errorf("%d calls, %v", w.calls, err)
+	}
+}

@@ -1,0 +1,122 @@
+package check
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// seed draws the probes. It is fixed, so that a policy that fails here fails
+// everywhere.
+const seed = 1
+
+// chunk is how many classes are asked about between two calls of Progress.
+const chunk = 64
+
+// answer is what the policy made of an input: a decision, or the code of an error.
+type answer struct {
+	decision policies.Decision
+	code     errs.Code
+	message  string // the error's
+}
+
+// made returns the decision, or nil where there is none.
+func (a answer) made() *policies.Decision {
+	if a.code != "" {
+		return nil
+	}
+	return &a.decision
+}
+
+// refused says that the policy came to a decision, and that the host does not
+// accept it from any policy.
+func (a answer) refused() bool {
+	return a.code == policies.CodeUnsafeCommit || a.code == policies.CodeUndeclaredDestination
+}
+
+// same says that two inputs came to the same.
+func (a answer) same(b answer) bool { return a.decision == b.decision && a.code == b.code }
+
+// answers has the policy's answers, class by class.
+type answers struct {
+	states, probes []answer
+	// classes is how many were asked about, from the first on: all of them, unless
+	// the last of these ran over its time.
+	classes int
+	slow    bool
+}
+
+// ask has the policy decide two inputs of each class.
+func ask(ctx context.Context, p *policies.Policy, d *inputspace.Domain, progress func(done, total int)) (answers, error) {
+	a := answers{states: make([]answer, d.Len()), probes: make([]answer, d.Len())}
+	var next, slow atomic.Int64 // the next chunk; the first class that took too long
+	slow.Store(int64(d.Len()))
+	var mu sync.Mutex // guards done and progress
+	done := 0
+
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for {
+				from := int(next.Add(1)-1) * chunk
+				to := min(from+chunk, d.Len())
+				if from >= to {
+					return
+				}
+				for i := from; i < to; i++ {
+					if ctx.Err() != nil || int64(i) > slow.Load() {
+						return
+					}
+					a.states[i] = decide(ctx, p, d.At(i))
+					if a.states[i].code != policies.CodeTimeout {
+						a.probes[i] = decide(ctx, p, d.Probe(i, seed))
+					}
+					if a.states[i].code == policies.CodeTimeout || a.probes[i].code == policies.CodeTimeout {
+						lower(&slow, int64(i))
+					}
+				}
+				if progress != nil {
+					mu.Lock()
+					done += 2 * (to - from)
+					progress(done, 2*d.Len())
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	workers.Wait()
+	if ctx.Err() != nil {
+		return answers{}, interrupted(ctx, p)
+	}
+	// Every class before the slow one was asked about. Some behind it were too, but
+	// not always the same.
+	first := int(slow.Load())
+	a.slow = first < d.Len()
+	a.classes = min(first+1, d.Len())
+	return a, nil
+}
+
+// lower makes n the number, unless it is less already.
+func lower(number *atomic.Int64, n int64) {
+	for {
+		old := number.Load()
+		if old <= n || number.CompareAndSwap(old, n) {
+			return
+		}
+	}
+}
+
+// decide asks once more where the time ran out: that the machine stood still for
+// a second says nothing about the policy.
+func decide(ctx context.Context, p *policies.Policy, in policies.Input) answer {
+	made, err := p.DecidePatiently(ctx, in)
+	if err != nil {
+		return answer{code: errs.CodeOf(err), message: err.Error()}
+	}
+	return answer{decision: made}
+}

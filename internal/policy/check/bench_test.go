@@ -1,0 +1,29 @@
+package check_test
+
+import (
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// BenchmarkVerify proves every released version, which must take less than a second.
+func BenchmarkVerify(b *testing.B) {
+	var all []*policies.Policy
+	for _, ref := range policies.Versions() {
+		p, err := policies.Load(b.Context(), ref)
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, p := range all {
+			r, err := check.Verify(b.Context(), p, check.Options{Raised: raisedFor(p)})
+			if err != nil || !r.Proven() {
+				b.Fatal(r.Results, err)
+			}
+		}
+	}
+}

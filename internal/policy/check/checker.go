@@ -1,0 +1,100 @@
+package check
+
+import (
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// checker collects what breaks the invariants.
+type checker struct {
+	policy       *policies.Policy
+	domain       *inputspace.Domain
+	ladder       *policies.Ladder
+	asked        answers
+	destinations map[string]policies.Destination
+	precedence   []string
+	found        map[Invariant]*found
+}
+
+// found is what is known about one invariant.
+type found struct {
+	checked  int
+	violated int
+	skipped  string
+	kept     []ranked // the simplest, simplest first
+}
+
+// ranked is a violation and how simple it is to read.
+type ranked struct {
+	size int
+	Violation
+}
+
+func newChecker(p *policies.Policy, d *inputspace.Domain, ladder *policies.Ladder, asked answers) *checker {
+	c := &checker{
+		policy: p, domain: d, ladder: ladder, asked: asked,
+		destinations: p.Destinations(), precedence: p.Precedence(),
+		found: make(map[Invariant]*found),
+	}
+	for _, i := range Invariants() {
+		c.found[i] = new(found)
+	}
+	return c
+}
+
+// add counts a violation and keeps it if it is among the simplest. Of two that
+// are equally simple the earlier one comes first.
+func (f *found) add(size int, violation func() Violation) {
+	f.violated++
+	at := 0
+	for at < len(f.kept) && f.kept[at].size <= size {
+		at++
+	}
+	if at == MaxViolations {
+		return
+	}
+	f.kept = slices.Insert(f.kept, at, ranked{size, violation()})
+	f.kept = f.kept[:min(len(f.kept), MaxViolations)]
+}
+
+// flaw adds a violation that is not about a decision. It is simpler than any that
+// is.
+func (f *found) flaw(v Violation) { f.add(0, func() Violation { return v }) }
+
+// skip says that an invariant could not be checked, because too few decisions were
+// made. What was found so far is dropped: it would not be the same every time.
+func (c *checker) skip(invariant Invariant) {
+	*c.found[invariant] = found{skipped: "the policy ran over its time, and was asked no further"}
+}
+
+// results is what the report has of every invariant.
+func (c *checker) results(o Options) []Result {
+	var results []Result
+	for _, rule := range rules() {
+		f := c.found[rule.invariant]
+		r := Result{
+			Invariant: rule.invariant, Says: rule.says, Waivable: rule.waivable,
+			Holds: f.violated == 0 && f.skipped == "", Checked: f.checked, Skipped: f.skipped,
+			Violated: f.violated, Violations: []Violation{},
+		}
+		if f.violated > 0 {
+			r.Skipped = "" // what was checked of it is enough
+		}
+		for _, v := range f.kept {
+			r.Violations = append(r.Violations, v.Violation)
+		}
+		for _, w := range o.Waivers {
+			switch {
+			case w.Invariant != rule.invariant || f.violated == 0:
+			case w.Proposed:
+				r.ProposedBy = w.ADR
+			default:
+				r.WaivedBy = w.ADR
+			}
+		}
+		results = append(results, r)
+	}
+	return results
+}

@@ -1,0 +1,80 @@
+package check
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// redraws is how many probes of a class are drawn in search of a simple one that
+// is decided otherwise than its representative.
+const redraws = 200
+
+// classes wants inputs of one class to be decided alike, and the policy to use no
+// number in a way that nobody can bound.
+func (c *checker) classes(ctx context.Context) {
+	if c.asked.slow {
+		c.skip(Classes)
+		return
+	}
+	f := c.found[Classes]
+	for _, gap := range c.domain.Gaps() {
+		f.flaw(Violation{
+			Message: "nobody can tell which numbers matter here, so there may be more classes than were tried",
+			Place:   &gap,
+		})
+	}
+	f.checked = c.asked.classes
+	var unlike []int
+	for class, state := range c.asked.states {
+		if !state.same(c.asked.probes[class]) {
+			unlike = append(unlike, class)
+		}
+	}
+	slices.SortStableFunc(unlike, func(a, b int) int {
+		return cmp.Compare(inputspace.Size(c.domain.Probe(a, seed)), inputspace.Size(c.domain.Probe(b, seed)))
+	})
+	for i, class := range unlike {
+		if i >= MaxViolations {
+			f.violated += len(unlike) - i
+			break
+		}
+		probe, other := c.simplest(ctx, class)
+		f.add(inputspace.Size(probe), func() Violation {
+			in, state := c.domain.At(class), c.asked.states[class]
+			return Violation{
+				Message: fmt.Sprintf("%s, but another input of the same class %s", comesTo(state), comesTo(other)),
+				Input:   &in, Decision: state.made(), Code: state.code,
+				Other: &Answer{Input: probe, Decision: other.made(), Code: other.code},
+			}
+		})
+	}
+}
+
+// simplest looks for the simplest input of a class that the policy decides
+// otherwise than the one that stands for it.
+func (c *checker) simplest(ctx context.Context, class int) (policies.Input, answer) {
+	simplest, other := c.domain.Probe(class, seed), c.asked.probes[class]
+	for more := range uint64(redraws) {
+		probe := c.domain.Probe(class, seed+1+more)
+		if inputspace.Size(probe) >= inputspace.Size(simplest) {
+			continue
+		}
+		if a := decide(ctx, c.policy, probe); !a.same(c.asked.states[class]) {
+			simplest, other = probe, a
+		}
+	}
+	return simplest, other
+}
+
+// comesTo says in words what became of an input.
+func comesTo(a answer) string {
+	if a.code != "" {
+		return "ends in " + string(a.code)
+	}
+	return fmt.Sprintf("goes to %q (%s)", a.decision.NextAction, a.decision.Reason)
+}

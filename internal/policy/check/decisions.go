@@ -1,0 +1,191 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// check holds one answer against one invariant. It reports whether the invariant
+// has anything to say about the input at all, and what is wrong, or "". An input
+// without a decision breaks only the invariant that its error belongs to.
+type check func(in policies.Input, a answer) (applies bool, wrong string)
+
+// decisions holds every answer against every invariant that is about single
+// decisions.
+func (c *checker) decisions() {
+	checks := map[Invariant]check{
+		Total:            c.total,
+		CleanCommits:     c.cleanCommits,
+		OnlyCleanCommits: c.onlyCleanCommits,
+		Declared:         c.declared,
+		StuckStrongest:   c.stuckStrongest,
+		Ends:             c.ends,
+		HumanFirst:       c.humanFirst,
+		PrecedenceKept:   c.precedenceKept(c.forRedAlone()),
+	}
+	judge := func(in policies.Input, a answer) {
+		for invariant, check := range checks {
+			f := c.found[invariant]
+			applies, wrong := check(in, a)
+			if applies {
+				f.checked++
+			}
+			if wrong != "" {
+				f.add(inputspace.Size(in), func() Violation {
+					return Violation{Message: wrong, Input: &in, Decision: a.made(), Code: a.code}
+				})
+			}
+		}
+	}
+	for i := range c.asked.classes {
+		judge(c.domain.At(i), c.asked.states[i])
+		judge(c.domain.Probe(i, seed), c.asked.probes[i])
+	}
+	for invariant := range checks {
+		if c.asked.slow && invariant != Total {
+			c.skip(invariant)
+		}
+	}
+}
+
+// total is about every error that belongs to no other invariant.
+func (c *checker) total(_ policies.Input, a answer) (bool, string) {
+	if a.refused() {
+		return true, ""
+	}
+	return true, a.message
+}
+
+// isClean says that nothing is left to do.
+func isClean(in policies.Input) bool { return in.FindingCount == 0 && in.Verify != policies.Red }
+
+func (c *checker) cleanCommits(in policies.Input, a answer) (bool, string) {
+	if !isClean(in) || a.code != "" || a.decision.NextAction == policies.Commit {
+		return isClean(in), ""
+	}
+	return true, fmt.Sprintf("nothing is left to do, but the decision is %q", a.decision.NextAction)
+}
+
+// onlyCleanCommits finds as errors what the host refuses to commit. It looks at
+// the decision too, and does not rely on the host alone.
+func (c *checker) onlyCleanCommits(in policies.Input, a answer) (bool, string) {
+	switch {
+	case isClean(in):
+		return false, ""
+	case a.code == policies.CodeUnsafeCommit:
+		return true, a.message
+	case a.decision.NextAction == policies.Commit:
+		return true, "the decision is to commit over " + open(in)
+	default:
+		return true, ""
+	}
+}
+
+// open says what is left to do.
+func open(in policies.Input) string {
+	var parts []string
+	if in.FindingCount > 0 {
+		parts = append(parts, findings(in.FindingCount))
+	}
+	if in.Verify == policies.Red {
+		parts = append(parts, "a red verification")
+	}
+	return strings.Join(parts, " and ")
+}
+
+func findings(n int) string {
+	if n == 1 {
+		return "1 finding"
+	}
+	return fmt.Sprintf("%d findings", n)
+}
+
+func (c *checker) declared(_ policies.Input, a answer) (bool, string) {
+	if a.code == policies.CodeUndeclaredDestination {
+		return true, a.message
+	}
+	return true, ""
+}
+
+func (c *checker) stuckStrongest(in policies.Input, a answer) (bool, string) {
+	applies := in.Routes[policies.Stuck] > 0
+	if !applies || a.code != "" || a.decision.NextAction == policies.Stuck {
+		return applies, ""
+	}
+	return true, fmt.Sprintf("%s for %s, but the decision is %q", findings(in.Routes[policies.Stuck]), policies.Stuck, a.decision.NextAction)
+}
+
+func (c *checker) ends(in policies.Input, a answer) (bool, string) {
+	applies := in.Round >= in.MaxRounds && !isClean(in)
+	if !applies || a.code != "" || c.kind(a) == policies.Terminal {
+		return applies, ""
+	}
+	return true, fmt.Sprintf("round %d of %d with %s goes on, to %q", in.Round, in.MaxRounds, open(in), a.decision.NextAction)
+}
+
+// kind says who takes the task on.
+func (c *checker) kind(a answer) policies.Kind { return c.destinations[a.decision.NextAction].Kind }
+
+func (c *checker) humanFirst(in policies.Input, a answer) (bool, string) {
+	waiting := slices.IndexFunc(c.precedence, func(name string) bool {
+		return c.destinations[name].Kind == policies.Human && in.Routes[name] > 0
+	})
+	if waiting < 0 || a.code != "" || c.kind(a) != policies.Agent {
+		return waiting >= 0, ""
+	}
+	name := c.precedence[waiting]
+	return true, fmt.Sprintf("%s for %s, a person, but the decision is the agent %q", findings(in.Routes[name]), name, a.decision.NextAction)
+}
+
+// precedenceKept is about decisions for findings: those that do not end the loop,
+// and not those over findings for stuck, which stuckStrongest is about. A red
+// verification is work too: the destinations that it leads to alone, given here,
+// may count as if they had findings.
+func (c *checker) precedenceKept(forRed []string) check {
+	return func(in policies.Input, a answer) (bool, string) {
+		if in.FindingCount == 0 || in.Routes[policies.Stuck] > 0 || a.code != "" || c.kind(a) == policies.Terminal {
+			return false, ""
+		}
+		strongest := c.policy.Strongest(in.Routes)
+		wanted := []string{strongest}
+		if in.Verify == policies.Red {
+			for _, name := range forRed {
+				if c.rank(name) < c.rank(strongest) {
+					wanted = append(wanted, name)
+				}
+			}
+		}
+		if slices.Contains(wanted, a.decision.NextAction) {
+			return true, ""
+		}
+		return true, fmt.Sprintf("the strongest destination with findings is %q, but the decision is %q", strongest, a.decision.NextAction)
+	}
+}
+
+// rank is a destination's place in the precedence. One that is not there comes
+// last.
+func (c *checker) rank(name string) int {
+	if i := slices.Index(c.precedence, name); i >= 0 {
+		return i
+	}
+	return len(c.precedence)
+}
+
+// forRedAlone lists where the policy sends a task that has no findings but a red
+// verification, as long as that does not end the loop.
+func (c *checker) forRedAlone() []string {
+	var names []string
+	for i := range c.asked.classes {
+		a := c.asked.states[i]
+		in := c.domain.At(i)
+		if in.FindingCount == 0 && in.Verify == policies.Red && a.code == "" && c.kind(a) != policies.Terminal &&
+			!slices.Contains(names, a.decision.NextAction) {
+			names = append(names, a.decision.NextAction)
+		}
+	}
+	return names
+}

@@ -1,0 +1,49 @@
+package check_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/doccheck"
+	"github.com/switchyard-dev/switchyard/internal/policy/check"
+)
+
+// TestPage holds the table of docs/proof.md against the invariants. UPDATE=1
+// rewrites it.
+func TestPage(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("| invariant | says | a record may waive it |\n|---|---|---|\n")
+	for _, i := range check.Invariants() {
+		waivable := "no"
+		if i.Waivable() {
+			waivable = "yes"
+		}
+		fmt.Fprintf(&table, "| `%s` | %s | %s |\n", i, i.Says(), waivable)
+	}
+	doccheck.Table(t, "../../../docs", "proof.md", "invariants", table.String())
+}
+
+// The counterexample of docs/proof.md is a real one, and so is the number of
+// classes.
+func TestPageShowsARealCounterexample(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/proof.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := verify(t, policy(t, replaced(t, routing(t), `input.round >= input.max_rounds`, `input.round > input.max_rounds`)), check.Options{})
+	result := resultOf(t, r, check.Ends)
+	v := result.Violations[0]
+	for _, want := range []string{
+		fmt.Sprintf("the built-in versions have %d:", r.States),
+		fmt.Sprintf("BROKEN  %s: %s\n  %d violations;", result.Invariant, result.Says, result.Violated),
+		"  - " + v.Message + "\n",
+		fmt.Sprintf("/routing.rego:%d:%d  %s\n", v.Place.Row, v.Place.Col, v.Place.Text),
+		fmt.Sprintf("    gives %s (%s)\n", v.Decision.NextAction, v.Decision.Reason),
+	} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page does not have %q", want)
+		}
+	}
+}

@@ -1,0 +1,269 @@
+package check_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// input is a round below its cap with one new finding for each destination named.
+func input(destinations ...string) policies.Input {
+	n := len(destinations)
+	in := policies.Input{Round: 1, MaxRounds: 2, FindingCount: n, Routes: make(map[string]int), Verify: policies.Green, NewCount: n}
+	for _, name := range destinations {
+		in.Routes[name] = 1
+	}
+	return in
+}
+
+// with is an input with a change.
+func with(in policies.Input, change func(*policies.Input)) *policies.Input {
+	change(&in)
+	return &in
+}
+
+// The policy that the mutations are made of has nothing wrong with it.
+func TestTheSmallPolicyIsProven(t *testing.T) {
+	p := mutated(t)
+	r := verify(t, p, check.Options{Raised: raisedFor(p)})
+	if got := broken(r); !r.Proven() || len(got) > 0 {
+		t.Errorf("%v are broken", got)
+	}
+	// Three destinations, and otherwise as in package domain's tests.
+	if want := (7*(14-1+3) + 2) * 3 * 3; r.States != want {
+		t.Errorf("%d states, want %d", r.States, want)
+	}
+}
+
+// Each mutation of routing 1.2.0 breaks one invariant and no other, and the
+// simplest input that shows it is found.
+func TestMutationsBreakOneInvariantEach(t *testing.T) {
+	const (
+		routed   = `} else := {"next_action": _strongest, "reason": "routed"} if {`
+		forRed   = `{"next_action": "executor", "reason": "verify-red"}`
+		reaction = `decision := {"next_action": "stuck", "reason": "stuck-finding"} if {`
+	)
+	for name, tc := range map[string]struct {
+		whole    bool // of all of routing 1.2.0, and not of the small policy
+		mutation []string
+		breaks   check.Invariant
+		input    *policies.Input    // of the simplest counterexample
+		decision *policies.Decision // nil where the policy fails
+		code     errs.Code
+		line     string // what the line to blame begins with, "" for none
+		message  string // a part of the message
+	}{
+		"nothing is said of an absent verification": {
+			mutation: []string{`input.verify in {"green", "absent"}`, `input.verify == "green"`},
+			breaks:   check.Total,
+			// At the cap: two rounds in all, where below or above it are three.
+			input:   with(input(), func(in *policies.Input) { in.MaxRounds, in.Verify = 1, policies.Absent }),
+			code:    policies.CodeUndefined,
+			message: "comes to no decision",
+		},
+		"two rules disagree": {
+			mutation: []string{reaction, `decision := {"next_action": "executor", "reason": "routed"} if {` +
+				"\n\tinput.routes.executor > 0\n\tinput.verify == \"absent\"\n}\n\n" + reaction},
+			breaks: check.Total,
+			// At the cap the other rule says stuck.
+			input:   with(input("executor"), func(in *policies.Input) { in.MaxRounds, in.Verify = 1, policies.Absent }),
+			code:    policies.CodeFailed,
+			line:    `decision := {"next_action": "executor", "reason": "routed"} if {`,
+			message: "conflicting values",
+		},
+		"an absent verification is taken for red": {
+			mutation: []string{forRed + " if {\n\tinput.verify == \"red\"", forRed + " if {\n\tinput.verify in {\"red\", \"absent\"}"},
+			breaks:   check.CleanCommits,
+			input:    with(input(), func(in *policies.Input) { in.MaxRounds, in.Verify = 1, policies.Absent }),
+			decision: &policies.Decision{NextAction: "executor", Reason: "verify-red"},
+			line:     "} else := " + forRed,
+			message:  `nothing is left to do, but the decision is "executor"`,
+		},
+		"a stalled task is let through": {
+			mutation: []string{`{"next_action": "stuck", "reason": "no-progress"}`, `{"next_action": "commit", "reason": "no-progress"}`},
+			breaks:   check.OnlyCleanCommits,
+			// The weakest destination comes first.
+			input: with(input("executor"), func(in *policies.Input) {
+				in.NewCount, in.RepeatCount, in.NoProgress, in.StalledRounds = 0, 1, true, 2
+			}),
+			code:    policies.CodeUnsafeCommit,
+			line:    `} else := {"next_action": "commit", "reason": "no-progress"} if {`,
+			message: "would commit with 1 open finding",
+		},
+		"seventeen findings are let through": {
+			mutation: []string{routed, `} else := {"next_action": "commit", "reason": "no-findings"} if {` + "\n\tinput.finding_count == 17\n" + routed},
+			breaks:   check.OnlyCleanCommits,
+			input: with(input(), func(in *policies.Input) {
+				in.FindingCount, in.NewCount, in.Routes = 17, 17, map[string]int{"executor": 17}
+			}),
+			code:    policies.CodeUnsafeCommit,
+			line:    `} else := {"next_action": "commit", "reason": "no-findings"} if {`,
+			message: "would commit with 17 open findings",
+		},
+		"a red verification goes nowhere": {
+			mutation: []string{forRed, `{"next_action": concat("", ["no", "body"]), "reason": "verify-red"}`},
+			breaks:   check.Declared,
+			// At the cap it is stuck.
+			input:   with(input(), func(in *policies.Input) { in.Verify = policies.Red }),
+			code:    policies.CodeUndeclaredDestination,
+			line:    `} else := {"next_action": concat`,
+			message: `"nobody"`,
+		},
+		"the user is asked first": {
+			mutation: []string{reaction, `decision := {"next_action": "askuser", "reason": "ask-first"} if {` +
+				"\n\tinput.routes.askuser > 0\n\tinput.round < input.max_rounds\n" +
+				strings.Replace(reaction, "decision :=", "} else :=", 1)},
+			breaks:   check.StuckStrongest,
+			input:    with(input("stuck", "askuser"), func(*policies.Input) {}),
+			decision: &policies.Decision{NextAction: "askuser", Reason: "ask-first"},
+			line:     `decision := {"next_action": "askuser", "reason": "ask-first"} if {`,
+			message:  `1 finding for stuck, but the decision is "askuser"`,
+		},
+		"stuck is not the first of the precedence": {
+			mutation: []string{`["stuck", "askuser", "executor"]`, `["askuser", "stuck", "executor"]`},
+			breaks:   check.StuckStrongest,
+			message:  `the precedence has "askuser" before "stuck"`,
+		},
+		"the cap is one round late": {
+			mutation: []string{`input.round >= input.max_rounds`, `input.round > input.max_rounds`},
+			breaks:   check.Ends,
+			input:    with(input(), func(in *policies.Input) { in.MaxRounds, in.Verify = 1, policies.Red }),
+			decision: &policies.Decision{NextAction: "executor", Reason: "verify-red"},
+			line:     "} else := " + forRed,
+			message:  `round 1 of 1 with a red verification goes on, to "executor"`,
+		},
+		"the executor outranks the user": {
+			mutation: []string{`["stuck", "askuser", "executor"]`, `["stuck", "executor", "askuser"]`},
+			breaks:   check.HumanFirst,
+			// A red verification is work for the executor, and simpler than a second finding.
+			input:    with(input("askuser"), func(in *policies.Input) { in.Verify = policies.Red }),
+			decision: &policies.Decision{NextAction: "executor", Reason: "routed"},
+			line:     routed,
+			message:  `1 finding for askuser, a person, but the decision is the agent "executor"`,
+		},
+		"another order than the precedence": {
+			whole:    true, // it takes two agents
+			mutation: []string{`some destination in precedence;`, `some destination in ["stuck", "askuser", "researcher", "plan-checker", "executor"];`},
+			breaks:   check.PrecedenceKept,
+			input:    with(input("plan-checker", "researcher"), func(*policies.Input) {}),
+			decision: &policies.Decision{NextAction: "researcher", Reason: "routed"},
+			line:     routed,
+			message:  `the strongest destination with findings is "plan-checker", but the decision is "researcher"`,
+		},
+		"no category is for the user": {
+			mutation: []string{`"question-to-user": "askuser"`, `"question-to-user": "executor"`},
+			breaks:   check.NoDeadRow,
+			message:  `no category goes to "askuser", and nothing is decided for it`,
+		},
+		"a destination that nothing leads to": {
+			mutation: []string{"\t\"stuck\": {\"kind\"", "\t\"archive\": {\"kind\": \"terminal\", \"advances_round\": false},\n\t\"stuck\": {\"kind\""},
+			breaks:   check.NoDeadRow,
+			message:  `nothing is decided for "archive"`,
+		},
+		"a rule comes too late": {
+			mutation: []string{"} else := " + forRed, `} else := {"next_action": "stuck", "reason": "lost"} if {` + "\n\tinput.stalled_rounds > 2\n} else := " + forRed},
+			breaks:   check.NoShadowedRule,
+			line:     `} else := {"next_action": "stuck", "reason": "lost"} if {`,
+			message:  "this branch never decides",
+		},
+		"a category that nobody raises": {
+			mutation: []string{"\t\"style\": \"executor\",\n", "\t\"style\": \"executor\",\n\t\"taste\": \"executor\",\n"},
+			breaks:   check.CategoryRaised,
+			line:     `"taste": "executor",`,
+			message:  `nobody raises "taste"`,
+		},
+		"a category that is not in the table": {
+			mutation: []string{"\t\"style\": \"executor\",\n", ""},
+			breaks:   check.CategoryKnown,
+			message:  `"style", raised by np-critic, has no route`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			source := small(t)
+			if tc.whole {
+				source = routing(t)
+			}
+			r := verify(t, policy(t, replaced(t, source, tc.mutation...)), check.Options{Raised: raisedFor(load(t, policies.Default))})
+			if got := broken(r); !slices.Equal(got, []check.Invariant{tc.breaks}) {
+				t.Fatalf("%v are broken, want only %s", got, tc.breaks)
+			}
+			if r.Proven() {
+				t.Error("it counts as proven")
+			}
+			result := resultOf(t, r, tc.breaks)
+			v := result.Violations[0]
+			if !strings.Contains(v.Message, tc.message) {
+				t.Errorf("the message is %q, want one with %q", v.Message, tc.message)
+			}
+			if !reflect.DeepEqual(v.Input, tc.input) {
+				t.Errorf("the counterexample is %+v, want %+v", v.Input, tc.input)
+			}
+			if !reflect.DeepEqual(v.Decision, tc.decision) || v.Code != tc.code {
+				t.Errorf("the policy answers %+v, %q; want %+v, %q", v.Decision, v.Code, tc.decision, tc.code)
+			}
+			line := ""
+			if v.Place != nil {
+				line = v.Place.Text
+			}
+			if !strings.HasPrefix(line, tc.line) || (tc.line == "") != (line == "") {
+				t.Errorf("the line to blame is %q, want one that begins with %q", line, tc.line)
+			}
+			if result.Violated < len(result.Violations) || len(result.Violations) > check.MaxViolations {
+				t.Errorf("%d violations, of which %d are kept", result.Violated, len(result.Violations))
+			}
+			simplestFirst(t, result.Violations)
+		})
+	}
+}
+
+// simplestFirst wants counterexamples in order.
+func simplestFirst(t *testing.T, violations []check.Violation) {
+	t.Helper()
+	size := 0
+	for _, v := range violations {
+		if v.Input == nil {
+			continue
+		}
+		if inputspace.Size(*v.Input) < size {
+			t.Errorf("%+v comes late", v.Input)
+		}
+		size = inputspace.Size(*v.Input)
+	}
+}
+
+// A rule that looks at more than its thresholds tell breaks the proof itself: it
+// says where it looks, and shows two inputs of a class that are told apart.
+func TestARuleThatNoClassFollows(t *testing.T) {
+	r := verify(t, mutated(t, `input.stalled_rounds >= 2`, `input.finding_count % 7 == 3`), check.Options{})
+	if got, want := broken(r), []check.Invariant{check.Classes}; !slices.Equal(got, want) {
+		t.Fatalf("%v are broken, want %v", got, want)
+	}
+	result := resultOf(t, r, check.Classes)
+	if len(r.Gaps) != 1 || !strings.HasPrefix(r.Gaps[0].Text, "input.finding_count % 7") {
+		t.Errorf("the gaps are %+v", r.Gaps)
+	}
+	first, second := result.Violations[0], result.Violations[1]
+	if first.Input != nil || first.Place == nil || *first.Place != r.Gaps[0] {
+		t.Errorf("the first violation is %+v, want the gap", first)
+	}
+	if second.Input == nil || second.Other == nil {
+		t.Fatalf("the second violation is %+v, want two inputs", second)
+	}
+	if reflect.DeepEqual(second.Decision, second.Other.Decision) {
+		t.Errorf("both inputs are decided as %+v", second.Decision)
+	}
+	// One of them has 3 findings, or 10, or 17. The least that can be is 3, and the
+	// other then has at most one finding more or less.
+	if a, b := second.Input.FindingCount, second.Other.Input.FindingCount; (a%7 == 3) == (b%7 == 3) || max(a, b) > 4 {
+		t.Errorf("%d findings are told apart from %d", a, b)
+	}
+	if want := "no-progress"; second.Place == nil || !strings.Contains(second.Place.Text, want) {
+		t.Errorf("the line to blame is %+v, want the branch with %s", second.Place, want)
+	}
+}

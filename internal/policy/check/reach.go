@@ -1,0 +1,100 @@
+package check
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// deadRows wants a decision for every destination, and so for every row of the
+// precedence. Only what can really happen counts: findings for a destination that
+// has a category, or for stuck, where unknown categories go.
+func (c *checker) deadRows() {
+	if c.asked.slow {
+		c.skip(NoDeadRow)
+		return
+	}
+	routed := map[string]bool{policies.Stuck: true}
+	for _, to := range c.policy.RouteTable() {
+		routed[to] = true
+	}
+	reached := make(map[string]bool)
+	for i := range c.asked.classes {
+		if a := c.asked.states[i]; a.code == "" && !reached[a.decision.NextAction] {
+			reached[a.decision.NextAction] = onlyFor(c.domain.At(i), routed)
+		}
+	}
+
+	f := c.found[NoDeadRow]
+	for _, name := range slices.Sorted(maps.Keys(c.destinations)) {
+		f.checked++
+		switch {
+		case reached[name]:
+		case slices.Contains(c.precedence, name) && !routed[name]:
+			f.flaw(Violation{Message: fmt.Sprintf("no category goes to %q, and nothing is decided for it", name)})
+		default:
+			f.flaw(Violation{Message: fmt.Sprintf("nothing is decided for %q", name)})
+		}
+	}
+}
+
+// onlyFor says that there are findings for no other destinations.
+func onlyFor(in policies.Input, names map[string]bool) bool {
+	for name, n := range in.Routes {
+		if n > 0 && !names[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// shadowedRungs wants every branch of decision to decide some input. To climb the
+// ladder is dear, so it is done only for inputs whose decision could come from
+// a branch that has not been seen to decide anything.
+func (c *checker) shadowedRungs(ctx context.Context) {
+	if c.asked.slow {
+		c.skip(NoShadowedRule)
+		return
+	}
+	unseen := make(map[int]policies.Rung)
+	for _, rung := range c.ladder.Rungs() {
+		unseen[rung.Index] = rung
+	}
+	f := c.found[NoShadowedRule]
+	f.checked = len(unseen)
+	for i := range c.asked.classes {
+		a := c.asked.states[i]
+		if !anyCould(unseen, a) {
+			continue
+		}
+		held, err := c.ladder.Climb(ctx, c.domain.At(i))
+		if err != nil || len(held) == 0 {
+			continue // then it shows no branch at work
+		}
+		if first := held[0]; a.refused() || first.Decision == a.decision {
+			delete(unseen, first.Rung)
+		}
+	}
+	for _, index := range slices.Sorted(maps.Keys(unseen)) {
+		place := unseen[index].Place
+		f.flaw(Violation{Message: "this branch never decides: for every input for which it holds, an earlier branch holds too", Place: &place})
+	}
+}
+
+// anyCould says that one of the rungs may be behind the answer, by what is written
+// there.
+func anyCould(rungs map[int]policies.Rung, a answer) bool {
+	if a.code != "" {
+		return a.refused() && len(rungs) > 0
+	}
+	for _, rung := range rungs {
+		says := rung.Decision
+		if says == nil || (says.NextAction == "" || says.NextAction == a.decision.NextAction) && (says.Reason == "" || says.Reason == a.decision.Reason) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,65 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// stuckFirst wants nothing in the precedence to be stronger than stuck.
+func (c *checker) stuckFirst() {
+	f := c.found[StuckStrongest]
+	f.checked++
+	if c.precedence[0] != policies.Stuck {
+		f.flaw(Violation{Message: fmt.Sprintf("the precedence has %q before %q", c.precedence[0], policies.Stuck)})
+	}
+}
+
+// declaredTables wants both tables to lead to declared destinations. A policy
+// whose tables do not is refused by policies.Load; the proof does not take that
+// for granted.
+func (c *checker) declaredTables() {
+	f := c.found[Declared]
+	table := c.policy.RouteTable()
+	for _, category := range slices.Sorted(maps.Keys(table)) {
+		f.checked++
+		if _, ok := c.destinations[table[category]]; !ok {
+			f.flaw(c.row(category, fmt.Sprintf("%q goes to %q, which is not declared", category, table[category])))
+		}
+	}
+}
+
+// row is a violation that a row of the route table is to blame for.
+func (c *checker) row(category, message string) Violation {
+	v := Violation{Message: message}
+	if place, ok := c.policy.RoutePlace(category); ok {
+		v.Place = &place
+	}
+	return v
+}
+
+// categories holds the route table against what is raised.
+func (c *checker) categories(raised map[string][]string) {
+	inTable, known := c.found[CategoryRaised], c.found[CategoryKnown]
+	if raised == nil {
+		inTable.skipped = "who raises what is asked of the newest version alone"
+		known.skipped = inTable.skipped
+		return
+	}
+	for _, category := range slices.Sorted(maps.Keys(c.policy.RouteTable())) {
+		inTable.checked++
+		if len(raised[category]) == 0 {
+			inTable.flaw(c.row(category, fmt.Sprintf("nobody raises %q", category)))
+		}
+	}
+	for _, category := range slices.Sorted(maps.Keys(raised)) {
+		known.checked++
+		if _, ok := c.policy.Route(category); !ok {
+			by := slices.Sorted(slices.Values(raised[category]))
+			known.flaw(Violation{Message: fmt.Sprintf("%q, raised by %s, has no route", category, strings.Join(by, ", "))})
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Timeout is how long a proof may take. The largest domain takes a tenth of it; what
+// takes longer is a policy that is slow for every input, and no single one too slow.
+const Timeout = 2 * time.Minute
+
+// Verify holds the policy against every invariant. That one does not hold is no
+// error but part of the report. It uses all processors, and some 100
+// microseconds of one for each class of inputs.
+//
+// A policy that runs over its time for one input is asked no further: only its
+// tables are checked then.
+//
+// # Errors
+//
+//   - CodeWaiverInvalid: a waiver is for no invariant, for one that cannot be
+//     waived, or without an ADR or a reason. The detail invariant is its name.
+//   - inputspace.CodeTooLarge: the policy tells too many inputs apart.
+//   - policies.CodeFailed, policies.CodeTimeout: ctx is done, which is reachable
+//     through errors.Is, or the proof took longer than Timeout.
+//   - The errors of policies.Policy.Ladder.
+func Verify(ctx context.Context, p *policies.Policy, o Options) (Report, error) {
+	began := time.Now()
+	ctx, stop := context.WithTimeout(ctx, Timeout)
+	defer stop()
+	if err := checkWaivers(o.Waivers); err != nil {
+		return Report{}, err
+	}
+	d, err := inputspace.Of(p)
+	if err != nil {
+		return Report{}, err
+	}
+	ladder, err := p.Ladder(ctx)
+	if err != nil {
+		return Report{}, err
+	}
+	asked, err := ask(ctx, p, d, o.Progress)
+	if err != nil {
+		return Report{}, err
+	}
+
+	c := newChecker(p, d, ladder, asked)
+	c.decisions()
+	c.classes(ctx)
+	c.stuckFirst()
+	c.declaredTables()
+	c.deadRows()
+	c.shadowedRungs(ctx)
+	c.categories(o.Raised)
+	c.blame(ctx)
+	if ctx.Err() != nil { // some of these may have missed something
+		return Report{}, interrupted(ctx, p)
+	}
+
+	return Report{
+		Policy:     p.Identity(),
+		States:     asked.classes,
+		Probes:     asked.classes,
+		Rungs:      len(ladder.Rungs()),
+		Categories: len(p.RouteTable()),
+		Millis:     time.Since(began).Milliseconds(),
+		Results:    c.results(o),
+		Gaps:       d.Gaps(),
+	}, nil
+}
+
+// checkWaivers refuses waivers that no decision record can give: to ignore them
+// would leave their author believing in them.
+func checkWaivers(waivers []Waiver) error {
+	for _, w := range waivers {
+		reason := ""
+		switch {
+		case !slices.Contains(Invariants(), w.Invariant):
+			reason = "there is no such invariant"
+		case !w.Invariant.Waivable():
+			reason = "no decision record can waive it"
+		case w.ADR == "":
+			reason = "the waiver names no decision record"
+		case w.Reason == "":
+			reason = "the waiver gives no reason"
+		default:
+			continue
+		}
+		return errs.New(CodeWaiverInvalid, "invariant %q cannot be waived: %s", w.Invariant, reason).
+			With("invariant", w.Invariant).
+			With("adr", w.ADR)
+	}
+	return nil
+}
+
+// interrupted says that ctx ended before the proof did.
+func interrupted(ctx context.Context, p *policies.Policy) error {
+	code := policies.CodeFailed
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		code = policies.CodeTimeout
+	}
+	return errs.New(code, "verifying policy %s was interrupted: %w", p, ctx.Err()).With("policy", p.String())
+}

@@ -1,0 +1,74 @@
+package diff_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/diff"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// load loads a released version.
+func load(t *testing.T, ref string) *policies.Policy {
+	t.Helper()
+	p, err := policies.Load(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// build makes a policy of one module.
+func build(t *testing.T, source string) *policies.Policy {
+	t.Helper()
+	p, err := policies.Loader{}.FromSources(t.Context(), "candidate", []policies.Source{{Name: "routing.rego", Text: source}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// source is the text of a released version.
+func source(t *testing.T, ref string) string {
+	t.Helper()
+	sources := load(t, ref).Sources()
+	if len(sources) != 1 {
+		t.Fatalf("%s has %d modules, want 1", ref, len(sources))
+	}
+	return sources[0].Text
+}
+
+// amend is routing@1.2.0 with other texts in place of some, in pairs. Each old
+// text must be there exactly once.
+func amend(t *testing.T, pairs ...string) *policies.Policy {
+	t.Helper()
+	return build(t, replaced(t, source(t, "routing@1.2.0"), pairs...))
+}
+
+func replaced(t *testing.T, text string, pairs ...string) string {
+	t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		if n := strings.Count(text, pairs[i]); n != 1 {
+			t.Fatalf("%q is there %d times, want once", pairs[i], n)
+		}
+		text = strings.Replace(text, pairs[i], pairs[i+1], 1)
+	}
+	return text
+}
+
+func compare(t *testing.T, from, to *policies.Policy) diff.Diff {
+	t.Helper()
+	d, err := diff.Compare(t.Context(), from, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// wantStep wants a step, and a reason for it in these words.
+func wantStep(t *testing.T, d diff.Diff, want diff.Step, because string) {
+	t.Helper()
+	if step, why := d.Step(); step != want || strings.Join(why, "; ") != because {
+		t.Errorf("step is %q because %q, want %q because %q", step, why, want, because)
+	}
+}

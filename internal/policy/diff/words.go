@@ -1,0 +1,115 @@
+package diff
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Summary is the difference in one line, as for a decision record's front matter.
+func (d Diff) Summary() string {
+	if d.From == nil {
+		return fmt.Sprintf("first version: %s, %s", count(len(d.Categories.Added), "category", "categories"), count(len(d.Destinations.Added), "destination", "destinations"))
+	}
+	var parts []string
+	say := func(n int, one, many, how string) {
+		if n > 0 {
+			parts = append(parts, count(n, one, many)+" "+how)
+		}
+	}
+	say(len(d.Categories.Added), "category", "categories", "added")
+	say(len(d.Categories.Removed), "category", "categories", "removed")
+	say(len(d.Categories.Rerouted), "category", "categories", "re-routed")
+	say(len(d.Destinations.Added), "destination", "destinations", "added")
+	say(len(d.Destinations.Removed), "destination", "destinations", "removed")
+	say(len(d.Destinations.Changed), "destination", "destinations", "changed")
+	switch {
+	case d.Precedence == nil:
+	case d.Precedence.Reordered:
+		parts = append(parts, "precedence reordered")
+	default:
+		say(len(d.Precedence.raised()), "row", "rows", "added to the precedence")
+		say(len(d.Precedence.dropped()), "row", "rows", "removed from the precedence")
+	}
+	parts = append(parts, d.Decisions.moves()...)
+	say(cells(d.Decisions.Reasons), "decision", "decisions", "with another reason")
+	switch {
+	case d.Empty():
+		parts = append(parts, "no difference in meaning")
+	case len(parts) == 0:
+		parts = append(parts, "no difference found")
+	}
+	if d.open() {
+		parts = append(parts, "not all inputs could be compared")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// moves says how many decisions flip from where to where.
+func (d Decisions) moves() []string {
+	var moves []string
+	for _, m := range d.Matrix {
+		if m.From != m.To {
+			moves = append(moves, fmt.Sprintf("%s from %s to %s", count(m.Cells, "decision", "decisions"), m.From, m.To))
+		}
+	}
+	return moves
+}
+
+func cells(flips []Flip) int {
+	n := 0
+	for _, f := range flips {
+		n += f.Cells
+	}
+	return n
+}
+
+// situation is an input in words.
+func situation(in policies.Input) string {
+	parts := []string{fmt.Sprintf("round %d of %d", in.Round, in.MaxRounds)}
+	for _, name := range slices.Sorted(maps.Keys(in.Routes)) {
+		if n := in.Routes[name]; n > 0 {
+			parts = append(parts, count(n, "finding", "findings")+" for "+name)
+		}
+	}
+	if in.FindingCount == 0 {
+		parts = append(parts, "no findings")
+	}
+	parts = append(parts, "verification "+string(in.Verify))
+	if in.NoProgress {
+		return strings.Join(append(parts, count(in.StalledRounds, "review", "reviews")+" without progress"), ", ")
+	}
+	for _, past := range []struct {
+		n         int
+		one, many string
+	}{{in.RepeatCount, "repeat", "repeats"}, {in.ReopenedCount, "reopened", "reopened"}, {in.ResolvedCount, "resolved", "resolved"}} {
+		if past.n > 0 {
+			parts = append(parts, count(past.n, past.one, past.many))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// count is a number with its noun.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// shown is a category as it may stand in a text. A policy may have any text as a
+// category, and one that is no plain name must not be able to end a line, a
+// table's cell or a code span.
+func shown(category string) string {
+	for i := range len(category) {
+		if c := category[i]; c <= ' ' || c > '~' || c == '`' || c == '|' || c == '"' || c == '\\' {
+			return strings.NewReplacer("`", `\x60`, "|", `\x7c`).Replace(strconv.QuoteToASCII(category))
+		}
+	}
+	return category
+}

@@ -1,0 +1,84 @@
+package explain_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/explain"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// header is all of a small policy but its decision.
+const header = `# METADATA
+# title: Small
+# custom:
+#   version: 1.0.0
+#   adr: ADR-0001
+package switchyard.routing
+
+destinations := {
+	"stuck": {"kind": "terminal", "advances_round": false},
+	"commit": {"kind": "terminal", "advances_round": false},
+	"user": {"kind": "human", "advances_round": true},
+	"fixer": {"kind": "agent", "advances_round": true},
+}
+
+route_table := {"question": "user", "typo": "fixer"}
+
+precedence := ["stuck", "user", "fixer"]
+
+`
+
+// deciding is a small policy with that decision.
+func deciding(t testing.TB, decision string) *policies.Policy {
+	t.Helper()
+	p, err := policies.Loader{}.FromSources(t.Context(), "small", []policies.Source{{Name: "routing.rego", Text: header + decision}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func load(t testing.TB) *policies.Policy {
+	t.Helper()
+	p, err := policies.Load(t.Context(), "routing@1.2.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func explanationOf(t testing.TB, p *policies.Policy, in policies.Input) explain.Explanation {
+	t.Helper()
+	e, err := explain.Explain(t.Context(), p, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// input is a round whose findings are all new.
+func input(round, maxRounds int, verify policies.Verify, routes map[string]int) policies.Input {
+	in := policies.Input{Round: round, MaxRounds: maxRounds, Routes: routes, Verify: verify}
+	for _, n := range routes {
+		in.FindingCount += n
+		in.NewCount += n
+	}
+	return in
+}
+
+// stalled is in with a row of reviews without progress behind it.
+func stalled(in policies.Input, reviews int) policies.Input {
+	in.NewCount, in.RepeatCount = 0, in.FindingCount
+	in.NoProgress, in.StalledRounds = true, reviews
+	return in
+}
+
+// told is a flip in a line.
+func told(flips []explain.Flip) string {
+	lines := make([]string, len(flips))
+	for i, f := range flips {
+		lines[i] = f.Words() + ": " + f.Decision.NextAction + " (" + f.Decision.Reason + ")"
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,152 @@
+package explain
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+const (
+	// MaxFlips is the most flips that an Explanation lists.
+	MaxFlips = 8
+	// MaxTried is the most inputs that are decided in search of changes, which takes
+	// less than a second.
+	MaxTried = 20_000
+	// SearchTime is how long the search may take, for policies that are slow.
+	SearchTime = 5 * time.Second
+)
+
+// errTimeUp ends a search, and is no error.
+var errTimeUp = errors.New("the search took too long")
+
+// Flip is a change of the input that leads elsewhere.
+type Flip struct {
+	// Changes are at least one, and it takes all of them.
+	Changes []Change `json:"changes"`
+	// Input is the whole input with the changes. It can be decided as it is.
+	Input    policies.Input    `json:"input"`
+	Decision policies.Decision `json:"decision"`
+	// Cost is the sum of what the changes cost: see Kind.
+	Cost int `json:"cost"`
+}
+
+// search looks for changes that flip a decision.
+type search struct {
+	policy   *policies.Policy
+	in       policies.Input
+	decision policies.Decision
+	tried    int
+	gaveUp   bool
+}
+
+// flips returns the flips of the least cost, best first.
+func (s *search) flips(ctx context.Context, dimensions []dimension) ([]Flip, error) {
+	var found []Flip
+	err := s.each(ctx, dimensions, func(f Flip) {
+		found = append(found, f)
+	}, func(cost int) bool { return len(found) == 0 || cost == found[0].Cost })
+	slices.SortStableFunc(found, compareFlips)
+	return found[:min(len(found), MaxFlips)], err
+}
+
+// ways returns the best flip to each destination, of changes that a user can
+// bring about.
+func (s *search) ways(ctx context.Context, dimensions []dimension) ([]Flip, error) {
+	best := make(map[string]Flip)
+	err := s.each(ctx, feasible(dimensions), func(f Flip) {
+		known, ok := best[f.Decision.NextAction]
+		if !ok || compareFlips(f, known) < 0 {
+			best[f.Decision.NextAction] = f
+		}
+	}, func(int) bool { return true })
+	return slices.SortedFunc(maps.Values(best), func(a, b Flip) int {
+		return cmp.Or(cmp.Compare(a.Cost, b.Cost), strings.Compare(a.Decision.NextAction, b.Decision.NextAction))
+	}), err
+}
+
+// each hands every combination of changes that flips the decision to found, in
+// order of cost, for as long as goOn wants combinations of that cost.
+func (s *search) each(ctx context.Context, dimensions []dimension, found func(Flip), goOn func(cost int) bool) error {
+	for c := range combinations(dimensions) {
+		if !goOn(c.cost) {
+			return nil
+		}
+		changes := c.changes(dimensions)
+		in, ok := apply(s.in, changes)
+		if !ok {
+			continue
+		}
+		if s.tried == MaxTried {
+			s.gaveUp = true
+			return nil
+		}
+		s.tried++
+		d, err := s.policy.Decide(ctx, in)
+		switch code := errs.CodeOf(err); {
+		case err == nil && d.NextAction != s.decision.NextAction:
+			found(Flip{changes, in, d, c.cost})
+		case err == nil:
+		case context.Cause(ctx) == errTimeUp:
+			s.gaveUp = true
+			return nil
+		case ctx.Err() != nil, code == policies.CodeInvalidInput:
+			return err
+		case code == policies.CodeTimeout:
+			s.gaveUp = true
+			return nil
+		}
+	}
+	return nil
+}
+
+// compareFlips puts the smaller first, then what is easier to bring about, then
+// what takes fewer changes.
+func compareFlips(a, b Flip) int {
+	return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(effort(a), effort(b)), cmp.Compare(len(a.Changes), len(b.Changes)))
+}
+
+// effort is that of the hardest change.
+func effort(f Flip) int {
+	hardest := 0
+	for _, c := range f.Changes {
+		hardest = max(hardest, c.effort())
+	}
+	return hardest
+}
+
+// hypothetical is the effort of a change that nobody would set out to make.
+const hypothetical = 3
+
+// effort ranks changes by how a user would go about them: settle findings, make
+// the verification pass, grant more rounds.
+func (c Change) effort() int {
+	switch {
+	case c.Kind == Findings && c.Count.To < c.Count.From:
+		return 0
+	case c.Kind == Verification && c.Verify.To == policies.Green:
+		return 1
+	case c.Kind == Cap && c.Count.To > c.Count.From:
+		return 2
+	default:
+		return hypothetical
+	}
+}
+
+// feasible keeps the changes that a user can bring about.
+func feasible(dimensions []dimension) []dimension {
+	var kept []dimension
+	for _, d := range dimensions {
+		d = slices.DeleteFunc(slices.Clone(d), func(c Change) bool { return c.effort() >= hypothetical })
+		if len(d) > 0 {
+			kept = append(kept, d)
+		}
+	}
+	return kept
+}

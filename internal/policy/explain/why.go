@@ -1,0 +1,121 @@
+// Package explain explains a policy's decision: the rule that made it, what that
+// rule outranked, and the smallest changes of the input that would have flipped
+// it.
+//
+// It does no I/O, and looks at the clock only to end a search that a slow policy draws
+// out: else the same policy and input always give the same Explanation.
+package explain
+
+import (
+	"context"
+
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Explanation is why a task goes where it goes. It is read-only once it has been
+// returned.
+type Explanation struct {
+	Input    policies.Input    `json:"input"`
+	Decision policies.Decision `json:"decision"`
+	// Rule is the branch of rule decision that decided. It is nil where no single
+	// branch can be named.
+	Rule *policies.Rung `json:"rule,omitzero"`
+	// Outranked are the branches behind Rule that held too, in the order in which
+	// they would have been tried.
+	Outranked []Outranked `json:"outranked"`
+	// Weaker are the destinations with findings that the decision passed over,
+	// strongest first.
+	Weaker []Weaker `json:"weaker"`
+	// Flips are the smallest changes that lead elsewhere. All have the same cost,
+	// the least that was found; those that a user can bring about come first. They
+	// are at most MaxFlips.
+	Flips []Flip `json:"flips"`
+	// Ways has for each other destination the smallest change that leads there, of
+	// changes that a user can bring about: findings settled, a green verification,
+	// a higher cap. A destination that they do not lead to is missing. They are in
+	// order of their cost.
+	Ways []Flip `json:"ways"`
+	// Tried is the number of inputs that were decided in search of them.
+	Tried int `json:"tried"`
+	// GaveUp says that the search ended at its bound, which is MaxTried inputs, SearchTime,
+	// or an input on which the policy ran over its time. Then there may be a change
+	// that is not listed.
+	GaveUp bool `json:"gave_up"`
+}
+
+// Outranked is a branch of rule decision that held and did not decide.
+type Outranked struct {
+	Rule policies.Rung `json:"rule"`
+	// Decision is what it would have decided.
+	Decision policies.Decision `json:"decision"`
+}
+
+// Weaker is a destination that has findings and is not where the task goes.
+type Weaker struct {
+	Destination string `json:"destination"`
+	Findings    int    `json:"findings"`
+}
+
+// Explain decides in again and says why. It makes some dozens of decisions more
+// in search of changes, and seldom more than a thousand.
+//
+// # Errors
+//
+// Those of Decide and of Ladder, both of policies.Policy: a policy that comes to
+// no decision has none to explain.
+func Explain(ctx context.Context, p *policies.Policy, in policies.Input) (Explanation, error) {
+	decision, err := p.Decide(ctx, in)
+	if err != nil {
+		return Explanation{}, err
+	}
+	e := Explanation{Input: in, Decision: decision, Weaker: weaker(p, in, decision)}
+	if err := e.climb(ctx, p); err != nil {
+		return Explanation{}, err
+	}
+	s := search{policy: p, in: in, decision: decision}
+	dimensions := dimensionsOf(p, in)
+	ctx, stop := context.WithTimeoutCause(ctx, SearchTime, errTimeUp)
+	defer stop()
+	if e.Flips, err = s.flips(ctx, dimensions); err != nil {
+		return Explanation{}, err
+	}
+	if e.Ways, err = s.ways(ctx, dimensions); err != nil {
+		return Explanation{}, err
+	}
+	e.Tried, e.GaveUp = s.tried, s.gaveUp
+	return e, nil
+}
+
+// climb finds the rung that decided and those behind it. Where the first rung
+// that holds decides otherwise than the policy, none is named: a wrong one would
+// be worse.
+func (e *Explanation) climb(ctx context.Context, p *policies.Policy) error {
+	ladder, err := p.Ladder(ctx)
+	if err != nil {
+		return err
+	}
+	held, err := ladder.Climb(ctx, e.Input)
+	if err != nil {
+		return err
+	}
+	if len(held) == 0 || held[0].Decision != e.Decision {
+		return nil
+	}
+	rungs := ladder.Rungs()
+	e.Rule = &rungs[held[0].Rung]
+	for _, h := range held[1:] {
+		e.Outranked = append(e.Outranked, Outranked{rungs[h.Rung], h.Decision})
+	}
+	return nil
+}
+
+// weaker lists the destinations with findings but the one that the task goes to.
+func weaker(p *policies.Policy, in policies.Input, d policies.Decision) []Weaker {
+	var list []Weaker
+	for _, name := range p.Precedence() {
+		if n := in.Routes[name]; n > 0 && name != d.NextAction {
+			list = append(list, Weaker{name, n})
+		}
+	}
+	return list
+}

@@ -1,0 +1,98 @@
+package inputspace
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Cell is a class in words. Two classes of one domain have different cells.
+type Cell struct {
+	// Present are the destinations that have findings, strongest first.
+	Present []string `json:"present"`
+	// Cap says how the round stands to the cap: Below, At or Above.
+	Cap    string          `json:"cap"`
+	Verify policies.Verify `json:"verify"`
+	// Progress says which kinds of findings there are and whether any were
+	// resolved, as in "new+repeat, resolved", or for how many reviews nothing has
+	// moved, as in "stalled 2".
+	Progress string `json:"progress"`
+	// Numbers say where numbers stand to those that a policy compares them with, as
+	// in "finding_count 11+". Numbers that no policy looks at closely are not there.
+	Numbers []string `json:"numbers"`
+}
+
+// Cell returns the class of an input in words. in must be an input of the domain:
+// one that Decide accepts, with findings for no other destinations.
+func (d *Domain) Cell(in policies.Input) Cell {
+	c := Cell{Present: []string{}, Cap: standing(in), Verify: in.Verify, Progress: d.scales.progress(in), Numbers: []string{}}
+	number := func(field string, scale []span, plain, n int) {
+		if len(scale) > plain {
+			c.Numbers = append(c.Numbers, fmt.Sprintf("%s %s", field, on(scale, n)))
+		}
+	}
+	// A count is looked at closely where more than none and some are told apart.
+	count := func(field string, scale []span, n int) {
+		if n > 0 {
+			number(field, scale, 2, n)
+		}
+	}
+	number("round", d.scales.round, 1, in.Round)
+	number("max_rounds", d.scales.maxRounds, 1, in.MaxRounds)
+	count("finding_count", d.scales.findings, in.FindingCount)
+	for i, name := range d.destinations {
+		if n := in.Routes[name]; n > 0 {
+			c.Present = append(c.Present, name)
+			count(anyRoute+"."+name, d.scales.routes[i], n)
+		}
+	}
+	for k, n := range kindsOf(in) {
+		count(kindFields()[k], d.scales.kinds[k], n)
+	}
+	count("resolved_count", d.scales.resolved, in.ResolvedCount)
+	return c
+}
+
+// standing says how the round stands to the cap.
+func standing(in policies.Input) string {
+	switch {
+	case in.Round < in.MaxRounds:
+		return Below
+	case in.Round == in.MaxRounds:
+		return At
+	default:
+		return Above
+	}
+}
+
+// progress is what Cell.Progress says.
+func (s scales) progress(in policies.Input) string {
+	if in.NoProgress {
+		return fmt.Sprintf("stalled %s", on(s.stalled, in.StalledRounds))
+	}
+	var parts []string
+	for k, n := range kindsOf(in) {
+		if n > 0 {
+			parts = append(parts, kindNames()[k])
+		}
+	}
+	words := "no findings"
+	if len(parts) > 0 {
+		words = strings.Join(parts, "+")
+	}
+	if in.ResolvedCount > 0 {
+		words += ", resolved"
+	}
+	return words
+}
+
+// on returns the span of a scale in which n is.
+func on(scale []span, n int) span {
+	for _, s := range scale {
+		if s.lo <= n && n <= s.hi {
+			return s
+		}
+	}
+	return span{n, n} // beyond all that is told apart
+}

@@ -1,0 +1,50 @@
+package inputspace
+
+import (
+	"maps"
+	"math/rand/v2"
+
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Probe returns an input of class i, drawn by seed: a larger one, in another
+// round, or one that lists destinations without findings. It is another than At
+// where the draw finds one. A policy that decides the two differently tells them
+// apart by something that its thresholds do not show. The same seed always draws
+// the same. The input is the caller's and never contradicts itself.
+func (d *Domain) Probe(i int, seed uint64) policies.Input {
+	review, setting := d.class(i)
+	draw := rand.New(rand.NewPCG(seed, uint64(i)))
+	number := func(s span) int { return s.lo + reach(draw, s.hi-s.lo) }
+	choose := chooser{
+		number: number,
+		share:  func(most int) int { return draw.IntN(most + 1) },
+		absent: func() bool { return draw.IntN(2) == 0 },
+	}
+	smallest := d.At(i)
+	var in policies.Input
+	for range 4 {
+		setting.write(&in, number)
+		review.write(&in, d.destinations, choose)
+		if !same(in, smallest) {
+			break
+		}
+	}
+	return in
+}
+
+// reach draws a number from 0 to most, and to a million: small ones as often as
+// those of any other length.
+func reach(draw *rand.Rand, most int) int {
+	return draw.IntN(min(most, 1<<draw.IntN(21)) + 1)
+}
+
+func same(a, b policies.Input) bool {
+	if !maps.Equal(a.Routes, b.Routes) {
+		return false
+	}
+	a.Routes, b.Routes = nil, nil
+	return a.Round == b.Round && a.MaxRounds == b.MaxRounds && a.FindingCount == b.FindingCount &&
+		a.NewCount == b.NewCount && a.RepeatCount == b.RepeatCount && a.ReopenedCount == b.ReopenedCount &&
+		a.ResolvedCount == b.ResolvedCount && a.StalledRounds == b.StalledRounds
+}

@@ -1,0 +1,79 @@
+package inputspace
+
+import "github.com/switchyard-dev/switchyard/policies"
+
+// The ways in which a round can stand to the cap, as Cell has them.
+const (
+	// Below: there are rounds left.
+	Below = "below"
+	// At: this is the last round.
+	At = "at"
+	// Above: the cap was lowered since.
+	Above = "above"
+)
+
+// setting is a class of what surrounds a review: the verification and the round.
+type setting struct {
+	verify           policies.Verify
+	cap              string
+	round, maxRounds span
+}
+
+// settings lists every class of settings, or reports that there are more than
+// limit.
+func (s scales) settings(limit int) ([]setting, bool) {
+	var all []setting
+	for _, verify := range []policies.Verify{policies.Green, policies.Absent, policies.Red} {
+		for _, round := range s.round {
+			for _, maxRounds := range s.maxRounds {
+				for _, cap := range []string{Below, At, Above} {
+					c := setting{verify: verify, cap: cap, round: round, maxRounds: maxRounds}
+					if c.rounds().empty() {
+						continue
+					}
+					if len(all) == limit {
+						return nil, false
+					}
+					all = append(all, c)
+				}
+			}
+		}
+	}
+	return all, true
+}
+
+// rounds are those that have a cap in the setting.
+func (c setting) rounds() span {
+	switch c.cap {
+	case Below:
+		return c.round.and(span{1, c.maxRounds.hi - 1})
+	case At:
+		return c.round.and(c.maxRounds)
+	default:
+		return c.round.and(span{c.maxRounds.lo + 1, unbounded})
+	}
+}
+
+// caps are those that a round can have in the setting.
+func (c setting) caps(round int) span {
+	switch c.cap {
+	case Below:
+		return c.maxRounds.and(span{round + 1, unbounded})
+	case At:
+		return span{round, round}
+	default:
+		return c.maxRounds.and(span{1, round - 1})
+	}
+}
+
+// smallest writes the smallest setting of the class.
+func (c setting) smallest(in *policies.Input) {
+	c.write(in, func(s span) int { return s.lo })
+}
+
+// write makes in the setting of the class that number picks, one of a span.
+func (c setting) write(in *policies.Input, number func(span) int) {
+	in.Verify = c.verify
+	in.Round = number(c.rounds())
+	in.MaxRounds = number(c.caps(in.Round))
+}

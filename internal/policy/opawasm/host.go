@@ -1,0 +1,151 @@
+package opawasm
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/topdown"
+	"github.com/open-policy-agent/opa/v1/topdown/builtins"
+	"github.com/tetratelabs/wazero"
+)
+
+// host answers a policy's calls. It belongs to one instance, and is busy with one
+// evaluation at a time.
+type host struct {
+	vm       *instance
+	builtins map[int32]topdown.BuiltinFunc
+	bctx     topdown.BuiltinContext
+
+	failed  error // the first failure of a built-in in this evaluation
+	aborted error // why the evaluation was broken off
+}
+
+// begin prepares for an evaluation.
+func (h *host) begin(ctx context.Context) {
+	h.failed, h.aborted = nil, nil
+	h.bctx = topdown.BuiltinContext{Context: ctx, Cancel: topdown.NewCancel(), Cache: make(builtins.Cache)}
+}
+
+// instantiate offers the host's functions to modules of r.
+func (h *host) instantiate(ctx context.Context, r wazero.Runtime) error {
+	calls := map[string]any{
+		"opa_abort":    h.abort,
+		"opa_println":  func(context.Context, int32) {}, // nobody listens
+		"opa_builtin0": func(ctx context.Context, id, _ int32) int32 { return h.call(ctx, id) },
+		"opa_builtin1": func(ctx context.Context, id, _, a int32) int32 { return h.call(ctx, id, a) },
+		"opa_builtin2": func(ctx context.Context, id, _, a, b int32) int32 { return h.call(ctx, id, a, b) },
+		"opa_builtin3": func(ctx context.Context, id, _, a, b, c int32) int32 { return h.call(ctx, id, a, b, c) },
+		"opa_builtin4": func(ctx context.Context, id, _, a, b, c, d int32) int32 { return h.call(ctx, id, a, b, c, d) },
+	}
+	builder := r.NewHostModuleBuilder(hostModule)
+	for name, f := range calls {
+		builder.NewFunctionBuilder().WithFunc(f).Export(name)
+	}
+	_, err := builder.Instantiate(ctx)
+	return err
+}
+
+// breakOff ends the evaluation. The panic unwinds the policy's stack, and the
+// runtime turns it into an error of the call.
+func (h *host) breakOff(err error) {
+	h.aborted = err
+	panic(err)
+}
+
+// abort is called by a policy that cannot go on: two of its rules disagree, or
+// its memory is full.
+func (h *host) abort(_ context.Context, addr int32) {
+	message, err := h.vm.text(addr)
+	if err != nil {
+		message = "no reason given"
+	}
+	h.breakOff(errors.New(message))
+}
+
+// call runs a built-in. Where it fails the policy sees no result, and the whole
+// evaluation fails in the end: as OPA's evaluator does it where it is strict.
+func (h *host) call(ctx context.Context, id int32, addrs ...int32) int32 {
+	f := h.builtins[id]
+	if f == nil {
+		h.breakOff(fmt.Errorf("there is no built-in number %d", id))
+	}
+	args := make([]*ast.Term, len(addrs))
+	for i, addr := range addrs {
+		arg, err := h.vm.load(ctx, addr)
+		if err != nil {
+			h.breakOff(err)
+		}
+		args[i] = arg
+	}
+	var result *ast.Term
+	err := f(h.bctx, args, func(t *ast.Term) error {
+		result = t
+		return nil
+	})
+	if halt, ok := errors.AsType[topdown.Halt](err); ok {
+		h.breakOff(halt.Err)
+	}
+	if err != nil && h.failed == nil {
+		h.failed = err
+	}
+	if err != nil || result == nil {
+		return 0
+	}
+	addr, err := h.vm.store(ctx, result)
+	if err != nil {
+		h.breakOff(err)
+	}
+	return addr
+}
+
+// text reads a string that ends with a zero byte.
+func (vm *instance) text(addr int32) (string, error) {
+	start := uint32(addr)
+	size := vm.memory.Size()
+	if start >= size {
+		return "", fmt.Errorf("address %d is outside the policy's memory", start)
+	}
+	data, _ := vm.memory.Read(start, size-start)
+	before, _, ok := bytes.Cut(data, []byte{0})
+	if !ok {
+		return "", fmt.Errorf("the text at address %d has no end", start)
+	}
+	return string(before), nil
+}
+
+// load reads a value out of the policy's memory.
+func (vm *instance) load(ctx context.Context, addr int32) (*ast.Term, error) {
+	dump, err := vm.invoke(ctx, "opa_value_dump", addr)
+	if err != nil {
+		return nil, err
+	}
+	return vm.term(dump)
+}
+
+// term reads a value that was written out as text.
+func (vm *instance) term(addr int32) (*ast.Term, error) {
+	text, err := vm.text(addr)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxTextBytes {
+		return nil, fmt.Errorf("a value is longer than %d bytes", maxTextBytes)
+	}
+	return ast.ParseTerm(text)
+}
+
+// store writes a value into the policy's memory.
+func (vm *instance) store(ctx context.Context, t *ast.Term) (int32, error) {
+	text := t.String()
+	addr, err := vm.invoke(ctx, "opa_malloc", int32(len(text)))
+	if err != nil {
+		return 0, err
+	}
+	if !vm.memory.WriteString(uint32(addr), text) {
+		return 0, fmt.Errorf("%d bytes do not fit into the policy's memory", len(text))
+	}
+	return vm.invoke(ctx, "opa_value_parse", addr, int32(len(text)))
+}

@@ -1,0 +1,146 @@
+package opawasm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/topdown"
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+)
+
+// instance is a policy with a memory and a runtime of its own. It does one
+// evaluation at a time.
+type instance struct {
+	runtime wazero.Runtime
+	policy  api.Module
+	memory  api.Memory
+	host    host
+	data    int32 // address of the data document, which is empty
+	heap    int32 // address from which an evaluation may use the memory
+}
+
+// newRuntime makes a runtime that finds in the cache what another one compiled.
+func newRuntime(ctx context.Context, cache wazero.CompilationCache) wazero.Runtime {
+	return wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
+		WithCompilationCache(cache).
+		WithMemoryLimitPages(maxPages).
+		WithCloseOnContextDone(true))
+}
+
+// newInstance prepares an instance.
+func newInstance(ctx context.Context, code []byte, lookup Lookup, cache wazero.CompilationCache) (*instance, error) {
+	vm := &instance{runtime: newRuntime(ctx, cache)}
+	vm.host.vm = vm
+	if err := vm.prepare(ctx, code, lookup); err != nil {
+		vm.close()
+		return nil, err
+	}
+	return vm, nil
+}
+
+func (vm *instance) prepare(ctx context.Context, code []byte, lookup Lookup) error {
+	if err := vm.host.instantiate(ctx, vm.runtime); err != nil {
+		return err
+	}
+	named := func(name string) wazero.ModuleConfig { return wazero.NewModuleConfig().WithName(name) }
+	if _, err := vm.runtime.InstantiateWithConfig(ctx, environment(minPages(code), maxPages), named(envModule)); err != nil {
+		return err
+	}
+	var err error
+	if vm.policy, err = vm.runtime.InstantiateWithConfig(ctx, code, named("policy")); err != nil {
+		return err
+	}
+	if vm.memory = vm.policy.Memory(); vm.memory == nil {
+		return errors.New("it has no memory")
+	}
+	if vm.data, err = vm.store(ctx, ast.ObjectTerm()); err != nil {
+		return err
+	}
+	if err := vm.resolve(ctx, lookup); err != nil {
+		return err
+	}
+	vm.heap, err = vm.invoke(ctx, "opa_heap_ptr_get")
+	return err
+}
+
+// resolve finds the built-ins that the policy names, by the numbers that it
+// calls them by.
+func (vm *instance) resolve(ctx context.Context, lookup Lookup) error {
+	addr, err := vm.invoke(ctx, "builtins")
+	if err != nil {
+		return err
+	}
+	list, err := vm.load(ctx, addr)
+	if err != nil {
+		return err
+	}
+	names, ok := list.Value.(ast.Object)
+	if !ok {
+		return errors.New("its list of built-ins is none")
+	}
+	vm.host.builtins = make(map[int32]topdown.BuiltinFunc, names.Len())
+	return names.Iter(func(name, id *ast.Term) error {
+		s, _ := name.Value.(ast.String)
+		n, _ := id.Value.(ast.Number)
+		number, ok := n.Int()
+		f := lookup(string(s))
+		if !ok || f == nil {
+			return fmt.Errorf("it calls %v, which is no built-in", name)
+		}
+		vm.host.builtins[int32(number)] = f
+		return nil
+	})
+}
+
+// evaluate returns the set of the query's results, or failed, where a built-in
+// failed. After err the instance is of no more use.
+func (vm *instance) evaluate(ctx context.Context, input string) (results ast.Value, failed, err error) {
+	vm.host.begin(ctx)
+	defer context.AfterFunc(ctx, vm.host.bctx.Cancel.Cancel)()
+	if need := uint32(vm.heap) + uint32(len(input)); need > vm.memory.Size() {
+		if _, ok := vm.memory.Grow((need-vm.memory.Size())/pageBytes + 1); !ok {
+			return nil, nil, errors.New("the input does not fit into the policy's memory")
+		}
+	}
+	vm.memory.WriteString(uint32(vm.heap), input)
+	const entrypoint, asValue = 0, 1
+	free := (vm.heap + int32(len(input)) + 7) &^ 7
+	addr, err := vm.invoke(ctx, "opa_eval", 0, entrypoint, vm.data, vm.heap, int32(len(input)), free, asValue)
+	if err != nil || vm.host.failed != nil {
+		return nil, vm.host.failed, err
+	}
+	set, err := vm.term(addr)
+	if err != nil {
+		return nil, nil, err
+	}
+	return set.Value, nil, nil
+}
+
+// invoke calls a function that the policy exports, and returns its result, 0
+// where it has none. An error may leave the instance in any state.
+func (vm *instance) invoke(ctx context.Context, function string, args ...int32) (int32, error) {
+	f := vm.policy.ExportedFunction(function)
+	if f == nil {
+		return 0, fmt.Errorf("it exports no function %s", function)
+	}
+	params := make([]uint64, len(args))
+	for i, arg := range args {
+		params[i] = uint64(uint32(arg))
+	}
+	results, err := f.Call(ctx, params...)
+	switch {
+	case vm.host.aborted != nil:
+		return 0, vm.host.aborted
+	case err != nil:
+		return 0, err
+	case len(results) == 0:
+		return 0, nil
+	}
+	return int32(results[0]), nil
+}
+
+// close frees everything that the instance has.
+func (vm *instance) close() { _ = vm.runtime.Close(context.Background()) }

@@ -1,0 +1,68 @@
+package opawasm
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/topdown"
+)
+
+// Nobody closes a program. What it holds outside Go's memory is freed when
+// nothing refers to it.
+func TestAProgramIsFreedWhenItIsForgotten(t *testing.T) {
+	result, err := rego.New(rego.Query("x := input.n")).Compile(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(t.Context(), result.Bytes, topdown.GetBuiltin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Eval(t.Context(), `{"n": 1}`); err != nil {
+		t.Fatal(err)
+	}
+	vm := <-p.pool.idle
+	p.pool.idle <- vm
+	if vm.policy.IsClosed() {
+		t.Fatal("a program in use was freed")
+	}
+	runtime.KeepAlive(p)
+	for !vm.policy.IsClosed() { // or the test hangs
+		runtime.GC()
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// More evaluations at once than are kept for later leave nothing behind.
+func TestOnlyAsManyInstancesAreKeptAsThereIsWorkFor(t *testing.T) {
+	result, err := rego.New(rego.Query("x := input.n")).Compile(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(t.Context(), result.Bytes, topdown.GetBuiltin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var taken []*instance
+	for range cap(p.pool.idle) + 2 {
+		vm, err := p.acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		taken = append(taken, vm)
+	}
+	for _, vm := range taken {
+		p.pool.release(vm)
+	}
+	open := 0
+	for _, vm := range taken {
+		if !vm.policy.IsClosed() {
+			open++
+		}
+	}
+	if open != cap(p.pool.idle) {
+		t.Errorf("%d instances are kept, want %d", open, cap(p.pool.idle))
+	}
+}

@@ -1,0 +1,85 @@
+package regotest
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Read reads the tests below a policy's directory, named by their paths in it.
+//
+// # Errors
+//
+// Those of ReadIn, and policies.CodeUnreadable where there is no such directory.
+func Read(dir string) ([]policies.Source, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, unreadable(dir, err)
+	}
+	defer root.Close()
+	_, tests, err := ReadIn(root, ".")
+	return tests, err
+}
+
+// ReadIn reads a policy's modules and its tests below a folder of root, named by
+// their paths in that folder and sorted by them. Links are followed as long as they
+// lead nowhere out of root. Modules and tests may each have as many files and bytes
+// as a policy may.
+//
+// # Errors
+//
+// policies.CodeUnreadable, and policies.CodeInvalid for more than the limits.
+func ReadIn(root *os.Root, dir string) (modules, tests []policies.Source, err error) {
+	entries, moduleBytes, testBytes := 0, 0, 0
+	err = fs.WalkDir(root.FS(), dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return unreadable(name, err)
+		}
+		if entries++; entries > policies.MaxEntries {
+			return tooLarge(dir, "it holds more than %d files", policies.MaxEntries)
+		}
+		if e.IsDir() || path.Ext(name) != ".rego" {
+			return nil
+		}
+		to, bytes := &modules, &moduleBytes
+		if isTest(name) {
+			to, bytes = &tests, &testBytes
+		}
+		text, err := safefile.Read(root, name, policies.MaxModuleBytes)
+		if err != nil {
+			return unreadable(name, err)
+		}
+		if *bytes += len(text); *bytes > policies.MaxModuleBytes {
+			return tooLarge(dir, "its Rego files have more than %d bytes together", policies.MaxModuleBytes)
+		}
+		if *to = append(*to, policies.Source{Name: within(dir, name), Text: string(text)}); len(*to) > policies.MaxModules {
+			return tooLarge(dir, "it holds more than %d Rego files", policies.MaxModules)
+		}
+		return nil
+	})
+	return modules, tests, err
+}
+
+// within is a path below a folder, seen from there.
+func within(dir, name string) string {
+	if dir == "." {
+		return name
+	}
+	return strings.TrimPrefix(name, dir+"/")
+}
+
+func unreadable(name string, err error) error {
+	return errs.New(policies.CodeUnreadable, "read policy %s: %w", name, safefile.Reason(err)).With("policy", name)
+}
+
+func tooLarge(dir, format string, args ...any) error {
+	problem := policies.Problem{Message: fmt.Sprintf(format, args...)}
+	return errs.New(policies.CodeInvalid, "policy %s is invalid: %s", dir, problem).
+		With("policy", dir).With("problems", []policies.Problem{problem})
+}

@@ -1,0 +1,184 @@
+package regotest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/cover"
+	"github.com/open-policy-agent/opa/v1/tester"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// The limits of a run.
+const (
+	// TestTimeout is how long one test may take.
+	TestTimeout = 5 * time.Second
+	// Timeout is how long all of them may take, compiling included.
+	Timeout = time.Minute
+)
+
+// Run runs the tests among files, with the modules among them as the policy. A
+// name that ends in _test.rego is that of a file of tests.
+//
+// It takes at most Timeout, and no longer than ctx allows. Tests run side by side.
+//
+// # Errors
+//
+//   - policies.CodeInvalid: a file does not parse or compile. The detail problems
+//     is a []policies.Problem.
+//   - policies.CodeTimeout: the time was over before the tests were.
+//   - policies.CodeFailed: the caller cancelled them, or OPA failed over them.
+func Run(ctx context.Context, files []policies.Source) (Report, error) {
+	began := time.Now()
+	ctx, stop := context.WithTimeout(ctx, Timeout)
+	defer stop()
+	r, err := inTime(ctx, func() (Report, error) { return run(ctx, files) })
+	if err != nil {
+		return Report{}, err
+	}
+	// The runner leaves out what it did not come to.
+	if err := ctx.Err(); err != nil {
+		return Report{}, interrupted(err)
+	}
+	r.Millis = time.Since(began).Milliseconds()
+	return r, nil
+}
+
+func run(ctx context.Context, files []policies.Source) (Report, error) {
+	s, err := compile(files)
+	if err != nil {
+		return Report{}, err
+	}
+	coverage := cover.New()
+	results, err := tester.NewRunner().
+		SetCompiler(s.compiler).
+		SetModules(s.parsed).
+		SetCoverageQueryTracer(coverage).
+		SetCoverageRuns(nil).
+		SetTimeout(TestTimeout).
+		RunTests(ctx, nil)
+	if err != nil {
+		return Report{}, invalid(err)
+	}
+	report := Report{Tests: []Test{}}
+	for result := range results {
+		t := s.test(result)
+		if t.Outcome == Failed {
+			s.explain(ctx, result, &t)
+		}
+		report.add(t)
+	}
+	slices.SortFunc(report.Tests, func(a, b Test) int {
+		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Row, b.Place.Row), cmp.Compare(a.Name, b.Name))
+	})
+	report.Coverage = s.coverage(coverage)
+	return report, nil
+}
+
+// suite is a policy with its tests.
+type suite struct {
+	compiler *ast.Compiler
+	parsed   map[string]*ast.Module
+	lines    map[string][]string // of each file
+}
+
+// compile parses the files. They are compiled by the runner, which has stages of
+// its own.
+func compile(files []policies.Source) (suite, error) {
+	caps := policies.Capabilities()
+	s := suite{
+		compiler: ast.NewCompiler().WithCapabilities(caps).WithStrict(true).WithEnablePrintStatements(true),
+		parsed:   make(map[string]*ast.Module), lines: make(map[string][]string),
+	}
+	for _, f := range files {
+		if s.parsed[f.Name] != nil {
+			return suite{}, invalid(fmt.Errorf("%s is there twice", f.Name))
+		}
+		module, err := ast.ParseModuleWithOpts(f.Name, f.Text, ast.ParserOptions{Capabilities: caps, RegoVersion: ast.RegoV1})
+		if err != nil {
+			return suite{}, invalid(err)
+		}
+		s.parsed[f.Name], s.lines[f.Name] = module, strings.Split(f.Text, "\n")
+	}
+	return s, nil
+}
+
+// isTest says that a file holds tests.
+func isTest(name string) bool { return strings.HasSuffix(name, "_test.rego") }
+
+// place is a line of a file, and a column in it.
+func (s suite) place(file string, row, col int) policies.Place {
+	p := policies.Place{File: file, Row: row, Col: col}
+	if lines := s.lines[file]; 0 < row && row <= len(lines) {
+		p.Text = strings.TrimSpace(lines[row-1])
+	}
+	return p
+}
+
+func (s suite) placeOf(loc *ast.Location) policies.Place {
+	if loc == nil {
+		return policies.Place{}
+	}
+	return s.place(loc.File, loc.Row, loc.Col)
+}
+
+// grace is how long a test has to notice that its time is over.
+const grace = 100 * time.Millisecond
+
+// inTime returns what work returns, but waits no longer than a grace beyond the end
+// of ctx: OPA looks for a cancellation between steps, and one step can be long. Work
+// that is left behind goes on until it or the process ends.
+func inTime(ctx context.Context, work func() (Report, error)) (Report, error) {
+	type outcome struct {
+		report Report
+		err    error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			if p := recover(); p != nil {
+				o.err = errs.New(policies.CodeFailed, "the tests could not be run: %v", p)
+			}
+			done <- o
+		}()
+		o.report, o.err = work()
+	}()
+	select {
+	case o := <-done:
+		return o.report, o.err
+	case <-ctx.Done():
+	}
+	select {
+	case o := <-done:
+		return o.report, o.err
+	case <-time.After(grace):
+		return Report{}, interrupted(ctx.Err())
+	}
+}
+
+// interrupted says why the tests did not end.
+func interrupted(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return errs.New(policies.CodeTimeout, "the tests ran over their time: %w", err)
+	}
+	return errs.New(policies.CodeFailed, "the tests were interrupted: %w", err)
+}
+
+// invalid is CodeInvalid for what OPA's parser and compiler say.
+func invalid(err error) error {
+	problems := policies.Problems(err)
+	more := ""
+	if n := len(problems) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more)", n)
+	}
+	return errs.New(policies.CodeInvalid, "the tests or what they test are invalid: %s%s", problems[0], more).With("problems", problems)
+}

@@ -1,0 +1,65 @@
+package release
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+)
+
+// create writes files of which none may be there, all of them or none. Folders are
+// made where they are missing.
+func create(root *os.Root, files []file) (err error) {
+	var made []string
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, name := range slices.Backward(made) {
+			_ = root.Remove(name) // If it does not help, the error below says what went wrong first.
+		}
+	}()
+	for _, f := range files {
+		dirs, err := mkdirs(root, path.Dir(f.name))
+		made = append(made, dirs...)
+		if err == nil {
+			err = safefile.Create(root, path.Dir(f.name), f.name, f.data, 0o644)
+		}
+		switch {
+		case errors.Is(err, fs.ErrExist):
+			return errs.New(CodeExists, "%s is there already", f.name).With("path", f.name)
+		case err != nil:
+			return unwritable(f.name, err)
+		}
+		made = append(made, f.name)
+	}
+	return nil
+}
+
+// mkdirs makes a folder and those that it lies in, and returns those that were not
+// there.
+func mkdirs(root *os.Root, name string) ([]string, error) {
+	if name == "." {
+		return nil, nil
+	}
+	made, err := mkdirs(root, path.Dir(name))
+	if err != nil {
+		return made, err
+	}
+	switch err := root.Mkdir(name, 0o755); {
+	case err == nil:
+		return append(made, name), safefile.Flush(root, path.Dir(name))
+	case errors.Is(err, fs.ErrExist):
+		return made, nil
+	default:
+		return made, err
+	}
+}
+
+func unwritable(name string, err error) error {
+	return errs.New(CodeUnwritable, "%s cannot be written: %w", name, safefile.Reason(err)).With("path", name)
+}

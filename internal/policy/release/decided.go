@@ -1,0 +1,299 @@
+package release
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/adr"
+	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/internal/policy/diff"
+	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// decided looks at what was decided about the version, and at what is proven.
+func (w *work) decided(ctx context.Context, seen *Version) error {
+	record, ok := w.named()
+	if err := w.proven(ctx, record, seen); err != nil {
+		return err
+	}
+	change, compared, err := w.compare(ctx)
+	if err != nil {
+		return err
+	}
+	if compared {
+		w.stepped(change, seen)
+	}
+	if !ok {
+		return nil
+	}
+	w.accepted(record)
+	w.written(record)
+	w.supersedes(record)
+	if compared {
+		w.differs(record, change)
+	}
+	return w.replayed(ctx, record)
+}
+
+// about makes a finding about the version's record.
+func about(rule Rule, r adr.Record, format string, args ...any) Finding {
+	f := finding(rule, r.File, format, args...)
+	f.ADR = r.Name
+	return f
+}
+
+// named returns the record that the version names, if it is about the version.
+func (w *work) named() (adr.Record, bool) {
+	name := w.policy.Identity().ADR
+	found, ok := w.records.of(name)
+	metadata := fmt.Sprintf("the METADATA of package switchyard.%s in %s", policyName, w.metadataFile())
+	if !ok {
+		f := finding(RecordNamed, w.tree.adrs(), "%s names %s, and there is no such record", metadata, name)
+		f.ADR = name
+		w.say(f.hint("write the record, or correct custom.adr"))
+		return adr.Record{Waives: []adr.Waive{}}, false
+	}
+	if r := found.Record; r.Policy != w.ref {
+		what := "no policy"
+		if r.Policy != "" {
+			what = r.Policy
+		}
+		w.say(about(RecordNamed, r, "%s names this record, which is about %s", metadata, what).hint("every version has a record of its own: set policy: %s in it, or correct custom.adr", w.ref))
+		return adr.Record{Waives: []adr.Waive{}}, false
+	}
+	return found.Record, true
+}
+
+// metadataFile is the module that has the METADATA of the policy's package.
+func (w *work) metadataFile() string {
+	i := slices.IndexFunc(w.modules, func(m policies.Source) bool {
+		head, _, ok := cutMetadata(m.Text)
+		return ok && strings.Contains(head, "METADATA")
+	})
+	return path.Join(w.folder, w.modules[max(i, 0)].Name)
+}
+
+func (w *work) accepted(r adr.Record) {
+	if !r.Status.Decided() {
+		w.say(about(RecordAccepted, r, "%s is %s", r.Name, r.Status).hint("switchyard policy release %s --accept accepts it", w.ref))
+	}
+}
+
+func (w *work) supersedes(r adr.Record) {
+	want := ""
+	if w.before != nil {
+		want = w.before.ref
+	}
+	if r.Supersedes != want {
+		w.say(about(RecordSupersedes, r, "%s supersedes %s, and the version before is %s", r.Name, orNone(r.Supersedes), orNone(want)).hint("%s", filledIn(w.ref)))
+	}
+}
+
+func orNone(ref string) string {
+	if ref == "" {
+		return "none"
+	}
+	return ref
+}
+
+// filledIn is the hint where a figure is missing or wrong.
+func filledIn(ref string) string { return "switchyard policy release " + ref + " fills it in" }
+
+// compare returns what changes from the version before. It fails to where that one
+// does not load.
+func (w *work) compare(ctx context.Context) (diff.Diff, bool, error) {
+	if !isVersion(w.ref) || w.before != nil && w.before.policy == nil {
+		return diff.Diff{}, false, ctx.Err()
+	}
+	change, err := w.diff(ctx)
+	if ctx.Err() != nil {
+		return change, false, ctx.Err()
+	}
+	if err != nil {
+		w.say(finding(Step, w.folder, "it cannot be compared with the version before: %s", err))
+		return change, false, nil
+	}
+	return change, true, nil
+}
+
+// diff is what changes from the version before.
+func (w *work) diff(ctx context.Context) (diff.Diff, error) {
+	if w.before == nil {
+		return diff.Compare(ctx, nil, w.policy)
+	}
+	return diff.Compare(ctx, w.before.policy, w.policy)
+}
+
+// stepped wants a step in the version that is large enough.
+func (w *work) stepped(change diff.Diff, seen *Version) {
+	step, why := change.Step()
+	seen.Step = step
+	if w.before == nil {
+		return
+	}
+	from, to := identity(w.before.ref).Version, identity(w.ref).Version
+	if diff.Enough(from, to, step) {
+		return
+	}
+	next := diff.NextVersion(from, step)
+	if diff.Enough(from, to, diff.None) {
+		again := "switchyard policy new"
+		if step == diff.Major {
+			again += " --major"
+		}
+		w.say(finding(Step, w.folder, "the step from %s is too small and needs a %s one: %s", w.before.ref, step, strings.Join(why, "; ")).
+			hint("it has to be %s: rename the folder, custom.version and the record's policy, or remove folder and record and begin again with %s", next, again))
+		return
+	}
+	w.say(finding(Step, w.folder, "it does not follow %s: a number is left out", w.before.ref).hint("the next version is %s, as the change is", next))
+}
+
+func (w *work) differs(r adr.Record, change diff.Diff) {
+	want := proofOf(change)
+	switch {
+	case r.Diff == nil:
+		w.say(about(RecordDiff, r, "%s does not say what changes", r.Name).hint("%s", filledIn(w.ref)))
+	case *r.Diff != want:
+		w.say(about(RecordDiff, r, "the diff in %s is not the real one, which is %q with %s", r.Name, want.Summary, want.Digest).hint("%s", filledIn(w.ref)))
+	case !w.shows(r, change):
+		w.say(about(RecordDiff, r, "%s shows another diff than the one that it names", r.Name).hint("%s; what you want to add belongs outside of its markers", filledIn(w.ref)))
+	}
+}
+
+// shows says that a record's body, where it has a place for the diff, has it there
+// as it is: that is what people read.
+func (w *work) shows(r adr.Record, change diff.Diff) bool {
+	found, _ := w.records.of(r.Name)
+	return bytes.Equal(fill(found.Text, change.Markdown()), found.Text)
+}
+
+// maxSummary is how much of a summary a record holds, in code points.
+const maxSummary = 1000
+
+// proofOf is a difference as a record states it.
+func proofOf(d diff.Diff) adr.Proof {
+	return adr.Proof{Summary: errs.Clip(d.Summary(), maxSummary), Digest: d.Digest()}
+}
+
+// replayOf is a replay as a record states it.
+func replayOf(r replay.Report) adr.ReplayProof {
+	return adr.ReplayProof{
+		Proof:  adr.Proof{Summary: errs.Clip(r.Summary(), maxSummary), Digest: r.Digest()},
+		Policy: r.Candidate.Digest, Decisions: r.Decisions, Through: r.Through,
+	}
+}
+
+// replayed wants a replay of this very policy, and the real one where there is a
+// ledger to hold it against.
+func (w *work) replayed(ctx context.Context, r adr.Record) error {
+	locked := w.lock.digests[w.ref]
+	switch digest := w.policy.Identity().Digest; {
+	case locked != "" && locked != digest:
+		return nil // It is not what was replayed, and there is a finding that says so.
+	case r.Replay == nil:
+		w.say(about(RecordReplay, r, "%s does not say what it would have changed", r.Name).hint("%s", filledIn(w.ref)))
+		return nil
+	case r.Replay.Policy != digest:
+		w.say(about(RecordReplay, r, "the replay in %s is of another policy: %s, and not %s", r.Name, r.Replay.Policy, digest).hint("%s", filledIn(w.ref)))
+		return nil
+	case w.options.Replay == nil:
+		return nil
+	}
+	report, err := w.replay(ctx, r.Replay)
+	if err != nil {
+		return err
+	}
+	if want := replayOf(report); *r.Replay != want {
+		w.say(about(RecordReplay, r, "the replay in %s is not the ledger's, which is %q with %s", r.Name, want.Summary, want.Digest).
+			hint("name the ledger that was replayed, or let switchyard policy release %s replay it again", w.ref))
+	}
+	return nil
+}
+
+// replay makes the decisions again that a record's replay made. One of no decisions
+// is of none, however many there are by now.
+func (w *work) replay(ctx context.Context, of *adr.ReplayProof) (replay.Report, error) {
+	if of.Through == 0 {
+		return replay.New(w.policy, replay.Options{}).Report(), ctx.Err()
+	}
+	return w.options.Replay(ctx, w.policy, of.Through)
+}
+
+// proven holds the version against the invariants, and its record's waivers against
+// what they are for.
+func (w *work) proven(ctx context.Context, r adr.Record, seen *Version) error {
+	o := check.Options{}
+	if w.newest {
+		o.Raised = w.options.Raised
+	}
+	vain := make(map[check.Invariant]bool)
+	for _, waiver := range waivers(r) {
+		if waiver.Invariant.Waivable() {
+			o.Waivers = append(o.Waivers, waiver)
+			continue
+		}
+		vain[waiver.Invariant] = true
+	}
+	report, err := check.Verify(ctx, w.policy, o)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		w.say(finding(Proven, w.folder, "it cannot be proven: %s", err))
+		return nil
+	}
+	seen.States = report.States
+	for _, result := range report.Results {
+		switch {
+		case result.Skipped != "":
+		case result.Holds && !vain[result.Invariant]:
+			w.needless(r, result.Invariant)
+		case !result.Holds && result.WaivedBy == "":
+			w.say(w.violated(result, r, vain[result.Invariant]))
+			delete(vain, result.Invariant)
+		}
+	}
+	for _, invariant := range slices.Sorted(maps.Keys(vain)) {
+		w.say(about(RecordWaives, r, "%s waives %q, which no record can waive", r.Name, invariant).hint("remove the waiver"))
+	}
+	return nil
+}
+
+// needless finds a waiver of something that holds: it would let a later mistake
+// pass.
+func (w *work) needless(r adr.Record, invariant check.Invariant) {
+	for _, waiver := range r.Waives {
+		if waiver.Invariant == string(invariant) {
+			w.say(about(RecordWaives, r, "%s waives %s, which holds", r.Name, invariant).hint("remove the waiver"))
+		}
+	}
+}
+
+func (w *work) violated(r check.Result, record adr.Record, vain bool) Finding {
+	f := finding(Proven, w.folder, "%s: %s", r.Invariant, r.Says)
+	if len(r.Violations) > 0 {
+		first := r.Violations[0]
+		f.Message = fmt.Sprintf("%s: %s", r.Invariant, first.Message)
+		if first.Place != nil {
+			f = f.at(*first.Place)
+		}
+	}
+	if r.Violated > 1 {
+		f.Message += fmt.Sprintf(" (and %d more)", r.Violated-1)
+	}
+	hint := "switchyard policy verify %s shows the smallest counterexample"
+	switch {
+	case r.Waivable:
+		hint += "; the record may waive it"
+	case vain:
+		hint += "; " + record.Name + " waives it, which no record can"
+	}
+	return f.hint(hint, w.folder)
+}

@@ -1,0 +1,110 @@
+package release
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Finding is one thing that is wrong with a tree.
+type Finding struct {
+	Rule Rule `json:"rule"`
+	// Policy is the version that it is about, as routing@1.2.0, "" where it is about
+	// no one version.
+	Policy string `json:"policy,omitzero"`
+	// ADR is the decision record that it is about.
+	ADR string `json:"adr,omitzero"`
+	// File is the file or folder to look at, relative to the tree's root.
+	File string `json:"file,omitzero"`
+	// Place is the line in it, if it is known.
+	Place *policies.Place `json:"place,omitzero"`
+	// Message is one lower-case sentence without a full stop.
+	Message string `json:"message"`
+	// Hint says what to do about it.
+	Hint string `json:"hint,omitzero"`
+}
+
+// at returns the finding with its place.
+func (f Finding) at(p policies.Place) Finding {
+	if p.File != "" {
+		f.File, f.Place = p.File, &p
+	}
+	return f
+}
+
+// hint returns the finding with what to do about it.
+func (f Finding) hint(format string, args ...any) Finding {
+	f.Hint = fmt.Sprintf(format, args...)
+	return f
+}
+
+// problems makes a finding of each problem of a policy that does not load, or of
+// the error itself.
+func problems(f Finding, err error) []Finding {
+	e, ok := errors.AsType[*errs.Error](err)
+	if !ok {
+		f.Message = err.Error()
+		return []Finding{f}
+	}
+	list, ok := e.Details["problems"].([]policies.Problem)
+	if !ok {
+		f.Message = e.Message
+		return []Finding{f}
+	}
+	var all []Finding
+	for _, p := range list {
+		g := f
+		g.Message = p.Message
+		all = append(all, g.at(policies.Place{File: p.File, Row: p.Row, Col: p.Col, Text: strings.TrimSpace(p.Source)}))
+	}
+	return all
+}
+
+// compareFindings orders by version, then by file and line.
+func compareFindings(a, b Finding) int {
+	var rowA, rowB int
+	if a.Place != nil {
+		rowA = a.Place.Row
+	}
+	if b.Place != nil {
+		rowB = b.Place.Row
+	}
+	return cmp.Or(
+		compareReferences(a.Policy, b.Policy), cmp.Compare(a.File, b.File), cmp.Compare(rowA, rowB),
+		cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Message, b.Message),
+	)
+}
+
+// compareReferences orders versions by age. Nothing comes before them, and what is
+// no version behind them.
+func compareReferences(a, b string) int {
+	switch x, y := identity(a), identity(b); {
+	case class(a) != class(b):
+		return cmp.Compare(class(a), class(b))
+	case class(a) == 1 && policies.Older(x, y):
+		return -1
+	case class(a) == 1 && policies.Older(y, x):
+		return 1
+	}
+	return cmp.Compare(a, b)
+}
+
+func class(ref string) int {
+	switch {
+	case ref == "":
+		return 0
+	case isVersion(ref):
+		return 1
+	}
+	return 2
+}
+
+func sorted(findings []Finding) []Finding {
+	slices.SortFunc(findings, compareFindings)
+	return findings
+}

@@ -1,0 +1,71 @@
+package release
+
+import (
+	"context"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/adr"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// State says how far a version is.
+type State string
+
+// The states of a version.
+const (
+	// StateReleased: the lock has it with its digest.
+	StateReleased State = "released"
+	// StateDraft: the lock does not have it yet.
+	StateDraft State = "draft"
+	// StateEdited: the lock has it with another digest, so that it is not what was
+	// released.
+	StateEdited State = "edited"
+)
+
+// Listed is a version of a tree as it stands, without a word on whether it is in
+// order.
+type Listed struct {
+	// Folder is relative to the tree's root.
+	Folder string
+	// Policy is nil where the folder holds none that loads; Err then says why.
+	Policy *policies.Policy
+	Err    error
+	State  State
+	// ADRStatus is that of its decision record, "" where there is none.
+	ADRStatus adr.Status
+}
+
+// Versions lists the versions of the tree, oldest first. A tree that is not there
+// has none.
+//
+// # Errors
+//
+// CodeTree where the tree cannot be read, and the error of ctx.
+func (t Tree) Versions(ctx context.Context) ([]Listed, error) {
+	root, err := t.open()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	s, err := t.scan(ctx, root)
+	if err != nil {
+		return nil, err
+	}
+	var all []Listed
+	for _, v := range s.versions {
+		l := Listed{Folder: v.folder, Policy: v.policy, Err: v.err, State: StateDraft}
+		want, locked := s.lock.digests[v.ref]
+		switch {
+		case locked && v.policy != nil && v.policy.Identity().Digest == want:
+			l.State = StateReleased
+		case locked:
+			l.State = StateEdited
+		}
+		if v.policy != nil {
+			if found, ok := s.records.of(v.policy.Identity().ADR); ok && found.Record.Policy == v.ref {
+				l.ADRStatus = found.Record.Status
+			}
+		}
+		all = append(all, l)
+	}
+	return all, nil
+}

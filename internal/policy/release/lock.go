@@ -1,0 +1,100 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// maxLock is the largest lock, in bytes.
+const maxLock = 1 << 20
+
+// lock is a tree's versions.lock.
+type lock struct {
+	text    string
+	missing bool
+	digests map[string]string // by reference
+	err     error             // why it is no lock
+}
+
+// readLock reads the lock. That there is none, or that it is no lock, is no error
+// here.
+func readLock(root *os.Root, name string) (lock, error) {
+	text, err := safefile.Read(root, name, maxLock)
+	if errors.Is(err, fs.ErrNotExist) {
+		return lock{missing: true}, nil
+	}
+	if err != nil {
+		return lock{}, unreadable(name, err)
+	}
+	l := lock{text: string(text)}
+	l.digests, l.err = policies.ParseLock(l.text)
+	return l, nil
+}
+
+// refs are the locked references, oldest first.
+func (l lock) refs() []string {
+	var refs []string
+	for ref := range l.digests {
+		refs = append(refs, ref)
+	}
+	slices.SortFunc(refs, compareReferences)
+	return refs
+}
+
+// lockHead is the comment in front of a new lock.
+const lockHead = `# The digest of every released policy. A released version never changes, so no
+# line here ever changes either; a new version adds one.
+`
+
+// newLock is the lock of a tree in which nothing is released yet: it holds the
+// versions that are built in and that the tree's line follows.
+func (s *scanned) newLock(ctx context.Context) (string, error) {
+	history, err := s.history(ctx)
+	if err != nil {
+		return "", err
+	}
+	text := lockHead
+	for _, v := range history {
+		if v.folder == "" {
+			text += lockLine(v.ref, v.policy.Identity().Digest)
+		}
+	}
+	return text, nil
+}
+
+func lockLine(ref, digest string) string { return ref + " " + digest + "\n" }
+
+// with is the text of a lock with one more version, in its place. All other lines
+// stay as they are.
+func with(text, ref, digest string) string {
+	var out strings.Builder
+	done := false
+	for line := range strings.Lines(text) {
+		other, _, isLine := strings.Cut(line, " ")
+		if !done && isLine && line[0] != '#' && isBefore(ref, other) {
+			out.WriteString(lockLine(ref, digest))
+			done = true
+		}
+		out.WriteString(line)
+	}
+	if !done {
+		if text != "" && !strings.HasSuffix(text, "\n") {
+			out.WriteString("\n")
+		}
+		out.WriteString(lockLine(ref, digest))
+	}
+	return out.String()
+}
+
+// isBefore says that a comes before b in a lock.
+func isBefore(a, b string) bool {
+	x, y := identity(a), identity(b)
+	return x.Name < y.Name || policies.Older(x, y)
+}

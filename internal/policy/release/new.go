@@ -1,0 +1,232 @@
+package release
+
+import (
+	"cmp"
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/adr"
+	"github.com/switchyard-dev/switchyard/internal/policy/diff"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// NewOptions says what the next version is to be.
+type NewOptions struct {
+	// From is the version that it is copied from, as routing@1.2.0; "" is the newest.
+	From string
+	// Title is the decision record's: one line.
+	Title string
+	// Step is how large the change will be; "" is diff.Minor.
+	Step diff.Step
+	// Date is the record's day.
+	Date time.Time
+}
+
+// Created is what New made.
+type Created struct {
+	// Policy is the new version, as routing@1.3.0, From the one that it is a copy of,
+	// and Before the one that it follows.
+	Policy string `json:"policy"`
+	From   string `json:"from"`
+	Before string `json:"before"`
+	// BeforeRef is what other commands take for Before: the same for a version that is
+	// built in, else its folder, relative to the tree's root.
+	BeforeRef string `json:"before_ref"`
+	// ADR is the name of its decision record.
+	ADR string `json:"adr"`
+	// Files are those that were written, relative to the tree's root.
+	Files []string `json:"files"`
+}
+
+// New makes the next version: its folder with a copy of another version's rules and
+// tests, its decision record, still proposed, and the lock where there is none. The
+// number is the one after the newest version's, whichever version is copied.
+//
+// Nothing that is there is changed. Where New fails, what it made is gone again.
+//
+// # Errors
+//
+//   - CodeTree: the tree cannot be read.
+//   - CodeExists: a file is there already, or a version is still to be released.
+//   - CodeSource: From is no version, or cannot be copied.
+//   - CodeTitle: the title is blank, too long or not one line.
+//   - CodeUnwritable: a file cannot be written.
+func (t Tree) New(ctx context.Context, o NewOptions) (Created, error) {
+	root, err := t.open()
+	if err != nil {
+		return Created{}, err
+	}
+	defer root.Close()
+	s, err := t.scan(ctx, root)
+	if err != nil {
+		return Created{}, err
+	}
+	p, err := s.plan(ctx, o)
+	if err != nil {
+		return Created{}, err
+	}
+	files, err := p.files(ctx, o)
+	if err != nil {
+		return Created{}, err
+	}
+	if err := create(root, files); err != nil {
+		return Created{}, err
+	}
+	made := Created{Policy: p.ref, From: p.from.ref, Before: p.before.ref, ADR: adr.Name(p.number), Files: []string{}}
+	made.BeforeRef = cmp.Or(p.before.folder, p.before.ref)
+	for _, f := range files {
+		made.Files = append(made.Files, f.name)
+	}
+	return made, nil
+}
+
+// plan is a version that is to be made.
+type plan struct {
+	*scanned
+	ref    string
+	number int // of the record
+	from   *version
+	before *version
+}
+
+// plan finds the numbers of the next version and its record.
+func (s *scanned) plan(ctx context.Context, o NewOptions) (plan, error) {
+	history, err := s.history(ctx)
+	if err != nil {
+		return plan{}, err
+	}
+	if len(history) == 0 { // cannot happen: there are versions built in
+		return plan{}, noTree(s.tree)
+	}
+	p := plan{scanned: s, before: history[len(history)-1], number: s.records.next()}
+	if s.lock.err != nil {
+		return plan{}, errs.New(CodeTree, "%w", s.lock.err).With("path", s.tree.lock())
+	}
+	for _, v := range s.versions {
+		if _, released := s.lock.digests[v.ref]; !released && isVersion(v.ref) {
+			return plan{}, errs.New(CodeExists, "%s is still to be released", v.ref).With("policy", v.ref).With("path", v.folder)
+		}
+	}
+	p.ref = policyName + "@" + diff.NextVersion(identity(p.before.ref).Version, cmp.Or(o.Step, diff.Minor))
+	if p.number > maxRecords {
+		return plan{}, errs.New(CodeExists, "%s has a record %s, and no higher number is left", s.tree.adrs(), adr.Name(maxRecords)).With("path", s.tree.adrs())
+	}
+	p.from = p.before
+	if o.From != "" {
+		i := slices.IndexFunc(history, func(v *version) bool { return v.ref == o.From })
+		if i < 0 {
+			return plan{}, errs.New(CodeSource, "there is no version %s to copy", errs.Clip(o.From, 100)).With("policy", o.From).With("known", refs(history))
+		}
+		p.from = history[i]
+	}
+	if p.from.policy == nil {
+		return plan{}, errs.New(CodeSource, "%s cannot be copied: %w", p.from.ref, p.from.err).With("policy", p.from.ref)
+	}
+	return p, nil
+}
+
+func refs(versions []*version) []string {
+	all := []string{}
+	for _, v := range versions {
+		all = append(all, v.ref)
+	}
+	return all
+}
+
+// file is one that is to be made.
+type file struct {
+	name string
+	data []byte
+}
+
+// files are what the new version consists of.
+func (p plan) files(ctx context.Context, o NewOptions) ([]file, error) {
+	record, err := p.record(o)
+	if err != nil {
+		return nil, err
+	}
+	number := identity(p.ref).Version
+	modules, err := renumbered(ctx, p.from, number, adr.Name(p.number))
+	if err != nil {
+		return nil, err
+	}
+	var files []file
+	for _, f := range slices.Concat(modules, p.from.tests) {
+		files = append(files, file{path.Join(p.tree.folder(number), f.Name), []byte(f.Text)})
+	}
+	files = append(files, record)
+	if p.lock.missing {
+		text, err := p.newLock(ctx)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{p.tree.lock(), []byte(text)})
+	}
+	return files, nil
+}
+
+// record is the new version's decision record.
+func (p plan) record(o NewOptions) (file, error) {
+	title := strings.TrimSpace(o.Title)
+	name := path.Join(p.tree.adrs(), adr.Name(p.number)[len("ADR-"):]+"-"+slug(title, identity(p.ref).Version)+".md")
+	r := adr.Record{
+		Name: adr.Name(p.number), Number: p.number, File: name, Title: title, Status: adr.Proposed,
+		Date: o.Date.Format(time.DateOnly), Policy: p.ref, Supersedes: p.before.ref,
+	}
+	if err := adr.CheckTitle(title); err != nil {
+		return file{}, errs.New(CodeTitle, "%w", err).With("title", errs.Clip(o.Title, 300))
+	}
+	text, err := adr.Format(r, outline)
+	return file{name, text}, err
+}
+
+// maxSlug is the longest slug, in bytes.
+const maxSlug = 60
+
+// slug is a title as a part of a file's name: small letters and digits of ASCII with
+// single hyphens between them, or the version where the title has none of these.
+func slug(title, number string) string {
+	var words []string
+	length := 0
+	for _, word := range strings.FieldsFunc(strings.ToLower(title), notInSlug) {
+		if length += len(word) + 1; length > maxSlug+1 {
+			break
+		}
+		words = append(words, word)
+	}
+	if len(words) == 0 {
+		return policyName + "-" + strings.ReplaceAll(number, ".", "-")
+	}
+	return strings.Join(words, "-")
+}
+
+func notInSlug(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') }
+
+// renumbered is a copy of a version's modules that says another version and record.
+// Everything else in it stays as it is.
+func renumbered(ctx context.Context, from *version, number, record string) ([]policies.Source, error) {
+	was := from.policy.Identity()
+	modules := slices.Clone(from.modules)
+	for i, m := range modules {
+		head, rest, ok := cutMetadata(m.Text)
+		if !ok {
+			continue
+		}
+		head = setCustom(head, "version", was.Version, number)
+		head = setCustom(head, "adr", was.ADR, record)
+		modules[i].Text = head + rest
+	}
+	// The policy itself says whether that was all.
+	copied, err := policies.Loader{}.FromSources(ctx, policyName+"@"+number, modules)
+	if err != nil {
+		return nil, err
+	}
+	if id := copied.Identity(); id.Version != number || id.ADR != record {
+		return nil, errs.New(CodeSource, "the METADATA of %s is written in a way that cannot be copied", from.ref).With("policy", from.ref)
+	}
+	return modules, nil
+}

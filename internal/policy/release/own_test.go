@@ -1,0 +1,45 @@
+package release_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// recorded are the rounds that our decision records replay. record.sh beside them
+// tells how they came into being.
+const recorded = "policies/testdata/recorded.jsonl"
+
+// TestOurOwnVersions is the gate for our own policies: each is in order, and what its
+// decision record says of it, replay included, is true. It does what switchyard
+// policy lint --ledger does.
+func TestOurOwnVersions(t *testing.T) {
+	whole(t)
+	root, err := filepath.Abs("../../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := host.New(host.Options{Project: project.Project{Root: root, Dir: root}, Now: time.Now})
+	report, err := e.PolicyTree("", "").Lint(t.Context(), recorded)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range report.Findings {
+		t.Errorf("%s: %s: %s: %s (%s)", f.Rule, f.Policy, f.File, f.Message, f.Hint)
+	}
+	if got, want := len(report.Versions), len(policies.Versions()); got != want {
+		t.Errorf("%d versions, and %d are built in", got, want)
+	}
+	for _, v := range report.Versions {
+		if !v.Released || !v.BuiltIn || v.Coverage != 100 || v.Tests == 0 || v.States == 0 {
+			t.Errorf("%+v", v)
+		}
+	}
+	if err := e.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

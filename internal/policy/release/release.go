@@ -1,0 +1,231 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/adr"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// ReleaseOptions says which version is to be released.
+type ReleaseOptions struct {
+	// Version is the version, as routing@1.3.0; "" is the one that is not released,
+	// or where all are, the newest.
+	Version string
+	// Accept accepts the decision record, if it is proposed.
+	Accept bool
+	// Raised is as for Lint.
+	Raised map[string][]string
+	// Replay makes the decisions of a ledger again. It must be there; a ledger without
+	// decisions is one.
+	Replay Replayer
+}
+
+// Released is what Release did.
+type Released struct {
+	Policy policies.Identity `json:"policy"`
+	// Folder is the version's, relative to the tree's root.
+	Folder string `json:"folder"`
+	// Record is the version's decision record as it is now.
+	Record adr.Record `json:"record"`
+	// Already says that the version was released before and that its record lacks
+	// nothing, so that nothing was written.
+	Already bool `json:"already"`
+	// Files are those that were written, relative to the tree's root.
+	Files []string `json:"files"`
+}
+
+// Release fills in what is proven about a version, in its decision record, and then
+// adds the version to the lock. A version that Lint finds anything else wrong with
+// is refused, and so is one after a version that is not in order.
+//
+// The record is written first and the lock last, each at once. Whoever is
+// interrupted in between has a version that is not released, and releases it again.
+//
+// # Errors
+//
+//   - CodeTree: the tree cannot be read, or has no versions.
+//   - CodeVersion: there is no such version, or nobody said which one.
+//   - CodeRefused: the version is not fit to be released.
+//   - CodeUnwritable: a file cannot be written.
+//   - Those of the Replayer, and the error of ctx.
+func (t Tree) Release(ctx context.Context, o ReleaseOptions) (Released, error) {
+	if o.Replay == nil {
+		return Released{}, errs.New(CodeRefused, "there is no ledger to replay").With("findings", []Finding{})
+	}
+	root, err := t.open()
+	if err != nil {
+		return Released{}, err
+	}
+	defer root.Close()
+	s, err := t.scan(ctx, root)
+	if err != nil {
+		return Released{}, err
+	}
+	v, err := s.candidate(o.Version)
+	if err != nil {
+		return Released{}, err
+	}
+	report, err := s.lint(ctx, LintOptions{Raised: o.Raised})
+	if err != nil {
+		return Released{}, err
+	}
+	missing, refused := s.judge(v, report.Findings, o.Accept)
+	if len(refused) > 0 {
+		more := ""
+		if n := len(refused) - 1; n > 0 {
+			more = fmt.Sprintf(" (and %d more)", n)
+		}
+		return Released{}, errs.New(CodeRefused, "%s cannot be released: %s%s", v.ref, refused[0].Message, more).
+			With("policy", v.ref).With("findings", refused)
+	}
+	found, _ := s.records.of(v.policy.Identity().ADR)
+	done := Released{Policy: v.policy.Identity(), Folder: v.folder, Record: found.Record, Files: []string{}}
+	if !missing {
+		done.Already = true
+		return done, nil
+	}
+	return s.release(ctx, v, found, done, o.Replay)
+}
+
+// candidate is the version that is to be released.
+func (s *scanned) candidate(ref string) (*version, error) {
+	if len(s.versions) == 0 {
+		return nil, noTree(s.tree)
+	}
+	if ref != "" {
+		if v := s.find(ref); v != nil {
+			return v, nil
+		}
+		return nil, errs.New(CodeVersion, "there is no version %s in %s", errs.Clip(ref, 100), s.tree.versions()).
+			With("policy", ref).With("known", refs(s.versions))
+	}
+	var open []*version
+	for _, v := range s.versions {
+		if _, released := s.lock.digests[v.ref]; !released {
+			open = append(open, v)
+		}
+	}
+	switch len(open) {
+	case 1:
+		return open[0], nil
+	case 0:
+		return s.versions[len(s.versions)-1], nil
+	default:
+		return nil, errs.New(CodeVersion, "%s and %s are both still to be released: name one", open[0].ref, open[1].ref).With("known", refs(open))
+	}
+}
+
+// judge says whether something is missing that Release fills in, and what it cannot
+// do anything about. What is wrong with later versions does not matter.
+func (s *scanned) judge(v *version, findings []Finding, accept bool) (missing bool, refused []Finding) {
+	for _, f := range findings {
+		mine := f.Policy == v.ref
+		switch {
+		case f.Policy != "" && compareReferences(f.Policy, v.ref) > 0:
+		case f.Rule == LockValid && s.lock.missing, mine && f.Rule.filledIn():
+			missing = true
+		case mine && f.Rule == RecordAccepted && accept && s.proposed(v):
+			missing = true
+		default:
+			refused = append(refused, f)
+		}
+	}
+	return missing, refused
+}
+
+// proposed says that the version's record is still to be decided on.
+func (s *scanned) proposed(v *version) bool {
+	found, ok := s.records.of(v.policy.Identity().ADR)
+	return ok && found.Record.Status == adr.Proposed
+}
+
+// release writes the record and the lock.
+func (s *scanned) release(ctx context.Context, v *version, found adr.Found, done Released, again Replayer) (Released, error) {
+	text, err := s.proven(ctx, v, found, again)
+	if err != nil {
+		return Released{}, err
+	}
+	if string(text) != string(found.Text) {
+		if err := replace(s.root, found.File, text); err != nil {
+			return Released{}, err
+		}
+		done.Files = append(done.Files, found.File)
+	}
+	if done.Record, err = adr.Parse(found.File, text); err != nil {
+		return Released{}, err
+	}
+	if s.lock.digests[v.ref] != "" {
+		return done, nil
+	}
+	if err := s.lockIn(ctx, v.ref, done.Policy.Digest); err != nil {
+		return Released{}, err
+	}
+	done.Files = append(done.Files, s.tree.lock())
+	return done, nil
+}
+
+// lockIn adds a version to the lock as it is by now: another version may have come in
+// while this one was proven.
+func (s *scanned) lockIn(ctx context.Context, ref, digest string) error {
+	now, err := readLock(s.root, s.tree.lock())
+	if err != nil {
+		return err
+	}
+	if now.missing {
+		if now.text, err = s.newLock(ctx); err != nil {
+			return err
+		}
+	}
+	return replace(s.root, s.tree.lock(), []byte(with(now.text, ref, digest)))
+}
+
+// proven is the text of the version's record with all that is proven filled in.
+func (s *scanned) proven(ctx context.Context, v *version, found adr.Found, again Replayer) ([]byte, error) {
+	w := work{linter: &linter{scanned: s}, version: v}
+	history, err := s.history(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if i := slices.Index(history, v); i > 0 {
+		w.before = history[i-1]
+	}
+	diff, err := w.diff(ctx)
+	if err != nil {
+		return nil, err
+	}
+	replayed, err := again(ctx, v.policy, 0)
+	if err != nil {
+		return nil, err
+	}
+	return adr.Update(found.File, fill(found.Text, diff.Markdown()), func(r *adr.Record) {
+		if r.Status == adr.Proposed {
+			r.Status = adr.Accepted
+		}
+		r.Supersedes = ""
+		if w.before != nil {
+			r.Supersedes = w.before.ref
+		}
+		changed, same := proofOf(diff), replayOf(replayed)
+		r.Diff, r.Replay = &changed, &same
+	})
+}
+
+// replace writes a file of the tree whole. One that is there keeps its permissions.
+func replace(root *os.Root, name string, data []byte) error {
+	info, err := root.Stat(name)
+	if err == nil {
+		err = safefile.ReplaceLike(root, name, data, info)
+	} else {
+		err = safefile.Replace(root, name, data, 0o644)
+	}
+	if err != nil {
+		return unwritable(name, err)
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/diff"
+	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// scanned is what a tree holds.
+type scanned struct {
+	tree     Tree
+	root     *os.Root
+	versions []*version // oldest first; folders that are named as no version last
+	stray    []string   // what lies among the versions' folders and is no folder or file
+	records  records
+	lock     lock
+	builtIn  []string // references
+}
+
+// version is a version of a tree, or one before them that is built in.
+type version struct {
+	ref     string // as its folder is named
+	folder  string // "" for one that is built in
+	modules []policies.Source
+	tests   []policies.Source
+	policy  *policies.Policy // nil where it does not load
+	err     error            // why it does not
+}
+
+// scan reads a tree. What is wrong with its contents is found by whoever looks at
+// them.
+func (t Tree) scan(ctx context.Context, root *os.Root) (*scanned, error) {
+	s := &scanned{tree: t, root: root, builtIn: policies.Versions()}
+	var err error
+	if s.records, err = t.records(root); err != nil {
+		return nil, err
+	}
+	if s.lock, err = readLock(root, t.lock()); err != nil {
+		return nil, err
+	}
+	entries, err := fs.ReadDir(root.FS(), t.versions())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, unreadable(t.versions(), err)
+	}
+	for _, e := range entries {
+		switch name := path.Join(t.versions(), e.Name()); {
+		case e.IsDir():
+			s.versions = append(s.versions, t.version(ctx, root, e.Name()))
+		case !e.Type().IsRegular():
+			s.stray = append(s.stray, name)
+		}
+	}
+	slices.SortStableFunc(s.versions, func(a, b *version) int { return compareReferences(a.ref, b.ref) })
+	return s, ctx.Err()
+}
+
+// version reads the folder of a version.
+func (t Tree) version(ctx context.Context, root *os.Root, name string) *version {
+	v := &version{ref: policyName + "@" + name, folder: t.folder(name)}
+	if v.modules, v.tests, v.err = regotest.ReadIn(root, v.folder); v.err == nil {
+		v.policy, v.err = policies.Loader{}.FromSources(ctx, v.folder, v.modules)
+	}
+	return v
+}
+
+func unreadable(name string, err error) error {
+	return errs.New(CodeTree, "%s cannot be read: %w", name, safefile.Reason(err)).With("path", name)
+}
+
+// files are the version's files as paths of the tree, for whoever names places.
+func (v *version) files() []policies.Source {
+	var all []policies.Source
+	for _, f := range slices.Concat(v.modules, v.tests) {
+		all = append(all, policies.Source{Name: path.Join(v.folder, f.Name), Text: f.Text})
+	}
+	return all
+}
+
+// identity is what a reference says.
+func identity(ref string) policies.Identity {
+	name, number, _ := strings.Cut(ref, "@")
+	return policies.Identity{Name: name, Version: number}
+}
+
+// isVersion says that a reference is one of a version that can be released: three
+// numbers.
+func isVersion(ref string) bool {
+	id := identity(ref)
+	return id.Name == policyName && diff.Enough("", id.Version, diff.None)
+}
+
+// history are all versions that count, oldest first: those of the tree, and before
+// the first of them those that are built in. From its first version on, a tree's line
+// is its own: what a later program has built in is no part of it.
+func (s *scanned) history(ctx context.Context) ([]*version, error) {
+	own := slices.DeleteFunc(slices.Clone(s.versions), func(v *version) bool { return !isVersion(v.ref) })
+	var all []*version
+	for _, ref := range s.builtIn {
+		if len(own) > 0 && !s.precedes(ref, own[0]) {
+			break
+		}
+		v, err := builtIn(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return append(all, own...), nil
+}
+
+// precedes says that a built-in version comes before the first one of the tree: it is
+// older, and no newer than the one that the first one's record says it was made from.
+// A record that says nothing of the kind follows the newest that is older.
+func (s *scanned) precedes(ref string, first *version) bool {
+	if compareReferences(ref, first.ref) >= 0 {
+		return false
+	}
+	for _, r := range s.records {
+		if r.Err == nil && r.Record.Policy == first.ref && s.isBuiltIn(r.Record.Supersedes) {
+			return compareReferences(ref, r.Record.Supersedes) <= 0
+		}
+	}
+	return true
+}
+
+// builtIn is a version that is part of this program.
+func builtIn(ctx context.Context, ref string) (*version, error) {
+	p, err := policies.Load(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	tests, err := policies.TestSources(ref)
+	if err != nil {
+		return nil, err
+	}
+	return &version{ref: ref, modules: p.Sources(), tests: tests, policy: p}, nil
+}

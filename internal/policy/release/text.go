@@ -1,0 +1,48 @@
+package release
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/adr"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// What a new record asks its author for, each in a line of its own.
+const (
+	askContext      = "What goes wrong, how often, and who noticed."
+	askDecision     = "What this version does otherwise, and why this and nothing else."
+	askConsequences = "What gets better, what gets worse, and what somebody has to do because of it."
+)
+
+// outline is the body of a new record: what its author is to write, and where
+// Release puts the figures.
+const outline = `## Context
+
+` + askContext + `
+
+## Decision
+
+` + askDecision + `
+
+` + diffBegins + `
+` + diffEnds + `
+
+## Consequences
+
+` + askConsequences + `
+`
+
+// written finds what the record's author was asked for and has not written yet.
+func (w *work) written(r adr.Record) {
+	found, _ := w.records.of(r.Name)
+	row := 0
+	for line := range bytes.Lines(found.Text) {
+		row++
+		switch text := strings.TrimSpace(string(line)); text {
+		case askContext, askDecision, askConsequences:
+			f := about(RecordText, r, "%s is still to say %s%s", r.Name, strings.ToLower(text[:1]), strings.TrimSuffix(text[1:], "."))
+			w.say(f.at(policies.Place{File: r.File, Row: row, Col: 1, Text: text}).hint("write it in the place of this line"))
+		}
+	}
+}

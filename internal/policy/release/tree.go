@@ -1,0 +1,123 @@
+// Package release holds the life of a policy's versions to its rules: a version
+// is a folder with its tests, its decision record and its line in versions.lock,
+// and it is proven before it is released (docs/amending.md).
+//
+// A tree is the folders of a project where that happens, our own or a user's.
+// Versions before a tree's first one are those that are built in. Everything is
+// read and written below an opened root, so no symbolic link leads out of it.
+package release
+
+import (
+	"context"
+	"os"
+	"path"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/adr"
+	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// The codes of this package's errors.
+const (
+	// CodeTree: the tree cannot be read, or there is none. The detail path says where.
+	CodeTree errs.Code = "policy-tree-unreadable"
+	// CodeUnwritable: a file of the tree cannot be written. The detail path says which.
+	CodeUnwritable errs.Code = "policy-tree-unwritable"
+	// CodeExists: what New would write is there already, or another version is still
+	// to be released.
+	CodeExists errs.Code = "policy-version-exists"
+	// CodeVersion: the tree has no such version, or it was not said which one of
+	// several drafts is meant.
+	CodeVersion errs.Code = "policy-version-unknown"
+	// CodeSource: the version that New is to copy cannot be copied.
+	CodeSource errs.Code = "policy-source-unfit"
+	// CodeTitle: the title is none that a decision record can have.
+	CodeTitle errs.Code = "policy-title-invalid"
+	// CodeRefused: a version is not fit to be released. The detail findings is a
+	// []Finding.
+	CodeRefused errs.Code = "policy-release-refused"
+)
+
+// policyName is the policy whose versions a tree holds.
+const policyName = "routing"
+
+// Tree is where versions and their decision records lie.
+type Tree struct {
+	// Root is the folder that nothing leads out of.
+	Root string
+	// Policies holds versions.lock and routing/VERSION/, relative to Root and with
+	// slashes; "" is policies.
+	Policies string
+	// ADRs holds the decision records; "" is docs/adr.
+	ADRs string
+}
+
+// Replayer makes the decisions of a ledger again, those up to the event through; 0
+// stands for all of them.
+type Replayer func(ctx context.Context, candidate *policies.Policy, through int64) (replay.Report, error)
+
+func (t Tree) policies() string {
+	if t.Policies == "" {
+		return "policies"
+	}
+	return path.Clean(t.Policies)
+}
+
+func (t Tree) adrs() string {
+	if t.ADRs == "" {
+		return "docs/adr"
+	}
+	return path.Clean(t.ADRs)
+}
+
+// versions is the folder of the versions' folders.
+func (t Tree) versions() string { return path.Join(t.policies(), policyName) }
+
+// folder is the folder of a version.
+func (t Tree) folder(version string) string { return path.Join(t.versions(), version) }
+
+// lock is the lock's path.
+func (t Tree) lock() string { return path.Join(t.policies(), policies.LockFile) }
+
+// open opens the tree's root, which the caller closes.
+func (t Tree) open() (*os.Root, error) {
+	root, err := os.OpenRoot(t.Root)
+	if err != nil {
+		return nil, errs.New(CodeTree, "the policies' tree cannot be opened: %w", safefile.Reason(err)).With("path", t.Root)
+	}
+	return root, nil
+}
+
+// Waivers are the invariants that the record of a policy waives, for check.Verify.
+// Those of a proposed record are Proposed; a rejected one waives nothing, nor does one
+// of another version.
+//
+// # Errors
+//
+// CodeTree where the records cannot be read.
+func (t Tree) Waivers(id policies.Identity) ([]check.Waiver, error) {
+	root, err := t.open()
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	records, err := t.records(root)
+	if err != nil {
+		return nil, err
+	}
+	found, ok := records.of(id.ADR)
+	if !ok || found.Record.Status == adr.Rejected || found.Record.Policy != reference(id) {
+		return []check.Waiver{}, nil
+	}
+	all := waivers(found.Record)
+	for i := range all {
+		all[i].Proposed = found.Record.Status == adr.Proposed
+	}
+	return all, nil
+}
+
+// reference names a version, as routing@1.2.0.
+func reference(id policies.Identity) string { return id.Name + "@" + id.Version }

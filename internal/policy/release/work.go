@@ -1,0 +1,234 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/format"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// work is the look at one version of the tree.
+type work struct {
+	*linter
+	*version
+	before *version // nil for the first one
+	newest bool
+}
+
+// say adds a finding about the version.
+func (w *work) say(f Finding) {
+	f.Policy = w.ref
+	w.add(f)
+}
+
+// look holds the version against every rule. What a policy that does not load
+// would be asked is left out: there is a finding already.
+func (w *work) look(ctx context.Context) (Version, error) {
+	_, released := w.lock.digests[w.ref]
+	seen := Version{Policy: identity(w.ref), Folder: w.folder, Released: released}
+	if !isVersion(w.ref) {
+		w.say(finding(FolderName, w.folder, "a folder here is called as a version: three numbers, as 1.3.0").hint("rename it, or move it elsewhere"))
+	}
+	if w.err != nil {
+		for _, f := range problems(finding(Loads, w.folder, ""), w.err) {
+			w.say(f)
+		}
+		return seen, ctx.Err()
+	}
+	seen.Policy = w.policy.Identity()
+	if got := reference(seen.Policy); got != w.ref {
+		w.say(finding(FolderName, w.folder, "its METADATA says that it is %s", got).hint("rename the folder, or correct custom.version"))
+	}
+	w.described()
+	if err := w.tested(ctx, &seen); err != nil {
+		return Version{}, err
+	}
+	w.formatted()
+	if err := w.unchanged(ctx, &seen); err != nil {
+		return Version{}, err
+	}
+	return seen, w.decided(ctx, &seen)
+}
+
+// tables are the rules that every policy has.
+func tables() []string { return []string{"destinations", "route_table", "precedence", "decision"} }
+
+// described wants words for everything public. That the package has a title is for
+// the loader to see to.
+func (w *work) described() {
+	titled := make(map[string]bool)
+	at := make(map[string]*ast.Location)
+	for _, f := range w.modules {
+		module, err := ast.ParseModuleWithOpts(path.Join(w.folder, f.Name), f.Text, ast.ParserOptions{
+			Capabilities: policies.Capabilities(), RegoVersion: ast.RegoV1, ProcessAnnotation: true,
+		})
+		if err != nil {
+			for _, p := range policies.Problems(err) {
+				w.say(finding(Metadata, p.File, "%s", p.Message).at(policies.Place{File: p.File, Row: p.Row, Col: p.Col}))
+			}
+			return
+		}
+		if module.Package.Path.String() != "data.switchyard."+policyName {
+			continue
+		}
+		for _, rule := range module.Rules {
+			name := rule.Head.Ref().String()
+			if at[name] == nil {
+				at[name] = rule.Loc()
+			}
+			for _, a := range rule.Annotations {
+				titled[name] = titled[name] || strings.TrimSpace(a.Title) != ""
+			}
+		}
+	}
+	for _, name := range tables() {
+		if loc := at[name]; loc != nil && !titled[name] {
+			f := finding(Metadata, loc.File, "%s has no METADATA with a title", name).hint("say above it what it is for, in a METADATA comment")
+			w.say(f.at(policies.Place{File: loc.File, Row: loc.Row, Col: loc.Col, Text: name}))
+		}
+	}
+}
+
+// tested runs the version's tests.
+func (w *work) tested(ctx context.Context, seen *Version) error {
+	want := path.Join(w.folder, testFile)
+	if len(w.tests) == 0 {
+		w.say(finding(Tested, want, "it has no tests").hint("write %s; the version before has some to begin with", want))
+		return ctx.Err()
+	}
+	report, err := regotest.Run(ctx, w.files())
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		for _, f := range problems(finding(Tested, want, ""), err) {
+			w.say(f)
+		}
+		return nil
+	}
+	seen.Tests, seen.Coverage = len(report.Tests), report.Coverage.Percent
+	for _, t := range report.Tests {
+		if t.Outcome != regotest.Passed {
+			w.say(notPassed(t))
+		}
+	}
+	if len(report.Tests) == 0 {
+		w.say(finding(Tested, want, "it has no tests").hint("rules that begin with test_ are tests"))
+	}
+	if missing := report.Coverage.Missing; len(missing) > 0 {
+		f := finding(Covered, missing[0].File, "its tests reach %s %% of its lines; not %s", percent(report.Coverage.Percent), lines(missing))
+		w.say(f.at(missing[0]).hint("add tests that need these lines, or remove the lines"))
+	}
+	return nil
+}
+
+// testFile is the name of a version's tests, as New makes it.
+const testFile = policyName + "_test.rego"
+
+func notPassed(t regotest.Test) Finding {
+	what := t.Message
+	switch {
+	case what != "":
+	case t.Outcome == regotest.Skipped:
+		what = "its name says that it is still to be written"
+	case len(t.Cases) > 0:
+		what = "not for " + errs.Some(t.Cases, 5)
+	case t.FailedAt != nil:
+		what = fmt.Sprintf("line %d does not hold: %s", t.FailedAt.Row, t.FailedAt.Text)
+	default:
+		what = "it does not hold"
+	}
+	f := finding(Tested, t.Place.File, "%s %s: %s", t.Name, t.Outcome, errs.Clip(what, 500))
+	if t.FailedAt != nil {
+		return f.at(*t.FailedAt)
+	}
+	return f.at(t.Place)
+}
+
+// percent shows a share without hiding that something is missing.
+func percent(p float64) string { return fmt.Sprintf("%g", math.Floor(p*10)/10) }
+
+// lines names the first few lines.
+func lines(places []policies.Place) string {
+	var words []string
+	for _, p := range places {
+		words = append(words, fmt.Sprintf("%s:%d", path.Base(p.File), p.Row))
+	}
+	return errs.Some(words, 8)
+}
+
+// formatted wants every file as opa fmt would write it, so that a change of a
+// policy shows what changed and nothing else.
+func (w *work) formatted() {
+	for _, f := range w.files() {
+		want, err := format.SourceWithOpts(f.Name, []byte(f.Text), format.Opts{RegoVersion: ast.RegoV1})
+		if err == nil && string(want) != f.Text {
+			at, line := firstDifference(f.Name, f.Text, string(want))
+			g := finding(Formatted, f.Name, "it is not formatted: opa fmt writes %s here", line)
+			w.say(g.at(at).hint("tabs and spaces count; where there is an opa, opa fmt --write %s does the whole file", f.Name))
+		}
+	}
+}
+
+// firstDifference is the first place where a text is not what is wanted, and what is
+// wanted there, in quotes: what differs may be no more than a tab.
+func firstDifference(file, text, want string) (policies.Place, string) {
+	lines, others := strings.Split(text, "\n"), strings.Split(want, "\n")
+	i := 0
+	for i < len(lines)-1 && i < len(others) && lines[i] == others[i] {
+		i++
+	}
+	line := "nothing more"
+	if i < len(others)-1 {
+		line = strconv.Quote(others[i])
+	}
+	return policies.Place{File: file, Row: i + 1, Col: 1, Text: strings.TrimSpace(lines[i])}, line
+}
+
+// unchanged holds the version against the lock, or where that does not have it yet
+// and it begins the tree's line, against the one that is built in. A version that was
+// released, and one that follows it, stay what they are whatever a later program has.
+func (w *work) unchanged(ctx context.Context, seen *Version) error {
+	digest := seen.Policy.Digest
+	ours, err := w.builtInDigest(ctx)
+	if err != nil {
+		return err
+	}
+	seen.BuiltIn = ours == digest
+	begins := w.before == nil || w.before.folder == ""
+	switch locked, ok := w.lock.digests[w.ref]; {
+	case w.lock.err != nil: // there is a finding already
+	case ok && locked != digest:
+		w.say(finding(Unchanged, w.folder, "it was released as %s, and is %s now", locked, digest).
+			hint("restore it from version control, and make the change in a new version: switchyard policy new"))
+	case ok:
+	case begins && ours != "" && ours != digest:
+		w.say(finding(Unchanged, w.folder, "this program has it built in as %s, and it is %s here", ours, digest).
+			hint("one version cannot be two: remove folder and record and begin again with switchyard policy new, or rename the folder, custom.version and the record's policy, and remove its supersedes"))
+	default:
+		w.say(finding(Locked, w.folder, "%s does not have it", w.tree.lock()).hint("switchyard policy release %s", w.ref))
+	}
+	return nil
+}
+
+// builtInDigest is the digest of the built-in version of that number, "" where there
+// is none.
+func (w *work) builtInDigest(ctx context.Context) (string, error) {
+	if !w.isBuiltIn(w.ref) {
+		return "", nil
+	}
+	ours, err := builtIn(ctx, w.ref)
+	if err != nil {
+		return "", err
+	}
+	return ours.policy.Identity().Digest, nil
+}

@@ -1,0 +1,101 @@
+package replay
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Recorded is a round as it was decided: all that deciding it again needs, and
+// what came of it.
+type Recorded struct {
+	// Seq is the event's number in its ledger, and N that in its task.
+	Seq, N int64
+	Task   string
+	Round  int
+	// At is when it was decided: RFC 3339 in UTC.
+	At string
+	// Input is what the policy saw.
+	Input policies.Input
+	// Categories are those of the findings.
+	Categories []Category
+	Decision   policies.Decision
+	// Policy decided.
+	Policy policies.Identity
+}
+
+// Category counts those findings of a round that have the same category and were
+// sent the same way.
+type Category struct {
+	Name string
+	// Route is the destination that they were sent to, and Unknown says that the
+	// policy did not know the category.
+	Route   string
+	Unknown bool
+	// Count is at least 1.
+	Count int
+}
+
+// check fails where r does not agree with itself. What a policy would refuse of its
+// input is left to the policy.
+func (r Recorded) check() error {
+	switch {
+	case r.Task == "":
+		return r.fault("it has no task")
+	case r.Round != r.Input.Round:
+		return r.fault("it was round %d, and its input says %d", r.Round, r.Input.Round)
+	case !isName(r.Decision.NextAction) || !isName(r.Decision.Reason):
+		return r.fault("%.80q for the reason %.80q is no decision", r.Decision.NextAction, r.Decision.Reason)
+	case r.Policy.Digest == "":
+		return r.fault("it does not say which policy decided")
+	}
+	findings := 0
+	routes := make(map[string]int)
+	for _, c := range r.Categories {
+		if c.Count < 1 {
+			return r.fault("it has %d findings of category %.80q", c.Count, c.Name)
+		}
+		findings += c.Count
+		routes[c.Route] += c.Count
+	}
+	if findings != r.Input.FindingCount {
+		return r.fault("it has %d findings, and its input says %d", findings, r.Input.FindingCount)
+	}
+	if !maps.Equal(routes, present(r.Input.Routes)) {
+		return r.fault("the routes of its findings are not those of its input")
+	}
+	return nil
+}
+
+// present is routes without the destinations that no finding goes to.
+func present(routes map[string]int) map[string]int {
+	for _, n := range routes {
+		if n == 0 {
+			routes = maps.Clone(routes)
+			maps.DeleteFunc(routes, func(_ string, n int) bool { return n == 0 })
+			return routes
+		}
+	}
+	return routes
+}
+
+func (r Recorded) fault(format string, args ...any) error {
+	return errs.New(CodeRecord, "event %d of task %s tells nothing: %w", r.N, r.Task, fmt.Errorf(format, args...)).
+		With("task", r.Task).With("event", r.N)
+}
+
+// isName says that s is fit to be a destination or a reason: up to 64 lower-case
+// letters, digits and hyphens.
+func isName(s string) bool {
+	if s == "" || len(s) > 64 {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,145 @@
+// Package replay decides recorded rounds again, under another policy: the
+// candidate. It shows what an amendment would have changed, on everything that
+// ever happened.
+//
+// Every round is taken as it was recorded: its findings go where the candidate's
+// table says, and its round, cap, verification and progress stay what they were.
+// What would have followed a decision that flips is not simulated. Nobody knows what
+// another agent would have made of it.
+//
+// A flip is a round that goes elsewhere. One that goes to the same place for
+// another reason is none, and is counted apart.
+package replay
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+const (
+	// maxFlips is how many flips a report lists.
+	maxFlips = 1000
+	// maxVaried is how many policies, and how many pairs of destinations, a report
+	// may have. Only a forged ledger has more.
+	maxVaried = 10_000
+)
+
+// Options say how to replay.
+type Options struct {
+	// Since is the time since which the rounds are, as the report states it. The
+	// zero time stands for all of them. Replay itself leaves none out.
+	Since time.Time
+	// Find returns the policy with a digest, so that a flip can name the rule that
+	// decided; nil, and a nil policy, for one that is not to be had.
+	Find func(ctx context.Context, digest string) (*policies.Policy, error)
+}
+
+// Replay is a replay under way. Its memory does not grow with the number of rounds.
+// It is not safe for concurrent use.
+type Replay struct {
+	decider *Decider
+	find    func(ctx context.Context, digest string) (*policies.Policy, error)
+	report  Report
+	matrix  map[pair]int64
+	reasons map[pair]int64
+	used    map[policies.Identity]int // the place in the report
+	flips   hash.Hash                 // over the lines of all flips
+}
+
+type pair struct{ from, to string }
+
+// New begins a replay under a candidate.
+func New(candidate *policies.Policy, o Options) *Replay {
+	y := &Replay{
+		decider: NewDecider(candidate), find: o.Find,
+		report: Report{Candidate: candidate.Identity()},
+		matrix: make(map[pair]int64), reasons: make(map[pair]int64), used: make(map[policies.Identity]int),
+		flips: sha256.New(),
+	}
+	if !o.Since.IsZero() {
+		y.report.Since = o.Since.UTC().Format(time.RFC3339Nano)
+	}
+	return y
+}
+
+// Add decides one more round. Rounds come in the order of their Seq.
+//
+// # Errors
+//
+// CodeTooVaried, and those of Decider.Decide; CodeRecord also for a round out of
+// order. The replay is then of no more use.
+func (y *Replay) Add(ctx context.Context, r Recorded) error {
+	if r.Seq <= y.report.Through {
+		return r.fault("number %d does not come after %d", r.Seq, y.report.Through)
+	}
+	now, err := y.decider.Decide(ctx, r)
+	if err != nil {
+		return err
+	}
+	y.report.Decisions++
+	y.report.Through = r.Seq
+	y.matrix[pair{r.Decision.NextAction, now.Decision.NextAction}]++
+	if err := y.use(r.Policy); err != nil {
+		return err
+	}
+	switch {
+	case now.Decision.NextAction != r.Decision.NextAction:
+		return y.flip(ctx, r, now)
+	case now.Decision.Reason != r.Decision.Reason:
+		y.reasons[pair{r.Decision.Reason, now.Decision.Reason}]++
+	}
+	return nil
+}
+
+// use counts a decision of a policy.
+func (y *Replay) use(id policies.Identity) error {
+	i, ok := y.used[id]
+	if !ok {
+		i = len(y.report.Policies)
+		y.used[id] = i
+		y.report.Policies = append(y.report.Policies, Used{Policy: id})
+	}
+	y.report.Policies[i].Decisions++
+	if max(len(y.used), len(y.matrix), len(y.reasons)) > maxVaried {
+		return errs.New(CodeTooVaried, "the rounds name more than %d policies or pairs of destinations", maxVaried).With("limit", maxVaried)
+	}
+	return nil
+}
+
+// flip notes a round that goes elsewhere.
+func (y *Replay) flip(ctx context.Context, r Recorded, now Outcome) error {
+	f := Flip{Task: r.Task, Round: r.Round, Event: r.N, At: r.At, From: r.Decision, To: now.Decision}
+	line, err := json.Marshal(f.identity(), json.Deterministic(true))
+	if err != nil {
+		return r.fault("%w", err)
+	}
+	y.flips.Write(append(line, '\n'))
+	if len(y.report.Flips) == maxFlips {
+		y.report.Omitted++
+		return nil
+	}
+	if f.Causes, err = y.causes(ctx, r, now); err != nil {
+		return err
+	}
+	y.report.Flips = append(y.report.Flips, f)
+	return nil
+}
+
+// Report says what came of the rounds so far. It is the caller's.
+func (y *Replay) Report() Report {
+	r := y.report
+	r.Policies = slices.Clone(r.Policies)
+	r.Flips = slices.Clone(r.Flips)
+	r.Matrix, r.Reasons = cells(y.matrix), cells(y.reasons)
+	r.FlipsDigest = digestPrefix + hex.EncodeToString(y.flips.Sum(nil))
+	return r
+}

@@ -1,0 +1,240 @@
+package project
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// CodeConfig: switchyard.yaml is not valid.
+const CodeConfig errs.Code = "config-invalid"
+
+// maxConfig is the largest switchyard.yaml, in bytes.
+const maxConfig = 1 << 20
+
+// Config is what switchyard.yaml says, with the defaults filled in: a project
+// without one has them all. It belongs to the caller.
+type Config struct {
+	// MaxRounds is the cap of a task that sets none, 0 where the file sets none.
+	MaxRounds int
+	// Policy names the policy, "" for the default. A path is relative to the
+	// project's root.
+	Policy string
+	// Trust says whose signatures the policy needs.
+	Trust Trust
+	// Plugins are the configurations of plugins, by their names: each is that of
+	// a plugin, or one of the project's own.
+	Plugins map[string]PluginConfig
+	// PluginPaths are plugin files, and folders of them, relative to the
+	// project's root and inside of it.
+	PluginPaths []string
+	// Limits are those of its plugins.
+	Limits Limits
+	// Verify is the project's own verification, nil where it has none.
+	Verify *Verify
+	// Reports are the commands that a round gets reports from.
+	Reports Reports
+	// Evidence says what a round needs besides reports.
+	Evidence Evidence
+	// Audit says who has to search, and what counts as searching (rule 9).
+	Audit Audit
+	// Researchers is of how many researchers the research phase wants a stamp.
+	Researchers int
+	// Phases are the optional phases that a task goes through between research
+	// and draft, in their order.
+	Phases []string
+	// Base is the branch whose merge base with HEAD drafts are compared with; "" for the
+	// commit at which their task began.
+	Base string
+	// Spawn says who runs agents, and how.
+	Spawn Spawn
+	// Economy is how hard the critic and the executor look for needless code:
+	// one of the words below.
+	Economy string
+	// Budget is what agents may use up.
+	Budget Budget
+	// Metrics says where metrics go.
+	Metrics Metrics
+}
+
+// Verify is the command that verifies a draft. It is code that comes with the
+// repository.
+type Verify struct {
+	// Command is a line for the shell. It is never blank.
+	Command string
+	// Runs is how often it runs; verification is green only if every run is.
+	Runs int
+	// Timeout is how long one run may take.
+	Timeout time.Duration
+	// Foreign says that the file belongs to another user who is not root either,
+	// so that the command is not the caller's word. Owner is that user's id.
+	Foreign bool
+	Owner   int
+}
+
+// Evidence is what a round needs besides reports.
+type Evidence string
+
+// The kinds of evidence.
+const (
+	// EvidenceReports: a critic's report of the round is enough.
+	EvidenceReports Evidence = "reports"
+	// EvidenceStamps: the executor and the critic need a stamp of the round too.
+	EvidenceStamps Evidence = "stamps"
+)
+
+// Audit is rule 9: who writes or researches has searched first.
+type Audit struct {
+	// Agents must use a search tool.
+	Agents []string
+	// SearchTools are the tools that count as one.
+	SearchTools []string
+}
+
+// The optional phases.
+const (
+	// PhaseDesign is the architect's.
+	PhaseDesign = "design"
+	// PhaseTests is the test writer's.
+	PhaseTests = "tests"
+)
+
+// The words for economy.
+const (
+	// EconomyOff: not at all.
+	EconomyOff = "off"
+	// EconomyLite: the executor is told to keep to what is needed.
+	EconomyLite = "lite"
+	// EconomyFull: the critic looks for it too.
+	EconomyFull = "full"
+	// EconomyUltra: and reports what is less certain.
+	EconomyUltra = "ultra"
+)
+
+// defaults is the configuration of a project that has none.
+func defaults() Config {
+	return Config{
+		Evidence: EvidenceReports,
+		Audit: Audit{
+			Agents:      []string{"np-researcher", "np-executor", "np-build-fixer"},
+			SearchTools: []string{"knowledge-search"},
+		},
+		Researchers: 3,
+		Phases:      []string{PhaseDesign, PhaseTests},
+		Spawn:       defaultSpawn(),
+		Economy:     EconomyLite,
+	}
+}
+
+// Config reads the project's configuration. maxRounds is the highest cap that a
+// task can have, and plugins are the names of the plugins that there are besides
+// those of switchyard.lock; without any the names in the configuration are not
+// checked.
+//
+// # Errors
+//
+// CodeConfig for what is no valid configuration, unknown keys and plugins included:
+// the detail "problems" has every problem and its line. And the codes of Read, and of
+// Lock if the names need it.
+func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (Config, error) {
+	data, file, err := Project{Root: p.Root, Dir: p.Root}.read(ctx, ConfigFile, maxConfig)
+	if errs.CodeOf(err) == CodeNotFound {
+		return defaults(), nil
+	}
+	if err != nil {
+		return Config{}, err
+	}
+	c, r, err := parseConfig(data, maxRounds)
+	if err == nil && len(plugins) > 0 {
+		err = p.checkPlugins(ctx, r, c, plugins)
+	}
+	if err == nil {
+		err = r.err()
+	}
+	if err != nil {
+		return Config{}, err
+	}
+	if c.Verify != nil {
+		c.Verify.Owner, c.Verify.Foreign = stranger(file, os.Geteuid())
+	}
+	if len(c.Reports.Commands) > 0 {
+		c.Reports.Owner, c.Reports.Foreign = stranger(file, os.Geteuid())
+	}
+	if c.Spawn.isCode() {
+		c.Spawn.Owner, c.Spawn.Foreign = stranger(file, os.Geteuid())
+	}
+	if c.Metrics.Anywhere() {
+		c.Metrics.Owner, c.Metrics.Foreign = stranger(file, os.Geteuid())
+	}
+	return c, nil
+}
+
+// parseConfig reads the text of a configuration. What is wrong with it is noted in
+// the reader, unless it is no YAML at all.
+func parseConfig(data []byte, maxRounds int) (Config, *reader, error) {
+	var document, more yaml.Node
+	c, r := defaults(), &reader{}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(&document); errors.Is(err, io.EOF) {
+		return c, r, nil
+	} else if err != nil {
+		return c, r, invalidConfig(": %s", plainly(err))
+	}
+	if err := d.Decode(&more); err == nil {
+		return c, r, invalidConfig(": the file holds more than one document")
+	} else if !errors.Is(err, io.EOF) {
+		return c, r, invalidConfig(": %s", plainly(err))
+	}
+	for _, root := range document.Content {
+		r.mapping(valueOf(root, ""), c.fields(r, maxRounds))
+	}
+	return c, r, nil
+}
+
+// fields has the reader of each key.
+func (c *Config) fields(r *reader, maxRounds int) fields {
+	return fields{
+		"max_rounds":    func(v value) { c.MaxRounds = r.whole(v, 1, maxRounds) },
+		"policy":        func(v value) { c.Policy = r.text(v) },
+		"policy_trust":  func(v value) { c.Trust.read(r, v) },
+		"plugins":       func(v value) { c.Plugins = r.settings(v) },
+		"plugin_paths":  func(v value) { c.PluginPaths = r.paths(v) },
+		"plugin_limits": func(v value) { r.mapping(v, c.Limits.fields(r)) },
+		"verify":        func(v value) { c.Verify = r.verify(v) },
+		"reports":       func(v value) { c.Reports.Commands = r.reports(v) },
+		"evidence": func(v value) {
+			c.Evidence = Evidence(r.oneOf(v, string(EvidenceReports), string(EvidenceStamps)))
+		},
+		"audit": func(v value) {
+			r.mapping(v, fields{
+				"agents":       func(v value) { c.Audit.Agents = r.agents(v) },
+				"search_tools": func(v value) { c.Audit.SearchTools = r.tools(v) },
+			})
+		},
+		"research": func(v value) {
+			r.mapping(v, fields{
+				"agents": func(v value) { c.Researchers = r.whole(v, 1, maxResearchers) },
+			})
+		},
+		"phases": func(v value) { c.Phases = r.phases(v) },
+		"base":   func(v value) { c.Base = r.text(v) },
+		"spawn":  func(v value) { c.Spawn.read(r, v) },
+		"economy": func(v value) {
+			c.Economy = r.oneOf(v, EconomyOff, EconomyLite, EconomyFull, EconomyUltra)
+		},
+		"budget":  func(v value) { c.Budget.read(r, v) },
+		"metrics": func(v value) { c.Metrics.read(r, v) },
+	}
+}
+
+func invalidConfig(format string, args ...any) *errs.Error {
+	f := errs.New(CodeConfig, ConfigFile+format, args...)
+	return f.With("path", ConfigFile)
+}

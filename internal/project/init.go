@@ -1,0 +1,169 @@
+package project
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+)
+
+// CodeInitExists: there is a switchyard.yaml already, and it is another one than
+// would be written.
+const CodeInitExists errs.Code = "init-exists"
+
+const ignoreFile = StateDir + "/" + safefile.IgnoreFile
+
+// Init makes the folder dir a project's root, wherever the root of a folder above
+// it may be: it creates switchyard.yaml, with every key that s leaves out as a
+// comment, .switchyard/.gitignore, and files. These have their content by their
+// paths, relative to dir, with slashes and in one folder below .switchyard. It
+// returns the paths of the files that it created.
+//
+// It replaces nothing, and it can be repeated: who was stopped half-way, or whose
+// clone lacks some, gets what is missing, and where nothing is, nothing
+// happens. Each file is there as a whole or not at all.
+//
+// # Errors
+//
+// CodeInitExists where a switchyard.yaml of another content would have to say what s
+// says. CodeConfig where s is no valid
+// configuration, and CodeUnwritable. What was created before an error is returned
+// with it.
+func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) (created []string, err error) {
+	text := []byte(s.template())
+	_, r, err := parseConfig(text, max(s.MaxRounds, 1))
+	if err == nil {
+		err = r.err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, unwritable(dir, err)
+	}
+	defer root.Close()
+	state, err := compare(ctx, root, dir, text)
+	if err != nil {
+		return nil, err
+	}
+	if state == another && !s.none() {
+		return nil, initExists()
+	}
+	made, err := makeState(root)
+	if err != nil {
+		return nil, unwritable(StateDir, err)
+	}
+	if made {
+		created = append(created, ignoreFile)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := makeFolder(root, path.Dir(name)); err != nil {
+			return created, err
+		}
+		switch made, err := makeFile(root, name, files[name]); {
+		case err != nil:
+			return created, err
+		case made:
+			created = append(created, name)
+		}
+	}
+	if state != missing {
+		return created, nil
+	}
+	// The configuration comes last: where it is, all the rest has been.
+	switch err := safefile.Create(root, StateDir, ConfigFile, text, newFile); {
+	case errors.Is(err, fs.ErrExist):
+		// Somebody was faster; what they wrote decides.
+		state, err := compare(ctx, root, dir, text)
+		if err == nil && state == another {
+			err = initExists()
+		}
+		return created, err
+	case err != nil:
+		return created, unwritable(ConfigFile, err)
+	}
+	return append(created, ConfigFile), nil
+}
+
+// presence says what is there of a file.
+type presence int
+
+const (
+	missing presence = iota
+	same
+	another
+)
+
+// compare looks whether switchyard.yaml is there and says text.
+func compare(ctx context.Context, root *os.Root, dir string, text []byte) (presence, error) {
+	if _, err := root.Lstat(ConfigFile); errors.Is(err, fs.ErrNotExist) {
+		return missing, nil
+	} else if err != nil {
+		return 0, unwritable(ConfigFile, err)
+	}
+	data, err := Project{Root: dir, Dir: dir}.Read(ctx, ConfigFile, maxConfig)
+	switch {
+	case ctx.Err() != nil:
+		return 0, context.Cause(ctx)
+	case err == nil && bytes.Equal(data, text):
+		return same, nil
+	}
+	return another, nil // A link, a folder, or what cannot be read is so, too.
+}
+
+// makeState creates the state folder, and reports whether it was not ignored before.
+func makeState(root *os.Root) (bool, error) {
+	state, err := safefile.MakeIn(root, StateDir)
+	if err != nil {
+		return false, err
+	}
+	defer state.Close()
+	if err := safefile.Private(state); err != nil {
+		return false, err
+	}
+	return safefile.Ignore(state)
+}
+
+// makeFolder creates a folder, unless it is there.
+func makeFolder(root *os.Root, name string) error {
+	// This takes no link. The ledger refuses one in place of its folder, so it must
+	// not be filled here; nor must what another folder has be taken for this
+	// project's.
+	made, err := safefile.MakeIn(root, name)
+	if err == nil {
+		err = made.Close()
+	}
+	if err != nil {
+		return unwritable(name, err)
+	}
+	return nil
+}
+
+// makeFile creates a file below the state's folder, unless something of the name is
+// there, and reports whether it did.
+func makeFile(root *os.Root, name string, data []byte) (bool, error) {
+	if _, err := root.Lstat(name); err == nil {
+		return false, nil
+	}
+	// The draft is best kept where a killed process's leftovers are ignored.
+	err := safefile.Create(root, StateDir, name, data, newFile)
+	if errors.Is(err, fs.ErrExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, unwritable(name, err)
+	}
+	return true, nil
+}
+
+func initExists() error {
+	return errs.New(CodeInitExists, "%s exists already", ConfigFile).With("path", ConfigFile)
+}

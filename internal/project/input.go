@@ -1,0 +1,180 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+)
+
+// The codes of a file that cannot be used.
+const (
+	// CodeNotFound: there is no such file.
+	CodeNotFound errs.Code = "file-not-found"
+	// CodeUnreadable: it is there and cannot be read.
+	CodeUnreadable errs.Code = "file-unreadable"
+	// CodeEscapes: it lies in the project by its name, and a symbolic link
+	// leads out of it.
+	CodeEscapes errs.Code = "path-escapes-project"
+	// CodeTooLarge: it has more bytes than its kind may have.
+	CodeTooLarge errs.Code = "file-too-large"
+)
+
+// Read returns the content of a file that the user named, if it has at most
+// limit bytes.
+//
+// A path inside the project is opened through the project's root: what lies
+// there may have been put there by an agent, and a symbolic link must not make
+// us read a file from elsewhere under a trusted name. There, only regular files
+// are read. A path outside the project is the user's own word.
+//
+// # Errors
+//
+// One of this package's codes; CodeTooLarge carries the limit. When ctx is done,
+// its cause, even if a named pipe still waits for its writer.
+func (p Project) Read(ctx context.Context, path string, limit int64) ([]byte, error) {
+	data, _, err := p.read(ctx, path, limit)
+	return data, err
+}
+
+// read is Read; it also says what kind of file the content comes from.
+func (p Project) read(ctx context.Context, path string, limit int64) ([]byte, fs.FileInfo, error) {
+	type content struct {
+		data []byte
+		info fs.FileInfo
+	}
+	c, err := await(ctx, path, func() (content, error) {
+		f, err := p.open(path)
+		if err != nil {
+			return content{}, unusable(path, err)
+		}
+		defer f.Close()
+		info, err := f.Stat() // of what was opened, whatever its name leads to by now
+		if err != nil {
+			return content{}, unusable(path, err)
+		}
+		data, err := drain(f, path, limit)
+		return content{data, info}, err
+	})
+	return c.data, c.info, err
+}
+
+// Drain reads r to its end, if that comes within limit bytes. name says what is
+// read. When ctx is done, a reader that blocks is left behind.
+func Drain(ctx context.Context, r io.Reader, name string, limit int64) ([]byte, error) {
+	return await(ctx, name, func() ([]byte, error) { return drain(r, name, limit) })
+}
+
+func drain(r io.Reader, name string, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err != nil {
+		return nil, unusable(name, err)
+	}
+	if int64(len(data)) > limit {
+		return nil, errs.New(CodeTooLarge, "%s is larger than %d bytes", name, limit).With("path", name).With("limit", limit)
+	}
+	return data, nil
+}
+
+// await returns what read returns, but no later than ctx is done.
+func await[T any](ctx context.Context, name string, read func() (T, error)) (T, error) {
+	type outcome struct {
+		got T
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		got, err := read()
+		done <- outcome{got, err}
+	}()
+	select {
+	case o := <-done:
+		return o.got, o.err
+	case <-ctx.Done():
+		var none T
+		return none, fmt.Errorf("read %s: %w", name, context.Cause(ctx))
+	}
+}
+
+// Resolve returns the absolute path of a file or folder that the user named,
+// under the same rule as Read. It need not exist.
+func (p Project) Resolve(path string) (string, error) {
+	full := p.abs(path)
+	rel, inside := p.inside(full)
+	var err error
+	if inside {
+		var root *os.Root
+		if root, err = os.OpenRoot(p.Root); err == nil {
+			_, err = root.Stat(rel)
+			err = errors.Join(err, root.Close())
+		}
+	} else {
+		_, err = os.Stat(full)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", unusable(path, err)
+	}
+	return full, nil
+}
+
+func (p Project) abs(path string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(p.Dir, path)
+}
+
+// inside returns the path relative to the root, and whether it lies inside: by
+// its name, or because its folder does under another name of the project.
+func (p Project) inside(full string) (string, bool) {
+	if rel, err := filepath.Rel(p.Root, full); err == nil && filepath.IsLocal(rel) {
+		return rel, true
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(full))
+	if err != nil {
+		return "", false
+	}
+	root, err := filepath.EvalSymlinks(p.Root)
+	if err != nil {
+		return "", false
+	}
+	rel, err := filepath.Rel(root, filepath.Join(dir, filepath.Base(full)))
+	return rel, err == nil && filepath.IsLocal(rel)
+}
+
+func (p Project) open(path string) (*os.File, error) {
+	full := p.abs(path)
+	rel, inside := p.inside(full)
+	if !inside {
+		return os.Open(full)
+	}
+	root, err := os.OpenRoot(p.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	return safefile.Follow(root, rel)
+}
+
+// unusable gives an error of the file system its code. It names the path as
+// the user wrote it.
+func unusable(path string, err error) error {
+	var code errs.Code
+	what := safefile.Reason(err)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		code = CodeNotFound
+	case strings.Contains(what.Error(), "path escapes"): // os.Root exports no error for it.
+		code = CodeEscapes
+	default:
+		code = CodeUnreadable
+	}
+	return errs.New(code, "%s: %w", path, what).With("path", path)
+}

@@ -1,0 +1,61 @@
+// Package project finds the project that a command works on or makes a new one,
+// reads its configuration, opens the files that the user names, and marks its
+// STATE.md (design section 5).
+package project
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+)
+
+// The names that mark a project's root.
+const (
+	StateDir   = ".switchyard"
+	ConfigFile = "switchyard.yaml"
+	gitDir     = ".git"
+)
+
+// Project is a project's root and the folder from which the user speaks.
+type Project struct {
+	// Root is the absolute path of the nearest parent folder that holds
+	// .switchyard, switchyard.yaml or .git, else of the folder itself.
+	Root string
+	// Dir is the absolute path of the folder that relative paths start from.
+	Dir string
+}
+
+// Find returns the project of the folder dir.
+func Find(dir string) (Project, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Project{}, err
+	}
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = safefile.ErrNoFolder
+	}
+	if err != nil {
+		return Project{}, fmt.Errorf("%s: %w", dir, safefile.Reason(err))
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		for _, marker := range []string{StateDir, ConfigFile, gitDir} {
+			if _, err := os.Lstat(filepath.Join(at, marker)); err == nil {
+				return Project{Root: at, Dir: dir}, nil
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				break // A folder that cannot be searched marks nothing.
+			}
+		}
+		if at == filepath.Dir(at) {
+			return Project{Root: dir, Dir: dir}, nil
+		}
+	}
+}
+
+// State returns the path of the folder that holds the project's state. It need
+// not exist.
+func (p Project) State() string { return filepath.Join(p.Root, StateDir) }

@@ -1,0 +1,222 @@
+package project
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// reader takes values out of a YAML document and notes all that is wrong with
+// them, so that a user can put everything right at once. What it returns counts
+// only if it noted nothing.
+type reader struct {
+	problems []problem
+	// more is how many problems it did not keep.
+	more int
+	// plugins are the lines of the entries of plugins.
+	plugins map[string]int
+	// readers are the plugins that read reports of commands.
+	readers []value
+}
+
+// problem is one thing that is wrong, and the line it is in, from 1.
+type problem struct {
+	line int
+	text string
+}
+
+// maxProblems is how many problems are kept: a hostile file could have one in
+// every few bytes.
+const maxProblems = 50
+
+func (p problem) String() string { return fmt.Sprintf("line %d: %s", p.line, p.text) }
+
+func (r *reader) note(line int, format string, args ...any) {
+	if len(r.problems) == maxProblems {
+		r.more++
+		return
+	}
+	r.problems = append(r.problems, problem{line, fmt.Sprintf(format, args...)})
+}
+
+// err returns what was noted, in the order of the lines: a single problem in the
+// message, several as the detail "problems".
+func (r *reader) err() error {
+	if len(r.problems) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(r.problems, func(a, b problem) int { return a.line - b.line })
+	words := make([]string, 0, len(r.problems)+1)
+	for _, p := range r.problems {
+		words = append(words, p.String())
+	}
+	if r.more > 0 {
+		words = append(words, fmt.Sprintf("and %d more", r.more))
+	}
+	if len(words) == 1 {
+		return invalidConfig(": %s", words[0]).With("problems", words)
+	}
+	return invalidConfig(" has %d problems", len(r.problems)+r.more).With("problems", words)
+}
+
+// value is a value of the document and its place.
+type value struct {
+	// path is the key, after those it is nested in and dots.
+	path string
+	// line is where it stands, and not where an alias leads.
+	line int
+	node *yaml.Node
+}
+
+func valueOf(n *yaml.Node, path string) value {
+	v := value{path: path, line: n.Line, node: n}
+	if n.Kind == yaml.AliasNode {
+		v.node = n.Alias // which is no alias itself
+	}
+	return v
+}
+
+// empty says that nothing follows the key.
+func (v value) empty() bool {
+	return v.node.Kind == yaml.ScalarNode && v.node.ShortTag() == "!!null"
+}
+
+// isText says that the value is text, and not a number or another word that YAML
+// knows.
+func (v value) isText() bool {
+	return v.node.Kind == yaml.ScalarNode && v.node.ShortTag() == "!!str"
+}
+
+// String shows the value in a message.
+func (v value) String() string {
+	switch {
+	case v.empty():
+		return "empty"
+	case v.node.Kind == yaml.MappingNode:
+		return "a mapping"
+	case v.node.Kind == yaml.SequenceNode:
+		return "a list"
+	case v.isText():
+		return strconv.Quote(errs.Clip(v.node.Value, maxShown))
+	}
+	return errs.Clip(v.node.Value, maxShown)
+}
+
+// maxShown is how much of a text is shown in a message, in code points.
+const maxShown = 64
+
+// must notes that a value is not what it must be.
+func (r *reader) must(v value, format string, args ...any) {
+	name := v.path
+	if name == "" {
+		name = "the file"
+	}
+	r.note(v.line, "%s is %s; it must be %s", name, v, fmt.Sprintf(format, args...))
+}
+
+// fields has the reader of each key of a mapping.
+type fields map[string]func(value)
+
+// mapping reads a mapping whose keys are known. A mapping without any may be left
+// empty.
+func (r *reader) mapping(v value, known fields) {
+	if v.empty() {
+		return
+	}
+	if v.node.Kind != yaml.MappingNode {
+		r.must(v, "a mapping of keys")
+		return
+	}
+	first := make(map[string]int)
+	for i := 0; i+1 < len(v.node.Content); i += 2 {
+		key, content := valueOf(v.node.Content[i], ""), v.node.Content[i+1]
+		if key.node.Kind != yaml.ScalarNode {
+			r.note(key.line, "a key is %s; it must be a word", key)
+			continue
+		}
+		name := key.node.Value
+		path := join(v.path, name)
+		if line, twice := first[name]; twice {
+			r.note(key.line, "%s is already defined in line %d", path, line)
+			continue
+		}
+		first[name] = key.line
+		if read, ok := known[name]; ok {
+			read(valueOf(content, path))
+			continue
+		}
+		text := "unknown key " + path
+		if near := Nearest(name, slices.Sorted(maps.Keys(known))); near != "" {
+			text += "; did you mean " + join(v.path, near) + "?"
+		}
+		r.note(key.line, "%s", text)
+	}
+}
+
+// join puts a key behind those that it is nested in. A key that no text can show
+// is quoted.
+func join(path, name string) string {
+	shown := errs.Clip(name, maxShown)
+	if name == "" || strings.ContainsFunc(shown, func(c rune) bool { return c <= ' ' || !strconv.IsPrint(c) }) {
+		shown = strconv.Quote(shown)
+	}
+	if path == "" {
+		return shown
+	}
+	return path + "." + shown
+}
+
+// list reads a list of at most most entries.
+func (r *reader) list(v value, most int, entry func(value)) {
+	switch {
+	case v.node.Kind != yaml.SequenceNode:
+		r.must(v, "a list")
+	case len(v.node.Content) > most:
+		r.note(v.line, "%s has more than %d entries", v.path, most)
+	default:
+		for _, n := range v.node.Content {
+			entry(valueOf(n, v.path))
+		}
+	}
+}
+
+// whole reads a decimal number without a fraction.
+func (r *reader) whole(v value, least, most int) int {
+	n, err := strconv.Atoi(v.node.Value)
+	// In other spellings the same digits are other numbers: YAML reads 010 as 8.
+	plain := v.node.Kind == yaml.ScalarNode && v.node.ShortTag() == "!!int" && err == nil && strconv.Itoa(n) == v.node.Value
+	if !plain || n < least || n > most {
+		r.must(v, "a whole number from %d to %d", least, most)
+	}
+	return n
+}
+
+// text reads a text.
+func (r *reader) text(v value) string {
+	if !v.isText() {
+		r.must(v, "text; quote it if it is meant so")
+	}
+	return v.node.Value
+}
+
+// truth reads true or false.
+func (r *reader) truth(v value) bool {
+	if v.node.Kind != yaml.ScalarNode || v.node.ShortTag() != "!!bool" {
+		r.must(v, "true or false")
+	}
+	return v.node.Value == "true"
+}
+
+// oneOf reads one of some words.
+func (r *reader) oneOf(v value, words ...string) string {
+	if !v.isText() || !slices.Contains(words, v.node.Value) {
+		r.must(v, "%s", strings.Join(words, " or "))
+	}
+	return v.node.Value
+}

@@ -1,0 +1,90 @@
+package safefile_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+)
+
+func open(t *testing.T, path string) *os.Root {
+	t.Helper()
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { root.Close() })
+	return root
+}
+
+// names lists what lies in a folder.
+func names(t *testing.T, path string) (all []string) {
+	t.Helper()
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+func TestMakeMakesAFolderForItsOwner(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	for range 2 { // The second time it is there.
+		root, err := safefile.Make(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := root.WriteFile("f", nil, 0o600); err != nil {
+			t.Error(err)
+		}
+		root.Close()
+	}
+	info, err := os.Stat(path)
+	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	if _, err := safefile.Make(filepath.Join(path, "no", "such")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder in a folder that is missing: %v", err)
+	}
+}
+
+func TestMakeFollowsNoLink(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"real", "real/inner"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, target := range map[string]string{"inside": "real", "outside": t.TempDir(), "dangling": "nothing"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := safefile.Make(filepath.Join(dir, name)); !errors.Is(err, safefile.ErrNoFolder) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := safefile.Make(filepath.Join(dir, "file")); !errors.Is(err, safefile.ErrNoFolder) {
+		t.Errorf("a file: %v", err)
+	}
+}
+
+func TestReasonHasNoPath(t *testing.T) {
+	_, err := os.Open(filepath.Join(t.TempDir(), "secret"))
+	if got := safefile.Reason(err).Error(); got != "no such file or directory" && runtime.GOOS != "windows" {
+		t.Error(got)
+	}
+	plain := errors.New("plain")
+	if safefile.Reason(plain) != plain {
+		t.Error("an error without a path is another one")
+	}
+}

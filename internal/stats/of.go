@@ -1,0 +1,169 @@
+package stats
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+)
+
+// Of reads a ledger's sums, all as of one moment.
+//
+// # Errors
+//
+// Those of the source, and ledger.CodeCorrupt where its sums cannot be.
+func Of(ctx context.Context, source Source) (Stats, error) {
+	s, err := read(ctx, source,
+		counters.Tasks(), counters.Standing(), counters.Rounds(), counters.Forced(), counters.TaskRounds().Cells(), counters.TaskRounds().Sum(),
+		counters.Findings(), counters.Progress(), counters.Stalled(), counters.Questions(), counters.Waits().Cells(), counters.Waits().Sum(),
+		counters.Spawns(), counters.Fallbacks(), counters.Retries(), counters.Tokens(), counters.MicroDollars(),
+		counters.SpawnRuns().Cells(), counters.SpawnRuns().Sum(),
+		counters.Policies(), counters.Adoptions(), counters.DailyRounds(), counters.Daily(),
+	)
+	if err != nil {
+		return Stats{}, err
+	}
+	stats := Stats{
+		Ledger:   Ledger{Events: s.Events, Since: s.Since, Until: s.Until},
+		Tasks:    tasks(s),
+		Rounds:   Rounds{Total: s.total(counters.Rounds()), NextActions: s.by(counters.Rounds(), 0), Forced: s.total(counters.Forced())},
+		Findings: findings(s),
+		Standing: standing(s),
+		Policies: policies(s),
+	}
+	if stats.Days, err = days(s); err != nil {
+		return Stats{}, err
+	}
+	if stats.TaskRounds, err = taskRounds(s); err != nil {
+		return Stats{}, err
+	}
+	if stats.Spawns, err = spawns(s); err != nil {
+		return Stats{}, err
+	}
+	stats.Questions.Asked = s.total(counters.Questions())
+	if stats.Questions.Wait, err = s.spread(counters.Waits()); err != nil {
+		return Stats{}, err
+	}
+	return stats, nil
+}
+
+func tasks(s sums) Tasks {
+	var t Tasks
+	for _, row := range s.of(counters.Tasks()) {
+		t.Total = plus(t.Total, row.Sum)
+		switch row.Values[0] {
+		case "open":
+			t.Open = row.Sum
+		case "waiting":
+			t.Waiting = row.Sum
+		case "stuck":
+			t.Stuck = row.Sum
+		case "committed":
+			t.Committed = row.Sum
+		}
+	}
+	return t
+}
+
+func findings(s sums) Findings {
+	m := counters.Findings()
+	return Findings{
+		Total: s.total(m), Categories: s.by(m, 0), Severities: s.by(m, 1), Routes: s.by(m, 2),
+		Progress: s.by(counters.Progress(), 0), Stalled: s.total(counters.Stalled()),
+	}
+}
+
+func standing(s sums) []Standing {
+	rows := s.of(counters.Standing())
+	all := make([]Standing, len(rows))
+	for i, row := range rows {
+		all[i] = Standing{Status: row.Values[0], Since: row.Values[1], Task: row.Values[2], Why: row.Values[3]}
+	}
+	slices.SortFunc(all, func(a, b Standing) int {
+		return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.Since, b.Since), cmp.Compare(a.Task, b.Task))
+	})
+	return all // "stuck" comes before "waiting".
+}
+
+func policies(s sums) []Policy {
+	adopted := make(map[[2]string]string)
+	for _, row := range s.of(counters.Adoptions()) {
+		adopted[[2]string(row.Values)] = row.At
+	}
+	rows := s.of(counters.Policies())
+	all := make([]Policy, len(rows))
+	for i, row := range rows {
+		all[i] = Policy{
+			Version: row.Values[0], Digest: row.Values[1], ADR: row.Values[2],
+			Decisions: row.Sum, LastAt: row.At, AdoptedAt: adopted[[2]string(row.Values[:2])],
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Policy) int { return cmp.Compare(b.LastAt, a.LastAt) })
+	return all
+}
+
+// days joins the measures that are kept by day.
+func days(s sums) ([]Day, error) {
+	byDay := make(map[string]*Day)
+	actions := make(map[string]counter)
+	at := func(m counters.Measure, row ledger.Tally) (*Day, error) {
+		day := row.Values[0]
+		if _, err := time.Parse(time.DateOnly, day); err != nil {
+			return nil, corrupt(m, row)
+		}
+		if byDay[day] == nil {
+			byDay[day], actions[day] = &Day{Day: day}, newCounter()
+		}
+		return byDay[day], nil
+	}
+	for _, row := range s.of(counters.DailyRounds()) {
+		d, err := at(counters.DailyRounds(), row)
+		if err != nil {
+			return nil, err
+		}
+		actions[d.Day].add(row.Values[1], row.Sum)
+	}
+	for _, row := range s.of(counters.Daily()) {
+		d, err := at(counters.Daily(), row)
+		if err != nil {
+			return nil, err
+		}
+		switch row.Values[1] {
+		case counters.DaySpawns:
+			d.Spawns = row.Sum
+		case counters.DayFallbacks:
+			d.Fallbacks = row.Sum
+		case counters.DayMicroDollars:
+			d.MicroDollars = row.Sum
+		case counters.DayCommitted:
+			d.Committed = row.Sum
+		case counters.DayStuck:
+			d.Stuck = row.Sum
+		}
+	}
+	all := make([]Day, 0, len(byDay))
+	for day, d := range byDay {
+		d.NextActions = actions[day].sorted()
+		all = append(all, *d)
+	}
+	slices.SortFunc(all, func(a, b Day) int { return strings.Compare(a.Day, b.Day) })
+	return all, nil
+}
+
+func taskRounds(s sums) (TaskRounds, error) {
+	d := counters.TaskRounds()
+	cells, err := s.cells(d)
+	if err != nil {
+		return TaskRounds{}, err
+	}
+	t := TaskRounds{Spread: spreadOf(cells, float64(s.total(d.Sum())))}
+	t.Histogram = make([]RoundCount, len(cells))
+	for i, c := range cells {
+		t.Histogram[i] = RoundCount{Rounds: int(c.upper), Tasks: c.count}
+	}
+	return t, nil
+}

@@ -1,0 +1,96 @@
+package stats
+
+import (
+	"context"
+
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+)
+
+// Source has the ledger's sums as of one moment. It is what metrics reads, too; named
+// here, so that numbers for people do not bring the libraries of Prometheus along.
+type Source interface {
+	Tallies(ctx context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error)
+}
+
+// sums are the rows of the measures that were asked for.
+type sums struct {
+	ledger.Tallies
+	rows map[string][]ledger.Tally
+}
+
+// read asks for measures and checks that their rows have a value for each label and
+// count something.
+//
+// # Errors
+//
+// Those of the source, and ledger.CodeCorrupt.
+func read(ctx context.Context, source Source, measures ...counters.Measure) (sums, error) {
+	queries := make([]ledger.TallyQuery, len(measures))
+	for i, m := range measures {
+		queries[i].Measure = m.Name
+	}
+	all, err := source.Tallies(ctx, queries...)
+	if err != nil {
+		return sums{}, err
+	}
+	s := sums{all, make(map[string][]ledger.Tally, len(measures))}
+	for i, m := range measures {
+		for _, row := range all.Rows[i] {
+			if len(row.Values) != len(m.Labels) || row.Sum < 0 {
+				return sums{}, corrupt(m, row)
+			}
+		}
+		s.rows[m.Name] = all.Rows[i]
+	}
+	return s, nil
+}
+
+func corrupt(m counters.Measure, row ledger.Tally) error {
+	return errs.New(ledger.CodeCorrupt, "the ledger's sum of %s cannot be: %d for %q", m.Name, row.Sum, row.Values).
+		With("measure", m.Name)
+}
+
+// of are the rows of a measure.
+func (s sums) of(m counters.Measure) []ledger.Tally { return s.rows[m.Name] }
+
+// total adds all rows of a measure up.
+func (s sums) total(m counters.Measure) int64 {
+	var n int64
+	for _, row := range s.of(m) {
+		n = plus(n, row.Sum)
+	}
+	return n
+}
+
+// by adds a measure's rows up by one of its labels, the most frequent first.
+func (s sums) by(m counters.Measure, label int) []Count {
+	c := newCounter()
+	for _, row := range s.of(m) {
+		c.add(row.Values[label], row.Sum)
+	}
+	return c.sorted()
+}
+
+// cells are those of a distribution over all its labels.
+func (s sums) cells(d counters.Distribution) ([]cell, error) {
+	var cells []cell
+	for _, row := range s.of(d.Cells()) {
+		c, ok := cellOf(d.Scale, row.Values[len(row.Values)-1], row.Sum)
+		if !ok {
+			return nil, corrupt(d.Cells(), row)
+		}
+		cells = append(cells, c)
+	}
+	return cells, nil
+}
+
+// spread is that of a distribution over all its labels.
+func (s sums) spread(d counters.Distribution) (Spread, error) {
+	cells, err := s.cells(d)
+	if err != nil {
+		return Spread{}, err
+	}
+	return spreadOf(cells, float64(s.total(d.Sum()))/float64(d.Scale.PerUnit)), nil
+}

@@ -1,0 +1,41 @@
+package statstest
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+)
+
+// Hostiles are names that try to get out of where they stand: of text, attributes,
+// elements, style sheets and scripts, of the line and of the reading order.
+func Hostiles() []string {
+	return []string{
+		`</script><script>alert(1)</script>`, `</title></svg></style><img src=x onerror=alert(2)>`, `" onload="alert(3)`, `' x='`,
+		`]]><!-- --><x>`, `{{.Style}}`, `url(http://192.0.2.1/x)`, `@import "http://192.0.2.1/x"`, "a\u202eb\u2066c\u200f", "line\nbreak\ttab",
+		"nul\x00esc\x1b[31m", "&lt;&#x3c;&quot;", "\ufeff\ufffe\uffff", "", strings.Repeat("x", 10_000), strings.Repeat("שלום ", 2_000),
+	}
+}
+
+// Hostile is a ledger whose every free name is one of Hostiles, with sums as large as
+// they can be.
+func Hostile() *Ledger {
+	l := &Ledger{}
+	at := Start().Format(ledger.TimeFormat)
+	day := Start().Format("2006-01-02")
+	for i, name := range Hostiles() {
+		huge := counters.MaxSum - int64(i)
+		l.Record(Start(),
+			add(counters.Rounds(), huge, name, name), add(counters.DailyRounds(), huge, day, name), add(counters.Policies(), huge, name, name, name),
+			one(counters.Adoptions(), name, name), add(counters.Findings(), huge, name, name, name), one(counters.Progress(), name),
+			one(counters.Tasks(), "stuck"), one(counters.Standing(), "stuck", at, name, name), one(counters.Standing(), "waiting", name, name, name),
+			add(counters.Spawns(), huge, name, name, name), add(counters.Fallbacks(), huge, name, name), add(counters.Tokens(), huge, name, "in"),
+			add(counters.MicroDollars(), huge, name), one(counters.Daily(), day, name), add(counters.Daily(), huge, day, counters.DayMicroDollars),
+			add(counters.Daily(), huge, day, counters.DaySpawns), one(counters.Daily(), day, counters.DayFallbacks),
+			add(counters.TaskRounds().Cells(), huge, strconv.Itoa(1+100*i)), add(counters.TaskRounds().Sum(), huge),
+			add(counters.Waits().Cells(), huge, strconv.Itoa(i*10)), add(counters.Questions(), huge),
+		)
+	}
+	return l
+}

@@ -1,0 +1,75 @@
+// Package statstest has sums of ledgers that nobody had to record, for tests of what
+// is made of them.
+package statstest
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+)
+
+// Ledger keeps sums in memory, as the real one does, but for the caps of dimensions:
+// it keeps every value apart. Its zero value is one without an event. It must not be
+// read while something is recorded.
+type Ledger struct {
+	events       int64
+	since, until string
+	// sums are by measure, then by the JSON of the values.
+	sums map[string]map[string]ledger.Tally
+}
+
+// Record adds an event that counts the changes.
+func (l *Ledger) Record(at time.Time, changes ...counters.Change) {
+	l.events++
+	l.until = at.UTC().Format(ledger.TimeFormat)
+	if l.since == "" {
+		l.since, l.sums = l.until, make(map[string]map[string]ledger.Tally)
+	}
+	for _, c := range changes {
+		of := l.sums[c.Measure.Name]
+		if of == nil {
+			of = make(map[string]ledger.Tally)
+			l.sums[c.Measure.Name] = of
+		}
+		key := keyOf(c.Values)
+		sum := of[key].Sum + c.Add
+		if sum == 0 {
+			delete(of, key)
+			continue
+		}
+		of[key] = ledger.Tally{Values: slices.Clone(c.Values), Sum: sum, At: l.until, Note: c.Note}
+	}
+}
+
+func keyOf(values []string) string {
+	text, err := json.Marshal(values, json.Deterministic(true))
+	if err != nil {
+		panic("statstest: " + err.Error()) // A test has a value that is not UTF-8.
+	}
+	return string(text)
+}
+
+// Tallies answers as ledger.Ledger does. It knows queries of whole measures alone.
+func (l *Ledger) Tallies(_ context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error) {
+	t := ledger.Tallies{Events: l.events, Since: l.since, Until: l.until, Rows: make([][]ledger.Tally, len(queries))}
+	for i, q := range queries {
+		of := l.sums[q.Measure]
+		for _, key := range slices.Sorted(maps.Keys(of)) {
+			t.Rows[i] = append(t.Rows[i], of[key])
+		}
+	}
+	return t, nil
+}
+
+// one is a change by 1.
+func one(m counters.Measure, values ...string) counters.Change { return add(m, 1, values...) }
+
+func add(m counters.Measure, n int64, values ...string) counters.Change {
+	return counters.Change{Measure: m, Values: values, Add: n}
+}

@@ -1,0 +1,131 @@
+package stats
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/safetext"
+)
+
+// maxShown is how much of a name is shown on the page, in code points. Task ids are
+// shorter than that.
+const maxShown = 160
+
+// label is a name of the ledger, safe to show and not too long. Markup is
+// html/template's to escape.
+func label(s string) string {
+	points := []rune(safetext.Line(s))
+	if len(points) == 0 {
+		return "(none)"
+	}
+	if len(points) > maxShown {
+		return string(points[:maxShown-1]) + "…"
+	}
+	return string(points)
+}
+
+// grouped writes a number with a comma between the thousands.
+func grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// counted writes a number with its noun.
+func counted(n int64, noun string) string { return countedAs(n, noun, noun+"s") }
+
+// countedAs is counted for a noun whose plural is not one letter more.
+func countedAs(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return grouped(n) + " " + many
+}
+
+// Percent writes a part of a whole, with one decimal.
+func Percent(part, whole int64) string {
+	if whole == 0 {
+		return "–"
+	}
+	p := 100 * float64(part) / float64(whole)
+	switch {
+	case part > 0 && p < 0.1:
+		return "< 0.1 %"
+	case part < whole && p > 99.9:
+		return "> 99.9 %"
+	default:
+		return strconv.FormatFloat(p, 'f', 1, 64) + " %"
+	}
+}
+
+// decimal writes a number with at most so many decimals.
+func decimal(v float64, decimals int) string {
+	s := strconv.FormatFloat(v, 'f', decimals, 64)
+	if strings.Contains(s, ".") {
+		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	}
+	return s
+}
+
+// Dollars writes an amount in millionths of a dollar: in cents, unless it is less
+// than one.
+func Dollars(micro int64) string {
+	if micro > 0 && micro < 10_000 {
+		return "$" + decimal(float64(micro)/1e6, 6)
+	}
+	cents := micro / 10_000
+	if micro%10_000 >= 5_000 {
+		cents++
+	}
+	return fmt.Sprintf("$%s.%02d", grouped(cents/100), cents%100)
+}
+
+// Lasting writes a duration, given in seconds, in the greatest unit that it has and,
+// where there are few of that, the next.
+func Lasting(seconds float64) string {
+	if ms := math.Round(seconds * 1000); ms < 1000 {
+		return decimal(ms, 0) + " ms"
+	}
+	if seconds < 10 {
+		return decimal(seconds, 1) + " s"
+	}
+	s := int64(math.Round(math.Min(seconds, 1e15)))
+	units := []struct {
+		name string
+		size int64
+	}{{"d", 24 * 60 * 60}, {"h", 60 * 60}, {"min", 60}, {"s", 1}}
+	for i, u := range units {
+		if s < u.size {
+			continue
+		}
+		text := grouped(s/u.size) + " " + u.name
+		if rest := s % u.size; i+1 < len(units) && rest >= units[i+1].size && s/u.size < 10 {
+			text += " " + strconv.FormatInt(rest/units[i+1].size, 10) + " " + units[i+1].name
+		}
+		return text
+	}
+	return "0 s"
+}
+
+// timeOf reads a time in the ledger's form.
+func timeOf(at string) (time.Time, bool) {
+	t, err := time.Parse(ledger.TimeFormat, at)
+	return t, err == nil
+}
+
+// minute writes a time of the ledger for people, in UTC.
+func minute(at string) string {
+	if t, ok := timeOf(at); ok {
+		return t.Format("2 Jan 2006 15:04")
+	}
+	return label(at)
+}
+
+// date writes a day for people.
+func date(t time.Time) string { return t.Format("2 Jan 2006") }

@@ -1,0 +1,58 @@
+//go:build unix
+
+package supervise_test
+
+import (
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+)
+
+// The difference of these two is what looking after a child costs.
+
+func BenchmarkBareExec(b *testing.B) {
+	s := newScene(b)
+	for b.Loop() {
+		cmd := exec.Command("true")
+		cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, s.output, s.output
+		if err := cmd.Run(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRun(b *testing.B) {
+	s := newScene(b)
+	spec := s.spec("")
+	spec.Argv = []string{"true"}
+	spec.Started = func(supervise.Identity) error { return nil }
+	for b.Loop() {
+		if r, err := s.keeper.Run(b.Context(), spec); err != nil || r.ExitCode != 0 {
+			b.Fatal(r, err)
+		}
+	}
+}
+
+// While another child runs, only a look at all processes can tell that nobody is left.
+func BenchmarkRunBesideAnother(b *testing.B) {
+	other := newScene(b)
+	started, done := make(chan struct{}), make(chan error, 1)
+	spec := other.spec("until [ -e go ]; do sleep 0.05; done")
+	spec.Timeout = time.Minute
+	spec.Started = func(supervise.Identity) error {
+		close(started)
+		return nil
+	}
+	go func() {
+		_, err := other.keeper.Run(b.Context(), spec)
+		done <- err
+	}()
+	<-started
+	BenchmarkRun(b)
+	other.file("go", "")
+	if err := <-done; err != nil {
+		b.Error(err)
+	}
+}

@@ -1,0 +1,246 @@
+package supervise_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+)
+
+// stranger is a process that nobody announced, in a session of its own.
+func (s scene) stranger(change func(*exec.Cmd)) *exec.Cmd {
+	s.Helper()
+	cmd := exec.Command("sleep", "60")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	change(cmd)
+	if err := cmd.Start(); err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // A sweep may have reaped it.
+	})
+	return cmd
+}
+
+// open opens a file in the scene's folder, and makes the folder that it lies in.
+func (s scene) open(name string, flag int) *os.File {
+	s.Helper()
+	path := filepath.Join(s.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		s.Fatal(err)
+	}
+	f, err := os.OpenFile(path, flag|os.O_CREATE, 0o600)
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.Cleanup(func() { f.Close() })
+	return f
+}
+
+// terminal opens a new terminal.
+func (s scene) terminal() *os.File {
+	s.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		s.Skip("there are no terminals here: ", err)
+	}
+	s.Cleanup(func() { master.Close() })
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		s.Fatal(err)
+	}
+	slave, err := unix.IoctlRetInt(int(master.Fd()), unix.TIOCGPTPEER)
+	if err != nil {
+		s.Fatal(err)
+	}
+	f := os.NewFile(uintptr(slave), "terminal")
+	s.Cleanup(func() { f.Close() })
+	return f
+}
+
+// Of those that nothing else ties to a child, who works in its folder is ended with
+// it, and nobody else is.
+func TestSweepOfAFolder(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(s scene, cmd *exec.Cmd)
+		ended  bool
+	}{
+		"writes": {func(s scene, cmd *exec.Cmd) { cmd.Stdout = s.open("private/output", os.O_WRONLY) }, true},
+		"writes and reads, below": {func(s scene, cmd *exec.Cmd) {
+			cmd.ExtraFiles = []*os.File{s.open("private/state/db", os.O_RDWR)}
+		}, true},
+		"writes to what is deleted": {func(s scene, cmd *exec.Cmd) {
+			cmd.Stdout = s.open("private/output", os.O_WRONLY)
+			if err := os.RemoveAll(filepath.Join(s.dir, "private")); err != nil {
+				s.Fatal(err)
+			}
+		}, true},
+		"is there": {func(s scene, cmd *exec.Cmd) { cmd.Dir = filepath.Join(s.dir, "private") }, true},
+		"came from there": {func(s scene, cmd *exec.Cmd) {
+			text, err := os.ReadFile(cmd.Path)
+			if err != nil {
+				s.Fatal(err)
+			}
+			cmd.Path = filepath.Join(s.dir, "private", "sleep")
+			if err := os.WriteFile(cmd.Path, text, 0o700); err != nil {
+				s.Fatal(err)
+			}
+		}, true},
+		"reads": {func(s scene, cmd *exec.Cmd) { cmd.Stdin = s.open("private/output", os.O_RDONLY) }, false},
+		"has a terminal": {func(s scene, cmd *exec.Cmd) {
+			cmd.Stdin, cmd.Stdout = s.terminal(), s.open("private/output", os.O_WRONLY)
+			cmd.Dir, cmd.SysProcAttr.Setctty = filepath.Join(s.dir, "private"), true
+		}, false},
+		"is of another user": {func(s scene, cmd *exec.Cmd) {
+			if os.Getuid() != 0 {
+				s.Skip("only root can start a process as another user")
+			}
+			cmd.Stdout = s.open("private/output", os.O_WRONLY)
+			cmd.SysProcAttr.Credential = &syscall.Credential{Uid: 65534, Gid: 65534}
+		}, false},
+		"writes beside":  {func(s scene, cmd *exec.Cmd) { cmd.Stdout = s.open("private2/output", os.O_WRONLY) }, false},
+		"is above":       {func(s scene, cmd *exec.Cmd) { cmd.Dir = s.dir }, false},
+		"writes nothing": {func(scene, *exec.Cmd) {}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			if err := os.Mkdir(filepath.Join(s.dir, "private"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			id := s.keeper.Announce(filepath.Join(s.dir, "private"))
+			cmd := s.stranger(func(cmd *exec.Cmd) { c.change(s, cmd) })
+			want := 0
+			if c.ended {
+				want = 1
+			}
+			if swept, err := s.keeper.Sweep(t.Context(), id, time.Second); swept != want || err != nil {
+				t.Errorf("got %d, %v", swept, err)
+			}
+			if lives(cmd.Process.Pid) == c.ended {
+				t.Errorf("ended: %v", !c.ended)
+			}
+		})
+	}
+}
+
+func TestSweepSparesWhoWasThereBefore(t *testing.T) {
+	s := newScene(t)
+	cmd := s.stranger(func(cmd *exec.Cmd) { cmd.Stdout = s.open("private/output", os.O_WRONLY) })
+	time.Sleep(tick)
+	id := s.keeper.Announce(filepath.Join(s.dir, "private"))
+	if swept, err := s.keeper.Sweep(t.Context(), id, 0); swept != 0 || err != nil || !lives(cmd.Process.Pid) {
+		t.Errorf("got %d, %v", swept, err)
+	}
+}
+
+// Whoever works in the folder may be who sweeps.
+func TestSweepSparesUs(t *testing.T) {
+	s := newScene(t)
+	id := s.keeper.Announce(filepath.Join(s.dir, "private"))
+	s.open("private/output", os.O_WRONLY)
+	if swept, err := s.keeper.Sweep(t.Context(), id, 0); swept != 0 || err != nil {
+		t.Errorf("got %d, %v", swept, err)
+	}
+}
+
+func TestAnnounced(t *testing.T) {
+	s := newScene(t)
+	announced := s.keeper.Announce(s.dir)
+	spec := s.spec("env")
+	spec.Announced = announced
+	var started supervise.Identity
+	spec.Started = func(id supervise.Identity) error {
+		started = id
+		return nil
+	}
+	s.run(spec)
+	if announced.PID != 0 || started.PID == 0 || started.Start < announced.Start {
+		t.Errorf("%+v became %+v", announced, started)
+	}
+	if started.PID, started.Start = 0, announced.Start; started != announced || announced.Boot == "" || announced.Folder != s.dir {
+		t.Errorf("%+v became %+v", announced, started)
+	}
+	if !strings.Contains(s.text(), "SWITCHYARD_CHILD_"+announced.Mark+"=1\n") {
+		t.Errorf("it has another mark than %s:\n%s", announced.Mark, s.text())
+	}
+	if again := s.keeper.Announce(s.dir); again.Mark == announced.Mark {
+		t.Error("two children have one mark")
+	}
+}
+
+// An orphan that holds its child's output is ended with that child, though it might
+// be that of another one.
+func TestOrphanInItsFolder(t *testing.T) {
+	older, younger := newScene(t), newScene(t)
+	spec := older.spec("until [ -e late ]; do sleep 0.01; done; " + astray(t, "left", deaf) + untilGo)
+	spec.Announced = older.keeper.Announce(older.dir)
+	olderEnds := older.meanwhile(spec)
+	time.Sleep(tick)
+	spec = younger.spec(astray(t, "left", deaf) + untilGo)
+	spec.Announced = younger.keeper.Announce(younger.dir)
+	youngerEnds := younger.meanwhile(spec)
+	younger.pid("left")
+	older.file("late", "")
+	older.pid("left")
+
+	older.letEnd(olderEnds)
+	older.wantBuried("left")
+	if !lives(younger.pid("left")) {
+		t.Error("the orphan of the child that runs was ended")
+	}
+	younger.letEnd(youngerEnds)
+	younger.wantBuried("left")
+}
+
+// What is being started has all our open files for a moment, those for others too.
+func TestStartsBesideFolders(t *testing.T) {
+	const beside, each = 4, 50
+	failed := make(chan error, beside)
+	for range beside {
+		s := newScene(t)
+		go func() {
+			for range each {
+				spec := s.spec("exit 7")
+				spec.Announced = s.keeper.Announce(s.dir)
+				r, err := s.keeper.Run(t.Context(), spec)
+				if err == nil && r.ExitCode != 7 {
+					err = fmt.Errorf("it ended as %+v", r)
+				}
+				if err != nil {
+					failed <- err
+					return
+				}
+			}
+			failed <- nil
+		}()
+	}
+	for range beside {
+		if err := <-failed; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// BenchmarkSweep is what it costs to find that nobody is left.
+func BenchmarkSweep(b *testing.B) {
+	s := newScene(b)
+	for name, folder := range map[string]string{"mark alone": "", "and folder": s.dir} {
+		b.Run(name, func(b *testing.B) {
+			id := s.keeper.Announce(folder)
+			id.Start = 1 // So that everybody is looked at.
+			for b.Loop() {
+				if swept, err := s.keeper.Sweep(b.Context(), id, 0); swept != 0 || err != nil {
+					b.Fatal(swept, err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,132 @@
+package supervise
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// beyond is added to made-up numbers, so that no process of this machine has them.
+const beyond = 1 << 30
+
+// made returns a child of this program that never was.
+func made(pid int, start uint64) *child {
+	return &child{tree: tree{root: entry{pid: pid, session: pid, start: start}, id: Identity{Mark: newMark()}, seen: map[int]uint64{}}}
+}
+
+func houseOf(children ...*child) *house {
+	h := &house{children: map[*child]struct{}{}}
+	for _, c := range children {
+		h.children[c] = struct{}{}
+	}
+	return h
+}
+
+func TestBelongs(t *testing.T) {
+	older, younger, starting := made(beyond+1, 100), made(beyond+2, 200), made(0, 0)
+	older.tree.seen[beyond+9] = 250
+	orphan := func(pid, session int, start uint64) entry {
+		return entry{pid: beyond + pid, session: session, start: start}
+	}
+	for name, c := range map[string]struct {
+		e        entry
+		children []*child
+		want     []*child
+	}{
+		"the child itself":         {younger.tree.root, []*child{older, younger}, []*child{younger}},
+		"in a session":             {orphan(5, beyond+1, 250), []*child{older, younger}, []*child{older}},
+		"seen before":              {orphan(9, beyond+9, 250), []*child{older, younger}, []*child{older}},
+		"seen with another start":  {orphan(9, beyond+9, 251), []*child{older, younger}, nil},
+		"from before the younger":  {orphan(5, beyond+5, 199), []*child{older, younger}, []*child{older}},
+		"from when it was started": {orphan(5, beyond+5, 200), []*child{older, younger}, nil},
+		"from before both":         {orphan(5, beyond+5, 99), []*child{older, younger}, []*child{older, younger}},
+		"the last child":           {orphan(5, beyond+5, 250), []*child{older}, []*child{older}},
+		"the last child, younger":  {orphan(5, beyond+5, 150), []*child{younger}, []*child{younger}},
+		"beside a start":           {orphan(5, beyond+5, 99), []*child{older, starting}, []*child{starting}},
+		"no session in sight":      {orphan(5, 0, 250), []*child{older, starting}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := houseOf(c.children...)
+			for _, child := range c.children {
+				if got, want := h.belongs(c.e, child), slices.Contains(c.want, child); got != want {
+					t.Errorf("for the child of %d: %v, want %v", child.tree.root.start, got, want)
+				}
+			}
+		})
+	}
+}
+
+// No child is ever given what may be another's, and the last one leaves nobody.
+func TestBelongsToNobodyElse(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var children []*child
+		for i, start := range rapid.SliceOfN(rapid.Uint64Range(1, 20), 1, 5).Draw(t, "starts") {
+			children = append(children, made(beyond+100+i, start))
+		}
+		e := entry{pid: beyond + 1, session: beyond + 1, start: rapid.Uint64Range(1, 20).Draw(t, "start")}
+		real := rapid.SampledFrom(children).Draw(t, "whose")
+		switch rapid.SampledFrom([]string{"session", "seen", "nothing"}).Draw(t, "tie") {
+		case "session":
+			e.session = real.tree.root.pid
+		case "seen":
+			real.tree.seen[e.pid] = e.start
+		case "nothing":
+			e.start = max(e.start, real.tree.root.start) // Nobody is older than where it comes from.
+		}
+		h := houseOf(children...)
+		for _, c := range children {
+			if c != real && h.belongs(e, c) {
+				t.Errorf("%+v of %+v is ended with %+v", e, real.tree.root, c.tree.root)
+			}
+		}
+		if !houseOf(real).belongs(e, real) {
+			t.Errorf("%+v outlives the last child", e)
+		}
+	})
+}
+
+func TestHuntMembers(t *testing.T) {
+	const self = beyond + 1
+	id := Identity{PID: beyond + 10, Start: 100}
+	at := func(pid, parent, session int, start uint64) entry {
+		return entry{pid: beyond + pid, parent: beyond + parent, session: beyond + session, start: start}
+	}
+	root := at(10, 2, 10, 100)
+	dead := root
+	dead.dead = true
+	for name, c := range map[string]struct {
+		all  []entry
+		want []int
+	}{
+		"the child":                        {[]entry{root}, []int{10}},
+		"its session":                      {[]entry{root, at(11, 2, 10, 120)}, []int{10, 11}},
+		"its session, and it is dead":      {[]entry{dead, at(11, 2, 10, 120)}, []int{10, 11}},
+		"whoever descends":                 {[]entry{root, at(11, 10, 11, 120), at(12, 11, 12, 121), at(13, 2, 12, 130)}, []int{10, 11, 12, 13}},
+		"another start":                    {[]entry{at(10, 2, 10, 101), at(11, 10, 10, 120)}, nil},
+		"another start, and not of a head": {[]entry{at(10, 2, 9, 100)}, nil},
+		"the number as a session alone":    {[]entry{at(11, 2, 10, 120)}, nil},
+		"who was there before":             {[]entry{root, at(11, 10, 10, 99)}, []int{10}},
+		"this program below it":            {[]entry{root, at(1, 10, 1, 120), at(12, 1, 12, 130)}, nil},
+		"this program far below it":        {[]entry{root, at(4, 10, 4, 110), at(1, 4, 1, 120), at(5, 10, 5, 130)}, nil},
+		"our session":                      {[]entry{root, at(12, 10, 3, 130)}, []int{10}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := hunt{id: id, seen: map[int]uint64{}, halls: map[int]bool{}}
+			var got []int
+			for _, e := range h.members(population{self: entry{pid: self, session: beyond + 3, start: 50}, all: c.all}) {
+				got = append(got, e.pid-beyond)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+func TestGenuine(t *testing.T) {
+	if mark := newMark(); !genuine(mark) || genuine(mark[1:]) || genuine(mark+"A") || genuine(mark[1:]+"a") || genuine(mark[1:]+"=") {
+		t.Errorf("of %q and what is like it", mark)
+	}
+}

@@ -1,0 +1,242 @@
+package supervise_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+)
+
+// astray is a script that leaves an orphan which nothing ties to it: in a session
+// of its own, without a parent, without the mark. It writes its number into a file.
+// Some then do more.
+func astray(t testing.TB, file, then string) string {
+	t.Helper()
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("setsid is not installed")
+	}
+	return `(env -i PATH="$PATH" setsid sh -c 'echo $$ >` + file + `; ` + then + `' &) ; until [ -s ` + file + ` ]; do sleep 0.01; done; `
+}
+
+const deaf = `trap "" TERM; while :; do sleep 0.1; done`
+
+// wantBuried fails if a process that wrote its number into a file is left, be it as
+// a zombie.
+func (s scene) wantBuried(file string) {
+	s.Helper()
+	s.wantGone(file)
+	if pid := s.pid(file); status(pid, "State") != "" {
+		s.Errorf("process %d of %s is left: %s", pid, file, status(pid, "State"))
+	}
+}
+
+// zombies are our children that have ended and were not reaped.
+func zombies(t testing.TB) []string {
+	t.Helper()
+	paths, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil || len(paths) == 0 {
+		t.Fatal(paths, err)
+	}
+	var found []string
+	for _, path := range paths {
+		var pid int
+		if _, err := fmt.Sscanf(filepath.Base(path), "%d", &pid); err != nil {
+			t.Fatal(err)
+		}
+		if status(pid, "PPid") == fmt.Sprint(os.Getpid()) && strings.HasPrefix(status(pid, "State"), "Z") {
+			found = append(found, fmt.Sprint(pid, " ", comm(pid)))
+		}
+	}
+	return found
+}
+
+func TestOrphanThatNothingTies(t *testing.T) {
+	for name, c := range map[string]struct {
+		then, last string
+		end        supervise.End
+	}{
+		"after a success":    {"sleep 60; sleep 60", "exit 0", supervise.Exited},
+		"deaf":               {deaf, "exit 0", supervise.Exited},
+		"after a time-out":   {"sleep 60; sleep 60", "sleep 60", supervise.TimedOut},
+		"holds the output":   {"exec sleep 60", "exit 0", supervise.Exited},
+		"has another orphan": {`(env -i PATH="$PATH" setsid sh -c "echo \$\$ >second; sleep 60; sleep 60" &); sleep 60; sleep 60`, "until [ -s second ]; do sleep 0.01; done", supervise.Exited},
+		"is already dead":    {"exit 0", "exit 0", supervise.Exited},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			spec := s.spec(astray(t, "left", c.then) + c.last)
+			spec.Timeout = 500 * time.Millisecond
+			if r := s.run(spec); r.End != c.end {
+				t.Errorf("got %+v", r)
+			}
+			s.wantBuried("left")
+			if strings.Contains(c.then, "second") {
+				s.wantBuried("second")
+			}
+			if found := zombies(t); len(found) > 0 {
+				t.Errorf("zombies are left: %q", found)
+			}
+		})
+	}
+}
+
+// One that again and again is its own orphan is elsewhere whenever we look.
+func TestOrphanThatChangesItsNumber(t *testing.T) {
+	s := newScene(t)
+	s.file("hop", `echo >>hops; (env -i PATH="$PATH" setsid sh ./hop &)`)
+	hops := func() int64 {
+		info, err := os.Stat(filepath.Join(s.dir, "hops"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	s.run(s.spec(astray(t, "left", ". ./hop") + `until [ "$(wc -c <hops)" -ge 10 ]; do sleep 0.01; done`))
+	before := hops()
+	time.Sleep(2 * tick)
+	if after := hops(); after != before {
+		t.Errorf("it goes on: %d times, then %d", before, after)
+	}
+	if found := zombies(t); len(found) > 0 {
+		t.Errorf("zombies are left: %q", found)
+	}
+}
+
+// Dead orphans come without end while their child runs on, and would use up all
+// numbers.
+func TestDeadOrphansAreReapedMeanwhile(t *testing.T) {
+	s := newScene(t)
+	spec := s.spec(astray(t, "left", "exit 0") + "until [ -e go ]; do sleep 0.01; done")
+	spec.Watch = func() supervise.End {
+		if _, err := os.Stat(filepath.Join(s.dir, "left")); err == nil && status(s.pid("left"), "State") == "" {
+			_ = os.WriteFile(filepath.Join(s.dir, "go"), nil, 0o600)
+		}
+		return ""
+	}
+	if r := s.run(spec); r.End != supervise.Exited {
+		t.Errorf("nobody reaped it: %+v", r)
+	}
+}
+
+// meanwhile runs a spec and returns what waits for its end.
+func (s scene) meanwhile(spec supervise.Spec) func() supervise.Result {
+	type outcome struct {
+		supervise.Result
+		err error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		r, err := s.keeper.Run(s.Context(), spec)
+		done <- outcome{r, err}
+	}()
+	return func() supervise.Result {
+		s.Helper()
+		o := <-done
+		if o.err != nil {
+			s.Fatal(o.err)
+		}
+		return o.Result
+	}
+}
+
+const untilGo = "until [ -e go ]; do sleep 0.01; done"
+
+// letEnd lets a child end that waits untilGo, and wants it to end well.
+func (s scene) letEnd(ends func() supervise.Result) {
+	s.Helper()
+	s.file("go", "")
+	if r := ends(); r.End != supervise.Exited || r.ExitCode != 0 {
+		s.Errorf("it was touched: %+v", r)
+	}
+}
+
+// tick is longer than what the kernel counts the time of a start in.
+const tick = 50 * time.Millisecond
+
+func TestOrphansOfTwoChildren(t *testing.T) {
+	older, younger := newScene(t), newScene(t)
+	olderEnds := older.meanwhile(older.spec(astray(t, "early", deaf) + "sleep 0.2; " + astray(t, "late", deaf) + untilGo))
+	older.pid("early")
+	time.Sleep(tick)
+	youngerEnds := younger.meanwhile(younger.spec(astray(t, "left", deaf) + untilGo))
+	younger.pid("left")
+	older.pid("late")
+
+	older.letEnd(olderEnds)
+	older.wantBuried("early") // It was there before the other child was.
+	if !lives(younger.pid("left")) {
+		t.Error("the orphan of the child that runs was ended")
+	}
+	younger.letEnd(youngerEnds)
+	younger.wantBuried("left")
+	older.wantBuried("late") // It might have been anybody's, until nobody else was there.
+}
+
+// An orphan that kept its mark is ended with its own child, whoever else runs.
+func TestMarkedOrphanBesideAnother(t *testing.T) {
+	other, s := newScene(t), newScene(t)
+	ends := other.meanwhile(other.spec(strings.Replace(astray(t, "left", deaf), "env -i", "env", 1) + untilGo))
+	other.pid("left")
+	for range 3 {
+		s.run(s.spec(strings.Replace(astray(t, "left", deaf), "env -i", "env", 1)))
+		s.wantBuried("left")
+		if err := os.Remove(filepath.Join(s.dir, "left")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if pid := other.pid("left"); !lives(pid) {
+		t.Error("the orphan of the other child was ended")
+	}
+	other.letEnd(ends)
+	other.wantBuried("left")
+}
+
+// What os/exec started is in our session, and so is what came to us from it. It may
+// start, run and end while a child is looked after, and its exit status is its own.
+func TestOtherChildrenMeanwhile(t *testing.T) {
+	s := newScene(t)
+	ends := s.meanwhile(s.spec(astray(t, "left", deaf) + untilGo))
+	s.pid("left")
+	other := exec.Command("sh", "-c", "(sleep 60 & echo $! >orphan); exit 3")
+	other.Dir = s.dir
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	orphan := s.pid("orphan")
+	second := newScene(t)
+	second.run(second.spec("sleep 60 & true"))
+	s.letEnd(ends)
+	s.wantBuried("left")
+	if !lives(orphan) {
+		t.Error("the orphan of another part of the program was ended")
+	}
+	exit, failed := errors.AsType[*exec.ExitError](other.Wait())
+	if !failed || exit.ExitCode() != 3 {
+		t.Errorf("it ended with %v", exit)
+	}
+	if err := errors.Join(syscall.Kill(orphan, syscall.SIGKILL), wait(orphan)); err != nil {
+		t.Error(err)
+	}
+}
+
+// wait reaps a process that came to us.
+func wait(pid int) error {
+	_, err := syscall.Wait4(pid, nil, 0, nil)
+	return err
+}
+
+// comm is what a process calls itself.
+func comm(pid int) string {
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(name))
+}

@@ -1,0 +1,186 @@
+package supervise_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+)
+
+// doom runs a script under a keeper of its own, a copy of this program, kills that
+// one, and returns what it wrote down of its child.
+func (s scene) doom(script string) supervise.Identity {
+	s.Helper()
+	us := exec.Command(os.Args[0])
+	us.Env = append(os.Environ(), dyingVar+"="+s.dir, scriptVar+"="+script+"; echo >ready; "+deaf)
+	us.Stderr = os.Stderr
+	if err := us.Start(); err != nil {
+		s.Fatal(err)
+	}
+	var id supervise.Identity
+	there := func() bool {
+		_, err := os.Stat(filepath.Join(s.dir, "ready"))
+		return err == nil && s.kept("identity", &id) == nil
+	}
+	for !there() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := us.Process.Kill(); err != nil {
+		s.Fatal(err)
+	}
+	if err := us.Wait(); err == nil || id.PID == 0 {
+		s.Fatalf("the keeper ended with %v, and wrote down %+v", err, id)
+	}
+	s.Cleanup(func() { _, _ = s.keeper.Sweep(context.Background(), id, 0) }) // Should the test fail.
+	return id
+}
+
+// kept reads an Identity that was written into a file.
+func (s scene) kept(name string, id *supervise.Identity) error {
+	text, err := os.ReadFile(filepath.Join(s.dir, name))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, id)
+}
+
+// What a keeper wrote down before it started the child finds no less than what it
+// wrote down afterwards.
+func TestSweep(t *testing.T) {
+	for _, record := range []string{"announced", "identity"} {
+		t.Run(record, func(t *testing.T) {
+			t.Parallel()
+			s := newScene(t)
+			marked := strings.Replace(astray(t, "marked", deaf), "env -i", "exec 1>&-; env", 1)
+			// In the session of the one that is marked: cleared, and soon an orphan.
+			mate := strings.Replace(astray(t, "leader", `exec 1>&-; (env -i PATH="$PATH" sh -c "echo \$\$ >mate; `+
+				strings.ReplaceAll(deaf, `"`, `\"`)+`" &); `+deaf), "env -i", "env", 1)
+			// With nothing but the output that it came with.
+			holder := astray(t, "holder", deaf)
+			s.doom("trap '' TERM; echo $$ >root; " + holder + marked + mate + "until [ -s mate ]; do sleep 0.01; done")
+			var id supervise.Identity
+			if err := s.kept(record, &id); err != nil {
+				t.Fatal(err)
+			}
+			if root := s.pid("root"); id.Start == 0 || id.Boot == "" || id.Mark == "" || id.Folder == "" || (id.PID == root) != (record == "identity") {
+				t.Fatalf("process %d is %+v", root, id)
+			}
+			left := []string{"root", "marked", "leader", "mate", "holder"}
+			for _, file := range left {
+				if !lives(s.pid(file)) {
+					t.Fatalf("%s is gone too early", file)
+				}
+			}
+			swept, err := s.keeper.Sweep(t.Context(), id, 100*time.Millisecond)
+			if err != nil || swept < len(left) {
+				t.Errorf("got %d, %v", swept, err)
+			}
+			for _, file := range left {
+				s.wantBuried(file)
+			}
+			if swept, err := s.keeper.Sweep(t.Context(), id, time.Second); swept != 0 || err != nil {
+				t.Errorf("again: %d, %v", swept, err)
+			}
+		})
+	}
+}
+
+func TestSweepIsCancelled(t *testing.T) {
+	s := newScene(t)
+	id := s.doom("trap '' TERM; echo $$ >root")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("the user had enough")
+	time.AfterFunc(100*time.Millisecond, func() { cancel(why) })
+	if _, err := s.keeper.Sweep(ctx, id, time.Minute); !errors.Is(err, why) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := s.keeper.Sweep(t.Context(), id, 0); err != nil {
+		t.Error(err)
+	}
+	s.wantBuried("root")
+}
+
+// A process that got the number of one that is gone, and one that somebody claims to
+// be what it is not.
+func TestSweepTouchesNobodyElse(t *testing.T) {
+	s := newScene(t)
+	var id supervise.Identity
+	spec := s.spec("setsid sleep 60 & echo $$ >root; " + untilGo)
+	started := make(chan struct{})
+	spec.Started = func(i supervise.Identity) error {
+		id = i
+		close(started)
+		return nil
+	}
+	ends := s.meanwhile(spec)
+	<-started
+	s.pid("root")
+	const unknown = "AAAAAAAAAAAAAAAAAAAAAAAAAA"
+	for name, c := range map[string]struct {
+		change func(*supervise.Identity)
+		code   errs.Code
+	}{
+		"the number was used again":   {func(i *supervise.Identity) { i.Start, i.Mark = i.Start-1, unknown }, ""},
+		"another start":               {func(i *supervise.Identity) { i.Start, i.Mark = i.Start+1, unknown }, ""},
+		"another number":              {func(i *supervise.Identity) { i.PID, i.Mark = os.Getpid(), unknown }, ""},
+		"the machine started anew":    {func(i *supervise.Identity) { i.Boot = "another" }, ""},
+		"no start of the machine":     {func(i *supervise.Identity) { i.Boot = "" }, ""},
+		"announced later":             {func(i *supervise.Identity) { i.PID, i.Start, i.Mark = 0, i.Start+1, unknown }, ""},
+		"announced, another mark":     {func(i *supervise.Identity) { i.PID, i.Mark = 0, unknown }, ""},
+		"the first process":           {func(i *supervise.Identity) { i.PID = 1 }, supervise.CodeLost},
+		"a group":                     {func(i *supervise.Identity) { i.PID = -i.PID }, supervise.CodeLost},
+		"no start":                    {func(i *supervise.Identity) { i.Start = 0 }, supervise.CodeLost},
+		"no mark":                     {func(i *supervise.Identity) { i.Mark = "" }, supervise.CodeLost},
+		"a mark that everybody has":   {func(i *supervise.Identity) { i.Mark = "PATH" }, supervise.CodeLost},
+		"a mark with something added": {func(i *supervise.Identity) { i.Mark += "=1\x00" }, supervise.CodeLost},
+		"everybody's folder":          {func(i *supervise.Identity) { i.Folder = "/" }, supervise.CodeLost},
+		"no certain folder":           {func(i *supervise.Identity) { i.Folder = "/tmp/x/.." }, supervise.CodeLost},
+		"a folder of ours":            {func(i *supervise.Identity) { i.Folder = "tmp" }, supervise.CodeLost},
+	} {
+		t.Run(name, func(t *testing.T) {
+			claim := id
+			c.change(&claim)
+			swept, err := s.keeper.Sweep(t.Context(), claim, 0)
+			if swept != 0 || errs.CodeOf(err) != c.code || (err == nil) != (c.code == "") {
+				t.Errorf("got %d, %v", swept, err)
+			}
+		})
+	}
+	s.letEnd(ends)
+}
+
+// One that runs below what is to be swept would end its own parents.
+func TestSweepFromBelow(t *testing.T) {
+	s := newScene(t)
+	id := s.doom("trap '' TERM; echo $$ >root")
+	t.Setenv("SWITCHYARD_CHILD_"+id.Mark, "1")
+	if swept, err := s.keeper.Sweep(t.Context(), id, 0); swept != 0 || errs.CodeOf(err) != supervise.CodeLost {
+		t.Errorf("got %d, %v", swept, err)
+	}
+	if err := os.Unsetenv("SWITCHYARD_CHILD_" + id.Mark); err != nil {
+		t.Fatal(err)
+	}
+	if !lives(s.pid("root")) {
+		t.Error("it was ended all the same")
+	}
+	// It does not matter that what is in between has cleared the environment.
+	between := exec.Command("sh", "-c", `env -i "$0=$1" "$2"; exit $?`, sweepingVar, filepath.Join(s.dir, "identity"), os.Args[0])
+	between.Env = append(os.Environ(), "SWITCHYARD_CHILD_"+id.Mark+"=1")
+	if said, err := between.CombinedOutput(); err != nil || string(said) != string(supervise.CodeLost)+"\n" {
+		t.Errorf("got %q, %v", said, err)
+	}
+	if !lives(s.pid("root")) {
+		t.Error("it was ended from below")
+	}
+	if _, err := s.keeper.Sweep(t.Context(), id, 0); err != nil {
+		t.Error(err)
+	}
+}

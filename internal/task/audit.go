@@ -1,0 +1,185 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+)
+
+// Audit stamps that an agent ran in the task's round, and holds it against
+// rule 9: an audited agent must have used a search tool.
+type Audit struct {
+	// Round is the round that the agent ran in, 0 for the task's.
+	Round  int
+	Agent  string
+	Source Source
+	By     string
+	// Run identifies the run, "" where nobody knows it. A run is stamped once;
+	// Known says that it was, in an earlier round.
+	Run   string
+	Known bool
+	Spawn *Spawn
+	// Tools are the names of the tools that the agent used, in order, each as
+	// often as it was used.
+	Tools []string
+	// Audited lists the agents that must search, and SearchTools what counts.
+	Audited, SearchTools []string
+}
+
+func (c Audit) decide(s State) (Event, error) {
+	if err := allow(s, KindStamped); err != nil {
+		return nil, err
+	}
+	if err := checkAgent(c.Agent); err != nil {
+		return nil, err
+	}
+	round, err := s.due(c.Round)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Run) > maxName {
+		return nil, errs.New(CodeTooLong, "the run's id has more than %d bytes", maxName).With("limit", maxName)
+	}
+	if c.Known || c.Run != "" && slices.ContainsFunc(s.Stamps, func(st Stamp) bool { return st.Run == c.Run && st.Agent == c.Agent }) {
+		return nil, nil
+	}
+	if len(s.Stamps) >= maxListed {
+		return nil, errs.New(CodeTooMany, "round %d has %d stamps already", round, maxListed).With("limit", maxListed)
+	}
+	stamp := Stamp{
+		Round: round, Agent: c.Agent, Source: c.Source, By: c.By, Run: c.Run, Spawn: c.Spawn, ToolUses: len(c.Tools),
+		SearchEvidence: s.searched(c.Agent), Audited: slices.Contains(c.Audited, c.Agent),
+	}
+	for _, tool := range c.Tools {
+		if slices.Contains(c.SearchTools, tool) {
+			stamp.SearchCalls++
+		}
+	}
+	// What the host saw needs no other evidence.
+	if c.Source == ByHost || stamp.SearchEvidence > 0 {
+		stamp.Credited = stamp.SearchCalls
+	}
+	switch {
+	case !stamp.Audited || stamp.Credited > 0:
+	case stamp.SearchCalls > 0:
+		stamp.Violation = SearchUnverified
+	default:
+		stamp.Violation = NoSearch
+	}
+	if stamp.Violation != "" && len(s.Violations) >= maxListed && !s.violated(c.Agent, stamp.Violation) {
+		return nil, errs.New(CodeTooMany, "%d violations wait to be routed already", maxListed).With("limit", maxListed)
+	}
+	return Stamped{Stamp: stamp}, nil
+}
+
+// violated reports whether an agent's violation waits to be routed: a second of
+// the same kind would be the same finding.
+func (s State) violated(agent string, kind ViolationKind) bool {
+	return slices.ContainsFunc(s.Violations, func(v Violation) bool { return v.Agent == agent && v.Kind == kind })
+}
+
+// due is the round that comes next, if the caller means that one; 0 means
+// whichever it is.
+func (s State) due(expected int) (int, error) {
+	round := max(s.Round, 1)
+	if expected != 0 && expected != round {
+		return 0, Shifted(expected, round)
+	}
+	return round, nil
+}
+
+// searched counts the searches on record for an agent in this round. Those that
+// name no agent count for anybody, as long as no search of the round names one.
+func (s State) searched(agent string) int {
+	own, nobody := 0, 0
+	for _, search := range s.Searches {
+		switch search.Agent {
+		case agent:
+			own++
+		case "":
+			nobody++
+		}
+	}
+	if nobody == len(s.Searches) {
+		return nobody
+	}
+	return own
+}
+
+// maxQuery is how much of a search's query is kept, in bytes (reference
+// section 9).
+const maxQuery = 200
+
+// Look records that an agent searched.
+type Look struct {
+	// Round is the round that it searched in, 0 for the task's.
+	Round int
+	// Agent is "" where nobody knows which.
+	Agent, Query string
+	Source       Source
+	By           string
+}
+
+func (c Look) decide(s State) (Event, error) {
+	if err := allow(s, KindSearched); err != nil {
+		return nil, err
+	}
+	if c.Agent != "" {
+		if err := checkAgent(c.Agent); err != nil {
+			return nil, err
+		}
+	}
+	round, err := s.due(c.Round)
+	if err != nil {
+		return nil, err
+	}
+	if len(s.Searches) >= maxListed {
+		return nil, errs.New(CodeTooMany, "round %d has %d searches already", round, maxListed).With("limit", maxListed)
+	}
+	return Searched{Search: Search{Round: round, Agent: c.Agent, Query: cut(c.Query, maxQuery), Source: c.Source, By: c.By}}, nil
+}
+
+// cut shortens s to at most limit bytes, at a code point's start.
+func cut(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && s[limit]&0xc0 == 0x80 {
+		limit--
+	}
+	return s[:limit]
+}
+
+// CategoryRule9 is the category of a finding that rule 9 was broken.
+const CategoryRule9 = "rule-9-violation"
+
+// AuditFindings are the findings of a round that its unrouted violations make.
+// They stay until a decision sends them to an agent: one that ends in stuck, or
+// in a question, has not (reference section 18, 26).
+func (s State) AuditFindings() []finding.Finding {
+	var found []finding.Finding
+	for _, v := range s.Violations {
+		found = append(found, v.finding(max(s.Round, 1)))
+	}
+	return found
+}
+
+func (v Violation) finding(round int) finding.Finding {
+	// What tells two violations apart comes first: only the start of a
+	// remediation is part of a finding's identity, so that the note at the end
+	// leaves a violation the same finding in every round.
+	text := fmt.Sprintf("Run %s again and have it call the search tool before it works: no search of it is on record, which rule 9 demands.", v.Agent)
+	if v.Kind == SearchUnverified {
+		text = fmt.Sprintf("Have %s search for real when it runs again: it says that it searched, and nothing on record backs it, as rule 9 demands.", v.Agent)
+	}
+	if v.Round < round {
+		text += fmt.Sprintf(" Carried forward from round %d.", v.Round)
+	}
+	file := "-"
+	return finding.Finding{
+		Critic: finding.AuditCritic, Category: CategoryRule9, Severity: finding.Fail, File: &file,
+		Remediation: text, ConfirmedBy: []string{finding.AuditCritic},
+	}
+}

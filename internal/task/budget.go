@@ -1,0 +1,184 @@
+package task
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// CodeBudget: what is left of a budget does not cover what a spawn may use up.
+// Details: unit, limit, spent, reserved, wanted. The unit is task-rounds, or
+// task- or round- with time, tokens or dollars; the numbers count rounds,
+// milliseconds, tokens and millionths of a dollar.
+const CodeBudget errs.Code = "budget-exhausted"
+
+// What Switchyard itself puts a task aside with, see Halt.
+const (
+	// ReasonBudget is the reason where a budget is exhausted.
+	ReasonBudget = "budget"
+	// BySwitchyard stands where a person or a policy does elsewhere.
+	BySwitchyard = "switchyard"
+)
+
+// Limits are the budgets of a task. What is 0 has no limit.
+type Limits struct {
+	// Task limits what all runs of the task use up, and Round those of a round.
+	Task  Amount `json:"task,omitzero"`
+	Round Amount `json:"round,omitzero"`
+	// Rounds limits the rounds since the work began or began anew.
+	Rounds int `json:"rounds,omitzero"`
+}
+
+// Use is what a task has used up of one of its budgets.
+type Use struct {
+	// Budget is the unit: see CodeBudget.
+	Budget       string
+	Spent, Limit int64
+}
+
+// Use lists what a task has used up of each budget of its own that has a limit.
+func (l Limits) Use(s State) []Use {
+	var uses []Use
+	for _, u := range units() {
+		if limit := u.of(l.Task); limit > 0 {
+			uses = append(uses, Use{Budget: "task-" + u.name, Spent: u.of(s.Spent.Task), Limit: limit})
+		}
+	}
+	if l.Rounds > 0 {
+		uses = append(uses, Use{Budget: "task-rounds", Spent: int64(s.Rounds()), Limit: int64(l.Rounds)})
+	}
+	return uses
+}
+
+// unit is one of the things that a budget counts.
+type unit struct {
+	name string
+	of   func(Amount) int64
+	text func(int64) string
+}
+
+func units() []unit {
+	return []unit{
+		{"time", func(a Amount) int64 { return a.Millis }, func(n int64) string { return fmt.Sprintf("%d ms", n) }},
+		{"tokens", func(a Amount) int64 { return a.Tokens }, func(n int64) string { return fmt.Sprintf("%d tokens", n) }},
+		{"dollars", func(a Amount) int64 { return a.MicroDollars }, dollars},
+	}
+}
+
+// rounds writes a number of rounds.
+func rounds(n int64) string {
+	if n == 1 {
+		return "1 round"
+	}
+	return fmt.Sprintf("%d rounds", n)
+}
+
+// dollars writes millionths of a dollar, without losing any.
+func dollars(n int64) string {
+	fraction := fmt.Sprintf("%06d", n%1_000_000)
+	return fmt.Sprintf("$%d.%s%s", n/1_000_000, fraction[:2], strings.TrimRight(fraction[2:], "0"))
+}
+
+// allow refuses runs that the budgets do not cover: what is spent, what open runs
+// reserve and what these want may come to the limit, and not beyond.
+//
+// A run of an earlier round that is still open counts for the task alone, as its
+// receipt will.
+func (l Limits) allow(s State, wanted []Intent) error {
+	if err := l.check(wanted); err != nil {
+		return err
+	}
+	if begun := int64(s.Rounds()); l.Rounds > 0 && begun > int64(l.Rounds) {
+		byRound := unit{name: "rounds", text: rounds}
+		return account{"task", byRound, int64(l.Rounds), begun - 1, nil, []int64{1}}.exhausted()
+	}
+	open := s.Open()
+	var current []Run
+	for _, r := range open {
+		if r.Round == max(s.Round, 1) {
+			current = append(current, r)
+		}
+	}
+	for _, scope := range []struct {
+		name         string
+		limit, spent Amount
+		open         []Run
+	}{
+		{"task", l.Task, s.Spent.Task, open},
+		{"round", l.Round, s.Spent.Round, current},
+	} {
+		for _, u := range units() {
+			a := account{scope: scope.name, unit: u, limit: u.of(scope.limit), spent: u.of(scope.spent)}
+			for _, r := range scope.open {
+				a.reserved = append(a.reserved, u.of(r.Reserve))
+			}
+			for _, i := range wanted {
+				a.wanted = append(a.wanted, u.of(i.Reserve))
+			}
+			if a.limit > 0 && !a.covers() {
+				return a.exhausted()
+			}
+		}
+	}
+	return nil
+}
+
+// check refuses limits below zero, and runs without a worst case where one is
+// needed: they would be free.
+func (l Limits) check(wanted []Intent) error {
+	if l.Rounds < 0 {
+		return fmt.Errorf("a budget of %d rounds", l.Rounds)
+	}
+	for _, limit := range []Amount{l.Task, l.Round} {
+		if err := limit.check(); err != nil {
+			return err
+		}
+		for _, u := range units() {
+			for _, i := range wanted {
+				if u.of(limit) > 0 && u.of(i.Reserve) == 0 {
+					return fmt.Errorf("run %q reserves no %s, which has a limit", i.Run, u.name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// account is one budget with what it has to cover.
+type account struct {
+	scope            string
+	unit             unit
+	limit, spent     int64
+	reserved, wanted []int64
+}
+
+// covers takes everything from the limit, one by one: a sum could overflow.
+func (a account) covers() bool {
+	left := a.limit
+	for _, parts := range [][]int64{{a.spent}, a.reserved, a.wanted} {
+		for _, n := range parts {
+			if n > left {
+				return false
+			}
+			left -= n
+		}
+	}
+	return true
+}
+
+func (a account) exhausted() error {
+	reserved, wanted := total(a.reserved), total(a.wanted)
+	text := a.unit.text
+	return errs.New(CodeBudget, "the %s's budget of %s does not cover %s more, with %s spent and %s reserved",
+		a.scope, text(a.limit), text(wanted), text(a.spent), text(reserved)).
+		With("unit", a.scope+"-"+a.unit.name).With("limit", a.limit).With("spent", a.spent).With("reserved", reserved).With("wanted", wanted)
+}
+
+func total(parts []int64) int64 {
+	sum := int64(0)
+	for _, n := range parts {
+		sum = plus(sum, n)
+	}
+	return sum
+}

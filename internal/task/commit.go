@@ -1,0 +1,90 @@
+package task
+
+import (
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// Finish commits the task that the newest decision allowed to.
+type Finish struct {
+	// MustVerify says that the project wants every commit verified.
+	MustVerify bool
+	Force      *Force
+}
+
+func (c Finish) decide(s State) (Event, error) {
+	if err := allow(s, KindFinished); err != nil {
+		return nil, err
+	}
+	e := Finished{Round: max(s.Round, 1), Missing: s.Unready(c.MustVerify)}
+	if len(e.Missing) == 0 {
+		return e, nil
+	}
+	if c.Force == nil {
+		return nil, notReady(e.Round, e.Missing)
+	}
+	e.Force = c.Force
+	return e, nil
+}
+
+// What a commit may lack.
+const (
+	MissingVerification = "verification"
+	MissingReview       = "review"
+	MissingZeroFindings = "zero-findings"
+)
+
+// Unready lists what this round lacks for a commit.
+func (s State) Unready(mustVerify bool) []string {
+	var missing []string
+	if s.Verified == nil && (mustVerify || s.Verifies) {
+		missing = append(missing, MissingVerification)
+	}
+	switch last := s.Last; {
+	case s.Phase != Review || last == nil || last.Round != s.Round:
+		missing = append(missing, MissingReview)
+	case last.FindingCount > 0 || last.NextAction != actionCommit || len(s.Violations) > 0:
+		missing = append(missing, MissingZeroFindings)
+	}
+	return missing
+}
+
+// unready lists what a decision to commit lacks by its own account. No policy
+// gets so far with one; but a commit is worth asking twice.
+func (o Outcome) unready(s State) []string {
+	if o.NextAction != actionCommit {
+		return nil
+	}
+	var missing []string
+	if o.Verify == red {
+		missing = append(missing, MissingVerification)
+	}
+	if !o.Reviewed {
+		missing = append(missing, MissingReview)
+	}
+	// A violation is a finding: a decision that counted none has not seen it.
+	if o.FindingCount > 0 || len(s.Violations) > 0 {
+		missing = append(missing, MissingZeroFindings)
+	}
+	return missing
+}
+
+func notReady(round int, missing []string) error {
+	return errs.New(CodeNotReady, "round %d may not be committed: %s", round, inWords(missing)).
+		With("round", round).With("missing", missing)
+}
+
+func inWords(missing []string) string {
+	words := map[string]string{
+		MissingVerification: "its green verification is missing",
+		MissingReview:       "its review is missing",
+		MissingZeroFindings: "findings are open, or its review did not decide to commit",
+	}
+	text := ""
+	for i, m := range missing {
+		if i > 0 {
+			text += ", and "
+		}
+		text += words[m]
+	}
+	return text
+}

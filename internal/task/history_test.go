@@ -1,0 +1,139 @@
+package task_test
+
+import (
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// tester is what *testing.T and *rapid.T have in common.
+type tester interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// do folds what the commands make of a state. Each must do something.
+func do(t tester, s task.State, commands ...task.Command) task.State {
+	t.Helper()
+	for i, c := range commands {
+		e, err := task.Decide(s, c)
+		if err != nil || e == nil {
+			t.Fatalf("command %d, %+v, of a task that is %q: %v, %v", i, c, s.Status, e, err)
+		}
+		if s, err = task.Apply(s, e); err != nil {
+			t.Fatalf("command %d: its own event is refused: %v", i, err)
+		}
+		if err := s.Check(); err != nil {
+			t.Fatalf("command %d: its own state is refused: %v", i, err)
+		}
+	}
+	return s
+}
+
+// refuse fails unless a command is refused with a code.
+func refuse(t tester, s task.State, c task.Command, code errs.Code) *errs.Error {
+	t.Helper()
+	e, err := task.Decide(s, c)
+	if err == nil || errs.CodeOf(err) != code {
+		t.Fatalf("%+v of a task that is %q: %+v, %v; want %s", c, s.Status, e, err, code)
+	}
+	f, _ := err.(*errs.Error)
+	return f
+}
+
+// nothing fails unless a command has nothing to do.
+func nothing(t tester, s task.State, c task.Command) {
+	t.Helper()
+	if e, err := task.Decide(s, c); e != nil || err != nil {
+		t.Fatalf("%+v of a task that is %q: %+v, %v; want nothing to do", c, s.Status, e, err)
+	}
+}
+
+// toward is the outcome of a round that was entered without any gate.
+func toward(t tester, s task.State, o task.Outcome) task.Outcome {
+	t.Helper()
+	round, err := task.Enter(s, task.Entry{Fallback: 3})
+	if err != nil {
+		t.Fatalf("a task that is %q may not enter its round: %v", s.Status, err)
+	}
+	o.Round = round
+	return o
+}
+
+// decide folds a round's decision.
+func decide(t tester, s task.State, o task.Outcome) task.State {
+	t.Helper()
+	return do(t, s, toward(t, s, o))
+}
+
+// The destinations as the policies declare them; confirm is one of a policy of
+// somebody's own, which asks without advancing the round.
+var (
+	toExecutor    = task.Outcome{NextAction: "executor", DestinationKind: "agent", AdvancesRound: true, Reason: "routed", Reviewed: true, FindingCount: 1, Verify: "absent"}
+	toPlanChecker = task.Outcome{NextAction: "plan-checker", DestinationKind: "agent", Reason: "routed", Reviewed: true, FindingCount: 1, Verify: "absent"}
+	toStuck       = task.Outcome{NextAction: "stuck", DestinationKind: "terminal", Reason: "max-rounds", Policy: "routing@1.2.0", Reviewed: true, FindingCount: 2, Verify: "absent"}
+	toCommit      = task.Outcome{NextAction: "commit", DestinationKind: "terminal", Reason: "no-findings", Reviewed: true, Verify: "absent"}
+	onRed         = task.Outcome{NextAction: "executor", DestinationKind: "agent", AdvancesRound: true, Reason: "verify-red", Verify: "red"}
+)
+
+// asking is the outcome of a review that has questions to the user.
+func asking(advances bool, questions ...task.Question) task.Outcome {
+	return task.Outcome{
+		NextAction: "askuser", DestinationKind: "human", AdvancesRound: advances, Reason: "routed", Reviewed: true,
+		FindingCount: len(questions), Verify: "absent", Questions: questions,
+	}
+}
+
+// final makes a decision to commit the commit itself.
+func final(o task.Outcome) task.Outcome {
+	o.Final = true
+	return o
+}
+
+// verified adds the outcome of a verification.
+func verified(o task.Outcome, verify string) task.Outcome {
+	o.Verify = verify
+	return o
+}
+
+// ran says that an agent ran that nobody audits.
+func ran(agent string) task.Audit {
+	return task.Audit{Agent: agent, Source: task.ByHand, By: "somebody"}
+}
+
+// critic, researcher and byHand are runs to announce.
+func critic(run string) task.Intent {
+	return task.Intent{Run: run, Role: task.RoleCritic, Agent: "critic", Attempt: 1, Adapter: "claude", Why: "first"}
+}
+
+func researcher(run string, index int) task.Intent {
+	return task.Intent{Run: run, Role: task.RoleResearcher, Agent: "researcher", Index: index, Attempt: 1, Adapter: "claude", Why: "first"}
+}
+
+func byHand(run string) task.Intent {
+	return task.Intent{Run: run, Role: task.RoleOther, Agent: "helper", Attempt: 1, Adapter: "exec", Why: "first"}
+}
+
+// spawning announces runs, without any limit.
+func spawning(intents ...task.Intent) task.Reserve { return task.Reserve{Intents: intents} }
+
+// ended closes a run that used nothing.
+func ended(run string) task.Receive {
+	return task.Receive{Receipt: task.Receipt{Run: run, Outcome: "clean"}}
+}
+
+var begin = task.Begin{Query: "build it", Fallback: 3}
+
+var force = &task.Force{Reason: "the network is down", By: "somebody"}
+
+// standing returns a task in each status.
+func standing(t tester) map[task.Status]task.State {
+	t.Helper()
+	open := do(t, task.State{}, begin)
+	return map[task.Status]task.State{
+		task.None:      {},
+		task.Open:      open,
+		task.Waiting:   decide(t, open, asking(true, task.Question{Fingerprint: "q1", Text: "Which key?"})),
+		task.Stuck:     decide(t, open, toStuck),
+		task.Committed: decide(t, open, final(toCommit)),
+	}
+}

@@ -1,0 +1,735 @@
+package task_test
+
+import (
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// model is the state machine as a naive reader of docs/tasks.md would build it:
+// it keeps everything that was ever done, and works out each answer from the
+// whole list. It shares no code with the package, and none of its shortcuts.
+type model []happened
+
+// happened is a command that was carried out.
+type happened struct {
+	// what is the command, a decision for a round's.
+	what any
+	// round is the one that it was carried out in, and grew says that it began
+	// the next.
+	round int
+	grew  bool
+	// forced says that a gate had to be forced for it.
+	forced bool
+}
+
+// decision is a round that was entered and decided.
+type decision struct {
+	entry   task.Entry
+	outcome task.Outcome
+}
+
+// becomes is what a decision makes of a task.
+func (d decision) becomes() task.Status {
+	switch o := d.outcome; {
+	case o.NextAction == "commit" && o.Final:
+		return task.Committed
+	case o.NextAction == "commit":
+		return task.Open
+	case o.DestinationKind == "terminal":
+		return task.Stuck
+	case o.DestinationKind == "human":
+		return task.Waiting
+	default:
+		return task.Open
+	}
+}
+
+// keeps says that a decision leaves the round's evidence for the phase commit.
+func (d decision) keeps() bool { return d.outcome.NextAction == "commit" && !d.outcome.Final }
+
+func (m model) status() task.Status {
+	for _, h := range slices.Backward(m) {
+		switch w := h.what.(type) {
+		case task.Begin, task.Resume:
+			return task.Open
+		case decision:
+			return w.becomes()
+		case task.Finish:
+			return task.Committed
+		case task.Halt:
+			return task.Stuck
+		case task.Import:
+			if w.Stop != nil {
+				return task.Stuck
+			}
+			return task.Open
+		case task.Reply, task.Expire:
+			if len(m.questions().open) > 0 {
+				return task.Waiting
+			}
+			return task.Open
+		}
+	}
+	if slices.ContainsFunc(m, happened.makes) {
+		return task.Open
+	}
+	return task.None
+}
+
+// makes says that a step makes a task of what was none. Runs by hand do not.
+func (h happened) makes() bool {
+	switch w := h.what.(type) {
+	case task.Reserve:
+		return slices.ContainsFunc(w.Intents, func(i task.Intent) bool { return i.Role != "other" })
+	case task.Receive:
+		return false
+	default:
+		return true
+	}
+}
+
+func (m model) round() int {
+	if len(m) == 0 {
+		return 1
+	}
+	h := m[len(m)-1]
+	if i, ok := h.what.(task.Import); ok {
+		return i.Round
+	}
+	if h.grew {
+		return h.round + 1
+	}
+	return h.round
+}
+
+// limit is the task's cap, and whether it is one of its own.
+func (m model) limit() (rounds int, own bool) {
+	for i, h := range slices.Backward(m) {
+		before := m[:i]
+		switch w := h.what.(type) {
+		case task.Begin:
+			return before.beginLimit(w, m[:i+1].round())
+		case decision:
+			rounds, own = before.entryLimit(w.entry)
+			return rounds, own && w.becomes() != task.Committed
+		case task.Finish:
+			rounds, _ = before.limit()
+			return rounds, false
+		case task.Halt:
+			rounds, own = before.limit()
+			return rounds, own && !w.ForgetCap
+		case task.Resume:
+			return before.resumeLimit(w)
+		case task.Import:
+			return w.MaxRounds, w.Raised
+		}
+	}
+	return 0, false
+}
+
+func (m model) beginLimit(c task.Begin, round int) (int, bool) {
+	if c.MaxRounds != 0 {
+		return c.MaxRounds, true
+	}
+	if rounds, own := m.limit(); own && rounds >= round {
+		return rounds, true
+	}
+	return min(round-1+c.Fallback, 100), false
+}
+
+func (m model) entryLimit(e task.Entry) (int, bool) {
+	if e.MaxRounds != 0 {
+		return e.MaxRounds, true
+	}
+	if rounds, own := m.limit(); rounds != 0 {
+		return rounds, own
+	}
+	return e.Fallback, false
+}
+
+func (m model) resumeLimit(c task.Resume) (int, bool) {
+	rounds, _ := m.limit()
+	if c.Mode == task.MoreRounds {
+		return max(rounds, m.round()) + c.Rounds, true
+	}
+	return min(m.round()+c.Fallback, 100), false
+}
+
+// thisRound is what was done since the round began, the step that began it
+// included.
+func (m model) thisRound() model {
+	for i, h := range slices.Backward(m) {
+		if h.grew {
+			return m[i:]
+		}
+	}
+	return m
+}
+
+// unspent is what was done since evidence was last used up.
+func (m model) unspent() model {
+	for i, h := range slices.Backward(m) {
+		if h.grew {
+			return m[i+1:]
+		}
+		if d, ok := h.what.(decision); ok && !d.keeps() {
+			return m[i+1:]
+		}
+		if _, ok := h.what.(task.Finish); ok {
+			return m[i+1:]
+		}
+	}
+	return m
+}
+
+// redrafts says that a step makes another draft of the round, or is about to
+// verify one: nobody has seen that draft yet.
+func (h happened) redrafts() bool {
+	switch w := h.what.(type) {
+	case task.Redraft:
+		return !w.Same
+	case task.Verify:
+		return true
+	case task.Audit:
+		return w.Agent == "np-executor" || w.Agent == "np-build-fixer"
+	default:
+		return false
+	}
+}
+
+func (m model) stamps(agent string) int {
+	found := 0
+	for _, h := range m.unspent() {
+		if agent == "np-critic" && h.redrafts() {
+			found = 0
+		}
+		if a, ok := h.what.(task.Audit); ok && a.Agent == agent {
+			found++
+		}
+	}
+	return found
+}
+
+// drafter is whose draft the round is: the executor's where the work began in
+// it, and nobody's where a person took it over.
+func (m model) drafter() string {
+	for i, h := range m {
+		r, resumed := h.what.(task.Resume)
+		if resumed && r.Mode == task.Manual && m[:i+1].round() == m.round() {
+			return ""
+		}
+	}
+	if m.round() == m.fresh() {
+		return "np-executor"
+	}
+	return "np-build-fixer"
+}
+
+// fresh is the round in which the work began, or began anew.
+func (m model) fresh() int {
+	fresh := 1
+	for i, h := range m {
+		r, resumed := h.what.(task.Resume)
+		_, began := h.what.(task.Begin)
+		if h.grew && (began || resumed && (r.Mode == task.Replan || r.Mode == task.Reset)) {
+			fresh = m[:i+1].round()
+		}
+	}
+	return fresh
+}
+
+// lacks says whether a phase lacks its agent's stamps.
+func (m model) lacks(p task.Phase, required int) bool {
+	agent := map[task.Phase]string{
+		task.Research: "np-researcher", task.Design: "np-task-architect", task.Tests: "np-test-writer",
+		task.Draft: m.drafter(), task.Review: "np-critic",
+	}[p]
+	return agent != "" && m.stamps(agent) < required
+}
+
+// green says that a green verification of this round is there.
+func (m model) green() bool {
+	green := false
+	for _, h := range m.unspent() {
+		_, begins := h.what.(task.Redraft)
+		green = green && !h.redrafts() && !begins
+		switch w := h.what.(type) {
+		case task.Verify:
+			green = true
+		case decision:
+			green = green || w.outcome.Verify == "green"
+		}
+	}
+	return green
+}
+
+// verifies says that the task was ever verified, or comes from elsewhere.
+func (m model) verifies() bool {
+	return slices.ContainsFunc(m, func(h happened) bool {
+		switch w := h.what.(type) {
+		case task.Verify, task.Import, task.Redraft:
+			return true
+		case decision:
+			return w.outcome.Verify == "green" || w.outcome.Verify == "red"
+		}
+		return false
+	})
+}
+
+// used says that a report was decided on in this round.
+func (m model) used(digest string) bool {
+	return slices.ContainsFunc(m.thisRound(), func(h happened) bool {
+		d, ok := h.what.(decision)
+		return ok && !h.grew && slices.Contains(d.outcome.Evidence, digest)
+	})
+}
+
+// kept counts the decisions that sent the round on without ending it.
+func (m model) kept() int {
+	n := 0
+	for _, h := range m.thisRound() {
+		if d, ok := h.what.(decision); ok && !h.grew && d.outcome.DestinationKind != "terminal" {
+			n++
+		}
+	}
+	return n
+}
+
+// begun says that the work is under way, so that only force begins it anew.
+func (m model) begun() bool {
+	if m.status() == task.Waiting {
+		return true
+	}
+	decided := slices.ContainsFunc(m, func(h happened) bool { _, ok := h.what.(decision); return ok })
+	return m.status() == task.Open && (decided || m.phase() != nil)
+}
+
+// phase is the newest step of this round that is a phase, nil for none. Where it
+// is about a draft before the newest, the round is back at its start.
+func (m model) phase() any {
+	outdated := false
+	for _, h := range slices.Backward(m.thisRound()) {
+		switch w := h.what.(type) {
+		case task.Begin, task.Prepare, task.Finish:
+			return w
+		case task.Verify:
+			if outdated {
+				return task.Begin{}
+			}
+			return w
+		case decision:
+			if !h.grew && outdated {
+				return task.Begin{}
+			}
+			if !h.grew {
+				return w
+			}
+		}
+		outdated = outdated || h.redrafts()
+	}
+	return nil
+}
+
+// phaseName is the phase as the state names it.
+func (m model) phaseName() task.Phase {
+	switch w := m.phase().(type) {
+	case task.Begin:
+		return task.Start
+	case task.Prepare:
+		return w.Phase
+	case task.Verify:
+		return task.Draft
+	case decision:
+		if w.outcome.Reviewed {
+			return task.Review
+		}
+		return task.Draft
+	case task.Finish:
+		return task.Commit
+	default:
+		return ""
+	}
+}
+
+// missing is what the round lacks for a commit.
+func (m model) missing(must bool) []string {
+	var missing []string
+	if !m.green() && (must || m.verifies()) {
+		missing = append(missing, "verification")
+	}
+	switch d, ok := m.phase().(decision); {
+	case !ok || !d.outcome.Reviewed:
+		missing = append(missing, "review")
+	case d.outcome.NextAction != "commit" || d.outcome.FindingCount > 0 || len(m.violations()) > 0:
+		missing = append(missing, "zero-findings")
+	}
+	return missing
+}
+
+// credit says how many of an agent's searches count, and whether any does
+// although the agent must search.
+func (m model) credit(a task.Audit) (credited int, violation task.ViolationKind) {
+	claims := 0
+	for _, tool := range a.Tools {
+		if slices.Contains(a.SearchTools, tool) {
+			claims++
+		}
+	}
+	named, own, unnamed := 0, 0, 0
+	for _, h := range m.unspent() {
+		l, ok := h.what.(task.Look)
+		switch {
+		case !ok:
+		case l.Agent == "":
+			unnamed++
+		default:
+			named++
+			if l.Agent == a.Agent {
+				own++
+			}
+		}
+	}
+	backed := a.Source == task.ByHost || own > 0 || named == 0 && unnamed > 0
+	if backed {
+		credited = claims
+	}
+	switch {
+	case !slices.Contains(a.Audited, a.Agent) || credited > 0:
+		return credited, ""
+	case claims > 0:
+		return credited, task.SearchUnverified
+	default:
+		return credited, task.NoSearch
+	}
+}
+
+// violations are those that no decision has sent to an agent, each kind of an
+// agent's once.
+func (m model) violations() []task.Violation {
+	var pending []task.Violation
+	for i, h := range m {
+		switch w := h.what.(type) {
+		case task.Import:
+			pending = w.Violations
+		case task.Audit:
+			_, kind := m[:i].credit(w)
+			same := func(v task.Violation) bool { return v.Agent == w.Agent && v.Kind == kind }
+			if kind != "" && !slices.ContainsFunc(pending, same) {
+				pending = append(pending[:len(pending):len(pending)], task.Violation{Round: h.round, Agent: w.Agent, Kind: kind})
+			}
+		case task.Finish:
+			pending = nil
+		case decision:
+			if s := w.becomes(); s == task.Committed || s == task.Open && w.outcome.Reviewed {
+				pending = nil
+			}
+		}
+	}
+	return pending
+}
+
+// inquiry is what the task wants to know from the user.
+type inquiry struct {
+	asked    bool
+	round    int
+	open     []task.Question
+	answered map[string]string
+}
+
+func (m model) questions() inquiry {
+	var q inquiry
+	for _, h := range m {
+		switch w := h.what.(type) {
+		case decision:
+			q = inquiry{}
+			if w.becomes() == task.Waiting {
+				q = inquiry{asked: true, round: h.round, open: slices.Clone(w.outcome.Questions), answered: map[string]string{}}
+			}
+		case task.Begin, task.Halt, task.Finish:
+			q = inquiry{}
+		case task.Reply:
+			open, _ := q.meant(w)
+			q.close(open.Fingerprint, open.said(w))
+		case task.Expire:
+			for _, open := range slices.Clone(q.open) {
+				if over(open, w.Now) {
+					q.close(open.Fingerprint, open.Default)
+				}
+			}
+		}
+	}
+	return q
+}
+
+func over(q task.Question, now string) bool {
+	return q.Default != "" && q.ExpiresAt != "" && q.ExpiresAt <= now
+}
+
+// asked is a question as the model sees it.
+type asked struct{ task.Question }
+
+// said is the text of an answer.
+func (q asked) said(r task.Reply) string {
+	if r.Choice >= 1 && r.Choice <= len(q.Choices) {
+		return q.Choices[r.Choice-1]
+	}
+	return r.Text
+}
+
+// meant is the open question that a reply means.
+func (q inquiry) meant(r task.Reply) (asked, bool) {
+	for _, open := range q.open {
+		if open.Fingerprint == r.Fingerprint || r.Fingerprint == "" && len(q.open) == 1 {
+			return asked{open}, true
+		}
+	}
+	return asked{}, false
+}
+
+func (q *inquiry) close(fingerprint, text string) {
+	q.answered[fingerprint] = text
+	q.open = slices.DeleteFunc(slices.Clone(q.open), func(o task.Question) bool { return o.Fingerprint == fingerprint })
+}
+
+func (m model) overrides() int {
+	n := 0
+	for _, h := range m {
+		if i, ok := h.what.(task.Import); ok {
+			n += i.Overrides
+		}
+		if h.forced {
+			n++
+		}
+	}
+	return n
+}
+
+// beyond says that a task would be in a round, or get a cap, that none may have.
+func beyond(round, rounds int) bool { return round > 100 || rounds > 100 || rounds < 1 }
+
+// mayDecide is the code that a status has for what only an open task may do.
+func (m model) mayDecide() errs.Code {
+	return map[task.Status]errs.Code{
+		task.Waiting: task.CodeWaiting, task.Stuck: task.CodeStuck, task.Committed: task.CodeCommitted,
+	}[m.status()]
+}
+
+// verdict is what the model expects of a command.
+type verdict struct {
+	code errs.Code
+	// idle says that there is nothing to do.
+	idle bool
+	// grew and forced are those of happened.
+	grew, forced bool
+}
+
+func refused(code errs.Code) verdict { return verdict{code: code} }
+
+func (m model) begin(c task.Begin) verdict {
+	begun := m.begun()
+	if begun && c.Force == nil {
+		return refused(task.CodeStarted)
+	}
+	v := verdict{grew: begun || m.status() == task.Stuck || m.status() == task.Committed, forced: begun}
+	round := m.round()
+	if v.grew {
+		round++
+	}
+	if rounds, _ := m.beginLimit(c, round); beyond(round, rounds) || rounds < round {
+		return refused(task.CodeRoundsExhausted)
+	}
+	return v
+}
+
+// gate is the answer of a phase that wants evidence.
+func (m model) gate(p task.Phase, required int, f *task.Force) verdict {
+	switch code := m.mayDecide(); {
+	case code != "":
+		return refused(code)
+	case !m.lacks(p, required):
+		return verdict{}
+	case f == nil:
+		return refused(task.CodeEvidence)
+	default:
+		return verdict{forced: true}
+	}
+}
+
+// redraft is the answer where a draft is about to be verified.
+func (m model) redraft(c task.Redraft) verdict {
+	if code := m.mayDecide(); code != "" {
+		return refused(code)
+	}
+	return verdict{idle: c.Same && !m.green()}
+}
+
+func (m model) enter(e task.Entry) verdict {
+	if code := m.mayDecide(); code != "" {
+		return refused(code)
+	}
+	if e.Expected != 0 && e.Expected != m.round() {
+		return refused(task.CodeRoundShifted)
+	}
+	v := verdict{}
+	for _, p := range e.Phases {
+		one := m.gate(p, 1, e.Force)
+		if one.code != "" {
+			return one
+		}
+		v.forced = v.forced || one.forced
+	}
+	return v
+}
+
+func (m model) decide(d decision, entered verdict) verdict {
+	o := d.outcome
+	if o.Round.Number != m.round() {
+		return refused(task.CodeRoundShifted)
+	}
+	if o.NextAction == "commit" {
+		if slices.ContainsFunc(o.Evidence, m.used) && m.stamps("np-critic") == 0 {
+			return refused(task.CodeReplayed)
+		}
+		switch {
+		case !o.Reviewed || o.FindingCount > 0 || len(m.violations()) > 0 || o.Verify == "red":
+			return refused(task.CodeNotReady)
+		case o.Final && o.Verify != "green" && (o.MustVerify || m.verifies()):
+			return refused(task.CodeUnverified)
+		}
+	}
+	rounds, _ := m.entryLimit(d.entry)
+	v := verdict{
+		forced: entered.forced,
+		grew:   o.DestinationKind != "terminal" && (o.AdvancesRound || o.Verify == "red" || m.kept()+1 >= rounds),
+	}
+	round := m.round()
+	if v.grew {
+		round++
+	}
+	if beyond(round, rounds) {
+		return refused(task.CodeRoundsExhausted)
+	}
+	return v
+}
+
+func (m model) finish(c task.Finish) verdict {
+	switch code := m.mayDecide(); {
+	case code != "":
+		return refused(code)
+	case len(m.missing(c.MustVerify)) == 0:
+		return verdict{}
+	case c.Force == nil:
+		return refused(task.CodeNotReady)
+	default:
+		return verdict{forced: true}
+	}
+}
+
+// untilCommitted is the answer of what any task takes that is not committed.
+func (m model) untilCommitted() verdict {
+	if m.status() == task.Committed {
+		return refused(task.CodeCommitted)
+	}
+	return verdict{}
+}
+
+func (m model) audit(c task.Audit) verdict {
+	v := m.untilCommitted()
+	if v.code != "" {
+		return v
+	}
+	if c.Agent == "" {
+		return refused(task.CodeInvalidAgent)
+	}
+	v.idle = c.Run != "" && slices.ContainsFunc(m.thisRound(), func(h happened) bool {
+		a, ok := h.what.(task.Audit)
+		return ok && a.Run == c.Run && a.Agent == c.Agent
+	})
+	return v
+}
+
+func (m model) resume(c task.Resume) verdict {
+	switch m.status() {
+	case task.None:
+		return refused(task.CodeNotFound)
+	case task.Open:
+		return refused(task.CodeNotStuck)
+	case task.Waiting:
+		return refused(task.CodeWaiting)
+	case task.Committed:
+		return refused(task.CodeCommitted)
+	}
+	if rounds, _ := m.resumeLimit(c); beyond(m.round()+1, rounds) || rounds < m.round()+1 {
+		return refused(task.CodeRoundsExhausted)
+	}
+	return verdict{grew: true}
+}
+
+func (m model) reply(c task.Reply) verdict {
+	q := m.questions()
+	switch {
+	case m.status() == task.None:
+		return refused(task.CodeNotFound)
+	case !q.asked && c.Round == 0:
+		return refused(map[task.Status]errs.Code{
+			task.Open: task.CodeNotWaiting, task.Stuck: task.CodeStuck, task.Committed: task.CodeCommitted,
+		}[m.status()])
+	case !q.asked || c.Round != 0 && c.Round != q.round:
+		return refused(task.CodeQuestionStale)
+	}
+	if open, ok := q.meant(c); ok {
+		switch {
+		case c.Choice < 0 || c.Choice > len(open.Choices):
+			return refused(task.CodeAnswerInvalid)
+		case open.said(c) == "" || len(open.said(c)) > 64<<10:
+			return refused(task.CodeAnswerInvalid)
+		}
+		return verdict{}
+	}
+	if c.Fingerprint == "" && len(q.open) == 0 && len(q.answered) == 1 {
+		for fingerprint := range q.answered {
+			c.Fingerprint = fingerprint
+		}
+	}
+	text, ok := q.answered[c.Fingerprint]
+	switch {
+	case !ok:
+		return refused(task.CodeQuestionUnknown)
+	case text == m.question(c.Fingerprint).said(c):
+		return verdict{idle: true}
+	default:
+		return refused(task.CodeQuestionAnswered)
+	}
+}
+
+// question is one of the newest that were asked, answered or not.
+func (m model) question(fingerprint string) asked {
+	for _, h := range slices.Backward(m) {
+		d, ok := h.what.(decision)
+		if !ok {
+			continue
+		}
+		for _, q := range d.outcome.Questions {
+			if q.Fingerprint == fingerprint {
+				return asked{q}
+			}
+		}
+	}
+	return asked{}
+}
+
+func (m model) expire(c task.Expire) verdict {
+	return verdict{idle: !slices.ContainsFunc(m.questions().open, func(q task.Question) bool { return over(q, c.Now) })}
+}
+
+func (m model) adopt(c task.Import) verdict {
+	if m.status() != task.None {
+		return refused(task.CodeExists)
+	}
+	if beyond(c.Round, c.MaxRounds) {
+		return refused(task.CodeRoundsExhausted)
+	}
+	return verdict{}
+}

@@ -1,0 +1,147 @@
+package task_test
+
+import (
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// TestNothingIsCommittedWithoutProof reads the events of random tasks that
+// nobody forced, and wants to find in them why each commit was right. It looks
+// at the events alone: neither the state nor the model has a say.
+func TestNothingIsCommittedWithoutProof(t *testing.T) {
+	seen := make(map[string]int)
+	walks := 0
+	rapid.Check(t, func(t *rapid.T) {
+		for range 5 {
+			walks++
+			w := walk{T: t, seen: seen}
+			w.must = w.oneIn(2, "must verify")
+			for range steps {
+				before := w.state.Status
+				w.step()
+				if before == task.Committed || w.state.Status != task.Committed {
+					continue
+				}
+				if lack := unproven(w.events, w.must); lack != "" {
+					t.Fatalf("committed %s:\n%s", lack, asJSON(t, w.events))
+				}
+			}
+			if w.state.Overrides != 0 {
+				t.Fatalf("%d overrides of a task that nobody forced", w.state.Overrides)
+			}
+		}
+	})
+	for _, what := range []string{"committed by a decision", "committed by its phase", "resumed: rounds", "resumed: replan", "resumed: manual", "resumed: reset", "all answered"} {
+		if !t.Failed() && seen[what] < walks/20 {
+			t.Errorf("%s: reached %d times in %d walks", what, seen[what], walks)
+		}
+	}
+}
+
+// unproven says what speaks against the commit that is the newest event, or "".
+func unproven(events []task.Event, must bool) string {
+	round := 0
+	switch last := events[len(events)-1].(type) {
+	case task.Finished:
+		round = last.Round
+	case task.Decided:
+		round = last.Round
+	default:
+		return "by an event that commits nothing"
+	}
+	clean, green, critic := false, false, false
+	reports := make(map[string]bool) // those of the round that were decided on
+	for _, e := range events {
+		switch e := e.(type) {
+		case task.Imported:
+			must = true
+		case task.Stamped:
+			switch {
+			case e.Stamp.Round != round:
+			case e.Stamp.Agent == "np-executor" || e.Stamp.Agent == "np-build-fixer":
+				clean, green, critic = false, false, false
+			case e.Stamp.Agent == "np-critic":
+				critic = true
+			}
+		case task.Redrafted:
+			must = true
+			if e.Round == round {
+				clean, green, critic = clean && e.Same, false, critic && e.Same
+			}
+		case task.Drafted:
+			must = true
+			if e.Round == round {
+				clean, green, critic = false, true, false
+			}
+		case task.Decided:
+			must = must || e.Verify != "absent"
+			if e.Round == round {
+				commits := e.NextAction == "commit"
+				replayed := slices.ContainsFunc(e.Evidence, func(digest string) bool { return reports[digest] })
+				clean = commits && e.Reviewed && e.FindingCount == 0 && e.Verify != "red" && (critic || !replayed)
+				green = commits && (green || e.Verify == "green")
+				critic = critic && commits
+				for _, digest := range e.Evidence {
+					reports[digest] = true
+				}
+			}
+		case task.Started:
+			if e.Round == round {
+				clean, green, critic = false, false, false
+			}
+		}
+	}
+	switch {
+	case !clean:
+		return "without a clean review of its own after the newest draft"
+	case must && !green:
+		return "without a green verification"
+	default:
+		return ""
+	}
+}
+
+// TestEvidenceOfEarlierRoundsNeverCounts enters the next round in every way
+// there is, with all the evidence of the round before.
+func TestEvidenceOfEarlierRoundsNeverCounts(t *testing.T) {
+	ready := do(t, task.State{}, begin, ran(task.AgentExecutor), ran(task.AgentResearcher), ran(task.AgentCritic), task.Verify{})
+	ready = decide(t, ready, toCommit)
+	if missing := ready.Unready(true); len(missing) != 0 {
+		t.Fatalf("the task is not ready: %v", missing)
+	}
+	stuck := do(t, ready, task.Halt{Reason: "user-requested"})
+	for name, next := range map[string]task.State{
+		"executor":     decide(t, ready, toExecutor),
+		"askuser":      do(t, decide(t, ready, asking(true, task.Question{Fingerprint: "q1"})), task.Reply{Text: "yes"}),
+		"red":          decide(t, ready, onRed),
+		"more rounds":  do(t, stuck, task.Resume{Mode: task.MoreRounds, Rounds: 5}),
+		"replan":       do(t, stuck, task.Resume{Mode: task.Replan, Fallback: 3}),
+		"manual":       do(t, stuck, task.Resume{Mode: task.Manual, Fallback: 3}),
+		"reset":        do(t, stuck, task.Resume{Mode: task.Reset, Fallback: 3}),
+		"begun anew":   do(t, stuck, begin),
+		"forced anew":  do(t, ready, task.Begin{Fallback: 3, Force: force}),
+		"after commit": do(t, ready, task.Finish{MustVerify: true}, begin),
+	} {
+		t.Run(name, func(t *testing.T) {
+			if next.Round != 2 || len(next.Stamps) != 0 || next.Verified != nil {
+				t.Errorf("round %d has stamps %v and verification %v", next.Round, next.Stamps, next.Verified)
+			}
+			if verify, _ := next.Green("absent"); verify != "absent" {
+				t.Errorf("verification is %s", verify)
+			}
+			refuse(t, next, task.Finish{}, task.CodeNotReady)
+			refuse(t, next, toward(t, next, final(toCommit)), task.CodeUnverified)
+			refuse(t, next, task.Prepare{Phase: task.Research, Required: 1}, task.CodeEvidence)
+			if next.Drafter() != "" {
+				refuse(t, next, task.Verify{}, task.CodeEvidence)
+			}
+			if _, err := task.Enter(next, task.Entry{Phases: []task.Phase{task.Review}}); err == nil {
+				t.Error("the critic of round 1 reviews round 2")
+			}
+		})
+	}
+}

@@ -1,0 +1,173 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// The codes of an answer that fits no question.
+const (
+	// CodeQuestionUnknown: the task has no such question, or several, so that
+	// the answer must say which. The detail questions lists their fingerprints.
+	CodeQuestionUnknown errs.Code = "question-unknown"
+	// CodeQuestionAnswered: the question has another answer already.
+	CodeQuestionAnswered errs.Code = "question-answered"
+	// CodeQuestionStale: the question belongs to a round that is over.
+	CodeQuestionStale errs.Code = "question-stale"
+	// CodeAnswerInvalid: the answer is empty, too long, or none of the choices.
+	CodeAnswerInvalid errs.Code = "answer-invalid"
+)
+
+// MaxAnswer is the longest answer, in bytes.
+const MaxAnswer = 64 << 10
+
+// Question is what a critic wants to know from the user. It is bound to the
+// finding that raised it.
+type Question struct {
+	Fingerprint string `json:"fingerprint"`
+	Text        string `json:"text"`
+	// Choices are answers to choose from; any other text is an answer, too.
+	Choices []string `json:"choices,omitzero"`
+	// Default is the answer that holds once ExpiresAt is over, "" for none.
+	Default string `json:"default,omitzero"`
+	// ExpiresAt is a time as Now gives it, "" for never.
+	ExpiresAt string `json:"expires_at,omitzero"`
+}
+
+// Questions are those of one decision, with the answers so far.
+type Questions struct {
+	// Round is the round that asked.
+	Round   int        `json:"round"`
+	Open    []Question `json:"open"`
+	Answers []Answer   `json:"answers,omitzero"`
+}
+
+// Answer is what the user said.
+type Answer struct {
+	Fingerprint string `json:"fingerprint"`
+	Text        string `json:"text"`
+	// Choice counts the question's choices from 1, 0 where the answer is a text
+	// of the user's own.
+	Choice int    `json:"choice,omitzero"`
+	By     string `json:"by"`
+	// Default says that nobody answered in time, and the default holds.
+	Default bool `json:"default,omitzero"`
+}
+
+// Reply answers a question of a task that waits. The same answer again does
+// nothing.
+type Reply struct {
+	// Round is the round whose question the caller means, 0 for the newest.
+	Round int
+	// Fingerprint names the question; "" where there is only one.
+	Fingerprint string
+	// Choice counts the question's choices from 1; 0 where Text is the answer.
+	Choice int
+	Text   string
+	By     string
+}
+
+func (c Reply) decide(s State) (Event, error) {
+	q := s.Questions
+	if s.Status == None || q == nil && c.Round == 0 {
+		return nil, allow(s, KindAnswered)
+	}
+	if q == nil || c.Round != 0 && c.Round != q.Round {
+		return nil, errs.New(CodeQuestionStale, "round %d has no open question any more, or never had one; the task is %s, in round %d", c.Round, s.Status, s.Round).
+			With("round", s.Round)
+	}
+	if c.Fingerprint == "" {
+		if len(q.Open)+len(q.Answers) != 1 && len(q.Open) != 1 {
+			return nil, q.unknown("the task has %d questions; say which is answered", len(q.Open))
+		}
+		if len(q.Open) == 1 {
+			c.Fingerprint = q.Open[0].Fingerprint
+		} else {
+			c.Fingerprint = q.Answers[0].Fingerprint
+		}
+	}
+	for _, a := range q.Answers {
+		if a.Fingerprint != c.Fingerprint {
+			continue
+		}
+		if c.Choice == 0 && a.Text == c.Text || c.Choice != 0 && a.Choice == c.Choice {
+			return nil, nil
+		}
+		return nil, errs.New(CodeQuestionAnswered, "question %s was answered by %s", a.Fingerprint, a.By).With("answer", a.Text)
+	}
+	for _, open := range q.Open {
+		if open.Fingerprint != c.Fingerprint {
+			continue
+		}
+		if err := allow(s, KindAnswered); err != nil {
+			return nil, err
+		}
+		text, err := open.accept(c)
+		if err != nil {
+			return nil, err
+		}
+		return Answered{Round: q.Round, Answers: []Answer{{Fingerprint: open.Fingerprint, Text: text, Choice: open.choice(text), By: c.By}}}, nil
+	}
+	return nil, q.unknown("the task has no question %s", c.Fingerprint)
+}
+
+func (q *Questions) unknown(format string, args ...any) error {
+	open := make([]string, 0, len(q.Open))
+	for _, o := range q.Open {
+		open = append(open, o.Fingerprint)
+	}
+	return errs.New(CodeQuestionUnknown, format, args...).With("questions", open)
+}
+
+// accept returns the text of an answer.
+func (q Question) accept(c Reply) (string, error) {
+	switch {
+	case c.Choice != 0:
+		if c.Choice < 1 || c.Choice > len(q.Choices) {
+			return "", q.invalid("choice %d is none of the %d choices", c.Choice, len(q.Choices))
+		}
+		return q.Choices[c.Choice-1], nil
+	case !utf8.ValidString(c.Text):
+		return "", q.invalid("the answer is not UTF-8")
+	case c.Text == "":
+		return "", q.invalid("the answer is empty")
+	case len(c.Text) > MaxAnswer:
+		return "", q.invalid("the answer has %d bytes, more than %d", len(c.Text), MaxAnswer)
+	default:
+		return c.Text, nil
+	}
+}
+
+// choice counts the choice that an answer's text is, from 1; 0 where it is none.
+// The same answer is so the same however it was given.
+func (q Question) choice(text string) int { return slices.Index(q.Choices, text) + 1 }
+
+func (q Question) invalid(format string, args ...any) error {
+	return errs.New(CodeAnswerInvalid, "question %s: %s", q.Fingerprint, fmt.Sprintf(format, args...)).With("choices", q.Choices)
+}
+
+// Expire lets the defaults of those questions hold whose time is over.
+type Expire struct {
+	// Now is the time, RFC 3339 in UTC with nanoseconds: such texts sort as
+	// times do.
+	Now string
+}
+
+func (c Expire) decide(s State) (Event, error) {
+	if s.Status != Waiting {
+		return nil, nil
+	}
+	e := Answered{Round: s.Questions.Round}
+	for _, q := range s.Questions.Open {
+		if q.Default != "" && q.ExpiresAt != "" && q.ExpiresAt <= c.Now {
+			e.Answers = append(e.Answers, Answer{Fingerprint: q.Fingerprint, Text: q.Default, Choice: q.choice(q.Default), By: "expiry", Default: true})
+		}
+	}
+	if len(e.Answers) == 0 {
+		return nil, nil
+	}
+	return e, nil
+}

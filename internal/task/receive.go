@@ -1,0 +1,88 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// CodeRunUnknown: the task has no such run, or it has ended already.
+const CodeRunUnknown errs.Code = "spawn-run-unknown"
+
+// Receive closes a run. It does so whatever has become of the task meanwhile: what
+// ran has run, and has cost what it cost.
+type Receive struct{ Receipt }
+
+func (c Receive) decide(s State) (Event, error) {
+	if err := allow(s, KindSpawnEnded); err != nil {
+		return nil, err
+	}
+	if s.openRun(c.Run) < 0 {
+		return nil, errs.New(CodeRunUnknown, "the task has no open run %q", c.Run).With("run", c.Run)
+	}
+	r := c.Receipt
+	if r.Outcome == "" {
+		return nil, fmt.Errorf("run %q ends without an outcome", r.Run)
+	}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if err := checkNames(r.Outcome, r.Class, r.Next, r.Report, r.Path, r.Output, r.Trail); err != nil {
+		return nil, err
+	}
+	// An agent has a say in these, and may not keep its receipt from being
+	// recorded by what it says.
+	r.Reason, r.Model = legible(r.Reason), legible(r.Model)
+	if r.Spawn != nil {
+		spawn := *r.Spawn
+		spawn.Session = legible(spawn.Session)
+		r.Spawn = &spawn
+	}
+	return SpawnEnded{Receipt: r}, nil
+}
+
+// legible makes of any text one that a state may keep.
+func legible(text string) string {
+	return cut(strings.ToValidUTF8(text, "\uFFFD"), maxName)
+}
+
+// openRun is the place of an open run in the list, -1 where there is none.
+func (s State) openRun(id string) int {
+	return slices.IndexFunc(s.Runs, func(r Run) bool { return r.Run == id && r.Receipt == nil })
+}
+
+// check refuses a receipt whose cost could not be told.
+func (r Receipt) check() error {
+	for i, what := range r.Unknown {
+		if what != UnknownTokens && what != UnknownMoney || slices.Contains(r.Unknown[:i], what) {
+			return fmt.Errorf("run %q does not know %q of what it used", r.Run, r.Unknown)
+		}
+	}
+	return r.Used.check()
+}
+
+func (e SpawnEnded) apply(s State) (State, error) {
+	at := s.openRun(e.Receipt.Run)
+	if at < 0 {
+		return s, fmt.Errorf("run %q ends, which is not open", e.Receipt.Run)
+	}
+	if err := e.Receipt.check(); err != nil {
+		return s, err
+	}
+	s.Runs = slices.Clone(s.Runs)
+	ended := &s.Runs[at]
+	ended.Receipt = &e.Receipt
+	cost := ended.Cost()
+	s.Spent.Task = s.Spent.Task.Add(cost)
+	s.Spent.Runs++
+	if ended.Round == s.Round {
+		s.Spent.Round = s.Spent.Round.Add(cost)
+		return s, nil
+	}
+	// It is one of an earlier round, or belongs to no task: nobody asks for it
+	// again.
+	s.Runs = slices.Delete(s.Runs, at, at+1)
+	return s, nil
+}

@@ -1,0 +1,125 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// Reserve announces runs: whoever gets its event recorded may start them. All of
+// them begin, or none.
+type Reserve struct {
+	// Round is the round that the caller means, 0 for the task's.
+	Round int
+	// Intents are at least one. Their Round is filled in.
+	Intents []Intent
+	Limits  Limits
+}
+
+func (c Reserve) decide(s State) (Event, error) {
+	if err := allow(s, KindSpawnBegun); err != nil {
+		return nil, err
+	}
+	round, err := s.due(c.Round)
+	if err != nil {
+		return nil, err
+	}
+	e := SpawnBegun{Intents: slices.Clone(c.Intents)}
+	for i := range e.Intents {
+		e.Intents[i].Round = round
+		if err := e.Intents[i].check(); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.admit(e.Intents); err != nil {
+		return nil, err
+	}
+	open, limit := len(s.Open())+len(e.Intents), s.maxOpen(e.Intents)
+	if open > limit || len(s.Runs)+len(e.Intents) > maxListed {
+		return nil, errs.New(CodeTooMany, "round %d would have %d open runs, and %d in all", round, open, len(s.Runs)+len(e.Intents)).
+			With("limit", limit)
+	}
+	if err := c.Limits.allow(s, e.Intents); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// maxOpen is how many runs may be open at a time. Those outside any task have no
+// more to do with each other than those of two tasks.
+func (s State) maxOpen(more []Intent) int {
+	if s.Status == None && !work(more) {
+		return maxListed
+	}
+	return MaxOpenRuns
+}
+
+// work reports whether any of the runs is for a round's sake.
+func work(intents []Intent) bool {
+	return slices.ContainsFunc(intents, func(i Intent) bool { return i.Role != RoleOther })
+}
+
+// check refuses what no caller should announce.
+func (i Intent) check() error {
+	switch {
+	case i.Role != RoleCritic && i.Role != RoleResearcher && i.Role != RoleOther:
+		return fmt.Errorf("an agent is spawned as %q", i.Role)
+	case i.Index < 0 || i.Attempt < 1:
+		return fmt.Errorf("attempt %d of agent %d is announced", i.Attempt, i.Index)
+	case i.Adapter == "" || i.Why == "":
+		return fmt.Errorf("run %q names no adapter, or not why it is made", i.Run)
+	}
+	if err := checkAgent(i.Agent); err != nil {
+		return err
+	}
+	return checkNames(i.Run, i.Adapter, i.Why, i.Prompt, i.Tree)
+}
+
+// checkNames refuses names that would make a state grow without bound.
+func checkNames(names ...string) error {
+	for _, name := range names {
+		if len(name) > maxName {
+			return errs.New(CodeTooLong, "a name of a run has %d bytes, more than %d", len(name), maxName).With("limit", maxName)
+		}
+	}
+	return nil
+}
+
+// admit refuses runs that cannot follow those that are there.
+func (s State) admit(more []Intent) error {
+	if len(more) == 0 {
+		return fmt.Errorf("no run begins")
+	}
+	known := make(map[string]bool)
+	for _, r := range s.Runs {
+		known[r.Run] = true
+	}
+	for _, i := range more {
+		if err := inRound(s, KindSpawnBegun, i.Round); err != nil {
+			return err
+		}
+		if i.Run == "" || known[i.Run] {
+			return fmt.Errorf("the id %q of a run is not its own", i.Run)
+		}
+		known[i.Run] = true
+		if err := i.Reserve.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e SpawnBegun) apply(s State) (State, error) {
+	if err := s.admit(e.Intents); err != nil {
+		return s, err
+	}
+	if work(e.Intents) {
+		s = s.exist()
+	}
+	s.Runs = slices.Clip(s.Runs)
+	for _, i := range e.Intents {
+		s.Runs = append(s.Runs, Run{Intent: i})
+	}
+	return s, nil
+}

@@ -1,0 +1,221 @@
+package task_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/doccheck"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// inWords says what each kind of event is to a user. A kind without words fails
+// the test of the page.
+var inWords = map[task.Kind]string{
+	task.KindStarted:   "the work begins, or begins anew",
+	task.KindStamped:   "an agent is known to have run",
+	task.KindSearched:  "an agent is known to have searched",
+	task.KindPrepared:  "research, design or tests are done",
+	task.KindRedrafted: "another draft of the round is about to be verified",
+	task.KindDrafted:   "a draft is done, and its verification is green",
+	task.KindDecided:   "the round is decided",
+	task.KindFinished:  "the task is committed",
+	task.KindStopped:   "a person, or a budget's end, puts the task aside",
+	task.KindAnswered:  "a question is answered, or its time is over",
+	task.KindResumed:   "a stuck task goes on",
+	task.KindImported:  "the task is taken over from another tool",
+
+	task.KindSpawnBegun: "agents are about to be run",
+	task.KindSpawnEnded: "a run has ended",
+}
+
+// TestTable holds the table of docs/tasks.md against Transition. UPDATE=1
+// rewrites it.
+func TestTable(t *testing.T) {
+	doccheck.Table(t, "../../docs", "tasks.md", "transitions", table(t))
+}
+
+func table(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("\n| what happens | event |")
+	for _, s := range task.Statuses() {
+		fmt.Fprintf(&b, " %s |", title(s))
+	}
+	b.WriteString("\n|---|---|" + strings.Repeat("---|", len(task.Statuses())) + "\n")
+	for _, k := range task.Kinds() {
+		if inWords[k] == "" {
+			t.Errorf("%s has no words", k)
+		}
+		fmt.Fprintf(&b, "| %s | `%s` |", inWords[k], k)
+		for _, s := range task.Statuses() {
+			fmt.Fprintf(&b, " %s |", cell(s, k))
+		}
+		b.WriteString("\n")
+	}
+	return b.String() + "\n"
+}
+
+func title(s task.Status) string {
+	if s == task.None {
+		return "new"
+	}
+	return string(s)
+}
+
+func cell(s task.Status, k task.Kind) string {
+	code := task.Transition(s, k)
+	switch {
+	case code != "":
+		return "`" + string(code) + "`"
+	case k == task.KindStarted && s == task.Open:
+		return "yes; forced once it has begun"
+	case k == task.KindStarted && s == task.Waiting:
+		return "forced"
+	default:
+		return "yes"
+	}
+}
+
+// TestEveryKindIsInTheTable holds Kinds against the constants of the source.
+func TestEveryKindIsInTheTable(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "event.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := make(map[string]bool)
+	for _, k := range task.Kinds() {
+		listed[string(k)] = true
+	}
+	found := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || fmt.Sprint(spec.Type) != "Kind" {
+			return true
+		}
+		for _, value := range spec.Values {
+			kind, err := strconv.Unquote(value.(*ast.BasicLit).Value)
+			if err != nil || !listed[kind] {
+				t.Errorf("Kinds lacks %s, %v", kind, err)
+			}
+			found++
+		}
+		return true
+	})
+	if found == 0 || found != len(listed) {
+		t.Errorf("the source has %d kinds, and Kinds %d", found, len(listed))
+	}
+}
+
+// TestEveryPair provokes every event in every status.
+func TestEveryPair(t *testing.T) {
+	commands := map[task.Kind]func(task.State) task.Command{
+		task.KindStarted:  func(task.State) task.Command { return task.Begin{Fallback: 3, Force: force} },
+		task.KindStamped:  func(task.State) task.Command { return ran(task.AgentCritic) },
+		task.KindSearched: func(task.State) task.Command { return task.Look{Query: "q", Source: task.ByHand} },
+		task.KindPrepared: func(task.State) task.Command {
+			return task.Prepare{Phase: task.Research, Required: 1, Force: force}
+		},
+		task.KindRedrafted: func(task.State) task.Command { return task.Redraft{} },
+		task.KindDrafted:   func(task.State) task.Command { return task.Verify{Force: force} },
+		task.KindDecided: func(s task.State) task.Command {
+			o := toExecutor
+			o.Round = task.Round{Number: max(s.Round, 1), MaxRounds: 3}
+			return o
+		},
+		task.KindFinished: func(task.State) task.Command { return task.Finish{Force: force} },
+		task.KindStopped:  func(task.State) task.Command { return task.Halt{Reason: "enough"} },
+		task.KindAnswered: func(task.State) task.Command { return task.Reply{Text: "the blue one", By: "somebody"} },
+		task.KindResumed:  func(task.State) task.Command { return task.Resume{Mode: task.Replan, Fallback: 3} },
+		task.KindImported: func(task.State) task.Command {
+			return task.Import{Imported: task.Imported{Source: "other", Round: 1, MaxRounds: 3}}
+		},
+		task.KindSpawnBegun: func(task.State) task.Command { return spawning(critic("r2")) },
+		task.KindSpawnEnded: func(task.State) task.Command { return ended("r1") },
+	}
+	// What each of them would record, for Apply to refuse where it may not be.
+	events := make(map[task.Kind]task.Event)
+	states := standing(t)
+	states[task.Open] = do(t, states[task.Open], ran(task.AgentCritic)) // Something is known of its draft.
+	for status, s := range states {
+		s.Runs = do(t, task.State{}, spawning(byHand("r1"))).Runs // Something runs, whatever the task is.
+		if err := s.Check(); err != nil {
+			t.Fatal(err)
+		}
+		states[status] = s
+	}
+	for _, k := range task.Kinds() {
+		command, ok := commands[k]
+		if !ok {
+			t.Fatalf("nothing provokes %s", k)
+		}
+		for _, status := range task.Statuses() {
+			s, code := states[status], task.Transition(status, k)
+			if s.Status != status {
+				t.Fatalf("the task is %q, not %q", s.Status, status)
+			}
+			if code != "" {
+				continue
+			}
+			e, err := task.Decide(s, command(s))
+			if err != nil || e == nil || e.Kind() != k {
+				t.Errorf("%s while %q: %v, %v", k, status, e, err)
+				continue
+			}
+			if _, err := task.Apply(s, e); err != nil {
+				t.Errorf("%s while %q, applied: %v", k, status, err)
+			}
+			events[k] = e
+		}
+		for _, status := range task.Statuses() {
+			s, code := states[status], task.Transition(status, k)
+			if code == "" {
+				continue
+			}
+			if e, err := task.Decide(s, command(s)); errs.CodeOf(err) != code || e != nil {
+				t.Errorf("%s while %q: %v, %v; want %s", k, status, e, err, code)
+			}
+			if _, err := task.Apply(s, events[k]); err == nil {
+				t.Errorf("%s while %q is applied all the same", k, status)
+			}
+		}
+	}
+}
+
+// TestForceOpensNoStatus: a gate can be forced, what a task is cannot.
+func TestForceOpensNoStatus(t *testing.T) {
+	for status, code := range map[task.Status]errs.Code{
+		task.Waiting: task.CodeWaiting, task.Stuck: task.CodeStuck, task.Committed: task.CodeCommitted,
+	} {
+		s := standing(t)[status]
+		refuse(t, s, task.Prepare{Phase: task.Research, Required: 1, Force: force}, code)
+		refuse(t, s, task.Redraft{}, code)
+		refuse(t, s, task.Verify{Force: force}, code)
+		refuse(t, s, task.Finish{Force: force}, code)
+		refuse(t, s, spawning(critic("r1")), code)
+		if _, err := task.Enter(s, task.Entry{Fallback: 3, Phases: []task.Phase{task.Review}, Force: force}); errs.CodeOf(err) != code {
+			t.Errorf("a task that is %s enters its round with %v", status, err)
+		}
+	}
+}
+
+// TestUnknownKinds: a kind of a later version is no event, and follows nowhere.
+func TestUnknownKinds(t *testing.T) {
+	if e := task.Blank("task-renamed"); e != nil {
+		t.Errorf("an unknown kind is %T", e)
+	}
+	for _, k := range task.Kinds() {
+		if e := task.Blank(k); e == nil || e.Kind() != k {
+			t.Errorf("Blank(%s) is %T", k, e)
+		}
+	}
+	for _, s := range task.Statuses() {
+		if task.Transition(s, "task-renamed") == "" {
+			t.Errorf("an unknown event may follow while %q", s)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package verifycmd
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+)
+
+// Report is a command whose standard output is a report. Keeper, Record, Command, Dir
+// and Env are as those of a Plan.
+type Report struct {
+	Keeper  *supervise.Keeper
+	Record  func(supervise.Identity) error
+	Command string
+	Dir     string
+	Env     []string
+	// Timeout is how long it may take, and OutputLimit how many bytes it may write.
+	Timeout     time.Duration
+	OutputLimit int64
+	// Output and Errors take its standard output and standard error: two regular files.
+	Output, Errors *os.File
+}
+
+// Run runs the command once and says how it ended.
+//
+// # Errors
+//
+// supervise.CodeStart and supervise.CodeLost. When ctx is done, an error that wraps its
+// cause.
+func (r Report) Run(ctx context.Context) (supervise.Result, error) {
+	spec := shell(r.Command)
+	spec.Dir, spec.Env = r.Dir, append(os.Environ(), r.Env...)
+	spec.Output, spec.Errors, spec.OutputLimit = r.Output, r.Errors, r.OutputLimit
+	spec.Timeout, spec.Grace = r.Timeout, grace
+	return runRecorded(ctx, r.Keeper, spec, r.Record)
+}

@@ -1,8 +1,0 @@
-//go:build !windows
-
-package serve
-
-import "syscall"
-
-// inUse is the system's error for an address that somebody listens on.
-func inUse() error { return syscall.EADDRINUSE }

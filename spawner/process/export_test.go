@@ -1,4 +1,0 @@
-package process
-
-// Impatient returns a Keeper that gives a hard kill no time at all to take effect.
-func Impatient() *Keeper { return &Keeper{} }

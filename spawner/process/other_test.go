@@ -1,8 +1,0 @@
-//go:build unix && !linux
-
-package process_test
-
-import "syscall"
-
-// lives reports whether a process is there.
-func lives(pid int) bool { return syscall.Kill(pid, 0) == nil }
