@@ -184,7 +184,7 @@ func TestTicks(t *testing.T) {
 
 func hostiles(t testing.TB) map[string][]byte {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", "testdata", "hostile", "*.wasm"))
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", "plugins", "testdata", "hostile", "*.wasm"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no hostile guests", err)
 	}

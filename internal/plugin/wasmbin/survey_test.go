@@ -21,7 +21,7 @@ func surveyed(t testing.TB) map[string][]byte {
 		guest, _ := builtin.Find(name)
 		all[name] = guest.Wasm
 	}
-	files, err := filepath.Glob(filepath.Join("..", "testdata", "hostile", "*.wasm"))
+	files, err := filepath.Glob(filepath.Join("..", "..", "..", "plugins", "testdata", "hostile", "*.wasm"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no modules: %v", err)
 	}
