@@ -8,7 +8,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
-	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -57,8 +56,8 @@ type Adoption struct {
 //
 // # Errors
 //
-// CodePolicyElsewhere where the project's configuration names another policy,
-// CodePolicyUnnamed, policies.CodeRollback, and those of loading it.
+// policy-not-configured where the project's configuration names another policy,
+// policy-unnamed, policy-rollback, and those of loading it.
 func (e *Engine) Adopt(ctx context.Context, req AdoptRequest) (Adoption, error) {
 	// What an agent is judged by is not for it to decide.
 	if err := childenv.Inside(e.environ); err != nil {
@@ -79,7 +78,7 @@ func (e *Engine) Adopt(ctx context.Context, req AdoptRequest) (Adoption, error) 
 			return Adoption{}, err
 		}
 		if configured.Identity().Digest != c.Identity().Digest {
-			return Adoption{}, errs.New(CodePolicyElsewhere, "%s names policy %s, which is not %s", project.ConfigFile, config.Policy, c).
+			return Adoption{}, errs.New(errs.PolicyNotConfigured, "%s names policy %s, which is not %s", project.ConfigFile, config.Policy, c).
 				With("configured", configured.Identity()).With("policy", c.Identity())
 		}
 	}
@@ -95,7 +94,7 @@ func (e *Engine) Adopt(ctx context.Context, req AdoptRequest) (Adoption, error) 
 	}
 	for {
 		adoption, err := e.adopt(ctx, l, c, req.DryRun)
-		if errs.CodeOf(err) != ledger.CodeConflict {
+		if errs.CodeOf(err) != errs.LedgerConflict {
 			adoption.State = e.PolicyTree("", "").state(ctx, c.Identity())
 			return adoption, err
 		}
@@ -109,7 +108,7 @@ func (a *Adoption) compare(ctx context.Context, before, after *policies.Policy) 
 	switch code := errs.CodeOf(err); {
 	case err == nil:
 		a.Diff = &diff
-	case ctx.Err() == nil && (code == inputspace.CodeTooLarge || code == policies.CodeTimeout):
+	case ctx.Err() == nil && (code == errs.PolicyDomainTooLarge || code == errs.PolicyTimeout):
 		a.Uncompared = err.Error()
 	default:
 		return err
@@ -140,7 +139,7 @@ func mayReturn(ctx context.Context, l *ledger.Ledger) error {
 	if err != nil || shelf.adopted == nil || policies.IsReleaseRef(shelf.adopted.Ref) {
 		return err
 	}
-	return errs.New(CodePolicyUnnamed, "the project adopted %s (%s) and configures none: name the policy to adopt", shelf.adopted.Ref, named(shelf.adopted.Policy)).
+	return errs.New(errs.PolicyUnnamed, "the project adopted %s (%s) and configures none: name the policy to adopt", shelf.adopted.Ref, named(shelf.adopted.Policy)).
 		With("adopted", shelf.adopted.Policy)
 }
 
@@ -158,7 +157,7 @@ func (e *Engine) adopt(ctx context.Context, l *ledger.Ledger, c chosenPolicy, dr
 			return a, err
 		}
 		// What nobody can read any more cannot be compared with.
-		if before, err = e.policyBy(ctx, l, from.Digest); err != nil && errs.CodeOf(err) != CodePolicyLost {
+		if before, err = e.policyBy(ctx, l, from.Digest); err != nil && errs.CodeOf(err) != errs.PolicyLost {
 			return a, err
 		}
 	}

@@ -75,13 +75,13 @@ func TestAnotherPolicyNeedsAnAct(t *testing.T) {
 
 	s.withPolicy("mine", styleToUser...)
 	_, err := s.Review(t.Context(), "A", s.report("style"))
-	if errs.CodeOf(err) != host.CodePolicyChanged {
+	if errs.CodeOf(err) != errs.PolicyChanged {
 		t.Fatalf("an edited policy gives %v", err)
 	}
 	if d, err := s.Task(t.Context(), "A"); err != nil || d.Round != 2 {
 		t.Errorf("the refused round left the task in round %d, %v", d.Round, err)
 	}
-	if _, err := s.Draft(t.Context(), "A", host.DraftRequest{Verify: host.VerifyRequest{ExitCode: new(int)}, Force: s.force}); errs.CodeOf(err) != host.CodePolicyChanged {
+	if _, err := s.Draft(t.Context(), "A", host.DraftRequest{Verify: host.VerifyRequest{ExitCode: new(int)}, Force: s.force}); errs.CodeOf(err) != errs.PolicyChanged {
 		t.Errorf("a draft gives %v", err)
 	}
 
@@ -140,7 +140,7 @@ func TestAdoptedPolicyStaysTheDefault(t *testing.T) {
 		t.Errorf("the round was decided by %+v, %v", d.Policy, err)
 	}
 	s.write("switchyard.yaml", "policy: routing@1.1.0\n")
-	if _, err := s.Adopt(t.Context(), host.AdoptRequest{Policy: "routing@1.2.0"}); errs.CodeOf(err) != host.CodePolicyElsewhere {
+	if _, err := s.Adopt(t.Context(), host.AdoptRequest{Policy: "routing@1.2.0"}); errs.CodeOf(err) != errs.PolicyNotConfigured {
 		t.Errorf("adopting what the configuration does not name gives %v", err)
 	}
 }

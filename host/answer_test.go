@@ -28,7 +28,7 @@ func TestQuestionsExpire(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock = clock.Add(2*time.Hour - time.Nanosecond)
-	if _, err := e.Round(t.Context(), "T", request(clean)); errs.CodeOf(err) != task.CodeWaiting {
+	if _, err := e.Round(t.Context(), "T", request(clean)); errs.CodeOf(err) != errs.TaskWaiting {
 		t.Fatalf("just before its time is over: %v", err)
 	}
 	clock = clock.Add(time.Nanosecond)
@@ -36,7 +36,7 @@ func TestQuestionsExpire(t *testing.T) {
 	if err != nil || got.Status != task.Waiting || got.Event != 1 {
 		t.Fatalf("looking made it %s at event %d, %v", got.Status, got.Event, err)
 	}
-	if _, err := e.Answer(t.Context(), "T", host.AnswerRequest{Text: "80"}); errs.CodeOf(err) != task.CodeQuestionAnswered {
+	if _, err := e.Answer(t.Context(), "T", host.AnswerRequest{Text: "80"}); errs.CodeOf(err) != errs.QuestionAnswered {
 		t.Fatalf("an answer that comes too late: %v", err)
 	}
 	if _, err := e.Round(t.Context(), "T", request("")); errs.CodeOf(err) != "report-empty" {
@@ -67,7 +67,7 @@ func TestQuestionsExpireAlone(t *testing.T) {
 		t.Fatalf("%d questions, %v", len(d.Questions), err)
 	}
 	clock = clock.Add(3 * time.Hour)
-	if _, err := e.Round(t.Context(), "T", request(clean)); errs.CodeOf(err) != task.CodeWaiting {
+	if _, err := e.Round(t.Context(), "T", request(clean)); errs.CodeOf(err) != errs.TaskWaiting {
 		t.Fatalf("with a question open: %v", err)
 	}
 	step, err := e.Answer(t.Context(), "T", host.AnswerRequest{Text: "Ann's."})
@@ -85,7 +85,7 @@ func TestWaitSeesExpiry(t *testing.T) {
 	}
 	brief, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := e.Wait(brief, "T", -1); errs.CodeOf(err) != host.CodeWaitTimeout {
+	if err := e.Wait(brief, "T", -1); errs.CodeOf(err) != errs.WaitTimeout {
 		t.Errorf("before its time is over: %v", err)
 	}
 	clock = clock.Add(2 * time.Hour)

@@ -32,7 +32,7 @@ type AskRequest struct {
 //
 // # Errors
 //
-// policies.CodeInvalidInput for what is no input, and those of reading it and of
+// policy-invalid-input for what is no input, and those of reading it and of
 // policies.
 func (e *Engine) Ask(ctx context.Context, req AskRequest) (Decision, error) {
 	config, err := e.Config(ctx)
@@ -83,10 +83,10 @@ func (e *Engine) input(ctx context.Context, req AskRequest) (policies.Input, err
 	}
 	var in policies.Input
 	if len(text) > maxInput {
-		return in, errs.New(policies.CodeInvalidInput, "the input has more than %d bytes", maxInput).With("limit", maxInput)
+		return in, errs.New(errs.PolicyInvalidInput, "the input has more than %d bytes", maxInput).With("limit", maxInput)
 	}
 	if err := json.Unmarshal(text, &in, json.RejectUnknownMembers(true)); err != nil {
-		return in, errs.New(policies.CodeInvalidInput, "%s is no input of a policy: %w", req.Path, err).With("path", req.Path)
+		return in, errs.New(errs.PolicyInvalidInput, "%s is no input of a policy: %w", req.Path, err).With("path", req.Path)
 	}
 	return in, nil
 }

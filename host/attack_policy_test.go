@@ -21,7 +21,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 	"github.com/switchyard-dev/switchyard/internal/project"
-	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -85,21 +84,21 @@ func TestKeysHoldForTheAdoptedPolicy(t *testing.T) {
 	key := s.key("key.pem")
 	s.trust("k", "key.pem")
 
-	if _, err := s.Review(t.Context(), "B", s.report("style")); errs.CodeOf(err) != policies.CodeUnsigned {
+	if _, err := s.Review(t.Context(), "B", s.report("style")); errs.CodeOf(err) != errs.PolicyUnsigned {
 		t.Errorf("a round by what nobody signed gives %v", err)
 	}
 	failed := 1
 	draft := host.DraftRequest{Verify: host.VerifyRequest{ExitCode: &failed}, Force: s.force}
-	if _, err := s.Draft(t.Context(), "B", draft); errs.CodeOf(err) != policies.CodeUnsigned {
+	if _, err := s.Draft(t.Context(), "B", draft); errs.CodeOf(err) != errs.PolicyUnsigned {
 		t.Errorf("a red draft gives %v", err)
 	}
-	if _, err := s.Policy(t.Context(), "", false); errs.CodeOf(err) != policies.CodeUnsigned {
+	if _, err := s.Policy(t.Context(), "", false); errs.CodeOf(err) != errs.PolicyUnsigned {
 		t.Errorf("looking at it gives %v", err)
 	}
 	if p, err := s.Policy(t.Context(), "", true); err != nil || p.Identity() != s.adopted().Policy {
 		t.Errorf("its authors see %v, %v", p, err)
 	}
-	if _, err := s.Task(t.Context(), "B"); errs.CodeOf(err) != task.CodeNotFound {
+	if _, err := s.Task(t.Context(), "B"); errs.CodeOf(err) != errs.TaskNotFound {
 		t.Errorf("a refused round leaves %v", err)
 	}
 	// What it decided before can still be explained and checked.
@@ -128,19 +127,19 @@ func TestKeysHoldForTheAdoptedPolicy(t *testing.T) {
 		t.Errorf("the signed policy sends it to %s, %v", d.NextAction, err)
 	}
 	s.signed("mine", "other.tar.gz", "k", key)
-	if _, err := s.Review(t.Context(), "D", s.report("style")); errs.CodeOf(err) != host.CodePolicyChanged {
+	if _, err := s.Review(t.Context(), "D", s.report("style")); errs.CodeOf(err) != errs.PolicyChanged {
 		t.Errorf("another signed policy in its place gives %v", err)
 	}
 	s.signed("other", "other.tar.gz", "k", key)
 	s.key("new.pem")
 	s.trust("n", "new.pem")
-	if _, err := s.Review(t.Context(), "D", s.report("style")); errs.CodeOf(err) != policies.CodeKeyUnknown {
+	if _, err := s.Review(t.Context(), "D", s.report("style")); errs.CodeOf(err) != errs.PolicyKeyUnknown {
 		t.Errorf("a key that is trusted no more gives %v", err)
 	}
 	if err := os.Remove(filepath.Join(s.root, "other.tar.gz")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Review(t.Context(), "D", s.report("style")); errs.CodeOf(err) != policies.CodeNotFound {
+	if _, err := s.Review(t.Context(), "D", s.report("style")); errs.CodeOf(err) != errs.PolicyNotFound {
 		t.Errorf("a bundle that is gone gives %v", err)
 	}
 }

@@ -45,7 +45,7 @@ func TestAdoptionInTheMiddleOfARound(t *testing.T) {
 			return
 		}
 		switch {
-		case errs.CodeOf(err) == host.CodePolicyChanged:
+		case errs.CodeOf(err) == errs.PolicyChanged:
 			refused++
 		case err != nil:
 			t.Errorf("look %d: %v", at, err)

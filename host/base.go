@@ -10,9 +10,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// CodeDraftEmpty: a critic would review nothing. Detail: base.
-const CodeDraftEmpty errs.Code = "draft-empty"
-
 // base is the commit that the task's draft is compared with: the one that the command
 // names, else the recorded one, and for a task that begins the one that it begins at.
 // It is "" without git, and for a task of which none was recorded: that is compared
@@ -41,9 +38,9 @@ func (e *Engine) newBase(ctx context.Context, rev string, config project.Config)
 	}
 	commit, err := worktree.Base(ctx, keeper, e.project.Root, rev, config.Base)
 	switch code := errs.CodeOf(err); {
-	case code == worktree.CodeNoGit && rev == "":
+	case code == errs.TreeNoGit && rev == "":
 		return "", nil
-	case code == worktree.CodeBase && rev == "" && config.Base != "":
+	case code == errs.TreeBaseUnknown && rev == "" && config.Base != "":
 		return "", errs.New(code, "base in %s: %w", project.ConfigFile, err).With("base", config.Base).
 			WithHint("name a branch of this repository there, or a commit with --base")
 	}

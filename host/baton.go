@@ -14,9 +14,6 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// CodeRunning: another process runs the task's round.
-const CodeRunning errs.Code = "round-running"
-
 // lockTime is how long to wait for a round's lock. A process that holds it longer runs
 // the round. A child of a killed process holds it briefly, until it has executed its
 // program.
@@ -37,7 +34,7 @@ func (s *session) alone(ctx context.Context) (*lease.Slot, error) {
 		return held, nil
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case errs.CodeOf(err) == lease.CodeTaken:
+	case errs.CodeOf(err) == errs.SpawnLocked:
 		return nil, s.underWay()
 	}
 	return nil, err
@@ -75,7 +72,7 @@ func baton(id string) string {
 
 func (s *session) underWay() error {
 	round := max(s.status.Round, 1)
-	return errs.New(CodeRunning, "another process runs round %d of task %s", round, s.id).With("task", s.id).With("round", round)
+	return errs.New(errs.RoundRunning, "another process runs round %d of task %s", round, s.id).With("task", s.id).With("round", round)
 }
 
 // undisturbed ends what killed commands left running in the project, which would

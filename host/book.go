@@ -38,7 +38,7 @@ func (b *book) write(ctx context.Context, f func() error) (*Event, error) {
 			return nil, err
 		}
 		at, err := b.commit(ctx, nil)
-		if errs.CodeOf(err) != ledger.CodeConflict {
+		if errs.CodeOf(err) != errs.LedgerConflict {
 			return at, err
 		}
 	}

@@ -110,32 +110,32 @@ func (c *conductor) copyOf(path, to string) (string, error) {
 		err = os.WriteFile(copied, data, 0o600)
 	}
 	if err != nil {
-		return "", errs.New(spawner.CodePrivate, "the verification's output cannot be handed on: %w", err)
+		return "", errs.New(errs.SpawnFolderFailed, "the verification's output cannot be handed on: %w", err)
 	}
 	return copied, nil
 }
 
 // diff writes the difference from the task's base to a file in folder, and returns its
-// path, or "" without git. An empty one fails with CodeDraftEmpty, unless the caller
+// path, or "" without git. An empty one fails with draft-empty, unless the caller
 // allows it.
 func (c *conductor) diff(ctx context.Context, folder string) (string, error) {
 	path := filepath.Join(folder, diffFile)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return "", errs.New(spawner.CodePrivate, "the draft's diff cannot be written: %w", err)
+		return "", errs.New(errs.SpawnFolderFailed, "the draft's diff cannot be written: %w", err)
 	}
 	base, err := c.base(ctx)
 	if err == nil {
 		err = worktree.Diff(ctx, c.Keeper, c.Root, base, f, maxDiff)
 	}
 	info, stat := f.Stat()
-	if err := cmp.Or(err, stat, f.Close()); errs.CodeOf(err) == worktree.CodeNoGit {
+	if err := cmp.Or(err, stat, f.Close()); errs.CodeOf(err) == errs.TreeNoGit {
 		return "", os.Remove(path)
 	} else if err != nil {
 		return "", c.about(err)
 	}
 	if c.empty = info.Size() == 0; c.empty && !c.req.AllowEmpty {
-		return "", errs.New(CodeDraftEmpty, "nothing differs from commit %.12s, so that the critic would review nothing", cmp.Or(base, "HEAD")).
+		return "", errs.New(errs.DraftEmpty, "nothing differs from commit %.12s, so that the critic would review nothing", cmp.Or(base, "HEAD")).
 			With("base", cmp.Or(base, "HEAD")).With("task", c.id)
 	}
 	return path, nil

@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -114,7 +113,7 @@ func (s *session) commit(ctx context.Context, before func() error) (*Event, erro
 	if s.status.Status != task.None && (s.rev != "" || s.begins()) {
 		var err error
 		switch base, err = s.base(ctx); {
-		case errs.CodeOf(err) == worktree.CodeUnreadable && s.rev == "":
+		case errs.CodeOf(err) == errs.TreeUnreadable && s.rev == "":
 			s.warn(err) // What needs no diff goes on without a repository, too.
 		case err != nil:
 			return nil, err
@@ -140,7 +139,7 @@ func (s *session) commit(ctx context.Context, before func() error) (*Event, erro
 			return nil, err
 		}
 		if len(body) > ledger.MaxBody {
-			return nil, errs.New(CodeDecisionTooLarge, "the event has %d bytes; the ledger takes %d", len(body), ledger.MaxBody).With("limit", ledger.MaxBody)
+			return nil, errs.New(errs.DecisionTooLarge, "the event has %d bytes; the ledger takes %d", len(body), ledger.MaxBody).With("limit", ledger.MaxBody)
 		}
 		drafts[i] = ledger.Draft{Kind: string(r.Event.Kind()), Body: body}
 	}
@@ -182,7 +181,7 @@ func (s *session) append(ctx context.Context, batch ledger.Batch) (ledger.Event,
 			return events[len(events)-1], nil
 		}
 		// Other tasks' commands may be the first to keep the same policy.
-		if f, ok := errors.AsType[*errs.Error](err); !ok || f.Code != ledger.CodeConflict || f.Details["task"] != policiesChain {
+		if f, ok := errors.AsType[*errs.Error](err); !ok || f.Code != errs.LedgerConflict || f.Details["task"] != policiesChain {
 			return ledger.Event{}, err
 		}
 		if *s.policy, err = s.again(ctx, s.ledger, *s.policy); err != nil {
@@ -216,7 +215,7 @@ func (e *Engine) change(ctx context.Context, id string, c command) (TaskStatus, 
 			return TaskStatus{}, nil, err
 		}
 		event, err := s.commit(ctx, nil)
-		if errs.CodeOf(err) != ledger.CodeConflict {
+		if errs.CodeOf(err) != errs.LedgerConflict {
 			return s.status.public(), event, err
 		}
 		if err := s.look(ctx); err != nil {
@@ -231,13 +230,13 @@ func (e *Engine) change(ctx context.Context, id string, c command) (TaskStatus, 
 // lostRace is the error of a command that another process was faster than. The
 // round's number may be the same, where that process did not advance it.
 func lostRace(round int, now task.State) error {
-	return errs.New(task.CodeRoundShifted, "another command was first in round %d; the task is %s, in round %d", round, now.Status, now.Round).
+	return errs.New(errs.RoundShifted, "another command was first in round %d; the task is %s, in round %d", round, now.Status, now.Round).
 		With("expected", round).With("actual", now.Round)
 }
 
 // raced says what a failed append means for a command about a round.
 func (s *session) raced(ctx context.Context, round int, err error) error {
-	if errs.CodeOf(err) != ledger.CodeConflict {
+	if errs.CodeOf(err) != errs.LedgerConflict {
 		return err
 	}
 	if look := s.look(ctx); look != nil {
@@ -252,7 +251,7 @@ func (s *session) about(err error) error {
 	switch {
 	case !ok:
 		return err
-	case f.Code == task.CodeNotFound:
+	case f.Code == errs.TaskNotFound:
 		return notFound(s.id)
 	default:
 		return f.With("task", s.id)
@@ -262,7 +261,7 @@ func (s *session) about(err error) error {
 // repair puts the task's mark right where a command finds the task stuck: the
 // one that left it so may have been killed before it could.
 func (s *session) repair(ctx context.Context, err error) {
-	if errs.CodeOf(err) == task.CodeStuck || errs.CodeOf(err) == task.CodeNotStuck {
+	if errs.CodeOf(err) == errs.TaskStuck || errs.CodeOf(err) == errs.TaskNotStuck {
 		s.mark(ctx)
 	}
 }

@@ -63,7 +63,7 @@ func TestResumedOnce(t *testing.T) {
 		switch errs.CodeOf(err) {
 		case "":
 			resumed++
-		case task.CodeRoundShifted, task.CodeNotStuck:
+		case errs.RoundShifted, errs.TaskNotStuck:
 		default:
 			t.Errorf("engine %d: %v", i, err)
 		}
@@ -93,7 +93,7 @@ func TestAnswersMeet(t *testing.T) {
 		switch errs.CodeOf(err) {
 		case "":
 			accepted[texts[i%2]]++
-		case task.CodeQuestionAnswered:
+		case errs.QuestionAnswered:
 		default:
 			t.Errorf("engine %d: %v", i, err)
 		}

@@ -89,7 +89,7 @@ func placeOf(from project.Project, ref string) string {
 //
 // # Errors
 //
-// CodePolicyChanged, policies.CodeRollback, and those of policyBy.
+// policy-changed, policy-rollback, and those of policyBy.
 func (e *Engine) admit(ctx context.Context, l *ledger.Ledger, c chosenPolicy) (chosenPolicy, error) {
 	shelf, err := policyShelfOf(ctx, l)
 	if err != nil {
@@ -146,12 +146,12 @@ func (c chosenPolicy) rolledBack(adopted Adopted) error {
 	if !c.trusted() || c.rollback || !policies.Older(c.Identity(), adopted.Policy) {
 		return nil
 	}
-	return errs.New(policies.CodeRollback, "policy %s is older than %s, which the project adopted", c, named(adopted.Policy)).
+	return errs.New(errs.PolicyRollback, "policy %s is older than %s, which the project adopted", c, named(adopted.Policy)).
 		With("policy", c.Identity()).With("adopted", adopted.Policy)
 }
 
 func changed(adopted Adopted, c chosenPolicy) error {
-	return errs.New(CodePolicyChanged, "the project adopted policy %s (%.19s), and %s is now %s (%.19s)",
+	return errs.New(errs.PolicyChanged, "the project adopted policy %s (%.19s), and %s is now %s (%.19s)",
 		named(adopted.Policy), adopted.Policy.Digest, c.ref, c, c.Identity().Digest).
 		With("adopted", adopted.Policy).With("policy", c.Identity())
 }

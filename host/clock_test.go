@@ -103,8 +103,8 @@ func TestClockOutOfRange(t *testing.T) {
 			want = append(want, "2026-11-21T12:00:00.000000000Z")
 		}
 		for _, now = range wrong {
-			if _, err := e.Round(t.Context(), "T", request(issues)); errs.CodeOf(err) != ledger.CodeInvalid {
-				t.Errorf("at %v: got %v, want %s", now, err, ledger.CodeInvalid)
+			if _, err := e.Round(t.Context(), "T", request(issues)); errs.CodeOf(err) != errs.LedgerInvalid {
+				t.Errorf("at %v: got %v, want %s", now, err, errs.LedgerInvalid)
 			}
 			if got := recordedTimes(t, root); !slices.Equal(got, want) {
 				t.Errorf("at %v, the record says %v, want %v", now, got, want)

@@ -189,7 +189,7 @@ func TestFailuresAreCounted(t *testing.T) {
 		t.Helper()
 		r := c.report("todo-marker")
 		r.Reports[0].Plugin = "./tools/trap.wasm"
-		if _, err := c.Round(t.Context(), "T1", r); errs.CodeOf(err) != plugins.CodeTrap {
+		if _, err := c.Round(t.Context(), "T1", r); errs.CodeOf(err) != errs.PluginTrap {
 			t.Fatal(err)
 		}
 	}

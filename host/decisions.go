@@ -60,7 +60,7 @@ func (r DecisionsReport) Sound() bool { return len(r.Problems) == 0 && r.Uncheck
 //
 // # Errors
 //
-// Those of the ledger, and policies.CodeTimeout.
+// Those of the ledger, and policy-timeout.
 func (e *Engine) VerifyDecisions(ctx context.Context, progress func(done, total int64)) (DecisionsReport, error) {
 	l, err := e.ledger(ctx)
 	if err != nil {
@@ -156,7 +156,7 @@ func (a *auditor) check(ctx context.Context, t attempt) error {
 // decide lets the policy decide on what it saw.
 func (a *auditor) decide(ctx context.Context, e ledger.Event, r recordedRound, j *judge) error {
 	now, err := j.decider.Decide(ctx, r.Recorded)
-	if errs.CodeOf(err) == replay.CodeRecord {
+	if errs.CodeOf(err) == errs.ReplayRecordInvalid {
 		a.problem(e, ProblemRecord, "%v", err)
 		return nil
 	}
@@ -201,8 +201,8 @@ func (a *auditor) judge(ctx context.Context, digest string) (*judge, error) {
 	var j *judge
 	p, err := a.engine.policyBy(ctx, a.ledger, digest)
 	switch errs.CodeOf(err) {
-	case CodePolicyLost:
-	case CodeTampered:
+	case errs.PolicyLost:
+	case errs.LedgerTampered:
 		a.problem(ledger.Event{Task: policiesChain}, ProblemPolicy, "%v", err)
 	default:
 		if err != nil {

@@ -147,7 +147,7 @@ func (e *Engine) foreign(config project.Config) error {
 		return err
 	}
 	if m := config.Metrics; m.Foreign {
-		return errs.New(CodeForeign, "%s belongs to user %d, so that the metrics are not published", project.ConfigFile, m.Owner)
+		return errs.New(errs.ConfigForeign, "%s belongs to user %d, so that the metrics are not published", project.ConfigFile, m.Owner)
 	}
 	return trusted(config.Spawn)
 }
@@ -212,7 +212,7 @@ func (e *Engine) checkLedger(ctx context.Context, h *Health, deep bool) {
 	case deep:
 		var report ledger.Report
 		if report, err = e.Verify(ctx); err == nil && !report.Sound() {
-			err = errs.New(CodeTampered, "%d problems: switchyard ledger verify lists them", len(report.Problems))
+			err = errs.New(errs.LedgerTampered, "%d problems: switchyard ledger verify lists them", len(report.Problems))
 		}
 		fine = fmt.Sprintf("%d events, intact", report.Events)
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -36,8 +35,8 @@ type Drafted struct {
 //
 // # Errors
 //
-// task.CodeEvidence where the executor, or in later rounds the build-fixer, left
-// no stamp in this round, and CodeNoVerification where nothing verifies it.
+// evidence-missing where the executor, or in later rounds the build-fixer, left
+// no stamp in this round, and verify-missing where nothing verifies it.
 func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafted, error) {
 	if err := childenv.Inside(e.environ); err != nil {
 		return Drafted{}, err
@@ -83,11 +82,11 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafte
 		return Drafted{}, err
 	}
 	if verification.Outcome == policies.Absent {
-		return Drafted{}, errs.New(CodeNoVerification, "nothing verifies the draft of round %d", round.Number)
+		return Drafted{}, errs.New(errs.VerifyMissing, "nothing verifies the draft of round %d", round.Number)
 	}
 	for {
 		drafted, err := s.drafted(ctx, req, ruling{policy: policy, round: round, verification: verification, config: config})
-		if errs.CodeOf(err) != ledger.CodeConflict {
+		if errs.CodeOf(err) != errs.LedgerConflict {
 			return drafted, err
 		}
 		// What was verified may still be this round's draft, whoever did what
@@ -111,7 +110,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafte
 
 // redraft ends what is known of an earlier draft of the round, before a
 // verification that may take long, or never end, is run. Where somebody else comes
-// right behind, the error is ledger.CodeConflict: theirs is the newer draft.
+// right behind, the error is ledger-conflict: theirs is the newer draft.
 func (s *session) redraft(ctx context.Context, c task.Redraft) error {
 	if err := s.apply(c, record{}); err != nil {
 		return err
@@ -124,7 +123,7 @@ func (s *session) redraft(ctx context.Context, c task.Redraft) error {
 		return err
 	}
 	if s.head.N != begun.N {
-		return errs.New(ledger.CodeConflict, "event %d is not the newest any more", begun.N)
+		return errs.New(errs.LedgerConflict, "event %d is not the newest any more", begun.N)
 	}
 	return nil
 }

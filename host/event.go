@@ -50,7 +50,7 @@ type record struct {
 	// Limits are the budgets that announced runs have to keep to, nil for none.
 	Limits *task.Limits `json:"limits,omitzero"`
 	// Budget is the one that was too small where a task was put aside for it: the
-	// unit of task.CodeBudget.
+	// unit of budget-exhausted.
 	Budget string `json:"budget,omitzero"`
 }
 

@@ -61,7 +61,7 @@ func (e *Engine) gather(ctx context.Context, refs []ReportRef, stdin io.Reader, 
 }
 
 // noEvidence is the error of a decision on nothing.
-func noEvidence() error { return errs.New(CodeNoEvidence, "no report is given") }
+func noEvidence() error { return errs.New(errs.NoEvidence, "no report is given") }
 
 func (e *Engine) normalize(ctx context.Context, ref ReportRef, stdin io.Reader, shelf *shelf) (evidence, error) {
 	ready, err := e.prepare(ctx, ref, stdin, shelf)
@@ -89,7 +89,7 @@ func (e *Engine) source(ctx context.Context, path string, stdin io.Reader, limit
 	} else {
 		data, err = e.project.Read(ctx, path, limits.Bytes)
 	}
-	if errs.CodeOf(err) == project.CodeTooLarge {
+	if errs.CodeOf(err) == errs.FileTooLarge {
 		err = document.TooLarge(limits.Bytes)
 	}
 	if err != nil {
@@ -113,7 +113,7 @@ func bind(all []evidence, task string, round int) (int, error) {
 				expected = id
 			}
 			if *id != *expected {
-				return 0, errs.New(CodeWrongTask, "the report is about task %q, not %q", *id, *expected).
+				return 0, errs.New(errs.ReportWrongTask, "the report is about task %q, not %q", *id, *expected).
 					With("report", ev.path).With("expected", *expected).With("actual", *id)
 			}
 		}
@@ -122,7 +122,7 @@ func bind(all []evidence, task string, round int) (int, error) {
 				round = *n
 			}
 			if *n != round {
-				return 0, errs.New(CodeWrongRound, "the report is about round %d, not round %d", *n, round).
+				return 0, errs.New(errs.ReportWrongRound, "the report is about round %d, not round %d", *n, round).
 					With("report", ev.path).With("expected", round).With("actual", *n)
 			}
 		}

@@ -55,7 +55,7 @@ const maxHistory = 1000
 //
 // # Errors
 //
-// task.CodeNotFound, CodeRoundNotFound, CodeTampered, and the ledger's codes.
+// task-not-found, round-not-found, ledger-tampered, and the ledger's codes.
 func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation, error) {
 	if err := task.CheckID(id); err != nil {
 		return Explanation{}, err
@@ -115,7 +115,7 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation
 // whyOf explains a recorded decision by the very policy that made it.
 func (e *Engine) whyOf(ctx context.Context, l *ledger.Ledger, d Decision) (*explain.Explanation, error) {
 	policy, err := e.policyBy(ctx, l, d.Policy.Digest)
-	if errs.CodeOf(err) == CodePolicyLost {
+	if errs.CodeOf(err) == errs.PolicyLost {
 		return nil, nil
 	}
 	if err != nil {
@@ -209,7 +209,7 @@ func decisionOf(ctx context.Context, l *ledger.Ledger, id string, round int, his
 	}
 	text, found := entries[key]
 	if !found {
-		return 0, errs.New(CodeRoundNotFound, "task %s has no decision of round %d", id, round).With("task", id).With("round", round)
+		return 0, errs.New(errs.RoundNotFound, "task %s has no decision of round %d", id, round).With("task", id).With("round", round)
 	}
 	var n int64
 	if err := json.Unmarshal(text, &n); err != nil {

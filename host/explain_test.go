@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
@@ -21,12 +20,12 @@ func TestExplainLooksAsFarAsItSays(t *testing.T) {
 	}{
 		{"nothing, near", "", 2, ""},
 		{"nothing, far", "", 1, ""},
-		{"the newest event is gone, near", "DELETE FROM events WHERE n = 400", 2, host.CodeTampered},
-		{"most events are gone, far", "DELETE FROM events WHERE n > 200", 1, host.CodeTampered},
-		{"the decision's own hash, far", "UPDATE events SET hash = replace(hash, 'a', 'b') WHERE n = 1", 1, host.CodeTampered},
-		{"an event soon after it, far", "UPDATE events SET at = at || '0' WHERE n = 100", 1, host.CodeTampered},
-		{"its entry names another, far", "UPDATE entries SET value = (SELECT value FROM entries WHERE key = 'decision/000000000002') WHERE key = 'decision/000000000001'", 1, host.CodeTampered},
-		{"its entry is gone, far", "DELETE FROM entries WHERE key = 'decision/000000000001'", 1, host.CodeTampered},
+		{"the newest event is gone, near", "DELETE FROM events WHERE n = 400", 2, errs.LedgerTampered},
+		{"most events are gone, far", "DELETE FROM events WHERE n > 200", 1, errs.LedgerTampered},
+		{"the decision's own hash, far", "UPDATE events SET hash = replace(hash, 'a', 'b') WHERE n = 1", 1, errs.LedgerTampered},
+		{"an event soon after it, far", "UPDATE events SET at = at || '0' WHERE n = 100", 1, errs.LedgerTampered},
+		{"its entry names another, far", "UPDATE entries SET value = (SELECT value FROM entries WHERE key = 'decision/000000000002') WHERE key = 'decision/000000000001'", 1, errs.LedgerTampered},
+		{"its entry is gone, far", "DELETE FROM entries WHERE key = 'decision/000000000001'", 1, errs.LedgerTampered},
 		// Verify sees what is out of reach.
 		{"the newest event is gone, far", "DELETE FROM events WHERE n = 400", 1, ""},
 	} {

@@ -13,8 +13,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/plugins"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // failuresChain is the chain of the ledger that has the rounds in which a plugin or the
@@ -57,10 +55,10 @@ func (e *Engine) failed(ctx context.Context, id string, err error) error {
 // else ends a round refuses what it was given, and leaves no trace.
 func broke(code errs.Code) bool {
 	switch code {
-	case plugins.CodeTimeout, plugins.CodeMemory, plugins.CodeOutputTooLarge, plugins.CodeTrap, plugins.CodeABI,
-		plugins.CodeInvalidOutput, plugins.CodeConservation,
-		policies.CodeUndefined, policies.CodeFailed, policies.CodeTimeout, policies.CodeInvalidDecision,
-		policies.CodeUndeclaredDestination, policies.CodeUnsafeCommit:
+	case errs.PluginTimeout, errs.PluginMemory, errs.PluginOutputTooLarge, errs.PluginTrap, errs.PluginABI,
+		errs.PluginInvalidOutput, errs.PluginConservationViolated,
+		errs.PolicyUndefined, errs.PolicyFailed, errs.PolicyTimeout, errs.PolicyInvalidDecision,
+		errs.PolicyUndeclaredDestination, errs.PolicyUnsafeCommit:
 		return true
 	default:
 		return false
@@ -102,7 +100,7 @@ func (e *Engine) note(ctx context.Context, told failure) error {
 		}
 		// Rounds of other tasks may fail at the same time.
 		_, err = e.store(ctx, l, ledger.Batch{Task: failuresChain, After: head.N, Drafts: []ledger.Draft{{Kind: kindFailed, Body: body}}})
-		if errs.CodeOf(err) != ledger.CodeConflict {
+		if errs.CodeOf(err) != errs.LedgerConflict {
 			return err
 		}
 	}
@@ -123,7 +121,7 @@ func foldFailure(before ledger.View, e ledger.Event) (ledger.Projection, error) 
 		return ledger.Projection{}, err
 	}
 	if e.Kind != kindFailed {
-		return ledger.Projection{}, errs.New(CodeTampered, "unknown kind of event %q about failures", e.Kind)
+		return ledger.Projection{}, errs.New(errs.LedgerTampered, "unknown kind of event %q about failures", e.Kind)
 	}
 	state.Failures++
 	c := &counts{}

@@ -8,16 +8,6 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// The codes of replays.
-const (
-	// CodeFlips: rounds flip as they must not. The detail flips is a []replay.Cell,
-	// and count adds them up.
-	CodeFlips errs.Code = "policy-flips"
-	// CodeFlipUnknown: there can be no such flip, so that nothing would ever be found.
-	// Details: from, to.
-	CodeFlipUnknown errs.Code = "policy-flip-unknown"
-)
-
 // AnyAction stands for every next action in ReplayRequest.FailOn.
 const AnyAction = "*"
 
@@ -34,7 +24,7 @@ func checkGate(candidate *policies.Policy, failOn [][2]string) error {
 }
 
 func flipUnknown(from, to string) error {
-	return errs.New(CodeFlipUnknown, "no round can flip from %q to %q", from, to).With("from", from).With("to", to)
+	return errs.New(errs.PolicyFlipUnknown, "no round can flip from %q to %q", from, to).With("from", from).With("to", to)
 }
 
 // gate fails where rounds flip as they must not, or where nobody ever heard of the
@@ -63,7 +53,7 @@ func gate(report replay.Report, req ReplayRequest) error {
 	if count == 1 {
 		decisions = "decision"
 	}
-	return errs.New(CodeFlips, "%d recorded %s would flip, among them %d from %s to %s",
+	return errs.New(errs.PolicyFlips, "%d recorded %s would flip, among them %d from %s to %s",
 		count, decisions, refused[0].Count, refused[0].From, refused[0].To).
 		With("flips", refused).With("count", count).With("policy", report.Candidate)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
-	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -178,13 +177,13 @@ func (c *conductor) decideWith(ctx context.Context, given []evidence) (Decision,
 			}
 			r.evidence = append(r.evidence, reports...)
 			if err == nil && !c.critic && len(r.evidence) == 0 {
-				err = errs.New(CodeNoEvidence, "no command for a report concerns the files that the draft changes").
+				err = errs.New(errs.NoEvidence, "no command for a report concerns the files that the draft changes").
 					WithHint("leave paths out of one of the reports in " + project.ConfigFile + ", or add --spawn or --report FILE")
 			}
 		}
 	}
 	switch {
-	case errs.CodeOf(err) == task.CodeBudget:
+	case errs.CodeOf(err) == errs.BudgetExhausted:
 		return c.exhausted(ctx, err)
 	case err != nil:
 		return Decision{}, err
@@ -235,7 +234,7 @@ func (c *conductor) decided(ctx context.Context, r ruling) (Decision, error) {
 		case run == nil || run.Intent.Run != r.run:
 			return Decision{}, lostRace(c.round.Number, c.status.State)
 		case tree != "" && run.Tree != tree:
-			return Decision{}, errs.New(task.CodeRoundShifted, "the working tree changed between the verification and the review of round %d", c.round.Number).
+			return Decision{}, errs.New(errs.RoundShifted, "the working tree changed between the verification and the review of round %d", c.round.Number).
 				With("expected", c.round.Number).With("actual", c.status.Round)
 		}
 		if len(r.evidence) > 0 && len(r.own) == 0 {
@@ -246,7 +245,7 @@ func (c *conductor) decided(ctx context.Context, r ruling) (Decision, error) {
 		}
 		r.then = c.follow
 		d, err := c.decide(ctx, r)
-		if errs.CodeOf(err) == ledger.CodeConflict {
+		if errs.CodeOf(err) == errs.LedgerConflict {
 			continue
 		}
 		if d.Budget != "" {
@@ -264,7 +263,7 @@ func (c *conductor) follow(d *Decision) error {
 		return nil
 	}
 	err := c.announce(c.config.Researchers)
-	if errs.CodeOf(err) == task.CodeBudget {
+	if errs.CodeOf(err) == errs.BudgetExhausted {
 		d.Budget = err.Error()
 		return c.halt(err)
 	}

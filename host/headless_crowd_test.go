@@ -100,7 +100,7 @@ func TestCrowdOfOneTask(t *testing.T) {
 		switch code := errs.CodeOf(err); {
 		case err == nil:
 			rounds = append(rounds, decisions[i].Round)
-		case code != host.CodeRunning && code != task.CodeRoundShifted:
+		case code != errs.RoundRunning && code != errs.RoundShifted:
 			t.Errorf("a command says %v", err)
 		}
 	}

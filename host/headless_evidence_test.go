@@ -43,7 +43,7 @@ func TestHostStampsAreEvidence(t *testing.T) {
 	t.Parallel()
 	for _, verification := range []string{"", verifies} {
 		s := newSite(t, once+"evidence: stamps\naudit: {agents: []}\n"+verification, fakeagent.Clean())
-		if _, err := s.round(t); errs.CodeOf(err) != task.CodeEvidence {
+		if _, err := s.round(t); errs.CodeOf(err) != errs.EvidenceMissing {
 			t.Errorf("without an executor's stamp, the round says %v", err)
 		}
 		if got := len(s.calls(t)); got != 0 {
@@ -172,8 +172,8 @@ func TestVerificationAndReviewAreOfOneDraft(t *testing.T) {
 	if err == nil && d.NextAction == "commit" {
 		t.Error("a draft is committed that nobody verified")
 	}
-	if errs.CodeOf(err) != task.CodeRoundShifted {
-		t.Errorf("got %v, want %s", err, task.CodeRoundShifted)
+	if errs.CodeOf(err) != errs.RoundShifted {
+		t.Errorf("got %v, want %s", err, errs.RoundShifted)
 	}
 	// The next command verifies what is there now, and its review is of that, too.
 	if d, err := s.round(t); err != nil || d.NextAction != "commit" {

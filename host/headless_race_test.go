@@ -57,8 +57,8 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 	// Whoever runs a round decides it.
 	refused := func(req host.Request) func(*testing.T, *host.Engine) error {
 		return func(t *testing.T, e *host.Engine) error {
-			if _, err := e.Round(t.Context(), "T", req); errs.CodeOf(err) != host.CodeRunning {
-				t.Errorf("a round beside it says %v, want %s", err, host.CodeRunning)
+			if _, err := e.Round(t.Context(), "T", req); errs.CodeOf(err) != errs.RoundRunning {
+				t.Errorf("a round beside it says %v, want %s", err, errs.RoundRunning)
 			}
 			return nil
 		}
@@ -72,8 +72,8 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 		// stamped says that the critic's run still counts as evidence.
 		stamped bool
 	}{
-		{"another draft", audit(task.AgentExecutor, "knowledge-search"), task.CodeRoundShifted, task.Open, true},
-		{"another fix", audit(task.AgentFixer, "knowledge-search"), task.CodeRoundShifted, task.Open, true},
+		{"another draft", audit(task.AgentExecutor, "knowledge-search"), errs.RoundShifted, task.Open, true},
+		{"another fix", audit(task.AgentFixer, "knowledge-search"), errs.RoundShifted, task.Open, true},
 		{"another agent's audit", audit(task.AgentDesigner), "", task.Committed, true},
 		{"a critic's audit by hand", audit(task.AgentCritic), "", task.Committed, true},
 		{"a search", func(t *testing.T, e *host.Engine) error {
@@ -83,14 +83,14 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 		{"a stop", func(t *testing.T, e *host.Engine) error {
 			_, err := e.Stop(t.Context(), "T", host.StopRequest{Reason: "enough"})
 			return err
-		}, task.CodeStuck, task.Stuck, true},
+		}, errs.TaskStuck, task.Stuck, true},
 		// One that its own agent gives, say.
 		{"a commit", refused(request(clean)), "", task.Committed, true},
 		{"a decision", refused(request(issues)), "", task.Committed, true},
 		{"a decision that keeps the round", refused(request(planReport(1))), "", task.Committed, true},
 		{"a commit of phases", func(t *testing.T, e *host.Engine) error {
-			if _, err := e.Commit(t.Context(), "T", host.CommitRequest{Force: &task.Force{Reason: "r", By: "b"}}); errs.CodeOf(err) != host.CodeRunning {
-				t.Errorf("a commit beside it says %v, want %s", err, host.CodeRunning)
+			if _, err := e.Commit(t.Context(), "T", host.CommitRequest{Force: &task.Force{Reason: "r", By: "b"}}); errs.CodeOf(err) != errs.RoundRunning {
+				t.Errorf("a commit beside it says %v, want %s", err, errs.RoundRunning)
 			}
 			return nil
 		}, "", task.Committed, true},

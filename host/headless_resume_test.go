@@ -194,7 +194,7 @@ func TestResumedReviewIsNamed(t *testing.T) {
 	if len(d.Spawns) != 1 || !d.Spawns[0].Resumed || d.Spawns[0].Run != run {
 		t.Errorf("the decision rests on %+v, want run %s", d.Spawns, run)
 	}
-	if _, err := s.round(t); errs.CodeOf(err) != task.CodeCommitted {
+	if _, err := s.round(t); errs.CodeOf(err) != errs.TaskCommitted {
 		t.Errorf("the task is done, and a further round says %v", err)
 	}
 }

@@ -11,57 +11,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner"
-)
-
-// The codes of the engine itself.
-const (
-	// CodeNoEvidence: there is no report, and nothing is decided on nothing.
-	CodeNoEvidence errs.Code = "no-evidence"
-	// CodeWrongTask: a report is about another task.
-	CodeWrongTask errs.Code = "report-wrong-task"
-	// CodeWrongRound: a report is about another round.
-	CodeWrongRound errs.Code = "report-wrong-round"
-	// CodeDecisionTooLarge: the decision has more bytes than the ledger takes.
-	CodeDecisionTooLarge errs.Code = "decision-too-large"
-	// CodeForeign: the project's verification command is another user's.
-	CodeForeign errs.Code = "config-foreign"
-	// CodeNoVerification: a draft has no verification to go by.
-	CodeNoVerification errs.Code = "verify-missing"
-	// CodeNested: a verification command decides the very task that it verifies.
-	CodeNested errs.Code = "verify-nested"
-	// CodeWaitTimeout: nothing changed in the time that the caller waited.
-	CodeWaitTimeout errs.Code = "wait-timeout"
-	// CodeTampered: the ledger holds what we never wrote.
-	CodeTampered errs.Code = "ledger-tampered"
-	// CodeNotLocked: the project brings a plugin along that switchyard.lock does
-	// not pin.
-	CodeNotLocked errs.Code = "plugin-not-locked"
-	// CodeNothingToLock: the project brings no plugins along.
-	CodeNothingToLock errs.Code = "plugin-nothing-to-lock"
-	// CodeDigestMismatch: a plugin's file is not the one that switchyard.lock
-	// pins.
-	CodeDigestMismatch errs.Code = "plugin-digest-mismatch"
-	// CodeRoundNotFound: the task has no decision of that round.
-	CodeRoundNotFound errs.Code = "round-not-found"
-	// CodePolicyChanged: the project goes by another policy than the one that it
-	// adopted, and nobody has said that it shall.
-	CodePolicyChanged errs.Code = "policy-changed"
-	// CodePolicyElsewhere: a policy cannot be adopted, because the project's
-	// configuration names another one.
-	CodePolicyElsewhere errs.Code = "policy-not-configured"
-	// CodePolicyUnnamed: nothing says which policy to adopt after one of the
-	// project's own.
-	CodePolicyUnnamed errs.Code = "policy-unnamed"
-	// CodePolicyLost: a policy that once decided is neither built in nor kept in
-	// the ledger.
-	CodePolicyLost errs.Code = "policy-lost"
 )
 
 // Options are what an Engine works with.

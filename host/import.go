@@ -56,9 +56,9 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (Imports, 
 		switch code := errs.CodeOf(err); {
 		case err == nil:
 			result.Tasks = append(result.Tasks, status)
-		case code == task.CodeExists || code == task.CodeRoundShifted:
+		case code == errs.TaskExists || code == errs.RoundShifted:
 			result.Left = append(result.Left, nubospilot.Left{What: t.ID, Why: "the task is recorded already"})
-		case code == task.CodeRoundsExhausted || code == task.CodeInvalidID:
+		case code == errs.RoundsExhausted || code == errs.TaskInvalidID:
 			result.Left = append(result.Left, nubospilot.Left{What: t.ID, Why: err.Error()})
 		default:
 			return result, err

@@ -32,7 +32,7 @@ func (e *Engine) LockPlugins(ctx context.Context) (Locked, error) {
 		return Locked{}, err
 	}
 	if len(files) == 0 {
-		return Locked{}, errs.New(CodeNothingToLock, "%s names no plugin_paths", project.ConfigFile)
+		return Locked{}, errs.New(errs.PluginNothingToLock, "%s names no plugin_paths", project.ConfigFile)
 	}
 	if _, err := shelf.add(ctx, shelf.builtin, files); err != nil {
 		return Locked{}, err

@@ -8,7 +8,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -56,7 +55,7 @@ func (s *session) tryMark(ctx context.Context) (again bool, err error) {
 		}
 		return s.project.Mark(s.id, text)
 	})
-	if text == "" && errs.CodeOf(err) == project.CodeMarkerUnsafe {
+	if text == "" && errs.CodeOf(err) == errs.MarkerUnsafe {
 		err = nil // Whatever lies there, no mark of ours is in it.
 	}
 	return again, err

@@ -18,11 +18,11 @@ func TestVerificationsDoNotNest(t *testing.T) {
 	t.Setenv("SWITCHYARD_VERIFYING", fmt.Sprintf(",sha256:%x", sha256.Sum256([]byte(root))))
 	req := request(clean)
 	req.Verify = host.VerifyRequest{Command: "exit 0"}
-	if _, err := newEngine(t, root, noon).Round(t.Context(), "T", req); errs.CodeOf(err) != host.CodeNested {
+	if _, err := newEngine(t, root, noon).Round(t.Context(), "T", req); errs.CodeOf(err) != errs.VerifyNested {
 		t.Errorf("a round within a verification: %v", err)
 	}
 	draft := host.DraftRequest{Verify: req.Verify, Force: &task.Force{Reason: "a test", By: "somebody"}}
-	if _, err := newEngine(t, root, noon).Draft(t.Context(), "T", draft); errs.CodeOf(err) != host.CodeNested {
+	if _, err := newEngine(t, root, noon).Draft(t.Context(), "T", draft); errs.CodeOf(err) != errs.VerifyNested {
 		t.Errorf("a draft within a verification: %v", err)
 	}
 	if tasks, err := newEngine(t, root, noon).Tasks(t.Context()); err != nil || len(tasks) != 0 {

@@ -41,7 +41,7 @@ const maxQuery = 2000
 //
 // # Errors
 //
-// task.CodeStarted where the work goes on already, task.CodeRoundsExhausted.
+// task-started where the work goes on already, rounds-exhausted.
 func (e *Engine) Start(ctx context.Context, id string, req StartRequest) (Step, error) {
 	if err := childenv.Inside(e.environ); err != nil {
 		return Step{}, err
@@ -72,7 +72,7 @@ type PhaseRequest struct {
 //
 // # Errors
 //
-// task.CodeEvidence where the phase's agents left too few stamps in this round.
+// evidence-missing where the phase's agents left too few stamps in this round.
 func (e *Engine) Done(ctx context.Context, id string, req PhaseRequest) (Step, error) {
 	if err := childenv.Inside(e.environ); err != nil {
 		return Step{}, err
@@ -100,7 +100,7 @@ type CommitRequest struct {
 //
 // # Errors
 //
-// task.CodeNotReady; its detail missing lists what the round lacks.
+// commit-precondition-missing; its detail missing lists what the round lacks.
 func (e *Engine) Commit(ctx context.Context, id string, req CommitRequest) (Step, error) {
 	if err := childenv.Inside(e.environ); err != nil {
 		return Step{}, err

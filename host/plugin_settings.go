@@ -11,7 +11,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/internal/project"
-	"github.com/switchyard-dev/switchyard/plugins"
 )
 
 // checkSettings has each configured plugin read its settings, so that a mistake in
@@ -37,7 +36,7 @@ func (s *shelf) checkSettings(ctx context.Context, all bool) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if f, ok := errors.AsType[*errs.Error](err); ok && f.Code == plugins.CodeConfigInvalid {
+		if f, ok := errors.AsType[*errs.Error](err); ok && f.Code == errs.PluginConfigInvalid {
 			f.Message = fmt.Sprintf("%s: plugins.%s: %s", project.ConfigFile, name, f.Message)
 			return f
 		}

@@ -96,7 +96,7 @@ func foldPolicies(before ledger.View, e ledger.Event) (ledger.Projection, error)
 	switch e.Kind {
 	case kindKept:
 		if known != nil || len(told.Sources) == 0 {
-			return ledger.Projection{}, errs.New(CodeTampered, "policy %s is kept twice, or without its sources", told.Policy.Digest)
+			return ledger.Projection{}, errs.New(errs.LedgerTampered, "policy %s is kept twice, or without its sources", told.Policy.Digest)
 		}
 		p.put(key, e.N)
 		for _, name := range told.Categories {
@@ -107,18 +107,18 @@ func foldPolicies(before ledger.View, e ledger.Event) (ledger.Projection, error)
 		}
 	case kindAdopted:
 		if known == nil {
-			return ledger.Projection{}, errs.New(CodeTampered, "policy %s is adopted and was never kept", told.Policy.Digest)
+			return ledger.Projection{}, errs.New(errs.LedgerTampered, "policy %s is adopted and was never kept", told.Policy.Digest)
 		}
 		// Who edits the state is found out by whoever adopts the next policy.
 		if from := state.digest(); told.From != from {
-			return ledger.Projection{}, errs.New(CodeTampered, "policy %s is adopted after %q, and it was after %q", told.Policy.Digest, told.From, from)
+			return ledger.Projection{}, errs.New(errs.LedgerTampered, "policy %s is adopted after %q, and it was after %q", told.Policy.Digest, told.From, from)
 		}
 		state.Adopted = &Adopted{
 			Ref: told.Ref, Policy: told.Policy, Signer: told.Signer, By: told.By, At: e.At, Event: Event{N: e.N, Hash: e.Hash},
 		}
 		c.add(counters.Adoptions(), 1, told.Policy.Version, told.Policy.Digest)
 	default:
-		return ledger.Projection{}, errs.New(CodeTampered, "unknown kind of event %q about policies", e.Kind)
+		return ledger.Projection{}, errs.New(errs.LedgerTampered, "unknown kind of event %q about policies", e.Kind)
 	}
 	text := p.encode(state)
 	return ledger.Projection{State: text, Entries: p.entries, Counts: c.changes}, p.err
@@ -144,7 +144,7 @@ func policyShelfOf(ctx context.Context, l *ledger.Ledger) (policyShelf, error) {
 }
 
 func tamperedPolicies(format string, args ...any) error {
-	return errs.New(CodeTampered, "the record of policies was changed: "+format, args...).With("task", policiesChain)
+	return errs.New(errs.LedgerTampered, "the record of policies was changed: "+format, args...).With("task", policiesChain)
 }
 
 // policyBy loads the policy with a digest: a built-in one, or one that the ledger
@@ -152,7 +152,7 @@ func tamperedPolicies(format string, args ...any) error {
 //
 // # Errors
 //
-// CodePolicyLost, CodeTampered.
+// policy-lost, ledger-tampered.
 func (e *Engine) policyBy(ctx context.Context, l *ledger.Ledger, digest string) (*policies.Policy, error) {
 	e.mu.Lock()
 	p := e.policies[digest]
@@ -180,7 +180,7 @@ func (e *Engine) findPolicy(ctx context.Context, l *ledger.Ledger, digest string
 		if p, err := builtIn(ctx, digest); p != nil || err != nil {
 			return p, err
 		}
-		return nil, errs.New(CodePolicyLost, "nothing is kept of policy %s", digest).With("digest", digest)
+		return nil, errs.New(errs.PolicyLost, "nothing is kept of policy %s", digest).With("digest", digest)
 	}
 	var n int64
 	if err := json.Unmarshal(text, &n); err != nil {

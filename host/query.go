@@ -21,7 +21,7 @@ type TaskDetail struct {
 	Handoff *string `json:"handoff"`
 }
 
-// Task says where one task stands, or task.CodeNotFound.
+// Task says where one task stands, or task-not-found.
 func (e *Engine) Task(ctx context.Context, id string) (TaskDetail, error) {
 	if err := task.CheckID(id); err != nil {
 		return TaskDetail{}, err
@@ -60,7 +60,7 @@ func known(id string, head ledger.Head) (kept, error) {
 }
 
 func notFound(id string) error {
-	return errs.New(task.CodeNotFound, "nothing is recorded for task %s", id).With("task", id)
+	return errs.New(errs.TaskNotFound, "nothing is recorded for task %s", id).With("task", id)
 }
 
 // status is where a task stands.
@@ -89,5 +89,5 @@ func (k *kept) read(head ledger.Head) error {
 
 // tampered is the error of a ledger that holds what we never wrote.
 func tampered(id, format string, args ...any) error {
-	return errs.New(CodeTampered, "the record of task "+id+" was changed: "+format, args...).With("task", id)
+	return errs.New(errs.LedgerTampered, "the record of task "+id+" was changed: "+format, args...).With("task", id)
 }

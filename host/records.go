@@ -14,7 +14,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -86,9 +85,9 @@ func openRegular(path string) (*os.File, error) {
 }
 
 func unusable(path string, err error) error {
-	code := project.CodeUnreadable
+	code := errs.FileUnreadable
 	if errors.Is(err, fs.ErrNotExist) {
-		code = project.CodeNotFound
+		code = errs.FileNotFound
 	}
 	return errs.New(code, "%s: %w", path, safefile.Reason(err)).With("path", path)
 }

@@ -40,7 +40,7 @@ type ReplayRequest struct {
 //
 // # Errors
 //
-// CodeFlips comes with the report. CodeFlipUnknown; CodeTampered for a decision that
+// policy-flips comes with the report. policy-flip-unknown; ledger-tampered for a decision that
 // cannot be read; those of package replay; the ledger's; and of package project, those
 // of a file that cannot be used.
 func (e *Engine) Replay(ctx context.Context, req ReplayRequest) (replay.Report, error) {
@@ -58,7 +58,7 @@ func (e *Engine) Replay(ctx context.Context, req ReplayRequest) (replay.Report, 
 	}
 	y := replay.New(req.Policy, replay.Options{Since: req.Since, Find: func(ctx context.Context, digest string) (*policies.Policy, error) {
 		p, err := e.policyBy(ctx, src.ledger, digest)
-		if errs.CodeOf(err) == CodePolicyLost {
+		if errs.CodeOf(err) == errs.PolicyLost {
 			return nil, nil
 		}
 		return p, err

@@ -50,7 +50,7 @@ func newArchive(t testing.TB, tasks int) *archive {
 			a.now = a.now.Add(time.Minute)
 			d, err := a.Round(t.Context(), id, randomRequest(random))
 			switch {
-			case errs.CodeOf(err) == task.CodeUnverified:
+			case errs.CodeOf(err) == errs.CommitUnverified:
 				continue // It was verified before, and nothing was recorded.
 			case err != nil:
 				t.Fatal(err)
@@ -426,27 +426,27 @@ func TestReplayRefusesFlips(t *testing.T) {
 		count  int64
 	}{
 		{nil, "", 0},
-		{[][2]string{{"executor", "plan-checker"}}, host.CodeFlips, 2},
-		{[][2]string{{"executor", "*"}}, host.CodeFlips, 2},
-		{[][2]string{{"*", "plan-checker"}}, host.CodeFlips, 2},
-		{[][2]string{{"*", "*"}, {"*", "*"}}, host.CodeFlips, 2},
-		{[][2]string{{"stuck", "executor"}, {"executor", "plan-checker"}}, host.CodeFlips, 2},
+		{[][2]string{{"executor", "plan-checker"}}, errs.PolicyFlips, 2},
+		{[][2]string{{"executor", "*"}}, errs.PolicyFlips, 2},
+		{[][2]string{{"*", "plan-checker"}}, errs.PolicyFlips, 2},
+		{[][2]string{{"*", "*"}, {"*", "*"}}, errs.PolicyFlips, 2},
+		{[][2]string{{"stuck", "executor"}, {"executor", "plan-checker"}}, errs.PolicyFlips, 2},
 		{[][2]string{{"executor", "commit"}, {"askuser", "*"}, {"*", "undecided"}, {"*", "stuck"}}, "", 0},
-		{[][2]string{{"executor", "executer"}}, host.CodeFlipUnknown, 0},
-		{[][2]string{{"executer", "executor"}}, host.CodeFlipUnknown, 0},
-		{[][2]string{{"", "executor"}}, host.CodeFlipUnknown, 0},
-		{[][2]string{{"executor", ""}}, host.CodeFlipUnknown, 0},
-		{[][2]string{{"undecided", "executor"}}, host.CodeFlipUnknown, 0},
-		{[][2]string{{"executor", "executor"}}, host.CodeFlipUnknown, 0},
+		{[][2]string{{"executor", "executer"}}, errs.PolicyFlipUnknown, 0},
+		{[][2]string{{"executer", "executor"}}, errs.PolicyFlipUnknown, 0},
+		{[][2]string{{"", "executor"}}, errs.PolicyFlipUnknown, 0},
+		{[][2]string{{"executor", ""}}, errs.PolicyFlipUnknown, 0},
+		{[][2]string{{"undecided", "executor"}}, errs.PolicyFlipUnknown, 0},
+		{[][2]string{{"executor", "executor"}}, errs.PolicyFlipUnknown, 0},
 		// A typing mistake in one is no reason to let another pass.
-		{[][2]string{{"executor", "plan-checker"}, {"executer", "executor"}}, host.CodeFlipUnknown, 0},
+		{[][2]string{{"executor", "plan-checker"}, {"executer", "executor"}}, errs.PolicyFlipUnknown, 0},
 	} {
 		report, err := a.Replay(t.Context(), host.ReplayRequest{Policy: candidate, FailOn: c.failOn})
 		if errs.CodeOf(err) != c.code {
 			t.Errorf("%v: got %v, want %q", c.failOn, err, c.code)
 			continue
 		}
-		if c.code == host.CodeFlipUnknown {
+		if c.code == errs.PolicyFlipUnknown {
 			continue
 		}
 		if report.Decisions != 4 || report.Flipped() != 2 {
@@ -494,8 +494,8 @@ func TestReplayOfASpoiledLedger(t *testing.T) {
 			spoil(t, a, a.decided(t)[0].Event)
 			_, err := a.Replay(t.Context(), host.ReplayRequest{Policy: policy(t, policies.Default)})
 			f, ok := errors.AsType[*errs.Error](err)
-			if !ok || f.Code != host.CodeTampered || f.Details["task"] != "T" {
-				t.Errorf("got %v, want %s", err, host.CodeTampered)
+			if !ok || f.Code != errs.LedgerTampered || f.Details["task"] != "T" {
+				t.Errorf("got %v, want %s", err, errs.LedgerTampered)
 			}
 		})
 	}
@@ -516,7 +516,7 @@ func TestReplayOfWhatIsNoLedger(t *testing.T) {
 		t.Skipf("no symbolic links here: %v", err)
 	}
 	for path, code := range map[string]errs.Code{
-		"nothing": project.CodeNotFound, ".": project.CodeUnreadable, "text": ledger.CodeExport, "torn.db": ledger.CodeCorrupt, "link": project.CodeEscapes,
+		"nothing": errs.FileNotFound, ".": errs.FileUnreadable, "text": errs.LedgerExportInvalid, "torn.db": errs.LedgerCorrupt, "link": errs.PathEscapesProject,
 	} {
 		if _, err := a.Replay(t.Context(), host.ReplayRequest{Policy: policy(t, policies.Default), Ledger: path}); errs.CodeOf(err) != code {
 			t.Errorf("%s: got %v, want %s", path, err, code)
@@ -536,8 +536,8 @@ func TestReplayOfASpoiledExport(t *testing.T) {
 	}
 	_, err := a.Replay(t.Context(), host.ReplayRequest{Policy: policy(t, policies.Default), Ledger: "export"})
 	f, ok := errors.AsType[*errs.Error](err)
-	if !ok || f.Code != ledger.CodeExport || f.Details["line"] != int64(last) {
-		t.Errorf("got %v, want %s in line %d", err, ledger.CodeExport, last)
+	if !ok || f.Code != errs.LedgerExportInvalid || f.Details["line"] != int64(last) {
+		t.Errorf("got %v, want %s in line %d", err, errs.LedgerExportInvalid, last)
 	}
 }
 

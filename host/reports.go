@@ -23,11 +23,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/verifycmd"
 )
 
-// CodeReportCommand: a command for a report failed, or what it printed is no report.
-// Details: command, exit_code if it has one, stderr, path, and cause, the code of
-// what is wrong with the report.
-const CodeReportCommand errs.Code = "report-command-failed"
-
 // maxReportErrors is how much of a failed command's last words an error has, in bytes,
 // and maxReportWords how much of that its message has.
 const maxReportErrors, maxReportWords = 4 << 10, 300
@@ -38,7 +33,7 @@ func (s *session) mayReport(config project.Config) error {
 	case len(config.Reports.Commands) == 0:
 		return nil
 	case s.nested():
-		return errs.New(CodeNested, "a command of %s decides task %s in its turn", s.project.Root, s.id).With("task", s.id)
+		return errs.New(errs.VerifyNested, "a command of %s decides task %s in its turn", s.project.Root, s.id).With("task", s.id)
 	}
 	return trustedReports(config.Reports)
 }
@@ -48,7 +43,7 @@ func trustedReports(r project.Reports) error {
 	if !r.Foreign {
 		return nil
 	}
-	return errs.New(CodeForeign, "%s belongs to user %d, so that its commands for reports are not run", project.ConfigFile, r.Owner).
+	return errs.New(errs.ConfigForeign, "%s belongs to user %d, so that its commands for reports are not run", project.ConfigFile, r.Owner).
 		With("owner", r.Owner).With("command", r.Commands[0].Run)
 }
 
@@ -85,7 +80,7 @@ func (c *conductor) commandReports(ctx context.Context, v Verification) ([]evide
 			return nil, err
 		}
 		if c.tree != v.Tree {
-			return nil, errs.New(CodeReportCommand, "the working tree changed while the commands for reports ran, so that it is not the one that was verified")
+			return nil, errs.New(errs.ReportCommandFailed, "the working tree changed while the commands for reports ran, so that it is not the one that was verified")
 		}
 	}
 	shelf := c.newShelf(c.config)
@@ -110,7 +105,7 @@ func (c *conductor) dueReports(ctx context.Context) ([]project.ReportCommand, er
 				return nil, err
 			}
 			differs, err := worktree.Differs(ctx, c.Keeper, c.Root, base, command.Paths)
-			if err != nil && errs.CodeOf(err) != worktree.CodeNoGit {
+			if err != nil && errs.CodeOf(err) != errs.TreeNoGit {
 				return nil, err
 			}
 			if err == nil && !differs {
@@ -233,7 +228,7 @@ func (r *reportRun) failed(format string, args ...any) *errs.Error {
 	if said != "" {
 		format, args = format+": %s", append(args, errs.Clip(said[strings.LastIndexByte(said, '\n')+1:], maxReportWords))
 	}
-	f := errs.New(CodeReportCommand, "failed to run %q: "+format, append([]any{r.command.Run}, args...)...).
+	f := errs.New(errs.ReportCommandFailed, "failed to run %q: "+format, append([]any{r.command.Run}, args...)...).
 		With("command", r.command.Run).With("stderr", said).With("path", r.path)
 	if r.result.End == supervise.Exited && r.result.Signal == "" {
 		f = f.With("exit_code", r.result.ExitCode)

@@ -81,7 +81,7 @@ func (c *conductor) unfinished(ctx context.Context) (d Decision, pending bool, e
 	}
 	_, err = c.write(ctx, func() error { return c.announce(c.asked(round)) })
 	switch {
-	case errs.CodeOf(err) == task.CodeBudget:
+	case errs.CodeOf(err) == errs.BudgetExhausted:
 		d, err = c.exhausted(ctx, err)
 	case err == nil:
 		d, err = c.research(ctx, last)
@@ -136,7 +136,7 @@ func (c *conductor) research(ctx context.Context, d Decision) (Decision, error) 
 	for i, p := range research.Perspectives(k) {
 		all.Go(func() {
 			voices[i], failures[i] = c.voice(ctx, p, k, round, words, asked)
-			if code := errs.CodeOf(failures[i]); failures[i] != nil && code != CodeSpawnAuth && code != CodeSpawnQuota {
+			if code := errs.CodeOf(failures[i]); failures[i] != nil && code != errs.SpawnAuth && code != errs.SpawnQuota {
 				cancel() // What cannot be recorded must not go on.
 			}
 		})
@@ -167,7 +167,7 @@ func (c *conductor) research(ctx context.Context, d Decision) (Decision, error) 
 	}
 	_, err = c.write(ctx, func() error {
 		err := c.apply(task.Prepare{Phase: task.Research, Required: k}, record{By: bySwitchyard})
-		if code := errs.CodeOf(err); code == task.CodeEvidence || code == task.CodeStuck || code == task.CodeCommitted || code == task.CodeWaiting {
+		if code := errs.CodeOf(err); code == errs.EvidenceMissing || code == errs.TaskStuck || code == errs.TaskCommitted || code == errs.TaskWaiting {
 			return nil // Somebody failed, so that the phase is not done; the task may go on all the same.
 		}
 		return err
@@ -224,7 +224,7 @@ func (c *conductor) voice(ctx context.Context, p research.Perspective, k, round 
 	c.note(result)
 	last := result.Last()
 	switch {
-	case errs.CodeOf(err) == task.CodeBudget:
+	case errs.CodeOf(err) == errs.BudgetExhausted:
 		v.Failure = "the budget is exhausted"
 		return v, nil
 	case err != nil:

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
-	"github.com/switchyard-dev/switchyard/internal/agent/confine"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -28,7 +26,7 @@ func TestGreenIsOfItsTree(t *testing.T) {
 		code       errs.Code
 	}{
 		{"the same draft", "package a\n", ""},
-		{"another draft", "package b\n", task.CodeUnverified},
+		{"another draft", "package b\n", errs.CommitUnverified},
 	} {
 		for _, spawned := range []bool{false, true} {
 			s := newSite(t, handsBack, fakeagent.Ready()["auth"])
@@ -216,7 +214,7 @@ func TestSpawnWritesNothingOfOurs(t *testing.T) {
 		t.Skip("no symbolic links here:", err)
 	}
 	for _, output := range []string{".switchyard/ledger.db", ".switchyard/run/x", "detour/spawns.jsonl"} {
-		if err := ask(output); errs.CodeOf(err) != confine.CodeOutputUnsafe {
+		if err := ask(output); errs.CodeOf(err) != errs.SpawnOutputUnsafe {
 			t.Errorf("%s: got %v", output, err)
 		}
 	}
@@ -240,7 +238,7 @@ func TestAgentsDecideNothing(t *testing.T) {
 		"a commit":  func() error { _, err := e.Commit(t.Context(), "T", host.CommitRequest{}); return err },
 		"a resume":  func() error { _, err := e.Resume(t.Context(), "T", host.ResumeRequest{}); return err },
 	} {
-		if err := do(); errs.CodeOf(err) != childenv.CodeReentrant {
+		if err := do(); errs.CodeOf(err) != errs.SpawnReentrant {
 			t.Errorf("%s: got %v", what, err)
 		}
 	}

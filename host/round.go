@@ -31,9 +31,9 @@ import (
 // # Errors
 //
 // Besides those of reports, plugins, policies, verification, spawns and the ledger:
-// the task's own (task.CodeWaiting and so on), CodeWrongTask and CodeWrongRound,
-// task.CodeRoundShifted where another process decided the round first, and
-// CodeRunning where another process runs it.
+// the task's own (task-waiting and so on), report-wrong-task and report-wrong-round,
+// round-shifted where another process decided the round first, and
+// round-running where another process runs it.
 func (e *Engine) Round(ctx context.Context, id string, req Request) (Decision, error) {
 	d, err := e.round(ctx, id, req)
 	return d, e.failed(ctx, id, err)
@@ -188,7 +188,7 @@ type ruling struct {
 }
 
 // decide lets the policy decide a round, and records what it says. Where the task
-// has changed meanwhile, the error is ledger.CodeConflict.
+// has changed meanwhile, the error is ledger-conflict.
 func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 	q := inquiry{
 		policy: r.policy.Policy, evidence: r.evidence, verify: r.verification.Outcome,

@@ -15,7 +15,6 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -91,8 +90,8 @@ func TestRoundIsDecidedOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			close(proceed)
-			if err := <-failed; errs.CodeOf(err) != task.CodeRoundShifted {
-				t.Errorf("got %v, want %s", err, task.CodeRoundShifted)
+			if err := <-failed; errs.CodeOf(err) != errs.RoundShifted {
+				t.Errorf("got %v, want %s", err, errs.RoundShifted)
 			}
 			x, err := fast.Explain(t.Context(), "T", 0)
 			if err != nil {
@@ -141,14 +140,14 @@ func TestRefusedRoundLeavesNothing(t *testing.T) {
 		req  host.Request
 		code errs.Code
 	}{
-		"nobody to review": {"T", host.Request{Verify: host.VerifyRequest{Claim: policies.Absent}}, adapter.CodeMissing},
-		"bad id":           {"../T", request(clean), task.CodeInvalidID},
+		"nobody to review": {"T", host.Request{Verify: host.VerifyRequest{Claim: policies.Absent}}, errs.SpawnBinaryMissing},
+		"bad id":           {"../T", request(clean), errs.TaskInvalidID},
 		"contradiction":    {"T", request(`{"critic":"critic","findings":[],"verdict":"issues_found"}`), "critic-output-verdict-contradiction"},
-		"another task":     {"T", request(`{"critic":"critic","findings":[],"task_id":"U"}`), host.CodeWrongTask},
-		"another round":    {"T", request(`{"critic":"critic","findings":[],"round":2}`), host.CodeWrongRound},
+		"another task":     {"T", request(`{"critic":"critic","findings":[],"task_id":"U"}`), errs.ReportWrongTask},
+		"another round":    {"T", request(`{"critic":"critic","findings":[],"round":2}`), errs.ReportWrongRound},
 		"not JSON":         {"T", request(`passed`), "report-invalid-json"},
-		"unknown policy":   {"T", host.Request{Reports: request(clean).Reports, Stdin: strings.NewReader(clean), Verify: host.VerifyRequest{Claim: policies.Absent}, Policy: "routing@9.9.9"}, policies.CodeUnknown},
-		"the wrong round":  {"T", host.Request{Reports: request(clean).Reports, Stdin: strings.NewReader(clean), Verify: host.VerifyRequest{Claim: policies.Absent}, Round: 2}, task.CodeRoundShifted},
+		"unknown policy":   {"T", host.Request{Reports: request(clean).Reports, Stdin: strings.NewReader(clean), Verify: host.VerifyRequest{Claim: policies.Absent}, Policy: "routing@9.9.9"}, errs.PolicyUnknown},
+		"the wrong round":  {"T", host.Request{Reports: request(clean).Reports, Stdin: strings.NewReader(clean), Verify: host.VerifyRequest{Claim: policies.Absent}, Round: 2}, errs.RoundShifted},
 		"no such function": {"T", host.Request{Reports: []host.ReportRef{{Plugin: "none", Path: host.Stdin}}, Stdin: strings.NewReader(clean), Verify: host.VerifyRequest{Claim: policies.Absent}}, "plugin-unknown"},
 	} {
 		if _, err := e.Round(t.Context(), c.id, c.req); errs.CodeOf(err) != c.code {
@@ -185,8 +184,8 @@ func TestReportsOfDifferentTasksAreNeverOneRound(t *testing.T) {
 	none, some := write("none.json", ""), write("some.json", "X")
 	for _, refs := range [][]host.ReportRef{{none, some}, {some, none}} {
 		_, err := newEngine(t, dir, noon).Route(t.Context(), host.Request{Reports: refs, Verify: host.VerifyRequest{Claim: policies.Absent}})
-		if errs.CodeOf(err) != host.CodeWrongTask {
-			t.Errorf("got %v, want %s", err, host.CodeWrongTask)
+		if errs.CodeOf(err) != errs.ReportWrongTask {
+			t.Errorf("got %v, want %s", err, errs.ReportWrongTask)
 		}
 	}
 }
@@ -209,8 +208,8 @@ func TestDecisionTooLargeForTheLedger(t *testing.T) {
 	}
 	b.WriteString(one + `last"}]}`)
 	_, err := newEngine(t, root, noon).Round(t.Context(), "T", request(b.String()))
-	if errs.CodeOf(err) != host.CodeDecisionTooLarge {
-		t.Fatalf("got %v, want %s", err, host.CodeDecisionTooLarge)
+	if errs.CodeOf(err) != errs.DecisionTooLarge {
+		t.Fatalf("got %v, want %s", err, errs.DecisionTooLarge)
 	}
 	if _, err := os.Stat(filepath.Join(root, project.StateDir)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a refused round leaves state behind: %v", err)

@@ -221,7 +221,7 @@ func (s *shelf) locked(ctx context.Context, path string) error {
 	}
 	rel, _ := s.engine.project.Rel(path)
 	if _, ok := lock.Find(rel); !ok {
-		return errs.New(CodeNotLocked, "%s is not in %s", rel, project.LockFile).With("path", rel)
+		return errs.New(errs.PluginNotLocked, "%s is not in %s", rel, project.LockFile).With("path", rel)
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func (s *shelf) pinned(ctx context.Context, path, digest string) error {
 	rel, inside := s.engine.project.Rel(path)
 	pin, ok := lock.Find(rel)
 	if inside && ok && pin.Digest != digest {
-		return errs.New(CodeDigestMismatch, "%s is not the plugin that %s pins", rel, project.LockFile).
+		return errs.New(errs.PluginDigestMismatch, "%s is not the plugin that %s pins", rel, project.LockFile).
 			With("path", rel).With("expected", pin.Digest).With("actual", digest)
 	}
 	return nil

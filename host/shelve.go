@@ -30,7 +30,7 @@ func (e *Engine) shelve(ctx context.Context, l *ledger.Ledger, c chosenPolicy) (
 func (e *Engine) again(ctx context.Context, l *ledger.Ledger, c chosenPolicy) (chosenPolicy, error) {
 	admitted, err := e.admit(ctx, l, c)
 	if err == nil && admitted.Identity().Digest != c.Identity().Digest {
-		err = errs.New(CodePolicyChanged, "the project adopted policy %s meanwhile", admitted).
+		err = errs.New(errs.PolicyChanged, "the project adopted policy %s meanwhile", admitted).
 			With("adopted", admitted.Identity()).With("policy", c.Identity())
 	}
 	return admitted, err

@@ -19,19 +19,6 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// CodeSpawnFailed: the agent ran, and what came of it cannot be used. Details: run,
-// reason, class, exit_code, stderr, trail, and next_action where the caller is to
-// run the agent in some other way.
-const CodeSpawnFailed errs.Code = "spawn-failed"
-
-// The codes of an agent that could not work because of the login or the account of
-// its CLI: the task is not to blame, and nothing is decided. Their details are those
-// of CodeSpawnFailed.
-const (
-	CodeSpawnAuth  errs.Code = "spawn-auth"
-	CodeSpawnQuota errs.Code = "spawn-quota"
-)
-
 // loginFault is the error code of a run that failed because of a login or an account,
 // else "". A run that changed the working tree is judged by that.
 func loginFault(r spawner.Record) errs.Code {
@@ -39,9 +26,9 @@ func loginFault(r spawner.Record) errs.Code {
 	case len(r.Changed) > 0:
 		return ""
 	case r.Class == string(outcome.Auth):
-		return CodeSpawnAuth
+		return errs.SpawnAuth
 	case r.Class == string(outcome.Quota):
-		return CodeSpawnQuota
+		return errs.SpawnQuota
 	}
 	return ""
 }
@@ -87,7 +74,7 @@ type Spawned struct {
 //
 // # Errors
 //
-// CodeSpawnFailed, CodeSpawnAuth and CodeSpawnQuota, with what is known of the spawn;
+// spawn-failed, spawn-auth and spawn-quota, with what is known of the spawn;
 // those of agent.Library.Find, of the package place, and of spawner.Spawner.Run.
 func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (Spawned, error) {
 	// What can be refused without leaving a trace comes before what makes folders.
@@ -113,7 +100,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (Spawned, error) {
 		return Spawned{}, err
 	}
 	if within(e.project.State(), output.Path()) {
-		return Spawned{}, errs.New(confine.CodeOutputUnsafe, "%s lies in %s, which is Switchyard's own", req.OutputPath, project.StateDir).With("path", output.Path())
+		return Spawned{}, errs.New(errs.SpawnOutputUnsafe, "%s lies in %s, which is Switchyard's own", req.OutputPath, project.StateDir).With("path", output.Path())
 	}
 	if err := e.available(ctx, config, definition.Name, req.Adapter); err != nil {
 		return Spawned{}, err
@@ -229,7 +216,7 @@ func spawnFailed(res spawner.Result, set project.SpawnAgent) error {
 	if n := len(said); n > 0 {
 		text += fmt.Sprintf(" (%s)", said[n-1])
 	}
-	f := errs.New(cmp.Or(loginFault(res.Record), CodeSpawnFailed), "%s", text).
+	f := errs.New(cmp.Or(loginFault(res.Record), errs.SpawnFailed), "%s", text).
 		With("run", res.Run).With("reason", string(res.Verdict.Reason)).With("class", string(res.Verdict.Class)).With("said", said).
 		With("adapter", res.Record.Adapter).With("exit_code", res.Record.ExitCode).With("stderr", res.Record.StderrExcerpt)
 	if len(res.Record.Changed) > 0 {

@@ -13,7 +13,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/spawner"
@@ -32,7 +31,7 @@ const maxAdapter = 1 << 20
 //
 // # Errors
 //
-// childenv.CodeReentrant and CodeDepth inside a spawned agent, CodeForeign, those of
+// spawn-reentrant and CodeDepth inside a spawned agent, config-foreign, those of
 // adapters and of slots.
 func (e *Engine) staff(ctx context.Context, config project.Config, id string) (staff, error) {
 	if err := e.outermost(); err != nil {
@@ -71,7 +70,7 @@ func trusted(s project.Spawn) error {
 	if !s.Foreign {
 		return nil
 	}
-	return errs.New(CodeForeign, "%s belongs to user %d, so that what its spawn section runs or hands out is not used", project.ConfigFile, s.Owner).
+	return errs.New(errs.ConfigForeign, "%s belongs to user %d, so that what its spawn section runs or hands out is not used", project.ConfigFile, s.Owner).
 		With("owner", s.Owner)
 }
 
@@ -112,7 +111,7 @@ func (e *Engine) beside(config project.Config) (apart []string, err error) {
 	}
 	temp, err := filepath.EvalSymlinks(os.TempDir())
 	if err != nil {
-		return nil, errs.New(spawner.CodePrivate, "the folder for temporary files cannot be used: %w", safefile.Reason(err))
+		return nil, errs.New(errs.SpawnFolderFailed, "the folder for temporary files cannot be used: %w", safefile.Reason(err))
 	}
 	root, err := filepath.EvalSymlinks(e.project.Root)
 	if err != nil {
@@ -122,7 +121,7 @@ func (e *Engine) beside(config project.Config) (apart []string, err error) {
 	case err != nil || !filepath.IsLocal(rel):
 		return apart, nil
 	case rel == ".":
-		return nil, errs.New(spawner.CodePrivate, "the folder for temporary files is the project itself, so that nobody could tell what an agent changes")
+		return nil, errs.New(errs.SpawnFolderFailed, "the folder for temporary files is the project itself, so that nobody could tell what an agent changes")
 	default:
 		return append(apart, rel+"/"), nil
 	}
@@ -202,9 +201,6 @@ func (e *Engine) catalog(ctx context.Context, config project.Config) (*adapter.C
 	return adapter.NewCatalog(own...), nil
 }
 
-// CodeUnkept: a file of the state folder cannot be written.
-const CodeUnkept errs.Code = "state-file-unwritable"
-
 // keep writes a file of the state folder, whole and for good, and returns its
 // path relative to the project's root, with slashes.
 func (e *Engine) keep(in, name string, data []byte) (path string, err error) {
@@ -238,13 +234,13 @@ func (e *Engine) keepFolder(name string) (*os.Root, error) {
 //
 // # Errors
 //
-// ledger.CodeUnsafe if something else is in its place or it is another user's, and
-// CodeUnkept.
+// state-unsafe if something else is in its place or it is another user's, and
+// state-file-unwritable.
 func (e *Engine) openState() (*os.Root, error) {
 	state, err := safefile.State(e.project.State())
 	switch {
 	case safefile.Unsafe(err):
-		return nil, errs.New(ledger.CodeUnsafe, "%s cannot be used: %w", e.project.State(), err).With("path", e.project.State())
+		return nil, errs.New(errs.StateUnsafe, "%s cannot be used: %w", e.project.State(), err).With("path", e.project.State())
 	case err != nil:
 		return nil, unkept(project.StateDir, err)
 	}
@@ -252,7 +248,7 @@ func (e *Engine) openState() (*os.Root, error) {
 }
 
 func unkept(path string, err error) error {
-	return errs.New(CodeUnkept, "%s cannot be kept: %w", path, safefile.Reason(err)).With("path", path)
+	return errs.New(errs.StateFileUnwritable, "%s cannot be kept: %w", path, safefile.Reason(err)).With("path", path)
 }
 
 // absolute is the path of a file that keep has written.

@@ -74,7 +74,7 @@ type ResumeRequest struct {
 //
 // # Errors
 //
-// task.CodeNotStuck, task.CodeRoundsExhausted.
+// task-not-stuck, rounds-exhausted.
 func (e *Engine) Resume(ctx context.Context, id string, req ResumeRequest) (Step, error) {
 	if err := childenv.Inside(e.environ); err != nil {
 		return Step{}, err

@@ -78,7 +78,7 @@ func (e *Engine) Summary(ctx context.Context) (Summary, error) {
 		if err == nil {
 			categories, err = findingCategories(ctx, l, head.Task)
 		}
-		if f, ok := errors.AsType[*errs.Error](err); ok && f.Code == CodeTampered {
+		if f, ok := errors.AsType[*errs.Error](err); ok && f.Code == errs.LedgerTampered {
 			sum.Unreadable = append(sum.Unreadable, Unreadable{TaskID: head.Task, Err: f})
 			continue
 		}

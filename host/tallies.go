@@ -12,7 +12,7 @@ import (
 func (e *Engine) Tallies(ctx context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error) {
 	// For reading alone, unless the ledger is one that kept no sums yet.
 	t, err := tallies(ctx, func() (*ledger.Ledger, error) { return ledger.Open(ctx, e.project.State(), nil) }, queries)
-	if errs.CodeOf(err) == ledger.CodeOlder {
+	if errs.CodeOf(err) == errs.LedgerOlder {
 		return tallies(ctx, func() (*ledger.Ledger, error) { return e.ledger(ctx) }, queries)
 	}
 	return t, err

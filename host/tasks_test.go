@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
@@ -39,7 +38,7 @@ func TestTasksAreListedWholeAndInOrder(t *testing.T) {
 		if _, err := db.ExecContext(t.Context(), `UPDATE tasks SET state = '{}' WHERE task = ?`, id); err != nil {
 			t.Fatal(err)
 		}
-		if tasks, err := g.engine.Tasks(t.Context()); errs.CodeOf(err) != host.CodeTampered || tasks != nil {
+		if tasks, err := g.engine.Tasks(t.Context()); errs.CodeOf(err) != errs.LedgerTampered || tasks != nil {
 			t.Errorf("%s: %d tasks, %v", id, len(tasks), err)
 		}
 		if _, err := db.ExecContext(t.Context(), `UPDATE tasks SET state = replace((SELECT state FROM tasks WHERE task = 'O2'), '"O2"', '"' || ?1 || '"') WHERE task = ?1`, id); err != nil {

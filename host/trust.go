@@ -7,7 +7,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 	"github.com/switchyard-dev/switchyard/internal/project"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // maxKey is the largest file of a key, in bytes.
@@ -17,7 +16,7 @@ const maxKey = 64 << 10
 //
 // # Errors
 //
-// policies.CodeKeyInvalid for a key that is not there, and those of reading its
+// policy-key-invalid for a key that is not there, and those of reading its
 // file.
 func (e *Engine) trust(ctx context.Context, t project.Trust) (*bundle.Trust, error) {
 	if len(t.Keys) == 0 {
@@ -41,11 +40,11 @@ func (e *Engine) keyMaterial(ctx context.Context, k project.TrustKey) (string, e
 				return value, nil
 			}
 		}
-		return "", errs.New(policies.CodeKeyInvalid, "key %s: the environment has no %s", k.ID, k.Env).With("key_id", k.ID)
+		return "", errs.New(errs.PolicyKeyInvalid, "key %s: the environment has no %s", k.ID, k.Env).With("key_id", k.ID)
 	}
 	text, err := e.rooted().Read(ctx, k.File, maxKey)
 	if err != nil {
-		return "", errs.New(policies.CodeKeyInvalid, "key %s: %w", k.ID, err).With("key_id", k.ID)
+		return "", errs.New(errs.PolicyKeyInvalid, "key %s: %w", k.ID, err).With("key_id", k.ID)
 	}
 	return string(text), nil
 }

@@ -53,7 +53,7 @@ func (s *session) mayVerify(req VerifyRequest, config project.Config) error {
 	case !req.runs(config):
 		return nil
 	case s.nested():
-		return errs.New(CodeNested, "a verification in %s verifies task %s in its turn", s.project.Root, s.id).With("task", s.id)
+		return errs.New(errs.VerifyNested, "a verification in %s verifies task %s in its turn", s.project.Root, s.id).With("task", s.id)
 	case req.Command == "":
 		return trustedCommand(config.Verify)
 	default:
@@ -66,7 +66,7 @@ func trustedCommand(v *project.Verify) error {
 	if !v.Foreign {
 		return nil
 	}
-	return errs.New(CodeForeign, "%s belongs to user %d, so that its verification command is not run", project.ConfigFile, v.Owner).
+	return errs.New(errs.ConfigForeign, "%s belongs to user %d, so that its verification command is not run", project.ConfigFile, v.Owner).
 		With("owner", v.Owner).With("command", v.Command)
 }
 

@@ -25,11 +25,11 @@ const pollInterval = 100 * time.Millisecond
 //
 // # Errors
 //
-// CodeWaitTimeout where ctx's deadline passes first, also in the middle of a look.
+// wait-timeout where ctx's deadline passes first, also in the middle of a look.
 func (e *Engine) Wait(ctx context.Context, id string, after int64) error {
 	err := e.wait(ctx, id, after)
 	if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		return errs.New(CodeWaitTimeout, "nothing changed in time")
+		return errs.New(errs.WaitTimeout, "nothing changed in time")
 	}
 	return err
 }

@@ -27,7 +27,7 @@ type Collector struct {
 //
 // # Errors
 //
-// CodeLabel.
+// metrics-label-invalid.
 func New(source Source, o Options) (*Collector, error) {
 	if err := CheckLabels(o.Labels); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func New(source Source, o Options) (*Collector, error) {
 //
 // # Errors
 //
-// Those of the source; and ledger.CodeCorrupt where the sums are none that a ledger
+// Those of the source; and ledger-corrupt where the sums are none that a ledger
 // comes to.
 func (c *Collector) Gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 	var queries []ledger.TallyQuery
@@ -131,7 +131,7 @@ const maxShown = 60
 
 // corrupt reports sums that no ledger comes to.
 func corrupt(format string, args ...any) error {
-	return errs.New(ledger.CodeCorrupt, "the ledger's sums are not sound: "+format, args...)
+	return errs.New(errs.LedgerCorrupt, "the ledger's sums are not sound: "+format, args...)
 }
 
 // shown is the family in the form of the client library.

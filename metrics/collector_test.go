@@ -104,7 +104,7 @@ func TestCorruptSums(t *testing.T) {
 				return all, nil
 			}), metrics.Options{})
 			families, err := c1.Gather(t.Context())
-			if errs.CodeOf(err) != ledger.CodeCorrupt || families != nil {
+			if errs.CodeOf(err) != errs.LedgerCorrupt || families != nil {
 				t.Errorf("there are %d families and %v", len(families), err)
 			}
 		})
@@ -133,7 +133,7 @@ func TestCorruptAnswers(t *testing.T) {
 			change(&all)
 			return all, nil
 		}), metrics.Options{})
-		if _, err := c.Gather(t.Context()); errs.CodeOf(err) != ledger.CodeCorrupt || len(err.Error()) > 300 {
+		if _, err := c.Gather(t.Context()); errs.CodeOf(err) != errs.LedgerCorrupt || len(err.Error()) > 300 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -158,7 +158,7 @@ func TestConstantLabels(t *testing.T) {
 		"one of several is none": {"a": "x", "b": "x", "le": "x"},
 	} {
 		_, err := metrics.New(&book{}, metrics.Options{Labels: labels})
-		if errs.CodeOf(err) != metrics.CodeLabel {
+		if errs.CodeOf(err) != errs.MetricsLabelInvalid {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -170,7 +170,7 @@ func TestConstantLabels(t *testing.T) {
 		t.Errorf("16 labels: %v", err)
 	}
 	many["q"] = "x"
-	if err := metrics.CheckLabels(many); errs.CodeOf(err) != metrics.CodeLabel {
+	if err := metrics.CheckLabels(many); errs.CodeOf(err) != errs.MetricsLabelInvalid {
 		t.Errorf("17 labels: %v", err)
 	}
 }

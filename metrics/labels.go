@@ -23,10 +23,10 @@ const (
 //
 // # Errors
 //
-// CodeLabel.
+// metrics-label-invalid.
 func CheckLabels(labels map[string]string) error {
 	if len(labels) > maxLabels {
-		return errs.New(CodeLabel, "there are %d constant labels, and at most %d are allowed", len(labels), maxLabels)
+		return errs.New(errs.MetricsLabelInvalid, "there are %d constant labels, and at most %d are allowed", len(labels), maxLabels)
 	}
 	taken := reserved()
 	for _, f := range Families() {
@@ -65,5 +65,5 @@ func reserved() map[string]string {
 
 func badLabel(name, why string) error {
 	name = errs.Clip(name, 100)
-	return errs.New(CodeLabel, "the constant label %q cannot be used: %s", name, why).With("label", name)
+	return errs.New(errs.MetricsLabelInvalid, "the constant label %q cannot be used: %s", name, why).With("label", name)
 }

@@ -8,11 +8,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// CodeGone: there was a ledger, and now there is none. Counters that began at 0 now
-// would be taken for those of a program that was restarted, and count everything twice
-// once the ledger is back.
-const CodeGone errs.Code = "metrics-ledger-gone"
-
 // Lasting is a source for whoever asks for hours: it fails where the ledger was there
 // before and is not any more. It is safe for concurrent use.
 type Lasting struct {
@@ -27,7 +22,7 @@ func NewLasting(source Source) *Lasting { return &Lasting{Source: source} }
 //
 // # Errors
 //
-// CodeGone, and the source's.
+// metrics-ledger-gone, and the source's.
 func (l *Lasting) Tallies(ctx context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error) {
 	t, err := l.Source.Tallies(ctx, queries...)
 	if err != nil {
@@ -36,7 +31,7 @@ func (l *Lasting) Tallies(ctx context.Context, queries ...ledger.TallyQuery) (le
 	if t.Events > 0 {
 		l.seen.Store(true)
 	} else if l.seen.Load() {
-		return ledger.Tallies{}, errs.New(CodeGone, "there was a ledger, and now there is none")
+		return ledger.Tallies{}, errs.New(errs.MetricsLedgerGone, "there was a ledger, and now there is none")
 	}
 	return t, nil
 }

@@ -30,7 +30,7 @@ func TestALedgerThatIsGoneIsNoEmptyOne(t *testing.T) {
 		events int64
 		fails  bool
 		code   errs.Code
-	}{{}, {fails: true}, {events: 2}, {fails: true}, {fails: true, code: metrics.CodeGone}, {fails: true, code: metrics.CodeGone}, {events: 1}} {
+	}{{}, {fails: true}, {events: 2}, {fails: true}, {fails: true, code: errs.MetricsLedgerGone}, {fails: true, code: errs.MetricsLedgerGone}, {events: 1}} {
 		got, err := source.Tallies(t.Context())
 		if got.Events != want.events || (err != nil) != want.fails || errs.CodeOf(err) != want.code {
 			t.Errorf("moment %d: %d events, %v, want %+v", i, got.Events, err, want)

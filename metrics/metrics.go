@@ -10,7 +10,6 @@ package metrics
 import (
 	"context"
 
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
@@ -23,12 +22,3 @@ type Source interface {
 	// moment.
 	Tallies(ctx context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error)
 }
-
-// The codes of this package's errors. Sums that cannot be, since somebody changed
-// them, are ledger.CodeCorrupt.
-const (
-	// CodeLabel: a constant label cannot be used: its name or its value is not
-	// allowed, or a metric or Prometheus itself has a label of that name. Detail:
-	// label.
-	CodeLabel errs.Code = "metrics-label-invalid"
-)

@@ -53,25 +53,25 @@ func checkModule(m wazero.CompiledModule, limits Limits) error {
 	if _, ok := exported[exportMarker]; !ok {
 		for _, name := range slices.Sorted(maps.Keys(exported)) {
 			if version, other := strings.CutPrefix(name, markerPrefix); other {
-				return broken(CodeABI, UnknownABI, "the plugin speaks ABI v%s; this host speaks v1", version).With("abi", version)
+				return broken(errs.PluginABI, UnknownABI, "the plugin speaks ABI v%s; this host speaks v1", version).With("abi", version)
 			}
 		}
 	}
 	for _, want := range functions() {
 		got, ok := exported[want.name]
 		if !ok {
-			return broken(CodeABI, MissingExport, "the plugin does not export %s", want.name).With("export", want.name)
+			return broken(errs.PluginABI, MissingExport, "the plugin does not export %s", want.name).With("export", want.name)
 		}
 		if !slices.Equal(got.ParamTypes(), want.params) || !slices.Equal(got.ResultTypes(), want.results) {
-			return broken(CodeABI, WrongExport, "the plugin exports %s with the wrong type", want.name).With("export", want.name)
+			return broken(errs.PluginABI, WrongExport, "the plugin exports %s with the wrong type", want.name).With("export", want.name)
 		}
 	}
 	memory, ok := m.ExportedMemories()[exportMemory]
 	if !ok {
-		return broken(CodeABI, MissingExport, "the plugin does not export its memory").With("export", exportMemory)
+		return broken(errs.PluginABI, MissingExport, "the plugin does not export its memory").With("export", exportMemory)
 	}
 	if need := int64(memory.Min()) * wasmbin.PageSize; need > limits.Memory {
-		return errs.New(CodeMemory, "the plugin starts with %d bytes of memory; the limit is %d", need, limits.Memory).
+		return errs.New(errs.PluginMemory, "the plugin starts with %d bytes of memory; the limit is %d", need, limits.Memory).
 			With("limit", limits.Memory)
 	}
 	return nil
@@ -112,6 +112,6 @@ func (e *engine) link(ctx context.Context, m wazero.CompiledModule) error {
 }
 
 func forbidden(from, name string) error {
-	return broken(CodeABI, ForbiddenImport, "the plugin imports %s.%s; only WASI preview 1 may be imported", from, name).
+	return broken(errs.PluginABI, ForbiddenImport, "the plugin imports %s.%s; only WASI preview 1 may be imported", from, name).
 		With("import", from+"."+name)
 }

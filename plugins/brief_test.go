@@ -33,11 +33,11 @@ func TestMessagesAreShort(t *testing.T) {
 		"deep details":     `{"error":{"code":"x","message":"y","details":{"a":` + strings.Repeat("[", 129) + strings.Repeat("]", 129) + `}}}`,
 	} {
 		_, err := puppet.Normalize(t.Context(), jsonDocument(t, `{}`), answer(text))
-		check(name, err, plugins.CodeInvalidOutput)
+		check(name, err, errs.PluginInvalidOutput)
 	}
 	_, err = puppet.Normalize(t.Context(), jsonDocument(t, `{}`),
 		answer(`{"critic":"puppet","findings":[{"category":"c","remediation":"","ref":"/`+long+`"}],"skipped":[]}`))
-	check("ref", err, plugins.CodeConservation)
+	check("ref", err, errs.PluginConservationViolated)
 
 	for name, d := range map[string]string{
 		"name":    `{"name":"` + long + `"}`,
@@ -46,7 +46,7 @@ func TestMessagesAreShort(t *testing.T) {
 		"pointer": `{"name":"x","version":"1","critic":"x","formats":["application/json"],"detect":["` + long[:60_000] + `"],"items":["/x"]}`,
 	} {
 		_, err := r.Load(t.Context(), describing(d))
-		check(name, err, plugins.CodeInvalidOutput)
+		check(name, err, errs.PluginInvalidOutput)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestAnswersOfManyEntries(t *testing.T) {
 		"unmapped": `{"critic":"puppet","findings":[],"skipped":[],"unmapped":[` + many + `]}`,
 	} {
 		_, err := puppet.Normalize(t.Context(), jsonDocument(t, `{}`), answer(text))
-		if got := errs.CodeOf(err); got != plugins.CodeOutputTooLarge {
+		if got := errs.CodeOf(err); got != errs.PluginOutputTooLarge {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -61,7 +61,7 @@ func openCache(dir string) (*codeCache, error) {
 			return nil, nil
 		}
 		if !info.IsDir() || !private(info) {
-			return nil, errs.New(CodeCacheUnsafe, "the cache of compiled plugins can be written by others: %s", d).With("path", d)
+			return nil, errs.New(errs.PluginCacheUnsafe, "the cache of compiled plugins can be written by others: %s", d).With("path", d)
 		}
 	}
 	return &codeCache{dir: code}, nil

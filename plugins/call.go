@@ -23,7 +23,7 @@ type instance struct {
 func (r *Runtime) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
 	limit := r.config.Limits.Time
 	return context.WithTimeoutCause(ctx, limit,
-		errs.New(CodeTimeout, "the plugin ran longer than %s", limit).With("limit_ms", limit.Milliseconds()))
+		errs.New(errs.PluginTimeout, "the plugin ran longer than %s", limit).With("limit_ms", limit.Milliseconds()))
 }
 
 // call makes a fresh instance of m and lets body use it, within the limit of
@@ -81,9 +81,9 @@ func (g *instance) give(ctx context.Context, data []byte) (region, error) {
 	case at.ptr == 0 && g.memory.denied:
 		return region{}, g.outOfMemory()
 	case at.ptr == 0:
-		return region{}, broken(CodeABI, NullPointer, "%s returned 0 for %d bytes", exportAlloc, at.len)
+		return region{}, broken(errs.PluginABI, NullPointer, "%s returned 0 for %d bytes", exportAlloc, at.len)
 	case !g.Memory().Write(at.ptr, data):
-		return region{}, broken(CodeABI, OutOfRange, "%s returned %d for %d bytes, which is outside of the plugin's memory", exportAlloc, at.ptr, at.len)
+		return region{}, broken(errs.PluginABI, OutOfRange, "%s returned %d for %d bytes, which is outside of the plugin's memory", exportAlloc, at.ptr, at.len)
 	}
 	return at, nil
 }
@@ -109,11 +109,11 @@ func (g *instance) litter(ctx context.Context) error {
 func (g *instance) take(packed uint64) ([]byte, error) {
 	at := region{uint32(packed >> 32), uint32(packed)}
 	if limit := g.config.Limits.Output; int64(at.len) > limit {
-		return nil, errs.New(CodeOutputTooLarge, "the plugin answered with %d bytes; the limit is %d", at.len, limit).With("limit", limit)
+		return nil, errs.New(errs.PluginOutputTooLarge, "the plugin answered with %d bytes; the limit is %d", at.len, limit).With("limit", limit)
 	}
 	data, ok := g.Memory().Read(at.ptr, at.len)
 	if !ok {
-		return nil, broken(CodeABI, OutOfRange, "the plugin's answer of %d bytes at %d is outside of its memory", at.len, at.ptr)
+		return nil, broken(errs.PluginABI, OutOfRange, "the plugin's answer of %d bytes at %d is outside of its memory", at.len, at.ptr)
 	}
 	return data, nil
 }
@@ -136,12 +136,12 @@ func (g *instance) failure(ctx context.Context, err error) error {
 	// wazero's own messages carry the guest's stack below the first line.
 	what, _, _ := strings.Cut(err.Error(), "\n")
 	if g.Module == nil && !strings.Contains(what, "wasm error") {
-		return broken(CodeABI, Malformed, "the plugin cannot be instantiated: %s", what)
+		return broken(errs.PluginABI, Malformed, "the plugin cannot be instantiated: %s", what)
 	}
-	return errs.New(CodeTrap, "the plugin stopped: %s", what).With("trap", what)
+	return errs.New(errs.PluginTrap, "the plugin stopped: %s", what).With("trap", what)
 }
 
 func (g *instance) outOfMemory() error {
 	limit := g.config.Limits.Memory
-	return errs.New(CodeMemory, "the plugin needs more than %d bytes of memory", limit).With("limit", limit)
+	return errs.New(errs.PluginMemory, "the plugin needs more than %d bytes of memory", limit).With("limit", limit)
 }

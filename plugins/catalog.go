@@ -33,7 +33,7 @@ func NewCatalog(r *Runtime) *Catalog {
 func (r *Runtime) builtIn(name string) (*Plugin, error) {
 	guest, ok := builtin.Find(name)
 	if !ok {
-		return nil, errs.New(CodeUnknown, "no plugin is called %q", name)
+		return nil, errs.New(errs.PluginUnknown, "no plugin is called %q", name)
 	}
 	d, err := decodeDescription(guest.Describe)
 	if err != nil {
@@ -48,11 +48,11 @@ func (r *Runtime) builtIn(name string) (*Plugin, error) {
 //
 // # Errors
 //
-// CodeAmbiguous where another plugin has that name.
+// plugin-ambiguous where another plugin has that name.
 func (c *Catalog) With(p *Plugin) (*Catalog, error) {
 	name := p.identity.Name
 	if _, taken := c.plugins[name]; taken {
-		return nil, errs.New(CodeAmbiguous, "two plugins are called %s", name).With("plugins", []string{name})
+		return nil, errs.New(errs.PluginAmbiguous, "two plugins are called %s", name).With("plugins", []string{name})
 	}
 	more := &Catalog{plugins: maps.Clone(c.plugins)}
 	if more.plugins == nil {
@@ -78,11 +78,11 @@ func (c *Catalog) Is(p *Plugin) bool {
 	return err == nil && known.identity == p.identity
 }
 
-// Named returns the plugin of that name, or CodeUnknown.
+// Named returns the plugin of that name, or plugin-unknown.
 func (c *Catalog) Named(name string) (*Plugin, error) {
 	load, ok := c.plugins[name]
 	if !ok {
-		return nil, errs.New(CodeUnknown, "no plugin is called %q", name).With("known", c.Names())
+		return nil, errs.New(errs.PluginUnknown, "no plugin is called %q", name).With("known", c.Names())
 	}
 	return load()
 }
@@ -91,8 +91,8 @@ func (c *Catalog) Named(name string) (*Plugin, error) {
 //
 // # Errors
 //
-// CodeAmbiguous where several do. Where none does, the error of a report that is
-// not even what it looks like, else CodeUndetected. When ctx is done, its cause.
+// plugin-ambiguous where several do. Where none does, the error of a report that is
+// not even what it looks like, else plugin-undetected. When ctx is done, its cause.
 func (c *Catalog) Detect(ctx context.Context, source *document.Source) (*Plugin, error) {
 	var match *Plugin
 	var names []string
@@ -116,8 +116,8 @@ func (c *Catalog) Detect(ctx context.Context, source *document.Source) (*Plugin,
 		if err := source.Err(); err != nil {
 			return nil, err
 		}
-		return nil, errs.New(CodeUndetected, "no plugin recognises the report").With("known", c.Names())
+		return nil, errs.New(errs.PluginUndetected, "no plugin recognises the report").With("known", c.Names())
 	default:
-		return nil, errs.New(CodeAmbiguous, "several plugins recognise the report: %s", strings.Join(names, ", ")).With("plugins", names)
+		return nil, errs.New(errs.PluginAmbiguous, "several plugins recognise the report: %s", strings.Join(names, ", ")).With("plugins", names)
 	}
 }

@@ -31,7 +31,7 @@ func TestItemsOfTheConfiguration(t *testing.T) {
 		{`{"where":{"items":[` + strings.Repeat(`"/a",`, 63) + `"/a"]}}`, nil},
 	} {
 		got, err := p.Items(jsontext.Value(c.config))
-		if c.want == nil && errs.CodeOf(err) != CodeConfigInvalid || c.want != nil && (err != nil || !slices.Equal(got, c.want)) {
+		if c.want == nil && errs.CodeOf(err) != errs.PluginConfigInvalid || c.want != nil && (err != nil || !slices.Equal(got, c.want)) {
 			t.Errorf("%.60s: %v, %v", c.config, got, err)
 		}
 	}
@@ -62,11 +62,11 @@ func TestConfiguredItemsAreAccountedFor(t *testing.T) {
 		t.Errorf("the configuration's name is not in %+v", f)
 	}
 	for _, refs := range [][]string{{}, {"/a/x/0"}, {"/a/x/0", "/a/y/0", "/a/z/0"}} {
-		if _, err := p.understand(t.Context(), doc, config, Reply{Answer: answer(refs...)}); errs.CodeOf(err) != CodeConservation {
+		if _, err := p.understand(t.Context(), doc, config, Reply{Answer: answer(refs...)}); errs.CodeOf(err) != errs.PluginConservationViolated {
 			t.Errorf("%v: %v", refs, err)
 		}
 	}
-	if _, err := p.understand(t.Context(), doc, jsontext.Value(`{"items":3}`), Reply{Answer: answer()}); errs.CodeOf(err) != CodeConfigInvalid {
+	if _, err := p.understand(t.Context(), doc, jsontext.Value(`{"items":3}`), Reply{Answer: answer()}); errs.CodeOf(err) != errs.PluginConfigInvalid {
 		t.Errorf("an answer passes that no items are known of: %v", err)
 	}
 }

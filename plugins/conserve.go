@@ -86,7 +86,7 @@ func settle(p *Plugin, doc *document.Document, out *output, claims map[string]*c
 	for _, f := range *out.Findings {
 		c := claims[*f.Ref]
 		if quoted += int64(len(c.raw)); quoted > p.runtime.config.Limits.Output {
-			return Result{}, errs.New(CodeOutputTooLarge, "the plugin's findings refer to more than %d bytes of the report", p.runtime.config.Limits.Output).
+			return Result{}, errs.New(errs.PluginOutputTooLarge, "the plugin's findings refer to more than %d bytes of the report", p.runtime.config.Limits.Output).
 				With("limit", p.runtime.config.Limits.Output)
 		}
 		if !c.exists {
@@ -105,5 +105,5 @@ func settle(p *Plugin, doc *document.Document, out *output, claims map[string]*c
 }
 
 func violated(problem Problem, format, ref string) *errs.Error {
-	return broken(CodeConservation, problem, "the plugin "+format, brief(ref)).With("ref", ref)
+	return broken(errs.PluginConservationViolated, problem, "the plugin "+format, brief(ref)).With("ref", ref)
 }

@@ -62,29 +62,29 @@ func TestLoadRefuses(t *testing.T) {
 		code errs.Code
 		says string
 	}{
-		{"text", []byte("#!/bin/sh\necho hello\n"), plugins.CodeABI, "not a WebAssembly module"},
-		{"nothing", nil, plugins.CodeABI, "an empty file"},
-		{"native library", []byte("\x7fELF\x02\x01\x01"), plugins.CodeABI, "not a WebAssembly module"},
-		{"component", []byte("\x00asm\x0d\x00\x01\x00"), plugins.CodeABI, "a WebAssembly component"},
-		{"header alone", []byte("\x00asm"), plugins.CodeABI, "not a WebAssembly module"},
-		{"empty module", []byte("\x00asm\x01\x00\x00\x00"), plugins.CodeABI, "does not export"},
-		{"truncated module", hostile(t, "puppet")[:200], plugins.CodeABI, "malformed"},
-		{"later ABI", hostile(t, "abi-v2"), plugins.CodeABI, "speaks ABI v2"},
-		{"no marker", hostile(t, "no-marker"), plugins.CodeABI, "switchyard_abi_v1"},
-		{"missing export", hostile(t, "no-normalize"), plugins.CodeABI, "sy_normalize"},
-		{"wrong type", hostile(t, "wrong-type"), plugins.CodeABI, "wrong type"},
-		{"hidden memory", hostile(t, "hidden-memory"), plugins.CodeABI, "memory"},
-		{"import of the environment", hostile(t, "import-env"), plugins.CodeABI, "env.system"},
-		{"import of a socket", hostile(t, "import-socket"), plugins.CodeABI, "sock_connect"},
-		{"import of a global", hostile(t, "import-global"), plugins.CodeABI, "imports env.base"},
-		{"import of a table", hostile(t, "import-table"), plugins.CodeABI, "imports env.table"},
-		{"import of memory", hostile(t, "import-memory"), plugins.CodeABI, "env.memory"},
-		{"too much memory", hostile(t, "big-memory"), plugins.CodeMemory, "134217728"},
-		{"huge table", hostile(t, "big-table"), plugins.CodeABI, "60000000 table elements"},
-		{"growing table", hostile(t, "grow-table"), plugins.CodeABI, "does not compile"},
-		{"a built-in plugin's name", hostile(t, "impostor"), plugins.CodeInvalidOutput, "calls itself np-critic"},
-		{"trap at start", hostile(t, "trap-at-start"), plugins.CodeTrap, "unreachable"},
-		{"description in prose", hostile(t, "describe-garbage"), plugins.CodeInvalidOutput, "not one JSON value"},
+		{"text", []byte("#!/bin/sh\necho hello\n"), errs.PluginABI, "not a WebAssembly module"},
+		{"nothing", nil, errs.PluginABI, "an empty file"},
+		{"native library", []byte("\x7fELF\x02\x01\x01"), errs.PluginABI, "not a WebAssembly module"},
+		{"component", []byte("\x00asm\x0d\x00\x01\x00"), errs.PluginABI, "a WebAssembly component"},
+		{"header alone", []byte("\x00asm"), errs.PluginABI, "not a WebAssembly module"},
+		{"empty module", []byte("\x00asm\x01\x00\x00\x00"), errs.PluginABI, "does not export"},
+		{"truncated module", hostile(t, "puppet")[:200], errs.PluginABI, "malformed"},
+		{"later ABI", hostile(t, "abi-v2"), errs.PluginABI, "speaks ABI v2"},
+		{"no marker", hostile(t, "no-marker"), errs.PluginABI, "switchyard_abi_v1"},
+		{"missing export", hostile(t, "no-normalize"), errs.PluginABI, "sy_normalize"},
+		{"wrong type", hostile(t, "wrong-type"), errs.PluginABI, "wrong type"},
+		{"hidden memory", hostile(t, "hidden-memory"), errs.PluginABI, "memory"},
+		{"import of the environment", hostile(t, "import-env"), errs.PluginABI, "env.system"},
+		{"import of a socket", hostile(t, "import-socket"), errs.PluginABI, "sock_connect"},
+		{"import of a global", hostile(t, "import-global"), errs.PluginABI, "imports env.base"},
+		{"import of a table", hostile(t, "import-table"), errs.PluginABI, "imports env.table"},
+		{"import of memory", hostile(t, "import-memory"), errs.PluginABI, "env.memory"},
+		{"too much memory", hostile(t, "big-memory"), errs.PluginMemory, "134217728"},
+		{"huge table", hostile(t, "big-table"), errs.PluginABI, "60000000 table elements"},
+		{"growing table", hostile(t, "grow-table"), errs.PluginABI, "does not compile"},
+		{"a built-in plugin's name", hostile(t, "impostor"), errs.PluginInvalidOutput, "calls itself np-critic"},
+		{"trap at start", hostile(t, "trap-at-start"), errs.PluginTrap, "unreachable"},
+		{"description in prose", hostile(t, "describe-garbage"), errs.PluginInvalidOutput, "not one JSON value"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := r.Load(t.Context(), c.wasm)
@@ -107,15 +107,15 @@ func TestNormalizeSurvivesHostileGuests(t *testing.T) {
 		do   string
 		code errs.Code
 	}{
-		{"loop", plugins.CodeTimeout},
-		{"calls in a loop", plugins.CodeTimeout},
-		{"grow memory in a loop", plugins.CodeTimeout},
-		{"memory exhausted", plugins.CodeMemory},
-		{"trap", plugins.CodeTrap},
-		{"zero divisor", plugins.CodeTrap},
-		{"huge answer", plugins.CodeOutputTooLarge},
-		{"outside of memory", plugins.CodeABI},
-		{"nothing", plugins.CodeInvalidOutput},
+		{"loop", errs.PluginTimeout},
+		{"calls in a loop", errs.PluginTimeout},
+		{"grow memory in a loop", errs.PluginTimeout},
+		{"memory exhausted", errs.PluginMemory},
+		{"trap", errs.PluginTrap},
+		{"zero divisor", errs.PluginTrap},
+		{"huge answer", errs.PluginOutputTooLarge},
+		{"outside of memory", errs.PluginABI},
+		{"nothing", errs.PluginInvalidOutput},
 	} {
 		t.Run(c.do, func(t *testing.T) {
 			_, err := puppet.Normalize(t.Context(), doc, jsontext.Value(`{"do":"`+c.do+`"}`))
@@ -150,8 +150,8 @@ func TestLookUpsEndWithTheDeadline(t *testing.T) {
 	many.WriteString(`{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":"/z"}`)
 	start := time.Now()
 	_, err = puppet.Normalize(t.Context(), doc, answer(`{"critic":"puppet","findings":[`+many.String()+`],"skipped":[]}`))
-	if errs.CodeOf(err) != plugins.CodeTimeout {
-		t.Errorf("got %v after %s, want %s", err, time.Since(start), plugins.CodeTimeout)
+	if errs.CodeOf(err) != errs.PluginTimeout {
+		t.Errorf("got %v after %s, want %s", err, time.Since(start), errs.PluginTimeout)
 	}
 }
 
@@ -165,8 +165,8 @@ func TestQuotesAreBounded(t *testing.T) {
 	doc := jsonDocument(t, `{"findings":[],"filler":"`+strings.Repeat("x", 1<<20)+`"}`)
 	whole := `{"category":"style","severity":"nit","file":null,"line":null,"remediation":"r","ref":""}`
 	_, err = puppet.Normalize(t.Context(), doc, answer(`{"critic":"puppet","findings":[`+strings.Repeat(whole+",", 10)+whole+`],"skipped":[]}`))
-	if errs.CodeOf(err) != plugins.CodeOutputTooLarge {
-		t.Errorf("got %v, want %s", err, plugins.CodeOutputTooLarge)
+	if errs.CodeOf(err) != errs.PluginOutputTooLarge {
+		t.Errorf("got %v, want %s", err, errs.PluginOutputTooLarge)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestRecursionEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = puppet.Normalize(t.Context(), jsonDocument(t, `{"findings":[]}`), jsontext.Value(`{"do":"recurse"}`))
-	if errs.CodeOf(err) != plugins.CodeTrap || !strings.Contains(err.Error(), "stack overflow") {
+	if errs.CodeOf(err) != errs.PluginTrap || !strings.Contains(err.Error(), "stack overflow") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -190,7 +190,7 @@ func TestNormalizeRefusesBadMemory(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if _, err := p.Normalize(t.Context(), doc, nil); errs.CodeOf(err) != plugins.CodeABI {
+		if _, err := p.Normalize(t.Context(), doc, nil); errs.CodeOf(err) != errs.PluginABI {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -203,8 +203,8 @@ func TestReportLargerThanTheGuestsMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	doc := jsonDocument(t, `{"puppet":"`+strings.Repeat("x", 2<<20)+`"}`)
-	if _, err := puppet.Normalize(t.Context(), doc, nil); errs.CodeOf(err) != plugins.CodeMemory {
-		t.Errorf("got %v, want %s", err, plugins.CodeMemory)
+	if _, err := puppet.Normalize(t.Context(), doc, nil); errs.CodeOf(err) != errs.PluginMemory {
+		t.Errorf("got %v, want %s", err, errs.PluginMemory)
 	}
 }
 
@@ -253,46 +253,46 @@ func TestNormalizeChecksTheAnswer(t *testing.T) {
 		{"a finding about something else in the report", good(f0+","+f1+","+strings.Replace(f0, "/findings/0", "/note", 1), ""), ""},
 		{"severity left out", with(`"severity":"nit",`, ""), ""},
 
-		{"drops an item", good(f0, ""), plugins.CodeConservation},
-		{"drops all", good("", ""), plugins.CodeConservation},
-		{"invents a ref", with("/findings/0", "/findings/2"), plugins.CodeConservation},
-		{"ref is no pointer", with("/findings/0", "findings"), plugins.CodeConservation},
-		{"skips what is not there", good(f0+","+f1, `{"ref":"/findings/9","reason":"x"}`), plugins.CodeConservation},
-		{"skips twice", good(f0, skip1+","+skip1), plugins.CodeConservation},
-		{"skips and reports", good(f0+","+f1, skip1), plugins.CodeConservation},
+		{"drops an item", good(f0, ""), errs.PluginConservationViolated},
+		{"drops all", good("", ""), errs.PluginConservationViolated},
+		{"invents a ref", with("/findings/0", "/findings/2"), errs.PluginConservationViolated},
+		{"ref is no pointer", with("/findings/0", "findings"), errs.PluginConservationViolated},
+		{"skips what is not there", good(f0+","+f1, `{"ref":"/findings/9","reason":"x"}`), errs.PluginConservationViolated},
+		{"skips twice", good(f0, skip1+","+skip1), errs.PluginConservationViolated},
+		{"skips and reports", good(f0+","+f1, skip1), errs.PluginConservationViolated},
 
-		{"prose", `"no findings"`, plugins.CodeInvalidOutput},
-		{"null", `null`, plugins.CodeInvalidOutput},
-		{"list", `[]`, plugins.CodeInvalidOutput},
-		{"empty object", `{}`, plugins.CodeInvalidOutput},
-		{"no skipped", `{"critic":"puppet","findings":[]}`, plugins.CodeInvalidOutput},
-		{"no critic", `{"findings":[],"skipped":[]}`, plugins.CodeInvalidOutput},
-		{"unknown field", `{"critic":"puppet","findings":[],"skipped":[],"verdict":"passed"}`, plugins.CodeInvalidOutput},
-		{"duplicate field", `{"critic":"puppet","findings":[` + f0 + `],"findings":[],"skipped":[]}`, plugins.CodeInvalidOutput},
-		{"field in the wrong case", `{"critic":"puppet","Findings":[],"skipped":[]}`, plugins.CodeInvalidOutput},
-		{"two values", `{"critic":"puppet","findings":[],"skipped":[]} {}`, plugins.CodeInvalidOutput},
-		{"invalid UTF-8", "{\"critic\":\"\xff\",\"findings\":[],\"skipped\":[]}", plugins.CodeInvalidOutput},
-		{"round 0", `{"critic":"puppet","round":0,"findings":[],"skipped":[]}`, plugins.CodeInvalidOutput},
-		{"speaks for the audit", with(`{"category"`, `{"critic":"audit","category"`), plugins.CodeInvalidOutput},
-		{"speaks for the audit as a whole", strings.Replace(good(f0, skip1), `"critic":"puppet"`, `"critic":"audit"`, 1), plugins.CodeInvalidOutput},
-		{"speaks for the audit without a finding", `{"critic":"audit","findings":[],"skipped":[{"ref":"/findings/0","reason":"x"},` + skip1 + `]}`, plugins.CodeInvalidOutput},
-		{"no category", with(`"category":"style",`, ""), plugins.CodeInvalidOutput},
-		{"line 0", with(`"line":null`, `"line":0`), plugins.CodeInvalidOutput},
-		{"line -1", with(`"line":null`, `"line":-1`), plugins.CodeInvalidOutput},
-		{"line 1.5", with(`"line":null`, `"line":1.5`), plugins.CodeInvalidOutput},
-		{"line 1e0", with(`"line":null`, `"line":1e0`), plugins.CodeInvalidOutput},
-		{"line as text", with(`"line":null`, `"line":"1"`), plugins.CodeInvalidOutput},
-		{"no remediation", with(`"remediation":"r",`, ""), plugins.CodeInvalidOutput},
-		{"no ref", with(`,"ref":"/findings/0"`, ""), plugins.CodeInvalidOutput},
-		{"finding is null", good("null", skip1), plugins.CodeInvalidOutput},
-		{"no reason", good(f0, `{"ref":"/findings/1","reason":""}`), plugins.CodeInvalidOutput},
-		{"findings beside an error", `{"critic":"puppet","findings":[],"skipped":[],"error":{"code":"x","message":"y"}}`, plugins.CodeInvalidOutput},
-		{"error without a code", `{"error":{"code":"","message":"y"}}`, plugins.CodeInvalidOutput},
-		{"error with a sentence for a code", `{"error":{"code":"It failed","message":"y"}}`, plugins.CodeInvalidOutput},
-		{"error without a message", `{"error":{"code":"x","message":""}}`, plugins.CodeInvalidOutput},
-		{"the host's own code", `{"error":{"code":"ledger-corrupt","message":"y"}}`, plugins.CodeInvalidOutput},
-		{"a usage error", `{"error":{"code":"usage","message":"y"}}`, plugins.CodeInvalidOutput},
-		{"an endless error", `{"error":{"code":"x","message":"` + strings.Repeat("y", 70_000) + `"}}`, plugins.CodeInvalidOutput},
+		{"prose", `"no findings"`, errs.PluginInvalidOutput},
+		{"null", `null`, errs.PluginInvalidOutput},
+		{"list", `[]`, errs.PluginInvalidOutput},
+		{"empty object", `{}`, errs.PluginInvalidOutput},
+		{"no skipped", `{"critic":"puppet","findings":[]}`, errs.PluginInvalidOutput},
+		{"no critic", `{"findings":[],"skipped":[]}`, errs.PluginInvalidOutput},
+		{"unknown field", `{"critic":"puppet","findings":[],"skipped":[],"verdict":"passed"}`, errs.PluginInvalidOutput},
+		{"duplicate field", `{"critic":"puppet","findings":[` + f0 + `],"findings":[],"skipped":[]}`, errs.PluginInvalidOutput},
+		{"field in the wrong case", `{"critic":"puppet","Findings":[],"skipped":[]}`, errs.PluginInvalidOutput},
+		{"two values", `{"critic":"puppet","findings":[],"skipped":[]} {}`, errs.PluginInvalidOutput},
+		{"invalid UTF-8", "{\"critic\":\"\xff\",\"findings\":[],\"skipped\":[]}", errs.PluginInvalidOutput},
+		{"round 0", `{"critic":"puppet","round":0,"findings":[],"skipped":[]}`, errs.PluginInvalidOutput},
+		{"speaks for the audit", with(`{"category"`, `{"critic":"audit","category"`), errs.PluginInvalidOutput},
+		{"speaks for the audit as a whole", strings.Replace(good(f0, skip1), `"critic":"puppet"`, `"critic":"audit"`, 1), errs.PluginInvalidOutput},
+		{"speaks for the audit without a finding", `{"critic":"audit","findings":[],"skipped":[{"ref":"/findings/0","reason":"x"},` + skip1 + `]}`, errs.PluginInvalidOutput},
+		{"no category", with(`"category":"style",`, ""), errs.PluginInvalidOutput},
+		{"line 0", with(`"line":null`, `"line":0`), errs.PluginInvalidOutput},
+		{"line -1", with(`"line":null`, `"line":-1`), errs.PluginInvalidOutput},
+		{"line 1.5", with(`"line":null`, `"line":1.5`), errs.PluginInvalidOutput},
+		{"line 1e0", with(`"line":null`, `"line":1e0`), errs.PluginInvalidOutput},
+		{"line as text", with(`"line":null`, `"line":"1"`), errs.PluginInvalidOutput},
+		{"no remediation", with(`"remediation":"r",`, ""), errs.PluginInvalidOutput},
+		{"no ref", with(`,"ref":"/findings/0"`, ""), errs.PluginInvalidOutput},
+		{"finding is null", good("null", skip1), errs.PluginInvalidOutput},
+		{"no reason", good(f0, `{"ref":"/findings/1","reason":""}`), errs.PluginInvalidOutput},
+		{"findings beside an error", `{"critic":"puppet","findings":[],"skipped":[],"error":{"code":"x","message":"y"}}`, errs.PluginInvalidOutput},
+		{"error without a code", `{"error":{"code":"","message":"y"}}`, errs.PluginInvalidOutput},
+		{"error with a sentence for a code", `{"error":{"code":"It failed","message":"y"}}`, errs.PluginInvalidOutput},
+		{"error without a message", `{"error":{"code":"x","message":""}}`, errs.PluginInvalidOutput},
+		{"the host's own code", `{"error":{"code":"ledger-corrupt","message":"y"}}`, errs.PluginInvalidOutput},
+		{"a usage error", `{"error":{"code":"usage","message":"y"}}`, errs.PluginInvalidOutput},
+		{"an endless error", `{"error":{"code":"x","message":"` + strings.Repeat("y", 70_000) + `"}}`, errs.PluginInvalidOutput},
 		{"its own error", `{"error":{"code":"puppet-says-no","message":"no"}}`, "puppet-says-no"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -69,7 +69,7 @@ func TestGuestsEndWithTheirTime(t *testing.T) {
 			}
 			puppet, storm := load("puppet"), load("storm")
 			ends := func(name string, run func() error) {
-				if err := run(); errs.CodeOf(err) != plugins.CodeTimeout {
+				if err := run(); errs.CodeOf(err) != errs.PluginTimeout {
 					t.Errorf("%s: %v", name, err)
 				}
 			}
@@ -98,7 +98,7 @@ func TestGuestsEndWithTheirTime(t *testing.T) {
 			// On a busy machine a well-behaved call may be late, too.
 			good := answer(`{"critic":"puppet","findings":[],"skipped":[]}`)
 			_, err := puppet.Normalize(t.Context(), doc, good)
-			for errs.CodeOf(err) == plugins.CodeTimeout {
+			for errs.CodeOf(err) == errs.PluginTimeout {
 				_, err = puppet.Normalize(t.Context(), doc, good)
 			}
 			if err != nil {

@@ -86,7 +86,7 @@ func TestCompileBombsAreOversized(t *testing.T) {
 		"\x0a" + string(binary.AppendUvarint(nil, uint64(len(code)))) + code
 	r := newRuntime(t, plugins.Config{})
 	_, err := r.Load(t.Context(), []byte(module))
-	if errs.CodeOf(err) != plugins.CodeABI || !errors.Is(err, plugins.Oversized) {
+	if errs.CodeOf(err) != errs.PluginABI || !errors.Is(err, plugins.Oversized) {
 		t.Errorf("got %v, want %s", err, plugins.Oversized)
 	}
 }
@@ -103,16 +103,16 @@ func TestHostileGuestsAreStoppedByName(t *testing.T) {
 			code      errs.Code
 			problem   plugins.Problem
 		}{
-			{"puppet", "recurse", plugins.CodeTrap, ""},
-			{"puppet", "memory", plugins.CodeMemory, ""},
-			{"puppet", "vast", plugins.CodeOutputTooLarge, ""},
-			{"puppet", "outside", plugins.CodeABI, plugins.OutOfRange},
-			{"puppet", "nothing", plugins.CodeInvalidOutput, plugins.InvalidJSON},
-			{"storm", "exit", plugins.CodeTrap, ""},
-			{"exit-at-start", "", plugins.CodeTrap, ""},
-			{"alloc-null", "", plugins.CodeABI, plugins.NullPointer},
-			{"alloc-outside", "", plugins.CodeABI, plugins.OutOfRange},
-			{"alloc-twice", "", plugins.CodeABI, plugins.Overlap},
+			{"puppet", "recurse", errs.PluginTrap, ""},
+			{"puppet", "memory", errs.PluginMemory, ""},
+			{"puppet", "vast", errs.PluginOutputTooLarge, ""},
+			{"puppet", "outside", errs.PluginABI, plugins.OutOfRange},
+			{"puppet", "nothing", errs.PluginInvalidOutput, plugins.InvalidJSON},
+			{"storm", "exit", errs.PluginTrap, ""},
+			{"exit-at-start", "", errs.PluginTrap, ""},
+			{"alloc-null", "", errs.PluginABI, plugins.NullPointer},
+			{"alloc-outside", "", errs.PluginABI, plugins.OutOfRange},
+			{"alloc-twice", "", errs.PluginABI, plugins.Overlap},
 		} {
 			t.Run(how+"/"+c.guest+" "+c.do, func(t *testing.T) {
 				p, err := r.Load(t.Context(), hostile(t, c.guest))

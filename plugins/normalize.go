@@ -50,7 +50,7 @@ func (p *Plugin) Document(source *document.Source, config jsontext.Value) (*docu
 //
 // # Errors
 //
-// CodeConfigInvalid if the configuration's own are no patterns.
+// plugin-config-invalid if the configuration's own are no patterns.
 func (p *Plugin) Items(config jsontext.Value) ([]string, error) {
 	value, ok := at(config, p.description.ItemsFrom)
 	if !ok {
@@ -77,7 +77,7 @@ func (p *Plugin) Items(config jsontext.Value) ([]string, error) {
 		}
 	}
 	if problem != "" {
-		return nil, p.named(errs.New(CodeConfigInvalid, "%s of the configuration %s", p.description.ItemsFrom, problem).
+		return nil, p.named(errs.New(errs.PluginConfigInvalid, "%s of the configuration %s", p.description.ItemsFrom, problem).
 			With("config", p.description.ItemsFrom))
 	}
 	return slices.Concat(p.description.Items, more), nil
@@ -137,7 +137,7 @@ func (p *Plugin) ask(ctx context.Context, doc *document.Document, config jsontex
 			return err
 		}
 		if rep.overlaps(conf) {
-			return broken(CodeABI, Overlap, "%s handed out the same memory twice", exportAlloc)
+			return broken(errs.PluginABI, Overlap, "%s handed out the same memory twice", exportAlloc)
 		}
 		packed, err := g.invoke(ctx, exportNormalize, uint64(rep.ptr), uint64(rep.len), uint64(conf.ptr), uint64(conf.len))
 		if err != nil {

@@ -83,11 +83,11 @@ func TestDetect(t *testing.T) {
 		`[{"critic":"style"},{"critic":"tests"}]`: "np-critic",
 		`{"critic":"style","report_path":null}`:   "np-critic",
 		`{"version":"2.1.0","runs":[]}`:           "sarif",
-		`{"version":"2.1.0"}`:                     string(plugins.CodeUndetected),
-		`{}`:                                      string(plugins.CodeUndetected),
-		`[]`:                                      string(plugins.CodeUndetected),
-		`"critic"`:                                string(plugins.CodeUndetected),
-		`{"critic":"x","version":"2","runs":null}`: string(plugins.CodeAmbiguous),
+		`{"version":"2.1.0"}`:                     string(errs.PluginUndetected),
+		`{}`:                                      string(errs.PluginUndetected),
+		`[]`:                                      string(errs.PluginUndetected),
+		`"critic"`:                                string(errs.PluginUndetected),
+		`{"critic":"x","version":"2","runs":null}`: string(errs.PluginAmbiguous),
 	} {
 		p, err := catalog.Detect(t.Context(), source(t, text))
 		got := string(errs.CodeOf(err))
@@ -98,7 +98,7 @@ func TestDetect(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}
-	if _, err := catalog.Named("../sarif"); errs.CodeOf(err) != plugins.CodeUnknown {
+	if _, err := catalog.Named("../sarif"); errs.CodeOf(err) != errs.PluginUnknown {
 		t.Errorf("a path passes for a name: %v", err)
 	}
 }

@@ -110,14 +110,14 @@ func (r *refusal) fault() *errs.Error {
 // nothing behind it.
 func decode(data []byte, into any) error {
 	if !utf8.Valid(data) {
-		return broken(CodeInvalidOutput, InvalidUTF8, "the plugin's answer is not UTF-8")
+		return broken(errs.PluginInvalidOutput, InvalidUTF8, "the plugin's answer is not UTF-8")
 	}
 	err := json.Unmarshal(data, into, json.RejectUnknownMembers(true))
 	if errors.Is(err, errEntries) {
-		return errs.New(CodeOutputTooLarge, "the plugin's answer has more than %d entries of one kind", maxEntries).With("limit", maxEntries)
+		return errs.New(errs.PluginOutputTooLarge, "the plugin's answer has more than %d entries of one kind", maxEntries).With("limit", maxEntries)
 	}
 	if _, ok := errors.AsType[*jsontext.SyntacticError](err); ok || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return broken(CodeInvalidOutput, InvalidJSON, "the plugin's answer is not one JSON value: %s", brief(err.Error()))
+		return broken(errs.PluginInvalidOutput, InvalidJSON, "the plugin's answer is not one JSON value: %s", brief(err.Error()))
 	}
 	if err != nil {
 		return invalid("the plugin's answer does not follow the ABI: %s", brief(err.Error()))
@@ -134,7 +134,7 @@ func brief(text string) string {
 }
 
 func invalid(format string, args ...any) *errs.Error {
-	return broken(CodeInvalidOutput, WrongSchema, format, args...)
+	return broken(errs.PluginInvalidOutput, WrongSchema, format, args...)
 }
 
 // decodeOutput reads and checks the answer of sy_normalize. data is not
@@ -292,7 +292,7 @@ const maxRefusal = 64 << 10
 // IsReserved reports whether a code is the host's own: a guest must not pass its
 // refusal off as a fault of the command line, the state or the policy.
 func IsReserved(code string) bool {
-	if errs.Code(code) == CodeConfigInvalid {
+	if errs.Code(code) == errs.PluginConfigInvalid {
 		return false
 	}
 	first, _, _ := strings.Cut(code, "-")

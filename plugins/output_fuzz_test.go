@@ -28,7 +28,7 @@ func FuzzOutput(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		out, err := decodeOutput(data)
 		if err != nil {
-			if code := errs.CodeOf(err); code != CodeInvalidOutput {
+			if code := errs.CodeOf(err); code != errs.PluginInvalidOutput {
 				t.Fatalf("code %q: %v", code, err)
 			}
 			return
@@ -44,7 +44,7 @@ func FuzzOutput(f *testing.F) {
 		}
 		result, err := account(t.Context(), p, doc, p.description.Items, out)
 		if err != nil {
-			if code := errs.CodeOf(err); code != CodeConservation {
+			if code := errs.CodeOf(err); code != errs.PluginConservationViolated {
 				t.Fatalf("code %q: %v", code, err)
 			}
 			return

@@ -49,7 +49,7 @@ type module struct {
 //
 // # Errors
 //
-// CodeABI where it is no such module, and every code of a guest that fails.
+// plugin-abi where it is no such module, and every code of a guest that fails.
 func (r *Runtime) Load(ctx context.Context, wasm []byte) (*Plugin, error) {
 	digest := Digest(wasm)
 	r.mu.Lock()
@@ -81,7 +81,7 @@ func (p *Plugin) load(ctx context.Context) error {
 	}
 	d, err := p.runtime.describe(ctx, m)
 	if guest, taken := builtin.Find(d.Name); err == nil && taken && !bytes.Equal(guest.Wasm, p.wasm) {
-		err = broken(CodeInvalidOutput, ReservedName, "the plugin calls itself %s, which is a built-in plugin's name", d.Name)
+		err = broken(errs.PluginInvalidOutput, ReservedName, "the plugin calls itself %s, which is a built-in plugin's name", d.Name)
 	}
 	if err != nil {
 		p.module = nil
@@ -142,7 +142,7 @@ func (p *Plugin) ready(ctx context.Context) (*module, error) {
 	engine, compiled, err := p.runtime.compileInTime(ctx, metered)
 	if err != nil {
 		if errs.CodeOf(err) == "" && !errors.Is(err, context.Cause(ctx)) {
-			err = broken(CodeABI, Malformed, "the module does not compile: %s", err)
+			err = broken(errs.PluginABI, Malformed, "the module does not compile: %s", err)
 		}
 		return nil, err
 	}
@@ -163,7 +163,7 @@ func unmeterable(err error) error {
 	if ok && e.Limit > 0 {
 		problem = Oversized
 	}
-	f := broken(CodeABI, problem, "%s", err)
+	f := broken(errs.PluginABI, problem, "%s", err)
 	if problem == Oversized {
 		f = f.With("limit", e.Limit)
 	}

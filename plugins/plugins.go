@@ -14,41 +14,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
-)
-
-// The codes of a plugin that fails. A guest may also refuse a report with a
-// code of its own, which becomes the command's error code.
-const (
-	// CodeTimeout: the guest ran longer than Limits.Time.
-	CodeTimeout errs.Code = "plugin-timeout"
-	// CodeMemory: the guest needs more memory than Limits.Memory.
-	CodeMemory errs.Code = "plugin-memory"
-	// CodeOutputTooLarge: the guest's answer exceeds Limits.Output.
-	CodeOutputTooLarge errs.Code = "plugin-output-too-large"
-	// CodeTrap: the guest executed an invalid operation or gave up.
-	CodeTrap errs.Code = "plugin-trap"
-	// CodeABI: the module does not speak ABI v1, imports what the sandbox does
-	// not offer, or handed the host a bad pointer.
-	CodeABI errs.Code = "plugin-abi"
-	// CodeInvalidOutput: the guest's answer is not what the ABI's schema asks
-	// for.
-	CodeInvalidOutput errs.Code = "plugin-invalid-output"
-	// CodeConservation: the answer drops an item of the report or refers to
-	// what is not there.
-	CodeConservation errs.Code = "plugin-conservation-violated"
-	// CodeConfigInvalid: the guest refuses its configuration. It is the one code
-	// of the host's that a guest may use.
-	CodeConfigInvalid errs.Code = "plugin-config-invalid"
-	// CodeUnknown: no plugin has that name.
-	CodeUnknown errs.Code = "plugin-unknown"
-	// CodeUndetected: no plugin recognises the report.
-	CodeUndetected errs.Code = "plugin-undetected"
-	// CodeAmbiguous: several plugins recognise the report.
-	CodeAmbiguous errs.Code = "plugin-ambiguous"
-	// CodeCacheUnsafe: somebody else could write machine code into the cache.
-	CodeCacheUnsafe errs.Code = "plugin-cache-unsafe"
 )
 
 // Limits bound one guest. A zero field takes its default.

@@ -10,7 +10,7 @@ type Problem string
 // Error implements error.
 func (p Problem) Error() string { return "plugin problem " + string(p) }
 
-// What CodeABI can mean.
+// What plugin-abi can mean.
 const (
 	// NotWasm: the file is something else; the message says what.
 	NotWasm Problem = "not-wasm"
@@ -36,7 +36,7 @@ const (
 	Overlap Problem = "overlap"
 )
 
-// What CodeInvalidOutput can mean.
+// What plugin-invalid-output can mean.
 const (
 	// InvalidUTF8: the answer is not UTF-8.
 	InvalidUTF8 Problem = "invalid-utf8"
@@ -48,7 +48,7 @@ const (
 	ReservedName Problem = "reserved-name"
 )
 
-// What CodeConservation can mean.
+// What plugin-conservation-violated can mean.
 const (
 	// Dropped: an item of the report is neither a finding nor skipped.
 	Dropped Problem = "dropped"

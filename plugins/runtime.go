@@ -83,7 +83,7 @@ const compileTime = 10 * time.Second
 // comes of it is thrown away.
 func (r *Runtime) compileInTime(ctx context.Context, wasm []byte) (*engine, wazero.CompiledModule, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, compileTime,
-		errs.New(CodeTimeout, "compiling the plugin took longer than %s", compileTime).With("limit_ms", compileTime.Milliseconds()))
+		errs.New(errs.PluginTimeout, "compiling the plugin took longer than %s", compileTime).With("limit_ms", compileTime.Milliseconds()))
 	defer cancel()
 	type outcome struct {
 		engine   *engine

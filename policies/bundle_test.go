@@ -73,15 +73,15 @@ func TestATrustedSignatureIsAskedOfEverythingThatIsNotBuiltIn(t *testing.T) {
 		"signed":                  {signed, trusting(public), ""},
 		"signed, of several keys": {signed, trusting(other, public), ""},
 		"signed, with Wasm":       {pack(t, p, policies.PackOptions{Sign: signing, Wasm: true}), trusting(public), ""},
-		"directory":               {"routing/1.2.0", trusting(public), policies.CodeUnsigned},
-		"unsigned":                {pack(t, p, policies.PackOptions{}), trusting(public), policies.CodeUnsigned},
-		"by an unknown key":       {signed, trusting(other), policies.CodeKeyUnknown},
-		"by another of its name":  {signed, trusting(stranger), policies.CodeSignatureInvalid},
-		"for another scope":       {signed, trusting(narrow), policies.CodeScopeMismatch},
-		"too old":                 {pack(t, p, policies.PackOptions{Sign: past}), trusting(public), policies.CodeSignatureExpired},
-		"no keys":                 {signed, trusting(), policies.CodeKeyInvalid},
-		"a key of no use":         {signed, trusting(weak), policies.CodeKeyInvalid},
-		"a hostile archive":       {archive(t, entry{"../p.rego", goodPolicy}), trusting(public), policies.CodeInvalid},
+		"directory":               {"routing/1.2.0", trusting(public), errs.PolicyUnsigned},
+		"unsigned":                {pack(t, p, policies.PackOptions{}), trusting(public), errs.PolicyUnsigned},
+		"by an unknown key":       {signed, trusting(other), errs.PolicyKeyUnknown},
+		"by another of its name":  {signed, trusting(stranger), errs.PolicySignatureInvalid},
+		"for another scope":       {signed, trusting(narrow), errs.PolicyScopeMismatch},
+		"too old":                 {pack(t, p, policies.PackOptions{Sign: past}), trusting(public), errs.PolicySignatureExpired},
+		"no keys":                 {signed, trusting(), errs.PolicyKeyInvalid},
+		"a key of no use":         {signed, trusting(weak), errs.PolicyKeyInvalid},
+		"a hostile archive":       {archive(t, entry{"../p.rego", goodPolicy}), trusting(public), errs.PolicyInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := tc.loader.Load(t.Context(), tc.ref)
@@ -162,7 +162,7 @@ func TestBundlesThatContradictThemselvesAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := policies.Load(t.Context(), archive(t, tc.entries...))
-			wantCode(t, err, policies.CodeInvalid)
+			wantCode(t, err, errs.PolicyInvalid)
 			if got := problemsOf(t, err); !strings.Contains(got, tc.want) {
 				t.Errorf("problems do not mention %q:\n%s", tc.want, got)
 			}
@@ -184,7 +184,7 @@ func TestBundlesThatContradictThemselvesAreRefused(t *testing.T) {
 func TestProblemsInABundleNameItAndTheFile(t *testing.T) {
 	path := archive(t, entry{"/sub/p.rego", goodPolicy + "x := nope(1)\n"})
 	_, err := policies.Load(t.Context(), path)
-	wantCode(t, err, policies.CodeInvalid)
+	wantCode(t, err, errs.PolicyInvalid)
 	if got := problemsOf(t, err); !strings.Contains(got, path+":sub/p.rego:15:6: undefined function nope") {
 		t.Error(got)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -162,7 +163,7 @@ func TestDecideRefusesAPastThatContradictsItself(t *testing.T) {
 			tc.change(&in)
 			for _, ref := range policies.Versions() {
 				d, err := load(t, ref).Decide(t.Context(), in)
-				f := wantCode(t, err, policies.CodeInvalidInput)
+				f := wantCode(t, err, errs.PolicyInvalidInput)
 				if got := f.Details["field"]; got != tc.field {
 					t.Errorf("%s: %v: the field to blame is %v, want %s", ref, err, got, tc.field)
 				}
@@ -194,7 +195,7 @@ func TestPastsAreAcceptedExactlyWhereTheyAgree(t *testing.T) {
 			case agrees && err != nil:
 				t.Errorf("%+v: %v", in, err)
 			case !agrees:
-				wantCode(t, err, policies.CodeInvalidInput)
+				wantCode(t, err, errs.PolicyInvalidInput)
 			default:
 				accepted++
 			}

@@ -34,10 +34,10 @@ type Decision struct {
 // A decision that comes with an error is no decision: nothing may be done on
 // the strength of it.
 //
-//   - CodeInvalidInput: in contradicts itself; the policy was not asked.
-//   - CodeUndefined, CodeFailed, CodeTimeout: the policy came to no decision. A
+//   - policy-invalid-input: in contradicts itself; the policy was not asked.
+//   - policy-undefined, policy-failed, policy-timeout: the policy came to no decision. A
 //     done ctx is reachable through errors.Is.
-//   - CodeInvalidDecision, CodeUndeclaredDestination, CodeUnsafeCommit: it came
+//   - policy-invalid-decision, policy-undeclared-destination, policy-unsafe-commit: it came
 //     to one that the host does not accept from any policy.
 func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
 	if err := in.check(p.tables); err != nil {
@@ -54,11 +54,11 @@ func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
 // accepts.
 func (p *Policy) judge(in Input, a answer) (Decision, error) {
 	if !a.defined {
-		return Decision{}, p.fault(CodeUndefined, in, "policy %s comes to no decision", p)
+		return Decision{}, p.fault(errs.PolicyUndefined, in, "policy %s comes to no decision", p)
 	}
 	d, ok := decision(a.value)
 	if !ok {
-		return Decision{}, p.fault(CodeInvalidDecision, in, "policy %s returned something that is not a decision", p).
+		return Decision{}, p.fault(errs.PolicyInvalidDecision, in, "policy %s returned something that is not a decision", p).
 			With("returned", shown(a.value))
 	}
 	if err := p.accept(in, d); err != nil {
@@ -92,17 +92,17 @@ func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input) (answer, e
 // accept refuses what no policy may decide, whoever wrote it.
 func (p *Policy) accept(in Input, d Decision) error {
 	if _, ok := p.tables.destinations[d.NextAction]; !ok {
-		return p.fault(CodeUndeclaredDestination, in, "policy %s decided for %q, which it does not declare", p, errs.Clip(d.NextAction, maxMessage)).
+		return p.fault(errs.PolicyUndeclaredDestination, in, "policy %s decided for %q, which it does not declare", p, errs.Clip(d.NextAction, maxMessage)).
 			With("next_action", errs.Clip(d.NextAction, maxMessage))
 	}
 	if d.NextAction != Commit {
 		return nil
 	}
 	if in.FindingCount > 0 {
-		return p.fault(CodeUnsafeCommit, in, "policy %s would commit with %s", p, openFindings(in.FindingCount))
+		return p.fault(errs.PolicyUnsafeCommit, in, "policy %s would commit with %s", p, openFindings(in.FindingCount))
 	}
 	if in.Verify == Red {
-		return p.fault(CodeUnsafeCommit, in, "policy %s would commit over a red verification", p)
+		return p.fault(errs.PolicyUnsafeCommit, in, "policy %s would commit over a red verification", p)
 	}
 	return nil
 }
@@ -138,10 +138,10 @@ func decision(value any) (Decision, bool) {
 // interrupted tells a policy that was too slow from a caller that gave up.
 func (p *Policy) interrupted(in Input, cause error) error {
 	if errors.Is(cause, context.DeadlineExceeded) {
-		return p.fault(CodeTimeout, in, "policy %s ran over its time: %w", p, cause).
+		return p.fault(errs.PolicyTimeout, in, "policy %s ran over its time: %w", p, cause).
 			With("timeout_ms", EvalTimeout.Milliseconds())
 	}
-	return p.fault(CodeFailed, in, "policy %s was interrupted: %w", p, cause)
+	return p.fault(errs.PolicyFailed, in, "policy %s was interrupted: %w", p, cause)
 }
 
 // failed says what OPA's evaluator said.
@@ -151,7 +151,7 @@ func (p *Policy) failed(in Input, err error) error {
 		problem = problemAt(e.Location, "%s", oneLine(e.Message)) // the innermost has the built-in's own name
 	}
 	problem = p.withSource(problem)
-	return p.fault(CodeFailed, in, "policy %s failed: %s", p, problem).With("problems", []Problem{problem})
+	return p.fault(errs.PolicyFailed, in, "policy %s failed: %s", p, problem).With("problems", []Problem{problem})
 }
 
 // fault is an error of this policy over this input.

@@ -191,7 +191,7 @@ func TestDecideRefusesInputThatContradictsItself(t *testing.T) {
 			in := clean()
 			change(&in)
 			d, err := p.Decide(t.Context(), in)
-			wantCode(t, err, policies.CodeInvalidInput)
+			wantCode(t, err, errs.PolicyInvalidInput)
 			if d != (policies.Decision{}) {
 				t.Errorf("a decision came with the error: %+v", d)
 			}

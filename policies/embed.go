@@ -56,7 +56,7 @@ func (l Loader) loadReleased(ctx context.Context, ref string) (*Policy, error) {
 //
 // # Errors
 //
-// CodeUnknown: ref is not built in.
+// policy-unknown: ref is not built in.
 func TestSources(ref string) ([]Source, error) {
 	return releasedSources(ref, func(name string) bool { return strings.HasSuffix(name, testSuffix) })
 }
@@ -67,7 +67,7 @@ func releasedSources(ref string, wanted func(name string) bool) ([]Source, error
 	dir := path.Join("routing", version)
 	entries, err := released.ReadDir(dir)
 	if err != nil || name != "routing" || !isVersion(version) {
-		return nil, errs.New(CodeUnknown, "no policy %s is built in", ref).
+		return nil, errs.New(errs.PolicyUnknown, "no policy %s is built in", ref).
 			With("policy", ref).
 			With("known", Versions())
 	}
@@ -78,7 +78,7 @@ func releasedSources(ref string, wanted func(name string) bool) ([]Source, error
 		}
 		text, err := released.ReadFile(path.Join(dir, e.Name()))
 		if err != nil {
-			return nil, errs.New(CodeUnreadable, "read policy %s: %w", ref, err).With("policy", ref)
+			return nil, errs.New(errs.PolicyUnreadable, "read policy %s: %w", ref, err).With("policy", ref)
 		}
 		sources = append(sources, Source{Name: e.Name(), Text: string(text)})
 	}

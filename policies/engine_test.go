@@ -53,7 +53,7 @@ func TestTheInterpreterIsTheDefault(t *testing.T) {
 func TestAnUnknownEngineIsRefused(t *testing.T) {
 	for _, ref := range []string{policies.Default, policyDir(t, goodPolicy)} {
 		_, err := policies.Loader{Engine: "jvm"}.Load(t.Context(), ref)
-		wantCode(t, err, policies.CodeInvalidInput)
+		wantCode(t, err, errs.PolicyInvalidInput)
 	}
 }
 
@@ -199,7 +199,7 @@ _late if input.round == 3
 `)
 	load(t, dir)
 	_, err := policies.Loader{Engine: policies.EngineWasm}.Load(t.Context(), dir)
-	wantCode(t, err, policies.CodeInvalid)
+	wantCode(t, err, errs.PolicyInvalid)
 }
 
 // Policies that are loaded and forgotten leave nothing behind: no machine code, no

@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -13,7 +14,7 @@ import (
 func fuzzLoad(t *testing.T, ref string) {
 	p, err := policies.Load(t.Context(), ref)
 	if err != nil {
-		wantCode(t, err, policies.CodeInvalid)
+		wantCode(t, err, errs.PolicyInvalid)
 		return
 	}
 	_, decided := p.Decide(t.Context(), clean())

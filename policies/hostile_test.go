@@ -115,27 +115,27 @@ func TestDecideRefusesWhatNoPolicyMayDecide(t *testing.T) {
 		in                     policies.Input
 		want                   errs.Code
 	}{
-		{"undefined", `{"next_action": "stuck", "reason": "routed"}`, `input.round > 1`, clean(), policies.CodeUndefined},
-		{"conflict", `{"next_action": ["stuck", "fixer"][n], "reason": "a"}`, `some n in [0, 1]`, clean(), policies.CodeFailed},
-		{"built-in fails", `{"next_action": "stuck", "reason": sprintf("r%d", [1 / (input.round - 1)])}`, `true`, clean(), policies.CodeFailed},
-		{"undeclared", `{"next_action": "elsewhere", "reason": "routed"}`, `true`, clean(), policies.CodeUndeclaredDestination},
-		{"undeclared and long", `{"next_action": "` + strings.Repeat("e", 9<<10) + `", "reason": "routed"}`, `true`, clean(), policies.CodeUndeclaredDestination},
-		{"commit with findings", commit, `true`, findings, policies.CodeUnsafeCommit},
-		{"commit over red", commit, `true`, red, policies.CodeUnsafeCommit},
-		{"text", `_d`, `_d := "commit"`, clean(), policies.CodeInvalidDecision},
-		{"null", `_d`, `_d := null`, clean(), policies.CodeInvalidDecision},
-		{"set", `_d`, `_d := {"next_action", "reason"}`, clean(), policies.CodeInvalidDecision},
-		{"no reason", `_d`, `_d := {"next_action": "stuck"}`, clean(), policies.CodeInvalidDecision},
-		{"extra field", `_d`, `_d := {"next_action": "stuck", "reason": "a", "force": true}`, clean(), policies.CodeInvalidDecision},
-		{"wrong field", `_d`, `_d := {"next_action": "stuck", "because": "a"}`, clean(), policies.CodeInvalidDecision},
-		{"action is a list", `_d`, `_d := {"next_action": ["stuck"], "reason": "a"}`, clean(), policies.CodeInvalidDecision},
-		{"action is empty", `_d`, `_d := {"next_action": "", "reason": "a"}`, clean(), policies.CodeInvalidDecision},
-		{"reason is a number", `_d`, `_d := {"next_action": "stuck", "reason": 1}`, clean(), policies.CodeInvalidDecision},
-		{"reason is empty", `_d`, `_d := {"next_action": "stuck", "reason": ""}`, clean(), policies.CodeInvalidDecision},
-		{"reason is a sentence", `_d`, `_d := {"next_action": "stuck", "reason": "Not a name"}`, clean(), policies.CodeInvalidDecision},
-		{"reason begins with -", `_d`, `_d := {"next_action": "stuck", "reason": "-a"}`, clean(), policies.CodeInvalidDecision},
-		{"reason is long", `_d`, `_d := {"next_action": "stuck", "reason": "` + strings.Repeat("a", 65) + `"}`, clean(), policies.CodeInvalidDecision},
-		{"reason is very long", `_d`, `_d := {"next_action": "stuck", "reason": "` + strings.Repeat("a", 9<<10) + `"}`, clean(), policies.CodeInvalidDecision},
+		{"undefined", `{"next_action": "stuck", "reason": "routed"}`, `input.round > 1`, clean(), errs.PolicyUndefined},
+		{"conflict", `{"next_action": ["stuck", "fixer"][n], "reason": "a"}`, `some n in [0, 1]`, clean(), errs.PolicyFailed},
+		{"built-in fails", `{"next_action": "stuck", "reason": sprintf("r%d", [1 / (input.round - 1)])}`, `true`, clean(), errs.PolicyFailed},
+		{"undeclared", `{"next_action": "elsewhere", "reason": "routed"}`, `true`, clean(), errs.PolicyUndeclaredDestination},
+		{"undeclared and long", `{"next_action": "` + strings.Repeat("e", 9<<10) + `", "reason": "routed"}`, `true`, clean(), errs.PolicyUndeclaredDestination},
+		{"commit with findings", commit, `true`, findings, errs.PolicyUnsafeCommit},
+		{"commit over red", commit, `true`, red, errs.PolicyUnsafeCommit},
+		{"text", `_d`, `_d := "commit"`, clean(), errs.PolicyInvalidDecision},
+		{"null", `_d`, `_d := null`, clean(), errs.PolicyInvalidDecision},
+		{"set", `_d`, `_d := {"next_action", "reason"}`, clean(), errs.PolicyInvalidDecision},
+		{"no reason", `_d`, `_d := {"next_action": "stuck"}`, clean(), errs.PolicyInvalidDecision},
+		{"extra field", `_d`, `_d := {"next_action": "stuck", "reason": "a", "force": true}`, clean(), errs.PolicyInvalidDecision},
+		{"wrong field", `_d`, `_d := {"next_action": "stuck", "because": "a"}`, clean(), errs.PolicyInvalidDecision},
+		{"action is a list", `_d`, `_d := {"next_action": ["stuck"], "reason": "a"}`, clean(), errs.PolicyInvalidDecision},
+		{"action is empty", `_d`, `_d := {"next_action": "", "reason": "a"}`, clean(), errs.PolicyInvalidDecision},
+		{"reason is a number", `_d`, `_d := {"next_action": "stuck", "reason": 1}`, clean(), errs.PolicyInvalidDecision},
+		{"reason is empty", `_d`, `_d := {"next_action": "stuck", "reason": ""}`, clean(), errs.PolicyInvalidDecision},
+		{"reason is a sentence", `_d`, `_d := {"next_action": "stuck", "reason": "Not a name"}`, clean(), errs.PolicyInvalidDecision},
+		{"reason begins with -", `_d`, `_d := {"next_action": "stuck", "reason": "-a"}`, clean(), errs.PolicyInvalidDecision},
+		{"reason is long", `_d`, `_d := {"next_action": "stuck", "reason": "` + strings.Repeat("a", 65) + `"}`, clean(), errs.PolicyInvalidDecision},
+		{"reason is very long", `_d`, `_d := {"next_action": "stuck", "reason": "` + strings.Repeat("a", 9<<10) + `"}`, clean(), errs.PolicyInvalidDecision},
 	}
 	var rules strings.Builder
 	for i, tc := range cases {
@@ -188,10 +188,10 @@ func TestDecideStopsAPolicyWhoseValuesGrow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range onBothEngines(t, c.rules+`decision := {"next_action": "stuck", "reason": "x"} if `+c.value+" > 0") {
 				_, err := p.Decide(t.Context(), clean())
-				if p.Engine() == policies.EngineWasm && errs.CodeOf(err) == policies.CodeTimeout {
+				if p.Engine() == policies.EngineWasm && errs.CodeOf(err) == errs.PolicyTimeout {
 					continue // Texts go to and from its memory in Rego's notation, which takes time.
 				}
-				if errs.CodeOf(err) != policies.CodeFailed || !strings.Contains(err.Error(), c.want) {
+				if errs.CodeOf(err) != errs.PolicyFailed || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("%s: got %v, want %s", p.Engine(), err, c.want)
 				}
 			}
@@ -211,7 +211,7 @@ func doubling(count int) string {
 // What a policy says is refused before it is written out, where it is too large.
 func TestDecideRefusesALargeAnswer(t *testing.T) {
 	_, err := deciding(t, doubling(20)+"decision := p9").Decide(t.Context(), clean())
-	if wantCode(t, err, policies.CodeFailed); !strings.Contains(err.Error(), "its answer has more than") {
+	if wantCode(t, err, errs.PolicyFailed); !strings.Contains(err.Error(), "its answer has more than") {
 		t.Error(err)
 	}
 }
@@ -223,7 +223,7 @@ func TestErrorsAreShort(t *testing.T) {
 	} {
 		for _, p := range onBothEngines(t, decision) {
 			_, err := p.Decide(t.Context(), clean())
-			if wantCode(t, err, policies.CodeFailed); len(err.Error()) > 1000 || !strings.Contains(err.Error(), "bytes more)") {
+			if wantCode(t, err, errs.PolicyFailed); len(err.Error()) > 1000 || !strings.Contains(err.Error(), "bytes more)") {
 				t.Errorf("%s: %d bytes: %.200s", p.Engine(), len(err.Error()), err)
 			}
 		}
@@ -236,7 +236,7 @@ func TestDecideRefusesRulesThatDisagree(t *testing.T) {
 
 decision := {"next_action": "fixer", "reason": "a"} if input.max_rounds == 3`) {
 		_, err := p.Decide(t.Context(), clean())
-		wantCode(t, err, policies.CodeFailed)
+		wantCode(t, err, errs.PolicyFailed)
 	}
 }
 
@@ -263,7 +263,7 @@ func TestDecideStopsAPolicyThatRunsTooLong(t *testing.T) {
 
 			t.Run("at its own limit", func(t *testing.T) {
 				_, err := p.Decide(t.Context(), clean())
-				wantCode(t, err, policies.CodeTimeout)
+				wantCode(t, err, errs.PolicyTimeout)
 				if !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("%v does not say that a deadline passed", err)
 				}
@@ -272,13 +272,13 @@ func TestDecideStopsAPolicyThatRunsTooLong(t *testing.T) {
 				ctx, stop := context.WithTimeout(t.Context(), 5*time.Millisecond)
 				defer stop()
 				_, err := p.Decide(ctx, clean())
-				wantCode(t, err, policies.CodeTimeout)
+				wantCode(t, err, errs.PolicyTimeout)
 			})
 			t.Run("when the caller gives up", func(t *testing.T) {
 				ctx, stop := context.WithCancel(t.Context())
 				time.AfterFunc(5*time.Millisecond, stop)
 				_, err := p.Decide(ctx, clean())
-				wantCode(t, err, policies.CodeFailed)
+				wantCode(t, err, errs.PolicyFailed)
 				if !errors.Is(err, context.Canceled) {
 					t.Errorf("%v does not say that it was cancelled", err)
 				}
@@ -291,7 +291,7 @@ func TestDecideDoesNotBeginWhenItIsTooLate(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	_, err := load(t, policies.Default).Decide(ctx, clean())
-	wantCode(t, err, policies.CodeFailed)
+	wantCode(t, err, errs.PolicyFailed)
 }
 
 // A policy that breaks the contract does not load, and is told why and where.
@@ -361,7 +361,7 @@ func TestLoadRefusesWhatBreaksTheContract(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := policies.Load(t.Context(), policyDir(t, tc.source))
-			wantCode(t, err, policies.CodeInvalid)
+			wantCode(t, err, errs.PolicyInvalid)
 			if got := problemsOf(t, err); !strings.Contains(got, tc.want) || len(got) > 4<<10 {
 				t.Errorf("problems do not mention %q, or have too many bytes, %d:\n%.4096s", tc.want, len(got), got)
 			}
@@ -371,7 +371,7 @@ func TestLoadRefusesWhatBreaksTheContract(t *testing.T) {
 
 func TestLoadReportsEveryProblemAtOnce(t *testing.T) {
 	_, err := policies.Load(t.Context(), policyDir(t, "package switchyard.routing\n\nprecedence := 1\n"))
-	f := wantCode(t, err, policies.CodeInvalid)
+	f := wantCode(t, err, errs.PolicyInvalid)
 	got := problemsOf(t, err)
 	for _, want := range []string{"METADATA", "destinations", ":3:1: precedence", "route_table", "decision"} {
 		if !strings.Contains(got, want) {
@@ -412,7 +412,7 @@ func TestPoliciesCanOnlyCallWhatIsPureAndBounded(t *testing.T) {
 		for _, expr := range []string{call(b), "count(input.verify) with count as " + b.Name} {
 			_, err := policies.Load(t.Context(), policyDir(t, goodPolicy+"p if { "+expr+" }\n"))
 			if withheld[b.Name] {
-				wantCode(t, err, policies.CodeInvalid)
+				wantCode(t, err, errs.PolicyInvalid)
 				if got := problemsOf(t, err); !strings.Contains(got, b.Name+" is withheld from policies") {
 					t.Errorf("%s is refused with %q", expr, got)
 				}
@@ -435,7 +435,7 @@ func TestPoliciesCanOnlyCallWhatIsPureAndBounded(t *testing.T) {
 
 func TestAWithheldBuiltInIsExplained(t *testing.T) {
 	_, err := policies.Load(t.Context(), policyDir(t, goodPolicy+`p := http.send({"method": "get", "url": "http://127.0.0.1/"})`+"\n"))
-	wantCode(t, err, policies.CodeInvalid)
+	wantCode(t, err, errs.PolicyInvalid)
 	if got := problemsOf(t, err); !strings.Contains(got, "policy.rego:15:6: http.send is withheld") {
 		t.Error(got)
 	}

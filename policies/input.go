@@ -68,7 +68,7 @@ type Input struct {
 // something of it.
 func (in Input) check(t tables) error {
 	wrong := func(field string, value any, format string, args ...any) error {
-		return errs.New(CodeInvalidInput, "policy input: %s %s", field, fmt.Sprintf(format, args...)).
+		return errs.New(errs.PolicyInvalidInput, "policy input: %s %s", field, fmt.Sprintf(format, args...)).
 			With("field", field).
 			With("value", value)
 	}

@@ -26,7 +26,7 @@ func TestLockSeesEveryDifference(t *testing.T) {
 		"removed": {"routing@1.1.0": two},
 		"added":   {"routing@1.0.0": one, "routing@1.1.0": two, "routing@1.2.0": one},
 	} {
-		if got := errs.CodeOf(compareLock(base, actual)); got != CodeLockMismatch {
+		if got := errs.CodeOf(compareLock(base, actual)); got != errs.PolicyLockMismatch {
 			t.Errorf("%s: code is %q", name, got)
 		}
 	}
@@ -53,7 +53,7 @@ func TestLockFormat(t *testing.T) {
 		"unsorted":        "routing@1.10.0 " + digest + "\nrouting@1.9.0 " + digest + "\n",
 		"names unsorted":  "routing@1.0.0 " + digest + "\nother@2.0.0 " + digest + "\n",
 	} {
-		if _, err := ParseLock(text); errs.CodeOf(err) != CodeLockInvalid {
+		if _, err := ParseLock(text); errs.CodeOf(err) != errs.PolicyLockInvalid {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -59,10 +59,10 @@ type Held struct {
 //
 // # Errors
 //
-// CodeInvalid, CodeTimeout and CodeUnreadable as Load.
+// policy-invalid, policy-timeout and policy-unreadable as Load.
 func (p *Policy) Ladder(ctx context.Context) (*Ladder, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, errs.New(CodeUnreadable, "take policy %s apart: %w", p, err).With("policy", p.ref)
+		return nil, errs.New(errs.PolicyUnreadable, "take policy %s apart: %w", p, err).With("policy", p.ref)
 	}
 	p.late.Lock()
 	defer p.late.Unlock()
@@ -95,7 +95,7 @@ func (l *Ladder) Rungs() []Rung {
 //
 // # Errors
 //
-// CodeInvalidInput, CodeFailed, CodeTimeout and CodeInvalidDecision as Decide.
+// policy-invalid-input, policy-failed, policy-timeout and policy-invalid-decision as Decide.
 func (l *Ladder) Climb(ctx context.Context, in Input) ([]Held, error) {
 	if err := in.check(l.policy.tables); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (l *Ladder) Climb(ctx context.Context, in Input) ([]Held, error) {
 		}
 		d, ok := decision(value)
 		if !ok {
-			return nil, l.policy.fault(CodeInvalidDecision, in, "rung %d of policy %s returned something that is not a decision", i, l.policy).
+			return nil, l.policy.fault(errs.PolicyInvalidDecision, in, "rung %d of policy %s returned something that is not a decision", i, l.policy).
 				With("returned", shown(value))
 		}
 		held = append(held, Held{Rung: i, Decision: d})
@@ -123,7 +123,7 @@ func (l *Ladder) Climb(ctx context.Context, in Input) ([]Held, error) {
 // climb returns the values of the rungs that hold, by their index.
 func (l *Ladder) climb(ctx context.Context, in Input) (map[string]any, error) {
 	a, err := l.policy.evaluate(ctx, l.all, in)
-	if errs.CodeOf(err) == CodeFailed && ctx.Err() == nil {
+	if errs.CodeOf(err) == errs.PolicyFailed && ctx.Err() == nil {
 		return l.climbOneByOne(ctx, in)
 	}
 	if err != nil {
@@ -146,7 +146,7 @@ func (l *Ladder) climbOneByOne(ctx context.Context, in Input) (map[string]any, e
 		switch {
 		case err == nil && a.defined:
 			values[strconv.Itoa(i)] = a.value
-		case err != nil && (errs.CodeOf(err) != CodeFailed || ctx.Err() != nil):
+		case err != nil && (errs.CodeOf(err) != errs.PolicyFailed || ctx.Err() != nil):
 			return nil, err
 		}
 	}

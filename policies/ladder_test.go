@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -141,7 +142,7 @@ _torn := 2 if input.round == 1`)
 		t.Errorf("held are %+v, want %+v", got, want)
 	}
 	_, err := p.Decide(t.Context(), clean())
-	wantCode(t, err, policies.CodeFailed)
+	wantCode(t, err, errs.PolicyFailed)
 }
 
 func TestNoRungNeedsToHold(t *testing.T) {
@@ -168,20 +169,20 @@ func TestTheLadderKeepsEveryMeaning(t *testing.T) {
 func TestClimbRefusesWhatDecideRefuses(t *testing.T) {
 	p := deciding(t, computed(`{"next_action": "stuck"}`))
 	_, err := ladder(t, p).Climb(t.Context(), policies.Input{})
-	wantCode(t, err, policies.CodeInvalidInput)
+	wantCode(t, err, errs.PolicyInvalidInput)
 	_, err = ladder(t, p).Climb(t.Context(), clean())
-	wantCode(t, err, policies.CodeInvalidDecision)
+	wantCode(t, err, errs.PolicyInvalidDecision)
 
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	_, err = ladder(t, p).Climb(stopped, clean())
-	wantCode(t, err, policies.CodeFailed)
+	wantCode(t, err, errs.PolicyFailed)
 	_, err = deciding(t, endless).Ladder(stopped)
-	if wantCode(t, err, policies.CodeUnreadable); !errors.Is(err, context.Canceled) {
+	if wantCode(t, err, errs.PolicyUnreadable); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v does not say that it was cancelled", err)
 	}
 	_, err = ladder(t, deciding(t, endless)).Climb(t.Context(), clean())
-	wantCode(t, err, policies.CodeTimeout)
+	wantCode(t, err, errs.PolicyTimeout)
 }
 
 func TestTheLadderIsSafeForConcurrentUse(t *testing.T) {

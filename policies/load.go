@@ -47,11 +47,11 @@ const (
 //
 // # Errors
 //
-//   - CodeUnknown: ref reads as NAME@VERSION and is not built in.
-//   - CodeNotFound: ref is a path and nothing is there.
-//   - CodeUnreadable: the path cannot be read, or ctx is done.
-//   - CodeInvalid: what is there is not a policy, or too large to be one.
-//   - CodeTimeout: it cannot be compiled within LoadTimeout.
+//   - policy-unknown: ref reads as NAME@VERSION and is not built in.
+//   - policy-not-found: ref is a path and nothing is there.
+//   - policy-unreadable: the path cannot be read, or ctx is done.
+//   - policy-invalid: what is there is not a policy, or too large to be one.
+//   - policy-timeout: it cannot be compiled within LoadTimeout.
 func Load(ctx context.Context, ref string) (*Policy, error) { return Loader{}.Load(ctx, ref) }
 
 // Loader says how policies are loaded. The zero value interprets them and
@@ -73,8 +73,8 @@ type Loader struct {
 //
 // Those of the function Load, and
 //
-//   - CodeInvalidInput: there is no such engine.
-//   - CodeUnsigned and its neighbours: the bundle is not signed as Trust asks.
+//   - policy-invalid-input: there is no such engine.
+//   - policy-unsigned and its neighbours: the bundle is not signed as Trust asks.
 func (l Loader) Load(ctx context.Context, ref string) (*Policy, error) {
 	if IsReleaseRef(ref) {
 		if err := l.ready(ctx, ref); err != nil {
@@ -88,12 +88,12 @@ func (l Loader) Load(ctx context.Context, ref string) (*Policy, error) {
 // ready refuses to begin what cannot be done.
 func (l Loader) ready(ctx context.Context, ref string) error {
 	if l.Engine != "" && l.Engine != EngineRego && l.Engine != EngineWasm {
-		return errs.New(CodeInvalidInput, "load policy %s: there is no engine %q", ref, l.Engine).
+		return errs.New(errs.PolicyInvalidInput, "load policy %s: there is no engine %q", ref, l.Engine).
 			With("field", "engine").
 			With("value", l.Engine)
 	}
 	if err := ctx.Err(); err != nil {
-		return errs.New(CodeUnreadable, "load policy %s: %w", ref, err).With("policy", ref)
+		return errs.New(errs.PolicyUnreadable, "load policy %s: %w", ref, err).With("policy", ref)
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func inTime[T any](ctx context.Context, ref string, work func() (T, error)) (T, 
 	defer stop()
 	value, err := bounded(ctx, work)
 	if e, ok := errors.AsType[abandoned](err); ok {
-		return value, errs.New(CodeTimeout, "loading policy %s ran over its time: %w", ref, e.cause).
+		return value, errs.New(errs.PolicyTimeout, "loading policy %s ran over its time: %w", ref, e.cause).
 			With("policy", ref).With("timeout_ms", LoadTimeout.Milliseconds())
 	}
 	if e, ok := errors.AsType[panicked](err); ok {
@@ -149,7 +149,7 @@ func (l Loader) readPath(ref string) (carried, error) {
 	case err != nil:
 		return carried{}, unreadable(ref, err)
 	case info.IsDir() && l.Trust != nil:
-		return carried{}, errs.New(CodeUnsigned, "policy %s is a directory, which nobody can have signed", ref).With("policy", ref)
+		return carried{}, errs.New(errs.PolicyUnsigned, "policy %s is a directory, which nobody can have signed", ref).With("policy", ref)
 	case info.IsDir():
 		modules, err := readDir(ref)
 		return carried{modules: modules}, err
@@ -163,14 +163,14 @@ func (l Loader) readPath(ref string) (carried, error) {
 // notFound says that there is nothing at the path ref, and what there would be
 // without a path.
 func notFound(ref string) *errs.Error {
-	return errs.New(CodeNotFound, "no policy at %s: %w", ref, fs.ErrNotExist).
+	return errs.New(errs.PolicyNotFound, "no policy at %s: %w", ref, fs.ErrNotExist).
 		With("policy", ref).
 		With("known", Versions())
 }
 
 // unreadable says that there is something at the path ref that cannot be read.
 func unreadable(ref string, err error) *errs.Error {
-	return errs.New(CodeUnreadable, "read policy %s: %w", ref, err).With("policy", ref)
+	return errs.New(errs.PolicyUnreadable, "read policy %s: %w", ref, err).With("policy", ref)
 }
 
 // tooLarge says which limit a policy is over, and which file of it, if one is.

@@ -18,6 +18,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/bundle"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -181,7 +182,7 @@ func TestDigestIsOverRulesAlone(t *testing.T) {
 func TestLoadTellsWhatIsNotThere(t *testing.T) {
 	for _, ref := range []string{"routing@9.9.9", "routing@", "routing@latest", "routing@1.0", "other@1.0.0", "@1.0.0", "routing@..", "routing@1.0.0@1"} {
 		_, err := policies.Load(t.Context(), ref)
-		f := wantCode(t, err, policies.CodeUnknown)
+		f := wantCode(t, err, errs.PolicyUnknown)
 		if known, _ := f.Details["known"].([]string); !slices.Equal(known, policies.Versions()) {
 			t.Errorf("%s: known is %v", ref, f.Details["known"])
 		}
@@ -189,7 +190,7 @@ func TestLoadTellsWhatIsNotThere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, path := range []string{"", "routing", "nowhere", filepath.Join(t.TempDir(), "nothing"), "./routing@1.0.0"} {
 		_, err := policies.Load(t.Context(), path)
-		wantCode(t, err, policies.CodeNotFound)
+		wantCode(t, err, errs.PolicyNotFound)
 		if !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: %v is not fs.ErrNotExist", path, err)
 		}
@@ -207,14 +208,14 @@ func TestADirectoryNamedLikeAReference(t *testing.T) {
 	}
 	load(t, "./mine@1.0.0")
 	_, err := policies.Load(t.Context(), "mine@1.0.0")
-	wantCode(t, err, policies.CodeUnknown)
+	wantCode(t, err, errs.PolicyUnknown)
 }
 
 func TestLoadDoesNotBeginWhenItIsTooLate(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	_, err := policies.Load(ctx, policies.Default)
-	wantCode(t, err, policies.CodeUnreadable)
+	wantCode(t, err, errs.PolicyUnreadable)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v does not say that it was cancelled", err)
 	}
@@ -247,7 +248,7 @@ func TestDirectoriesOfTheWrongKindAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := policies.Load(t.Context(), tc.dir)
-			wantCode(t, err, policies.CodeInvalid)
+			wantCode(t, err, errs.PolicyInvalid)
 			if got := problemsOf(t, err); !strings.Contains(got, tc.want) {
 				t.Errorf("problems do not mention %q:\n%s", tc.want, got)
 			}
@@ -275,7 +276,7 @@ func TestSymbolicLinksLeadNowhereOutside(t *testing.T) {
 				t.Skip(err)
 			}
 			_, err := policies.Load(t.Context(), dir)
-			wantCode(t, err, policies.CodeUnreadable)
+			wantCode(t, err, errs.PolicyUnreadable)
 		})
 	}
 	t.Run("linked folders are not followed", func(t *testing.T) {
@@ -284,7 +285,7 @@ func TestSymbolicLinksLeadNowhereOutside(t *testing.T) {
 			t.Skip(err)
 		}
 		_, err := policies.Load(t.Context(), dir)
-		wantCode(t, err, policies.CodeInvalid) // for want of a module
+		wantCode(t, err, errs.PolicyInvalid) // for want of a module
 	})
 	t.Run("inside is fine", func(t *testing.T) {
 		dir := writeDir(t, map[string]string{"real.txt": goodPolicy})
@@ -320,7 +321,7 @@ func TestBundlesThatAreNoneAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := policies.Load(t.Context(), writeFile(t, "b.tar.gz", tc.content))
-			wantCode(t, err, policies.CodeInvalid)
+			wantCode(t, err, errs.PolicyInvalid)
 			if got := problemsOf(t, err); !strings.Contains(got, tc.want) {
 				t.Errorf("problems do not mention %q:\n%s", tc.want, got)
 			}
@@ -362,7 +363,7 @@ func TestArchivesThatAreHostileAreRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := policies.Load(t.Context(), archive(t, tc.entries...))
-			wantCode(t, err, policies.CodeInvalid)
+			wantCode(t, err, errs.PolicyInvalid)
 			if got := problemsOf(t, err); !strings.Contains(got, tc.want) {
 				t.Errorf("problems do not mention %q:\n%s", tc.want, got)
 			}

@@ -17,14 +17,14 @@ const LockFile = "versions.lock"
 //
 // # Errors
 //
-//   - CodeLockInvalid: the lock is not in its format.
-//   - CodeLockMismatch: the lock and the policies differ. The details are the
+//   - policy-lock-invalid: the lock is not in its format.
+//   - policy-lock-mismatch: the lock and the policies differ. The details are the
 //     reference, and the digests want (the lock's) and got, "" for none.
 //   - The errors of Load.
 func VerifyLock(ctx context.Context) error {
 	text, err := released.ReadFile(LockFile)
 	if err != nil {
-		return errs.New(CodeLockInvalid, "read %s: %w", LockFile, err)
+		return errs.New(errs.PolicyLockInvalid, "read %s: %w", LockFile, err)
 	}
 	locked, err := ParseLock(string(text))
 	if err != nil {
@@ -37,7 +37,7 @@ func VerifyLock(ctx context.Context) error {
 			return err
 		}
 		if p.String() != ref {
-			return errs.New(CodeLockMismatch, "the METADATA of %s says %s", ref, p).With("policy", ref)
+			return errs.New(errs.PolicyLockMismatch, "the METADATA of %s says %s", ref, p).With("policy", ref)
 		}
 		actual[ref] = p.identity.Digest
 	}
@@ -56,7 +56,7 @@ func compareLock(locked, actual map[string]string) error {
 	slices.Sort(refs) // so that the same mistake reads the same every time
 	for _, ref := range refs {
 		if want, got := locked[ref], actual[ref]; want != got {
-			return errs.New(CodeLockMismatch, "policy %s is not what %s says", ref, LockFile).
+			return errs.New(errs.PolicyLockMismatch, "policy %s is not what %s says", ref, LockFile).
 				With("policy", ref).
 				With("want", want).
 				With("got", got)
@@ -72,7 +72,7 @@ func compareLock(locked, actual map[string]string) error {
 //
 // # Errors
 //
-// CodeLockInvalid, with the line from 1.
+// policy-lock-invalid, with the line from 1.
 func ParseLock(text string) (map[string]string, error) {
 	locked := make(map[string]string)
 	last, number := "", 0
@@ -86,9 +86,9 @@ func ParseLock(text string) (map[string]string, error) {
 		name, version, _ := strings.Cut(ref, "@")
 		switch {
 		case !isName(name) || !isVersion(version) || !isDigest(digest):
-			return nil, errs.New(CodeLockInvalid, "%s:%d: want NAME@VERSION sha256:HEX", LockFile, number).With("line", number)
+			return nil, errs.New(errs.PolicyLockInvalid, "%s:%d: want NAME@VERSION sha256:HEX", LockFile, number).With("line", number)
 		case last != "" && compareRefs(last, ref) >= 0:
-			return nil, errs.New(CodeLockInvalid, "%s:%d: %s must come before %s", LockFile, number, ref, last).With("line", number)
+			return nil, errs.New(errs.PolicyLockInvalid, "%s:%d: %s must come before %s", LockFile, number, ref, last).With("line", number)
 		}
 		locked[ref], last = digest, ref
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -189,7 +190,7 @@ func TestWeReadTheOPACommandsBundles(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := policies.Load(t.Context(), path)
-			wantCode(t, err, policies.CodeInvalid)
+			wantCode(t, err, errs.PolicyInvalid)
 			if got := problemsOf(t, err); !strings.Contains(got, tc.want) {
 				t.Errorf("problems do not mention %q:\n%s", tc.want, got)
 			}

@@ -39,14 +39,14 @@ type PackOptions struct {
 //
 // # Errors
 //
-//   - CodeInvalid: the revision or a file's name is not fit for a bundle, or the
+//   - policy-invalid: the revision or a file's name is not fit for a bundle, or the
 //     policy cannot be compiled to WebAssembly.
-//   - CodeKeyInvalid: the key cannot sign.
-//   - CodeTimeout: compiling took longer than LoadTimeout.
-//   - CodeFailed: ctx was done before it began.
+//   - policy-key-invalid: the key cannot sign.
+//   - policy-timeout: compiling took longer than LoadTimeout.
+//   - policy-failed: ctx was done before it began.
 func (p *Policy) Pack(ctx context.Context, o PackOptions) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, errs.New(CodeFailed, "pack policy %s: %w", p, err).With("policy", p.String())
+		return nil, errs.New(errs.PolicyFailed, "pack policy %s: %w", p, err).With("policy", p.String())
 	}
 	draft := bundle.Draft{
 		Revision: cmp.Or(o.Revision, p.identity.Version),

@@ -15,6 +15,7 @@ import (
 
 	_ "github.com/open-policy-agent/opa/v1/features/wasm" // OPA's engine for policy.wasm
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -141,8 +142,8 @@ func TestPackSaysWhatCannotBePacked(t *testing.T) {
 		o    policies.PackOptions
 		code string
 	}{
-		"revision": {policies.PackOptions{Revision: "a\nb"}, string(policies.CodeInvalid)},
-		"key":      {policies.PackOptions{Sign: &bundle.Signing{Key: public}}, string(policies.CodeKeyInvalid)},
+		"revision": {policies.PackOptions{Revision: "a\nb"}, string(errs.PolicyInvalid)},
+		"key":      {policies.PackOptions{Sign: &bundle.Signing{Key: public}}, string(errs.PolicyKeyInvalid)},
 	} {
 		packed, err := p.Pack(t.Context(), tc.o)
 		f := asFault(err)
@@ -159,7 +160,7 @@ func TestPackSaysWhatCannotBePacked(t *testing.T) {
 			t.Skip("here a backslash separates folders: ", err)
 		}
 		_, err := load(t, dir).Pack(t.Context(), policies.PackOptions{})
-		wantCode(t, err, policies.CodeInvalid)
+		wantCode(t, err, errs.PolicyInvalid)
 		if got := problemsOf(t, err); !strings.Contains(got, "backslash") {
 			t.Error(got)
 		}
@@ -168,7 +169,7 @@ func TestPackSaysWhatCannotBePacked(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		stop()
 		packed, err := p.Pack(ctx, policies.PackOptions{Wasm: true})
-		wantCode(t, err, policies.CodeFailed)
+		wantCode(t, err, errs.PolicyFailed)
 		if packed != nil {
 			t.Error("a bundle came with the error")
 		}

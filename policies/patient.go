@@ -12,7 +12,7 @@ import (
 // taken for a slow policy.
 func (p *Policy) DecidePatiently(ctx context.Context, in Input) (Decision, error) {
 	d, err := p.Decide(ctx, in)
-	if errs.CodeOf(err) == CodeTimeout && ctx.Err() == nil {
+	if errs.CodeOf(err) == errs.PolicyTimeout && ctx.Err() == nil {
 		return p.Decide(ctx, in)
 	}
 	return d, err
@@ -39,7 +39,7 @@ func (p *Policy) DecideAll(ctx context.Context, ins []Input) []Outcome {
 	for _, in := range ins {
 		d, err := p.DecidePatiently(ctx, in)
 		outcomes = append(outcomes, Outcome{d, err})
-		if err != nil && (errs.CodeOf(err) == CodeTimeout || ctx.Err() != nil) {
+		if err != nil && (errs.CodeOf(err) == errs.PolicyTimeout || ctx.Err() != nil) {
 			break
 		}
 	}

@@ -40,11 +40,11 @@ func TestDecideAllDecidesAsDecide(t *testing.T) {
 	}
 	want := []told{
 		{policies.Decision{NextAction: "commit", Reason: "no-findings"}, ""},
-		{policies.Decision{}, policies.CodeInvalidInput},
-		{policies.Decision{}, policies.CodeFailed},
+		{policies.Decision{}, errs.PolicyInvalidInput},
+		{policies.Decision{}, errs.PolicyFailed},
 		{policies.Decision{NextAction: "fixer", Reason: "last"}, ""},
-		{policies.Decision{}, policies.CodeUndefined},
-		{policies.Decision{}, policies.CodeUnsafeCommit},
+		{policies.Decision{}, errs.PolicyUndefined},
+		{policies.Decision{}, errs.PolicyUnsafeCommit},
 	}
 	for _, p := range onBothEngines(t, `decision := {"next_action": "fixer", "reason": "last"} if {
 	input.round == 3
@@ -78,7 +78,7 @@ func TestDecideAllEndsWithTheFirstThatTakesTooLong(t *testing.T) {
 	got := tellAll(p.DecideAll(t.Context(), []policies.Input{clean(), second, clean()}))
 	want := []told{
 		{policies.Decision{NextAction: "commit", Reason: "no-findings"}, ""},
-		{policies.Decision{}, policies.CodeTimeout},
+		{policies.Decision{}, errs.PolicyTimeout},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

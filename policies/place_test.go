@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -32,7 +33,7 @@ func TestRoutePlaceIsWhereTheTableHasTheCategory(t *testing.T) {
 func firstProblem(t *testing.T, source string) policies.Problem {
 	t.Helper()
 	_, err := policies.Load(t.Context(), policyDir(t, source))
-	f := wantCode(t, err, policies.CodeInvalid)
+	f := wantCode(t, err, errs.PolicyInvalid)
 	problems, _ := f.Details["problems"].([]policies.Problem)
 	if len(problems) == 0 {
 		t.Fatalf("no problems: %v", err)
@@ -91,7 +92,7 @@ func TestProblemsCanBeWrittenAsJSON(t *testing.T) {
 func TestAFailedDecisionShowsTheLine(t *testing.T) {
 	p := deciding(t, "decision := {\"next_action\": \"stuck\", \"reason\": \"a\"} if {\n\tto_number(input.verify) == 1\n}")
 	_, err := p.Decide(t.Context(), clean())
-	f := wantCode(t, err, policies.CodeFailed)
+	f := wantCode(t, err, errs.PolicyFailed)
 	problems, _ := f.Details["problems"].([]policies.Problem)
 	if len(problems) != 1 || problems[0].Row != 15 || problems[0].Source != "\tto_number(input.verify) == 1" {
 		t.Errorf("problems are %+v", problems)

@@ -47,18 +47,18 @@ func problemAt(loc *ast.Location, format string, args ...any) Problem {
 	return p
 }
 
-// invalid is the one way to say CodeInvalid. It needs at least one problem.
+// invalid is the one way to say policy-invalid. It needs at least one problem.
 func invalid(ref string, problems ...Problem) *errs.Error {
 	more := ""
 	if n := len(problems) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %d more)", n)
 	}
-	return errs.New(CodeInvalid, "policy %s is invalid: %s%s", ref, problems[0], more).
+	return errs.New(errs.PolicyInvalid, "policy %s is invalid: %s%s", ref, problems[0], more).
 		With("policy", ref).
 		With("problems", problems)
 }
 
-// invalid is CodeInvalid for problems in p's modules.
+// invalid is policy-invalid for problems in p's modules.
 func (p *Policy) invalid(problems ...Problem) *errs.Error {
 	for i := range problems {
 		problems[i] = p.withSource(problems[i])
@@ -66,7 +66,7 @@ func (p *Policy) invalid(problems ...Problem) *errs.Error {
 	return invalid(p.ref, problems...)
 }
 
-// invalidRego is CodeInvalid for what OPA's parser and compiler say of p's
+// invalidRego is policy-invalid for what OPA's parser and compiler say of p's
 // modules.
 func (p *Policy) invalidRego(err error) *errs.Error { return p.invalid(regoProblems(err)...) }
 
@@ -127,5 +127,5 @@ func oneLine(s string) string {
 	return fmt.Sprintf("%s… (%d bytes more)", strings.ToValidUTF8(s[:maxMessage], ""), len(s)-maxMessage)
 }
 
-// invalidRego is CodeInvalid for what OPA says of a policy that is not built yet.
+// invalidRego is policy-invalid for what OPA says of a policy that is not built yet.
 func invalidRego(ref string, err error) *errs.Error { return invalid(ref, regoProblems(err)...) }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -30,7 +31,7 @@ func TestLoadRefusesReferencesThatLeadNowhere(t *testing.T) {
 		t.Run(tc.condition, func(t *testing.T) {
 			decision := "decision := {\"next_action\": \"stuck\", \"reason\": \"a\"} if {\n\t" + tc.condition + "\n}\n"
 			_, err := policies.Load(t.Context(), policyDir(t, goodMetadata+goodTables+decision))
-			wantCode(t, err, policies.CodeInvalid)
+			wantCode(t, err, errs.PolicyInvalid)
 			if got := problemsOf(t, err); !strings.Contains(got, tc.want) {
 				t.Errorf("problems do not mention %q:\n%s", tc.want, got)
 			}
@@ -42,7 +43,7 @@ func TestAMisspeltFieldIsSeenThroughAnImport(t *testing.T) {
 	source := strings.Replace(goodMetadata, "routing\n", "routing\n\nimport input.roud as round\n", 1) + goodTables +
 		"decision := {\"next_action\": \"stuck\", \"reason\": \"a\"} if round > 1\n"
 	_, err := policies.Load(t.Context(), policyDir(t, source))
-	wantCode(t, err, policies.CodeInvalid)
+	wantCode(t, err, errs.PolicyInvalid)
 	if got := problemsOf(t, err); !strings.Contains(got, `input has no field "roud"`) {
 		t.Error(got)
 	}

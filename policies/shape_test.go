@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -39,7 +40,7 @@ func TestLoadRefusesWhatIsWrittenOutAndNoDecision(t *testing.T) {
 	} {
 		t.Run(tc.decision, func(t *testing.T) {
 			_, err := policies.Load(t.Context(), policyDir(t, goodMetadata+goodTables+tc.decision+"\n"))
-			wantCode(t, err, policies.CodeInvalid)
+			wantCode(t, err, errs.PolicyInvalid)
 			if got := problemsOf(t, err); !strings.Contains(got, tc.want) {
 				t.Errorf("problems do not mention %q:\n%s", tc.want, got)
 			}

@@ -34,7 +34,7 @@ func (p *Policy) Sources() []Source {
 //
 // # Errors
 //
-// CodeInvalid, CodeInvalidInput, CodeTimeout and CodeUnreadable as Load.
+// policy-invalid, policy-invalid-input, policy-timeout and policy-unreadable as Load.
 func (l Loader) FromSources(ctx context.Context, ref string, sources []Source) (*Policy, error) {
 	return l.bounded(ctx, ref, func() (carried, error) {
 		if len(sources) > MaxModules {

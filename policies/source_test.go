@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -68,7 +69,7 @@ func TestSourcesThatAreNoneAreRefused(t *testing.T) {
 		"not a routing": {{Name: "policy.rego", Text: "package lib\n"}},
 	} {
 		_, err := policies.Loader{}.FromSources(t.Context(), "kept", sources)
-		if wantCode(t, err, policies.CodeInvalid); err == nil {
+		if wantCode(t, err, errs.PolicyInvalid); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -20,7 +21,7 @@ func TestNamedPipesAreNotWaitedFor(t *testing.T) {
 	}
 	for _, ref := range []string{dir, pipe} {
 		_, err := policies.Load(t.Context(), ref)
-		wantCode(t, err, policies.CodeUnreadable)
+		wantCode(t, err, errs.PolicyUnreadable)
 	}
 }
 
@@ -33,7 +34,7 @@ func TestWhatMayNotBeReadIsUnreadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := policies.Load(t.Context(), dir)
-	wantCode(t, err, policies.CodeUnreadable)
+	wantCode(t, err, errs.PolicyUnreadable)
 }
 
 // Where a name is bytes, a policy's is text all the same: a bundle's has to be, and the
@@ -44,7 +45,7 @@ func TestNamesOfFilesAreText(t *testing.T) {
 		t.Skipf("skipped: %v", err)
 	}
 	_, err := policies.Load(t.Context(), dir)
-	wantCode(t, err, policies.CodeInvalid)
+	wantCode(t, err, errs.PolicyInvalid)
 	if err := os.Rename(filepath.Join(dir, "more\xff.rego"), filepath.Join(dir, "more\xff.txt")); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func TestWasmRefusesWhatItDecidesOtherwise(t *testing.T) {
 		}
 		p := conditional(t, condition, "")
 		_, err := policies.Loader{Engine: policies.EngineWasm}.FromSources(t.Context(), "p", p.Sources())
-		if got := errs.CodeOf(err) == policies.CodeInvalid; got != refused || err != nil && !got {
+		if got := errs.CodeOf(err) == errs.PolicyInvalid; got != refused || err != nil && !got {
 			t.Errorf("%s: refused is %v, want %v: %v", condition, got, refused, err)
 		}
 	}

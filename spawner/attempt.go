@@ -229,7 +229,7 @@ type ran struct {
 }
 
 // started reports whether there was a process.
-func (r ran) started() bool { return errs.CodeOf(r.err) != supervise.CodeStart }
+func (r ran) started() bool { return errs.CodeOf(r.err) != errs.ProcessStart }
 
 // run runs the process to its end, and reads what it wrote.
 func (t *try) run(ctx context.Context, inv adapter.Invocation) ran {

@@ -194,5 +194,5 @@ func (j Job) check() error {
 	default:
 		return nil
 	}
-	return errs.New(CodeJob, "%s is not spawned without %s", j.Agent.Name, lacks).With("agent", j.Agent.Name)
+	return errs.New(errs.SpawnJobInvalid, "%s is not spawned without %s", j.Agent.Name, lacks).With("agent", j.Agent.Name)
 }

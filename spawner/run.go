@@ -23,11 +23,11 @@ import (
 //
 // # Errors
 //
-// What keeps an attempt from becoming a process: CodeJob, childenv.CodeReentrant
-// and CodeDepth, agent.CodeModule and CodeEdits, adapter.CodeUnknown, the errors of
-// Job.Prompt and of worktree.Take, lease.CodeTaken, CodePrivate. A binary that is missing
+// What keeps an attempt from becoming a process: spawn-job-invalid, spawn-reentrant
+// and CodeDepth, agent.CodeModule and CodeEdits, adapter-unknown, the errors of
+// Job.Prompt and of worktree.Take, spawn-locked, spawn-folder-failed. A binary that is missing
 // or cannot be started is none: Outcome.Skipped has it. Those of Job.Begin, End and
-// Deliver, and CodeTrail. When ctx is done, its cause; the attempt under way is ended
+// Deliver, and spawn-trail-failed. When ctx is done, its cause; the attempt under way is ended
 // and recorded.
 func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 	chain, out, err := s.chain(job)
@@ -76,7 +76,7 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 // take takes a slot for a job, and waits for one as long as the job has patience.
 func (s *Spawner) take(ctx context.Context, job Job, first plan) (*lease.Slot, error) {
 	held, err := s.rack.Take(ctx, job.Agent.Name, job.Concurrency, false)
-	if job.Patience <= 0 || errs.CodeOf(err) != lease.CodeTaken {
+	if job.Patience <= 0 || errs.CodeOf(err) != errs.SpawnLocked {
 		return held, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, job.Patience)

@@ -11,13 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
-	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
-	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
@@ -130,7 +126,7 @@ func TestAdaptersWithoutAProgram(t *testing.T) {
 	if err != nil || len(out.Results) != 1 || out.Results[0].Why != "fallback:not-found" || out.Results[0].Adapter != "claude" {
 		t.Errorf("%+v, %v", out.Results, err)
 	}
-	if len(out.Skipped) != 1 || errs.CodeOf(out.Skipped[0]) != adapter.CodeMissing {
+	if len(out.Skipped) != 1 || errs.CodeOf(out.Skipped[0]) != errs.SpawnBinaryMissing {
 		t.Errorf("skipped: %v", out.Skipped)
 	}
 
@@ -143,7 +139,7 @@ func TestAdaptersWithoutAProgram(t *testing.T) {
 		t.Errorf("without any program: %+v, %v", out, err)
 	}
 	job.Adapters = []string{"claude", "telegraph"}
-	if _, err = s.run(t, job); errs.CodeOf(err) != adapter.CodeUnknown {
+	if _, err = s.run(t, job); errs.CodeOf(err) != errs.AdapterUnknown {
 		t.Errorf("an adapter that nobody knows: %v", err)
 	}
 	if got := len(s.calls(t)); got != 2 {
@@ -207,11 +203,11 @@ func TestSlots(t *testing.T) {
 	waitUntil(t, func() bool { return len(s.calls(t)) == 1 })
 
 	impatient := s.job(t)
-	if _, err := s.run(t, impatient); errs.CodeOf(err) != lease.CodeTaken {
+	if _, err := s.run(t, impatient); errs.CodeOf(err) != errs.SpawnLocked {
 		t.Errorf("who does not wait gets %v", err)
 	}
 	impatient.Patience = 50 * time.Millisecond
-	if _, err := s.run(t, impatient); errs.CodeOf(err) != lease.CodeTaken || !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := s.run(t, impatient); errs.CodeOf(err) != errs.SpawnLocked || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("who waits too short gets %v", err)
 	}
 	if got := len(s.calls(t)); got != 1 {
@@ -328,7 +324,7 @@ func TestNoOutputWithoutARecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, err := s.run(t, s.job(t))
-	if errs.CodeOf(err) != spawner.CodeTrail {
+	if errs.CodeOf(err) != errs.SpawnTrailFailed {
 		t.Errorf("got %v", err)
 	}
 	if len(out.Results) != 0 || s.heard("end clean") || s.heard("deliver clean") {
@@ -361,12 +357,12 @@ func TestFailuresAroundAnAttempt(t *testing.T) {
 		}, "", 1, []string{"begin first", "running", "end clean"}},
 		{"inside of an agent", func(s *scene, _ *spawner.Job) {
 			s.Environ = append(s.Environ, "SWITCHYARD_HEADLESS=1")
-		}, childenv.CodeReentrant, 0, nil},
-		{"no time", func(_ *scene, j *spawner.Job) { j.Timeout = 0 }, spawner.CodeJob, 0, nil},
-		{"no slot", func(_ *scene, j *spawner.Job) { j.Concurrency = 0 }, spawner.CodeJob, 0, nil},
-		{"no adapter", func(_ *scene, j *spawner.Job) { j.Adapters = nil }, spawner.CodeJob, 0, nil},
-		{"no prompt", func(_ *scene, j *spawner.Job) { j.Prompt = nil }, spawner.CodeJob, 0, nil},
-		{"no folder", func(s *scene, _ *spawner.Job) { s.Temp = filepath.Join(s.Temp, "none") }, spawner.CodePrivate, 0, nil},
+		}, errs.SpawnReentrant, 0, nil},
+		{"no time", func(_ *scene, j *spawner.Job) { j.Timeout = 0 }, errs.SpawnJobInvalid, 0, nil},
+		{"no slot", func(_ *scene, j *spawner.Job) { j.Concurrency = 0 }, errs.SpawnJobInvalid, 0, nil},
+		{"no adapter", func(_ *scene, j *spawner.Job) { j.Adapters = nil }, errs.SpawnJobInvalid, 0, nil},
+		{"no prompt", func(_ *scene, j *spawner.Job) { j.Prompt = nil }, errs.SpawnJobInvalid, 0, nil},
+		{"no folder", func(s *scene, _ *spawner.Job) { s.Temp = filepath.Join(s.Temp, "none") }, errs.SpawnFolderFailed, 0, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -400,7 +396,7 @@ func TestReceiptOfWhatNeverStarted(t *testing.T) {
 	}
 	s.Environ = append(s.Environ, "SWITCHYARD_CLAUDE_BIN="+broken)
 	out, err := s.run(t, s.job(t))
-	if err != nil || out.Last() != nil || len(out.Skipped) != 1 || errs.CodeOf(out.Skipped[0]) != supervise.CodeStart {
+	if err != nil || out.Last() != nil || len(out.Skipped) != 1 || errs.CodeOf(out.Skipped[0]) != errs.ProcessStart {
 		t.Fatalf("got %+v, %v", out, err)
 	}
 	if len(s.results) != 1 || s.results[0].Verdict.Reason != outcome.ReasonStartFailed || s.results[0].Trail != "" || s.results[0].Record.PID != 0 {

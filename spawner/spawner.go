@@ -24,14 +24,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// The codes of a spawn.
-const (
-	// CodeJob: the job is not complete, or a limit of it is none.
-	CodeJob errs.Code = "spawn-job-invalid"
-	// CodePrivate: the private folder of a run cannot be made or used.
-	CodePrivate errs.Code = "spawn-folder-failed"
-)
-
 // RunFolder is the folder of the slots in the state folder.
 const RunFolder = "run"
 
@@ -70,7 +62,7 @@ type Spawner struct {
 //
 // # Errors
 //
-// lease.CodeUnusable.
+// spawn-slot-unusable.
 func New(o Options) (*Spawner, error) {
 	rack, err := lease.Open(filepath.Join(o.State, RunFolder), o.Temp, o.Keeper)
 	if err != nil {
@@ -91,5 +83,5 @@ func broken(err error) error {
 	if err == nil {
 		return nil
 	}
-	return errs.New(CodePrivate, "the run's private folder cannot be used: %w", safefile.Reason(err)) // Its path is of no use to anybody.
+	return errs.New(errs.SpawnFolderFailed, "the run's private folder cannot be used: %w", safefile.Reason(err)) // Its path is of no use to anybody.
 }

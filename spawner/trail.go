@@ -12,10 +12,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// CodeTrail: the record of a spawn cannot be made durable, so that its output is
-// not handed on.
-const CodeTrail errs.Code = "spawn-trail-failed"
-
 // TrailFile is the name of the file in the state folder that has a line of JSON
 // for every attempt that became a process.
 const TrailFile = "spawns.jsonl"
@@ -30,7 +26,7 @@ func (t trail) append(r Record) (digest string, err error) {
 		err = t.write(line)
 	}
 	if err != nil {
-		return "", errs.New(CodeTrail, "the record of run %s cannot be kept: %w", r.RunID, safefile.Reason(err)).With("path", TrailFile)
+		return "", errs.New(errs.SpawnTrailFailed, "the record of run %s cannot be kept: %w", r.RunID, safefile.Reason(err)).With("path", TrailFile)
 	}
 	return Digest(line), nil
 }

@@ -76,8 +76,8 @@ func (a *app) readAnswer(ctx context.Context, file string) (string, error) {
 			text, err = p.Read(ctx, file, task.MaxAnswer)
 		}
 	}
-	if errs.CodeOf(err) == project.CodeTooLarge {
-		err = errs.New(task.CodeAnswerInvalid, "the answer has more than %d bytes", task.MaxAnswer)
+	if errs.CodeOf(err) == errs.FileTooLarge {
+		err = errs.New(errs.AnswerInvalid, "the answer has more than %d bytes", task.MaxAnswer)
 	}
 	return strings.TrimSpace(strings.ToValidUTF8(string(text), "\ufffd")), err
 }

@@ -17,9 +17,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// codeLogInvalid: the log of an agent's tools is not one.
-const codeLogInvalid errs.Code = "tool-use-log-invalid"
-
 // maxLog is the longest log of an agent's tools, in bytes.
 const maxLog = 16 << 20
 
@@ -140,8 +137,8 @@ func (a *app) readLog(ctx context.Context, log string) ([]byte, error) {
 			text, err = p.Read(ctx, log, maxLog)
 		}
 	}
-	if errs.CodeOf(err) == project.CodeTooLarge {
-		err = errs.New(codeLogInvalid, "the log has more than %d bytes", maxLog)
+	if errs.CodeOf(err) == errs.FileTooLarge {
+		err = errs.New(errs.ToolUseLogInvalid, "the log has more than %d bytes", maxLog)
 	}
 	return text, err
 }
@@ -154,13 +151,13 @@ func parseLog(text []byte) ([]string, error) {
 		err = errors.New("it is null")
 	}
 	if err != nil {
-		return nil, errs.New(codeLogInvalid, "the log is no JSON list: %w", err)
+		return nil, errs.New(errs.ToolUseLogInvalid, "the log is no JSON list: %w", err)
 	}
 	tools := make([]string, len(entries))
 	for i, entry := range entries {
 		name, err := toolOf(entry)
 		if err != nil {
-			return nil, errs.New(codeLogInvalid, "entry %d of the log: %w", i, err).With("index", i)
+			return nil, errs.New(errs.ToolUseLogInvalid, "entry %d of the log: %w", i, err).With("index", i)
 		}
 		tools[i] = name
 	}

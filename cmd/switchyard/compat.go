@@ -33,7 +33,7 @@ func (a *app) compatE(body func(ctx context.Context, args []string) (any, error)
 		}
 		w := bufio.NewWriter(a.out)
 		if err := errors.Join(writeJSON(w, value), w.Flush()); err != nil {
-			return errs.New(codeOutput, "write the result: %w", err)
+			return errs.New(errs.OutputFailed, "write the result: %w", err)
 		}
 		return nil
 	})
@@ -78,12 +78,6 @@ func (f *textFlag) Set(s string) error {
 	return nil
 }
 
-// The codes of putting a task aside.
-const (
-	codeStuckTask   errs.Code = "loop-stuck-invalid-task-id"
-	codeStuckReason errs.Code = "loop-stuck-missing-reason"
-)
-
 // loopStopped is what putting a task aside prints.
 type loopStopped struct {
 	loopStep
@@ -104,7 +98,7 @@ stuck does. Of the reason 300 characters are kept.`,
 	}
 	cmd.Flags().Var(&reason, "reason", "why: `TEXT`")
 	cmd.RunE = a.compatE(func(ctx context.Context, args []string) (any, error) {
-		id, err := loopTask(args, codeStuckTask)
+		id, err := loopTask(args, errs.LoopStuckInvalidTaskID)
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +110,7 @@ stuck does. Of the reason 300 characters are kept.`,
 // stop puts a task aside with the findings of a request, or those that it has.
 func (a *app) stop(ctx context.Context, id, reason string, with host.Request) (any, error) {
 	if strings.TrimSpace(reason) == "" {
-		return nil, errs.New(codeStuckReason, "the task is to be put aside without a reason")
+		return nil, errs.New(errs.LoopStuckMissingReason, "the task is to be put aside without a reason")
 	}
 	req := host.StopRequest{
 		Reason: short(reason, maxReason), Request: with,

@@ -13,16 +13,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// The codes of loop-audit-tool-use.
-const (
-	codeAuditTask     errs.Code = "nubosloop-audit-invalid-task-id"
-	codeAuditAgent    errs.Code = "nubosloop-audit-invalid-agent"
-	codeAuditLog      errs.Code = "nubosloop-audit-invalid-log"
-	codeAuditModule   errs.Code = "loop-audit-agent-is-module"
-	codeAuditNoLog    errs.Code = "loop-audit-missing-log"
-	codeAuditLogBytes errs.Code = "loop-audit-invalid-log"
-)
-
 // loopStamp is a stamp in the reference's words.
 type loopStamp struct {
 	Agent          string `json:"agent"`
@@ -74,7 +64,7 @@ credited for.`,
 	cmd.Flags().Var(&f.search, "search", "record that the agent searched for `QUERY`")
 	cmd.Flags().BoolVar(&f.read, "read", false, "print all stamps of the task")
 	cmd.RunE = a.compatE(func(ctx context.Context, args []string) (any, error) {
-		id, err := loopTask(args, codeAuditTask)
+		id, err := loopTask(args, errs.NubosloopAuditInvalidTaskID)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +123,7 @@ func (f *auditFlags) stamps(ctx context.Context, e *host.Engine, id string) (any
 func (f *auditFlags) searched(ctx context.Context, e *host.Engine, id string) (any, error) {
 	s, err := e.Search(ctx, id, host.SearchRequest{Agent: f.agent.text, Query: f.search.text})
 	if err != nil {
-		return nil, inLoopWords(err, task.CodeInvalidAgent, codeAuditAgent)
+		return nil, inLoopWords(err, errs.AgentInvalid, errs.NubosloopAuditInvalidAgent)
 	}
 	return loopSearched{id, s.Round, f.agent.text, f.search.text, s.UpdatedAt}, nil
 }
@@ -149,7 +139,7 @@ func (f *auditFlags) audit(ctx context.Context, e *host.Engine, id string) (any,
 	}
 	audited, err := e.Audit(ctx, id, host.AuditRequest{Agent: f.agent.text, Tools: tools})
 	if err != nil {
-		return nil, inLoopWords(err, task.CodeInvalidAgent, codeAuditAgent)
+		return nil, inLoopWords(err, errs.AgentInvalid, errs.NubosloopAuditInvalidAgent)
 	}
 	return loopAudited{id, newLoopStamp(audited.Stamp, audited.UpdatedAt)}, nil
 }
@@ -158,21 +148,21 @@ func (f *auditFlags) audit(ctx context.Context, e *host.Engine, id string) (any,
 // must have.
 func (f *auditFlags) tools(audited bool) ([]string, error) {
 	if slices.Contains([]string{"np-critic-style", "np-critic-tests", "np-critic-acceptance", "np-critic-economy"}, f.agent.text) {
-		return nil, errs.New(codeAuditModule, "%s is a module that an agent reads, and no agent", f.agent.text).With("agent", f.agent.text)
+		return nil, errs.New(errs.LoopAuditAgentIsModule, "%s is a module that an agent reads, and no agent", f.agent.text).With("agent", f.agent.text)
 	}
 	if !f.log.given {
 		if audited {
-			return nil, errs.New(codeAuditNoLog, "%s has to search, and there is no log of its tools", f.agent.text).With("agent", f.agent.text)
+			return nil, errs.New(errs.LoopAuditMissingLog, "%s has to search, and there is no log of its tools", f.agent.text).With("agent", f.agent.text)
 		}
 		return nil, nil
 	}
 	log := jsontext.Value(f.log.text)
 	if !log.IsValid() {
-		return nil, errs.New(codeAuditLogBytes, "the log is no JSON")
+		return nil, errs.New(errs.LoopAuditInvalidLog, "the log is no JSON")
 	}
 	if log.Kind() != '[' {
-		return nil, errs.New(codeAuditLog, "the log is no list")
+		return nil, errs.New(errs.NubosloopAuditInvalidLog, "the log is no list")
 	}
 	tools, err := parseLog(log)
-	return tools, inLoopWords(err, codeLogInvalid, codeAuditLog)
+	return tools, inLoopWords(err, errs.ToolUseLogInvalid, errs.NubosloopAuditInvalidLog)
 }

@@ -11,17 +11,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// The codes of files that a compatible verb does not read.
-const (
-	codeVerifyOutside    errs.Code = "loop-run-round-verify-output-traversal"
-	codeVerifyUnreadable errs.Code = "loop-run-round-verify-output-unreadable"
-
-	codeReportOutside    errs.Code = "loop-run-round-critic-outputs-path-traversal"
-	codeReportUnreadable errs.Code = "loop-run-round-critic-outputs-path-unreadable"
-	codeReportJSON       errs.Code = "loop-run-round-critic-outputs-path-invalid-json"
-	codeReportShape      errs.Code = "loop-run-round-critic-outputs-path-invalid-shape"
-)
-
 // maxVerifyOutput is the longest output of a verification that is read, in bytes.
 const maxVerifyOutput = 64 << 20
 
@@ -45,9 +34,9 @@ func (a *app) confined(ctx context.Context, path string, limit int64, outside, u
 		}
 		data, err := in.Read(ctx, filepath.Join(root, filepath.FromSlash(rel)), limit)
 		switch errs.CodeOf(err) {
-		case "", project.CodeTooLarge:
+		case "", errs.FileTooLarge:
 			return data, err
-		case project.CodeEscapes:
+		case errs.PathEscapesProject:
 			return nil, errs.New(outside, "%w", err).With("path", path)
 		default:
 			return nil, errs.New(unreadable, "%w", err).With("path", path)
@@ -65,8 +54,8 @@ func (a *app) confinedReport(ctx context.Context, path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := a.confined(ctx, path, limit, codeReportOutside, codeReportUnreadable)
-	if errs.CodeOf(err) == project.CodeTooLarge {
+	text, err := a.confined(ctx, path, limit, errs.LoopRunRoundCriticOutputsPathTraversal, errs.LoopRunRoundCriticOutputsPathUnreadable)
+	if errs.CodeOf(err) == errs.FileTooLarge {
 		err = document.TooLarge(limit)
 	}
 	return text, err

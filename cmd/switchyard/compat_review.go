@@ -78,18 +78,6 @@ func newLoopReviewed(d host.Decision) loopReviewed {
 	return v
 }
 
-// The codes of reports that cannot be used.
-const (
-	codeOutputsConflict errs.Code = "loop-run-round-post-critics-conflicting-outputs"
-	codeOutputsMissing  errs.Code = "loop-run-round-post-critics-missing-outputs"
-	codeOutputsJSON     errs.Code = "loop-run-round-post-critics-missing-outputs-invalid-json"
-	codeOutputsShape    errs.Code = "loop-run-round-post-critics-invalid-outputs"
-	codeOutputsEmpty    errs.Code = "loop-run-round-post-critics-empty-outputs"
-
-	codeFindingsConflict errs.Code = "loop-run-round-stuck-conflicting-findings"
-	codeFindingsInvalid  errs.Code = "loop-run-round-stuck-invalid-findings"
-)
-
 // criticOutputs returns the text of the critics' reports: one or several of them.
 func (r *loopRound) criticOutputs(ctx context.Context) ([]byte, error) {
 	inline, path := r.flags.outputs, r.flags.outputsPath
@@ -97,7 +85,7 @@ func (r *loopRound) criticOutputs(ctx context.Context) ([]byte, error) {
 	var reports []jsontext.Value
 	switch {
 	case inline.given && path.given:
-		return nil, errs.New(codeOutputsConflict, "the reports are given twice, as text and as a file")
+		return nil, errs.New(errs.LoopRunRoundPostCriticsConflictingOutputs, "the reports are given twice, as text and as a file")
 	case path.given:
 		var err error
 		if text, reports, err = r.reportFile(ctx, path.text); err != nil {
@@ -109,15 +97,15 @@ func (r *loopRound) criticOutputs(ctx context.Context) ([]byte, error) {
 		switch kind, reports = parseReports(text); kind {
 		case '[':
 		case 0:
-			return nil, errs.New(codeOutputsJSON, "the reports are no JSON")
+			return nil, errs.New(errs.LoopRunRoundPostCriticsMissingOutputsInvalidJSON, "the reports are no JSON")
 		default:
-			return nil, errs.New(codeOutputsShape, "the reports are no list")
+			return nil, errs.New(errs.LoopRunRoundPostCriticsInvalidOutputs, "the reports are no list")
 		}
 	default:
-		return nil, errs.New(codeOutputsMissing, "no report is given")
+		return nil, errs.New(errs.LoopRunRoundPostCriticsMissingOutputs, "no report is given")
 	}
 	if len(reports) == 0 {
-		return nil, errs.New(codeOutputsEmpty, "the list of reports is empty, so that no critic has reported")
+		return nil, errs.New(errs.LoopRunRoundPostCriticsEmptyOutputs, "the list of reports is empty, so that no critic has reported")
 	}
 	return text, nil
 }
@@ -130,7 +118,7 @@ func (r *loopRound) findings(ctx context.Context) (host.Request, error) {
 	var items []jsontext.Value
 	switch {
 	case inline.given && path.given:
-		return host.Request{}, errs.New(codeFindingsConflict, "the findings are given twice, as text and as a file")
+		return host.Request{}, errs.New(errs.LoopRunRoundStuckConflictingFindings, "the findings are given twice, as text and as a file")
 	case path.given:
 		var err error
 		if text, items, err = r.reportFile(ctx, path.text); err != nil {
@@ -140,7 +128,7 @@ func (r *loopRound) findings(ctx context.Context) (host.Request, error) {
 		var kind jsontext.Kind
 		text = []byte(inline.text)
 		if kind, items = parseReports(text); kind != '[' && kind != '{' {
-			return host.Request{}, errs.New(codeFindingsInvalid, "the findings are no JSON list and no report")
+			return host.Request{}, errs.New(errs.LoopRunRoundStuckInvalidFindings, "the findings are no JSON list and no report")
 		}
 	default:
 		return host.Request{}, nil
@@ -161,9 +149,9 @@ func (r *loopRound) reportFile(ctx context.Context, path string) ([]byte, []json
 	case '[', '{':
 		return text, reports, nil
 	case 0:
-		return nil, nil, errs.New(codeReportJSON, "%s is no JSON", path).With("path", path)
+		return nil, nil, errs.New(errs.LoopRunRoundCriticOutputsPathInvalidJSON, "%s is no JSON", path).With("path", path)
 	default:
-		return nil, nil, errs.New(codeReportShape, "%s holds neither a report nor a list of them", path).With("path", path)
+		return nil, nil, errs.New(errs.LoopRunRoundCriticOutputsPathInvalidShape, "%s holds neither a report nor a list of them", path).With("path", path)
 	}
 }
 

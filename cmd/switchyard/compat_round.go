@@ -14,15 +14,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/verifycmd"
 )
 
-// The codes of loop-run-round's own command line.
-const (
-	codeRoundTask    errs.Code = "loop-run-round-invalid-task-id"
-	codeNoPhase      errs.Code = "loop-run-round-missing-phase"
-	codeUnknownPhase errs.Code = "loop-run-round-invalid-phase"
-	codeNoQuery      errs.Code = "loop-run-round-preflight-missing-query"
-	codeNoVerify     errs.Code = "loop-run-round-post-executor-missing-verify"
-)
-
 // The reference's words for what comes next, where a decision has no word.
 const (
 	actionResearch = "spawn-researcher-swarm"
@@ -98,7 +89,7 @@ prints where the task stands and what comes next.`,
 	}
 	f.register(cmd)
 	cmd.RunE = a.compatE(func(ctx context.Context, args []string) (any, error) {
-		id, err := loopTask(args, codeRoundTask)
+		id, err := loopTask(args, errs.LoopRunRoundInvalidTaskID)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +119,7 @@ func (r *loopRound) run(ctx context.Context) (any, error) {
 	}
 	switch r.phase {
 	case "":
-		return nil, errs.New(codeNoPhase, "there is no phase").With("phases", loopPhases())
+		return nil, errs.New(errs.LoopRunRoundMissingPhase, "there is no phase").With("phases", loopPhases())
 	case "preflight":
 		return r.preflight(ctx)
 	case "post-researcher":
@@ -150,7 +141,7 @@ func (r *loopRound) run(ctx context.Context) (any, error) {
 		}
 		return r.stop(ctx, r.id, r.flags.reason.text, reports)
 	default:
-		return nil, errs.New(codeUnknownPhase, "there is no phase %q", r.phase).With("phase", r.phase).With("phases", loopPhases())
+		return nil, errs.New(errs.LoopRunRoundInvalidPhase, "there is no phase %q", r.phase).With("phase", r.phase).With("phases", loopPhases())
 	}
 }
 
@@ -178,7 +169,7 @@ type loopMiss struct {
 func (r *loopRound) preflight(ctx context.Context) (any, error) {
 	query := r.flags.query.text
 	if strings.TrimSpace(query) == "" {
-		return nil, errs.New(codeNoQuery, "nothing says what the work is about")
+		return nil, errs.New(errs.LoopRunRoundPreflightMissingQuery, "nothing says what the work is about")
 	}
 	return ask(ctx, r.app, func(e *host.Engine) (any, error) {
 		config, err := e.Config(ctx)
@@ -274,9 +265,9 @@ func (r *loopRound) drafted(ctx context.Context) (any, error) {
 	}
 	req.Verify.ExitCode = &code
 	if path := r.flags.output; path.given {
-		output, err := r.confined(ctx, path.text, maxVerifyOutput, codeVerifyOutside, codeVerifyUnreadable)
+		output, err := r.confined(ctx, path.text, maxVerifyOutput, errs.LoopRunRoundVerifyOutputTraversal, errs.LoopRunRoundVerifyOutputUnreadable)
 		if err != nil {
-			return nil, inLoopWords(err, project.CodeTooLarge, codeVerifyUnreadable)
+			return nil, inLoopWords(err, errs.FileTooLarge, errs.LoopRunRoundVerifyOutputUnreadable)
 		}
 		req.Verify.OutputBytes = int64(len(output))
 		if req.Verify.Excerpt, err = verifycmd.Excerpt(bytes.NewReader(output), req.Verify.OutputBytes); err != nil {
@@ -303,11 +294,11 @@ func (r *loopRound) drafted(ctx context.Context) (any, error) {
 func (r *loopRound) exitCode() (int, error) {
 	flag := r.flags.exitCode
 	if !flag.given {
-		return 0, errs.New(codeNoVerify, "nothing says how the draft's verification ended").With("got", nil)
+		return 0, errs.New(errs.LoopRunRoundPostExecutorMissingVerify, "nothing says how the draft's verification ended").With("got", nil)
 	}
 	code, err := verifycmd.ParseExitCode(flag.text)
 	if err != nil {
-		return 0, errs.New(codeNoVerify, "%w", err).With("got", flag.text)
+		return 0, errs.New(errs.LoopRunRoundPostExecutorMissingVerify, "%w", err).With("got", flag.text)
 	}
 	return code, nil
 }

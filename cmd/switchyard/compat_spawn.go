@@ -18,33 +18,9 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
-	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
-	"github.com/switchyard-dev/switchyard/internal/agent/confine"
-	"github.com/switchyard-dev/switchyard/internal/agent/definition"
-	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/spawner"
-)
-
-// The codes of spawn-headless (reference section 13).
-const (
-	codeHeadlessReentrant  errs.Code = "spawn-headless-reentrant"
-	codeHeadlessDepth      errs.Code = "spawn-headless-depth-exceeded"
-	codeHeadlessNoAgent    errs.Code = "spawn-headless-missing-agent"
-	codeHeadlessNoPrompt   errs.Code = "spawn-headless-missing-prompt-path"
-	codeHeadlessNoOutput   errs.Code = "spawn-headless-missing-output-path"
-	codeHeadlessTimeout    errs.Code = "spawn-headless-invalid-timeout"
-	codeHeadlessAgent      errs.Code = "spawn-headless-invalid-agent-name"
-	codeHeadlessUnknown    errs.Code = "spawn-headless-agent-not-found"
-	codeHeadlessOutside    errs.Code = "spawn-headless-path-traversal"
-	codeHeadlessUnreadable errs.Code = "spawn-headless-prompt-unreadable"
-	codeHeadlessLocked     errs.Code = "spawn-headless-locked"
-	codeHeadlessStart      errs.Code = "spawn-headless-spawn-failed"
-	codeHeadlessNoProgram  errs.Code = "spawn-headless-claude-not-found"
-	codeHeadlessTimedOut   errs.Code = "spawn-headless-timed-out"
-	codeHeadlessTrail      errs.Code = "spawn-headless-audit-persist-failed"
 )
 
 // headlessTimeout is the time limit of a spawn that is given none, in milliseconds.
@@ -105,9 +81,9 @@ func (f *headlessFlags) request() (host.SpawnRequest, error) {
 		code errs.Code
 		lack string
 	}{
-		{f.agent, codeHeadlessNoAgent, "nobody says which agent is to run"},
-		{f.prompt, codeHeadlessNoPrompt, "nobody says where the agent's prompt is"},
-		{f.output, codeHeadlessNoOutput, "nobody says where the agent's output is to go"},
+		{f.agent, errs.SpawnHeadlessMissingAgent, "nobody says which agent is to run"},
+		{f.prompt, errs.SpawnHeadlessMissingPromptPath, "nobody says where the agent's prompt is"},
+		{f.output, errs.SpawnHeadlessMissingOutputPath, "nobody says where the agent's output is to go"},
 	} {
 		if needed.flag.text == "" {
 			return host.SpawnRequest{}, errs.New(needed.code, "%s", needed.lack)
@@ -115,7 +91,7 @@ func (f *headlessFlags) request() (host.SpawnRequest, error) {
 	}
 	ms, err := strconv.ParseInt(f.timeout.text, 10, 64)
 	if err != nil || ms < minTimeout.Milliseconds() || ms > maxTimeout.Milliseconds() {
-		return host.SpawnRequest{}, errs.New(codeHeadlessTimeout, "%q is no limit from %d to %d milliseconds",
+		return host.SpawnRequest{}, errs.New(errs.SpawnHeadlessInvalidTimeout, "%q is no limit from %d to %d milliseconds",
 			short(f.timeout.text, maxShownTimeout), minTimeout.Milliseconds(), maxTimeout.Milliseconds())
 	}
 	return host.SpawnRequest{
@@ -132,12 +108,12 @@ const maxShownTimeout = 40
 // result; one that was ended for its time is an error.
 func (a *app) headless(spawned host.Spawned, err error) (any, error) {
 	f, failed := errors.AsType[*errs.Error](err)
-	ran := []errs.Code{host.CodeSpawnFailed, host.CodeSpawnAuth, host.CodeSpawnQuota}
+	ran := []errs.Code{errs.SpawnFailed, errs.SpawnAuth, errs.SpawnQuota}
 	switch {
 	case err != nil && !slices.Contains(ran, errs.CodeOf(err)):
 		return nil, inHeadlessWords(err)
 	case failed && spawned.TimedOut:
-		return nil, recoded(f, codeHeadlessTimedOut).With("spawn_trail_path", spawned.TrailPath)
+		return nil, recoded(f, errs.SpawnHeadlessTimedOut).With("spawn_trail_path", spawned.TrailPath)
 	case failed && !onlyUnreadable(spawned):
 		a.exit = exitAgent
 		for line := range strings.Lines(spawned.StderrExcerpt) {
@@ -217,18 +193,18 @@ func isResult(line []byte) bool {
 // inHeadlessWords gives an error of a spawn the reference's code, where it has one.
 func inHeadlessWords(err error) error {
 	words := map[errs.Code]errs.Code{
-		childenv.CodeReentrant:    codeHeadlessReentrant,
-		childenv.CodeDepth:        codeHeadlessDepth,
-		definition.CodeName:       codeHeadlessAgent,
-		definition.CodeNotFound:   codeHeadlessUnknown,
-		confine.CodeOutside:       codeHeadlessOutside,
-		confine.CodeUnreadable:    codeHeadlessUnreadable,
-		lease.CodeTaken:           codeHeadlessLocked,
-		supervise.CodeStart:       codeHeadlessStart,
-		adapter.CodeNotExecutable: codeHeadlessStart,
-		adapter.CodeMissing:       codeHeadlessNoProgram,
-		adapter.CodeNoCommand:     codeHeadlessNoProgram,
-		spawner.CodeTrail:         codeHeadlessTrail,
+		errs.SpawnReentrant:        errs.SpawnHeadlessReentrant,
+		errs.SpawnDepthExceeded:    errs.SpawnHeadlessDepthExceeded,
+		errs.AgentNameInvalid:      errs.SpawnHeadlessInvalidAgentName,
+		errs.AgentNotFound:         errs.SpawnHeadlessAgentNotFound,
+		errs.SpawnPathOutside:      errs.SpawnHeadlessPathTraversal,
+		errs.SpawnPromptUnreadable: errs.SpawnHeadlessPromptUnreadable,
+		errs.SpawnLocked:           errs.SpawnHeadlessLocked,
+		errs.ProcessStart:          errs.SpawnHeadlessSpawnFailed,
+		errs.SpawnBinaryUnusable:   errs.SpawnHeadlessSpawnFailed,
+		errs.SpawnBinaryMissing:    errs.SpawnHeadlessClaudeNotFound,
+		errs.SpawnCommandMissing:   errs.SpawnHeadlessClaudeNotFound,
+		errs.SpawnTrailFailed:      errs.SpawnHeadlessAuditPersistFailed,
 	}
 	if f, ok := errors.AsType[*errs.Error](err); ok && words[f.Code] != "" {
 		return recoded(f, words[f.Code])

@@ -20,12 +20,12 @@ import (
 // The others are provoked by scripts.
 func TestLoopWords(t *testing.T) {
 	for phase, want := range map[string]errs.Code{
-		"preflight":       task.CodeRoundShifted,
-		"post-researcher": task.CodeRoundShifted,
+		"preflight":       errs.RoundShifted,
+		"post-researcher": errs.RoundShifted,
 		"post-executor":   "loop-post-executor-round-shifted",
 		"post-critics":    "loop-post-critics-round-shifted",
-		"commit":          task.CodeRoundShifted,
-		"stuck":           task.CodeRoundShifted,
+		"commit":          errs.RoundShifted,
+		"stuck":           errs.RoundShifted,
 	} {
 		r := loopRound{phase: phase}
 		got := r.inLoopWords(task.Shifted(1, 2).(*errs.Error).WithHint("another command's"))
@@ -79,7 +79,7 @@ func TestLoopRaces(t *testing.T) {
 		t.Errorf("the work began %d times", done)
 	}
 	for _, code := range failed {
-		if code != string(codeLoopStarted) && code != "round-shifted" {
+		if code != string(errs.LoopPreflightAlreadyStamped) && code != "round-shifted" {
 			t.Errorf("a command that came too late fails with %s", code)
 		}
 	}
@@ -105,7 +105,7 @@ func TestLoopRaces(t *testing.T) {
 		t.Errorf("the round was decided %d times", done)
 	}
 	for _, code := range failed {
-		if code != string(codeCriticsShifted) && code != string(codeNoCritic) {
+		if code != string(errs.LoopPostCriticsRoundShifted) && code != string(errs.LoopPostCriticsMissingCriticAudit) {
 			t.Errorf("a command that came too late fails with %s", code)
 		}
 	}
@@ -139,16 +139,16 @@ func TestLoopTask(t *testing.T) {
 			rapid.StringMatching(`[MST0-9-]{0,24}`),
 			rapid.StringMatching(`M[0-9]{2,60}-S[0-9]{2,40}-T[0-9]{3,40}\n?`),
 		).Draw(t, "id")
-		got, err := loopTask([]string{id}, codeRoundTask)
+		got, err := loopTask([]string{id}, errs.LoopRunRoundInvalidTaskID)
 		if err == nil && (got != id || task.CheckID(id) != nil) {
 			t.Fatalf("%q is accepted as %q", id, got)
 		}
-		if err != nil && errs.CodeOf(err) != codeRoundTask {
+		if err != nil && errs.CodeOf(err) != errs.LoopRunRoundInvalidTaskID {
 			t.Fatalf("%q is refused with %v", id, err)
 		}
 	})
 	for _, id := range []string{"M001-S001-T0001", "M1000-S0001-T12345"} {
-		if _, err := loopTask([]string{id}, codeRoundTask); err != nil {
+		if _, err := loopTask([]string{id}, errs.LoopRunRoundInvalidTaskID); err != nil {
 			t.Errorf("%s is refused: %v", id, err)
 		}
 	}

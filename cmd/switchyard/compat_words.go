@@ -7,19 +7,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// The reference's codes for what the engine refuses.
-const (
-	codeLoopStarted      errs.Code = "loop-preflight-already-stamped"
-	codeNoResearcher     errs.Code = "loop-post-researcher-missing-spawn-audit"
-	codeNoArchitect      errs.Code = "loop-post-architect-missing-spawn-audit"
-	codeNoTestWriter     errs.Code = "loop-post-test-writer-missing-spawn-audit"
-	codeNoExecutor       errs.Code = "loop-post-executor-missing-spawn-audit"
-	codeNoCritic         errs.Code = "loop-post-critics-missing-critic-audit"
-	codeExecutorShifted  errs.Code = "loop-post-executor-round-shifted"
-	codeCriticsShifted   errs.Code = "loop-post-critics-round-shifted"
-	codeCommitIncomplete errs.Code = "loop-commit-precondition-missing"
-)
-
 // inLoopWords gives an error of the engine the reference's code and details,
 // where the reference has any.
 func (r *loopRound) inLoopWords(err error) error {
@@ -28,24 +15,24 @@ func (r *loopRound) inLoopWords(err error) error {
 		return err
 	}
 	switch f.Code {
-	case task.CodeStarted:
-		return recoded(f, codeLoopStarted)
-	case task.CodeRoundShifted:
-		shifted := map[string]errs.Code{"post-executor": codeExecutorShifted, "post-critics": codeCriticsShifted}
+	case errs.TaskStarted:
+		return recoded(f, errs.LoopPreflightAlreadyStamped)
+	case errs.RoundShifted:
+		shifted := map[string]errs.Code{"post-executor": errs.LoopPostExecutorRoundShifted, "post-critics": errs.LoopPostCriticsRoundShifted}
 		if code, ok := shifted[r.phase]; ok {
 			return recoded(f, code)
 		}
-	case task.CodeEvidence:
+	case errs.EvidenceMissing:
 		missing := map[string]errs.Code{
-			"post-researcher": codeNoResearcher, "post-architect": codeNoArchitect, "post-test-writer": codeNoTestWriter,
-			"post-executor": codeNoExecutor, "post-critics": codeNoCritic,
+			"post-researcher": errs.LoopPostResearcherMissingSpawnAudit, "post-architect": errs.LoopPostArchitectMissingSpawnAudit, "post-test-writer": errs.LoopPostTestWriterMissingSpawnAudit,
+			"post-executor": errs.LoopPostExecutorMissingSpawnAudit, "post-critics": errs.LoopPostCriticsMissingCriticAudit,
 		}
 		if code, ok := missing[r.phase]; ok {
 			return recoded(f, code).With("missing", []any{f.Details["agent"]}).
 				With("required_count", f.Details["required"]).With("found_count", f.Details["found"])
 		}
-	case task.CodeNotReady:
-		return recoded(f, codeCommitIncomplete).With("missing", loopMissing(f))
+	case errs.CommitPreconditionMissing:
+		return recoded(f, errs.LoopCommitPreconditionMissing).With("missing", loopMissing(f))
 	}
 	return err
 }

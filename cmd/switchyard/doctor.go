@@ -40,14 +40,11 @@ names may be missing.`,
 			if err := a.print(health, func(p *page) { p.health(health) }); err != nil || health.OK {
 				return err
 			}
-			return errs.New(codeUnhealthy, "broken: %s", strings.Join(brokenParts(health), ", "))
+			return errs.New(errs.Unhealthy, "broken: %s", strings.Join(brokenParts(health), ", "))
 		})
 	})
 	return cmd
 }
-
-// codeUnhealthy: something is broken that the project uses.
-const codeUnhealthy errs.Code = "unhealthy"
 
 // brokenParts names what is broken.
 func brokenParts(h host.Health) []string {

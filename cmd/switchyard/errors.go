@@ -7,14 +7,6 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
-// The codes that the command line itself adds to those of the rooms below.
-const (
-	codeUsage       errs.Code = "usage"
-	codeInternal    errs.Code = "internal"
-	codeInterrupted errs.Code = "interrupted"
-	codeOutput      errs.Code = "output-failed"
-)
-
 // errorEntry documents a code for users: docs/errors.md is made of these, and
 // every error without a hint of its own is shown with this one.
 type errorEntry struct {
@@ -50,11 +42,11 @@ func errorGroups() []errorGroup {
 func inputErrors() []errorGroup {
 	return []errorGroup{
 		{"The command line", []errorEntry{
-			{codeUsage, "The command, a flag or an argument is wrong. The exit status is 2.", "switchyard help COMMAND shows what it takes"},
-			{codeInterrupted, "The command was told to stop by a signal. Nothing was recorded.", "run it again"},
-			{codeOutput, "The result could not be written to standard output. A round that was decided is recorded all the same.", "make room, or give it an output that can be written; switchyard explain TASK shows a round that was recorded"},
-			{codeInternal, "Something failed that has no code of its own.", "please report it with the command line and the message"},
-			{codeUnhealthy, "switchyard doctor found something broken that the project uses. Its whole result is on standard output.", "fix what it lists as broken"},
+			{errs.Usage, "The command, a flag or an argument is wrong. The exit status is 2.", "switchyard help COMMAND shows what it takes"},
+			{errs.Interrupted, "The command was told to stop by a signal. Nothing was recorded.", "run it again"},
+			{errs.OutputFailed, "The result could not be written to standard output. A round that was decided is recorded all the same.", "make room, or give it an output that can be written; switchyard explain TASK shows a round that was recorded"},
+			{errs.Internal, "Something failed that has no code of its own.", "please report it with the command line and the message"},
+			{errs.Unhealthy, "switchyard doctor found something broken that the project uses. Its whole result is on standard output.", "fix what it lists as broken"},
 		}},
 		{"Files and configuration", []errorEntry{
 			{"file-not-found", "A file that was named does not exist.", "check the path; a relative one starts at the folder of -C"},
@@ -64,7 +56,7 @@ func inputErrors() []errorGroup {
 			{"path-escapes-project", "A path lies in the project by its name, and a symbolic link leads out of it.", "name the real file, or replace the link by a copy"},
 			{"config-invalid", "switchyard.yaml is not valid YAML, has an unknown key or a value out of range. details.problems has every problem and its line.", "docs/configuration.md has every key; switchyard init in an empty folder writes them all as comments"},
 			{"init-exists", "There is a switchyard.yaml already, and it says something else than init would write. It was left alone.", "edit it; docs/configuration.md has the keys"},
-			{codeInitNested, "The folder lies in a project already, whose commands would then see two.", "switchyard -C ROOT init sets that one up; init --here makes a project of its own here"},
+			{errs.InitNested, "The folder lies in a project already, whose commands would then see two.", "switchyard -C ROOT init sets that one up; init --here makes a project of its own here"},
 			{"import-unreadable", "The folder to import from cannot be opened or listed.", "check the path and its permissions"},
 			{"import-nothing", "The folder to import from holds neither config.json nor checkpoints.", "name the .nubos-pilot folder itself"},
 			{"marker-unsafe", ".switchyard/STATE.md is a link, a folder or a device, so it was not written. This is a warning: the decision is recorded.", "replace it by a regular file, or remove it"},
@@ -150,23 +142,23 @@ type problemEntry struct {
 // problemEntries lists what details.problem can be.
 func problemEntries() []problemEntry {
 	return []problemEntry{
-		{plugins.NotWasm, plugins.CodeABI, "The file is something else; the message says what."},
-		{plugins.Component, plugins.CodeABI, "It is a module of the component model; a core module is needed."},
-		{plugins.Malformed, plugins.CodeABI, "It is no valid module, or uses a feature that the host does not offer."},
-		{plugins.Oversized, plugins.CodeABI, "It declares more functions, local variables or table elements than the limits."},
-		{plugins.UnknownABI, plugins.CodeABI, "It speaks another version of the ABI."},
-		{plugins.MissingExport, plugins.CodeABI, "An export of the ABI is missing."},
-		{plugins.WrongExport, plugins.CodeABI, "An export of the ABI has another type."},
-		{plugins.ForbiddenImport, plugins.CodeABI, "It imports something outside of WASI preview 1."},
-		{plugins.NullPointer, plugins.CodeABI, "`sy_alloc` handed out no memory."},
-		{plugins.OutOfRange, plugins.CodeABI, "A pointer or a length leads out of the plugin's memory."},
-		{plugins.Overlap, plugins.CodeABI, "`sy_alloc` handed out the same memory twice."},
-		{plugins.InvalidUTF8, plugins.CodeInvalidOutput, "The answer is not UTF-8."},
-		{plugins.InvalidJSON, plugins.CodeInvalidOutput, "The answer is not one JSON value, or has a key twice."},
-		{plugins.WrongSchema, plugins.CodeInvalidOutput, "The answer breaks the ABI's schema."},
-		{plugins.ReservedName, plugins.CodeInvalidOutput, "The plugin takes a built-in plugin's name."},
-		{plugins.Dropped, plugins.CodeConservation, "An item of the report is neither a finding nor skipped; `ref` says which."},
-		{plugins.Invented, plugins.CodeConservation, "The answer refers to what is not in the report; `ref` says where."},
-		{plugins.Contradicted, plugins.CodeConservation, "An item is both a finding and skipped, or skipped twice; `ref` says which."},
+		{plugins.NotWasm, errs.PluginABI, "The file is something else; the message says what."},
+		{plugins.Component, errs.PluginABI, "It is a module of the component model; a core module is needed."},
+		{plugins.Malformed, errs.PluginABI, "It is no valid module, or uses a feature that the host does not offer."},
+		{plugins.Oversized, errs.PluginABI, "It declares more functions, local variables or table elements than the limits."},
+		{plugins.UnknownABI, errs.PluginABI, "It speaks another version of the ABI."},
+		{plugins.MissingExport, errs.PluginABI, "An export of the ABI is missing."},
+		{plugins.WrongExport, errs.PluginABI, "An export of the ABI has another type."},
+		{plugins.ForbiddenImport, errs.PluginABI, "It imports something outside of WASI preview 1."},
+		{plugins.NullPointer, errs.PluginABI, "`sy_alloc` handed out no memory."},
+		{plugins.OutOfRange, errs.PluginABI, "A pointer or a length leads out of the plugin's memory."},
+		{plugins.Overlap, errs.PluginABI, "`sy_alloc` handed out the same memory twice."},
+		{plugins.InvalidUTF8, errs.PluginInvalidOutput, "The answer is not UTF-8."},
+		{plugins.InvalidJSON, errs.PluginInvalidOutput, "The answer is not one JSON value, or has a key twice."},
+		{plugins.WrongSchema, errs.PluginInvalidOutput, "The answer breaks the ABI's schema."},
+		{plugins.ReservedName, errs.PluginInvalidOutput, "The plugin takes a built-in plugin's name."},
+		{plugins.Dropped, errs.PluginConservationViolated, "An item of the report is neither a finding nor skipped; `ref` says which."},
+		{plugins.Invented, errs.PluginConservationViolated, "The answer refers to what is not in the report; `ref` says where."},
+		{plugins.Contradicted, errs.PluginConservationViolated, "An item is both a finding and skipped, or skipped twice; `ref` says which."},
 	}
 }

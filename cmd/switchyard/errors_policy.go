@@ -1,15 +1,17 @@
 package main
 
+import "github.com/switchyard-dev/switchyard/internal/errs"
+
 // policyErrors are those of amending a policy, of signatures, and of which policy
 // decides.
 func policyErrors() []errorGroup {
 	return []errorGroup{
 		{"Amending a policy", []errorEntry{
-			{codeTestsFailed, "A test of the policy fails, there is none, or the tests reach fewer lines than asked for.", "the output shows what does not hold and which lines are not reached"},
-			{codeNotProven, "The policy breaks an invariant that its decision record does not waive.", "mend what is shown, or have the decision record waive it where it says that it may; switchyard help policy verify has the invariants"},
+			{errs.PolicyTestsFailed, "A test of the policy fails, there is none, or the tests reach fewer lines than asked for.", "the output shows what does not hold and which lines are not reached"},
+			{errs.PolicyNotProven, "The policy breaks an invariant that its decision record does not waive.", "mend what is shown, or have the decision record waive it where it says that it may; switchyard help policy verify has the invariants"},
 			{"policy-domain-too-large", "The policy tells so many inputs apart that they cannot all be tried: it has too many destinations, or compares with too many numbers.", "declare fewer destinations with findings, or compare with fewer numbers"},
 			{"policy-waiver-invalid", "A decision record waives what is no invariant or what none may waive, or gives no reason.", "switchyard policy verify says of each that does not hold whether a record may waive it"},
-			{codeLintFailed, "A version or its decision record breaks a rule. Each finding says where.", "the line below a finding says what to do about it; switchyard help policy has the steps of an amendment"},
+			{errs.PolicyLintFailed, "A version or its decision record breaks a rule. Each finding says where.", "the line below a finding says what to do about it; switchyard help policy has the steps of an amendment"},
 			{"adr-invalid", "A decision record's name, front matter or heading is wrong.", "the message says what it has to be; switchyard policy new begins a whole one"},
 			{"policy-tree-unreadable", "There is no folder of versions, or it or that of the decision records cannot be read.", "switchyard policy new starts one; --policies and --adrs name others"},
 			{"policy-tree-unwritable", "A file of a version or of its decision record cannot be written.", "check the permissions of the folders; then give the command again, which completes it"},

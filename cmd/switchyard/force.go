@@ -10,9 +10,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// codeReasonMissing: a gate is to be forced, and nobody says why.
-const codeReasonMissing errs.Code = "force-reason-missing"
-
 // forceFlags pass a gate on a person's word, which is recorded for ever.
 type forceFlags struct {
 	force  bool
@@ -39,7 +36,7 @@ func (f *forceFlags) request(a *app) (*task.Force, error) {
 // newForce is a person's word, which needs its reason.
 func newForce(a *app, reason string) (*task.Force, error) {
 	if !strings.ContainsFunc(reason, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
-		return nil, errs.New(codeReasonMissing, "a gate is forced without a reason")
+		return nil, errs.New(errs.ForceReasonMissing, "a gate is forced without a reason")
 	}
 	return &task.Force{Reason: short(reason, maxReason), By: a.by()}, nil
 }

@@ -27,9 +27,6 @@ type initialized struct {
 	Adapters []string `json:"adapters"`
 }
 
-// codeInitNested: the folder lies in a project.
-const codeInitNested errs.Code = "init-nested"
-
 func newInitCmd(a *app) *cobra.Command {
 	var from string
 	var agents, here bool
@@ -74,7 +71,7 @@ func (a *app) init(ctx context.Context, importing bool, from string, agents, her
 	result := initialized{Folder: p.Dir}
 	setUp := project.Project{Root: p.Root, Dir: p.Root}
 	if p.Root != p.Dir && !here && (setUp.Exists(project.ConfigFile) || setUp.Exists(project.StateDir)) {
-		return result, errs.New(codeInitNested, "%s lies in the project %s", p.Dir, p.Root).With("root", p.Root).
+		return result, errs.New(errs.InitNested, "%s lies in the project %s", p.Dir, p.Root).With("root", p.Root).
 			WithHint(fmt.Sprintf("switchyard -C %s init sets that project up; init --here makes another one of this folder", p.Root))
 	}
 	var read nubospilot.Import
@@ -102,7 +99,7 @@ func (a *app) init(ctx context.Context, importing bool, from string, agents, her
 	if err == nil {
 		result.Adapters = e.Installed()
 	}
-	if importing && errs.CodeOf(err) == project.CodeInitExists {
+	if importing && errs.CodeOf(err) == errs.InitExists {
 		// The tasks can come along all the same.
 		read.Left, err = append(read.Left, nubospilot.Left{
 			What: project.ConfigFile, Why: "it exists and says something else, so that the settings are yours to add: " + settings(read.Settings).String(),

@@ -46,7 +46,7 @@ went, what the policy saw, or what it made of that.`,
 				return err
 			}
 			if n := len(report.Problems); n > 0 {
-				return errs.New(host.CodeTampered, "the ledger was changed: %s in %s", plural(n+int(report.Omitted), "problem"), plural(int(report.Tasks), "task")).
+				return errs.New(errs.LedgerTampered, "the ledger was changed: %s in %s", plural(n+int(report.Omitted), "problem"), plural(int(report.Tasks), "task")).
 					With("problems", report.Problems)
 			}
 			result := verifiedLedger{Report: report}
@@ -83,11 +83,11 @@ func (a *app) verifyDecisions(ctx context.Context, e *host.Engine) (*host.Decisi
 		return nil, err
 	}
 	if n := len(report.Problems); n > 0 {
-		return nil, errs.New(host.CodeTampered, "decisions are not what was decided: %s among %s", plural(n+int(report.Omitted), "problem"), plural(int(report.Decisions), "decision")).
+		return nil, errs.New(errs.LedgerTampered, "decisions are not what was decided: %s among %s", plural(n+int(report.Omitted), "problem"), plural(int(report.Decisions), "decision")).
 			With("problems", report.Problems).With("decisions", report)
 	}
 	if report.Unchecked > 0 {
-		return nil, errs.New(host.CodePolicyLost, "%s cannot be decided again: their policies are not to be had", plural(int(report.Unchecked), "decision")).
+		return nil, errs.New(errs.PolicyLost, "%s cannot be decided again: their policies are not to be had", plural(int(report.Unchecked), "decision")).
 			With("lost", report.Lost).With("decisions", report)
 	}
 	return &report, nil
@@ -110,11 +110,11 @@ hash covers it; docs/ledger.md tells how to check a chain.`,
 					return errors.Join(err, w.Flush())
 				}
 				if err := writeLine(w, event); err != nil {
-					return errs.New(codeOutput, "write the result: %w", err)
+					return errs.New(errs.OutputFailed, "write the result: %w", err)
 				}
 			}
 			if err := w.Flush(); err != nil {
-				return errs.New(codeOutput, "write the result: %w", err)
+				return errs.New(errs.OutputFailed, "write the result: %w", err)
 			}
 			return nil
 		})

@@ -12,7 +12,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/metrics"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -84,7 +83,7 @@ func joined(first, second map[string]string) map[string]string {
 //
 // # Errors
 //
-// ledger.CodeBusy, and the cause where ctx ends: the sums could not be read either.
+// ledger-busy, and the cause where ctx ends: the sums could not be read either.
 func known(ctx context.Context, e *host.Engine, config project.Config) (metrics.Known, error) {
 	k := metrics.Known{
 		Agents: []metrics.KnownAgent{
@@ -94,7 +93,7 @@ func known(ctx context.Context, e *host.Engine, config project.Config) (metrics.
 		Plugins: append(slices.Collect(maps.Keys(config.Plugins)), "np-critic"),
 	}
 	p, err := e.Policy(ctx, "", true)
-	if ctx.Err() != nil || errs.CodeOf(err) == ledger.CodeBusy {
+	if ctx.Err() != nil || errs.CodeOf(err) == errs.LedgerBusy {
 		return k, err
 	}
 	if err != nil {

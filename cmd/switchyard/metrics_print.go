@@ -41,7 +41,7 @@ The same ledger gives the same bytes.`,
 				return err
 			}
 			if err := writeMetrics(a.out, families, metrics.Format(format)); err != nil {
-				return errs.New(codeOutput, "write the result: %w", err)
+				return errs.New(errs.OutputFailed, "write the result: %w", err)
 			}
 			return nil
 		})

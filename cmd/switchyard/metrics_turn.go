@@ -10,7 +10,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/spawner"
@@ -32,9 +31,9 @@ func pushTurn(p project.Project) func(context.Context) (done func(), err error) 
 		if err == nil {
 			s, err = rack.Take(ctx, pushSlot, 1, true)
 		}
-		if errs.CodeOf(err) == lease.CodeUnusable {
+		if errs.CodeOf(err) == errs.SpawnSlotUnusable {
 			// No agent has to do with it.
-			return nil, errs.New(ledger.CodeUnwritable, "pushes cannot take turns: %s", err).With("path", p.State())
+			return nil, errs.New(errs.StateUnwritable, "pushes cannot take turns: %s", err).With("path", p.State())
 		}
 		if err != nil {
 			return nil, err

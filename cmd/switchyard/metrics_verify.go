@@ -13,9 +13,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// codeMetricsDiffer: metrics do not show what the events come to.
-const codeMetricsDiffer errs.Code = "metrics-differ"
-
 // maxExposition is the largest file of metrics that is compared, in bytes.
 const maxExposition = 64 << 20
 
@@ -57,7 +54,7 @@ them.`,
 			report := counted.Compare(shown)
 			text := func(p *page) { p.recounted(report) }
 			if n := len(report.Differences); n > 0 {
-				return a.after(text, errs.New(codeMetricsDiffer, "the metrics are not what the events come to: %s in %d series of %s",
+				return a.after(text, errs.New(errs.MetricsDiffer, "the metrics are not what the events come to: %s in %d series of %s",
 					plural(n+report.Omitted, "difference"), report.Series, plural(int(report.Events), "event")).
 					With("series", report.Series).With("events", report.Events).With("differences", report.Differences).With("omitted", report.Omitted))
 			}

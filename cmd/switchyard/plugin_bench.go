@@ -11,7 +11,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
@@ -105,7 +104,7 @@ type timing struct {
 func measure(ctx context.Context, ready host.Prepared, runs int) (b bench, err error) {
 	dir, err := os.MkdirTemp("", "switchyard-bench-")
 	if err != nil {
-		return b, errs.New(project.CodeUnwritable, "no temporary folder for the cache: %w", err).With("path", os.TempDir()).
+		return b, errs.New(errs.FileUnwritable, "no temporary folder for the cache: %w", err).With("path", os.TempDir()).
 			WithHint("set TMPDIR to a folder that can be written")
 	}
 	defer os.RemoveAll(dir)

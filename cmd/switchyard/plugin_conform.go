@@ -83,7 +83,7 @@ fails.`,
 func readInside(p project.Project) func(context.Context, string, int64) ([]byte, error) {
 	return func(ctx context.Context, path string, limit int64) ([]byte, error) {
 		if _, inside := p.Rel(path); !inside {
-			return nil, errs.New(project.CodeEscapes, "%s: the corpus lies in the project, and this does not", path).With("path", path)
+			return nil, errs.New(errs.PathEscapesProject, "%s: the corpus lies in the project, and this does not", path).With("path", path)
 		}
 		return p.Read(ctx, path, limit)
 	}

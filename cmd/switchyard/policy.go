@@ -6,15 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/policies"
-)
-
-// The codes of a policy that was looked at and found wanting.
-const (
-	codeTestsFailed errs.Code = "policy-tests-failed"
-	codeNotProven   errs.Code = "policy-not-proven"
-	codeLintFailed  errs.Code = "policy-lint-failed"
 )
 
 func newPolicyCmd(a *app) *cobra.Command {

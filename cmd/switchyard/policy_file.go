@@ -18,7 +18,7 @@ import (
 //
 // # Errors
 //
-// project.CodeUnwritable.
+// file-unwritable.
 func writeFile(p project.Project, path string, data []byte) error {
 	dir, name := filepath.Split(p.Abs(path))
 	if rel, inside := p.Rel(path); inside {
@@ -28,7 +28,7 @@ func writeFile(p project.Project, path string, data []byte) error {
 	if err == nil {
 		return nil
 	}
-	return errs.New(project.CodeUnwritable, "%s cannot be written: %w", path, safefile.Reason(err)).With("path", path)
+	return errs.New(errs.FileUnwritable, "%s cannot be written: %w", path, safefile.Reason(err)).With("path", path)
 }
 
 func replaceFile(dir, name string, data []byte) error {

@@ -59,7 +59,7 @@ under the same numbers.`,
 			}
 			text := func(p *page) { p.lint(report) }
 			if n := len(report.Findings); n > 0 {
-				f := errs.New(codeLintFailed, "%s in %s", plural(n, "finding"), plural(len(report.Versions), "version")).
+				f := errs.New(errs.PolicyLintFailed, "%s in %s", plural(n, "finding"), plural(len(report.Versions), "version")).
 					With("findings", report.Findings).With("versions", report.Versions)
 				return a.after(text, f)
 			}

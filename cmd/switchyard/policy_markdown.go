@@ -35,7 +35,7 @@ func (a *app) offersMarkdown(cmd *cobra.Command) {
 // printText writes a result that is a text already, byte for byte.
 func (a *app) printText(text string) error {
 	if _, err := io.WriteString(a.out, text); err != nil {
-		return errs.New(codeOutput, "write the result: %w", err)
+		return errs.New(errs.OutputFailed, "write the result: %w", err)
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ either may be *. --ledger reads another ledger, or the lines of an export.`,
 			req.Progress = see
 			report, err := e.Replay(ctx, req)
 			done()
-			if err != nil && errs.CodeOf(err) != host.CodeFlips {
+			if err != nil && errs.CodeOf(err) != errs.PolicyFlips {
 				return err
 			}
 			show := func() error { return a.print(report, func(p *page) { p.replay(report) }) }

@@ -55,7 +55,7 @@ lines are reached. policy lint asks for 100 per cent.`,
 			shown := testedPolicy{tested.Identity(), report}
 			text := func(p *page) { p.tested(shown) }
 			if missing := shown.wanting(minimum); missing != "" {
-				f := errs.New(codeTestsFailed, "policy %s: %s", policyRef(shown.Policy), missing).With("report", shown)
+				f := errs.New(errs.PolicyTestsFailed, "policy %s: %s", policyRef(shown.Policy), missing).With("report", shown)
 				return a.after(text, f)
 			}
 			return a.print(shown, text)

@@ -175,7 +175,7 @@ func (all *proofs) fault() *errs.Error {
 			broken = append(broken, fmt.Sprintf("%s does not keep %s", policyRef(r.Policy), errs.Some(brokenIn(r), maxNamed)))
 		}
 	}
-	f := errs.New(codeNotProven, "policy %s", errs.Some(broken, maxNamed)).With("reports", all.Reports)
+	f := errs.New(errs.PolicyNotProven, "policy %s", errs.Some(broken, maxNamed)).With("reports", all.Reports)
 	if all.Counterexample != nil {
 		f = f.With("counterexample", *all.Counterexample)
 	}

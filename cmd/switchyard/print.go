@@ -30,7 +30,7 @@ func (a *app) print(value any, text func(*page)) error {
 		text(newPage(w, a.out))
 	}
 	if err = errors.Join(err, w.Flush()); err != nil {
-		return errs.New(codeOutput, "write the result: %w", err)
+		return errs.New(errs.OutputFailed, "write the result: %w", err)
 	}
 	return nil
 }
@@ -60,7 +60,7 @@ func writeLine(w io.Writer, value any) error {
 func (a *app) printError(err error, args []string) {
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok {
-		f = errs.New(codeInternal, "%w", err)
+		f = errs.New(errs.Internal, "%w", err)
 	}
 	hint := f.Hint
 	if hint == "" {

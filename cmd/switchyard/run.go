@@ -51,14 +51,14 @@ func run(ctx context.Context, args []string, std streams) int {
 		a.understood(cmd)
 		switch {
 		case ctx.Err() != nil && errors.Is(err, context.Canceled):
-			err = errs.New(codeInterrupted, "interrupted")
+			err = errs.New(errs.Interrupted, "interrupted")
 		case !a.running:
 			err = usage(err)
 		case isWriteError(err):
-			err = errs.New(codeOutput, "write the result: %w", err)
+			err = errs.New(errs.OutputFailed, "write the result: %w", err)
 		}
 		a.printError(err, args)
-		if errs.CodeOf(err) == codeUsage {
+		if errs.CodeOf(err) == errs.Usage {
 			return exitUsage
 		}
 		return exitFault
@@ -114,13 +114,13 @@ func isWriteError(err error) bool {
 
 // usage marks an error as one of the command line itself.
 func usage(err error) error {
-	if f, ok := errors.AsType[*errs.Error](err); ok && f.Code == codeUsage {
+	if f, ok := errors.AsType[*errs.Error](err); ok && f.Code == errs.Usage {
 		return err
 	}
-	return errs.New(codeUsage, "%w", err)
+	return errs.New(errs.Usage, "%w", err)
 }
 
 // usagef is an error of the command line that only the command itself can see.
 func usagef(format string, args ...any) error {
-	return errs.New(codeUsage, format, args...)
+	return errs.New(errs.Usage, format, args...)
 }

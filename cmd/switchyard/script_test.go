@@ -19,6 +19,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/rogpeppe/go-internal/testscript"
 	_ "modernc.org/sqlite" // for the command sqlite
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // raceAtExit spares every run of the program the second for which a binary with
@@ -127,7 +129,7 @@ func refuse(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf(`usage: refuse "CODE" args...`)
 	}
 	code, wantStatus := strings.Trim(args[0], `"`), exitFault
-	if code == string(codeUsage) {
+	if code == string(errs.Usage) {
 		wantStatus = exitUsage
 	}
 	before := stateIn(ts)

@@ -19,9 +19,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/stats"
 )
 
-// codePageForeign: a page is to replace a file that is none.
-const codePageForeign errs.Code = "page-foreign"
-
 func newStatsCmd(a *app) *cobra.Command {
 	var file string
 	var ascii bool
@@ -140,7 +137,7 @@ func (a *app) statsPage(ctx context.Context, file string) error {
 //
 // # Errors
 //
-// codePageForeign, and project.CodeUnwritable for what cannot be looked at.
+// page-foreign, and file-unwritable for what cannot be looked at.
 func checkPage(p project.Project, path string) error {
 	dir, name := filepath.Split(p.Abs(path))
 	start, err := startOf(dir, name, len(stats.Marker))
@@ -148,9 +145,9 @@ func checkPage(p project.Project, path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // writeFile will say so where it is the folder that is missing.
 	case err != nil:
-		return errs.New(project.CodeUnwritable, "%s cannot be written: %w", path, safefile.Reason(err)).With("path", path)
+		return errs.New(errs.FileUnwritable, "%s cannot be written: %w", path, safefile.Reason(err)).With("path", path)
 	case start != stats.Marker:
-		return errs.New(codePageForeign, "%s is there already and is no page of stats", path).With("path", path)
+		return errs.New(errs.PageForeign, "%s is there already and is no page of stats", path).With("path", path)
 	}
 	return nil
 }

@@ -39,7 +39,7 @@ func Stalled() Measure { return Measure{"stalled", nil} }
 func Stops() Measure { return Measure{"stops", []Dimension{reason()}} }
 
 // BudgetStops counts those of them for which a budget was too small, by its unit: see
-// task.CodeBudget.
+// budget-exhausted.
 func BudgetStops() Measure { return Measure{"budget_stops", []Dimension{free("budget")}} }
 
 // Resumes counts how often stuck tasks went on.

@@ -47,15 +47,15 @@ func (l *Ledger) Append(ctx context.Context, task string, after int64, at time.T
 // event is refused, nothing is created.
 //
 // If one of the tasks has another event by now than its batch's After, whatever the
-// caller decided may be wrong, so nothing is recorded and the error is CodeConflict,
+// caller decided may be wrong, so nothing is recorded and the error is ledger-conflict,
 // with the task in its details. at must be a time between the years 1 and 9999.
 //
 // # Errors
 //
-// CodeConflict; CodeInvalid for arguments against the rules above or those of
+// ledger-conflict; ledger-invalid for arguments against the rules above or those of
 // Event, for batches without any draft, for two batches of one task, and for a fold
 // that breaks those of Projection; whatever the fold returns; and those of Open. An
-// error means that nothing was recorded, with one exception: where CodeIO or the end
+// error means that nothing was recorded, with one exception: where ledger-io or the end
 // of ctx meets the very commit, only looking at the Head tells.
 func (l *Ledger) AppendAll(ctx context.Context, at time.Time, batches ...Batch) ([]Event, error) {
 	events, err := eventsOf(at, batches)
@@ -231,6 +231,6 @@ func (l *Ledger) extend(head *Head, before View, e *Event) (Projection, error) {
 
 // conflict says that a task is not where the caller took it to be.
 func conflict(task string, actual, expected int64) error {
-	return errs.New(CodeConflict, "task %s is at event %d, not %d", task, actual, expected).
+	return errs.New(errs.LedgerConflict, "task %s is at event %d, not %d", task, actual, expected).
 		With("task", task).With("expected", expected).With("actual", actual)
 }

@@ -59,13 +59,13 @@ func TestSeveralEventsAreAllOrNone(t *testing.T) {
 			t.Errorf("the fold's error came back as %v", err)
 		}
 		_, err := l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: after, Drafts: drafts("note", "No kind")})
-		wantCode(t, err, ledger.CodeInvalid)
+		wantCode(t, err, errs.LedgerInvalid)
 		_, err = l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: after, Drafts: nil})
-		wantCode(t, err, ledger.CodeInvalid)
+		wantCode(t, err, errs.LedgerInvalid)
 		_, err = l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: math.MaxInt64 - 1, Drafts: drafts("note", "note")})
-		wantCode(t, err, ledger.CodeInvalid)
+		wantCode(t, err, errs.LedgerInvalid)
 		_, err = l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: after + 1, Drafts: drafts("note", "note")})
-		if e := wantCode(t, err, ledger.CodeConflict); e.Details["expected"] != after+1 || e.Details["actual"] != after {
+		if e := wantCode(t, err, errs.LedgerConflict); e.Details["expected"] != after+1 || e.Details["actual"] != after {
 			t.Errorf("details are %v", e.Details)
 		}
 		if exists(dir) != made {
@@ -104,14 +104,14 @@ func TestAppendAllOfSeveralTasks(t *testing.T) {
 			// The second task is elsewhere, so the first gets nothing either.
 			a.After, b.Drafts = after+2, drafts("four")
 			_, err = l.AppendAll(t.Context(), clock(2), a, b)
-			if f, ok := errors.AsType[*errs.Error](err); !ok || f.Code != ledger.CodeConflict || f.Details["task"] != "_b" {
+			if f, ok := errors.AsType[*errs.Error](err); !ok || f.Code != errs.LedgerConflict || f.Details["task"] != "_b" {
 				t.Fatalf("a stale batch gives %v", err)
 			}
 			b.Task = "a"
-			if _, err := l.AppendAll(t.Context(), clock(2), a, b); errs.CodeOf(err) != ledger.CodeInvalid {
+			if _, err := l.AppendAll(t.Context(), clock(2), a, b); errs.CodeOf(err) != errs.LedgerInvalid {
 				t.Errorf("two batches of one task give %v", err)
 			}
-			if _, err := l.AppendAll(t.Context(), clock(2)); errs.CodeOf(err) != ledger.CodeInvalid {
+			if _, err := l.AppendAll(t.Context(), clock(2)); errs.CodeOf(err) != errs.LedgerInvalid {
 				t.Errorf("no batch at all gives %v", err)
 			}
 			report, err := l.Verify(t.Context())
@@ -137,7 +137,7 @@ func TestABatchWithoutDraftsHoldsItsTaskStill(t *testing.T) {
 			t.Errorf("%d events, and %d before", after, before)
 		}
 	}
-	refused(ledger.CodeConflict, a, still(1)) // there is no ledger yet
+	refused(errs.LedgerConflict, a, still(1)) // there is no ledger yet
 	if events, err := l.AppendAll(t.Context(), clock(1), still(0), a); err != nil || len(events) != 1 {
 		t.Fatalf("got %v, %v", events, err)
 	}
@@ -146,14 +146,14 @@ func TestABatchWithoutDraftsHoldsItsTaskStill(t *testing.T) {
 	}
 	a.After = 1
 	for _, after := range []int64{0, 2} {
-		refused(ledger.CodeConflict, a, still(after))
-		refused(ledger.CodeConflict, still(after), a)
+		refused(errs.LedgerConflict, a, still(after))
+		refused(errs.LedgerConflict, still(after), a)
 	}
 	if events, err := l.AppendAll(t.Context(), clock(1), still(1), a); err != nil || len(events) != 1 || events[0].Task != "a" {
 		t.Errorf("got %v, %v", events, err)
 	}
-	refused(ledger.CodeInvalid, still(1))
-	refused(ledger.CodeInvalid, a, ledger.Batch{Task: "no task"})
+	refused(errs.LedgerInvalid, still(1))
+	refused(errs.LedgerInvalid, a, ledger.Batch{Task: "no task"})
 	if h, err := l.Head(t.Context(), "_b"); err != nil || h.N != 1 {
 		t.Errorf("its head is %+v, %v", h, err)
 	}

@@ -20,7 +20,7 @@ const readerPragmas = pragmas + "&_pragma=query_only(ON)"
 //
 // # Errors
 //
-// Those of Open; and CodeUnwritable where there is nothing at path.
+// Those of Open; and state-unwritable where there is nothing at path.
 func OpenFile(ctx context.Context, path string) (*Ledger, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

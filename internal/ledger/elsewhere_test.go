@@ -44,7 +44,7 @@ func TestALedgerElsewhereIsOnlyRead(t *testing.T) {
 		t.Errorf("%d events are sound, want 15", report.Events)
 	}
 	_, err = l.Append(t.Context(), "a", 5, clock(9), "note", []byte(`{}`))
-	wantCode(t, err, ledger.CodeInvalid)
+	wantCode(t, err, errs.LedgerInvalid)
 	if err := l.Exec(t.Context(), `DELETE FROM events`); err == nil {
 		t.Error("it can be written to")
 	}
@@ -105,13 +105,13 @@ func TestFilesElsewhereThatAreNoLedger(t *testing.T) {
 		path string
 		code errs.Code
 	}{
-		"nothing":              {filepath.Join(dir, "nothing"), ledger.CodeUnwritable},
-		"a folder":             {dir, ledger.CodeUnsafe},
-		"a text":               {text, ledger.CodeCorrupt},
-		"a foreign database":   {foreign, ledger.CodeCorrupt},
-		"a newer one":          {newer, ledger.CodeNewer},
-		"a rollback journal":   {journal, ledger.CodeUnsafe},
-		"a folder for the log": {log, ledger.CodeUnsafe},
+		"nothing":              {filepath.Join(dir, "nothing"), errs.StateUnwritable},
+		"a folder":             {dir, errs.StateUnsafe},
+		"a text":               {text, errs.LedgerCorrupt},
+		"a foreign database":   {foreign, errs.LedgerCorrupt},
+		"a newer one":          {newer, errs.LedgerNewer},
+		"a rollback journal":   {journal, errs.StateUnsafe},
+		"a folder for the log": {log, errs.StateUnsafe},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, err := ledger.OpenFile(t.Context(), c.path)

@@ -12,58 +12,26 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// The codes of this package's errors. Tampering is not among them: that is what
-// Verify reports.
-const (
-	// CodeUnsafe: the state directory is not a directory, the database or a
-	// file beside it is not a regular file, any of them is a symbolic link, or
-	// the database was replaced while in use. Detail: path.
-	CodeUnsafe errs.Code = "state-unsafe"
-	// CodeUnwritable: the directory or the database cannot be created, read or
-	// written. Reading needs that too, because readers of a write-ahead log
-	// share its index. Detail: path, where the failing path is known.
-	CodeUnwritable errs.Code = "state-unwritable"
-	// CodeCorrupt: the file is no SQLite database, is malformed or truncated,
-	// or holds anything else than exactly our schema.
-	CodeCorrupt errs.Code = "ledger-corrupt"
-	// CodeNewer: a newer Switchyard wrote the schema. Details: found,
-	// supported.
-	CodeNewer errs.Code = "ledger-newer"
-	// CodeOlder: an older Switchyard wrote the schema, which keeps no sums, and it
-	// was opened for reading alone, so that they were not computed. Details: found,
-	// needed.
-	CodeOlder errs.Code = "ledger-older"
-	// CodeBusy: other processes kept the database locked for ten seconds.
-	CodeBusy errs.Code = "ledger-busy"
-	// CodeConflict: the task has moved on since the caller looked. Nothing was
-	// recorded; look again and decide anew. Details: task, expected, actual.
-	CodeConflict errs.Code = "ledger-conflict"
-	// CodeInvalid: the caller's event or its fold breaks this package's rules.
-	CodeInvalid errs.Code = "ledger-invalid"
-	// CodeIO: the disk is full, or reading or writing it failed.
-	CodeIO errs.Code = "ledger-io"
-)
-
 func unsafePath(path, why string) error {
-	return errs.New(CodeUnsafe, "%s %s", path, why).With("path", path)
+	return errs.New(errs.StateUnsafe, "%s %s", path, why).With("path", path)
 }
 
 // unwritable reports a failed file operation. A full or failing disk is told
 // apart from a lack of permission, since its remedy is another.
 func unwritable(path string, err error) error {
-	code := CodeUnwritable
+	code := errs.StateUnwritable
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO) {
-		code = CodeIO
+		code = errs.LedgerIO
 	}
 	return errs.New(code, "the ledger's state is out of reach: %w", err).With("path", path)
 }
 
 func corrupt(format string, args ...any) error {
-	return errs.New(CodeCorrupt, "the ledger is not sound: %w", fmt.Errorf(format, args...))
+	return errs.New(errs.LedgerCorrupt, "the ledger is not sound: %w", fmt.Errorf(format, args...))
 }
 
 func invalid(format string, args ...any) error {
-	return errs.New(CodeInvalid, "%w", fmt.Errorf(format, args...))
+	return errs.New(errs.LedgerInvalid, "%w", fmt.Errorf(format, args...))
 }
 
 // refusal carries an error of the caller's function past retry and translate.
@@ -112,12 +80,12 @@ func translate(ctx context.Context, op string, err error) error {
 func codeOf(result int) errs.Code {
 	switch result {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:
-		return CodeBusy
+		return errs.LedgerBusy
 	case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH:
-		return CodeUnwritable
+		return errs.StateUnwritable
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_NOLFS:
-		return CodeIO
+		return errs.LedgerIO
 	default:
-		return CodeCorrupt
+		return errs.LedgerCorrupt
 	}
 }

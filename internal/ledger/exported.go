@@ -13,10 +13,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// CodeExport: a file is not the export of a ledger, or what it says was changed
-// since. Detail: line.
-const CodeExport errs.Code = "ledger-export-invalid"
-
 // maxLine is the longest line of an export in bytes: a body, and room for the rest.
 const maxLine = MaxBody + 4<<10
 
@@ -30,7 +26,7 @@ const maxLine = MaxBody + 4<<10
 //
 // # Errors
 //
-// CodeExport, and CodeIO where r cannot be read. Where ctx ends first, the error
+// ledger-export-invalid, and ledger-io where r cannot be read. Where ctx ends first, the error
 // wraps its cause; a read that blocks is waited for.
 func Exported(ctx context.Context, r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
@@ -57,7 +53,7 @@ func Exported(ctx context.Context, r io.Reader) iter.Seq2[Event, error] {
 		case errors.Is(err, bufio.ErrTooLong):
 			yield(Event{}, badLine(seq+1, fmt.Errorf("it has more than %d bytes", maxLine)))
 		case err != nil:
-			yield(Event{}, errs.New(CodeIO, "read the export: %w", err))
+			yield(Event{}, errs.New(errs.LedgerIO, "read the export: %w", err))
 		}
 	}
 }
@@ -96,5 +92,5 @@ func exported(line []byte, seq int64, chains map[string]link) (Event, error) {
 }
 
 func badLine(line int64, err error) error {
-	return errs.New(CodeExport, "line %d of the export: %w", line, err).With("line", line)
+	return errs.New(errs.LedgerExportInvalid, "line %d of the export: %w", line, err).With("line", line)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
@@ -105,7 +106,7 @@ func TestHostileExports(t *testing.T) {
 					good++
 					continue
 				}
-				f := wantCode(t, err, ledger.CodeExport)
+				f := wantCode(t, err, errs.LedgerExportInvalid)
 				if f.Details["line"] != int64(c.line) || e.Seq != 0 {
 					t.Errorf("line %v (%v), want %d", f.Details["line"], err, c.line)
 				}
@@ -133,7 +134,7 @@ func (r *endless) Read(p []byte) (int, error) {
 func TestLinesHaveAnEnd(t *testing.T) {
 	r := &endless{}
 	for _, err := range ledger.Exported(t.Context(), r) {
-		f := wantCode(t, err, ledger.CodeExport)
+		f := wantCode(t, err, errs.LedgerExportInvalid)
 		if f.Details["line"] != int64(1) {
 			t.Errorf("line %v", f.Details["line"])
 		}
@@ -160,7 +161,7 @@ func TestReadingAnExportEnds(t *testing.T) {
 			good++
 			continue
 		}
-		wantCode(t, err, ledger.CodeIO)
+		wantCode(t, err, errs.LedgerIO)
 	}
 	if good != 1 {
 		t.Errorf("%d events before the error, want 1", good)
@@ -179,7 +180,7 @@ func FuzzExported(f *testing.F) {
 		heads := map[string]string{}
 		for e, err := range ledger.Exported(t.Context(), strings.NewReader(text)) {
 			if err != nil {
-				if wantCode(t, err, ledger.CodeExport).Details["line"] == nil {
+				if wantCode(t, err, errs.LedgerExportInvalid).Details["line"] == nil {
 					t.Fatal("no line is named")
 				}
 				continue

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
@@ -31,8 +32,8 @@ func TestNobodyWritesWhileTheLedgerIsHeld(t *testing.T) {
 			t.Errorf("held is %+v, another reads %+v, %v", head, now, err)
 		}
 		_, err := other.Append(t.Context(), "a", 5, clock(5), "note", []byte(`{}`))
-		wantCode(t, err, ledger.CodeBusy)
-		wantCode(t, other.Hold(t.Context(), "a", func(ledger.Head) error { t.Error("held twice"); return nil }), ledger.CodeBusy)
+		wantCode(t, err, errs.LedgerBusy)
+		wantCode(t, other.Hold(t.Context(), "a", func(ledger.Head) error { t.Error("held twice"); return nil }), errs.LedgerBusy)
 		return nil
 	})
 	if err != nil || runs != 1 {
@@ -51,7 +52,7 @@ func TestHoldReturnsWhatItsFunctionReturns(t *testing.T) {
 		l := impatient(t, dir)
 		lock(t, dir)
 		_, err := l.Append(t.Context(), "a", 5, clock(5), "note", []byte(`{}`))
-		wantCode(t, err, ledger.CodeBusy)
+		wantCode(t, err, errs.LedgerBusy)
 		return err
 	}()
 	for _, want := range []error{errRefused, busy, context.Canceled} {
@@ -86,7 +87,7 @@ func TestTheEndOfAContextReleasesNothingThatIsHeld(t *testing.T) {
 		cancel()
 		time.Sleep(20 * time.Millisecond) // database/sql would roll back by now
 		_, err := other.Append(t.Context(), "a", 5, clock(5), "note", []byte(`{}`))
-		wantCode(t, err, ledger.CodeBusy)
+		wantCode(t, err, errs.LedgerBusy)
 		return nil
 	})
 	if err != nil {

@@ -67,7 +67,7 @@ func TestLinksAndOddFilesAreRefused(t *testing.T) {
 			if err := prepare(dir); err != nil {
 				t.Fatal(err)
 			}
-			if e := refuses(t, dir, ledger.CodeUnsafe); e.Details["path"] == nil {
+			if e := refuses(t, dir, errs.StateUnsafe); e.Details["path"] == nil {
 				t.Error("the path is missing from the details")
 			}
 			if exists(filepath.Join(filepath.Dir(dir), "nowhere")) || exists(filepath.Join(dir, "nowhere")) {
@@ -84,10 +84,10 @@ func TestUnwritablePlaces(t *testing.T) {
 		if err := os.WriteFile(file, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		refuses(t, filepath.Join(file, ".switchyard"), ledger.CodeUnwritable)
+		refuses(t, filepath.Join(file, ".switchyard"), errs.StateUnwritable)
 	})
 	t.Run("parent is missing", func(t *testing.T) {
-		refuses(t, filepath.Join(t.TempDir(), "none", ".switchyard"), ledger.CodeUnwritable)
+		refuses(t, filepath.Join(t.TempDir(), "none", ".switchyard"), errs.StateUnwritable)
 	})
 	for name, prepare := range map[string]func(t *testing.T) (dir, locked string){
 		"parent is read-only": func(t *testing.T) (string, string) {
@@ -115,7 +115,7 @@ func TestUnwritablePlaces(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer os.Chmod(locked, 0o700)
-			refuses(t, dir, ledger.CodeUnwritable)
+			refuses(t, dir, errs.StateUnwritable)
 		})
 	}
 }
@@ -150,7 +150,7 @@ func TestForeignDatabasesAreRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := fill(t)
 			edit(t, dir, statement)
-			refuses(t, dir, ledger.CodeCorrupt)
+			refuses(t, dir, errs.LedgerCorrupt)
 		})
 	}
 }
@@ -160,7 +160,7 @@ func TestForeignDatabasesAreRefused(t *testing.T) {
 func TestALedgerWithoutALogGetsOne(t *testing.T) {
 	dir := fill(t)
 	edit(t, dir, `PRAGMA journal_mode = DELETE`)
-	if _, err := ledger.Open(t.Context(), dir, nil); errs.CodeOf(err) != ledger.CodeCorrupt {
+	if _, err := ledger.Open(t.Context(), dir, nil); errs.CodeOf(err) != errs.LedgerCorrupt {
 		t.Errorf("for reading: %v", err)
 	}
 	l := open(t, dir)
@@ -180,7 +180,7 @@ func TestFilesThatAreNoLedger(t *testing.T) {
 				os.WriteFile(filepath.Join(dir, "ledger.db"), []byte(content), 0o600)); err != nil {
 				t.Fatal(err)
 			}
-			refuses(t, dir, ledger.CodeCorrupt)
+			refuses(t, dir, errs.LedgerCorrupt)
 			if got, err := os.ReadFile(filepath.Join(dir, "ledger.db")); err != nil || string(got) != content {
 				t.Errorf("the file became %q, %v", got, err)
 			}
@@ -195,12 +195,12 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	edit(t, dir, `PRAGMA user_version = 7`, `CREATE TABLE later (a)`)
-	e := refuses(t, dir, ledger.CodeNewer)
+	e := refuses(t, dir, errs.LedgerNewer)
 	if e.Details["found"] != int64(7) || e.Details["supported"] != int64(2) {
 		t.Errorf("details are %v", e.Details)
 	}
 	_, err := connected.Append(t.Context(), "a", 5, clock(5), "note", []byte(`{}`))
-	wantCode(t, err, ledger.CodeNewer)
+	wantCode(t, err, errs.LedgerNewer)
 }
 
 // use does everything with a ledger that may be damaged and returns the first
@@ -237,8 +237,8 @@ func use(ctx context.Context, dir string) error {
 func wantHarmless(t *testing.T, err error) {
 	t.Helper()
 	switch code := errs.CodeOf(err); {
-	case err == nil, code == ledger.CodeCorrupt, code == ledger.CodeIO, code == ledger.CodeConflict, code == ledger.CodeNewer,
-		code == ledger.CodeUnwritable:
+	case err == nil, code == errs.LedgerCorrupt, code == errs.LedgerIO, code == errs.LedgerConflict, code == errs.LedgerNewer,
+		code == errs.StateUnwritable:
 	default:
 		t.Errorf("code %q: %v", code, err)
 	}
@@ -335,7 +335,7 @@ func TestLockedLedger(t *testing.T) {
 	defer l.Close()
 	lock(t, dir)
 	_, err = l.Append(t.Context(), "a", 5, clock(5), "note", []byte(`{}`))
-	wantCode(t, err, ledger.CodeBusy)
+	wantCode(t, err, errs.LedgerBusy)
 
 	patient := open(t, dir)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -357,7 +357,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	body := fmt.Appendf(nil, `"%0100000d"`, 0)
 	_, err := l.Append(t.Context(), "a", 5, clock(5), "note", body)
-	wantCode(t, err, ledger.CodeIO)
+	wantCode(t, err, errs.LedgerIO)
 	if report := wantSound(t, l); report.Events != 15 {
 		t.Errorf("the report is %+v", report)
 	}

@@ -31,7 +31,7 @@ import (
 )
 
 // busyTime is how long an operation waits for other processes before it fails
-// with CodeBusy. A caller with less patience gives its context a deadline.
+// with ledger-busy. A caller with less patience gives its context a deadline.
 const busyTime = 10 * time.Second
 
 // Ledger is a project's ledger, which may not exist on disk yet. Its methods
@@ -55,14 +55,14 @@ type Ledger struct {
 // does not exist, the ledger is empty, and it looks again at every later use. A
 // ledger that an older Switchyard made is brought to this one's schema, in one
 // transaction; where that has to fold all its events, others wait meanwhile, and an
-// event that fold refuses is CodeCorrupt.
+// event that fold refuses is ledger-corrupt.
 //
 // A nil fold gives a ledger for reading: Append is refused, Verify leaves the
 // states, entries and sums unchecked, and an older schema stays as it is.
 //
 // # Errors
 //
-// CodeUnsafe, CodeUnwritable, CodeCorrupt, CodeNewer, CodeBusy and CodeIO, each
+// state-unsafe, state-unwritable, ledger-corrupt, ledger-newer, ledger-busy and ledger-io, each
 // as its own comment says. Every other method may return the same ones, since
 // the database may appear, be replaced or break at any time. Where ctx ends
 // first, the error wraps its cause.

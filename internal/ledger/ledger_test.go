@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
@@ -142,7 +143,7 @@ func TestRefusedEventsLeaveNoState(t *testing.T) {
 	l := open(t, dir)
 	ctx := t.Context()
 	_, err := l.Append(ctx, "a", 1, clock(0), "note", []byte(`{}`))
-	wantCode(t, err, ledger.CodeConflict)
+	wantCode(t, err, errs.LedgerConflict)
 	if _, err := l.Append(ctx, "a", 0, clock(0), "refused", []byte(`{}`)); err != errRefused {
 		t.Errorf("the fold's error came back as %v", err)
 	}
@@ -170,7 +171,7 @@ func TestRefusedEventsLeaveNoState(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := l.Append(ctx, c.task, c.after, c.at, c.kind, []byte(c.body))
-			wantCode(t, err, ledger.CodeInvalid)
+			wantCode(t, err, errs.LedgerInvalid)
 		})
 	}
 	for name, fold := range map[string]ledger.Fold{
@@ -186,7 +187,7 @@ func TestRefusedEventsLeaveNoState(t *testing.T) {
 			}
 			defer l.Close()
 			_, err = l.Append(ctx, "a", 0, clock(0), "note", []byte(`{}`))
-			wantCode(t, err, ledger.CodeInvalid)
+			wantCode(t, err, errs.LedgerInvalid)
 		})
 	}
 	if exists(dir) {
@@ -203,7 +204,7 @@ func TestRefusedEventsChangeNoLedger(t *testing.T) {
 	}
 	for _, after := range []int64{0, 2} {
 		_, err := l.Append(t.Context(), "a", after, clock(1), "note", []byte(`{}`))
-		e := wantCode(t, err, ledger.CodeConflict)
+		e := wantCode(t, err, errs.LedgerConflict)
 		if e.Details["expected"] != after || e.Details["actual"] != int64(1) {
 			t.Errorf("details are %v", e.Details)
 		}
@@ -320,7 +321,7 @@ func TestALedgerThatWasRemovedIsNotWrittenTo(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := l.Append(t.Context(), "a", events, clock(9), "note", []byte(`{}`))
-			wantCode(t, err, ledger.CodeUnsafe)
+			wantCode(t, err, errs.StateUnsafe)
 			if exists(dir) {
 				t.Error("it was made anew")
 			}
@@ -338,7 +339,7 @@ func TestALedgerThatWasReplacedIsNotWrittenTo(t *testing.T) {
 	}
 	add(t, open(t, dir), "a", 0)
 	_, err := l.Append(t.Context(), "a", 1, clock(1), "note", []byte(`{}`))
-	wantCode(t, err, ledger.CodeUnsafe)
+	wantCode(t, err, errs.StateUnsafe)
 }
 
 func TestUseAfterClose(t *testing.T) {

@@ -95,7 +95,7 @@ func insist(ctx context.Context, l *ledger.Ledger, task string) ([]ledger.Event,
 			return nil, err
 		}
 		pair, err := l.AppendAll(ctx, time.Now(), ledger.Batch{Task: task, After: head.N, Drafts: []ledger.Draft{{Kind: "first", Body: body}, {Kind: "second", Body: body}}})
-		if errs.CodeOf(err) != ledger.CodeConflict {
+		if errs.CodeOf(err) != errs.LedgerConflict {
 			return pair, err
 		}
 	}

@@ -39,9 +39,9 @@ func TestLedgerBehavesLikeItsModel(t *testing.T) {
 				e, err := l.Append(t.Context(), task, after, clock(rapid.Int64Range(0, 1e9).Draw(t, "at")), kind, []byte(body))
 				switch {
 				case after < 0:
-					wantErr(t, err, ledger.CodeInvalid)
+					wantErr(t, err, errs.LedgerInvalid)
 				case after != int64(len(byTask[task])):
-					wantErr(t, err, ledger.CodeConflict)
+					wantErr(t, err, errs.LedgerConflict)
 				case kind == "refused":
 					if err != errRefused {
 						t.Fatalf("the fold's error came back as %v", err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
@@ -166,7 +167,7 @@ func TestKilledWhileCounting(t *testing.T) {
 	p.Wait()
 
 	_, err = openWith(t, dir, nil).Tallies(t.Context())
-	wantCode(t, err, ledger.CodeOlder)
+	wantCode(t, err, errs.LedgerOlder)
 	wantSound(t, open(t, dir))
 	wantPairs(t, dir, 8)
 }

@@ -69,7 +69,7 @@ const (
 )
 
 // project runs fold and returns its projection with its entries in the order of
-// their keys, or the error of a view that failed, a refusal, or CodeInvalid.
+// their keys, or the error of a view that failed, a refusal, or ledger-invalid.
 func project(fold Fold, before View, e Event) (Projection, error) {
 	view := &witness{View: before}
 	p, err := fold(view, e)

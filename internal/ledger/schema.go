@@ -178,7 +178,7 @@ func userVersion(ctx context.Context, tx *sql.Tx, versions []version) (int, erro
 	case err != nil:
 		return 0, err
 	case at > int64(len(versions)):
-		return 0, errs.New(CodeNewer, "the ledger's schema is version %d, this program knows %d", at, len(versions)).
+		return 0, errs.New(errs.LedgerNewer, "the ledger's schema is version %d, this program knows %d", at, len(versions)).
 			With("found", at).With("supported", int64(len(versions)))
 	case at < 1:
 		return 0, corrupt("its schema has version %d", at)

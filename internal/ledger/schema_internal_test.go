@@ -84,10 +84,10 @@ func TestMigrationKeepsWhatIsRecorded(t *testing.T) {
 		}
 	}
 	_, err = old.Append(t.Context(), "a", 1, time.Unix(0, 0), "note", []byte(`{}`))
-	if errs.CodeOf(err) != CodeNewer {
+	if errs.CodeOf(err) != errs.LedgerNewer {
 		t.Errorf("the older program's Append gives %v", err)
 	}
-	if _, err := Open(t.Context(), dir, keep); errs.CodeOf(err) != CodeNewer {
+	if _, err := Open(t.Context(), dir, keep); errs.CodeOf(err) != errs.LedgerNewer {
 		t.Errorf("the older program's Open gives %v", err)
 	}
 }
@@ -134,7 +134,7 @@ func TestFailedMigrationChangesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := makeOld(t)
-			if _, err := open(t.Context(), dir, keep, withNext(up...), busyTime); errs.CodeOf(err) != CodeCorrupt {
+			if _, err := open(t.Context(), dir, keep, withNext(up...), busyTime); errs.CodeOf(err) != errs.LedgerCorrupt {
 				t.Fatalf("the migration gives %v", err)
 			}
 			l, err := Open(t.Context(), dir, keep)
@@ -275,7 +275,7 @@ func TestAnOlderLedgerIsRead(t *testing.T) {
 	}
 	defer file.Close()
 	for name, l := range map[string]*Ledger{"OpenFile": file, "without a fold": openAs(t, dir, nil)} {
-		if _, err := l.Tallies(t.Context(), TallyQuery{Measure: "all"}); errs.CodeOf(err) != CodeOlder {
+		if _, err := l.Tallies(t.Context(), TallyQuery{Measure: "all"}); errs.CodeOf(err) != errs.LedgerOlder {
 			t.Errorf("%s: Tallies gives %v", name, err)
 		}
 		if report, err := l.Verify(t.Context()); err != nil || !report.Sound() || report.Events != 6 {

@@ -64,7 +64,7 @@ type Tallies struct {
 //
 // # Errors
 //
-// CodeOlder; CodeInvalid for a limit below 0; and those of Open, CodeCorrupt also
+// ledger-older; ledger-invalid for a limit below 0; and those of Open, ledger-corrupt also
 // for a sum that no ledger holds.
 func (l *Ledger) Tallies(ctx context.Context, queries ...TallyQuery) (Tallies, error) {
 	for _, q := range queries {
@@ -79,7 +79,7 @@ func (l *Ledger) Tallies(ctx context.Context, queries ...TallyQuery) (Tallies, e
 			return err
 		}
 		if at < tallied {
-			return errs.New(CodeOlder, "the ledger's schema is version %d, which keeps no sums: version %d does", at, tallied).
+			return errs.New(errs.LedgerOlder, "the ledger's schema is version %d, which keeps no sums: version %d does", at, tallied).
 				With("found", int64(at)).With("needed", int64(tallied))
 		}
 		if t.Since, t.Until, t.Events, err = span(ctx, tx); err != nil {

@@ -332,30 +332,30 @@ func TestCountsHaveRules(t *testing.T) {
 		{"the most labels", []counters.Change{change("m", make16(dim("d", 0)), make16("v")...)}, ""},
 		{"a measure of both signs", []counters.Change{change("m", nil), {Measure: counters.Measure{Name: "m"}, Add: -1}}, ""},
 		{"the longest note", []counters.Change{noted(`"` + strings.Repeat("x", counters.MaxNote-2) + `"`)}, ""},
-		{"no name", []counters.Change{change("", nil)}, ledger.CodeInvalid},
-		{"a longer name", []counters.Change{change(long+"m", nil)}, ledger.CodeInvalid},
-		{"a capital", []counters.Change{change("M", nil)}, ledger.CodeInvalid},
-		{"a digit first", []counters.Change{change("1", nil)}, ledger.CodeInvalid},
-		{"a bracket", []counters.Change{change("m[", nil)}, ledger.CodeInvalid},
-		{"the ledger's labels", []counters.Change{change("label", []counters.Dimension{dim("d", 0)}, "v")}, ledger.CodeInvalid},
-		{"the ledger's overflow", []counters.Change{change("overflow", []counters.Dimension{dim("d", 0)}, "v")}, ledger.CodeInvalid},
-		{"a dimension without a name", []counters.Change{change("m", []counters.Dimension{dim("", 0)}, "v")}, ledger.CodeInvalid},
-		{"a cap below 0", []counters.Change{change("m", []counters.Dimension{dim("d", -1)}, "v")}, ledger.CodeInvalid},
-		{"a value too few", []counters.Change{change("m", []counters.Dimension{dim("d", 0)})}, ledger.CodeInvalid},
-		{"a value too many", []counters.Change{change("m", nil, "v")}, ledger.CodeInvalid},
-		{"too many labels", []counters.Change{change("m", append(make16(dim("d", 0)), dim("d", 0)), append(make16("v"), "v")...)}, ledger.CodeInvalid},
+		{"no name", []counters.Change{change("", nil)}, errs.LedgerInvalid},
+		{"a longer name", []counters.Change{change(long+"m", nil)}, errs.LedgerInvalid},
+		{"a capital", []counters.Change{change("M", nil)}, errs.LedgerInvalid},
+		{"a digit first", []counters.Change{change("1", nil)}, errs.LedgerInvalid},
+		{"a bracket", []counters.Change{change("m[", nil)}, errs.LedgerInvalid},
+		{"the ledger's labels", []counters.Change{change("label", []counters.Dimension{dim("d", 0)}, "v")}, errs.LedgerInvalid},
+		{"the ledger's overflow", []counters.Change{change("overflow", []counters.Dimension{dim("d", 0)}, "v")}, errs.LedgerInvalid},
+		{"a dimension without a name", []counters.Change{change("m", []counters.Dimension{dim("", 0)}, "v")}, errs.LedgerInvalid},
+		{"a cap below 0", []counters.Change{change("m", []counters.Dimension{dim("d", -1)}, "v")}, errs.LedgerInvalid},
+		{"a value too few", []counters.Change{change("m", []counters.Dimension{dim("d", 0)})}, errs.LedgerInvalid},
+		{"a value too many", []counters.Change{change("m", nil, "v")}, errs.LedgerInvalid},
+		{"too many labels", []counters.Change{change("m", append(make16(dim("d", 0)), dim("d", 0)), append(make16("v"), "v")...)}, errs.LedgerInvalid},
 		{"two caps of a dimension", []counters.Change{
 			change("m", []counters.Dimension{dim("d", 1)}, "v"), change("n", []counters.Dimension{dim("d", 2)}, "v"),
-		}, ledger.CodeInvalid},
+		}, errs.LedgerInvalid},
 		{"other labels of a measure", []counters.Change{
 			change("m", []counters.Dimension{dim("d", 1)}, "v"), change("m", []counters.Dimension{dim("e", 1)}, "v"),
-		}, ledger.CodeInvalid},
-		{"a longer note", []counters.Change{noted(`"` + strings.Repeat("x", counters.MaxNote-1) + `"`)}, ledger.CodeInvalid},
-		{"a note that is no JSON", []counters.Change{noted(`{`)}, ledger.CodeInvalid},
-		{"an empty note", []counters.Change{noted(``)}, ledger.CodeInvalid},
-		{"a note with a name twice", []counters.Change{noted(`{"a":1,"a":2}`)}, ledger.CodeInvalid},
-		{"a note that is not UTF-8", []counters.Change{noted("\"\xff\"")}, ledger.CodeInvalid},
-		{"too many", make([]counters.Change, ledger.MaxCounts+1), ledger.CodeInvalid},
+		}, errs.LedgerInvalid},
+		{"a longer note", []counters.Change{noted(`"` + strings.Repeat("x", counters.MaxNote-1) + `"`)}, errs.LedgerInvalid},
+		{"a note that is no JSON", []counters.Change{noted(`{`)}, errs.LedgerInvalid},
+		{"an empty note", []counters.Change{noted(``)}, errs.LedgerInvalid},
+		{"a note with a name twice", []counters.Change{noted(`{"a":1,"a":2}`)}, errs.LedgerInvalid},
+		{"a note that is not UTF-8", []counters.Change{noted("\"\xff\"")}, errs.LedgerInvalid},
+		{"too many", make([]counters.Change, ledger.MaxCounts+1), errs.LedgerInvalid},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := state(t)
@@ -443,7 +443,7 @@ func TestSumsOfNoLedger(t *testing.T) {
 		}
 	}
 	_, err := openWith(t, dir, digest).Tallies(t.Context(), ledger.TallyQuery{Measure: "a", Limit: -1})
-	wantCode(t, err, ledger.CodeInvalid)
+	wantCode(t, err, errs.LedgerInvalid)
 }
 
 // TestMixedSumsAtTheLimitAreSound: where both signs meet at the limit, the order of
@@ -487,7 +487,7 @@ func TestSumsThatNoLedgerHolds(t *testing.T) {
 			count(t, l, "a", 0, request{Measure: "free", Values: [][]byte{[]byte("a")}, Add: 1})
 			edit(t, dir, `UPDATE tallies `+change)
 			_, err := l.Tallies(t.Context(), ledger.TallyQuery{Measure: "free"})
-			wantCode(t, err, ledger.CodeCorrupt)
+			wantCode(t, err, errs.LedgerCorrupt)
 			report, err := l.Verify(t.Context())
 			if err != nil || report.Sound() {
 				t.Errorf("Verify gives %+v, %v", report, err)
@@ -509,9 +509,9 @@ func TestSumsThatNoLedgerHolds(t *testing.T) {
 		edit(t, dir, `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ') WITHOUT', ') STRICT, WITHOUT') WHERE name = 'tallies'`)
 		l = openWith(t, dir, obedient)
 		_, err := l.Tallies(t.Context(), ledger.TallyQuery{Measure: "free"})
-		wantCode(t, err, ledger.CodeCorrupt)
+		wantCode(t, err, errs.LedgerCorrupt)
 		_, err = l.Verify(t.Context())
-		wantCode(t, err, ledger.CodeCorrupt)
+		wantCode(t, err, errs.LedgerCorrupt)
 	})
 }
 

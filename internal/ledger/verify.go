@@ -91,7 +91,7 @@ const (
 //
 // # Errors
 //
-// Those of Open; a database that is damaged as a database is CodeCorrupt.
+// Those of Open; a database that is damaged as a database is ledger-corrupt.
 func (l *Ledger) Verify(ctx context.Context) (Report, error) {
 	var v verifier
 	err := l.read(ctx, func(tx *sql.Tx) error {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
@@ -213,7 +214,7 @@ func TestAppendToATaskWhoseHeadIsGoneIsRefused(t *testing.T) {
 	dir := fill(t)
 	edit(t, dir, `DELETE FROM tasks WHERE task = 'b'`)
 	_, err := open(t, dir).Append(t.Context(), "b", 0, clock(9), "note", []byte(`{}`))
-	wantCode(t, err, ledger.CodeCorrupt)
+	wantCode(t, err, errs.LedgerCorrupt)
 }
 
 func TestReportsAreBounded(t *testing.T) {

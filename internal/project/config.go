@@ -13,9 +13,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// CodeConfig: switchyard.yaml is not valid.
-const CodeConfig errs.Code = "config-invalid"
-
 // maxConfig is the largest switchyard.yaml, in bytes.
 const maxConfig = 1 << 20
 
@@ -140,12 +137,12 @@ func defaults() Config {
 //
 // # Errors
 //
-// CodeConfig for what is no valid configuration, unknown keys and plugins included:
+// config-invalid for what is no valid configuration, unknown keys and plugins included:
 // the detail "problems" has every problem and its line. And the codes of Read, and of
 // Lock if the names need it.
 func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (Config, error) {
 	data, file, err := Project{Root: p.Root, Dir: p.Root}.read(ctx, ConfigFile, maxConfig)
-	if errs.CodeOf(err) == CodeNotFound {
+	if errs.CodeOf(err) == errs.FileNotFound {
 		return defaults(), nil
 	}
 	if err != nil {
@@ -235,6 +232,6 @@ func (c *Config) fields(r *reader, maxRounds int) fields {
 }
 
 func invalidConfig(format string, args ...any) *errs.Error {
-	f := errs.New(CodeConfig, ConfigFile+format, args...)
+	f := errs.New(errs.ConfigInvalid, ConfigFile+format, args...)
 	return f.With("path", ConfigFile)
 }

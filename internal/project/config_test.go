@@ -145,7 +145,7 @@ func TestConfigSaysWhatIsWrongAndWhere(t *testing.T) {
 		"audit: &a {agents: *a}":                         "audit.agents is a mapping; it must be a list",
 	} {
 		c, err := configured(t, text+"\n")
-		if errs.CodeOf(err) != project.CodeConfig || !strings.Contains(err.Error(), says) ||
+		if errs.CodeOf(err) != errs.ConfigInvalid || !strings.Contains(err.Error(), says) ||
 			strings.Contains(err.Error(), "project.") || strings.Contains(err.Error(), "interface") {
 			t.Errorf("%s:\n%+v, %v", text, c, err)
 		}
@@ -163,7 +163,7 @@ func TestConfigReportsEveryProblemAtItsLine(t *testing.T) {
 		`line 8: unknown key "bad\nkey"`,
 	}
 	f, ok := err.(*errs.Error)
-	if !ok || f.Code != project.CodeConfig || f.Message != "switchyard.yaml has 6 problems" {
+	if !ok || f.Code != errs.ConfigInvalid || f.Message != "switchyard.yaml has 6 problems" {
 		t.Fatalf("got %v", err)
 	}
 	if got, _ := f.Details["problems"].([]string); !slices.Equal(got, want) {
@@ -178,7 +178,7 @@ func TestConfigReportsNoMoreThanItsShare(t *testing.T) {
 	}
 	_, err := configured(t, text.String())
 	f, ok := err.(*errs.Error)
-	if !ok || f.Code != project.CodeConfig || f.Message != "switchyard.yaml has 10000 problems" {
+	if !ok || f.Code != errs.ConfigInvalid || f.Message != "switchyard.yaml has 10000 problems" {
 		t.Fatalf("got %.200v", err)
 	}
 	problems, _ := f.Details["problems"].([]string)
@@ -194,7 +194,7 @@ func TestConfigSuggestsOnlyWhatIsNear(t *testing.T) {
 		"x": "", "loop": "", "timeout": "", "swarm": "", "": "", strings.Repeat("verify", 100): "",
 	} {
 		_, err := configured(t, `"`+key+`": 1`+"\n")
-		if errs.CodeOf(err) != project.CodeConfig {
+		if errs.CodeOf(err) != errs.ConfigInvalid {
 			t.Errorf("%s: got %v", key, err)
 			continue
 		}
@@ -214,7 +214,7 @@ func TestSettingsOfAllPluginsAreBounded(t *testing.T) {
 		t.Errorf("two: %d, %v", len(c.Plugins), err)
 	}
 	text.WriteString("  p2: *p\n")
-	if _, err := configured(t, text.String()); errs.CodeOf(err) != project.CodeConfig || !strings.Contains(err.Error(), "aliases") {
+	if _, err := configured(t, text.String()); errs.CodeOf(err) != errs.ConfigInvalid || !strings.Contains(err.Error(), "aliases") {
 		t.Errorf("three: got %v", err)
 	}
 }
@@ -295,7 +295,7 @@ func FuzzConfig(f *testing.F) {
 		}
 		c, err := project.Project{Root: dir}.Config(t.Context(), 100)
 		if code := errs.CodeOf(err); err != nil {
-			if code != project.CodeConfig && code != project.CodeTooLarge {
+			if code != errs.ConfigInvalid && code != errs.FileTooLarge {
 				t.Fatalf("got %v", err)
 			}
 			return

@@ -14,10 +14,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// CodeInitExists: there is a switchyard.yaml already, and it is another one than
-// would be written.
-const CodeInitExists errs.Code = "init-exists"
-
 const ignoreFile = StateDir + "/" + safefile.IgnoreFile
 
 // Init makes the folder dir a project's root, wherever the root of a folder above
@@ -32,9 +28,9 @@ const ignoreFile = StateDir + "/" + safefile.IgnoreFile
 //
 // # Errors
 //
-// CodeInitExists where a switchyard.yaml of another content would have to say what s
-// says. CodeConfig where s is no valid
-// configuration, and CodeUnwritable. What was created before an error is returned
+// init-exists where a switchyard.yaml of another content would have to say what s
+// says. config-invalid where s is no valid
+// configuration, and file-unwritable. What was created before an error is returned
 // with it.
 func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) (created []string, err error) {
 	text := []byte(s.template())
@@ -165,5 +161,5 @@ func makeFile(root *os.Root, name string, data []byte) (bool, error) {
 }
 
 func initExists() error {
-	return errs.New(CodeInitExists, "%s exists already", ConfigFile).With("path", ConfigFile)
+	return errs.New(errs.InitExists, "%s exists already", ConfigFile).With("path", ConfigFile)
 }

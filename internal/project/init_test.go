@@ -146,7 +146,7 @@ func TestInitWritesSettings(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for _, wrong := range []project.Settings{{MaxRounds: -1}, {Researchers: 6}, {Phases: []string{"review"}}, {Phases: []string{"tests", "design"}}} {
-		if created, err := project.Init(t.Context(), dir, wrong, given()); errs.CodeOf(err) != project.CodeConfig || len(created) > 0 {
+		if created, err := project.Init(t.Context(), dir, wrong, given()); errs.CodeOf(err) != errs.ConfigInvalid || len(created) > 0 {
 			t.Errorf("%+v: %v, %v", wrong, created, err)
 		}
 	}
@@ -188,7 +188,7 @@ func TestInitGoesOnWhereItStopped(t *testing.T) {
 		"all of it":                  {map[string]string{all[0]: "*\n", all[1]: "", all[2]: "", all[3]: "", all[4]: written}, settings, nil, ""},
 		"no state":                   {map[string]string{all[4]: written}, settings, all[:4], ""},
 		"a clone":                    {map[string]string{all[4]: "max_rounds: 9\n"}, project.Settings{}, all[:4], ""},
-		"a clone, and settings":      {map[string]string{all[4]: "max_rounds: 9\n"}, settings, nil, project.CodeInitExists},
+		"a clone, and settings":      {map[string]string{all[4]: "max_rounds: 9\n"}, settings, nil, errs.InitExists},
 		"another configuration":      {map[string]string{all[0]: "*\n", all[4]: "max_rounds: 9\n"}, project.Settings{}, all[1:4], ""},
 		"a configuration of an init": {map[string]string{all[0]: "*\n", all[4]: written}, project.Settings{}, all[1:4], ""},
 	} {
@@ -206,7 +206,7 @@ func TestInitGoesOnWhereItStopped(t *testing.T) {
 					t.Errorf("%s became %q", path, got)
 				}
 			}
-			if again, err := project.Init(t.Context(), dir, c.s, given()); len(again) > 0 || err != nil && errs.CodeOf(err) != project.CodeInitExists {
+			if again, err := project.Init(t.Context(), dir, c.s, given()); len(again) > 0 || err != nil && errs.CodeOf(err) != errs.InitExists {
 				t.Errorf("again: %v, %v", again, err)
 			}
 		})
@@ -243,7 +243,7 @@ func TestInitFollowsNoLinks(t *testing.T) {
 		if err := make(dir); err != nil {
 			t.Fatal(err)
 		}
-		if created, err := project.Init(t.Context(), dir, project.Settings{}, given()); errs.CodeOf(err) != project.CodeUnwritable || len(created) > 0 {
+		if created, err := project.Init(t.Context(), dir, project.Settings{}, given()); errs.CodeOf(err) != errs.FileUnwritable || len(created) > 0 {
 			t.Errorf("%s: %v, %v", name, created, err)
 		}
 	}
@@ -258,7 +258,7 @@ func TestInitFollowsNoLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		created, err := project.Init(t.Context(), dir, project.Settings{}, given())
-		if errs.CodeOf(err) != project.CodeUnwritable || !slices.Equal(created, all[:1]) {
+		if errs.CodeOf(err) != errs.FileUnwritable || !slices.Equal(created, all[:1]) {
 			t.Errorf("agents is a link %s: %v, %v", name, created, err)
 		}
 	}
@@ -266,13 +266,13 @@ func TestInitFollowsNoLinks(t *testing.T) {
 	if err := os.Symlink(filepath.Join(outside, "new.yaml"), filepath.Join(dir, project.ConfigFile)); err != nil {
 		t.Fatal(err)
 	}
-	if created, err := project.Init(t.Context(), dir, project.Settings{MaxRounds: 3}, given()); errs.CodeOf(err) != project.CodeInitExists || len(created) > 0 {
+	if created, err := project.Init(t.Context(), dir, project.Settings{MaxRounds: 3}, given()); errs.CodeOf(err) != errs.InitExists || len(created) > 0 {
 		t.Errorf("dangling link: %v, %v", created, err)
 	}
 	if files, err := os.ReadDir(outside); err != nil || len(files) > 0 {
 		t.Errorf("outside are %v, %v", files, err)
 	}
-	if _, err := project.Init(t.Context(), filepath.Join(dir, "none"), project.Settings{}, given()); errs.CodeOf(err) != project.CodeUnwritable {
+	if _, err := project.Init(t.Context(), filepath.Join(dir, "none"), project.Settings{}, given()); errs.CodeOf(err) != errs.FileUnwritable {
 		t.Errorf("no folder: %v", err)
 	}
 }

@@ -14,19 +14,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// The codes of a file that cannot be used.
-const (
-	// CodeNotFound: there is no such file.
-	CodeNotFound errs.Code = "file-not-found"
-	// CodeUnreadable: it is there and cannot be read.
-	CodeUnreadable errs.Code = "file-unreadable"
-	// CodeEscapes: it lies in the project by its name, and a symbolic link
-	// leads out of it.
-	CodeEscapes errs.Code = "path-escapes-project"
-	// CodeTooLarge: it has more bytes than its kind may have.
-	CodeTooLarge errs.Code = "file-too-large"
-)
-
 // Read returns the content of a file that the user named, if it has at most
 // limit bytes.
 //
@@ -37,7 +24,7 @@ const (
 //
 // # Errors
 //
-// One of this package's codes; CodeTooLarge carries the limit. When ctx is done,
+// One of this package's codes; file-too-large carries the limit. When ctx is done,
 // its cause, even if a named pipe still waits for its writer.
 func (p Project) Read(ctx context.Context, path string, limit int64) ([]byte, error) {
 	data, _, err := p.read(ctx, path, limit)
@@ -78,7 +65,7 @@ func drain(r io.Reader, name string, limit int64) ([]byte, error) {
 		return nil, unusable(name, err)
 	}
 	if int64(len(data)) > limit {
-		return nil, errs.New(CodeTooLarge, "%s is larger than %d bytes", name, limit).With("path", name).With("limit", limit)
+		return nil, errs.New(errs.FileTooLarge, "%s is larger than %d bytes", name, limit).With("path", name).With("limit", limit)
 	}
 	return data, nil
 }
@@ -170,11 +157,11 @@ func unusable(path string, err error) error {
 	what := safefile.Reason(err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		code = CodeNotFound
+		code = errs.FileNotFound
 	case strings.Contains(what.Error(), "path escapes"): // os.Root exports no error for it.
-		code = CodeEscapes
+		code = errs.PathEscapesProject
 	default:
-		code = CodeUnreadable
+		code = errs.FileUnreadable
 	}
 	return errs.New(code, "%s: %w", path, what).With("path", path)
 }

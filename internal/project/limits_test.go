@@ -30,7 +30,7 @@ func TestPluginLimits(t *testing.T) {
 		"{memory: 9999999999999GiB}", "{report: MiB}", "{output: '64 MiB'}", "{time: 2}", "{time: 0s}", "{time: -1s}", "{time: 61s}",
 		"{time: 1µs}", "{speed: 1}", "[]", "64MiB", "{memory: [1]}",
 	} {
-		if _, err := configured(t, "plugin_limits: "+wrong+"\n"); errs.CodeOf(err) != project.CodeConfig {
+		if _, err := configured(t, "plugin_limits: "+wrong+"\n"); errs.CodeOf(err) != errs.ConfigInvalid {
 			t.Errorf("%s: got %v", wrong, err)
 		}
 	}
@@ -42,7 +42,7 @@ func TestPluginPathsStayInside(t *testing.T) {
 		t.Errorf("got %v, %v", c.PluginPaths, err)
 	}
 	for _, wrong := range []string{"[/etc/x.wasm]", "[../x.wasm]", "['']", "[a/../../x]", "x.wasm", "{a: b}"} {
-		if _, err := configured(t, "plugin_paths: "+wrong+"\n"); errs.CodeOf(err) != project.CodeConfig {
+		if _, err := configured(t, "plugin_paths: "+wrong+"\n"); errs.CodeOf(err) != errs.ConfigInvalid {
 			t.Errorf("%s: got %v", wrong, err)
 		}
 	}

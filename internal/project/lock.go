@@ -20,9 +20,6 @@ import (
 // LockFile pins the plugins that the project brings along.
 const LockFile = "switchyard.lock"
 
-// CodeLock: switchyard.lock is not valid.
-const CodeLock errs.Code = "lock-invalid"
-
 // maxLock is the largest switchyard.lock, in bytes.
 const maxLock = 1 << 20
 
@@ -55,10 +52,10 @@ func (l Lock) Find(rel string) (Pin, bool) {
 //
 // # Errors
 //
-// CodeLock for what is no valid lock, and the codes of Read.
+// lock-invalid for what is no valid lock, and the codes of Read.
 func (p Project) Lock(ctx context.Context) (Lock, error) {
 	data, err := Project{Root: p.Root, Dir: p.Root}.Read(ctx, LockFile, maxLock)
-	if errs.CodeOf(err) == CodeNotFound {
+	if errs.CodeOf(err) == errs.FileNotFound {
 		return Lock{}, nil
 	}
 	if err != nil {
@@ -116,5 +113,5 @@ func (p Project) WriteLock(lock Lock) error {
 }
 
 func invalidLock(format string, args ...any) error {
-	return errs.New(CodeLock, LockFile+": "+format, args...).With("path", LockFile)
+	return errs.New(errs.LockInvalid, LockFile+": "+format, args...).With("path", LockFile)
 }

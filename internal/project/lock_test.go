@@ -60,7 +60,7 @@ func TestLockIsReadStrictly(t *testing.T) {
 				t.Fatal(err)
 			}
 			lock, err := p.Lock(t.Context())
-			if errs.CodeOf(err) != project.CodeLock || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "project.") {
+			if errs.CodeOf(err) != errs.LockInvalid || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "project.") {
 				t.Errorf("got %+v, %v", lock, err)
 			}
 		})
@@ -106,14 +106,14 @@ func TestLockThatCannotBeWritten(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(p.Root, project.LockFile), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.WriteLock(project.Lock{}); errs.CodeOf(err) != project.CodeUnwritable {
+	if err := p.WriteLock(project.Lock{}); errs.CodeOf(err) != errs.FileUnwritable {
 		t.Errorf("over a folder: %v", err)
 	}
 	if files, err := os.ReadDir(p.Root); err != nil || len(files) != 1 {
 		t.Errorf("left are %v, %v", files, err)
 	}
 	p.Root = filepath.Join(p.Root, "gone")
-	if err := p.WriteLock(project.Lock{}); errs.CodeOf(err) != project.CodeUnwritable {
+	if err := p.WriteLock(project.Lock{}); errs.CodeOf(err) != errs.FileUnwritable {
 		t.Errorf("in no folder: %v", err)
 	}
 }

@@ -16,15 +16,6 @@ import (
 // root.
 const MarkerFile = StateDir + "/STATE.md"
 
-// The codes of a STATE.md that cannot be marked.
-const (
-	// CodeMarkerUnsafe: it is no regular file, or the task's name could not
-	// stand in it.
-	CodeMarkerUnsafe errs.Code = "marker-unsafe"
-	// CodeMarkerUnwritable: it cannot be read or written, or is too large.
-	CodeMarkerUnwritable errs.Code = "marker-unwritable"
-)
-
 // maxMarker is the largest STATE.md, in bytes, with its blocks.
 const maxMarker = 4 << 20
 
@@ -38,7 +29,7 @@ const maxMarker = 4 << 20
 //
 // # Errors
 //
-// CodeMarkerUnsafe and CodeMarkerUnwritable. The file is as it was then.
+// marker-unsafe and marker-unwritable. The file is as it was then.
 func (p Project) Mark(task, text string) error {
 	// The rule of task ids (design section 5): nothing else may stand in a comment.
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`).MatchString(task) {
@@ -96,7 +87,7 @@ func readMarker(state *os.Root, name string) ([]byte, error) {
 var errTooLarge = errors.New("larger than 4 MiB")
 
 func markerUnsafe(format string, args ...any) error {
-	return errs.New(CodeMarkerUnsafe, MarkerFile+": "+format, args...).With("path", MarkerFile)
+	return errs.New(errs.MarkerUnsafe, MarkerFile+": "+format, args...).With("path", MarkerFile)
 }
 
 // markerFault gives an error of STATE.md its code.
@@ -104,5 +95,5 @@ func markerFault(err error) error {
 	if safefile.Unsafe(err) {
 		return markerUnsafe("%w", err)
 	}
-	return errs.New(CodeMarkerUnwritable, "%s: %w", MarkerFile, safefile.Reason(err)).With("path", MarkerFile)
+	return errs.New(errs.MarkerUnwritable, "%s: %w", MarkerFile, safefile.Reason(err)).With("path", MarkerFile)
 }

@@ -157,7 +157,7 @@ func TestMarkRefusesWhatIsNoFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, text := range []string{"x", ""} {
-			if err := (project.Project{Root: root}).Mark("T", text); errs.CodeOf(err) != project.CodeMarkerUnsafe {
+			if err := (project.Project{Root: root}).Mark("T", text); errs.CodeOf(err) != errs.MarkerUnsafe {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
@@ -173,7 +173,7 @@ func TestMarkRefusesWhatIsNoFile(t *testing.T) {
 	}
 	for _, task := range []string{"", "a b", "a -->", "-", "a\n", strings.Repeat("a", 129)} {
 		root := t.TempDir()
-		if err := (project.Project{Root: root}).Mark(task, "x"); errs.CodeOf(err) != project.CodeMarkerUnsafe || read(t, root).exists {
+		if err := (project.Project{Root: root}).Mark(task, "x"); errs.CodeOf(err) != errs.MarkerUnsafe || read(t, root).exists {
 			t.Errorf("%q: got %v", task, err)
 		}
 	}
@@ -183,14 +183,14 @@ func TestMarkThatCannotBeWritten(t *testing.T) {
 	for name, text := range map[string]string{"large": strings.Repeat("a", 4<<20+1), "full": marks("U", strings.Repeat("a", 4<<20-100))} {
 		root := t.TempDir()
 		write(t, root, text)
-		if err := (project.Project{Root: root}).Mark("T", "x"); errs.CodeOf(err) != project.CodeMarkerUnwritable {
+		if err := (project.Project{Root: root}).Mark("T", "x"); errs.CodeOf(err) != errs.MarkerUnwritable {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if read(t, root).text != text {
 			t.Errorf("%s: changed", name)
 		}
 	}
-	if err := (project.Project{Root: filepath.Join(t.TempDir(), "none")}).Mark("T", "x"); errs.CodeOf(err) != project.CodeMarkerUnwritable {
+	if err := (project.Project{Root: filepath.Join(t.TempDir(), "none")}).Mark("T", "x"); errs.CodeOf(err) != errs.MarkerUnwritable {
 		t.Errorf("no folder: %v", err)
 	}
 }

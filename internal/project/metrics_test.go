@@ -58,7 +58,7 @@ func TestConfigSaysWhatIsWrongWithMetrics(t *testing.T) {
 		"{labels: {a: " + strings.Repeat("b", 129) + "}}": "a text of 1 to 128 bytes",
 	} {
 		_, err := configured(t, "metrics: "+text+"\n")
-		if errs.CodeOf(err) != project.CodeConfig || !strings.Contains(err.Error(), says) {
+		if errs.CodeOf(err) != errs.ConfigInvalid || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", text, err, says)
 		}
 	}

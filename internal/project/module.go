@@ -25,8 +25,8 @@ const maxModules = 256
 //
 // # Errors
 //
-// The codes of Read. A folder without a plugin is CodeNotFound, and one with more
-// than maxModules is CodeTooLarge.
+// The codes of Read. A folder without a plugin is file-not-found, and one with more
+// than maxModules is file-too-large.
 func (p Project) Modules(ctx context.Context, path string) ([]string, error) {
 	names, err := p.list(path)
 	if err != nil {
@@ -46,10 +46,10 @@ func (p Project) Modules(ctx context.Context, path string) ([]string, error) {
 	}
 	switch {
 	case len(modules) == 0:
-		return nil, errs.New(CodeNotFound, "%s: the folder holds no %s file", path, ModuleSuffix).With("path", path).
+		return nil, errs.New(errs.FileNotFound, "%s: the folder holds no %s file", path, ModuleSuffix).With("path", path).
 			WithHint("name the folder that the modules are in; folders below it are not searched")
 	case len(modules) > maxModules:
-		return nil, errs.New(CodeTooLarge, "%s: the folder holds more than %d plugins", path, maxModules).With("path", path).With("limit", maxModules)
+		return nil, errs.New(errs.FileTooLarge, "%s: the folder holds more than %d plugins", path, maxModules).With("path", path).With("limit", maxModules)
 	}
 	slices.Sort(modules)
 	return modules, nil

@@ -35,9 +35,9 @@ func TestModules(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]errs.Code{
-		"none": project.CodeNotFound, "../empty": project.CodeNotFound, ".": project.CodeNotFound,
-		"../link": project.CodeEscapes, "../link/more": project.CodeEscapes, "../a.wasm/x": project.CodeUnreadable,
-		"a\x00": project.CodeUnreadable,
+		"none": errs.FileNotFound, "../empty": errs.FileNotFound, ".": errs.FileNotFound,
+		"../link": errs.PathEscapesProject, "../link/more": errs.PathEscapesProject, "../a.wasm/x": errs.FileUnreadable,
+		"a\x00": errs.FileUnreadable,
 	} {
 		if got, err := p.Modules(t.Context(), path); errs.CodeOf(err) != want {
 			t.Errorf("%s: got %v, %v, want %s", path, got, err, want)
@@ -52,7 +52,7 @@ func TestModulesAreNotTooMany(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got, err := p.Modules(t.Context(), p.Root); errs.CodeOf(err) != project.CodeTooLarge {
+	if got, err := p.Modules(t.Context(), p.Root); errs.CodeOf(err) != errs.FileTooLarge {
 		t.Errorf("got %d, %v", len(got), err)
 	}
 }
@@ -73,8 +73,8 @@ func TestExistsAndFolder(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]errs.Code{
-		"folder": "", outside: "", ".": "", "none": project.CodeNotFound, "file": project.CodeUnreadable,
-		"link": project.CodeEscapes, filepath.Join(outside, "file"): project.CodeUnreadable,
+		"folder": "", outside: "", ".": "", "none": errs.FileNotFound, "file": errs.FileUnreadable,
+		"link": errs.PathEscapesProject, filepath.Join(outside, "file"): errs.FileUnreadable,
 	} {
 		got, err := p.Folder(path)
 		if errs.CodeOf(err) != want || err == nil && got != p.Abs(path) {

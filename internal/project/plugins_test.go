@@ -55,7 +55,7 @@ func TestConfigChecksThePluginsNames(t *testing.T) {
 			if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(told(err), c.says)) {
 				t.Errorf("got %+v, %v", config, err)
 			}
-			if code := errs.CodeOf(err); err != nil && code != project.CodeConfig && code != project.CodeLock {
+			if code := errs.CodeOf(err); err != nil && code != errs.ConfigInvalid && code != errs.LockInvalid {
 				t.Errorf("got the code %q", code)
 			}
 			if ruff := config.Plugins["ruff"]; ruff.Use == "json-map" && string(ruff.Settings) != `{"items":"/*"}` {

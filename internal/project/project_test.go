@@ -80,16 +80,16 @@ func TestReadStaysInTheProject(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]errs.Code{
-		"../absolute": project.CodeEscapes, "../relative": project.CodeEscapes, "../folder/secret": project.CodeEscapes,
-		filepath.Join(root, "absolute"): project.CodeEscapes, "../loop": project.CodeUnreadable,
-		"none": project.CodeNotFound, "../sub": project.CodeUnreadable, outside: project.CodeUnreadable,
-		"real\x00": project.CodeUnreadable,
+		"../absolute": errs.PathEscapesProject, "../relative": errs.PathEscapesProject, "../folder/secret": errs.PathEscapesProject,
+		filepath.Join(root, "absolute"): errs.PathEscapesProject, "../loop": errs.FileUnreadable,
+		"none": errs.FileNotFound, "../sub": errs.FileUnreadable, outside: errs.FileUnreadable,
+		"real\x00": errs.FileUnreadable,
 	} {
 		if got, err := p.Read(t.Context(), path, 100); errs.CodeOf(err) != want {
 			t.Errorf("Read %q: %q, %v, want %s", path, got, err, want)
 		}
 	}
-	for path, want := range map[string]errs.Code{"../absolute": project.CodeEscapes, "../folder": project.CodeEscapes} {
+	for path, want := range map[string]errs.Code{"../absolute": errs.PathEscapesProject, "../folder": errs.PathEscapesProject} {
 		if got, err := p.Resolve(path); errs.CodeOf(err) != want {
 			t.Errorf("Resolve %q: %q, %v, want %s", path, got, err, want)
 		}
@@ -97,7 +97,7 @@ func TestReadStaysInTheProject(t *testing.T) {
 	if got, err := p.Resolve("report"); err != nil || got != filepath.Join(root, "sub", "report") {
 		t.Errorf("Resolve: %q, %v", got, err)
 	}
-	if _, err := p.Read(t.Context(), "report", 3); errs.CodeOf(err) != project.CodeTooLarge {
+	if _, err := p.Read(t.Context(), "report", 3); errs.CodeOf(err) != errs.FileTooLarge {
 		t.Errorf("10 bytes pass a limit of 3: %v", err)
 	}
 }
@@ -122,20 +122,20 @@ func TestConfig(t *testing.T) {
 		{"empty", "", "", ""},
 		{"comment", "# nothing\n", "", ""},
 		{"all keys", "max_rounds: 5\npolicy: routing@1.0.0\nplugins: {sarif: {categories: {default: style}}}\n", "", ""},
-		{"unknown key", "max_round: 5\n", project.CodeConfig, "line 1: unknown key max_round"},
-		{"rounds out of range", "max_rounds: 101\n", project.CodeConfig, "from 1 to 100"},
-		{"no rounds", "max_rounds: 0\n", project.CodeConfig, "from 1 to 100"},
-		{"rounds with a fraction", "max_rounds: 1.5\n", project.CodeConfig, "whole number"},
-		{"rounds in words", "max_rounds: three\n", project.CodeConfig, "three"},
-		{"not YAML", "\tmax_rounds: 3\n", project.CodeConfig, "cannot start any token"},
-		{"a list", "- max_rounds\n", project.CodeConfig, ""},
-		{"two documents", "max_rounds: 3\n---\nmax_rounds: 4\n", project.CodeConfig, "more than one"},
-		{"plugin settings in prose", "plugins: {sarif: strict}\n", project.CodeConfig, "strict"},
-		{"key twice", "max_rounds: 3\nmax_rounds: 4\n", project.CodeConfig, "already defined"},
-		{"a number that JSON lacks", "plugins: {sarif: {x: .nan}}\n", project.CodeConfig, "plugins.sarif"},
-		{"aliases that explode", bomb(), project.CodeConfig, ""},
-		{"paths without end", "plugin_paths: [" + strings.Repeat("a, ", 257) + "]", project.CodeConfig, "more than 256"},
-		{"aliases of a long text", "plugins: {a: {v: &v " + strings.Repeat("x", 500_000) + ", w: [" + strings.Repeat("*v, ", 100_000) + "]}}", project.CodeConfig, "aliases"},
+		{"unknown key", "max_round: 5\n", errs.ConfigInvalid, "line 1: unknown key max_round"},
+		{"rounds out of range", "max_rounds: 101\n", errs.ConfigInvalid, "from 1 to 100"},
+		{"no rounds", "max_rounds: 0\n", errs.ConfigInvalid, "from 1 to 100"},
+		{"rounds with a fraction", "max_rounds: 1.5\n", errs.ConfigInvalid, "whole number"},
+		{"rounds in words", "max_rounds: three\n", errs.ConfigInvalid, "three"},
+		{"not YAML", "\tmax_rounds: 3\n", errs.ConfigInvalid, "cannot start any token"},
+		{"a list", "- max_rounds\n", errs.ConfigInvalid, ""},
+		{"two documents", "max_rounds: 3\n---\nmax_rounds: 4\n", errs.ConfigInvalid, "more than one"},
+		{"plugin settings in prose", "plugins: {sarif: strict}\n", errs.ConfigInvalid, "strict"},
+		{"key twice", "max_rounds: 3\nmax_rounds: 4\n", errs.ConfigInvalid, "already defined"},
+		{"a number that JSON lacks", "plugins: {sarif: {x: .nan}}\n", errs.ConfigInvalid, "plugins.sarif"},
+		{"aliases that explode", bomb(), errs.ConfigInvalid, ""},
+		{"paths without end", "plugin_paths: [" + strings.Repeat("a, ", 257) + "]", errs.ConfigInvalid, "more than 256"},
+		{"aliases of a long text", "plugins: {a: {v: &v " + strings.Repeat("x", 500_000) + ", w: [" + strings.Repeat("*v, ", 100_000) + "]}}", errs.ConfigInvalid, "aliases"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			root := tree(t, ".git/")

@@ -64,7 +64,7 @@ func TestConfigOfSpawns(t *testing.T) {
 		want := unset()
 		c, err := configured(t, "spawn: "+text+"\n")
 		if change == nil {
-			if errs.CodeOf(err) != project.CodeConfig {
+			if errs.CodeOf(err) != errs.ConfigInvalid {
 				t.Errorf("%s: %+v, %v", text, c, err)
 			}
 			continue
@@ -207,7 +207,7 @@ func TestConfigSaysWhatIsWrongWithSpawns(t *testing.T) {
 		"economy:":                                                   "economy is empty;",
 	} {
 		c, err := configured(t, text+"\n")
-		if errs.CodeOf(err) != project.CodeConfig || !strings.Contains(err.Error(), says) {
+		if errs.CodeOf(err) != errs.ConfigInvalid || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s:\n%+v, %v", text, c, err)
 		}
 	}

@@ -49,7 +49,7 @@ func TestConfigSaysWhatIsWrongWithTrust(t *testing.T) {
 		"{keys: {id: a, algorithm: ES256, file: f}}":                                       "policy_trust.keys is a mapping; it must be a list",
 	} {
 		_, err := configured(t, "policy_trust: "+text+"\n")
-		if errs.CodeOf(err) != project.CodeConfig || !strings.Contains(err.Error(), says) {
+		if errs.CodeOf(err) != errs.ConfigInvalid || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", text, err, says)
 		}
 	}

@@ -5,14 +5,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// CodeUnwritable: a file of the project cannot be written.
-const CodeUnwritable errs.Code = "file-unwritable"
-
 // newFile is the mode of a file that people edit and share, before the umask.
 const newFile = 0o644
 
 // unwritable gives an error of the file system its code, without the names of
 // temporary files.
 func unwritable(name string, err error) *errs.Error {
-	return errs.New(CodeUnwritable, "%s: %w", name, safefile.Reason(err)).With("path", name)
+	return errs.New(errs.FileUnwritable, "%s: %w", name, safefile.Reason(err)).With("path", name)
 }

@@ -15,7 +15,7 @@ import (
 //
 // # Errors
 //
-// Those of the source, and ledger.CodeCorrupt where its sums cannot be.
+// Those of the source, and ledger-corrupt where its sums cannot be.
 func Of(ctx context.Context, source Source) (Stats, error) {
 	s, err := read(ctx, source,
 		counters.Tasks(), counters.Standing(), counters.Rounds(), counters.Forced(), counters.TaskRounds().Cells(), counters.TaskRounds().Sum(),

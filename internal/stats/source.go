@@ -25,7 +25,7 @@ type sums struct {
 //
 // # Errors
 //
-// Those of the source, and ledger.CodeCorrupt.
+// Those of the source, and ledger-corrupt.
 func read(ctx context.Context, source Source, measures ...counters.Measure) (sums, error) {
 	queries := make([]ledger.TallyQuery, len(measures))
 	for i, m := range measures {
@@ -48,7 +48,7 @@ func read(ctx context.Context, source Source, measures ...counters.Measure) (sum
 }
 
 func corrupt(m counters.Measure, row ledger.Tally) error {
-	return errs.New(ledger.CodeCorrupt, "the ledger's sum of %s cannot be: %d for %q", m.Name, row.Sum, row.Values).
+	return errs.New(errs.LedgerCorrupt, "the ledger's sum of %s cannot be: %d for %q", m.Name, row.Sum, row.Values).
 		With("measure", m.Name)
 }
 

@@ -27,11 +27,11 @@ const killTime = 10 * time.Second
 //
 // # Errors
 //
-// CodeStart where the system does not let us look after children, as without a
+// process-start where the system does not let us look after children, as without a
 // /proc on Linux.
 func NewKeeper() (*Keeper, error) {
 	if err := adopt(); err != nil {
-		return nil, errs.New(CodeStart, "child processes cannot be looked after: %w", err)
+		return nil, errs.New(errs.ProcessStart, "child processes cannot be looked after: %w", err)
 	}
 	return &Keeper{patience: killTime}, nil
 }
@@ -48,7 +48,7 @@ func (k *Keeper) Announce(folder string) Identity { return announce(folder) }
 //
 // # Errors
 //
-// CodeStart and CodeLost. What Started returned, wrapped. When ctx is done, the
+// process-start and process-lost. What Started returned, wrapped. When ctx is done, the
 // child is ended as on a timeout, and the error wraps ctx's cause. Only without an
 // error the Result says anything.
 func (k *Keeper) Run(ctx context.Context, s Spec) (Result, error) {
@@ -63,7 +63,7 @@ func (k *Keeper) Run(ctx context.Context, s Spec) (Result, error) {
 	defer runtime.UnlockOSThread()
 	c, err := start(s)
 	if err != nil {
-		return Result{}, errs.New(CodeStart, "%s cannot be started: %w", s.Argv[0], err).With("argv0", s.Argv[0])
+		return Result{}, errs.New(errs.ProcessStart, "%s cannot be started: %w", s.Argv[0], err).With("argv0", s.Argv[0])
 	}
 	if s.Started != nil {
 		if err := s.Started(c.identity(s)); err != nil {
@@ -104,7 +104,7 @@ func (s Spec) lost(err error) error {
 	if err == nil {
 		return nil
 	}
-	return errs.New(CodeLost, "%s was started and is lost: %w", s.Argv[0], err).With("argv0", s.Argv[0])
+	return errs.New(errs.ProcessLost, "%s was started and is lost: %w", s.Argv[0], err).With("argv0", s.Argv[0])
 }
 
 // Sweep ends what is left of a child whose own keeper was killed before it could,
@@ -116,7 +116,7 @@ func (s Spec) lost(err error) error {
 //
 // # Errors
 //
-// CodeLost where somebody is left, where the Identity is not complete, or where this
+// process-lost where somebody is left, where the Identity is not complete, or where this
 // program itself runs below that child. When ctx is done, an error that wraps its
 // cause; Sweep may then be called again.
 func (k *Keeper) Sweep(ctx context.Context, id Identity, grace time.Duration) (swept int, err error) {

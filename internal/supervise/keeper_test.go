@@ -70,7 +70,7 @@ func TestInputThatMayNeverEnd(t *testing.T) {
 	defer write.Close()
 	spec := s.spec("cat")
 	spec.Input = read
-	if _, err := s.keeper.Run(t.Context(), spec); errs.CodeOf(err) != supervise.CodeStart {
+	if _, err := s.keeper.Run(t.Context(), spec); errs.CodeOf(err) != errs.ProcessStart {
 		t.Errorf("got %v", err)
 	}
 }

@@ -22,7 +22,7 @@
 //
 // Not covered is what a child only asked for: a service, a container or a
 // terminal server that was already there works on. What runs as another user is
-// found, but may outlive us; that is CodeLost.
+// found, but may outlive us; that is process-lost.
 //
 // # Whose an orphan is
 //
@@ -73,19 +73,6 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-)
-
-// The codes of this package's errors.
-const (
-	// CodeStart: the process cannot be started, or the Spec is not complete, or
-	// children cannot be looked after here. No process is left. Detail: argv0,
-	// where a program is known.
-	CodeStart errs.Code = "process-start"
-	// CodeLost: the process was started and cannot be accounted for. It outlived
-	// its hard kill, as when it runs as another user or the disk does not answer;
-	// or its output cannot be measured, or somebody else took its exit status.
-	// Detail: argv0, or pid where only an Identity is known.
-	CodeLost errs.Code = "process-lost"
 )
 
 // Spec says what to run. Argv, Output, OutputLimit and Timeout are needed: a child
@@ -189,7 +176,7 @@ func (s Spec) check() error {
 	var lacks string
 	switch {
 	case len(s.Argv) == 0 || s.Argv[0] == "":
-		return errs.New(CodeStart, "no program to run was named").With("argv0", "")
+		return errs.New(errs.ProcessStart, "no program to run was named").With("argv0", "")
 	case s.Output == nil:
 		lacks = "a file for its output"
 	case s.OutputLimit <= 0:
@@ -205,7 +192,7 @@ func (s Spec) check() error {
 	default:
 		return nil
 	}
-	return errs.New(CodeStart, "%s is not started without %s", s.Argv[0], lacks).With("argv0", s.Argv[0])
+	return errs.New(errs.ProcessStart, "%s is not started without %s", s.Argv[0], lacks).With("argv0", s.Argv[0])
 }
 
 // confined reports whether the folder of an Identity can be one process's alone.

@@ -359,7 +359,7 @@ func TestWhatCannotBeStarted(t *testing.T) {
 			spec := s.spec("echo it ran")
 			change(&spec)
 			r, err := s.keeper.Run(t.Context(), spec)
-			if errs.CodeOf(err) != supervise.CodeStart || r != (supervise.Result{}) {
+			if errs.CodeOf(err) != errs.ProcessStart || r != (supervise.Result{}) {
 				t.Errorf("got %+v, %v", r, err)
 			}
 		})
@@ -378,7 +378,7 @@ func TestLostChild(t *testing.T) {
 		return supervise.TimedOut
 	}
 	r, err := supervise.Impatient().Run(t.Context(), spec)
-	if errs.CodeOf(err) != supervise.CodeLost || r != (supervise.Result{}) {
+	if errs.CodeOf(err) != errs.ProcessLost || r != (supervise.Result{}) {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	// It was killed all the same, and only nobody waited for that.

@@ -18,7 +18,7 @@ func (k *Keeper) sweep(ctx context.Context, id Identity, grace time.Duration) (i
 		who = "a process that was announced"
 	}
 	lost := func(why string) error {
-		return errs.New(CodeLost, "%s cannot be swept: %s", who, why).With("pid", id.PID)
+		return errs.New(errs.ProcessLost, "%s cannot be swept: %s", who, why).With("pid", id.PID)
 	}
 	stopped := func() error { return fmt.Errorf("sweep %s: %w", who, context.Cause(ctx)) }
 	switch {

@@ -135,15 +135,15 @@ func TestSweepTouchesNobodyElse(t *testing.T) {
 		"no start of the machine":     {func(i *supervise.Identity) { i.Boot = "" }, ""},
 		"announced later":             {func(i *supervise.Identity) { i.PID, i.Start, i.Mark = 0, i.Start+1, unknown }, ""},
 		"announced, another mark":     {func(i *supervise.Identity) { i.PID, i.Mark = 0, unknown }, ""},
-		"the first process":           {func(i *supervise.Identity) { i.PID = 1 }, supervise.CodeLost},
-		"a group":                     {func(i *supervise.Identity) { i.PID = -i.PID }, supervise.CodeLost},
-		"no start":                    {func(i *supervise.Identity) { i.Start = 0 }, supervise.CodeLost},
-		"no mark":                     {func(i *supervise.Identity) { i.Mark = "" }, supervise.CodeLost},
-		"a mark that everybody has":   {func(i *supervise.Identity) { i.Mark = "PATH" }, supervise.CodeLost},
-		"a mark with something added": {func(i *supervise.Identity) { i.Mark += "=1\x00" }, supervise.CodeLost},
-		"everybody's folder":          {func(i *supervise.Identity) { i.Folder = "/" }, supervise.CodeLost},
-		"no certain folder":           {func(i *supervise.Identity) { i.Folder = "/tmp/x/.." }, supervise.CodeLost},
-		"a folder of ours":            {func(i *supervise.Identity) { i.Folder = "tmp" }, supervise.CodeLost},
+		"the first process":           {func(i *supervise.Identity) { i.PID = 1 }, errs.ProcessLost},
+		"a group":                     {func(i *supervise.Identity) { i.PID = -i.PID }, errs.ProcessLost},
+		"no start":                    {func(i *supervise.Identity) { i.Start = 0 }, errs.ProcessLost},
+		"no mark":                     {func(i *supervise.Identity) { i.Mark = "" }, errs.ProcessLost},
+		"a mark that everybody has":   {func(i *supervise.Identity) { i.Mark = "PATH" }, errs.ProcessLost},
+		"a mark with something added": {func(i *supervise.Identity) { i.Mark += "=1\x00" }, errs.ProcessLost},
+		"everybody's folder":          {func(i *supervise.Identity) { i.Folder = "/" }, errs.ProcessLost},
+		"no certain folder":           {func(i *supervise.Identity) { i.Folder = "/tmp/x/.." }, errs.ProcessLost},
+		"a folder of ours":            {func(i *supervise.Identity) { i.Folder = "tmp" }, errs.ProcessLost},
 	} {
 		t.Run(name, func(t *testing.T) {
 			claim := id
@@ -162,7 +162,7 @@ func TestSweepFromBelow(t *testing.T) {
 	s := newScene(t)
 	id := s.doom("trap '' TERM; echo $$ >root")
 	t.Setenv("SWITCHYARD_CHILD_"+id.Mark, "1")
-	if swept, err := s.keeper.Sweep(t.Context(), id, 0); swept != 0 || errs.CodeOf(err) != supervise.CodeLost {
+	if swept, err := s.keeper.Sweep(t.Context(), id, 0); swept != 0 || errs.CodeOf(err) != errs.ProcessLost {
 		t.Errorf("got %d, %v", swept, err)
 	}
 	if err := os.Unsetenv("SWITCHYARD_CHILD_" + id.Mark); err != nil {
@@ -174,7 +174,7 @@ func TestSweepFromBelow(t *testing.T) {
 	// It does not matter that what is in between has cleared the environment.
 	between := exec.Command("sh", "-c", `env -i "$0=$1" "$2"; exit $?`, sweepingVar, filepath.Join(s.dir, "identity"), os.Args[0])
 	between.Env = append(os.Environ(), "SWITCHYARD_CHILD_"+id.Mark+"=1")
-	if said, err := between.CombinedOutput(); err != nil || string(said) != string(supervise.CodeLost)+"\n" {
+	if said, err := between.CombinedOutput(); err != nil || string(said) != string(errs.ProcessLost)+"\n" {
 		t.Errorf("got %q, %v", said, err)
 	}
 	if !lives(s.pid("root")) {

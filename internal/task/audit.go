@@ -40,13 +40,13 @@ func (c Audit) decide(s State) (Event, error) {
 		return nil, err
 	}
 	if len(c.Run) > maxName {
-		return nil, errs.New(CodeTooLong, "the run's id has more than %d bytes", maxName).With("limit", maxName)
+		return nil, errs.New(errs.NameTooLong, "the run's id has more than %d bytes", maxName).With("limit", maxName)
 	}
 	if c.Known || c.Run != "" && slices.ContainsFunc(s.Stamps, func(st Stamp) bool { return st.Run == c.Run && st.Agent == c.Agent }) {
 		return nil, nil
 	}
 	if len(s.Stamps) >= maxListed {
-		return nil, errs.New(CodeTooMany, "round %d has %d stamps already", round, maxListed).With("limit", maxListed)
+		return nil, errs.New(errs.StampsTooMany, "round %d has %d stamps already", round, maxListed).With("limit", maxListed)
 	}
 	stamp := Stamp{
 		Round: round, Agent: c.Agent, Source: c.Source, By: c.By, Run: c.Run, Spawn: c.Spawn, ToolUses: len(c.Tools),
@@ -69,7 +69,7 @@ func (c Audit) decide(s State) (Event, error) {
 		stamp.Violation = NoSearch
 	}
 	if stamp.Violation != "" && len(s.Violations) >= maxListed && !s.violated(c.Agent, stamp.Violation) {
-		return nil, errs.New(CodeTooMany, "%d violations wait to be routed already", maxListed).With("limit", maxListed)
+		return nil, errs.New(errs.StampsTooMany, "%d violations wait to be routed already", maxListed).With("limit", maxListed)
 	}
 	return Stamped{Stamp: stamp}, nil
 }
@@ -136,7 +136,7 @@ func (c Look) decide(s State) (Event, error) {
 		return nil, err
 	}
 	if len(s.Searches) >= maxListed {
-		return nil, errs.New(CodeTooMany, "round %d has %d searches already", round, maxListed).With("limit", maxListed)
+		return nil, errs.New(errs.StampsTooMany, "round %d has %d searches already", round, maxListed).With("limit", maxListed)
 	}
 	return Searched{Search: Search{Round: round, Agent: c.Agent, Query: cut(c.Query, maxQuery), Source: c.Source, By: c.By}}, nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -71,9 +72,9 @@ func TestRule9(t *testing.T) {
 	})
 	t.Run("AUDIT-5", func(t *testing.T) {
 		for _, name := range []string{"", "a b", "np/x", "é", strings.Repeat("a", 129)} {
-			refuse(t, open, ran(name), task.CodeInvalidAgent)
+			refuse(t, open, ran(name), errs.AgentInvalid)
 			if name != "" {
-				refuse(t, open, looked(name), task.CodeInvalidAgent)
+				refuse(t, open, looked(name), errs.AgentInvalid)
 			}
 		}
 	})
@@ -106,8 +107,8 @@ func TestRule9(t *testing.T) {
 			c.Run = fmt.Sprint(i)
 			s = do(t, s, c, looked(""))
 		}
-		refuse(t, s, ran(task.AgentCritic), task.CodeTooMany)
-		refuse(t, s, looked(""), task.CodeTooMany)
+		refuse(t, s, ran(task.AgentCritic), errs.StampsTooMany)
+		refuse(t, s, looked(""), errs.StampsTooMany)
 		do(t, decide(t, s, toExecutor), ran(task.AgentCritic), looked(""))
 	})
 	t.Run("a query is cut between two code points", func(t *testing.T) {
@@ -197,8 +198,8 @@ func TestViolations(t *testing.T) {
 		}
 		i.Violations[7].Agent = task.AgentExecutor
 		s := do(t, task.State{}, task.Import{Imported: i})
-		refuse(t, s, audited(task.AgentResearcher), task.CodeTooMany)
-		refuse(t, s, audited(task.AgentExecutor, "knowledge-search"), task.CodeTooMany) // It is another kind.
+		refuse(t, s, audited(task.AgentResearcher), errs.StampsTooMany)
+		refuse(t, s, audited(task.AgentExecutor, "knowledge-search"), errs.StampsTooMany) // It is another kind.
 		s = do(t, s, audited(task.AgentExecutor), ran(task.AgentCritic), looked(task.AgentResearcher), audited(task.AgentResearcher, "knowledge-search"))
 		if len(s.Violations) != 256 {
 			t.Errorf("%d violations", len(s.Violations))

@@ -17,7 +17,7 @@ type Begin struct {
 func (c Begin) decide(s State) (Event, error) {
 	begun := s.begun()
 	if begun && c.Force == nil {
-		return nil, errs.New(CodeStarted, "the task has begun already; it is %s, in round %d", s.Status, s.Round)
+		return nil, errs.New(errs.TaskStarted, "the task has begun already; it is %s, in round %d", s.Status, s.Round)
 	}
 	e := Started{Round: max(s.Round, 1), Query: c.Query, MaxRounds: c.MaxRounds, Raised: c.MaxRounds != 0}
 	if begun {
@@ -33,7 +33,7 @@ func (c Begin) decide(s State) (Event, error) {
 		return nil, err
 	}
 	if e.MaxRounds < e.Round {
-		return nil, errs.New(CodeRoundsExhausted, "round %[2]d, in which the task would begin, lies beyond its cap, %[1]d", e.MaxRounds, e.Round).
+		return nil, errs.New(errs.RoundsExhausted, "round %[2]d, in which the task would begin, lies beyond its cap, %[1]d", e.MaxRounds, e.Round).
 			With("limit", e.MaxRounds)
 	}
 	return e, nil
@@ -56,7 +56,7 @@ func (s State) freshCap(round, fallback int) (rounds int, raised bool) {
 // capOf refuses a cap that no task may have, or a round that lies beyond it.
 func capOf(round, rounds int) error {
 	if round > MaxRounds || rounds > MaxRounds || rounds < MinRounds {
-		return errs.New(CodeRoundsExhausted, "a task may have %d to %d rounds; this one would be in round %d of %d", MinRounds, MaxRounds, round, rounds).
+		return errs.New(errs.RoundsExhausted, "a task may have %d to %d rounds; this one would be in round %d of %d", MinRounds, MaxRounds, round, rounds).
 			With("limit", MaxRounds)
 	}
 	return nil

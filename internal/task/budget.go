@@ -7,12 +7,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// CodeBudget: what is left of a budget does not cover what a spawn may use up.
-// Details: unit, limit, spent, reserved, wanted. The unit is task-rounds, or
-// task- or round- with time, tokens or dollars; the numbers count rounds,
-// milliseconds, tokens and millionths of a dollar.
-const CodeBudget errs.Code = "budget-exhausted"
-
 // What Switchyard itself puts a task aside with, see Halt.
 const (
 	// ReasonBudget is the reason where a budget is exhausted.
@@ -32,7 +26,7 @@ type Limits struct {
 
 // Use is what a task has used up of one of its budgets.
 type Use struct {
-	// Budget is the unit: see CodeBudget.
+	// Budget is the unit: see budget-exhausted.
 	Budget       string
 	Spent, Limit int64
 }
@@ -170,7 +164,7 @@ func (a account) covers() bool {
 func (a account) exhausted() error {
 	reserved, wanted := total(a.reserved), total(a.wanted)
 	text := a.unit.text
-	return errs.New(CodeBudget, "the %s's budget of %s does not cover %s more, with %s spent and %s reserved",
+	return errs.New(errs.BudgetExhausted, "the %s's budget of %s does not cover %s more, with %s spent and %s reserved",
 		a.scope, text(a.limit), text(wanted), text(a.spent), text(reserved)).
 		With("unit", a.scope+"-"+a.unit.name).With("limit", a.limit).With("spent", a.spent).With("reserved", reserved).With("wanted", wanted)
 }

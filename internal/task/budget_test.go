@@ -59,7 +59,7 @@ func TestBudgets(t *testing.T) {
 			t.Run(c.scope+"-"+unit.name, func(t *testing.T) {
 				more := []task.Intent{costly("e", 2), costly("f", 6)}
 				do(t, s, task.Reserve{Intents: more, Limits: c.limits(c.enough)})
-				err := refuse(t, s, task.Reserve{Intents: more, Limits: c.limits(c.enough - 1)}, task.CodeBudget)
+				err := refuse(t, s, task.Reserve{Intents: more, Limits: c.limits(c.enough - 1)}, errs.BudgetExhausted)
 				for name, want := range map[string]any{
 					"unit": c.scope + "-" + unit.name, "limit": c.enough - 1, "spent": c.spent, "reserved": c.reserved, "wanted": c.wants,
 				} {
@@ -76,7 +76,7 @@ func TestBudgets(t *testing.T) {
 	t.Run("the unit that is over says so in its own words", func(t *testing.T) {
 		i := critic("e")
 		i.Reserve = task.Amount{MicroDollars: 2_000_000, Tokens: 1}
-		err := refuse(t, task.State{}, task.Reserve{Intents: []task.Intent{i}, Limits: task.Limits{Task: task.Amount{MicroDollars: 1_250_001}}}, task.CodeBudget)
+		err := refuse(t, task.State{}, task.Reserve{Intents: []task.Intent{i}, Limits: task.Limits{Task: task.Amount{MicroDollars: 1_250_001}}}, errs.BudgetExhausted)
 		if want := "the task's budget of $1.250001 does not cover $2.00 more, with $0.00 spent and $0.00 reserved"; err.Message != want {
 			t.Errorf("%q, want %q", err.Message, want)
 		}
@@ -129,7 +129,7 @@ func TestABudgetOfRounds(t *testing.T) {
 			if c.rounds == 1 {
 				return // A budget of 0 rounds is none.
 			}
-			err := refuse(t, c.s, in(c.rounds-1), task.CodeBudget)
+			err := refuse(t, c.s, in(c.rounds-1), errs.BudgetExhausted)
 			limit := int64(c.rounds - 1)
 			if d := err.Details; d["unit"] != "task-rounds" || d["limit"] != limit || d["spent"] != limit || d["reserved"] != int64(0) || d["wanted"] != int64(1) {
 				t.Errorf("details %v", d)
@@ -239,7 +239,7 @@ func TestBudgetsNeverOverflow(t *testing.T) {
 		e, err := task.Decide(s, c)
 		// Once that much is spent nobody counts any further.
 		within := sum.Cmp(big.NewInt(limit)) <= 0
-		if within != (err == nil) || within != (e != nil) || !within && errs.CodeOf(err) != task.CodeBudget {
+		if within != (err == nil) || within != (e != nil) || !within && errs.CodeOf(err) != errs.BudgetExhausted {
 			t.Fatalf("%v of %d: %v, %v", sum, limit, e, err)
 		}
 		want := big.NewInt(math.MaxInt64)

@@ -1,22 +1,5 @@
 package task
 
-import (
-	"github.com/switchyard-dev/switchyard/internal/errs"
-)
-
-// The codes of commands that a task's round or its evidence forbids.
-const (
-	// CodeRoundShifted: the task is in another round than the caller thinks.
-	CodeRoundShifted errs.Code = "round-shifted"
-	// CodeRoundsExhausted: the task would get more rounds than any task may have.
-	CodeRoundsExhausted errs.Code = "rounds-exhausted"
-	// CodeNotReady: the task may not be committed. The detail missing lists why.
-	CodeNotReady errs.Code = "commit-precondition-missing"
-	// CodeUnverified: the round's verification is missing, and the task may not
-	// be committed without it.
-	CodeUnverified errs.Code = "commit-unverified"
-)
-
 // Command is what somebody wants of a task: one of the types of this package
 // that have a method decide.
 type Command interface {

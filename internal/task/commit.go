@@ -69,7 +69,7 @@ func (o Outcome) unready(s State) []string {
 }
 
 func notReady(round int, missing []string) error {
-	return errs.New(CodeNotReady, "round %d may not be committed: %s", round, inWords(missing)).
+	return errs.New(errs.CommitPreconditionMissing, "round %d may not be committed: %s", round, inWords(missing)).
 		With("round", round).With("missing", missing)
 }
 

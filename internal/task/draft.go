@@ -24,10 +24,10 @@ func (c Prepare) decide(s State) (Event, error) {
 		return nil, fmt.Errorf("phase %q is none that prepares a draft", c.Phase)
 	}
 	if len(union(s.Tests, c.Tests)) > maxListed {
-		return nil, errs.New(CodeTooMany, "the task would have %d test files", len(union(s.Tests, c.Tests))).With("limit", maxListed)
+		return nil, errs.New(errs.StampsTooMany, "the task would have %d test files", len(union(s.Tests, c.Tests))).With("limit", maxListed)
 	}
 	if slices.ContainsFunc(c.Tests, func(name string) bool { return len(name) > maxName }) {
-		return nil, errs.New(CodeTooLong, "the name of a test file has more than %d bytes", maxName).With("limit", maxName)
+		return nil, errs.New(errs.NameTooLong, "the name of a test file has more than %d bytes", maxName).With("limit", maxName)
 	}
 	e := Prepared{Round: max(s.Round, 1), Phase: c.Phase, Required: c.Required, Found: s.Found(s.wants(c.Phase)), Tests: c.Tests}
 	if err := s.Evident(c.Phase, c.Required); err != nil {

@@ -4,21 +4,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// The codes of missing and of too much evidence.
-const (
-	// CodeEvidence: the agent that a phase needs is not known to have run in
-	// this round. Details: phase, agent, round, required, found.
-	CodeEvidence errs.Code = "evidence-missing"
-	// CodeTooMany: the state would list more of something than it may.
-	CodeTooMany errs.Code = "stamps-too-many"
-	// CodeReplayed: the report was decided on in this round before.
-	CodeReplayed errs.Code = "report-replayed"
-	// CodeTooLong: the name of a run or of a file is longer than names may be.
-	CodeTooLong errs.Code = "name-too-long"
-	// CodeInvalidAgent: the text is no agent's name.
-	CodeInvalidAgent errs.Code = "agent-invalid"
-)
-
 // The agents whose stamps the phases want (reference section 8).
 const (
 	AgentResearcher = "np-researcher"
@@ -179,7 +164,7 @@ func (s State) Evident(p Phase, required int) error {
 	}
 	if found := s.Found(agent); found < required {
 		round := max(s.Round, 1)
-		return errs.New(CodeEvidence, "%s of round %d needs evidence that %s ran: %d of %d stamps are there", p, round, agent, found, required).
+		return errs.New(errs.EvidenceMissing, "%s of round %d needs evidence that %s ran: %d of %d stamps are there", p, round, agent, found, required).
 			With("phase", string(p)).With("agent", agent).With("round", round).With("required", required).With("found", found)
 	}
 	return nil
@@ -193,7 +178,7 @@ func checkAgent(name string) error {
 		ok = isWord(name[i])
 	}
 	if !ok {
-		return errs.New(CodeInvalidAgent, "%q is no agent's name", name)
+		return errs.New(errs.AgentInvalid, "%q is no agent's name", name)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -14,10 +15,10 @@ func TestAReviewOfAnOlderDraftDoesNotCount(t *testing.T) {
 	clean.Evidence = []string{"sha256:a"}
 	s := do(t, task.State{}, begin, ran(task.AgentExecutor), task.Verify{}, ran(task.AgentCritic))
 	s = do(t, decide(t, s, clean), task.Verify{})
-	if _, code := enter(s, task.Entry{Phases: []task.Phase{task.Review}}); code != task.CodeEvidence {
+	if _, code := enter(s, task.Entry{Phases: []task.Phase{task.Review}}); code != errs.EvidenceMissing {
 		t.Errorf("the critic of the first draft reviews the second: %q", code)
 	}
-	err := refuse(t, s, toward(t, s, final(clean)), task.CodeReplayed)
+	err := refuse(t, s, toward(t, s, final(clean)), errs.ReportReplayed)
 	if err.Details["digest"] != "sha256:a" {
 		t.Errorf("details %v", err.Details)
 	}
@@ -37,8 +38,8 @@ func TestAReportMaySendATaskOnTwice(t *testing.T) {
 	}
 	clean := toCommit
 	clean.Evidence = []string{"sha256:c", "sha256:b"}
-	refuse(t, s, toward(t, s, clean), task.CodeReplayed)
-	refuse(t, s, toward(t, s, final(clean)), task.CodeReplayed)
+	refuse(t, s, toward(t, s, clean), errs.ReportReplayed)
+	refuse(t, s, toward(t, s, final(clean)), errs.ReportReplayed)
 	clean.Evidence = []string{"sha256:c"}
 	decide(t, s, final(clean))
 	// In the next round it is a report like any other.
@@ -88,8 +89,8 @@ func TestALoopWithinARoundHasAnEnd(t *testing.T) {
 
 func TestALateViolationIsNotCommittedOver(t *testing.T) {
 	s := do(t, decide(t, do(t, task.State{}, begin), toCommit), audited(task.AgentExecutor))
-	refuse(t, s, task.Finish{}, task.CodeNotReady)
-	refuse(t, s, toward(t, s, final(toCommit)), task.CodeNotReady)
+	refuse(t, s, task.Finish{}, errs.CommitPreconditionMissing)
+	refuse(t, s, toward(t, s, final(toCommit)), errs.CommitPreconditionMissing)
 }
 
 func TestAStateIsBounded(t *testing.T) {
@@ -98,39 +99,39 @@ func TestAStateIsBounded(t *testing.T) {
 	for i := range 257 {
 		o.Evidence = append(o.Evidence, fmt.Sprint("sha256:", i))
 	}
-	refuse(t, s, toward(t, s, o), task.CodeTooMany)
+	refuse(t, s, toward(t, s, o), errs.StampsTooMany)
 	o.Evidence = o.Evidence[:256]
 	s = decide(t, s, o)
 	o.Evidence = []string{"sha256:x"}
-	refuse(t, s, toward(t, s, o), task.CodeTooMany)
+	refuse(t, s, toward(t, s, o), errs.StampsTooMany)
 	files := task.Prepare{Phase: task.Tests, Force: force}
 	for i := range 257 {
 		files.Tests = append(files.Tests, fmt.Sprintf("%d_test.go", i))
 	}
-	refuse(t, s, files, task.CodeTooMany)
+	refuse(t, s, files, errs.StampsTooMany)
 	files.Tests = files.Tests[:256]
 	s = do(t, s, files, files)
 	files.Tests = []string{"x_test.go"}
-	refuse(t, s, files, task.CodeTooMany)
+	refuse(t, s, files, errs.StampsTooMany)
 }
 
 func TestRunsAreBounded(t *testing.T) {
 	t.Run("so many are open at a time", func(t *testing.T) {
 		s := do(t, task.State{}, begin, spawning(many(15)...))
-		refuse(t, s, spawning(critic("a"), critic("b")), task.CodeTooMany)
+		refuse(t, s, spawning(critic("a"), critic("b")), errs.StampsTooMany)
 		s = do(t, s, spawning(critic("a")))
-		err := refuse(t, s, spawning(critic("b")), task.CodeTooMany)
+		err := refuse(t, s, spawning(critic("b")), errs.StampsTooMany)
 		if err.Details["limit"] != task.MaxOpenRuns {
 			t.Errorf("details %v", err.Details)
 		}
 		do(t, s, ended("a"), spawning(critic("b")))
 		// Those of the round before use up no less of the machine.
-		refuse(t, decide(t, s, toExecutor), spawning(critic("b")), task.CodeTooMany)
+		refuse(t, decide(t, s, toExecutor), spawning(critic("b")), errs.StampsTooMany)
 	})
 	t.Run("outside any task there may be more", func(t *testing.T) {
 		s := do(t, task.State{}, spawning(many(256)...))
-		refuse(t, s, spawning(byHand("a")), task.CodeTooMany)
-		refuse(t, s, spawning(critic("a")), task.CodeTooMany)
+		refuse(t, s, spawning(byHand("a")), errs.StampsTooMany)
+		refuse(t, s, spawning(critic("a")), errs.StampsTooMany)
 		do(t, s, ended("run-7"), spawning(byHand("a")))
 	})
 	t.Run("a round lists so many", func(t *testing.T) {
@@ -139,7 +140,7 @@ func TestRunsAreBounded(t *testing.T) {
 			id := fmt.Sprint("run-", i)
 			s = do(t, s, spawning(critic(id)), ended(id))
 		}
-		refuse(t, s, spawning(critic("a")), task.CodeTooMany)
+		refuse(t, s, spawning(critic("a")), errs.StampsTooMany)
 		do(t, decide(t, s, toExecutor), spawning(critic("a")))
 	})
 	t.Run("outside any task none stays", func(t *testing.T) {
@@ -188,8 +189,8 @@ func TestNamesAreBounded(t *testing.T) {
 	long := strings.Repeat("x", 1025)
 	run, files := ran(task.AgentCritic), task.Prepare{Phase: task.Tests, Force: force}
 	run.Run, files.Tests = long, []string{"a_test.go", long}
-	refuse(t, s, run, task.CodeTooLong)
-	refuse(t, s, files, task.CodeTooLong)
+	refuse(t, s, run, errs.NameTooLong)
+	refuse(t, s, files, errs.NameTooLong)
 	run.Run, files.Tests[1] = long[1:], long[1:]
 	do(t, s, run, files)
 	for name, edit := range map[string]func(*task.Intent, string){
@@ -202,7 +203,7 @@ func TestNamesAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			i := critic("r1")
 			edit(&i, long)
-			refuse(t, s, spawning(i), task.CodeTooLong)
+			refuse(t, s, spawning(i), errs.NameTooLong)
 			edit(&i, long[1:])
 			do(t, s, spawning(i))
 		})
@@ -219,7 +220,7 @@ func TestNamesAreBounded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := ended("r1")
 			edit(&c.Receipt, long)
-			refuse(t, s, c, task.CodeTooLong)
+			refuse(t, s, c, errs.NameTooLong)
 			edit(&c.Receipt, long[1:])
 			do(t, s, c)
 		})

@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -84,21 +85,21 @@ func (m model) reserve(c task.Reserve) verdict {
 		return refused(code)
 	}
 	if c.Round != 0 && c.Round != m.round() {
-		return refused(task.CodeRoundShifted)
+		return refused(errs.RoundShifted)
 	}
 	most := 16
 	if m.status() == task.None && !(happened{what: c}).makes() {
 		most = 256
 	}
 	if len(m.open())+len(c.Intents) > most || len(m.listed())+len(c.Intents) > 256 {
-		return refused(task.CodeTooMany)
+		return refused(errs.StampsTooMany)
 	}
 	if c.Limits.Rounds != 0 && m.round()-m.fresh()+1 > c.Limits.Rounds {
-		return refused(task.CodeBudget)
+		return refused(errs.BudgetExhausted)
 	}
 	for n := range 3 {
 		if m.beyondBudget(part(c.Limits.Task, n), n, false, c.Intents) || m.beyondBudget(part(c.Limits.Round, n), n, true, c.Intents) {
-			return refused(task.CodeBudget)
+			return refused(errs.BudgetExhausted)
 		}
 	}
 	return verdict{}
@@ -121,7 +122,7 @@ func (m model) beyondBudget(limit int64, n int, ofRound bool, wanted []task.Inte
 
 func (m model) receive(c task.Receive) verdict {
 	if !slices.ContainsFunc(m.open(), func(r spawned) bool { return r.Run == c.Run }) {
-		return refused(task.CodeRunUnknown)
+		return refused(errs.SpawnRunUnknown)
 	}
 	return verdict{}
 }

@@ -512,7 +512,7 @@ func beyond(round, rounds int) bool { return round > 100 || rounds > 100 || roun
 // mayDecide is the code that a status has for what only an open task may do.
 func (m model) mayDecide() errs.Code {
 	return map[task.Status]errs.Code{
-		task.Waiting: task.CodeWaiting, task.Stuck: task.CodeStuck, task.Committed: task.CodeCommitted,
+		task.Waiting: errs.TaskWaiting, task.Stuck: errs.TaskStuck, task.Committed: errs.TaskCommitted,
 	}[m.status()]
 }
 
@@ -530,7 +530,7 @@ func refused(code errs.Code) verdict { return verdict{code: code} }
 func (m model) begin(c task.Begin) verdict {
 	begun := m.begun()
 	if begun && c.Force == nil {
-		return refused(task.CodeStarted)
+		return refused(errs.TaskStarted)
 	}
 	v := verdict{grew: begun || m.status() == task.Stuck || m.status() == task.Committed, forced: begun}
 	round := m.round()
@@ -538,7 +538,7 @@ func (m model) begin(c task.Begin) verdict {
 		round++
 	}
 	if rounds, _ := m.beginLimit(c, round); beyond(round, rounds) || rounds < round {
-		return refused(task.CodeRoundsExhausted)
+		return refused(errs.RoundsExhausted)
 	}
 	return v
 }
@@ -551,7 +551,7 @@ func (m model) gate(p task.Phase, required int, f *task.Force) verdict {
 	case !m.lacks(p, required):
 		return verdict{}
 	case f == nil:
-		return refused(task.CodeEvidence)
+		return refused(errs.EvidenceMissing)
 	default:
 		return verdict{forced: true}
 	}
@@ -570,7 +570,7 @@ func (m model) enter(e task.Entry) verdict {
 		return refused(code)
 	}
 	if e.Expected != 0 && e.Expected != m.round() {
-		return refused(task.CodeRoundShifted)
+		return refused(errs.RoundShifted)
 	}
 	v := verdict{}
 	for _, p := range e.Phases {
@@ -586,17 +586,17 @@ func (m model) enter(e task.Entry) verdict {
 func (m model) decide(d decision, entered verdict) verdict {
 	o := d.outcome
 	if o.Round.Number != m.round() {
-		return refused(task.CodeRoundShifted)
+		return refused(errs.RoundShifted)
 	}
 	if o.NextAction == "commit" {
 		if slices.ContainsFunc(o.Evidence, m.used) && m.stamps("np-critic") == 0 {
-			return refused(task.CodeReplayed)
+			return refused(errs.ReportReplayed)
 		}
 		switch {
 		case !o.Reviewed || o.FindingCount > 0 || len(m.violations()) > 0 || o.Verify == "red":
-			return refused(task.CodeNotReady)
+			return refused(errs.CommitPreconditionMissing)
 		case o.Final && o.Verify != "green" && (o.MustVerify || m.verifies()):
-			return refused(task.CodeUnverified)
+			return refused(errs.CommitUnverified)
 		}
 	}
 	rounds, _ := m.entryLimit(d.entry)
@@ -609,7 +609,7 @@ func (m model) decide(d decision, entered verdict) verdict {
 		round++
 	}
 	if beyond(round, rounds) {
-		return refused(task.CodeRoundsExhausted)
+		return refused(errs.RoundsExhausted)
 	}
 	return v
 }
@@ -621,7 +621,7 @@ func (m model) finish(c task.Finish) verdict {
 	case len(m.missing(c.MustVerify)) == 0:
 		return verdict{}
 	case c.Force == nil:
-		return refused(task.CodeNotReady)
+		return refused(errs.CommitPreconditionMissing)
 	default:
 		return verdict{forced: true}
 	}
@@ -630,7 +630,7 @@ func (m model) finish(c task.Finish) verdict {
 // untilCommitted is the answer of what any task takes that is not committed.
 func (m model) untilCommitted() verdict {
 	if m.status() == task.Committed {
-		return refused(task.CodeCommitted)
+		return refused(errs.TaskCommitted)
 	}
 	return verdict{}
 }
@@ -641,7 +641,7 @@ func (m model) audit(c task.Audit) verdict {
 		return v
 	}
 	if c.Agent == "" {
-		return refused(task.CodeInvalidAgent)
+		return refused(errs.AgentInvalid)
 	}
 	v.idle = c.Run != "" && slices.ContainsFunc(m.thisRound(), func(h happened) bool {
 		a, ok := h.what.(task.Audit)
@@ -653,16 +653,16 @@ func (m model) audit(c task.Audit) verdict {
 func (m model) resume(c task.Resume) verdict {
 	switch m.status() {
 	case task.None:
-		return refused(task.CodeNotFound)
+		return refused(errs.TaskNotFound)
 	case task.Open:
-		return refused(task.CodeNotStuck)
+		return refused(errs.TaskNotStuck)
 	case task.Waiting:
-		return refused(task.CodeWaiting)
+		return refused(errs.TaskWaiting)
 	case task.Committed:
-		return refused(task.CodeCommitted)
+		return refused(errs.TaskCommitted)
 	}
 	if rounds, _ := m.resumeLimit(c); beyond(m.round()+1, rounds) || rounds < m.round()+1 {
-		return refused(task.CodeRoundsExhausted)
+		return refused(errs.RoundsExhausted)
 	}
 	return verdict{grew: true}
 }
@@ -671,20 +671,20 @@ func (m model) reply(c task.Reply) verdict {
 	q := m.questions()
 	switch {
 	case m.status() == task.None:
-		return refused(task.CodeNotFound)
+		return refused(errs.TaskNotFound)
 	case !q.asked && c.Round == 0:
 		return refused(map[task.Status]errs.Code{
-			task.Open: task.CodeNotWaiting, task.Stuck: task.CodeStuck, task.Committed: task.CodeCommitted,
+			task.Open: errs.TaskNotWaiting, task.Stuck: errs.TaskStuck, task.Committed: errs.TaskCommitted,
 		}[m.status()])
 	case !q.asked || c.Round != 0 && c.Round != q.round:
-		return refused(task.CodeQuestionStale)
+		return refused(errs.QuestionStale)
 	}
 	if open, ok := q.meant(c); ok {
 		switch {
 		case c.Choice < 0 || c.Choice > len(open.Choices):
-			return refused(task.CodeAnswerInvalid)
+			return refused(errs.AnswerInvalid)
 		case open.said(c) == "" || len(open.said(c)) > 64<<10:
-			return refused(task.CodeAnswerInvalid)
+			return refused(errs.AnswerInvalid)
 		}
 		return verdict{}
 	}
@@ -696,11 +696,11 @@ func (m model) reply(c task.Reply) verdict {
 	text, ok := q.answered[c.Fingerprint]
 	switch {
 	case !ok:
-		return refused(task.CodeQuestionUnknown)
+		return refused(errs.QuestionUnknown)
 	case text == m.question(c.Fingerprint).said(c):
 		return verdict{idle: true}
 	default:
-		return refused(task.CodeQuestionAnswered)
+		return refused(errs.QuestionAnswered)
 	}
 }
 
@@ -726,10 +726,10 @@ func (m model) expire(c task.Expire) verdict {
 
 func (m model) adopt(c task.Import) verdict {
 	if m.status() != task.None {
-		return refused(task.CodeExists)
+		return refused(errs.TaskExists)
 	}
 	if beyond(c.Round, c.MaxRounds) {
-		return refused(task.CodeRoundsExhausted)
+		return refused(errs.RoundsExhausted)
 	}
 	return verdict{}
 }

@@ -30,9 +30,9 @@ func TestStart(t *testing.T) {
 		}
 	})
 	t.Run("RR-43", func(t *testing.T) {
-		refuse(t, open, begin, task.CodeStarted)
-		refuse(t, inRound2(t), begin, task.CodeStarted)
-		refuse(t, standing(t)[task.Waiting], begin, task.CodeStarted)
+		refuse(t, open, begin, errs.TaskStarted)
+		refuse(t, inRound2(t), begin, errs.TaskStarted)
+		refuse(t, standing(t)[task.Waiting], begin, errs.TaskStarted)
 	})
 	t.Run("RR-43b", func(t *testing.T) {
 		for _, s := range []task.State{open, inRound2(t), standing(t)[task.Waiting]} {
@@ -79,7 +79,7 @@ func TestPhasesWantTheirAgents(t *testing.T) {
 		{"RR-34", task.Research, task.AgentResearcher},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			err := refuse(t, open, task.Prepare{Phase: c.phase, Required: 1}, task.CodeEvidence)
+			err := refuse(t, open, task.Prepare{Phase: c.phase, Required: 1}, errs.EvidenceMissing)
 			if err.Details["phase"] != string(c.phase) || err.Details["agent"] != c.agent || err.Details["round"] != 1 ||
 				err.Details["required"] != 1 || err.Details["found"] != 0 {
 				t.Errorf("details %v", err.Details)
@@ -106,7 +106,7 @@ func TestPhasesWantTheirAgents(t *testing.T) {
 	})
 	t.Run("RR-34b", func(t *testing.T) {
 		s := do(t, open, ran(task.AgentResearcher))
-		err := refuse(t, s, task.Prepare{Phase: task.Research, Required: 3}, task.CodeEvidence)
+		err := refuse(t, s, task.Prepare{Phase: task.Research, Required: 3}, errs.EvidenceMissing)
 		if err.Details["required"] != 3 || err.Details["found"] != 1 {
 			t.Errorf("details %v", err.Details)
 		}
@@ -149,17 +149,17 @@ func TestDraft(t *testing.T) {
 		}
 	})
 	t.Run("RR-12", func(t *testing.T) {
-		err := refuse(t, open, task.Verify{}, task.CodeEvidence)
+		err := refuse(t, open, task.Verify{}, errs.EvidenceMissing)
 		if err.Details["agent"] != task.AgentExecutor || err.Details["round"] != 1 || !strings.Contains(err.Message, task.AgentExecutor) {
 			t.Errorf("%v, %v", err, err.Details)
 		}
 	})
 	t.Run("RR-13", func(t *testing.T) {
-		refuse(t, do(t, open, ran(task.AgentFixer), ran(task.AgentCritic)), task.Verify{}, task.CodeEvidence)
+		refuse(t, do(t, open, ran(task.AgentFixer), ran(task.AgentCritic)), task.Verify{}, errs.EvidenceMissing)
 	})
 	t.Run("RR-14", func(t *testing.T) {
 		s := do(t, inRound2(t), ran(task.AgentExecutor))
-		refuse(t, s, task.Verify{}, task.CodeEvidence)
+		refuse(t, s, task.Verify{}, errs.EvidenceMissing)
 		do(t, s, ran(task.AgentFixer), task.Verify{})
 	})
 	t.Run("RR-17", func(t *testing.T) {
@@ -184,7 +184,7 @@ func TestReview(t *testing.T) {
 	open := do(t, task.State{}, begin)
 	review := task.Entry{Fallback: 3, Phases: []task.Phase{task.Review}}
 	t.Run("RR-15", func(t *testing.T) {
-		if _, code := enter(open, review); code != task.CodeEvidence {
+		if _, code := enter(open, review); code != errs.EvidenceMissing {
 			t.Errorf("entered with %q", code)
 		}
 		if r, code := enter(do(t, open, ran(task.AgentCritic)), review); code != "" || r.Number != 1 || r.MaxRounds != 3 || r.Force != nil {
@@ -208,7 +208,7 @@ func TestReview(t *testing.T) {
 		}
 	})
 	t.Run("RR-20", func(t *testing.T) {
-		if _, code := enter(inRound2(t), review); code != task.CodeEvidence {
+		if _, code := enter(inRound2(t), review); code != errs.EvidenceMissing {
 			t.Errorf("entered with %q", code)
 		}
 	})
@@ -242,13 +242,13 @@ func TestReview(t *testing.T) {
 	})
 	t.Run("a caller of another round", func(t *testing.T) {
 		s := inRound2(t)
-		for expected, want := range map[int]errs.Code{0: "", 2: "", 1: task.CodeRoundShifted, 3: task.CodeRoundShifted, -1: task.CodeRoundShifted} {
+		for expected, want := range map[int]errs.Code{0: "", 2: "", 1: errs.RoundShifted, 3: errs.RoundShifted, -1: errs.RoundShifted} {
 			if _, code := enter(s, task.Entry{Fallback: 3, Expected: expected}); code != want {
 				t.Errorf("round %d: %q", expected, code)
 			}
 		}
 		late := toward(t, do(t, task.State{}, begin), toExecutor)
-		err := refuse(t, s, late, task.CodeRoundShifted)
+		err := refuse(t, s, late, errs.RoundShifted)
 		if err.Details["expected"] != 1 || err.Details["actual"] != 2 {
 			t.Errorf("details %v", err.Details)
 		}
@@ -261,10 +261,10 @@ func TestReview(t *testing.T) {
 		if s.Found(task.AgentExecutor)+s.Found(task.AgentCritic)+len(s.Searches) != 0 || s.Verified != nil || s.Round != 1 {
 			t.Errorf("%+v", s)
 		}
-		if _, code := enter(s, review); code != task.CodeEvidence {
+		if _, code := enter(s, review); code != errs.EvidenceMissing {
 			t.Errorf("the critic's stamp counts twice: %q", code)
 		}
-		refuse(t, s, toward(t, s, final(toCommit)), task.CodeUnverified)
+		refuse(t, s, toward(t, s, final(toCommit)), errs.CommitUnverified)
 	})
 }
 
@@ -272,7 +272,7 @@ func TestCommit(t *testing.T) {
 	ready := decide(t, do(t, task.State{}, begin, ran(task.AgentExecutor), task.Verify{}, ran(task.AgentCritic)), toCommit)
 	missing := func(t *testing.T, s task.State, must bool, want ...string) {
 		t.Helper()
-		err := refuse(t, s, task.Finish{MustVerify: must}, task.CodeNotReady)
+		err := refuse(t, s, task.Finish{MustVerify: must}, errs.CommitPreconditionMissing)
 		if got, _ := err.Details["missing"].([]string); !slices.Equal(got, want) {
 			t.Errorf("missing %v, want %v", got, want)
 		}
@@ -326,7 +326,7 @@ func TestCommit(t *testing.T) {
 			do(t, decide(t, do(t, task.State{}, begin), verified(final(toCommit), "green")), begin),
 			do(t, task.State{}, task.Import{Imported: task.Imported{Round: 2, MaxRounds: 3}}),
 		} {
-			refuse(t, s, toward(t, s, final(toCommit)), task.CodeUnverified)
+			refuse(t, s, toward(t, s, final(toCommit)), errs.CommitUnverified)
 			missing(t, decide(t, s, toCommit), false, task.MissingVerification)
 			if s := decide(t, s, final(verified(toCommit, "green"))); s.Status != task.Committed {
 				t.Errorf("%+v", s)
@@ -340,15 +340,15 @@ func TestCommit(t *testing.T) {
 		}
 		mustVerify := final(toCommit)
 		mustVerify.MustVerify = true
-		refuse(t, task.State{}, toward(t, task.State{}, mustVerify), task.CodeUnverified)
+		refuse(t, task.State{}, toward(t, task.State{}, mustVerify), errs.CommitUnverified)
 	})
 	t.Run("a decision to commit that its own input contradicts", func(t *testing.T) {
 		unreviewed, withFindings := toCommit, toCommit
 		unreviewed.Reviewed, withFindings.FindingCount = false, 1
 		s := do(t, task.State{}, begin, ran(task.AgentExecutor), task.Verify{})
 		for _, o := range []task.Outcome{unreviewed, withFindings, verified(toCommit, "red")} {
-			refuse(t, s, toward(t, s, o), task.CodeNotReady)
-			refuse(t, s, toward(t, s, final(o)), task.CodeNotReady)
+			refuse(t, s, toward(t, s, o), errs.CommitPreconditionMissing)
+			refuse(t, s, toward(t, s, final(o)), errs.CommitPreconditionMissing)
 		}
 	})
 }

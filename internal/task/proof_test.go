@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -133,11 +134,11 @@ func TestEvidenceOfEarlierRoundsNeverCounts(t *testing.T) {
 			if verify, _ := next.Green("absent"); verify != "absent" {
 				t.Errorf("verification is %s", verify)
 			}
-			refuse(t, next, task.Finish{}, task.CodeNotReady)
-			refuse(t, next, toward(t, next, final(toCommit)), task.CodeUnverified)
-			refuse(t, next, task.Prepare{Phase: task.Research, Required: 1}, task.CodeEvidence)
+			refuse(t, next, task.Finish{}, errs.CommitPreconditionMissing)
+			refuse(t, next, toward(t, next, final(toCommit)), errs.CommitUnverified)
+			refuse(t, next, task.Prepare{Phase: task.Research, Required: 1}, errs.EvidenceMissing)
 			if next.Drafter() != "" {
-				refuse(t, next, task.Verify{}, task.CodeEvidence)
+				refuse(t, next, task.Verify{}, errs.EvidenceMissing)
 			}
 			if _, err := task.Enter(next, task.Entry{Phases: []task.Phase{task.Review}}); err == nil {
 				t.Error("the critic of round 1 reviews round 2")

@@ -8,19 +8,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// The codes of an answer that fits no question.
-const (
-	// CodeQuestionUnknown: the task has no such question, or several, so that
-	// the answer must say which. The detail questions lists their fingerprints.
-	CodeQuestionUnknown errs.Code = "question-unknown"
-	// CodeQuestionAnswered: the question has another answer already.
-	CodeQuestionAnswered errs.Code = "question-answered"
-	// CodeQuestionStale: the question belongs to a round that is over.
-	CodeQuestionStale errs.Code = "question-stale"
-	// CodeAnswerInvalid: the answer is empty, too long, or none of the choices.
-	CodeAnswerInvalid errs.Code = "answer-invalid"
-)
-
 // MaxAnswer is the longest answer, in bytes.
 const MaxAnswer = 64 << 10
 
@@ -76,7 +63,7 @@ func (c Reply) decide(s State) (Event, error) {
 		return nil, allow(s, KindAnswered)
 	}
 	if q == nil || c.Round != 0 && c.Round != q.Round {
-		return nil, errs.New(CodeQuestionStale, "round %d has no open question any more, or never had one; the task is %s, in round %d", c.Round, s.Status, s.Round).
+		return nil, errs.New(errs.QuestionStale, "round %d has no open question any more, or never had one; the task is %s, in round %d", c.Round, s.Status, s.Round).
 			With("round", s.Round)
 	}
 	if c.Fingerprint == "" {
@@ -96,7 +83,7 @@ func (c Reply) decide(s State) (Event, error) {
 		if c.Choice == 0 && a.Text == c.Text || c.Choice != 0 && a.Choice == c.Choice {
 			return nil, nil
 		}
-		return nil, errs.New(CodeQuestionAnswered, "question %s was answered by %s", a.Fingerprint, a.By).With("answer", a.Text)
+		return nil, errs.New(errs.QuestionAnswered, "question %s was answered by %s", a.Fingerprint, a.By).With("answer", a.Text)
 	}
 	for _, open := range q.Open {
 		if open.Fingerprint != c.Fingerprint {
@@ -119,7 +106,7 @@ func (q *Questions) unknown(format string, args ...any) error {
 	for _, o := range q.Open {
 		open = append(open, o.Fingerprint)
 	}
-	return errs.New(CodeQuestionUnknown, format, args...).With("questions", open)
+	return errs.New(errs.QuestionUnknown, format, args...).With("questions", open)
 }
 
 // accept returns the text of an answer.
@@ -146,7 +133,7 @@ func (q Question) accept(c Reply) (string, error) {
 func (q Question) choice(text string) int { return slices.Index(q.Choices, text) + 1 }
 
 func (q Question) invalid(format string, args ...any) error {
-	return errs.New(CodeAnswerInvalid, "question %s: %s", q.Fingerprint, fmt.Sprintf(format, args...)).With("choices", q.Choices)
+	return errs.New(errs.AnswerInvalid, "question %s: %s", q.Fingerprint, fmt.Sprintf(format, args...)).With("choices", q.Choices)
 }
 
 // Expire lets the defaults of those questions hold whose time is over.

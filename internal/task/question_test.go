@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -54,19 +55,19 @@ func TestReply(t *testing.T) {
 			for _, again := range []task.Reply{{Choice: 2}, {Text: "theirs"}, answer("q1", "theirs"), {Round: 1, Choice: 2}} {
 				nothing(t, s, again)
 			}
-			refuse(t, s, task.Reply{Choice: 1}, task.CodeQuestionAnswered)
-			err := refuse(t, s, answer("q1", "mine"), task.CodeQuestionAnswered)
+			refuse(t, s, task.Reply{Choice: 1}, errs.QuestionAnswered)
+			err := refuse(t, s, answer("q1", "mine"), errs.QuestionAnswered)
 			if err.Details["answer"] != "theirs" {
 				t.Errorf("details %v", err.Details)
 			}
 		}
 	})
 	t.Run("which question", func(t *testing.T) {
-		err := refuse(t, both, answer("", "ours"), task.CodeQuestionUnknown)
+		err := refuse(t, both, answer("", "ours"), errs.QuestionUnknown)
 		if got, _ := err.Details["questions"].([]string); !slices.Equal(got, []string{"q1", "q2"}) {
 			t.Errorf("details %v", err.Details)
 		}
-		refuse(t, both, answer("q3", "ours"), task.CodeQuestionUnknown)
+		refuse(t, both, answer("q3", "ours"), errs.QuestionUnknown)
 		// With one left there is no doubt.
 		if s := do(t, both, answer("q1", "ours"), answer("", "next week")); s.Status != task.Open {
 			t.Errorf("%+v", s.Questions)
@@ -74,7 +75,7 @@ func TestReply(t *testing.T) {
 	})
 	t.Run("no answer", func(t *testing.T) {
 		for _, r := range []task.Reply{{}, {Choice: 3}, {Choice: -1}, {Text: strings.Repeat("x", task.MaxAnswer+1)}} {
-			err := refuse(t, one, r, task.CodeAnswerInvalid)
+			err := refuse(t, one, r, errs.AnswerInvalid)
 			if got, _ := err.Details["choices"].([]string); !slices.Equal(got, which.Choices) {
 				t.Errorf("details %v", err.Details)
 			}
@@ -83,18 +84,18 @@ func TestReply(t *testing.T) {
 	})
 	t.Run("an older round", func(t *testing.T) {
 		again := decide(t, do(t, one, answer("", "ours")), asking(true, which))
-		refuse(t, again, task.Reply{Round: 1, Text: "ours"}, task.CodeQuestionStale)
-		refuse(t, again, task.Reply{Round: 3, Text: "ours"}, task.CodeQuestionStale)
+		refuse(t, again, task.Reply{Round: 1, Text: "ours"}, errs.QuestionStale)
+		refuse(t, again, task.Reply{Round: 3, Text: "ours"}, errs.QuestionStale)
 		do(t, again, task.Reply{Round: 2, Text: "theirs"})
 		decided := decide(t, do(t, one, answer("", "ours")), toExecutor)
-		refuse(t, decided, task.Reply{Round: 1, Text: "ours"}, task.CodeQuestionStale)
-		refuse(t, decided, task.Reply{Text: "ours"}, task.CodeNotWaiting)
+		refuse(t, decided, task.Reply{Round: 1, Text: "ours"}, errs.QuestionStale)
+		refuse(t, decided, task.Reply{Text: "ours"}, errs.TaskNotWaiting)
 	})
 	t.Run("a task that nobody knows", func(t *testing.T) {
-		refuse(t, task.State{}, task.Reply{Round: 1, Text: "ours"}, task.CodeNotFound)
+		refuse(t, task.State{}, task.Reply{Round: 1, Text: "ours"}, errs.TaskNotFound)
 	})
 	t.Run("nothing is decided meanwhile", func(t *testing.T) {
-		err := refuse(t, both, task.Verify{Force: force}, task.CodeWaiting)
+		err := refuse(t, both, task.Verify{Force: force}, errs.TaskWaiting)
 		if !strings.Contains(err.Message, "round 1") {
 			t.Errorf("%v does not say which round asked", err)
 		}
@@ -112,7 +113,7 @@ func TestExpire(t *testing.T) {
 		}
 		nothing(t, s, task.Expire{Now: now})
 		nothing(t, s, answer("q2", "tomorrow"))
-		refuse(t, s, answer("q2", "never"), task.CodeQuestionAnswered)
+		refuse(t, s, answer("q2", "never"), errs.QuestionAnswered)
 		if s = do(t, s, answer("q1", "ours")); s.Status != task.Open {
 			t.Errorf("%s", s.Status)
 		}

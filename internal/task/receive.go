@@ -8,9 +8,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// CodeRunUnknown: the task has no such run, or it has ended already.
-const CodeRunUnknown errs.Code = "spawn-run-unknown"
-
 // Receive closes a run. It does so whatever has become of the task meanwhile: what
 // ran has run, and has cost what it cost.
 type Receive struct{ Receipt }
@@ -20,7 +17,7 @@ func (c Receive) decide(s State) (Event, error) {
 		return nil, err
 	}
 	if s.openRun(c.Run) < 0 {
-		return nil, errs.New(CodeRunUnknown, "the task has no open run %q", c.Run).With("run", c.Run)
+		return nil, errs.New(errs.SpawnRunUnknown, "the task has no open run %q", c.Run).With("run", c.Run)
 	}
 	r := c.Receipt
 	if r.Outcome == "" {

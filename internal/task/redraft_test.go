@@ -3,6 +3,7 @@ package task_test
 import (
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -28,9 +29,9 @@ func TestAnotherDraftEndsWhatIsKnown(t *testing.T) {
 				if verify, _ := s.Green("absent"); verify != "absent" {
 					t.Errorf("%s: the next review goes by a verification that is %s", what, verify)
 				}
-				refuse(t, s, task.Finish{}, task.CodeNotReady)
-				refuse(t, s, toward(t, s, final(toCommit)), task.CodeUnverified)
-				if _, code := enter(s, task.Entry{Phases: []task.Phase{task.Review}}); code != task.CodeEvidence {
+				refuse(t, s, task.Finish{}, errs.CommitPreconditionMissing)
+				refuse(t, s, toward(t, s, final(toCommit)), errs.CommitUnverified)
+				if _, code := enter(s, task.Entry{Phases: []task.Phase{task.Review}}); code != errs.EvidenceMissing {
 					t.Errorf("%s: the critic of the draft before reviews this one: %q", what, code)
 				}
 				// What the round has besides stays, and so does its way to the commit.
@@ -60,7 +61,7 @@ func TestVerifiedOnceMore(t *testing.T) {
 // committed without it.
 func TestAFirstVerificationIsWanted(t *testing.T) {
 	s := do(t, task.State{}, begin, ran(task.AgentExecutor), task.Redraft{})
-	refuse(t, s, toward(t, s, final(toCommit)), task.CodeUnverified)
+	refuse(t, s, toward(t, s, final(toCommit)), errs.CommitUnverified)
 }
 
 func TestAnotherDraftKeepsThePhaseBeforeIt(t *testing.T) {
@@ -78,6 +79,6 @@ func TestAReviewAloneIsKnown(t *testing.T) {
 	if s = do(t, s, task.Redraft{}); s.Phase != task.Start || s.Last == nil || s.Last.NextAction != "commit" {
 		t.Errorf("%+v", s)
 	}
-	refuse(t, s, task.Finish{}, task.CodeNotReady)
-	refuse(t, s, begin, task.CodeStarted)
+	refuse(t, s, task.Finish{}, errs.CommitPreconditionMissing)
+	refuse(t, s, begin, errs.TaskStarted)
 }

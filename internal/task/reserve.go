@@ -37,7 +37,7 @@ func (c Reserve) decide(s State) (Event, error) {
 	}
 	open, limit := len(s.Open())+len(e.Intents), s.maxOpen(e.Intents)
 	if open > limit || len(s.Runs)+len(e.Intents) > maxListed {
-		return nil, errs.New(CodeTooMany, "round %d would have %d open runs, and %d in all", round, open, len(s.Runs)+len(e.Intents)).
+		return nil, errs.New(errs.StampsTooMany, "round %d would have %d open runs, and %d in all", round, open, len(s.Runs)+len(e.Intents)).
 			With("limit", limit)
 	}
 	if err := c.Limits.allow(s, e.Intents); err != nil {
@@ -80,7 +80,7 @@ func (i Intent) check() error {
 func checkNames(names ...string) error {
 	for _, name := range names {
 		if len(name) > maxName {
-			return errs.New(CodeTooLong, "a name of a run has %d bytes, more than %d", len(name), maxName).With("limit", maxName)
+			return errs.New(errs.NameTooLong, "a name of a run has %d bytes, more than %d", len(name), maxName).With("limit", maxName)
 		}
 	}
 	return nil

@@ -33,8 +33,8 @@ type Round struct {
 //
 // # Errors
 //
-// CodeWaiting, CodeStuck or CodeCommitted where the task may not go on,
-// CodeRoundShifted where it is in another round than expected, and CodeEvidence.
+// task-waiting, task-stuck or task-committed where the task may not go on,
+// round-shifted where it is in another round than expected, and evidence-missing.
 func Enter(s State, e Entry) (Round, error) {
 	if err := allow(s, KindDecided); err != nil {
 		return Round{}, err
@@ -66,7 +66,7 @@ func Enter(s State, e Entry) (Round, error) {
 // Shifted is the error of a caller that means another round than the task is
 // in, or lost the race for it.
 func Shifted(expected, actual int) error {
-	return errs.New(CodeRoundShifted, "the task is in round %d, not in round %d", actual, expected).
+	return errs.New(errs.RoundShifted, "the task is in round %d, not in round %d", actual, expected).
 		With("expected", expected).With("actual", actual)
 }
 
@@ -127,7 +127,7 @@ func (o Outcome) decide(s State) (Event, error) {
 		return nil, notReady(o.Round.Number, missing)
 	}
 	if o.NextAction == actionCommit && o.Final && o.Verify != green && (o.MustVerify || s.Verifies) {
-		return nil, errs.New(CodeUnverified, "round %d has no findings, but also no green verification, without which this task is not committed", o.Round.Number).
+		return nil, errs.New(errs.CommitUnverified, "round %d has no findings, but also no green verification, without which this task is not committed", o.Round.Number).
 			With("round", o.Round.Number)
 	}
 	next := o.Round.Number
@@ -151,14 +151,14 @@ func (o Outcome) decide(s State) (Event, error) {
 // unless its critic is known to have run since: then it found the same once more.
 func (o Outcome) fresh(s State) error {
 	if n := len(union(s.Evidence, o.Evidence)); n > maxListed {
-		return errs.New(CodeTooMany, "round %d would rest on %d reports that name it", o.Round.Number, n).With("limit", maxListed)
+		return errs.New(errs.StampsTooMany, "round %d would rest on %d reports that name it", o.Round.Number, n).With("limit", maxListed)
 	}
 	if o.NextAction != actionCommit || s.Found(AgentCritic) > 0 {
 		return nil
 	}
 	for _, digest := range o.Evidence {
 		if slices.Contains(s.Evidence, digest) {
-			return errs.New(CodeReplayed, "the report was decided on before, in this very round").With("digest", digest)
+			return errs.New(errs.ReportReplayed, "the report was decided on before, in this very round").With("digest", digest)
 		}
 	}
 	return nil

@@ -37,11 +37,11 @@ func TestARunIsAnnouncedAndClosed(t *testing.T) {
 		t.Errorf("its end decides something: %+v", s)
 	}
 	for _, id := range []string{"a", "", "c"} {
-		if err := refuse(t, s, ended(id), task.CodeRunUnknown); err.Details["run"] != id {
+		if err := refuse(t, s, ended(id), errs.SpawnRunUnknown); err.Details["run"] != id {
 			t.Errorf("details %v", err.Details)
 		}
 	}
-	refuse(t, task.State{}, ended("a"), task.CodeRunUnknown)
+	refuse(t, task.State{}, ended("a"), errs.SpawnRunUnknown)
 }
 
 func TestWhatRanIsFoundAgain(t *testing.T) {
@@ -184,9 +184,9 @@ func TestRunsOutsideAnyTask(t *testing.T) {
 		}
 		do(t, c.s, ended("b"))
 	}
-	refuse(t, s, task.Resume{Mode: task.Replan, Fallback: 3}, task.CodeNotFound)
-	refuse(t, s, task.Reply{Text: "yes"}, task.CodeNotFound)
-	refuse(t, s, task.Reserve{Round: 2, Intents: []task.Intent{byHand("c")}}, task.CodeRoundShifted)
+	refuse(t, s, task.Resume{Mode: task.Replan, Fallback: 3}, errs.TaskNotFound)
+	refuse(t, s, task.Reply{Text: "yes"}, errs.TaskNotFound)
+	refuse(t, s, task.Reserve{Round: 2, Intents: []task.Intent{byHand("c")}}, errs.RoundShifted)
 	// A task that exists takes them too, and pays for them.
 	if s := do(t, inRound2(t), spawning(byHand("a")), used("a", 3)); s.Spent.Round != all(3) || s.Finished(task.RoleOther, 0) == nil {
 		t.Errorf("%+v", s)
@@ -230,6 +230,6 @@ func TestReserveRefusesWhatNoCallerShouldAnnounce(t *testing.T) {
 	}
 	nameless := critic("b")
 	nameless.Agent = "../critic"
-	refuse(t, s, spawning(nameless), task.CodeInvalidAgent)
-	refuse(t, s, task.Reserve{Round: 2, Intents: []task.Intent{critic("b")}}, task.CodeRoundShifted)
+	refuse(t, s, spawning(nameless), errs.AgentInvalid)
+	refuse(t, s, task.Reserve{Round: 2, Intents: []task.Intent{critic("b")}}, errs.RoundShifted)
 }

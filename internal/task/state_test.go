@@ -15,7 +15,7 @@ func TestCheckID(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"", ".", "-a", "_a", "a/b", "a b", "a\n", "ä", "../x", strings.Repeat("x", 129)} {
-		if err := task.CheckID(id); errs.CodeOf(err) != task.CodeInvalidID {
+		if err := task.CheckID(id); errs.CodeOf(err) != errs.TaskInvalidID {
 			t.Errorf("%q: %v", id, err)
 		}
 	}

@@ -71,7 +71,7 @@ func (c Resume) decide(s State) (Event, error) {
 		return nil, err
 	}
 	if e.MaxRounds < e.Round {
-		return nil, errs.New(CodeRoundsExhausted, "round %d lies beyond the cap that the task would have, %d", e.Round, e.MaxRounds)
+		return nil, errs.New(errs.RoundsExhausted, "round %d lies beyond the cap that the task would have, %d", e.Round, e.MaxRounds)
 	}
 	return e, nil
 }

@@ -40,8 +40,8 @@ func TestHalt(t *testing.T) {
 	})
 	t.Run("a question ends with it", func(t *testing.T) {
 		s := do(t, standing(t)[task.Waiting], halt)
-		refuse(t, s, task.Reply{Text: "yes"}, task.CodeStuck)
-		refuse(t, s, task.Reply{Round: 1, Text: "yes"}, task.CodeQuestionStale)
+		refuse(t, s, task.Reply{Text: "yes"}, errs.TaskStuck)
+		refuse(t, s, task.Reply{Round: 1, Text: "yes"}, errs.QuestionStale)
 	})
 }
 
@@ -79,14 +79,14 @@ func TestResume(t *testing.T) {
 		if s.Overrides != 0 {
 			t.Error("it counts as an override")
 		}
-		if _, code := enter(s, task.Entry{Phases: []task.Phase{task.Draft, task.Review}}); code != task.CodeEvidence {
+		if _, code := enter(s, task.Entry{Phases: []task.Phase{task.Draft, task.Review}}); code != errs.EvidenceMissing {
 			t.Errorf("and yet its review wants the critic, not %q", code)
 		}
 	})
 	t.Run("rounds that no task may have", func(t *testing.T) {
-		refuse(t, past, task.Resume{Mode: task.MoreRounds}, task.CodeRoundsExhausted)
+		refuse(t, past, task.Resume{Mode: task.MoreRounds}, errs.RoundsExhausted)
 		for _, n := range []int{-1, 98, 1000, int(^uint(0) >> 1)} {
-			refuse(t, stuck, task.Resume{Mode: task.MoreRounds, Rounds: n}, task.CodeRoundsExhausted)
+			refuse(t, stuck, task.Resume{Mode: task.MoreRounds, Rounds: n}, errs.RoundsExhausted)
 		}
 		do(t, stuck, task.Resume{Mode: task.MoreRounds, Rounds: 97})
 	})
@@ -107,9 +107,9 @@ func TestCaps(t *testing.T) {
 		"the caller's":    {task.Begin{MaxRounds: 7, Fallback: 5}, 7, ""},
 		"the lowest":      {task.Begin{MaxRounds: 1, Fallback: 5}, 1, ""},
 		"the highest":     {task.Begin{MaxRounds: 100, Fallback: 5}, 100, ""},
-		"NL-3, too high":  {task.Begin{MaxRounds: 101, Fallback: 5}, 0, task.CodeRoundsExhausted},
-		"NL-3, too low":   {task.Begin{MaxRounds: -1, Fallback: 5}, 0, task.CodeRoundsExhausted},
-		"nobody sets one": {task.Begin{}, 0, task.CodeRoundsExhausted},
+		"NL-3, too high":  {task.Begin{MaxRounds: 101, Fallback: 5}, 0, errs.RoundsExhausted},
+		"NL-3, too low":   {task.Begin{MaxRounds: -1, Fallback: 5}, 0, errs.RoundsExhausted},
+		"nobody sets one": {task.Begin{}, 0, errs.RoundsExhausted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.code != "" {
@@ -127,10 +127,10 @@ func TestCaps(t *testing.T) {
 	})
 	t.Run("round 100 is the last", func(t *testing.T) {
 		last := do(t, task.State{}, task.Import{Imported: task.Imported{Round: 100, MaxRounds: 100}})
-		refuse(t, last, toward(t, last, toExecutor), task.CodeRoundsExhausted)
+		refuse(t, last, toward(t, last, toExecutor), errs.RoundsExhausted)
 		stuck := decide(t, last, toStuck)
-		refuse(t, stuck, task.Resume{Mode: task.MoreRounds, Rounds: 1}, task.CodeRoundsExhausted)
-		refuse(t, stuck, begin, task.CodeRoundsExhausted)
+		refuse(t, stuck, task.Resume{Mode: task.MoreRounds, Rounds: 1}, errs.RoundsExhausted)
+		refuse(t, stuck, begin, errs.RoundsExhausted)
 		decide(t, last, final(verified(toCommit, "green")))
 	})
 }
@@ -154,8 +154,8 @@ func TestImport(t *testing.T) {
 		}
 	})
 	t.Run("out of range", func(t *testing.T) {
-		refuse(t, task.State{}, task.Import{Imported: task.Imported{Round: 1, MaxRounds: 101}}, task.CodeRoundsExhausted)
-		refuse(t, task.State{}, task.Import{Imported: task.Imported{Round: 101, MaxRounds: 100}}, task.CodeRoundsExhausted)
+		refuse(t, task.State{}, task.Import{Imported: task.Imported{Round: 1, MaxRounds: 101}}, errs.RoundsExhausted)
+		refuse(t, task.State{}, task.Import{Imported: task.Imported{Round: 101, MaxRounds: 100}}, errs.RoundsExhausted)
 		for _, round := range []int{0, -1} {
 			if e, err := task.Decide(task.State{}, task.Import{Imported: task.Imported{Round: round, MaxRounds: 3}}); err == nil {
 				t.Errorf("%+v", e)

@@ -189,7 +189,7 @@ func TestEveryPair(t *testing.T) {
 // TestForceOpensNoStatus: a gate can be forced, what a task is cannot.
 func TestForceOpensNoStatus(t *testing.T) {
 	for status, code := range map[task.Status]errs.Code{
-		task.Waiting: task.CodeWaiting, task.Stuck: task.CodeStuck, task.Committed: task.CodeCommitted,
+		task.Waiting: errs.TaskWaiting, task.Stuck: errs.TaskStuck, task.Committed: errs.TaskCommitted,
 	} {
 		s := standing(t)[status]
 		refuse(t, s, task.Prepare{Phase: task.Research, Required: 1, Force: force}, code)

@@ -14,9 +14,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// CodeInvalidID: the text is no task id.
-const CodeInvalidID errs.Code = "task-invalid-id"
-
 // Status says whether a task may go on. The zero Status is that of a task that
 // does not exist yet.
 type Status string
@@ -159,7 +156,7 @@ func CheckID(id string) error {
 		ok = ok && (i > 0 || id[i] != '_' && id[i] != '-')
 	}
 	if !ok {
-		f := errs.New(CodeInvalidID, "%.200q is not a task id: 1 to 128 letters, digits and any of . _ -, a letter or digit first", id)
+		f := errs.New(errs.TaskInvalidID, "%.200q is not a task id: 1 to 128 letters, digits and any of . _ -, a letter or digit first", id)
 		if near := nearID(id); near != "" {
 			f = f.WithHint("choose another id, such as " + near)
 		}

@@ -6,26 +6,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// The codes of a command that a task's status forbids.
-const (
-	// CodeNotFound: nothing is recorded for the task.
-	CodeNotFound errs.Code = "task-not-found"
-	// CodeExists: the task exists already.
-	CodeExists errs.Code = "task-exists"
-	// CodeStarted: the task has begun already.
-	CodeStarted errs.Code = "task-started"
-	// CodeWaiting: the task waits for the user's answer.
-	CodeWaiting errs.Code = "task-waiting"
-	// CodeNotWaiting: the task waits for no answer.
-	CodeNotWaiting errs.Code = "task-not-waiting"
-	// CodeStuck: the task is stuck.
-	CodeStuck errs.Code = "task-stuck"
-	// CodeNotStuck: the task is not stuck.
-	CodeNotStuck errs.Code = "task-not-stuck"
-	// CodeCommitted: the task is done.
-	CodeCommitted errs.Code = "task-committed"
-)
-
 // Statuses lists every status, the one of a task that does not exist first.
 func Statuses() []Status { return []Status{None, Open, Waiting, Stuck, Committed} }
 
@@ -45,19 +25,19 @@ func Transition(s Status, k Kind) errs.Code {
 	case KindStarted:
 		return "" // An open task refuses it once its work has begun; see Begin.
 	case KindStamped, KindSearched, KindStopped:
-		return map[Status]errs.Code{Committed: CodeCommitted}[s]
+		return map[Status]errs.Code{Committed: errs.TaskCommitted}[s]
 	case KindSpawnEnded:
 		return "" // A run that is not open refuses it; see Receive.
 	case KindPrepared, KindRedrafted, KindDrafted, KindDecided, KindFinished, KindSpawnBegun:
-		return map[Status]errs.Code{Waiting: CodeWaiting, Stuck: CodeStuck, Committed: CodeCommitted}[s]
+		return map[Status]errs.Code{Waiting: errs.TaskWaiting, Stuck: errs.TaskStuck, Committed: errs.TaskCommitted}[s]
 	case KindAnswered:
-		return map[Status]errs.Code{None: CodeNotFound, Open: CodeNotWaiting, Stuck: CodeStuck, Committed: CodeCommitted}[s]
+		return map[Status]errs.Code{None: errs.TaskNotFound, Open: errs.TaskNotWaiting, Stuck: errs.TaskStuck, Committed: errs.TaskCommitted}[s]
 	case KindResumed:
-		return map[Status]errs.Code{None: CodeNotFound, Open: CodeNotStuck, Waiting: CodeWaiting, Committed: CodeCommitted}[s]
+		return map[Status]errs.Code{None: errs.TaskNotFound, Open: errs.TaskNotStuck, Waiting: errs.TaskWaiting, Committed: errs.TaskCommitted}[s]
 	case KindImported:
-		return map[Status]errs.Code{Open: CodeExists, Waiting: CodeExists, Stuck: CodeExists, Committed: CodeExists}[s]
+		return map[Status]errs.Code{Open: errs.TaskExists, Waiting: errs.TaskExists, Stuck: errs.TaskExists, Committed: errs.TaskExists}[s]
 	default:
-		return CodeExists
+		return errs.TaskExists
 	}
 }
 
@@ -66,19 +46,19 @@ func allow(s State, k Kind) error {
 	switch code := Transition(s.Status, k); code {
 	case "":
 		return nil
-	case CodeNotFound:
+	case errs.TaskNotFound:
 		return errs.New(code, "nothing is recorded for the task")
-	case CodeExists:
+	case errs.TaskExists:
 		return errs.New(code, "the task exists already; it is %s, in round %d", s.Status, s.Round)
-	case CodeWaiting:
+	case errs.TaskWaiting:
 		return errs.New(code, "the task waits for the user's answer since round %d", s.Questions.Round)
-	case CodeNotWaiting:
+	case errs.TaskNotWaiting:
 		return errs.New(code, "the task waits for no answer; it is %s, in round %d", s.Status, s.Round)
-	case CodeStuck:
+	case errs.TaskStuck:
 		return errs.New(code, "the task is stuck since round %d (%s)", s.Stop.Round, s.Stop.Reason)
-	case CodeNotStuck:
+	case errs.TaskNotStuck:
 		return errs.New(code, "the task is not stuck; it is %s, in round %d", s.Status, s.Round)
-	case CodeCommitted:
+	case errs.TaskCommitted:
 		return errs.New(code, "the task was committed in round %d", s.Round)
 	default:
 		return fmt.Errorf("an event %s follows in a task that is %s", k, s.Status)

@@ -6,20 +6,17 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// CodeExitCode: a text is no exit code. Detail: exit_code.
-const CodeExitCode errs.Code = "verify-exit-code-invalid"
-
 // ParseExitCode reads an exit code that somebody else measured: 0, or a decimal
 // number without a sign, a space or a leading zero, up to 4294967295, the greatest
 // of Windows. An empty text, such as that of an unset variable, is not a success.
 //
 // # Errors
 //
-// CodeExitCode.
+// verify-exit-code-invalid.
 func ParseExitCode(text string) (int, error) {
 	code, err := strconv.ParseUint(text, 10, 32)
 	if err != nil || len(text) > 1 && text[0] == '0' {
-		return 0, errs.New(CodeExitCode, "%q is no exit code", text).With("exit_code", text)
+		return 0, errs.New(errs.VerifyExitCodeInvalid, "%q is no exit code", text).With("exit_code", text)
 	}
 	return int(code), nil
 }

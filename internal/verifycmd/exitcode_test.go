@@ -21,7 +21,7 @@ func TestParseExitCode(t *testing.T) {
 		"٠", "０", "\ufeff0", "4294967296", "18446744073709551616", "green", "null", "NaN",
 	} {
 		code, err := verifycmd.ParseExitCode(text)
-		if errs.CodeOf(err) != verifycmd.CodeExitCode || code != 0 {
+		if errs.CodeOf(err) != errs.VerifyExitCodeInvalid || code != 0 {
 			t.Errorf("%q is %d, %v", text, code, err)
 		}
 	}
@@ -39,7 +39,7 @@ func FuzzParseExitCode(f *testing.F) {
 		switch {
 		case want && (err != nil || int64(code) != n):
 			t.Errorf("%q is %d, %v", text, code, err)
-		case !want && (errs.CodeOf(err) != verifycmd.CodeExitCode || code != 0):
+		case !want && (errs.CodeOf(err) != errs.VerifyExitCodeInvalid || code != 0):
 			t.Errorf("%q is %d, %v", text, code, err)
 		}
 	})

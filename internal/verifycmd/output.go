@@ -16,16 +16,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// The codes of an output file that cannot be used.
-const (
-	// CodeUnsafe: where the output's folders should be is something else, such as a
-	// symbolic link. Detail: path.
-	CodeUnsafe errs.Code = "verify-output-unsafe"
-	// CodeOutput: the output file cannot be created, written or read, as on a full
-	// disk. Detail: path.
-	CodeOutput errs.Code = "verify-output-failed"
-)
-
 // stateDir and verifyDir are the folders of the output, one in the other, below
 // the project's root.
 const (
@@ -52,7 +42,7 @@ func (o OutputFile) path() string { return path.Join(stateDir, verifyDir, o.name
 
 // failed reports a file operation that failed.
 func (o OutputFile) failed(err error) error {
-	return errs.New(CodeOutput, "the output of the verification has no place: %w", err).With("path", o.path())
+	return errs.New(errs.VerifyOutputFailed, "the output of the verification has no place: %w", err).With("path", o.path())
 }
 
 // logFile is an output file that is being written.
@@ -66,7 +56,7 @@ type logFile struct {
 func (o OutputFile) create() (*logFile, error) {
 	name := o.name()
 	if o.Task == "" || filepath.Base(name) != name || !filepath.IsLocal(name) {
-		return nil, errs.New(CodeUnsafe, "%q cannot be part of a file's name", o.Task).With("path", o.path())
+		return nil, errs.New(errs.VerifyOutputUnsafe, "%q cannot be part of a file's name", o.Task).With("path", o.path())
 	}
 	at := filepath.Join(o.Root, stateDir)
 	state, err := safefile.State(at)
@@ -93,7 +83,7 @@ func (o OutputFile) create() (*logFile, error) {
 // folderFault is the error of a folder on the way to the file.
 func (o OutputFile) folderFault(at string, err error) error {
 	if safefile.Unsafe(err) {
-		return errs.New(CodeUnsafe, "%s cannot be used: %w", at, err).With("path", at)
+		return errs.New(errs.VerifyOutputUnsafe, "%s cannot be used: %w", at, err).With("path", at)
 	}
 	return o.failed(err)
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/verifycmd"
 )
 
 func mode(t *testing.T, path string) os.FileMode {
@@ -100,7 +99,7 @@ func TestPlantedFolderIsRefused(t *testing.T) {
 				at := filepath.Join(p.Output.Root, folder)
 				must(t, os.MkdirAll(filepath.Dir(at), 0o700))
 				dir := plant(t, p.Output.Root, at)
-				if err := wantError(t, t.Context(), p); errs.CodeOf(err) != verifycmd.CodeUnsafe {
+				if err := wantError(t, t.Context(), p); errs.CodeOf(err) != errs.VerifyOutputUnsafe {
 					t.Errorf("got %v", err)
 				}
 				if dir != "" {
@@ -120,7 +119,7 @@ func TestTasksThatAreNoFileName(t *testing.T) {
 	for _, task := range []string{"", "../T1", "a/b", "/T1", "a/../../../b"} {
 		p := plan(t, "touch ran")
 		p.Output.Task = task
-		if err := wantError(t, t.Context(), p); errs.CodeOf(err) != verifycmd.CodeUnsafe {
+		if err := wantError(t, t.Context(), p); errs.CodeOf(err) != errs.VerifyOutputUnsafe {
 			t.Errorf("%q: got %v", task, err)
 		}
 		if names, err := os.ReadDir(p.Output.Root); err != nil || len(names) > 0 {
@@ -132,7 +131,7 @@ func TestTasksThatAreNoFileName(t *testing.T) {
 func TestOutputThatCannotBeWritten(t *testing.T) {
 	p := plan(t, "touch ran")
 	must(t, os.MkdirAll(filepath.Join(logPath(p), "full"), 0o700)) // A folder with content is not removed.
-	if err := wantError(t, t.Context(), p); errs.CodeOf(err) != verifycmd.CodeOutput {
+	if err := wantError(t, t.Context(), p); errs.CodeOf(err) != errs.VerifyOutputFailed {
 		t.Errorf("got %v", err)
 	}
 }

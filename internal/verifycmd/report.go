@@ -27,7 +27,7 @@ type Report struct {
 //
 // # Errors
 //
-// supervise.CodeStart and supervise.CodeLost. When ctx is done, an error that wraps its
+// process-start and process-lost. When ctx is done, an error that wraps its
 // cause.
 func (r Report) Run(ctx context.Context) (supervise.Result, error) {
 	spec := shell(r.Command)

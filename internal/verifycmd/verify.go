@@ -29,9 +29,6 @@ const (
 // grace is how long a command that has to end may take for it.
 const grace = 2 * time.Second
 
-// CodePlan: the plan has no Keeper, a blank command, no run, or a negative limit.
-const CodePlan errs.Code = "verify-plan-invalid"
-
 // Plan says what to verify, and how.
 type Plan struct {
 	// Keeper runs the command.
@@ -97,8 +94,8 @@ func (r RunResult) green() bool {
 //
 // # Errors
 //
-// CodePlan, CodeUnsafe and CodeOutput; supervise.CodeStart where there is no shell
-// or no Dir, and supervise.CodeLost. When ctx is done, an error that wraps its
+// verify-plan-invalid, verify-output-unsafe and verify-output-failed; process-start where there is no shell
+// or no Dir, and process-lost. When ctx is done, an error that wraps its
 // cause. With an error the Outcome is empty; the output file stays, if there was
 // one, with what was written until then.
 func Run(ctx context.Context, p Plan) (Outcome, error) {
@@ -133,15 +130,15 @@ func Run(ctx context.Context, p Plan) (Outcome, error) {
 func (p Plan) complete() (Plan, error) {
 	switch {
 	case p.Keeper == nil:
-		return p, errs.New(CodePlan, "nobody would look after the verification command")
+		return p, errs.New(errs.VerifyPlanInvalid, "nobody would look after the verification command")
 	case strings.TrimSpace(p.Command) == "":
-		return p, errs.New(CodePlan, "the verification command is blank")
+		return p, errs.New(errs.VerifyPlanInvalid, "the verification command is blank")
 	case p.Runs < 1:
-		return p, errs.New(CodePlan, "%d runs verify nothing", p.Runs).With("runs", p.Runs)
+		return p, errs.New(errs.VerifyPlanInvalid, "%d runs verify nothing", p.Runs).With("runs", p.Runs)
 	case p.Timeout < 0:
-		return p, errs.New(CodePlan, "%v is no time limit", p.Timeout)
+		return p, errs.New(errs.VerifyPlanInvalid, "%v is no time limit", p.Timeout)
 	case p.OutputLimit < 0:
-		return p, errs.New(CodePlan, "%d bytes are no limit for the output", p.OutputLimit)
+		return p, errs.New(errs.VerifyPlanInvalid, "%d bytes are no limit for the output", p.OutputLimit)
 	}
 	if p.Timeout == 0 {
 		p.Timeout = DefaultTimeout

@@ -245,7 +245,7 @@ func TestPlansThatVerifyNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := plan(t, "true")
 			change(&p)
-			if err := wantError(t, t.Context(), p); errs.CodeOf(err) != verifycmd.CodePlan {
+			if err := wantError(t, t.Context(), p); errs.CodeOf(err) != errs.VerifyPlanInvalid {
 				t.Errorf("got %v", err)
 			}
 			if _, err := os.Stat(filepath.Join(p.Output.Root, ".switchyard")); err == nil {
@@ -258,7 +258,7 @@ func TestPlansThatVerifyNothing(t *testing.T) {
 func TestNoShellIsAnError(t *testing.T) {
 	p := plan(t, "true")
 	t.Setenv("PATH", t.TempDir())
-	if err := wantError(t, t.Context(), p); errs.CodeOf(err) != supervise.CodeStart {
+	if err := wantError(t, t.Context(), p); errs.CodeOf(err) != errs.ProcessStart {
 		t.Errorf("got %v", err)
 	}
 }
@@ -266,12 +266,12 @@ func TestNoShellIsAnError(t *testing.T) {
 func TestNoFolderIsAnError(t *testing.T) {
 	p := plan(t, "true")
 	p.Dir = filepath.Join(p.Output.Root, "none")
-	if err := wantError(t, t.Context(), p); errs.CodeOf(err) != supervise.CodeStart {
+	if err := wantError(t, t.Context(), p); errs.CodeOf(err) != errs.ProcessStart {
 		t.Errorf("got %v", err)
 	}
 	p = plan(t, "true")
 	p.Output.Root = filepath.Join(p.Output.Root, "none")
-	if err := wantError(t, t.Context(), p); errs.CodeOf(err) != verifycmd.CodeOutput {
+	if err := wantError(t, t.Context(), p); errs.CodeOf(err) != errs.VerifyOutputFailed {
 		t.Errorf("got %v", err)
 	}
 }

@@ -162,7 +162,7 @@ func (k *kit) try(text []byte, config jsontext.Value) (*plugins.Result, error) {
 // isFailure tells a failure of the plugin itself from a refusal: those are the
 // host's codes, of which a plugin may use one.
 func isFailure(code errs.Code) bool {
-	return code == "" || code != plugins.CodeConfigInvalid && strings.HasPrefix(string(code), "plugin-")
+	return code == "" || code != errs.PluginConfigInvalid && strings.HasPrefix(string(code), "plugin-")
 }
 
 // roots gives the plugin what is no report at all.

@@ -217,7 +217,7 @@ func (k *kit) check(group Group, name string, err error) {
 // its time again and again: there are hundreds of reports to come.
 func (k *kit) fail(group Group, name string, err error) {
 	k.add(group, name, Fail, explain(err))
-	if errs.CodeOf(err) != plugins.CodeTimeout {
+	if errs.CodeOf(err) != errs.PluginTimeout {
 		return
 	}
 	if k.timeouts++; k.timeouts == maxTimeouts {

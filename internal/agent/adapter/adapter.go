@@ -9,29 +9,6 @@ package adapter
 
 import (
 	"slices"
-
-	"github.com/switchyard-dev/switchyard/internal/errs"
-)
-
-// The codes of what can be wrong with an adapter or its program.
-const (
-	// CodeInvalid: an adapter's file breaks the rules of docs/adapters.md, or what
-	// one spawn brings does not fit it. Detail: problems.
-	CodeInvalid errs.Code = "adapter-invalid"
-	// CodeUnknown: there is no adapter of that name. Details: adapter, known.
-	CodeUnknown errs.Code = "adapter-unknown"
-	// CodeMissing: the program that an adapter runs is not there. Details: adapter,
-	// and path or bin.
-	CodeMissing errs.Code = "spawn-binary-missing"
-	// CodeNoCommand: the adapter runs the project's command, and there is none.
-	// Detail: adapter.
-	CodeNoCommand errs.Code = "spawn-command-missing"
-	// CodeNotExecutable: what should be the program cannot be run. Details: adapter,
-	// path.
-	CodeNotExecutable errs.Code = "spawn-binary-unusable"
-	// CodeForbidden: the repository brings settings that the CLI would obey, and
-	// cannot be told not to. Details: adapter, path.
-	CodeForbidden errs.Code = "adapter-repository-settings"
 )
 
 // Adapter is one agent's command line as data. It is immutable and safe for

@@ -24,7 +24,7 @@ func overridePrefixes() []string { return []string{"SWITCHYARD_", "NUBOS_PILOT_"
 //
 // # Errors
 //
-// CodeMissing, CodeNoCommand and CodeNotExecutable.
+// spawn-binary-missing, spawn-command-missing and spawn-binary-unusable.
 func (a *Adapter) Binary(environ []string, root string, command []string) (string, error) {
 	program := a.bin
 	if program == "" && len(command) > 0 {
@@ -40,9 +40,9 @@ func (a *Adapter) Binary(environ []string, root string, command []string) (strin
 	}
 	switch {
 	case program == "":
-		return "", errs.New(CodeNoCommand, "the adapter %s runs the command of spawn.command, and none is set", a.name).With("adapter", a.name)
+		return "", errs.New(errs.SpawnCommandMissing, "the adapter %s runs the command of spawn.command, and none is set", a.name).With("adapter", a.name)
 	case strings.ContainsRune(program, 0):
-		return "", errs.New(CodeMissing, "%q names no program", program).With("adapter", a.name).With("bin", program)
+		return "", errs.New(errs.SpawnBinaryMissing, "%q names no program", program).With("adapter", a.name).With("bin", program)
 	case filepath.Base(program) != program:
 		if !filepath.IsAbs(program) {
 			program = filepath.Join(root, program)
@@ -70,14 +70,14 @@ func (a *Adapter) inPath(name string, folders []string) (string, error) {
 		if err == nil {
 			return path, nil
 		}
-		if unusable == nil && errs.CodeOf(err) == CodeNotExecutable {
+		if unusable == nil && errs.CodeOf(err) == errs.SpawnBinaryUnusable {
 			unusable = err
 		}
 	}
 	if unusable != nil {
 		return "", unusable
 	}
-	return "", errs.New(CodeMissing, "there is no program %s in PATH, which the adapter %s runs", name, a.name).
+	return "", errs.New(errs.SpawnBinaryMissing, "there is no program %s in PATH, which the adapter %s runs", name, a.name).
 		With("adapter", a.name).With("bin", name)
 }
 
@@ -88,10 +88,10 @@ func (a *Adapter) runnable(path string) (string, error) {
 	case err == nil:
 		return found, nil
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, exec.ErrNotFound):
-		return "", errs.New(CodeMissing, "%s is not there, which the adapter %s runs", path, a.name).
+		return "", errs.New(errs.SpawnBinaryMissing, "%s is not there, which the adapter %s runs", path, a.name).
 			With("adapter", a.name).With("path", path).Because(err)
 	default:
-		return "", errs.New(CodeNotExecutable, "%s cannot be run: %w", path, err).With("adapter", a.name).With("path", path)
+		return "", errs.New(errs.SpawnBinaryUnusable, "%s cannot be run: %w", path, err).With("adapter", a.name).With("path", path)
 	}
 }
 

@@ -55,19 +55,19 @@ func (c *Catalog) Names() []string {
 //
 // # Errors
 //
-// CodeUnknown.
+// adapter-unknown.
 func (c *Catalog) Get(name string) (*Adapter, error) {
 	if a, ok := c.overrides[name]; ok {
 		return a, nil
 	}
 	if !slices.Contains(Names(), name) {
 		known := c.Names()
-		return nil, errs.New(CodeUnknown, "there is no adapter %q, only %s", name, strings.Join(known, ", ")).
+		return nil, errs.New(errs.AdapterUnknown, "there is no adapter %q, only %s", name, strings.Join(known, ", ")).
 			With("adapter", name).With("known", known)
 	}
 	data, err := files.ReadFile(folder + "/" + name + suffix)
 	if err != nil {
-		return nil, errs.New(CodeUnknown, "the adapter %q cannot be read: %w", name, err).With("adapter", name)
+		return nil, errs.New(errs.AdapterUnknown, "the adapter %q cannot be read: %w", name, err).With("adapter", name)
 	}
 	return Parse(data)
 }

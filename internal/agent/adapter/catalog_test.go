@@ -82,11 +82,11 @@ func TestCatalogPutsOverridesFirst(t *testing.T) {
 	}
 	_, err = c.Get("gork")
 	f, ok := errors.AsType[*errs.Error](err)
-	if !ok || f.Code != adapter.CodeUnknown || !strings.Contains(f.Message, "claude, codex, copilot, exec, gemini, opencode, other") {
+	if !ok || f.Code != errs.AdapterUnknown || !strings.Contains(f.Message, "claude, codex, copilot, exec, gemini, opencode, other") {
 		t.Errorf("error %v", err)
 	}
 	for _, name := range []string{"", "../adapters/claude", "claude.json", "*"} {
-		if _, err := c.Get(name); errs.CodeOf(err) != adapter.CodeUnknown {
+		if _, err := c.Get(name); errs.CodeOf(err) != errs.AdapterUnknown {
 			t.Errorf("%q: error %v", name, err)
 		}
 	}
@@ -133,18 +133,18 @@ func TestBinaryIsFoundInOrder(t *testing.T) {
 		"an empty one":           {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=", path("bin")}, want: inPath},
 		"a relative one":         {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=./mine"}, want: mine},
 		"a bare one":             {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=tool", path("bin")}, want: tool},
-		"another's":              {cli: "codex", environ: []string{"SWITCHYARD_CLAUDE_BIN=" + mine, path("bin")}, code: adapter.CodeMissing},
-		"nowhere":                {cli: "claude", code: adapter.CodeMissing},
-		"a relative PATH":        {cli: "claude", environ: []string{path("", ".")}, code: adapter.CodeMissing},
-		"not executable":         {cli: "claude", environ: []string{path("plain", "none")}, code: adapter.CodeNotExecutable},
-		"a folder":               {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=" + dir}, code: adapter.CodeNotExecutable},
-		"an override is missing": {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=/no/such", path("bin")}, code: adapter.CodeMissing},
-		"a zero byte":            {cli: "exec", command: []string{"a\x00b"}, code: adapter.CodeMissing},
+		"another's":              {cli: "codex", environ: []string{"SWITCHYARD_CLAUDE_BIN=" + mine, path("bin")}, code: errs.SpawnBinaryMissing},
+		"nowhere":                {cli: "claude", code: errs.SpawnBinaryMissing},
+		"a relative PATH":        {cli: "claude", environ: []string{path("", ".")}, code: errs.SpawnBinaryMissing},
+		"not executable":         {cli: "claude", environ: []string{path("plain", "none")}, code: errs.SpawnBinaryUnusable},
+		"a folder":               {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=" + dir}, code: errs.SpawnBinaryUnusable},
+		"an override is missing": {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=/no/such", path("bin")}, code: errs.SpawnBinaryMissing},
+		"a zero byte":            {cli: "exec", command: []string{"a\x00b"}, code: errs.SpawnBinaryMissing},
 		"a command":              {cli: "exec", environ: []string{path("bin")}, command: []string{"tool", "-x"}, want: tool},
 		"a command's path":       {cli: "exec", command: []string{"./mine"}, want: mine},
 		"no override of it":      {cli: "exec", environ: []string{"SWITCHYARD_EXEC_BIN=/no", path("bin")}, command: []string{"tool"}, want: tool},
-		"no command":             {cli: "exec", code: adapter.CodeNoCommand},
-		"an empty command":       {cli: "exec", command: []string{""}, code: adapter.CodeNoCommand},
+		"no command":             {cli: "exec", code: errs.SpawnCommandMissing},
+		"an empty command":       {cli: "exec", command: []string{""}, code: errs.SpawnCommandMissing},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := embedded(t, c.cli).Binary(c.environ, filepath.Join(dir, "work"), c.command)

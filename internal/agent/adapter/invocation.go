@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -120,8 +121,8 @@ func (v Values) named() map[string]string {
 //
 // # Errors
 //
-// CodeInvalid where an argument that cannot be left out lacks its value, or where
-// this CLI cannot be given a value as it is. CodeForbidden where the repository
+// adapter-invalid where an argument that cannot be left out lacks its value, or where
+// this CLI cannot be given a value as it is. adapter-repository-settings where the repository
 // brings what the CLI would obey.
 func (a *Adapter) Invocation(v Values) (Invocation, error) {
 	values := v.named()
@@ -175,7 +176,7 @@ func (a *Adapter) accepts(name, value string) error {
 	default:
 		return nil
 	}
-	return errs.New(CodeInvalid, "the adapter %s cannot take %q as %s", a.name, value, name).
+	return errs.New(errs.AdapterInvalid, "the adapter %s cannot take %q as %s", a.name, value, name).
 		With("adapter", a.name).With("problems", []Problem{{Path: "/refuse/" + name, Text: "refuses this value"}})
 }
 
@@ -184,7 +185,7 @@ func (a *Adapter) accepts(name, value string) error {
 func (a *Adapter) undisturbed(dir string) error {
 	for _, name := range a.call.forbidden {
 		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
-			return errs.New(CodeForbidden, "%s would obey %s, which the repository brings", a.name, name).
+			return errs.New(errs.AdapterRepositorySettings, "%s would obey %s, which the repository brings", a.name, name).
 				With("adapter", a.name).With("path", name)
 		}
 	}
@@ -203,7 +204,7 @@ func (a *Adapter) argv(own, values map[string]string, words []string) ([]string,
 		case missing == "":
 			argv = append(argv, filled...)
 		case !arg.group:
-			return nil, errs.New(CodeInvalid, "the adapter %s needs %s, which this spawn lacks", a.name, missing).
+			return nil, errs.New(errs.AdapterInvalid, "the adapter %s needs %s, which this spawn lacks", a.name, missing).
 				With("adapter", a.name).With("problems", []Problem{{Path: "/argv", Text: "needs " + missing}})
 		}
 	}

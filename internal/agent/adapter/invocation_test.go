@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
@@ -67,7 +68,7 @@ func TestClaudeMayWriteItsReportAlone(t *testing.T) {
 	// A path that its rules would read as a pattern gives more than one file away.
 	for _, path := range []string{"/project/**", "/project/a)b", "/project/a,Bash", "/project/a b", "/project/[a]"} {
 		v.ReportPath = path
-		if _, err := embedded(t, "claude").Invocation(v); errs.CodeOf(err) != adapter.CodeInvalid {
+		if _, err := embedded(t, "claude").Invocation(v); errs.CodeOf(err) != errs.AdapterInvalid {
 			t.Errorf("%s: error %v", path, err)
 		}
 	}
@@ -86,7 +87,7 @@ func TestEmptyValuesFallOutWithTheirFlags(t *testing.T) {
 		t.Errorf("arguments %q", inv.Argv)
 	}
 	v.OutFile = ""
-	if _, err := embedded(t, "codex").Invocation(v); errs.CodeOf(err) != adapter.CodeInvalid || !strings.Contains(err.Error(), "out_file") {
+	if _, err := embedded(t, "codex").Invocation(v); errs.CodeOf(err) != errs.AdapterInvalid || !strings.Contains(err.Error(), "out_file") {
 		t.Errorf("codex without a file to write: error %v", err)
 	}
 }
@@ -105,7 +106,7 @@ func TestForbiddenFilesOfARepository(t *testing.T) {
 	}
 	_, err := embedded(t, "gemini").Invocation(v)
 	f, ok := errors.AsType[*errs.Error](err)
-	if !ok || f.Code != adapter.CodeForbidden || f.Details["path"] != ".gemini/settings.json" {
+	if !ok || f.Code != errs.AdapterRepositorySettings || f.Details["path"] != ".gemini/settings.json" {
 		t.Errorf("error %v", err)
 	}
 	invoke(t, "claude", v)
@@ -117,7 +118,7 @@ func TestValuesAreNoFlags(t *testing.T) {
 		for _, model := range []string{"--dangerously-skip-permissions", "-x", "a\x00b"} {
 			v := spawn()
 			v.Model = model
-			if _, err := embedded(t, name).Invocation(v); errs.CodeOf(err) != adapter.CodeInvalid {
+			if _, err := embedded(t, name).Invocation(v); errs.CodeOf(err) != errs.AdapterInvalid {
 				t.Errorf("%s, model %q: error %v", name, model, err)
 			}
 		}
@@ -238,7 +239,7 @@ func TestGeminiSeesTheFolderOfItsReport(t *testing.T) {
 	}
 	// A comma would make two folders of one.
 	v.ReportPath = "/project/a,b/report.json"
-	if _, err := embedded(t, "gemini").Invocation(v); errs.CodeOf(err) != adapter.CodeInvalid {
+	if _, err := embedded(t, "gemini").Invocation(v); errs.CodeOf(err) != errs.AdapterInvalid {
 		t.Errorf("a comma: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json"
+
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -34,14 +35,14 @@ const (
 //
 // # Errors
 //
-// CodeInvalid, with all its problems.
+// adapter-invalid, with all its problems.
 func Parse(data []byte) (*Adapter, error) {
 	if len(data) > maxFile {
-		return nil, errs.New(CodeInvalid, "the adapter is invalid: it has more than %d bytes", maxFile).With("limit", maxFile)
+		return nil, errs.New(errs.AdapterInvalid, "the adapter is invalid: it has more than %d bytes", maxFile).With("limit", maxFile)
 	}
 	var tree any
 	if err := json.Unmarshal(data, &tree); err != nil {
-		return nil, errs.New(CodeInvalid, "the adapter is invalid: %w", err).With("problems", []Problem{{Text: err.Error()}})
+		return nil, errs.New(errs.AdapterInvalid, "the adapter is invalid: %w", err).With("problems", []Problem{{Text: err.Error()}})
 	}
 	sum := sha256.Sum256(data)
 	p := parser{adapter: &Adapter{digest: "sha256:" + hex.EncodeToString(sum[:])}}

@@ -9,9 +9,10 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"pgregory.net/rapid"
+
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"pgregory.net/rapid"
 )
 
 // with returns a small valid adapter with one field set, or left out where it is
@@ -125,8 +126,8 @@ func TestParseNamesThePlaceOfEachProblem(t *testing.T) {
 func problemsOf(t testing.TB, err error) []adapter.Problem {
 	t.Helper()
 	f, ok := errors.AsType[*errs.Error](err)
-	if !ok || f.Code != adapter.CodeInvalid {
-		t.Errorf("error %v, want %s", err, adapter.CodeInvalid)
+	if !ok || f.Code != errs.AdapterInvalid {
+		t.Errorf("error %v, want %s", err, errs.AdapterInvalid)
 		return nil
 	}
 	problems, _ := f.Details["problems"].([]adapter.Problem)
@@ -146,7 +147,7 @@ func TestParseFindsAllProblemsAtOnce(t *testing.T) {
 
 func TestParseRefusesWhatIsNoObject(t *testing.T) {
 	for _, data := range []string{"", "{", "null", "[]", "3", `{"name":"a","name":"b"}`, "{} {}", "\xff", strings.Repeat(" ", 2<<20)} {
-		if _, err := adapter.Parse([]byte(data)); errs.CodeOf(err) != adapter.CodeInvalid {
+		if _, err := adapter.Parse([]byte(data)); errs.CodeOf(err) != errs.AdapterInvalid {
 			t.Errorf("%.20q: error %v", data, err)
 		}
 	}
@@ -194,7 +195,7 @@ func TestParseSurvivesAnyField(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if _, err := adapter.Parse(changed); err != nil && errs.CodeOf(err) != adapter.CodeInvalid {
+		if _, err := adapter.Parse(changed); err != nil && errs.CodeOf(err) != errs.AdapterInvalid {
 			rt.Fatalf("error %v", err)
 		}
 	})
@@ -211,14 +212,14 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		a, err := adapter.Parse(data)
 		if err != nil {
-			if errs.CodeOf(err) != adapter.CodeInvalid {
+			if errs.CodeOf(err) != errs.AdapterInvalid {
 				t.Errorf("error %v", err)
 			}
 			return
 		}
 		// What is accepted can be used.
 		_, err = a.Invocation(adapter.Values{WorkDir: "/w", StateDir: "/s", ReportPath: "/w/r", PromptFile: "/s/p", OutFile: "/s/o", Write: true})
-		if err != nil && errs.CodeOf(err) != adapter.CodeInvalid {
+		if err != nil && errs.CodeOf(err) != errs.AdapterInvalid {
 			t.Errorf("error %v", err)
 		}
 		read(a, []byte("{\"a\":1}\n"), adapter.Ended{ExitCode: 1, Errors: []byte("no")})

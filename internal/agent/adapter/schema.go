@@ -45,7 +45,7 @@ func (s *schema) err() error {
 	if n := len(s.problems) - 1; n > 0 {
 		more = fmt.Sprintf(", and %d more", n)
 	}
-	return errs.New(CodeInvalid, "the adapter is invalid: %s %s%s", cmp.Or(first.Path, "the file"), first.Text, more).
+	return errs.New(errs.AdapterInvalid, "the adapter is invalid: %s %s%s", cmp.Or(first.Path, "the file"), first.Text, more).
 		With("problems", s.problems)
 }
 

@@ -6,14 +6,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// The codes of a spawn inside a spawn.
-const (
-	// CodeReentrant: this process runs inside a spawned agent.
-	CodeReentrant errs.Code = "spawn-reentrant"
-	// CodeDepth: it runs inside as many hooks as there may be, or cannot tell.
-	CodeDepth errs.Code = "spawn-depth-exceeded"
-)
-
 // The variables that tell a process that it was spawned, ours and those that hooks
 // know from the reference.
 const (
@@ -34,14 +26,14 @@ const (
 //
 // # Errors
 //
-// CodeReentrant where a mark says "1", and nothing but that. CodeDepth where the depth
+// spawn-reentrant where a mark says "1", and nothing but that. spawn-depth-exceeded where the depth
 // has reached NUBOS_PILOT_MAX_HOOK_DEPTH (1 where that is no number from 0), or is
 // itself no such number: then nobody knows how deep we are.
 func Guard(environ []string) error {
 	values := table(environ)
 	for _, name := range []string{headless, nubosHeadless} {
 		if values[fold(name)].value == "1" {
-			return errs.New(CodeReentrant, "this runs inside a spawned agent: %s is 1", name).With("variable", name)
+			return errs.New(errs.SpawnReentrant, "this runs inside a spawned agent: %s is 1", name).With("variable", name)
 		}
 	}
 	most, ok := number(values[fold(maxDepth)].value)
@@ -52,9 +44,9 @@ func Guard(environ []string) error {
 		value := values[fold(name)].value
 		switch n, ok := number(value); {
 		case !ok:
-			return errs.New(CodeDepth, "%s is %q, which is no depth", name, errs.Clip(value, maxShown)).With("variable", name)
+			return errs.New(errs.SpawnDepthExceeded, "%s is %q, which is no depth", name, errs.Clip(value, maxShown)).With("variable", name)
 		case n >= most:
-			return errs.New(CodeDepth, "this runs at depth %d, and spawns need less than %d", n, most).
+			return errs.New(errs.SpawnDepthExceeded, "this runs at depth %d, and spawns need less than %d", n, most).
 				With("variable", name).With("depth", n).With("limit", most)
 		}
 	}
@@ -68,11 +60,11 @@ func Guard(environ []string) error {
 //
 // # Errors
 //
-// CodeReentrant.
+// spawn-reentrant.
 func Inside(environ []string) error {
 	for _, env := range append([][]string{environ}, above()...) {
 		if table(env)[fold(headless)].value == "1" {
-			return errs.New(CodeReentrant, "this runs inside a spawned agent: %s is 1", headless).With("variable", headless)
+			return errs.New(errs.SpawnReentrant, "this runs inside a spawned agent: %s is 1", headless).With("variable", headless)
 		}
 	}
 	return nil

@@ -13,28 +13,28 @@ import (
 func TestGuard(t *testing.T) {
 	for env, want := range map[string]errs.Code{
 		"":                                                         "",
-		"SWITCHYARD_HEADLESS=1":                                    childenv.CodeReentrant,
-		"NUBOS_PILOT_HEADLESS=1":                                   childenv.CodeReentrant,
+		"SWITCHYARD_HEADLESS=1":                                    errs.SpawnReentrant,
+		"NUBOS_PILOT_HEADLESS=1":                                   errs.SpawnReentrant,
 		"NUBOS_PILOT_HEADLESS=0":                                   "",
 		"NUBOS_PILOT_HEADLESS=true":                                "",
 		"NUBOS_PILOT_HEADLESS=11":                                  "",
 		"SWITCHYARD_HEADLESS= 1":                                   "",
 		"NUBOS_PILOT_HOOK_DEPTH=0":                                 "",
 		"NUBOS_PILOT_HOOK_DEPTH=":                                  "",
-		"NUBOS_PILOT_HOOK_DEPTH=1":                                 childenv.CodeDepth,
-		"SWITCHYARD_DEPTH=1":                                       childenv.CodeDepth,
-		"SWITCHYARD_DEPTH=99999":                                   childenv.CodeDepth,
-		"NUBOS_PILOT_HOOK_DEPTH=-1":                                childenv.CodeDepth,
-		"NUBOS_PILOT_HOOK_DEPTH=x":                                 childenv.CodeDepth,
-		"NUBOS_PILOT_HOOK_DEPTH=1.0":                               childenv.CodeDepth,
-		"NUBOS_PILOT_MAX_HOOK_DEPTH=0":                             childenv.CodeDepth,
+		"NUBOS_PILOT_HOOK_DEPTH=1":                                 errs.SpawnDepthExceeded,
+		"SWITCHYARD_DEPTH=1":                                       errs.SpawnDepthExceeded,
+		"SWITCHYARD_DEPTH=99999":                                   errs.SpawnDepthExceeded,
+		"NUBOS_PILOT_HOOK_DEPTH=-1":                                errs.SpawnDepthExceeded,
+		"NUBOS_PILOT_HOOK_DEPTH=x":                                 errs.SpawnDepthExceeded,
+		"NUBOS_PILOT_HOOK_DEPTH=1.0":                               errs.SpawnDepthExceeded,
+		"NUBOS_PILOT_MAX_HOOK_DEPTH=0":                             errs.SpawnDepthExceeded,
 		"NUBOS_PILOT_MAX_HOOK_DEPTH=":                              "",
 		"NUBOS_PILOT_MAX_HOOK_DEPTH=x":                             "",
 		"NUBOS_PILOT_HOOK_DEPTH=2|NUBOS_PILOT_MAX_HOOK_DEPTH=3":    "",
-		"NUBOS_PILOT_HOOK_DEPTH=3|NUBOS_PILOT_MAX_HOOK_DEPTH=3":    childenv.CodeDepth,
-		"NUBOS_PILOT_HOOK_DEPTH=1|NUBOS_PILOT_MAX_HOOK_DEPTH=many": childenv.CodeDepth,
-		"SWITCHYARD_DEPTH=3|NUBOS_PILOT_HOOK_DEPTH=0|NUBOS_PILOT_MAX_HOOK_DEPTH=3": childenv.CodeDepth,
-		"NUBOS_PILOT_HOOK_DEPTH=1|NUBOS_PILOT_HEADLESS=1":                          childenv.CodeReentrant,
+		"NUBOS_PILOT_HOOK_DEPTH=3|NUBOS_PILOT_MAX_HOOK_DEPTH=3":    errs.SpawnDepthExceeded,
+		"NUBOS_PILOT_HOOK_DEPTH=1|NUBOS_PILOT_MAX_HOOK_DEPTH=many": errs.SpawnDepthExceeded,
+		"SWITCHYARD_DEPTH=3|NUBOS_PILOT_HOOK_DEPTH=0|NUBOS_PILOT_MAX_HOOK_DEPTH=3": errs.SpawnDepthExceeded,
+		"NUBOS_PILOT_HOOK_DEPTH=1|NUBOS_PILOT_HEADLESS=1":                          errs.SpawnReentrant,
 		"NUBOS_PILOT_HEADLESS=1|NUBOS_PILOT_HEADLESS=0":                            "",
 	} {
 		if got := errs.CodeOf(childenv.Guard(strings.Split(env, "|"))); got != want {
@@ -73,10 +73,10 @@ func TestMarks(t *testing.T) {
 func TestAMarkedChildIsRefused(t *testing.T) {
 	ours := []string{"PATH=/bin", "SWITCHYARD_HEADLESS=0", "NUBOS_PILOT_HOOK_DEPTH=0"}
 	child := append(childenv.Child(ours, childenv.Policy{}), childenv.Marks(ours, "r")...)
-	if err := childenv.Guard(child); errs.CodeOf(err) != childenv.CodeReentrant {
+	if err := childenv.Guard(child); errs.CodeOf(err) != errs.SpawnReentrant {
 		t.Errorf("got %v", err)
 	}
-	if err := childenv.Guard(childenv.Child(child, childenv.Policy{})); errs.CodeOf(err) != childenv.CodeReentrant {
+	if err := childenv.Guard(childenv.Child(child, childenv.Policy{})); errs.CodeOf(err) != errs.SpawnReentrant {
 		t.Errorf("the child's own child: %v", err)
 	}
 }

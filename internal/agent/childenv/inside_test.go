@@ -16,7 +16,7 @@ const insideVar = "ENVIRON_TEST_INSIDE"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(insideVar) != "" {
-		if errs.CodeOf(childenv.Inside(nil)) == childenv.CodeReentrant {
+		if errs.CodeOf(childenv.Inside(nil)) == errs.SpawnReentrant {
 			os.Exit(0)
 		}
 		os.Exit(3)
@@ -30,7 +30,7 @@ func TestInsideOfAnAgent(t *testing.T) {
 		code errs.Code
 	}{
 		"nothing":                     {nil, ""},
-		"ours":                        {[]string{"SWITCHYARD_HEADLESS=1"}, childenv.CodeReentrant},
+		"ours":                        {[]string{"SWITCHYARD_HEADLESS=1"}, errs.SpawnReentrant},
 		"off":                         {[]string{"SWITCHYARD_HEADLESS=0"}, ""},
 		"a hook of the reference":     {[]string{"NUBOS_PILOT_HOOK_DEPTH=1"}, ""},
 		"an agent of the reference's": {[]string{"NUBOS_PILOT_HEADLESS=1"}, ""},

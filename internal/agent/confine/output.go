@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
@@ -24,12 +25,12 @@ type Output struct {
 //
 // # Errors
 //
-// CodeOutside, CodeOutputUnsafe and CodeOutputUnwritable.
+// spawn-path-outside, spawn-output-unsafe and spawn-output-unwritable.
 func (b *Bases) Output(path string) (*Output, error) {
 	full := b.abs(path)
 	dir, err := filepath.EvalSymlinks(filepath.Dir(full))
 	if err != nil {
-		return nil, b.missing(CodeOutputUnwritable, full, fmt.Errorf("its folder: %w", safefile.Reason(err)))
+		return nil, b.missing(errs.SpawnOutputUnwritable, full, fmt.Errorf("its folder: %w", safefile.Reason(err)))
 	}
 	root, below, inside := b.find(dir)
 	if !inside {
@@ -37,7 +38,7 @@ func (b *Bases) Output(path string) (*Output, error) {
 	}
 	opened, err := root.OpenRoot(below)
 	if err != nil {
-		return nil, unusable(CodeOutputUnwritable, full, err)
+		return nil, unusable(errs.SpawnOutputUnwritable, full, err)
 	}
 	o := &Output{folder: opened, name: filepath.Base(full), path: filepath.Join(dir, filepath.Base(full))}
 	if err := o.check(); err != nil {
@@ -55,14 +56,14 @@ func (o *Output) Path() string { return o.path }
 //
 // # Errors
 //
-// CodeOutputUnsafe and CodeOutputUnwritable, which also wraps an error of data.
+// spawn-output-unsafe and spawn-output-unwritable, which also wraps an error of data.
 // Nothing is left behind by either.
 func (o *Output) Write(data io.Reader) error {
 	if err := o.check(); err != nil {
 		return err
 	}
 	if err := safefile.ReplaceFrom(o.folder, o.name, data, 0o600); err != nil {
-		return unusable(CodeOutputUnwritable, o.path, err)
+		return unusable(errs.SpawnOutputUnwritable, o.path, err)
 	}
 	return nil
 }
@@ -74,9 +75,9 @@ func (o *Output) check() error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return unusable(CodeOutputUnwritable, o.path, err)
+		return unusable(errs.SpawnOutputUnwritable, o.path, err)
 	case !info.Mode().IsRegular():
-		return unusable(CodeOutputUnsafe, o.path, errKind(info.Mode()))
+		return unusable(errs.SpawnOutputUnsafe, o.path, errKind(info.Mode()))
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/switchyard-dev/switchyard/internal/agent/confine"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -91,21 +90,21 @@ func TestOutputRefuses(t *testing.T) {
 	link(t, w.elsewhere, filepath.Join(w.project, "folder"))
 	b := w.open(t)
 	for path, want := range map[string]errs.Code{
-		"inner":                           confine.CodeOutputUnsafe,
-		"dangling":                        confine.CodeOutputUnsafe,
-		"out":                             confine.CodeOutputUnsafe,
-		"sub":                             confine.CodeOutputUnsafe,
-		"folder/new":                      confine.CodeOutside,
-		"../elsewhere/new":                confine.CodeOutside,
-		"../elsewhere/none/new":           confine.CodeOutside,
-		"../new":                          confine.CodeOutside,
-		filepath.Join(w.elsewhere, "new"): confine.CodeOutside,
-		w.project:                         confine.CodeOutside,
-		"":                                confine.CodeOutside,
-		"none/new":                        confine.CodeOutputUnwritable,
-		"f/new":                           confine.CodeOutputUnwritable,
-		"new\x00":                         confine.CodeOutputUnwritable,
-		strings.Repeat("x", 5000):         confine.CodeOutputUnwritable,
+		"inner":                           errs.SpawnOutputUnsafe,
+		"dangling":                        errs.SpawnOutputUnsafe,
+		"out":                             errs.SpawnOutputUnsafe,
+		"sub":                             errs.SpawnOutputUnsafe,
+		"folder/new":                      errs.SpawnPathOutside,
+		"../elsewhere/new":                errs.SpawnPathOutside,
+		"../elsewhere/none/new":           errs.SpawnPathOutside,
+		"../new":                          errs.SpawnPathOutside,
+		filepath.Join(w.elsewhere, "new"): errs.SpawnPathOutside,
+		w.project:                         errs.SpawnPathOutside,
+		"":                                errs.SpawnPathOutside,
+		"none/new":                        errs.SpawnOutputUnwritable,
+		"f/new":                           errs.SpawnOutputUnwritable,
+		"new\x00":                         errs.SpawnOutputUnwritable,
+		strings.Repeat("x", 5000):         errs.SpawnOutputUnwritable,
 	} {
 		o, err := b.Output(path)
 		if errs.CodeOf(err) != want || o != nil {
@@ -125,7 +124,7 @@ func TestOutputFollowsNoLinkThatCameLater(t *testing.T) {
 	o, err := b.Output("sub/new")
 	must(t, err)
 	link(t, filepath.Join(w.elsewhere, "f"), filepath.Join(w.project, "sub", "new"))
-	if err := o.Write(strings.NewReader("x")); errs.CodeOf(err) != confine.CodeOutputUnsafe {
+	if err := o.Write(strings.NewReader("x")); errs.CodeOf(err) != errs.SpawnOutputUnsafe {
 		t.Errorf("a link: %v", err)
 	}
 	must(t, os.Remove(filepath.Join(w.project, "sub", "new")))
@@ -154,7 +153,7 @@ func TestAFailedOutputLeavesNothing(t *testing.T) {
 		o, err := b.Output(name)
 		must(t, err)
 		err = o.Write(io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken)))
-		if errs.CodeOf(err) != confine.CodeOutputUnwritable || !errors.Is(err, broken) {
+		if errs.CodeOf(err) != errs.SpawnOutputUnwritable || !errors.Is(err, broken) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -168,7 +167,7 @@ func TestAFailedOutputLeavesNothing(t *testing.T) {
 	o, err := b.Output("sub/new")
 	must(t, err)
 	must(t, os.RemoveAll(filepath.Join(w.project, "sub")))
-	if err := o.Write(strings.NewReader("x")); errs.CodeOf(err) != confine.CodeOutputUnwritable {
+	if err := o.Write(strings.NewReader("x")); errs.CodeOf(err) != errs.SpawnOutputUnwritable {
 		t.Errorf("no folder: %v", err)
 	}
 	only(t, w.project, "f")

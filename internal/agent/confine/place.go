@@ -19,25 +19,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// The codes of a place that cannot be used. Their details have the last name of a
-// path alone (reference, section 12).
-const (
-	// CodeBase: the project, or the temporary folder, cannot be opened.
-	CodeBase errs.Code = "spawn-base-missing"
-	// CodeOutside: the file lies neither in the project nor in the temporary
-	// folder, or a symbolic link leads out of there.
-	CodeOutside errs.Code = "spawn-path-outside"
-	// CodeUnreadable: the file to read is missing, too large, no regular file or
-	// may not be read.
-	CodeUnreadable errs.Code = "spawn-prompt-unreadable"
-	// CodeOutputUnsafe: where the output shall be there is a symbolic link, a
-	// folder or a device.
-	CodeOutputUnsafe errs.Code = "spawn-output-unsafe"
-	// CodeOutputUnwritable: the folder of the output is missing, or the output
-	// cannot be written.
-	CodeOutputUnwritable errs.Code = "spawn-output-unwritable"
-)
-
 // Bases are the folders that files may lie in. They are not for concurrent use.
 type Bases struct {
 	dir     string
@@ -56,18 +37,18 @@ type base struct {
 //
 // # Errors
 //
-// CodeBase.
+// spawn-base-missing.
 func Open(project, temp, dir string) (*Bases, error) {
 	b := &Bases{dir: dir}
 	for _, path := range []string{project, temp} {
 		root, err := os.OpenRoot(path)
 		if err != nil {
-			return nil, errors.Join(unusable(CodeBase, path, err), b.Close())
+			return nil, errors.Join(unusable(errs.SpawnBaseMissing, path, err), b.Close())
 		}
 		info, err := root.Stat(".")
 		b.roots = append(b.roots, base{root, info})
 		if err != nil {
-			return nil, errors.Join(unusable(CodeBase, path, err), b.Close())
+			return nil, errors.Join(unusable(errs.SpawnBaseMissing, path, err), b.Close())
 		}
 	}
 	return b, nil
@@ -126,11 +107,11 @@ func (b *Bases) missing(code errs.Code, full string, err error) error {
 
 func outside(path string) *errs.Error {
 	name := filepath.Base(path)
-	return errs.New(CodeOutside, "%s lies neither in the project nor in the temporary folder", name).With("path", name)
+	return errs.New(errs.SpawnPathOutside, "%s lies neither in the project nor in the temporary folder", name).With("path", name)
 }
 
 // unusable gives an error of the file system its code, without the folders on the
-// way. A link that leads out of a root is always CodeOutside.
+// way. A link that leads out of a root is always spawn-path-outside.
 func unusable(code errs.Code, path string, err error) *errs.Error {
 	what := safefile.Reason(err)
 	if strings.Contains(what.Error(), "path escapes") { // os.Root exports no error for it.

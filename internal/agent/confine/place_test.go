@@ -86,7 +86,7 @@ func TestOpenNeedsBothFolders(t *testing.T) {
 		"project is file": {filepath.Join(w.project, "f"), w.temp},
 	} {
 		b, err := confine.Open(paths[0], paths[1], w.project)
-		if errs.CodeOf(err) != confine.CodeBase || b != nil {
+		if errs.CodeOf(err) != errs.SpawnBaseMissing || b != nil {
 			t.Errorf("%s: %v, %v", name, b, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
@@ -15,7 +16,7 @@ import (
 //
 // # Errors
 //
-// CodeOutside and CodeUnreadable. When ctx is done, its cause: a file system may
+// spawn-path-outside and spawn-prompt-unreadable. When ctx is done, its cause: a file system may
 // never answer.
 func (b *Bases) Read(ctx context.Context, path string, limit int64) ([]byte, error) {
 	type outcome struct {
@@ -35,7 +36,7 @@ func (b *Bases) Read(ctx context.Context, path string, limit int64) ([]byte, err
 			err = fmt.Errorf("it has more than %d bytes", limit)
 		}
 		if err != nil {
-			done <- outcome{nil, unusable(CodeUnreadable, path, err)}
+			done <- outcome{nil, unusable(errs.SpawnPromptUnreadable, path, err)}
 			return
 		}
 		done <- outcome{data, nil}
@@ -53,7 +54,7 @@ func (b *Bases) open(path string) (*os.File, error) {
 	full := b.abs(path)
 	real, err := filepath.EvalSymlinks(full)
 	if err != nil {
-		return nil, b.missing(CodeUnreadable, full, err)
+		return nil, b.missing(errs.SpawnPromptUnreadable, full, err)
 	}
 	root, below, inside := b.find(real)
 	if !inside {
@@ -62,7 +63,7 @@ func (b *Bases) open(path string) (*os.File, error) {
 	// No link is left in the path, so one that it meets was put there since.
 	f, err := safefile.OpenFile(root, below, os.O_RDONLY)
 	if err != nil {
-		return nil, unusable(CodeUnreadable, full, err)
+		return nil, unusable(errs.SpawnPromptUnreadable, full, err)
 	}
 	return f, nil
 }

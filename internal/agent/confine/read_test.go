@@ -11,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/switchyard-dev/switchyard/internal/agent/confine"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -44,23 +43,23 @@ func TestRead(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]errs.Code{
-		"out/f":                         confine.CodeOutside,
-		"out-file":                      confine.CodeOutside,
-		"../temp/out-relative":          confine.CodeOutside,
-		"../elsewhere/f":                confine.CodeOutside,
-		"../elsewhere/none":             confine.CodeOutside,
-		filepath.Join(w.elsewhere, "f"): confine.CodeOutside,
-		w.project + "-more":             confine.CodeOutside, // Only the begin of the name is the same.
-		"/":                             confine.CodeOutside,
-		"none":                          confine.CodeUnreadable,
-		"none/none":                     confine.CodeUnreadable,
-		"loop":                          confine.CodeUnreadable,
-		"dangling":                      confine.CodeUnreadable,
-		"sub":                           confine.CodeUnreadable,
-		"":                              confine.CodeUnreadable,
-		"f\x00":                         confine.CodeUnreadable,
-		"f/x":                           confine.CodeUnreadable,
-		strings.Repeat("x", 5000):       confine.CodeUnreadable,
+		"out/f":                         errs.SpawnPathOutside,
+		"out-file":                      errs.SpawnPathOutside,
+		"../temp/out-relative":          errs.SpawnPathOutside,
+		"../elsewhere/f":                errs.SpawnPathOutside,
+		"../elsewhere/none":             errs.SpawnPathOutside,
+		filepath.Join(w.elsewhere, "f"): errs.SpawnPathOutside,
+		w.project + "-more":             errs.SpawnPathOutside, // Only the begin of the name is the same.
+		"/":                             errs.SpawnPathOutside,
+		"none":                          errs.SpawnPromptUnreadable,
+		"none/none":                     errs.SpawnPromptUnreadable,
+		"loop":                          errs.SpawnPromptUnreadable,
+		"dangling":                      errs.SpawnPromptUnreadable,
+		"sub":                           errs.SpawnPromptUnreadable,
+		"":                              errs.SpawnPromptUnreadable,
+		"f\x00":                         errs.SpawnPromptUnreadable,
+		"f/x":                           errs.SpawnPromptUnreadable,
+		strings.Repeat("x", 5000):       errs.SpawnPromptUnreadable,
 	} {
 		got, err := b.Read(t.Context(), path, 100)
 		if errs.CodeOf(err) != want || got != nil {
@@ -80,7 +79,7 @@ func TestReadHoldsItsLimit(t *testing.T) {
 	if got, err := b.Read(t.Context(), "five", 5); err != nil || string(got) != "12345" {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if got, err := b.Read(t.Context(), "five", 4); errs.CodeOf(err) != confine.CodeUnreadable || got != nil {
+	if got, err := b.Read(t.Context(), "five", 4); errs.CodeOf(err) != errs.SpawnPromptUnreadable || got != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
 }
@@ -113,7 +112,7 @@ func TestNoPathLeadsOut(t *testing.T) {
 			path = filepath.Dir(w.project) + "/" + path
 		}
 		got, err := b.Read(t.Context(), path, 100)
-		if code := errs.CodeOf(err); err != nil && code != confine.CodeOutside && code != confine.CodeUnreadable {
+		if code := errs.CodeOf(err); err != nil && code != errs.SpawnPathOutside && code != errs.SpawnPromptUnreadable {
 			t.Fatalf("%s: %v", path, err)
 		}
 		if s := string(got); err == nil && s != "project" && s != "temp" && s != "sub" {

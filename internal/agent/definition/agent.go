@@ -15,23 +15,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// The codes of an agent that cannot be used.
-const (
-	// CodeName: the name is none that an agent can have. It is not looked for.
-	CodeName errs.Code = "agent-name-invalid"
-	// CodeNotFound: nobody has defined the agent.
-	CodeNotFound errs.Code = "agent-not-found"
-	// CodeEmpty: its definition says nothing below the front matter.
-	CodeEmpty errs.Code = "agent-empty"
-	// CodeInvalid: there is a definition, and it cannot be read or understood.
-	CodeInvalid errs.Code = "agent-invalid-definition"
-	// CodeModule: it is a part of another agent's prompt and no agent.
-	CodeModule errs.Code = "agent-is-module"
-	// CodeEdits: it is meant to edit the working tree, which only the caller's own
-	// agents may.
-	CodeEdits errs.Code = "agent-edits"
-)
-
 // Definition is an agent as a file defines it. It is a copy and belongs to the
 // caller.
 type Definition struct {
@@ -59,19 +42,19 @@ type Definition struct {
 //
 // # Errors
 //
-// CodeModule for a module. CodeEdits for an agent that is known to write the code
+// agent-is-module for a module. agent-edits for an agent that is known to write the code
 // under review, by its name, or that lists a tool that edits files: a review whose
 // reviewer changes the draft is none.
 func (d Definition) Spawnable() error {
 	if d.Module {
-		return errs.New(CodeModule, "%s is a module of another agent's prompt and no agent", d.Name).With("agent", d.Name)
+		return errs.New(errs.AgentIsModule, "%s is a module of another agent's prompt and no agent", d.Name).With("agent", d.Name)
 	}
 	if writesCode(d.Name) {
-		return errs.New(CodeEdits, "%s is the name of an agent that edits the working tree", d.Name).With("agent", d.Name)
+		return errs.New(errs.AgentEdits, "%s is the name of an agent that edits the working tree", d.Name).With("agent", d.Name)
 	}
 	for _, tool := range d.Tools {
 		if edits(tool) {
-			return errs.New(CodeEdits, "%s lists %s, a tool that edits files", d.Name, errs.Clip(tool, maxShown)).With("agent", d.Name).With("tool", errs.Clip(tool, maxShown))
+			return errs.New(errs.AgentEdits, "%s lists %s, a tool that edits files", d.Name, errs.Clip(tool, maxShown)).With("agent", d.Name).With("tool", errs.Clip(tool, maxShown))
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func TestAnAgentThatEditsIsRefused(t *testing.T) {
 		"str_replace_based_edit_tool", "edit_file", "mcp__files__edit_file", "files/edit", "functions.apply_patch", " Edit ", "*", "all", "mcp__files__*", "search-replace",
 	} {
 		d := definition.Definition{Name: "reviewer", Tools: []string{"Read", tool}}
-		if err := d.Spawnable(); errs.CodeOf(err) != definition.CodeEdits {
+		if err := d.Spawnable(); errs.CodeOf(err) != errs.AgentEdits {
 			t.Errorf("%q: %v", tool, err)
 		}
 	}
@@ -58,14 +58,14 @@ func TestAnAgentThatEditsIsRefused(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"np-executor", "np-build-fixer", "executor", "build-fixer", "NP-Executor"} {
-		if err := (definition.Definition{Name: name}).Spawnable(); errs.CodeOf(err) != definition.CodeEdits {
+		if err := (definition.Definition{Name: name}).Spawnable(); errs.CodeOf(err) != errs.AgentEdits {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if err := (definition.Definition{Name: "executors"}).Spawnable(); err != nil {
 		t.Errorf("a name that only begins so: %v", err)
 	}
-	if err := (definition.Definition{Name: "x", Module: true}).Spawnable(); errs.CodeOf(err) != definition.CodeModule {
+	if err := (definition.Definition{Name: "x", Module: true}).Spawnable(); errs.CodeOf(err) != errs.AgentIsModule {
 		t.Errorf("a module: %v", err)
 	}
 }
@@ -107,7 +107,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := definition.Parse("x", data)
 		if err != nil {
-			if code := errs.CodeOf(err); code != definition.CodeInvalid && code != definition.CodeEmpty || strings.Contains(err.Error(), "\n") {
+			if code := errs.CodeOf(err); code != errs.AgentInvalidDefinition && code != errs.AgentEmpty || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("%q", err)
 			}
 			return

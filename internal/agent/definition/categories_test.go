@@ -114,7 +114,7 @@ func TestRaisedInAProject(t *testing.T) {
 		}
 	}
 	broken := project(t, map[string]string{definition.Folder + "/critic.md": "---\n"})
-	if raised, err := (definition.Library{Root: broken}).Raised(); errs.CodeOf(err) != definition.CodeInvalid || raised != nil {
+	if raised, err := (definition.Library{Root: broken}).Raised(); errs.CodeOf(err) != errs.AgentInvalidDefinition || raised != nil {
 		t.Errorf("a broken critic: %v, %v", raised, err)
 	}
 }
@@ -134,7 +134,7 @@ func TestAdded(t *testing.T) {
 		t.Errorf("added are %+v, %v", added, err)
 	}
 	broken := project(t, map[string]string{definition.Folder + "/critic-security.md": "---\nmodule: [\n---\nText."})
-	if added, err := (definition.Library{Root: broken}).Added(); errs.CodeOf(err) != definition.CodeInvalid || added != nil {
+	if added, err := (definition.Library{Root: broken}).Added(); errs.CodeOf(err) != errs.AgentInvalidDefinition || added != nil {
 		t.Errorf("a broken one gives %+v, %v", added, err)
 	}
 	if added, err := (definition.Library{}).Added(); err != nil || len(added) != 0 {

@@ -46,12 +46,12 @@ type Library struct {
 //
 // # Errors
 //
-// CodeName before anything is opened, CodeNotFound, and those of Parse; CodeInvalid
+// agent-name-invalid before anything is opened, agent-not-found, and those of Parse; agent-invalid-definition
 // also where a file cannot be read, is too large or lies outside. They carry the
 // path, if there is one.
 func (l Library) Find(name string) (Definition, error) {
 	if !isName(name) {
-		return Definition{}, errs.New(CodeName, "%q is no agent's name: it has 1 to %d letters, digits, _ and -", errs.Clip(name, maxShown), maxName).With("agent", errs.Clip(name, maxShown))
+		return Definition{}, errs.New(errs.AgentNameInvalid, "%q is no agent's name: it has 1 to %d letters, digits, _ and -", errs.Clip(name, maxShown), maxName).With("agent", errs.Clip(name, maxShown))
 	}
 	names := []string{name}
 	if short, ok := strings.CutPrefix(name, prefix); ok && slices.Contains(Names(), short) {
@@ -75,7 +75,7 @@ func (l Library) Find(name string) (Definition, error) {
 	if d, ok := builtIn(names[len(names)-1]); ok {
 		return d, nil
 	}
-	return Definition{}, errs.New(CodeNotFound, "no agent is called %s", name).With("agent", name).With("searched", folders())
+	return Definition{}, errs.New(errs.AgentNotFound, "no agent is called %s", name).With("agent", name).With("searched", folders())
 }
 
 // open returns the project's root, nil where there is none to search.
@@ -85,7 +85,7 @@ func (l Library) open() (*os.Root, error) {
 	}
 	root, err := os.OpenRoot(l.Root)
 	if err != nil {
-		return nil, errs.New(CodeNotFound, "the project's agents cannot be looked for: %w", safefile.Reason(err))
+		return nil, errs.New(errs.AgentNotFound, "the project's agents cannot be looked for: %w", safefile.Reason(err))
 	}
 	return root, nil
 }

@@ -69,7 +69,7 @@ func TestOursAnswerToTheOldNames(t *testing.T) {
 	if d := find(t, root, "np-researcher"); d.Name != "researcher" || d.Spawnable() != nil {
 		t.Errorf("built in: %+v", d)
 	}
-	if err := find(t, root, "np-critic-style").Spawnable(); errs.CodeOf(err) != definition.CodeModule {
+	if err := find(t, root, "np-critic-style").Spawnable(); errs.CodeOf(err) != errs.AgentIsModule {
 		t.Errorf("the module: %v", err)
 	}
 	root = project(t, map[string]string{".switchyard/agents/critic.md": "mine"})
@@ -80,7 +80,7 @@ func TestOursAnswerToTheOldNames(t *testing.T) {
 	if d := find(t, root, "np-critic"); d.Body != "older" || d.Name != "np-critic" {
 		t.Errorf("the file of the name: %+v", d)
 	}
-	if _, err := (definition.Library{Root: root}).Find("np-linter"); errs.CodeOf(err) != definition.CodeNotFound {
+	if _, err := (definition.Library{Root: root}).Find("np-linter"); errs.CodeOf(err) != errs.AgentNotFound {
 		t.Errorf("not ours: %v", err)
 	}
 }
@@ -100,17 +100,17 @@ func TestFindRefuses(t *testing.T) {
 		code errs.Code
 		says string
 	}{
-		"empty": {definition.CodeEmpty, "no text"}, "nothing": {definition.CodeEmpty, "no text"}, "hidden": {definition.CodeEmpty, ""},
-		"other": {definition.CodeInvalid, `"another"`}, "endless": {definition.CodeInvalid, "no end"}, "notyaml": {definition.CodeInvalid, "line 2"},
-		"twice": {definition.CodeInvalid, "line 3"}, "list": {definition.CodeInvalid, "a mapping"}, "word": {definition.CodeInvalid, "true or false"},
-		"two": {definition.CodeInvalid, "more than one document"}, "map": {definition.CodeInvalid, "tools must be"}, "bytes": {definition.CodeInvalid, "UTF-8"},
-		"huge": {definition.CodeInvalid, "larger than"}, "folder": {definition.CodeInvalid, "not a regular file"}, "absent": {definition.CodeNotFound, "absent"},
+		"empty": {errs.AgentEmpty, "no text"}, "nothing": {errs.AgentEmpty, "no text"}, "hidden": {errs.AgentEmpty, ""},
+		"other": {errs.AgentInvalidDefinition, `"another"`}, "endless": {errs.AgentInvalidDefinition, "no end"}, "notyaml": {errs.AgentInvalidDefinition, "line 2"},
+		"twice": {errs.AgentInvalidDefinition, "line 3"}, "list": {errs.AgentInvalidDefinition, "a mapping"}, "word": {errs.AgentInvalidDefinition, "true or false"},
+		"two": {errs.AgentInvalidDefinition, "more than one document"}, "map": {errs.AgentInvalidDefinition, "tools must be"}, "bytes": {errs.AgentInvalidDefinition, "UTF-8"},
+		"huge": {errs.AgentInvalidDefinition, "larger than"}, "folder": {errs.AgentInvalidDefinition, "not a regular file"}, "absent": {errs.AgentNotFound, "absent"},
 	} {
 		d, err := definition.Library{Root: root}.Find(name)
 		if errs.CodeOf(err) != want.code || !strings.Contains(err.Error(), want.says) || d.Body != "" {
 			t.Errorf("%s: %+v, %v", name, d, err)
 		}
-		if f, ok := errors.AsType[*errs.Error](err); ok && want.code != definition.CodeNotFound && f.Details["path"] != at+name+".md" {
+		if f, ok := errors.AsType[*errs.Error](err); ok && want.code != errs.AgentNotFound && f.Details["path"] != at+name+".md" {
 			t.Errorf("%s: details %v", name, f.Details)
 		}
 		if strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "agent.") || strings.Contains(err.Error(), root) {
@@ -120,7 +120,7 @@ func TestFindRefuses(t *testing.T) {
 	if d := find(t, root, "largest"); len(d.Body) != 1<<20 {
 		t.Errorf("the largest has %d bytes", len(d.Body))
 	}
-	if _, err := (definition.Library{Root: filepath.Join(root, "none")}).Find("critic"); errs.CodeOf(err) != definition.CodeNotFound {
+	if _, err := (definition.Library{Root: filepath.Join(root, "none")}).Find("critic"); errs.CodeOf(err) != errs.AgentNotFound {
 		t.Errorf("no root: %v", err)
 	}
 }
@@ -132,12 +132,12 @@ func TestNamesArePlain(t *testing.T) {
 		"", ".", "..", "../x", "a/b", `a\b`, "/x", "x.md", "x\x00", "x\n", " x", "ä", "C:x", "-x/", "np-critic ", strings.Repeat("x", 129), "x:y", "\xff",
 	} {
 		_, err := definition.Library{Root: root}.Find(name)
-		if errs.CodeOf(err) != definition.CodeName {
+		if errs.CodeOf(err) != errs.AgentNameInvalid {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	for _, name := range []string{"-", "_", "A-z_9", strings.Repeat("x", 128)} {
-		if _, err := (definition.Library{Root: root}).Find(name); errs.CodeOf(err) != definition.CodeNotFound {
+		if _, err := (definition.Library{Root: root}).Find(name); errs.CodeOf(err) != errs.AgentNotFound {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -166,7 +166,7 @@ func TestFindFollowsNoLinkOut(t *testing.T) {
 	link(root, "../../shared/inside.md", ".switchyard/agents/inside.md")
 	for _, name := range []string{"absolute", "relative", "dangling", "loop"} {
 		d, err := definition.Library{Root: root}.Find(name)
-		if errs.CodeOf(err) != definition.CodeInvalid || strings.Contains(d.Body, "secret") {
+		if errs.CodeOf(err) != errs.AgentInvalidDefinition || strings.Contains(d.Body, "secret") {
 			t.Errorf("%s: %+v, %v", name, d, err)
 		}
 	}
@@ -176,7 +176,7 @@ func TestFindFollowsNoLinkOut(t *testing.T) {
 	// A folder that is a link out is refused for every name in it.
 	root = project(t, nil)
 	link(root, filepath.Dir(outside), ".claude/agents")
-	if d, err := (definition.Library{Root: root}).Find("secret"); errs.CodeOf(err) != definition.CodeInvalid || d.Body != "" {
+	if d, err := (definition.Library{Root: root}).Find("secret"); errs.CodeOf(err) != errs.AgentInvalidDefinition || d.Body != "" {
 		t.Errorf("by its folder: %+v, %v", d, err)
 	}
 }
@@ -195,7 +195,7 @@ func TestListHasWhatFindHas(t *testing.T) {
 		if d.Digest != l.Definition.Digest || d.Path != l.Definition.Path || errs.CodeOf(err) != errs.CodeOf(l.Err) {
 			t.Errorf("%s: listed %+v", l.Name, l)
 		}
-		if l.Name == "broken" && errs.CodeOf(l.Err) != definition.CodeEmpty || l.Name == "critic" && l.Definition.Body != "mine" {
+		if l.Name == "broken" && errs.CodeOf(l.Err) != errs.AgentEmpty || l.Name == "critic" && l.Definition.Body != "mine" {
 			t.Errorf("%s: %+v", l.Name, l)
 		}
 	}

@@ -50,8 +50,8 @@ func (t *tools) UnmarshalYAML(node *yaml.Node) error {
 //
 // # Errors
 //
-// CodeInvalid for what is not UTF-8, for a front matter that does not end, is not
-// valid or gives the agent another name, and CodeEmpty where no text follows it.
+// agent-invalid-definition for what is not UTF-8, for a front matter that does not end, is not
+// valid or gives the agent another name, and agent-empty where no text follows it.
 func Parse(name string, data []byte) (Definition, error) {
 	if !utf8.Valid(data) {
 		return Definition{}, invalid(name, "the file is not UTF-8")
@@ -68,7 +68,7 @@ func Parse(name string, data []byte) (Definition, error) {
 		return Definition{}, invalid(name, "the front matter names it %q, and its file %s.md", errs.Clip(h.Name, maxShown), name)
 	}
 	if body == "" {
-		return Definition{}, errs.New(CodeEmpty, "the definition of %s has no text below its front matter", name).With("agent", name)
+		return Definition{}, errs.New(errs.AgentEmpty, "the definition of %s has no text below its front matter", name).With("agent", name)
 	}
 	sum := sha256.Sum256(data)
 	return Definition{
@@ -127,5 +127,5 @@ func plainly(err error) string {
 }
 
 func invalid(name, format string, args ...any) *errs.Error {
-	return errs.New(CodeInvalid, "the definition of "+name+": "+format, args...).With("agent", name)
+	return errs.New(errs.AgentInvalidDefinition, "the definition of "+name+": "+format, args...).With("agent", name)
 }

@@ -189,7 +189,7 @@ func remove(root *os.Root, slot string) error {
 // unusable gives an error its code and names the file, "" for the folder itself.
 func unusable(name string, err error) error {
 	if name == "" {
-		return errs.New(CodeUnusable, "the folder of the slots cannot be used: %w", safefile.Reason(err))
+		return errs.New(errs.SpawnSlotUnusable, "the folder of the slots cannot be used: %w", safefile.Reason(err))
 	}
-	return errs.New(CodeUnusable, "%s in the folder of the slots cannot be used: %w", name, safefile.Reason(err)).With("path", name)
+	return errs.New(errs.SpawnSlotUnusable, "%s in the folder of the slots cannot be used: %w", name, safefile.Reason(err)).With("path", name)
 }

@@ -31,7 +31,7 @@ func PrivateName(number uint64) string { return privatePrefix + strconv.FormatUi
 //
 // # Errors
 //
-// CodeUnusable and those of the sweeper, joined. Where one slot fails the others
+// spawn-slot-unusable and those of the sweeper, joined. Where one slot fails the others
 // are recovered all the same. A private folder that does not look like one of ours
 // is left where it is and named in the error; its record is in the result.
 func (r *Rack) Recover(ctx context.Context) ([]Record, error) {

@@ -34,17 +34,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// The codes of this package's errors.
-const (
-	// CodeTaken: as many spawns of the agent run as may. Details: agent, limit, and
-	// pids, those of the agents' processes that are known.
-	CodeTaken errs.Code = "spawn-locked"
-	// CodeUnusable: the folder of the slots, a slot or its record is not what it
-	// must be, or cannot be read or written. Detail: path, where it is about one,
-	// relative to that folder.
-	CodeUnusable errs.Code = "spawn-slot-unusable"
-)
-
 // MaxLimit is how many slots an agent may have.
 const MaxLimit = 100
 
@@ -74,7 +63,7 @@ type Rack struct {
 //
 // # Errors
 //
-// CodeUnusable, also where dir is a symbolic link.
+// spawn-slot-unusable, also where dir is a symbolic link.
 func Open(dir, temp string, s Sweeper) (*Rack, error) {
 	r := &Rack{dir: dir, temp: temp, sweeper: s}
 	root, err := r.open()
@@ -113,20 +102,20 @@ type Slot struct {
 //
 // # Errors
 //
-// CodeTaken, and CodeUnusable also for what is no name of an agent or no limit.
-// When ctx is done, the error wraps its cause, and CodeTaken where it had to wait.
+// spawn-locked, and spawn-slot-unusable also for what is no name of an agent or no limit.
+// When ctx is done, the error wraps its cause, and spawn-locked where it had to wait.
 func (r *Rack) Take(ctx context.Context, agent string, limit int, wait bool) (*Slot, error) {
 	switch {
 	case !regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`).MatchString(agent):
-		return nil, errs.New(CodeUnusable, "%.200q is no name of an agent: 1 to 128 letters, digits, _ and -", agent)
+		return nil, errs.New(errs.SpawnSlotUnusable, "%.200q is no name of an agent: 1 to 128 letters, digits, _ and -", agent)
 	case limit < 1 || limit > MaxLimit:
-		return nil, errs.New(CodeUnusable, "%d is no number of slots: 1 to %d", limit, MaxLimit)
+		return nil, errs.New(errs.SpawnSlotUnusable, "%d is no number of slots: 1 to %d", limit, MaxLimit)
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
 	for pause := firstTry; ; pause = min(2*pause, lastTry) {
 		slot, err := r.try(ctx, agent, limit)
-		if !wait || errs.CodeOf(err) != CodeTaken {
+		if !wait || errs.CodeOf(err) != errs.SpawnLocked {
 			return slot, err
 		}
 		select {
@@ -162,7 +151,7 @@ func (r *Rack) try(ctx context.Context, agent string, limit int) (*Slot, error) 
 		}
 		return nil, errors.Join(err, root.Close())
 	}
-	taken := errs.New(CodeTaken, "%d of at most %d spawns of the agent %s run in this project", limit, limit, agent)
+	taken := errs.New(errs.SpawnLocked, "%d of at most %d spawns of the agent %s run in this project", limit, limit, agent)
 	return nil, errors.Join(taken.With("agent", agent).With("limit", limit).With("pids", pids), root.Close())
 }
 
@@ -173,7 +162,7 @@ func (r *Rack) try(ctx context.Context, agent string, limit int) (*Slot, error) 
 //
 // # Errors
 //
-// CodeUnusable, also for a slot that was released.
+// spawn-slot-unusable, also for a slot that was released.
 func (s *Slot) Announce(rec Record) error { return s.write(rec, show) }
 
 // Record is Announce for who runs. When it returns without an error, the record
@@ -198,7 +187,7 @@ func (s *Slot) write(rec Record, replace replacer) error {
 //
 // # Errors
 //
-// CodeUnusable where the record is still there. Whoever takes the slot next finds
+// spawn-slot-unusable where the record is still there. Whoever takes the slot next finds
 // its processes ended and removes it.
 func (s *Slot) Release() error {
 	s.mu.Lock()

@@ -23,7 +23,7 @@ func (s scene) wantTaken(agent string, limit int, pids ...int) {
 	s.Helper()
 	held, err := s.rack.Take(s.Context(), agent, limit, false)
 	var f *errs.Error
-	if !errors.As(err, &f) || f.Code != lease.CodeTaken || held != nil {
+	if !errors.As(err, &f) || f.Code != errs.SpawnLocked || held != nil {
 		s.Fatalf("got %v, %v", held, err)
 	}
 	got, _ := f.Details["pids"].([]int)
@@ -45,7 +45,7 @@ func TestExclusive(t *testing.T) {
 	s.must(first.Release())
 	s.must(first.Release())
 	for _, err := range []error{first.Announce(record(0, "r1")), first.Record(record(4711, "r1"))} {
-		if errs.CodeOf(err) != lease.CodeUnusable {
+		if errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Error("a slot that was released can be written to")
 		}
 	}
@@ -136,7 +136,7 @@ func TestWait(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
-	if _, err := s.rack.Take(ctx, "critic", 1, true); !errors.Is(err, why) || errs.CodeOf(err) != lease.CodeTaken {
+	if _, err := s.rack.Take(ctx, "critic", 1, true); !errors.Is(err, why) || errs.CodeOf(err) != errs.SpawnLocked {
 		t.Errorf("got %v", err)
 	}
 	if _, err := s.rack.Take(ctx, "researcher", 1, true); !errors.Is(err, why) {
@@ -171,7 +171,7 @@ func TestRecordIsWhole(t *testing.T) {
 	s.must(held.Record(want))
 	for _, bad := range []lease.Record{{}, record(1, "r"), record(-9, "r"), record(9, ""), record(9, strings.Repeat("x", 1<<17))} {
 		for _, err := range []error{held.Announce(bad), held.Record(bad)} {
-			if errs.CodeOf(err) != lease.CodeUnusable {
+			if errs.CodeOf(err) != errs.SpawnSlotUnusable {
 				t.Errorf("%+.80v: got %v", bad, err)
 			}
 		}
@@ -180,7 +180,7 @@ func TestRecordIsWhole(t *testing.T) {
 	s.must(os.Mkdir(filepath.Join(s.dir, "slot.critic.0.new"), 0o700))
 	s.must(os.WriteFile(filepath.Join(s.dir, "slot.critic.0.new", "x"), nil, 0o600))
 	for _, err := range []error{held.Announce(record(0, "r2")), held.Record(record(9, "r2"))} {
-		if errs.CodeOf(err) != lease.CodeUnusable {
+		if errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -194,7 +194,7 @@ func TestRecordIsWhole(t *testing.T) {
 	s.must(held.Release())
 	s.must(os.WriteFile(filepath.Join(s.dir, "slot.critic.0.json"), text, 0o600))
 	found, err := s.rack.Recover(t.Context())
-	if errs.CodeOf(err) != lease.CodeUnusable || !reflect.DeepEqual(found, []lease.Record{want}) { // The folder is not in temp.
+	if errs.CodeOf(err) != errs.SpawnSlotUnusable || !reflect.DeepEqual(found, []lease.Record{want}) { // The folder is not in temp.
 		t.Errorf("got %+v, %v", found, err)
 	}
 }
@@ -210,12 +210,12 @@ func TestRecordThatIsNone(t *testing.T) {
 			s := newScene(t)
 			s.must(os.WriteFile(filepath.Join(s.dir, "slot.critic.0.json"), []byte(text), 0o600))
 			s.holder("researcher", 1, "r9").kill(s)
-			if _, err := s.rack.Take(t.Context(), "critic", 1, true); errs.CodeOf(err) != lease.CodeUnusable {
+			if _, err := s.rack.Take(t.Context(), "critic", 1, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {
 				t.Errorf("got %v", err)
 			}
 			// The other one is recovered all the same.
 			found, err := s.rack.Recover(t.Context())
-			if errs.CodeOf(err) != lease.CodeUnusable || len(found) != 1 || found[0].Run != "r9" {
+			if errs.CodeOf(err) != errs.SpawnSlotUnusable || len(found) != 1 || found[0].Run != "r9" {
 				t.Errorf("got %v, %v", found, err)
 			}
 			if len(s.sweeper.swept) != 1 {
@@ -297,7 +297,7 @@ func TestPrivateFolder(t *testing.T) {
 		s.must(os.Symlink(filepath.Dir(precious), link))
 		r := record(4711, "r1")
 		r.Process.Folder = link
-		if _, err := s.leave(r); errs.CodeOf(err) != lease.CodeUnusable {
+		if _, err := s.leave(r); errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Errorf("got %v", err)
 		}
 		// A link inside of it is removed, and not what it leads to.
@@ -371,12 +371,12 @@ func (s scene) leave(r lease.Record) ([]lease.Record, error) {
 func TestWhatIsNoSlot(t *testing.T) {
 	s := newScene(t)
 	for _, agent := range []string{"", ".", "../x", "a/b", "a.b", "a b", "é", strings.Repeat("a", 129), "a\n"} {
-		if _, err := s.rack.Take(t.Context(), agent, 1, true); errs.CodeOf(err) != lease.CodeUnusable {
+		if _, err := s.rack.Take(t.Context(), agent, 1, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Errorf("%q: got %v", agent, err)
 		}
 	}
 	for _, limit := range []int{-1, 0, lease.MaxLimit + 1} {
-		if _, err := s.rack.Take(t.Context(), "critic", limit, true); errs.CodeOf(err) != lease.CodeUnusable {
+		if _, err := s.rack.Take(t.Context(), "critic", limit, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Errorf("%d: got %v", limit, err)
 		}
 	}
@@ -393,7 +393,7 @@ func TestLinks(t *testing.T) {
 	}
 	s.must(os.Symlink("slot.d.0", filepath.Join(s.dir, "slot.c.0")))
 	for _, agent := range []string{"a", "b", "c"} {
-		if _, err := s.rack.Take(t.Context(), agent, 1, true); errs.CodeOf(err) != lease.CodeUnusable {
+		if _, err := s.rack.Take(t.Context(), agent, 1, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Errorf("%s: got %v", agent, err)
 		}
 	}
@@ -402,7 +402,7 @@ func TestLinks(t *testing.T) {
 	}
 	link := filepath.Join(t.TempDir(), "run")
 	s.must(os.Symlink(s.dir, link))
-	if _, err := lease.Open(link, s.temp, s.sweeper); errs.CodeOf(err) != lease.CodeUnusable {
+	if _, err := lease.Open(link, s.temp, s.sweeper); errs.CodeOf(err) != errs.SpawnSlotUnusable {
 		t.Errorf("got %v", err)
 	}
 }
@@ -415,7 +415,7 @@ func TestFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	s.must(os.WriteFile(file, nil, 0o600))
 	for _, dir := range []string{file, filepath.Join(file, "run"), filepath.Join(s.dir, "none", "run")} {
-		if _, err := lease.Open(dir, s.temp, s.sweeper); errs.CodeOf(err) != lease.CodeUnusable {
+		if _, err := lease.Open(dir, s.temp, s.sweeper); errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Errorf("%s: got %v", dir, err)
 		}
 	}

@@ -20,16 +20,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// The codes of a prompt that cannot be written.
-const (
-	// CodeTemplate: a project's template is not valid.
-	CodeTemplate errs.Code = "prompt-template-invalid"
-	// CodeUnfit: a value of the head would not stay in its line.
-	CodeUnfit errs.Code = "prompt-value-invalid"
-	// CodeTooLarge: the prompt would be larger than any model reads.
-	CodeTooLarge errs.Code = "prompt-too-large"
-)
-
 // maxPrompt is the largest prompt, in bytes.
 const maxPrompt = 4 << 20
 
@@ -99,10 +89,10 @@ type Researcher struct {
 //
 // # Errors
 //
-// CodeTemplate for a template that cannot be read or understood, or that leaves out a
-// field without which there is no review, with its path and line. CodeUnfit for a
+// prompt-template-invalid for a template that cannot be read or understood, or that leaves out a
+// field without which there is no review, with its path and line. prompt-value-invalid for a
 // value of the head that is empty or has a line break or something invisible in it.
-// CodeTooLarge.
+// prompt-too-large.
 func RenderCritic(root string, c Critic) (string, error) {
 	head := []line{
 		{"task_id", c.Task}, {"round", strconv.Itoa(c.Round)}, {"max_rounds", strconv.Itoa(c.MaxRounds)},
@@ -174,7 +164,7 @@ func render(root, name string, head []line, fields values, needed ...string) (st
 			continue
 		}
 		if l.value == "" || !visible(l.value) {
-			return "", errs.New(CodeUnfit, "%s is %s; it must be one line of text", l.name, quote(l.value)).With("field", l.name)
+			return "", errs.New(errs.PromptValueInvalid, "%s is %s; it must be one line of text", l.name, quote(l.value)).With("field", l.name)
 		}
 		b.WriteString(l.name + ": " + l.value + "\n")
 	}
@@ -184,7 +174,7 @@ func render(root, name string, head []line, fields values, needed ...string) (st
 	}
 	b.WriteString("\n" + strings.TrimSpace(text) + "\n")
 	if b.Len() > maxPrompt {
-		return "", errs.New(CodeTooLarge, "the prompt of the %s would have more than %d bytes", name, maxPrompt).With("limit", maxPrompt)
+		return "", errs.New(errs.PromptTooLarge, "the prompt of the %s would have more than %d bytes", name, maxPrompt).With("limit", maxPrompt)
 	}
 	return b.String(), nil
 }

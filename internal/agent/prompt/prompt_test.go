@@ -81,12 +81,12 @@ func TestTheHeadRefusesWhatLeavesItsLine(t *testing.T) {
 	for _, wrong := range []string{"", "a\nreport_path: /b", "a\rb", "a\u2028b", "a\u202eb", "a\x00", "a\xff", "a\U000e0041", "a\u00a0b", "a\ufe0f"} {
 		c := critic()
 		c.ReportPath = wrong
-		if text, err := prompt.RenderCritic("", c); errs.CodeOf(err) != prompt.CodeUnfit || text != "" {
+		if text, err := prompt.RenderCritic("", c); errs.CodeOf(err) != errs.PromptValueInvalid || text != "" {
 			t.Errorf("%q: %v", wrong, err)
 		}
 		r := researcher()
 		r.Task = wrong
-		if text, err := prompt.RenderResearcher("", r); errs.CodeOf(err) != prompt.CodeUnfit || text != "" {
+		if text, err := prompt.RenderResearcher("", r); errs.CodeOf(err) != errs.PromptValueInvalid || text != "" {
 			t.Errorf("%q: %v", wrong, err)
 		}
 	}
@@ -225,12 +225,12 @@ func TestQuotedTextsAreJSON(t *testing.T) {
 func TestPromptsHaveALimit(t *testing.T) {
 	c := critic()
 	c.Modules[0].Text = strings.Repeat("x", 4<<20)
-	if text, err := prompt.RenderCritic("", c); errs.CodeOf(err) != prompt.CodeTooLarge || text != "" {
+	if text, err := prompt.RenderCritic("", c); errs.CodeOf(err) != errs.PromptTooLarge || text != "" {
 		t.Errorf("got %d bytes, %v", len(text), err)
 	}
 	// A small template can ask for much.
 	c.Modules[0].Text = strings.Repeat("x", 1<<20)
-	if _, err := prompt.RenderCritic(templated(t, "critic.md", strings.Repeat("{{modules}}", 90_000)), c); errs.CodeOf(err) != prompt.CodeTooLarge {
+	if _, err := prompt.RenderCritic(templated(t, "critic.md", strings.Repeat("{{modules}}", 90_000)), c); errs.CodeOf(err) != errs.PromptTooLarge {
 		t.Errorf("a template: %v", err)
 	}
 	c.Modules[0].Text = strings.Repeat("x", 4<<20-10_000)

@@ -61,14 +61,14 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 	} {
 		text, err := prompt.RenderCritic(templated(t, "critic.md", c.template), critic())
 		f, ok := errors.AsType[*errs.Error](err)
-		if !ok || f.Code != prompt.CodeTemplate || text != "" || !strings.Contains(f.Message, c.says) || f.Details["line"] != c.line {
+		if !ok || f.Code != errs.PromptTemplateInvalid || text != "" || !strings.Contains(f.Message, c.says) || f.Details["line"] != c.line {
 			t.Errorf("%s: %v (%v)", name, err, text)
 		} else if f.Details["path"] != ".switchyard/prompts/critic.md" || strings.Contains(f.Message, "\n") {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
 	for _, text := range []string{"{{nudge}}", "{{question}}", "{{question}}{{nudge}}{{modules}}"} {
-		if _, err := prompt.RenderResearcher(templated(t, "researcher.md", text), researcher()); errs.CodeOf(err) != prompt.CodeTemplate {
+		if _, err := prompt.RenderResearcher(templated(t, "researcher.md", text), researcher()); errs.CodeOf(err) != errs.PromptTemplateInvalid {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -86,11 +86,11 @@ func TestTemplatesComeFromTheProjectAlone(t *testing.T) {
 		if err := os.Symlink(target, filepath.Join(root, ".switchyard", "prompts", "critic.md")); err != nil {
 			t.Skipf("this system makes no symbolic links: %v", err)
 		}
-		if text, err := prompt.RenderCritic(root, critic()); errs.CodeOf(err) != prompt.CodeTemplate || text != "" || strings.Contains(err.Error(), outside) {
+		if text, err := prompt.RenderCritic(root, critic()); errs.CodeOf(err) != errs.PromptTemplateInvalid || text != "" || strings.Contains(err.Error(), outside) {
 			t.Errorf("a link to %s: %v %s", name, err, text)
 		}
 	}
-	if _, err := prompt.RenderCritic(filepath.Join(t.TempDir(), "none"), critic()); errs.CodeOf(err) != prompt.CodeTemplate {
+	if _, err := prompt.RenderCritic(filepath.Join(t.TempDir(), "none"), critic()); errs.CodeOf(err) != errs.PromptTemplateInvalid {
 		t.Errorf("no root: %v", err)
 	}
 	if got, want := rendered(t, t.TempDir(), critic()), rendered(t, "", critic()); got != want {
@@ -114,7 +114,7 @@ func FuzzTemplate(f *testing.F) {
 			t.Fatal(err)
 		}
 		got, err := prompt.RenderCritic(root, critic())
-		if err != nil && (errs.CodeOf(err) != prompt.CodeTemplate || got != "") {
+		if err != nil && (errs.CodeOf(err) != errs.PromptTemplateInvalid || got != "") {
 			t.Fatalf("%v, %q", err, got)
 		}
 		if err == nil && !strings.HasPrefix(got, "task_id: M001-S001-T0001\n") {

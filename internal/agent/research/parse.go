@@ -23,7 +23,7 @@ const answerKey = "decisions"
 //
 // # Errors
 //
-// CodeOutputInvalid, whatever is wrong. The message never quotes the answer.
+// research-output-invalid, whatever is wrong. The message never quotes the answer.
 func Parse(text string) (*Output, error) {
 	if len(text) > jsonscan.MaxBytes {
 		return nil, invalid("the final message has more than %d bytes", jsonscan.MaxBytes)
@@ -54,7 +54,7 @@ func Parse(text string) (*Output, error) {
 }
 
 func invalid(format string, args ...any) *errs.Error {
-	return errs.New(CodeOutputInvalid, format, args...)
+	return errs.New(errs.ResearchOutputInvalid, format, args...)
 }
 
 // answers reports whether an object wants to be an answer.

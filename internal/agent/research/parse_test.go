@@ -94,7 +94,7 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := research.Parse(c.text)
-			if errs.CodeOf(err) != research.CodeOutputInvalid || out != nil {
+			if errs.CodeOf(err) != errs.ResearchOutputInvalid || out != nil {
 				t.Fatalf("%+v, %v", out, err)
 			}
 			if ref, _ := err.(*errs.Error).Details["ref"].(string); ref != c.ref {
@@ -113,7 +113,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		out, err := research.Parse(text)
 		if err != nil {
-			if errs.CodeOf(err) != research.CodeOutputInvalid {
+			if errs.CodeOf(err) != errs.ResearchOutputInvalid {
 				t.Fatal(err)
 			}
 			return

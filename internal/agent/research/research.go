@@ -8,14 +8,6 @@
 // consensus in whichever order they come.
 package research
 
-import "github.com/switchyard-dev/switchyard/internal/errs"
-
-// Codes of errors.
-const (
-	// CodeOutputInvalid: a researcher's final message does not hold its answer.
-	CodeOutputInvalid errs.Code = "research-output-invalid"
-)
-
 // Level is how grave or how credible something is. Empty is unknown
 // and below all others.
 type Level string

@@ -22,7 +22,7 @@ import (
 //
 // # Errors
 //
-// CodeNoGit, CodeBase, CodeUnreadable and those of k. When ctx is done, the error
+// tree-no-git, tree-base-unknown, tree-unreadable and those of k. When ctx is done, the error
 // wraps its cause.
 func Base(ctx context.Context, k *supervise.Keeper, root, rev, branch string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, unreadable(".", errors.New("looking at it takes too long")))
@@ -48,14 +48,14 @@ type comparison struct {
 // locate finds the repository.
 func (c *comparison) locate(ctx context.Context) error {
 	if c.git.bin == "" {
-		return errs.New(CodeNoGit, "git is not installed, so that nothing can be compared")
+		return errs.New(errs.TreeNoGit, "git is not installed, so that nothing can be compared")
 	}
 	found, err := c.above(ctx)
 	if err != nil {
 		return err
 	}
 	if found == nil {
-		return errs.New(CodeNoGit, "the project is in no git repository, so that nothing can be compared")
+		return errs.New(errs.TreeNoGit, "the project is in no git repository, so that nothing can be compared")
 	}
 	c.repo = *found
 	return c.repo.ready()
@@ -78,7 +78,7 @@ func (c *comparison) base(ctx context.Context, rev, branch string) (string, erro
 	}
 	common, ok, err := c.id(ctx, "merge-base", head, other)
 	if err == nil && !ok {
-		err = errs.New(CodeBase, "HEAD has no commit in common with %.200q", branch).With("base", branch)
+		err = errs.New(errs.TreeBaseUnknown, "HEAD has no commit in common with %.200q", branch).With("base", branch)
 	}
 	return common, err
 }
@@ -93,7 +93,7 @@ func (c *comparison) commit(ctx context.Context, base string) (string, error) {
 	if base == "" {
 		base = "HEAD"
 	}
-	unknown := errs.New(CodeBase, "git knows no commit %.200q to compare with", base).With("base", base)
+	unknown := errs.New(errs.TreeBaseUnknown, "git knows no commit %.200q to compare with", base).With("base", base)
 	// Other words of git's language of revisions search, or name no commit.
 	if !regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@{}~^-]{0,255}$`).MatchString(base) {
 		return "", unknown

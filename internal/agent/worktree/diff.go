@@ -31,7 +31,7 @@ const cutNotice = "[cut here: the diff is longer than it may be]\n"
 //
 // # Errors
 //
-// CodeNoGit, CodeBase, CodeUnreadable, those of k, and those of w. When ctx is
+// tree-no-git, tree-base-unknown, tree-unreadable, those of k, and those of w. When ctx is
 // done, the error wraps its cause.
 func Diff(ctx context.Context, k *supervise.Keeper, root, base string, w *os.File, limit int64) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, unreadable(".", errors.New("comparing it takes too long")))

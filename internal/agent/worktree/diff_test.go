@@ -73,7 +73,7 @@ func TestDiffAgainstAnotherBase(t *testing.T) {
 		}
 	}
 	for _, base := range []string{"none", "-p", "--output=x", ":/m", "HEAD HEAD", "v1:b.txt", "main\n", "@{-9}", strings.Repeat("a", 1000)} {
-		if _, err := s.diff(base, 1<<20); errs.CodeOf(err) != worktree.CodeBase {
+		if _, err := s.diff(base, 1<<20); errs.CodeOf(err) != errs.TreeBaseUnknown {
 			t.Errorf("%q: got %v", base, err)
 		}
 	}
@@ -103,7 +103,7 @@ func TestBase(t *testing.T) {
 	s.git(".", "checkout", "-q", "--orphan", "alone")
 	s.git(".", "commit", "-q", "-m", "alone")
 	for _, c := range [][2]string{{"none", ""}, {"", "none"}, {"", "--all"}, {"", "main"}} {
-		if got, err := s.base(c[0], c[1]); errs.CodeOf(err) != worktree.CodeBase {
+		if got, err := s.base(c[0], c[1]); errs.CodeOf(err) != errs.TreeBaseUnknown {
 			t.Errorf("%q: got %s, %v", c, got, err)
 		}
 	}
@@ -115,7 +115,7 @@ func TestDiffFromABase(t *testing.T) {
 		s := newScene(t)
 		s.git(".", "init", "-q", "--object-format="+format)
 		base, err := s.base("", "main")
-		if errs.CodeOf(err) != worktree.CodeBase {
+		if errs.CodeOf(err) != errs.TreeBaseUnknown {
 			t.Errorf("got %q, %v", base, err)
 		}
 		base, err = s.base("", "")
@@ -139,7 +139,7 @@ func TestBaseThatIsGone(t *testing.T) {
 	s.git(".", "reset", "-q", "--hard", "HEAD~1")
 	s.git(".", "reflog", "expire", "--expire=now", "--all")
 	s.git(".", "gc", "-q", "--prune=now")
-	if _, err := s.diff(base, 1<<20); errs.CodeOf(err) != worktree.CodeBase {
+	if _, err := s.diff(base, 1<<20); errs.CodeOf(err) != errs.TreeBaseUnknown {
 		t.Errorf("got %v", err)
 	}
 }
@@ -156,7 +156,7 @@ func TestDiffBeforeTheFirstCommit(t *testing.T) {
 		t.Errorf("got\n%s", text)
 	}
 	s.write(".git/HEAD", "0123456789012345678901234567890123456789\n")
-	if _, err := s.diff("", 1<<20); errs.CodeOf(err) != worktree.CodeBase {
+	if _, err := s.diff("", 1<<20); errs.CodeOf(err) != errs.TreeBaseUnknown {
 		t.Errorf("a HEAD to nowhere: got %v", err)
 	}
 }
@@ -173,7 +173,7 @@ func TestDiffOfAFolder(t *testing.T) {
 }
 
 func TestDiffWithoutARepository(t *testing.T) {
-	if _, err := newScene(t).diff("", 100); errs.CodeOf(err) != worktree.CodeNoGit {
+	if _, err := newScene(t).diff("", 100); errs.CodeOf(err) != errs.TreeNoGit {
 		t.Errorf("got %v", err)
 	}
 }

@@ -233,7 +233,7 @@ func TestBrokenRepository(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newRepository(t)
 			damage(s)
-			if shot, err := worktree.Take(t.Context(), s.keeper, s.dir, worktree.Scope{}); errs.CodeOf(err) != worktree.CodeUnreadable || shot != nil {
+			if shot, err := worktree.Take(t.Context(), s.keeper, s.dir, worktree.Scope{}); errs.CodeOf(err) != errs.TreeUnreadable || shot != nil {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -268,7 +268,7 @@ func TestWithoutGit(t *testing.T) {
 		s.write(".git/index", "whatever")
 	}), "git .git/hooks/x added", "added x.log")
 	err := worktree.Diff(t.Context(), s.keeper, s.dir, "", nil, 1)
-	if errs.CodeOf(err) != worktree.CodeNoGit {
+	if errs.CodeOf(err) != errs.TreeNoGit {
 		t.Errorf("got %v", err)
 	}
 }
@@ -314,10 +314,10 @@ func TestPipesThatGitReads(t *testing.T) {
 			// Git's own limit would end it, too, after a minute.
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Second, errors.New("git waits"))
 			defer cancel()
-			if _, err := worktree.Take(ctx, s.keeper, s.dir, worktree.Scope{}); errs.CodeOf(err) != worktree.CodeUnreadable {
+			if _, err := worktree.Take(ctx, s.keeper, s.dir, worktree.Scope{}); errs.CodeOf(err) != errs.TreeUnreadable {
 				t.Errorf("a look: got %v", err)
 			}
-			if err := worktree.Diff(ctx, s.keeper, s.dir, "", nil, 1); errs.CodeOf(err) != worktree.CodeUnreadable {
+			if err := worktree.Diff(ctx, s.keeper, s.dir, "", nil, 1); errs.CodeOf(err) != errs.TreeUnreadable {
 				t.Errorf("a diff: got %v", err)
 			}
 		})
@@ -393,7 +393,7 @@ func TestNothingOfTheRepositoryRuns(t *testing.T) {
 	s.want(s.changed(func() { s.write("untracked", "y\n") }), "content untracked")
 	for _, base := range []string{"", "HEAD~1", "0123456789012345678901234567890123456789"} {
 		text, err := s.diff(base, 1<<20)
-		if base != "" && errs.CodeOf(err) == worktree.CodeBase {
+		if base != "" && errs.CodeOf(err) == errs.TreeBaseUnknown {
 			continue
 		}
 		s.must(err)

@@ -101,7 +101,7 @@ func TestRecords(t *testing.T) {
 	}
 	for _, text := range []string{"a", "a\x00b", strings.Repeat("x", maxRecord+1) + "\x00"} {
 		err := records(strings.NewReader(text), func(string) error { return nil })
-		if errs.CodeOf(err) != CodeUnreadable {
+		if errs.CodeOf(err) != errs.TreeUnreadable {
 			t.Errorf("%.10q: got %v", text, err)
 		}
 	}

@@ -29,7 +29,7 @@ var read = []string{ignoreFile, ".gitattributes", ".gitmodules", ".mailmap"}
 //
 // # Errors
 //
-// CodeUnreadable if git would wait for one. The cause of ctx when that is done.
+// tree-unreadable if git would wait for one. The cause of ctx when that is done.
 func (l *look) special(ctx context.Context, dir string) ([]string, error) {
 	var found []string
 	var walk func(dir string) error

@@ -50,17 +50,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// The codes of this package's errors.
-const (
-	// CodeUnreadable: something that counts cannot be read, keeps changing, or is
-	// not what git would accept. Detail: path, where it is about one.
-	CodeUnreadable errs.Code = "tree-unreadable"
-	// CodeNoGit: git is not installed, or no repository is there.
-	CodeNoGit errs.Code = "tree-no-git"
-	// CodeBase: git knows no commit of that name. Detail: base.
-	CodeBase errs.Code = "tree-base-unknown"
-)
-
 // The limits of a look. What they cut off is never taken for unchanged.
 const (
 	// lookTime is how long it may take.
@@ -100,7 +89,7 @@ type Scope struct {
 //
 // # Errors
 //
-// CodeUnreadable, and those of k. When ctx is done, the error wraps its cause.
+// tree-unreadable, and those of k. When ctx is done, the error wraps its cause.
 func Take(ctx context.Context, k *supervise.Keeper, root string, scope Scope) (*Snapshot, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, unreadable(".", errors.New("looking at it takes too long")))
 	defer cancel()
@@ -209,5 +198,5 @@ func openPlace(dir string) (place, error) {
 // unreadable gives an error its code, and names the path, relative to the root and
 // with slashes.
 func unreadable(path string, err error) *errs.Error {
-	return errs.New(CodeUnreadable, "%q in the working tree cannot be looked at: %w", path, safefile.Reason(err)).With("path", path)
+	return errs.New(errs.TreeUnreadable, "%q in the working tree cannot be looked at: %w", path, safefile.Reason(err)).With("path", path)
 }

@@ -10,20 +10,10 @@ package nubospilot
 
 import (
 	"time"
-
-	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // Folder is the name of nubos-pilot's folder in a project.
 const Folder = ".nubos-pilot"
-
-// The codes of a folder that cannot be imported.
-const (
-	// CodeUnreadable: the folder cannot be opened or listed.
-	CodeUnreadable errs.Code = "import-unreadable"
-	// CodeNothing: the folder holds neither settings nor checkpoints.
-	CodeNothing errs.Code = "import-nothing"
-)
 
 // Import is what a folder of nubos-pilot holds. It belongs to the caller.
 type Import struct {

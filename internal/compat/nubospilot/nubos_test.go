@@ -304,9 +304,9 @@ func TestReadKeepsToTheFolder(t *testing.T) {
 
 func TestReadOfNoFolder(t *testing.T) {
 	for dir, want := range map[string]errs.Code{
-		filepath.Join(t.TempDir(), "none"):       nubospilot.CodeUnreadable,
-		folder(t, nil):                           nubospilot.CodeNothing,
-		folder(t, map[string]string{"x/y": "z"}): nubospilot.CodeNothing,
+		filepath.Join(t.TempDir(), "none"):       errs.ImportUnreadable,
+		folder(t, nil):                           errs.ImportNothing,
+		folder(t, map[string]string{"x/y": "z"}): errs.ImportNothing,
 	} {
 		if got, err := nubospilot.Read(t.Context(), dir); errs.CodeOf(err) != want || !reflect.DeepEqual(got, nubospilot.Import{}) {
 			t.Errorf("%s: got %+v, %v", dir, got, err)

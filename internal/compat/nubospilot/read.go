@@ -35,7 +35,7 @@ const (
 //
 // # Errors
 //
-// CodeUnreadable and CodeNothing; when ctx is done, its cause.
+// import-unreadable and import-nothing; when ctx is done, its cause.
 func Read(ctx context.Context, dir string) (Import, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -47,7 +47,7 @@ func Read(ctx context.Context, dir string) (Import, error) {
 		return Import{}, unreadable(dir, err)
 	}
 	if !slices.Contains(names, configFile) && !slices.Contains(names, checkpointsDir) {
-		return Import{}, errs.New(CodeNothing, "%s holds neither %s nor %s", dir, configFile, checkpointsDir).With("path", dir)
+		return Import{}, errs.New(errs.ImportNothing, "%s holds neither %s nor %s", dir, configFile, checkpointsDir).With("path", dir)
 	}
 	r := &reader{root: root, left: maxTotal}
 	if slices.Contains(names, configFile) {
@@ -173,5 +173,5 @@ func list(root *os.Root, dir string) (names []string, more bool, err error) {
 }
 
 func unreadable(dir string, err error) error {
-	return errs.New(CodeUnreadable, "%s: %w", dir, safefile.Reason(err)).With("path", dir)
+	return errs.New(errs.ImportUnreadable, "%s: %w", dir, safefile.Reason(err)).With("path", dir)
 }

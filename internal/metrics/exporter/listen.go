@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// What details.problem of CodeListen can be.
+// What details.problem of listen-failed can be.
 const (
 	problemTaken    = "taken"
 	problemDenied   = "denied"
@@ -33,7 +33,7 @@ func CheckAddress(address string) error {
 
 func listen(ctx context.Context, address string) (net.Listener, error) {
 	if err := CheckAddress(address); err != nil {
-		return nil, errs.New(CodeListen, "%w", err).With("address", address).With("problem", problemUnusable)
+		return nil, errs.New(errs.ListenFailed, "%w", err).With("address", address).With("problem", problemUnusable)
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if err == nil {
@@ -50,6 +50,6 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	if op, ok := errors.AsType[*net.OpError](err); ok {
 		cause = op.Err // Without the address, which the message has already.
 	}
-	return nil, errs.New(CodeListen, "listen on %s: %v", address, cause).Because(err).
+	return nil, errs.New(errs.ListenFailed, "listen on %s: %v", address, cause).Because(err).
 		With("address", address).With("problem", problem)
 }

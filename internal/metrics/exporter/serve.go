@@ -25,16 +25,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// The codes of this package's errors.
-const (
-	// CodeListen: the address cannot be listened on. Details: address, and problem:
-	// taken, denied or unusable.
-	CodeListen errs.Code = "listen-failed"
-	// CodeWebConfig: the web configuration file cannot be read or is not valid, or
-	// what it names is not. Detail: path.
-	CodeWebConfig errs.Code = "web-config-invalid"
-)
-
 // The defaults of Options.
 const (
 	DefaultAddress = "127.0.0.1:9464"
@@ -97,7 +87,7 @@ type Listening struct {
 //
 // # Errors
 //
-// CodeWebConfig and CodeListen, before Options.Started.
+// web-config-invalid and listen-failed, before Options.Started.
 func Run(ctx context.Context, o Options) error {
 	o = o.filled()
 	scheme, err := checkWebConfig(o.WebConfig)
@@ -153,7 +143,7 @@ func Run(ctx context.Context, o Options) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
 	}
-	return errs.New(CodeListen, "stop serving %s: %w", o.Address, err).With("address", o.Address).With("problem", problemUnusable)
+	return errs.New(errs.ListenFailed, "stop serving %s: %w", o.Address, err).With("address", o.Address).With("problem", problemUnusable)
 }
 
 func (o Options) filled() Options {

@@ -689,7 +689,7 @@ func TestAPortThatIsTaken(t *testing.T) {
 	s := start(t, exporter.Options{Gather: gathers})
 	err := exporter.Run(t.Context(), exporter.Options{Address: s.address(), Gather: gathers, Started: func(exporter.Listening) { t.Error("it starts") }})
 	f, ok := errors.AsType[*errs.Error](err)
-	if !ok || f.Code != exporter.CodeListen || f.Details["problem"] != "taken" || f.Details["address"] != s.address() {
+	if !ok || f.Code != errs.ListenFailed || f.Details["problem"] != "taken" || f.Details["address"] != s.address() {
 		t.Errorf("got %v with %+v", err, f)
 	}
 }
@@ -719,10 +719,10 @@ func TestAddressesThatAreNone(t *testing.T) {
 	// An address of documentation (RFC 5737), which no machine has.
 	err := exporter.Run(t.Context(), exporter.Options{Address: "192.0.2.1:0", Gather: gathers})
 	f, ok := errors.AsType[*errs.Error](err)
-	if !ok || f.Code != exporter.CodeListen || f.Details["problem"] != "unusable" || strings.Count(f.Message, "192.0.2.1") != 1 {
+	if !ok || f.Code != errs.ListenFailed || f.Details["problem"] != "unusable" || strings.Count(f.Message, "192.0.2.1") != 1 {
 		t.Errorf("got %v with %+v", err, f)
 	}
-	if err := exporter.Run(t.Context(), exporter.Options{Address: "nonsense", Gather: gathers}); errs.CodeOf(err) != exporter.CodeListen {
+	if err := exporter.Run(t.Context(), exporter.Options{Address: "nonsense", Gather: gathers}); errs.CodeOf(err) != errs.ListenFailed {
 		t.Errorf("got %v", err)
 	}
 }

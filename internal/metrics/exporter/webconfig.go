@@ -24,7 +24,7 @@ func checkWebConfig(path string) (scheme string, err error) {
 			err = p.Err // Without the path, which the message has already.
 		}
 		text := strings.Join(strings.Fields(err.Error()), " ")
-		return errs.New(CodeWebConfig, "web configuration %s: %s", path, text).Because(err).With("path", path)
+		return errs.New(errs.WebConfigInvalid, "web configuration %s: %s", path, text).Because(err).With("path", path)
 	}
 	if err := web.Validate(path); err != nil {
 		return "", wrong(err)

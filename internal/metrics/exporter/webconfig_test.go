@@ -175,7 +175,7 @@ func TestWebConfigurationsThatAreNone(t *testing.T) {
 			path := write(t, dir, strings.ReplaceAll(name, " ", "-")+".yml", text)
 			err := exporter.Run(t.Context(), exporter.Options{Address: "127.0.0.1:0", WebConfig: path, Gather: gathers, Started: func(exporter.Listening) { t.Error("it starts") }})
 			f, ok := errors.AsType[*errs.Error](err)
-			if !ok || f.Code != exporter.CodeWebConfig || f.Details["path"] != path {
+			if !ok || f.Code != errs.WebConfigInvalid || f.Details["path"] != path {
 				t.Fatalf("got %v", err)
 			}
 			if strings.Contains(f.Message, "s3cret") || strings.ContainsAny(f.Message, "\n\t") {
@@ -184,7 +184,7 @@ func TestWebConfigurationsThatAreNone(t *testing.T) {
 		})
 	}
 	err := exporter.Run(t.Context(), exporter.Options{Address: "127.0.0.1:0", WebConfig: filepath.Join(dir, "gone.yml"), Gather: gathers})
-	if errs.CodeOf(err) != exporter.CodeWebConfig || !errors.Is(err, os.ErrNotExist) || strings.Count(err.Error(), "gone.yml") != 1 {
+	if errs.CodeOf(err) != errs.WebConfigInvalid || !errors.Is(err, os.ErrNotExist) || strings.Count(err.Error(), "gone.yml") != 1 {
 		t.Errorf("got %v", err)
 	}
 }

@@ -17,10 +17,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// CodeExposition: a file has no metrics of Switchyard in the text format, or not
-// those of exactly one ledger as of one moment.
-const CodeExposition errs.Code = "metrics-exposition-invalid"
-
 // Exposition is what was shown of a ledger at one moment.
 type Exposition struct {
 	// Events is how many events the ledger had then.
@@ -53,7 +49,7 @@ func Parse(r io.Reader) (Exposition, error) {
 }
 
 func invalid(format string, args ...any) error {
-	return errs.New(CodeExposition, "the exposition cannot be compared: "+format, args...)
+	return errs.New(errs.MetricsExpositionInvalid, "the exposition cannot be compared: "+format, args...)
 }
 
 // Gathered is the exposition of families as a collector gives them. Where all series
@@ -61,7 +57,7 @@ func invalid(format string, args ...any) error {
 //
 // # Errors
 //
-// CodeExposition, also for the metrics of several ledgers.
+// metrics-exposition-invalid, also for the metrics of several ledgers.
 func Gathered(families []*dto.MetricFamily) (Exposition, error) {
 	x := Exposition{samples: make(samples), created: make(samples)}
 	at := slices.IndexFunc(families, func(f *dto.MetricFamily) bool { return f.GetName() == eventsTotal })

@@ -41,7 +41,7 @@ func TestNoExposition(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if x, err := oracle.Parse(strings.NewReader(text)); errs.CodeOf(err) != oracle.CodeExposition {
+			if x, err := oracle.Parse(strings.NewReader(text)); errs.CodeOf(err) != errs.MetricsExpositionInvalid {
 				t.Errorf("%d series, %v", x.Series, err)
 			}
 		})
@@ -155,7 +155,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		x, err := oracle.Parse(strings.NewReader(text))
 		if err != nil {
-			if errs.CodeOf(err) != oracle.CodeExposition {
+			if errs.CodeOf(err) != errs.MetricsExpositionInvalid {
 				t.Fatal(err)
 			}
 			return

@@ -23,10 +23,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// CodeEvent: an event is none that Switchyard records there, so that nobody can say
-// what it counts. Details: task, event, seq.
-const CodeEvent errs.Code = "recount-impossible"
-
 // Recount is what the events so far come to. Its memory grows with the tasks and
 // the series, not with the events. It is not safe for concurrent use.
 type Recount struct {
@@ -55,7 +51,7 @@ func New() *Recount {
 //
 // # Errors
 //
-// CodeEvent, and those of events. Where ctx ends first, the error wraps its cause.
+// recount-impossible, and those of events. Where ctx ends first, the error wraps its cause.
 func Of(ctx context.Context, events iter.Seq2[ledger.Event, error], upTo int64, see func(at, of int64)) (*Recount, error) {
 	r := New()
 	if upTo <= 0 {
@@ -91,7 +87,7 @@ func (r *Recount) Events() int64 { return r.events }
 //
 // # Errors
 //
-// CodeEvent. The recount is then of no more use.
+// recount-impossible. The recount is then of no more use.
 func (r *Recount) Add(e ledger.Event) error {
 	var b body
 	if err := json.Unmarshal(e.Body, &b); err != nil {
@@ -128,7 +124,7 @@ func (r *Recount) Add(e ledger.Event) error {
 }
 
 func impossible(e ledger.Event, err error) error {
-	return errs.New(CodeEvent, "event %d of %s: %w", e.N, e.Task, err).
+	return errs.New(errs.RecountImpossible, "event %d of %s: %w", e.N, e.Task, err).
 		With("task", e.Task).With("event", e.N).With("seq", e.Seq)
 }
 

@@ -42,7 +42,7 @@ func TestEventsThatCannotBeCounted(t *testing.T) {
 			spoil(h)
 			_, err := oracle.Of(t.Context(), h.each, 99, nil)
 			f, ok := errors.AsType[*errs.Error](err)
-			if !ok || f.Code != oracle.CodeEvent || f.Details["task"] != "A" || f.Details["event"] != int64(len(h.events)) {
+			if !ok || f.Code != errs.RecountImpossible || f.Details["task"] != "A" || f.Details["event"] != int64(len(h.events)) {
 				t.Errorf("got %v", err)
 			}
 		})

@@ -129,13 +129,13 @@ func (c *courier) withoutSecret(body []byte) []byte {
 // answered is the failure that an answer means.
 func (c *courier) answered(resp *http.Response, body string) error {
 	text := strings.TrimSpace(strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode))
-	code, more := CodeRefused, ""
+	code, more := errs.PushRefused, ""
 	if body != "" {
 		more = ": " + body
 	}
 	later := resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusRequestTimeout
 	if later {
-		code = CodeUnavailable
+		code = errs.PushUnavailable
 	}
 	if resp.StatusCode/100 == 3 {
 		more = ", a redirection that is not followed"
@@ -156,14 +156,14 @@ func (c *courier) unanswered(err error) error {
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	_, other := errors.AsType[x509.HostnameError](err)
 	if untrusted || other {
-		return errs.New(CodeRefused, "the Pushgateway at %s has a certificate that is not to be trusted: %s", c.to, line([]byte(err.Error()))).
+		return errs.New(errs.PushRefused, "the Pushgateway at %s has a certificate that is not to be trusted: %s", c.to, line([]byte(err.Error()))).
 			Because(err).With("url", c.to.String())
 	}
 	why := line([]byte(err.Error()))
 	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
 		why = "it takes too long"
 	}
-	return passing{failure: errs.New(CodeUnavailable, "the Pushgateway at %s cannot be reached: %s", c.to, why).
+	return passing{failure: errs.New(errs.PushUnavailable, "the Pushgateway at %s cannot be reached: %s", c.to, why).
 		Because(err).With("url", c.to.String())}
 }
 

@@ -191,7 +191,7 @@ func TestRealGateway(t *testing.T) {
 		m.Gauge, m.Counter = &dto.Gauge{Value: new(1.0)}, nil
 	}
 	_, err := pushgateway.Push(t.Context(), to("two"), func(context.Context) ([]*dto.MetricFamily, error) { return wrong, nil }, pushgateway.Options{})
-	if errs.CodeOf(err) != pushgateway.CodeRefused || !strings.Contains(err.Error(), "400") {
+	if errs.CodeOf(err) != errs.PushRefused || !strings.Contains(err.Error(), "400") {
 		t.Errorf("a metric of two types: %v", err)
 	}
 

@@ -30,20 +30,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// The codes of this package's errors. Their details name the url, without its
-// password.
-const (
-	// CodeTarget: the URL, the job or the grouping cannot be that of a push.
-	CodeTarget errs.Code = "push-target-invalid"
-	// CodeRefused: the gateway does not take the push, and would not take it later
-	// either. Details: attempts; status and body where it answered.
-	CodeRefused errs.Code = "push-refused"
-	// CodeUnavailable: the gateway did not take the push within the time, for a
-	// reason that may pass. Details: attempts; status and body of the last answer,
-	// if there was one.
-	CodeUnavailable errs.Code = "push-unavailable"
-)
-
 // DefaultTimeout is how long a push that somebody waits for may take in total.
 const DefaultTimeout = 10 * time.Second
 
@@ -88,7 +74,7 @@ type Receipt struct {
 //
 // # Errors
 //
-// CodeRefused, CodeUnavailable; CodeTarget where a metric has a label that the
+// push-refused, push-unavailable; push-target-invalid where a metric has a label that the
 // grouping has too; and those of gather and of Options.Turn as they are. Where ctx
 // is cancelled, the error wraps its cause.
 func Push(ctx context.Context, to Target, gather Gather, o Options) (Receipt, error) {
@@ -96,7 +82,7 @@ func Push(ctx context.Context, to Target, gather Gather, o Options) (Receipt, er
 		if o.Turn != nil {
 			done, err := o.Turn(ctx)
 			if errors.Is(err, context.DeadlineExceeded) {
-				return errs.New(CodeUnavailable, "another push to the same group does not come to its end").Because(err).With("url", to.String())
+				return errs.New(errs.PushUnavailable, "another push to the same group does not come to its end").Because(err).With("url", to.String())
 			}
 			if err != nil {
 				return err

@@ -202,8 +202,8 @@ func TestWhatIsRefusedIsNotTriedAgain(t *testing.T) {
 			g := newGateway(t, c.answer)
 			got, err := pushgateway.Push(t.Context(), target(t, strings.Replace(g.URL, "://", "://me:s3cret@", 1)), gathers, pushgateway.Options{})
 			f, ok := errors.AsType[*errs.Error](err)
-			if !ok || f.Code != pushgateway.CodeRefused {
-				t.Fatalf("got %v, want %s", err, pushgateway.CodeRefused)
+			if !ok || f.Code != errs.PushRefused {
+				t.Fatalf("got %v, want %s", err, errs.PushRefused)
 			}
 			if f.Details["status"] != c.status || f.Details["body"] != c.body || f.Details["attempts"] != 1 || f.Details["url"] != g.URL {
 				t.Errorf("details %v", f.Details)
@@ -238,7 +238,7 @@ func TestACertificateThatIsNotTrusted(t *testing.T) {
 	s.StartTLS()
 	defer s.Close()
 	got, err := pushgateway.Push(t.Context(), target(t, s.URL), gathers, pushgateway.Options{})
-	if errs.CodeOf(err) != pushgateway.CodeRefused || got.Attempts != 1 || !strings.Contains(err.Error(), "certificate") {
+	if errs.CodeOf(err) != errs.PushRefused || got.Attempts != 1 || !strings.Contains(err.Error(), "certificate") {
 		t.Errorf("after %d attempts: %v", got.Attempts, err)
 	}
 }
@@ -255,7 +255,7 @@ func TestNobodyListens(t *testing.T) {
 	}
 	got, err := pushgateway.Push(t.Context(), target(t, "http://me:s3cret@"+address), gathers, pushgateway.Options{Timeout: 500 * time.Millisecond})
 	f, ok := errors.AsType[*errs.Error](err)
-	if !ok || f.Code != pushgateway.CodeUnavailable || f.Details["url"] != "http://"+address || f.Details["attempts"] != got.Attempts {
+	if !ok || f.Code != errs.PushUnavailable || f.Details["url"] != "http://"+address || f.Details["attempts"] != got.Attempts {
 		t.Fatalf("got %v with %+v", err, f)
 	}
 	if !strings.Contains(f.Message, "connection refused") || strings.Contains(f.Message, "s3cret") {
@@ -268,7 +268,7 @@ func TestAGatewayThatHangs(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	got, err := pushgateway.Push(t.Context(), target(t, g.URL), gathers, pushgateway.Options{Timeout: 400 * time.Millisecond})
-	if errs.CodeOf(err) != pushgateway.CodeUnavailable || !strings.Contains(err.Error(), "takes too long") {
+	if errs.CodeOf(err) != errs.PushUnavailable || !strings.Contains(err.Error(), "takes too long") {
 		t.Errorf("after %d attempts: %v", got.Attempts, err)
 	}
 }
@@ -285,7 +285,7 @@ func TestAnAnswerWithoutEnd(t *testing.T) {
 		}
 	})
 	_, err := pushgateway.Push(t.Context(), target(t, g.URL), gathers, pushgateway.Options{})
-	if errs.CodeOf(err) != pushgateway.CodeRefused || len(err.Error()) > 700 {
+	if errs.CodeOf(err) != errs.PushRefused || len(err.Error()) > 700 {
 		t.Errorf("got %v", err)
 	}
 }
@@ -311,7 +311,7 @@ func TestAGroupThatAMetricHasALabelOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := pushgateway.Push(t.Context(), to, gathers, pushgateway.Options{}); errs.CodeOf(err) != pushgateway.CodeTarget {
+		if _, err := pushgateway.Push(t.Context(), to, gathers, pushgateway.Options{}); errs.CodeOf(err) != errs.PushTargetInvalid {
 			t.Errorf("%s: got %v", label, err)
 		}
 	}
@@ -397,7 +397,7 @@ func TestATurnThatDoesNotCome(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	_, err := pushgateway.Push(t.Context(), target(t, g.URL), gathers, pushgateway.Options{Timeout: 50 * time.Millisecond, Turn: never})
-	if errs.CodeOf(err) != pushgateway.CodeUnavailable || len(g.requests()) != 0 {
+	if errs.CodeOf(err) != errs.PushUnavailable || len(g.requests()) != 0 {
 		t.Errorf("got %v after %d requests", err, len(g.requests()))
 	}
 	broken := errs.New("state-unwritable", "no")
@@ -417,7 +417,7 @@ func TestNoErrorShowsThePassword(t *testing.T) {
 	}
 	_, err := pushgateway.Push(t.Context(), to, gathers, pushgateway.Through(pushgateway.Options{Timeout: 50 * time.Millisecond}, carrier(fails)))
 	f, ok := errors.AsType[*errs.Error](err)
-	if !ok || f.Code != pushgateway.CodeUnavailable || strings.Contains(fmt.Sprint(f.Message, f.Details), "s3cret") {
+	if !ok || f.Code != errs.PushUnavailable || strings.Contains(fmt.Sprint(f.Message, f.Details), "s3cret") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -432,7 +432,7 @@ func TestAGatewayThatRepeatsThePassword(t *testing.T) {
 		to := target(t, strings.Replace(g.URL, "//", "//"+user, 1))
 		_, err := pushgateway.Push(t.Context(), to, gathers, pushgateway.Options{})
 		f, ok := errors.AsType[*errs.Error](err)
-		if !ok || f.Code != pushgateway.CodeRefused || f.Details["status"] != 400 {
+		if !ok || f.Code != errs.PushRefused || f.Details["status"] != 400 {
 			t.Fatalf("got %v", err)
 		}
 		return fmt.Sprint(f.Message, f.Details)

@@ -85,7 +85,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 
 // final adds to a failure of the gateway's how often it was tried.
 func final(err error, got Receipt) error {
-	if f, ok := errors.AsType[*errs.Error](err); ok && (f.Code == CodeRefused || f.Code == CodeUnavailable) {
+	if f, ok := errors.AsType[*errs.Error](err); ok && (f.Code == errs.PushRefused || f.Code == errs.PushUnavailable) {
 		return f.With("attempts", got.Attempts)
 	}
 	return err

@@ -48,13 +48,13 @@ func TestTryingAgain(t *testing.T) {
 		"500, then 200":        {answers: append(then(500, ""), then(200, "")...), attempts: 2, least: second / 20, most: second / 10},
 		"refused, then 202":    {answers: append(dead(), then(202, "")...), attempts: 2, least: second / 20, most: second / 10},
 		"429, then 200":        {answers: append(then(429, ""), then(200, "")...), attempts: 2, least: second / 20, most: second / 10},
-		"500, then 400":        {answers: append(then(500, ""), then(400, "")...), code: pushgateway.CodeRefused, attempts: 2, least: second / 20, most: second / 10},
-		"always 503":           {answers: then(503, ""), code: pushgateway.CodeUnavailable, attempts: 5, least: 750 * time.Millisecond, most: 1500 * time.Millisecond},
+		"500, then 400":        {answers: append(then(500, ""), then(400, "")...), code: errs.PushRefused, attempts: 2, least: second / 20, most: second / 10},
+		"always 503":           {answers: then(503, ""), code: errs.PushUnavailable, attempts: 5, least: 750 * time.Millisecond, most: 1500 * time.Millisecond},
 		"Retry-After":          {answers: append(then(503, "3"), then(200, "")...), attempts: 2, least: 3 * second, most: 3 * second},
 		"Retry-After as a day": {answers: append(then(503, "Sat, 01 Jan 2000 00:00:04 GMT"), then(200, "")...), attempts: 2, least: 4 * second, most: 4 * second},
-		"Retry-After too late": {answers: then(503, "3600"), code: pushgateway.CodeUnavailable, attempts: 1},
+		"Retry-After too late": {answers: then(503, "3600"), code: errs.PushUnavailable, attempts: 1},
 		"Retry-After of a lie": {answers: append(then(503, "-5"), then(200, "")...), attempts: 2, least: second / 20, most: second / 10},
-		"hanging":              {answers: []func() (*http.Response, error){nil}, timeout: 2 * second, code: pushgateway.CodeUnavailable, attempts: 2, least: 2 * second, most: 2 * second},
+		"hanging":              {answers: []func() (*http.Response, error){nil}, timeout: 2 * second, code: errs.PushUnavailable, attempts: 2, least: 2 * second, most: 2 * second},
 		"hanging, then 200":    {answers: append([]func() (*http.Response, error){nil}, then(200, "")...), timeout: 2 * second, attempts: 2, least: second, most: 1100 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestTheCallersDeadline(t *testing.T) {
 		}
 		started := time.Now()
 		got, err := pushgateway.Push(ctx, target(t, "http://gate.example"), gathers, pushgateway.Through(pushgateway.Options{Timeout: time.Hour}, carrier(hangs)))
-		if errs.CodeOf(err) != pushgateway.CodeUnavailable || got.Attempts != 2 || time.Since(started) != 2*time.Second {
+		if errs.CodeOf(err) != errs.PushUnavailable || got.Attempts != 2 || time.Since(started) != 2*time.Second {
 			t.Errorf("%d attempts in %v: %v", got.Attempts, time.Since(started), err)
 		}
 	})

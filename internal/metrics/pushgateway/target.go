@@ -39,7 +39,7 @@ type Target struct {
 //
 // # Errors
 //
-// CodeTarget. The message does not show the URL, which may hold a password.
+// push-target-invalid. The message does not show the URL, which may hold a password.
 func Parse(rawURL, job string, grouping map[string]string) (Target, error) {
 	base, err := parseURL(rawURL)
 	if err != nil {
@@ -63,7 +63,9 @@ func Parse(rawURL, job string, grouping map[string]string) (Target, error) {
 	return t, nil
 }
 
-func invalid(format string, args ...any) *errs.Error { return errs.New(CodeTarget, format, args...) }
+func invalid(format string, args ...any) *errs.Error {
+	return errs.New(errs.PushTargetInvalid, format, args...)
+}
 
 func parseURL(raw string) (*url.URL, error) {
 	if len(raw) > maxURL {

@@ -54,8 +54,8 @@ func TestWhatIsNoTarget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := pushgateway.Parse(c.url, c.job, c.grouping)
-			if errs.CodeOf(err) != pushgateway.CodeTarget || !strings.Contains(err.Error(), c.says) {
-				t.Fatalf("got %v, want %s: …%s…", err, pushgateway.CodeTarget, c.says)
+			if errs.CodeOf(err) != errs.PushTargetInvalid || !strings.Contains(err.Error(), c.says) {
+				t.Fatalf("got %v, want %s: …%s…", err, errs.PushTargetInvalid, c.says)
 			}
 			if strings.Contains(err.Error(), "s3") {
 				t.Errorf("the message shows the password: %v", err)

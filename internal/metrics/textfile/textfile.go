@@ -21,17 +21,6 @@ import (
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
-// The codes of this package's errors.
-const (
-	// CodeUnwritable: the file cannot be written: its folder is not there or is
-	// read-only, the disk is full, or another process keeps writing it. Detail: path.
-	CodeUnwritable errs.Code = "textfile-unwritable"
-	// CodeRefused: the file must not be written: its name does not end in .prom, it
-	// is a link or a device, it has metrics that are not ours, or it is that of a
-	// younger ledger. Detail: path.
-	CodeRefused errs.Code = "textfile-refused"
-)
-
 // suffix is that of the files that node_exporter reads.
 const suffix = ".prom"
 
@@ -49,7 +38,7 @@ const mode fs.FileMode = 0o644
 //
 // # Errors
 //
-// CodeUnwritable and CodeRefused; then the file is as it was. Where ctx ends first,
+// textfile-unwritable and textfile-refused; then the file is as it was. Where ctx ends first,
 // the error wraps its cause.
 func Write(ctx context.Context, path string, families []*dto.MetricFamily) (written bool, err error) {
 	name := filepath.Base(path)
@@ -88,11 +77,11 @@ func Write(ctx context.Context, path string, families []*dto.MetricFamily) (writ
 }
 
 func unwritable(path string, err error) error {
-	return errs.New(CodeUnwritable, "%s cannot be written: %w", path, reason(err)).With("path", path)
+	return errs.New(errs.TextfileUnwritable, "%s cannot be written: %w", path, reason(err)).With("path", path)
 }
 
 func refused(path, why string) error {
-	return errs.New(CodeRefused, "%s is not written: %s", path, why).With("path", path)
+	return errs.New(errs.TextfileRefused, "%s is not written: %s", path, why).With("path", path)
 }
 
 // reason is what the file system has to say, without the path that it says it of.

@@ -10,7 +10,7 @@ import (
 // TestReadOnlyFolder: nobody can make files in /proc, not even root.
 func TestReadOnlyFolder(t *testing.T) {
 	t.Parallel()
-	if _, err := textfile.Write(t.Context(), "/proc/switchyard.prom", metricsOf(5, 3)); errs.CodeOf(err) != textfile.CodeUnwritable {
+	if _, err := textfile.Write(t.Context(), "/proc/switchyard.prom", metricsOf(5, 3)); errs.CodeOf(err) != errs.TextfileUnwritable {
 		t.Error(err)
 	}
 }

@@ -121,7 +121,7 @@ func TestOlderNeverReplacesNewer(t *testing.T) {
 	}
 	for _, older := range []ledgerOf{{5, 9}, {0, 0}} {
 		_, err := textfile.Write(t.Context(), path, metricsOf(older.since, older.events))
-		if errs.CodeOf(err) != textfile.CodeRefused || eventsIn(t, path) != 1 {
+		if errs.CodeOf(err) != errs.TextfileRefused || eventsIn(t, path) != 1 {
 			t.Errorf("an older ledger over a younger one: %v", err)
 		}
 	}
@@ -162,7 +162,7 @@ func TestWhatIsNotOursStays(t *testing.T) {
 				}
 				return
 			}
-			if errs.CodeOf(err) != textfile.CodeRefused || written {
+			if errs.CodeOf(err) != errs.TextfileRefused || written {
 				t.Errorf("written: %t, %v", written, err)
 			}
 			if now, err := os.ReadFile(path); err != nil || string(now) != c.text {
@@ -185,16 +185,16 @@ func TestPlacesThatAreRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]errs.Code{
-		filepath.Join(dir, "x.txt"):          textfile.CodeRefused,
-		filepath.Join(dir, "x.prom.tmp"):     textfile.CodeRefused,
-		filepath.Join(dir, ".prom"):          textfile.CodeRefused,
-		link:                                 textfile.CodeRefused,
-		broken:                               textfile.CodeRefused,
-		folder:                               textfile.CodeRefused,
-		filepath.Join(dir, "none", "x.prom"): textfile.CodeUnwritable,
-		filepath.Join(target, "x.prom"):      textfile.CodeUnwritable,
-		filepath.Join(dir, strings.Repeat("x", 251)+".prom"):      textfile.CodeUnwritable,
-		filepath.Join(dir, strings.Repeat("x", 5000)+"/a/b.prom"): textfile.CodeUnwritable,
+		filepath.Join(dir, "x.txt"):          errs.TextfileRefused,
+		filepath.Join(dir, "x.prom.tmp"):     errs.TextfileRefused,
+		filepath.Join(dir, ".prom"):          errs.TextfileRefused,
+		link:                                 errs.TextfileRefused,
+		broken:                               errs.TextfileRefused,
+		folder:                               errs.TextfileRefused,
+		filepath.Join(dir, "none", "x.prom"): errs.TextfileUnwritable,
+		filepath.Join(target, "x.prom"):      errs.TextfileUnwritable,
+		filepath.Join(dir, strings.Repeat("x", 251)+".prom"):      errs.TextfileUnwritable,
+		filepath.Join(dir, strings.Repeat("x", 5000)+"/a/b.prom"): errs.TextfileUnwritable,
 	} {
 		written, err := textfile.Write(t.Context(), path, metricsOf(5, 3))
 		f, ok := errors.AsType[*errs.Error](err)
@@ -284,7 +284,7 @@ func TestPlantedDrafts(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-			} else if errs.CodeOf(err) != textfile.CodeUnwritable {
+			} else if errs.CodeOf(err) != errs.TextfileUnwritable {
 				t.Errorf("it is written all the same: %v", err)
 			}
 			data, err := os.ReadFile(target)
@@ -303,7 +303,7 @@ func TestNothingIsWrittenAfterTheEnd(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	written, err := textfile.Write(ctx, path, metricsOf(5, 3))
-	if written || !errors.Is(err, context.DeadlineExceeded) || errs.CodeOf(err) != textfile.CodeUnwritable {
+	if written || !errors.Is(err, context.DeadlineExceeded) || errs.CodeOf(err) != errs.TextfileUnwritable {
 		t.Errorf("written: %t, %v", written, err)
 	}
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {

@@ -48,16 +48,16 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 	if err := unix.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := textfile.Write(t.Context(), path, metricsOf(5, 3)); errs.CodeOf(err) != textfile.CodeRefused {
+	if _, err := textfile.Write(t.Context(), path, metricsOf(5, 3)); errs.CodeOf(err) != errs.TextfileRefused {
 		t.Errorf("a pipe: %v", err)
 	}
 	if err := errors.Join(os.Remove(path), unix.Mkfifo(draftOf(path), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := textfile.Write(t.Context(), path, metricsOf(5, 3)); errs.CodeOf(err) != textfile.CodeUnwritable {
+	if _, err := textfile.Write(t.Context(), path, metricsOf(5, 3)); errs.CodeOf(err) != errs.TextfileUnwritable {
 		t.Errorf("a pipe for a draft: %v", err)
 	}
-	if _, err := textfile.Write(t.Context(), filepath.Join(draftOf(path), "switchyard.prom"), metricsOf(5, 3)); errs.CodeOf(err) != textfile.CodeUnwritable {
+	if _, err := textfile.Write(t.Context(), filepath.Join(draftOf(path), "switchyard.prom"), metricsOf(5, 3)); errs.CodeOf(err) != errs.TextfileUnwritable {
 		t.Errorf("a pipe for a folder: %v", err)
 	}
 }

@@ -47,10 +47,10 @@ func (s *Source) readJSON() ([]byte, error) {
 
 // invalidJSON says what the decoder that began at base has refused.
 func invalidJSON(err error, base int) *errs.Error {
-	code, what := CodeInvalidJSON, "is not valid JSON"
+	code, what := errs.ReportInvalidJSON, "is not valid JSON"
 	switch {
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		code, what = CodeDuplicateKey, "has the same key twice in one object"
+		code, what = errs.ReportDuplicateKey, "has the same key twice in one object"
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		what = "is cut short"
 	}
@@ -61,14 +61,14 @@ func invalidJSON(err error, base int) *errs.Error {
 }
 
 func goesOn(at int) *errs.Error {
-	return broken(CodeInvalidJSON, "goes on after its JSON value", at).WithHint(summaryHint)
+	return broken(errs.ReportInvalidJSON, "goes on after its JSON value", at).WithHint(summaryHint)
 }
 
 // summaryHint is for text behind a report.
 const summaryHint = "if the tool writes a summary behind its report, turn that off: golangci-lint run --show-stats=false"
 
 func tooDeep(limit, at int) *errs.Error {
-	return errs.New(CodeTooDeep, "the report nests deeper than %d levels at byte %d", limit, at).
+	return errs.New(errs.ReportTooDeep, "the report nests deeper than %d levels at byte %d", limit, at).
 		With("limit", limit).With("offset", at)
 }
 

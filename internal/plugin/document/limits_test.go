@@ -48,19 +48,19 @@ func TestAtTheLimit(t *testing.T) {
 	for _, c := range exhaustive.Sample([]limit{
 		{"JSON", document.JSON, fill("[0", `,{"a":"b"}`, "]"), ""},
 		{"lines of a digit", document.Lines, fill("", "1\n", "\n\n"), ""},
-		{"lines that are cut short", document.Lines, fill("1\n", "[\n", "\n"), document.CodeInvalidJSON},
+		{"lines that are cut short", document.Lines, fill("1\n", "[\n", "\n"), errs.ReportInvalidJSON},
 		{"a test report", document.XML, fill("<r>", `<testcase classname="pkg.Suite" name="test 1" time="0.1"><failure message="m">at line</failure></testcase>`+"\n", "</r>"), ""},
-		{"small elements", document.XML, fill("<r>", "<a/>", "</r>"), document.CodeTooLarge},
-		{"one text that grows", document.XML, fill("<r>", `"`, "</r>"), document.CodeTooLarge},
-		{"one comment that grows", document.XML, fill("<r><!--", `"`, "--></r>"), document.CodeTooLarge},
+		{"small elements", document.XML, fill("<r>", "<a/>", "</r>"), errs.ReportTooLarge},
+		{"one text that grows", document.XML, fill("<r>", `"`, "</r>"), errs.ReportTooLarge},
+		{"one comment that grows", document.XML, fill("<r><!--", `"`, "--></r>"), errs.ReportTooLarge},
 		{"comments", document.XML, fill("<r>", "<!---->", "</r>"), ""},
-		{"one name", document.XML, fill("<r", "x", "/>"), document.CodeTooLarge},
-		{"attributes", document.XML, fill("<r", " a=''", "/>"), document.CodeTooLarge},
+		{"one name", document.XML, fill("<r", "x", "/>"), errs.ReportTooLarge},
+		{"attributes", document.XML, fill("<r", " a=''", "/>"), errs.ReportTooLarge},
 		{"children apart, on every level", document.XML, fill(strings.Repeat("<a><b/><c/><b/>", 61), "<x>&amp;&amp;"+strings.Repeat("y", 400)+"</x>", strings.Repeat("</a>", 61)), ""},
-		{"a long namespace of many elements", document.XML, fill("<r xmlns:p='"+strings.Repeat("u", size/2)+"'>", "<a p:a='' p:b=''/>", "</r>"), document.CodeTooLarge},
+		{"a long namespace of many elements", document.XML, fill("<r xmlns:p='"+strings.Repeat("u", size/2)+"'>", "<a p:a='' p:b=''/>", "</r>"), errs.ReportTooLarge},
 		{"a long namespace of many attributes", document.XML, fill("<r xmlns:p='"+strings.Repeat("u", size/2)+"'><a"+prefixed(9_000)+"/>", " ", "</r>"), ""},
-		{"a declaration that does not end", document.XML, fill("<?xml ", " ", ""), document.CodeInvalidXML},
-		{"a quote that does not end", document.XML, fill("<r a='", "<a b=", ""), document.CodeInvalidXML},
+		{"a declaration that does not end", document.XML, fill("<?xml ", " ", ""), errs.ReportInvalidXML},
+		{"a quote that does not end", document.XML, fill("<r a='", "<a b=", ""), errs.ReportInvalidXML},
 	}, 4) {
 		t.Run(c.name, func(t *testing.T) {
 			debug.FreeOSMemory()

@@ -78,7 +78,7 @@ func (s *Source) inLine(err error, start, stop int) error {
 // cutShort is the error of a value that starts at start and does not end where
 // its line does.
 func (s *Source) cutShort(start, stop int) error {
-	return onLine(broken(CodeInvalidJSON, "is cut short", stop), s.line(start))
+	return onLine(broken(errs.ReportInvalidJSON, "is cut short", stop), s.line(start))
 }
 
 // onLine adds a line to an error.

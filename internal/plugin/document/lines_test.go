@@ -58,30 +58,30 @@ func TestLinesRefuses(t *testing.T) {
 		code       errs.Code
 		details    map[string]any
 	}{
-		{"text", "ok\n", document.CodeInvalidJSON, at(1, 0)},
-		{"text behind a byte order mark", "\ufeffok\n", document.CodeInvalidJSON, at(1, 3)},
-		{"a second line behind a byte order mark", "\ufeff1\n2 3", document.CodeInvalidJSON, at(2, 7)},
-		{"text behind values", "1\n2\n\nok\n", document.CodeInvalidJSON, at(4, 5)},
-		{"two values on a line", "1\n2 3\n", document.CodeInvalidJSON, at(2, 4)},
-		{"two values on the first line", "{}{}", document.CodeInvalidJSON, at(1, 2)},
-		{"a comma behind a value", "1,\n2", document.CodeInvalidJSON, at(1, 1)},
-		{"a comma before a value", "1\n,2", document.CodeInvalidJSON, at(2, 2)},
-		{"CR alone ends no line", "1\r2", document.CodeInvalidJSON, at(1, 2)},
-		{"a value over two lines", "1\n[\n]", document.CodeInvalidJSON, at(2, 3)},
-		{"the first value over two lines", " [1,\n2]\n3", document.CodeInvalidJSON, at(1, 4)},
-		{"lines that would join into one object", "{\"a\":1\n\"b\":2}", document.CodeInvalidJSON, at(1, 6)},
-		{"a broken line before a good one", "0\n{\"a\":1\n{}", document.CodeInvalidJSON, at(2, 8)},
-		{"a line that is cut short in a string", "0\n{\"a\":\"x\n{}", document.CodeInvalidJSON, at(2, 9)},
-		{"the last line is cut short", "{}\n{\"a\":", document.CodeInvalidJSON, at(2, 8)},
-		{"the only line is cut short", "{\"a\":\n", document.CodeInvalidJSON, at(1, 5)},
-		{"a lone surrogate", "1\n\"\\ud800\"", document.CodeInvalidJSON, at(2, 3)},
-		{"a duplicate key", "{}\n{\"a\":1,\"\\u0061\":2}", document.CodeDuplicateKey, at(2, 10)},
-		{"a duplicate key in the first line", "{\"a\":1,\"a\":2}\n", document.CodeDuplicateKey, at(1, 7)},
-		{"deep", deep(128), document.CodeTooDeep, tooDeep(1, 127)},
-		{"very deep", deep(129), document.CodeTooDeep, tooDeep(1, 128)},
-		{"deep in a later line", "0\n" + deep(128), document.CodeTooDeep, tooDeep(2, 129)},
-		{"many that are cut short are not deep", strings.Repeat("[\n", 500), document.CodeInvalidJSON, at(1, 1)},
-		{"many that are cut short are not deep, later", "0\n" + strings.Repeat("[\n", 20_000), document.CodeInvalidJSON, at(2, 3)},
+		{"text", "ok\n", errs.ReportInvalidJSON, at(1, 0)},
+		{"text behind a byte order mark", "\ufeffok\n", errs.ReportInvalidJSON, at(1, 3)},
+		{"a second line behind a byte order mark", "\ufeff1\n2 3", errs.ReportInvalidJSON, at(2, 7)},
+		{"text behind values", "1\n2\n\nok\n", errs.ReportInvalidJSON, at(4, 5)},
+		{"two values on a line", "1\n2 3\n", errs.ReportInvalidJSON, at(2, 4)},
+		{"two values on the first line", "{}{}", errs.ReportInvalidJSON, at(1, 2)},
+		{"a comma behind a value", "1,\n2", errs.ReportInvalidJSON, at(1, 1)},
+		{"a comma before a value", "1\n,2", errs.ReportInvalidJSON, at(2, 2)},
+		{"CR alone ends no line", "1\r2", errs.ReportInvalidJSON, at(1, 2)},
+		{"a value over two lines", "1\n[\n]", errs.ReportInvalidJSON, at(2, 3)},
+		{"the first value over two lines", " [1,\n2]\n3", errs.ReportInvalidJSON, at(1, 4)},
+		{"lines that would join into one object", "{\"a\":1\n\"b\":2}", errs.ReportInvalidJSON, at(1, 6)},
+		{"a broken line before a good one", "0\n{\"a\":1\n{}", errs.ReportInvalidJSON, at(2, 8)},
+		{"a line that is cut short in a string", "0\n{\"a\":\"x\n{}", errs.ReportInvalidJSON, at(2, 9)},
+		{"the last line is cut short", "{}\n{\"a\":", errs.ReportInvalidJSON, at(2, 8)},
+		{"the only line is cut short", "{\"a\":\n", errs.ReportInvalidJSON, at(1, 5)},
+		{"a lone surrogate", "1\n\"\\ud800\"", errs.ReportInvalidJSON, at(2, 3)},
+		{"a duplicate key", "{}\n{\"a\":1,\"\\u0061\":2}", errs.ReportDuplicateKey, at(2, 10)},
+		{"a duplicate key in the first line", "{\"a\":1,\"a\":2}\n", errs.ReportDuplicateKey, at(1, 7)},
+		{"deep", deep(128), errs.ReportTooDeep, tooDeep(1, 127)},
+		{"very deep", deep(129), errs.ReportTooDeep, tooDeep(1, 128)},
+		{"deep in a later line", "0\n" + deep(128), errs.ReportTooDeep, tooDeep(2, 129)},
+		{"many that are cut short are not deep", strings.Repeat("[\n", 500), errs.ReportInvalidJSON, at(1, 1)},
+		{"many that are cut short are not deep, later", "0\n" + strings.Repeat("[\n", 20_000), errs.ReportInvalidJSON, at(2, 3)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, before := range [][]document.Format{nil, {document.JSON}} {
@@ -101,7 +101,7 @@ func TestLinesUpToTheLimits(t *testing.T) {
 		t.Error(err)
 	}
 	for _, text := range []string{"[[1]]", "0\n[[1]]"} {
-		if _, err := as(document.Lines, text, document.Limits{Depth: 2}); errs.CodeOf(err) != document.CodeTooDeep {
+		if _, err := as(document.Lines, text, document.Limits{Depth: 2}); errs.CodeOf(err) != errs.ReportTooDeep {
 			t.Errorf("%q passes a limit of 2 levels: %v", text, err)
 		}
 	}
@@ -110,7 +110,7 @@ func TestLinesUpToTheLimits(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := as(document.Lines, "1\n234", document.Limits{Bytes: 6})
-	wantFault(t, err, document.CodeTooLarge, map[string]any{"limit": int64(6)})
+	wantFault(t, err, errs.ReportTooLarge, map[string]any{"limit": int64(6)})
 }
 
 func TestLinesHaveItems(t *testing.T) {
@@ -225,7 +225,7 @@ func FuzzLines(f *testing.F) {
 			}
 			want = append(want, v)
 		}
-		if strict != (err == nil) && errs.CodeOf(err) != document.CodeTooLarge {
+		if strict != (err == nil) && errs.CodeOf(err) != errs.ReportTooLarge {
 			t.Fatalf("each line by itself passes: %v; together: %v", strict, err)
 		}
 		if err != nil {

@@ -8,30 +8,6 @@ package document
 
 import "github.com/switchyard-dev/switchyard/internal/errs"
 
-// The codes of a report that is refused before any plugin sees it.
-const (
-	// CodeTooLarge: the report has more bytes than the limit, as it was read or
-	// as JSON, or more XML elements or attributes than the host takes.
-	CodeTooLarge errs.Code = "report-too-large"
-	// CodeEmpty: there is nothing but white space.
-	CodeEmpty errs.Code = "report-empty"
-	// CodeInvalidUTF8: some bytes are not UTF-8.
-	CodeInvalidUTF8 errs.Code = "report-invalid-utf8"
-	// CodeInvalidJSON: the bytes, or a line of them, are not one JSON value, or
-	// are cut short.
-	CodeInvalidJSON errs.Code = "report-invalid-json"
-	// CodeDuplicateKey: an object has the same key twice, so that two readers
-	// could disagree on what it says.
-	CodeDuplicateKey errs.Code = "report-duplicate-key"
-	// CodeTooDeep: arrays and objects are nested beyond the limit.
-	CodeTooDeep errs.Code = "report-too-deep"
-	// CodeInvalidXML: the bytes are not one well-formed XML element, are cut
-	// short, or use what the host does not read, such as a DOCTYPE.
-	CodeInvalidXML errs.Code = "report-invalid-xml"
-	// CodeWrongFormat: the report is in another format than the plugin reads.
-	CodeWrongFormat errs.Code = "report-wrong-format"
-)
-
 // Limits bound what is accepted. A zero field takes its default.
 type Limits struct {
 	// Bytes is the largest report, in bytes: as it is read, and as JSON.
@@ -84,10 +60,10 @@ func (d *Document) Digest() string { return d.digest }
 // TooLarge is the error of a report beyond limit bytes, for readers that stop
 // at the limit instead of reading on.
 func TooLarge(limit int64) error {
-	return errs.New(CodeTooLarge, "the report is larger than %d bytes", limit).With("limit", limit)
+	return errs.New(errs.ReportTooLarge, "the report is larger than %d bytes", limit).With("limit", limit)
 }
 
 // tooLargeAsJSON is the error of a report that only its JSON takes beyond limit.
 func tooLargeAsJSON(limit int64) error {
-	return errs.New(CodeTooLarge, "the report is larger than %d bytes once it is JSON", limit).With("limit", limit)
+	return errs.New(errs.ReportTooLarge, "the report is larger than %d bytes once it is JSON", limit).With("limit", limit)
 }

@@ -40,25 +40,25 @@ func TestJSONRefuses(t *testing.T) {
 		name, text string
 		code       errs.Code
 	}{
-		{"nothing", "", document.CodeEmpty},
-		{"white space", " \n\t ", document.CodeEmpty},
-		{"text", "no findings, all good", document.CodeInvalidJSON},
-		{"truncated object", `{"critic":"style","findings":[`, document.CodeInvalidJSON},
-		{"truncated string", `{"critic":"sty`, document.CodeInvalidJSON},
-		{"two values", `{} {}`, document.CodeInvalidJSON},
-		{"trailing comma", `[1,]`, document.CodeInvalidJSON},
-		{"comment", `{} // done`, document.CodeInvalidJSON},
-		{"byte order mark alone", "\ufeff \n", document.CodeEmpty},
-		{"byte order mark twice", "\ufeff\ufeff{}", document.CodeInvalidJSON},
-		{"byte order mark behind a blank", " \ufeff{}", document.CodeInvalidJSON},
-		{"NaN", `{"line":NaN}`, document.CodeInvalidJSON},
-		{"lone surrogate", `"\ud800"`, document.CodeInvalidJSON},
-		{"latin-1", "{\"a\":\"\xe9\"}", document.CodeInvalidUTF8},
-		{"duplicate key", `{"findings":[1],"findings":[]}`, document.CodeDuplicateKey},
-		{"duplicate key in disguise", `{"findings":[1],"f\u0069ndings":[]}`, document.CodeDuplicateKey},
-		{"deep", deep, document.CodeTooDeep},
-		{"very deep and cut short", strings.Repeat(`{"a":`, 100_000), document.CodeTooDeep},
-		{"large", `"` + strings.Repeat("x", document.DefaultBytes) + `"`, document.CodeTooLarge},
+		{"nothing", "", errs.ReportEmpty},
+		{"white space", " \n\t ", errs.ReportEmpty},
+		{"text", "no findings, all good", errs.ReportInvalidJSON},
+		{"truncated object", `{"critic":"style","findings":[`, errs.ReportInvalidJSON},
+		{"truncated string", `{"critic":"sty`, errs.ReportInvalidJSON},
+		{"two values", `{} {}`, errs.ReportInvalidJSON},
+		{"trailing comma", `[1,]`, errs.ReportInvalidJSON},
+		{"comment", `{} // done`, errs.ReportInvalidJSON},
+		{"byte order mark alone", "\ufeff \n", errs.ReportEmpty},
+		{"byte order mark twice", "\ufeff\ufeff{}", errs.ReportInvalidJSON},
+		{"byte order mark behind a blank", " \ufeff{}", errs.ReportInvalidJSON},
+		{"NaN", `{"line":NaN}`, errs.ReportInvalidJSON},
+		{"lone surrogate", `"\ud800"`, errs.ReportInvalidJSON},
+		{"latin-1", "{\"a\":\"\xe9\"}", errs.ReportInvalidUTF8},
+		{"duplicate key", `{"findings":[1],"findings":[]}`, errs.ReportDuplicateKey},
+		{"duplicate key in disguise", `{"findings":[1],"f\u0069ndings":[]}`, errs.ReportDuplicateKey},
+		{"deep", deep, errs.ReportTooDeep},
+		{"very deep and cut short", strings.Repeat(`{"a":`, 100_000), errs.ReportTooDeep},
+		{"large", `"` + strings.Repeat("x", document.DefaultBytes) + `"`, errs.ReportTooLarge},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := as(document.JSON, c.text, document.Limits{})
@@ -72,10 +72,10 @@ func TestJSONRefuses(t *testing.T) {
 func TestJSONUpToTheLimits(t *testing.T) {
 	parse(t, strings.Repeat("[", 128)+strings.Repeat("]", 128))
 	parse(t, `"[[[[ not depth ]]]] \" [["`)
-	if _, err := as(document.JSON, `[[[]]]`, document.Limits{Depth: 2}); errs.CodeOf(err) != document.CodeTooDeep {
+	if _, err := as(document.JSON, `[[[]]]`, document.Limits{Depth: 2}); errs.CodeOf(err) != errs.ReportTooDeep {
 		t.Errorf("depth 3 passes a limit of 2: %v", err)
 	}
-	if _, err := as(document.JSON, `[1,2]`, document.Limits{Bytes: 4}); errs.CodeOf(err) != document.CodeTooLarge {
+	if _, err := as(document.JSON, `[1,2]`, document.Limits{Bytes: 4}); errs.CodeOf(err) != errs.ReportTooLarge {
 		t.Errorf("5 bytes pass a limit of 4: %v", err)
 	}
 }

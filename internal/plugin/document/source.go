@@ -37,7 +37,7 @@ const blanks = " \t\r\n"
 //
 // # Errors
 //
-// A *errs.Error with CodeTooLarge or CodeInvalidUTF8. No error of this package
+// A *errs.Error with report-too-large or report-invalid-utf8. No error of this package
 // quotes the report, because a file that was named by mistake may hold secrets.
 func Read(data []byte, limits Limits) (*Source, error) {
 	limits = limits.WithDefaults()
@@ -45,7 +45,7 @@ func Read(data []byte, limits Limits) (*Source, error) {
 		return nil, TooLarge(limits.Bytes)
 	}
 	if at := invalidUTF8(data); at >= 0 {
-		return nil, errs.New(CodeInvalidUTF8, "the report is not UTF-8 at byte %d", at).With("offset", at)
+		return nil, errs.New(errs.ReportInvalidUTF8, "the report is not UTF-8 at byte %d", at).With("offset", at)
 	}
 	sum := sha256.Sum256(data)
 	text := bytes.TrimPrefix(data, []byte(byteOrderMark))
@@ -79,12 +79,12 @@ func (s *Source) Digest() string { return s.digest }
 //
 // A *errs.Error that says why the report is not valid as f. Its details name
 // the offset in the report as it was read, and the line if f is Lines or XML.
-// The codes are CodeEmpty, CodeInvalidJSON, CodeDuplicateKey, CodeInvalidXML,
-// CodeTooDeep, CodeTooLarge if only the JSON is, and CodeWrongFormat for an
+// The codes are report-empty, report-invalid-json, report-duplicate-key, report-invalid-xml,
+// report-too-deep, report-too-large if only the JSON is, and report-wrong-format for an
 // unknown format.
 func (s *Source) As(f Format) (*Document, error) {
 	if s.isBlank() {
-		return nil, errs.New(CodeEmpty, "the report is empty")
+		return nil, errs.New(errs.ReportEmpty, "the report is empty")
 	}
 	switch f {
 	case JSON:
@@ -115,7 +115,7 @@ func (s *Source) isBlank() bool { return len(bytes.TrimLeft(s.data[s.text:], bla
 //
 // # Errors
 //
-// CodeWrongFormat if the report is in none of the formats, else those of As.
+// report-wrong-format if the report is in none of the formats, else those of As.
 func (s *Source) For(formats []Format) (*Document, error) {
 	wants := func(f Format) bool { return slices.Contains(formats, f) }
 	switch isXML := s.looksLikeXML(); {
@@ -165,7 +165,7 @@ func (s *Source) wrongFormat(want []Format) error {
 	if s.looksLikeXML() {
 		got = "XML"
 	}
-	return errs.New(CodeWrongFormat, "the report is %s, and the plugin reads %s", got, words(want)).
+	return errs.New(errs.ReportWrongFormat, "the report is %s, and the plugin reads %s", got, words(want)).
 		With("got", got).With("want", words(want))
 }
 

@@ -59,10 +59,10 @@ func TestReadRefuses(t *testing.T) {
 		code       errs.Code
 		details    map[string]any
 	}{
-		{"too large", "[1,2]", document.Limits{Bytes: 4}, document.CodeTooLarge, map[string]any{"limit": int64(4)}},
-		{"UTF-16", "\xff\xfe<\x00a\x00/\x00>\x00", document.Limits{}, document.CodeInvalidUTF8, map[string]any{"offset": 0}},
-		{"Latin-1", "<a>\xe9</a>", document.Limits{}, document.CodeInvalidUTF8, map[string]any{"offset": 3}},
-		{"a surrogate as bytes", "<a>\xed\xa0\x80</a>", document.Limits{}, document.CodeInvalidUTF8, map[string]any{"offset": 3}},
+		{"too large", "[1,2]", document.Limits{Bytes: 4}, errs.ReportTooLarge, map[string]any{"limit": int64(4)}},
+		{"UTF-16", "\xff\xfe<\x00a\x00/\x00>\x00", document.Limits{}, errs.ReportInvalidUTF8, map[string]any{"offset": 0}},
+		{"Latin-1", "<a>\xe9</a>", document.Limits{}, errs.ReportInvalidUTF8, map[string]any{"offset": 3}},
+		{"a surrogate as bytes", "<a>\xed\xa0\x80</a>", document.Limits{}, errs.ReportInvalidUTF8, map[string]any{"offset": 3}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := document.Read([]byte(c.text), c.limits)
@@ -77,12 +77,12 @@ func TestNothingIsNoReport(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantFault(t, s.Err(), document.CodeEmpty, nil)
+		wantFault(t, s.Err(), errs.ReportEmpty, nil)
 		for _, f := range []document.Format{document.JSON, document.Lines, document.XML} {
 			_, err := s.As(f)
-			wantFault(t, err, document.CodeEmpty, nil)
+			wantFault(t, err, errs.ReportEmpty, nil)
 			_, err = s.For([]document.Format{f})
-			wantFault(t, err, document.CodeEmpty, nil)
+			wantFault(t, err, errs.ReportEmpty, nil)
 		}
 		if doc, err := s.AsValues(); err != nil || string(doc.Bytes()) != "[]" {
 			t.Errorf("%q as lines that need not be there: %v", text, err)
@@ -105,8 +105,8 @@ func wantFault(t *testing.T, err error, code errs.Code, details map[string]any) 
 func TestFor(t *testing.T) {
 	const j, l, x = document.JSON, document.Lines, document.XML
 	type formats = []document.Format
-	const wrong = "!" + string(document.CodeWrongFormat)
-	const invalid = "!" + string(document.CodeInvalidJSON)
+	const wrong = "!" + string(errs.ReportWrongFormat)
+	const invalid = "!" + string(errs.ReportInvalidJSON)
 	for _, c := range []struct {
 		name, text string
 		formats    formats
@@ -117,7 +117,7 @@ func TestFor(t *testing.T) {
 		{"XML behind a byte order mark", "\ufeff<a/>", formats{j, x}, `{"a":{}}`},
 		{"XML for JSON", "<a/>", formats{j}, wrong},
 		{"XML for lines", "<a/>", formats{l, j}, wrong},
-		{"broken XML", "<a>", formats{j, x}, "!" + string(document.CodeInvalidXML)},
+		{"broken XML", "<a>", formats{j, x}, "!" + string(errs.ReportInvalidXML)},
 		{"JSON for XML", "{}", formats{x}, wrong},
 		{"text for XML", "all good", formats{x}, wrong},
 		{"nothing is read", "{}", nil, wrong},
@@ -157,13 +157,13 @@ func TestForSaysWhatIsWrong(t *testing.T) {
 		code       errs.Code
 		details    map[string]any
 	}{
-		{"XML, not JSON", "<a/>", both, document.CodeWrongFormat, map[string]any{"got": "XML", "want": "JSON or JSON lines"}},
-		{"not XML", "{}", []document.Format{document.XML, document.XML}, document.CodeWrongFormat, map[string]any{"got": "not XML", "want": "XML"}},
+		{"XML, not JSON", "<a/>", both, errs.ReportWrongFormat, map[string]any{"got": "XML", "want": "JSON or JSON lines"}},
+		{"not XML", "{}", []document.Format{document.XML, document.XML}, errs.ReportWrongFormat, map[string]any{"got": "not XML", "want": "XML"}},
 		// Of the two reasons the one that helps: JSON that something follows, or a bad line.
-		{"a value in several lines, and more", "{\n} {}", both, document.CodeInvalidJSON, map[string]any{"offset": 4}},
-		{"the first value is broken", "{]", both, document.CodeInvalidJSON, map[string]any{"offset": 1}},
-		{"a bad line", "{}\n{]", both, document.CodeInvalidJSON, map[string]any{"offset": 4, "line": 2}},
-		{"two values on a line", "{} {}", both, document.CodeInvalidJSON, map[string]any{"offset": 3, "line": 1}},
+		{"a value in several lines, and more", "{\n} {}", both, errs.ReportInvalidJSON, map[string]any{"offset": 4}},
+		{"the first value is broken", "{]", both, errs.ReportInvalidJSON, map[string]any{"offset": 1}},
+		{"a bad line", "{}\n{]", both, errs.ReportInvalidJSON, map[string]any{"offset": 4, "line": 2}},
+		{"two values on a line", "{} {}", both, errs.ReportInvalidJSON, map[string]any{"offset": 3, "line": 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := source(t, c.text).For(c.formats)
@@ -171,7 +171,7 @@ func TestForSaysWhatIsWrong(t *testing.T) {
 		})
 	}
 	_, err := source(t, "{}").As("YAML")
-	wantFault(t, err, document.CodeWrongFormat, map[string]any{"got": "not XML", "want": "YAML"})
+	wantFault(t, err, errs.ReportWrongFormat, map[string]any{"got": "not XML", "want": "YAML"})
 }
 
 func TestErr(t *testing.T) {
@@ -180,13 +180,13 @@ func TestErr(t *testing.T) {
 		"{}\n{}":             "",
 		"{\n}":               "",
 		"<a/>":               "",
-		`{"a":`:              document.CodeInvalidJSON,
-		"{}\n{":              document.CodeInvalidJSON,
-		"no findings":        document.CodeInvalidJSON,
-		`{"a":1,"a":2}`:      document.CodeDuplicateKey,
-		"<a><b></b>":         document.CodeInvalidXML,
-		"<!DOCTYPE html><p>": document.CodeInvalidXML,
-		"\ufeff{":            document.CodeInvalidJSON,
+		`{"a":`:              errs.ReportInvalidJSON,
+		"{}\n{":              errs.ReportInvalidJSON,
+		"no findings":        errs.ReportInvalidJSON,
+		`{"a":1,"a":2}`:      errs.ReportDuplicateKey,
+		"<a><b></b>":         errs.ReportInvalidXML,
+		"<!DOCTYPE html><p>": errs.ReportInvalidXML,
+		"\ufeff{":            errs.ReportInvalidJSON,
 	} {
 		if got := errs.CodeOf(source(t, text).Err()); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -206,10 +206,10 @@ func (r *xmlReader) refused(err error) error {
 // tooMany is the error of the element at at, which goes beyond a limit that is
 // not one of bytes.
 func (r *xmlReader) tooMany(limit int, unit string, at int) error {
-	f := broken(CodeTooLarge, fmt.Sprintf("has more than %d XML %s", limit, unit), r.base+at).With("limit", limit).With("unit", unit)
+	f := broken(errs.ReportTooLarge, fmt.Sprintf("has more than %d XML %s", limit, unit), r.base+at).With("limit", limit).With("unit", unit)
 	return onLine(f, r.source.line(r.base+at))
 }
 
 func (r *xmlReader) invalid(what string, at int) *errs.Error {
-	return onLine(broken(CodeInvalidXML, what, r.base+at), r.source.line(r.base+at))
+	return onLine(broken(errs.ReportInvalidXML, what, r.base+at), r.source.line(r.base+at))
 }

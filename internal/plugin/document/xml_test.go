@@ -200,7 +200,7 @@ func TestXMLRefuses(t *testing.T) {
 			if f, ok := err.(*errs.Error); ok && c.offset < 0 {
 				details["offset"] = f.Details["offset"] // Where the parser stops is its own.
 			}
-			wantFault(t, err, document.CodeInvalidXML, details)
+			wantFault(t, err, errs.ReportInvalidXML, details)
 		})
 	}
 }
@@ -211,9 +211,9 @@ func TestXMLUpToTheLimits(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := as(document.XML, "\n"+nest(65), document.Limits{})
-	wantFault(t, err, document.CodeTooDeep, map[string]any{"limit": 128, "offset": 1 + 64*3, "line": 2})
+	wantFault(t, err, errs.ReportTooDeep, map[string]any{"limit": 128, "offset": 1 + 64*3, "line": 2})
 	_, err = as(document.XML, strings.Repeat("<a>", 1_000_000), document.Limits{})
-	wantFault(t, err, document.CodeTooDeep, map[string]any{"limit": 128, "offset": 64 * 3, "line": 1})
+	wantFault(t, err, errs.ReportTooDeep, map[string]any{"limit": 128, "offset": 64 * 3, "line": 1})
 
 	comment := func(levels int) string {
 		return strings.Repeat("<a>", levels) + "<!---->" + strings.Repeat("</a>", levels)
@@ -222,14 +222,14 @@ func TestXMLUpToTheLimits(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = as(document.XML, "\n"+comment(64), document.Limits{}) // It would be in an array of its own.
-	wantFault(t, err, document.CodeTooDeep, map[string]any{"limit": 128, "offset": 1 + 64*3, "line": 2})
+	wantFault(t, err, errs.ReportTooDeep, map[string]any{"limit": 128, "offset": 1 + 64*3, "line": 2})
 
 	text := `<a b="&quot;"/>` // {"a":{"@b":"\""}} has two bytes more.
 	if _, err := as(document.XML, text, document.Limits{Bytes: 17}); err != nil {
 		t.Error(err)
 	}
 	_, err = as(document.XML, text, document.Limits{Bytes: 16})
-	wantFault(t, err, document.CodeTooLarge, map[string]any{"limit": int64(16)})
+	wantFault(t, err, errs.ReportTooLarge, map[string]any{"limit": int64(16)})
 
 	var attributes strings.Builder
 	for i := range 10_000 {
@@ -239,7 +239,7 @@ func TestXMLUpToTheLimits(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = as(document.XML, "<a><b"+attributes.String()+" b=''/></a>", document.Limits{})
-	wantFault(t, err, document.CodeTooLarge, map[string]any{"limit": 10_000, "unit": "attributes of one element", "offset": 3, "line": 1})
+	wantFault(t, err, errs.ReportTooLarge, map[string]any{"limit": 10_000, "unit": "attributes of one element", "offset": 3, "line": 1})
 
 	var names strings.Builder
 	for i := range 9_999 {
@@ -249,7 +249,7 @@ func TestXMLUpToTheLimits(t *testing.T) {
 		t.Error(err)
 	}
 	_, err = as(document.XML, "<a>"+names.String()+"<b/></a>", document.Limits{})
-	wantFault(t, err, document.CodeTooLarge, map[string]any{"limit": 10_000, "unit": "element names", "offset": 3 + names.Len(), "line": 1})
+	wantFault(t, err, errs.ReportTooLarge, map[string]any{"limit": 10_000, "unit": "element names", "offset": 3 + names.Len(), "line": 1})
 }
 
 func TestXMLHasAMillionElements(t *testing.T) {
@@ -261,7 +261,7 @@ func TestXMLHasAMillionElements(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := as(document.XML, "<r>"+elements+"\n<a/></r>", document.Limits{})
-	wantFault(t, err, document.CodeTooLarge, map[string]any{"limit": 1_000_000, "unit": "elements", "offset": 3 + 4*999_999 + 1, "line": 2})
+	wantFault(t, err, errs.ReportTooLarge, map[string]any{"limit": 1_000_000, "unit": "elements", "offset": 3 + 4*999_999 + 1, "line": 2})
 }
 
 // piece is something in an element: a child, or text that is written in one of

@@ -10,13 +10,7 @@ package adr
 
 import (
 	"fmt"
-
-	"github.com/switchyard-dev/switchyard/internal/errs"
 )
-
-// CodeInvalid: a file is no decision record: its name, its front matter or its
-// heading is wrong. The details are the file and the line, if it is known.
-const CodeInvalid errs.Code = "adr-invalid"
 
 // Status is how far a decision has come.
 type Status string

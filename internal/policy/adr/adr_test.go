@@ -158,7 +158,7 @@ func TestParseRefuses(t *testing.T) {
 	} {
 		got, err := adr.Parse(file, []byte(c.text))
 		f, ok := errors.AsType[*errs.Error](err)
-		if !ok || f.Code != adr.CodeInvalid {
+		if !ok || f.Code != errs.ADRInvalid {
 			t.Errorf("%s: %+v, %v", name, got, err)
 			continue
 		}
@@ -174,7 +174,7 @@ func TestParseRefuses(t *testing.T) {
 
 func TestNameOfAFile(t *testing.T) {
 	for _, name := range []string{"7-a.md", "0000-a.md", "0007.md", "0007-.md", "0007-a.txt", "README.md", "00007-a.md", "０００７-a.md", ""} {
-		if _, err := adr.Parse(name, []byte(record(full()))); errs.CodeOf(err) != adr.CodeInvalid {
+		if _, err := adr.Parse(name, []byte(record(full()))); errs.CodeOf(err) != errs.ADRInvalid {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -212,11 +212,11 @@ func TestUpdateRefusesWhatWouldBeNoRecord(t *testing.T) {
 		"waives nothing": func(r *adr.Record) { r.Waives = []adr.Waive{{}} },
 	} {
 		got, err := adr.Update(file, []byte(record(full())), change)
-		if errs.CodeOf(err) != adr.CodeInvalid {
+		if errs.CodeOf(err) != errs.ADRInvalid {
 			t.Errorf("%s: %v\n%s", name, err, got)
 		}
 	}
-	if _, err := adr.Update(file, []byte("nothing"), func(*adr.Record) {}); errs.CodeOf(err) != adr.CodeInvalid {
+	if _, err := adr.Update(file, []byte("nothing"), func(*adr.Record) {}); errs.CodeOf(err) != errs.ADRInvalid {
 		t.Errorf("no record: %v", err)
 	}
 }
@@ -228,7 +228,7 @@ func TestFormat(t *testing.T) {
 		t.Errorf("%v\n%s", err, got)
 	}
 	r.Title = "a\nb"
-	if _, err := adr.Format(r, "Text.\n"); errs.CodeOf(err) != adr.CodeInvalid {
+	if _, err := adr.Format(r, "Text.\n"); errs.CodeOf(err) != errs.ADRInvalid {
 		t.Errorf("two lines of title: %v", err)
 	}
 }
@@ -292,7 +292,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r, err := adr.Parse(file, text)
 		if err != nil {
-			if errs.CodeOf(err) != adr.CodeInvalid || strings.ContainsAny(err.Error(), "\n\r") {
+			if errs.CodeOf(err) != errs.ADRInvalid || strings.ContainsAny(err.Error(), "\n\r") {
 				t.Fatalf("%q", err)
 			}
 			return
@@ -326,7 +326,7 @@ func TestListBoundsAllTogether(t *testing.T) {
 		t.Fatalf("%d records, %v", len(all), err)
 	}
 	for i, f := range all {
-		if together := strings.Contains(f.Err.Error(), "together"); together != (i >= 16) || together == (f.Text != nil) || errs.CodeOf(f.Err) != adr.CodeInvalid {
+		if together := strings.Contains(f.Err.Error(), "together"); together != (i >= 16) || together == (f.Text != nil) || errs.CodeOf(f.Err) != errs.ADRInvalid {
 			t.Errorf("%s: %d bytes, %v", f.File, len(f.Text), f.Err)
 		}
 	}
@@ -358,13 +358,13 @@ func TestList(t *testing.T) {
 	if err != nil || len(all) != 3 {
 		t.Fatalf("%+v, %v", all, err)
 	}
-	if f := all[0]; f.File != "0002-a.md" || errs.CodeOf(f.Err) != adr.CodeInvalid {
+	if f := all[0]; f.File != "0002-a.md" || errs.CodeOf(f.Err) != errs.ADRInvalid {
 		t.Errorf("%+v", f)
 	}
 	if f := all[1]; f.File != "0007-b.md" || f.Err != nil || f.Record.Name != "ADR-0007" || string(f.Text) != files["0007-b.md"] {
 		t.Errorf("%+v", f)
 	}
-	if f := all[2]; f.File != "0009-folder.md" || errs.CodeOf(f.Err) != adr.CodeInvalid {
+	if f := all[2]; f.File != "0009-folder.md" || errs.CodeOf(f.Err) != errs.ADRInvalid {
 		t.Errorf("%+v", f)
 	}
 	if all, err := adr.List(root, "missing"); err != nil || len(all) != 0 {

@@ -24,7 +24,7 @@ const maxTitle = 200
 //
 // # Errors
 //
-// CodeInvalid for everything that is not a record: a name other than
+// adr-invalid for everything that is not a record: a name other than
 // NNNN-slug.md, no front matter, keys that are unknown, missing or there twice,
 // values of the wrong type or form, several documents, no heading, or one with
 // another number.
@@ -189,7 +189,7 @@ func invalid(file string, line int, format string, args ...any) *errs.Error {
 	if line > 0 {
 		at += ":" + strconv.Itoa(line)
 	}
-	f := errs.New(CodeInvalid, "%s: "+format, append([]any{at}, args...)...).With("file", file)
+	f := errs.New(errs.ADRInvalid, "%s: "+format, append([]any{at}, args...)...).With("file", file)
 	if line > 0 {
 		f = f.With("line", line)
 	}

@@ -14,7 +14,7 @@ import (
 //
 // # Errors
 //
-// CodeInvalid where text is no record, or would be none after the change.
+// adr-invalid where text is no record, or would be none after the change.
 func Update(file string, text []byte, change func(*Record)) ([]byte, error) {
 	r, p, err := parse(file, text)
 	if err != nil {
@@ -34,7 +34,7 @@ func Update(file string, text []byte, change func(*Record)) ([]byte, error) {
 //
 // # Errors
 //
-// CodeInvalid where that is no record.
+// adr-invalid where that is no record.
 func Format(r Record, body string) ([]byte, error) {
 	text, err := render(r, page{body: []byte("\n# " + r.Name + ": " + r.Title + "\n\n" + body), end: "\n"})
 	if err != nil {

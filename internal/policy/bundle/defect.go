@@ -11,7 +11,7 @@ import (
 // maxShown is how much of a text from a bundle a message shows, in code points.
 const maxShown = 200
 
-// Defect is the cause of every CodeInvalid: what is wrong with a bundle and where,
+// Defect is the cause of every policy-invalid: what is wrong with a bundle and where,
 // for callers that say in their own words which bundle it is.
 type Defect struct {
 	// File is the file at fault, made fit to be shown, and "" where it is no single
@@ -49,7 +49,7 @@ func malformedFile(name, format string, args ...any) error {
 }
 
 func invalid(d Defect) error {
-	err := errs.New(CodeInvalid, "the bundle is invalid: %w", d)
+	err := errs.New(errs.PolicyInvalid, "the bundle is invalid: %w", d)
 	if d.File != "" {
 		err = err.With("file", d.File)
 	}

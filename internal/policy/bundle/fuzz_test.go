@@ -27,7 +27,7 @@ func FuzzRead(f *testing.F) {
 		}
 		got, err := bundle.Read(content, limits(), nil)
 		if err != nil {
-			wantCode(t, err, bundle.CodeInvalid)
+			wantCode(t, err, errs.PolicyInvalid)
 			return
 		}
 		again := bundle.Draft{Revision: got.Revision, Roots: got.Roots}
@@ -45,7 +45,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatalf("%+v cannot be read again: %v", got, err)
 		}
 		_, err = bundle.Read(content, limits(), shared())
-		if code := errs.CodeOf(err); err != nil && code == bundle.CodeInvalid {
+		if code := errs.CodeOf(err); err != nil && code == errs.PolicyInvalid {
 			t.Fatalf("the same archive is malformed where a signature is asked for: %v", err)
 		}
 	})

@@ -194,9 +194,9 @@ func isRSA(algorithm string) bool {
 	return false
 }
 
-// invalid is CodeKeyInvalid for this key. Errors of parsers are not passed on: they
+// invalid is policy-key-invalid for this key. Errors of parsers are not passed on: they
 // may quote what they read.
 func (k Key) invalid(format string, args ...any) error {
 	id := errs.Clip(k.ID, maxShown)
-	return errs.New(CodeKeyInvalid, "the key %q cannot be used: %s", id, fmt.Sprintf(format, args...)).With("key_id", id)
+	return errs.New(errs.PolicyKeyInvalid, "the key %q cannot be used: %s", id, fmt.Sprintf(format, args...)).With("key_id", id)
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 )
 
@@ -181,12 +182,12 @@ func TestKeysThatCannotVerifyAreToldApart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			trust := &bundle.Trust{Keys: tc.keys}
-			e := wantCode(t, trust.Check(), bundle.CodeKeyInvalid)
+			e := wantCode(t, trust.Check(), errs.PolicyKeyInvalid)
 			if !strings.Contains(e.Message, tc.want) {
 				t.Errorf("the message does not mention %q: %s", tc.want, e.Message)
 			}
 			_, err := bundle.Read(nil, limits(), trust) // the key is told before the bundle is blamed
-			wantCode(t, err, bundle.CodeKeyInvalid)
+			wantCode(t, err, errs.PolicyKeyInvalid)
 		})
 	}
 }
@@ -208,7 +209,7 @@ func TestKeysThatCannotSignAreToldApart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			packed, err := written(draft(&bundle.Key{ID: "k", Algorithm: tc.algorithm, Material: tc.material}))
-			e := wantCode(t, err, bundle.CodeKeyInvalid)
+			e := wantCode(t, err, errs.PolicyKeyInvalid)
 			if !strings.Contains(e.Message, tc.want) || e.Details["key_id"] != "k" {
 				t.Errorf("got %s, %v, want %q", e.Message, e.Details, tc.want)
 			}
@@ -231,7 +232,7 @@ func TestKeysDoNotShowTheirMaterial(t *testing.T) {
 		holders = append(holders, fmt.Sprintf(format, k), fmt.Sprintf(format, &k), fmt.Sprintf(format, bundle.Trust{Keys: []bundle.Key{k}}),
 			fmt.Sprintf(format, bundle.Signing{Key: k}))
 	}
-	holders = append(holders, wantCode(t, (&bundle.Trust{Keys: []bundle.Key{k}}).Check(), bundle.CodeKeyInvalid).Message)
+	holders = append(holders, wantCode(t, (&bundle.Trust{Keys: []bundle.Key{k}}).Check(), errs.PolicyKeyInvalid).Message)
 	for _, shown := range holders {
 		if strings.Contains(shown, "hush") {
 			t.Errorf("the key shows: %s", shown)

@@ -64,10 +64,10 @@ type Contents struct {
 //
 // # Errors
 //
-//   - CodeInvalid: packed is no bundle, not one for us, or over a limit.
-//   - CodeKeyInvalid: a key of t's cannot be used, or t has none.
-//   - CodeUnsigned, CodeSignatureInvalid, CodeSignatureExpired, CodeKeyUnknown,
-//     CodeScopeMismatch: the bundle does not verify.
+//   - policy-invalid: packed is no bundle, not one for us, or over a limit.
+//   - policy-key-invalid: a key of t's cannot be used, or t has none.
+//   - policy-unsigned, policy-signature-invalid, policy-signature-expired, policy-key-unknown,
+//     policy-scope-mismatch: the bundle does not verify.
 func Read(packed []byte, l Limits, t *Trust) (Contents, error) {
 	if err := t.Check(); err != nil {
 		return Contents{}, err

@@ -88,7 +88,7 @@ func TestNamesAreOurOwnToJudge(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := bundle.Read(packed(t, "/../p.rego", rego), limits(), nil)
-	wantCode(t, err, bundle.CodeInvalid)
+	wantCode(t, err, errs.PolicyInvalid)
 }
 
 // hostile are archives that are refused, by a word of why.
@@ -196,7 +196,7 @@ func TestHostileArchivesAreRefused(t *testing.T) {
 	for name, tc := range hostile(t) {
 		t.Run(name, func(t *testing.T) {
 			got, err := bundle.Read(tc.archive, limits(), nil)
-			e := wantCode(t, err, bundle.CodeInvalid)
+			e := wantCode(t, err, errs.PolicyInvalid)
 			if !strings.Contains(e.Message, tc.want) {
 				t.Errorf("the message does not mention %q: %s", tc.want, e.Message)
 			}
@@ -215,7 +215,7 @@ func TestHostileArchivesAreRefused(t *testing.T) {
 func TestTrustOpensNoHostileArchive(t *testing.T) {
 	for name, tc := range hostile(t) {
 		_, err := bundle.Read(tc.archive, limits(), shared())
-		if code := errs.CodeOf(err); code != bundle.CodeInvalid && code != bundle.CodeUnsigned {
+		if code := errs.CodeOf(err); code != errs.PolicyInvalid && code != errs.PolicyUnsigned {
 			t.Errorf("%s: %v (%s)", name, err, code)
 		}
 	}

@@ -84,12 +84,12 @@ const leeway = time.Minute
 func (c claims) checkTime(now time.Time) error {
 	seconds := float64(now.Unix()) + float64(now.Nanosecond())/1e9
 	if c.Expires != nil && seconds >= *c.Expires {
-		return errs.New(CodeSignatureExpired, "the bundle's signature was good until %s", instant(*c.Expires)).
+		return errs.New(errs.PolicySignatureExpired, "the bundle's signature was good until %s", instant(*c.Expires)).
 			With("expires", instant(*c.Expires))
 	}
 	for _, begin := range []*float64{c.IssuedAt, c.NotBefore} {
 		if begin != nil && seconds < *begin-leeway.Seconds() {
-			return errs.New(CodeSignatureExpired, "the bundle's signature is not good before %s", instant(*begin)).
+			return errs.New(errs.PolicySignatureExpired, "the bundle's signature is not good before %s", instant(*begin)).
 				With("not_before", instant(*begin))
 		}
 	}
@@ -109,5 +109,5 @@ func instant(seconds float64) string {
 
 // badSignature says what is wrong with a bundle's signature.
 func badSignature(format string, args ...any) *errs.Error {
-	return errs.New(CodeSignatureInvalid, "the bundle's signature is not valid: "+format, args...)
+	return errs.New(errs.PolicySignatureInvalid, "the bundle's signature is not valid: "+format, args...)
 }

@@ -23,13 +23,13 @@ type Trust struct {
 //
 // # Errors
 //
-// CodeKeyInvalid.
+// policy-key-invalid.
 func (t *Trust) Check() error {
 	if t == nil {
 		return nil
 	}
 	if len(t.Keys) == 0 {
-		return errs.New(CodeKeyInvalid, "no key is trusted, so no bundle could ever be")
+		return errs.New(errs.PolicyKeyInvalid, "no key is trusted, so no bundle could ever be")
 	}
 	taken := make(map[string]bool, len(t.Keys))
 	for _, k := range t.Keys {
@@ -66,7 +66,7 @@ func (t *Trust) candidates(id string) ([]Key, error) {
 		known[i] = k.ID
 	}
 	shown := errs.Clip(id, maxShown)
-	return nil, errs.New(CodeKeyUnknown, "the bundle is signed with the key %q, which is not trusted", shown).
+	return nil, errs.New(errs.PolicyKeyUnknown, "the bundle is signed with the key %q, which is not trusted", shown).
 		With("key_id", shown).
 		With("known", known)
 }

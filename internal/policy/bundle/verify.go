@@ -41,7 +41,7 @@ func (t *Trust) verify(files []File) (signer string, err error) {
 		return "", err
 	}
 	if says.Scope != key.Scope {
-		return "", errs.New(CodeScopeMismatch, "the bundle is signed for the scope %q, and the key %q is trusted for %q",
+		return "", errs.New(errs.PolicyScopeMismatch, "the bundle is signed for the scope %q, and the key %q is trusted for %q",
 			errs.Clip(says.Scope, maxShown), key.ID, key.Scope).
 			With("want", key.Scope).
 			With("got", errs.Clip(says.Scope, maxShown))
@@ -59,7 +59,7 @@ func (t *Trust) verify(files []File) (signer string, err error) {
 func onlyToken(files []File) (string, error) {
 	i := slices.IndexFunc(files, func(f File) bool { return f.Name == signaturesName })
 	if i < 0 {
-		return "", errs.New(CodeUnsigned, "the bundle is not signed, and keys are configured that it must be signed with one of")
+		return "", errs.New(errs.PolicyUnsigned, "the bundle is not signed, and keys are configured that it must be signed with one of")
 	}
 	var s signatures
 	if err := json.Unmarshal(files[i].Data, &s); err != nil {

@@ -58,70 +58,70 @@ func TestSignaturesThatDoNotVerify(t *testing.T) {
 		code    errs.Code
 		want    string
 	}{
-		"no signature": {packed(t, "p.rego", rego), bundle.CodeUnsigned, "not signed"},
+		"no signature": {packed(t, "p.rego", rego), errs.PolicyUnsigned, "not signed"},
 
-		"empty file":         {with(""), bundle.CodeSignatureInvalid, "cannot be read"},
-		"not JSON":           {with("signature"), bundle.CodeSignatureInvalid, "cannot be read"},
-		"a list":             {with("[]"), bundle.CodeSignatureInvalid, "cannot be read"},
-		"null":               {with("null"), bundle.CodeSignatureInvalid, "0 tokens"},
-		"empty object":       {with("{}"), bundle.CodeSignatureInvalid, "0 tokens"},
-		"no tokens":          {with(`{"signatures":[]}`), bundle.CodeSignatureInvalid, "0 tokens"},
-		"two tokens":         {with(signatures(good, good)), bundle.CodeSignatureInvalid, "2 tokens"},
-		"tokens twice":       {with(`{"signatures":[],"signatures":["` + good + `"]}`), bundle.CodeSignatureInvalid, "cannot be read"},
-		"token is no text":   {with(`{"signatures":[1]}`), bundle.CodeSignatureInvalid, "cannot be read"},
-		"more behind":        {with(signatures(good) + "{}"), bundle.CodeSignatureInvalid, "cannot be read"},
-		"a plugin":           {with(`{"signatures":["` + good + `"],"plugin":"mine"}`), bundle.CodeSignatureInvalid, `plugin "mine"`},
-		"empty token":        {by(""), bundle.CodeSignatureInvalid, "1 parts"},
-		"two parts":          {by(parts[0] + "." + parts[1]), bundle.CodeSignatureInvalid, "2 parts"},
-		"four parts":         {by(good + "."), bundle.CodeSignatureInvalid, "4 parts"},
-		"header is no text":  {by("*." + parts[1] + "." + parts[2]), bundle.CodeSignatureInvalid, "header"},
-		"padding":            {by(parts[0] + "=." + parts[1] + "." + parts[2]), bundle.CodeSignatureInvalid, "header"},
-		"header is a list":   {by(token("[]", "{}")), bundle.CodeSignatureInvalid, "header"},
-		"key twice":          {by(token(`{"alg":"HS256","kid":"else","kid":"shared"}`, "{"+listed("p.rego", rego)+"}")), bundle.CodeSignatureInvalid, "header"},
-		"payload is no JSON": {by(token(goodHeader, "files")), bundle.CodeSignatureInvalid, "payload"},
-		"extension":          {signed(t, `{"alg":"HS256","kid":"shared","crit":["b64"],"b64":false}`, ""), bundle.CodeSignatureInvalid, "extensions"},
+		"empty file":         {with(""), errs.PolicySignatureInvalid, "cannot be read"},
+		"not JSON":           {with("signature"), errs.PolicySignatureInvalid, "cannot be read"},
+		"a list":             {with("[]"), errs.PolicySignatureInvalid, "cannot be read"},
+		"null":               {with("null"), errs.PolicySignatureInvalid, "0 tokens"},
+		"empty object":       {with("{}"), errs.PolicySignatureInvalid, "0 tokens"},
+		"no tokens":          {with(`{"signatures":[]}`), errs.PolicySignatureInvalid, "0 tokens"},
+		"two tokens":         {with(signatures(good, good)), errs.PolicySignatureInvalid, "2 tokens"},
+		"tokens twice":       {with(`{"signatures":[],"signatures":["` + good + `"]}`), errs.PolicySignatureInvalid, "cannot be read"},
+		"token is no text":   {with(`{"signatures":[1]}`), errs.PolicySignatureInvalid, "cannot be read"},
+		"more behind":        {with(signatures(good) + "{}"), errs.PolicySignatureInvalid, "cannot be read"},
+		"a plugin":           {with(`{"signatures":["` + good + `"],"plugin":"mine"}`), errs.PolicySignatureInvalid, `plugin "mine"`},
+		"empty token":        {by(""), errs.PolicySignatureInvalid, "1 parts"},
+		"two parts":          {by(parts[0] + "." + parts[1]), errs.PolicySignatureInvalid, "2 parts"},
+		"four parts":         {by(good + "."), errs.PolicySignatureInvalid, "4 parts"},
+		"header is no text":  {by("*." + parts[1] + "." + parts[2]), errs.PolicySignatureInvalid, "header"},
+		"padding":            {by(parts[0] + "=." + parts[1] + "." + parts[2]), errs.PolicySignatureInvalid, "header"},
+		"header is a list":   {by(token("[]", "{}")), errs.PolicySignatureInvalid, "header"},
+		"key twice":          {by(token(`{"alg":"HS256","kid":"else","kid":"shared"}`, "{"+listed("p.rego", rego)+"}")), errs.PolicySignatureInvalid, "header"},
+		"payload is no JSON": {by(token(goodHeader, "files")), errs.PolicySignatureInvalid, "payload"},
+		"extension":          {signed(t, `{"alg":"HS256","kid":"shared","crit":["b64"],"b64":false}`, ""), errs.PolicySignatureInvalid, "extensions"},
 
-		"no algorithm":         {by(token(`{"kid":"shared"}`, "{"+listed("p.rego", rego)+"}")), bundle.CodeSignatureInvalid, `made by ""`},
-		"none":                 {by(encode(`{"alg":"none","kid":"shared"}`) + "." + parts[1] + "."), bundle.CodeSignatureInvalid, `made by "none"`},
-		"none and no key":      {by(encode(`{"alg":"none"}`) + "." + parts[1] + "."), bundle.CodeSignatureInvalid, "names no key"},
-		"no signature in it":   {by(parts[0] + "." + parts[1] + "."), bundle.CodeSignatureInvalid, `not made by the key "shared"`},
-		"other algorithm":      {by(token(`{"alg":"HS384","kid":"shared"}`, "{"+listed("p.rego", rego)+"}")), bundle.CodeSignatureInvalid, `made by "HS384"`},
-		"public key as secret": {by(confused), bundle.CodeSignatureInvalid, `made by "HS256"`},
-		"wrong key":            {signed(t, `{"alg":"HS256","kid":"else"}`, ""), bundle.CodeSignatureInvalid, `not made by the key "else"`},
-		"changed header":       {by(encode(goodHeader+" ") + "." + parts[1] + "." + parts[2]), bundle.CodeSignatureInvalid, "not made by"},
-		"changed payload":      {by(parts[0] + "." + encode("{"+listed("p.rego", rego+"#")+"}") + "." + parts[2]), bundle.CodeSignatureInvalid, "not made by"},
-		"changed signature":    {by(parts[0] + "." + parts[1] + "." + encode(strings.Repeat("s", 32))), bundle.CodeSignatureInvalid, "not made by"},
+		"no algorithm":         {by(token(`{"kid":"shared"}`, "{"+listed("p.rego", rego)+"}")), errs.PolicySignatureInvalid, `made by ""`},
+		"none":                 {by(encode(`{"alg":"none","kid":"shared"}`) + "." + parts[1] + "."), errs.PolicySignatureInvalid, `made by "none"`},
+		"none and no key":      {by(encode(`{"alg":"none"}`) + "." + parts[1] + "."), errs.PolicySignatureInvalid, "names no key"},
+		"no signature in it":   {by(parts[0] + "." + parts[1] + "."), errs.PolicySignatureInvalid, `not made by the key "shared"`},
+		"other algorithm":      {by(token(`{"alg":"HS384","kid":"shared"}`, "{"+listed("p.rego", rego)+"}")), errs.PolicySignatureInvalid, `made by "HS384"`},
+		"public key as secret": {by(confused), errs.PolicySignatureInvalid, `made by "HS256"`},
+		"wrong key":            {signed(t, `{"alg":"HS256","kid":"else"}`, ""), errs.PolicySignatureInvalid, `not made by the key "else"`},
+		"changed header":       {by(encode(goodHeader+" ") + "." + parts[1] + "." + parts[2]), errs.PolicySignatureInvalid, "not made by"},
+		"changed payload":      {by(parts[0] + "." + encode("{"+listed("p.rego", rego+"#")+"}") + "." + parts[2]), errs.PolicySignatureInvalid, "not made by"},
+		"changed signature":    {by(parts[0] + "." + parts[1] + "." + encode(strings.Repeat("s", 32))), errs.PolicySignatureInvalid, "not made by"},
 
-		"unknown key":            {signed(t, `{"alg":"HS256","kid":"nobody"}`, ""), bundle.CodeKeyUnknown, `"nobody"`},
-		"unknown key in payload": {signed(t, `{"alg":"HS256"}`, `,"keyid":"nobody"`), bundle.CodeKeyUnknown, `"nobody"`},
-		"known key by case":      {signed(t, `{"alg":"HS256","kid":"Shared"}`, ""), bundle.CodeKeyUnknown, `"Shared"`},
+		"unknown key":            {signed(t, `{"alg":"HS256","kid":"nobody"}`, ""), errs.PolicyKeyUnknown, `"nobody"`},
+		"unknown key in payload": {signed(t, `{"alg":"HS256"}`, `,"keyid":"nobody"`), errs.PolicyKeyUnknown, `"nobody"`},
+		"known key by case":      {signed(t, `{"alg":"HS256","kid":"Shared"}`, ""), errs.PolicyKeyUnknown, `"Shared"`},
 
-		"a scope of its own": {signed(t, goodHeader, `,"scope":"switchyard"`), bundle.CodeScopeMismatch, `"switchyard"`},
-		"no scope":           {signed(t, `{"alg":"HS256","kid":"scoped"}`, ""), bundle.CodeScopeMismatch, `"switchyard"`},
-		"another scope":      {signed(t, `{"alg":"HS256","kid":"scoped"}`, `,"scope":"switch"`), bundle.CodeScopeMismatch, `"switch"`},
+		"a scope of its own": {signed(t, goodHeader, `,"scope":"switchyard"`), errs.PolicyScopeMismatch, `"switchyard"`},
+		"no scope":           {signed(t, `{"alg":"HS256","kid":"scoped"}`, ""), errs.PolicyScopeMismatch, `"switchyard"`},
+		"another scope":      {signed(t, `{"alg":"HS256","kid":"scoped"}`, `,"scope":"switch"`), errs.PolicyScopeMismatch, `"switch"`},
 
-		"over":              {signed(t, goodHeader, `,"exp":`+at(-time.Second)), bundle.CodeSignatureExpired, "good until 2026-11-21T11:59:59Z"},
-		"over this instant": {signed(t, goodHeader, `,"exp":`+at(0)), bundle.CodeSignatureExpired, "good until"},
-		"over by a bit":     {signed(t, goodHeader, `,"exp":`+at(-time.Second)+`.9`), bundle.CodeSignatureExpired, "good until"},
-		"over for ages":     {signed(t, goodHeader, `,"exp":-1e300`), bundle.CodeSignatureExpired, "good until -1e+300"},
-		"not yet":           {signed(t, goodHeader, `,"nbf":`+at(61*time.Second)), bundle.CodeSignatureExpired, "not good before"},
-		"made tomorrow":     {signed(t, goodHeader, `,"iat":`+at(24*time.Hour)), bundle.CodeSignatureExpired, "not good before"},
-		"time is text":      {signed(t, goodHeader, `,"exp":"tomorrow"`), bundle.CodeSignatureInvalid, "payload"},
-		"time is endless":   {signed(t, goodHeader, `,"exp":1e999`), bundle.CodeSignatureInvalid, "payload"},
-		"time twice":        {signed(t, goodHeader, `,"exp":1,"exp":`+at(time.Hour)), bundle.CodeSignatureInvalid, "payload"},
+		"over":              {signed(t, goodHeader, `,"exp":`+at(-time.Second)), errs.PolicySignatureExpired, "good until 2026-11-21T11:59:59Z"},
+		"over this instant": {signed(t, goodHeader, `,"exp":`+at(0)), errs.PolicySignatureExpired, "good until"},
+		"over by a bit":     {signed(t, goodHeader, `,"exp":`+at(-time.Second)+`.9`), errs.PolicySignatureExpired, "good until"},
+		"over for ages":     {signed(t, goodHeader, `,"exp":-1e300`), errs.PolicySignatureExpired, "good until -1e+300"},
+		"not yet":           {signed(t, goodHeader, `,"nbf":`+at(61*time.Second)), errs.PolicySignatureExpired, "not good before"},
+		"made tomorrow":     {signed(t, goodHeader, `,"iat":`+at(24*time.Hour)), errs.PolicySignatureExpired, "not good before"},
+		"time is text":      {signed(t, goodHeader, `,"exp":"tomorrow"`), errs.PolicySignatureInvalid, "payload"},
+		"time is endless":   {signed(t, goodHeader, `,"exp":1e999`), errs.PolicySignatureInvalid, "payload"},
+		"time twice":        {signed(t, goodHeader, `,"exp":1,"exp":`+at(time.Hour)), errs.PolicySignatureInvalid, "payload"},
 
-		"file was changed":    {by(token(goodHeader, "{"+listed("p.rego", rego+"#")+"}")), bundle.CodeSignatureInvalid, "p.rego: the file is not as it was signed"},
-		"file was added":      {by(token(goodHeader, "{"+listed()+"}")), bundle.CodeSignatureInvalid, "p.rego: it is not over this file"},
-		"no files at all":     {by(token(goodHeader, "{}")), bundle.CodeSignatureInvalid, "p.rego: it is not over this file"},
-		"file was taken away": {by(token(goodHeader, "{"+listed("p.rego", rego, "z.rego", rego, "q.rego", rego)+"}")), bundle.CodeSignatureInvalid, "q.rego: the file was signed and is not there"},
-		"file was renamed":    {by(token(goodHeader, "{"+listed("q.rego", rego)+"}")), bundle.CodeSignatureInvalid, "p.rego: it is not over this file"},
-		"file is named twice": {by(token(goodHeader, "{"+listed("p.rego", rego+"#", "p.rego", rego)+"}")), bundle.CodeSignatureInvalid, "names the file twice"},
+		"file was changed":    {by(token(goodHeader, "{"+listed("p.rego", rego+"#")+"}")), errs.PolicySignatureInvalid, "p.rego: the file is not as it was signed"},
+		"file was added":      {by(token(goodHeader, "{"+listed()+"}")), errs.PolicySignatureInvalid, "p.rego: it is not over this file"},
+		"no files at all":     {by(token(goodHeader, "{}")), errs.PolicySignatureInvalid, "p.rego: it is not over this file"},
+		"file was taken away": {by(token(goodHeader, "{"+listed("p.rego", rego, "z.rego", rego, "q.rego", rego)+"}")), errs.PolicySignatureInvalid, "q.rego: the file was signed and is not there"},
+		"file was renamed":    {by(token(goodHeader, "{"+listed("q.rego", rego)+"}")), errs.PolicySignatureInvalid, "p.rego: it is not over this file"},
+		"file is named twice": {by(token(goodHeader, "{"+listed("p.rego", rego+"#", "p.rego", rego)+"}")), errs.PolicySignatureInvalid, "names the file twice"},
 		"weak digest": {by(token(goodHeader, `{"files":[{"name":"p.rego","hash":"`+hex.EncodeToString(weak[:])+`","algorithm":"MD5"}]}`)),
-			bundle.CodeSignatureInvalid, "can be forged"},
-		"no digest":         {by(token(goodHeader, `{"files":[{"name":"p.rego"}]}`)), bundle.CodeSignatureInvalid, "not as it was signed"},
-		"unknown digest":    {by(token(goodHeader, `{"files":[{"name":"p.rego","hash":"00","algorithm":"CRC"}]}`)), bundle.CodeSignatureInvalid, "not as it was signed"},
-		"digest is no hex":  {by(token(goodHeader, `{"files":[{"name":"p.rego","hash":"?","algorithm":"SHA-256"}]}`)), bundle.CodeSignatureInvalid, "not as it was signed"},
-		"files is a object": {by(token(goodHeader, `{"files":{}}`)), bundle.CodeSignatureInvalid, "payload"},
+			errs.PolicySignatureInvalid, "can be forged"},
+		"no digest":         {by(token(goodHeader, `{"files":[{"name":"p.rego"}]}`)), errs.PolicySignatureInvalid, "not as it was signed"},
+		"unknown digest":    {by(token(goodHeader, `{"files":[{"name":"p.rego","hash":"00","algorithm":"CRC"}]}`)), errs.PolicySignatureInvalid, "not as it was signed"},
+		"digest is no hex":  {by(token(goodHeader, `{"files":[{"name":"p.rego","hash":"?","algorithm":"SHA-256"}]}`)), errs.PolicySignatureInvalid, "not as it was signed"},
+		"files is a object": {by(token(goodHeader, `{"files":{}}`)), errs.PolicySignatureInvalid, "payload"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := bundle.Read(tc.archive, limits(), trust)
@@ -155,7 +155,7 @@ func TestTheClockIsTheSystemsWhereNoneIsGiven(t *testing.T) {
 	for _, tc := range []struct {
 		expires time.Time
 		want    errs.Code
-	}{{time.Now().Add(time.Hour), ""}, {time.Now().Add(-time.Hour), bundle.CodeSignatureExpired}} {
+	}{{time.Now().Add(time.Hour), ""}, {time.Now().Add(-time.Hour), errs.PolicySignatureExpired}} {
 		trust := shared()
 		trust.Now = nil
 		_, err := bundle.Read(signed(t, goodHeader, fmt.Sprintf(`,"exp":%d`, tc.expires.Unix())), limits(), trust)
@@ -173,25 +173,25 @@ func TestATokenWithoutAKeysNameIsByATrustedOneOrNone(t *testing.T) {
 		{ID: "b", Algorithm: "HS384", Material: secret}, // the same secret by another algorithm is another key
 	}}
 	_, err := bundle.Read(archive, limits(), strangers)
-	wantCode(t, err, bundle.CodeSignatureInvalid)
+	wantCode(t, err, errs.PolicySignatureInvalid)
 }
 
 func TestDetailsSayWhatWasAskedFor(t *testing.T) {
 	_, err := bundle.Read(signed(t, `{"alg":"HS256","kid":"nobody"}`, ""), limits(), shared())
-	e := wantCode(t, err, bundle.CodeKeyUnknown)
+	e := wantCode(t, err, errs.PolicyKeyUnknown)
 	if known, _ := e.Details["known"].([]string); e.Details["key_id"] != "nobody" || !slices.Equal(known, []string{"shared"}) {
 		t.Errorf("details are %v", e.Details)
 	}
 	_, err = bundle.Read(signed(t, goodHeader, `,"scope":"more"`), limits(), shared())
-	if e := wantCode(t, err, bundle.CodeScopeMismatch); e.Details["want"] != "" || e.Details["got"] != "more" {
+	if e := wantCode(t, err, errs.PolicyScopeMismatch); e.Details["want"] != "" || e.Details["got"] != "more" {
 		t.Errorf("details are %v", e.Details)
 	}
 	_, err = bundle.Read(signed(t, goodHeader, `,"exp":0`), limits(), shared())
-	if e := wantCode(t, err, bundle.CodeSignatureExpired); e.Details["expires"] != "1970-01-01T00:00:00Z" {
+	if e := wantCode(t, err, errs.PolicySignatureExpired); e.Details["expires"] != "1970-01-01T00:00:00Z" {
 		t.Errorf("details are %v", e.Details)
 	}
 	_, err = bundle.Read(signed(t, goodHeader, `,"nbf":2e9`), limits(), shared())
-	if e := wantCode(t, err, bundle.CodeSignatureExpired); e.Details["not_before"] != "2033-05-18T03:33:20Z" {
+	if e := wantCode(t, err, errs.PolicySignatureExpired); e.Details["not_before"] != "2033-05-18T03:33:20Z" {
 		t.Errorf("details are %v", e.Details)
 	}
 }
@@ -214,7 +214,7 @@ func TestTheManifestIsSignedByItsMeaning(t *testing.T) {
 		t.Errorf("revision is %q, %v", got.Revision, err)
 	}
 	_, err = bundle.Read(repack(strings.Replace(files[".manifest"], `"7"`, `"6"`, 1)), limits(), shared())
-	if e := wantCode(t, err, bundle.CodeSignatureInvalid); e.Details["file"] != ".manifest" {
+	if e := wantCode(t, err, errs.PolicySignatureInvalid); e.Details["file"] != ".manifest" {
 		t.Errorf("details are %v", e.Details)
 	}
 }

@@ -38,8 +38,8 @@ type Draft struct {
 //
 // # Errors
 //
-//   - CodeInvalid: the draft makes no bundle.
-//   - CodeKeyInvalid: the key cannot sign.
+//   - policy-invalid: the draft makes no bundle.
+//   - policy-key-invalid: the key cannot sign.
 //   - Any error of w's.
 func (d Draft) Write(w io.Writer) error {
 	files, err := d.files()

@@ -15,6 +15,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 )
 
@@ -155,7 +156,7 @@ func TestEverythingIsSignedAlikeEveryTime(t *testing.T) {
 			t.Errorf("%s: signer is %q, %v", p.public, got.Signer, err)
 		}
 		_, err = bundle.Read(first, limits(), &bundle.Trust{Keys: []bundle.Key{p.public}, Now: func() time.Time { return now().Add(time.Hour) }})
-		wantCode(t, err, bundle.CodeSignatureExpired)
+		wantCode(t, err, errs.PolicySignatureExpired)
 
 		second, err := written(d)
 		if random := strings.HasPrefix(p.public.Algorithm, "PS"); err != nil || bytes.Equal(first, second) == random {
@@ -223,7 +224,7 @@ func TestDraftsThatMakeNoBundleAreRefused(t *testing.T) {
 			d := draft(nil)
 			tc.change(&d)
 			packed, err := written(d)
-			e := wantCode(t, err, bundle.CodeInvalid)
+			e := wantCode(t, err, errs.PolicyInvalid)
 			if !strings.Contains(e.Message, tc.want) {
 				t.Errorf("the message does not mention %q: %s", tc.want, e.Message)
 			}

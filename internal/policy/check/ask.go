@@ -36,7 +36,7 @@ func (a answer) made() *policies.Decision {
 // refused says that the policy came to a decision, and that the host does not
 // accept it from any policy.
 func (a answer) refused() bool {
-	return a.code == policies.CodeUnsafeCommit || a.code == policies.CodeUndeclaredDestination
+	return a.code == errs.PolicyUnsafeCommit || a.code == errs.PolicyUndeclaredDestination
 }
 
 // same says that two inputs came to the same.
@@ -73,10 +73,10 @@ func ask(ctx context.Context, p *policies.Policy, d *inputspace.Domain, progress
 						return
 					}
 					a.states[i] = decide(ctx, p, d.At(i))
-					if a.states[i].code != policies.CodeTimeout {
+					if a.states[i].code != errs.PolicyTimeout {
 						a.probes[i] = decide(ctx, p, d.Probe(i, seed))
 					}
-					if a.states[i].code == policies.CodeTimeout || a.probes[i].code == policies.CodeTimeout {
+					if a.states[i].code == errs.PolicyTimeout || a.probes[i].code == errs.PolicyTimeout {
 						lower(&slow, int64(i))
 					}
 				}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -76,7 +77,7 @@ func (c *checker) onlyCleanCommits(in policies.Input, a answer) (bool, string) {
 	switch {
 	case isClean(in):
 		return false, ""
-	case a.code == policies.CodeUnsafeCommit:
+	case a.code == errs.PolicyUnsafeCommit:
 		return true, a.message
 	case a.decision.NextAction == policies.Commit:
 		return true, "the decision is to commit over " + open(in)
@@ -105,7 +106,7 @@ func findings(n int) string {
 }
 
 func (c *checker) declared(_ policies.Input, a answer) (bool, string) {
-	if a.code == policies.CodeUndeclaredDestination {
+	if a.code == errs.PolicyUndeclaredDestination {
 		return true, a.message
 	}
 	return true, ""

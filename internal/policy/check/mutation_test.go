@@ -64,7 +64,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 			breaks:   check.Total,
 			// At the cap: two rounds in all, where below or above it are three.
 			input:   with(input(), func(in *policies.Input) { in.MaxRounds, in.Verify = 1, policies.Absent }),
-			code:    policies.CodeUndefined,
+			code:    errs.PolicyUndefined,
 			message: "comes to no decision",
 		},
 		"two rules disagree": {
@@ -73,7 +73,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 			breaks: check.Total,
 			// At the cap the other rule says stuck.
 			input:   with(input("executor"), func(in *policies.Input) { in.MaxRounds, in.Verify = 1, policies.Absent }),
-			code:    policies.CodeFailed,
+			code:    errs.PolicyFailed,
 			line:    `decision := {"next_action": "executor", "reason": "routed"} if {`,
 			message: "conflicting values",
 		},
@@ -92,7 +92,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 			input: with(input("executor"), func(in *policies.Input) {
 				in.NewCount, in.RepeatCount, in.NoProgress, in.StalledRounds = 0, 1, true, 2
 			}),
-			code:    policies.CodeUnsafeCommit,
+			code:    errs.PolicyUnsafeCommit,
 			line:    `} else := {"next_action": "commit", "reason": "no-progress"} if {`,
 			message: "would commit with 1 open finding",
 		},
@@ -102,7 +102,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 			input: with(input(), func(in *policies.Input) {
 				in.FindingCount, in.NewCount, in.Routes = 17, 17, map[string]int{"executor": 17}
 			}),
-			code:    policies.CodeUnsafeCommit,
+			code:    errs.PolicyUnsafeCommit,
 			line:    `} else := {"next_action": "commit", "reason": "no-findings"} if {`,
 			message: "would commit with 17 open findings",
 		},
@@ -111,7 +111,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 			breaks:   check.Declared,
 			// At the cap it is stuck.
 			input:   with(input(), func(in *policies.Input) { in.Verify = policies.Red }),
-			code:    policies.CodeUndeclaredDestination,
+			code:    errs.PolicyUndeclaredDestination,
 			line:    `} else := {"next_action": concat`,
 			message: `"nobody"`,
 		},

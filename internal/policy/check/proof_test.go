@@ -14,7 +14,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
-	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -98,14 +97,14 @@ func TestProgressIsToldToTheEnd(t *testing.T) {
 func TestVerifyEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := check.Verify(ctx, load(t, policies.Default), check.Options{Progress: func(int, int) { cancel() }})
-	if errs.CodeOf(err) != policies.CodeFailed || !errors.Is(err, context.Canceled) {
+	if errs.CodeOf(err) != errs.PolicyFailed || !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: got %v", err)
 	}
 	p := load(t, policies.Default)
 	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	_, err = check.Verify(ctx, p, check.Options{Progress: func(int, int) { time.Sleep(10 * time.Millisecond) }})
-	if errs.CodeOf(err) != policies.CodeTimeout || !errors.Is(err, context.DeadlineExceeded) {
+	if errs.CodeOf(err) != errs.PolicyTimeout || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("out of time: got %v", err)
 	}
 }
@@ -121,7 +120,7 @@ func TestALoopEndsTheProof(t *testing.T) {
 		t.Errorf("%v are broken, want %v", got, want)
 	}
 	result := resultOf(t, r, check.Total)
-	if v := result.Violations[0]; result.Violated != 1 || v.Code != policies.CodeTimeout || v.Input == nil || v.Input.StalledRounds < 2 {
+	if v := result.Violations[0]; result.Violated != 1 || v.Code != errs.PolicyTimeout || v.Input == nil || v.Input.StalledRounds < 2 {
 		t.Errorf("the violations are %+v", result)
 	}
 	if r.Proven() || r.States > 1000 {
@@ -144,7 +143,7 @@ func TestATooLargeDomainIsNoProof(t *testing.T) {
 	}
 	p := mutated(t, `input.finding_count > 0`, "input.finding_count > 0\n\tnot input.finding_count in {"+strings.Join(long, ", ")+"}\n\tnot input.new_count in {"+strings.Join(long, ", ")+"}")
 	_, err := check.Verify(t.Context(), p, check.Options{})
-	if errs.CodeOf(err) != inputspace.CodeTooLarge {
+	if errs.CodeOf(err) != errs.PolicyDomainTooLarge {
 		t.Errorf("got %v", err)
 	}
 }

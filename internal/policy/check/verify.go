@@ -24,10 +24,10 @@ const Timeout = 2 * time.Minute
 //
 // # Errors
 //
-//   - CodeWaiverInvalid: a waiver is for no invariant, for one that cannot be
+//   - policy-waiver-invalid: a waiver is for no invariant, for one that cannot be
 //     waived, or without an ADR or a reason. The detail invariant is its name.
-//   - inputspace.CodeTooLarge: the policy tells too many inputs apart.
-//   - policies.CodeFailed, policies.CodeTimeout: ctx is done, which is reachable
+//   - policy-domain-too-large: the policy tells too many inputs apart.
+//   - policy-failed, policy-timeout: ctx is done, which is reachable
 //     through errors.Is, or the proof took longer than Timeout.
 //   - The errors of policies.Policy.Ladder.
 func Verify(ctx context.Context, p *policies.Policy, o Options) (Report, error) {
@@ -92,7 +92,7 @@ func checkWaivers(waivers []Waiver) error {
 		default:
 			continue
 		}
-		return errs.New(CodeWaiverInvalid, "invariant %q cannot be waived: %s", w.Invariant, reason).
+		return errs.New(errs.PolicyWaiverInvalid, "invariant %q cannot be waived: %s", w.Invariant, reason).
 			With("invariant", w.Invariant).
 			With("adr", w.ADR)
 	}
@@ -101,9 +101,9 @@ func checkWaivers(waivers []Waiver) error {
 
 // interrupted says that ctx ended before the proof did.
 func interrupted(ctx context.Context, p *policies.Policy) error {
-	code := policies.CodeFailed
+	code := errs.PolicyFailed
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		code = policies.CodeTimeout
+		code = errs.PolicyTimeout
 	}
 	return errs.New(code, "verifying policy %s was interrupted: %w", p, ctx.Err()).With("policy", p.String())
 }

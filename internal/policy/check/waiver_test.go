@@ -41,7 +41,7 @@ func TestWaiversThatNoRecordCanGive(t *testing.T) {
 	} {
 		r, err := check.Verify(t.Context(), load(t, policies.Default), check.Options{Waivers: []check.Waiver{w}})
 		f, ok := err.(*errs.Error)
-		if !ok || f.Code != check.CodeWaiverInvalid || f.Details["invariant"] != w.Invariant {
+		if !ok || f.Code != errs.PolicyWaiverInvalid || f.Details["invariant"] != w.Invariant {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if r.Proven() {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
-	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -58,7 +57,7 @@ func decide(t *rapid.T, p *policies.Policy, in policies.Input) policies.Decision
 		return d
 	}
 	code := errs.CodeOf(err)
-	if code == policies.CodeInvalidInput {
+	if code == errs.PolicyInvalidInput {
 		t.Fatalf("%+v: %v", in, err)
 	}
 	return policies.Decision{NextAction: diff.Undecided, Reason: string(code)}
@@ -106,7 +105,7 @@ func TestTheWayBackIsTheSameWay(t *testing.T) {
 		if err != nil || before != (policies.Decision{NextAction: f.From, Reason: f.FromReason}) {
 			t.Errorf("before, %+v is decided %+v, %v", f, before, err)
 		}
-		now := policies.Decision{NextAction: diff.Undecided, Reason: string(policies.CodeUndefined)}
+		now := policies.Decision{NextAction: diff.Undecided, Reason: string(errs.PolicyUndefined)}
 		if f.To != diff.Undecided {
 			if now, err = to.Decide(t.Context(), f.Example); err != nil {
 				t.Errorf("now, %+v: %v", f, err)
@@ -276,7 +275,7 @@ func TestAPolicyThatTellsTooMuchApartIsNotCompared(t *testing.T) {
 		}
 	}
 	_, err := diff.Compare(t.Context(), small(t), build(t, smallSource+odd.String()))
-	if errs.CodeOf(err) != inputspace.CodeTooLarge {
+	if errs.CodeOf(err) != errs.PolicyDomainTooLarge {
 		t.Errorf("got %v", err)
 	}
 }
@@ -285,13 +284,13 @@ func TestCompareEndsWithItsContext(t *testing.T) {
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := diff.Compare(cancelled, small(t), small(t))
-	if errs.CodeOf(err) != policies.CodeFailed || !errors.Is(err, context.Canceled) {
+	if errs.CodeOf(err) != errs.PolicyFailed || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	late, stop := context.WithTimeout(t.Context(), time.Nanosecond)
 	defer stop()
 	_, err = diff.Compare(late, small(t), small(t))
-	if errs.CodeOf(err) != policies.CodeTimeout || !errors.Is(err, context.DeadlineExceeded) {
+	if errs.CodeOf(err) != errs.PolicyTimeout || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -304,7 +303,7 @@ func TestAPolicyThatRunsTooLongIsNotCompared(t *testing.T) {
 	slow := small(t, "input.finding_count == 0\n}", "input.finding_count == 0\n"+
 		"count([1 | some a in numbers.range(1, 9999); some b in numbers.range(1, 9999); some c in numbers.range(1, 9999); a + b + c == 0]) == 0\n}")
 	_, err := diff.Compare(t.Context(), small(t), slow)
-	if errs.CodeOf(err) != policies.CodeTimeout {
+	if errs.CodeOf(err) != errs.PolicyTimeout {
 		t.Errorf("got %v", err)
 	}
 }

@@ -121,7 +121,7 @@ func decide(ctx context.Context, p *policies.Policy, in policies.Input) (policie
 		return d, nil
 	}
 	code := errs.CodeOf(err)
-	if ctx.Err() != nil || code == policies.CodeTimeout || code == policies.CodeInvalidInput {
+	if ctx.Err() != nil || code == errs.PolicyTimeout || code == errs.PolicyInvalidInput {
 		return policies.Decision{}, err
 	}
 	return policies.Decision{NextAction: Undecided, Reason: string(code)}, nil

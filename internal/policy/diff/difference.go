@@ -50,9 +50,9 @@ const Timeout = 2 * time.Minute
 // # Errors
 //
 //   - domain.CodeTooLarge: the policies tell too many inputs apart.
-//   - policies.CodeTimeout: one of the policies ran over its time for some input,
+//   - policy-timeout: one of the policies ran over its time for some input,
 //     ctx's deadline is over, or the comparison took longer than Timeout.
-//   - policies.CodeFailed: ctx is cancelled, which is reachable through errors.Is.
+//   - policy-failed: ctx is cancelled, which is reachable through errors.Is.
 func Compare(ctx context.Context, from, to *policies.Policy) (Diff, error) {
 	d := Diff{To: to.Identity()}
 	if from == nil {

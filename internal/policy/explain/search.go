@@ -96,9 +96,9 @@ func (s *search) each(ctx context.Context, dimensions []dimension, found func(Fl
 		case context.Cause(ctx) == errTimeUp:
 			s.gaveUp = true
 			return nil
-		case ctx.Err() != nil, code == policies.CodeInvalidInput:
+		case ctx.Err() != nil, code == errs.PolicyInvalidInput:
 			return err
-		case code == policies.CodeTimeout:
+		case code == errs.PolicyTimeout:
 			s.gaveUp = true
 			return nil
 		}

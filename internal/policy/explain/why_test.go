@@ -267,7 +267,7 @@ func TestASlowRuleEndsTheSearch(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer stop()
 	_, err := explain.Explain(ctx, p, in)
-	wantCode(t, err, policies.CodeTimeout)
+	wantCode(t, err, errs.PolicyTimeout)
 }
 
 func TestExplainErrors(t *testing.T) {
@@ -275,15 +275,15 @@ func TestExplainErrors(t *testing.T) {
 	contradiction := in
 	contradiction.FindingCount = 1
 	_, err := explain.Explain(t.Context(), load(t), contradiction)
-	wantCode(t, err, policies.CodeInvalidInput)
+	wantCode(t, err, errs.PolicyInvalidInput)
 
 	_, err = explain.Explain(t.Context(), deciding(t, `decision := {"next_action": "stuck", "reason": "closed"} if input.round > 1`), in)
-	wantCode(t, err, policies.CodeUndefined)
+	wantCode(t, err, errs.PolicyUndefined)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = explain.Explain(ctx, load(t), in)
-	wantCode(t, err, policies.CodeFailed)
+	wantCode(t, err, errs.PolicyFailed)
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v does not say that it was cancelled", err)
 	}

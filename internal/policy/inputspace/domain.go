@@ -27,10 +27,6 @@ import (
 // takes seconds.
 const MaxClasses = 200_000
 
-// CodeTooLarge: the policies tell more than MaxClasses classes of inputs apart, so
-// they are not all tried.
-const CodeTooLarge errs.Code = "policy-domain-too-large"
-
 // Domain is every class of inputs that some policies can tell apart. Get one from
 // Of.
 type Domain struct {
@@ -49,7 +45,7 @@ type Domain struct {
 //
 // # Errors
 //
-// CodeTooLarge, with the details limit, destinations (how many there are) and
+// policy-domain-too-large, with the details limit, destinations (how many there are) and
 // thresholds: by field, the numbers that it is compared with.
 func Of(ps ...*policies.Policy) (*Domain, error) {
 	thresholds := make(map[string][]int)
@@ -82,7 +78,7 @@ func of(destinations []string, thresholds map[string][]int) (*Domain, error) {
 		d.reviews, fits = d.scales.reviews(MaxClasses / len(d.settings))
 	}
 	if !fits {
-		return nil, errs.New(CodeTooLarge, "the policy tells more than %d classes of inputs apart", MaxClasses).
+		return nil, errs.New(errs.PolicyDomainTooLarge, "the policy tells more than %d classes of inputs apart", MaxClasses).
 			With("limit", MaxClasses).
 			With("destinations", len(destinations)).
 			With("thresholds", thresholds)

@@ -219,7 +219,7 @@ func TestTooLargeDomainsAreRefusedAtOnce(t *testing.T) {
 	} {
 		_, err := of(tc.destinations, tc.thresholds)
 		f, ok := err.(*errs.Error)
-		if !ok || f.Code != CodeTooLarge {
+		if !ok || f.Code != errs.PolicyDomainTooLarge {
 			t.Errorf("%s: got %v", name, err)
 			continue
 		}

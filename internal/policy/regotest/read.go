@@ -16,7 +16,7 @@ import (
 //
 // # Errors
 //
-// Those of ReadIn, and policies.CodeUnreadable where there is no such directory.
+// Those of ReadIn, and policy-unreadable where there is no such directory.
 func Read(dir string) ([]policies.Source, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -34,7 +34,7 @@ func Read(dir string) ([]policies.Source, error) {
 //
 // # Errors
 //
-// policies.CodeUnreadable, and policies.CodeInvalid for more than the limits.
+// policy-unreadable, and policy-invalid for more than the limits.
 func ReadIn(root *os.Root, dir string) (modules, tests []policies.Source, err error) {
 	entries, moduleBytes, testBytes := 0, 0, 0
 	err = fs.WalkDir(root.FS(), dir, func(name string, e fs.DirEntry, err error) error {
@@ -75,11 +75,11 @@ func within(dir, name string) string {
 }
 
 func unreadable(name string, err error) error {
-	return errs.New(policies.CodeUnreadable, "read policy %s: %w", name, safefile.Reason(err)).With("policy", name)
+	return errs.New(errs.PolicyUnreadable, "read policy %s: %w", name, safefile.Reason(err)).With("policy", name)
 }
 
 func tooLarge(dir, format string, args ...any) error {
 	problem := policies.Problem{Message: fmt.Sprintf(format, args...)}
-	return errs.New(policies.CodeInvalid, "policy %s is invalid: %s", dir, problem).
+	return errs.New(errs.PolicyInvalid, "policy %s is invalid: %s", dir, problem).
 		With("policy", dir).With("problems", []policies.Problem{problem})
 }

@@ -51,10 +51,10 @@ func TestReadRefusesWhatPoliciesMayNotBe(t *testing.T) {
 		dir  string
 		code errs.Code
 	}{
-		"nothing there":  {filepath.Join(linked, "nowhere"), policies.CodeUnreadable},
-		"a link outside": {linked, policies.CodeUnreadable},
+		"nothing there":  {filepath.Join(linked, "nowhere"), errs.PolicyUnreadable},
+		"a link outside": {linked, errs.PolicyUnreadable},
 		"a folder":       {folderOf(t, map[string]string{"a_test.rego/b": ""}), ""},
-		"too much":       {folderOf(t, map[string]string{"a_test.rego": large, "b_test.rego": "##"}), policies.CodeInvalid},
+		"too much":       {folderOf(t, map[string]string{"a_test.rego": large, "b_test.rego": "##"}), errs.PolicyInvalid},
 		"just enough":    {folderOf(t, map[string]string{"a_test.rego": large, "b_test.rego": "#"}), ""},
 	} {
 		if _, err := regotest.Read(c.dir); errs.CodeOf(err) != c.code {

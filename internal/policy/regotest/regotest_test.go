@@ -175,7 +175,7 @@ func TestWhatIsInvalid(t *testing.T) {
 	} {
 		_, err := regotest.Run(t.Context(), files)
 		f, ok := errors.AsType[*errs.Error](err)
-		if !ok || f.Code != policies.CodeInvalid || strings.Contains(f.Message, "\n") {
+		if !ok || f.Code != errs.PolicyInvalid || strings.Contains(f.Message, "\n") {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -194,12 +194,12 @@ func TestTestsThatDoNotEnd(t *testing.T) {
 	}{
 		"deadline": {func() (context.Context, context.CancelFunc) {
 			return context.WithTimeout(t.Context(), 50*time.Millisecond)
-		}, policies.CodeTimeout},
+		}, errs.PolicyTimeout},
 		"cancelled": {func() (context.Context, context.CancelFunc) {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
 			return ctx, cancel
-		}, policies.CodeFailed},
+		}, errs.PolicyFailed},
 	} {
 		ctx, cancel := c.ctx()
 		defer cancel()

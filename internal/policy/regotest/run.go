@@ -32,10 +32,10 @@ const (
 //
 // # Errors
 //
-//   - policies.CodeInvalid: a file does not parse or compile. The detail problems
+//   - policy-invalid: a file does not parse or compile. The detail problems
 //     is a []policies.Problem.
-//   - policies.CodeTimeout: the time was over before the tests were.
-//   - policies.CodeFailed: the caller cancelled them, or OPA failed over them.
+//   - policy-timeout: the time was over before the tests were.
+//   - policy-failed: the caller cancelled them, or OPA failed over them.
 func Run(ctx context.Context, files []policies.Source) (Report, error) {
 	began := time.Now()
 	ctx, stop := context.WithTimeout(ctx, Timeout)
@@ -146,7 +146,7 @@ func inTime(ctx context.Context, work func() (Report, error)) (Report, error) {
 		var o outcome
 		defer func() {
 			if p := recover(); p != nil {
-				o.err = errs.New(policies.CodeFailed, "the tests could not be run: %v", p)
+				o.err = errs.New(errs.PolicyFailed, "the tests could not be run: %v", p)
 			}
 			done <- o
 		}()
@@ -168,9 +168,9 @@ func inTime(ctx context.Context, work func() (Report, error)) (Report, error) {
 // interrupted says why the tests did not end.
 func interrupted(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return errs.New(policies.CodeTimeout, "the tests ran over their time: %w", err)
+		return errs.New(errs.PolicyTimeout, "the tests ran over their time: %w", err)
 	}
-	return errs.New(policies.CodeFailed, "the tests were interrupted: %w", err)
+	return errs.New(errs.PolicyFailed, "the tests were interrupted: %w", err)
 }
 
 // invalid is CodeInvalid for what OPA's parser and compiler say.
@@ -180,5 +180,5 @@ func invalid(err error) error {
 	if n := len(problems) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %d more)", n)
 	}
-	return errs.New(policies.CodeInvalid, "the tests or what they test are invalid: %s%s", problems[0], more).With("problems", problems)
+	return errs.New(errs.PolicyInvalid, "the tests or what they test are invalid: %s%s", problems[0], more).With("problems", problems)
 }

@@ -31,7 +31,7 @@ func create(root *os.Root, files []file) (err error) {
 		}
 		switch {
 		case errors.Is(err, fs.ErrExist):
-			return errs.New(CodeExists, "%s is there already", f.name).With("path", f.name)
+			return errs.New(errs.PolicyVersionExists, "%s is there already", f.name).With("path", f.name)
 		case err != nil:
 			return unwritable(f.name, err)
 		}
@@ -61,5 +61,5 @@ func mkdirs(root *os.Root, name string) ([]string, error) {
 }
 
 func unwritable(name string, err error) error {
-	return errs.New(CodeUnwritable, "%s cannot be written: %w", name, safefile.Reason(err)).With("path", name)
+	return errs.New(errs.PolicyTreeUnwritable, "%s cannot be written: %w", name, safefile.Reason(err)).With("path", name)
 }

@@ -60,7 +60,7 @@ type Version struct {
 //
 // # Errors
 //
-// CodeTree where the tree cannot be read or has no versions' folder, the errors of
+// policy-tree-unreadable where the tree cannot be read or has no versions' folder, the errors of
 // the Replayer, and the error of ctx. What is wrong with the tree's contents is no
 // error but a Finding.
 func (t Tree) Lint(ctx context.Context, o LintOptions) (LintReport, error) {
@@ -122,5 +122,5 @@ func finding(rule Rule, file, format string, args ...any) Finding {
 
 // noTree says that there are no versions here.
 func noTree(t Tree) error {
-	return errs.New(CodeTree, "there are no versions of a policy in %s", t.versions()).With("path", t.versions())
+	return errs.New(errs.PolicyTreeUnreadable, "there are no versions of a policy in %s", t.versions()).With("path", t.versions())
 }

@@ -380,7 +380,7 @@ func TestWhatIsNoTree(t *testing.T) {
 		"another folder":  {Root: plant(t, drafts()).Root, Policies: "elsewhere"},
 		"out of the root": {Root: plant(t, drafts()).Root, Policies: "../policies"},
 	} {
-		if _, err := tree.Lint(t.Context(), everything()); errs.CodeOf(err) != release.CodeTree {
+		if _, err := tree.Lint(t.Context(), everything()); errs.CodeOf(err) != errs.PolicyTreeUnreadable {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -39,7 +39,7 @@ type Listed struct {
 //
 // # Errors
 //
-// CodeTree where the tree cannot be read, and the error of ctx.
+// policy-tree-unreadable where the tree cannot be read, and the error of ctx.
 func (t Tree) Versions(ctx context.Context) ([]Listed, error) {
 	root, err := t.open()
 	if err != nil {

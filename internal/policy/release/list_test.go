@@ -53,7 +53,7 @@ func TestVersionsOfATreeAsTheyStand(t *testing.T) {
 			t.Errorf("got %s %s %q, want %s %s %q", v.Folder, v.State, v.ADRStatus, want[i].Folder, want[i].State, want[i].ADRStatus)
 		}
 		broken := v.Folder == "policies/routing/1.10.0"
-		if (v.Policy == nil) != broken || (errs.CodeOf(v.Err) == policies.CodeInvalid) != broken {
+		if (v.Policy == nil) != broken || (errs.CodeOf(v.Err) == errs.PolicyInvalid) != broken {
 			t.Errorf("%s: policy %v, error %v", v.Folder, v.Policy, v.Err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestVersionsOfNoTree(t *testing.T) {
 		"no root":       {Root: filepath.Join(t.TempDir(), "nowhere")},
 		"leads outside": {Root: t.TempDir(), Policies: "../elsewhere"},
 	} {
-		if all, err := tree.Versions(t.Context()); errs.CodeOf(err) != release.CodeTree {
+		if all, err := tree.Versions(t.Context()); errs.CodeOf(err) != errs.PolicyTreeUnreadable {
 			t.Errorf("%s: %v, %v", name, all, err)
 		}
 	}

@@ -50,11 +50,11 @@ type Created struct {
 //
 // # Errors
 //
-//   - CodeTree: the tree cannot be read.
-//   - CodeExists: a file is there already, or a version is still to be released.
-//   - CodeSource: From is no version, or cannot be copied.
-//   - CodeTitle: the title is blank, too long or not one line.
-//   - CodeUnwritable: a file cannot be written.
+//   - policy-tree-unreadable: the tree cannot be read.
+//   - policy-version-exists: a file is there already, or a version is still to be released.
+//   - policy-source-unfit: From is no version, or cannot be copied.
+//   - policy-title-invalid: the title is blank, too long or not one line.
+//   - policy-tree-unwritable: a file cannot be written.
 func (t Tree) New(ctx context.Context, o NewOptions) (Created, error) {
 	root, err := t.open()
 	if err != nil {
@@ -104,27 +104,27 @@ func (s *scanned) plan(ctx context.Context, o NewOptions) (plan, error) {
 	}
 	p := plan{scanned: s, before: history[len(history)-1], number: s.records.next()}
 	if s.lock.err != nil {
-		return plan{}, errs.New(CodeTree, "%w", s.lock.err).With("path", s.tree.lock())
+		return plan{}, errs.New(errs.PolicyTreeUnreadable, "%w", s.lock.err).With("path", s.tree.lock())
 	}
 	for _, v := range s.versions {
 		if _, released := s.lock.digests[v.ref]; !released && isVersion(v.ref) {
-			return plan{}, errs.New(CodeExists, "%s is still to be released", v.ref).With("policy", v.ref).With("path", v.folder)
+			return plan{}, errs.New(errs.PolicyVersionExists, "%s is still to be released", v.ref).With("policy", v.ref).With("path", v.folder)
 		}
 	}
 	p.ref = policyName + "@" + diff.NextVersion(identity(p.before.ref).Version, cmp.Or(o.Step, diff.Minor))
 	if p.number > maxRecords {
-		return plan{}, errs.New(CodeExists, "%s has a record %s, and no higher number is left", s.tree.adrs(), adr.Name(maxRecords)).With("path", s.tree.adrs())
+		return plan{}, errs.New(errs.PolicyVersionExists, "%s has a record %s, and no higher number is left", s.tree.adrs(), adr.Name(maxRecords)).With("path", s.tree.adrs())
 	}
 	p.from = p.before
 	if o.From != "" {
 		i := slices.IndexFunc(history, func(v *version) bool { return v.ref == o.From })
 		if i < 0 {
-			return plan{}, errs.New(CodeSource, "there is no version %s to copy", errs.Clip(o.From, 100)).With("policy", o.From).With("known", refs(history))
+			return plan{}, errs.New(errs.PolicySourceUnfit, "there is no version %s to copy", errs.Clip(o.From, 100)).With("policy", o.From).With("known", refs(history))
 		}
 		p.from = history[i]
 	}
 	if p.from.policy == nil {
-		return plan{}, errs.New(CodeSource, "%s cannot be copied: %w", p.from.ref, p.from.err).With("policy", p.from.ref)
+		return plan{}, errs.New(errs.PolicySourceUnfit, "%s cannot be copied: %w", p.from.ref, p.from.err).With("policy", p.from.ref)
 	}
 	return p, nil
 }
@@ -178,7 +178,7 @@ func (p plan) record(o NewOptions) (file, error) {
 		Date: o.Date.Format(time.DateOnly), Policy: p.ref, Supersedes: p.before.ref,
 	}
 	if err := adr.CheckTitle(title); err != nil {
-		return file{}, errs.New(CodeTitle, "%w", err).With("title", errs.Clip(o.Title, 300))
+		return file{}, errs.New(errs.PolicyTitleInvalid, "%w", err).With("title", errs.Clip(o.Title, 300))
 	}
 	text, err := adr.Format(r, outline)
 	return file{name, text}, err
@@ -226,7 +226,7 @@ func renumbered(ctx context.Context, from *version, number, record string) ([]po
 		return nil, err
 	}
 	if id := copied.Identity(); id.Version != number || id.ADR != record {
-		return nil, errs.New(CodeSource, "the METADATA of %s is written in a way that cannot be copied", from.ref).With("policy", from.ref)
+		return nil, errs.New(errs.PolicySourceUnfit, "the METADATA of %s is written in a way that cannot be copied", from.ref).With("policy", from.ref)
 	}
 	return modules, nil
 }

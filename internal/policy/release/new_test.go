@@ -157,20 +157,20 @@ func TestNewRefuses(t *testing.T) {
 		add     files
 		code    errs.Code
 	}{
-		"no title":              {release.NewOptions{Title: " "}, nil, release.CodeTitle},
-		"two lines of title":    {release.NewOptions{Title: "a\n---\nstatus: accepted"}, nil, release.CodeTitle},
-		"a title that turns":    {release.NewOptions{Title: "a \u202e b"}, nil, release.CodeTitle},
-		"an endless title":      {release.NewOptions{Title: strings.Repeat("long ", 100)}, nil, release.CodeTitle},
-		"not UTF-8":             {release.NewOptions{Title: "a\xff"}, nil, release.CodeTitle},
-		"no such version":       {release.NewOptions{Title: "A", From: "routing@7.0.0"}, nil, release.CodeSource},
-		"another policy":        {release.NewOptions{Title: "A", From: "stranger@0.1.0"}, nil, release.CodeSource},
-		"a path":                {release.NewOptions{Title: "A", From: "policies/routing/0.1.0"}, nil, release.CodeSource},
-		"one that is newer":     {release.NewOptions{Title: "A", From: "routing@1.2.0"}, nil, release.CodeSource},
-		"one that is broken":    {release.NewOptions{Title: "A", From: "routing@0.1.0"}, files{first + "routing.rego": "package x"}, release.CodeSource},
-		"one to be released":    {release.NewOptions{Title: "A"}, files{"policies/routing/0.3.0/routing.rego": small}, release.CodeExists},
-		"a file in the way":     {release.NewOptions{Title: "A"}, files{"policies/routing/0.3.0": ""}, release.CodeUnwritable},
-		"the last record":       {release.NewOptions{Title: "A"}, files{"docs/adr/9999-last.md": ""}, release.CodeExists},
-		"a lock that is broken": {release.NewOptions{Title: "A"}, files{lockFile: "what?"}, release.CodeTree},
+		"no title":              {release.NewOptions{Title: " "}, nil, errs.PolicyTitleInvalid},
+		"two lines of title":    {release.NewOptions{Title: "a\n---\nstatus: accepted"}, nil, errs.PolicyTitleInvalid},
+		"a title that turns":    {release.NewOptions{Title: "a \u202e b"}, nil, errs.PolicyTitleInvalid},
+		"an endless title":      {release.NewOptions{Title: strings.Repeat("long ", 100)}, nil, errs.PolicyTitleInvalid},
+		"not UTF-8":             {release.NewOptions{Title: "a\xff"}, nil, errs.PolicyTitleInvalid},
+		"no such version":       {release.NewOptions{Title: "A", From: "routing@7.0.0"}, nil, errs.PolicySourceUnfit},
+		"another policy":        {release.NewOptions{Title: "A", From: "stranger@0.1.0"}, nil, errs.PolicySourceUnfit},
+		"a path":                {release.NewOptions{Title: "A", From: "policies/routing/0.1.0"}, nil, errs.PolicySourceUnfit},
+		"one that is newer":     {release.NewOptions{Title: "A", From: "routing@1.2.0"}, nil, errs.PolicySourceUnfit},
+		"one that is broken":    {release.NewOptions{Title: "A", From: "routing@0.1.0"}, files{first + "routing.rego": "package x"}, errs.PolicySourceUnfit},
+		"one to be released":    {release.NewOptions{Title: "A"}, files{"policies/routing/0.3.0/routing.rego": small}, errs.PolicyVersionExists},
+		"a file in the way":     {release.NewOptions{Title: "A"}, files{"policies/routing/0.3.0": ""}, errs.PolicyTreeUnwritable},
+		"the last record":       {release.NewOptions{Title: "A"}, files{"docs/adr/9999-last.md": ""}, errs.PolicyVersionExists},
+		"a lock that is broken": {release.NewOptions{Title: "A"}, files{lockFile: "what?"}, errs.PolicyTreeUnreadable},
 	} {
 		tree := plant(t, with(good, c.add))
 		before := content(t, tree)
@@ -192,7 +192,7 @@ func TestNewIsAllOrNothing(t *testing.T) {
 	if err := os.Symlink("nowhere", filepath.Join(tree.Root, "docs")); err != nil {
 		t.Fatal(err)
 	}
-	if made, err := tree.New(t.Context(), release.NewOptions{Title: "A", Date: day()}); errs.CodeOf(err) != release.CodeUnwritable {
+	if made, err := tree.New(t.Context(), release.NewOptions{Title: "A", Date: day()}); errs.CodeOf(err) != errs.PolicyTreeUnwritable {
 		t.Errorf("%+v, %v", made, err)
 	}
 	entries, err := os.ReadDir(tree.Root)

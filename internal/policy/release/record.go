@@ -16,7 +16,7 @@ type records []adr.Found
 func (t Tree) records(root *os.Root) (records, error) {
 	found, err := adr.List(root, t.adrs())
 	if err != nil {
-		return nil, errs.New(CodeTree, "the decision records in %s cannot be read: %w", t.adrs(), safefile.Reason(err)).With("path", t.adrs())
+		return nil, errs.New(errs.PolicyTreeUnreadable, "the decision records in %s cannot be read: %w", t.adrs(), safefile.Reason(err)).With("path", t.adrs())
 	}
 	return found, nil
 }

@@ -49,14 +49,14 @@ type Released struct {
 //
 // # Errors
 //
-//   - CodeTree: the tree cannot be read, or has no versions.
-//   - CodeVersion: there is no such version, or nobody said which one.
-//   - CodeRefused: the version is not fit to be released.
-//   - CodeUnwritable: a file cannot be written.
+//   - policy-tree-unreadable: the tree cannot be read, or has no versions.
+//   - policy-version-unknown: there is no such version, or nobody said which one.
+//   - policy-release-refused: the version is not fit to be released.
+//   - policy-tree-unwritable: a file cannot be written.
 //   - Those of the Replayer, and the error of ctx.
 func (t Tree) Release(ctx context.Context, o ReleaseOptions) (Released, error) {
 	if o.Replay == nil {
-		return Released{}, errs.New(CodeRefused, "there is no ledger to replay").With("findings", []Finding{})
+		return Released{}, errs.New(errs.PolicyReleaseRefused, "there is no ledger to replay").With("findings", []Finding{})
 	}
 	root, err := t.open()
 	if err != nil {
@@ -81,7 +81,7 @@ func (t Tree) Release(ctx context.Context, o ReleaseOptions) (Released, error) {
 		if n := len(refused) - 1; n > 0 {
 			more = fmt.Sprintf(" (and %d more)", n)
 		}
-		return Released{}, errs.New(CodeRefused, "%s cannot be released: %s%s", v.ref, refused[0].Message, more).
+		return Released{}, errs.New(errs.PolicyReleaseRefused, "%s cannot be released: %s%s", v.ref, refused[0].Message, more).
 			With("policy", v.ref).With("findings", refused)
 	}
 	found, _ := s.records.of(v.policy.Identity().ADR)
@@ -102,7 +102,7 @@ func (s *scanned) candidate(ref string) (*version, error) {
 		if v := s.find(ref); v != nil {
 			return v, nil
 		}
-		return nil, errs.New(CodeVersion, "there is no version %s in %s", errs.Clip(ref, 100), s.tree.versions()).
+		return nil, errs.New(errs.PolicyVersionUnknown, "there is no version %s in %s", errs.Clip(ref, 100), s.tree.versions()).
 			With("policy", ref).With("known", refs(s.versions))
 	}
 	var open []*version
@@ -117,7 +117,7 @@ func (s *scanned) candidate(ref string) (*version, error) {
 	case 0:
 		return s.versions[len(s.versions)-1], nil
 	default:
-		return nil, errs.New(CodeVersion, "%s and %s are both still to be released: name one", open[0].ref, open[1].ref).With("known", refs(open))
+		return nil, errs.New(errs.PolicyVersionUnknown, "%s and %s are both still to be released: name one", open[0].ref, open[1].ref).With("known", refs(open))
 	}
 }
 

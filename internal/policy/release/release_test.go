@@ -209,26 +209,26 @@ func TestReleaseRefuses(t *testing.T) {
 		code    errs.Code
 		rules   []string
 	}{
-		"a failing test":    {change(tests, `== "stuck"`, `== "fixer"`), release.ReleaseOptions{}, release.CodeRefused, []string{v2 + "tested"}},
-		"no such record":    {remove(typoRecord), release.ReleaseOptions{}, release.CodeRefused, []string{v2 + "adr-named"}},
-		"a proposed record": {change(typoRecord, "accepted", "proposed"), release.ReleaseOptions{}, release.CodeRefused, []string{v2 + "adr-accepted"}},
+		"a failing test":    {change(tests, `== "stuck"`, `== "fixer"`), release.ReleaseOptions{}, errs.PolicyReleaseRefused, []string{v2 + "tested"}},
+		"no such record":    {remove(typoRecord), release.ReleaseOptions{}, errs.PolicyReleaseRefused, []string{v2 + "adr-named"}},
+		"a proposed record": {change(typoRecord, "accepted", "proposed"), release.ReleaseOptions{}, errs.PolicyReleaseRefused, []string{v2 + "adr-accepted"}},
 		"a record of prompts": {
-			change(typoRecord, "\nText.\n", "\nWhat goes wrong, how often, and who noticed.\n"), release.ReleaseOptions{Accept: true}, release.CodeRefused, []string{v2 + "adr-text"},
+			change(typoRecord, "\nText.\n", "\nWhat goes wrong, how often, and who noticed.\n"), release.ReleaseOptions{Accept: true}, errs.PolicyReleaseRefused, []string{v2 + "adr-text"},
 		},
-		"a rejected record":   {change(typoRecord, "accepted", "rejected"), release.ReleaseOptions{Accept: true}, release.CodeRefused, []string{v2 + "adr-accepted"}},
-		"an older one's test": {change(first+"routing_test.rego", `== "stuck"`, `== "fixer"`), release.ReleaseOptions{}, release.CodeRefused, []string{"routing@0.1.0 tested"}},
+		"a rejected record":   {change(typoRecord, "accepted", "rejected"), release.ReleaseOptions{Accept: true}, errs.PolicyReleaseRefused, []string{v2 + "adr-accepted"}},
+		"an older one's test": {change(first+"routing_test.rego", `== "stuck"`, `== "fixer"`), release.ReleaseOptions{}, errs.PolicyReleaseRefused, []string{"routing@0.1.0 tested"}},
 		"an older one to be released": {
-			lockLine("routing@0.1.0", ""), release.ReleaseOptions{Version: "routing@0.2.0"}, release.CodeRefused, []string{"routing@0.1.0 locked"},
+			lockLine("routing@0.1.0", ""), release.ReleaseOptions{Version: "routing@0.2.0"}, errs.PolicyReleaseRefused, []string{"routing@0.1.0 locked"},
 		},
-		"one without a lock": {remove(lockFile), release.ReleaseOptions{Version: "routing@0.2.0"}, release.CodeRefused, []string{"routing@0.1.0 locked"}},
+		"one without a lock": {remove(lockFile), release.ReleaseOptions{Version: "routing@0.2.0"}, errs.PolicyReleaseRefused, []string{"routing@0.1.0 locked"}},
 		"a changed one": {
-			change(first+"routing.rego", "# title: Small", "# title: Little"), release.ReleaseOptions{Version: "routing@0.1.0"}, release.CodeRefused, []string{"routing@0.1.0 unchanged"},
+			change(first+"routing.rego", "# title: Small", "# title: Little"), release.ReleaseOptions{Version: "routing@0.1.0"}, errs.PolicyReleaseRefused, []string{"routing@0.1.0 unchanged"},
 		},
-		"a broken lock":          {add(lockFile, "what?\n"), release.ReleaseOptions{Version: "routing@0.2.0"}, release.CodeRefused, []string{"lock-valid"}},
-		"no such version":        {put("x", ""), release.ReleaseOptions{Version: "routing@0.9.0"}, release.CodeVersion, nil},
-		"a path":                 {put("x", ""), release.ReleaseOptions{Version: "routing@.."}, release.CodeVersion, nil},
-		"two to choose from":     {lockLine("routing@0.1.0", ""), release.ReleaseOptions{}, release.CodeVersion, nil},
-		"a category nobody knew": {put("x", ""), release.ReleaseOptions{Raised: map[string][]string{"brand-new": {"critic"}}}, release.CodeRefused, []string{v2 + "proven"}},
+		"a broken lock":          {add(lockFile, "what?\n"), release.ReleaseOptions{Version: "routing@0.2.0"}, errs.PolicyReleaseRefused, []string{"lock-valid"}},
+		"no such version":        {put("x", ""), release.ReleaseOptions{Version: "routing@0.9.0"}, errs.PolicyVersionUnknown, nil},
+		"a path":                 {put("x", ""), release.ReleaseOptions{Version: "routing@.."}, errs.PolicyVersionUnknown, nil},
+		"two to choose from":     {lockLine("routing@0.1.0", ""), release.ReleaseOptions{}, errs.PolicyVersionUnknown, nil},
+		"a category nobody knew": {put("x", ""), release.ReleaseOptions{Raised: map[string][]string{"brand-new": {"critic"}}}, errs.PolicyReleaseRefused, []string{v2 + "proven"}},
 	} {
 		f := maps.Clone(ready)
 		c.breaks(t, f)
@@ -240,7 +240,7 @@ func TestReleaseRefuses(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, done, err)
 			continue
 		}
-		if got := rules(refusals(err)); c.code == release.CodeRefused && !slices.Equal(got, c.rules) {
+		if got := rules(refusals(err)); c.code == errs.PolicyReleaseRefused && !slices.Equal(got, c.rules) {
 			t.Errorf("%s: broken are %q, want %q", name, got, c.rules)
 		}
 		if after := content(t, tree); !maps.Equal(before, after) {
@@ -256,14 +256,14 @@ func TestReleasedAlready(t *testing.T) {
 	if err != nil || !done.Already || done.Policy.Version != "0.2.0" || done.Folder != "policies/routing/0.2.0" || len(done.Files) != 0 {
 		t.Errorf("%+v, %v", done, err)
 	}
-	if done, err := (release.Tree{Root: t.TempDir()}).Release(t.Context(), release.ReleaseOptions{Replay: nobody(t)}); errs.CodeOf(err) != release.CodeTree {
+	if done, err := (release.Tree{Root: t.TempDir()}).Release(t.Context(), release.ReleaseOptions{Replay: nobody(t)}); errs.CodeOf(err) != errs.PolicyTreeUnreadable {
 		t.Errorf("no tree: %+v, %v", done, err)
 	}
 }
 
 func TestReleaseNeedsALedger(t *testing.T) {
 	tree := plant(t, drafts())
-	if _, err := tree.Release(t.Context(), release.ReleaseOptions{Version: "routing@0.1.0"}); errs.CodeOf(err) != release.CodeRefused {
+	if _, err := tree.Release(t.Context(), release.ReleaseOptions{Version: "routing@0.1.0"}); errs.CodeOf(err) != errs.PolicyReleaseRefused {
 		t.Errorf("none: %v", err)
 	}
 	why := errors.New("the ledger is on fire")

@@ -74,7 +74,7 @@ func (t Tree) version(ctx context.Context, root *os.Root, name string) *version 
 }
 
 func unreadable(name string, err error) error {
-	return errs.New(CodeTree, "%s cannot be read: %w", name, safefile.Reason(err)).With("path", name)
+	return errs.New(errs.PolicyTreeUnreadable, "%s cannot be read: %w", name, safefile.Reason(err)).With("path", name)
 }
 
 // files are the version's files as paths of the tree, for whoever names places.

@@ -20,27 +20,6 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// The codes of this package's errors.
-const (
-	// CodeTree: the tree cannot be read, or there is none. The detail path says where.
-	CodeTree errs.Code = "policy-tree-unreadable"
-	// CodeUnwritable: a file of the tree cannot be written. The detail path says which.
-	CodeUnwritable errs.Code = "policy-tree-unwritable"
-	// CodeExists: what New would write is there already, or another version is still
-	// to be released.
-	CodeExists errs.Code = "policy-version-exists"
-	// CodeVersion: the tree has no such version, or it was not said which one of
-	// several drafts is meant.
-	CodeVersion errs.Code = "policy-version-unknown"
-	// CodeSource: the version that New is to copy cannot be copied.
-	CodeSource errs.Code = "policy-source-unfit"
-	// CodeTitle: the title is none that a decision record can have.
-	CodeTitle errs.Code = "policy-title-invalid"
-	// CodeRefused: a version is not fit to be released. The detail findings is a
-	// []Finding.
-	CodeRefused errs.Code = "policy-release-refused"
-)
-
 // policyName is the policy whose versions a tree holds.
 const policyName = "routing"
 
@@ -86,7 +65,7 @@ func (t Tree) lock() string { return path.Join(t.policies(), policies.LockFile) 
 func (t Tree) open() (*os.Root, error) {
 	root, err := os.OpenRoot(t.Root)
 	if err != nil {
-		return nil, errs.New(CodeTree, "the policies' tree cannot be opened: %w", safefile.Reason(err)).With("path", t.Root)
+		return nil, errs.New(errs.PolicyTreeUnreadable, "the policies' tree cannot be opened: %w", safefile.Reason(err)).With("path", t.Root)
 	}
 	return root, nil
 }
@@ -97,7 +76,7 @@ func (t Tree) open() (*os.Root, error) {
 //
 // # Errors
 //
-// CodeTree where the records cannot be read.
+// policy-tree-unreadable where the records cannot be read.
 func (t Tree) Waivers(id policies.Identity) ([]check.Waiver, error) {
 	root, err := t.open()
 	if err != nil {

@@ -45,7 +45,7 @@ func NewDecider(p *policies.Policy) *Decider {
 //
 // # Errors
 //
-// CodeRecord; the end of ctx; and policies.CodeTimeout, because how long a policy
+// replay-record-invalid; the end of ctx; and policy-timeout, because how long a policy
 // takes is no property of the round. Every other error of the policy is an Outcome.
 func (d *Decider) Decide(ctx context.Context, r Recorded) (Outcome, error) {
 	if err := r.check(); err != nil {
@@ -70,7 +70,7 @@ func (d *Decider) decide(ctx context.Context, in policies.Input) (Outcome, error
 	o.Decision, err = d.policy.DecidePatiently(ctx, in)
 	if err != nil {
 		code := errs.CodeOf(err)
-		if ctx.Err() != nil || code == policies.CodeTimeout || code == "" {
+		if ctx.Err() != nil || code == errs.PolicyTimeout || code == "" {
 			return Outcome{}, err
 		}
 		o.Decision = policies.Decision{NextAction: Undecided, Reason: string(code)}

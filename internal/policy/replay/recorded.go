@@ -82,7 +82,7 @@ func present(routes map[string]int) map[string]int {
 }
 
 func (r Recorded) fault(format string, args ...any) error {
-	return errs.New(CodeRecord, "event %d of task %s tells nothing: %w", r.N, r.Task, fmt.Errorf(format, args...)).
+	return errs.New(errs.ReplayRecordInvalid, "event %d of task %s tells nothing: %w", r.N, r.Task, fmt.Errorf(format, args...)).
 		With("task", r.Task).With("event", r.N)
 }
 

@@ -75,7 +75,7 @@ func New(candidate *policies.Policy, o Options) *Replay {
 //
 // # Errors
 //
-// CodeTooVaried, and those of Decider.Decide; CodeRecord also for a round out of
+// replay-too-varied, and those of Decider.Decide; replay-record-invalid also for a round out of
 // order. The replay is then of no more use.
 func (y *Replay) Add(ctx context.Context, r Recorded) error {
 	if r.Seq <= y.report.Through {
@@ -110,7 +110,7 @@ func (y *Replay) use(id policies.Identity) error {
 	}
 	y.report.Policies[i].Decisions++
 	if max(len(y.used), len(y.matrix), len(y.reasons)) > maxVaried {
-		return errs.New(CodeTooVaried, "the rounds name more than %d policies or pairs of destinations", maxVaried).With("limit", maxVaried)
+		return errs.New(errs.ReplayTooVaried, "the rounds name more than %d policies or pairs of destinations", maxVaried).With("limit", maxVaried)
 	}
 	return nil
 }

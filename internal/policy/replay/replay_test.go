@@ -337,10 +337,10 @@ func TestUndecided(t *testing.T) {
 		spoil     func(*replay.Recorded)
 		code      errs.Code
 	}{
-		{"no rule holds", amended(t, `input.finding_count == 0`, `input.finding_count == 1000`), nil, policies.CodeUndefined},
-		{"undeclared", amended(t, `{"next_action": "commit", "reason": "no-findings"}`, `{"next_action": "nowhere", "reason": "no-findings"}`), nil, policies.CodeUndeclaredDestination},
-		{"refused", load(t, "routing@1.2.0"), func(r *replay.Recorded) { r.Input.StalledRounds = 2 }, policies.CodeInvalidInput},
-		{"built-in fails", amended(t, `input.stalled_rounds == 0`, `1 / input.stalled_rounds == 0`), nil, policies.CodeFailed},
+		{"no rule holds", amended(t, `input.finding_count == 0`, `input.finding_count == 1000`), nil, errs.PolicyUndefined},
+		{"undeclared", amended(t, `{"next_action": "commit", "reason": "no-findings"}`, `{"next_action": "nowhere", "reason": "no-findings"}`), nil, errs.PolicyUndeclaredDestination},
+		{"refused", load(t, "routing@1.2.0"), func(r *replay.Recorded) { r.Input.StalledRounds = 2 }, errs.PolicyInvalidInput},
+		{"built-in fails", amended(t, `input.stalled_rounds == 0`, `1 / input.stalled_rounds == 0`), nil, errs.PolicyFailed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := history{t: t, policy: load(t, "routing@1.2.0")}
@@ -368,7 +368,7 @@ func TestUnsafeCommit(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
 	h.decide(once, map[string]int{"style": 1})
 	report := replayed(t, amended(t, `"next_action": _strongest`, `"next_action": "commit"`), h.decided, replay.Options{})
-	if len(report.Flips) != 1 || report.Flips[0].To != (policies.Decision{NextAction: replay.Undecided, Reason: string(policies.CodeUnsafeCommit)}) {
+	if len(report.Flips) != 1 || report.Flips[0].To != (policies.Decision{NextAction: replay.Undecided, Reason: string(errs.PolicyUnsafeCommit)}) {
 		t.Errorf("got %+v", report.Flips)
 	}
 }
@@ -401,8 +401,8 @@ func TestASlowCandidateEndsTheReplay(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
 	h.decide(once, nil)
 	slow := amended(t, `input.finding_count == 0`, `count([x | some x in numbers.range(1, 100000); some y in numbers.range(1, 100000); x == y + input.round]) == 0`)
-	if err := replay.New(slow, replay.Options{}).Add(t.Context(), h.decided[0]); errs.CodeOf(err) != policies.CodeTimeout {
-		t.Errorf("got %v, want %s", err, policies.CodeTimeout)
+	if err := replay.New(slow, replay.Options{}).Add(t.Context(), h.decided[0]); errs.CodeOf(err) != errs.PolicyTimeout {
+		t.Errorf("got %v, want %s", err, errs.PolicyTimeout)
 	}
 }
 
@@ -442,8 +442,8 @@ func TestContradictions(t *testing.T) {
 			spoil(&h.decided[0])
 			err := replay.New(p, replay.Options{}).Add(t.Context(), h.decided[0])
 			f, ok := errors.AsType[*errs.Error](err)
-			if !ok || f.Code != replay.CodeRecord || f.Details["event"] != int64(1) {
-				t.Errorf("got %v, want %s", err, replay.CodeRecord)
+			if !ok || f.Code != errs.ReplayRecordInvalid || f.Details["event"] != int64(1) {
+				t.Errorf("got %v, want %s", err, errs.ReplayRecordInvalid)
 			}
 		})
 	}
@@ -471,8 +471,8 @@ func TestTooVaried(t *testing.T) {
 		switch {
 		case i < 10_000 && err != nil:
 			t.Fatalf("policy %d: %v", i+1, err)
-		case i == 10_000 && errs.CodeOf(err) != replay.CodeTooVaried:
-			t.Errorf("got %v, want %s", err, replay.CodeTooVaried)
+		case i == 10_000 && errs.CodeOf(err) != errs.ReplayTooVaried:
+			t.Errorf("got %v, want %s", err, errs.ReplayTooVaried)
 		}
 	}
 }

@@ -20,16 +20,6 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/sdk"
 )
 
-// The codes of a plugin that cannot be started.
-const (
-	// CodeExists: there is something in the folder already.
-	CodeExists errs.Code = "plugin-scaffold-exists"
-	// CodeName: no plugin can have that name.
-	CodeName errs.Code = "plugin-scaffold-name"
-	// CodeUnwritable: the folder cannot be created or written to.
-	CodeUnwritable errs.Code = "plugin-scaffold-unwritable"
-)
-
 // Language is what a plugin is written in.
 type Language string
 
@@ -72,7 +62,7 @@ func NameOf(dir string) string {
 //
 // # Errors
 //
-// A *errs.Error with CodeExists, CodeName or CodeUnwritable. Files that were
+// A *errs.Error with plugin-scaffold-exists, plugin-scaffold-name or plugin-scaffold-unwritable. Files that were
 // written before an error stay.
 func Write(dir string, language Language, name string) (Project, error) {
 	if err := checkName(name); err != nil {
@@ -100,7 +90,7 @@ func Write(dir string, language Language, name string) (Project, error) {
 
 func checkName(name string) error {
 	refuse := func(why string) error {
-		return errs.New(CodeName, "no plugin can be called %q: %s", name, why).With("name", name)
+		return errs.New(errs.PluginScaffoldName, "no plugin can be called %q: %s", name, why).With("name", name)
 	}
 	if !plugins.IsName(name) {
 		return refuse("a name has lower-case letters and digits, in words joined by dashes, and 64 of them at the most")
@@ -220,10 +210,10 @@ func makeEmpty(dir string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		err = os.MkdirAll(dir, 0o777)
 	case len(entries) > 0:
-		return errs.New(CodeExists, "%s is not empty", dir).With("path", dir)
+		return errs.New(errs.PluginScaffoldExists, "%s is not empty", dir).With("path", dir)
 	case err != nil:
 		if info, statErr := os.Stat(dir); statErr == nil && !info.IsDir() {
-			return errs.New(CodeExists, "%s is no folder", dir).With("path", dir)
+			return errs.New(errs.PluginScaffoldExists, "%s is no folder", dir).With("path", dir)
 		}
 	}
 	return unwritable(dir, err)
@@ -246,5 +236,5 @@ func unwritable(file string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return errs.New(CodeUnwritable, "write %s: %w", file, err).With("path", file)
+	return errs.New(errs.PluginScaffoldUnwritable, "write %s: %w", file, err).With("path", file)
 }

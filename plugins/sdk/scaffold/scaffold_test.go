@@ -160,15 +160,15 @@ func TestWriteRefuses(t *testing.T) {
 		dir, name string
 		want      errs.Code
 	}{
-		{full, "x", scaffold.CodeExists},
-		{file, "x", scaffold.CodeExists},
-		{filepath.Join(file, "below"), "x", scaffold.CodeUnwritable},
-		{empty, "", scaffold.CodeName},
-		{empty, "My-lint", scaffold.CodeName},
-		{empty, "a/b", scaffold.CodeName},
-		{empty, strings.Repeat("x", 65), scaffold.CodeName},
-		{empty, "sarif", scaffold.CodeName},
-		{empty, "report-lint", scaffold.CodeName},
+		{full, "x", errs.PluginScaffoldExists},
+		{file, "x", errs.PluginScaffoldExists},
+		{filepath.Join(file, "below"), "x", errs.PluginScaffoldUnwritable},
+		{empty, "", errs.PluginScaffoldName},
+		{empty, "My-lint", errs.PluginScaffoldName},
+		{empty, "a/b", errs.PluginScaffoldName},
+		{empty, strings.Repeat("x", 65), errs.PluginScaffoldName},
+		{empty, "sarif", errs.PluginScaffoldName},
+		{empty, "report-lint", errs.PluginScaffoldName},
 	} {
 		if _, err := scaffold.Write(c.dir, scaffold.Go, c.name); errs.CodeOf(err) != c.want {
 			t.Errorf("%s, %q: got %v, want %s", c.dir, c.name, err, c.want)
