@@ -192,9 +192,9 @@ func (c *conductor) judgeReport(ctx context.Context, data []byte) (evidence, err
 // apart comes first, so that it is part of the finding's identity.
 func failed(r spawner.Record) *finding.Finding {
 	file := "-"
-	text := fmt.Sprintf("The critic gave nothing to rely on (%s): %s", r.Reason, outcome.Reason(r.Reason).Sentence())
+	text := fmt.Sprintf("The critic gave nothing to rely on (%s): %s", r.Reason, r.Reason.Sentence())
 	if len(r.Changed) > 0 {
-		if r.Reason != string(outcome.ReasonTreeChanged) {
+		if r.Reason != outcome.ReasonTreeChanged {
 			text += "; the working tree changed meanwhile"
 		}
 		text += fmt.Sprintf(" (%s)", errs.Some(r.Changed, maxNamedChanges))

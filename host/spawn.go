@@ -25,9 +25,9 @@ func loginFault(r spawner.Record) errs.Code {
 	switch {
 	case len(r.Changed) > 0:
 		return ""
-	case r.Class == string(outcome.Auth):
+	case r.Class == outcome.Auth:
 		return errs.SpawnAuth
-	case r.Class == string(outcome.Quota):
+	case r.Class == outcome.Quota:
 		return errs.SpawnQuota
 	}
 	return ""

@@ -15,10 +15,10 @@ type SpawnSummary struct {
 	Adapter string `json:"adapter"`
 	Attempt int    `json:"attempt"`
 	// Why says why it was made: first, retry:CLASS, fallback:CLASS or resume.
-	Why     string `json:"why"`
-	Outcome string `json:"outcome"`
-	Reason  string `json:"reason,omitzero"`
-	Class   string `json:"class,omitzero"`
+	Why     string          `json:"why"`
+	Outcome outcome.Outcome `json:"outcome"`
+	Reason  outcome.Reason  `json:"reason,omitzero"`
+	Class   outcome.Class   `json:"class,omitzero"`
 	// DurationMS is in milliseconds. What nobody knows is null.
 	DurationMS       int64  `json:"duration_ms"`
 	TokensIn         *int64 `json:"tokens_in"`
@@ -38,7 +38,7 @@ type SpawnSummary struct {
 // that went well.
 func said(r spawner.Record) []string {
 	words := []string{}
-	if (outcome.Verdict{Outcome: outcome.Outcome(r.Outcome)}).Good() {
+	if (outcome.Verdict{Outcome: r.Outcome}).Good() {
 		return words
 	}
 	for _, tool := range r.Denials {
@@ -67,7 +67,7 @@ func summaryOf(r spawner.Record) SpawnSummary {
 func earlier(run task.Run) SpawnSummary {
 	s := SpawnSummary{
 		Run: run.Intent.Run, Agent: run.Agent, Adapter: run.Adapter, Attempt: run.Attempt, Why: run.Why, Resumed: true,
-		Outcome: run.Receipt.Outcome, Reason: run.Receipt.Reason, Class: run.Receipt.Class, DurationMS: run.Receipt.Used.Millis,
+		Outcome: outcome.Outcome(run.Receipt.Outcome), Reason: outcome.Reason(run.Receipt.Reason), Class: outcome.Class(run.Receipt.Class), DurationMS: run.Receipt.Used.Millis,
 	}
 	if !slices.Contains(run.Receipt.Unknown, task.UnknownMoney) {
 		s.CostMicroDollars = &run.Receipt.Used.MicroDollars

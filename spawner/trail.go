@@ -21,7 +21,7 @@ type trail struct{ state string }
 
 // append makes a record durable and returns the digest of its line.
 func (t trail) append(r Record) (digest string, err error) {
-	line, err := r.line()
+	line, err := lineOf(r)
 	if err == nil {
 		err = t.write(line)
 	}

@@ -131,7 +131,7 @@ func (a *app) headless(spawned host.Spawned, err error) (any, error) {
 // onlyUnreadable reports whether all that is wrong with a spawn is the form of its
 // output. The reference says that in payload_parse_ok, and not in the exit status.
 func onlyUnreadable(s host.Spawned) bool {
-	return s.Reason == string(outcome.ReasonUnreadableOutput) && len(s.Changed) == 0
+	return s.Reason == outcome.ReasonUnreadableOutput && len(s.Changed) == 0
 }
 
 // printed is what an agent's program printed. Scripts know the claude CLI's answer

@@ -198,8 +198,8 @@ func stuckWords(d host.Decision) string {
 			name = "the unknown category " + name
 		}
 		// Of an agent that came to nothing the category alone says little.
-		if n := len(d.Spawns); n > 0 && f.Category == d.Spawns[n-1].Outcome {
-			name += ": " + d.Spawns[n-1].Reason
+		if n := len(d.Spawns); n > 0 && f.Category == string(d.Spawns[n-1].Outcome) {
+			name += ": " + string(d.Spawns[n-1].Reason)
 		}
 		categories = append(categories, name)
 	}

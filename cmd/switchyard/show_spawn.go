@@ -46,9 +46,9 @@ func (p *page) spawns(all []host.SpawnSummary) {
 		if !good(s.Outcome) {
 			color = red
 		}
-		result := s.Outcome
+		result := string(s.Outcome)
 		if s.Reason != "" {
-			result += ": " + s.Reason
+			result += ": " + string(s.Reason)
 		}
 		why := s.Why
 		if s.Resumed {
@@ -82,8 +82,8 @@ func lastLine(text string) string {
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-func good(result string) bool {
-	switch outcome.Outcome(result) {
+func good(result outcome.Outcome) bool {
+	switch result {
 	case outcome.Clean, outcome.Findings, outcome.OK:
 		return true
 	default:
@@ -144,7 +144,7 @@ func assumed(r task.Run) bool {
 
 // spawned shows what became of a spawn outside any task.
 func (p *page) spawned(s host.Spawned) {
-	p.line("%s  %s by %s", p.paint(green, s.Outcome), s.Agent, s.Adapter)
+	p.line("%s  %s by %s", p.paint(green, string(s.Outcome)), s.Agent, s.Adapter)
 	p.line("  output: %s (%s)", s.OutputPath, size(s.OutputBytes))
 	p.line("")
 	p.spawns(s.Attempts)
