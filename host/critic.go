@@ -10,10 +10,10 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
@@ -197,7 +197,7 @@ func failed(r spawner.Record) *finding.Finding {
 		if r.Reason != outcome.ReasonTreeChanged {
 			text += "; the working tree changed meanwhile"
 		}
-		text += fmt.Sprintf(" (%s)", errs.Some(r.Changed, maxNamedChanges))
+		text += fmt.Sprintf(" (%s)", textutil.List(r.Changed, maxNamedChanges))
 	}
 	if words := said(r); len(words) > 0 {
 		text += ". It said: " + strings.TrimSuffix(strings.Join(words, "; "), ".")

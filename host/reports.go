@@ -20,6 +20,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/redact"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/internal/verifycmd"
 )
 
@@ -226,7 +227,7 @@ func (r *reportRun) failed(format string, args ...any) *errs.Error {
 	}
 	said = strings.TrimSpace(said)
 	if said != "" {
-		format, args = format+": %s", append(args, errs.Clip(said[strings.LastIndexByte(said, '\n')+1:], maxReportWords))
+		format, args = format+": %s", append(args, textutil.Clip(said[strings.LastIndexByte(said, '\n')+1:], maxReportWords))
 	}
 	f := errs.New(errs.ReportCommandFailed, "failed to run %q: "+format, append([]any{r.command.Run}, args...)...).
 		With("command", r.command.Run).With("stderr", said).With("path", r.path)

@@ -17,7 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
-	"github.com/switchyard-dev/switchyard/internal/safetext"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
@@ -162,7 +162,7 @@ func (c *conductor) research(ctx context.Context, d Decision) (Decision, error) 
 	}
 	d.Handoff = &path
 	// This file says that the research is done, so it comes last.
-	if result.Data, err = c.keep(handoffFolder, researchFile(c.id, round, "research.json"), safetext.JSON(text)); err != nil {
+	if result.Data, err = c.keep(handoffFolder, researchFile(c.id, round, "research.json"), textutil.JSON(text)); err != nil {
 		return Decision{}, err
 	}
 	_, err = c.write(ctx, func() error {

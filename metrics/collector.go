@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Collector folds the metrics from a source. It keeps nothing between two gatherings,
@@ -121,7 +122,7 @@ func moment(at string) (time.Time, error) {
 	}
 	t, err := time.Parse(ledger.TimeFormat, at)
 	if err != nil {
-		return time.Time{}, corrupt("%q is no time", errs.Clip(at, maxShown))
+		return time.Time{}, corrupt("%q is no time", textutil.Clip(at, maxShown))
 	}
 	return t, nil
 }

@@ -9,8 +9,8 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/switchyard-dev/switchyard/internal/counters"
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxExemplar is how long the names and values of an exemplar's labels may be together,
@@ -28,7 +28,7 @@ func (f Family) exemplar(row ledger.Tally, cell string) (*dto.Exemplar, error) {
 		return nil, corrupt("%s has a sample that cannot be read: %w", f.Measure.Name, err)
 	}
 	if f.Scale.Cell(sample.Value) != cell || sample.Round < 0 {
-		return nil, corrupt("%s has a sample %d in the cell %s", f.Measure.Name, sample.Value, errs.Clip(cell, maxShown))
+		return nil, corrupt("%s has a sample %d in the cell %s", f.Measure.Name, sample.Value, textutil.Clip(cell, maxShown))
 	}
 	at, err := moment(row.At)
 	if err != nil {

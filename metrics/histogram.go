@@ -9,8 +9,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/switchyard-dev/switchyard/internal/counters"
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxCell bounds the number of a cell: every whole number of 64 bits lies within, in
@@ -81,7 +81,7 @@ func (c *contents) add(f Family, row ledger.Tally) error {
 	text := row.Values[len(row.Values)-1]
 	n, zero, ok := counters.ParseCell(text)
 	if !ok || !zero && (strconv.Itoa(n) != text || max(n, -n) > maxCell || f.Scale.Exact && n < 1) {
-		return corrupt("%s has a cell %q", f.Measure.Name, errs.Clip(text, maxShown))
+		return corrupt("%s has a cell %q", f.Measure.Name, textutil.Clip(text, maxShown))
 	}
 	exemplar, err := f.exemplar(row, text)
 	if in := (cell{uint64(row.Sum), exemplar}); zero {

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // The bounds of constant labels: how many there are, and how long a value may be, in
@@ -64,6 +65,6 @@ func reserved() map[string]string {
 }
 
 func badLabel(name, why string) error {
-	name = errs.Clip(name, 100)
+	name = textutil.Clip(name, 100)
 	return errs.New(errs.MetricsLabelInvalid, "the constant label %q cannot be used: %s", name, why).With("label", name)
 }

@@ -10,9 +10,8 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/switchyard-dev/switchyard/internal/counters"
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/internal/safetext"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxRows is how many rows a measure may have. The caps of the dimensions allow far
@@ -110,7 +109,7 @@ func (g gathering) firsts(f Family, rows [][]ledger.Tally) ([]*dto.Metric, error
 			return nil, err
 		}
 		if values[0] != f.Labels[0].Values[i] {
-			return nil, corrupt("%s has %q for %q", f.Measure.Name, errs.Clip(values[0], maxShown), f.Labels[0].Values[i])
+			return nil, corrupt("%s has %q for %q", f.Measure.Name, textutil.Clip(values[0], maxShown), f.Labels[0].Values[i])
 		}
 		n, err := f.number(found[0].Values[1])
 		if err != nil {
@@ -132,7 +131,7 @@ func (f Family) number(text string) (float64, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
-		return 0, corrupt("%s has %q for a number", f.Measure.Name, errs.Clip(text, maxShown))
+		return 0, corrupt("%s has %q for a number", f.Measure.Name, textutil.Clip(text, maxShown))
 	}
 	return float64(n) / float64(f.Per), nil
 }
@@ -151,7 +150,7 @@ func (f Family) values(row ledger.Tally, m counters.Measure) ([]string, error) {
 		if !utf8.ValidString(row.Values[i]) {
 			return nil, corrupt("%s has a label that is not UTF-8", m.Name)
 		}
-		values[i] = safetext.Line(strings.TrimPrefix(row.Values[i], l.Trim))
+		values[i] = textutil.Line(strings.TrimPrefix(row.Values[i], l.Trim))
 	}
 	return values, nil
 }

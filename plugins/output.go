@@ -14,6 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // output is what sy_normalize answers: findings and skipped, or an error.
@@ -130,7 +131,7 @@ const maxQuoted = 200
 
 // brief cuts what a plugin says if it is too long for a message.
 func brief(text string) string {
-	return errs.Clip(text, maxQuoted)
+	return textutil.Clip(text, maxQuoted)
 }
 
 func invalid(format string, args ...any) *errs.Error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // readBundle reads an OPA bundle, and verifies its signature where the loader
@@ -80,7 +81,7 @@ func checkModules(ref string, modules []module, contents bundle.Contents) error 
 		}
 		at := packagePath(parsed.Package)
 		if !opabundle.RootPathsContain(contents.Roots, at) {
-			return invalid(ref, problemAt(parsed.Package.Loc(), "its package is at %s, outside the bundle's roots: %s", at, errs.Some(contents.Roots, 5)))
+			return invalid(ref, problemAt(parsed.Package.Loc(), "its package is at %s, outside the bundle's roots: %s", at, textutil.List(contents.Roots, 5)))
 		}
 		gone = slices.DeleteFunc(gone, func(entrypoint string) bool {
 			return entrypoint == at || slices.ContainsFunc(parsed.Rules, func(r *ast.Rule) bool {
@@ -89,7 +90,7 @@ func checkModules(ref string, modules []module, contents bundle.Contents) error 
 		})
 	}
 	if len(gone) > 0 {
-		return invalid(ref, Problem{Message: "its rule " + errs.Clip(gone[0], 200) + " is only in policy.wasm, where opa build -t wasm leaves it and nobody can explain " +
+		return invalid(ref, Problem{Message: "its rule " + textutil.Clip(gone[0], 200) + " is only in policy.wasm, where opa build -t wasm leaves it and nobody can explain " +
 			"or prove it: build the bundle without -t wasm, or with switchyard policy build --wasm, which keeps the Rego"})
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // EvalTimeout is how long one decision may take. The embedded policies take
@@ -92,8 +93,8 @@ func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input) (answer, e
 // accept refuses what no policy may decide, whoever wrote it.
 func (p *Policy) accept(in Input, d Decision) error {
 	if _, ok := p.tables.destinations[d.NextAction]; !ok {
-		return p.fault(errs.PolicyUndeclaredDestination, in, "policy %s decided for %q, which it does not declare", p, errs.Clip(d.NextAction, maxMessage)).
-			With("next_action", errs.Clip(d.NextAction, maxMessage))
+		return p.fault(errs.PolicyUndeclaredDestination, in, "policy %s decided for %q, which it does not declare", p, textutil.Clip(d.NextAction, maxMessage)).
+			With("next_action", textutil.Clip(d.NextAction, maxMessage))
 	}
 	if d.NextAction != Commit {
 		return nil

@@ -2,8 +2,7 @@ package policies
 
 import (
 	"github.com/open-policy-agent/opa/v1/ast"
-
-	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // decisionRule is the name of the rule that decides.
@@ -58,7 +57,7 @@ func (r *reader) checkBranch(branch *ast.Rule) {
 		case name == "next_action" && text == "":
 			r.problem(field.Loc(), "next_action of a decision must not be empty")
 		case name == "reason" && !isName(string(text)):
-			r.problem(field.Loc(), "reason %s: a reason is up to 64 lower-case letters, digits and hyphens", errs.Clip(field.String(), 100))
+			r.problem(field.Loc(), "reason %s: a reason is up to 64 lower-case letters, digits and hyphens", textutil.Clip(field.String(), 100))
 		}
 	})
 	for _, name := range []string{"next_action", "reason"} {

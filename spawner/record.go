@@ -6,10 +6,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/redact"
-	"github.com/switchyard-dev/switchyard/internal/safetext"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxLine is how long a line of the trail may be, in bytes: appended in one
@@ -35,7 +34,7 @@ func lineOf(r Record) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if text = safetext.JSON(text); len(text) < maxLine {
+		if text = textutil.JSON(text); len(text) < maxLine {
 			return append(text, '\n'), nil
 		}
 	}
@@ -103,7 +102,7 @@ const maxText = 300
 
 // excerpt is what a record keeps of a text of an agent. Secrets go before anything
 // is cut.
-func excerpt(text string) string { return errs.Clip(redact.Text(text), maxText) }
+func excerpt(text string) string { return textutil.Clip(redact.Text(text), maxText) }
 
 func excerpts(texts []string) (kept []string) {
 	for _, text := range texts {

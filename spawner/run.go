@@ -15,6 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Run spawns an agent: it tries the job's adapters in turn, each as often as it
@@ -186,7 +187,7 @@ func (p *plan) advance(step outcome.Step, res Result) bool {
 	p.run = NewRun()
 	p.why, p.note = string(step.Action)+":"+string(cmp.Or(res.Verdict.Class, outcome.Class(res.Verdict.Reason))), step.Note
 	if p.note != "" && res.Objection != nil {
-		p.note += " What was objected to: " + errs.Clip(res.Objection.Error(), maxText)
+		p.note += " What was objected to: " + textutil.Clip(res.Objection.Error(), maxText)
 	}
 	return true
 }

@@ -8,8 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // unknownCommand refuses what stands where a command should, and suggests one
@@ -27,7 +26,7 @@ func nearCommand(cmd *cobra.Command, word string) string {
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return project.Nearest(word, names)
+	return textutil.Nearest(word, names)
 }
 
 func didYouMean(name string) string {
@@ -68,7 +67,7 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	near := project.Nearest(name, names)
+	near := textutil.Nearest(name, names)
 	if near != "" {
 		near = "--" + near
 	} else if arg := strings.ToUpper(name); slices.Contains(strings.FieldsFunc(cmd.Use, isNotUpper), arg) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
-	"github.com/switchyard-dev/switchyard/internal/safetext"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // exitDiffers is the exit status of policy diff --exit-code where there is a
@@ -59,7 +59,7 @@ It also says which step in the version the change needs: none, minor or major.
 				a.exit = exitDiffers
 			}
 			if a.output == outputMarkdown {
-				return a.printText(safetext.Lines(d.Markdown()))
+				return a.printText(textutil.Lines(d.Markdown()))
 			}
 			shown := shownDifference(d)
 			return a.print(shown, func(p *page) { p.difference(shown) })

@@ -13,7 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
-	"github.com/switchyard-dev/switchyard/internal/safetext"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -86,7 +86,7 @@ either may be *. --ledger reads another ledger, or the lines of an export.`,
 			}
 			show := func() error { return a.print(report, func(p *page) { p.replay(report) }) }
 			if a.output == outputMarkdown {
-				show = func() error { return a.printText(safetext.Lines(report.Markdown())) }
+				show = func() error { return a.printText(textutil.Lines(report.Markdown())) }
 			}
 			return errors.Join(show(), err) // What flips is what is asked for.
 		})

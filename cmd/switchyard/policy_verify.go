@@ -10,6 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -172,10 +173,10 @@ func (all *proofs) fault() *errs.Error {
 	var broken []string
 	for _, r := range all.Reports {
 		if !r.Proven() {
-			broken = append(broken, fmt.Sprintf("%s does not keep %s", policyRef(r.Policy), errs.Some(brokenIn(r), maxNamed)))
+			broken = append(broken, fmt.Sprintf("%s does not keep %s", policyRef(r.Policy), textutil.List(brokenIn(r), maxNamed)))
 		}
 	}
-	f := errs.New(errs.PolicyNotProven, "policy %s", errs.Some(broken, maxNamed)).With("reports", all.Reports)
+	f := errs.New(errs.PolicyNotProven, "policy %s", textutil.List(broken, maxNamed)).With("reports", all.Reports)
 	if all.Counterexample != nil {
 		f = f.With("counterexample", *all.Counterexample)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/internal/safetext"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -38,7 +38,7 @@ func (a *app) print(value any, text func(*page)) error {
 // writeJSON replaces what is not UTF-8: a path may hold any bytes, and an error
 // about it must not get lost. Hidden characters are written as escapes.
 func writeJSON(w io.Writer, value any) error {
-	err := json.MarshalWrite(&indenter{w: safetext.JSONWriter(w)}, value, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	err := json.MarshalWrite(&indenter{w: textutil.JSONWriter(w)}, value, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return err
 	}

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -206,7 +206,7 @@ func stuckWords(d host.Decision) string {
 	if len(categories) == 0 { // A bare input has counts alone.
 		return "a finding stops the loop"
 	}
-	return "a finding stops the loop: " + errs.Some(categories, maxNamed)
+	return "a finding stops the loop: " + textutil.List(categories, maxNamed)
 }
 
 // maxNamed is how many things a sentence names; JSON has all.
@@ -251,7 +251,7 @@ func reasons(skipped []host.Skipped) string {
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {
 		words = append(words, fmt.Sprintf("%d %s", counts[reason], reason))
 	}
-	return errs.Some(words, maxNamed)
+	return textutil.List(words, maxNamed)
 }
 
 // findings shows a table of findings, the remediation of each below its row; since

@@ -9,8 +9,8 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // agents shows who was run for a decision, and what a round hands on.
@@ -62,7 +62,7 @@ func (p *page) spawns(all []host.SpawnSummary) {
 	p.table([]string{"AGENT", "ADAPTER", "ATTEMPT", "OUTCOME", "TOOK", "TOKENS", "COST", "RUN"}, rows)
 	for _, s := range all {
 		if len(s.Changed) > 0 {
-			p.line("while %s ran the working tree changed: %s", p.paint(red, s.Run), errs.Some(s.Changed, maxNamed))
+			p.line("while %s ran the working tree changed: %s", p.paint(red, s.Run), textutil.List(s.Changed, maxNamed))
 		}
 		words := s.Said
 		if last := short(lastLine(s.Stderr), maxStderrShown); !good(s.Outcome) && last != "" && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, last) }) {

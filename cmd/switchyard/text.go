@@ -5,12 +5,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/internal/safetext"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // clean makes a text from a report, a plugin or the file system safe to show in a
 // line of a terminal.
-func clean(s string) string { return safetext.Line(s) }
+func clean(s string) string { return textutil.Line(s) }
 
 // when shortens the time of an event to seconds; JSON has all of it.
 func when(at string) string {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/internal/safetext"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Genesis is the Prev of every task's first event: 64 zeros.
@@ -138,7 +138,7 @@ func plain(body jsontext.Value) (jsontext.Value, error) {
 	if err := inline(&body); err != nil {
 		return nil, invalid("the body is not JSON: %w", err)
 	}
-	if body = safetext.JSON(body); len(body) > MaxBody {
+	if body = textutil.JSON(body); len(body) > MaxBody {
 		return nil, invalid("the body has %d bytes, more than %d", len(body), MaxBody)
 	}
 	return body, nil

@@ -10,6 +10,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // MarkerFile is where people read which tasks are stuck, relative to the project's
@@ -33,7 +34,7 @@ const maxMarker = 4 << 20
 func (p Project) Mark(task, text string) error {
 	// The rule of task ids (design section 5): nothing else may stand in a comment.
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`).MatchString(task) {
-		return markerUnsafe("%q is no task id", errs.Clip(task, maxShown))
+		return markerUnsafe("%q is no task id", textutil.Clip(task, maxShown))
 	}
 	state, err := safefile.State(p.State())
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/internal/safetext"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // page is what STATE.md says of stuck tasks, by task. Each has a block of lines, in
@@ -63,7 +63,7 @@ func (p page) String() string {
 // do something, or hide words from a reader. Its lines end in "\n", and the last one
 // in nothing.
 func harmless(text string) string {
-	text = safetext.Lines(strings.ReplaceAll(text, "\r\n", "\n"))
+	text = textutil.Lines(strings.ReplaceAll(text, "\r\n", "\n"))
 	text = strings.ReplaceAll(text, "-->", "--&gt;")
 	text = strings.ReplaceAll(text, "<!--", "&lt;!--")
 	return strings.TrimRight(text, "\n")

@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"go.yaml.in/yaml/v3"
-
-	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // reader takes values out of a YAML document and notes all that is wrong with
@@ -103,9 +102,9 @@ func (v value) String() string {
 	case v.node.Kind == yaml.SequenceNode:
 		return "a list"
 	case v.isText():
-		return strconv.Quote(errs.Clip(v.node.Value, maxShown))
+		return strconv.Quote(textutil.Clip(v.node.Value, maxShown))
 	}
-	return errs.Clip(v.node.Value, maxShown)
+	return textutil.Clip(v.node.Value, maxShown)
 }
 
 // maxShown is how much of a text is shown in a message, in code points.
@@ -152,7 +151,7 @@ func (r *reader) mapping(v value, known fields) {
 			continue
 		}
 		text := "unknown key " + path
-		if near := Nearest(name, slices.Sorted(maps.Keys(known))); near != "" {
+		if near := textutil.Nearest(name, slices.Sorted(maps.Keys(known))); near != "" {
 			text += "; did you mean " + join(v.path, near) + "?"
 		}
 		r.note(key.line, "%s", text)
@@ -162,7 +161,7 @@ func (r *reader) mapping(v value, known fields) {
 // join puts a key behind those that it is nested in. A key that no text can show
 // is quoted.
 func join(path, name string) string {
-	shown := errs.Clip(name, maxShown)
+	shown := textutil.Clip(name, maxShown)
 	if name == "" || strings.ContainsFunc(shown, func(c rune) bool { return c <= ' ' || !strconv.IsPrint(c) }) {
 		shown = strconv.Quote(shown)
 	}

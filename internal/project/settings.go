@@ -10,9 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"go.yaml.in/yaml/v3"
-
-	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // maxSettings is how much all plugins' settings together may be as JSON, in bytes:
@@ -112,7 +111,7 @@ func (p Project) checkPlugins(ctx context.Context, r *reader, c Config, known []
 		known = append(known, pin.Name)
 	}
 	suggest := func(name, otherwise string) string {
-		if near := Nearest(name, known); near != "" {
+		if near := textutil.Nearest(name, known); near != "" {
 			return "did you mean " + near + "?"
 		}
 		if len(c.PluginPaths) > 0 {
@@ -132,7 +131,7 @@ func (p Project) checkPlugins(ctx context.Context, r *reader, c Config, known []
 		case !isConfigName(name):
 			r.note(line, "%s: a name is 1 to 64 lower-case letters and digits, joined by dashes, and not auto", path)
 		case isOther(entry.Use):
-			r.note(line, "%s: no plugin has the name %q; %s", join(path, keyUse), errs.Clip(entry.Use, maxShown),
+			r.note(line, "%s: no plugin has the name %q; %s", join(path, keyUse), textutil.Clip(entry.Use, maxShown),
 				suggest(entry.Use, "switchyard plugin list shows all"))
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/internal/safetext"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxShown is how much of a name is shown on the page, in code points. Task ids are
@@ -18,7 +18,7 @@ const maxShown = 160
 // label is a name of the ledger, safe to show and not too long. Markup is
 // html/template's to escape.
 func label(s string) string {
-	points := []rune(safetext.Line(s))
+	points := []rune(textutil.Line(s))
 	if len(points) == 0 {
 		return "(none)"
 	}

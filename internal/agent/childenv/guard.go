@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // The variables that tell a process that it was spawned, ours and those that hooks
@@ -44,7 +45,7 @@ func Guard(environ []string) error {
 		value := values[fold(name)].value
 		switch n, ok := number(value); {
 		case !ok:
-			return errs.New(errs.SpawnDepthExceeded, "%s is %q, which is no depth", name, errs.Clip(value, maxShown)).With("variable", name)
+			return errs.New(errs.SpawnDepthExceeded, "%s is %q, which is no depth", name, textutil.Clip(value, maxShown)).With("variable", name)
 		case n >= most:
 			return errs.New(errs.SpawnDepthExceeded, "this runs at depth %d, and spawns need less than %d", n, most).
 				With("variable", name).With("depth", n).With("limit", most)

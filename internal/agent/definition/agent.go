@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Definition is an agent as a file defines it. It is a copy and belongs to the
@@ -54,7 +55,7 @@ func (d Definition) Spawnable() error {
 	}
 	for _, tool := range d.Tools {
 		if edits(tool) {
-			return errs.New(errs.AgentEdits, "%s lists %s, a tool that edits files", d.Name, errs.Clip(tool, maxShown)).With("agent", d.Name).With("tool", errs.Clip(tool, maxShown))
+			return errs.New(errs.AgentEdits, "%s lists %s, a tool that edits files", d.Name, textutil.Clip(tool, maxShown)).With("agent", d.Name).With("tool", textutil.Clip(tool, maxShown))
 		}
 	}
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // ending is that of a definition's file.
@@ -51,7 +52,7 @@ type Library struct {
 // path, if there is one.
 func (l Library) Find(name string) (Definition, error) {
 	if !isName(name) {
-		return Definition{}, errs.New(errs.AgentNameInvalid, "%q is no agent's name: it has 1 to %d letters, digits, _ and -", errs.Clip(name, maxShown), maxName).With("agent", errs.Clip(name, maxShown))
+		return Definition{}, errs.New(errs.AgentNameInvalid, "%q is no agent's name: it has 1 to %d letters, digits, _ and -", textutil.Clip(name, maxShown), maxName).With("agent", textutil.Clip(name, maxShown))
 	}
 	names := []string{name}
 	if short, ok := strings.CutPrefix(name, prefix); ok && slices.Contains(Names(), short) {

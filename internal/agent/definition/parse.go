@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // header is a front matter. Other keys are other programs' business, as model and
@@ -65,7 +66,7 @@ func Parse(name string, data []byte) (Definition, error) {
 		return Definition{}, invalid(name, "%s", plainly(err))
 	}
 	if h.Name != "" && h.Name != name {
-		return Definition{}, invalid(name, "the front matter names it %q, and its file %s.md", errs.Clip(h.Name, maxShown), name)
+		return Definition{}, invalid(name, "the front matter names it %q, and its file %s.md", textutil.Clip(h.Name, maxShown), name)
 	}
 	if body == "" {
 		return Definition{}, errs.New(errs.AgentEmpty, "the definition of %s has no text below its front matter", name).With("agent", name)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/switchyard-dev/switchyard/internal/safetext"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // quote writes a text from outside as a JSON string, in one line. Whatever cannot be
@@ -41,8 +41,8 @@ func quoted(text string) string {
 
 // show writes a character, or its escape in JSON where it cannot be seen.
 func show(b *strings.Builder, c rune) {
-	if safetext.Hidden(c) {
-		b.Write(safetext.AppendJSON(nil, c))
+	if textutil.Hidden(c) {
+		b.Write(textutil.AppendJSON(nil, c))
 		return
 	}
 	b.WriteRune(c)
@@ -50,7 +50,7 @@ func show(b *strings.Builder, c rune) {
 
 // visible says that a text is one line in which nothing is hidden.
 func visible(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsFunc(text, safetext.Hidden)
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, textutil.Hidden)
 }
 
 // list writes texts as an item of a Markdown list each.

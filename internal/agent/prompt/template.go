@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // template is a text with tags: {{name}} inserts a field, and what stands between
@@ -102,7 +103,7 @@ func (t template) fill(fields values, needed []string) (string, error) {
 	open := []section{{shown: true}} // the whole
 	for _, tok := range tokens {
 		if _, known := fields[tok.text]; !known && tok.kind != plain {
-			return "", t.invalid(tok.line, "there is no field %s; the fields are %s", quote(errs.Clip(tok.text, maxShown)), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
+			return "", t.invalid(tok.line, "there is no field %s; the fields are %s", quote(textutil.Clip(tok.text, maxShown)), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
 		}
 		inner := open[len(open)-1]
 		text := tok.text

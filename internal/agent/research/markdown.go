@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/internal/safetext"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Markdown writes the consensus as a page for those who go on with the task.
@@ -99,7 +99,7 @@ func (p *page) String() string {
 // line brings a text on one line: it must not be able to end its entry and begin a
 // section of its own.
 func line(text string) string {
-	return strings.Join(strings.Fields(safetext.Line(text)), " ")
+	return strings.Join(strings.Fields(textutil.Line(text)), " ")
 }
 
 func orNone(text string) string { return cmp.Or(line(text), "none given") }

@@ -9,8 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // object is a JSON object, its values as they were written.
@@ -113,7 +112,7 @@ func agentName() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,12
 const maxShown = 80
 
 func clip(text string) string {
-	return errs.Clip(strings.ToValidUTF8(text, "\uFFFD"), maxShown)
+	return textutil.Clip(strings.ToValidUTF8(text, "\uFFFD"), maxShown)
 }
 
 // maxNamed is how many foreign names a sentence names.
@@ -125,5 +124,5 @@ func some(names []string) string {
 	for i, n := range names {
 		names[i] = clip(n)
 	}
-	return errs.Some(names, maxNamed)
+	return textutil.List(names, maxNamed)
 }

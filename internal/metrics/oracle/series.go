@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/switchyard-dev/switchyard/internal/safetext"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // The bounds of what is counted: an event adds at most maxAdd to a sum, a sum is at
@@ -112,7 +112,7 @@ func (r *Recount) admitted(name string, values []string) []string {
 	}
 	counted := make([]string, len(values))
 	for i, value := range values {
-		counted[i] = safetext.Line(r.admit(labels[i], value))
+		counted[i] = textutil.Line(r.admit(labels[i], value))
 	}
 	return counted
 }

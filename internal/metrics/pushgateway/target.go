@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // The limits of a target.
@@ -90,7 +91,7 @@ func parseURL(raw string) (*url.URL, error) {
 func checkLabel(name, value string) error {
 	switch {
 	case !regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`).MatchString(name) || len(name) > maxValue:
-		return invalid("%q is no name of a label: want letters, digits and underscores", errs.Clip(name, 40))
+		return invalid("%q is no name of a label: want letters, digits and underscores", textutil.Clip(name, 40))
 	case name == jobLabel:
 		return invalid("the job is no other label of the group")
 	case strings.HasPrefix(name, "__"), name == "le", name == "quantile":

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
@@ -80,7 +80,7 @@ func scan(r io.Reader) (state, error) {
 			continue
 		}
 		if !strings.HasPrefix(line, metrics.Prefix) {
-			return s, fmt.Errorf("it has something else than our metrics, in line %d: %q", n, errs.Clip(line, 60))
+			return s, fmt.Errorf("it has something else than our metrics, in line %d: %q", n, textutil.Clip(line, 60))
 		}
 		samples = true
 	}

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxTitle is the longest title, in code points.
@@ -170,7 +171,7 @@ func title(file, name string, text, body []byte) (string, error) {
 // one line, without white space around it, and not be endless.
 func CheckTitle(title string) error {
 	if title != strings.TrimSpace(title) || !isLine(title, maxTitle) {
-		return fmt.Errorf("%q is no title: it must be text for one line, of at most %d characters", errs.Clip(title, maxTitle), maxTitle)
+		return fmt.Errorf("%q is no title: it must be text for one line, of at most %d characters", textutil.Clip(title, maxTitle), maxTitle)
 	}
 	return nil
 }

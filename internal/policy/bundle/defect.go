@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxShown is how much of a text from a bundle a message shows, in code points.
@@ -37,7 +38,7 @@ func (d Defect) Unwrap() error { return d.cause }
 // malformed says what is wrong with a whole bundle.
 func malformed(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
-	return invalid(Defect{Message: errs.Clip(oneLine(err.Error()), maxShown), cause: err})
+	return invalid(Defect{Message: textutil.Clip(oneLine(err.Error()), maxShown), cause: err})
 }
 
 // malformedFile says what is wrong with one file of it.
@@ -45,7 +46,7 @@ func malformedFile(name, format string, args ...any) error {
 	if shown := strconv.QuoteToGraphic(name); shown != `"`+name+`"` {
 		name = shown // with escapes for what does not show
 	}
-	return invalid(Defect{File: errs.Clip(name, maxShown), Message: fmt.Sprintf(format, args...)})
+	return invalid(Defect{File: textutil.Clip(name, maxShown), Message: fmt.Sprintf(format, args...)})
 }
 
 func invalid(d Defect) error {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // minRSABits is the shortest RSA key that is still taken.
@@ -63,7 +64,7 @@ func (k Key) checkVerifying() error {
 		if strings.HasSuffix(block.Type, "PRIVATE KEY") {
 			return k.invalid("it is a private key: give the public one, and keep this one where nobody can read it")
 		}
-		return k.invalid("its PEM holds %q and not a public key", errs.Clip(block.Type, maxShown))
+		return k.invalid("its PEM holds %q and not a public key", textutil.Clip(block.Type, maxShown))
 	}
 	if err != nil {
 		return k.invalid("its public key cannot be read")
@@ -100,7 +101,7 @@ func (k Key) signer() (any, error) {
 	case strings.HasSuffix(block.Type, "PUBLIC KEY"):
 		return nil, k.invalid("it is a public key: signing takes the private one")
 	default:
-		return nil, k.invalid("its PEM holds %q and not a private key", errs.Clip(block.Type, maxShown))
+		return nil, k.invalid("its PEM holds %q and not a private key", textutil.Clip(block.Type, maxShown))
 	}
 	if err != nil {
 		return nil, k.invalid("its private key cannot be read")
@@ -173,7 +174,7 @@ func (k Key) checkForm() error {
 	case k.ID == "":
 		return k.invalid("it has no id")
 	case !k.isSecret() && curves()[k.Algorithm] == "" && !isRSA(k.Algorithm) && k.Algorithm != "EdDSA":
-		return k.invalid("%q is not an algorithm that bundles are signed with", errs.Clip(k.Algorithm, maxShown))
+		return k.invalid("%q is not an algorithm that bundles are signed with", textutil.Clip(k.Algorithm, maxShown))
 	}
 	return nil
 }
@@ -197,6 +198,6 @@ func isRSA(algorithm string) bool {
 // invalid is policy-key-invalid for this key. Errors of parsers are not passed on: they
 // may quote what they read.
 func (k Key) invalid(format string, args ...any) error {
-	id := errs.Clip(k.ID, maxShown)
+	id := textutil.Clip(k.ID, maxShown)
 	return errs.New(errs.PolicyKeyInvalid, "the key %q cannot be used: %s", id, fmt.Sprintf(format, args...)).With("key_id", id)
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/open-policy-agent/opa/v1/bundle"
-
-	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // checkLayout refuses files by whose names OPA would take the bundle for another
@@ -60,7 +59,7 @@ func checkManifest(f File) error {
 	for _, name := range slices.Backward(slices.Sorted(maps.Keys(members))) {
 		folded := fold(name)
 		if other, twice := spelt[folded]; twice {
-			return malformedFile(f.Name, "it has %q and %q, which OPA takes for one name", errs.Clip(other, maxShown), errs.Clip(name, maxShown))
+			return malformedFile(f.Name, "it has %q and %q, which OPA takes for one name", textutil.Clip(other, maxShown), textutil.Clip(name, maxShown))
 		}
 		spelt[folded] = name
 	}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Trust holds the keys that a bundle must be signed with one of. It is read-only
@@ -65,7 +66,7 @@ func (t *Trust) candidates(id string) ([]Key, error) {
 		}
 		known[i] = k.ID
 	}
-	shown := errs.Clip(id, maxShown)
+	shown := textutil.Clip(id, maxShown)
 	return nil, errs.New(errs.PolicyKeyUnknown, "the bundle is signed with the key %q, which is not trusted", shown).
 		With("key_id", shown).
 		With("known", known)

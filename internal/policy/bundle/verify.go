@@ -9,6 +9,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/keys"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // defaultPlugin is how OPA names the signatures that it defines itself.
@@ -42,9 +43,9 @@ func (t *Trust) verify(files []File) (signer string, err error) {
 	}
 	if says.Scope != key.Scope {
 		return "", errs.New(errs.PolicyScopeMismatch, "the bundle is signed for the scope %q, and the key %q is trusted for %q",
-			errs.Clip(says.Scope, maxShown), key.ID, key.Scope).
+			textutil.Clip(says.Scope, maxShown), key.ID, key.Scope).
 			With("want", key.Scope).
-			With("got", errs.Clip(says.Scope, maxShown))
+			With("got", textutil.Clip(says.Scope, maxShown))
 	}
 	if err := says.checkTime(t.now()); err != nil {
 		return "", err
@@ -67,7 +68,7 @@ func onlyToken(files []File) (string, error) {
 	}
 	switch {
 	case s.Plugin != "" && s.Plugin != defaultPlugin:
-		return "", badSignature("it is for the plugin %q, and only OPA's own signatures are known", errs.Clip(s.Plugin, maxShown))
+		return "", badSignature("it is for the plugin %q, and only OPA's own signatures are known", textutil.Clip(s.Plugin, maxShown))
 	case len(s.Tokens) != 1:
 		return "", badSignature("%s holds %d tokens and not 1", signaturesName, len(s.Tokens))
 	}
@@ -98,7 +99,7 @@ func maker(token string, head header, says claims, candidates []Key) (Key, error
 	}
 	k := candidates[0]
 	if k.Algorithm != head.Algorithm {
-		return Key{}, badSignature("it is made by %q, and the key %q is for %s", errs.Clip(head.Algorithm, maxShown), k.ID, k.Algorithm).
+		return Key{}, badSignature("it is made by %q, and the key %q is for %s", textutil.Clip(head.Algorithm, maxShown), k.ID, k.Algorithm).
 			With("key_id", k.ID)
 	}
 	return Key{}, badSignature("it was not made by the key %q, or not over what it says", k.ID).With("key_id", k.ID)
@@ -141,6 +142,6 @@ func checkFiles(files []File, signed []bundle.FileInfo) error {
 
 // fileFault says what is wrong between a signature and a file.
 func fileFault(name, what string) *errs.Error {
-	name = errs.Clip(name, maxShown)
+	name = textutil.Clip(name, maxShown)
 	return badSignature("%s: %s", name, what).With("file", name)
 }

@@ -9,8 +9,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/tester"
 	"github.com/open-policy-agent/opa/v1/topdown"
-
-	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // explain runs a test that failed once more, and says which expression did not
@@ -91,7 +90,7 @@ func (l *lastFail) locals() []Local {
 			continue
 		}
 		seen[name] = true
-		found = append(found, Local{Name: name, Value: errs.Clip(value.String(), maxShown)})
+		found = append(found, Local{Name: name, Value: textutil.Clip(value.String(), maxShown)})
 	}
 	slices.SortFunc(found, func(a, b Local) int { return cmp.Compare(a.Name, b.Name) })
 	return found

@@ -7,8 +7,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/tester"
 	"github.com/open-policy-agent/opa/v1/topdown"
-
-	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxShown is how much of a value, and of what a test prints, is shown, in code
@@ -34,7 +33,7 @@ func (r *Report) add(t Test) {
 func (s suite) test(r *tester.Result) Test {
 	t := Test{
 		Name: r.Name, Package: strings.TrimPrefix(r.Package, "data."), Outcome: Passed, Place: s.placeOf(r.Location),
-		Locals: []Local{}, Cases: []string{}, Output: errs.Clip(strings.TrimSpace(string(r.Output)), maxShown), Millis: r.Duration.Milliseconds(),
+		Locals: []Local{}, Cases: []string{}, Output: textutil.Clip(strings.TrimSpace(string(r.Output)), maxShown), Millis: r.Duration.Milliseconds(),
 	}
 	switch {
 	case r.Skip:
@@ -46,7 +45,7 @@ func (s suite) test(r *tester.Result) Test {
 	}
 	for name, sub := range r.SubResults.Iter {
 		if sub.Fail && len(sub.SubResults) == 0 {
-			t.Cases = append(t.Cases, errs.Clip(strings.Join(name, "/"), maxShown))
+			t.Cases = append(t.Cases, textutil.Clip(strings.Join(name, "/"), maxShown))
 		}
 	}
 	slices.Sort(t.Cases)
@@ -62,5 +61,5 @@ func message(err error) string {
 			text = "it ran over its time"
 		}
 	}
-	return errs.Clip(strings.Join(strings.Fields(text), " "), maxShown)
+	return textutil.Clip(strings.Join(strings.Fields(text), " "), maxShown)
 }

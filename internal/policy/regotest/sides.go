@@ -6,8 +6,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 	"github.com/open-policy-agent/opa/v1/topdown"
-
-	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // sides are the two sides of an equation that did not hold, where both are known. Of
@@ -33,8 +32,8 @@ func (s suite) sides(ctx context.Context, l *lastFail) []Local {
 		}
 	}
 	return []Local{
-		{Name: names[0], Value: errs.Clip(left.String(), maxShown)},
-		{Name: names[1], Value: errs.Clip(right.String(), maxShown)},
+		{Name: names[0], Value: textutil.Clip(left.String(), maxShown)},
+		{Name: names[1], Value: textutil.Clip(right.String(), maxShown)},
 	}
 }
 

@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/adr"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -179,13 +179,13 @@ const maxSummary = 1000
 
 // proofOf is a difference as a record states it.
 func proofOf(d diff.Diff) adr.Proof {
-	return adr.Proof{Summary: errs.Clip(d.Summary(), maxSummary), Digest: d.Digest()}
+	return adr.Proof{Summary: textutil.Clip(d.Summary(), maxSummary), Digest: d.Digest()}
 }
 
 // replayOf is a replay as a record states it.
 func replayOf(r replay.Report) adr.ReplayProof {
 	return adr.ReplayProof{
-		Proof:  adr.Proof{Summary: errs.Clip(r.Summary(), maxSummary), Digest: r.Digest()},
+		Proof:  adr.Proof{Summary: textutil.Clip(r.Summary(), maxSummary), Digest: r.Digest()},
 		Policy: r.Candidate.Digest, Decisions: r.Decisions, Through: r.Through,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/adr"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -119,7 +120,7 @@ func (s *scanned) plan(ctx context.Context, o NewOptions) (plan, error) {
 	if o.From != "" {
 		i := slices.IndexFunc(history, func(v *version) bool { return v.ref == o.From })
 		if i < 0 {
-			return plan{}, errs.New(errs.PolicySourceUnfit, "there is no version %s to copy", errs.Clip(o.From, 100)).With("policy", o.From).With("known", refs(history))
+			return plan{}, errs.New(errs.PolicySourceUnfit, "there is no version %s to copy", textutil.Clip(o.From, 100)).With("policy", o.From).With("known", refs(history))
 		}
 		p.from = history[i]
 	}
@@ -178,7 +179,7 @@ func (p plan) record(o NewOptions) (file, error) {
 		Date: o.Date.Format(time.DateOnly), Policy: p.ref, Supersedes: p.before.ref,
 	}
 	if err := adr.CheckTitle(title); err != nil {
-		return file{}, errs.New(errs.PolicyTitleInvalid, "%w", err).With("title", errs.Clip(o.Title, 300))
+		return file{}, errs.New(errs.PolicyTitleInvalid, "%w", err).With("title", textutil.Clip(o.Title, 300))
 	}
 	text, err := adr.Format(r, outline)
 	return file{name, text}, err

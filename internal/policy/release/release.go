@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/adr"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -102,7 +103,7 @@ func (s *scanned) candidate(ref string) (*version, error) {
 		if v := s.find(ref); v != nil {
 			return v, nil
 		}
-		return nil, errs.New(errs.PolicyVersionUnknown, "there is no version %s in %s", errs.Clip(ref, 100), s.tree.versions()).
+		return nil, errs.New(errs.PolicyVersionUnknown, "there is no version %s in %s", textutil.Clip(ref, 100), s.tree.versions()).
 			With("policy", ref).With("known", refs(s.versions))
 	}
 	var open []*version

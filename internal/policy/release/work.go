@@ -11,8 +11,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/format"
 
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -141,13 +141,13 @@ func notPassed(t regotest.Test) Finding {
 	case t.Outcome == regotest.Skipped:
 		what = "its name says that it is still to be written"
 	case len(t.Cases) > 0:
-		what = "not for " + errs.Some(t.Cases, 5)
+		what = "not for " + textutil.List(t.Cases, 5)
 	case t.FailedAt != nil:
 		what = fmt.Sprintf("line %d does not hold: %s", t.FailedAt.Row, t.FailedAt.Text)
 	default:
 		what = "it does not hold"
 	}
-	f := finding(Tested, t.Place.File, "%s %s: %s", t.Name, t.Outcome, errs.Clip(what, 500))
+	f := finding(Tested, t.Place.File, "%s %s: %s", t.Name, t.Outcome, textutil.Clip(what, 500))
 	if t.FailedAt != nil {
 		return f.at(*t.FailedAt)
 	}
@@ -163,7 +163,7 @@ func lines(places []policies.Place) string {
 	for _, p := range places {
 		words = append(words, fmt.Sprintf("%s:%d", path.Base(p.File), p.Row))
 	}
-	return errs.Some(words, 8)
+	return textutil.List(words, 8)
 }
 
 // formatted wants every file as opa fmt would write it, so that a change of a

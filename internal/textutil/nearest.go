@@ -1,13 +1,22 @@
-package project
+package textutil
 
 import "strings"
 
-// maxWord is the longest word that is compared with others, in bytes.
+// maxWord is the length in bytes up to which Nearest compares words.
 const maxWord = 40
 
-// Nearest returns the candidate that word was probably meant to be, or "". A third
-// of it may be wrong, and the case of its letters; of several equally near
-// candidates the first is taken.
+// DidYouMean returns "; did you mean NAME?" for the end of an error message, with the
+// candidate that word probably meant, or "" if none is close.
+func DidYouMean(word string, candidates []string) string {
+	if near := Nearest(word, candidates); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}
+
+// Nearest returns the candidate that word probably meant, or "". Up to a third of the
+// word may be wrong; its case does not matter. The first of several equally close
+// candidates wins.
 func Nearest(word string, candidates []string) string {
 	if len(word) > maxWord {
 		return ""
@@ -22,10 +31,11 @@ func Nearest(word string, candidates []string) string {
 	return found
 }
 
-// distance is how many bytes have to be inserted, deleted, replaced or swapped
-// with their neighbour to make b of a.
+// distance is the number of bytes to insert, delete, replace or swap with their
+// neighbour to turn a into b. Swaps are the reason not to use a library for it: most
+// count one as two edits, so that "ruote" would not suggest "route".
 func distance(a, b string) int {
-	// Three rows of the table are enough: a swap looks back two.
+	// A swap looks back two rows of the table.
 	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {
 		above[j] = j

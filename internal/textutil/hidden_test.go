@@ -1,4 +1,4 @@
-package safetext_test
+package textutil_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
 
-	"github.com/switchyard-dev/switchyard/internal/safetext"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // hidden are characters that have hidden something from somebody: controls, white
@@ -23,17 +23,17 @@ var hidden = []rune{
 
 func TestHidden(t *testing.T) {
 	for _, r := range hidden {
-		if !safetext.Hidden(r) {
+		if !textutil.Hidden(r) {
 			t.Errorf("%U is shown", r)
 		}
 	}
 	for _, r := range " ~aé漢字🙂ع\u0301—\ufffd" {
-		if safetext.Hidden(r) {
+		if textutil.Hidden(r) {
 			t.Errorf("%U %c is hidden", r, r)
 		}
 	}
 	for r := range rune(unicode.MaxRune) {
-		if unicode.In(r, unicode.C, unicode.Z, unicode.Bidi_Control) && r != ' ' && !safetext.Hidden(r) {
+		if unicode.In(r, unicode.C, unicode.Z, unicode.Bidi_Control) && r != ' ' && !textutil.Hidden(r) {
 			t.Fatalf("%U is shown", r)
 		}
 	}
@@ -50,10 +50,10 @@ func TestLine(t *testing.T) {
 		{"a\xffb", "a\ufffdb", "a\ufffdb"},
 		{"⚠\ufe0f 👩\u200d💻", "⚠<U+FE0F> 👩<U+200D>💻", "⚠<U+FE0F> 👩<U+200D>💻"},
 	} {
-		if got := safetext.Line(c.text); got != c.line {
+		if got := textutil.Line(c.text); got != c.line {
 			t.Errorf("Line(%q) = %q, want %q", c.text, got, c.line)
 		}
-		if got := safetext.Lines(c.text); got != c.lines {
+		if got := textutil.Lines(c.text); got != c.lines {
 			t.Errorf("Lines(%q) = %q, want %q", c.text, got, c.lines)
 		}
 	}
@@ -69,9 +69,9 @@ func TestJSONKeepsTheValue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		safe := safetext.JSON(text)
+		safe := textutil.JSON(text)
 		for _, r := range string(safe) {
-			if safetext.Hidden(r) {
+			if textutil.Hidden(r) {
 				t.Fatalf("%U in %q", r, safe)
 			}
 		}
@@ -83,7 +83,7 @@ func TestJSONKeepsTheValue(t *testing.T) {
 			t.Fatalf("%q became %q", want, back)
 		}
 		var written bytes.Buffer
-		w := safetext.JSONWriter(&written)
+		w := textutil.JSONWriter(&written)
 		for rest := text; len(rest) > 0; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "piece")
 			if _, err := w.Write(rest[:n]); err != nil {

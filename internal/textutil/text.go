@@ -1,0 +1,58 @@
+package textutil
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Clip returns the first n code points of s, followed by "…" if s has more.
+func Clip(s string, n int) string {
+	for i := range s {
+		if n == 0 {
+			return s[:i] + "…"
+		}
+		n--
+	}
+	return s
+}
+
+// Fit is Clip for a column: the result has at most n code points, the "…" included.
+func Fit(s string, n int) string {
+	if len(s) <= n || utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return Clip(s, max(n-1, 0))
+}
+
+// ClipBytes returns the first n bytes of s, or fewer so as not to split a code point.
+func ClipBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// Count returns a number with its noun: "1 finding", "3 findings". A noun with an
+// irregular plural is followed by it: Count(n, "entry", "entries").
+func Count[N int | int64](n N, noun string, plural ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + noun
+	case len(plural) > 0:
+		return fmt.Sprintf("%d %s", n, plural[0])
+	default:
+		return fmt.Sprintf("%d %ss", n, noun)
+	}
+}
+
+// List joins at most n words with commas, and says how many more there are.
+func List(words []string, n int) string {
+	if len(words) <= n {
+		return strings.Join(words, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(words[:n], ", "), len(words)-n)
+}
