@@ -12,7 +12,7 @@ SAMPLES := plugins/sdk/examples
 TARGETS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test test-exhaustive e2e race bench fuzz opa policies check format vet lint tidy mixin mixin-check guests guests-check cross man clean
+.PHONY: help build demo test test-exhaustive e2e race bench fuzz opa policies check format vet lint tidy guests guests-check cross man clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,7 +87,7 @@ policies: build ## hold every version of the policy against its record, and prov
 	$(BIN) policy lint --ledger policies/testdata/recorded.jsonl
 	$(BIN) policy verify --all
 
-check: format vet lint tidy mixin-check policies opa test test-exhaustive race guests-check cross ## all that has to pass before a commit lands
+check: format vet lint tidy policies opa test test-exhaustive race guests-check cross ## all that has to pass before a commit lands
 
 format:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "not gofmt-ed: $$unformatted"; exit 1; }
@@ -102,12 +102,6 @@ lint: ## staticcheck, and the rule of who may import whom
 tidy:
 	$(GO) mod tidy -diff
 	$(GO) mod verify
-
-mixin: ## generate the rules, alerts and dashboard
-	$(GO) run ./metrics/mixin/generate
-
-mixin-check: ## hold the rules, alerts and dashboard against what they are generated from
-	$(GO) run ./metrics/mixin/generate --check
 
 guests: ## rebuild the WebAssembly guests and samples from their sources (needs Node.js)
 	cd $(GUESTS) && npm ci && npm run build

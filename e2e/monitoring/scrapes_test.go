@@ -5,12 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"go.yaml.in/yaml/v3"
-
-	"github.com/switchyard-dev/switchyard/metrics"
-	"github.com/switchyard-dev/switchyard/metrics/mixin"
 )
 
 // way is one of those by which metrics come to Prometheus.
@@ -38,28 +32,22 @@ func pushed() way {
 
 func ways() []way { return []way{served(), filed(), pushed()} }
 
-// thresholds are those of the mixin, except where an alert would take hours: for how
-// long a condition must hold, when a stuck task has stood for too long, and how many
-// spawns make a rate. A waiting task keeps its day, so that its alert must not fire.
-func thresholds() mixin.Thresholds {
-	t := mixin.Default()
-	t.For = 2 * time.Second
-	t.Stuck = 3 * time.Second
-	t.FallbackHour, t.SpawnsHour = 0.25, 3
-	return t
-}
-
-// ruleFile writes rules that are evaluated each second, and not each minute.
-func ruleFile(t *testing.T, dir, name string, groups []mixin.Group) {
+// ruleFile copies a file of the mixin to dir, evaluated each second instead of each
+// minute. Alerts that would take hours get shorter times and fewer spawns.
+func ruleFile(t *testing.T, dir, name string) {
 	t.Helper()
-	for i := range groups {
-		groups[i].Interval = "1s"
-	}
-	text, err := yaml.Marshal(map[string]any{"groups": groups})
+	text, err := os.ReadFile(filepath.Join("..", "..", "metrics", "mixin", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+	edited := strings.NewReplacer(
+		"interval: 1m", "interval: 1s",
+		"for: 15m", "for: 2s",
+		`{status="stuck"} > 172800`, `{status="stuck"} > 3`,
+		"ratio_increase1h > 0.4", "ratio_increase1h > 0.25",
+		"increase(switchyard:spawns:sum[1h]) >= 5", "increase(switchyard:spawns:sum[1h]) >= 3",
+	).Replace(string(text))
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(edited), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -69,8 +57,8 @@ func ruleFile(t *testing.T, dir, name string, groups []mixin.Group) {
 func configure(t *testing.T, serve, node, gateway *daemon) string {
 	t.Helper()
 	dir := t.TempDir()
-	ruleFile(t, dir, "rules.yaml", mixin.RecordingRules(metrics.Families(), thresholds()))
-	ruleFile(t, dir, "alerts.yaml", mixin.Alerts(thresholds()))
+	ruleFile(t, dir, "rules.yaml")
+	ruleFile(t, dir, "alerts.yaml")
 	host := func(d *daemon) string { return strings.TrimPrefix(d.url, "http://") }
 	path := filepath.Join(dir, "prometheus.yml")
 	text := `global: {scrape_interval: 1s, scrape_timeout: 1s, evaluation_interval: 1s}

@@ -1,190 +1,209 @@
+// Package mixin checks the recording rules, alerts and dashboard in this folder
+// against the metrics that Switchyard exposes.
 package mixin
 
 import (
+	"fmt"
+	"maps"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+	"go.yaml.in/yaml/v3"
+
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
-// vocabulary is what our expressions may speak of.
-func vocabulary(t *testing.T) *Vocabulary {
-	t.Helper()
-	v, err := NewVocabulary(metrics.Families(), RecordingRules(metrics.Families(), Default())...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+type rule struct {
+	Record, Alert, Expr, For string
+	Labels                   struct{ Severity string }
 }
 
-// expressions are all of ours, with where they stand.
-func expressions() []labelled {
-	var all []labelled
-	for _, g := range slices.Concat(RecordingRules(metrics.Families(), Default()), Alerts(Default())) {
-		for _, r := range g.Rules {
-			all = append(all, labelled{where: r.Record + r.Alert, expr: r.Expr})
-		}
+type panel struct {
+	Title   string
+	Targets []struct{ Expr, LegendFormat string }
+}
+
+// rules returns the rules of a file in order.
+func rules(t *testing.T, name string) (all []rule) {
+	t.Helper()
+	var file struct{ Groups []struct{ Rules []rule } }
+	if err := yaml.Unmarshal([]byte(read(t, name)), &file); err != nil {
+		t.Fatal(err)
 	}
-	for _, e := range Overview().exprs() {
-		e.expr = plain(e.expr)
-		all = append(all, e)
+	for _, g := range file.Groups {
+		all = append(all, g.Rules...)
 	}
 	return all
 }
 
-func TestFilesAreAsGenerated(t *testing.T) {
-	t.Parallel()
-	files, err := Files(metrics.Families(), Default())
+func panels(t *testing.T) []panel {
+	t.Helper()
+	var dashboard struct{ Panels []panel }
+	if err := json.Unmarshal([]byte(read(t, "dashboard.json")), &dashboard, json.MatchCaseInsensitiveNames(true)); err != nil {
+		t.Fatal(err)
+	}
+	return dashboard.Panels
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
-		got, err := os.ReadFile(f.Name)
-		if err != nil {
-			t.Error(err)
-		} else if string(got) != string(f.Contents) {
-			t.Errorf("%s is not what the metrics and rules in Go come to: run make mixin, and look at what changes", f.Name)
-		}
-	}
+	return string(text)
 }
 
-// TestFilesRefuseUnknownMetrics: a metric that is taken away takes the files with it.
-func TestFilesRefuseUnknownMetrics(t *testing.T) {
-	t.Parallel()
-	for _, gone := range metrics.Families() {
-		families := slices.DeleteFunc(metrics.Families(), func(f metrics.Family) bool { return f.Name == gone.Name })
-		if _, err := Files(families, Default()); err == nil {
-			t.Errorf("there are files without %s", gone.Name)
-		}
+// matches returns the first non-empty group of every match.
+func matches(pattern, text string) (found []string) {
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+		i := slices.IndexFunc(m[1:], func(s string) bool { return s != "" })
+		found = append(found, m[1+i])
 	}
+	return found
 }
 
-// TestEveryMetricIsUsed: what nobody looks at need not be shown.
-func TestEveryMetricIsUsed(t *testing.T) {
+// TestNamesExist checks every metric name, label and fixed label value that the files
+// mention against the registry, and that every metric is used.
+func TestNamesExist(t *testing.T) {
 	t.Parallel()
-	used := make(map[string]bool)
-	for _, e := range expressions() {
-		read, _, err := uses(e.expr)
-		if err != nil {
-			t.Fatal(err)
+	names, used := make(map[string]bool), make(map[string]bool)
+	values := map[string][]string{"le": nil, "job": nil, "instance": nil, "project": nil} // nil if any value is possible
+	for _, f := range metrics.Families() {
+		names[f.Name] = true
+		if f.Kind == metrics.Histogram {
+			names[f.Name+"_bucket"], names[f.Name+"_sum"], names[f.Name+"_count"] = true, true, true
 		}
-		for _, u := range read {
-			used[u.Metric] = true
+		for _, l := range f.Labels {
+			known, seen := values[l.Name]
+			if values[l.Name] = append(known, l.Values...); l.Values == nil || seen && known == nil {
+				values[l.Name] = nil
+			}
+		}
+	}
+	type query struct{ where, expr, legend string }
+	var queries []query
+	for _, r := range append(rules(t, "rules.yaml"), rules(t, "alerts.yaml")...) {
+		names[r.Record] = true
+		queries = append(queries, query{where: r.Record + r.Alert, expr: r.Expr})
+	}
+	for _, p := range panels(t) {
+		for _, q := range p.Targets {
+			queries = append(queries, query{p.Title, q.Expr, q.LegendFormat})
+		}
+	}
+	for _, q := range queries {
+		bare := regexp.MustCompile(`"[^"]*"`).ReplaceAllString(q.expr, `""`)
+		for _, name := range matches(`\b(switchyard[\w:]*)`, bare) {
+			if used[name] = true; !names[name] {
+				t.Errorf("%s: there is no metric %s", q.where, name)
+			}
+		}
+		labels := append(matches(`[{,]\s*(\w+)\s*(?:=~|!~|!=|=)`, bare), matches(`\{\{(\w+)\}\}`, q.legend)...)
+		for _, list := range matches(`\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([\w, ]+)\)`, bare) {
+			labels = append(labels, strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })...)
+		}
+		for _, name := range labels {
+			if _, ok := values[name]; !ok {
+				t.Errorf("%s: no metric has a label %s", q.where, name)
+			}
+		}
+		for _, m := range regexp.MustCompile(`(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"`).FindAllStringSubmatch(q.expr, -1) {
+			for value := range strings.SplitSeq(m[2], "|") {
+				if known := values[m[1]]; known != nil && !slices.Contains(known, value) {
+					t.Errorf("%s: the label %s is never %q", q.where, m[1], value)
+				}
+			}
 		}
 	}
 	for _, f := range metrics.Families() {
 		if !used[f.Name] && !used[f.Name+"_bucket"] {
-			t.Errorf("nothing uses %s", f.Name)
-		}
-	}
-	for name := range foreign() {
-		if !used[name] {
-			t.Errorf("nothing uses %s", name)
+			t.Errorf("%s is not used", f.Name)
 		}
 	}
 }
 
-// TestRulesReadWhatIsRecordedBefore: a group evaluates its rules in order.
-func TestRulesReadWhatIsRecordedBefore(t *testing.T) {
+// TestRules runs Prometheus' promtool, which knows all of PromQL, over the rules, the
+// dashboard's queries and the tests of the rules. Every rule must have a test.
+func TestRules(t *testing.T) {
 	t.Parallel()
-	for _, g := range RecordingRules(metrics.Families(), Default()) {
-		for i, r := range g.Rules {
-			read, _, err := uses(r.Expr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, later := range g.Rules[i:] {
-				if slices.ContainsFunc(read, func(u Use) bool { return u.Metric == later.Record }) {
-					t.Errorf("%s reads %s, which is recorded after it", r.Record, later.Record)
-				}
-			}
+	tests, err := filepath.Glob("tests/*.yaml")
+	if err != nil || len(tests) == 0 {
+		t.Fatal("there are no tests of the rules:", err)
+	}
+	var tested strings.Builder
+	for _, path := range tests {
+		tested.WriteString(read(t, path))
+	}
+	for _, r := range append(rules(t, "rules.yaml"), rules(t, "alerts.yaml")...) {
+		if !regexp.MustCompile(`\b` + r.Record + r.Alert + `\b`).MatchString(tested.String()) {
+			t.Errorf("%s%s has no test", r.Record, r.Alert)
+		}
+	}
+	program, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("promtool is missing; it is part of Debian's package prometheus:", err)
+	}
+	var queries []map[string]string
+	for _, p := range panels(t) {
+		for _, q := range p.Targets {
+			expr := strings.NewReplacer("$__rate_interval", "5m", "$__range", "7d").Replace(q.Expr)
+			queries = append(queries, map[string]string{"record": fmt.Sprint("query_", len(queries)), "expr": expr})
+		}
+	}
+	text, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "dashboard", "rules": queries}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dashboard := filepath.Join(t.TempDir(), "dashboard.yaml")
+	if err := os.WriteFile(dashboard, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	commands := [][]string{{"check", "rules", "rules.yaml", "alerts.yaml", dashboard}}
+	if !testing.Short() {
+		commands = append(commands, append([]string{"test", "rules"}, tests...))
+	}
+	for _, args := range commands {
+		if out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput(); err != nil {
+			t.Errorf("promtool %s: %v\n%s", args, err, out)
 		}
 	}
 }
 
-// TestInstantSeriesAreOfOneGroup: what a rule compares as of this moment is of this
-// moment, since groups are evaluated at different ones. Increases over an hour and
-// more need not be.
-func TestInstantSeriesAreOfOneGroup(t *testing.T) {
+// TestMonitoringPage checks that docs/monitoring.md lists every record and alert, has a
+// runbook for every alert, and names only panels that exist.
+func TestMonitoringPage(t *testing.T) {
 	t.Parallel()
-	home := make(map[string]string)
-	groups := RecordingRules(metrics.Families(), Default())
-	for _, g := range groups {
-		for _, r := range g.Rules {
-			home[r.Record] = g.Name
+	page := read(t, "../../docs/monitoring.md")
+	for _, r := range rules(t, "rules.yaml") {
+		if !strings.Contains(page, "| `"+r.Record+"` | ") {
+			t.Errorf("%s is not listed", r.Record)
 		}
 	}
-	for _, g := range groups {
-		for _, r := range g.Rules {
-			read, _, err := uses(r.Expr)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, u := range read {
-				if at, ours := home[u.Metric]; ours && u.Function == "" && at != g.Name {
-					t.Errorf("%s of %s reads %s of %s", r.Record, g.Name, u.Metric, at)
-				}
-			}
+	var alerts []string
+	for _, r := range rules(t, "alerts.yaml") {
+		alerts = append(alerts, r.Alert)
+		row := regexp.MustCompile(`(?m)^\| \[` + r.Alert + `\]\(#` + strings.ToLower(r.Alert) + `\) \| ` + r.Labels.Severity + ` \| [^|]+ \| ` + r.For + ` \|$`)
+		if !row.MatchString(page) {
+			t.Errorf("%s is not listed with its severity and time", r.Alert)
 		}
 	}
-}
-
-func TestThresholdsReachTheRules(t *testing.T) {
-	t.Parallel()
-	const odd = 7777
-	for name, set := range map[string]func(*Thresholds){
-		"FallbackDay":       func(t *Thresholds) { t.FallbackDay = odd },
-		"FallbackHour":      func(t *Thresholds) { t.FallbackHour = odd },
-		"SpawnsDay":         func(t *Thresholds) { t.SpawnsDay = odd },
-		"SpawnsHour":        func(t *Thresholds) { t.SpawnsHour = odd },
-		"CriticErrors":      func(t *Thresholds) { t.CriticErrors = odd },
-		"CriticErrorsLeast": func(t *Thresholds) { t.CriticErrorsLeast = odd },
-		"Failures":          func(t *Thresholds) { t.Failures = odd },
-		"FailuresLeast":     func(t *Thresholds) { t.FailuresLeast = odd },
-		"Stuck":             func(t *Thresholds) { t.Stuck = odd * 1e9 },
-		"Waiting":           func(t *Thresholds) { t.Waiting = odd * 1e9 },
-		"Committed":         func(t *Thresholds) { t.Committed = odd },
-		"EndedLeast":        func(t *Thresholds) { t.EndedLeast = odd },
-		"Drift":             func(t *Thresholds) { t.Drift = odd },
-		"DriftRounds":       func(t *Thresholds) { t.DriftRounds = odd },
-		"DriftFor":          func(t *Thresholds) { t.DriftFor = odd * 1e9 },
-		"Budget":            func(t *Thresholds) { t.Budget = odd },
-		"DollarsDay":        func(t *Thresholds) { t.DollarsDay = odd },
-		"For":               func(t *Thresholds) { t.For = odd * 1e9 },
-		"Job":               func(t *Thresholds) { t.Job = "job7777" },
-	} {
-		limits := Default()
-		set(&limits)
-		files, err := Files(metrics.Families(), limits)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if !slices.ContainsFunc(files, func(f File) bool { return strings.Contains(string(f.Contents), "7777") }) {
-			t.Errorf("%s changes nothing", name)
-		}
+	if runbooks := matches(`(?m)^### (\w+)$`, page); !slices.Equal(runbooks, alerts) {
+		t.Errorf("runbooks are for\n%v\nand alerts are\n%v", runbooks, alerts)
 	}
-}
-
-func TestNamesSayWhatTheLabelsAre(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{
-		"rounds", "switchyard:rounds", "switchyard:rounds:sum:more", "other:rounds:sum", "switchyard_nothing:rounds:sum",
-		"switchyard_next:rounds:sum", "switchyardnext_action:rounds:sum", "switchyard::sum", "switchyard:rounds:",
-	} {
-		if _, err := NewVocabulary(metrics.Families(), Group{Rules: []Rule{record(name, "", "1")}}); err == nil {
-			t.Errorf("%s is a name", name)
+	titles := make(map[string]bool)
+	for _, p := range panels(t) {
+		titles[p.Title] = true
+	}
+	for _, title := range matches(`[^*]\*([A-Z][^*]+)\*[^*]`, page) {
+		if !titles[title] {
+			t.Errorf("there is no panel %q; there are %q", title, slices.Sorted(maps.Keys(titles)))
 		}
-	}
-	twice := Group{Rules: []Rule{record("switchyard:x:sum", "", "1"), record("switchyard:x:sum", "", "2")}}
-	if _, err := NewVocabulary(metrics.Families(), twice); err == nil {
-		t.Error("one name for two rules")
-	}
-	v := vocabulary(t)
-	got, ok := v.Labels("switchyard_policy_version_next_action:rounds:share")
-	if want := []string{"next_action", "policy_version"}; !ok || !slices.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
 	}
 }
