@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -77,7 +79,7 @@ the command is repeated.`,
 			if err != nil {
 				return err
 			}
-			return a.print(audited, func(p *page) { p.audited(audited) })
+			return a.print(audited, func(p *render.Printer) { p.Attestation(audited) })
 		})
 	})
 	return cmd
@@ -117,7 +119,7 @@ func (a *app) listStamps(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		return a.print(stampList{stamps}, func(p *page) { p.stamps(stamps) })
+		return a.print(stampList{stamps}, func(p *render.Printer) { p.Attestations(stamps) })
 	})
 }
 

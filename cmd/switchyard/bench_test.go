@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// released is the program as it is released: what it costs to start counts here.
+// Release is the program as it is released: what it costs to start counts here.
 // The benchmark is skipped where make build has not been run.
 type released struct {
 	binary  string

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
@@ -32,7 +34,7 @@ func (a *app) compatE(body func(ctx context.Context, args []string) (any, error)
 			return err
 		}
 		w := bufio.NewWriter(a.out)
-		if err := errors.Join(writeJSON(w, value), w.Flush()); err != nil {
+		if err := errors.Join(render.JSON(w, value), w.Flush()); err != nil {
 			return errs.New(errs.OutputFailed, "write the result: %w", err)
 		}
 		return nil
@@ -113,7 +115,7 @@ func (a *app) stop(ctx context.Context, id, reason string, with host.Request) (a
 		return nil, errs.New(errs.LoopStuckMissingReason, "the task is to be put aside without a reason")
 	}
 	req := host.StopRequest{
-		Reason: short(reason, maxReason), Request: with,
+		Reason: render.Clip(reason, maxReason), Request: with,
 		// The incident that the cap was raised for ends with these two.
 		ForgetCap: slices.Contains([]string{"user-requested-replan", "manual-fix-pending"}, reason),
 	}

@@ -145,7 +145,7 @@ func (r *loopRound) run(ctx context.Context) (any, error) {
 	}
 }
 
-// step is what every phase prints. round is the one whose gate was passed.
+// TaskResult is what every phase prints. round is the one whose gate was passed.
 func (r *loopRound) step(s host.TaskStatus, round int, phase task.Phase, next string) loopStep {
 	forced := r.force != nil && s.Forced != nil && *s.Forced == task.Override{Round: round, Phase: phase, Force: *r.force}
 	return loopStep{TaskID: r.id, Phase: r.phase, Round: s.Round, NextAction: next, Forced: forced}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -92,7 +94,7 @@ func (f *headlessFlags) request() (host.SpawnRequest, error) {
 	ms, err := strconv.ParseInt(f.timeout.text, 10, 64)
 	if err != nil || ms < minTimeout.Milliseconds() || ms > maxTimeout.Milliseconds() {
 		return host.SpawnRequest{}, errs.New(errs.SpawnHeadlessInvalidTimeout, "%q is no limit from %d to %d milliseconds",
-			short(f.timeout.text, maxShownTimeout), minTimeout.Milliseconds(), maxTimeout.Milliseconds())
+			render.Clip(f.timeout.text, maxShownTimeout), minTimeout.Milliseconds(), maxTimeout.Milliseconds())
 	}
 	return host.SpawnRequest{
 		Agent: f.agent.text, PromptPath: f.prompt.text, OutputPath: f.output.text,
@@ -117,7 +119,7 @@ func (a *app) headless(spawned host.Spawned, err error) (any, error) {
 	case failed && !onlyUnreadable(spawned):
 		a.exit = exitAgent
 		for line := range strings.Lines(spawned.StderrExcerpt) {
-			fmt.Fprintln(a.err, clean(strings.TrimRight(line, "\r\n")))
+			fmt.Fprintln(a.err, render.Clean(strings.TrimRight(line, "\r\n")))
 		}
 		a.warn(err)
 	}

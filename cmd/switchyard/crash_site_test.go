@@ -262,7 +262,7 @@ func tidy(seen []string) []string {
 	return without(seen, ".switchyard/ledger.db.new-", ".switchyard/.switchyard.yaml.", ".switchyard/..gitignore.", ".switchyard/handoff/.", ".switchyard/.critic", ".switchyard/.researcher", ".switchyard.yaml.", ".switchyard/.STATE.md.", ".switchyard.lock.", ".b.tar.gz.")
 }
 
-// begun leaves out what may be there before the command has happened, or lag
+// NewVersion leaves out what may be there before the command has happened, or lag
 // behind it until it is repeated: its parts, what makes git leave the state alone, a
 // verification's output, what is handed on with the decision, and STATE.md, which
 // follows the record.

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
 	"github.com/spf13/cobra"
 
@@ -37,7 +38,7 @@ names may be missing.`,
 			if err != nil {
 				return err
 			}
-			if err := a.print(health, func(p *page) { p.health(health) }); err != nil || health.OK {
+			if err := a.print(health, func(p *render.Printer) { p.Health(health) }); err != nil || health.OK {
 				return err
 			}
 			return errs.New(errs.Unhealthy, "broken: %s", strings.Join(brokenParts(health), ", "))
@@ -65,53 +66,4 @@ func brokenParts(h host.Health) []string {
 		}
 	}
 	return all
-}
-
-func (p *page) health(h host.Health) {
-	for _, c := range h.Checks {
-		mark := p.paint(green, "ok")
-		if !c.OK {
-			mark = p.paint(red, "broken")
-		}
-		text := c.Text
-		if c.Code != "" {
-			text += " [" + string(c.Code) + "]"
-		}
-		p.line("%s  %s: %s", mark, c.Name, text)
-		for _, problem := range c.Problems {
-			p.line("  %s", problem)
-		}
-	}
-	p.line("")
-	rows := make([][]cell, len(h.Adapters))
-	for i, ad := range h.Adapters {
-		state, color := "ok", green
-		switch {
-		case !ad.OK && ad.Used:
-			state, color = "broken", red
-		case !ad.OK:
-			state, color = "unused", dim
-		case !ad.KnownVersion:
-			state, color = "untested", yellow
-		}
-		rows[i] = []cell{
-			{ad.Name, plain}, {state, color}, {cmp.Or(ad.Version, "-"), plain}, {cmp.Or(strings.Join(ad.Tested, ", "), "-"), dim},
-			{cmp.Or(ad.Problem, ad.Binary), plain},
-		}
-	}
-	p.table([]string{"ADAPTER", "STATE", "VERSION", "TESTED", "PROGRAM"}, rows)
-	p.line("")
-	rows = rows[:0]
-	for _, ag := range h.Agents {
-		kind := "agent"
-		if ag.Module {
-			kind = "module"
-		}
-		problem := cell{"", plain}
-		if ag.Problem != "" {
-			problem = cell{ag.Problem, yellow}
-		}
-		rows = append(rows, []cell{{ag.Name, plain}, {kind, plain}, {cmp.Or(ag.Path, "built in"), dim}, problem})
-	}
-	p.table([]string{"AGENT", "KIND", "DEFINED IN", "PROBLEM"}, rows)
 }

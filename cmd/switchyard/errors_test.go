@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/switchyard-dev/switchyard/internal/doccheck"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
@@ -241,7 +243,7 @@ func TestCleanLeavesNothingThatMovesTheCursor(t *testing.T) {
 		"bad\xffbyte":           "bad\ufffdbyte",
 		"no\u00a0break":         "no break",
 	} {
-		if got := clean(in); got != want {
+		if got := render.Clean(in); got != want {
 			t.Errorf("clean(%q) = %q, want %q", in, got, want)
 		}
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
@@ -30,7 +32,7 @@ digests of the reports, plugins and policy behind it.`,
 			if err != nil {
 				return err
 			}
-			return a.print(x, func(p *page) { p.explanation(x) })
+			return a.print(x, func(p *render.Printer) { p.Explanation(x) })
 		})
 	})
 	return cmd

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -38,5 +40,5 @@ func newForce(a *app, reason string) (*task.Force, error) {
 	if !strings.ContainsFunc(reason, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return nil, errs.New(errs.ForceReasonMissing, "a gate is forced without a reason")
 	}
-	return &task.Force{Reason: short(reason, maxReason), By: a.by()}, nil
+	return &task.Force{Reason: render.Clip(reason, maxReason), By: a.by()}, nil
 }

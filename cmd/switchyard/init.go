@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
-	"strings"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
 	"github.com/spf13/cobra"
 
@@ -13,19 +13,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
-
-// initialized is what init did.
-type initialized struct {
-	// Folder is the project's root now.
-	Folder  string   `json:"folder"`
-	Created []string `json:"created"`
-	// Tasks are those that were taken over, and Left what was not; both nil
-	// without --from.
-	Tasks []host.TaskStatus `json:"tasks,omitzero"`
-	Left  []nubospilot.Left `json:"left,omitzero"`
-	// Adapters name the known agent CLIs that are installed.
-	Adapters []string `json:"adapters"`
-}
 
 func newInitCmd(a *app) *cobra.Command {
 	var from string
@@ -58,17 +45,17 @@ drafts are verified and reviewed again. What it could not take over, it lists.`,
 		if err != nil {
 			return err
 		}
-		return a.print(result, func(p *page) { p.initialized(result) })
+		return a.print(result, func(p *render.Printer) { p.Init(result) })
 	})
 	return cmd
 }
 
-func (a *app) init(ctx context.Context, importing bool, from string, agents, here bool) (initialized, error) {
+func (a *app) init(ctx context.Context, importing bool, from string, agents, here bool) (render.Initialized, error) {
 	p, err := a.project()
 	if err != nil {
-		return initialized{}, err
+		return render.Initialized{}, err
 	}
-	result := initialized{Folder: p.Dir}
+	result := render.Initialized{Folder: p.Dir}
 	setUp := project.Project{Root: p.Root, Dir: p.Root}
 	if p.Root != p.Dir && !here && (setUp.Exists(project.ConfigFile) || setUp.Exists(project.StateDir)) {
 		return result, errs.New(errs.InitNested, "%s lies in the project %s", p.Dir, p.Root).With("root", p.Root).
@@ -127,33 +114,4 @@ func settings(s nubospilot.Settings) project.Settings {
 		}
 	}
 	return ours
-}
-
-// initialized shows what init did.
-func (p *page) initialized(i initialized) {
-	if len(i.Created) == 0 {
-		p.line("nothing to create: %s is set up", i.Folder)
-	}
-	for _, file := range i.Created {
-		p.line("created %s", filepath.Join(i.Folder, filepath.FromSlash(file)))
-	}
-	for _, t := range i.Tasks {
-		p.line("took over %s: %s, round %s", t.TaskID, p.paint(statusColor(t.Status), string(t.Status)), rounds(t))
-	}
-	if len(i.Left) > 0 {
-		p.line("")
-		p.line("%s", p.paint(bold, "Not taken over"))
-		rows := make([][]cell, len(i.Left))
-		for n, left := range i.Left {
-			rows[n] = []cell{{left.What, plain}, {left.Why, plain}}
-		}
-		p.table([]string{"WHAT", "WHY"}, rows)
-	}
-	p.line("")
-	if len(i.Adapters) > 0 {
-		p.line("agent CLIs that are installed: %s", strings.Join(i.Adapters, ", "))
-	} else {
-		p.line("agent CLIs that are installed: none; a round needs reports in %s, or --report FILE", project.ConfigFile)
-	}
-	p.next(step{"set verify and reports in " + project.ConfigFile + "; proposals are there as comments", "switchyard round TASK"})
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
@@ -46,7 +48,7 @@ went, what the policy saw, or what it made of that.`,
 				return err
 			}
 			if n := len(report.Problems); n > 0 {
-				return errs.New(errs.LedgerTampered, "the ledger was changed: %s in %s", plural(n+int(report.Omitted), "problem"), plural(int(report.Tasks), "task")).
+				return errs.New(errs.LedgerTampered, "the ledger was changed: %s in %s", render.Count(n+int(report.Omitted), "problem"), render.Count(int(report.Tasks), "task")).
 					With("problems", report.Problems)
 			}
 			result := verifiedLedger{Report: report}
@@ -55,10 +57,10 @@ went, what the policy saw, or what it made of that.`,
 					return err
 				}
 			}
-			return a.print(result, func(p *page) {
-				p.verified(report, verbose)
+			return a.print(result, func(p *render.Printer) {
+				p.Ledger(report, verbose)
 				if d := result.Decisions; d != nil {
-					p.line("%s  %s decided again, all as recorded", p.paint(green, "sound"), plural(int(d.Decisions), "round"))
+					p.Line("%s  %s decided again, all as recorded", p.Paint(render.Green, "sound"), render.Count(int(d.Decisions), "round"))
 				}
 			})
 		})
@@ -83,11 +85,11 @@ func (a *app) verifyDecisions(ctx context.Context, e *host.Engine) (*host.Decisi
 		return nil, err
 	}
 	if n := len(report.Problems); n > 0 {
-		return nil, errs.New(errs.LedgerTampered, "decisions are not what was decided: %s among %s", plural(n+int(report.Omitted), "problem"), plural(int(report.Decisions), "decision")).
+		return nil, errs.New(errs.LedgerTampered, "decisions are not what was decided: %s among %s", render.Count(n+int(report.Omitted), "problem"), render.Count(int(report.Decisions), "decision")).
 			With("problems", report.Problems).With("decisions", report)
 	}
 	if report.Unchecked > 0 {
-		return nil, errs.New(errs.PolicyLost, "%s cannot be decided again: their policies are not to be had", plural(int(report.Unchecked), "decision")).
+		return nil, errs.New(errs.PolicyLost, "%s cannot be decided again: their policies are not to be had", render.Count(int(report.Unchecked), "decision")).
 			With("lost", report.Lost).With("decisions", report)
 	}
 	return &report, nil
@@ -109,7 +111,7 @@ hash covers it; docs/ledger.md tells how to check a chain.`,
 				if err != nil {
 					return errors.Join(err, w.Flush())
 				}
-				if err := writeLine(w, event); err != nil {
+				if err := render.JSONLine(w, event); err != nil {
 					return errs.New(errs.OutputFailed, "write the result: %w", err)
 				}
 			}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	dto "github.com/prometheus/client_model/go"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -60,7 +62,7 @@ func writeMetrics(w io.Writer, families []*dto.MetricFamily, format metrics.Form
 		return err
 	}
 	for line := range strings.Lines(text.String()) {
-		if _, err := io.WriteString(w, clean(strings.TrimSuffix(line, "\n"))+"\n"); err != nil {
+		if _, err := io.WriteString(w, render.Clean(strings.TrimSuffix(line, "\n"))+"\n"); err != nil {
 			return err
 		}
 	}

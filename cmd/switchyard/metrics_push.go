@@ -5,9 +5,10 @@ import (
 	"errors"
 	"maps"
 	"os"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
 	"github.com/spf13/cobra"
 
@@ -110,7 +111,7 @@ something was recorded.`,
 			if err != nil {
 				return err
 			}
-			return a.print(got, func(p *page) { p.pushed(got) })
+			return a.print(got, func(p *render.Printer) { p.Push(got) })
 		})
 	})
 	return cmd
@@ -169,19 +170,3 @@ func (a *app) push(ctx context.Context, e *host.Engine, p project.Project, to pu
 
 // userAgent is what servers see of us.
 func userAgent() string { return "switchyard/" + strings.Trim(readBuildInfo().Version, "()") }
-
-// pushed tells of a push.
-func (p *page) pushed(got pushgateway.Receipt) {
-	var group []string
-	for _, name := range slices.Sorted(maps.Keys(got.Grouping)) {
-		group = append(group, name+"="+got.Grouping[name])
-	}
-	what := "removed the metrics"
-	if !got.Deleted {
-		what = "pushed " + plural(got.Families, "metric")
-	}
-	p.line("%s  %s at %s of %s", p.paint(green, "done"), what, got.URL, strings.Join(group, ", "))
-	if got.Attempts > 1 {
-		p.line("      after %d attempts", got.Attempts)
-	}
-}

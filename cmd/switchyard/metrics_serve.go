@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	dto "github.com/prometheus/client_model/go"
 	"github.com/spf13/cobra"
 
@@ -92,7 +94,7 @@ On an interrupt it lets the scrapes that run come to their end.`,
 // no result: with --output json as a line of it.
 func (a *app) serving(at exporter.Listening) {
 	if a.output == outputJSON {
-		_ = writeLine(a.err, struct {
+		_ = render.JSONLine(a.err, struct {
 			Serving string `json:"serving"`
 			Open    bool   `json:"open"`
 		}{at.URL, at.Open})

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
@@ -45,12 +47,12 @@ was recorded.`,
 			if err != nil {
 				return err
 			}
-			return a.print(result, func(p *page) {
+			return a.print(result, func(p *render.Printer) {
 				if !result.Written {
-					p.line("%s has newer metrics already", path)
+					p.Line("%s has newer metrics already", path)
 					return
 				}
-				p.line("wrote %s to %s", plural(result.Metrics, "metric"), path)
+				p.Line("wrote %s to %s", render.Count(result.Metrics, "metric"), path)
 			})
 		})
 	})

@@ -3,7 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
-	"strconv"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
 	"github.com/spf13/cobra"
 
@@ -52,10 +53,10 @@ them.`,
 				return err
 			}
 			report := counted.Compare(shown)
-			text := func(p *page) { p.recounted(report) }
+			text := func(p *render.Printer) { p.Recount(report) }
 			if n := len(report.Differences); n > 0 {
 				return a.after(text, errs.New(errs.MetricsDiffer, "the metrics are not what the events come to: %s in %d series of %s",
-					plural(n+report.Omitted, "difference"), report.Series, plural(int(report.Events), "event")).
+					render.Count(n+report.Omitted, "difference"), report.Series, render.Count(int(report.Events), "event")).
 					With("series", report.Series).With("events", report.Events).With("differences", report.Differences).With("omitted", report.Omitted))
 			}
 			return a.print(report, text)
@@ -89,29 +90,4 @@ func (a *app) shownMetrics(ctx context.Context, e *host.Engine, file string) (or
 		}
 	}
 	return oracle.Parse(bytes.NewReader(text))
-}
-
-// maxDifferencesShown is how many differences are shown as text; JSON has more.
-const maxDifferencesShown = 20
-
-// recounted shows how metrics compare with their recount.
-func (p *page) recounted(r oracle.Report) {
-	if len(r.Differences) == 0 {
-		p.line("%s  %d series equal their recount of %s", p.paint(green, "sound"), r.Series, plural(int(r.Events), "event"))
-		return
-	}
-	number := func(n *float64) string {
-		if n == nil {
-			return "-"
-		}
-		return strconv.FormatFloat(*n, 'f', -1, 64)
-	}
-	var rows [][]cell
-	for _, d := range r.Differences[:min(maxDifferencesShown, len(r.Differences))] {
-		rows = append(rows, []cell{{number(d.Shown), red}, {number(d.Recounted), green}, {d.String(), plain}})
-	}
-	p.table([]string{"SHOWN", "COUNTED", "SERIES"}, rows)
-	if more := len(r.Differences) + r.Omitted - len(rows); more > 0 {
-		p.line("and %d more", more)
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
@@ -50,14 +52,14 @@ docs/tasks.md has the whole picture.`,
 	return cmd
 }
 
-// step runs a command that leaves a task somewhere, and shows where.
+// TaskResult runs a command that leaves a task somewhere, and shows where.
 func (a *app) step(ctx context.Context, do func(*host.Engine) (host.Step, error)) error {
 	return a.with(ctx, func(e *host.Engine) error {
 		s, err := do(e)
 		if err != nil {
 			return err
 		}
-		return a.print(s, func(p *page) { p.step(s) })
+		return a.print(s, func(p *render.Printer) { p.TaskResult(s) })
 	})
 }
 
@@ -158,7 +160,7 @@ one is decided at once, and uses up its round.`,
 			if exitCode && d.Decision != nil {
 				a.exit = decisionExit(d.Decision.NextAction)
 			}
-			return a.print(d, func(p *page) { p.drafted(d) })
+			return a.print(d, func(p *render.Printer) { p.DraftResult(d) })
 		})
 	})
 	return cmd
@@ -227,7 +229,7 @@ those reports, else with those of its newest decision.`,
 		if err != nil {
 			return err
 		}
-		req := host.StopRequest{Reason: short(reason, maxReason)}
+		req := host.StopRequest{Reason: render.Clip(reason, maxReason)}
 		if req.Request, err = f.request(cmd.Flags(), p, a.in); err != nil {
 			return err
 		}

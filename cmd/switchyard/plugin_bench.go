@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
@@ -69,46 +71,21 @@ PLUGIN may also be auto. REPORT - is standard input.`,
 			if err != nil {
 				return err
 			}
-			return a.print(b, func(p *page) { p.bench(b) })
+			return a.print(b, func(p *render.Printer) { p.Benchmark(b) })
 		})
 	})
 	return cmd
 }
 
-// bench is what a plugin costs on one report. Sizes are in bytes, times in
-// nanoseconds.
-type bench struct {
-	Plugin   plugins.Identity `json:"plugin"`
-	Report   string           `json:"report"`
-	Bytes    int              `json:"report_bytes"` // as the plugin gets it
-	Findings int              `json:"findings"`
-	Skipped  int              `json:"skipped"`
-	Compiled timing           `json:"cold_compiled"`
-	Cached   timing           `json:"cold_cached"`
-	Warm     timing           `json:"warm"`
-	Guest    timing           `json:"warm_guest"`
-	// PerFinding is the warm median over the findings, nil where there are none.
-	PerFinding *int64 `json:"per_finding_ns"`
-	// Memory is what the guest had at the end of a call.
-	Memory int64 `json:"memory"`
-}
-
-// timing is how long something took, over a number of runs.
-type timing struct {
-	Runs   int   `json:"runs"`
-	Min    int64 `json:"min_ns"`
-	Median int64 `json:"median_ns"`
-}
-
 // measure runs a plugin over a report in each of the ways.
-func measure(ctx context.Context, ready host.Prepared, runs int) (b bench, err error) {
+func measure(ctx context.Context, ready host.Prepared, runs int) (b render.BenchmarkResult, err error) {
 	dir, err := os.MkdirTemp("", "switchyard-bench-")
 	if err != nil {
 		return b, errs.New(errs.FileUnwritable, "no temporary folder for the cache: %w", err).With("path", os.TempDir()).
 			WithHint("set TMPDIR to a folder that can be written")
 	}
 	defer os.RemoveAll(dir)
-	b = bench{Plugin: ready.Plugin.Identity(), Report: ready.Report, Bytes: len(ready.Document.Bytes())}
+	b = render.BenchmarkResult{Plugin: ready.Plugin.Identity(), Report: ready.Report, Bytes: len(ready.Document.Bytes())}
 	cold := func(cache string) func() error {
 		return func() error {
 			r := plugins.New(plugins.Config{Limits: ready.Limits, CacheDir: cache})
@@ -133,7 +110,7 @@ func measure(ctx context.Context, ready host.Prepared, runs int) (b bench, err e
 		return err
 	}
 	for _, m := range []struct {
-		into  *timing
+		into  *render.Timing
 		runs  int
 		first bool // run it once before, unmeasured
 		work  func() error
@@ -168,46 +145,15 @@ func load(ctx context.Context, r *plugins.Runtime, p *plugins.Plugin) (*plugins.
 }
 
 // timed runs work, at least once, and says how long it took.
-func timed(runs int, work func() error) (timing, error) {
+func timed(runs int, work func() error) (render.Timing, error) {
 	all := make([]time.Duration, 0, runs)
 	for first := time.Now(); len(all) < runs && (len(all) == 0 || time.Since(first) < maxMeasured); {
 		start := time.Now()
 		if err := work(); err != nil {
-			return timing{}, err
+			return render.Timing{}, err
 		}
 		all = append(all, time.Since(start))
 	}
 	slices.Sort(all)
-	return timing{Runs: len(all), Min: all[0].Nanoseconds(), Median: all[len(all)/2].Nanoseconds()}, nil
-}
-
-// bench shows what a plugin costs.
-func (p *page) bench(b bench) {
-	p.line("%s %s  %s, %d left out, a report of %s", p.paint(bold, b.Plugin.Name), b.Plugin.Version,
-		plural(b.Findings, "finding"), b.Skipped, size(int64(b.Bytes)))
-	p.line("")
-	var rows [][]cell
-	for _, t := range []struct {
-		name string
-		timing
-	}{{"cold, compiled", b.Compiled}, {"cold, cached", b.Cached}, {"warm", b.Warm}, {"warm, guest", b.Guest}} {
-		rows = append(rows, []cell{{t.name, plain}, {plural(t.Runs, "run"), plain}, {nanoseconds(t.Min), plain}, {nanoseconds(t.Median), plain}})
-	}
-	p.table([]string{"MEASURED", "OVER", "MIN", "MEDIAN"}, rows)
-	p.line("")
-	if b.PerFinding != nil {
-		p.line("per finding  %s, the warm median over %s", nanoseconds(*b.PerFinding), plural(b.Findings, "finding"))
-	}
-	p.line("memory       %s at the end of a call", size(b.Memory))
-}
-
-// nanoseconds writes a time with about three digits.
-func nanoseconds(n int64) string {
-	d := time.Duration(n)
-	for unit := time.Nanosecond; unit < time.Second; unit *= 10 {
-		if d < 1000*unit {
-			return d.Round(unit).String()
-		}
-	}
-	return d.Round(time.Second).String()
+	return render.Timing{Runs: len(all), Min: all[0].Nanoseconds(), Median: all[len(all)/2].Nanoseconds()}, nil
 }

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"strings"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
 	"github.com/spf13/cobra"
 
@@ -34,36 +34,8 @@ that switchyard.lock pins. The others are listed all the same.`,
 			if !all.OK {
 				a.exit = exitFault
 			}
-			return a.print(all, func(p *page) { p.inventory(all) })
+			return a.print(all, func(p *render.Printer) { p.PluginList(all) })
 		})
 	})
 	return cmd
-}
-
-// inventory shows the installed plugins.
-func (p *page) inventory(all host.Inventory) {
-	rows := make([][]cell, len(all.Plugins))
-	for i, pl := range all.Plugins {
-		from := cell{cmp.Or(pl.Path, "built-in"), plain}
-		if pl.Path == "" {
-			from.color = dim
-		}
-		if pl.Use != "" {
-			from = cell{"use: " + pl.Use, plain}
-		}
-		state := cell{"ok", green}
-		if pl.Problem != nil {
-			state = cell{"broken", red}
-		}
-		rows[i] = []cell{
-			{cmp.Or(pl.Name, "-"), plain}, {cmp.Or(pl.Version, "-"), plain}, state, from, {cmp.Or(shortDigest(pl.Digest), "-"), dim},
-			{cmp.Or(strings.Join(pl.Description.Formats, ", "), "-"), plain},
-		}
-	}
-	p.table([]string{"NAME", "VERSION", "STATE", "FROM", "DIGEST", "FORMATS"}, rows)
-	for _, pl := range all.Plugins {
-		if pl.Problem != nil {
-			p.line("%s: %s [%s]", p.paint(red, "broken"), pl.Problem.Message, pl.Problem.Code)
-		}
-	}
 }

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
 	"github.com/spf13/cobra"
 
@@ -59,46 +60,10 @@ The plugin is called like the folder, unless --name says otherwise.`,
 		if a.dir == "." { // Where the user is, paths can be as the user writes them.
 			made.Dir = args[0]
 		}
-		s := started{made, "switchyard plugin test " + quote(filepath.Join(made.Dir, made.Module)) + " --corpus " + quote(filepath.Join(made.Dir, "corpus"))}
-		return a.print(s, func(p *page) { p.started(s) })
+		s := render.PluginScaffold{Project: made, Test: "switchyard plugin test " + render.ShellQuote(filepath.Join(made.Dir, made.Module)) + " --corpus " + render.ShellQuote(filepath.Join(made.Dir, "corpus"))}
+		return a.print(s, func(p *render.Printer) { p.NewPlugin(s) })
 	})
 	return cmd
-}
-
-// started is what new prints as JSON.
-type started struct {
-	scaffold.Project
-	// Test is the command that tests the module.
-	Test string `json:"test"`
-}
-
-// started shows a plugin that was started, and how to go on.
-func (p *page) started(s started) {
-	p.line("%s  a plugin in %s", p.paint(bold, s.Name), s.Language)
-	p.line("")
-	for _, file := range s.Files {
-		p.line("  %s", filepath.Join(s.Dir, filepath.FromSlash(file)))
-	}
-	p.line("")
-	for i, command := range s.Build {
-		label := "build it"
-		if i > 0 {
-			label = "or with "
-		}
-		p.line("%s  cd %s && %s", label, quote(s.Dir), command)
-	}
-	p.line("test it   %s", s.Test)
-}
-
-// quote writes a path for a shell.
-func quote(path string) string {
-	odd := func(r rune) bool {
-		return !strings.ContainsRune("/._-+:\\", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
-	}
-	if !strings.ContainsFunc(path, odd) {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // languageFlag is the flag --lang.

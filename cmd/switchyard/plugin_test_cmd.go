@@ -2,7 +2,8 @@ package main
 
 import (
 	"context"
-	"fmt"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
 	"github.com/spf13/cobra"
 
@@ -72,7 +73,7 @@ fails.`,
 			if !r.OK() {
 				a.exit = exitFault // The report says why.
 			}
-			return a.print(r, func(p *page) { p.conformance(r) })
+			return a.print(r, func(p *render.Printer) { p.Conformance(r) })
 		})
 	})
 	return cmd
@@ -86,65 +87,5 @@ func readInside(p project.Project) func(context.Context, string, int64) ([]byte,
 			return nil, errs.New(errs.PathEscapesProject, "%s: the corpus lies in the project, and this does not", path).With("path", path)
 		}
 		return p.Read(ctx, path, limit)
-	}
-}
-
-// conformance shows what a plugin was held against, and how it did.
-func (p *page) conformance(r plugintest.Report) {
-	if r.Plugin.Name == "" {
-		p.line("%s  %s", p.paint(bold, "a plugin that does not load"), size(int64(r.Size)))
-	} else {
-		p.line("%s %s  %s, %s", p.paint(bold, r.Plugin.Name), r.Plugin.Version, shortDigest(r.Plugin.Digest), size(int64(r.Size)))
-	}
-	skipped := 0
-	for _, group := range plugintest.Groups() {
-		passed, failed, shown := 0, 0, []plugintest.Check(nil)
-		for _, c := range r.Checks {
-			if c.Group != group {
-				continue
-			}
-			switch c.Status {
-			case plugintest.Pass:
-				passed++
-			case plugintest.Fail:
-				failed++
-			case plugintest.Skip:
-				skipped++
-			}
-			if c.Detail != "" || c.Status != plugintest.Pass {
-				shown = append(shown, c)
-			}
-		}
-		if passed+failed+len(shown) == 0 {
-			continue
-		}
-		p.line("")
-		words := fmt.Sprintf("%d passed", passed)
-		if failed > 0 {
-			words += fmt.Sprintf(", %d failed", failed)
-		}
-		p.line("%s: %s", p.paint(bold, string(group)), words)
-		for _, c := range shown {
-			p.line("  %s  %s: %s", p.paint(statusWord(c.Status)), c.Name, c.Detail)
-		}
-	}
-	p.line("")
-	counts := fmt.Sprintf("%s: %d passed, %d failed, %d skipped", plural(len(r.Checks), "check"), r.Passed, r.Failed, skipped)
-	if r.OK() {
-		p.line("%s  %s", p.paint(green, "passed"), counts)
-	} else {
-		p.line("%s  %s", p.paint(red, "failed"), counts)
-	}
-}
-
-// statusWord is a check's outcome, with its colour.
-func statusWord(s plugintest.Status) (color, word string) {
-	switch s {
-	case plugintest.Pass:
-		return green, "pass"
-	case plugintest.Fail:
-		return red, "FAIL"
-	default:
-		return yellow, "skip"
 	}
 }

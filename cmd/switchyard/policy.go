@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -102,12 +102,9 @@ func allowUnsignedFlag(flags *pflag.FlagSet, allow *bool) {
 	flags.BoolVar(allow, "allow-unsigned", false, "take a policy without a good signature, although the project has keys")
 }
 
-// policyRef is how a policy is called in a line of text.
-func policyRef(id policies.Identity) string { return fmt.Sprintf("%s@%s", id.Name, id.Version) }
-
 // after prints the text of a result that is a fault, and returns the fault. As JSON
 // the fault's details have all of it, and nothing is printed beside them.
-func (a *app) after(text func(*page), f error) error {
+func (a *app) after(text func(*render.Printer), f error) error {
 	if a.output == outputJSON {
 		return f
 	}

@@ -3,10 +3,11 @@ package main
 import (
 	"context"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/internal/policy/release"
 )
 
 func newPolicyAdoptCmd(a *app) *cobra.Command {
@@ -41,42 +42,8 @@ one that is older than the adopted one, unless --allow-rollback says otherwise.`
 			if err != nil {
 				return err
 			}
-			return a.print(adoption, func(p *page) { p.adoption(adoption, req.DryRun) })
+			return a.print(adoption, func(p *render.Printer) { p.Adoption(adoption, req.DryRun) })
 		})
 	})
 	return cmd
-}
-
-// adoption says what adopting a policy changed.
-func (p *page) adoption(a host.Adoption, dry bool) {
-	verb := "adopted"
-	if dry {
-		verb = "would adopt"
-	}
-	switch {
-	case !a.Changed && a.Event != nil: // It comes from elsewhere, or is signed by now.
-		p.line("%s  %s says the same from where it is now", p.paint(green, verb), policyName(a.Policy))
-	case !a.Changed:
-		p.line("%s  %s is the adopted policy already", p.paint(dim, "unchanged"), policyName(a.Policy))
-		return
-	case a.From == nil:
-		p.line("%s  %s, the project's first", p.paint(green, verb), policyName(a.Policy))
-	default:
-		p.line("%s  %s, after %s", p.paint(green, verb), policyName(a.Policy), policyName(*a.From))
-		if a.Diff != nil {
-			p.line("  changes: %s", a.Diff.Summary())
-		} else {
-			p.line("  changes: %s: %s", p.paint(yellow, "not known"), a.Uncompared)
-		}
-	}
-	switch a.State {
-	case release.StateDraft:
-		p.line("  %s    it is not released: switchyard policy lint says what is missing", p.paint(yellow, "draft"))
-	case release.StateEdited:
-		p.line("  %s   it is not what was released: switchyard policy lint says so too", p.paint(red, "edited"))
-	}
-	p.line("  digest   %s", a.Policy.Digest)
-	if a.Event != nil {
-		p.line("  event    sha256:%s, number %d of the policies", a.Event.Hash, a.Event.N)
-	}
 }

@@ -7,6 +7,8 @@ import (
 	"encoding/hex"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -71,7 +73,7 @@ goes to standard output, and nothing is said of it.`,
 				return err
 			}
 			b := f.built(policy.Identity(), packed, o)
-			return a.print(b, func(p *page) { p.built(b) })
+			return a.print(b, func(p *render.Printer) { p.Bundle(b) })
 		})
 	})
 	return cmd
@@ -146,63 +148,17 @@ func (f *buildFlags) signing(ctx context.Context, p project.Project, now time.Ti
 	return s, nil
 }
 
-// builtBundle is what build prints as JSON.
-type builtBundle struct {
-	File   string            `json:"file"`
-	Policy policies.Identity `json:"policy"`
-	// Revision is what the bundle's manifest calls it.
-	Revision string `json:"revision"`
-	// Digest is that of the file, and Size its bytes.
-	Digest string `json:"digest"`
-	Size   int64  `json:"size"`
-	Wasm   bool   `json:"wasm"`
-	// Signature says how it is signed, nil where it is not.
-	Signature *builtSignature `json:"signature"`
-}
-
-type builtSignature struct {
-	KeyID     string `json:"key_id"`
-	Algorithm string `json:"algorithm"`
-	Scope     string `json:"scope,omitzero"`
-	// Expires is when it ends to be good, RFC 3339 in UTC; "" for never.
-	Expires string `json:"expires,omitzero"`
-}
-
-func (f *buildFlags) built(id policies.Identity, packed []byte, o policies.PackOptions) builtBundle {
+func (f *buildFlags) built(id policies.Identity, packed []byte, o policies.PackOptions) render.Bundle {
 	sum := sha256.Sum256(packed)
-	b := builtBundle{
+	b := render.Bundle{
 		File: f.file, Policy: id, Revision: cmp.Or(o.Revision, id.Version), Digest: "sha256:" + hex.EncodeToString(sum[:]),
 		Size: int64(len(packed)), Wasm: o.Wasm,
 	}
 	if s := o.Sign; s != nil {
-		b.Signature = &builtSignature{KeyID: s.Key.ID, Algorithm: s.Key.Algorithm, Scope: s.Key.Scope}
+		b.Signature = &render.BundleSignature{KeyID: s.Key.ID, Algorithm: s.Key.Algorithm, Scope: s.Key.Scope}
 		if !s.Expires.IsZero() {
 			b.Signature.Expires = s.Expires.UTC().Format(time.RFC3339)
 		}
 	}
 	return b
-}
-
-// built shows a bundle.
-func (p *page) built(b builtBundle) {
-	p.line("%s  %s, %s", p.paint(green, "built"), b.File, size(b.Size))
-	p.line("  policy    %s  %s", policyName(b.Policy), b.Policy.Digest)
-	p.line("  revision  %s", b.Revision)
-	p.line("  bundle    %s", b.Digest)
-	if b.Wasm {
-		p.line("  wasm      policy.wasm is in it, for OPA's tools")
-	}
-	s := b.Signature
-	if s == nil {
-		p.line("  unsigned")
-		return
-	}
-	words := "by " + s.KeyID + " with " + s.Algorithm
-	if s.Scope != "" {
-		words += ", for " + s.Scope
-	}
-	if s.Expires != "" {
-		words += ", until " + s.Expires
-	}
-	p.line("  signed    %s", words)
 }

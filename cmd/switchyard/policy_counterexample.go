@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -41,18 +43,18 @@ func simplest(r check.Report) (*check.Violation, check.Invariant) {
 	return best, broken
 }
 
-// write writes the counterexample, if there is one, and notes where.
-func (all *proofs) write(p project.Project, file string) error {
-	if all.Counterexample == nil {
+// writeCounterexample writes the counterexample, if there is one, and notes where.
+func writeCounterexample(p project.Project, file string, c *render.Counterexample) error {
+	if c == nil {
 		return nil
 	}
 	var text bytes.Buffer
-	if err := writeJSON(&text, all.Counterexample.Input); err != nil {
+	if err := render.JSON(&text, c.Input); err != nil {
 		return err
 	}
 	if err := writeFile(p, file, text.Bytes()); err != nil {
 		return err
 	}
-	all.Counterexample.File = file
+	c.File = file
 	return nil
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
@@ -11,7 +13,7 @@ import (
 )
 
 // exitDiffers is the exit status of policy diff --exit-code where there is a
-// difference.
+// PolicyDiff.
 const exitDiffers = 10
 
 func newPolicyDiffCmd(a *app) *cobra.Command {
@@ -61,29 +63,9 @@ It also says which step in the version the change needs: none, minor or major.
 			if a.output == outputMarkdown {
 				return a.printText(textutil.Lines(d.Markdown()))
 			}
-			shown := shownDifference(d)
-			return a.print(shown, func(p *page) { p.difference(shown) })
+			shown := render.NewDiffView(d)
+			return a.print(shown, func(p *render.Printer) { p.PolicyDiff(shown) })
 		})
 	})
 	return cmd
-}
-
-// shownDiff is what diff prints as JSON.
-type shownDiff struct {
-	diff.Diff
-	// Empty says that both have the same meaning.
-	Empty bool `json:"empty"`
-	// Step is the least step in the version that the change needs, and StepBecause
-	// what needs it.
-	Step        diff.Step `json:"step"`
-	StepBecause []string  `json:"step_because"`
-	// Summary and Digest are as in a decision record.
-	Summary string `json:"summary"`
-	Digest  string `json:"digest"`
-}
-
-func shownDifference(d diff.Diff) shownDiff {
-	s := shownDiff{Diff: d, Empty: d.Empty(), Summary: d.Summary(), Digest: d.Digest()}
-	s.Step, s.StepBecause = d.Step()
-	return s
 }

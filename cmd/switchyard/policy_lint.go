@@ -2,13 +2,13 @@ package main
 
 import (
 	"context"
-	"fmt"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/policy/release"
 )
 
 func newPolicyLintCmd(a *app) *cobra.Command {
@@ -57,9 +57,9 @@ under the same numbers.`,
 			if err != nil {
 				return err
 			}
-			text := func(p *page) { p.lint(report) }
+			text := func(p *render.Printer) { p.Lint(report) }
 			if n := len(report.Findings); n > 0 {
-				f := errs.New(errs.PolicyLintFailed, "%s in %s", plural(n, "finding"), plural(len(report.Versions), "version")).
+				f := errs.New(errs.PolicyLintFailed, "%s in %s", render.Count(n, "finding"), render.Count(len(report.Versions), "version")).
 					With("findings", report.Findings).With("versions", report.Versions)
 				return a.after(text, f)
 			}
@@ -67,25 +67,4 @@ under the same numbers.`,
 		})
 	})
 	return cmd
-}
-
-// lint shows what is wrong with a tree, a line each for other tools to read.
-func (p *page) lint(r release.LintReport) {
-	for _, f := range r.Findings {
-		p.findingOf(f)
-	}
-	if r.Clean() {
-		p.line("%s  %s", p.paint(green, "clean"), count(len(r.Versions), "version and its decision record", "versions and their decision records"))
-	}
-}
-
-func (p *page) findingOf(f release.Finding) {
-	at := f.File
-	if f.Place != nil {
-		at = fmt.Sprintf("%s:%d:%d", f.Place.File, f.Place.Row, f.Place.Col)
-	}
-	p.line("%s: %s: %s", at, p.paint(yellow, string(f.Rule)), f.Message)
-	if f.Hint != "" {
-		p.line("  %s", p.paint(dim, f.Hint))
-	}
 }

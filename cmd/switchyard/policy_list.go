@@ -1,14 +1,13 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"strings"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/internal/policy/release"
 )
 
 func newPolicyListCmd(a *app) *cobra.Command {
@@ -41,75 +40,8 @@ reason.`,
 			if err != nil {
 				return err
 			}
-			return a.print(all, func(p *page) { p.policies(all) })
+			return a.print(all, func(p *render.Printer) { p.PolicyList(all) })
 		})
 	})
 	return cmd
-}
-
-// policies shows the policies that a project has to do with.
-func (p *page) policies(all host.PolicyInventory) {
-	rows := make([][]cell, len(all.Policies))
-	for i, k := range all.Policies {
-		name, digest, record := "-", "-", "-"
-		if k.Policy != nil {
-			name, digest, record = policyRef(*k.Policy), shortDigest(k.Policy.Digest), k.Policy.ADR
-		}
-		if k.ADRStatus != "" {
-			record += " " + string(k.ADRStatus)
-		}
-		rows[i] = []cell{
-			{name, plain}, {digest, dim}, {record, plain}, {cmp.Or(string(k.State), "-"), stateColor(k.State)},
-			{whereFrom(k), plain}, {inUse(k), plain},
-		}
-	}
-	p.table([]string{"VERSION", "DIGEST", "RECORD", "STATE", "FROM", "IN USE"}, rows)
-	for _, k := range all.Policies {
-		if k.Problem != "" {
-			p.line("%s  %s: %s", p.paint(red, "broken"), k.Ref, k.Problem)
-		}
-	}
-	if all.Adopted != nil {
-		p.line("")
-		p.line("%s was adopted %s by %s", policyShort(all.Adopted.Policy), when(all.Adopted.At), all.Adopted.By)
-	}
-}
-
-func stateColor(s release.State) string {
-	switch s {
-	case release.StateEdited:
-		return red
-	case release.StateDraft:
-		return yellow
-	default:
-		return plain
-	}
-}
-
-// whereFrom says where a policy's files are.
-func whereFrom(k host.KnownPolicy) string {
-	switch {
-	case k.BuiltIn && k.Folder != "":
-		return "built in, " + k.Folder
-	case k.BuiltIn:
-		return "built in"
-	case k.Kept:
-		return "ledger"
-	default:
-		return k.Ref
-	}
-}
-
-// inUse says what a policy is to the project.
-func inUse(k host.KnownPolicy) string {
-	var uses []string
-	for _, use := range []struct {
-		word string
-		is   bool
-	}{{"adopted", k.Adopted}, {"configured", k.Configured}, {"default", k.Default}} {
-		if use.is {
-			uses = append(uses, use.word)
-		}
-	}
-	return strings.Join(uses, ", ")
 }

@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"path"
-	"path/filepath"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -62,7 +62,7 @@ it.`,
 			if err != nil {
 				return err
 			}
-			return a.print(created, func(p *page) { p.begun(created) })
+			return a.print(created, func(p *render.Printer) { p.NewVersion(created) })
 		})
 	})
 	return cmd
@@ -87,37 +87,4 @@ func (f *stepFlags) step() (diff.Step, error) {
 		return diff.None, nil
 	}
 	return "", usagef("--major, --minor and --patch exclude each other")
-}
-
-// begun shows a version that was started, and how to go on.
-func (p *page) begun(c release.Created) {
-	p.line("%s  %s, after %s, with %s", p.paint(green, "started"), c.Policy, c.Before, c.ADR)
-	rego, record, before := "", "", c.Before
-	if c.BeforeRef != c.Before {
-		before = quote(filepath.FromSlash(c.BeforeRef))
-	}
-	for _, file := range c.Files {
-		p.line("  %s", filepath.FromSlash(file))
-		switch path.Ext(file) {
-		case ".rego":
-			rego = quote(filepath.FromSlash(path.Dir(file)))
-		case ".md":
-			record = filepath.FromSlash(file)
-		}
-	}
-	p.line("")
-	p.line("amend the rules and their tests, and say why in %s; then", record)
-	for _, command := range []string{
-		"policy test " + rego, "policy verify " + rego, "policy diff " + before + " " + rego,
-		"policy replay --policy " + rego, "policy release " + c.Policy + " --accept", "policy lint",
-	} {
-		p.line("  switchyard %s", command)
-	}
-	p.line("")
-	p.goBy(rego)
-}
-
-// goBy says how a project comes to go by a version of its tree.
-func (p *page) goBy(folder string) {
-	p.line("to go by it: policy: %s in switchyard.yaml, and then switchyard policy adopt", folder)
 }

@@ -3,7 +3,8 @@ package main
 import (
 	"context"
 	"errors"
-	"path/filepath"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
 	"github.com/spf13/cobra"
 
@@ -56,16 +57,16 @@ and doing it again completes it. Doing it once more changes nothing.`,
 			released, err := at.of(e).Release(ctx, version, accept, file)
 			done()
 			if findings, ok := refusal(err); ok {
-				return a.after(func(p *page) {
+				return a.after(func(p *render.Printer) {
 					for _, f := range findings {
-						p.findingOf(f)
+						p.LintFinding(f)
 					}
 				}, err)
 			}
 			if err != nil {
 				return err
 			}
-			return a.print(released, func(p *page) { p.released(released) })
+			return a.print(released, func(p *render.Printer) { p.Release(released) })
 		})
 	})
 	return cmd
@@ -79,29 +80,4 @@ func refusal(err error) ([]release.Finding, bool) {
 		return findings, ok
 	}
 	return nil, false
-}
-
-// released shows a version that was locked.
-func (p *page) released(r release.Released) {
-	if r.Already {
-		p.line("%s  %s is released, and nothing has changed since", p.paint(dim, "unchanged"), policyShort(r.Policy))
-		return
-	}
-	p.line("%s  %s", p.paint(green, "released"), policyName(r.Policy))
-	p.line("  digest   %s", r.Policy.Digest)
-	if r.Record.Diff != nil {
-		p.line("  changes  %s", r.Record.Diff.Summary)
-	}
-	if r.Record.Replay != nil {
-		p.line("  replay   %s", r.Record.Replay.Summary)
-	}
-	for i, file := range r.Files {
-		label := ""
-		if i == 0 {
-			label = "wrote"
-		}
-		p.line("  %-7s  %s", label, filepath.FromSlash(file))
-	}
-	p.line("")
-	p.goBy(quote(filepath.FromSlash(r.Folder)))
 }

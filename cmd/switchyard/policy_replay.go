@@ -3,16 +3,15 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/policy/replay"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -84,7 +83,7 @@ either may be *. --ledger reads another ledger, or the lines of an export.`,
 			if err != nil && errs.CodeOf(err) != errs.PolicyFlips {
 				return err
 			}
-			show := func() error { return a.print(report, func(p *page) { p.replay(report) }) }
+			show := func() error { return a.print(report, func(p *render.Printer) { p.Replay(report) }) }
 			if a.output == outputMarkdown {
 				show = func() error { return a.printText(textutil.Lines(report.Markdown())) }
 			}
@@ -109,51 +108,4 @@ func sinceWhen(given bool, text string, now time.Time) (time.Time, error) {
 		return now.Add(-ago), nil
 	}
 	return time.Time{}, usagef("--since %q: want a date as 2026-11-21, a time of RFC 3339, or how long ago, as 72h", text)
-}
-
-// maxFlipsShown is how many of a replay's flips are shown as text; JSON has more.
-const maxFlipsShown = 20
-
-// replay shows what a candidate would have decided.
-func (p *page) replay(r replay.Report) {
-	p.line("%s  %s by %s", p.paint(bold, "replayed"), plural(int(r.Decisions), "decision"), policyName(r.Candidate))
-	for _, u := range r.Policies {
-		p.line("  %d decided by %s", u.Decisions, policyName(u.Policy))
-	}
-	if r.Flipped() == 0 {
-		p.line("%s  no decision flips", p.paint(green, "same"))
-	} else {
-		p.line("%s  %s of %d would go elsewhere", p.paint(yellow, "flips"), plural(int(r.Flipped()), "decision"), r.Decisions)
-	}
-	var rows [][]cell
-	for _, c := range r.Matrix {
-		color := plain
-		if c.From != c.To {
-			color = yellow
-		}
-		rows = append(rows, []cell{{c.From, actionColor(c.From)}, {c.To, actionColor(c.To)}, {strconv.FormatInt(c.Count, 10), color}})
-	}
-	if len(rows) > 0 {
-		p.line("")
-		p.table([]string{"FROM", "TO", "DECISIONS"}, rows)
-	}
-	if len(r.Flips) == 0 {
-		return
-	}
-	p.line("")
-	rows = nil
-	for _, f := range r.Flips[:min(maxFlipsShown, len(r.Flips))] {
-		causes := make([]string, len(f.Causes))
-		for i, c := range f.Causes {
-			causes[i] = c.String()
-		}
-		rows = append(rows, []cell{
-			{f.Task, plain}, {strconv.Itoa(f.Round), plain}, {f.From.NextAction, actionColor(f.From.NextAction)},
-			{f.To.NextAction, actionColor(f.To.NextAction)}, {fmt.Sprintf("%s to %s", f.From.Reason, f.To.Reason), plain}, {strings.Join(causes, "; "), dim},
-		})
-	}
-	p.table([]string{"TASK", "ROUND", "FROM", "TO", "REASON", "BECAUSE"}, rows)
-	if more := r.Flipped() - int64(len(rows)); more > 0 {
-		p.line("and %d more", more)
-	}
 }

@@ -3,10 +3,11 @@ package main
 import (
 	"context"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 func newPolicyShowCmd(a *app) *cobra.Command {
@@ -38,58 +39,18 @@ are, byte for byte.`,
 			if err != nil {
 				return err
 			}
-			shown := laidOut(policy, ladder)
+			shown := render.NewPolicyView(policy, ladder)
 			if rego {
 				shown.Sources = policy.Sources()
 			}
-			return a.print(shown, func(p *page) {
+			return a.print(shown, func(p *render.Printer) {
 				if rego {
-					p.rego(shown.Sources)
+					p.Rego(shown.Sources)
 				} else {
-					p.policy(shown)
+					p.Policy(shown)
 				}
 			})
 		})
 	})
 	return cmd
-}
-
-// shownPolicy is what show prints as JSON.
-type shownPolicy struct {
-	Policy policies.Identity `json:"policy"`
-	Title  string            `json:"title"`
-	// Signer is the key that signed its bundle, "" for none.
-	Signer string `json:"signer,omitzero"`
-	// Destinations come strongest first, and behind them those that no finding can
-	// have.
-	Destinations []shownDestination `json:"destinations"`
-	Precedence   []string           `json:"precedence"`
-	Rungs        []policies.Rung    `json:"rungs"`
-	Sources      []policies.Source  `json:"sources,omitzero"`
-}
-
-// shownDestination is a destination with the categories that are routed to it.
-type shownDestination struct {
-	Name string `json:"name"`
-	policies.Destination
-	Categories []string `json:"categories"`
-}
-
-// laidOut is a policy as show prints it.
-func laidOut(policy *policies.Policy, ladder *policies.Ladder) shownPolicy {
-	shown := shownPolicy{
-		Policy: policy.Identity(), Title: policy.Title(), Signer: policy.Signer(),
-		Precedence: policy.Precedence(), Rungs: ladder.Rungs(),
-	}
-	declared := policy.Destinations()
-	for _, name := range strongestFirst(policy) {
-		d := shownDestination{Name: name, Destination: declared[name], Categories: []string{}}
-		for category, to := range sortedRoutes(policy) {
-			if to == name {
-				d.Categories = append(d.Categories, category)
-			}
-		}
-		shown.Destinations = append(shown.Destinations, d)
-	}
-	return shown
 }

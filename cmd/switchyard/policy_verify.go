@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 func newPolicyVerifyCmd(a *app) *cobra.Command {
@@ -77,13 +78,13 @@ policies/routing.`,
 				return err
 			}
 			if f.counterexample != "" {
-				if err := proofs.write(p, f.counterexample); err != nil {
+				if err := writeCounterexample(p, f.counterexample, proofs.Counterexample); err != nil {
 					return err
 				}
 			}
-			text := func(p *page) { p.proofs(proofs) }
+			text := func(p *render.Printer) { p.PolicyCheck(proofs) }
 			if !proofs.Proven {
-				return a.after(text, proofs.fault())
+				return a.after(text, notProven(proofs))
 			}
 			return a.print(proofs, text)
 		})
@@ -98,33 +99,13 @@ type proofFlags struct {
 	tree               treeFlags
 }
 
-// proofs is what verify prints as JSON.
-type proofs struct {
-	Proven  bool           `json:"proven"`
-	Reports []check.Report `json:"reports"`
-	// Counterexample is the simplest input that shows what does not hold, nil where
-	// no input does.
-	Counterexample *counterexample `json:"counterexample,omitzero"`
-	// refs are how the user can name the policies of the reports.
-	refs []string
-}
-
-// counterexample is an input that breaks an invariant.
-type counterexample struct {
-	Policy    string          `json:"policy"`
-	Invariant check.Invariant `json:"invariant"`
-	Input     policies.Input  `json:"input"`
-	// File has the input, "" where it was not written.
-	File string `json:"file,omitzero"`
-}
-
 // prove proves the policies that the command line names, one after another.
-func (f *proofFlags) prove(ctx context.Context, a *app, e *host.Engine, refs []string) (proofs, error) {
+func (f *proofFlags) prove(ctx context.Context, a *app, e *host.Engine, refs []string) (render.PolicyChecks, error) {
 	tree := f.tree.of(e)
 	if f.all {
 		all, err := tree.Policies(ctx)
 		if err != nil {
-			return proofs{}, err
+			return render.PolicyChecks{}, err
 		}
 		for _, k := range all.Policies {
 			if k.BuiltIn || k.Folder != "" {
@@ -135,27 +116,26 @@ func (f *proofFlags) prove(ctx context.Context, a *app, e *host.Engine, refs []s
 	if len(refs) == 0 {
 		refs = []string{""}
 	}
-	result := proofs{Proven: true}
+	result := render.PolicyChecks{Proven: true}
 	for _, ref := range refs {
 		p, err := e.Policy(ctx, ref, f.allowUnsigned)
 		if err != nil {
-			return proofs{}, err
+			return render.PolicyChecks{}, err
 		}
-		see, done := a.counting("proving " + policyRef(p.Identity()))
+		see, done := a.counting("proving " + render.PolicyRef(p.Identity()))
 		report, err := tree.Prove(ctx, p, func(done, total int) { see(int64(done), int64(total)) })
 		done()
 		if err != nil {
-			return proofs{}, err
+			return render.PolicyChecks{}, err
 		}
-		result.add(ref, report)
+		add(&result, ref, report)
 	}
 	return result, nil
 }
 
 // add adds a policy's report.
-func (all *proofs) add(ref string, r check.Report) {
+func add(all *render.PolicyChecks, ref string, r check.Report) {
 	all.Reports = append(all.Reports, r)
-	all.refs = append(all.refs, ref)
 	if r.Proven() {
 		return
 	}
@@ -164,19 +144,19 @@ func (all *proofs) add(ref string, r check.Report) {
 		return
 	}
 	if v, broken := simplest(r); v != nil {
-		all.Counterexample = &counterexample{Policy: ref, Invariant: broken, Input: *v.Input}
+		all.Counterexample = &render.Counterexample{Policy: ref, Invariant: broken, Input: *v.Input}
 	}
 }
 
-// fault says which policies are not proven.
-func (all *proofs) fault() *errs.Error {
+// notProven says which policies are not proven.
+func notProven(all render.PolicyChecks) *errs.Error {
 	var broken []string
 	for _, r := range all.Reports {
 		if !r.Proven() {
-			broken = append(broken, fmt.Sprintf("%s does not keep %s", policyRef(r.Policy), textutil.List(brokenIn(r), maxNamed)))
+			broken = append(broken, fmt.Sprintf("%s does not keep %s", render.PolicyRef(r.Policy), textutil.List(brokenIn(r), render.MaxNamed)))
 		}
 	}
-	f := errs.New(errs.PolicyNotProven, "policy %s", textutil.List(broken, maxNamed)).With("reports", all.Reports)
+	f := errs.New(errs.PolicyNotProven, "policy %s", textutil.List(broken, render.MaxNamed)).With("reports", all.Reports)
 	if all.Counterexample != nil {
 		f = f.With("counterexample", *all.Counterexample)
 	}

@@ -4,55 +4,32 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // print writes a command's result to standard output: value as JSON, or what
 // text lays out for a person.
-func (a *app) print(value any, text func(*page)) error {
+func (a *app) print(value any, text func(*render.Printer)) error {
 	w := bufio.NewWriterSize(a.out, 64<<10)
 	var err error
 	if a.output == outputJSON {
-		err = writeJSON(w, value)
+		err = render.JSON(w, value)
 	} else {
-		text(newPage(w, a.out))
+		text(render.New(w, a.out))
 	}
 	if err = errors.Join(err, w.Flush()); err != nil {
 		return errs.New(errs.OutputFailed, "write the result: %w", err)
 	}
 	return nil
-}
-
-// writeJSON replaces what is not UTF-8: a path may hold any bytes, and an error
-// about it must not get lost. Hidden characters are written as escapes.
-func writeJSON(w io.Writer, value any) error {
-	err := json.MarshalWrite(&indenter{w: textutil.JSONWriter(w)}, value, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(w, "\n")
-	return err
-}
-
-// writeLine writes value as one line of JSON, raw texts byte for byte.
-func writeLine(w io.Writer, value any) error {
-	if err := json.MarshalWrite(w, value, jsontext.PreserveRawStrings(true)); err != nil {
-		return err
-	}
-	_, err := io.WriteString(w, "\n")
-	return err
 }
 
 // printError writes an error to standard error, in the format that the command
@@ -75,27 +52,27 @@ func (a *app) printError(err error, args []string) {
 		}
 		// There is nowhere to report that standard error cannot be written.
 		if wrapped {
-			_ = writeJSON(a.err, map[string]any{"error": shown})
+			_ = render.JSON(a.err, map[string]any{"error": shown})
 		} else {
-			_ = writeJSON(a.err, shown)
+			_ = render.JSON(a.err, shown)
 		}
 		return
 	}
-	fmt.Fprintf(a.err, "switchyard: error: %s [%s]\n", clean(err.Error()), f.Code)
+	fmt.Fprintf(a.err, "switchyard: error: %s [%s]\n", render.Clean(err.Error()), f.Code)
 	if path, ok := f.Details["report"].(string); ok {
 		if ref, ok := f.Details["ref"].(string); ok && ref != "" {
 			path += ", at " + ref
 		}
-		fmt.Fprintf(a.err, "report: %s\n", clean(path))
+		fmt.Fprintf(a.err, "report: %s\n", render.Clean(path))
 	}
 	if plugin := pluginOf(f); plugin != "" {
-		fmt.Fprintf(a.err, "plugin: %s\n", clean(plugin))
+		fmt.Fprintf(a.err, "plugin: %s\n", render.Clean(plugin))
 	}
 	for _, line := range problems(f.Details) {
 		fmt.Fprintf(a.err, "  %s\n", line)
 	}
 	if hint != "" {
-		fmt.Fprintf(a.err, "hint: %s\n", clean(hint))
+		fmt.Fprintf(a.err, "hint: %s\n", render.Clean(hint))
 	}
 }
 
@@ -137,7 +114,7 @@ func problems(details map[string]any) []string {
 		count = len(list)
 		for i, p := range list[:min(count, maxProblems)] {
 			if i > 0 { // The message has the first.
-				lines = append(lines, clean(p.String()))
+				lines = append(lines, render.Clean(p.String()))
 			}
 			lines = append(lines, pointed(p)...)
 		}
@@ -146,12 +123,12 @@ func problems(details map[string]any) []string {
 			return nil // The message has it.
 		}
 		for _, p := range list {
-			lines = append(lines, clean(p))
+			lines = append(lines, render.Clean(p))
 		}
 	case []ledger.Problem:
 		count = len(list)
 		for _, p := range list[:min(count, maxProblems)] {
-			lines = append(lines, clean(p.String()))
+			lines = append(lines, render.Clean(p.String()))
 		}
 	}
 	if count > maxProblems {
@@ -166,8 +143,8 @@ func pointed(p policies.Problem) []string {
 		return nil
 	}
 	before := strings.ReplaceAll(p.Source[:p.Col-1], "\t", "    ")
-	line := clean(strings.ReplaceAll(p.Source, "\t", "    "))
-	return []string{"  | " + line, "  | " + strings.Repeat(" ", utf8.RuneCountInString(clean(before))) + "^"}
+	line := render.Clean(strings.ReplaceAll(p.Source, "\t", "    "))
+	return []string{"  | " + line, "  | " + strings.Repeat(" ", utf8.RuneCountInString(render.Clean(before))) + "^"}
 }
 
 // errorJSON is the shape of every error (design section 6).

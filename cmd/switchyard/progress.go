@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
@@ -28,7 +30,7 @@ func (a *app) observed(what string) (done func()) {
 	start := time.Now()
 	if _, ok := a.lively(); !ok && a.tells() {
 		a.progress.tell = func(format string, args ...any) {
-			fmt.Fprintf(a.err, "switchyard: %s\n", clean(fmt.Sprintf(format, args...)))
+			fmt.Fprintf(a.err, "switchyard: %s\n", render.Clean(fmt.Sprintf(format, args...)))
 		}
 	}
 	return a.ticking(func() string {
@@ -66,7 +68,7 @@ func (p *progress) see(at spawner.Progress) {
 	}
 }
 
-// line is what a terminal shows, "" while nobody runs.
+// Line is what a terminal shows, "" while nobody runs.
 func (p *progress) line(now time.Time) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
@@ -50,7 +52,7 @@ resumed a task, and how, is recorded.`,
 		if len(modes) != 1 {
 			return usagef("give one of --rounds +N, --replan, --manual and --reset")
 		}
-		req.Mode, req.Reason = modes[0], short(req.Reason, maxReason)
+		req.Mode, req.Reason = modes[0], render.Clip(req.Reason, maxReason)
 		if req.Mode == task.MoreRounds {
 			n, err := strconv.Atoi(strings.TrimPrefix(rounds, "+"))
 			if err != nil || n < 1 || n > task.MaxRounds || strings.HasPrefix(rounds, "++") {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -124,15 +126,15 @@ func (a *app) by() string {
 			name = u.Username
 		}
 	}
-	if name = strings.TrimSpace(clean(name)); name == "" {
+	if name = strings.TrimSpace(render.Clean(name)); name == "" {
 		return "unknown"
 	}
-	return short(name, maxBy)
+	return render.Clip(name, maxBy)
 }
 
 // warn tells of what went wrong beside the work.
 func (a *app) warn(err error) {
-	fmt.Fprintf(a.err, "switchyard: warning: %s\n", clean(err.Error()))
+	fmt.Fprintf(a.err, "switchyard: warning: %s\n", render.Clean(err.Error()))
 }
 
 // cacheDir is a folder of the user's own, never one of the project's: compiled

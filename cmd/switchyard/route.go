@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -85,6 +87,6 @@ func (a *app) decide(ctx context.Context, f *requestFlags, flags *pflag.FlagSet,
 				a.exit = exitOther // A commit that has to wait is none.
 			}
 		}
-		return a.print(d, func(p *page) { p.decision(d) })
+		return a.print(d, func(p *render.Printer) { p.Decision(d) })
 	})
 }

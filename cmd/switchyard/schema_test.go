@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
@@ -43,7 +45,7 @@ func results() map[string][]reflect.Type {
 			Error errorJSON `json:"error"`
 		}]()},
 		"explain":             {reflect.TypeFor[host.Explanation]()},
-		"init":                {reflect.TypeFor[initialized]()},
+		"init":                {reflect.TypeFor[render.Initialized]()},
 		"ledger export":       {reflect.TypeFor[ledger.Event]()},
 		"ledger verify":       {reflect.TypeFor[verifiedLedger]()},
 		"loop-audit-tool-use": {reflect.TypeFor[loopAudited](), reflect.TypeFor[loopSearched](), reflect.TypeFor[loopStamps]()},
@@ -64,24 +66,24 @@ func results() map[string][]reflect.Type {
 		"phase start":      {reflect.TypeFor[host.Step]()},
 		"phase stuck":      {reflect.TypeFor[host.Step]()},
 		"phase tests":      {reflect.TypeFor[host.Step]()},
-		"plugin bench":     {reflect.TypeFor[bench]()},
-		"plugin inspect":   {reflect.TypeFor[inspection]()},
+		"plugin bench":     {reflect.TypeFor[render.BenchmarkResult]()},
+		"plugin inspect":   {reflect.TypeFor[render.Inspection]()},
 		"plugin list":      {reflect.TypeFor[host.Inventory]()},
-		"plugin lock":      {reflect.TypeFor[locked]()},
-		"plugin new":       {reflect.TypeFor[started]()},
-		"plugin run":       {reflect.TypeFor[normalized]()},
+		"plugin lock":      {reflect.TypeFor[render.LockView]()},
+		"plugin new":       {reflect.TypeFor[render.PluginScaffold]()},
+		"plugin run":       {reflect.TypeFor[render.NormalizedView]()},
 		"plugin test":      {reflect.TypeFor[plugintest.Report]()},
 		"policy adopt":     {reflect.TypeFor[host.Adoption]()},
-		"policy build":     {reflect.TypeFor[builtBundle]()},
-		"policy diff":      {reflect.TypeFor[shownDiff]()},
+		"policy build":     {reflect.TypeFor[render.Bundle]()},
+		"policy diff":      {reflect.TypeFor[render.DiffView]()},
 		"policy lint":      {reflect.TypeFor[release.LintReport]()},
 		"policy list":      {reflect.TypeFor[host.PolicyInventory]()},
 		"policy new":       {reflect.TypeFor[release.Created]()},
 		"policy release":   {reflect.TypeFor[release.Released]()},
 		"policy replay":    {reflect.TypeFor[replay.Report]()},
-		"policy show":      {reflect.TypeFor[shownPolicy]()},
-		"policy test":      {reflect.TypeFor[testedPolicy]()},
-		"policy verify":    {reflect.TypeFor[proofs]()},
+		"policy show":      {reflect.TypeFor[render.PolicyView]()},
+		"policy test":      {reflect.TypeFor[render.TestedPolicy]()},
+		"policy verify":    {reflect.TypeFor[render.PolicyChecks]()},
 		"resume":           {reflect.TypeFor[host.Step]()},
 		"round":            {reflect.TypeFor[host.Decision]()},
 		"route":            {reflect.TypeFor[host.Decision]()},

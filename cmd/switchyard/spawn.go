@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
@@ -64,7 +66,7 @@ tried again as the project's settings say.`,
 			if err != nil {
 				return err
 			}
-			return a.print(spawned, func(p *page) { p.spawned(spawned) })
+			return a.print(spawned, func(p *render.Printer) { p.SpawnResult(spawned) })
 		})
 	})
 	return cmd

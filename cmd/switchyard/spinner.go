@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"golang.org/x/term"
 )
 
@@ -61,7 +63,7 @@ func (a *app) beat(line func() string, stop <-chan struct{}) {
 	for {
 		select {
 		case <-tick.C:
-			fmt.Fprintf(a.err, "switchyard: %s\n", clean(line()))
+			fmt.Fprintf(a.err, "switchyard: %s\n", render.Clean(line()))
 		case <-stop:
 			return
 		}
@@ -83,7 +85,7 @@ func show(f *os.File, line func() string, stop <-chan struct{}) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		fmt.Fprintf(f, "%s%s", clearLine, fit(clean(line()), width-1))
+		fmt.Fprintf(f, "%s%s", clearLine, render.Fit(render.Clean(line()), width-1))
 		select {
 		case <-tick.C:
 		case <-stop:
@@ -96,5 +98,5 @@ func show(f *os.File, line func() string, stop <-chan struct{}) {
 // lively returns standard error, if it is a terminal that can rewrite a line.
 func (a *app) lively() (*os.File, bool) {
 	f, ok := a.err.(*os.File)
-	return f, ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && showsColor(f)
+	return f, ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && render.ShowsColor(f)
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
@@ -64,11 +66,11 @@ func (a *app) statsText(ctx context.Context, ascii bool) error {
 	if err != nil {
 		return err
 	}
-	bars := blockBars()
-	if ascii || !showsBlocks() {
-		bars = hashBars()
+	bars := render.BlockBars()
+	if ascii || !render.ShowsBlocks() {
+		bars = render.HashBars()
 	}
-	return a.print(numbers, func(p *page) { p.stats(numbers, bars) })
+	return a.print(numbers, func(p *render.Printer) { p.Stats(numbers, bars) })
 }
 
 // numbers are those of stats, with what stopped the first tasks of the list if that
@@ -128,8 +130,8 @@ func (a *app) statsPage(ctx context.Context, file string) error {
 		return err
 	}
 	written := writtenPage{File: file, Size: text.Len(), Events: numbers.Ledger.Events}
-	return a.print(written, func(p *page) {
-		p.line("wrote %s, %s of %s", file, size(int64(text.Len())), plural(int(written.Events), "event"))
+	return a.print(written, func(p *render.Printer) {
+		p.Line("wrote %s, %s of %s", file, render.Size(int64(text.Len())), render.Count(int(written.Events), "event"))
 	})
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -89,7 +91,7 @@ func (a *app) showTask(ctx context.Context, e *host.Engine, id string) error {
 	if err != nil {
 		return err
 	}
-	return a.print(t, func(p *page) { p.task(t) })
+	return a.print(t, func(p *render.Printer) { p.Task(t) })
 }
 
 // taskList is what status prints as JSON without a task.
@@ -114,20 +116,20 @@ func (a *app) showTasks(ctx context.Context, e *host.Engine, filter taskFilter) 
 		return err
 	}
 	list := taskList{tasks, omitted, adopted}
-	return a.print(list, func(p *page) {
+	return a.print(list, func(p *render.Printer) {
 		switch {
 		case all == 0:
-			p.line("no tasks yet")
+			p.Line("no tasks yet")
 		case len(tasks) == 0:
-			p.line("none of %s", plural(all, "task"))
+			p.Line("none of %s", render.Count(all, "task"))
 		default:
-			p.tasks(tasks)
+			p.Tasks(tasks)
 		}
 		if omitted > 0 {
-			p.line("… and %s that changed earlier", plural(omitted, "task"))
+			p.Line("… and %s that changed earlier", render.Count(omitted, "task"))
 		}
 		if adopted != nil {
-			p.line("policy %s, adopted %s by %s", policyShort(adopted.Policy), when(adopted.At), adopted.By)
+			p.Line("policy %s, adopted %s by %s", render.PolicyID(adopted.Policy), render.Time(adopted.At), adopted.By)
 		}
 	})
 }

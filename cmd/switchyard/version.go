@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/policies"
@@ -30,8 +32,8 @@ func newVersionCmd(a *app) *cobra.Command {
 
 func (a *app) printVersion() error {
 	info := readBuildInfo()
-	return a.print(info, func(p *page) {
-		p.line("switchyard %s (%s, %s, default policy %s)", info.Version, info.Go, info.Platform, info.Policy)
+	return a.print(info, func(p *render.Printer) {
+		p.Line("switchyard %s (%s, %s, default policy %s)", info.Version, info.Go, info.Platform, info.Policy)
 	})
 }
 

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"os"
@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// showsColor asks a console to understand escape sequences, and reports whether
+// ShowsColor asks a console to understand escape sequences, and reports whether
 // it does.
-func showsColor(f *os.File) bool {
+func ShowsColor(f *os.File) bool {
 	console := windows.Handle(f.Fd())
 	var mode uint32
 	if err := windows.GetConsoleMode(console, &mode); err != nil {

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -14,37 +14,37 @@ import (
 )
 
 // agents shows who was run for a decision, and what a round hands on.
-func (p *page) agents(d host.Decision) {
+func (p *Printer) agents(d host.Decision) {
 	if len(d.Spawns) > 0 {
-		p.line("")
+		p.Line("")
 		p.spawns(d.Spawns)
 	}
 	if r := d.Research; r != nil {
-		p.line("")
-		p.line("researched for round %d: %s of %d answered, agreement %s", r.Round, plural(r.K-len(r.Silent), "researcher"), r.K, strconv.FormatFloat(r.AgreementScore, 'f', 3, 64))
+		p.Line("")
+		p.Line("researched for round %d: %s of %d answered, agreement %s", r.Round, Count(r.K-len(r.Silent), "researcher"), r.K, strconv.FormatFloat(r.AgreementScore, 'f', 3, 64))
 		for _, s := range r.Silent {
-			p.line("  %s %d came to nothing: %s", p.paint(yellow, "researcher"), s.Index, s.Failure)
+			p.Line("  %s %d came to nothing: %s", p.Paint(Yellow, "researcher"), s.Index, s.Failure)
 		}
-		p.line("  %s", r.Path)
+		p.Line("  %s", r.Path)
 	}
 	if h := d.HandBack; h != nil {
-		p.line("")
-		p.line("run %s yourself", h.Agent)
-		p.line("  prompt: %s", h.PromptPath)
-		p.line("  report: %s", h.ReportPath)
+		p.Line("")
+		p.Line("run %s yourself", h.Agent)
+		p.Line("  prompt: %s", h.PromptPath)
+		p.Line("  report: %s", h.ReportPath)
 		for _, f := range h.Failures {
-			p.line("  because %s", f)
+			p.Line("  because %s", f)
 		}
 	}
 }
 
 // spawns shows the attempts to run agents.
-func (p *page) spawns(all []host.SpawnSummary) {
+func (p *Printer) spawns(all []host.SpawnSummary) {
 	rows := make([][]cell, len(all))
 	for i, s := range all {
-		color := plain
+		color := Plain
 		if !good(s.Outcome) {
-			color = red
+			color = Red
 		}
 		result := string(s.Outcome)
 		if s.Reason != "" {
@@ -55,21 +55,21 @@ func (p *page) spawns(all []host.SpawnSummary) {
 			why += ", earlier"
 		}
 		rows[i] = []cell{
-			{s.Agent, plain}, {s.Adapter, plain}, {why, plain}, {result, color},
-			{seconds(s.DurationMS), plain}, {tokenCount(s), plain}, {dollars(s.CostMicroDollars), plain}, {s.Run, dim},
+			{s.Agent, Plain}, {s.Adapter, Plain}, {why, Plain}, {result, color},
+			{seconds(s.DurationMS), Plain}, {tokenCount(s), Plain}, {dollars(s.CostMicroDollars), Plain}, {s.Run, Dim},
 		}
 	}
 	p.table([]string{"AGENT", "ADAPTER", "ATTEMPT", "OUTCOME", "TOOK", "TOKENS", "COST", "RUN"}, rows)
 	for _, s := range all {
 		if len(s.Changed) > 0 {
-			p.line("while %s ran the working tree changed: %s", p.paint(red, s.Run), textutil.List(s.Changed, maxNamed))
+			p.Line("while %s ran the working tree changed: %s", p.Paint(Red, s.Run), textutil.List(s.Changed, MaxNamed))
 		}
 		words := s.Said
-		if last := short(lastLine(s.Stderr), maxStderrShown); !good(s.Outcome) && last != "" && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, last) }) {
+		if last := Clip(lastLine(s.Stderr), maxStderrShown); !good(s.Outcome) && last != "" && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, last) }) {
 			words = append(slices.Clone(words), last)
 		}
 		for _, w := range words {
-			p.line("%s said: %s", s.Run, short(w, maxStderrShown))
+			p.Line("%s said: %s", s.Run, Clip(w, maxStderrShown))
 		}
 	}
 }
@@ -123,7 +123,7 @@ func spentWords(t task.State) string {
 	if s.Runs == 0 {
 		return ""
 	}
-	words := []string{plural(s.Runs, "run"), seconds(s.Task.Millis)}
+	words := []string{Count(s.Runs, "run"), seconds(s.Task.Millis)}
 	if s.Task.Tokens > 0 {
 		words = append(words, fmt.Sprintf("%d tokens", s.Task.Tokens))
 	}
@@ -142,10 +142,10 @@ func assumed(r task.Run) bool {
 	return r.Receipt != nil && r.Cost().MicroDollars > r.Receipt.Used.MicroDollars
 }
 
-// spawned shows what became of a spawn outside any task.
-func (p *page) spawned(s host.Spawned) {
-	p.line("%s  %s by %s", p.paint(green, string(s.Outcome)), s.Agent, s.Adapter)
-	p.line("  output: %s (%s)", s.OutputPath, size(s.OutputBytes))
-	p.line("")
+// SpawnResult shows what became of a spawn outside any task.
+func (p *Printer) SpawnResult(s host.Spawned) {
+	p.Line("%s  %s by %s", p.Paint(Green, string(s.Outcome)), s.Agent, s.Adapter)
+	p.Line("  output: %s (%s)", s.OutputPath, Size(s.OutputBytes))
+	p.Line("")
 	p.spawns(s.Attempts)
 }

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -11,36 +11,36 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// difference shows what changes from one policy to another.
-func (p *page) difference(s shownDiff) {
+// PolicyDiff shows what changes from one policy to another.
+func (p *Printer) PolicyDiff(s DiffView) {
 	from := "nothing"
 	if s.From != nil {
-		from = policyShort(*s.From)
+		from = PolicyID(*s.From)
 	}
 	if s.Empty {
-		p.line("%s  %s and %s mean the same", p.paint(green, "same"), from, policyShort(s.To))
+		p.Line("%s  %s and %s mean the same", p.Paint(Green, "same"), from, PolicyID(s.To))
 		return
 	}
-	p.line("%s  %s to %s", p.paint(yellow, "differs"), from, policyShort(s.To))
-	p.line("  %s", s.Summary)
-	p.line("  version   %s: %s", stepWords(s.Step), s.StepBecause[0])
+	p.Line("%s  %s to %s", p.Paint(Yellow, "differs"), from, PolicyID(s.To))
+	p.Line("  %s", s.Summary)
+	p.Line("  version   %s: %s", stepWords(s.Step), s.StepBecause[0])
 	for _, because := range s.StepBecause[1:] {
-		p.line("            %s", because)
+		p.Line("            %s", because)
 	}
 	p.changedRoutes(s.Categories)
 	p.changedDestinations(s.Destinations)
 	if s.Precedence != nil {
-		p.line("")
-		p.line("%s", p.paint(bold, "Precedence, strongest first"))
-		p.line("  before  %s", strings.Join(s.Precedence.From, " > "))
-		p.line("  now     %s", strings.Join(s.Precedence.To, " > "))
+		p.Line("")
+		p.Line("%s", p.Paint(Bold, "Precedence, strongest first"))
+		p.Line("  before  %s", strings.Join(s.Precedence.From, " > "))
+		p.Line("  now     %s", strings.Join(s.Precedence.To, " > "))
 	}
 	p.flips(s.Decisions)
 	if len(s.Gaps) > 0 {
-		p.line("")
-		p.line("%s", p.paint(bold, "Not compared: the input is used in a way that nobody can bound"))
+		p.Line("")
+		p.Line("%s", p.Paint(Bold, "Not compared: the input is used in a way that nobody can bound"))
 		for _, at := range s.Gaps {
-			p.line("  %s  %s", placed(at), at.Text)
+			p.Line("  %s  %s", placed(at), at.Text)
 		}
 	}
 }
@@ -55,56 +55,56 @@ func stepWords(s diff.Step) string {
 // unknownCategory is what a category without a row in the table is.
 const unknownCategory = "unknown, so " + policies.Stuck
 
-func (p *page) changedRoutes(c diff.Categories) {
+func (p *Printer) changedRoutes(c diff.Categories) {
 	var rows [][]cell
 	for _, r := range c.Added {
-		rows = append(rows, []cell{{"added", green}, {r.Category, plain}, {unknownCategory, dim}, {r.Destination, actionColor(r.Destination)}})
+		rows = append(rows, []cell{{"added", Green}, {r.Category, Plain}, {unknownCategory, Dim}, {r.Destination, actionColor(r.Destination)}})
 	}
 	for _, r := range c.Removed {
-		rows = append(rows, []cell{{"removed", red}, {r.Category, plain}, {r.Destination, actionColor(r.Destination)}, {unknownCategory, dim}})
+		rows = append(rows, []cell{{"removed", Red}, {r.Category, Plain}, {r.Destination, actionColor(r.Destination)}, {unknownCategory, Dim}})
 	}
 	for _, r := range c.Rerouted {
-		rows = append(rows, []cell{{"re-routed", yellow}, {r.Category, plain}, {r.From, actionColor(r.From)}, {r.To, actionColor(r.To)}})
+		rows = append(rows, []cell{{"re-routed", Yellow}, {r.Category, Plain}, {r.From, actionColor(r.From)}, {r.To, actionColor(r.To)}})
 	}
 	p.changes([]string{"CHANGE", "CATEGORY", "BEFORE", "NOW"}, rows)
 }
 
-func (p *page) changedDestinations(d diff.Destinations) {
+func (p *Printer) changedDestinations(d diff.Destinations) {
 	var rows [][]cell
 	for _, a := range d.Added {
-		rows = append(rows, []cell{{"added", green}, {a.Name, plain}, {"-", dim}, {destinationWords(a.Destination), plain}})
+		rows = append(rows, []cell{{"added", Green}, {a.Name, Plain}, {"-", Dim}, {destinationWords(a.Destination), Plain}})
 	}
 	for _, r := range d.Removed {
-		rows = append(rows, []cell{{"removed", red}, {r.Name, plain}, {destinationWords(r.Destination), plain}, {"-", dim}})
+		rows = append(rows, []cell{{"removed", Red}, {r.Name, Plain}, {destinationWords(r.Destination), Plain}, {"-", Dim}})
 	}
 	for _, c := range d.Changed {
-		rows = append(rows, []cell{{"changed", yellow}, {c.Name, plain}, {destinationWords(c.From), plain}, {destinationWords(c.To), plain}})
+		rows = append(rows, []cell{{"changed", Yellow}, {c.Name, Plain}, {destinationWords(c.From), Plain}, {destinationWords(c.To), Plain}})
 	}
 	p.changes([]string{"CHANGE", "DESTINATION", "BEFORE", "NOW"}, rows)
 }
 
 // changes is a table behind a blank line, and nothing where there is no row.
-func (p *page) changes(header []string, rows [][]cell) {
+func (p *Printer) changes(header []string, rows [][]cell) {
 	if len(rows) > 0 {
-		p.line("")
+		p.Line("")
 		p.table(header, rows)
 	}
 }
 
 // flips shows the decisions that change: as a matrix, and each kind with its
 // smallest input.
-func (p *page) flips(d diff.Decisions) {
+func (p *Printer) flips(d diff.Decisions) {
 	if len(d.Flips)+len(d.Reasons) == 0 {
 		return
 	}
-	p.line("")
-	p.line("%s", p.paint(bold, fmt.Sprintf("Decisions, of %s", plural(d.States, "kind")+" of input")))
+	p.Line("")
+	p.Line("%s", p.Paint(Bold, fmt.Sprintf("Decisions, of %s", Count(d.States, "kind")+" of input")))
 	p.matrix(d.Matrix)
 	var rows [][]cell
 	for _, f := range slices.Concat(d.Flips, d.Reasons) {
 		rows = append(rows, []cell{
-			{strconv.Itoa(f.Cells), plain}, {f.From, actionColor(f.From)}, {f.FromReason, plain},
-			{f.To, actionColor(f.To)}, {f.ToReason, plain}, {inputWords(f.Example), dim},
+			{strconv.Itoa(f.Cells), Plain}, {f.From, actionColor(f.From)}, {f.FromReason, Plain},
+			{f.To, actionColor(f.To)}, {f.ToReason, Plain}, {inputWords(f.Example), Dim},
 		})
 	}
 	p.changes([]string{"KINDS", "FROM", "REASON", "TO", "REASON", "THE SMALLEST"}, rows)
@@ -112,7 +112,7 @@ func (p *page) flips(d diff.Decisions) {
 
 // matrix shows how many kinds of input go from which next action to which. What
 // stays lies on its diagonal.
-func (p *page) matrix(moved []diff.Moved) {
+func (p *Printer) matrix(moved []diff.Moved) {
 	counts := make(map[[2]string]int)
 	rowNames, columnNames := make(map[string]bool), make(map[string]bool)
 	for _, m := range moved {
@@ -127,11 +127,11 @@ func (p *page) matrix(moved []diff.Moved) {
 			n := counts[[2]string{from, to}]
 			switch {
 			case n == 0:
-				row = append(row, cell{".", dim})
+				row = append(row, cell{".", Dim})
 			case from == to:
-				row = append(row, cell{strconv.Itoa(n), plain})
+				row = append(row, cell{strconv.Itoa(n), Plain})
 			default:
-				row = append(row, cell{strconv.Itoa(n), yellow})
+				row = append(row, cell{strconv.Itoa(n), Yellow})
 			}
 		}
 		rows = append(rows, row)
@@ -147,7 +147,7 @@ func inputWords(in policies.Input) string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.Routes)) {
 		if n := in.Routes[name]; n > 0 {
-			words = append(words, plural(n, "finding")+" for "+name)
+			words = append(words, Count(n, "finding")+" for "+name)
 		}
 	}
 	for _, past := range []struct {
@@ -159,7 +159,27 @@ func inputWords(in policies.Input) string {
 		}
 	}
 	if in.StalledRounds > 0 {
-		words = append(words, plural(in.StalledRounds, "review")+" without progress")
+		words = append(words, Count(in.StalledRounds, "review")+" without progress")
 	}
 	return strings.Join(words, ", ")
+}
+
+// DiffView is what diff prints as JSON.
+type DiffView struct {
+	diff.Diff
+	// Empty says that both have the same meaning.
+	Empty bool `json:"empty"`
+	// Step is the least step in the version that the change needs, and StepBecause
+	// what needs it.
+	Step        diff.Step `json:"step"`
+	StepBecause []string  `json:"step_because"`
+	// Summary and Digest are as in a decision record.
+	Summary string `json:"summary"`
+	Digest  string `json:"digest"`
+}
+
+func NewDiffView(d diff.Diff) DiffView {
+	s := DiffView{Diff: d, Empty: d.Empty(), Summary: d.Summary(), Digest: d.Digest()}
+	s.Step, s.StepBecause = d.Step()
+	return s
 }

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"cmp"
@@ -13,15 +13,15 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// task shows one task.
-func (p *page) task(t host.TaskDetail) {
+// Task shows one task.
+func (p *Printer) Task(t host.TaskDetail) {
 	p.standing(t.TaskStatus)
 	if t.Questions != nil {
 		p.questions(t.TaskID, t.Questions.Open)
 		p.answers(t.Questions.Answers)
 	}
 	if len(t.Findings) > 0 {
-		p.line("")
+		p.Line("")
 		p.findings(t.Findings)
 	}
 	p.next(afterStatus(t.TaskStatus, t.Handoff))
@@ -31,64 +31,64 @@ func (p *page) task(t host.TaskDetail) {
 const maxPromptShown = 100
 
 // standing says where a task stands and why.
-func (p *page) standing(t host.TaskStatus) {
-	p.line("%s  %s, round %s", p.paint(statusColor(t.Status), string(t.Status)), t.TaskID, rounds(t))
+func (p *Printer) standing(t host.TaskStatus) {
+	p.Line("%s  %s, round %s", p.Paint(statusColor(t.Status), string(t.Status)), t.TaskID, rounds(t))
 	switch last := t.Last; {
 	case last == nil:
-		p.line("  no round is decided yet")
+		p.Line("  no round is decided yet")
 	case last.Reviewed:
-		p.line("  round %d went to %s (%s) with %s, %s", last.Round, last.NextAction, last.Reason, plural(last.FindingCount, "finding"), when(t.DecidedAt))
+		p.Line("  round %d went to %s (%s) with %s, %s", last.Round, last.NextAction, last.Reason, Count(last.FindingCount, "finding"), Time(t.DecidedAt))
 	default:
-		p.line("  round %d went to %s (%s) without a review, %s", last.Round, last.NextAction, last.Reason, when(t.DecidedAt))
+		p.Line("  round %d went to %s (%s) without a review, %s", last.Round, last.NextAction, last.Reason, Time(t.DecidedAt))
 	}
 	if t.Prompt != "" {
-		p.line("  task: %s", short(strings.Join(strings.Fields(t.Prompt), " "), maxPromptShown))
+		p.Line("  task: %s", Clip(strings.Join(strings.Fields(t.Prompt), " "), maxPromptShown))
 	}
 	p.uses(t.Policies)
 	if t.Base != "" {
-		p.line("  compared with commit %.12s", t.Base)
+		p.Line("  compared with commit %.12s", t.Base)
 	}
-	p.line("  newest event %d, %s", t.Event, when(t.UpdatedAt))
+	p.Line("  newest event %d, %s", t.Event, Time(t.UpdatedAt))
 	if words := spentWords(t.State); words != "" {
-		p.line("  agents: %s", words)
+		p.Line("  agents: %s", words)
 	}
 	if open := len(t.Open()); open > 0 {
-		p.line("  %s under way, or cut short: switchyard round %s goes on", plural(open, "run"), t.TaskID)
+		p.Line("  %s under way, or cut short: switchyard round %s goes on", Count(open, "run"), t.TaskID)
 	}
 	if t.Phase != "" && t.Status == task.Open {
-		p.line("  phase %s is done", t.Phase)
+		p.Line("  phase %s is done", t.Phase)
 	}
 	if t.Stop != nil {
-		p.line("  %s in round %d by %s: %s", p.paint(red, "stuck"), t.Stop.Round, t.Stop.By, t.Stop.Reason)
+		p.Line("  %s in round %d by %s: %s", p.Paint(Red, "stuck"), t.Stop.Round, t.Stop.By, t.Stop.Reason)
 	}
 	if n := len(t.Violations); n > 0 {
-		p.line("  %s against rule 9 not yet routed", plural(n, "violation"))
+		p.Line("  %s against rule 9 not yet routed", Count(n, "violation"))
 	}
 	switch {
 	case t.Overrides > 0 && t.Forced == nil:
-		p.line("  %s before it was imported", p.paint(red, plural(t.Overrides, "forced gate")))
+		p.Line("  %s before it was imported", p.Paint(Red, Count(t.Overrides, "forced gate")))
 	case t.Forced != nil:
-		p.line("  %s, last %s in round %d by %s: %s", p.paint(red, plural(t.Overrides, "forced gate")), t.Forced.Phase, t.Forced.Round, t.Forced.By, t.Forced.Reason)
+		p.Line("  %s, last %s in round %d by %s: %s", p.Paint(Red, Count(t.Overrides, "forced gate")), t.Forced.Phase, t.Forced.Round, t.Forced.By, t.Forced.Reason)
 	}
 }
 
 // uses says which policies decided a task's rounds: in one line where it was one
 // policy all the time, and in red lines where it was not.
-func (p *page) uses(uses []host.PolicyUse) {
+func (p *Printer) uses(uses []host.PolicyUse) {
 	switch len(uses) {
 	case 0:
 		return
 	case 1:
-		p.line("  decided by %s", policyShort(uses[0].Policy))
+		p.Line("  decided by %s", PolicyID(uses[0].Policy))
 		return
 	}
 	words := fmt.Sprintf("%d policies", len(uses))
 	if len(uses) == host.MaxUses {
 		words += " or more"
 	}
-	p.line("  %s decided it:", p.paint(red, words))
+	p.Line("  %s decided it:", p.Paint(Red, words))
 	for _, u := range uses {
-		p.line("    %s  rounds %d to %d, %s", policyShort(u.Policy), u.FirstRound, u.LastRound, plural(u.Decisions, "decision"))
+		p.Line("    %s  rounds %d to %d, %s", PolicyID(u.Policy), u.FirstRound, u.LastRound, Count(u.Decisions, "decision"))
 	}
 }
 
@@ -100,8 +100,8 @@ func rounds(t host.TaskStatus) string {
 	return fmt.Sprintf("%d of %d", t.Round, t.MaxRounds)
 }
 
-// tasks shows all tasks, those that need somebody first.
-func (p *page) tasks(tasks []host.TaskStatus) {
+// Tasks shows all tasks, those that need somebody first.
+func (p *Printer) Tasks(tasks []host.TaskStatus) {
 	header := []string{"TASK", "STATUS", "ROUND", "WENT TO", "REASON", "FINDINGS", "POLICY", "UPDATED"}
 	forced := slices.ContainsFunc(tasks, func(t host.TaskStatus) bool { return t.Overrides > 0 })
 	if forced {
@@ -126,11 +126,11 @@ func versions(uses []host.PolicyUse) cell {
 	}
 	switch len(names) {
 	case 0:
-		return cell{"-", plain}
+		return cell{"-", Plain}
 	case 1:
-		return cell{names[0], plain}
+		return cell{names[0], Plain}
 	default:
-		return cell{strings.Join(names, ", "), red}
+		return cell{strings.Join(names, ", "), Red}
 	}
 }
 
@@ -155,23 +155,23 @@ func taskRow(t *host.TaskStatus, forced bool) []cell {
 		}
 	}
 	row := []cell{
-		{t.TaskID, plain}, {string(t.Status), statusColor(t.Status)}, {round, plain},
-		{to, actionColor(to)}, {reason, plain}, {findings, plain}, versions(t.Policies), {when(t.UpdatedAt), dim},
+		{t.TaskID, Plain}, {string(t.Status), statusColor(t.Status)}, {round, Plain},
+		{to, actionColor(to)}, {reason, Plain}, {findings, Plain}, versions(t.Policies), {Time(t.UpdatedAt), Dim},
 	}
 	if forced {
 		times := ""
 		if t.Overrides > 0 {
-			times = plural(t.Overrides, "gate")
+			times = Count(t.Overrides, "gate")
 		}
-		row = append(row, cell{times, red})
+		row = append(row, cell{times, Red})
 	}
 	return row
 }
 
-// step shows what a command left of a task.
-func (p *page) step(s host.Step) {
+// TaskResult shows what a command left of a task.
+func (p *Printer) TaskResult(s host.Step) {
 	if s.Recorded == nil {
-		p.line("nothing to do: this was recorded before")
+		p.Line("nothing to do: this was recorded before")
 	}
 	p.standing(s.TaskStatus)
 	if s.Questions != nil {
@@ -183,18 +183,18 @@ func (p *page) step(s host.Step) {
 
 // questions shows what waits for the user, and how it is answered where a task
 // waits for that.
-func (p *page) questions(id string, questions []task.Question) {
+func (p *Printer) questions(id string, questions []task.Question) {
 	for _, q := range questions {
-		p.line("")
-		p.line("%s  %s", p.paint(yellow, "question "+q.Fingerprint), q.Text)
+		p.Line("")
+		p.Line("%s  %s", p.Paint(Yellow, "question "+q.Fingerprint), q.Text)
 		for i, choice := range q.Choices {
-			p.line("  %d  %s", i+1, choice)
+			p.Line("  %d  %s", i+1, choice)
 		}
 		if q.Default != "" {
-			p.line("  default: %s", q.Default)
+			p.Line("  default: %s", q.Default)
 		}
 		if q.ExpiresAt != "" {
-			p.line("  until %s", when(q.ExpiresAt))
+			p.Line("  until %s", Time(q.ExpiresAt))
 		}
 		if id == "" {
 			continue
@@ -206,19 +206,19 @@ func (p *page) questions(id string, questions []task.Question) {
 		if len(q.Choices) > 0 {
 			how = "--choice N"
 		}
-		p.line("  answer with: switchyard answer %s %s%s", id, which, how)
+		p.Line("  answer with: switchyard answer %s %s%s", id, which, how)
 	}
 }
 
-func (p *page) answers(answers []task.Answer) {
+func (p *Printer) answers(answers []task.Answer) {
 	for _, a := range answers {
-		p.line("")
-		p.line("%s  %s, by %s", p.paint(green, "answer "+a.Fingerprint), a.Text, a.By)
+		p.Line("")
+		p.Line("%s  %s, by %s", p.Paint(Green, "answer "+a.Fingerprint), a.Text, a.By)
 	}
 }
 
 // verification says how a draft was verified.
-func (p *page) verification(v host.Verification) {
+func (p *Printer) verification(v host.Verification) {
 	how := v.Command
 	if v.Claimed {
 		how = "as the caller says"
@@ -236,9 +236,9 @@ func (p *page) verification(v host.Verification) {
 	case v.ExitCode != nil:
 		how += fmt.Sprintf(", exit code %d", *v.ExitCode)
 	}
-	p.line("verification is %s: %s", p.paint(verifyColor(v.Outcome), string(v.Outcome)), how)
+	p.Line("verification is %s: %s", p.Paint(verifyColor(v.Outcome), string(v.Outcome)), how)
 	if v.Output != "" {
-		p.line("  output: %s (%s)", v.Output, size(v.OutputBytes))
+		p.Line("  output: %s (%s)", v.Output, Size(v.OutputBytes))
 	}
 	if v.Outcome == policies.Red && v.Excerpt != "" {
 		p.block(v.Excerpt)
@@ -248,48 +248,48 @@ func (p *page) verification(v host.Verification) {
 func verifyColor(v policies.Verify) string {
 	switch v {
 	case policies.Green:
-		return green
+		return Green
 	case policies.Red:
-		return red
+		return Red
 	default:
-		return plain
+		return Plain
 	}
 }
 
-// drafted shows what became of a draft.
-func (p *page) drafted(d host.Drafted) {
+// DraftResult shows what became of a draft.
+func (p *Printer) DraftResult(d host.Drafted) {
 	if d.Decision != nil {
-		p.decision(*d.Decision)
+		p.Decision(*d.Decision)
 		return
 	}
 	p.standing(d.TaskStatus)
 	p.verification(d.Verification)
 }
 
-// audited shows a stamp.
-func (p *page) audited(a host.Audited) {
+// Attestation shows a stamp.
+func (p *Printer) Attestation(a host.Audited) {
 	if a.Recorded == nil {
-		p.line("nothing to do: this run was stamped before")
+		p.Line("nothing to do: this run was stamped before")
 	}
 	s := a.Stamp
-	p.line("%s stamped in round %d of %s: %s, %s, %d credited", s.Agent, s.Round, a.TaskID,
-		plural(s.ToolUses, "tool use"), plural(s.SearchCalls, "search call"), s.Credited)
+	p.Line("%s stamped in round %d of %s: %s, %s, %d credited", s.Agent, s.Round, a.TaskID,
+		Count(s.ToolUses, "tool use"), Count(s.SearchCalls, "search call"), s.Credited)
 	if s.Violation != "" {
-		p.line("  %s: it is a finding of the next decision", p.paint(red, string(s.Violation)))
+		p.Line("  %s: it is a finding of the next decision", p.Paint(Red, string(s.Violation)))
 	}
 }
 
-// stamps lists all stamps of a task.
-func (p *page) stamps(stamps []host.StampEntry) {
+// Attestations lists all stamps of a task.
+func (p *Printer) Attestations(stamps []host.StampEntry) {
 	if len(stamps) == 0 {
-		p.line("no stamps")
+		p.Line("no stamps")
 		return
 	}
 	rows := make([][]cell, len(stamps))
 	for i, s := range stamps {
 		rows[i] = []cell{
-			{strconv.Itoa(s.Round), plain}, {s.Agent, plain}, {string(s.Source), plain}, {s.By, plain}, {strconv.Itoa(s.ToolUses), plain},
-			{strconv.Itoa(s.Credited), plain}, {cmp.Or(string(s.Violation), "-"), plain}, {when(s.At), dim},
+			{strconv.Itoa(s.Round), Plain}, {s.Agent, Plain}, {string(s.Source), Plain}, {s.By, Plain}, {strconv.Itoa(s.ToolUses), Plain},
+			{strconv.Itoa(s.Credited), Plain}, {cmp.Or(string(s.Violation), "-"), Plain}, {Time(s.At), Dim},
 		}
 	}
 	p.table([]string{"ROUND", "AGENT", "SOURCE", "BY", "TOOLS", "SEARCHES", "VIOLATION", "AT"}, rows)

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"cmp"
@@ -9,21 +9,21 @@ import (
 	"strings"
 )
 
-// barStyle draws bars: whole cells, and the parts of one, the smallest first.
-type barStyle struct {
+// BarStyle draws bars: whole cells, and the parts of one, the smallest first.
+type BarStyle struct {
 	whole string
 	parts []string
 }
 
-func blockBars() barStyle {
-	return barStyle{"█", []string{"▏", "▎", "▍", "▌", "▋", "▊", "▉"}}
+func BlockBars() BarStyle {
+	return BarStyle{"█", []string{"▏", "▎", "▍", "▌", "▋", "▊", "▉"}}
 }
 
-func hashBars() barStyle { return barStyle{"#", nil} }
+func HashBars() BarStyle { return BarStyle{"#", nil} }
 
-// showsBlocks reports whether the locale is one of UTF-8. The variables are those of
+// ShowsBlocks reports whether the locale is one of UTF-8. The variables are those of
 // POSIX, in their order; a console of Windows has none and knows UTF-8.
-func showsBlocks() bool {
+func ShowsBlocks() bool {
 	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
 	if locale == "" {
 		return runtime.GOOS == "windows"
@@ -35,7 +35,7 @@ func showsBlocks() bool {
 
 // draw makes a bar for a part, in [0, 1], of that many cells. What is more than
 // nothing is seen.
-func (s barStyle) draw(part float64, cells int) string {
+func (s BarStyle) draw(part float64, cells int) string {
 	if !(part > 0) || cells < 1 {
 		return ""
 	}
@@ -66,11 +66,11 @@ const (
 
 // bars shows a chart: names, counts, words, and bars, of which one of the total would
 // fill what is left.
-func (p *page) bars(style barStyle, rows []bar, total int64) {
+func (p *Printer) bars(style BarStyle, rows []bar, total int64) {
 	var names, counts, words int
 	for i := range rows {
 		r := &rows[i]
-		r.name = fit(clean(r.name), maxBarName)
+		r.name = Fit(Clean(r.name), maxBarName)
 		names = max(names, columns(r.name))
 		counts, words = max(counts, len(fmt.Sprint(r.count))), max(words, columns(r.words))
 	}
@@ -79,7 +79,7 @@ func (p *page) bars(style barStyle, rows []bar, total int64) {
 	for _, r := range rows {
 		fill := strings.Repeat(" ", names-columns(r.name))
 		drawn := style.draw(float64(r.count)/float64(max(total, 1)), cells)
-		line := fmt.Sprintf("  %s%s  %*d  %*s  %s", r.name, fill, counts, r.count, words, r.words, p.colored(cyan, drawn))
-		p.line("%s", painted(strings.TrimRight(line, " ")))
+		line := fmt.Sprintf("  %s%s  %*d  %*s  %s", r.name, fill, counts, r.count, words, r.words, p.colored(Cyan, drawn))
+		p.Line("%s", painted(strings.TrimRight(line, " ")))
 	}
 }

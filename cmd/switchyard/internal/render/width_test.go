@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"bytes"
@@ -8,10 +8,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"pgregory.net/rapid"
-
 	"github.com/switchyard-dev/switchyard/internal/doccheck"
 	"github.com/switchyard-dev/switchyard/internal/finding"
+	"pgregory.net/rapid"
 )
 
 // listed are findings whose fields are short and long, narrow and wide.
@@ -39,9 +38,9 @@ func TestFindingsAtEachWidth(t *testing.T) {
 	for _, width := range []int{0, 60, 80, 120, 200} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
 			var b bytes.Buffer
-			p := &page{w: &b, width: width}
+			p := &Printer{w: &b, width: width}
 			p.findings(listed())
-			p.line("")
+			p.Line("")
 			p.findings(listed()[1:3])
 			for line := range strings.Lines(b.String()) {
 				if n := columns(strings.TrimRight(line, "\n")); width > 0 && n > width {
@@ -64,9 +63,9 @@ func TestColumns(t *testing.T) {
 // TestCutsFit: what is cut or wrapped fits, and what is wrapped is all there.
 func TestCutsFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := clean(rapid.StringOf(rapid.SampledFrom([]rune("ab  /漢🙂e\u0301"))).Draw(t, "text"))
+		text := Clean(rapid.StringOf(rapid.SampledFrom([]rune("ab  /漢🙂e\u0301"))).Draw(t, "text"))
 		limit := rapid.IntRange(1, 30).Draw(t, "limit")
-		for name, cut := range map[string]string{"fit": fit(text, limit), "fitMiddle": fitMiddle(text, limit)} {
+		for name, cut := range map[string]string{"fit": Fit(text, limit), "fitMiddle": fitMiddle(text, limit)} {
 			if columns(cut) > limit || !utf8.ValidString(cut) || columns(text) <= limit && cut != text {
 				t.Fatalf("%s(%q, %d) = %q", name, text, limit, cut)
 			}

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"strings"
@@ -53,8 +53,8 @@ func trailing(s string, limit int) string {
 	return s
 }
 
-// fit cuts a line to limit columns, marking the cut; 0 means no limit.
-func fit(s string, limit int) string {
+// Fit cuts a line to limit columns, marking the cut; 0 means no limit.
+func Fit(s string, limit int) string {
 	if limit <= 0 || columns(s) <= limit {
 		return s
 	}
@@ -72,7 +72,7 @@ func fitMiddle(s string, limit int) string {
 		return s
 	}
 	end := trailing(s, limit*2/3)
-	return fit(s, limit-columns(end)) + end
+	return Fit(s, limit-columns(end)) + end
 }
 
 // wrap breaks a line into lines of at most limit columns, between words where it can

@@ -1,6 +1,12 @@
-package main
+package render
 
-import "io"
+import (
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
 
 // maxIndented is how many levels of JSON are laid out in lines. What is nested
 // deeper, in a report's raw text for example, stays in its line: laid out, ten
@@ -90,4 +96,24 @@ func plainIn(text []byte) int {
 		}
 	}
 	return len(text)
+}
+
+// JSON replaces what is not UTF-8: a path may hold any bytes, and an error
+// about it must not get lost. Hidden characters are written as escapes.
+func JSON(w io.Writer, value any) error {
+	err := json.MarshalWrite(&indenter{w: textutil.JSONWriter(w)}, value, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, "\n")
+	return err
+}
+
+// JSONLine writes value as one line of JSON, raw texts byte for byte.
+func JSONLine(w io.Writer, value any) error {
+	if err := json.MarshalWrite(w, value, jsontext.PreserveRawStrings(true)); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
 }

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// page lays text out for a person. Everything that goes through it is cleaned.
-type page struct {
+// Printer lays text out for a person. Everything that goes through it is cleaned.
+type Printer struct {
 	w io.Writer
 	// color and width are those of a terminal; elsewhere there is no colour and
 	// no limit to a line.
@@ -18,11 +18,11 @@ type page struct {
 	width int
 }
 
-// newPage returns a page that writes to w, laid out for the device behind it.
-func newPage(w io.Writer, device io.Writer) *page {
-	p := &page{w: w}
+// New returns a page that writes to w, laid out for the device behind it.
+func New(w io.Writer, device io.Writer) *Printer {
+	p := &Printer{w: w}
 	if f, ok := device.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		p.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && showsColor(f)
+		p.color = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && ShowsColor(f)
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
 			p.width = width
 		}
@@ -32,39 +32,37 @@ func newPage(w io.Writer, device io.Writer) *page {
 
 // The colours of a terminal (ECMA-48 select graphic rendition).
 const (
-	plain  = ""
-	bold   = "1"
-	dim    = "2"
-	red    = "1;31"
-	green  = "1;32"
-	yellow = "1;33"
-	cyan   = "1;36"
+	Plain  = ""
+	Bold   = "1"
+	Dim    = "2"
+	Red    = "1;31"
+	Green  = "1;32"
+	Yellow = "1;33"
+	Cyan   = "1;36"
 )
 
 // painted is text that is ready for the terminal: cleaned, and in a colour where
 // there is one.
 type painted string
 
-// paint cleans s and colours it, where there is colour.
-func (p *page) paint(color, s string) painted { return p.colored(color, clean(s)) }
+// Paint cleans s and colours it, where there is colour.
+func (p *Printer) Paint(color, s string) painted { return p.colored(color, Clean(s)) }
 
 // colored is paint for what is clean already.
-func (p *page) colored(color, s string) painted {
-	if !p.color || color == plain {
+func (p *Printer) colored(color, s string) painted {
+	if !p.color || color == Plain {
 		return painted(s)
 	}
 	return painted("\x1b[" + color + "m" + s + "\x1b[0m")
 }
 
-// Errors of writing surface when the buffer behind the page is flushed.
-
-// line writes one line and cleans its arguments, unless they are painted.
-func (p *page) line(format string, args ...any) {
+// Line writes one line and cleans its arguments, unless they are painted.
+func (p *Printer) Line(format string, args ...any) {
 	for i, arg := range args {
 		switch arg.(type) {
 		case painted, int, int64:
 		default:
-			args[i] = clean(fmt.Sprint(arg))
+			args[i] = Clean(fmt.Sprint(arg))
 		}
 	}
 	fmt.Fprintf(p.w, format+"\n", args...)
@@ -78,16 +76,16 @@ const (
 
 // block writes a text of several lines, each behind a margin, without the middle
 // of a long one.
-func (p *page) block(text string) {
+func (p *Printer) block(text string) {
 	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
 	for i, line := range lines {
 		if n := len(lines) - blockHead - blockTail; n > 0 && i >= blockHead && i < blockHead+n {
 			if i == blockHead {
-				p.line("  | … %s", plural(n, "line"))
+				p.Line("  | … %s", Count(n, "line"))
 			}
 			continue
 		}
-		p.line("  | %s", strings.TrimRight(line, "\r"))
+		p.Line("  | %s", strings.TrimRight(line, "\r"))
 	}
 }
 
@@ -106,13 +104,13 @@ const below = "    "
 
 // table writes rows under a header, in columns. The last column is wrapped at the
 // width of the terminal.
-func (p *page) table(header []string, rows [][]cell) { p.tableWithTexts(header, rows, nil) }
+func (p *Printer) table(header []string, rows [][]cell) { p.tableWithTexts(header, rows, nil) }
 
 // tableWithTexts is table with a text below each row, unless it is "".
-func (p *page) tableWithTexts(header []string, rows [][]cell, texts []string) {
+func (p *Printer) tableWithTexts(header []string, rows [][]cell, texts []string) {
 	head := make([]cell, len(header))
 	for i, h := range header {
-		head[i] = cell{h, dim}
+		head[i] = cell{h, Dim}
 	}
 	all := append([][]cell{head}, rows...)
 	widths := columnWidths(all, maxColumn)
@@ -125,7 +123,7 @@ func (p *page) tableWithTexts(header []string, rows [][]cell, texts []string) {
 	for i, row := range all {
 		write(row)
 		if i > 0 && texts != nil && texts[i-1] != "" {
-			p.indented(clean(texts[i-1]))
+			p.indented(Clean(texts[i-1]))
 		}
 	}
 }
@@ -136,7 +134,7 @@ func columnWidths(rows [][]cell, most int) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i := range row {
-			row[i].text = clean(row[i].text)
+			row[i].text = Clean(row[i].text)
 			widths[i] = max(widths[i], min(most, columns(row[i].text)))
 		}
 	}
@@ -153,7 +151,7 @@ func rowWidth(widths []int) int {
 }
 
 // row writes a row of a table whose last column begins behind left columns.
-func (p *page) row(row []cell, widths []int, left int) {
+func (p *Printer) row(row []cell, widths []int, left int) {
 	last := len(row) - 1
 	var b strings.Builder
 	for i, c := range row[:last] {
@@ -165,14 +163,14 @@ func (p *page) row(row []cell, widths []int, left int) {
 			b.WriteString(strings.Repeat(" ", left))
 		}
 		b.WriteString(string(p.colored(row[last].color, piece)))
-		p.line("%s", painted(strings.TrimRight(b.String(), " ")))
+		p.Line("%s", painted(strings.TrimRight(b.String(), " ")))
 		b.Reset()
 	}
 }
 
 // ragged writes a row of a table that is too wide for its columns: its cells one
 // behind the other, in several lines if need be.
-func (p *page) ragged(row []cell) {
+func (p *Printer) ragged(row []cell) {
 	limit := max(p.width-len(below), minLast)
 	var b strings.Builder
 	used := 0
@@ -182,7 +180,7 @@ func (p *page) ragged(row []cell) {
 			switch {
 			case used == 0:
 			case used+2+n > p.width:
-				p.line("%s", painted(b.String()))
+				p.Line("%s", painted(b.String()))
 				b.Reset()
 				b.WriteString(below)
 				used = len(below)
@@ -194,16 +192,16 @@ func (p *page) ragged(row []cell) {
 			used += n
 		}
 	}
-	p.line("%s", painted(strings.TrimRight(b.String(), " ")))
+	p.Line("%s", painted(strings.TrimRight(b.String(), " ")))
 }
 
 // indented writes a clean text below a row.
-func (p *page) indented(text string) {
+func (p *Printer) indented(text string) {
 	limit := 0
 	if p.width > 0 {
 		limit = max(p.width-len(below), minLast)
 	}
 	for _, piece := range wrap(text, limit) {
-		p.line("%s%s", below, painted(piece))
+		p.Line("%s%s", below, painted(piece))
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -16,8 +16,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// decision shows where a round goes and why, then what there is to do.
-func (p *page) decision(d host.Decision) {
+// Decision shows where a round goes and why, then what there is to do.
+func (p *Printer) Decision(d host.Decision) {
 	p.decided(d, d.TaskID)
 	if d.Why != nil {
 		p.why(d.Why)
@@ -29,55 +29,55 @@ func (p *page) decision(d host.Decision) {
 
 // decided is decision, with how to answer its questions where asking is the task
 // that waits for it, and not "".
-func (p *page) decided(d host.Decision, asking string) {
+func (p *Printer) decided(d host.Decision, asking string) {
 	p.heading(d)
-	p.line("  because %s", because(d))
+	p.Line("  because %s", because(d))
 	if asked(d) {
-		p.line("  by policy %s", policyName(d.Policy))
+		p.Line("  by policy %s", policyName(d.Policy))
 	}
 	if d.NoProgress && d.Reason != "no-progress" {
-		p.line("  no progress: the previous review found exactly the same")
+		p.Line("  no progress: the previous review found exactly the same")
 	}
 	if d.WithoutCriteria {
-		p.line("  without acceptance criteria: the critic was not told what the task is (--prompt TEXT or --plan FILE says it)")
+		p.Line("  without acceptance criteria: the critic was not told what the task is (--prompt TEXT or --plan FILE says it)")
 	}
 	if d.EmptyDraft {
-		p.line("  %s: nothing differs from the task's base (--allow-empty)", p.paint(yellow, "empty draft"))
+		p.Line("  %s: nothing differs from the task's base (--allow-empty)", p.Paint(Yellow, "empty draft"))
 	}
 	if len(d.Missing) > 0 {
-		p.line("  %s: the commit still lacks %s", p.paint(yellow, "not yet"), strings.Join(d.Missing, ", "))
+		p.Line("  %s: the commit still lacks %s", p.Paint(Yellow, "not yet"), strings.Join(d.Missing, ", "))
 	}
 	if d.Force != nil {
-		p.line("  forced by %s: %s", d.Force.By, d.Force.Reason)
+		p.Line("  forced by %s: %s", d.Force.By, d.Force.Reason)
 	}
 	if len(d.Findings) > 0 {
-		p.line("")
+		p.Line("")
 		p.findings(d.Findings)
 	}
 	if o := d.StillOpen; o != nil {
-		p.line("")
+		p.Line("")
 		from := "the last review"
 		if o.Round > 0 {
 			from = fmt.Sprintf("round %d's review", o.Round)
 		}
-		p.line("still open from %s; not reviewed again:", from)
+		p.Line("still open from %s; not reviewed again:", from)
 		p.findings(o.Findings)
 	}
 	p.questions(asking, d.Questions)
 	switch {
 	case d.Verification != nil:
-		p.line("")
+		p.Line("")
 		p.verification(*d.Verification)
 	case d.TaskID != "" && d.HandBack == nil && d.Budget == "":
-		p.line("")
-		p.line("verification: none")
+		p.Line("")
+		p.Line("verification: none")
 	}
 	if slices.ContainsFunc(d.Reports, func(r host.Report) bool { return r.Command != "" }) && !reviewedByCritic(d) {
-		p.line("critic: none; spawn.adapter in switchyard.yaml names one")
+		p.Line("critic: none; spawn.adapter in switchyard.yaml names one")
 	}
 	if words := reasons(d.Skipped); words != "" {
-		p.line("")
-		p.line("left out: %s", words)
+		p.Line("")
+		p.Line("left out: %s", words)
 	}
 	p.unmapped(d.Unmapped)
 	p.agents(d)
@@ -100,7 +100,7 @@ const (
 )
 
 // unmapped says which rules follow the default of their plugin, in a line each.
-func (p *page) unmapped(all []host.Unmapped) {
+func (p *Printer) unmapped(all []host.Unmapped) {
 	type kind struct{ plugin, category string }
 	var order []kind
 	rules := make(map[kind][]string)
@@ -112,28 +112,28 @@ func (p *page) unmapped(all []host.Unmapped) {
 		rules[k] = append(rules[k], u.Rule)
 	}
 	if len(order) > 0 {
-		p.line("")
+		p.Line("")
 	}
 	for _, k := range order {
 		slices.Sort(rules[k])
 		named := slices.Compact(rules[k])
-		count, words := plural(len(named), "rule"), "have no category of their own and count"
+		count, words := Count(len(named), "rule"), "have no category of their own and count"
 		if len(named) == 1 {
 			words = "has no category of its own and counts"
 		}
 		var list []string
 		for _, rule := range named[:min(maxRules, len(named))] {
-			list = append(list, short(rule, maxRule))
+			list = append(list, Clip(rule, maxRule))
 		}
 		if len(named) > maxRules {
 			list = append(list, "…")
 		}
-		p.line("note: %s: %s %s as %s: %s", k.plugin, count, words, k.category, strings.Join(list, ", "))
+		p.Line("note: %s: %s %s as %s: %s", k.plugin, count, words, k.category, strings.Join(list, ", "))
 	}
 }
 
 // heading says in one line where the round goes.
-func (p *page) heading(d host.Decision) {
+func (p *Printer) heading(d host.Decision) {
 	where := fmt.Sprintf("round %d of %d", d.Round, d.MaxRounds)
 	if d.TaskID != "" {
 		where = d.TaskID + ", " + where
@@ -145,7 +145,7 @@ func (p *page) heading(d host.Decision) {
 	if d.HandBack != nil {
 		action = "run the critic yourself" // spawn-agent-tool is a word of the JSON.
 	}
-	p.line("%s  %s", p.paint(actionColor(d.NextAction), action), where)
+	p.Line("%s  %s", p.Paint(actionColor(d.NextAction), action), where)
 }
 
 // because says in words what the reason of a decision stands for.
@@ -159,14 +159,14 @@ func because(d host.Decision) string {
 		if d.Input.FindingCount == 0 {
 			return "the last round ends with verification red"
 		}
-		return fmt.Sprintf("the last round ends with %s", plural(d.Input.FindingCount, "finding"))
+		return fmt.Sprintf("the last round ends with %s", Count(d.Input.FindingCount, "finding"))
 	case "verify-red":
 		if len(d.Reports) == 0 {
 			return "verification is red; nothing was reviewed"
 		}
 		return "there are no findings, but verification is red"
 	case "no-progress":
-		return fmt.Sprintf("%d reviews in a row changed nothing: %s again", d.StalledRounds, plural(d.Input.FindingCount, "finding"))
+		return fmt.Sprintf("%d reviews in a row changed nothing: %s again", d.StalledRounds, Count(d.Input.FindingCount, "finding"))
 	case "routed":
 		return routedWords(d)
 	case host.ReasonHandBack:
@@ -206,11 +206,11 @@ func stuckWords(d host.Decision) string {
 	if len(categories) == 0 { // A bare input has counts alone.
 		return "a finding stops the loop"
 	}
-	return "a finding stops the loop: " + textutil.List(categories, maxNamed)
+	return "a finding stops the loop: " + textutil.List(categories, MaxNamed)
 }
 
-// maxNamed is how many things a sentence names; JSON has all.
-const maxNamed = 20
+// MaxNamed is how many things a sentence names; JSON has all.
+const MaxNamed = 20
 
 // routedWords counts the findings by destination, the chosen one first.
 func routedWords(d host.Decision) string {
@@ -220,7 +220,7 @@ func routedWords(d host.Decision) string {
 	if d.Input.Routes[d.NextAction] == 1 {
 		verb = "goes"
 	}
-	words := fmt.Sprintf("%s %s to %s", plural(d.Input.Routes[d.NextAction], "finding"), verb, d.NextAction)
+	words := fmt.Sprintf("%s %s to %s", Count(d.Input.Routes[d.NextAction], "finding"), verb, d.NextAction)
 	if len(others) > 0 {
 		words += ", which outranks " + strings.Join(others, ", ")
 	}
@@ -231,8 +231,8 @@ func policyName(id policies.Identity) string {
 	return fmt.Sprintf("%s %s (%s)", id.Name, id.Version, id.ADR)
 }
 
-// policyShort tells policies of one name and version apart.
-func policyShort(id policies.Identity) string {
+// PolicyID tells policies of one name and version apart.
+func PolicyID(id policies.Identity) string {
 	return fmt.Sprintf("%s@%s (%s)", id.Name, id.Version, shortDigest(id.Digest))
 }
 
@@ -251,12 +251,12 @@ func reasons(skipped []host.Skipped) string {
 	for _, reason := range slices.Sorted(maps.Keys(counts)) {
 		words = append(words, fmt.Sprintf("%d %s", counts[reason], reason))
 	}
-	return textutil.List(words, maxNamed)
+	return textutil.List(words, MaxNamed)
 }
 
 // findings shows a table of findings, the remediation of each below its row; since
-// when they stand only if some are not new.
-func (p *page) findings(findings []finding.Finding) {
+// Time they stand only if some are not new.
+func (p *Printer) findings(findings []finding.Finding) {
 	header := []string{"ROUTE", "SEVERITY", "CATEGORY", "WHERE", "FOUND BY"}
 	const where = 3
 	dated := slices.ContainsFunc(findings, func(f finding.Finding) bool {
@@ -272,11 +272,11 @@ func (p *page) findings(findings []finding.Finding) {
 			route += "?"
 		}
 		rows[i] = []cell{
-			{route, actionColor(f.Route)}, {string(f.Severity), severityColor(f.Severity)}, {f.Category, plain},
-			{f.Place(), plain}, {strings.Join(f.ConfirmedBy, ", "), plain},
+			{route, actionColor(f.Route)}, {string(f.Severity), severityColor(f.Severity)}, {f.Category, Plain},
+			{f.Place(), Plain}, {strings.Join(f.ConfirmedBy, ", "), Plain},
 		}
 		if dated {
-			rows[i] = slices.Insert(rows[i], where+1, cell{since(f), plain})
+			rows[i] = slices.Insert(rows[i], where+1, cell{since(f), Plain})
 		}
 		texts[i] = f.Remediation
 	}
@@ -289,7 +289,7 @@ const noPlace = "-"
 // placed shows a table of which a column has places, with a text below each row. If
 // the rows are wider than the terminal, the place stands below its row, too, before
 // the text.
-func (p *page) placed(header []string, rows [][]cell, where int, texts []string) {
+func (p *Printer) placed(header []string, rows [][]cell, where int, texts []string) {
 	if p.width > 0 && rowWidth(columnWidths(rows, math.MaxInt)) > p.width {
 		header = slices.Delete(header, where, where+1)
 		for i := range rows {
@@ -320,16 +320,16 @@ func shortDigest(digest string) string {
 	return hex[:min(12, len(hex))]
 }
 
-// verified shows a ledger without problems, and its chains if chains is set.
-func (p *page) verified(r ledger.Report, chains bool) {
-	p.line("%s  %s in %s", p.paint(green, "intact"), plural(int(r.Events), "event"), plural(int(r.Tasks), "chain"))
+// Ledger shows a ledger without problems, and its chains if chains is set.
+func (p *Printer) Ledger(r ledger.Report, chains bool) {
+	p.Line("%s  %s in %s", p.Paint(Green, "intact"), Count(int(r.Events), "event"), Count(int(r.Tasks), "chain"))
 	if !chains || len(r.Heads) == 0 {
 		return
 	}
-	p.line("")
+	p.Line("")
 	rows := make([][]cell, len(r.Heads))
 	for i, h := range r.Heads {
-		rows[i] = []cell{{h.Task, plain}, {strconv.FormatInt(h.N, 10), plain}, {h.Hash, plain}}
+		rows[i] = []cell{{h.Task, Plain}, {strconv.FormatInt(h.N, 10), Plain}, {h.Hash, Plain}}
 	}
 	p.table([]string{"CHAIN", "EVENTS", "NEWEST HASH"}, rows)
 }
@@ -337,36 +337,36 @@ func (p *page) verified(r ledger.Report, chains bool) {
 func actionColor(action string) string {
 	switch action {
 	case "commit":
-		return green
+		return Green
 	case "stuck":
-		return red
+		return Red
 	case "askuser":
-		return yellow
+		return Yellow
 	default:
-		return cyan
+		return Cyan
 	}
 }
 
 func severityColor(s finding.Severity) string {
 	switch s {
 	case finding.Fail:
-		return red
+		return Red
 	case finding.Risk:
-		return yellow
+		return Yellow
 	default:
-		return plain
+		return Plain
 	}
 }
 
 func statusColor(s task.Status) string {
 	switch s {
 	case task.Stuck:
-		return red
+		return Red
 	case task.Waiting:
-		return yellow
+		return Yellow
 	case task.Committed:
-		return green
+		return Green
 	default:
-		return plain
+		return Plain
 	}
 }

@@ -1,12 +1,10 @@
-package main
+package render
 
 import (
 	"bytes"
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -36,12 +34,12 @@ func TestManyReasonsAreCut(t *testing.T) {
 
 // TestLongCellsDoNotPadTheOthers has one category of a megabyte among short ones.
 func TestLongCellsDoNotPadTheOthers(t *testing.T) {
-	rows := [][]cell{{{strings.Repeat("w", 1<<20), plain}, {"x", plain}}}
+	rows := [][]cell{{{strings.Repeat("w", 1<<20), Plain}, {"x", Plain}}}
 	for range 1000 {
-		rows = append(rows, []cell{{"short", plain}, {"x", plain}})
+		rows = append(rows, []cell{{"short", Plain}, {"x", Plain}})
 	}
 	var out bytes.Buffer
-	p := &page{w: &out}
+	p := &Printer{w: &out}
 	p.table([]string{"CATEGORY", "REST"}, rows)
 	if out.Len() > 2<<20 {
 		t.Errorf("it takes %d bytes", out.Len())
@@ -50,14 +48,4 @@ func TestLongCellsDoNotPadTheOthers(t *testing.T) {
 	if want := "short" + strings.Repeat(" ", maxColumn+2-len("short")) + "x"; lines[2] != want {
 		t.Errorf("got %q, want %q", lines[2], want)
 	}
-}
-
-func TestSlowWorkIsMeasuredLessOften(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		got, err := timed(1000, func() error { time.Sleep(maxMeasured / 2); return nil }) // The bubble's clock.
-		if err != nil || got.Runs != 2 {
-			t.Errorf("got %+v, %v", got, err)
-		}
-	})
 }

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"math"
@@ -11,14 +11,14 @@ import (
 func TestBars(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		style barStyle
+		style BarStyle
 		part  float64
 		cells int
 		want  string
 	}{
-		{blockBars(), 1, 4, "████"}, {blockBars(), 0.5, 4, "██"}, {blockBars(), 0.625, 4, "██▌"}, {blockBars(), 0.001, 4, "▏"}, {blockBars(), 0, 4, ""},
-		{hashBars(), 1, 4, "####"}, {hashBars(), 0.6, 4, "##"}, {hashBars(), 0.001, 4, "#"}, {hashBars(), -1, 4, ""}, {hashBars(), 9, 4, "####"},
-		{hashBars(), math.NaN(), 4, ""}, {hashBars(), 1, 0, ""},
+		{BlockBars(), 1, 4, "████"}, {BlockBars(), 0.5, 4, "██"}, {BlockBars(), 0.625, 4, "██▌"}, {BlockBars(), 0.001, 4, "▏"}, {BlockBars(), 0, 4, ""},
+		{HashBars(), 1, 4, "####"}, {HashBars(), 0.6, 4, "##"}, {HashBars(), 0.001, 4, "#"}, {HashBars(), -1, 4, ""}, {HashBars(), 9, 4, "####"},
+		{HashBars(), math.NaN(), 4, ""}, {HashBars(), 1, 0, ""},
 	} {
 		if got := c.style.draw(c.part, c.cells); got != c.want {
 			t.Errorf("%v of %d cells is %q, want %q", c.part, c.cells, got, c.want)
@@ -31,7 +31,7 @@ func TestBars(t *testing.T) {
 func TestBarsGrow(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		style := rapid.SampledFrom([]barStyle{blockBars(), hashBars()}).Draw(t, "style")
+		style := rapid.SampledFrom([]BarStyle{BlockBars(), HashBars()}).Draw(t, "style")
 		cells := rapid.IntRange(1, 80).Draw(t, "cells")
 		less := rapid.Float64Range(0, 1).Draw(t, "less")
 		more := rapid.Float64Range(less, 1).Draw(t, "more")
@@ -56,7 +56,7 @@ func TestLocaleDecidesHowBarsAreDrawn(t *testing.T) {
 		t.Setenv("LC_ALL", c.all)
 		t.Setenv("LC_CTYPE", c.ctype)
 		t.Setenv("LANG", c.lang)
-		if got := showsBlocks(); got != c.want {
+		if got := ShowsBlocks(); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -10,19 +10,19 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// step is what to do now, and the command to go on with after it: "" for nothing
+// TaskResult is what to do now, and the command to go on with after it: "" for nothing
 // more to do, or for no command.
 type step struct{ now, then string }
 
 // next ends a page with what to do. It is plain text: people copy it.
-func (p *page) next(s step) {
+func (p *Printer) next(s step) {
 	if s.now == "" {
 		return
 	}
-	p.line("")
-	p.line("next: %s", s.now)
+	p.Line("")
+	p.Line("next: %s", s.now)
 	if s.then != "" {
-		p.line("then: %s", s.then)
+		p.Line("then: %s", s.then)
 	}
 }
 

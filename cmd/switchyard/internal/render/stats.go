@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -14,10 +14,10 @@ const (
 	maxShownStanding   = 10
 )
 
-// stats shows what the review loop has come to.
-func (p *page) stats(s stats.Stats, style barStyle) {
+// Stats shows what the review loop has come to.
+func (p *Printer) Stats(s stats.Stats, style BarStyle) {
 	if s.Empty() {
-		p.line("nothing is recorded yet: switchyard round TASK begins")
+		p.Line("nothing is recorded yet: switchyard round TASK begins")
 		return
 	}
 	p.figures(s)
@@ -29,11 +29,11 @@ func (p *page) stats(s stats.Stats, style barStyle) {
 }
 
 // figures are the numbers to know first, a line each.
-func (p *page) figures(s stats.Stats) {
-	p.line("%s from %s to %s", plural(int(s.Ledger.Events), "event"), when(s.Ledger.Since), when(s.Ledger.Until))
-	p.line("")
+func (p *Printer) figures(s stats.Stats) {
+	p.Line("%s from %s to %s", Count(int(s.Ledger.Events), "event"), Time(s.Ledger.Since), Time(s.Ledger.Until))
+	p.Line("")
 	figure := func(name string, value any, words string) {
-		p.line("  %-12s %9s  %s", painted(name), painted(fmt.Sprint(value)), words)
+		p.Line("  %-12s %9s  %s", painted(name), painted(fmt.Sprint(value)), words)
 	}
 	figure("tasks", s.Tasks.Total, fmt.Sprintf("%d committed, %d open, %d waiting, %d stuck", s.Tasks.Committed, s.Tasks.Open, s.Tasks.Waiting, s.Tasks.Stuck))
 	figure("decisions", s.Rounds.Total, decimals(float64(s.Rounds.Total)/float64(max(s.Tasks.Total, 1)))+" a task on average")
@@ -76,15 +76,15 @@ func decimals(v float64) string {
 
 // chart shows bars under a heading, each with its share of the total, and nothing if
 // there are none.
-func (p *page) chart(title string, style barStyle, rows []bar, total int64) {
+func (p *Printer) chart(title string, style BarStyle, rows []bar, total int64) {
 	if len(rows) == 0 {
 		return
 	}
 	for i := range rows {
 		rows[i].words = stats.Percent(rows[i].count, total)
 	}
-	p.line("")
-	p.line("%s", p.paint(bold, title))
+	p.Line("")
+	p.Line("%s", p.Paint(Bold, title))
 	p.bars(style, rows, total)
 }
 
@@ -104,7 +104,7 @@ func roundBars(histogram []stats.RoundCount) []bar {
 	return rows
 }
 
-func (p *page) categories(f stats.Findings, style barStyle) {
+func (p *Printer) categories(f stats.Findings, style BarStyle) {
 	rows := countBars(f.Categories)
 	rest := rows[min(len(rows), maxShownCategories):]
 	p.chart("Findings by category", style, rows[:len(rows)-len(rest)], f.Total)
@@ -112,21 +112,21 @@ func (p *page) categories(f stats.Findings, style barStyle) {
 	for _, r := range rest {
 		findings += int(r.count)
 	}
-	p.andMore(len(rest), " with "+plural(findings, "finding"))
+	p.andMore(len(rest), " with "+Count(findings, "finding"))
 }
 
 // spawners shows what each agent was used for.
-func (p *page) spawners(s stats.Spawns) {
+func (p *Printer) spawners(s stats.Spawns) {
 	if len(s.Agents) == 0 {
 		return
 	}
-	p.line("")
+	p.Line("")
 	rows := make([][]cell, 0, maxShownAgents)
 	for _, a := range s.Agents[:min(len(s.Agents), maxShownAgents)] {
 		rows = append(rows, []cell{
-			{fit(clean(a.Agent), maxBarName), plain}, {strconv.FormatInt(a.Spawns, 10), plain},
-			{fmt.Sprintf("%d (%s)", a.Fallbacks, stats.Percent(a.Fallbacks, a.Spawns)), plain},
-			{strconv.FormatInt(a.Retries, 10), plain}, {stats.Dollars(a.MicroDollars), plain},
+			{Fit(Clean(a.Agent), maxBarName), Plain}, {strconv.FormatInt(a.Spawns, 10), Plain},
+			{fmt.Sprintf("%d (%s)", a.Fallbacks, stats.Percent(a.Fallbacks, a.Spawns)), Plain},
+			{strconv.FormatInt(a.Retries, 10), Plain}, {stats.Dollars(a.MicroDollars), Plain},
 		})
 	}
 	p.table([]string{"AGENT", "RUNS", "FALLBACKS", "RETRIES", "COST"}, rows)
@@ -134,28 +134,28 @@ func (p *page) spawners(s stats.Spawns) {
 }
 
 // standingList shows the tasks that need somebody.
-func (p *page) standingList(all []stats.Standing) {
+func (p *Printer) standingList(all []stats.Standing) {
 	if len(all) == 0 {
 		return
 	}
-	p.line("")
+	p.Line("")
 	// What 80 columns have left beside the other columns, and more on a wider terminal.
 	ids := 18 + max(0, p.width-textWidth)
 	rows := make([][]cell, 0, maxShownStanding)
 	for _, t := range all[:min(len(all), maxShownStanding)] {
-		color := yellow
+		color := Yellow
 		if t.Status == "stuck" {
-			color = red
+			color = Red
 		}
-		rows = append(rows, []cell{{fit(clean(t.Task), ids), plain}, {t.Status, color}, {when(t.Since), dim}, {fit(clean(t.Why), 28), plain}})
+		rows = append(rows, []cell{{Fit(Clean(t.Task), ids), Plain}, {t.Status, color}, {Time(t.Since), Dim}, {Fit(Clean(t.Why), 28), Plain}})
 	}
 	p.table([]string{"TASK", "STATUS", "SINCE", "WHY"}, rows)
 	p.andMore(len(all)-maxShownStanding, "")
 }
 
 // andMore says how many rows are not shown.
-func (p *page) andMore(n int, words string) {
+func (p *Printer) andMore(n int, words string) {
 	if n > 0 {
-		p.line("  … and %d more%s", n, words)
+		p.Line("  … and %d more%s", n, words)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"fmt"
@@ -8,28 +8,28 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// clean makes a text from a report, a plugin or the file system safe to show in a
-// line of a terminal.
-func clean(s string) string { return textutil.Line(s) }
+// Clean makes a text from a report, a plugin or the file system safe to show in a
+// Line of a terminal.
+func Clean(s string) string { return textutil.Line(s) }
 
-// when shortens the time of an event to seconds; JSON has all of it.
-func when(at string) string {
+// Time shortens the time of an event to seconds; JSON has all of it.
+func Time(at string) string {
 	if t, err := time.Parse(time.RFC3339Nano, at); err == nil {
 		return t.Format(time.RFC3339)
 	}
 	return at
 }
 
-// plural writes a count with its noun.
-func plural(n int, noun string) string {
+// Count writes a count with its noun.
+func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// short cuts s to limit code points, marking the cut; 0 means no limit.
-func short(s string, limit int) string {
+// Clip cuts s to limit code points, marking the cut; 0 means no limit.
+func Clip(s string, limit int) string {
 	if limit <= 0 || len(s) <= limit {
 		return s // It has no more code points than bytes.
 	}
@@ -40,11 +40,11 @@ func short(s string, limit int) string {
 	return string(points[:max(limit-1, 0)]) + "…"
 }
 
-// size writes a number of bytes.
-func size(n int64) string {
+// Size writes a number of bytes.
+func Size(n int64) string {
 	switch {
 	case n < 1<<10:
-		return plural(int(n), "byte")
+		return Count(int(n), "byte")
 	case n < 1<<20:
 		return tenths(n, 1<<10) + " KiB"
 	default:

@@ -1,4 +1,4 @@
-package main
+package render
 
 import (
 	"bytes"
@@ -39,7 +39,7 @@ func TestIndenter(t *testing.T) {
 func TestDeepJSONStaysSmall(t *testing.T) {
 	text := strings.Repeat("[", 120) + "1" + strings.Repeat(",1", 1<<20) + strings.Repeat("]", 120)
 	var got bytes.Buffer
-	if err := writeJSON(&got, map[string]any{"raw": jsontext.Value(text)}); err != nil {
+	if err := JSON(&got, map[string]any{"raw": jsontext.Value(text)}); err != nil {
 		t.Fatal(err)
 	}
 	if got.Len() > len(text)+1000 {

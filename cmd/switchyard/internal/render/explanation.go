@@ -1,0 +1,194 @@
+package render
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/policy/explain"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// Explanation shows a decision with all its evidence, and what the task's past
+// says besides.
+func (p *Printer) Explanation(x host.Explanation) {
+	if x.Decision == nil {
+		p.standing(x.Task)
+	} else {
+		p.explained(x, *x.Decision)
+		if x.Task.Event > x.Decision.Event.N {
+			p.Line("")
+			p.Line("%s", p.Paint(Bold, "Where the task stands now"))
+			p.standing(x.Task)
+		}
+	}
+	if len(x.Spawns) > 0 {
+		p.Line("")
+		p.Line("%s", p.Paint(Bold, "Agents that ran since"))
+		p.spawns(x.Spawns)
+	}
+	p.history(x.History)
+	p.turns(x.Turns)
+	p.overrides(x.Overrides)
+}
+
+// explained shows a decision and what led to it.
+func (p *Printer) explained(x host.Explanation, d host.Decision) {
+	asking := ""
+	if x.Task.Status == task.Waiting && x.Task.Questions.Round == d.Round {
+		asking = d.TaskID
+	}
+	p.decided(d, asking)
+	for _, answer := range x.Answers {
+		p.answers([]task.Answer{answer.Answer})
+	}
+	p.seen(d)
+	p.why(x.Why)
+	p.sources(d)
+	p.Line("")
+	p.Line("%s", p.Paint(Bold, "Evidence"))
+	for _, r := range d.Reports {
+		p.Line("  report  %s  %s, %s, read by %s", shortDigest(r.Digest), r.Path, Count(r.Findings, "finding"), r.Plugin)
+	}
+	for _, pl := range d.Plugins {
+		p.Line("  plugin  %s  %s", shortDigest(pl.Digest), pluginName(pl))
+	}
+	p.Line("  policy  %s  %s", shortDigest(d.Policy.Digest), policyName(d.Policy))
+	if x.Task.Base != "" {
+		p.Line("  base    %.12s  the commit that the draft is compared with", x.Task.Base)
+	}
+	p.Line("  event   %s  number %d of the task, %s, by %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, Time(x.DecidedAt), x.By)
+}
+
+// seen shows the policy's whole input.
+func (p *Printer) seen(d host.Decision) {
+	p.Line("")
+	p.Line("%s", p.Paint(Bold, "What the policy saw"))
+	p.Line("  round %d of %d, %s, verification %s", d.Input.Round, d.Input.MaxRounds, Count(d.Input.FindingCount, "finding"), d.Input.Verify)
+	for _, route := range slices.Sorted(maps.Keys(d.Input.Routes)) {
+		p.Line("  %d to %s", d.Input.Routes[route], route)
+	}
+	if d.RepeatCount+d.ReopenedCount+d.ResolvedCount > 0 {
+		p.Line("  %d new, %d again, %d came back, %d resolved; %s without progress",
+			d.NewCount, d.RepeatCount, d.ReopenedCount, d.ResolvedCount, Count(d.StalledRounds, "review"))
+	}
+}
+
+// sources shows every place that a finding comes from.
+func (p *Printer) sources(d host.Decision) {
+	if len(d.Findings) == 0 {
+		return
+	}
+	p.Line("")
+	p.Line("%s", p.Paint(Bold, "Where the findings come from"))
+	var rows [][]cell
+	for _, f := range d.Findings {
+		for _, s := range f.Sources {
+			rows = append(rows, []cell{{f.Fingerprint, Plain}, {f.Category, Plain}, {s.Critic, Plain}, {s.Plugin, Plain}, {shortDigest(s.Report), Plain}, {s.Ref, Plain}})
+		}
+	}
+	p.table([]string{"FINGERPRINT", "CATEGORY", "CRITIC", "PLUGIN", "REPORT", "REF"}, rows)
+}
+
+// history lists a task's decisions, where there are several.
+func (p *Printer) history(history []host.HistoryEntry) {
+	if len(history) < 2 {
+		return
+	}
+	p.Line("")
+	rows := make([][]cell, len(history))
+	for i, h := range history {
+		rows[i] = []cell{{strconv.Itoa(h.Round), Plain}, {h.NextAction, actionColor(h.NextAction)}, {h.Reason, Plain}, {strconv.Itoa(h.FindingCount), Plain}, {PolicyID(h.Policy), Plain}, {Time(h.At), Dim}}
+	}
+	p.table([]string{"ROUND", "WENT TO", "REASON", "FINDINGS", "POLICY", "DECIDED"}, rows)
+}
+
+// turns shows what people made of a task beside its decisions.
+func (p *Printer) turns(turns []host.TurnEntry) {
+	if len(turns) == 0 {
+		return
+	}
+	p.Line("")
+	rows := make([][]cell, len(turns))
+	for i, t := range turns {
+		color := Plain
+		if t.Kind == task.KindStopped {
+			color = Red
+		}
+		rows[i] = []cell{{strconv.Itoa(t.Round), Plain}, {turnWords(t), color}, {t.By, Plain}, {Time(t.At), Dim}, {t.Reason, Plain}}
+	}
+	p.table([]string{"ROUND", "TURN", "BY", "AT", "REASON"}, rows)
+}
+
+// turnWords says what a turn was.
+func turnWords(t host.TurnEntry) string {
+	switch t.Kind {
+	case task.KindStarted:
+		return "begun"
+	case task.KindStopped:
+		return "stuck"
+	case task.KindResumed:
+		return "resumed: " + string(t.Mode)
+	default:
+		return "committed"
+	}
+}
+
+// overrides lists the gates that somebody forced.
+func (p *Printer) overrides(overrides []host.OverrideEntry) {
+	if len(overrides) == 0 {
+		return
+	}
+	p.Line("")
+	p.Line("%s", p.Paint(Red, "Forced gates"))
+	rows := make([][]cell, len(overrides))
+	for i, o := range overrides {
+		rows[i] = []cell{{strconv.Itoa(o.Round), Plain}, {string(o.Phase), Plain}, {o.By, Plain}, {Time(o.At), Dim}, {o.Reason, Plain}}
+	}
+	p.table([]string{"ROUND", "PHASE", "BY", "AT", "REASON"}, rows)
+}
+
+// why shows the rule that decided, what it outranked, and what would have led
+// elsewhere.
+func (p *Printer) why(x *explain.Explanation) {
+	p.Line("")
+	p.Line("%s", p.Paint(Bold, "Why"))
+	if x == nil {
+		p.Line("  the policy that decided is not to be had any more")
+		return
+	}
+	if x.Rule != nil {
+		p.Line("  rule       %s  %s", placed(x.Rule.Place), x.Rule.Place.Text)
+	}
+	for _, o := range x.Outranked {
+		p.Line("  outranked  %s  %s (%s)", placed(o.Rule.Place), o.Decision.NextAction, o.Decision.Reason)
+	}
+	for _, w := range x.Weaker {
+		p.Line("  waits      %s for %s", Count(w.Findings, "finding"), w.Destination)
+	}
+	for i, f := range x.Flips {
+		label := "flips"
+		if i > 0 {
+			label = "or"
+		}
+		p.flip(label, f)
+	}
+	for _, f := range x.Ways {
+		// What leads there for less is among the flips.
+		if !slices.ContainsFunc(x.Flips, func(flip explain.Flip) bool { return flip.Decision.NextAction == f.Decision.NextAction }) {
+			p.flip("farther", f)
+		}
+	}
+	switch {
+	case x.GaveUp && len(x.Flips) == 0:
+		p.Line("  flips      none was found in %d tries; there may be one", x.Tried)
+	case len(x.Flips) == 0:
+		p.Line("  flips      nothing would have led elsewhere")
+	}
+}
+
+// flip says which changes lead where.
+func (p *Printer) flip(label string, f explain.Flip) {
+	p.Line("  %-9s  %s: %s (%s)", label, f.Words(), p.Paint(actionColor(f.Decision.NextAction), f.Decision.NextAction), f.Decision.Reason)
+}

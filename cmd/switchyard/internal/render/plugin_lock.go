@@ -1,0 +1,90 @@
+package render
+
+import (
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/project"
+)
+
+// LockView is what lock prints as JSON.
+type LockView struct {
+	Path    string        `json:"path"`
+	Plugins []project.Pin `json:"plugins"`
+	Changes []LockChange  `json:"changes"`
+}
+
+// LockChange is a pin that the new lock has and the old one had not, or the other
+// way round.
+type LockChange struct {
+	Path   string `json:"path"`
+	Change string `json:"change"`
+	// Before and After are digests, null where there is no pin.
+	Before *string `json:"before"`
+	After  *string `json:"after"`
+}
+
+// What a change can be.
+const (
+	pinAdded   = "added"
+	pinChanged = "changed"
+	pinRemoved = "removed"
+)
+
+// NewLockView is a new lock as JSON has it.
+func NewLockView(l host.Locked) LockView {
+	return LockView{project.LockFile, l.Pins, lockChanges(l)}
+}
+
+// lockChanges compares a lock with the one before it.
+func lockChanges(l host.Locked) []LockChange {
+	before, now := project.Lock{Plugins: l.Before}, project.Lock{Plugins: l.Pins}
+	var changes []LockChange
+	for _, pin := range now.Plugins {
+		switch old, known := before.Find(pin.Path); {
+		case !known:
+			changes = append(changes, LockChange{pin.Path, pinAdded, nil, &pin.Digest})
+		case old.Digest != pin.Digest:
+			changes = append(changes, LockChange{pin.Path, pinChanged, &old.Digest, &pin.Digest})
+		}
+	}
+	for _, old := range before.Plugins {
+		if _, known := now.Find(old.Path); !known {
+			changes = append(changes, LockChange{old.Path, pinRemoved, &old.Digest, nil})
+		}
+	}
+	return changes
+}
+
+// LockView shows the pins of a new lock, and those that are gone.
+func (p *Printer) PluginLock(l host.Locked, changes []LockChange) {
+	by := make(map[string]LockChange)
+	for _, c := range changes {
+		by[c.Path] = c
+	}
+	row := func(pin project.Pin) []cell {
+		words := cell{"unchanged", Dim}
+		switch c := by[pin.Path]; c.Change {
+		case pinAdded:
+			words = cell{"added", Green}
+		case pinRemoved:
+			words = cell{"removed", Yellow}
+		case pinChanged:
+			words = cell{"changed, was " + shortDigest(*c.Before), Yellow}
+		}
+		return []cell{{pin.Path, Plain}, {pin.Name, Plain}, {pin.Version, Plain}, {shortDigest(pin.Digest), Plain}, words}
+	}
+	var rows [][]cell
+	for _, pin := range l.Pins {
+		rows = append(rows, row(pin))
+	}
+	for _, pin := range l.Before {
+		if by[pin.Path].Change == pinRemoved {
+			rows = append(rows, row(pin))
+		}
+	}
+	p.table([]string{"FILE", "NAME", "VERSION", "DIGEST", "PIN"}, rows)
+	p.Line("")
+	if l.Unreadable != nil {
+		p.Line("note: the old lock could not be read and was replaced: %s", l.Unreadable)
+	}
+	p.Line("%s has %s", project.LockFile, Count(len(l.Pins), "plugin"))
+}

@@ -1,0 +1,354 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/policy/release"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Policy shows a policy.
+func (p *Printer) Policy(s PolicyView) {
+	p.Line("%s  %s", p.Paint(Bold, s.Policy.Name+" "+s.Policy.Version), s.Title)
+	p.Line("  record    %s", s.Policy.ADR)
+	p.Line("  digest    %s", s.Policy.Digest)
+	if s.Policy.Revision != "" {
+		p.Line("  revision  %s", s.Policy.Revision)
+	}
+	if s.Signer != "" {
+		p.Line("  signed    by %s", s.Signer)
+	}
+	p.Line("")
+	p.Line("%s", p.Paint(Bold, "Destinations, strongest first"))
+	for _, d := range s.Destinations {
+		p.Line("  %s  %s", p.Paint(actionColor(d.Name), d.Name), destinationWords(d.Destination))
+		p.wrapped("      ", d.Categories)
+	}
+	p.Line("")
+	p.Line("%s", p.Paint(Bold, "Decision, by the first that holds"))
+	rows := make([][]cell, len(s.Rungs))
+	for i, r := range s.Rungs {
+		to, reason := "computed", "computed"
+		if r.Decision != nil {
+			to, reason = cmp.Or(r.Decision.NextAction, to), cmp.Or(r.Decision.Reason, reason)
+		}
+		rows[i] = []cell{{to, actionColor(to)}, {reason, Plain}, {placed(r.Place), Dim}, {r.Place.Text, Plain}}
+	}
+	p.table([]string{"GOES TO", "REASON", "AT", "RULE"}, rows)
+}
+
+func destinationWords(d policies.Destination) string {
+	who := map[policies.Kind]string{policies.Agent: "an agent", policies.Human: "a person", policies.Terminal: "ends the loop"}
+	words := cmp.Or(who[d.Kind], string(d.Kind))
+	if d.AdvancesRound {
+		words += ", begins a round"
+	}
+	return words
+}
+
+// wrapWidth is how wide a list of words is laid out, in code points: the same in a
+// terminal and in a file.
+const wrapWidth = 80
+
+// wrapped writes words with commas, in lines of a bearable width.
+func (p *Printer) wrapped(indent string, all []string) {
+	line := ""
+	for i, word := range all {
+		if word = Clean(word); i < len(all)-1 {
+			word += ","
+		}
+		if line != "" && utf8.RuneCountInString(indent+line+" "+word) > wrapWidth {
+			p.Line("%s%s", indent, line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	if line != "" {
+		p.Line("%s%s", indent, line)
+	}
+}
+
+// strongestFirst lists a policy's destinations by precedence, and those that no
+// finding can have behind them.
+func strongestFirst(policy *policies.Policy) []string {
+	all := policy.Precedence()
+	for _, name := range slices.Sorted(maps.Keys(policy.Destinations())) {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// sortedRoutes are the categories of a policy's table, in their order, with their
+// destinations.
+func sortedRoutes(policy *policies.Policy) iter.Seq2[string, string] {
+	table := policy.RouteTable()
+	return func(yield func(string, string) bool) {
+		for _, category := range slices.Sorted(maps.Keys(table)) {
+			if !yield(category, table[category]) {
+				return
+			}
+		}
+	}
+}
+
+// Rego shows Rego files, laid out with four spaces a tab.
+func (p *Printer) Rego(sources []policies.Source) {
+	for i, s := range sources {
+		if len(sources) > 1 {
+			if i > 0 {
+				p.Line("")
+			}
+			p.Line("%s", p.Paint(Dim, "# "+s.Name))
+		}
+		for line := range strings.Lines(s.Text) {
+			p.Line("%s", strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    "))
+		}
+	}
+}
+
+// placed is a line of a policy, as compilers name it. A file below the current folder
+// is named from there.
+func placed(at policies.Place) string {
+	file := at.File
+	if dir, err := os.Getwd(); err == nil && filepath.IsAbs(file) {
+		if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) {
+			file = rel
+		}
+	}
+	return fmt.Sprintf("%s:%d:%d", file, at.Row, at.Col)
+}
+
+// PolicyView is what show prints as JSON.
+type PolicyView struct {
+	Policy policies.Identity `json:"policy"`
+	Title  string            `json:"title"`
+	// Signer is the key that signed its bundle, "" for none.
+	Signer string `json:"signer,omitzero"`
+	// Destinations come strongest first, and behind them those that no finding can
+	// have.
+	Destinations []shownDestination `json:"destinations"`
+	Precedence   []string           `json:"precedence"`
+	Rungs        []policies.Rung    `json:"rungs"`
+	Sources      []policies.Source  `json:"sources,omitzero"`
+}
+
+// shownDestination is a destination with the categories that are routed to it.
+type shownDestination struct {
+	Name string `json:"name"`
+	policies.Destination
+	Categories []string `json:"categories"`
+}
+
+// NewPolicyView is a policy as show prints it.
+func NewPolicyView(policy *policies.Policy, ladder *policies.Ladder) PolicyView {
+	shown := PolicyView{
+		Policy: policy.Identity(), Title: policy.Title(), Signer: policy.Signer(),
+		Precedence: policy.Precedence(), Rungs: ladder.Rungs(),
+	}
+	declared := policy.Destinations()
+	for _, name := range strongestFirst(policy) {
+		d := shownDestination{Name: name, Destination: declared[name], Categories: []string{}}
+		for category, to := range sortedRoutes(policy) {
+			if to == name {
+				d.Categories = append(d.Categories, category)
+			}
+		}
+		shown.Destinations = append(shown.Destinations, d)
+	}
+	return shown
+}
+
+// PolicyList shows the policies that a project has to do with.
+func (p *Printer) PolicyList(all host.PolicyInventory) {
+	rows := make([][]cell, len(all.Policies))
+	for i, k := range all.Policies {
+		name, digest, record := "-", "-", "-"
+		if k.Policy != nil {
+			name, digest, record = PolicyRef(*k.Policy), shortDigest(k.Policy.Digest), k.Policy.ADR
+		}
+		if k.ADRStatus != "" {
+			record += " " + string(k.ADRStatus)
+		}
+		rows[i] = []cell{
+			{name, Plain}, {digest, Dim}, {record, Plain}, {cmp.Or(string(k.State), "-"), stateColor(k.State)},
+			{whereFrom(k), Plain}, {inUse(k), Plain},
+		}
+	}
+	p.table([]string{"VERSION", "DIGEST", "RECORD", "STATE", "FROM", "IN USE"}, rows)
+	for _, k := range all.Policies {
+		if k.Problem != "" {
+			p.Line("%s  %s: %s", p.Paint(Red, "broken"), k.Ref, k.Problem)
+		}
+	}
+	if all.Adopted != nil {
+		p.Line("")
+		p.Line("%s was adopted %s by %s", PolicyID(all.Adopted.Policy), Time(all.Adopted.At), all.Adopted.By)
+	}
+}
+
+func stateColor(s release.State) string {
+	switch s {
+	case release.StateEdited:
+		return Red
+	case release.StateDraft:
+		return Yellow
+	default:
+		return Plain
+	}
+}
+
+// whereFrom says where a policy's files are.
+func whereFrom(k host.KnownPolicy) string {
+	switch {
+	case k.BuiltIn && k.Folder != "":
+		return "built in, " + k.Folder
+	case k.BuiltIn:
+		return "built in"
+	case k.Kept:
+		return "ledger"
+	default:
+		return k.Ref
+	}
+}
+
+// inUse says what a policy is to the project.
+func inUse(k host.KnownPolicy) string {
+	var uses []string
+	for _, use := range []struct {
+		word string
+		is   bool
+	}{{"adopted", k.Adopted}, {"configured", k.Configured}, {"default", k.Default}} {
+		if use.is {
+			uses = append(uses, use.word)
+		}
+	}
+	return strings.Join(uses, ", ")
+}
+
+// Adoption says what adopting a policy changed.
+func (p *Printer) Adoption(a host.Adoption, dry bool) {
+	verb := "adopted"
+	if dry {
+		verb = "would adopt"
+	}
+	switch {
+	case !a.Changed && a.Event != nil: // It comes from elsewhere, or is signed by now.
+		p.Line("%s  %s says the same from where it is now", p.Paint(Green, verb), policyName(a.Policy))
+	case !a.Changed:
+		p.Line("%s  %s is the adopted policy already", p.Paint(Dim, "unchanged"), policyName(a.Policy))
+		return
+	case a.From == nil:
+		p.Line("%s  %s, the project's first", p.Paint(Green, verb), policyName(a.Policy))
+	default:
+		p.Line("%s  %s, after %s", p.Paint(Green, verb), policyName(a.Policy), policyName(*a.From))
+		if a.Diff != nil {
+			p.Line("  changes: %s", a.Diff.Summary())
+		} else {
+			p.Line("  changes: %s: %s", p.Paint(Yellow, "not known"), a.Uncompared)
+		}
+	}
+	switch a.State {
+	case release.StateDraft:
+		p.Line("  %s    it is not released: switchyard policy lint says what is missing", p.Paint(Yellow, "draft"))
+	case release.StateEdited:
+		p.Line("  %s   it is not what was released: switchyard policy lint says so too", p.Paint(Red, "edited"))
+	}
+	p.Line("  digest   %s", a.Policy.Digest)
+	if a.Event != nil {
+		p.Line("  event    sha256:%s, number %d of the policies", a.Event.Hash, a.Event.N)
+	}
+}
+
+// NewVersion shows a version that was started, and how to go on.
+func (p *Printer) NewVersion(c release.Created) {
+	p.Line("%s  %s, after %s, with %s", p.Paint(Green, "started"), c.Policy, c.Before, c.ADR)
+	rego, record, before := "", "", c.Before
+	if c.BeforeRef != c.Before {
+		before = ShellQuote(filepath.FromSlash(c.BeforeRef))
+	}
+	for _, file := range c.Files {
+		p.Line("  %s", filepath.FromSlash(file))
+		switch path.Ext(file) {
+		case ".rego":
+			rego = ShellQuote(filepath.FromSlash(path.Dir(file)))
+		case ".md":
+			record = filepath.FromSlash(file)
+		}
+	}
+	p.Line("")
+	p.Line("amend the rules and their tests, and say why in %s; then", record)
+	for _, command := range []string{
+		"policy test " + rego, "policy verify " + rego, "policy diff " + before + " " + rego,
+		"policy replay --policy " + rego, "policy release " + c.Policy + " --accept", "policy lint",
+	} {
+		p.Line("  switchyard %s", command)
+	}
+	p.Line("")
+	p.goBy(rego)
+}
+
+// goBy says how a project comes to go by a version of its tree.
+func (p *Printer) goBy(folder string) {
+	p.Line("to go by it: policy: %s in switchyard.yaml, and then switchyard policy adopt", folder)
+}
+
+// Release shows a version that was locked.
+func (p *Printer) Release(r release.Released) {
+	if r.Already {
+		p.Line("%s  %s is released, and nothing has changed since", p.Paint(Dim, "unchanged"), PolicyID(r.Policy))
+		return
+	}
+	p.Line("%s  %s", p.Paint(Green, "released"), policyName(r.Policy))
+	p.Line("  digest   %s", r.Policy.Digest)
+	if r.Record.Diff != nil {
+		p.Line("  changes  %s", r.Record.Diff.Summary)
+	}
+	if r.Record.Replay != nil {
+		p.Line("  replay   %s", r.Record.Replay.Summary)
+	}
+	for i, file := range r.Files {
+		label := ""
+		if i == 0 {
+			label = "wrote"
+		}
+		p.Line("  %-7s  %s", label, filepath.FromSlash(file))
+	}
+	p.Line("")
+	p.goBy(ShellQuote(filepath.FromSlash(r.Folder)))
+}
+
+// Lint shows what is wrong with a tree, a line each for other tools to read.
+func (p *Printer) Lint(r release.LintReport) {
+	for _, f := range r.Findings {
+		p.LintFinding(f)
+	}
+	if r.Clean() {
+		p.Line("%s  %s", p.Paint(Green, "clean"), CountOf(len(r.Versions), "version and its decision record", "versions and their decision records"))
+	}
+}
+
+func (p *Printer) LintFinding(f release.Finding) {
+	at := f.File
+	if f.Place != nil {
+		at = fmt.Sprintf("%s:%d:%d", f.Place.File, f.Place.Row, f.Place.Col)
+	}
+	p.Line("%s: %s: %s", at, p.Paint(Yellow, string(f.Rule)), f.Message)
+	if f.Hint != "" {
+		p.Line("  %s", p.Paint(Dim, f.Hint))
+	}
+}
+
+// PolicyRef is how a policy is called in a line of text.
+func PolicyRef(id policies.Identity) string { return fmt.Sprintf("%s@%s", id.Name, id.Version) }

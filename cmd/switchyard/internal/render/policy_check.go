@@ -1,0 +1,158 @@
+package render
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// PolicyChecks shows what was proven: of one policy every invariant, of several those that
+// do not hold.
+func (p *Printer) PolicyCheck(all PolicyChecks) {
+	for _, r := range all.Reports {
+		p.proof(r)
+	}
+	if len(all.Reports) == 1 {
+		p.Line("")
+		p.invariants(all.Reports[0].Results)
+	}
+	for _, r := range all.Reports {
+		for _, result := range r.Results {
+			if !result.Holds && result.Skipped == "" {
+				p.Line("")
+				p.broken(r.Policy, result)
+			}
+		}
+	}
+	if all.Counterexample != nil {
+		p.Line("")
+		p.counterexample(*all.Counterexample)
+	}
+}
+
+// Counterexample says how to see a policy decide on what it gets wrong.
+func (p *Printer) counterexample(c Counterexample) {
+	if c.File == "" {
+		p.Line("--counterexample FILE writes the smallest input of these for switchyard route --input")
+		return
+	}
+	p.Line("the smallest input of these is in %s; to see the policy decide on it:", c.File)
+	command := "switchyard route --explain --input " + ShellQuote(c.File)
+	if c.Policy != "" {
+		command += " --policy " + ShellQuote(c.Policy)
+	}
+	p.Line("  %s", command)
+}
+
+// proof says in one line what was proven about a policy.
+func (p *Printer) proof(r check.Report) {
+	mark := p.Paint(Green, "proven")
+	if !r.Proven() {
+		mark = p.Paint(Red, "not proven")
+	}
+	p.Line("%s  %s  %s and %s, %s, %s, in %d ms", mark, PolicyID(r.Policy),
+		Count(r.States, "state"), Count(r.Probes, "probe"), CountOf(r.Rungs, "branch", "branches"), CountOf(r.Categories, "category", "categories"), r.Millis)
+}
+
+func (p *Printer) invariants(results []check.Result) {
+	rows := make([][]cell, len(results))
+	for i, r := range results {
+		outcome, color := "holds", Green
+		says := r.Says
+		switch {
+		case r.Skipped != "":
+			outcome, color, says = "not asked", Dim, r.Skipped
+		case r.WaivedBy != "":
+			outcome, color = "waived by "+r.WaivedBy, Yellow
+		case !r.Holds:
+			outcome, color = "BROKEN", Red
+		}
+		rows[i] = []cell{{string(r.Invariant), Plain}, {outcome, color}, {strconv.Itoa(r.Checked), Plain}, {says, Plain}}
+	}
+	p.table([]string{"INVARIANT", "OUTCOME", "CHECKED", "SAYS"}, rows)
+}
+
+// maxViolations is how many violations of an invariant are shown as text; JSON has
+// more.
+const maxViolations = 3
+
+// broken shows how an invariant is violated.
+func (p *Printer) broken(id policies.Identity, r check.Result) {
+	word := p.Paint(Red, "BROKEN")
+	note := "no decision record can waive it"
+	switch {
+	case r.WaivedBy != "":
+		word, note = p.Paint(Yellow, "waived"), "by "+r.WaivedBy
+	case r.ProposedBy != "":
+		note = r.ProposedBy + " waives it, which counts once the record is accepted"
+	case r.Invariant == check.CategoryRaised:
+		note = "say in a module of .switchyard/agents what it is for, or waive it in the policy's decision record"
+	case r.Invariant == check.CategoryKnown:
+		note = "give it a row in route_table, or waive it in the policy's decision record"
+	case r.Waivable:
+		note = "the policy's decision record may waive it"
+	}
+	p.Line("%s  %s by %s: %s", word, r.Invariant, PolicyRef(id), r.Says)
+	p.Line("  %s; %s", Count(r.Violated, "violation"), note)
+	shown := r.Violations[:min(maxViolations, len(r.Violations))]
+	for _, v := range shown {
+		p.violation(v)
+	}
+	if more := r.Violated - len(shown); more > 0 {
+		p.Line("  and %d more", more)
+	}
+}
+
+func (p *Printer) violation(v check.Violation) {
+	p.Line("  - %s", v.Message)
+	if v.Place != nil {
+		p.Line("    at    %s  %s", placed(*v.Place), v.Place.Text)
+	}
+	if v.Input != nil {
+		p.answer(check.Answer{Input: *v.Input, Decision: v.Decision, Code: v.Code})
+	}
+	if v.Other != nil {
+		p.answer(*v.Other)
+	}
+}
+
+// answer shows an input and what the policy made of it.
+func (p *Printer) answer(a check.Answer) {
+	p.Line("    with  %s", inputWords(a.Input))
+	switch {
+	case a.Decision != nil:
+		p.Line("    gives %s", decisionWords(*a.Decision))
+	case a.Code != "":
+		p.Line("    gives no decision [%s]", a.Code)
+	}
+}
+
+func decisionWords(d policies.Decision) string { return fmt.Sprintf("%s (%s)", d.NextAction, d.Reason) }
+
+// CountOf is plural for a noun with a plural of its own.
+func CountOf(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// PolicyChecks is what verify prints as JSON.
+type PolicyChecks struct {
+	Proven  bool           `json:"proven"`
+	Reports []check.Report `json:"reports"`
+	// Counterexample is the simplest input that shows what does not hold, nil where
+	// no input does.
+	Counterexample *Counterexample `json:"counterexample,omitzero"`
+}
+
+// Counterexample is an input that breaks an invariant.
+type Counterexample struct {
+	Policy    string          `json:"policy"`
+	Invariant check.Invariant `json:"invariant"`
+	Input     policies.Input  `json:"input"`
+	// File has the input, "" where it was not written.
+	File string `json:"file,omitzero"`
+}
