@@ -21,7 +21,7 @@ const lockTime = time.Second
 
 // alone keeps other processes from running the same task's round, until the slot is
 // released.
-func (s *session) alone(ctx context.Context) (*lease.Slot, error) {
+func (s *session) alone(ctx context.Context) (*lease.Lease, error) {
 	rack, err := s.rack()
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (s *session) alone(ctx context.Context) (*lease.Slot, error) {
 
 // rack has the project's slots: those of agents, of verifications, and of the tasks
 // whose rounds are run.
-func (e *Engine) rack() (*lease.Rack, error) {
+func (e *Engine) rack() (*lease.Pool, error) {
 	keeper, err := e.keeper()
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (e *Engine) rack() (*lease.Rack, error) {
 func (e *Engine) runFolder() string { return filepath.Join(e.project.State(), spawner.RunFolder) }
 
 // free lets a slot go.
-func (e *Engine) free(held *lease.Slot) {
+func (e *Engine) free(held *lease.Lease) {
 	if err := held.Release(); err != nil {
 		e.warn(err) // The next process that takes the slot cleans up.
 	}

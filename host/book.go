@@ -144,7 +144,7 @@ const NextHandBack = "hand-back"
 func receiptOf(res spawner.Result) task.Receipt {
 	r := task.Receipt{
 		Run: res.Run, Outcome: string(res.Verdict.Outcome), Reason: string(res.Verdict.Reason), Class: string(res.Verdict.Class),
-		Used: task.Amount{Millis: max(res.Record.DurationMS, 0)}, Output: spawner.Digest([]byte(res.Output.Text)), Trail: res.Trail,
+		Used: task.Amount{Millis: max(res.Record.DurationMS, 0)}, Output: spawner.Digest([]byte(res.Output.Text)), Trail: res.LogDigest,
 	}
 	if res.Next == outcome.Retry || res.Next == outcome.Fallback {
 		r.Next = string(res.Next)
@@ -155,7 +155,7 @@ func receiptOf(res spawner.Result) task.Receipt {
 	if res.Record.PID == 0 {
 		return r // What never was a process has used up nothing.
 	}
-	r.Spawn = &task.Spawn{PID: res.Record.PID, Session: res.Record.Session, Trail: res.Trail}
+	r.Spawn = &task.Spawn{PID: res.Record.PID, Session: res.Record.Session, Trail: res.LogDigest}
 	in, out := res.Output.Tokens.In, res.Output.Tokens.Out
 	for _, n := range []*int64{in, out} {
 		if n != nil && *n > 0 {
@@ -178,7 +178,7 @@ func (b *book) job(config project.Config, agentDef definition.Definition, settin
 	j := spawner.Job{
 		Agent: agentDef, Adapters: append([]string{settings.Adapter}, settings.Fallback...), Model: settings.Model,
 		Command: config.Spawn.Command, Env: config.Spawn.Env,
-		Timeout: settings.Timeout, Idle: settings.Idle, Retries: settings.Retries, Repeats: 1, Concurrency: config.Spawn.Concurrency, Patience: patience,
+		Timeout: settings.Timeout, Idle: settings.Idle, Retries: settings.Retries, Repeats: 1, Concurrency: config.Spawn.Concurrency, QueueTimeout: patience,
 		Allowed: spawner.Allowance{Tokens: config.Budget.Spawn.Tokens, MicroDollars: config.Budget.Spawn.MicroDollars},
 		Begin:   func(ctx context.Context, at spawner.Attempt) error { return b.begin(ctx, p, agentDef.Name, at) },
 		End: func(ctx context.Context, res spawner.Result) error {

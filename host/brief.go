@@ -126,7 +126,7 @@ func (c *conductor) diff(ctx context.Context, folder string) (string, error) {
 	}
 	base, err := c.base(ctx)
 	if err == nil {
-		err = worktree.Diff(ctx, c.Keeper, c.Root, base, f, maxDiff)
+		err = worktree.Diff(ctx, c.Supervisor, c.Root, base, f, maxDiff)
 	}
 	info, stat := f.Stat()
 	if err := cmp.Or(err, stat, f.Close()); errs.CodeOf(err) == errs.TreeNoGit {

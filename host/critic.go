@@ -54,7 +54,7 @@ func (c *conductor) review(ctx context.Context, v *Verification) (review, error)
 	settings := settings(c.config, criticName, c.req.Adapter)
 	p := spot{role: task.RoleCritic, stamps: task.AgentCritic, round: c.round.Number}
 	job := c.job(c.config, agentDef, settings, p)
-	job.Owes = &spawner.Owed{Critic: ""}
+	job.ExpectedReport = &spawner.ExpectedReport{Critic: ""}
 	job.Resumed = c.status.Attempts(p.role, p.index) > 0
 	if run := c.status.Finished(p.role, p.index); run != nil && run.Receipt.Reason == string(outcome.ReasonTreeChanged) {
 		job.Repeats = 0 // This is the repeat, after a kill.
@@ -192,7 +192,7 @@ func (c *conductor) judgeReport(ctx context.Context, data []byte) (evidence, err
 // apart comes first, so that it is part of the finding's identity.
 func failed(r spawner.Record) *finding.Finding {
 	file := "-"
-	text := fmt.Sprintf("The critic gave nothing to rely on (%s): %s", r.Reason, r.Reason.Sentence())
+	text := fmt.Sprintf("The critic gave nothing to rely on (%s): %s", r.Reason, r.Reason.Message())
 	if len(r.Changed) > 0 {
 		if r.Reason != outcome.ReasonTreeChanged {
 			text += "; the working tree changed meanwhile"
@@ -202,7 +202,7 @@ func failed(r spawner.Record) *finding.Finding {
 	if words := said(r); len(words) > 0 {
 		text += ". It said: " + strings.TrimSuffix(strings.Join(words, "; "), ".")
 	}
-	text += fmt.Sprintf(". Look at run %s in %s/%s before the task goes on.", r.RunID, project.StateDir, spawner.TrailFile)
+	text += fmt.Sprintf(". Look at run %s in %s/%s before the task goes on.", r.RunID, project.StateDir, spawner.RunLogFile)
 	raw, err := json.Marshal(r, json.Deterministic(true))
 	if err != nil {
 		raw = []byte("{}") // Cannot happen: it is numbers and texts of our own.

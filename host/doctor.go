@@ -305,7 +305,7 @@ const (
 )
 
 // examine looks for an adapter's program and asks it about itself.
-func (e *Engine) examine(ctx context.Context, k *supervise.Keeper, catalog *adapter.Catalog, name string, config project.Config) AdapterHealth {
+func (e *Engine) examine(ctx context.Context, k *supervise.Supervisor, catalog *adapter.Catalog, name string, config project.Config) AdapterHealth {
 	h := AdapterHealth{Name: name}
 	a, err := catalog.Get(name)
 	if err != nil {
@@ -361,7 +361,7 @@ func mentions(help, flag string) bool {
 }
 
 // ask runs a program that says something of itself.
-func (e *Engine) ask(ctx context.Context, k *supervise.Keeper, argv []string) (string, error) {
+func (e *Engine) ask(ctx context.Context, k *supervise.Supervisor, argv []string) (string, error) {
 	dir, err := os.MkdirTemp("", "switchyard-ask-")
 	if err != nil {
 		return "", err

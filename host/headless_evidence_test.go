@@ -61,7 +61,7 @@ func TestHostStampsAreEvidence(t *testing.T) {
 // Rule 9 goes by the tools that the host saw a researcher use.
 func TestRule9OfResearchers(t *testing.T) {
 	t.Parallel()
-	searched := fakeagent.Ready()["researcher"]
+	searched := fakeagent.Presets()["researcher"]
 	idle := searched
 	idle.Steps = slices.DeleteFunc(slices.Clone(idle.Steps), func(step fakeagent.Step) bool { return step.Tool != nil })
 	for _, c := range []struct {

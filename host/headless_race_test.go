@@ -141,7 +141,7 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 // Who cancels a round finds the run on record, and nothing decided.
 func TestCancelledHeadlessRound(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, once, fakeagent.Ready()["hang"])
+	s := newSite(t, once, fakeagent.Presets()["hang"])
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan error, 1)

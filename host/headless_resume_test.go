@@ -76,7 +76,7 @@ func (s site) goesOn(t *testing.T, i int, over task.State, critic fakeagent.Scen
 	case researchers > 0:
 		s.plays(t, playing(nil, researchers)...)
 	default:
-		s.plays(t, fakeagent.Ready()["crash"])
+		s.plays(t, fakeagent.Presets()["crash"])
 	}
 	d, err := s.round(t)
 	if err != nil {
@@ -203,8 +203,8 @@ func TestResumedReviewIsNamed(t *testing.T) {
 // has been, and its silence is a part of the result.
 func TestSilentResearcherIsReported(t *testing.T) {
 	asks := fakeagent.Finds(missing())
-	mute := fakeagent.Ready()["researcher-mute"]
-	s := newSite(t, once, asks, fakeagent.Ready()["researcher"], mute, fakeagent.Ready()["researcher"])
+	mute := fakeagent.Presets()["researcher-mute"]
+	s := newSite(t, once, asks, fakeagent.Presets()["researcher"], mute, fakeagent.Presets()["researcher"])
 	d, err := s.round(t)
 	if err != nil {
 		t.Fatal(err)

@@ -99,9 +99,9 @@ func (s site) start(t testing.TB, o host.Options) *host.Engine {
 }
 
 // occupied takes a slot of an agent, as another process would.
-func (s site) occupied(t testing.TB, agent string) *lease.Slot {
+func (s site) occupied(t testing.TB, agent string) *lease.Lease {
 	t.Helper()
-	keeper, err := supervise.NewKeeper()
+	keeper, err := supervise.New()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -310,7 +310,7 @@ func playing(critic *fakeagent.Scenario, researchers int) []fakeagent.Scenario {
 		calls = append(calls, *critic)
 	}
 	for range researchers {
-		calls = append(calls, fakeagent.Ready()["researcher"])
+		calls = append(calls, fakeagent.Presets()["researcher"])
 	}
 	return calls
 }

@@ -55,7 +55,7 @@ type Engine struct {
 	environ []string
 	engine  policies.Engine
 	observe func(spawner.Progress)
-	keeper  func() (*supervise.Keeper, error)
+	keeper  func() (*supervise.Supervisor, error)
 	loads   sync.WaitGroup // what is still loading for requests that have failed
 	// recorded says that something was.
 	recorded atomic.Bool
@@ -72,7 +72,7 @@ func New(o Options) *Engine {
 	}
 	return &Engine{
 		project: o.Project, plugins: o.Plugins, now: o.Now, by: o.By, warn: o.Warn,
-		environ: o.Environ, engine: o.Engine, observe: o.Observe, keeper: sync.OnceValues(supervise.NewKeeper),
+		environ: o.Environ, engine: o.Engine, observe: o.Observe, keeper: sync.OnceValues(supervise.New),
 		stocks: make(map[project.Limits]*stock), policies: make(map[string]*policies.Policy),
 	}
 }

@@ -105,7 +105,7 @@ func (c *conductor) dueReports(ctx context.Context) ([]project.ReportCommand, er
 			if err != nil {
 				return nil, err
 			}
-			differs, err := worktree.Differs(ctx, c.Keeper, c.Root, base, command.Paths)
+			differs, err := worktree.Differs(ctx, c.Supervisor, c.Root, base, command.Paths)
 			if err != nil && errs.CodeOf(err) != errs.TreeNoGit {
 				return nil, err
 			}
@@ -163,8 +163,8 @@ func (c *conductor) runReport(ctx context.Context, command project.ReportCommand
 	defer c.free(held)
 	limits := document.Limits{Bytes: c.config.Limits.Report}.WithDefaults()
 	r.result, err = verifycmd.Report{
-		Keeper: c.Keeper, Record: func(child supervise.Identity) error {
-			return held.Announce(lease.Record{Process: child, Run: "report", Task: c.id, Began: c.now().UTC().Format(time.RFC3339)})
+		Keeper: c.Supervisor, Record: func(child supervise.Identity) error {
+			return held.RecordIntent(lease.Record{Process: child, Run: "report", Task: c.id, Began: c.now().UTC().Format(time.RFC3339)})
 		},
 		Command: command.Run, Dir: c.Root, Env: c.commandEnv(c.round.Number), Timeout: command.Timeout, OutputLimit: 2 * limits.Bytes,
 		Output: r.output, Errors: r.errors,

@@ -29,7 +29,7 @@ func TestGreenIsOfItsTree(t *testing.T) {
 		{"another draft", "package b\n", errs.CommitUnverified},
 	} {
 		for _, spawned := range []bool{false, true} {
-			s := newSite(t, handsBack, fakeagent.Ready()["auth"])
+			s := newSite(t, handsBack, fakeagent.Presets()["auth"])
 			d, err := s.engine(t, time.Now).Round(t.Context(), "T", host.Request{Verify: host.VerifyRequest{Command: "true"}})
 			if err != nil || d.NextAction != host.ActionHandBack || s.state(t).Verified == nil {
 				t.Fatalf("the first round leads to %s, verified: %v, %v", d.NextAction, s.state(t).Verified, err)
@@ -52,7 +52,7 @@ func TestGreenIsOfItsTree(t *testing.T) {
 // handed back anew: nobody takes it for the review of what the draft is by now.
 func TestHandBackForgetsTheOneBefore(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, handsBack, fakeagent.Ready()["auth"])
+	s := newSite(t, handsBack, fakeagent.Presets()["auth"])
 	first, err := s.round(t)
 	if err != nil || first.HandBack == nil {
 		t.Fatalf("the round hands nothing back: %v", err)
@@ -71,7 +71,7 @@ func TestHandBackForgetsTheOneBefore(t *testing.T) {
 // Two tasks that hand their critics back do not share what these are to read.
 func TestHandBacksAreApart(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, handsBack, fakeagent.Ready()["auth"])
+	s := newSite(t, handsBack, fakeagent.Presets()["auth"])
 	for _, id := range []string{"A", "B"} {
 		req := host.Request{Verify: host.VerifyRequest{Command: "echo of task " + id}}
 		if d, err := s.engine(t, time.Now).Round(t.Context(), id, req); err != nil || d.HandBack == nil {
@@ -121,7 +121,7 @@ func TestFailedReviewIsNotForgotten(t *testing.T) {
 // What agents outside any task use up is no task's budget: nobody could resume it.
 func TestSpawnsOutsideHaveNoTasksBudget(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, once+"budget: {task: {tokens: 300, rounds: 1}, round: {tokens: 300}, spawn: {tokens: 250}}\n", fakeagent.Ready()["researcher"])
+	s := newSite(t, once+"budget: {task: {tokens: 300, rounds: 1}, round: {tokens: 300}, spawn: {tokens: 250}}\n", fakeagent.Presets()["researcher"])
 	s.write(t, "q.md", "What holds?\n")
 	for i := range 3 {
 		req := host.SpawnRequest{Agent: "researcher", PromptPath: "q.md", OutputPath: "a.json"}
@@ -187,7 +187,7 @@ func TestBudgetOfResearchThatGoesOn(t *testing.T) {
 // the record does not say so either.
 func TestSilentResearcherIsNotHandedBack(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, handsBack+"research: {agents: 1}\n", fakeagent.Finds(missing()), fakeagent.Ready()["refused"])
+	s := newSite(t, handsBack+"research: {agents: 1}\n", fakeagent.Finds(missing()), fakeagent.Presets()["refused"])
 	if d, err := s.round(t); err != nil || d.NextAction != "researcher" || d.Research == nil || len(d.Research.Silent) != 1 {
 		t.Fatalf("the round leads to %s, %+v, %v", d.NextAction, d.Research, err)
 	}
@@ -201,7 +201,7 @@ func TestSilentResearcherIsNotHandedBack(t *testing.T) {
 // What an agent says never replaces what Switchyard keeps.
 func TestSpawnWritesNothingOfOurs(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, once, fakeagent.Ready()["researcher"])
+	s := newSite(t, once, fakeagent.Presets()["researcher"])
 	s.write(t, "q.md", "What holds?\n")
 	ask := func(output string) error {
 		_, err := s.engine(t, time.Now).Spawn(t.Context(), host.SpawnRequest{Agent: "researcher", PromptPath: "q.md", OutputPath: output})

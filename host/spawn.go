@@ -118,7 +118,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (Spawned, error) {
 	}
 	defer b.close()
 	set := settings(config, definition.Name, req.Adapter)
-	result := Spawned{OutputPath: req.OutputPath, OutputResolved: output.Path(), TrailPath: filepath.Join(e.project.State(), spawner.TrailFile)}
+	result := Spawned{OutputPath: req.OutputPath, OutputResolved: output.Path(), TrailPath: filepath.Join(e.project.State(), spawner.RunLogFile)}
 	job := req.job(b.job(config, definition, set, spot{role: task.RoleOther}), string(text))
 	job.Deliver = req.deliver(output, &result.OutputBytes)
 	ran, err := staff.Run(ctx, job)
@@ -150,7 +150,7 @@ func (r SpawnRequest) job(j spawner.Job, text string) spawner.Job {
 	}
 	j.Model, j.Timeout = cmp.Or(r.Model, j.Model), cmp.Or(r.Timeout, j.Timeout)
 	if r.Once {
-		j.Adapters, j.Retries, j.Repeats, j.Concurrency, j.Patience = j.Adapters[:1], 0, 0, 1, 0
+		j.Adapters, j.Retries, j.Repeats, j.Concurrency, j.QueueTimeout = j.Adapters[:1], 0, 0, 1, 0
 	}
 	return j
 }
@@ -211,7 +211,7 @@ func finalMessage(res spawner.Result) (io.Reader, error) {
 }
 
 func spawnFailed(res spawner.Result, set project.SpawnAgent) error {
-	text := fmt.Sprintf("%s came to nothing with %s: %s", res.Record.Agent, res.Record.Adapter, res.Verdict.Reason.Sentence())
+	text := fmt.Sprintf("%s came to nothing with %s: %s", res.Record.Agent, res.Record.Adapter, res.Verdict.Reason.Message())
 	said := said(res.Record)
 	if n := len(said); n > 0 {
 		text += fmt.Sprintf(" (%s)", said[n-1])

@@ -59,7 +59,7 @@ func (e *Engine) staff(ctx context.Context, config project.Config, id string) (s
 	defer state.Close()
 	s, err := spawner.New(spawner.Options{
 		Root: e.project.Root, State: e.project.State(), Temp: os.TempDir(),
-		Scope: scope, Keeper: keeper, Catalog: catalog, Environ: e.environ,
+		Scope: scope, Supervisor: keeper, Catalog: catalog, Environ: e.environ,
 		Now: e.now, Random: rand.Float64, Warn: e.warn,
 	})
 	return staff{Spawner: s, agents: definition.Library{Root: e.project.Root}}, err
@@ -98,7 +98,7 @@ func (e *Engine) scope(config project.Config, id string) (worktree.Scope, error)
 	for i, path := range obeyed {
 		obeyed[i] = filepath.Clean(path)
 	}
-	return worktree.Scope{Except: apart, Obeyed: obeyed}, nil
+	return worktree.Scope{IgnorePaths: apart, AlwaysTracked: obeyed}, nil
 }
 
 // beside lists what changes in the working tree without an agent's doing: the file

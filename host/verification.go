@@ -180,7 +180,7 @@ func (s *session) runVerification(ctx context.Context, v project.Verify) (Verifi
 	}()
 	outcome, err := verifycmd.Run(ctx, verifycmd.Plan{
 		Keeper: keeper, Record: func(child supervise.Identity) error {
-			return held.Announce(lease.Record{Process: child, Run: "verification", Task: s.id, Began: s.now().UTC().Format(time.RFC3339)})
+			return held.RecordIntent(lease.Record{Process: child, Run: "verification", Task: s.id, Began: s.now().UTC().Format(time.RFC3339)})
 		},
 		Command: v.Command, Runs: v.Runs, Timeout: v.Timeout,
 		Output: verifycmd.OutputFile{Root: s.project.Root, Task: s.id, Round: round},

@@ -53,7 +53,7 @@ func TestAnnouncedFirst(t *testing.T) {
 	if len(runs) != 3 || runs[0] != runs[1] || runs[0].Process.PID != 0 || runs[2].Process.PID == 0 {
 		t.Fatalf("records: %+v", runs)
 	}
-	if announced, started := runs[0].Process, runs[2].Process; announced.Mark != started.Mark || announced.Folder != started.Folder {
+	if announced, started := runs[0].Process, runs[2].Process; announced.EnvMarker != started.EnvMarker || announced.Folder != started.Folder {
 		t.Errorf("%+v became %+v", announced, started)
 	}
 }

@@ -33,26 +33,26 @@ const (
 	maxFinal = 8 << 20
 	// grace is how long an agent may take to end when it is asked to, and linger
 	// how long it may stay after its last word.
-	grace, linger = 5 * time.Second, 15 * time.Second
-	// settling is how long it may take to judge a run and to record that: longer than
+	grace, postResultGrace = 5 * time.Second, 15 * time.Second
+	// finalizeTimeout is how long it may take to judge a run and to record that: longer than
 	// a look at the tree may (see worktree.Take), which would else count as a change.
-	settling = 4 * time.Minute
-	// stderrKept is how much of the end of standard error is kept, in bytes, and
+	finalizeTimeout = 4 * time.Minute
+	// stderrExcerpt is how much of the end of standard error is kept, in bytes, and
 	// stderrRead how much of it is searched for an error.
-	stderrKept, stderrRead = 4 << 10, 64 << 10
+	stderrExcerpt, stderrRead = 4 << 10, 64 << 10
 )
 
-// try is an attempt under way.
-type try struct {
+// attempt is an attempt under way.
+type attempt struct {
 	*Spawner
 	job     Job
 	at      Attempt
 	adapter *adapter.Adapter
 	bin     string
-	slot    *lease.Slot
+	slot    *lease.Lease
 
 	child          supervise.Identity // as it was announced
-	private        *private
+	dir            *runDir
 	prompt         []byte
 	stdin          *os.File
 	stdout, stderr *os.File
@@ -61,22 +61,22 @@ type try struct {
 	began          time.Time // by the clock of the file system
 }
 
-// attempt runs an attempt from its private folder to its receipt. next says what
+// run runs an attempt from its private folder to its receipt. next says what
 // follows a verdict. An error ends the job; where a process was there, its record
 // is kept all the same. That there was none is no error: another adapter may do.
-func (t *try) attempt(ctx context.Context, next func(Result) outcome.Action) (res Result, err error) {
-	if err := t.announce(); err != nil {
+func (t *attempt) run(ctx context.Context, next func(Result) outcome.Action) (res Result, err error) {
+	if err := t.reserve(); err != nil {
 		return res, err
 	}
-	if t.private, err = newPrivate(t.child.Folder); err != nil {
-		return res, broken(err)
+	if t.dir, err = newRunDir(t.child.Folder); err != nil {
+		return res, errFolder(err)
 	}
-	defer func() { t.beside(broken(t.private.remove())) }()
+	defer func() { t.warn(errFolder(t.dir.remove())) }()
 	defer t.close()
 	if err := t.write(); err != nil {
 		return res, err
 	}
-	if t.before, err = t.look(ctx); err != nil {
+	if t.before, err = t.snapshot(ctx); err != nil {
 		return res, err
 	}
 	t.at.Tree = t.before.Digest()
@@ -87,19 +87,19 @@ func (t *try) attempt(ctx context.Context, next func(Result) outcome.Action) (re
 	if err := t.job.Begin(ctx, t.at); err != nil {
 		return res, err
 	}
-	run := t.run(ctx, invocation)
+	run := t.runProcess(ctx, invocation)
 	// Whoever cancels shall find in the record what was cancelled.
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), settling)
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), finalizeTimeout)
 	defer cancel()
-	res = t.judged(ctx, late, run)
+	res = t.collect(ctx, late, run)
 	res.Next = next(res)
 	if !run.started() {
-		res.Unstarted = run.err
+		res.StartErr = run.err
 	} else {
 		if res.Next == outcome.Retry || res.Next == outcome.Fallback {
 			res.Record.Next = string(res.Next)
 		}
-		if res.Trail, err = (trail{t.State}).append(res.Record); err != nil {
+		if res.LogDigest, err = (runLog{t.State}).append(res.Record); err != nil {
 			return res, err
 		}
 	}
@@ -109,35 +109,35 @@ func (t *try) attempt(ctx context.Context, next func(Result) outcome.Action) (re
 	switch {
 	case ctx.Err() != nil:
 		return res, fmt.Errorf("run %s: %w", t.job.Agent.Name, context.Cause(ctx))
-	case res.Unstarted == nil && t.job.Deliver != nil:
+	case res.StartErr == nil && t.job.Deliver != nil:
 		err = t.job.Deliver(res)
 	}
 	res.Stdout = nil
 	return res, err
 }
 
-// announce writes down what the attempt will leave if we are killed, before any of
+// reserve writes down what the attempt will leave if we are killed, before any of
 // it is there.
-func (t *try) announce() error {
-	path, err := newPath(t.Temp)
+func (t *attempt) reserve() error {
+	path, err := newRunDirPath(t.Temp)
 	if err != nil {
-		return broken(err)
+		return errFolder(err)
 	}
-	t.child = t.Keeper.Announce(path)
-	return t.slot.Announce(t.running(t.child))
+	t.child = t.Supervisor.Reserve(path)
+	return t.slot.RecordIntent(t.running(t.child))
 }
 
 // running is the slot's record of the attempt.
-func (t *try) running(child supervise.Identity) lease.Record {
+func (t *attempt) running(child supervise.Identity) lease.Record {
 	return lease.Record{Process: child, Run: t.at.Run, Task: t.job.Task, Began: t.Now().UTC().Format(time.RFC3339)}
 }
 
 // write fills the private folder.
-func (t *try) write() (err error) {
-	t.at.Folder = t.private.join(tempFolder)
-	if t.job.Owes != nil {
-		t.at.Folder = t.private.join(reportFolder) // Its CLI is told to let it in there.
-		t.at.ReportPath = t.private.join(reportFolder, fmt.Sprintf("critic-%s-r%d.json", t.job.Task, t.job.Round))
+func (t *attempt) write() (err error) {
+	t.at.Folder = t.dir.join(tempFolder)
+	if t.job.ExpectedReport != nil {
+		t.at.Folder = t.dir.join(reportFolder) // Its CLI is told to let it in there.
+		t.at.ReportPath = t.dir.join(reportFolder, fmt.Sprintf("critic-%s-r%d.json", t.job.Task, t.job.Round))
 	}
 	rendered, err := t.job.Prompt(t.at)
 	if err != nil {
@@ -145,27 +145,27 @@ func (t *try) write() (err error) {
 	}
 	t.prompt = []byte(definition.Compose(t.job.Agent, rendered))
 	t.at.Prompt = Digest(t.prompt)
-	if err := t.private.write(promptFile, t.prompt); err != nil {
-		return broken(err)
+	if err := t.dir.write(promptFile, t.prompt); err != nil {
+		return errFolder(err)
 	}
-	if t.stdin, err = t.private.root.Open(promptFile); err != nil {
-		return broken(err)
+	if t.stdin, err = t.dir.root.Open(promptFile); err != nil {
+		return errFolder(err)
 	}
-	if t.stdout, err = t.private.create(stdoutFile); err != nil {
-		return broken(err)
+	if t.stdout, err = t.dir.create(stdoutFile); err != nil {
+		return errFolder(err)
 	}
-	if t.stderr, err = t.private.create(stderrFile); err != nil {
-		return broken(err)
+	if t.stderr, err = t.dir.create(stderrFile); err != nil {
+		return errFolder(err)
 	}
 	info, err := t.stderr.Stat()
 	if err != nil {
-		return broken(err)
+		return errFolder(err)
 	}
 	t.began = info.ModTime()
 	return nil
 }
 
-func (t *try) close() {
+func (t *attempt) close() {
 	for _, f := range []*os.File{t.stdin, t.stdout, t.stderr} {
 		if f != nil {
 			_ = f.Close() // They are read, not kept.
@@ -173,13 +173,13 @@ func (t *try) close() {
 	}
 }
 
-func (t *try) look(ctx context.Context) (*worktree.Snapshot, error) {
-	return worktree.Take(ctx, t.Keeper, t.Root, t.Scope)
+func (t *attempt) snapshot(ctx context.Context) (*worktree.Snapshot, error) {
+	return worktree.Take(ctx, t.Supervisor, t.Root, t.Scope)
 }
 
 // invocation asks the adapter how to call its CLI, and writes the files that it
 // wants in its state folder.
-func (t *try) invocation() (adapter.Invocation, error) {
+func (t *attempt) invocation() (adapter.Invocation, error) {
 	dollars := ""
 	if n := t.job.Allowed.MicroDollars; n > 0 {
 		dollars = fmt.Sprintf("%d.%06d", n/1e6, n%1e6)
@@ -189,26 +189,26 @@ func (t *try) invocation() (adapter.Invocation, error) {
 		model = "" // Another CLI knows other models.
 	}
 	inv, err := t.adapter.Invocation(adapter.Values{
-		Model: model, WorkDir: t.Root, StateDir: t.private.join(stateFolder), TempDir: t.private.join(tempFolder),
-		OutFile: t.private.join(finalFile), ReportPath: t.at.ReportPath, PromptFile: t.private.join(promptFile),
-		MaxDollars: dollars, Write: t.job.Owes != nil, Web: t.job.Web, Command: t.job.Command, Environ: t.Environ,
+		Model: model, WorkDir: t.Root, StateDir: t.dir.join(stateFolder), TempDir: t.dir.join(tempFolder),
+		OutFile: t.dir.join(finalFile), ReportPath: t.at.ReportPath, PromptFile: t.dir.join(promptFile),
+		MaxDollars: dollars, Write: t.job.ExpectedReport != nil, Web: t.job.Web, Command: t.job.Command, Environ: t.Environ,
 	})
 	if err != nil {
 		return inv, err
 	}
 	for name, content := range inv.Files {
-		if err := t.private.write(filepath.Join(stateFolder, name), []byte(content)); err != nil {
-			return inv, broken(err)
+		if err := t.dir.write(filepath.Join(stateFolder, name), []byte(content)); err != nil {
+			return inv, errFolder(err)
 		}
 	}
 	return inv, nil
 }
 
 // environment is the agent's whole environment.
-func (t *try) environment(inv adapter.Invocation) []string {
+func (t *attempt) environment(inv adapter.Invocation) []string {
 	env := childenv.Child(t.Environ, childenv.Policy{Credentials: inv.Pass, Extra: t.job.Env})
 	env = append(env, childenv.Marks(t.Environ, t.at.Run)...)
-	temp := t.private.join(tempFolder)
+	temp := t.dir.join(tempFolder)
 	env = append(env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
 	if t.job.Task != "" {
 		env = append(env, "SWITCHYARD_TASK="+t.job.Task, fmt.Sprintf("SWITCHYARD_ROUND=%d", t.job.Round))
@@ -216,8 +216,8 @@ func (t *try) environment(inv adapter.Invocation) []string {
 	return append(env, inv.Env...)
 }
 
-// ran is what became of a process.
-type ran struct {
+// processResult is what became of a process.
+type processResult struct {
 	supervise.Result
 	err error
 	// cancelled says that err is there because the caller wanted it so.
@@ -229,14 +229,14 @@ type ran struct {
 }
 
 // started reports whether there was a process.
-func (r ran) started() bool { return errs.CodeOf(r.err) != errs.ProcessStart }
+func (r processResult) started() bool { return errs.CodeOf(r.err) != errs.ProcessStart }
 
-// run runs the process to its end, and reads what it wrote.
-func (t *try) run(ctx context.Context, inv adapter.Invocation) ran {
-	r := ran{start: t.Now()}
+// runProcess runs the process to its end, and reads what it wrote.
+func (t *attempt) runProcess(ctx context.Context, inv adapter.Invocation) processResult {
+	r := processResult{start: t.Now()}
 	reader := t.adapter.NewReader()
-	f := &feed{
-		stdout: t.stdout, reader: reader, limit: t.job.Allowed.Tokens, linger: linger, now: t.Now,
+	f := &outputWatcher{
+		stdout: t.stdout, reader: reader, limit: t.job.Allowed.Tokens, postResultGrace: postResultGrace, now: t.Now,
 		progress: func(p adapter.Progress) {
 			t.observe(Progress{Phase: Running, Since: r.start, Limit: t.at.Timeout, Tokens: p.Tokens, Tools: p.Tools})
 		},
@@ -246,17 +246,17 @@ func (t *try) run(ctx context.Context, inv adapter.Invocation) ran {
 	spec := supervise.Spec{
 		Argv: append([]string{t.bin}, inv.Argv...), Dir: t.Root, Env: t.environment(inv),
 		Output: t.stdout, Errors: t.stderr, OutputLimit: maxOutput, Timeout: t.at.Timeout, Idle: t.job.Idle, Grace: grace,
-		Announced: t.child,
+		Reserved: t.child,
 		Started: func(id supervise.Identity) error {
 			pid = id.PID
-			return t.slot.Record(t.running(id))
+			return t.slot.RecordProcess(t.running(id))
 		},
-		Watch: f.look,
+		Watch: f.check,
 	}
 	if inv.Stdin {
 		spec.Input = t.stdin
 	}
-	r.Result, r.err = t.Keeper.Run(ctx, spec)
+	r.Result, r.err = t.Supervisor.Run(ctx, spec)
 	if r.err != nil {
 		// What has no result of its own has not ended well, and had a number.
 		r.PID, r.ExitCode, r.cancelled = pid, -1, ctx.Err() != nil
@@ -280,19 +280,19 @@ func (t *try) run(ctx context.Context, inv adapter.Invocation) ran {
 }
 
 // final is the final message in a file, or nil.
-func (t *try) final() []byte {
-	info, err := t.private.root.Lstat(finalFile)
+func (t *attempt) final() []byte {
+	info, err := t.dir.root.Lstat(finalFile)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFinal {
 		return nil
 	}
-	text, err := t.private.root.ReadFile(finalFile)
+	text, err := t.dir.root.ReadFile(finalFile)
 	if err != nil {
 		return nil
 	}
 	return text
 }
 
-func (t *try) observe(p Progress) {
+func (t *attempt) observe(p Progress) {
 	if t.job.Observe == nil {
 		return
 	}
@@ -318,7 +318,7 @@ func hexOf(f *os.File) (string, int64, error) {
 
 // excerptOf is the end of a file without secrets.
 func excerptOf(f *os.File) string {
-	text, err := tailOf(f, stderrKept)
+	text, err := tailOf(f, stderrExcerpt)
 	if err != nil {
 		return ""
 	}

@@ -36,20 +36,20 @@ type Job struct {
 	Repeats int
 	// Concurrency is how many spawns of this agent the project may have at once,
 	// and Patience how long to wait for a slot; 0 does not wait.
-	Concurrency int
-	Patience    time.Duration
+	Concurrency  int
+	QueueTimeout time.Duration
 	// Allowed is what one attempt may use; 0 for no limit.
 	Allowed Allowance
 
 	// Web says that the agent may search the web and read pages.
 	Web bool
-	// Owes is the report that the agent owes, nil for none.
-	Owes *Owed
+	// ExpectedReport is the report that the agent owes, nil for none.
+	ExpectedReport *ExpectedReport
 	// Task and Round are those that it runs for, "" and 0 for none.
 	Task  string
 	Round int
 	// Run is the id of the first attempt, "" for a new one. Resumed says that an
-	// attempt of this job was killed before.
+	// run of this job was killed before.
 	Run     string
 	Resumed bool
 
@@ -72,8 +72,8 @@ type Allowance struct {
 	Tokens, MicroDollars int64
 }
 
-// Owed is the report that a critic owes.
-type Owed struct {
+// ExpectedReport is the report that a critic owes.
+type ExpectedReport struct {
 	// Critic is who the report has to be from, "" for anybody.
 	Critic string
 }
@@ -108,20 +108,20 @@ type Attempt struct {
 type Result struct {
 	Attempt
 	Record Record
-	// Trail is the digest of the record's line in the trail.
-	Trail   string
-	Verdict outcome.Verdict
-	Output  adapter.Output
+	// LogDigest is the digest of the record's line in the trail.
+	LogDigest string
+	Verdict   outcome.Verdict
+	Output    adapter.Output
 	// SeesTools says that the output tells which tools were used.
 	SeesTools bool
 	// Report is the report, where one was owed and is there.
 	Report []byte
-	// Unstarted is why there was no process, nil where there was one.
-	Unstarted error
+	// StartErr is why there was no process, nil where there was one.
+	StartErr error
 	// Changes are those of the working tree while it ran.
 	Changes []worktree.Change
-	// Objection is what Check said, nil for nothing.
-	Objection error
+	// CheckErr is what Check said, nil for nothing.
+	CheckErr error
 	// Next is what follows.
 	Next outcome.Action
 	// Stdout is what the agent's CLI wrote, open until Deliver has returned.

@@ -55,7 +55,7 @@ func clip(list []string) []string {
 const timeFormat = "2006-01-02T15:04:05.000Z07:00"
 
 // record writes down what was seen.
-func (t *try) record(r ran, res Result, changed []string) Record {
+func (t *attempt) record(r processResult, res Result, changed []string) Record {
 	rec := Record{
 		RunID: t.at.Run, Task: t.job.Task, Round: t.job.Round, Agent: t.job.Agent.Name, AgentSHA256: bare(t.job.Agent.Digest),
 		Adapter: t.at.Adapter, Bin: t.bin, Attempt: t.at.N, Why: t.at.Why,
@@ -73,8 +73,8 @@ func (t *try) record(r ran, res Result, changed []string) Record {
 	if r.err != nil && !r.cancelled {
 		rec.Notes = append(rec.Notes, excerpt(r.err.Error()))
 	}
-	if res.Objection != nil {
-		rec.Notes = append(rec.Notes, excerpt(res.Objection.Error()))
+	if res.CheckErr != nil {
+		rec.Notes = append(rec.Notes, excerpt(res.CheckErr.Error()))
 	}
 	if rec.End == "" {
 		rec.End = string(killed(r))

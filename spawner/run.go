@@ -20,7 +20,7 @@ import (
 
 // Run spawns an agent: it tries the job's adapters in turn, each as often as it
 // may help, until an attempt succeeds or nothing is left to try. Whether the last
-// attempt did is its verdict, and not an error.
+// run did is its verdict, and not an error.
 //
 // # Errors
 //
@@ -40,22 +40,22 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 	if err != nil {
 		return out, err
 	}
-	defer func() { s.beside(held.Release()) }()
+	defer func() { s.warn(held.Release()) }()
 	deadline := s.Now().Add(job.Timeout)
 	for {
 		left := deadline.Sub(s.Now())
-		t := &try{Spawner: s, job: job, adapter: next.link().Adapter, bin: next.link().bin, slot: held, suspects: next.suspects, at: Attempt{
+		t := &attempt{Spawner: s, job: job, adapter: next.link().Adapter, bin: next.link().bin, slot: held, suspects: next.suspects, at: Attempt{
 			Run: next.run, N: next.attempt, Why: next.why, Adapter: next.link().Name(), Timeout: left, Note: next.note,
 		}}
 		var step outcome.Step
-		res, err := t.attempt(ctx, func(res Result) outcome.Action {
+		res, err := t.run(ctx, func(res Result) outcome.Action {
 			step = next.step(res, job, deadline.Sub(s.Now()), s.Random)
 			return step.Action
 		})
 		switch {
-		case res.Unstarted != nil:
-			out.Skipped = append(out.Skipped, res.Unstarted)
-		case res.Trail != "":
+		case res.StartErr != nil:
+			out.Skipped = append(out.Skipped, res.StartErr)
+		case res.LogDigest != "":
 			out.Results = append(out.Results, res)
 		}
 		if err != nil {
@@ -75,16 +75,16 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 }
 
 // take takes a slot for a job, and waits for one as long as the job has patience.
-func (s *Spawner) take(ctx context.Context, job Job, first plan) (*lease.Slot, error) {
-	held, err := s.rack.Take(ctx, job.Agent.Name, job.Concurrency, false)
-	if job.Patience <= 0 || errs.CodeOf(err) != errs.SpawnLocked {
+func (s *Spawner) take(ctx context.Context, job Job, first plan) (*lease.Lease, error) {
+	held, err := s.pool.Take(ctx, job.Agent.Name, job.Concurrency, false)
+	if job.QueueTimeout <= 0 || errs.CodeOf(err) != errs.SpawnLocked {
 		return held, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, job.Patience)
+	ctx, cancel := context.WithTimeout(ctx, job.QueueTimeout)
 	defer cancel()
-	t := &try{job: job, at: Attempt{Run: first.run, Adapter: first.link().Name(), N: 1}}
+	t := &attempt{job: job, at: Attempt{Run: first.run, Adapter: first.link().Name(), N: 1}}
 	t.observe(Progress{Phase: Queued, Since: s.Now()})
-	return s.rack.Take(ctx, job.Agent.Name, job.Concurrency, true)
+	return s.pool.Take(ctx, job.Agent.Name, job.Concurrency, true)
 }
 
 // link is an adapter of a chain and the program that it found.
@@ -186,8 +186,8 @@ func (p *plan) advance(step outcome.Step, res Result) bool {
 	p.attempt++
 	p.run = NewRun()
 	p.why, p.note = string(step.Action)+":"+string(cmp.Or(res.Verdict.Class, outcome.Class(res.Verdict.Reason))), step.Note
-	if p.note != "" && res.Objection != nil {
-		p.note += " What was objected to: " + textutil.Clip(res.Objection.Error(), maxText)
+	if p.note != "" && res.CheckErr != nil {
+		p.note += " What was objected to: " + textutil.Clip(res.CheckErr.Error(), maxText)
 	}
 	return true
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-func play(name string) fakeagent.Scenario { return fakeagent.Ready()[name] }
+func play(name string) fakeagent.Scenario { return fakeagent.Presets()[name] }
 
 func TestAttempts(t *testing.T) {
 	t.Parallel()
@@ -107,8 +107,8 @@ func TestNoteOfARetry(t *testing.T) {
 	if err != nil || len(out.Results) != 2 || !out.Last().Verdict.Good() {
 		t.Fatalf("%d attempts, %v", len(out.Results), err)
 	}
-	if got := out.Results[0]; got.Verdict.Reason != outcome.ReasonReportInvalid || got.Objection == nil {
-		t.Errorf("the first attempt: %+v, %v", got.Verdict, got.Objection)
+	if got := out.Results[0]; got.Verdict.Reason != outcome.ReasonReportInvalid || got.CheckErr == nil {
+		t.Errorf("the first attempt: %+v, %v", got.Verdict, got.CheckErr)
 	}
 	calls := s.calls(t)
 	if strings.Contains(string(calls[0].Stdin), "counted from 0") || !strings.Contains(string(calls[1].Stdin), "counted from 0") {
@@ -206,7 +206,7 @@ func TestSlots(t *testing.T) {
 	if _, err := s.run(t, impatient); errs.CodeOf(err) != errs.SpawnLocked {
 		t.Errorf("who does not wait gets %v", err)
 	}
-	impatient.Patience = 50 * time.Millisecond
+	impatient.QueueTimeout = 50 * time.Millisecond
 	if _, err := s.run(t, impatient); errs.CodeOf(err) != errs.SpawnLocked || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("who waits too short gets %v", err)
 	}
@@ -214,7 +214,7 @@ func TestSlots(t *testing.T) {
 		t.Errorf("%d agents ran beside each other", got-1)
 	}
 	patient := s.job(t)
-	patient.Patience = time.Minute
+	patient.QueueTimeout = time.Minute
 	second := &scene{Options: s.Options}
 	patient.Observe = func(p spawner.Progress) { second.tell("%s", p.Phase) }
 	all.Go(func() {
@@ -300,9 +300,9 @@ func TestRecordComesFirst(t *testing.T) {
 		return end(ctx, res)
 	}
 	job.Deliver = func(res spawner.Result) error {
-		line, err := os.ReadFile(filepath.Join(s.State, spawner.TrailFile))
-		if err != nil || res.Trail != spawner.Digest(line) {
-			t.Errorf("what is delivered names the record %s: %v", res.Trail, err)
+		line, err := os.ReadFile(filepath.Join(s.State, spawner.RunLogFile))
+		if err != nil || res.LogDigest != spawner.Digest(line) {
+			t.Errorf("what is delivered names the record %s: %v", res.LogDigest, err)
 		}
 		if info, err := res.Stdout.Stat(); err != nil || info.Size() != res.Record.ResponseBytes {
 			t.Errorf("what is delivered is not what was recorded: %v", err)
@@ -320,7 +320,7 @@ func TestRecordComesFirst(t *testing.T) {
 func TestNoOutputWithoutARecord(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, fakeagent.Clean())
-	if err := os.MkdirAll(filepath.Join(s.State, spawner.TrailFile), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Join(s.State, spawner.RunLogFile), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	out, err := s.run(t, s.job(t))
@@ -399,7 +399,7 @@ func TestReceiptOfWhatNeverStarted(t *testing.T) {
 	if err != nil || out.Last() != nil || len(out.Skipped) != 1 || errs.CodeOf(out.Skipped[0]) != errs.ProcessStart {
 		t.Fatalf("got %+v, %v", out, err)
 	}
-	if len(s.results) != 1 || s.results[0].Verdict.Reason != outcome.ReasonStartFailed || s.results[0].Trail != "" || s.results[0].Record.PID != 0 {
+	if len(s.results) != 1 || s.results[0].Verdict.Reason != outcome.ReasonStartFailed || s.results[0].LogDigest != "" || s.results[0].Record.PID != 0 {
 		t.Errorf("its receipt is of %+v", s.results)
 	}
 	job := s.job(t)

@@ -30,7 +30,7 @@ type scene struct {
 	script string
 
 	mu sync.Mutex
-	// told is what happened, in order: begin RUN, end OUTCOME and deliver, which the
+	// reported is what happened, in order: begin RUN, end OUTCOME and deliver, which the
 	// job's own functions say, and the phases of its progress.
 	told []string
 	// results are those that the job's End was given.
@@ -41,14 +41,14 @@ type scene struct {
 // warn of anything, nor leave a private folder behind.
 func newScene(t testing.TB, calls ...fakeagent.Scenario) *scene {
 	t.Helper()
-	keeper, err := supervise.NewKeeper()
+	keeper, err := supervise.New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	root, fake := t.TempDir(), fakeagent.Build(t)
 	s := &scene{script: fakeagent.Write(t, t.TempDir(), calls...)}
 	s.Options = spawner.Options{
-		Root: root, State: filepath.Join(root, ".switchyard"), Temp: t.TempDir(), Keeper: keeper, Catalog: adapter.NewCatalog(),
+		Root: root, State: filepath.Join(root, ".switchyard"), Temp: t.TempDir(), Supervisor: keeper, Catalog: adapter.NewCatalog(),
 		Environ: []string{
 			"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), fakeagent.ScenarioVariable + "=" + s.script,
 			"SWITCHYARD_CLAUDE_BIN=" + fake, "SWITCHYARD_CODEX_BIN=" + fake,
@@ -111,7 +111,7 @@ func (s *scene) job(t testing.TB) spawner.Job {
 		t.Fatal(err)
 	}
 	return spawner.Job{
-		Agent: critic, Adapters: []string{"claude"}, Timeout: time.Minute, Concurrency: 1, Owes: &spawner.Owed{}, Task: "T", Round: 1,
+		Agent: critic, Adapters: []string{"claude"}, Timeout: time.Minute, Concurrency: 1, ExpectedReport: &spawner.ExpectedReport{}, Task: "T", Round: 1,
 		Prompt: func(at spawner.Attempt) (string, error) {
 			return fmt.Sprintf("task_id: T\nround: 1\nrun_id: %s\nreport_path: %s\n%s\n", at.Run, at.ReportPath, at.Note), nil
 		},
@@ -134,7 +134,7 @@ func (s *scene) job(t testing.TB) spawner.Job {
 	}
 }
 
-// run runs a job to its end.
+// runProcess runs a job to its end.
 func (s *scene) run(t testing.TB, job spawner.Job) (spawner.Outcome, error) {
 	t.Helper()
 	return s.spawner(t).Run(t.Context(), job)
@@ -142,10 +142,10 @@ func (s *scene) run(t testing.TB, job spawner.Job) (spawner.Outcome, error) {
 
 func (s *scene) calls(t testing.TB) []fakeagent.Call { return fakeagent.Calls(t, s.script) }
 
-// trail has the records of the trail.
+// runLog has the records of the trail.
 func (s *scene) trail(t testing.TB) []spawner.Record {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.State, spawner.TrailFile))
+	text, err := os.ReadFile(filepath.Join(s.State, spawner.RunLogFile))
 	if err != nil && !os.IsNotExist(err) {
 		t.Fatal(err)
 	}

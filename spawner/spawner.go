@@ -37,8 +37,8 @@ type Options struct {
 	// Scope says which files change without an agent's doing, and which ones count
 	// whatever git says.
 	Scope worktree.Scope
-	// Keeper runs the processes.
-	Keeper *supervise.Keeper
+	// Supervisor runs the processes.
+	Supervisor *supervise.Supervisor
 	// Catalog has the adapters.
 	Catalog *adapter.Catalog
 	// Environ is this program's environment.
@@ -55,7 +55,7 @@ type Options struct {
 // number of them in any number of processes may work on one project.
 type Spawner struct {
 	Options
-	rack *lease.Rack
+	pool *lease.Pool
 }
 
 // New returns a Spawner, and makes the folder of its slots.
@@ -64,22 +64,22 @@ type Spawner struct {
 //
 // spawn-slot-unusable.
 func New(o Options) (*Spawner, error) {
-	rack, err := lease.Open(filepath.Join(o.State, RunFolder), o.Temp, o.Keeper)
+	rack, err := lease.Open(filepath.Join(o.State, RunFolder), o.Temp, o.Supervisor)
 	if err != nil {
 		return nil, err
 	}
-	return &Spawner{Options: o, rack: rack}, nil
+	return &Spawner{Options: o, pool: rack}, nil
 }
 
-// beside tells of an error that changes nothing any more.
-func (s *Spawner) beside(err error) {
+// warn tells of an error that changes nothing any more.
+func (s *Spawner) warn(err error) {
 	if err != nil {
 		s.Warn(err)
 	}
 }
 
-// broken is the error of a private folder.
-func broken(err error) error {
+// errFolder is the error of a private folder.
+func errFolder(err error) error {
 	if err == nil {
 		return nil
 	}

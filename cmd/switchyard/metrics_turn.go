@@ -27,7 +27,7 @@ func pushTurn(p project.Project) func(context.Context) (done func(), err error) 
 		if errors.Is(err, fs.ErrNotExist) {
 			return func() {}, nil // Nothing was ever recorded, so that all push the same.
 		}
-		var s *lease.Slot
+		var s *lease.Lease
 		if err == nil {
 			s, err = rack.Take(ctx, pushSlot, 1, true)
 		}

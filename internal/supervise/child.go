@@ -10,26 +10,26 @@ import (
 
 // While a child is quiet, it is looked at in steps that double between these two;
 // one that writes much is looked at as often as it goes.
-const firstLook, lastLook = time.Millisecond, 25 * time.Millisecond
+const minPoll, maxPoll = time.Millisecond, 25 * time.Millisecond
 
-// much is by how many bytes a busy writer grows between two looks, and what one
+// burst is by how many bytes a busy writer grows between two looks, and what one
 // may still write beyond its limit while it has its grace.
-const much = 256 << 10
+const burst = 256 << 10
 
-// force is how hard to press a child and its descendants to end.
-type force int
+// pressure is how hard to press a child and its descendants to end.
+type pressure int
 
 const (
-	probe force = iota // only look for them
-	soft               // ask them to end
-	hard               // end them
+	probe pressure = iota // only look for them
+	soft                  // ask them to end
+	hard                  // end them
 )
 
 // child is a process that was started. Each platform knows how to start one, to
 // wait for it and to reach what descends from it.
 type child struct {
 	cmd   *exec.Cmd
-	files streams
+	files outputFiles
 	began time.Time
 	tree  tree
 
@@ -49,7 +49,7 @@ func start(s Spec) (*child, error) {
 	if s.Input != nil {
 		cmd.Stdin = s.Input
 	}
-	files, err := measure(s.Output, s.Errors)
+	files, err := newOutputFiles(s.Output, s.Errors)
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +81,10 @@ func (c *child) hasExited() bool {
 func (c *child) watch(ctx context.Context, s Spec) (End, error) {
 	deadline := time.NewTimer(time.Until(c.began.Add(s.Timeout)))
 	defer deadline.Stop()
-	look := time.NewTimer(firstLook)
+	look := time.NewTimer(minPoll)
 	defer look.Stop()
 	var last size
-	changed, pause := time.Now(), firstLook
+	changed, pause := time.Now(), minPoll
 	for {
 		select {
 		case <-c.exited:
@@ -104,16 +104,16 @@ func (c *child) watch(ctx context.Context, s Spec) (End, error) {
 				return end, nil
 			}
 		}
-		pause = min(2*pause, lastLook)
-		if now.sum() > last.sum()+much {
-			pause = firstLook
+		pause = min(2*pause, maxPoll)
+		if now.sum() > last.sum()+burst {
+			pause = minPoll
 		}
 		if now != last {
 			last, changed = now, time.Now()
 		} else if s.Idle > 0 && time.Since(changed) >= s.Idle {
 			return Idle, nil
 		}
-		c.tidy()
+		c.reapOrphans()
 		look.Reset(pause)
 	}
 }
@@ -122,19 +122,19 @@ func (c *child) watch(ctx context.Context, s Spec) (End, error) {
 // how the child ended and by how much its files have grown. On an error, some of
 // them may be left, and goroutines that wait for the child too.
 func (c *child) finish(s Spec, patience time.Duration) (*os.ProcessState, size, error) {
-	gone := !c.press(soft) || c.yields(s) ||
-		until(patience, func() bool { return !c.press(hard) })
+	gone := !c.signalAll(soft) || c.waitGrace(s) ||
+		poll(patience, func() bool { return !c.signalAll(hard) })
 	select {
 	case <-c.exited:
 	case <-time.After(patience):
 		gone = false
 	}
 	if !gone {
-		go c.linger()
+		go c.reapLate()
 		return nil, size{}, errors.New("it or what it started did not end when it was killed")
 	}
 	err := c.reap()
-	c.forget()
+	c.release()
 	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
 		return nil, size{}, err
 	}
@@ -142,36 +142,36 @@ func (c *child) finish(s Spec, patience time.Duration) (*os.ProcessState, size, 
 	return c.cmd.ProcessState, grown, err
 }
 
-// linger waits for a child that was given up. If it ends after all, neither it nor an
+// reapLate waits for a child that was given up. If it ends after all, neither it nor an
 // orphan of it shall stay a zombie.
-func (c *child) linger() {
+func (c *child) reapLate() {
 	<-c.exited
-	until(killTime, func() bool { return !c.press(hard) })
+	poll(defaultKillTimeout, func() bool { return !c.signalAll(hard) })
 	_ = c.reap()
-	c.forget()
+	c.release()
 }
 
-// yields gives the child and its descendants their grace, and reports whether they
+// waitGrace gives the child and its descendants their grace, and reports whether they
 // ended in it. Who goes on writing loses it: the disk would else fill up meanwhile.
-func (c *child) yields(s Spec) bool {
+func (c *child) waitGrace(s Spec) bool {
 	gone := false
 	before, err := c.files.grown()
-	until(s.Grace, func() bool {
-		if gone = !c.press(probe); gone || err != nil {
+	poll(s.Grace, func() bool {
+		if gone = !c.signalAll(probe); gone || err != nil {
 			return true
 		}
 		var now size
 		now, err = c.files.grown()
-		return now.sum() > max(before.sum(), s.OutputLimit)+much
+		return now.sum() > max(before.sum(), s.OutputLimit)+burst
 	})
 	return gone
 }
 
-// until asks again and again, at least once, whether something is done, and
+// poll asks again and again, at least once, whether something is done, and
 // reports whether it was before the time was over.
-func until(limit time.Duration, done func() bool) bool {
+func poll(limit time.Duration, done func() bool) bool {
 	deadline := time.Now().Add(limit)
-	for pause := firstLook; ; pause = min(2*pause, lastLook) {
+	for pause := minPoll; ; pause = min(2*pause, maxPoll) {
 		if done() {
 			return true
 		}

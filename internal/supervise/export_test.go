@@ -1,4 +1,4 @@
 package supervise
 
 // Impatient returns a Keeper that gives a hard kill no time at all to take effect.
-func Impatient() *Keeper { return &Keeper{} }
+func Impatient() *Supervisor { return &Supervisor{} }

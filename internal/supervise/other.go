@@ -12,17 +12,17 @@ import (
 
 func adopt() error { return nil }
 
-func announce(folder string) Identity { return Identity{Folder: folder} }
+func reserve(folder string) Identity { return Identity{Folder: folder} }
 
 func (c *child) identity(s Spec) Identity {
-	return Identity{PID: c.cmd.Process.Pid, Folder: s.Announced.Folder}
+	return Identity{PID: c.cmd.Process.Pid, Folder: s.Reserved.Folder}
 }
 
 // reap has nothing to do: the exit status came with the end.
 func (c *child) reap() error { return c.waited }
 
-func (c *child) forget() {}
+func (c *child) release() {}
 
-func (c *child) tidy() {}
+func (c *child) reapOrphans() {}
 
-func (*Keeper) sweep(context.Context, Identity, time.Duration) (int, error) { return 0, nil }
+func (*Supervisor) sweep(context.Context, Identity, time.Duration) (int, error) { return 0, nil }

@@ -14,12 +14,12 @@ func after(state string, threads int) string {
 }
 
 func TestParseStat(t *testing.T) {
-	alive := entry{pid: 42, parent: 7, group: 8, session: 9, start: 123456}
+	alive := process{pid: 42, parent: 7, group: 8, session: 9, start: 123456}
 	dead := alive
 	dead.dead = true
 	seated := alive
 	seated.terminal = true
-	for stat, want := range map[string]entry{
+	for stat, want := range map[string]process{
 		"42 (sh)" + after("S", 1):                                           alive,
 		"42 ()" + after("R", 1):                                             alive,
 		"42 (a b\n) Z 1 1 1 (" + ")" + after("S", 1):                        alive,
@@ -45,7 +45,7 @@ func TestParseStat(t *testing.T) {
 }
 
 func TestLookUpFindsUs(t *testing.T) {
-	e, ok := lookUp("self")
+	e, ok := findProcess("self")
 	if !ok || e.pid != os.Getpid() || e.parent != os.Getppid() || e.dead {
 		t.Errorf("got %+v, %v", e, ok)
 	}
@@ -56,7 +56,7 @@ func FuzzParseStat(f *testing.F) {
 	for _, name := range []string{"sh", "", ")", "(", ") Z 1 1 1", "a\nb", "\x00"} {
 		f.Add(name)
 	}
-	want := entry{pid: 42, parent: 7, group: 8, session: 9, start: 123456}
+	want := process{pid: 42, parent: 7, group: 8, session: 9, start: 123456}
 	f.Fuzz(func(t *testing.T, name string) {
 		parseStat([]byte(name)) // It may not panic.
 		if got, ok := parseStat([]byte("42 (" + name + ")" + after("S", 1))); !ok || got != want {

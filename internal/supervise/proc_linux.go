@@ -12,17 +12,17 @@ import (
 // procDir is where Linux shows the processes.
 const procDir = "/proc"
 
-// entry is what /proc shows of a process. Its number and the time of its start
+// process is what /proc shows of a process. Its number and the time of its start
 // together are its identity: numbers are used again.
-type entry struct {
+type process struct {
 	pid, parent, group, session int
 	start                       uint64 // in ticks since the machine started
 	terminal                    bool   // it has one
 	dead                        bool   // it has ended, and its parent has not asked how
 }
 
-// processes lists all processes, also those that have ended and wait to be reaped.
-func processes() ([]entry, error) {
+// readStats lists all processes, also those that have ended and wait to be reaped.
+func readStats() ([]process, error) {
 	dir, err := os.Open(procDir)
 	if err != nil {
 		return nil, err
@@ -32,36 +32,36 @@ func processes() ([]entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := make([]entry, 0, len(names))
+	all := make([]process, 0, len(names))
 	buffer := make([]byte, statSize)
 	for _, name := range names {
 		if name[0] < '0' || name[0] > '9' {
 			continue
 		}
-		if e, ok := read(name, buffer); ok { // Others have ended meanwhile.
+		if e, ok := readStat(name, buffer); ok { // Others have ended meanwhile.
 			all = append(all, e)
 		}
 	}
 	return all, nil
 }
 
-// lookUp reads the entry of a process: its number, or "self".
-func lookUp(name string) (entry, bool) { return read(name, make([]byte, statSize)) }
+// findProcess reads the entry of a process: its number, or "self".
+func findProcess(name string) (process, bool) { return readStat(name, make([]byte, statSize)) }
 
 // statSize is more than a process's stat can have: some 50 numbers and a short name.
 const statSize = 2048
 
-// read is lookUp with a buffer to use. A look reads the stat of every process of the
+// readStat is findProcess with a buffer to use. A look reads the stat of every process of the
 // machine, so it goes straight to the system.
-func read(name string, buffer []byte) (entry, bool) {
+func readStat(name string, buffer []byte) (process, bool) {
 	f, err := unix.Open(procDir+"/"+name+"/stat", unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return entry{}, false
+		return process{}, false
 	}
 	defer unix.Close(f)
 	n, err := unix.Read(f, buffer)
 	if err != nil {
-		return entry{}, false
+		return process{}, false
 	}
 	return parseStat(buffer[:n])
 }
@@ -81,14 +81,14 @@ const (
 // parseStat reads the content of /proc/PID/stat. The second field is the process's
 // name in parentheses. It may hold anything, parentheses too; what follows it has
 // none.
-func parseStat(stat []byte) (entry, bool) {
+func parseStat(stat []byte) (process, bool) {
 	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
 	if open < 0 || end < open {
-		return entry{}, false
+		return process{}, false
 	}
 	fields := bytes.Fields(stat[end+1:])
 	if len(fields) <= statStart {
-		return entry{}, false
+		return process{}, false
 	}
 	ok := true
 	number := func(text []byte) int {
@@ -96,7 +96,7 @@ func parseStat(stat []byte) (entry, bool) {
 		ok = ok && err == nil
 		return n
 	}
-	e := entry{
+	e := process{
 		pid:     number(bytes.TrimSpace(stat[:open])),
 		parent:  number(fields[statParent]),
 		group:   number(fields[statGroup]),
@@ -114,13 +114,13 @@ func parseStat(stat []byte) (entry, bool) {
 // signal signals the process, if it still is the one that was found. Where the
 // kernel has handles for processes, FindProcess takes one, and its number cannot
 // pass to another between the look and the signal.
-func (e entry) signal(s syscall.Signal) {
+func (e process) signal(s syscall.Signal) {
 	p, err := os.FindProcess(e.pid)
 	if err != nil {
 		return
 	}
 	defer func() { _ = p.Release() }()
-	if now, ok := lookUp(strconv.Itoa(e.pid)); ok && now.start == e.start {
+	if now, ok := findProcess(strconv.Itoa(e.pid)); ok && now.start == e.start {
 		_ = p.Signal(s) // It fails where the process has just ended.
 	}
 }

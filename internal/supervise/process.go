@@ -89,9 +89,9 @@ type Spec struct {
 	// Env is the whole environment, nil for ours. On Linux, Run adds one variable
 	// whose name begins with SWITCHYARD_CHILD_.
 	Env []string
-	// Announced is what Announce returned for this child and for no other; the zero
+	// Reserved is what Announce returned for this child and for no other; the zero
 	// value is for one that was not announced and has no folder of its own.
-	Announced Identity
+	Reserved Identity
 	// Input is standard input, a regular file that is read from where it stands; nil
 	// is the null device. The child gets this very file, as it does with Output and
 	// Errors; the caller keeps and closes it.
@@ -164,8 +164,8 @@ type Identity struct {
 	Start uint64 `json:"start,omitzero"`
 	// Boot is the id of that start of the machine.
 	Boot string `json:"boot,omitzero"`
-	// Mark is in the environment of the process, and of all that inherit it.
-	Mark string `json:"mark,omitzero"`
+	// EnvMarker is in the environment of the process, and of all that inherit it.
+	EnvMarker string `json:"mark,omitzero"`
 	// Folder is the absolute path, without symbolic links, of a folder that is the
 	// process's alone, "" for none. Whoever works there may be ended with it.
 	Folder string `json:"folder,omitzero"`
@@ -187,7 +187,7 @@ func (s Spec) check() error {
 		lacks = "limits that are no less than nothing"
 	case s.Input != nil && !regular(s.Input):
 		lacks = "a regular file for its input"
-	case !s.Announced.confined():
+	case !s.Reserved.validFolder():
 		lacks = "a proper path for its folder"
 	default:
 		return nil
@@ -195,8 +195,8 @@ func (s Spec) check() error {
 	return errs.New(errs.ProcessStart, "%s is not started without %s", s.Argv[0], lacks).With("argv0", s.Argv[0])
 }
 
-// confined reports whether the folder of an Identity can be one process's alone.
-func (id Identity) confined() bool {
+// validFolder reports whether the folder of an Identity can be one process's alone.
+func (id Identity) validFolder() bool {
 	f := id.Folder
 	return f == "" || filepath.IsAbs(f) && filepath.Clean(f) == f && filepath.Dir(f) != f
 }

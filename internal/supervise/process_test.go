@@ -46,7 +46,7 @@ func sweep(file string) {
 	if err == nil {
 		err = json.Unmarshal(text, &id)
 	}
-	k, unfit := supervise.NewKeeper()
+	k, unfit := supervise.New()
 	if err = errors.Join(err, unfit); err == nil {
 		_, err = k.Sweep(context.Background(), id, 0)
 	}
@@ -62,12 +62,12 @@ func die(dir string) {
 // runToTheEnd writes down who the child will be before it starts it, and who it is
 // before it waits for it.
 func runToTheEnd(dir string) error {
-	k, err := supervise.NewKeeper()
+	k, err := supervise.New()
 	if err != nil {
 		return err
 	}
 	private := filepath.Join(dir, "private")
-	announced := k.Announce(private)
+	announced := k.Reserve(private)
 	if err := errors.Join(keep(dir, "announced", announced), os.Mkdir(private, 0o700)); err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func runToTheEnd(dir string) error {
 	}
 	_, err = k.Run(context.Background(), supervise.Spec{
 		Argv: []string{"sh", "-c", os.Getenv(scriptVar)}, Dir: dir, Output: f,
-		OutputLimit: 1 << 20, Timeout: time.Minute, Grace: time.Second, Announced: announced,
+		OutputLimit: 1 << 20, Timeout: time.Minute, Grace: time.Second, Reserved: announced,
 		Started: func(id supervise.Identity) error { return keep(dir, "identity", id) },
 	})
 	return err
@@ -95,7 +95,7 @@ func keep(dir, name string, id supervise.Identity) error {
 // scene is a folder for a child, and a file for its output.
 type scene struct {
 	testing.TB
-	keeper *supervise.Keeper
+	keeper *supervise.Supervisor
 	dir    string
 	output *os.File
 }
@@ -108,7 +108,7 @@ func newScene(t testing.TB) scene {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	k, err := supervise.NewKeeper()
+	k, err := supervise.New()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +353,7 @@ func TestWhatCannotBeStarted(t *testing.T) {
 		"closed output":   func(s *supervise.Spec) { s.Output = closed },
 		"no output limit": func(s *supervise.Spec) { s.OutputLimit = 0 },
 		"no time limit":   func(s *supervise.Spec) { s.Timeout = 0 },
-		"unsure folder":   func(s *supervise.Spec) { s.Announced.Folder = "here" },
+		"unsure folder":   func(s *supervise.Spec) { s.Reserved.Folder = "here" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := s.spec("echo it ran")

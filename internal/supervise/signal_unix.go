@@ -10,7 +10,7 @@ import (
 )
 
 // signals are what presses a process on Unix; signal 0 only asks for it.
-func (f force) signal() syscall.Signal {
+func (f pressure) signal() syscall.Signal {
 	switch f {
 	case soft:
 		return syscall.SIGTERM

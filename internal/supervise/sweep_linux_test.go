@@ -70,7 +70,7 @@ func TestSweep(t *testing.T) {
 			if err := s.kept(record, &id); err != nil {
 				t.Fatal(err)
 			}
-			if root := s.pid("root"); id.Start == 0 || id.Boot == "" || id.Mark == "" || id.Folder == "" || (id.PID == root) != (record == "identity") {
+			if root := s.pid("root"); id.Start == 0 || id.Boot == "" || id.EnvMarker == "" || id.Folder == "" || (id.PID == root) != (record == "identity") {
 				t.Fatalf("process %d is %+v", root, id)
 			}
 			left := []string{"root", "marked", "leader", "mate", "holder"}
@@ -128,19 +128,19 @@ func TestSweepTouchesNobodyElse(t *testing.T) {
 		change func(*supervise.Identity)
 		code   errs.Code
 	}{
-		"the number was used again":   {func(i *supervise.Identity) { i.Start, i.Mark = i.Start-1, unknown }, ""},
-		"another start":               {func(i *supervise.Identity) { i.Start, i.Mark = i.Start+1, unknown }, ""},
-		"another number":              {func(i *supervise.Identity) { i.PID, i.Mark = os.Getpid(), unknown }, ""},
+		"the number was used again":   {func(i *supervise.Identity) { i.Start, i.EnvMarker = i.Start-1, unknown }, ""},
+		"another start":               {func(i *supervise.Identity) { i.Start, i.EnvMarker = i.Start+1, unknown }, ""},
+		"another number":              {func(i *supervise.Identity) { i.PID, i.EnvMarker = os.Getpid(), unknown }, ""},
 		"the machine started anew":    {func(i *supervise.Identity) { i.Boot = "another" }, ""},
 		"no start of the machine":     {func(i *supervise.Identity) { i.Boot = "" }, ""},
-		"announced later":             {func(i *supervise.Identity) { i.PID, i.Start, i.Mark = 0, i.Start+1, unknown }, ""},
-		"announced, another mark":     {func(i *supervise.Identity) { i.PID, i.Mark = 0, unknown }, ""},
+		"announced later":             {func(i *supervise.Identity) { i.PID, i.Start, i.EnvMarker = 0, i.Start+1, unknown }, ""},
+		"announced, another mark":     {func(i *supervise.Identity) { i.PID, i.EnvMarker = 0, unknown }, ""},
 		"the first process":           {func(i *supervise.Identity) { i.PID = 1 }, errs.ProcessLost},
 		"a group":                     {func(i *supervise.Identity) { i.PID = -i.PID }, errs.ProcessLost},
 		"no start":                    {func(i *supervise.Identity) { i.Start = 0 }, errs.ProcessLost},
-		"no mark":                     {func(i *supervise.Identity) { i.Mark = "" }, errs.ProcessLost},
-		"a mark that everybody has":   {func(i *supervise.Identity) { i.Mark = "PATH" }, errs.ProcessLost},
-		"a mark with something added": {func(i *supervise.Identity) { i.Mark += "=1\x00" }, errs.ProcessLost},
+		"no mark":                     {func(i *supervise.Identity) { i.EnvMarker = "" }, errs.ProcessLost},
+		"a mark that everybody has":   {func(i *supervise.Identity) { i.EnvMarker = "PATH" }, errs.ProcessLost},
+		"a mark with something added": {func(i *supervise.Identity) { i.EnvMarker += "=1\x00" }, errs.ProcessLost},
 		"everybody's folder":          {func(i *supervise.Identity) { i.Folder = "/" }, errs.ProcessLost},
 		"no certain folder":           {func(i *supervise.Identity) { i.Folder = "/tmp/x/.." }, errs.ProcessLost},
 		"a folder of ours":            {func(i *supervise.Identity) { i.Folder = "tmp" }, errs.ProcessLost},
@@ -161,11 +161,11 @@ func TestSweepTouchesNobodyElse(t *testing.T) {
 func TestSweepFromBelow(t *testing.T) {
 	s := newScene(t)
 	id := s.doom("trap '' TERM; echo $$ >root")
-	t.Setenv("SWITCHYARD_CHILD_"+id.Mark, "1")
+	t.Setenv("SWITCHYARD_CHILD_"+id.EnvMarker, "1")
 	if swept, err := s.keeper.Sweep(t.Context(), id, 0); swept != 0 || errs.CodeOf(err) != errs.ProcessLost {
 		t.Errorf("got %d, %v", swept, err)
 	}
-	if err := os.Unsetenv("SWITCHYARD_CHILD_" + id.Mark); err != nil {
+	if err := os.Unsetenv("SWITCHYARD_CHILD_" + id.EnvMarker); err != nil {
 		t.Fatal(err)
 	}
 	if !lives(s.pid("root")) {
@@ -173,7 +173,7 @@ func TestSweepFromBelow(t *testing.T) {
 	}
 	// It does not matter that what is in between has cleared the environment.
 	between := exec.Command("sh", "-c", `env -i "$0=$1" "$2"; exit $?`, sweepingVar, filepath.Join(s.dir, "identity"), os.Args[0])
-	between.Env = append(os.Environ(), "SWITCHYARD_CHILD_"+id.Mark+"=1")
+	between.Env = append(os.Environ(), "SWITCHYARD_CHILD_"+id.EnvMarker+"=1")
 	if said, err := between.CombinedOutput(); err != nil || string(said) != string(errs.ProcessLost)+"\n" {
 		t.Errorf("got %q, %v", said, err)
 	}

@@ -14,42 +14,42 @@ import (
 // tree is what is known of a child and of what descends from it. The first three
 // fields are guarded by the house's lock.
 type tree struct {
-	root entry          // the child itself, without a number until it is started
+	root process        // the child itself, without a number until it is started
 	id   Identity       // as it was announced: the mark and the folder of all that descend from it
 	seen map[int]uint64 // who was found, with the time of the start
 
 	wait   func() error // takes the exit status, once
 	clean  int          // how many looks in a row found nobody
-	tidied time.Time    // when dead orphans were last looked for
+	reaped time.Time    // when dead orphans were last looked for
 }
 
-// tidyEvery is for how long a dead orphan may stay a zombie while a child runs.
-const tidyEvery = time.Second
+// reapEvery is for how long a dead orphan may stay a zombie while a child runs.
+const reapEvery = time.Second
 
 // launch starts the child in a session of its own, with a mark.
 func (c *child) launch(s Spec) error {
-	c.tree = tree{id: s.Announced, seen: map[int]uint64{}, wait: sync.OnceValue(c.cmd.Wait), tidied: c.began}
-	if c.tree.id.Mark == "" {
-		c.tree.id = announce(s.Announced.Folder)
+	c.tree = tree{id: s.Reserved, seen: map[int]uint64{}, wait: sync.OnceValue(c.cmd.Wait), reaped: c.began}
+	if c.tree.id.EnvMarker == "" {
+		c.tree.id = reserve(s.Reserved.Folder)
 	}
-	c.cmd.Env = append(c.cmd.Environ(), variable(c.tree.id.Mark))
+	c.cmd.Env = append(c.cmd.Environ(), markerVariable(c.tree.id.EnvMarker))
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGTERM}
-	if err := home.enter(c); err != nil {
+	if err := shared.add(c); err != nil {
 		return err
 	}
 	if err := c.cmd.Start(); err != nil {
-		home.leave(c)
+		shared.remove(c)
 		return err
 	}
 	// It is there, dead or alive: nobody has taken its exit status.
-	root, ok := lookUp(fmt.Sprint(c.cmd.Process.Pid))
+	root, ok := findProcess(fmt.Sprint(c.cmd.Process.Pid))
 	if !ok {
 		err := errors.Join(fmt.Errorf("%s does not show it", procDir), c.cmd.Process.Kill())
 		_ = c.reap()
-		home.leave(c)
+		shared.remove(c)
 		return err
 	}
-	home.settle(c, root)
+	shared.setRoot(c, root)
 	return nil
 }
 
@@ -73,24 +73,24 @@ func (c *child) await() error {
 
 func (c *child) reap() error { return c.tree.wait() }
 
-// forget gives up the child's place in the house.
-func (c *child) forget() { home.leave(c) }
+// release gives up the child's place in the house.
+func (c *child) release() { shared.remove(c) }
 
-// tidy now and then reaps dead orphans, which a child may leave without end.
-func (c *child) tidy() {
-	if time.Since(c.tree.tidied) < tidyEvery {
+// reapOrphans now and then reaps dead orphans, which a child may leave without end.
+func (c *child) reapOrphans() {
+	if time.Since(c.tree.reaped) < reapEvery {
 		return
 	}
-	c.tree.tidied = time.Now()
+	c.tree.reaped = time.Now()
 	if someoneDied() {
-		home.tidy()
+		shared.reapOrphans()
 	}
 }
 
-// press signals the child and all its descendants that live, and reports whether
+// signalAll signals the child and all its descendants that live, and reports whether
 // there may be any. A look can miss one whose parent ends under our eyes, so two in
 // a row have to find nobody, unless the kernel knows that there is nobody at all.
-func (c *child) press(f force) bool {
+func (c *child) signalAll(f pressure) bool {
 	exited := c.hasExited()
 	if exited {
 		_ = c.reap() // Whoever finishes the child asks for the error.
@@ -98,7 +98,7 @@ func (c *child) press(f force) bool {
 			return false
 		}
 	}
-	found, err := home.look(c)
+	found, err := shared.scan(c)
 	if err == nil && exited && len(found) == 0 {
 		c.tree.clean++
 		return c.tree.clean < 2
@@ -108,7 +108,7 @@ func (c *child) press(f force) bool {
 		return true
 	}
 	root := c.cmd.Process.Pid
-	inGroup := func(e entry) bool { return e.group == root }
+	inGroup := func(e process) bool { return e.group == root }
 	// The kernel signals a whole group at once, which no fork can outrun. Its number
 	// is not used again while it has a member, a dead one included.
 	if !exited || slices.ContainsFunc(found, inGroup) {

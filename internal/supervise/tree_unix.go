@@ -17,8 +17,8 @@ func (c *child) launch(Spec) error {
 // up takes.
 func (c *child) await() error { return c.cmd.Wait() }
 
-// press signals the group, and reports whether anybody was there. A system that
+// signalAll signals the group, and reports whether anybody was there. A system that
 // refuses, as macOS does where all of the group are dead, has nobody for us.
-func (c *child) press(f force) bool {
+func (c *child) signalAll(f pressure) bool {
 	return syscall.Kill(-c.cmd.Process.Pid, f.signal()) == nil
 }

@@ -18,8 +18,8 @@ func (c *child) launch(s Spec) error {
 
 func (c *child) await() error { return c.cmd.Wait() }
 
-// press kills the child unless it only looks, and reports whether it was there.
-func (c *child) press(f force) bool {
+// signalAll kills the child unless it only looks, and reports whether it was there.
+func (c *child) signalAll(f pressure) bool {
 	if c.hasExited() {
 		return false
 	}

@@ -11,7 +11,7 @@ import (
 // Report is a command whose standard output is a report. Keeper, Record, Command, Dir
 // and Env are as those of a Plan.
 type Report struct {
-	Keeper  *supervise.Keeper
+	Keeper  *supervise.Supervisor
 	Record  func(supervise.Identity) error
 	Command string
 	Dir     string

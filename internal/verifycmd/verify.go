@@ -32,7 +32,7 @@ const grace = 2 * time.Second
 // Plan says what to verify, and how.
 type Plan struct {
 	// Keeper runs the command.
-	Keeper *supervise.Keeper
+	Keeper *supervise.Supervisor
 	// Record writes down which process runs the command: before each run as it is
 	// announced, and again once it is started. So the next start finds what is left
 	// of it if we are killed. nil: it is not written down.
@@ -190,10 +190,10 @@ func (p Plan) run(ctx context.Context, log *logFile) ([]RunResult, error) {
 }
 
 // runRecorded runs a child that record writes down, if it is not nil.
-func runRecorded(ctx context.Context, k *supervise.Keeper, spec supervise.Spec, record func(supervise.Identity) error) (supervise.Result, error) {
+func runRecorded(ctx context.Context, k *supervise.Supervisor, spec supervise.Spec, record func(supervise.Identity) error) (supervise.Result, error) {
 	if record != nil {
-		spec.Announced, spec.Started = k.Announce(""), record
-		if err := record(spec.Announced); err != nil {
+		spec.Reserved, spec.Started = k.Reserve(""), record
+		if err := record(spec.Reserved); err != nil {
 			return supervise.Result{}, err
 		}
 	}

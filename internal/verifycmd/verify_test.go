@@ -27,7 +27,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // plan is one run of a command in a new project.
 func plan(t testing.TB, command string) verifycmd.Plan {
 	t.Helper()
-	k, err := supervise.NewKeeper()
+	k, err := supervise.New()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // read calls the agent as an adapter would, and reads its output with it.
-func (s stage) read(t *testing.T, a *adapter.Adapter) adapter.Output {
+func (s runner) read(t *testing.T, a *adapter.Adapter) adapter.Output {
 	t.Helper()
 	out := s.path("out")
 	call, err := a.Invocation(adapter.Values{Model: "fake-model", WorkDir: s.dir, StateDir: s.path("state"), TempDir: s.path("tmp"), OutFile: out,
@@ -35,7 +35,7 @@ func (s stage) read(t *testing.T, a *adapter.Adapter) adapter.Output {
 // same way: it is no fake of its own making.
 func TestAdaptersReadTheFake(t *testing.T) {
 	scenario := fakeagent.Plays(
-		fakeagent.Step{Read: &fakeagent.Read{}}, fakeagent.Step{Say: "I begin."}, fakeagent.Step{Beat: &fakeagent.Beat{Every: 1, Times: 2}},
+		fakeagent.Step{Read: &fakeagent.Read{}}, fakeagent.Step{Say: "I begin."}, fakeagent.Step{Beat: &fakeagent.Keepalive{Every: 1, Times: 2}},
 		fakeagent.Step{Tool: &fakeagent.Tool{Search: true}}, fakeagent.Step{Tool: &fakeagent.Tool{Name: "Write", Denied: true}},
 		fakeagent.Step{Final: &fakeagent.Final{Text: new("It is done.")}})
 	scenario.Usage = &fakeagent.Usage{In: 200, Out: 40, Cached: 50}

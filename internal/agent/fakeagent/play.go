@@ -32,9 +32,9 @@ const brokenScript = 70
 // it for long.
 const forever = 10 * time.Minute
 
-// Play is the whole program. It returns the exit code, or does not return where
+// Main is the whole program. It returns the exit code, or does not return where
 // the script says so.
-func Play() (code int) {
+func Main() (code int) {
 	if len(os.Args) > 1 && os.Args[1] == childFlag {
 		return beChild(os.Args[2:])
 	}

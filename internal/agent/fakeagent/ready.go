@@ -5,9 +5,9 @@ const answer = `{"decisions":[{"text":"Use the standard library","confidence":0.
 "risks":[{"text":"It is slow on large files","severity":"low"}],"questions":[],
 "sources":[{"url":"https://example.com/doc","title":"The documentation","credibility":"high"}],"patterns":[]}`
 
-// Ready are scenarios under the names by which scripts can play them. The map is
+// Presets are scenarios under the names by which scripts can play them. The map is
 // the caller's.
-func Ready() map[string]Scenario {
+func Presets() map[string]Scenario {
 	return map[string]Scenario{
 		"clean":           Clean(),
 		"findings":        Finds(Finding{Category: "missing-test", Severity: "fail", File: "a.go", Line: 7, Remediation: "Test the empty list"}),

@@ -21,7 +21,7 @@ type Script struct {
 
 // Scenario is what one call plays.
 type Scenario struct {
-	// Play is the name of a scenario in Ready, which replaces this one.
+	// Main is the name of a scenario in Ready, which replaces this one.
 	Play string `json:"play,omitzero"`
 	// CLI is whose output is written: claude, codex, gemini, opencode, copilot or
 	// exec, which is plain text. "" tells it from the arguments.
@@ -59,8 +59,8 @@ type Step struct {
 	Say string `json:"say,omitzero"`
 	// Tool is the use of a tool, as an event. Nothing else happens.
 	Tool *Tool `json:"tool,omitzero"`
-	// Beat writes signs of life.
-	Beat *Beat `json:"beat,omitzero"`
+	// Keepalive writes signs of life.
+	Beat *Keepalive `json:"beat,omitzero"`
 	// Report writes a critic's report.
 	Report *Report `json:"report,omitzero"`
 	// Final writes the final message, with all that the CLI reports beside it.
@@ -105,8 +105,8 @@ type Tool struct {
 	Denied bool `json:"denied,omitzero"`
 }
 
-// Beat is how signs of life are written: events of the CLI's kind that say nothing.
-type Beat struct {
+// Keepalive is how signs of life are written: events of the CLI's kind that say nothing.
+type Keepalive struct {
 	Every Duration `json:"every"`
 	// Times is how many, 0 for ever.
 	Times int `json:"times,omitzero"`
@@ -272,7 +272,7 @@ func (s *Script) check() error {
 // that it names.
 func (s *Scenario) check() error {
 	if s.Play != "" {
-		ready, ok := Ready()[s.Play]
+		ready, ok := Presets()[s.Play]
 		if !ok {
 			return fmt.Errorf("there is no ready scenario %q", s.Play)
 		}

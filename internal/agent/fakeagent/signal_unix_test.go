@@ -15,7 +15,7 @@ import (
 )
 
 // begin starts a call and returns when the file is there, which the call writes.
-func begin(t *testing.T, s stage, out *strings.Builder) *exec.Cmd {
+func begin(t *testing.T, s runner, out *strings.Builder) *exec.Cmd {
 	t.Helper()
 	cmd := s.command(t)
 	if out != nil {

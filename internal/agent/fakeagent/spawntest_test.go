@@ -19,27 +19,27 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(fakeagent.Prebuilt(m).Run()) }
 
-// stage is a folder with a script, in which the fake agent is called.
-type stage struct {
+// runner is a folder with a script, in which the fake agent is called.
+type runner struct {
 	dir, script string
 }
 
-func newStage(t *testing.T, scenarios ...fakeagent.Scenario) stage {
+func newStage(t *testing.T, scenarios ...fakeagent.Scenario) runner {
 	t.Helper()
 	dir := t.TempDir()
-	return stage{dir, fakeagent.Write(t, dir, scenarios...)}
+	return runner{dir, fakeagent.Write(t, dir, scenarios...)}
 }
 
 // path is that of a file in the stage's folder.
-func (s stage) path(name string) string { return filepath.Join(s.dir, name) }
+func (s runner) path(name string) string { return filepath.Join(s.dir, name) }
 
 // prompt asks for round 2 of task T-1.
-func (s stage) prompt() string {
+func (s runner) prompt() string {
 	return "You review.\ntask_id: another\n---\ntask_id: T-1\nround: 2\nrun_id: r-9\nreport_path: " + s.path("report.json") + "\nThat is all.\n"
 }
 
 // command is a call of the agent that is yet to start.
-func (s stage) command(t *testing.T, args ...string) *exec.Cmd {
+func (s runner) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), fakeagent.Build(t), args...)
 	cmd.Dir = s.dir
@@ -50,7 +50,7 @@ func (s stage) command(t *testing.T, args ...string) *exec.Cmd {
 }
 
 // call calls the agent and returns its output and exit code.
-func (s stage) call(t *testing.T, args ...string) (stdout, stderr string, code int) {
+func (s runner) call(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	cmd := s.command(t, args...)
 	var out, err bytes.Buffer
@@ -197,7 +197,7 @@ func TestAwaitMeetsOtherCalls(t *testing.T) {
 
 func TestVersionAndHelpAreNoCalls(t *testing.T) {
 	dir := t.TempDir()
-	s := stage{dir, fakeagent.WriteScript(t, dir, fakeagent.Script{Version: "2.1.197", Help: "--print", Calls: []fakeagent.Scenario{fakeagent.Clean()}})}
+	s := runner{dir, fakeagent.WriteScript(t, dir, fakeagent.Script{Version: "2.1.197", Help: "--print", Calls: []fakeagent.Scenario{fakeagent.Clean()}})}
 	for arg, want := range map[string]string{"--version": "2.1.197\n", "--help": "--print\n"} {
 		if stdout, _, code := s.call(t, arg); stdout != want || code != 0 {
 			t.Errorf("%s: %q, %d", arg, stdout, code)
@@ -259,7 +259,7 @@ func TestBrokenScripts(t *testing.T) {
 }
 
 func TestReadyScenariosCanBePlayed(t *testing.T) {
-	for name := range fakeagent.Ready() {
+	for name := range fakeagent.Presets() {
 		fakeagent.Write(t, t.TempDir(), fakeagent.Scenario{Play: name}) // It checks.
 	}
 }

@@ -77,7 +77,7 @@ func (p *player) await(a *Await) error {
 	return errors.New("what was awaited did not come")
 }
 
-func (p *player) beat(b *Beat) error {
+func (p *player) beat(b *Keepalive) error {
 	end := time.Now().Add(forever)
 	for n := 0; b.Times == 0 || n < b.Times; n++ {
 		if time.Now().After(end) {

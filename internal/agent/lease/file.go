@@ -32,7 +32,7 @@ func draftName(slot string) string  { return slot + ".new" }
 // open opens the rack's folder, and makes it where there is none. The folder is
 // opened anew for every use: a rack may wait for long, and its project be moved
 // meanwhile.
-func (r *Rack) open() (*os.Root, error) {
+func (r *Pool) open() (*os.Root, error) {
 	root, err := safefile.Make(r.dir)
 	if err != nil {
 		return nil, unusable("", err)
@@ -40,11 +40,11 @@ func (r *Rack) open() (*os.Root, error) {
 	return root, nil
 }
 
-// acquire locks a slot, and returns nil where somebody else has it. Who gets it
+// lockFile locks a slot, and returns nil where somebody else has it. Who gets it
 // lets it go with abandon.
-func acquire(root *os.Root, slot string) (*os.File, error) {
+func lockFile(root *os.Root, slot string) (*os.File, error) {
 	for {
-		lock, gone, err := try(root, slot)
+		lock, gone, err := tryLock(root, slot)
 		if err != nil {
 			return nil, unusable(slot, err)
 		}
@@ -54,10 +54,10 @@ func acquire(root *os.Root, slot string) (*os.File, error) {
 	}
 }
 
-// try locks a slot's file, unless somebody else has. A file that lost its name
+// tryLock locks a slot's file, unless somebody else has. A file that lost its name
 // meanwhile is no lock: its holder has let the slot go, and the next one makes
 // another.
-func try(root *os.Root, slot string) (lock *os.File, gone bool, err error) {
+func tryLock(root *os.Root, slot string) (lock *os.File, gone bool, err error) {
 	f, err := root.OpenFile(slot, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		f, err = safefile.OpenFile(root, slot, os.O_RDWR)
@@ -86,9 +86,9 @@ func try(root *os.Root, slot string) (lock *os.File, gone bool, err error) {
 	return f, false, nil
 }
 
-// abandon lets a slot go. Its file goes with it, so that a project does not collect
+// unlock lets a slot go. Its file goes with it, so that a project does not collect
 // one for each task; on systems that keep files which are open, it stays.
-func abandon(root *os.Root, slot string, lock *os.File) error {
+func unlock(root *os.Root, slot string, lock *os.File) error {
 	_ = root.Remove(slot)
 	return lock.Close()
 }
@@ -140,8 +140,8 @@ func decode(data []byte) (Record, error) {
 // a draft.
 type replacer func(root *os.Root, draft, name string, data []byte, mode fs.FileMode) error
 
-// show is a replacer that does not wait for the disk.
-func show(root *os.Root, draft, name string, data []byte, mode fs.FileMode) error {
+// replaceUnsynced is a replacer that does not wait for the disk.
+func replaceUnsynced(root *os.Root, draft, name string, data []byte, mode fs.FileMode) error {
 	if err := root.Remove(draft); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

@@ -34,7 +34,7 @@ func PrivateName(number uint64) string { return privatePrefix + strconv.FormatUi
 // spawn-slot-unusable and those of the sweeper, joined. Where one slot fails the others
 // are recovered all the same. A private folder that does not look like one of ours
 // is left where it is and named in the error; its record is in the result.
-func (r *Rack) Recover(ctx context.Context) ([]Record, error) {
+func (r *Pool) Recover(ctx context.Context) ([]Record, error) {
 	root, err := r.open()
 	if err != nil {
 		return nil, err
@@ -62,18 +62,18 @@ func (r *Rack) Recover(ctx context.Context) ([]Record, error) {
 }
 
 // recoverSlot cleans up one slot, unless somebody holds it.
-func (r *Rack) recoverSlot(ctx context.Context, root *os.Root, name string) (*Record, error) {
-	lock, err := acquire(root, name)
+func (r *Pool) recoverSlot(ctx context.Context, root *os.Root, name string) (*Record, error) {
+	lock, err := lockFile(root, name)
 	if err != nil || lock == nil {
 		return nil, err
 	}
-	record, err := r.clean(ctx, root, name)
-	return record, errors.Join(err, abandon(root, name, lock))
+	record, err := r.cleanUp(ctx, root, name)
+	return record, errors.Join(err, unlock(root, name, lock))
 }
 
-// clean ends what the last holder of a slot that we have locked left, and returns
+// cleanUp ends what the last holder of a slot that we have locked left, and returns
 // its record, nil where it left none.
-func (r *Rack) clean(ctx context.Context, root *os.Root, name string) (*Record, error) {
+func (r *Pool) cleanUp(ctx context.Context, root *os.Root, name string) (*Record, error) {
 	record, err := read(root, name)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (r *Rack) clean(ctx context.Context, root *os.Root, name string) (*Record, 
 		return nil, remove(root, name) // A draft may be left.
 	}
 	left := record.Process
-	path, foreign := r.private(left.Folder)
+	path, foreign := r.privatePath(left.Folder)
 	left.Folder = path
 	// The record stays until nobody is left, so that who comes next tries again.
 	if _, err := r.sweeper.Sweep(ctx, left, sweepGrace); err != nil {
@@ -99,11 +99,11 @@ func (r *Rack) clean(ctx context.Context, root *os.Root, name string) (*Record, 
 	return record, nil
 }
 
-// private is the path, without symbolic links, of a private folder that a record
+// privatePath is the path, without symbolic links, of a private folder that a record
 // names, "" for none. A record may have come with a repository, so that only what
 // can be one of ours counts: right below temp, under a name as ours have.
 // Nobody is ended for working anywhere else.
-func (r *Rack) private(path string) (string, error) {
+func (r *Pool) privatePath(path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}

@@ -65,7 +65,7 @@ func hold(job []string) error {
 		if err != nil {
 			return err
 		}
-		if err := s.Record(record(os.Getpid(), what)); err != nil {
+		if err := s.RecordProcess(record(os.Getpid(), what)); err != nil {
 			return err
 		}
 		fmt.Println("held")
@@ -78,7 +78,7 @@ func hold(job []string) error {
 
 // hammer holds a slot for a moment, and fails where more hold one than may: each
 // is a file of its own meanwhile.
-func hammer(rack *lease.Rack, dir, agent string, limit int) error {
+func hammer(rack *lease.Pool, dir, agent string, limit int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	s, err := rack.Take(ctx, agent, limit, true)
@@ -97,7 +97,7 @@ func hammer(rack *lease.Rack, dir, agent string, limit int) error {
 	if len(all) > limit {
 		return fmt.Errorf("%d hold a slot, of %d", len(all), limit)
 	}
-	if err := s.Record(record(os.Getpid(), "x")); err != nil {
+	if err := s.RecordProcess(record(os.Getpid(), "x")); err != nil {
 		return err
 	}
 	time.Sleep(time.Millisecond)
@@ -127,7 +127,7 @@ type scene struct {
 	testing.TB
 	dir, temp string
 	sweeper   *sweeper
-	rack      *lease.Rack
+	rack      *lease.Pool
 }
 
 func newScene(t testing.TB) scene {
@@ -146,7 +146,7 @@ func newScene(t testing.TB) scene {
 	return s
 }
 
-func (s scene) open() *lease.Rack {
+func (s scene) open() *lease.Pool {
 	s.Helper()
 	rack, err := lease.Open(s.dir, s.temp, s.sweeper)
 	if err != nil {
@@ -156,7 +156,7 @@ func (s scene) open() *lease.Rack {
 }
 
 // take takes a slot, or fails.
-func (s scene) take(agent string, limit int) *lease.Slot {
+func (s scene) take(agent string, limit int) *lease.Lease {
 	s.Helper()
 	held, err := s.rack.Take(s.Context(), agent, limit, false)
 	if err != nil {

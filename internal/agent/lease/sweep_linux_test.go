@@ -42,7 +42,7 @@ func runChild(dir, agent, what string) error {
 		}
 	}
 	temp := filepath.Join(base, "tmp")
-	k, err := supervise.NewKeeper()
+	k, err := supervise.New()
 	if err != nil {
 		return err
 	}
@@ -55,8 +55,8 @@ func runChild(dir, agent, what string) error {
 		return err
 	}
 	private := filepath.Join(temp, "switchyard-1")
-	announced := k.Announce(private)
-	if err := held.Announce(lease.Record{Process: announced, Run: "r1", Began: "now"}); err != nil {
+	announced := k.Reserve(private)
+	if err := held.RecordIntent(lease.Record{Process: announced, Run: "r1", Began: "now"}); err != nil {
 		return err
 	}
 	pause(atAnnounced)
@@ -69,7 +69,7 @@ func runChild(dir, agent, what string) error {
 	}
 	pause(atMade)
 	_, err = k.Run(context.Background(), supervise.Spec{
-		Argv: []string{"sh", "-c", litter, base}, Output: out, OutputLimit: 1, Timeout: time.Minute, Announced: announced,
+		Argv: []string{"sh", "-c", litter, base}, Output: out, OutputLimit: 1, Timeout: time.Minute, Reserved: announced,
 		Started: func(id supervise.Identity) error {
 			for {
 				if _, err := os.Stat(filepath.Join(base, "ready")); err == nil {
@@ -78,7 +78,7 @@ func runChild(dir, agent, what string) error {
 				time.Sleep(10 * time.Millisecond)
 			}
 			pause(atStarted)
-			err := held.Record(lease.Record{Process: id, Run: "r1", Began: "now"})
+			err := held.RecordProcess(lease.Record{Process: id, Run: "r1", Began: "now"})
 			pause(atRecorded)
 			return err
 		},
@@ -95,7 +95,7 @@ func TestOurOwnDeath(t *testing.T) {
 	for _, moment := range []string{atAnnounced, atMade, atStarted, atRecorded} {
 		t.Run(moment, func(t *testing.T) {
 			s := newScene(t)
-			k, err := supervise.NewKeeper()
+			k, err := supervise.New()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,8 +5,8 @@ package outcome
 type Facts struct {
 	// Started says that there was a process at all.
 	Started bool
-	// Killed says why we ended the process, empty where it ended by itself.
-	Killed Killed
+	// EndCause says why we ended the process, empty where it ended by itself.
+	Killed EndCause
 	// Failure is the class of the error that the output itself reports,
 	// NoClass where it reports none.
 	Failure Class
@@ -30,21 +30,21 @@ type Facts struct {
 	Passed bool
 }
 
-// Killed is why a process was ended before it ended itself. It outweighs
+// EndCause is why a process was ended before it ended itself. It outweighs
 // whatever the process said: CLIs have been seen to exit with 0, and with a
 // success, on the very signal that killed them.
-type Killed string
+type EndCause string
 
 // The reasons to end a process.
 const (
-	NotKilled             Killed = ""
-	KilledTimedOut        Killed = "timed-out"         // Its time was over.
-	KilledIdle            Killed = "idle"              // It wrote nothing for too long.
-	KilledOutputLimit     Killed = "output-limit"      // It wrote too much.
-	KilledBudget          Killed = "budget"            // It used more than it was given.
-	KilledHungAfterResult Killed = "hung-after-result" // It said it was done, and did not end.
-	KilledCancelled       Killed = "cancelled"         // Our caller wanted it.
-	KilledLost            Killed = "lost"              // We were killed ourselves, and it was swept up later.
+	NotKilled             EndCause = ""
+	KilledTimedOut        EndCause = "timed-out"         // Its time was over.
+	KilledIdle            EndCause = "idle"              // It wrote nothing for too long.
+	KilledOutputLimit     EndCause = "output-limit"      // It wrote too much.
+	KilledBudget          EndCause = "budget"            // It used more than it was given.
+	KilledHungAfterResult EndCause = "hung-after-result" // It said it was done, and did not end.
+	KilledCancelled       EndCause = "cancelled"         // Our caller wanted it.
+	KilledLost            EndCause = "lost"              // We were killed ourselves, and it was swept up later.
 )
 
 // Exit is how a process ended.

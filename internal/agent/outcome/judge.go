@@ -59,7 +59,7 @@ func objection(f Facts) (Reason, Class) {
 	return Nothing, NoClass
 }
 
-func (k Killed) objection() (Reason, Class) {
+func (k EndCause) objection() (Reason, Class) {
 	switch k {
 	case NotKilled:
 		return Nothing, NoClass

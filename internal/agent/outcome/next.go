@@ -62,7 +62,7 @@ func Next(v Verdict, spent Spent, random func() float64) Step {
 	if v.Changed || spent.Left <= 0 {
 		return Step{Action: Stop}
 	}
-	r := v.remedy()
+	r := v.retryPolicy()
 	if r.again(spent) && spent.RetryAfter < spent.Left {
 		if pause := backoff(r.base, spent, random); pause < spent.Left {
 			return Step{Action: Retry, Pause: pause, Note: v.note()}
@@ -74,48 +74,48 @@ func Next(v Verdict, spent Spent, random func() float64) Step {
 	return Step{Action: r.otherwise}
 }
 
-// remedy is what helps against a kind of error.
-type remedy struct {
-	retries   patience
+// retryPolicy is what helps against a kind of error.
+type retryPolicy struct {
+	retries   retryLimit
 	base      time.Duration // to wait before a retry
 	otherwise Action        // without a retry, or after the last
 }
 
-// patience is how often a kind of error is worth another attempt.
-type patience int
+// retryLimit is how often a kind of error is worth another attempt.
+type retryLimit int
 
 const (
-	never patience = iota
+	never retryLimit = iota
 	once
 	often // as often as the caller allows
 )
 
 // again reports whether a retry is left.
-func (r remedy) again(spent Spent) bool {
+func (r retryPolicy) again(spent Spent) bool {
 	return spent.Retries < spent.MaxRetries && (r.retries == often || r.retries == once && spent.OfClass == 0)
 }
 
-func (v Verdict) remedy() remedy {
+func (v Verdict) retryPolicy() retryPolicy {
 	switch v.Class {
 	case RateLimit:
-		return remedy{often, 5 * time.Second, Fallback}
+		return retryPolicy{often, 5 * time.Second, Fallback}
 	case Overloaded:
-		return remedy{often, 2 * time.Second, Fallback}
+		return retryPolicy{often, 2 * time.Second, Fallback}
 	case Crashed:
-		return remedy{often, time.Second, Fallback}
+		return retryPolicy{often, time.Second, Fallback}
 	case Timeout:
 		if v.Reason == ReasonTimedOut {
 			// The same work would take as long again.
-			return remedy{otherwise: Fallback}
+			return retryPolicy{otherwise: Fallback}
 		}
-		return remedy{once, time.Second, Fallback}
+		return retryPolicy{once, time.Second, Fallback}
 	case Malformed:
-		return remedy{once, 0, Fallback}
+		return retryPolicy{once, 0, Fallback}
 	case Quota, Refused, NotFound, Auth, Config:
 		// Another CLI has a login, a model and flags of its own.
-		return remedy{otherwise: Fallback}
+		return retryPolicy{otherwise: Fallback}
 	default:
-		return remedy{otherwise: Stop}
+		return retryPolicy{otherwise: Stop}
 	}
 }
 

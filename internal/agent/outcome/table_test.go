@@ -47,7 +47,7 @@ func rows() []row {
 		{"lost", "lost", "stop"},
 	} {
 		all = append(all, row{
-			"ended by us", r.value, func(f *outcome.Facts) { f.Killed = outcome.Killed(r.value) },
+			"ended by us", r.value, func(f *outcome.Facts) { f.Killed = outcome.EndCause(r.value) },
 			outcome.Reason(r.value), outcome.Class(r.class), r.then,
 		})
 	}
@@ -133,7 +133,7 @@ func TestRows(t *testing.T) {
 		if then := next(t, v); then != r.then {
 			t.Errorf("%s %s: %s, want %s", r.fact, r.value, then, r.then)
 		}
-		if v.Reason.Sentence() == "" {
+		if v.Reason.Message() == "" {
 			t.Errorf("%s has no words", v.Reason)
 		}
 	}
@@ -156,7 +156,7 @@ func table(t *testing.T) string {
 		if v.Class != outcome.NoClass {
 			class = "`" + string(v.Class) + "`"
 		}
-		fmt.Fprintf(&b, "| %s: %s | `%s` | %s | %s | %s |\n", r.fact, r.value, v.Reason, v.Reason.Sentence(), class, next(t, v))
+		fmt.Fprintf(&b, "| %s: %s | `%s` | %s | %s | %s |\n", r.fact, r.value, v.Reason, v.Reason.Message(), class, next(t, v))
 	}
 	return b.String() + "\n"
 }

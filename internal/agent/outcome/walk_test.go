@@ -111,7 +111,7 @@ func TestUnknownValues(t *testing.T) {
 	} {
 		f := good()
 		set(&f)
-		if v := outcome.Judge(f); v.Reason != want || v.Outcome != outcome.CriticError || v.Reason.Sentence() == "" {
+		if v := outcome.Judge(f); v.Reason != want || v.Outcome != outcome.CriticError || v.Reason.Message() == "" {
 			t.Errorf("%+v is %+v, want %s", f, v, want)
 		}
 	}

@@ -24,24 +24,24 @@ import (
 //
 // tree-no-git, tree-base-unknown, tree-unreadable and those of k. When ctx is done, the error
 // wraps its cause.
-func Base(ctx context.Context, k *supervise.Keeper, root, rev, branch string) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, unreadable(".", errors.New("looking at it takes too long")))
+func Base(ctx context.Context, k *supervise.Supervisor, root, rev, branch string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, scanTimeout, unreadable(".", errors.New("looking at it takes too long")))
 	defer cancel()
-	p, err := openPlace(root)
+	p, err := openRootDir(root)
 	if err != nil {
 		return "", err
 	}
 	defer p.Close()
 	g := newGit(k)
-	c := comparison{look: newLook(p, g, Scope{})}
-	defer c.near.close()
+	c := comparison{scanner: newScanner(p, g, Scope{})}
+	defer c.dirs.close()
 	commit, err := c.base(ctx, rev, branch)
 	return commit, errors.Join(err, g.close())
 }
 
 // comparison is one of a working tree with a commit.
 type comparison struct {
-	*look
+	*scanner
 	repo repo
 }
 
@@ -50,7 +50,7 @@ func (c *comparison) locate(ctx context.Context) error {
 	if c.git.bin == "" {
 		return errs.New(errs.TreeNoGit, "git is not installed, so that nothing can be compared")
 	}
-	found, err := c.above(ctx)
+	found, err := c.enclosingRepo(ctx)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (c *comparison) commit(ctx context.Context, base string) (string, error) {
 
 // id is the id that a command of git prints, if it does.
 func (c *comparison) id(ctx context.Context, args ...string) (string, bool, error) {
-	out, err := c.git.run(ctx, run{dir: c.real, env: []string{"GIT_DIR=" + c.repo.dir, "GIT_WORK_TREE=" + c.repo.top}, args: args, limit: 1 << 20})
+	out, err := c.git.run(ctx, gitCommand{dir: c.real, env: []string{"GIT_DIR=" + c.repo.dir, "GIT_WORK_TREE=" + c.repo.top}, args: args, limit: 1 << 20})
 	if err != nil {
 		return "", false, err
 	}
@@ -145,7 +145,7 @@ func (r repo) unborn() bool {
 	}
 	defer common.Close()
 	branch := names[len(names)-1]
-	s := &state{items: make(map[item]value)}
+	s := &state{items: make(map[gitKey]gitValue)}
 	if err := s.packed(common, func(name string) bool { return name == branch }); err != nil {
 		return false
 	}

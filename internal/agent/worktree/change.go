@@ -41,7 +41,7 @@ var ordinary = []string{gitFolder + "/HEAD", gitFolder + "/index"}
 // ordinary reports whether a change of a file is one of work in the tree. is is what
 // the file is now.
 func (s *Snapshot) ordinary(path string, kind Kind, is file) bool {
-	return (kind == Content || kind == Added) && is.mode.IsRegular() && !slices.ContainsFunc(s.obeyed, func(o string) bool {
+	return (kind == Content || kind == Added) && is.mode.IsRegular() && !slices.ContainsFunc(s.alwaysTracked, func(o string) bool {
 		return path == o || below(path, o)
 	})
 }
@@ -50,7 +50,7 @@ func (s *Snapshot) ordinary(path string, kind Kind, is file) bool {
 // where the digests are the same.
 func Compare(before, after *Snapshot) []Change {
 	var changes []Change
-	pairs(before.files, after.files, located.compare, func(was, is *located) {
+	pairs(before.files, after.files, pathFile.compare, func(was, is *pathFile) {
 		switch {
 		case is == nil:
 			changes = append(changes, Change{Path: was.path, Kind: Removed})
@@ -62,14 +62,14 @@ func Compare(before, after *Snapshot) []Change {
 			}
 		}
 	})
-	pairs(before.git, after.git, kept.compare, func(was, is *kept) {
+	pairs(before.git, after.git, gitEntry.compare, func(was, is *gitEntry) {
 		switch {
 		case is == nil:
-			changes = append(changes, was.change(&was.value, nil))
+			changes = append(changes, was.change(&was.gitValue, nil))
 		case was == nil:
-			changes = append(changes, is.change(nil, &is.value))
-		case was.value != is.value:
-			changes = append(changes, is.change(&was.value, &is.value))
+			changes = append(changes, is.change(nil, &is.gitValue))
+		case was.gitValue != is.gitValue:
+			changes = append(changes, is.change(&was.gitValue, &is.gitValue))
 		}
 	})
 	slices.SortFunc(changes, func(a, b Change) int {
@@ -82,7 +82,7 @@ func Compare(before, after *Snapshot) []Change {
 // the content that they had.
 func Rewritten(before, after *Snapshot, paths []string) []Change {
 	var changes []Change
-	pairs(before.files, after.files, located.compare, func(was, is *located) {
+	pairs(before.files, after.files, pathFile.compare, func(was, is *pathFile) {
 		if was != nil && is != nil && was.stat != is.stat && len(was.changes(is.file)) == 0 && slices.Contains(paths, is.path) {
 			changes = append(changes, Change{Path: is.path, Kind: Content, Detail: "written again"})
 		}
@@ -114,41 +114,41 @@ func pairs[T any](before, after []T, compare func(a, b T) int, each func(was, is
 	}
 }
 
-// located is a file and where it is.
-type located struct {
+// pathFile is a file and where it is.
+type pathFile struct {
 	path string
 	file
 }
 
-func (l located) compare(other located) int { return cmp.Compare(l.path, other.path) }
+func (l pathFile) compare(other pathFile) int { return cmp.Compare(l.path, other.path) }
 
-// item is something that git keeps: a file, or what it says of one thing.
-type item struct {
+// gitKey is something that git keeps: a file, or what it says of one thing.
+type gitKey struct {
 	path string
 	of   string // an entry of the index or a setting, "" for the whole
 }
 
-func (it item) compare(other item) int {
+func (it gitKey) compare(other gitKey) int {
 	return cmp.Or(cmp.Compare(it.path, other.path), cmp.Compare(it.of, other.of))
 }
 
-// value is what an item says.
-type value struct {
+// gitValue is what an item says.
+type gitValue struct {
 	text string
 	// tag is that of an entry of the index, a letter of git-ls-files(1), -v; else 0.
 	tag byte
 }
 
-// kept is an item and what it says.
-type kept struct {
-	item
-	value
+// count is an item and what it says.
+type gitEntry struct {
+	gitKey
+	gitValue
 }
 
-func (k kept) compare(other kept) int { return k.item.compare(other.item) }
+func (k gitEntry) compare(other gitEntry) int { return k.gitKey.compare(other.gitKey) }
 
 // change names what happened to an item, nil standing for no such item.
-func (it item) change(was, is *value) Change {
+func (it gitKey) change(was, is *gitValue) Change {
 	word := "changed"
 	switch {
 	case was == nil:

@@ -33,17 +33,17 @@ const cutNotice = "[cut here: the diff is longer than it may be]\n"
 //
 // tree-no-git, tree-base-unknown, tree-unreadable, those of k, and those of w. When ctx is
 // done, the error wraps its cause.
-func Diff(ctx context.Context, k *supervise.Keeper, root, base string, w *os.File, limit int64) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, unreadable(".", errors.New("comparing it takes too long")))
+func Diff(ctx context.Context, k *supervise.Supervisor, root, base string, w *os.File, limit int64) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, scanTimeout, unreadable(".", errors.New("comparing it takes too long")))
 	defer cancel()
-	p, err := openPlace(root)
+	p, err := openRootDir(root)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
 	g := newGit(k)
-	d := &diff{comparison: comparison{look: newLook(p, g, Scope{})}, limit: limit}
-	defer d.near.close()
+	d := &diff{comparison: comparison{scanner: newScanner(p, g, Scope{})}, limit: limit}
+	defer d.dirs.close()
 	return errors.Join(d.write(ctx, base, w), g.close())
 }
 
@@ -54,17 +54,17 @@ func Diff(ctx context.Context, k *supervise.Keeper, root, base string, w *os.Fil
 // # Errors
 //
 // Those of Diff.
-func Differs(ctx context.Context, k *supervise.Keeper, root, base string, patterns []string) (bool, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, unreadable(".", errors.New("comparing it takes too long")))
+func Differs(ctx context.Context, k *supervise.Supervisor, root, base string, patterns []string) (bool, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, scanTimeout, unreadable(".", errors.New("comparing it takes too long")))
 	defer cancel()
-	p, err := openPlace(root)
+	p, err := openRootDir(root)
 	if err != nil {
 		return false, err
 	}
 	defer p.Close()
 	g := newGit(k)
-	d := &diff{comparison: comparison{look: newLook(p, g, Scope{})}, limit: 1}
-	defer d.near.close()
+	d := &diff{comparison: comparison{scanner: newScanner(p, g, Scope{})}, limit: 1}
+	defer d.dirs.close()
 	args := []string{"--name-only"}
 	paths := make([]string, len(patterns))
 	for i, pattern := range patterns {
@@ -112,7 +112,7 @@ func (d *diff) compare(ctx context.Context, base string, args, paths []string) (
 	if _, err := d.special(ctx, ""); err != nil {
 		return nil, err
 	}
-	m, err := d.git.mirror(d.repo, settings)
+	m, err := d.git.shadow(d.repo, settings)
 	if err != nil {
 		return nil, err
 	}
@@ -131,14 +131,14 @@ func (d *diff) compare(ctx context.Context, base string, args, paths []string) (
 	if err != nil {
 		return nil, err
 	}
-	if out.code != 0 && !out.cut {
-		return nil, unreadable(".", fmt.Errorf("git diff: %q (exit code %d)", strings.TrimSpace(out.said), out.code))
+	if out.code != 0 && !out.truncated {
+		return nil, unreadable(".", fmt.Errorf("git diff: %q (exit code %d)", strings.TrimSpace(out.stderr), out.code))
 	}
 	return out.output, nil
 }
 
 // emptyBlob is the id of a file without content.
-func (m *mirror) emptyBlob() string {
+func (m *shadowRepo) emptyBlob() string {
 	if m.format == sha256Format {
 		return "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
 	}
@@ -148,7 +148,7 @@ func (m *mirror) emptyBlob() string {
 // index gives the mirror an index of its own: the repository's, with the untracked
 // files that count and without the flags and the times that hide a file. Whoever
 // wrote the draft could write the index as well, and git believes its times.
-func (d *diff) index(ctx context.Context, m *mirror) error {
+func (d *diff) index(ctx context.Context, m *shadowRepo) error {
 	own, err := os.OpenRoot(d.repo.dir)
 	if err != nil {
 		return unreadable(gitFolder, err)
@@ -172,15 +172,15 @@ func (d *diff) index(ctx context.Context, m *mirror) error {
 	}
 	command := m.command(d.real, "update-index", "--replace", "-z", "--index-info")
 	command.input = lines
-	_, err = d.git.must(ctx, command)
+	_, err = d.git.runOK(ctx, command)
 	return err
 }
 
 // entries writes the index anew, for git update-index, with what it lacks, and
 // returns how much that is. An entry that is written anew has no flags and no times,
 // so that git looks at its file.
-func (d *diff) entries(ctx context.Context, m *mirror, w io.Writer) (int, error) {
-	out, err := d.git.must(ctx, m.command(d.real, "ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude-standard"))
+func (d *diff) entries(ctx context.Context, m *shadowRepo, w io.Writer) (int, error) {
+	out, err := d.git.runOK(ctx, m.command(d.real, "ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude-standard"))
 	if err != nil {
 		return 0, err
 	}
@@ -195,7 +195,7 @@ func (d *diff) entries(ctx context.Context, m *mirror, w io.Writer) (int, error)
 			return nil
 		}
 		if hidden := e.tag == 'h' || e.tag == 's' || e.tag == 'S'; hidden || e.untracked() {
-			f, err := d.near.there(e.path)
+			f, err := d.dirs.there(e.path)
 			if err != nil || f == nil { // A file that is not checked out is no deletion.
 				return err
 			}
@@ -222,7 +222,7 @@ func gitMode(mode fs.FileMode) string {
 	}
 }
 
-// cut copies a diff, or of a longer one as many whole lines as fit with a notice
+// truncated copies a diff, or of a longer one as many whole lines as fit with a notice
 // behind them.
 func cut(w io.Writer, r io.ReadSeeker, limit int64) error {
 	size, err := r.Seek(0, io.SeekEnd)

@@ -28,20 +28,20 @@ const (
 // git runs git, one command at a time. Everything that it reads or writes on our
 // behalf lies in a private folder.
 type git struct {
-	keeper *supervise.Keeper
-	bin    string // "" where git is not installed
-	temp   string // "" before the first command
-	held   *os.File
+	supervisor *supervise.Supervisor
+	bin        string // "" where git is not installed
+	temp       string // "" before the first command
+	held       *os.File
 	// output and errors take what all commands print, one behind the other.
 	output, errors *os.File
 }
 
-func newGit(k *supervise.Keeper) *git {
+func newGit(k *supervise.Supervisor) *git {
 	bin, err := exec.LookPath("git")
 	if err != nil {
 		return &git{}
 	}
-	return &git{keeper: k, bin: bin}
+	return &git{supervisor: k, bin: bin}
 }
 
 // open makes the private folder for the first command.
@@ -98,8 +98,8 @@ func (g *git) environ(more ...string) []string {
 	return append(env, more...)
 }
 
-// run is a command of git.
-type run struct {
+// gitCommand is a command of git.
+type gitCommand struct {
 	dir   string
 	env   []string
 	args  []string
@@ -107,64 +107,64 @@ type run struct {
 	limit int64
 }
 
-// ran is how a command of git ended.
-type ran struct {
-	output io.ReadSeeker
-	cut    bool // it was ended because it printed more than it may
-	code   int
-	said   string // the beginning of what it said on standard error
+// gitResult is how a command of git ended.
+type gitResult struct {
+	output    io.ReadSeeker
+	truncated bool // it was ended because it printed more than it may
+	code      int
+	stderr    string // the beginning of what it said on standard error
 }
 
-// run runs git. A command that git itself ends with an error is none here.
-func (g *git) run(ctx context.Context, r run) (ran, error) {
+// gitCommand runs git. A command that git itself ends with an error is none here.
+func (g *git) run(ctx context.Context, r gitCommand) (gitResult, error) {
 	if err := g.open(); err != nil {
-		return ran{}, err
+		return gitResult{}, err
 	}
 	printed, err := g.output.Seek(0, io.SeekEnd)
 	if err != nil {
-		return ran{}, unreadable(".", err)
+		return gitResult{}, unreadable(".", err)
 	}
 	complained, err := g.errors.Seek(0, io.SeekEnd)
 	if err != nil {
-		return ran{}, unreadable(".", err)
+		return gitResult{}, unreadable(".", err)
 	}
-	result, err := g.keeper.Run(ctx, supervise.Spec{
+	result, err := g.supervisor.Run(ctx, supervise.Spec{
 		Argv: append([]string{g.bin, "--no-pager", "--no-optional-locks"}, r.args...), Dir: r.dir, Env: g.environ(r.env...),
 		Input: r.input, Output: g.output, Errors: g.errors, OutputLimit: r.limit, Timeout: gitTime, Grace: gitGrace,
 	})
 	if err != nil {
-		return ran{}, err
+		return gitResult{}, err
 	}
 	if result.End != supervise.Exited && result.End != supervise.OutputLimit {
-		return ran{}, unreadable(".", fmt.Errorf("git %s was ended: %s", r.verb(), result.End))
+		return gitResult{}, unreadable(".", fmt.Errorf("git %s was ended: %s", r.verb(), result.End))
 	}
 	said := make([]byte, 2<<10)
 	n, err := g.errors.ReadAt(said, complained)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return ran{}, unreadable(".", err)
+		return gitResult{}, unreadable(".", err)
 	}
 	output := io.NewSectionReader(g.output, printed, result.OutputBytes)
-	return ran{output: output, cut: result.End == supervise.OutputLimit, code: result.ExitCode, said: string(said[:n])}, nil
+	return gitResult{output: output, truncated: result.End == supervise.OutputLimit, code: result.ExitCode, stderr: string(said[:n])}, nil
 }
 
-// must is run for a command that has to succeed, whole. A folder that git cannot
+// runOK is run for a command that has to succeed, whole. A folder that git cannot
 // open is a warning to it, and would hide what is in there.
-func (g *git) must(ctx context.Context, r run) (io.ReadSeeker, error) {
+func (g *git) runOK(ctx context.Context, r gitCommand) (io.ReadSeeker, error) {
 	out, err := g.run(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case out.cut:
+	case out.truncated:
 		return nil, unreadable(".", fmt.Errorf("git %s prints more than %d MiB", r.verb(), r.limit>>20))
-	case out.code != 0 || strings.Contains(out.said, "could not open directory"):
-		return nil, unreadable(".", fmt.Errorf("git %s: %q (exit code %d)", r.verb(), strings.TrimSpace(out.said), out.code))
+	case out.code != 0 || strings.Contains(out.stderr, "could not open directory"):
+		return nil, unreadable(".", fmt.Errorf("git %s: %q (exit code %d)", r.verb(), strings.TrimSpace(out.stderr), out.code))
 	}
 	return out.output, nil
 }
 
 // verb is the command without what stands before it.
-func (r run) verb() string {
+func (r gitCommand) verb() string {
 	for i := 0; i < len(r.args); i++ {
 		if r.args[i] != "-c" {
 			return r.args[i]
@@ -192,14 +192,14 @@ func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
 	if err := r.ready(); err != nil {
 		return nil, err
 	}
-	out, err := g.run(ctx, run{
+	out, err := g.run(ctx, gitCommand{
 		dir: r.top, env: []string{"GIT_DIR=" + r.dir, "GIT_WORK_TREE=" + r.top}, limit: 4 << 20, args: []string{"config", "-z", "--list"},
 	})
 	if err != nil {
 		return nil, err
 	}
-	if out.code != 0 || out.cut {
-		return nil, unreadable(gitFolder, fmt.Errorf("git config: %q", strings.TrimSpace(out.said)))
+	if out.code != 0 || out.truncated {
+		return nil, unreadable(gitFolder, fmt.Errorf("git config: %q", strings.TrimSpace(out.stderr)))
 	}
 	var found []setting
 	err = records(out.output, func(text string) error {

@@ -14,8 +14,8 @@ import (
 // gitlink is the mode of an entry that stands for another repository.
 const gitlink = "160000"
 
-// entry is what git ls-files prints of a path.
-type entry struct {
+// indexEntry is what git ls-files prints of a path.
+type indexEntry struct {
 	path string
 	// tag is a letter, of git-ls-files(1), -t and -v.
 	tag byte
@@ -24,35 +24,35 @@ type entry struct {
 }
 
 // untracked reports whether the index does not have the path.
-func (e entry) untracked() bool { return e.tag == '?' }
+func (e indexEntry) untracked() bool { return e.tag == '?' }
 
 // parseEntry reads a record of git ls-files -z -v --stage.
-func parseEntry(text string) (entry, error) {
+func parseEntry(text string) (indexEntry, error) {
 	malformed := fmt.Errorf("git ls-files: %.200q is no entry", text)
 	if len(text) < 3 || text[1] != ' ' {
-		return entry{}, malformed
+		return indexEntry{}, malformed
 	}
-	e := entry{tag: text[0], path: text[2:]}
+	e := indexEntry{tag: text[0], path: text[2:]}
 	if !e.untracked() {
 		var meta string
 		var ok bool
 		meta, e.path, ok = strings.Cut(text[2:], "\t")
 		words := strings.Split(meta, " ")
 		if !ok || len(words) != 3 {
-			return entry{}, malformed
+			return indexEntry{}, malformed
 		}
 		e.mode, e.oid, e.stage = words[0], words[1], words[2]
 	}
 	// A path that is none would be looked for elsewhere.
 	if clean := strings.TrimSuffix(e.path, "/"); clean == "." || !filepath.IsLocal(clean) || path.Clean(clean) != clean {
-		return entry{}, malformed
+		return indexEntry{}, malformed
 	}
 	return e, nil
 }
 
 // repository looks at a repository whose working tree has the folder dir of the
 // root, and at those below it.
-func (l *look) repository(ctx context.Context, dir string, r repo) error {
+func (l *scanner) repository(ctx context.Context, dir string, r repo) error {
 	if l.depth++; l.depth > maxNested {
 		return unreadable(dir, fmt.Errorf("repositories lie more than %d deep in each other", maxNested))
 	}
@@ -62,7 +62,7 @@ func (l *look) repository(ctx context.Context, dir string, r repo) error {
 		l.common = r.common
 	} else if r.common == l.common && r.linked() {
 		// What is in another working tree of the same repository is that one's.
-		l.items[item{path: path.Join(dir, gitFolder)}] = value{text: "another working tree"}
+		l.items[gitKey{path: path.Join(dir, gitFolder)}] = gitValue{text: "another working tree"}
 		return nil
 	}
 	var settings []setting
@@ -82,7 +82,7 @@ func (l *look) repository(ctx context.Context, dir string, r repo) error {
 	if err := l.rules(dir, r, settings); err != nil {
 		return err
 	}
-	m, err := l.git.mirror(r, settings)
+	m, err := l.git.shadow(r, settings)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (l *look) repository(ctx context.Context, dir string, r repo) error {
 
 // rules notes the settings that count, and what outside of the repository decides
 // which files are ignored.
-func (l *look) rules(dir string, r repo, settings []setting) error {
+func (l *scanner) rules(dir string, r repo, settings []setting) error {
 	head, err := r.head()
 	if err != nil {
 		return unreadable(path.Join(dir, gitFolder), err)
@@ -101,8 +101,8 @@ func (l *look) rules(dir string, r repo, settings []setting) error {
 		if !s.counts(head) {
 			continue
 		}
-		it := item{path.Join(dir, gitFolder, "config"), s.name}
-		l.items[it] = value{text: l.items[it].text + s.value + "\x00"} // It may have several values.
+		it := gitKey{path.Join(dir, gitFolder, "config"), s.name}
+		l.items[it] = gitValue{text: l.items[it].text + s.value + "\x00"} // It may have several values.
 		if s.name == "core.excludesfile" {
 			excludes = expand(s.value)
 		}
@@ -119,12 +119,12 @@ func (l *look) rules(dir string, r repo, settings []setting) error {
 	if err != nil {
 		sum = ""
 	}
-	l.items[item{path.Join(dir, gitFolder, "config"), "what core.excludesfile ignores"}] = value{text: sum}
+	l.items[gitKey{path.Join(dir, gitFolder, "config"), "what core.excludesfile ignores"}] = gitValue{text: sum}
 	return nil
 }
 
 // list asks git which files there are in a repository.
-func (l *look) list(ctx context.Context, dir string, m *mirror) error {
+func (l *scanner) list(ctx context.Context, dir string, m *shadowRepo) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var special []string
@@ -138,7 +138,7 @@ func (l *look) list(ctx context.Context, dir string, m *mirror) error {
 	in := filepath.Join(l.real, filepath.FromSlash(dir))
 	// What is said here comes before all files: rules count, also where they ignore
 	// themselves, unless git does not even enter the folder that they are in.
-	out, err := l.git.must(ctx, m.command(in, "ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude=!"+ignoreFile, "--exclude-standard"))
+	out, err := l.git.runOK(ctx, m.command(in, "ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude=!"+ignoreFile, "--exclude-standard"))
 	walking.Wait()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -162,7 +162,7 @@ func (l *look) list(ctx context.Context, dir string, m *mirror) error {
 			if e.stage != "0" {
 				of += " in stage " + e.stage
 			}
-			l.index = append(l.index, kept{item{index, of}, value{text: e.mode + " " + e.oid, tag: e.tag}})
+			l.index = append(l.index, gitEntry{gitKey{index, of}, gitValue{text: e.mode + " " + e.oid, tag: e.tag}})
 		}
 		if e.mode == gitlink || strings.HasSuffix(e.path, "/") {
 			nested = append(nested, name)

@@ -9,30 +9,30 @@ import (
 	"os"
 )
 
-// opened is an opened folder. What lies in it is reached by its name.
-type opened struct{ *os.Root }
+// dirHandle is an opened folder. What lies in it is reached by its name.
+type dirHandle struct{ *os.Root }
 
 // openTop opens a place itself.
-func openTop(p place) (opened, error) {
+func openTop(p rootDir) (dirHandle, error) {
 	root, err := p.OpenRoot(".")
-	return opened{root}, err
+	return dirHandle{root}, err
 }
 
 // folder opens a folder. Without one of that name, the error is fs.ErrNotExist.
-func (o opened) folder(name string) (opened, error) {
+func (o dirHandle) folder(name string) (dirHandle, error) {
 	info, err := o.Lstat(name)
 	if err == nil && !info.IsDir() {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
-		return opened{}, err
+		return dirHandle{}, err
 	}
 	root, err := o.OpenRoot(name)
-	return opened{root}, err
+	return dirHandle{root}, err
 }
 
 // names lists the folder, in no order.
-func (o opened) names() ([]string, error) {
+func (o dirHandle) names() ([]string, error) {
 	f, err := o.Open(".")
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (o opened) names() ([]string, error) {
 	return names, errors.Join(err, f.Close())
 }
 
-func (o opened) lstat(name string) (*file, error) {
+func (o dirHandle) lstat(name string) (*file, error) {
 	info, err := o.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -50,20 +50,20 @@ func (o opened) lstat(name string) (*file, error) {
 }
 
 // open opens a file for reading.
-func (o opened) open(name string) (content, error) {
+func (o dirHandle) open(name string) (fileHandle, error) {
 	f, err := o.Open(name)
-	return content{f}, err
+	return fileHandle{f}, err
 }
 
-func (o opened) readlink(name string) (string, error) { return o.Readlink(name) }
+func (o dirHandle) readlink(name string) (string, error) { return o.Readlink(name) }
 
-func (o opened) close() { _ = o.Close() } // It was only read.
+func (o dirHandle) close() { _ = o.Close() } // It was only read.
 
-// content is a file that was opened for reading.
-type content struct{ *os.File }
+// fileHandle is a file that was opened for reading.
+type fileHandle struct{ *os.File }
 
 // read reads something, nothing at the end.
-func (c content) read(buffer []byte) (int, error) {
+func (c fileHandle) read(buffer []byte) (int, error) {
 	n, err := c.Read(buffer)
 	if errors.Is(err, io.EOF) {
 		err = nil
@@ -71,7 +71,7 @@ func (c content) read(buffer []byte) (int, error) {
 	return n, err
 }
 
-func (c content) stat() (*file, error) {
+func (c fileHandle) stat() (*file, error) {
 	info, err := c.Stat()
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func (c content) stat() (*file, error) {
 	return newFile(info), nil
 }
 
-func (c content) close() { _ = c.Close() } // It was only read.
+func (c fileHandle) close() { _ = c.Close() } // It was only read.
 
 // newFile does not know an inode here: a large file's size and time have to do.
 func newFile(info fs.FileInfo) *file {

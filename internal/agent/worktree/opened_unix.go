@@ -11,40 +11,40 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// opened is an opened folder. What lies in it is reached by its name and through no
+// dirHandle is an opened folder. What lies in it is reached by its name and through no
 // link, with one call to the system each. An os.Root needs several, and an os.File
 // several more, which is most of what a look at many small files would take.
-type opened struct{ file *os.File }
+type dirHandle struct{ file *os.File }
 
 // openTop opens a place itself.
-func openTop(p place) (opened, error) {
+func openTop(p rootDir) (dirHandle, error) {
 	f, err := p.Open(".")
-	return opened{f}, err
+	return dirHandle{f}, err
 }
 
 // folder opens a folder. Without one of that name, the error is fs.ErrNotExist.
-func (o opened) folder(name string) (opened, error) {
+func (o dirHandle) folder(name string) (dirHandle, error) {
 	fd, err := o.openat(name, unix.O_DIRECTORY)
 	if slices.Contains([]error{unix.ENOTDIR, unix.ELOOP, unix.EMLINK}, err) { // The latter two are what some say of a link.
 		err = fs.ErrNotExist
 	}
 	if err != nil {
-		return opened{}, err
+		return dirHandle{}, err
 	}
-	return opened{os.NewFile(uintptr(fd), name)}, nil
+	return dirHandle{os.NewFile(uintptr(fd), name)}, nil
 }
 
 // names lists the folder, in no order.
-func (o opened) names() ([]string, error) {
+func (o dirHandle) names() ([]string, error) {
 	if _, err := o.file.Seek(0, 0); err != nil {
 		return nil, err
 	}
 	return o.file.Readdirnames(-1)
 }
 
-func (o opened) lstat(name string) (*file, error) {
+func (o dirHandle) lstat(name string) (*file, error) {
 	var s unix.Stat_t
-	err := again(func() error { return unix.Fstatat(o.fd(), name, &s, unix.AT_SYMLINK_NOFOLLOW) })
+	err := retryEINTR(func() error { return unix.Fstatat(o.fd(), name, &s, unix.AT_SYMLINK_NOFOLLOW) })
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +52,12 @@ func (o opened) lstat(name string) (*file, error) {
 }
 
 // open opens a file for reading, and never waits for a writer.
-func (o opened) open(name string) (content, error) {
+func (o dirHandle) open(name string) (fileHandle, error) {
 	fd, err := o.openat(name, unix.O_NONBLOCK)
-	return content{fd}, err
+	return fileHandle{fd}, err
 }
 
-func (o opened) readlink(name string) (string, error) {
+func (o dirHandle) readlink(name string) (string, error) {
 	buffer := make([]byte, unix.PathMax)
 	n, err := unix.Readlinkat(o.fd(), name, buffer)
 	if err == nil && n == len(buffer) {
@@ -66,42 +66,42 @@ func (o opened) readlink(name string) (string, error) {
 	return string(buffer[:max(n, 0)]), err
 }
 
-func (o opened) close() { _ = o.file.Close() } // It was only read.
+func (o dirHandle) close() { _ = o.file.Close() } // It was only read.
 
-func (o opened) fd() int { return int(o.file.Fd()) }
+func (o dirHandle) fd() int { return int(o.file.Fd()) }
 
-func (o opened) openat(name string, flags int) (fd int, err error) {
-	err = again(func() error {
+func (o dirHandle) openat(name string, flags int) (fd int, err error) {
+	err = retryEINTR(func() error {
 		fd, err = unix.Openat(o.fd(), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC|flags, 0)
 		return err
 	})
 	return fd, err
 }
 
-// content is a file that was opened for reading.
-type content struct{ fd int }
+// fileHandle is a file that was opened for reading.
+type fileHandle struct{ fd int }
 
 // read reads something, nothing at the end.
-func (c content) read(buffer []byte) (n int, err error) {
-	err = again(func() error {
+func (c fileHandle) read(buffer []byte) (n int, err error) {
+	err = retryEINTR(func() error {
 		n, err = unix.Read(c.fd, buffer)
 		return err
 	})
 	return max(n, 0), err
 }
 
-func (c content) stat() (*file, error) {
+func (c fileHandle) stat() (*file, error) {
 	var s unix.Stat_t
-	if err := again(func() error { return unix.Fstat(c.fd, &s) }); err != nil {
+	if err := retryEINTR(func() error { return unix.Fstat(c.fd, &s) }); err != nil {
 		return nil, err
 	}
 	return newFile(&s), nil
 }
 
-func (c content) close() { _ = unix.Close(c.fd) } // It was only read.
+func (c fileHandle) close() { _ = unix.Close(c.fd) } // It was only read.
 
-// again repeats a call that a signal interrupts.
-func again(call func() error) error {
+// retryEINTR repeats a call that a signal interrupts.
+func retryEINTR(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, unix.EINTR) {
 			return err

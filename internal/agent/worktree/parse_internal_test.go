@@ -54,7 +54,7 @@ func TestCut(t *testing.T) {
 
 func TestParseEntry(t *testing.T) {
 	const oid = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
-	for text, want := range map[string]entry{
+	for text, want := range map[string]indexEntry{
 		"? a b\tc":                     {path: "a b\tc", tag: '?'},
 		"? dir/":                       {path: "dir/", tag: '?'},
 		"H 100644 " + oid + " 0\ta\tb": {path: "a\tb", tag: 'H', mode: "100644", oid: oid, stage: "0"},

@@ -16,7 +16,7 @@ const readers = 2
 
 // read looks at the files that were found. One that is gone meanwhile is not
 // there.
-func (l *look) read(ctx context.Context) ([]located, []string, error) {
+func (l *scanner) read(ctx context.Context) ([]pathFile, []string, error) {
 	names := sorted(l.paths)
 	found := make([]*file, len(names))
 	if err := l.each(ctx, len(names), func(r *reader, i int) (err error) {
@@ -45,10 +45,10 @@ func (l *look) read(ctx context.Context) ([]located, []string, error) {
 	}); err != nil {
 		return nil, nil, err
 	}
-	files := make([]located, 0, len(names))
+	files := make([]pathFile, 0, len(names))
 	for i, f := range found {
 		if f != nil {
-			files = append(files, located{names[i], *f})
+			files = append(files, pathFile{names[i], *f})
 		}
 	}
 	var notes []string
@@ -58,23 +58,23 @@ func (l *look) read(ctx context.Context) ([]located, []string, error) {
 	return files, notes, nil
 }
 
-// stretch is how many files in a row one reader takes: they lie in few folders.
-const stretch = 64
+// batchSize is how many files in a row one reader takes: they lie in few folders.
+const batchSize = 64
 
 // each calls do with the numbers below n, some at a time, and stops at the first
 // error.
-func (l *look) each(ctx context.Context, n int, do func(r *reader, i int) error) error {
+func (l *scanner) each(ctx context.Context, n int, do func(r *reader, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range min(readers, (n+stretch-1)/stretch) {
+	for range min(readers, (n+batchSize-1)/batchSize) {
 		workers.Go(func() {
-			r := &reader{nearby: nearby{place: l.place}, digest: sha256.New()}
+			r := &reader{dirCache: dirCache{rootDir: l.rootDir}, digest: sha256.New()}
 			defer r.close()
 			for {
-				from := int(next.Add(stretch)) - stretch
-				for i := from; i < min(from+stretch, n); i++ {
+				from := int(next.Add(batchSize)) - batchSize
+				for i := from; i < min(from+batchSize, n); i++ {
 					if ctx.Err() != nil {
 						return
 					}
@@ -95,7 +95,7 @@ func (l *look) each(ctx context.Context, n int, do func(r *reader, i int) error)
 
 // reader reads files, one at a time.
 type reader struct {
-	nearby
+	dirCache
 	digest hash.Hash
 	buffer []byte
 }
@@ -103,7 +103,7 @@ type reader struct {
 // atOnce is how much of a file is read at once, in bytes.
 const atOnce = 64 << 10
 
-// content reads a file's content or a link's target, as often as it takes to read
+// fileHandle reads a file's content or a link's target, as often as it takes to read
 // it unchanged, within reason.
 func (r *reader) content(ctx context.Context, name string, f *file) (*file, error) {
 	for range 3 {
@@ -151,7 +151,7 @@ func (r *reader) read(ctx context.Context, name string, f *file) (err error) {
 // hash hashes the content of a regular file, which has to look the same afterwards.
 //
 // This is done at every look, also for a file that looks as it did at the last one:
-// what a file system says of a file need not tell that its content changed. Ext4 for
+// describe a file system says of a file need not tell that its content changed. Ext4 for
 // one lets everybody who may write two files exchange their blocks, and changes no
 // time for that.
 func (r *reader) hash(ctx context.Context, name string, f *file) error {

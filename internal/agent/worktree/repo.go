@@ -68,7 +68,7 @@ func findAbove(dir string) (*repo, error) {
 }
 
 // find finds the repository whose working tree begins in a folder of the root.
-func (p place) find(dir string) (*repo, error) {
+func (p rootDir) find(dir string) (*repo, error) {
 	repo, err := find(filepath.Join(p.real, filepath.FromSlash(dir)))
 	if err != nil {
 		return nil, unreadable(path.Join(dir, gitFolder), err)

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 type scene struct {
 	testing.TB
 	dir, home string
-	keeper    *supervise.Keeper
+	keeper    *supervise.Supervisor
 }
 
 func newScene(t testing.TB) scene {
@@ -41,7 +41,7 @@ func newScene(t testing.TB) scene {
 	t.Setenv("HOME", s.home)
 	t.Setenv("XDG_CONFIG_HOME", "")
 	t.Setenv("TMPDIR", temp)
-	if s.keeper, err = supervise.NewKeeper(); err != nil {
+	if s.keeper, err = supervise.New(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -94,7 +94,7 @@ func (s scene) commit() {
 // take looks at the project.
 func (s scene) take(except ...string) *worktree.Snapshot {
 	s.Helper()
-	shot, err := worktree.Take(s.Context(), s.keeper, s.dir, worktree.Scope{Except: except})
+	shot, err := worktree.Take(s.Context(), s.keeper, s.dir, worktree.Scope{IgnorePaths: except})
 	s.must(err)
 	return shot
 }

@@ -30,7 +30,7 @@ var read = []string{ignoreFile, ".gitattributes", ".gitmodules", ".mailmap"}
 // # Errors
 //
 // tree-unreadable if git would wait for one. The cause of ctx when that is done.
-func (l *look) special(ctx context.Context, dir string) ([]string, error) {
+func (l *scanner) special(ctx context.Context, dir string) ([]string, error) {
 	var found []string
 	var walk func(dir string) error
 	walk = func(dir string) error {
@@ -63,7 +63,7 @@ func (l *look) special(ctx context.Context, dir string) ([]string, error) {
 }
 
 // entriesOf lists a folder with the types of what is in it.
-func (l *look) entriesOf(dir string) ([]fs.DirEntry, error) {
+func (l *scanner) entriesOf(dir string) ([]fs.DirEntry, error) {
 	f, err := l.Open(filepath.FromSlash(path.Join(".", dir)))
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (l *look) entriesOf(dir string) ([]fs.DirEntry, error) {
 const maxSpecial = 1000
 
 // addSpecial notes those of the special files of a repository that it does not ignore.
-func (l *look) addSpecial(ctx context.Context, dir string, m *mirror, names []string) error {
+func (l *scanner) addSpecial(ctx context.Context, dir string, m *shadowRepo, names []string) error {
 	if len(names) == 0 {
 		return nil
 	}

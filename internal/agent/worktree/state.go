@@ -17,8 +17,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// maxKept is how many files of git's own are looked at in one repository.
-const maxKept = 100_000
+// maxGitFiles is how many files of git's own are looked at in one repository.
+const maxGitFiles = 100_000
 
 // ownState and commonState are what counts of git's own files, in what it keeps
 // for one working tree and in what it keeps for all: with the names of files that
@@ -47,20 +47,20 @@ const packedRefs = "packed-refs"
 // state looks at what git keeps of a repository in the folder prefix of the root.
 type state struct {
 	prefix string
-	items  map[item]value
-	kept   int
+	items  map[gitKey]gitValue
+	count  int
 	// configs says that the files of settings count as they are.
 	configs bool
 }
 
 // add notes an item under the path that it has in .git.
 func (s *state) add(name, text string) {
-	s.items[item{path: path.Join(s.prefix, gitFolder, name)}] = value{text: text}
+	s.items[gitKey{path: path.Join(s.prefix, gitFolder, name)}] = gitValue{text: text}
 }
 
 // state notes what git keeps of a repository, without asking git; with configs its
 // files of settings as they are.
-func (l *look) state(ctx context.Context, prefix string, r repo, configs bool) error {
+func (l *scanner) state(ctx context.Context, prefix string, r repo, configs bool) error {
 	s := &state{prefix: prefix, items: l.items, configs: configs}
 	err := s.read(ctx, r)
 	if err != nil && ctx.Err() == nil {
@@ -115,10 +115,10 @@ func (s *state) read(ctx context.Context, r repo) error {
 // the same commit is one change, and not three.
 func (s *state) leads(head []string) {
 	for _, name := range head {
-		was := item{path: path.Join(s.prefix, gitFolder, name)}
+		was := gitKey{path: path.Join(s.prefix, gitFolder, name)}
 		if v, ok := s.items[was]; ok {
 			delete(s.items, was)
-			s.items[item{path.Join(s.prefix, gitFolder, "HEAD"), "its commit"}] = v
+			s.items[gitKey{path.Join(s.prefix, gitFolder, "HEAD"), "its commit"}] = v
 		}
 	}
 }
@@ -152,8 +152,8 @@ func (s *state) any(ctx context.Context, root *os.Root, name string) error {
 	if err != nil {
 		return err
 	}
-	if s.kept++; s.kept > maxKept {
-		return fmt.Errorf("it holds more than %d files", maxKept)
+	if s.count++; s.count > maxGitFiles {
+		return fmt.Errorf("it holds more than %d files", maxGitFiles)
 	}
 	switch {
 	case info.IsDir():
@@ -170,14 +170,14 @@ func (s *state) any(ctx context.Context, root *os.Root, name string) error {
 	}
 	sum, err := digest(root, name)
 	if err == nil {
-		s.add(name, what(name, info, sum))
+		s.add(name, describe(name, info, sum))
 	}
 	return err
 }
 
-// what is what counts of a file: its digest, and for all but refs also whether it
+// describe is what counts of a file: its digest, and for all but refs also whether it
 // can be run. A ref may move into the file of packed refs, and is the same there.
-func what(name string, info fs.FileInfo, sum string) string {
+func describe(name string, info fs.FileInfo, sum string) string {
 	if strings.HasPrefix(name, "refs/") {
 		return sum
 	}

@@ -12,7 +12,7 @@
 // not count. A repository that ignores the root altogether has no say in it.
 //
 // A .gitignore counts even where it ignores itself, unless its whole folder is
-// ignored from outside: else one file could hide a folder and itself with it.
+// rootIgnored from outside: else one file could hide a folder and itself with it.
 //
 // Of git itself count HEAD and the commit that it leads to, the refs that replace
 // objects, the index's entries and their flags, the settings that hold here, the
@@ -52,8 +52,8 @@ import (
 
 // The limits of a look. What they cut off is never taken for unchanged.
 const (
-	// lookTime is how long it may take.
-	lookTime = 2 * time.Minute
+	// scanTimeout is how long it may take.
+	scanTimeout = 2 * time.Minute
 	// maxFiles is how many files may count.
 	maxFiles = 1_000_000
 	// maxContent is the largest file that is hashed, and maxContents is how much
@@ -65,22 +65,22 @@ const (
 
 // Snapshot is how a working tree looked. It does not change.
 type Snapshot struct {
-	files  []located // sorted
-	git    []kept    // sorted
-	obeyed []string
-	notes  []string
-	digest string
+	files         []pathFile // sorted
+	git           []gitEntry // sorted
+	alwaysTracked []string
+	notes         []string
+	digest        string
 }
 
 // Scope says what counts besides what git says. Paths are relative to the root, or
 // absolute; those outside of it mean nothing.
 type Scope struct {
-	// Except are files that do not count. Nor does all that is below a path that ends
+	// IgnorePaths are files that do not count. Nor does all that is below a path that ends
 	// with a slash: a file that is replaced by a folder hides nothing in it.
-	Except []string
-	// Obeyed are files, and folders with all that is in them, which decide what is to
+	IgnorePaths []string
+	// AlwaysTracked are files, and folders with all that is in them, which decide what is to
 	// come. They count even if git ignores them.
-	Obeyed []string
+	AlwaysTracked []string
 }
 
 // Take looks at the tree below root, and at git if root lies in a repository. It takes
@@ -90,40 +90,40 @@ type Scope struct {
 // # Errors
 //
 // tree-unreadable, and those of k. When ctx is done, the error wraps its cause.
-func Take(ctx context.Context, k *supervise.Keeper, root string, scope Scope) (*Snapshot, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, lookTime, unreadable(".", errors.New("looking at it takes too long")))
+func Take(ctx context.Context, k *supervise.Supervisor, root string, scope Scope) (*Snapshot, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, scanTimeout, unreadable(".", errors.New("looking at it takes too long")))
 	defer cancel()
-	p, err := openPlace(root)
+	p, err := openRootDir(root)
 	if err != nil {
 		return nil, err
 	}
 	defer p.Close()
 	g := newGit(k)
-	l := newLook(p, g, scope)
-	defer l.near.close()
+	l := newScanner(p, g, scope)
+	defer l.dirs.close()
 	s, err := l.take(ctx)
 	return s, errors.Join(err, g.close())
 }
 
 // take looks at everything.
-func (l *look) take(ctx context.Context) (*Snapshot, error) {
+func (l *scanner) take(ctx context.Context) (*Snapshot, error) {
 	if l.git.bin == "" {
 		l.notes = append(l.notes, "git is not installed: all files count, ignored ones too, and the index does not")
 	}
-	repo, err := l.above(ctx)
+	repo, err := l.enclosingRepo(ctx)
 	if err == nil && repo != nil {
 		err = l.repository(ctx, "", *repo)
 	} else if err == nil {
 		err = l.walk(ctx, "", false)
 	}
 	// Git has no say in whether these count.
-	for _, name := range l.obeyed {
+	for _, name := range l.alwaysTracked {
 		if err == nil {
 			err = l.walk(ctx, name, true)
 		}
 	}
 	if err == nil {
-		err = l.planted(ctx)
+		err = l.findPlantedRepos(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -132,19 +132,19 @@ func (l *look) take(ctx context.Context) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Snapshot{files: files, git: l.kept(), obeyed: l.obeyed, notes: append(l.notes, notes...)}
+	s := &Snapshot{files: files, git: l.gitEntries(), alwaysTracked: l.alwaysTracked, notes: append(l.notes, notes...)}
 	s.digest = s.sum()
 	return s, nil
 }
 
-// kept lists all that git keeps.
-func (l *look) kept() []kept {
-	all := make([]kept, 0, len(l.index)+len(l.items))
+// count lists all that git keeps.
+func (l *scanner) gitEntries() []gitEntry {
+	all := make([]gitEntry, 0, len(l.index)+len(l.items))
 	for it, v := range l.items {
-		all = append(all, kept{it, v})
+		all = append(all, gitEntry{it, v})
 	}
 	all = append(all, l.index...)
-	slices.SortFunc(all, kept.compare)
+	slices.SortFunc(all, gitEntry.compare)
 	return all
 }
 
@@ -172,27 +172,27 @@ func (s *Snapshot) sum() string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-// place is the folder that is looked at: as an opened root, from which no link
+// rootDir is the folder that is looked at: as an opened root, from which no link
 // leads away, and as the path that git is given.
-type place struct {
+type rootDir struct {
 	*os.Root
 	given, real string
 }
 
-func openPlace(dir string) (place, error) {
+func openRootDir(dir string) (rootDir, error) {
 	given, err := filepath.Abs(dir)
 	if err != nil {
-		return place{}, unreadable(".", err)
+		return rootDir{}, unreadable(".", err)
 	}
 	real, err := filepath.EvalSymlinks(given)
 	if err != nil {
-		return place{}, unreadable(".", err)
+		return rootDir{}, unreadable(".", err)
 	}
 	root, err := os.OpenRoot(real)
 	if err != nil {
-		return place{}, unreadable(".", err)
+		return rootDir{}, unreadable(".", err)
 	}
-	return place{Root: root, given: given, real: real}, nil
+	return rootDir{Root: root, given: given, real: real}, nil
 }
 
 // unreadable gives an error its code, and names the path, relative to the root and

@@ -8,4 +8,4 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
-func main() { os.Exit(fakeagent.Play()) }
+func main() { os.Exit(fakeagent.Main()) }

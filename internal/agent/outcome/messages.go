@@ -1,8 +1,8 @@
 package outcome
 
-// Sentence says a reason to people and agents: one sentence without a full
+// Message says a reason to people and agents: one sentence without a full
 // stop. It is empty for Nothing and for a reason that there is not.
-func (r Reason) Sentence() string {
+func (r Reason) Message() string {
 	switch r {
 	case ReasonStartFailed:
 		return "the agent's program could not be started"
@@ -85,12 +85,12 @@ func (r Reason) Sentence() string {
 	case ReasonTreeChanged:
 		return "the working tree changed while the agent ran, by the agent or by something else"
 	default:
-		return Class(r).sentence()
+		return Class(r).message()
 	}
 }
 
-// sentence says what the agent's output reports.
-func (c Class) sentence() string {
+// message says what the agent's output reports.
+func (c Class) message() string {
 	switch c {
 	case RateLimit:
 		return "the agent reports that it has made too many requests"
@@ -126,7 +126,7 @@ func (v Verdict) note() string {
 	if v.Class != Malformed && v.Reason != ReasonTreeChanged {
 		return ""
 	}
-	note := "An earlier attempt at this task was not accepted: " + v.Reason.Sentence() + "."
+	note := "An earlier attempt at this task was not accepted: " + v.Reason.Message() + "."
 	switch v.Reason {
 	case ReasonTreeChanged:
 		note += " Review the tree as it is now, and write nothing but your report."

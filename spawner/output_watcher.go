@@ -21,28 +21,28 @@ const (
 // feedChunk is how much of an output is read at a time, in bytes.
 const feedChunk = 64 << 10
 
-// feed hands a child's standard output to its adapter's reader while it grows.
-type feed struct {
+// outputWatcher hands a child's standard output to its adapter's reader while it grows.
+type outputWatcher struct {
 	stdout *os.File
 	reader *adapter.Reader
 	at     int64
 	chunk  []byte
 
-	limit    int64         // of tokens, 0 for none
-	linger   time.Duration // how long a child may stay after its last word
-	now      func() time.Time
-	done     time.Time // when it last said something, having said its last word
-	progress func(adapter.Progress)
-	told     adapter.Progress
-	err      error
+	limit           int64         // of tokens, 0 for none
+	postResultGrace time.Duration // how long a child may stay after its last word
+	now             func() time.Time
+	done            time.Time // when it last said something, having said its last word
+	progress        func(adapter.Progress)
+	reported        adapter.Progress
+	err             error
 }
 
-// look reads what is new and says why the child has to end, "" if it has not.
-func (f *feed) look() supervise.End {
+// check reads what is new and says why the child has to end, "" if it has not.
+func (f *outputWatcher) check() supervise.End {
 	grew := f.drain()
 	p := f.reader.Progress()
-	if p != f.told && f.progress != nil {
-		f.told = p
+	if p != f.reported && f.progress != nil {
+		f.reported = p
 		f.progress(p)
 	}
 	switch {
@@ -52,14 +52,14 @@ func (f *feed) look() supervise.End {
 		f.done = time.Time{}
 	case grew || f.done.IsZero():
 		f.done = f.now() // Some say their last word more than once.
-	case f.now().Sub(f.done) > f.linger:
+	case f.now().Sub(f.done) > f.postResultGrace:
 		return EndHung
 	}
 	return ""
 }
 
 // drain reads all there is, up to maxRead, and reports whether there was anything.
-func (f *feed) drain() (grew bool) {
+func (f *outputWatcher) drain() (grew bool) {
 	if f.chunk == nil {
 		f.chunk = make([]byte, feedChunk)
 	}

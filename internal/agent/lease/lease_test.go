@@ -36,15 +36,15 @@ func TestExclusive(t *testing.T) {
 	s := newScene(t)
 	first := s.take("critic", 1)
 	s.wantTaken("critic", 1) // who has written down nothing
-	s.must(first.Announce(record(0, "r1")))
+	s.must(first.RecordIntent(record(0, "r1")))
 	s.wantTaken("critic", 1) // whose process nobody knows yet
-	s.must(first.Record(record(4711, "r1")))
+	s.must(first.RecordProcess(record(4711, "r1")))
 	s.wantTaken("critic", 1, 4711)
 	s.take("researcher", 1)
 	s.take("critic", 2)
 	s.must(first.Release())
 	s.must(first.Release())
-	for _, err := range []error{first.Announce(record(0, "r1")), first.Record(record(4711, "r1"))} {
+	for _, err := range []error{first.RecordIntent(record(0, "r1")), first.RecordProcess(record(4711, "r1"))} {
 		if errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Error("a slot that was released can be written to")
 		}
@@ -167,10 +167,10 @@ func TestRecordIsWhole(t *testing.T) {
 	held := s.take("critic", 1)
 	want := record(4711, "r1")
 	want.Process.Folder = "/tmp/switchyard-1"
-	s.must(held.Record(record(1234, "r0")))
-	s.must(held.Record(want))
+	s.must(held.RecordProcess(record(1234, "r0")))
+	s.must(held.RecordProcess(want))
 	for _, bad := range []lease.Record{{}, record(1, "r"), record(-9, "r"), record(9, ""), record(9, strings.Repeat("x", 1<<17))} {
-		for _, err := range []error{held.Announce(bad), held.Record(bad)} {
+		for _, err := range []error{held.RecordIntent(bad), held.RecordProcess(bad)} {
 			if errs.CodeOf(err) != errs.SpawnSlotUnusable {
 				t.Errorf("%+.80v: got %v", bad, err)
 			}
@@ -179,7 +179,7 @@ func TestRecordIsWhole(t *testing.T) {
 	// No draft can be written any more; the record is as it was.
 	s.must(os.Mkdir(filepath.Join(s.dir, "slot.critic.0.new"), 0o700))
 	s.must(os.WriteFile(filepath.Join(s.dir, "slot.critic.0.new", "x"), nil, 0o600))
-	for _, err := range []error{held.Announce(record(0, "r2")), held.Record(record(9, "r2"))} {
+	for _, err := range []error{held.RecordIntent(record(0, "r2")), held.RecordProcess(record(9, "r2"))} {
 		if errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Errorf("got %v", err)
 		}
@@ -245,7 +245,7 @@ func TestRecordThatWasNotWritten(t *testing.T) {
 				t.Errorf("left: %q", left)
 			}
 			write()
-			s.must(s.take("critic", 1).Announce(record(0, "r1")))
+			s.must(s.take("critic", 1).RecordIntent(record(0, "r1")))
 			if len(s.sweeper.swept) != 0 {
 				t.Errorf("swept: %v", s.sweeper.swept)
 			}
@@ -359,7 +359,7 @@ func (s scene) leave(r lease.Record) ([]lease.Record, error) {
 	s.Helper()
 	held, err := s.rack.Take(s.Context(), "critic", 1, false)
 	s.must(err)
-	s.must(held.Record(r))
+	s.must(held.RecordProcess(r))
 	name := filepath.Join(s.dir, "slot.critic.0.json")
 	text, err := os.ReadFile(name)
 	s.must(err)

@@ -15,14 +15,14 @@ import (
 // ignoreFile is where a folder's files are named that git shall not see.
 const ignoreFile = ".gitignore"
 
-// above returns the repository that rules the root, nil for none, and notes the
+// enclosingRepo returns the repository that rules the root, nil for none, and notes the
 // rules that stand in its folders above the root.
-func (l *look) above(ctx context.Context) (*repo, error) {
+func (l *scanner) enclosingRepo(ctx context.Context) (*repo, error) {
 	r, err := findAbove(l.real)
 	if err != nil || r == nil || r.top == l.real {
 		return r, err
 	}
-	if ignored, err := l.ignored(ctx, *r); err != nil || ignored {
+	if ignored, err := l.rootIgnored(ctx, *r); err != nil || ignored {
 		return nil, err
 	}
 	for dir, name := l.real, ignoreFile; dir != r.top; {
@@ -35,7 +35,7 @@ func (l *look) above(ctx context.Context) (*repo, error) {
 		_ = folder.Close() // It was only read.
 		switch {
 		case err == nil:
-			l.items[item{path: name}] = value{text: sum}
+			l.items[gitKey{path: name}] = gitValue{text: sum}
 		case !errors.Is(err, fs.ErrNotExist):
 			return nil, unreadable(name, err)
 		}
@@ -43,9 +43,9 @@ func (l *look) above(ctx context.Context) (*repo, error) {
 	return r, nil
 }
 
-// ignored reports whether a repository above the root ignores the root itself, as
+// rootIgnored reports whether a repository above the root ignores the root itself, as
 // one of somebody's whole home may: then what happens here is not its to tell.
-func (l *look) ignored(ctx context.Context, r repo) (bool, error) {
+func (l *scanner) rootIgnored(ctx context.Context, r repo) (bool, error) {
 	if l.git.bin == "" {
 		return false, nil
 	}
@@ -53,7 +53,7 @@ func (l *look) ignored(ctx context.Context, r repo) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	m, err := l.git.mirror(r, settings)
+	m, err := l.git.shadow(r, settings)
 	if err != nil {
 		return false, err
 	}
@@ -66,20 +66,20 @@ func (l *look) ignored(ctx context.Context, r repo) (bool, error) {
 }
 
 // checkIgnore runs git check-ignore.
-func (g *git) checkIgnore(ctx context.Context, m *mirror, dir string, input *os.File, args ...string) (ran, error) {
+func (g *git) checkIgnore(ctx context.Context, m *shadowRepo, dir string, input *os.File, args ...string) (gitResult, error) {
 	command := m.command(dir, append([]string{"check-ignore"}, args...)...)
 	command.input = input
 	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // It takes names alone, and refuses to be told so.
 	out, err := g.run(ctx, command)
 	if err == nil && out.code > 1 {
-		err = unreadable(".", fmt.Errorf("git check-ignore: %q (exit code %d)", strings.TrimSpace(out.said), out.code))
+		err = unreadable(".", fmt.Errorf("git check-ignore: %q (exit code %d)", strings.TrimSpace(out.stderr), out.code))
 	}
 	return out, err
 }
 
-// planted notes the repositories that git does not tell of: those in a folder of
+// findPlantedRepos notes the repositories that git does not tell of: those in a folder of
 // which it tracks files. Whoever calls git there is ruled by their settings.
-func (l *look) planted(ctx context.Context) error {
+func (l *scanner) findPlantedRepos(ctx context.Context) error {
 	folders := make(map[string]bool)
 	for name := range l.paths {
 		for dir := path.Dir(name); dir != "." && !folders[dir]; dir = path.Dir(dir) {
@@ -90,14 +90,14 @@ func (l *look) planted(ctx context.Context) error {
 		if l.repos[dir] {
 			continue
 		}
-		f, err := l.near.lstat(path.Join(dir, gitFolder))
+		f, err := l.dirs.lstat(path.Join(dir, gitFolder))
 		if err != nil {
 			return err
 		}
 		if f == nil {
 			continue
 		}
-		l.items[item{path: path.Join(dir, gitFolder)}] = value{text: f.mode.Type().String()}
+		l.items[gitKey{path: path.Join(dir, gitFolder)}] = gitValue{text: f.mode.Type().String()}
 		if r, err := l.find(dir); err == nil && r != nil { // Git takes no other one.
 			if err := l.state(ctx, dir, *r, true); err != nil {
 				return err

@@ -12,11 +12,11 @@ const beyond = 1 << 30
 
 // made returns a child of this program that never was.
 func made(pid int, start uint64) *child {
-	return &child{tree: tree{root: entry{pid: pid, session: pid, start: start}, id: Identity{Mark: newMark()}, seen: map[int]uint64{}}}
+	return &child{tree: tree{root: process{pid: pid, session: pid, start: start}, id: Identity{EnvMarker: newMarker()}, seen: map[int]uint64{}}}
 }
 
-func houseOf(children ...*child) *house {
-	h := &house{children: map[*child]struct{}{}}
+func houseOf(children ...*child) *registry {
+	h := &registry{children: map[*child]struct{}{}}
 	for _, c := range children {
 		h.children[c] = struct{}{}
 	}
@@ -26,11 +26,11 @@ func houseOf(children ...*child) *house {
 func TestBelongs(t *testing.T) {
 	older, younger, starting := made(beyond+1, 100), made(beyond+2, 200), made(0, 0)
 	older.tree.seen[beyond+9] = 250
-	orphan := func(pid, session int, start uint64) entry {
-		return entry{pid: beyond + pid, session: session, start: start}
+	orphan := func(pid, session int, start uint64) process {
+		return process{pid: beyond + pid, session: session, start: start}
 	}
 	for name, c := range map[string]struct {
-		e        entry
+		e        process
 		children []*child
 		want     []*child
 	}{
@@ -64,7 +64,7 @@ func TestBelongsToNobodyElse(t *testing.T) {
 		for i, start := range rapid.SliceOfN(rapid.Uint64Range(1, 20), 1, 5).Draw(t, "starts") {
 			children = append(children, made(beyond+100+i, start))
 		}
-		e := entry{pid: beyond + 1, session: beyond + 1, start: rapid.Uint64Range(1, 20).Draw(t, "start")}
+		e := process{pid: beyond + 1, session: beyond + 1, start: rapid.Uint64Range(1, 20).Draw(t, "start")}
 		real := rapid.SampledFrom(children).Draw(t, "whose")
 		switch rapid.SampledFrom([]string{"session", "seen", "nothing"}).Draw(t, "tie") {
 		case "session":
@@ -89,32 +89,32 @@ func TestBelongsToNobodyElse(t *testing.T) {
 func TestHuntMembers(t *testing.T) {
 	const self = beyond + 1
 	id := Identity{PID: beyond + 10, Start: 100}
-	at := func(pid, parent, session int, start uint64) entry {
-		return entry{pid: beyond + pid, parent: beyond + parent, session: beyond + session, start: start}
+	at := func(pid, parent, session int, start uint64) process {
+		return process{pid: beyond + pid, parent: beyond + parent, session: beyond + session, start: start}
 	}
 	root := at(10, 2, 10, 100)
 	dead := root
 	dead.dead = true
 	for name, c := range map[string]struct {
-		all  []entry
+		all  []process
 		want []int
 	}{
-		"the child":                        {[]entry{root}, []int{10}},
-		"its session":                      {[]entry{root, at(11, 2, 10, 120)}, []int{10, 11}},
-		"its session, and it is dead":      {[]entry{dead, at(11, 2, 10, 120)}, []int{10, 11}},
-		"whoever descends":                 {[]entry{root, at(11, 10, 11, 120), at(12, 11, 12, 121), at(13, 2, 12, 130)}, []int{10, 11, 12, 13}},
-		"another start":                    {[]entry{at(10, 2, 10, 101), at(11, 10, 10, 120)}, nil},
-		"another start, and not of a head": {[]entry{at(10, 2, 9, 100)}, nil},
-		"the number as a session alone":    {[]entry{at(11, 2, 10, 120)}, nil},
-		"who was there before":             {[]entry{root, at(11, 10, 10, 99)}, []int{10}},
-		"this program below it":            {[]entry{root, at(1, 10, 1, 120), at(12, 1, 12, 130)}, nil},
-		"this program far below it":        {[]entry{root, at(4, 10, 4, 110), at(1, 4, 1, 120), at(5, 10, 5, 130)}, nil},
-		"our session":                      {[]entry{root, at(12, 10, 3, 130)}, []int{10}},
+		"the child":                        {[]process{root}, []int{10}},
+		"its session":                      {[]process{root, at(11, 2, 10, 120)}, []int{10, 11}},
+		"its session, and it is dead":      {[]process{dead, at(11, 2, 10, 120)}, []int{10, 11}},
+		"whoever descends":                 {[]process{root, at(11, 10, 11, 120), at(12, 11, 12, 121), at(13, 2, 12, 130)}, []int{10, 11, 12, 13}},
+		"another start":                    {[]process{at(10, 2, 10, 101), at(11, 10, 10, 120)}, nil},
+		"another start, and not of a head": {[]process{at(10, 2, 9, 100)}, nil},
+		"the number as a session alone":    {[]process{at(11, 2, 10, 120)}, nil},
+		"who was there before":             {[]process{root, at(11, 10, 10, 99)}, []int{10}},
+		"this program below it":            {[]process{root, at(1, 10, 1, 120), at(12, 1, 12, 130)}, nil},
+		"this program far below it":        {[]process{root, at(4, 10, 4, 110), at(1, 4, 1, 120), at(5, 10, 5, 130)}, nil},
+		"our session":                      {[]process{root, at(12, 10, 3, 130)}, []int{10}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := hunt{id: id, seen: map[int]uint64{}, halls: map[int]bool{}}
+			h := orphanSweep{id: id, seen: map[int]uint64{}, sessions: map[int]bool{}}
 			var got []int
-			for _, e := range h.members(population{self: entry{pid: self, session: beyond + 3, start: 50}, all: c.all}) {
+			for _, e := range h.members(processTable{self: process{pid: self, session: beyond + 3, start: 50}, all: c.all}) {
 				got = append(got, e.pid-beyond)
 			}
 			slices.Sort(got)
@@ -126,7 +126,7 @@ func TestHuntMembers(t *testing.T) {
 }
 
 func TestGenuine(t *testing.T) {
-	if mark := newMark(); !genuine(mark) || genuine(mark[1:]) || genuine(mark+"A") || genuine(mark[1:]+"a") || genuine(mark[1:]+"=") {
+	if mark := newMarker(); !validMarker(mark) || validMarker(mark[1:]) || validMarker(mark+"A") || validMarker(mark[1:]+"a") || validMarker(mark[1:]+"=") {
 		t.Errorf("of %q and what is like it", mark)
 	}
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// mirror is a folder in place of a repository's own: with its index and objects,
+// shadow is a folder in place of a repository's own: with its index and objects,
 // and none of its configuration.
-type mirror struct {
+type shadowRepo struct {
 	repo   repo
 	dir    string
 	format string // of the names of objects
@@ -29,25 +29,25 @@ const (
 	sha256Format = "sha256"
 )
 
-// mirrored are the settings that decide which files are ignored and how they are
+// shadowedSettings are the settings that decide which files are ignored and how they are
 // compared. Nothing else is taken from where they stand.
-var mirrored = []string{
+var shadowedSettings = []string{
 	"core.autocrlf", "core.eol", "core.excludesfile", "core.filemode", "core.ignorecase", "core.longpaths", "core.precomposeunicode",
 	"core.sparsecheckout", "core.sparsecheckoutcone", "core.symlinks",
 }
 
-// mirror makes a mirror of a repository that has these settings.
-func (g *git) mirror(r repo, settings []setting) (*mirror, error) {
+// shadow makes a mirror of a repository that has these settings.
+func (g *git) shadow(r repo, settings []setting) (*shadowRepo, error) {
 	dir, err := os.MkdirTemp(g.temp, "mirror-")
 	if err != nil {
 		return nil, unreadable(gitFolder, err)
 	}
-	m := &mirror{repo: r, dir: dir, format: sha1Format}
+	m := &shadowRepo{repo: r, dir: dir, format: sha1Format}
 	for _, s := range settings {
 		switch {
 		case s.name == "extensions.objectformat":
 			m.format = s.value
-		case slices.Contains(mirrored, s.name):
+		case slices.Contains(shadowedSettings, s.name):
 			m.args = append(m.args, "-c", s.name+"="+s.value)
 		}
 	}
@@ -77,7 +77,7 @@ func (g *git) mirror(r repo, settings []setting) (*mirror, error) {
 }
 
 // fill writes the mirror's files.
-func (m *mirror) fill() error {
+func (m *shadowRepo) fill() error {
 	config := "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 	if m.format == sha256Format {
 		config = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectFormat = sha256\n"
@@ -112,7 +112,7 @@ func (m *mirror) fill() error {
 }
 
 // copyShared copies the shared part of an index that is split in two.
-func (m *mirror) copyShared() error {
+func (m *shadowRepo) copyShared() error {
 	own, err := os.OpenRoot(m.repo.dir)
 	if err != nil {
 		return err
@@ -139,8 +139,8 @@ func (m *mirror) copyShared() error {
 }
 
 // copy copies a file of the repository into the mirror, with its time: git takes
-// what is as new as its index for changed.
-func (m *mirror) copy(from *os.Root, name string) error {
+// describe is as new as its index for changed.
+func (m *shadowRepo) copy(from *os.Root, name string) error {
 	source, err := safefile.Follow(from, filepath.FromSlash(name))
 	if err != nil {
 		return err
@@ -163,6 +163,6 @@ func (m *mirror) copy(from *os.Root, name string) error {
 }
 
 // command is a command of git in a folder of the mirrored repository's tree.
-func (m *mirror) command(dir string, args ...string) run {
-	return run{dir: dir, env: m.env, args: append(append([]string(nil), m.args...), args...), limit: gitOutput}
+func (m *shadowRepo) command(dir string, args ...string) gitCommand {
+	return gitCommand{dir: dir, env: m.env, args: append(append([]string(nil), m.args...), args...), limit: gitOutput}
 }

@@ -115,7 +115,7 @@ func TestSweepOfAFolder(t *testing.T) {
 			if err := os.Mkdir(filepath.Join(s.dir, "private"), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			id := s.keeper.Announce(filepath.Join(s.dir, "private"))
+			id := s.keeper.Reserve(filepath.Join(s.dir, "private"))
 			cmd := s.stranger(func(cmd *exec.Cmd) { c.change(s, cmd) })
 			want := 0
 			if c.ended {
@@ -135,7 +135,7 @@ func TestSweepSparesWhoWasThereBefore(t *testing.T) {
 	s := newScene(t)
 	cmd := s.stranger(func(cmd *exec.Cmd) { cmd.Stdout = s.open("private/output", os.O_WRONLY) })
 	time.Sleep(tick)
-	id := s.keeper.Announce(filepath.Join(s.dir, "private"))
+	id := s.keeper.Reserve(filepath.Join(s.dir, "private"))
 	if swept, err := s.keeper.Sweep(t.Context(), id, 0); swept != 0 || err != nil || !lives(cmd.Process.Pid) {
 		t.Errorf("got %d, %v", swept, err)
 	}
@@ -144,7 +144,7 @@ func TestSweepSparesWhoWasThereBefore(t *testing.T) {
 // Whoever works in the folder may be who sweeps.
 func TestSweepSparesUs(t *testing.T) {
 	s := newScene(t)
-	id := s.keeper.Announce(filepath.Join(s.dir, "private"))
+	id := s.keeper.Reserve(filepath.Join(s.dir, "private"))
 	s.open("private/output", os.O_WRONLY)
 	if swept, err := s.keeper.Sweep(t.Context(), id, 0); swept != 0 || err != nil {
 		t.Errorf("got %d, %v", swept, err)
@@ -153,9 +153,9 @@ func TestSweepSparesUs(t *testing.T) {
 
 func TestAnnounced(t *testing.T) {
 	s := newScene(t)
-	announced := s.keeper.Announce(s.dir)
+	announced := s.keeper.Reserve(s.dir)
 	spec := s.spec("env")
-	spec.Announced = announced
+	spec.Reserved = announced
 	var started supervise.Identity
 	spec.Started = func(id supervise.Identity) error {
 		started = id
@@ -168,10 +168,10 @@ func TestAnnounced(t *testing.T) {
 	if started.PID, started.Start = 0, announced.Start; started != announced || announced.Boot == "" || announced.Folder != s.dir {
 		t.Errorf("%+v became %+v", announced, started)
 	}
-	if !strings.Contains(s.text(), "SWITCHYARD_CHILD_"+announced.Mark+"=1\n") {
-		t.Errorf("it has another mark than %s:\n%s", announced.Mark, s.text())
+	if !strings.Contains(s.text(), "SWITCHYARD_CHILD_"+announced.EnvMarker+"=1\n") {
+		t.Errorf("it has another mark than %s:\n%s", announced.EnvMarker, s.text())
 	}
-	if again := s.keeper.Announce(s.dir); again.Mark == announced.Mark {
+	if again := s.keeper.Reserve(s.dir); again.EnvMarker == announced.EnvMarker {
 		t.Error("two children have one mark")
 	}
 }
@@ -181,11 +181,11 @@ func TestAnnounced(t *testing.T) {
 func TestOrphanInItsFolder(t *testing.T) {
 	older, younger := newScene(t), newScene(t)
 	spec := older.spec("until [ -e late ]; do sleep 0.01; done; " + astray(t, "left", deaf) + untilGo)
-	spec.Announced = older.keeper.Announce(older.dir)
+	spec.Reserved = older.keeper.Reserve(older.dir)
 	olderEnds := older.meanwhile(spec)
 	time.Sleep(tick)
 	spec = younger.spec(astray(t, "left", deaf) + untilGo)
-	spec.Announced = younger.keeper.Announce(younger.dir)
+	spec.Reserved = younger.keeper.Reserve(younger.dir)
 	youngerEnds := younger.meanwhile(spec)
 	younger.pid("left")
 	older.file("late", "")
@@ -209,7 +209,7 @@ func TestStartsBesideFolders(t *testing.T) {
 		go func() {
 			for range each {
 				spec := s.spec("exit 7")
-				spec.Announced = s.keeper.Announce(s.dir)
+				spec.Reserved = s.keeper.Reserve(s.dir)
 				r, err := s.keeper.Run(t.Context(), spec)
 				if err == nil && r.ExitCode != 7 {
 					err = fmt.Errorf("it ended as %+v", r)
@@ -234,7 +234,7 @@ func BenchmarkSweep(b *testing.B) {
 	s := newScene(b)
 	for name, folder := range map[string]string{"mark alone": "", "and folder": s.dir} {
 		b.Run(name, func(b *testing.B) {
-			id := s.keeper.Announce(folder)
+			id := s.keeper.Reserve(folder)
 			id.Start = 1 // So that everybody is looked at.
 			for b.Loop() {
 				if swept, err := s.keeper.Sweep(b.Context(), id, 0); swept != 0 || err != nil {

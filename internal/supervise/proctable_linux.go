@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// population is who was there at one look, dead processes that nobody has reaped
+// processTable is who was there at one look, dead processes that nobody has reaped
 // included.
-type population struct {
-	self     entry
-	all      []entry
-	children map[int][]entry // by their parent's number
+type processTable struct {
+	self     process
+	all      []process
+	children map[int][]process // by their parent's number
 }
 
-// census takes a look at all processes. One that starts or ends meanwhile may be
+// readProcesses takes a look at all processes. One that starts or ends meanwhile may be
 // missing.
-func census() (population, error) {
-	all, err := processes()
+func readProcesses() (processTable, error) {
+	all, err := readStats()
 	if err != nil {
-		return population{}, err
+		return processTable{}, err
 	}
-	p := population{all: all, children: byParent(all)}
+	p := processTable{all: all, children: byParent(all)}
 	for _, e := range all {
 		if e.pid == os.Getpid() {
 			p.self = e
@@ -30,16 +30,16 @@ func census() (population, error) {
 	return p, nil
 }
 
-// window is where all look out of: those who come while a census is taken share the
+// sharedSnapshot is where all look out of: those who come while a census is taken share the
 // next one. Many children that end at once would else take one each.
-type window struct {
+type sharedSnapshot struct {
 	mu    sync.Mutex
 	began time.Time // when the last census began
-	last  population
+	last  processTable
 }
 
-// look returns a census that began after the call. It is to be read only.
-func (w *window) look() (population, error) {
+// scan returns a census that began after the call. It is to be read only.
+func (w *sharedSnapshot) take() (processTable, error) {
 	asked := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -47,7 +47,7 @@ func (w *window) look() (population, error) {
 		return w.last, nil
 	}
 	began := time.Now()
-	now, err := census()
+	now, err := readProcesses()
 	if err == nil {
 		w.began, w.last = began, now
 	}
@@ -56,8 +56,8 @@ func (w *window) look() (population, error) {
 
 // orphans are our children that are not in our own session: those that we keep, and
 // those that came to us.
-func (p population) orphans() []entry {
-	var orphans []entry
+func (p processTable) orphans() []process {
+	var orphans []process
 	for _, e := range p.children[p.self.pid] {
 		if e.session != p.self.session {
 			orphans = append(orphans, e)
@@ -66,8 +66,8 @@ func (p population) orphans() []entry {
 	return orphans
 }
 
-// above are the numbers of this program and of those that it descends from.
-func (p population) above() map[int]bool {
+// ancestors are the numbers of this program and of those that it descends from.
+func (p processTable) ancestors() map[int]bool {
 	parents := make(map[int]int, len(p.all))
 	for _, e := range p.all {
 		parents[e.pid] = e.parent
@@ -79,17 +79,17 @@ func (p population) above() map[int]bool {
 	return above
 }
 
-func byParent(all []entry) map[int][]entry {
-	children := make(map[int][]entry, len(all))
+func byParent(all []process) map[int][]process {
+	children := make(map[int][]process, len(all))
 	for _, e := range all {
 		children[e.parent] = append(children[e.parent], e)
 	}
 	return children
 }
 
-// spread adds all that are related to those found, and all that are related to
+// closure adds all that are related to those found, and all that are related to
 // these.
-func spread(found []entry, related func(entry) []entry) []entry {
+func closure(found []process, related func(process) []process) []process {
 	in := make(map[int]bool, len(found))
 	for _, e := range found {
 		in[e.pid] = true

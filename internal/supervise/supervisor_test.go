@@ -253,11 +253,11 @@ func asJSON(t *testing.T, v any) string {
 }
 
 func TestIdentityAsJSON(t *testing.T) {
-	id := supervise.Identity{PID: 42, Start: 18446744073709551615, Boot: "b", Mark: "m", Folder: "/f"}
+	id := supervise.Identity{PID: 42, Start: 18446744073709551615, Boot: "b", EnvMarker: "m", Folder: "/f"}
 	if got, want := asJSON(t, id), `{"pid":42,"start":`+strconv.FormatUint(id.Start, 10)+`,"boot":"b","mark":"m","folder":"/f"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got, want := asJSON(t, supervise.Identity{Mark: "m"}), `{"mark":"m"}`; got != want {
+	if got, want := asJSON(t, supervise.Identity{EnvMarker: "m"}), `{"mark":"m"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

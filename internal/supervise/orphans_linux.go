@@ -12,7 +12,7 @@ import (
 )
 
 // sweep is Keeper.Sweep.
-func (k *Keeper) sweep(ctx context.Context, id Identity, grace time.Duration) (int, error) {
+func (k *Supervisor) sweep(ctx context.Context, id Identity, grace time.Duration) (int, error) {
 	who := fmt.Sprintf("process %d", id.PID)
 	if id.PID == 0 {
 		who = "a process that was announced"
@@ -22,24 +22,24 @@ func (k *Keeper) sweep(ctx context.Context, id Identity, grace time.Duration) (i
 	}
 	stopped := func() error { return fmt.Errorf("sweep %s: %w", who, context.Cause(ctx)) }
 	switch {
-	case id.PID < 0 || id.PID == 1 || id.Start == 0 || !genuine(id.Mark) || !id.confined():
+	case id.PID < 0 || id.PID == 1 || id.Start == 0 || !validMarker(id.EnvMarker) || !id.validFolder():
 		return 0, lost("it is not told from others")
 	case id.Boot != bootID():
 		return 0, nil // The machine has started anew since.
-	case below(id):
+	case runsBelow(id):
 		return 0, lost("this program belongs to it")
 	case ctx.Err() != nil:
 		return 0, stopped()
 	}
-	h := hunt{id: id, seen: map[int]uint64{}, halls: map[int]bool{}, ended: map[int]uint64{}}
+	h := orphanSweep{id: id, seen: map[int]uint64{}, sessions: map[int]bool{}, ended: map[int]uint64{}}
 	gone := false
-	press := func(f force) func() bool {
+	press := func(f pressure) func() bool {
 		return func() bool {
-			gone = !h.press(f)
+			gone = !h.signalAll(f)
 			return gone || ctx.Err() != nil
 		}
 	}
-	_ = press(soft)() || until(grace, press(probe)) || until(k.patience, press(hard))
+	_ = press(soft)() || poll(grace, press(probe)) || poll(k.killTimeout, press(hard))
 	switch {
 	case gone:
 		return len(h.ended), nil
@@ -50,32 +50,32 @@ func (k *Keeper) sweep(ctx context.Context, id Identity, grace time.Duration) (i
 	}
 }
 
-// below reports whether this program or one that it descends from is that child or
+// runsBelow reports whether this program or one that it descends from is that child or
 // has its mark. Ending the others would end what we were started for.
-func below(id Identity) bool {
-	if slices.Contains(os.Environ(), variable(id.Mark)) {
+func runsBelow(id Identity) bool {
+	if slices.Contains(os.Environ(), markerVariable(id.EnvMarker)) {
 		return true
 	}
-	for e, ok := lookUp("self"); ok; e, ok = lookUp(strconv.Itoa(e.parent)) {
-		if id.is(e) || marksOf(e.pid)[id.Mark] {
+	for e, ok := findProcess("self"); ok; e, ok = findProcess(strconv.Itoa(e.parent)) {
+		if id.is(e) || envMarkers(e.pid)[id.EnvMarker] {
 			return true
 		}
 	}
 	return false
 }
 
-// hunt looks for what is left of a child that had another keeper.
-type hunt struct {
-	id    Identity
-	seen  map[int]uint64 // who was found, with the time of the start
-	halls map[int]bool   // the sessions of these
-	ended map[int]uint64 // who of these lived
-	clean int            // how many looks in a row found nobody
+// orphanSweep looks for what is left of a child that had another keeper.
+type orphanSweep struct {
+	id       Identity
+	seen     map[int]uint64 // who was found, with the time of the start
+	sessions map[int]bool   // the sessions of these
+	ended    map[int]uint64 // who of these lived
+	clean    int            // how many looks in a row found nobody
 }
 
-// press is like that of a child.
-func (h *hunt) press(f force) bool {
-	found, err := h.look()
+// signalAll is like that of a child.
+func (h *orphanSweep) signalAll(f pressure) bool {
+	found, err := h.scan()
 	if err == nil && len(found) == 0 {
 		h.clean++
 		return h.clean < 2
@@ -90,20 +90,20 @@ func (h *hunt) press(f force) bool {
 	return true
 }
 
-// look finds who is left, and reaps the dead whose parent we became. Other dead ones
+// scan finds who is left, and reaps the dead whose parent we became. Other dead ones
 // are their parents' and do not count.
-func (h *hunt) look() ([]entry, error) {
-	now, err := home.window.look()
+func (h *orphanSweep) scan() ([]process, error) {
+	now, err := shared.snapshots.take()
 	if err != nil {
 		return nil, err
 	}
-	left := slices.DeleteFunc(h.members(now), func(e entry) bool {
-		h.seen[e.pid], h.halls[e.session] = e.start, true
+	left := slices.DeleteFunc(h.members(now), func(e process) bool {
+		h.seen[e.pid], h.sessions[e.session] = e.start, true
 		return e.dead && e.parent != now.self.pid
 	})
-	home.mu.Lock()
-	defer home.mu.Unlock()
-	home.bury(left)
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	shared.reap(left)
 	return left, nil
 }
 
@@ -111,11 +111,11 @@ func (h *hunt) look() ([]entry, error) {
 // works in its folder, and all that descend from these or share a session with
 // them: nobody can join a session from outside. This program, those that it descends
 // from and what it started are none of them.
-func (h *hunt) members(now population) []entry {
-	var found []entry
-	var others []entry // who may belong to it, if related to one that does
-	above := now.above()
-	sessions := map[int][]entry{}
+func (h *orphanSweep) members(now processTable) []process {
+	var found []process
+	var others []process // who may belong to it, if related to one that does
+	above := now.ancestors()
+	sessions := map[int][]process{}
 	for _, e := range now.all {
 		if e.start < h.id.Start || above[e.pid] || e.session == now.self.session {
 			continue
@@ -124,13 +124,13 @@ func (h *hunt) members(now population) []entry {
 		if e.session != 0 { // The number of all sessions outside of our namespace.
 			sessions[e.session] = append(sessions[e.session], e)
 		}
-		if h.id.is(e) || h.seen[e.pid] == e.start || h.shows(e, now.self) {
+		if h.id.is(e) || h.seen[e.pid] == e.start || h.hasMarker(e, now.self) {
 			found = append(found, e)
 		}
 	}
 	children := byParent(others)
-	related := func(e entry) []entry { return slices.Concat(children[e.pid], sessions[e.session]) }
-	found = spread(found, related)
+	related := func(e process) []process { return slices.Concat(children[e.pid], sessions[e.session]) }
+	found = closure(found, related)
 	if h.id.Folder == "" {
 		return found
 	}
@@ -144,19 +144,19 @@ func (h *hunt) members(now population) []entry {
 			found = append(found, e)
 		}
 	}
-	return spread(found, related)
+	return closure(found, related)
 }
 
-// shows reports whether a process bears the mark. One that has ended shows none any
+// hasMarker reports whether a process bears the mark. One that has ended shows none any
 // more; if it was left to us, the session is enough to reap it.
-func (h *hunt) shows(e, self entry) bool {
+func (h *orphanSweep) hasMarker(e, self process) bool {
 	if e.dead {
-		return e.parent == self.pid && h.halls[e.session]
+		return e.parent == self.pid && h.sessions[e.session]
 	}
-	return marksOf(e.pid)[h.id.Mark]
+	return envMarkers(e.pid)[h.id.EnvMarker]
 }
 
 // is reports whether a process is the child itself, which leads its session for life.
-func (id Identity) is(e entry) bool {
+func (id Identity) is(e process) bool {
 	return e.pid == id.PID && e.start == id.Start && e.session == e.pid
 }

@@ -14,8 +14,8 @@ const maxPath = 4096
 
 // worksIn reports whether a process works in a folder. The package comment says who
 // does.
-func worksIn(e entry, folder string) bool {
-	for place := range placesOf(e) {
+func worksIn(e process, folder string) bool {
+	for place := range workPaths(e) {
 		if within(place, folder) {
 			return true
 		}
@@ -30,10 +30,10 @@ func within(place, folder string) bool {
 	return ok && folder != "" && (rest == "" || rest[0] == '/' || rest == " (deleted)")
 }
 
-// placesOf are the paths where a process of our user without a terminal works: its
+// workPaths are the paths where a process of our user without a terminal works: its
 // working directory, its program and the files that it has open for writing. One
 // that may not be looked at has none, as far as we know.
-func placesOf(e entry) iter.Seq[string] {
+func workPaths(e process) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if e.dead || e.terminal {
 			return
@@ -54,14 +54,14 @@ func placesOf(e entry) iter.Seq[string] {
 				return
 			}
 		}
-		opened(proc, buffer, yield)
+		openForWriting(proc, buffer, yield)
 	}
 }
 
-// opened yields the paths of the files that a process, given by its folder in /proc,
+// openForWriting yields the paths of the files that a process, given by its folder in /proc,
 // has open for writing. The links to them show how they were opened by who may do
 // what with the link.
-func opened(proc int, buffer []byte, yield func(string) bool) {
+func openForWriting(proc int, buffer []byte, yield func(string) bool) {
 	fd, err := unix.Openat(proc, "fd", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return

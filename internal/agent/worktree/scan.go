@@ -11,33 +11,33 @@ import (
 	"strings"
 )
 
-// ourFolder is where this program keeps its state, and ours is what counts in it: what
+// stateFolder is where this program keeps its state, and ours is what counts in it: what
 // people write, and what keeps the state out of version control.
-const ourFolder = ".switchyard"
+const stateFolder = ".switchyard"
 
-var ours = []string{ourFolder + "/agents", ourFolder + "/prompts", ourFolder + "/" + ignoreFile}
+var stateFiles = []string{stateFolder + "/agents", stateFolder + "/prompts", stateFolder + "/" + ignoreFile}
 
-// obeyed is what decides the rounds to come and lies outside of our folder: who
+// alwaysTracked is what decides the rounds to come and lies outside of our folder: who
 // ignores it must not be able to replace the critic unseen.
-var obeyed = []string{".nubos-pilot/agents", ".claude/agents", "switchyard.yaml", "switchyard.lock"}
+var ruleFiles = []string{".nubos-pilot/agents", ".claude/agents", "switchyard.yaml", "switchyard.lock"}
 
 // gitFolder is where git keeps its own, in a folder or behind a file.
 const gitFolder = ".git"
 
-// look collects what there is to look at. Paths are relative to the root, with
+// scanner collects what there is to look at. Paths are relative to the root, with
 // slashes; "" is the root itself.
-type look struct {
-	place
-	apart []string
-	// obeyed are the files and folders that count whatever git says.
-	obeyed []string
-	git    *git
-	near   *nearby
+type scanner struct {
+	rootDir
+	ignored []string
+	// alwaysTracked are the files and folders that count whatever git says.
+	alwaysTracked []string
+	git           *git
+	dirs          *dirCache
 	// paths has the files that were found, nil for one that nobody looked at yet.
 	paths map[string]*file
-	items map[item]value
+	items map[gitKey]gitValue
 	// index has the entries of the index, which are many.
-	index []kept
+	index []gitEntry
 	// repos has the folders that repositories were found in.
 	repos map[string]bool
 	// common is what git keeps for all working trees of the outermost repository.
@@ -46,16 +46,16 @@ type look struct {
 	depth  int // of repositories in each other
 }
 
-func newLook(p place, g *git, scope Scope) *look {
-	return &look{
-		place: p, apart: p.local(scope.Except), obeyed: slices.Concat(ours, obeyed, p.local(scope.Obeyed)), git: g, near: &nearby{place: p},
-		paths: make(map[string]*file), items: make(map[item]value), repos: make(map[string]bool),
+func newScanner(p rootDir, g *git, scope Scope) *scanner {
+	return &scanner{
+		rootDir: p, ignored: p.local(scope.IgnorePaths), alwaysTracked: slices.Concat(stateFiles, ruleFiles, p.local(scope.AlwaysTracked)), git: g, dirs: &dirCache{rootDir: p},
+		paths: make(map[string]*file), items: make(map[gitKey]gitValue), repos: make(map[string]bool),
 	}
 }
 
 // local cleans paths, and leaves out those outside of the root. One that ends with a
 // slash keeps it.
-func (p place) local(paths []string) []string {
+func (p rootDir) local(paths []string) []string {
 	var local []string
 	for _, name := range paths {
 		slash := ""
@@ -82,16 +82,16 @@ func (p place) local(paths []string) []string {
 }
 
 // counts reports whether a path may count, apart from what git says.
-func (l *look) counts(name string) bool {
-	for _, a := range l.apart {
+func (l *scanner) counts(name string) bool {
+	for _, a := range l.ignored {
 		if dir, whole := strings.CutSuffix(a, "/"); name == dir || whole && below(name, dir) {
 			return false
 		}
 	}
-	if !below(name, ourFolder) {
+	if !below(name, stateFolder) {
 		return true
 	}
-	for _, dir := range l.obeyed {
+	for _, dir := range l.alwaysTracked {
 		if name == dir || below(name, dir) {
 			return true
 		}
@@ -100,14 +100,14 @@ func (l *look) counts(name string) bool {
 }
 
 // enters reports whether something in a folder may count.
-func (l *look) enters(dir string) bool { return l.counts(path.Join(dir, "any")) }
+func (l *scanner) enters(dir string) bool { return l.counts(path.Join(dir, "any")) }
 
 func below(name, dir string) bool {
 	return len(name) > len(dir) && name[len(dir)] == '/' && strings.HasPrefix(name, dir)
 }
 
 // add notes a file, with what it is where that is known.
-func (l *look) add(name string, f *file) error {
+func (l *scanner) add(name string, f *file) error {
 	if !l.counts(name) {
 		return nil
 	}
@@ -119,11 +119,11 @@ func (l *look) add(name string, f *file) error {
 
 // walk notes all files below a folder, or the file that is there. Where plain is
 // set, a repository in the folder itself does not matter.
-func (l *look) walk(ctx context.Context, dir string, plain bool) error {
+func (l *scanner) walk(ctx context.Context, dir string, plain bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	folder, err := l.near.at(dir)
+	folder, err := l.dirs.at(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l.add(dir, nil) // It may be a file or a link.
 	}
@@ -148,7 +148,7 @@ func (l *look) walk(ctx context.Context, dir string, plain bool) error {
 		if n == gitFolder {
 			continue
 		}
-		f, err := l.near.lstat(name)
+		f, err := l.dirs.lstat(name)
 		switch {
 		case err != nil:
 			return err

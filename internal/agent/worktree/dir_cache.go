@@ -7,24 +7,24 @@ import (
 	"strings"
 )
 
-// nearby reaches what lies below a place. It follows no link: nothing is there
+// dirCache reaches what lies below a place. It follows no link: nothing is there
 // behind one, which leads elsewhere. It keeps the folders open that lead to the last
 // path: the next one is mostly near, and to walk to each of them anew would take
 // longer than to read it. It is for one goroutine.
-type nearby struct {
-	place
+type dirCache struct {
+	rootDir
 	// steps are the opened folders, each in the one before; the first is the place.
 	steps []step
 }
 
 type step struct {
 	path string // "" is that of the place
-	opened
+	dirHandle
 }
 
 // at returns the folder at a path, where "" and "." are the place. Where there is
 // none, the error is fs.ErrNotExist.
-func (n *nearby) at(dir string) (opened, error) {
+func (n *dirCache) at(dir string) (dirHandle, error) {
 	if dir == "." {
 		dir = ""
 	}
@@ -33,21 +33,21 @@ func (n *nearby) at(dir string) (opened, error) {
 		n.steps = n.steps[:last]
 	}
 	if len(n.steps) == 0 {
-		top, err := openTop(n.place)
+		top, err := openTop(n.rootDir)
 		if err != nil {
-			return opened{}, err
+			return dirHandle{}, err
 		}
 		n.steps = append(n.steps, step{"", top})
 	}
 	for {
 		last := n.steps[len(n.steps)-1]
 		if dir == last.path {
-			return last.opened, nil
+			return last.dirHandle, nil
 		}
 		name, rest, more := strings.Cut(strings.TrimPrefix(dir[len(last.path):], "/"), "/")
 		next, err := last.folder(name)
 		if err != nil {
-			return opened{}, err
+			return dirHandle{}, err
 		}
 		end := len(dir)
 		if more {
@@ -58,7 +58,7 @@ func (n *nearby) at(dir string) (opened, error) {
 }
 
 // lstat returns what a path is, nil where nothing is there.
-func (n *nearby) lstat(name string) (*file, error) {
+func (n *dirCache) lstat(name string) (*file, error) {
 	dir, err := n.at(path.Dir(name))
 	if err != nil {
 		return nil, missing(name, err)
@@ -68,7 +68,7 @@ func (n *nearby) lstat(name string) (*file, error) {
 }
 
 // there is lstat for a file: folders do not count.
-func (n *nearby) there(name string) (*file, error) {
+func (n *dirCache) there(name string) (*file, error) {
 	f, err := n.lstat(name)
 	if f != nil && f.mode.IsDir() {
 		return nil, err
@@ -84,15 +84,15 @@ func missing(name string, err error) error {
 	return unreadable(name, err)
 }
 
-func (n *nearby) open(name string) (content, error) {
+func (n *dirCache) open(name string) (fileHandle, error) {
 	dir, err := n.at(path.Dir(name))
 	if err != nil {
-		return content{}, err
+		return fileHandle{}, err
 	}
 	return dir.open(path.Base(name))
 }
 
-func (n *nearby) readlink(name string) (string, error) {
+func (n *dirCache) readlink(name string) (string, error) {
 	dir, err := n.at(path.Dir(name))
 	if err != nil {
 		return "", err
@@ -100,7 +100,7 @@ func (n *nearby) readlink(name string) (string, error) {
 	return dir.readlink(path.Base(name))
 }
 
-func (n *nearby) close() {
+func (n *dirCache) close() {
 	for _, s := range n.steps {
 		s.close()
 	}

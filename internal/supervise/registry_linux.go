@@ -9,38 +9,38 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// home is the one variable of this package. Linux hands orphans to a program and
+// shared is the one variable of this package. Linux hands orphans to a program and
 // not to a part of it, so all Keepers have to know of each other's children: one
 // would else end those of another.
-var home house
+var shared registry
 
-// house is what this program knows of its children. Its lock is held for a look at
+// registry is what this program knows of its children. Its lock is held for a look at
 // the processes at most, never while a program is started or somebody waited for.
-type house struct {
-	mu        sync.Mutex
-	children  map[*child]struct{} // from before the start until the exit status is taken
-	strangers map[int]uint64      // who was here before all of these, with the time of the start
+type registry struct {
+	mu          sync.Mutex
+	children    map[*child]struct{} // from before the start until the exit status is taken
+	preexisting map[int]uint64      // who was here before all of these, with the time of the start
 
-	window window
+	snapshots sharedSnapshot
 }
 
 // adopt makes this program the parent of its orphaned descendants.
 func adopt() error {
-	if self, ok := lookUp("self"); !ok || self.pid != os.Getpid() {
+	if self, ok := findProcess("self"); !ok || self.pid != os.Getpid() {
 		return fmt.Errorf("%s does not show this process", procDir)
 	}
 	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 }
 
-// enter takes in a child that is about to be started. The first one finds out who
+// add takes in a child that is about to be started. The first one finds out who
 // is there already.
-func (h *house) enter(c *child) error {
+func (h *registry) add(c *child) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.children) == 0 {
 		strangers := map[int]uint64{}
 		if !childless() {
-			now, err := census()
+			now, err := readProcesses()
 			if err != nil {
 				return err
 			}
@@ -48,70 +48,70 @@ func (h *house) enter(c *child) error {
 				strangers[e.pid] = e.start
 			}
 		}
-		h.children, h.strangers = map[*child]struct{}{}, strangers
+		h.children, h.preexisting = map[*child]struct{}{}, strangers
 	}
 	h.children[c] = struct{}{}
 	return nil
 }
 
-// settle says which process a child became.
-func (h *house) settle(c *child, root entry) {
+// setRoot says which process a child became.
+func (h *registry) setRoot(c *child, root process) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.tree.root = root
 }
 
-// leave lets go a child whose exit status was taken, or that was not started.
-func (h *house) leave(c *child) {
+// remove lets go a child whose exit status was taken, or that was not started.
+func (h *registry) remove(c *child) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.children, c)
 }
 
-// look finds the child, what descends from it, and the orphans that can be of no
+// scan finds the child, what descends from it, and the orphans that can be of no
 // other one. It remembers them: one whose parent is ended first could otherwise be
 // anybody's. The dead among them are reaped if that is ours to do.
-func (h *house) look(c *child) ([]entry, error) {
-	now, err := h.window.look()
+func (h *registry) scan(c *child) ([]process, error) {
+	now, err := h.snapshots.take()
 	if err != nil {
 		return nil, err
 	}
 	// Who is in the census was in the house before, if it is a child.
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var found []entry
+	var found []process
 	for _, e := range now.orphans() {
-		if !h.strange(e) && h.belongs(e, c) {
+		if !h.isPreexisting(e) && h.belongs(e, c) {
 			found = append(found, e)
 		}
 	}
-	found = spread(found, func(e entry) []entry { return now.children[e.pid] })
+	found = closure(found, func(e process) []process { return now.children[e.pid] })
 	for _, e := range found {
 		c.tree.seen[e.pid] = e.start
 	}
-	h.bury(found)
+	h.reap(found)
 	return found, nil
 }
 
-// tidy reaps the dead orphans, whosever they were.
-func (h *house) tidy() {
-	now, err := h.window.look()
+// reapOrphans reaps the dead orphans, whosever they were.
+func (h *registry) reapOrphans() {
+	now, err := h.snapshots.take()
 	if err != nil {
 		return // The next one may go better.
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, e := range now.orphans() {
-		if !h.strange(e) {
-			h.bury([]entry{e})
+		if !h.isPreexisting(e) {
+			h.reap([]process{e})
 		}
 	}
 }
 
-func (h *house) strange(e entry) bool { return h.strangers[e.pid] == e.start }
+func (h *registry) isPreexisting(e process) bool { return h.preexisting[e.pid] == e.start }
 
 // belongs reports whether a child of this program is c or one of its orphans.
-func (h *house) belongs(e entry, c *child) bool {
+func (h *registry) belongs(e process, c *child) bool {
 	if owner := h.owner(e); owner != nil {
 		return owner == c
 	}
@@ -125,7 +125,7 @@ func (h *house) belongs(e entry, c *child) bool {
 }
 
 // owner returns the child that e is or comes from, nil if nothing tells.
-func (h *house) owner(e entry) *child {
+func (h *registry) owner(e process) *child {
 	for c := range h.children {
 		t := &c.tree
 		if t.root.pid != 0 && (e.pid == t.root.pid || e.session == t.root.pid) || t.seen[e.pid] == e.start {
@@ -135,9 +135,9 @@ func (h *house) owner(e entry) *child {
 	if len(h.children) == 1 {
 		return nil // Whose mark it has does not matter then.
 	}
-	marks, starting := marksOf(e.pid), false
+	marks, starting := envMarkers(e.pid), false
 	for c := range h.children {
-		if marks[c.tree.id.Mark] {
+		if marks[c.tree.id.EnvMarker] {
 			return c
 		}
 		starting = starting || c.tree.root.pid == 0
@@ -145,7 +145,7 @@ func (h *house) owner(e entry) *child {
 	if starting {
 		return nil // That may be e: until it becomes its program, it has all our files open.
 	}
-	for place := range placesOf(e) {
+	for place := range workPaths(e) {
 		for c := range h.children {
 			if within(place, c.tree.id.Folder) {
 				return c
@@ -155,9 +155,9 @@ func (h *house) owner(e entry) *child {
 	return nil
 }
 
-// bury reaps those of found that are dead and whose parent we are. The exit status
+// reap reaps those of found that are dead and whose parent we are. The exit status
 // of a child itself is its keeper's, and one that is being started we do not know.
-func (h *house) bury(found []entry) {
+func (h *registry) reap(found []process) {
 	taken := map[int]bool{}
 	for c := range h.children {
 		if c.tree.root.pid == 0 {
@@ -170,7 +170,7 @@ func (h *house) bury(found []entry) {
 			continue
 		}
 		// Somebody may have reaped it since, and its number be another's.
-		if now, ok := lookUp(strconv.Itoa(e.pid)); ok && now == e {
+		if now, ok := findProcess(strconv.Itoa(e.pid)); ok && now == e {
 			_, _ = unix.Wait4(e.pid, nil, unix.WNOHANG, nil)
 		}
 	}

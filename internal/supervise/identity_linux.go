@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// announce is Keeper.Announce.
-func announce(folder string) Identity {
-	return Identity{Start: ticks(), Boot: bootID(), Mark: newMark(), Folder: folder}
+// reserve is Keeper.Announce.
+func reserve(folder string) Identity {
+	return Identity{Start: ticks(), Boot: bootID(), EnvMarker: newMarker(), Folder: folder}
 }
 
 // tick is what /proc counts the time of a start in, on all architectures that Go

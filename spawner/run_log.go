@@ -12,35 +12,35 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// TrailFile is the name of the file in the state folder that has a line of JSON
+// RunLogFile is the name of the file in the state folder that has a line of JSON
 // for every attempt that became a process.
-const TrailFile = "spawns.jsonl"
+const RunLogFile = "spawns.jsonl"
 
-// trail appends to the file of records.
-type trail struct{ state string }
+// runLog appends to the file of records.
+type runLog struct{ state string }
 
 // append makes a record durable and returns the digest of its line.
-func (t trail) append(r Record) (digest string, err error) {
+func (t runLog) append(r Record) (digest string, err error) {
 	line, err := lineOf(r)
 	if err == nil {
 		err = t.write(line)
 	}
 	if err != nil {
-		return "", errs.New(errs.SpawnTrailFailed, "the record of run %s cannot be kept: %w", r.RunID, safefile.Reason(err)).With("path", TrailFile)
+		return "", errs.New(errs.SpawnTrailFailed, "the record of run %s cannot be kept: %w", r.RunID, safefile.Reason(err)).With("path", RunLogFile)
 	}
 	return Digest(line), nil
 }
 
-func (t trail) write(line []byte) (err error) {
+func (t runLog) write(line []byte) (err error) {
 	root, err := safefile.State(t.state)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	f, err := root.OpenFile(TrailFile, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := root.OpenFile(RunLogFile, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		f, err = safefile.OpenFile(root, TrailFile, os.O_RDWR|os.O_APPEND)
+		f, err = safefile.OpenFile(root, RunLogFile, os.O_RDWR|os.O_APPEND)
 	case err == nil:
 		err = safefile.Flush(root, ".")
 	}

@@ -18,13 +18,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// judged gathers all that was seen of a run and judges it. The comparison of the tree,
+// collect gathers all that was seen of a run and judges it. The comparison of the tree,
 // which may take long, ends with ctx, and the rest with late.
-func (t *try) judged(ctx, late context.Context, r ran) Result {
+func (t *attempt) collect(ctx, late context.Context, r processResult) Result {
 	res := Result{Attempt: t.at, Output: r.output, SeesTools: t.adapter.SeesTools(), Stdout: t.stdout, Stderr: excerptOf(t.stderr)}
 	facts := outcome.Facts{
 		Started: r.started(), Killed: killed(r), Exit: exitOf(r.Result), Text: textOf(r.output), Denials: len(r.output.Denials) > 0,
-		Report: t.job.Owes != nil,
+		Report: t.job.ExpectedReport != nil,
 	}
 	if r.output.Failure != nil {
 		facts.Failure = outcome.Class(r.output.Failure.Class)
@@ -47,7 +47,7 @@ func (t *try) judged(ctx, late context.Context, r ran) Result {
 	facts.Changed = len(changed) > 0
 	res.Verdict = outcome.Judge(facts)
 	if res.Verdict.Good() && t.job.Check != nil {
-		if res.Objection = t.job.Check(late, res); res.Objection != nil {
+		if res.CheckErr = t.job.Check(late, res); res.CheckErr != nil {
 			facts.File, facts.Text = outcome.FileInvalid, outcome.TextUnreadable
 			if facts.Report {
 				facts.Text = outcome.TextPresent // It is the report that is not as promised.
@@ -62,8 +62,8 @@ func (t *try) judged(ctx, late context.Context, r ran) Result {
 // changes lists what differs in the working tree. A file whose content the attempt
 // before changed also differs if it was written again with that content: then it was
 // this agent.
-func (t *try) changes(ctx context.Context) ([]worktree.Change, error) {
-	after, err := t.look(ctx)
+func (t *attempt) changes(ctx context.Context) ([]worktree.Change, error) {
+	after, err := t.snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +71,9 @@ func (t *try) changes(ctx context.Context) ([]worktree.Change, error) {
 }
 
 // report holds the final message and the report against what was asked for.
-func (t *try) report(res *Result, facts *outcome.Facts) {
+func (t *attempt) report(res *Result, facts *outcome.Facts) {
 	expect := outcome.Expect{
-		Critic: t.job.Owes.Critic, Task: t.job.Task, Round: t.job.Round, RunID: t.at.Run, ReportPath: t.at.ReportPath, Began: t.began,
+		Critic: t.job.ExpectedReport.Critic, Task: t.job.Task, Round: t.job.Round, RunID: t.at.Run, ReportPath: t.at.ReportPath, Began: t.began,
 		SameFile: sameFile,
 	}
 	var body *outcome.EnvelopeBody
@@ -89,8 +89,8 @@ func (t *try) report(res *Result, facts *outcome.Facts) {
 }
 
 // read reads a report, if it is a file that can be one.
-func (t *try) read(name string) ([]byte, time.Time, outcome.File) {
-	f, err := safefile.OpenFile(t.private.root, name, os.O_RDONLY)
+func (t *attempt) read(name string) ([]byte, time.Time, outcome.File) {
+	f, err := safefile.OpenFile(t.dir.root, name, os.O_RDONLY)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, time.Time{}, outcome.FileAbsent
@@ -122,7 +122,7 @@ func sameFile(a, b string) bool {
 }
 
 // killed says why a run did not end by itself, "" if it did.
-func killed(r ran) outcome.Killed {
+func killed(r processResult) outcome.EndCause {
 	switch {
 	case r.cancelled:
 		return outcome.KilledCancelled
@@ -131,7 +131,7 @@ func killed(r ran) outcome.Killed {
 	case r.End == supervise.Exited:
 		return ""
 	default:
-		return outcome.Killed(r.End)
+		return outcome.EndCause(r.End)
 	}
 }
 

@@ -10,18 +10,18 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Keeper runs children and looks after them. Its methods may be called
+// Supervisor runs children and looks after them. Its methods may be called
 // concurrently. The Keepers of one program know of each other's children.
-type Keeper struct {
-	// patience is how long a hard kill is repeated before what outlives it counts
+type Supervisor struct {
+	// killTimeout is how long a hard kill is repeated before what outlives it counts
 	// as lost.
-	patience time.Duration
+	killTimeout time.Duration
 }
 
-// killTime is the patience of a Keeper.
-const killTime = 10 * time.Second
+// defaultKillTimeout is the patience of a Keeper.
+const defaultKillTimeout = 10 * time.Second
 
-// NewKeeper returns a Keeper. On Linux it makes this program the one that all its
+// New returns a Keeper. On Linux it makes this program the one that all its
 // descendants come to when they lose their parent, for as long as it lives. It is
 // cheap, and nothing has to be closed.
 //
@@ -29,18 +29,18 @@ const killTime = 10 * time.Second
 //
 // process-start where the system does not let us look after children, as without a
 // /proc on Linux.
-func NewKeeper() (*Keeper, error) {
+func New() (*Supervisor, error) {
 	if err := adopt(); err != nil {
 		return nil, errs.New(errs.ProcessStart, "child processes cannot be looked after: %w", err)
 	}
-	return &Keeper{patience: killTime}, nil
+	return &Supervisor{killTimeout: defaultKillTimeout}, nil
 }
 
-// Announce returns what will tell a child from all others once it is started, to be
+// Reserve returns what will tell a child from all others once it is started, to be
 // written down before that and to be handed to Run. folder is one that is the
 // child's alone, "" for none; it need not be there yet. Identity says what its path
 // must be.
-func (k *Keeper) Announce(folder string) Identity { return announce(folder) }
+func (k *Supervisor) Reserve(folder string) Identity { return reserve(folder) }
 
 // Run runs a child to its end and cleans up after it. It returns at the latest
 // after Timeout, Grace and some seconds, and the time that Started and Watch take.
@@ -51,12 +51,12 @@ func (k *Keeper) Announce(folder string) Identity { return announce(folder) }
 // process-start and process-lost. What Started returned, wrapped. When ctx is done, the
 // child is ended as on a timeout, and the error wraps ctx's cause. Only without an
 // error the Result says anything.
-func (k *Keeper) Run(ctx context.Context, s Spec) (Result, error) {
+func (k *Supervisor) Run(ctx context.Context, s Spec) (Result, error) {
 	if err := s.check(); err != nil {
 		return Result{}, err
 	}
 	if ctx.Err() != nil {
-		return Result{}, s.stopped(context.Cause(ctx))
+		return Result{}, s.errStopped(context.Cause(ctx))
 	}
 	// Linux signals a child when the thread that started it is gone.
 	runtime.LockOSThread()
@@ -67,17 +67,17 @@ func (k *Keeper) Run(ctx context.Context, s Spec) (Result, error) {
 	}
 	if s.Started != nil {
 		if err := s.Started(c.identity(s)); err != nil {
-			_, _, lost := c.finish(s, k.patience)
-			return Result{}, errors.Join(s.stopped(err), s.lost(lost))
+			_, _, lost := c.finish(s, k.killTimeout)
+			return Result{}, errors.Join(s.errStopped(err), s.errLost(lost))
 		}
 	}
 	end, watching := c.watch(ctx, s)
-	state, size, err := c.finish(s, k.patience)
+	state, size, err := c.finish(s, k.killTimeout)
 	switch err = errors.Join(watching, err); {
 	case err != nil:
-		return Result{}, s.lost(err)
+		return Result{}, s.errLost(err)
 	case end == "":
-		return Result{}, s.stopped(context.Cause(ctx))
+		return Result{}, s.errStopped(context.Cause(ctx))
 	}
 	// What it wrote after the last look counts as well, so that the verdict does
 	// not depend on when we looked.
@@ -95,12 +95,12 @@ func (k *Keeper) Run(ctx context.Context, s Spec) (Result, error) {
 	}, nil
 }
 
-// stopped is the error of a child that was ended, or not even started, because of
+// errStopped is the error of a child that was ended, or not even started, because of
 // err.
-func (s Spec) stopped(err error) error { return fmt.Errorf("run %s: %w", s.Argv[0], err) }
+func (s Spec) errStopped(err error) error { return fmt.Errorf("run %s: %w", s.Argv[0], err) }
 
-// lost is the error of a child that err kept us from accounting for, if any.
-func (s Spec) lost(err error) error {
+// errLost is the error of a child that err kept us from accounting for, if any.
+func (s Spec) errLost(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -119,6 +119,6 @@ func (s Spec) lost(err error) error {
 // process-lost where somebody is left, where the Identity is not complete, or where this
 // program itself runs below that child. When ctx is done, an error that wraps its
 // cause; Sweep may then be called again.
-func (k *Keeper) Sweep(ctx context.Context, id Identity, grace time.Duration) (swept int, err error) {
+func (k *Supervisor) Sweep(ctx context.Context, id Identity, grace time.Duration) (swept int, err error) {
 	return k.sweep(ctx, id, grace)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// private is the folder of one attempt, for us and the agent alone: nothing that
+// dir is the folder of one attempt, for us and the agent alone: nothing that
 // another run leaves behind is found in it, and nothing of this one is left.
 //
 //	prompt           what goes to standard input
@@ -20,15 +20,15 @@ import (
 //	state/           the CLI's own settings and sessions
 //	tmp/             its TMPDIR
 //	report/          where a critic writes
-type private struct {
+type runDir struct {
 	path string
 	root *os.Root
 }
 
-// newPath is the path of a private folder that is still to be made below temp: it is
+// newRunDirPath is the path of a private folder that is still to be made below temp: it is
 // written down first. Its name is a number that nobody can guess, and short: agents
 // make sockets below it, whose paths may have some 100 bytes.
-func newPath(temp string) (string, error) {
+func newRunDirPath(temp string) (string, error) {
 	// macOS and some users have their temporary folder behind a link; what an
 	// agent is told and what it later says should be the same path.
 	real, err := filepath.EvalSymlinks(temp)
@@ -38,8 +38,8 @@ func newPath(temp string) (string, error) {
 	return filepath.Abs(filepath.Join(real, lease.PrivateName(rand.Uint64())))
 }
 
-// newPrivate makes a private folder. The caller must remove it.
-func newPrivate(path string) (*private, error) {
+// newRunDir makes a private folder. The caller must remove it.
+func newRunDir(path string) (*runDir, error) {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func newPrivate(path string) (*private, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(path))
 	}
-	p := &private{path: path, root: root}
+	p := &runDir{path: path, root: root}
 	for _, name := range []string{stateFolder, tempFolder, reportFolder} {
 		if err := root.Mkdir(name, 0o700); err != nil {
 			return nil, errors.Join(err, p.remove())
@@ -67,17 +67,17 @@ const (
 	reportFolder = "report"
 )
 
-func (p *private) join(names ...string) string {
+func (p *runDir) join(names ...string) string {
 	return filepath.Join(append([]string{p.path}, names...)...)
 }
 
 // create makes a file that was not there.
-func (p *private) create(name string) (*os.File, error) {
+func (p *runDir) create(name string) (*os.File, error) {
 	return p.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 }
 
 // write makes a file with a content, and the folders on its way.
-func (p *private) write(name string, content []byte) error {
+func (p *runDir) write(name string, content []byte) error {
 	if err := p.root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (p *private) write(name string, content []byte) error {
 
 // remove removes the folder with all that is in it. Something that was just ended
 // may still be leaving, so that it is tried again.
-func (p *private) remove() error {
+func (p *runDir) remove() error {
 	_ = p.root.Close()
 	temp, err := os.OpenRoot(filepath.Dir(p.path))
 	if err != nil {

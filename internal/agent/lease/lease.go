@@ -40,18 +40,18 @@ const MaxLimit = 100
 // While somebody waits for a slot, it is tried in steps that double between these
 // two, and vary.
 const (
-	firstTry = 10 * time.Millisecond
-	lastTry  = 250 * time.Millisecond
+	minPause = 10 * time.Millisecond
+	maxPause = 250 * time.Millisecond
 )
 
 // Sweeper ends what is left of a process whose keeper was killed. It is a
-// supervise.Keeper.
+// supervise.Supervisor.
 type Sweeper interface {
 	Sweep(ctx context.Context, id supervise.Identity, grace time.Duration) (swept int, err error)
 }
 
-// Rack is the slots of a project. It is safe for concurrent use.
-type Rack struct {
+// Pool is the slots of a project. It is safe for concurrent use.
+type Pool struct {
 	dir, temp string
 	sweeper   Sweeper
 }
@@ -64,8 +64,8 @@ type Rack struct {
 // # Errors
 //
 // spawn-slot-unusable, also where dir is a symbolic link.
-func Open(dir, temp string, s Sweeper) (*Rack, error) {
-	r := &Rack{dir: dir, temp: temp, sweeper: s}
+func Open(dir, temp string, s Sweeper) (*Pool, error) {
+	r := &Pool{dir: dir, temp: temp, sweeper: s}
 	root, err := r.open()
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func Open(dir, temp string, s Sweeper) (*Rack, error) {
 	return r, root.Close()
 }
 
-// Record says who runs in a slot.
+// RecordProcess says who runs in a slot.
 type Record struct {
 	// Process is the agent's process, which has no number as long as it is only
 	// announced. Its folder is the spawn's private one, right below the rack's temp.
@@ -85,8 +85,8 @@ type Record struct {
 	Began string `json:"began"`
 }
 
-// Slot is a slot that is held. It is safe for concurrent use.
-type Slot struct {
+// Lease is a slot that is held. It is safe for concurrent use.
+type Lease struct {
 	mu   sync.Mutex
 	root *os.Root // nil once it was released
 	lock *os.File
@@ -104,7 +104,7 @@ type Slot struct {
 //
 // spawn-locked, and spawn-slot-unusable also for what is no name of an agent or no limit.
 // When ctx is done, the error wraps its cause, and spawn-locked where it had to wait.
-func (r *Rack) Take(ctx context.Context, agent string, limit int, wait bool) (*Slot, error) {
+func (r *Pool) Take(ctx context.Context, agent string, limit int, wait bool) (*Lease, error) {
 	switch {
 	case !regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`).MatchString(agent):
 		return nil, errs.New(errs.SpawnSlotUnusable, "%.200q is no name of an agent: 1 to 128 letters, digits, _ and -", agent)
@@ -113,8 +113,8 @@ func (r *Rack) Take(ctx context.Context, agent string, limit int, wait bool) (*S
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
-	for pause := firstTry; ; pause = min(2*pause, lastTry) {
-		slot, err := r.try(ctx, agent, limit)
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
+		slot, err := r.tryAll(ctx, agent, limit)
 		if !wait || errs.CodeOf(err) != errs.SpawnLocked {
 			return slot, err
 		}
@@ -127,8 +127,8 @@ func (r *Rack) Take(ctx context.Context, agent string, limit int, wait bool) (*S
 	}
 }
 
-// try looks at each slot once.
-func (r *Rack) try(ctx context.Context, agent string, limit int) (*Slot, error) {
+// tryLock looks at each slot once.
+func (r *Pool) tryAll(ctx context.Context, agent string, limit int) (*Lease, error) {
 	root, err := r.open()
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (r *Rack) try(ctx context.Context, agent string, limit int) (*Slot, error) 
 	var pids []int
 	for n := range limit {
 		name := slotName(agent, n)
-		lock, err := acquire(root, name)
+		lock, err := lockFile(root, name)
 		if err == nil && lock == nil {
 			if record, err := read(root, name); err == nil && record != nil && record.Process.PID != 0 {
 				pids = append(pids, record.Process.PID)
@@ -144,10 +144,10 @@ func (r *Rack) try(ctx context.Context, agent string, limit int) (*Slot, error) 
 			continue
 		}
 		if err == nil {
-			if _, err = r.clean(ctx, root, name); err == nil {
-				return &Slot{root: root, lock: lock, name: name}, nil
+			if _, err = r.cleanUp(ctx, root, name); err == nil {
+				return &Lease{root: root, lock: lock, name: name}, nil
 			}
-			err = errors.Join(err, abandon(root, name, lock))
+			err = errors.Join(err, unlock(root, name, lock))
 		}
 		return nil, errors.Join(err, root.Close())
 	}
@@ -155,7 +155,7 @@ func (r *Rack) try(ctx context.Context, agent string, limit int) (*Slot, error) 
 	return nil, errors.Join(taken.With("agent", agent).With("limit", limit).With("pids", pids), root.Close())
 }
 
-// Announce writes down who is about to run in the slot, instead of what was written
+// RecordIntent writes down who is about to run in the slot, instead of what was written
 // before. When it returns without an error, the record survives us, though no loss
 // of power: that ends whom it names as well, and at worst leaves a folder among the
 // temporary ones. So it costs little. On an error one of the two stands, whole.
@@ -163,17 +163,17 @@ func (r *Rack) try(ctx context.Context, agent string, limit int) (*Slot, error) 
 // # Errors
 //
 // spawn-slot-unusable, also for a slot that was released.
-func (s *Slot) Announce(rec Record) error { return s.write(rec, show) }
+func (s *Lease) RecordIntent(rec Record) error { return s.write(rec, replaceUnsynced) }
 
-// Record is Announce for who runs. When it returns without an error, the record
+// RecordProcess is Announce for who runs. When it returns without an error, the record
 // survives a loss of power, too.
 //
 // # Errors
 //
 // Those of Announce.
-func (s *Slot) Record(rec Record) error { return s.write(rec, safefile.ReplaceBy) }
+func (s *Lease) RecordProcess(rec Record) error { return s.write(rec, safefile.ReplaceBy) }
 
-func (s *Slot) write(rec Record, replace replacer) error {
+func (s *Lease) write(rec Record, replace replacer) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.root == nil {
@@ -189,14 +189,14 @@ func (s *Slot) write(rec Record, replace replacer) error {
 //
 // spawn-slot-unusable where the record is still there. Whoever takes the slot next finds
 // its processes ended and removes it.
-func (s *Slot) Release() error {
+func (s *Lease) Release() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.root == nil {
 		return nil
 	}
 	err := remove(s.root, s.name)
-	err = errors.Join(err, abandon(s.root, s.name, s.lock), s.root.Close())
+	err = errors.Join(err, unlock(s.root, s.name, s.lock), s.root.Close())
 	s.root = nil
 	return err
 }
