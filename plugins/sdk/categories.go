@@ -16,8 +16,8 @@ type Categories struct {
 	noted                   map[string]bool
 }
 
-// Categories reads the whole configuration as such. usual is the default's
-// default.
+// Categories reads the whole configuration as Categories. usual is the default
+// category if the configuration sets none.
 func (r Report) Categories(usual string) (*Categories, error) {
 	for name := range r.Config.Members() {
 		if name != "categories" {
@@ -27,8 +27,8 @@ func (r Report) Categories(usual string) (*Categories, error) {
 	return ReadCategories(r.Config.Get("categories"), usual)
 }
 
-// ReadCategories reads the setting called categories, for a plugin that has
-// others, too.
+// ReadCategories reads the setting categories, for a plugin that has other
+// settings too.
 func ReadCategories(categories Value, usual string) (*Categories, error) {
 	c := &Categories{fallback: usual, noted: make(map[string]bool)}
 	if categories == nil {
@@ -82,13 +82,13 @@ func wrongSetting(pointer, wanted string, found Value) *Error {
 }
 
 func unknownSetting(where, name string) *Error {
-	return RefuseConfig(where+Pointer(name), description.Name+" has no setting "+Value(appendText(nil, name)).Excerpt(),
+	return RefuseConfig(where+Pointer(name), description.Name+" has no setting "+Value(encode(name)).Excerpt(),
 		"it takes categories: default, rules, tags, severities")
 }
 
 // Of returns the category of a finding: that of its rule, else of the first of
-// its tags that has one, else of its severity in the tool's own word, else the
-// default. "" is a rule or severity that the finding does not have.
+// its tags that has one, else of the tool's severity, else the default. A finding
+// without a rule or severity passes "".
 func (c *Categories) Of(rule string, tags []string, severity string) string {
 	if category := c.rules[rule]; category != "" && rule != "" {
 		return category
@@ -108,6 +108,6 @@ func (c *Categories) Of(rule string, tags []string, severity string) string {
 	return c.fallback
 }
 
-// Unmapped returns the rules whose findings got the default, each once: it
-// belongs into the answer.
+// Unmapped returns the rules whose findings got the default, each once: put it
+// into the answer.
 func (c *Categories) Unmapped() []Unmapped { return c.unmapped }

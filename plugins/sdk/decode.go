@@ -1,202 +1,113 @@
 package sdk
 
 import (
-	"bytes"
+	"encoding/json"
 	"reflect"
-	"strconv"
 	"strings"
 )
 
-// Decode reads the value into what into points to, and says exactly where it
-// cannot: its errors have a code ("<plugin>-invalid") and a Ref. It is stricter
-// than encoding/json, because a report that is misread as clean commits a task:
+// Decode reads the value into what into points to. It is stricter than
+// encoding/json, because a report that is misread as clean commits a task:
 //
-//   - A member's name must be written as the field's json tag has it, or as the
-//     field is called.
+//   - A member's name must be exactly the field's json tag, or the field's name.
 //   - A member that is missing or null is an error, unless the field is a pointer
-//     or its tag says omitempty. Members that no field asks for are fine.
+//     or its tag says omitempty. Members without a field are ignored.
 //   - A whole number is written in plain digits.
 //
 // Fields may be bool, string, a number, a Value, or a struct, slice, pointer or
 // map by string of those.
 //
-// It is for the whole report; a part of it is read with DecodeAt.
+// # Errors
+//
+// An *Error with the code "<plugin>-invalid" and the Ref of the wrong value.
 func (v Value) Decode(into any) error { return v.DecodeAt("", into) }
 
 // DecodeAt is Decode for the part of the report that lies at ref.
 func (v Value) DecodeAt(ref string, into any) error {
-	d := decoder{scanner: scanner{text: v}, ref: ref}
-	target := reflect.ValueOf(into).Elem()
-	if v == nil {
-		return d.refuse(target.Type(), nil)
-	}
-	if err := d.decode(target); err != nil {
+	if err := v.decode(ref, reflect.ValueOf(into).Elem()); err != nil {
 		return err
 	}
 	return nil
 }
 
-// decoder decodes one value, in one walk over its text.
-type decoder struct {
-	scanner
-	ref  string   // Where the value lies in the report,
-	path []string // and from there, token by token, the value that is read now.
-}
-
-// decode reads the value here.
-func (d *decoder) decode(into reflect.Value) *Error {
-	if into.Type() == reflect.TypeFor[Value]() {
-		into.SetBytes(d.value())
-		return nil
-	}
-	switch into.Kind() {
-	case reflect.Pointer:
-		if d.text[d.at] == 'n' {
-			d.skipScalar()
-			return nil
+func (v Value) decode(ref string, into reflect.Value) *Error {
+	t := into.Type()
+	kind := v.Kind()
+	switch {
+	case v == nil:
+		return refuse(ref, t, v)
+	case t == reflect.TypeFor[Value]():
+		into.SetBytes(v)
+	case t.Kind() == reflect.Pointer:
+		if kind != "null" {
+			into.Set(reflect.New(t.Elem()))
+			return v.decode(ref, into.Elem())
 		}
-		into.Set(reflect.New(into.Type().Elem()))
-		return d.decode(into.Elem())
-	case reflect.Struct:
-		return d.object(into)
-	case reflect.Map:
-		return d.table(into)
-	case reflect.Slice:
-		return d.array(into)
-	}
-	value := d.value()
-	if !setScalar(into, value) {
-		return d.refuse(into.Type(), value)
+	case t.Kind() == reflect.Struct && kind == "object":
+		return v.decodeStruct(ref, into)
+	case t.Kind() == reflect.Map && kind == "object":
+		into.Set(reflect.MakeMap(t))
+		for key, value := range v.Members() {
+			element := reflect.New(t.Elem()).Elem()
+			if err := value.decode(ref+Pointer(key), element); err != nil {
+				return err
+			}
+			into.SetMapIndex(reflect.ValueOf(key).Convert(t.Key()), element)
+		}
+	case t.Kind() == reflect.Slice && kind == "array":
+		into.Set(reflect.MakeSlice(t, 0, 0))
+		for i, value := range v.Elements() {
+			into.Set(reflect.Append(into, reflect.Zero(t.Elem())))
+			if err := value.decode(ref+Pointer(i), into.Index(i)); err != nil {
+				return err
+			}
+		}
+	case kind == "object" || kind == "array" || kind == "null" || string(v) == "-0",
+		json.Unmarshal(v, into.Addr().Interface()) != nil:
+		return refuse(ref, t, v)
 	}
 	return nil
 }
 
-func setScalar(into reflect.Value, value Value) bool {
-	text := string(value)
-	switch into.Kind() {
-	case reflect.String:
-		said, ok := value.Text()
-		into.SetString(said)
-		return ok
-	case reflect.Bool:
-		into.SetBool(text == "true")
-		return value.Kind() == "boolean"
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		n, err := strconv.ParseInt(text, 10, into.Type().Bits())
-		into.SetInt(n)
-		return err == nil && text != "-0"
-	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		n, err := strconv.ParseUint(text, 10, into.Type().Bits())
-		into.SetUint(n)
-		return err == nil
-	case reflect.Float32, reflect.Float64:
-		n, err := strconv.ParseFloat(text, into.Type().Bits())
-		into.SetFloat(n)
-		return err == nil
-	}
-	panic("sdk: cannot decode into " + into.Type().String())
-}
-
-func (d *decoder) object(into reflect.Value) *Error {
-	if d.text[d.at] != '{' {
-		return d.refuse(into.Type(), d.value())
+func (v Value) decodeStruct(ref string, into reflect.Value) *Error {
+	members := map[string]Value{}
+	for name, value := range v.Members() {
+		members[name] = value
 	}
 	into.SetZero()
-	fields := fieldsOf(into.Type())
-	seen := make([]bool, len(fields))
-	d.at++
-	for d.more('}') {
-		i := fields.index(d.value())
-		d.colon()
-		if i < 0 {
-			d.value()
+	for i := range into.NumField() {
+		f := into.Type().Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || name == "-" {
 			continue
 		}
-		seen[i] = true
-		f := fields[i]
-		if f.optional && d.text[d.at] == 'n' {
-			d.skipScalar()
+		if name == "" {
+			name = f.Name
+		}
+		value, optional := members[name], options == "omitempty" || f.Type.Kind() == reflect.Pointer
+		if optional && (value == nil || value.Kind() == "null") {
 			continue
 		}
-		d.path = append(d.path, f.name)
-		if err := d.decode(into.Field(f.index)); err != nil {
-			return err
+		if value == nil {
+			return newError("", ref, ref+Pointer(name)+" must be "+wanted(f.Type)+", but it is missing", nil)
 		}
-		d.path = d.path[:len(d.path)-1]
-	}
-	for i, f := range fields {
-		if !seen[i] && !f.optional {
-			return d.missing(f.name, into.Type().Field(f.index).Type)
+		if err := value.decode(ref+Pointer(name), into.Field(i)); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (d *decoder) table(into reflect.Value) *Error {
-	t := into.Type()
-	if d.text[d.at] != '{' {
-		return d.refuse(t, d.value())
+// refuse says that the value at ref cannot become a t.
+func refuse(ref string, t reflect.Type, found Value) *Error {
+	name := ref
+	if name == "" {
+		name = "the report"
 	}
-	into.Set(reflect.MakeMap(t))
-	d.at++
-	for d.more('}') {
-		key := unquote(d.value())
-		d.colon()
-		value := reflect.New(t.Elem()).Elem()
-		d.path = append(d.path, key)
-		if err := d.decode(value); err != nil {
-			return err
-		}
-		d.path = d.path[:len(d.path)-1]
-		into.SetMapIndex(reflect.ValueOf(key).Convert(t.Key()), value)
-	}
-	return nil
+	return newError("", ref, name+" must be "+wanted(t)+", but it is "+found.Excerpt(), found)
 }
 
-func (d *decoder) array(into reflect.Value) *Error {
-	t := into.Type()
-	if d.text[d.at] != '[' {
-		return d.refuse(t, d.value())
-	}
-	d.at++
-	into.Set(reflect.MakeSlice(t, 0, 0))
-	for i := 0; d.more(']'); i++ {
-		into.Grow(1)
-		into.SetLen(i + 1)
-		d.path = append(d.path, strconv.Itoa(i))
-		if err := d.decode(into.Index(i)); err != nil {
-			return err
-		}
-		d.path = d.path[:len(d.path)-1]
-	}
-	return nil
-}
-
-// refuse says that the value here cannot become a t.
-func (d *decoder) refuse(t reflect.Type, found Value) *Error {
-	ref := d.here()
-	what := ref
-	if what == "" {
-		what = "the report"
-	}
-	return newError("", ref, what+" must be "+wanted(t)+", but it is "+found.Excerpt(), found)
-}
-
-// missing says that the object here lacks a member.
-func (d *decoder) missing(name string, t reflect.Type) *Error {
-	ref := d.here()
-	return newError("", ref, ref+Pointer(name)+" must be "+wanted(t)+", but it is missing", nil)
-}
-
-func (d *decoder) here() string {
-	ref := d.ref
-	for _, token := range d.path {
-		ref += Pointer(token)
-	}
-	return ref
-}
-
-// wanted is what a message calls the values that a t takes.
+// wanted describes the values that a t accepts, for a message.
 func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -216,51 +127,4 @@ func wanted(t reflect.Type) string {
 		return "an array"
 	}
 	return "a whole number in plain digits"
-}
-
-// field is one that Decode fills.
-type field struct {
-	name     string
-	index    int
-	optional bool
-}
-
-type fields []field
-
-// index returns the place of the field that a key names, or -1.
-func (all fields) index(key Value) int {
-	name := key[1 : len(key)-1]
-	if bytes.IndexByte(name, '\\') >= 0 {
-		name = []byte(unquote(key))
-	}
-	for i := range all {
-		if all[i].name == string(name) {
-			return i
-		}
-	}
-	return -1
-}
-
-// known are the fields of the types seen so far: reading tags takes long.
-var known = make(map[reflect.Type]fields)
-
-func fieldsOf(t reflect.Type) fields {
-	if all, ok := known[t]; ok {
-		return all
-	}
-	var all fields
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if !f.IsExported() || name == "-" {
-			continue
-		}
-		if name == "" {
-			name = f.Name
-		}
-		optional := options == "omitempty" || f.Type.Kind() == reflect.Pointer
-		all = append(all, field{name, i, optional})
-	}
-	known[t] = all
-	return all
 }

@@ -6,28 +6,27 @@ import (
 	"strings"
 )
 
-// Error is why a report, or the plugin's configuration, is refused.
+// Error refuses a report or the plugin's configuration.
 type Error struct {
 	// Code becomes the command's error code: lower-case words joined by dashes, of
 	// which the first is the format's or the plugin's own. "" stands for
 	// "<plugin>-invalid".
-	Code string
+	Code string `json:"code"`
 	// Message is one lower-case sentence without a full stop.
-	Message string
+	Message string `json:"message"`
 	// Hint says what to do about it; it may be empty.
-	Hint string
+	Hint string `json:"hint,omitempty"`
 	// Ref is a JSON Pointer to the part of the report that is wrong, or nil.
-	Ref *string
-	// Details are the evidence, under snake_case names. Values are what JSON can
-	// say: texts, numbers, booleans, nil, and a Value as it stands.
-	Details map[string]any
+	Ref *string `json:"ref,omitempty"`
+	// Details are the evidence, under snake_case names: anything that
+	// encoding/json can encode.
+	Details map[string]any `json:"details,omitempty"`
 }
 
 // Error implements error.
 func (e *Error) Error() string { return e.Message }
 
-// CodeConfigInvalid is the code of a configuration that is refused, in every
-// plugin.
+// CodeConfigInvalid is the code of a refused configuration, in every plugin.
 const CodeConfigInvalid = "plugin-config-invalid"
 
 // Refuse returns the error that the value at ref is not what it must be:
@@ -39,7 +38,7 @@ func (r Report) Refuse(code, ref, wanted string) *Error {
 }
 
 // Fail returns the error that something is wrong with the value at ref, with a
-// message of the caller's own.
+// message.
 func (r Report) Fail(code, ref, message string) *Error {
 	found := r.At(ref)
 	if found == nil {
@@ -62,7 +61,7 @@ func RefuseConfig(pointer, message, hint string) *Error {
 	return &Error{Code: CodeConfigInvalid, Message: message, Hint: hint, Details: map[string]any{"config": pointer}}
 }
 
-// asError is what the host is told of an error.
+// asError returns the error for the host, with a code.
 func asError(err error) *Error {
 	var e *Error
 	if !errors.As(err, &e) {

@@ -23,32 +23,37 @@
 // same answer: don't let the order of a map get into it.
 package sdk
 
-// Normalizer says what a report says. An error refuses the report; what an
-// *Error says is what the user sees, and of another error its text.
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// Normalizer reads a report. An error refuses the report; the user sees the fields
+// of an *Error, or the text of any other error.
 type Normalizer func(Report) (Answer, error)
 
-// Description is what a plugin says of itself.
+// Description describes a plugin.
 type Description struct {
 	// Name is the plugin's: lower-case words joined by dashes.
-	Name    string
-	Version string
-	// Critic is the critic whose reports it reads, where an answer names none.
-	Critic string
+	Name    string `json:"name"`
+	Version string `json:"version"`
+	// Critic is the critic of answers that name none.
+	Critic string `json:"critic"`
 	// Formats are the media types that it reads: JSON, JSON lines or XML. A
-	// report always comes as JSON; the page on the ABI says how.
-	Formats []string
+	// report always comes as JSON; docs/plugin-abi.md says how.
+	Formats []string `json:"formats"`
 	// Detect are JSON Pointers that all exist in a report of its format.
-	Detect []string
-	// DetectAny are JSON Pointers of which at least one does. A plugin with
+	Detect []string `json:"detect"`
+	// DetectAny are JSON Pointers of which at least one exists. A plugin with
 	// neither is never detected.
-	DetectAny []string
+	DetectAny []string `json:"detect_any,omitempty"`
 	// Items are JSON Pointers, "*" standing for every element of an array, to
-	// everything in a report that has to be accounted for: each must be the Ref
-	// of a finding or of one skipped entry.
-	Items []string
+	// everything in a report that must be accounted for: each must be the Ref of
+	// a finding or of one skipped entry.
+	Items []string `json:"items"`
 }
 
-// Report is what a normalizer is asked about.
+// Report is a report with the plugin's configuration.
 type Report struct {
 	// Value is the report.
 	Value
@@ -56,23 +61,27 @@ type Report struct {
 	Config Value
 }
 
-// NewReport returns the report of a test: two valid JSON texts.
+// NewReport returns a report for a test, made of two valid JSON texts.
 func NewReport(report, config string) Report {
-	return Report{document([]byte(report)), document([]byte(config))}
+	return newReport([]byte(report), []byte(config))
 }
 
-// Answer is what a report says.
+func newReport(report, config []byte) Report {
+	return Report{bytes.TrimSpace(report), bytes.TrimSpace(config)}
+}
+
+// Answer is the content of a report.
 type Answer struct {
-	// Critic is who says so; "" stands for the description's.
-	Critic string
-	// TaskID and Round are what the report says it is about, or nil.
-	TaskID   *string
-	Round    *int
-	Findings []Finding
-	// Skipped are the items that are no findings.
-	Skipped []Skipped
+	// Critic is the report's critic; "" stands for the description's.
+	Critic string `json:"critic"`
+	// TaskID and Round are the task and round that the report names, or nil.
+	TaskID   *string   `json:"task_id,omitempty"`
+	Round    *int      `json:"round,omitempty"`
+	Findings []Finding `json:"findings"`
+	// Skipped are the items that are not findings.
+	Skipped []Skipped `json:"skipped"`
 	// Unmapped are the rules whose findings have a default category.
-	Unmapped []Unmapped
+	Unmapped []Unmapped `json:"unmapped,omitempty"`
 }
 
 // Severity is how bad a finding is: one of the constants, or any other text that
@@ -86,34 +95,34 @@ const (
 	Nit  Severity = "nit"
 )
 
-// Finding is something that somebody has to do something about.
+// Finding is something to be acted on.
 type Finding struct {
 	// Critic overrides the answer's.
-	Critic string
+	Critic string `json:"critic,omitempty"`
 	// Category is never empty; the policy decides where it goes.
-	Category string
-	// Severity is Fail where it is "".
-	Severity Severity
-	// File is nil where the report names none.
-	File *string
-	// Line counts from 1, and is nil where the report names none.
-	Line        *int
-	Remediation string
-	// Ref is a JSON Pointer to what the report says of it.
-	Ref string
+	Category string `json:"category"`
+	// Severity is Fail if it is "".
+	Severity Severity `json:"severity,omitempty"`
+	// File is nil if the report names none.
+	File *string `json:"file"`
+	// Line counts from 1, and is nil if the report names none.
+	Line        *int   `json:"line"`
+	Remediation string `json:"remediation"`
+	// Ref is the finding's JSON Pointer into the report.
+	Ref string `json:"ref"`
 }
 
-// Skipped is an item that is no finding, and why.
+// Skipped is an item that is not a finding, with the reason.
 type Skipped struct {
-	Ref    string
-	Reason string
+	Ref    string `json:"ref"`
+	Reason string `json:"reason"`
 }
 
 // Unmapped is a rule that the configuration gives no category, and the default
 // that its findings have instead.
 type Unmapped struct {
-	Rule     string
-	Category string
+	Rule     string `json:"rule"`
+	Category string `json:"category"`
 }
 
 // The plugin that this module is.
@@ -122,24 +131,45 @@ var (
 	normalizer  Normalizer
 )
 
-// Register says what this module is. It is called once, by an init function.
+// Register makes this module the plugin d. An init function calls it once.
 func Register(d Description, n Normalizer) {
 	description, normalizer = d, n
 }
 
-// describe is the answer of sy_describe.
+// describe returns the answer of sy_describe.
 func describe() []byte {
-	return appendDescription(nil, description)
+	d := description
+	d.Formats, d.Detect, d.Items = nonNil(d.Formats), nonNil(d.Detect), nonNil(d.Items)
+	return encode(d)
 }
 
-// respond is the answer of sy_normalize.
+// respond returns the answer of sy_normalize.
 func respond(report, config []byte) []byte {
-	answer, err := normalizer(Report{document(report), document(config)})
+	answer, err := normalizer(newReport(report, config))
 	if err != nil {
-		return appendError(nil, asError(err))
+		return encode(map[string]*Error{"error": asError(err)})
 	}
 	if answer.Critic == "" {
 		answer.Critic = description.Critic
 	}
-	return appendAnswer(nil, answer)
+	answer.Findings, answer.Skipped = nonNil(answer.Findings), nonNil(answer.Skipped)
+	return encode(answer)
+}
+
+// nonNil makes a list that is never null.
+func nonNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+// encode writes an answer. It panics, which is a trap that the host reports, if an
+// error's details hold something that JSON cannot express.
+func encode(answer any) []byte {
+	text, err := json.Marshal(answer)
+	if err != nil {
+		panic("sdk: " + err.Error())
+	}
+	return text
 }

@@ -1,20 +1,24 @@
 package sdk
 
 import (
+	"bytes"
+	"encoding/json"
 	"iter"
 	"strconv"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
 // Value is the text of one JSON value, valid and without white space around it:
-// the host has checked the report. A nil Value is one that is missing, and every
-// method takes it as such.
+// the host has checked the report. A nil Value is a missing one, and every method
+// accepts it.
 type Value []byte
 
 // Bytes returns the text. Do not modify it.
 func (v Value) Bytes() []byte { return v }
+
+// MarshalJSON implements json.Marshaler. A missing value becomes null.
+func (v Value) MarshalJSON() ([]byte, error) { return json.RawMessage(v).MarshalJSON() }
 
 // Kind returns the value's JSON type: "object", "array", "string", "number",
 // "boolean", "null", or "missing".
@@ -37,8 +41,8 @@ func (v Value) Kind() string {
 	return "number"
 }
 
-// Get returns the member called name, or nil where there is none or where this
-// is no object.
+// Get returns the member called name, or nil if there is none or v is not an
+// object.
 func (v Value) Get(name string) Value {
 	for key, value := range v.Members() {
 		if key == name {
@@ -48,7 +52,7 @@ func (v Value) Get(name string) Value {
 	return nil
 }
 
-// At returns the value that a JSON Pointer leads to, or nil.
+// At returns the value at a JSON Pointer, or nil.
 func (v Value) At(pointer string) Value {
 	if pointer == "" {
 		return v
@@ -71,26 +75,20 @@ func (v Value) child(token string) Value {
 	return nil
 }
 
-// Text returns what a string says, and whether it is one.
+// Text returns the content of a string, and whether v is one.
 func (v Value) Text() (string, bool) {
-	if v.Kind() != "string" {
-		return "", false
-	}
-	return unquote(v), true
+	var text string
+	return text, v.Kind() == "string" && json.Unmarshal(v, &text) == nil
 }
 
-// Int returns a whole number that is written in plain digits, and whether it is
-// one: 1.0 and 1e3 are none, because where a line or a round is meant they are a
-// sign that something went wrong.
+// Int returns a whole number in plain digits, and whether v is one. It refuses 1.0
+// and 1e3: as a line or a round they are a sign that something went wrong.
 func (v Value) Int() (int, bool) {
-	if len(v) > 1 && v[0] == '-' && v[1] == '0' {
-		return 0, false
-	}
 	n, err := strconv.Atoi(string(v))
-	return n, err == nil
+	return n, err == nil && !bytes.HasPrefix(v, []byte("-0"))
 }
 
-// Excerpt returns the value's text for a message, cut where it is long.
+// Excerpt returns the value's text for a message, cut if it is long.
 func (v Value) Excerpt() string {
 	if v == nil {
 		return "missing"
@@ -108,179 +106,50 @@ func (v Value) Excerpt() string {
 // excerptSize is how much of a value an error shows, in bytes.
 const excerptSize = 200
 
-// Members walks over an object's members in order. It yields nothing where this
-// is no object.
+// Members iterates over an object's members in order. It yields nothing if v is
+// not an object.
 func (v Value) Members() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		if v.Kind() != "object" {
 			return
 		}
-		s := scanner{text: v, at: 1}
-		for s.more('}') {
-			key := s.value()
-			s.colon()
-			if !yield(unquote(key), s.value()) {
+		d := v.open()
+		for d.More() {
+			key, _ := d.Token()
+			name, _ := key.(string)
+			if !yield(name, next(d)) {
 				return
 			}
 		}
 	}
 }
 
-// Elements walks over an array's elements in order. It yields nothing where this
-// is no array.
+// Elements iterates over an array's elements in order. It yields nothing if v is
+// not an array.
 func (v Value) Elements() iter.Seq2[int, Value] {
 	return func(yield func(int, Value) bool) {
 		if v.Kind() != "array" {
 			return
 		}
-		s := scanner{text: v, at: 1}
-		for i := 0; s.more(']'); i++ {
-			if !yield(i, s.value()) {
+		d := v.open()
+		for i := 0; d.More(); i++ {
+			if !yield(i, next(d)) {
 				return
 			}
 		}
 	}
 }
 
-// document returns the value that a text holds.
-func document(text []byte) Value {
-	s := scanner{text: text}
-	s.blank()
-	return s.value()
+// open returns a decoder that has read the opening bracket.
+func (v Value) open() *json.Decoder {
+	d := json.NewDecoder(bytes.NewReader(v))
+	_, _ = d.Token()
+	return d
 }
 
-// scanner walks over valid JSON.
-type scanner struct {
-	text []byte
-	at   int
-}
-
-// blank goes to the next byte that is no white space.
-func (s *scanner) blank() {
-	for s.at < len(s.text) && s.text[s.at] <= ' ' {
-		s.at++
-	}
-}
-
-// more goes to the next element or member, and reports whether there is one. If
-// not, it goes behind the closing bracket.
-func (s *scanner) more(closing byte) bool {
-	s.blank()
-	if s.text[s.at] == ',' {
-		s.at++
-		s.blank()
-	}
-	if s.text[s.at] == closing {
-		s.at++
-		return false
-	}
-	return true
-}
-
-// colon goes from a key to its value.
-func (s *scanner) colon() {
-	s.blank()
-	s.at++
-	s.blank()
-}
-
-// value returns the value here and goes behind it.
-func (s *scanner) value() Value {
-	start := s.at
-	switch s.text[s.at] {
-	case '"':
-		s.skipString()
-	case '{', '[':
-		s.skipContainer()
-	default:
-		s.skipScalar()
-	}
-	return s.text[start:s.at:s.at]
-}
-
-func (s *scanner) skipString() {
-	for s.at++; s.text[s.at] != '"'; s.at++ {
-		if s.text[s.at] == '\\' {
-			s.at++
-		}
-	}
-	s.at++
-}
-
-func (s *scanner) skipContainer() {
-	for depth := 0; ; s.at++ {
-		switch s.text[s.at] {
-		case '"':
-			s.skipString()
-			s.at--
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				s.at++
-				return
-			}
-		}
-	}
-}
-
-func (s *scanner) skipScalar() {
-	for ; s.at < len(s.text); s.at++ {
-		switch s.text[s.at] {
-		case ',', '}', ']', ' ', '\t', '\r', '\n':
-			return
-		}
-	}
-}
-
-// unquote returns what a JSON string says.
-func unquote(quoted []byte) string {
-	inside := quoted[1 : len(quoted)-1]
-	at := 0
-	for at < len(inside) && inside[at] != '\\' {
-		at++
-	}
-	if at == len(inside) {
-		return string(inside)
-	}
-	text := append(make([]byte, 0, len(inside)), inside[:at]...)
-	for at < len(inside) {
-		c := inside[at]
-		if c != '\\' {
-			text = append(text, c)
-			at++
-			continue
-		}
-		c = inside[at+1]
-		at += 2
-		switch c {
-		case 'b':
-			c = '\b'
-		case 'f':
-			c = '\f'
-		case 'n':
-			c = '\n'
-		case 'r':
-			c = '\r'
-		case 't':
-			c = '\t'
-		case 'u':
-			r := hex4(inside[at:])
-			at += 4
-			if utf16.IsSurrogate(r) && at+6 <= len(inside) {
-				// The host refuses half a pair, so this is a whole one.
-				r = utf16.DecodeRune(r, hex4(inside[at+2:]))
-				at += 6
-			}
-			text = utf8.AppendRune(text, r)
-			continue
-		}
-		text = append(text, c)
-	}
-	return string(text)
-}
-
-func hex4(digits []byte) rune {
-	n, _ := strconv.ParseUint(string(digits[:4]), 16, 16)
-	return rune(n)
+// next reads one value. It cannot fail, because the text is valid.
+func next(d *json.Decoder) Value {
+	var value json.RawMessage
+	_ = d.Decode(&value)
+	return Value(value)
 }
