@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
@@ -40,7 +41,7 @@ func (e *Engine) Inspect(ctx context.Context, ref string) (Inspected, error) {
 		return in, err
 	}
 	in.Inspection, err = shelf.runtime.Inspect(ctx, wasm)
-	if err != nil && !plugins.IsName(ref) {
+	if err != nil && !abi.IsName(ref) {
 		err = at(err, ref)
 	}
 	return in, err

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 )
 
@@ -30,7 +30,7 @@ func (e *Engine) UncheckedConfig(ctx context.Context) (project.Config, error) {
 // configFor is Config for a request with these reports: plugins that they name by
 // their files may be configured too.
 func (e *Engine) configFor(ctx context.Context, refs []ReportRef) (project.Config, error) {
-	byName := func(r ReportRef) bool { return r.Plugin == Auto || plugins.IsName(r.Plugin) }
+	byName := func(r ReportRef) bool { return r.Plugin == Auto || abi.IsName(r.Plugin) }
 	refs = slices.DeleteFunc(slices.Clone(refs), byName)
 	if len(refs) == 0 {
 		return e.Config(ctx)

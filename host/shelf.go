@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/plugins"
@@ -53,7 +54,7 @@ func (s *shelf) choose(ctx context.Context, ref string, source *document.Source)
 			return nil, err
 		}
 		return catalog.Detect(ctx, source)
-	case plugins.IsName(ref):
+	case abi.IsName(ref):
 		return s.named(ctx, ref)
 	}
 	files, err := s.engine.project.Modules(ctx, ref)
@@ -104,7 +105,7 @@ func (s *shelf) plugin(ctx context.Context, name string) (*plugins.Plugin, error
 
 // module returns the module of a plugin, by its name or its file, as read does.
 func (s *shelf) module(ctx context.Context, ref string) ([]byte, error) {
-	if plugins.IsName(ref) {
+	if abi.IsName(ref) {
 		p, err := s.named(ctx, ref)
 		if err != nil {
 			return nil, err

@@ -11,6 +11,7 @@ import (
 	wasi "github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
 
@@ -53,22 +54,22 @@ func checkModule(m wazero.CompiledModule, limits Limits) error {
 	if _, ok := exported[exportMarker]; !ok {
 		for _, name := range slices.Sorted(maps.Keys(exported)) {
 			if version, other := strings.CutPrefix(name, markerPrefix); other {
-				return broken(errs.PluginABI, UnknownABI, "the plugin speaks ABI v%s; this host speaks v1", version).With("abi", version)
+				return abi.Violation(errs.PluginABI, abi.UnknownABI, "the plugin speaks ABI v%s; this host speaks v1", version).With("abi", version)
 			}
 		}
 	}
 	for _, want := range functions() {
 		got, ok := exported[want.name]
 		if !ok {
-			return broken(errs.PluginABI, MissingExport, "the plugin does not export %s", want.name).With("export", want.name)
+			return abi.Violation(errs.PluginABI, abi.MissingExport, "the plugin does not export %s", want.name).With("export", want.name)
 		}
 		if !slices.Equal(got.ParamTypes(), want.params) || !slices.Equal(got.ResultTypes(), want.results) {
-			return broken(errs.PluginABI, WrongExport, "the plugin exports %s with the wrong type", want.name).With("export", want.name)
+			return abi.Violation(errs.PluginABI, abi.WrongExport, "the plugin exports %s with the wrong type", want.name).With("export", want.name)
 		}
 	}
 	memory, ok := m.ExportedMemories()[exportMemory]
 	if !ok {
-		return broken(errs.PluginABI, MissingExport, "the plugin does not export its memory").With("export", exportMemory)
+		return abi.Violation(errs.PluginABI, abi.MissingExport, "the plugin does not export its memory").With("export", exportMemory)
 	}
 	if need := int64(memory.Min()) * wasmbin.PageSize; need > limits.Memory {
 		return errs.New(errs.PluginMemory, "the plugin starts with %d bytes of memory; the limit is %d", need, limits.Memory).
@@ -112,6 +113,6 @@ func (e *engine) link(ctx context.Context, m wazero.CompiledModule) error {
 }
 
 func forbidden(from, name string) error {
-	return broken(errs.PluginABI, ForbiddenImport, "the plugin imports %s.%s; only WASI preview 1 may be imported", from, name).
+	return abi.Violation(errs.PluginABI, abi.ForbiddenImport, "the plugin imports %s.%s; only WASI preview 1 may be imported", from, name).
 		With("import", from+"."+name)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
@@ -70,7 +71,7 @@ func TestAnswersOfManyEntries(t *testing.T) {
 	}
 	for _, text := range []string{`{"critic":"puppet","findings":{},"skipped":[]}`, `{"critic":"puppet","findings":[],"skipped":"x"}`, `{"critic":"puppet","findings":[],"skipped":[],"unmapped":1}`} {
 		_, err := puppet.Normalize(t.Context(), jsonDocument(t, `{}`), answer(text))
-		if !errors.Is(err, plugins.WrongSchema) {
+		if !errors.Is(err, abi.WrongSchema) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 )
 
 // instance is one guest for one call. It belongs to one goroutine.
@@ -81,9 +82,9 @@ func (g *instance) give(ctx context.Context, data []byte) (region, error) {
 	case at.ptr == 0 && g.memory.denied:
 		return region{}, g.outOfMemory()
 	case at.ptr == 0:
-		return region{}, broken(errs.PluginABI, NullPointer, "%s returned 0 for %d bytes", exportAlloc, at.len)
+		return region{}, abi.Violation(errs.PluginABI, abi.NullPointer, "%s returned 0 for %d bytes", exportAlloc, at.len)
 	case !g.Memory().Write(at.ptr, data):
-		return region{}, broken(errs.PluginABI, OutOfRange, "%s returned %d for %d bytes, which is outside of the plugin's memory", exportAlloc, at.ptr, at.len)
+		return region{}, abi.Violation(errs.PluginABI, abi.OutOfRange, "%s returned %d for %d bytes, which is outside of the plugin's memory", exportAlloc, at.ptr, at.len)
 	}
 	return at, nil
 }
@@ -113,7 +114,7 @@ func (g *instance) take(packed uint64) ([]byte, error) {
 	}
 	data, ok := g.Memory().Read(at.ptr, at.len)
 	if !ok {
-		return nil, broken(errs.PluginABI, OutOfRange, "the plugin's answer of %d bytes at %d is outside of its memory", at.len, at.ptr)
+		return nil, abi.Violation(errs.PluginABI, abi.OutOfRange, "the plugin's answer of %d bytes at %d is outside of its memory", at.len, at.ptr)
 	}
 	return data, nil
 }
@@ -136,7 +137,7 @@ func (g *instance) failure(ctx context.Context, err error) error {
 	// wazero's own messages carry the guest's stack below the first line.
 	what, _, _ := strings.Cut(err.Error(), "\n")
 	if g.Module == nil && !strings.Contains(what, "wasm error") {
-		return broken(errs.PluginABI, Malformed, "the plugin cannot be instantiated: %s", what)
+		return abi.Violation(errs.PluginABI, abi.Malformed, "the plugin cannot be instantiated: %s", what)
 	}
 	return errs.New(errs.PluginTrap, "the plugin stopped: %s", what).With("trap", what)
 }

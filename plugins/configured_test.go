@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
@@ -84,7 +85,7 @@ func TestDescriptionsOfConfiguredItems(t *testing.T) {
 		`{` + rest + `,"items":["/{*}"],"items_from":"/a/b"}`: true,
 	} {
 		_, err := decodeDescription([]byte(text))
-		if fine != (err == nil) || err != nil && !errors.Is(err, WrongSchema) {
+		if fine != (err == nil) || err != nil && !errors.Is(err, abi.WrongSchema) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
@@ -27,7 +28,7 @@ func account(ctx context.Context, p *Plugin, doc *document.Document, items []str
 	for ref, raw := range doc.Items(ctx, items) {
 		c, ok := claims[ref]
 		if !ok {
-			return Result{}, violated(Dropped, "drops %q", ref)
+			return Result{}, violated(abi.Dropped, "drops %q", ref)
 		}
 		c.raw, c.exists = raw, true
 	}
@@ -61,9 +62,9 @@ func claim(out *output) (map[string]*claimed, error) {
 	for _, s := range *out.Skipped {
 		if c, ok := claims[s.Ref]; ok {
 			if c.skipped {
-				return nil, violated(Contradicted, "skips %q twice", s.Ref)
+				return nil, violated(abi.Contradicted, "skips %q twice", s.Ref)
 			}
-			return nil, violated(Contradicted, "both skips and reports %q", s.Ref)
+			return nil, violated(abi.Contradicted, "both skips and reports %q", s.Ref)
 		}
 		claims[s.Ref] = &claimed{skipped: true}
 	}
@@ -75,7 +76,7 @@ func claim(out *output) (map[string]*claimed, error) {
 func settle(p *Plugin, doc *document.Document, out *output, claims map[string]*claimed) (Result, error) {
 	for _, s := range *out.Skipped {
 		if !claims[s.Ref].exists {
-			return Result{}, violated(Invented, "skips %q, which is not in the report", s.Ref)
+			return Result{}, violated(abi.Invented, "skips %q, which is not in the report", s.Ref)
 		}
 	}
 	result := Result{
@@ -90,7 +91,7 @@ func settle(p *Plugin, doc *document.Document, out *output, claims map[string]*c
 				With("limit", p.runtime.config.Limits.Output)
 		}
 		if !c.exists {
-			return Result{}, violated(Invented, "refers to %q, which is not in the report", *f.Ref)
+			return Result{}, violated(abi.Invented, "refers to %q, which is not in the report", *f.Ref)
 		}
 		result.Findings = append(result.Findings, finding.Finding{
 			Critic: f.Critic, Category: f.Category, Severity: f.Severity,
@@ -104,6 +105,6 @@ func settle(p *Plugin, doc *document.Document, out *output, claims map[string]*c
 	return result, nil
 }
 
-func violated(problem Problem, format, ref string) *errs.Error {
-	return broken(errs.PluginConservationViolated, problem, "the plugin "+format, brief(ref)).With("ref", ref)
+func violated(problem abi.Problem, format, ref string) *errs.Error {
+	return abi.Violation(errs.PluginConservationViolated, problem, "the plugin "+format, brief(ref)).With("ref", ref)
 }

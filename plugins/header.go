@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 )
 
 // checkHeader says what a file is that is no core WebAssembly module, and what to
@@ -16,27 +17,27 @@ func checkHeader(data []byte) error {
 		case 1:
 			return nil
 		case 0x1000d: // A layer of 1, and the version of the current preview.
-			return broken(errs.PluginABI, Component, "the plugin is a WebAssembly component; a core module is needed").
+			return abi.Violation(errs.PluginABI, abi.Component, "the plugin is a WebAssembly component; a core module is needed").
 				WithHint("build for WASI preview 1 (wasm32-wasip1 in Rust, GOOS=wasip1 in Go) and do not run wasm-tools component new on the result")
 		default:
-			return broken(errs.PluginABI, NotWasm, "the plugin is WebAssembly of version %#x, which this host does not know", version)
+			return abi.Violation(errs.PluginABI, abi.NotWasm, "the plugin is WebAssembly of version %#x, which this host does not know", version)
 		}
 	}
 	for _, kind := range fileKinds() {
 		if bytes.HasPrefix(data, []byte(kind.magic)) {
-			return broken(errs.PluginABI, NotWasm, "the plugin is %s and not a WebAssembly module", kind.what).WithHint(kind.hint)
+			return abi.Violation(errs.PluginABI, abi.NotWasm, "the plugin is %s and not a WebAssembly module", kind.what).WithHint(kind.hint)
 		}
 	}
 	switch {
 	case len(data) == 0:
-		return broken(errs.PluginABI, NotWasm, "the plugin is an empty file")
+		return abi.Violation(errs.PluginABI, abi.NotWasm, "the plugin is an empty file")
 	case bytes.HasPrefix(data, []byte("\x00asm")):
-		return broken(errs.PluginABI, NotWasm, "the plugin is cut short and not a WebAssembly module")
+		return abi.Violation(errs.PluginABI, abi.NotWasm, "the plugin is cut short and not a WebAssembly module")
 	case utf8.Valid(data):
-		return broken(errs.PluginABI, NotWasm, "the plugin is a text file and not a WebAssembly module").
+		return abi.Violation(errs.PluginABI, abi.NotWasm, "the plugin is a text file and not a WebAssembly module").
 			WithHint("name the compiled module, a .wasm file; switchyard plugin new shows how to write one")
 	default:
-		return broken(errs.PluginABI, NotWasm, "the plugin is not a WebAssembly module")
+		return abi.Violation(errs.PluginABI, abi.NotWasm, "the plugin is not a WebAssembly module")
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
@@ -46,25 +47,25 @@ func TestLiesInADescription(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name, text string
-		problem    plugins.Problem
+		problem    abi.Problem
 	}{
 		{"none", say("", ""), ""},
-		{"no items", say(`["/findings/*"]`, `[]`), plugins.WrongSchema},
-		{"items left out", say(`,"items":["/findings/*"]`, ``), plugins.WrongSchema},
-		{"an item that is no pointer", say(`/findings/*`, `findings`), plugins.WrongSchema},
-		{"an escape that is none", say(`/findings/*`, `/find~2ings`), plugins.WrongSchema},
-		{"a thousand pointers", say(`"/findings/*"`, strings.Repeat(`"/a",`, 999)+`"/a"`), plugins.WrongSchema},
-		{"a pointer of a thousand steps", say(`/findings/*`, strings.Repeat("/*", 1000)), plugins.WrongSchema},
-		{"no formats", say(`["application/json"]`, `[]`), plugins.WrongSchema},
-		{"a picture for a report", say(`application/json`, `image/png`), plugins.WrongSchema},
-		{"no version", say(`1.0.0`, ``), plugins.WrongSchema},
-		{"a name with a path", say(`"name":"liar"`, `"name":"../liar"`), plugins.WrongSchema},
-		{"the name of a built-in plugin", say(`"name":"liar"`, `"name":"sarif"`), plugins.ReservedName},
-		{"the audit's own name", say(`"critic":"liar"`, `"critic":"audit"`), plugins.WrongSchema},
-		{"a key twice", say(`"detect":["/liar"]`, `"detect":[],"detect":[]`), plugins.InvalidJSON},
-		{"an unknown key", say(`{`, `{"trusted":true,`), plugins.WrongSchema},
-		{"two values", say(``, `{}`), plugins.InvalidJSON},
-		{"no text", say(`liar`, "\xff"), plugins.InvalidUTF8},
+		{"no items", say(`["/findings/*"]`, `[]`), abi.WrongSchema},
+		{"items left out", say(`,"items":["/findings/*"]`, ``), abi.WrongSchema},
+		{"an item that is no pointer", say(`/findings/*`, `findings`), abi.WrongSchema},
+		{"an escape that is none", say(`/findings/*`, `/find~2ings`), abi.WrongSchema},
+		{"a thousand pointers", say(`"/findings/*"`, strings.Repeat(`"/a",`, 999)+`"/a"`), abi.WrongSchema},
+		{"a pointer of a thousand steps", say(`/findings/*`, strings.Repeat("/*", 1000)), abi.WrongSchema},
+		{"no formats", say(`["application/json"]`, `[]`), abi.WrongSchema},
+		{"a picture for a report", say(`application/json`, `image/png`), abi.WrongSchema},
+		{"no version", say(`1.0.0`, ``), abi.WrongSchema},
+		{"a name with a path", say(`"name":"liar"`, `"name":"../liar"`), abi.WrongSchema},
+		{"the name of a built-in plugin", say(`"name":"liar"`, `"name":"sarif"`), abi.ReservedName},
+		{"the audit's own name", say(`"critic":"liar"`, `"critic":"audit"`), abi.WrongSchema},
+		{"a key twice", say(`"detect":["/liar"]`, `"detect":[],"detect":[]`), abi.InvalidJSON},
+		{"an unknown key", say(`{`, `{"trusted":true,`), abi.WrongSchema},
+		{"two values", say(``, `{}`), abi.InvalidJSON},
+		{"no text", say(`liar`, "\xff"), abi.InvalidUTF8},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := r.Load(t.Context(), describing(c.text))
@@ -86,8 +87,8 @@ func TestCompileBombsAreOversized(t *testing.T) {
 		"\x0a" + string(binary.AppendUvarint(nil, uint64(len(code)))) + code
 	r := newRuntime(t, plugins.Config{})
 	_, err := r.Load(t.Context(), []byte(module))
-	if errs.CodeOf(err) != errs.PluginABI || !errors.Is(err, plugins.Oversized) {
-		t.Errorf("got %v, want %s", err, plugins.Oversized)
+	if errs.CodeOf(err) != errs.PluginABI || !errors.Is(err, abi.Oversized) {
+		t.Errorf("got %v, want %s", err, abi.Oversized)
 	}
 }
 
@@ -101,18 +102,18 @@ func TestHostileGuestsAreStoppedByName(t *testing.T) {
 		for _, c := range []struct {
 			guest, do string
 			code      errs.Code
-			problem   plugins.Problem
+			problem   abi.Problem
 		}{
 			{"puppet", "recurse", errs.PluginTrap, ""},
 			{"puppet", "memory", errs.PluginMemory, ""},
 			{"puppet", "vast", errs.PluginOutputTooLarge, ""},
-			{"puppet", "outside", errs.PluginABI, plugins.OutOfRange},
-			{"puppet", "nothing", errs.PluginInvalidOutput, plugins.InvalidJSON},
+			{"puppet", "outside", errs.PluginABI, abi.OutOfRange},
+			{"puppet", "nothing", errs.PluginInvalidOutput, abi.InvalidJSON},
 			{"storm", "exit", errs.PluginTrap, ""},
 			{"exit-at-start", "", errs.PluginTrap, ""},
-			{"alloc-null", "", errs.PluginABI, plugins.NullPointer},
-			{"alloc-outside", "", errs.PluginABI, plugins.OutOfRange},
-			{"alloc-twice", "", errs.PluginABI, plugins.Overlap},
+			{"alloc-null", "", errs.PluginABI, abi.NullPointer},
+			{"alloc-outside", "", errs.PluginABI, abi.OutOfRange},
+			{"alloc-twice", "", errs.PluginABI, abi.Overlap},
 		} {
 			t.Run(how+"/"+c.guest+" "+c.do, func(t *testing.T) {
 				p, err := r.Load(t.Context(), hostile(t, c.guest))

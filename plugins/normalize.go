@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
@@ -137,7 +138,7 @@ func (p *Plugin) ask(ctx context.Context, doc *document.Document, config jsontex
 			return err
 		}
 		if rep.overlaps(conf) {
-			return broken(errs.PluginABI, Overlap, "%s handed out the same memory twice", exportAlloc)
+			return abi.Violation(errs.PluginABI, abi.Overlap, "%s handed out the same memory twice", exportAlloc)
 		}
 		packed, err := g.invoke(ctx, exportNormalize, uint64(rep.ptr), uint64(rep.len), uint64(conf.ptr), uint64(conf.len))
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -111,14 +111,14 @@ func (r *refusal) fault() *errs.Error {
 // nothing behind it.
 func decode(data []byte, into any) error {
 	if !utf8.Valid(data) {
-		return broken(errs.PluginInvalidOutput, InvalidUTF8, "the plugin's answer is not UTF-8")
+		return abi.Violation(errs.PluginInvalidOutput, abi.InvalidUTF8, "the plugin's answer is not UTF-8")
 	}
 	err := json.Unmarshal(data, into, json.RejectUnknownMembers(true))
 	if errors.Is(err, errEntries) {
 		return errs.New(errs.PluginOutputTooLarge, "the plugin's answer has more than %d entries of one kind", maxEntries).With("limit", maxEntries)
 	}
 	if _, ok := errors.AsType[*jsontext.SyntacticError](err); ok || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return broken(errs.PluginInvalidOutput, InvalidJSON, "the plugin's answer is not one JSON value: %s", brief(err.Error()))
+		return abi.Violation(errs.PluginInvalidOutput, abi.InvalidJSON, "the plugin's answer is not one JSON value: %s", brief(err.Error()))
 	}
 	if err != nil {
 		return invalid("the plugin's answer does not follow the ABI: %s", brief(err.Error()))
@@ -135,7 +135,7 @@ func brief(text string) string {
 }
 
 func invalid(format string, args ...any) *errs.Error {
-	return broken(errs.PluginInvalidOutput, WrongSchema, format, args...)
+	return abi.Violation(errs.PluginInvalidOutput, abi.WrongSchema, format, args...)
 }
 
 // decodeOutput reads and checks the answer of sy_normalize. data is not
@@ -149,7 +149,7 @@ func decodeOutput(data []byte) (*output, error) {
 		if out.Findings != nil || out.Skipped != nil || out.Unmapped != nil {
 			return nil, invalid("the plugin's answer holds findings and an error at once")
 		}
-		if !isCode(out.Error.Code) || IsReserved(out.Error.Code) || out.Error.Message == "" {
+		if !abi.IsCode(out.Error.Code) || abi.IsReserved(out.Error.Code) || out.Error.Message == "" {
 			return nil, invalid("the plugin's error lacks a message or a code of its own in lower-case words")
 		}
 		if len(data) > maxRefusal {
@@ -214,7 +214,7 @@ func decodeDescription(data []byte) (Description, error) {
 		return d, err
 	}
 	switch {
-	case !IsName(d.Name):
+	case !abi.IsName(d.Name):
 		return d, invalid("the plugin's name %q is not in lower-case letters, digits and dashes", brief(d.Name))
 	case d.Version == "" || len(d.Version) > 64:
 		return d, invalid("the plugin has no version, or one of over 64 bytes")
@@ -262,43 +262,5 @@ const (
 	maxDescription   = 64 << 10
 )
 
-// IsName reports whether s can name a plugin: lower-case letters, digits and
-// dashes, 64 at the most, starting with a letter or digit.
-func IsName(s string) bool {
-	return isCode(s) && len(s) <= 64
-}
-
-// isCode reports whether s is words of lower-case letters and digits joined by
-// dashes.
-func isCode(s string) bool {
-	if s == "" || len(s) > 128 {
-		return false
-	}
-	for word := range strings.SplitSeq(s, "-") {
-		if word == "" {
-			return false
-		}
-		for _, c := range []byte(word) {
-			if (c < 'a' || c > 'z') && (c < '0' || c > '9') {
-				return false
-			}
-		}
-	}
-	return true
-}
-
 // maxRefusal is how large an error of a guest may be, in bytes.
 const maxRefusal = 64 << 10
-
-// IsReserved reports whether a code is the host's own: a guest must not pass its
-// refusal off as a fault of the command line, the state or the policy.
-func IsReserved(code string) bool {
-	if errs.Code(code) == errs.PluginConfigInvalid {
-		return false
-	}
-	first, _, _ := strings.Cut(code, "-")
-	return slices.Contains([]string{
-		"usage", "internal", "interrupted", "output", "no", "file", "path", "config", "report", "plugin",
-		"policy", "task", "round", "decision", "state", "ledger",
-	}, first)
-}

@@ -12,6 +12,7 @@ import (
 	"github.com/tetratelabs/wazero"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/internal/plugin/fuel"
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
@@ -81,7 +82,7 @@ func (p *Plugin) load(ctx context.Context) error {
 	}
 	d, err := p.runtime.describe(ctx, m)
 	if guest, taken := builtin.Find(d.Name); err == nil && taken && !bytes.Equal(guest.Wasm, p.wasm) {
-		err = broken(errs.PluginInvalidOutput, ReservedName, "the plugin calls itself %s, which is a built-in plugin's name", d.Name)
+		err = abi.Violation(errs.PluginInvalidOutput, abi.ReservedName, "the plugin calls itself %s, which is a built-in plugin's name", d.Name)
 	}
 	if err != nil {
 		p.module = nil
@@ -142,7 +143,7 @@ func (p *Plugin) ready(ctx context.Context) (*module, error) {
 	engine, compiled, err := p.runtime.compileInTime(ctx, metered)
 	if err != nil {
 		if errs.CodeOf(err) == "" && !errors.Is(err, context.Cause(ctx)) {
-			err = broken(errs.PluginABI, Malformed, "the module does not compile: %s", err)
+			err = abi.Violation(errs.PluginABI, abi.Malformed, "the module does not compile: %s", err)
 		}
 		return nil, err
 	}
@@ -158,13 +159,13 @@ func (p *Plugin) ready(ctx context.Context) (*module, error) {
 }
 
 func unmeterable(err error) error {
-	problem := Malformed
+	problem := abi.Malformed
 	e, ok := errors.AsType[*fuel.Error](err)
 	if ok && e.Limit > 0 {
-		problem = Oversized
+		problem = abi.Oversized
 	}
-	f := broken(errs.PluginABI, problem, "%s", err)
-	if problem == Oversized {
+	f := abi.Violation(errs.PluginABI, problem, "%s", err)
+	if problem == abi.Oversized {
 		f = f.With("limit", e.Limit)
 	}
 	return f

@@ -10,10 +10,9 @@ import (
 	"testing"
 
 	opa "github.com/open-policy-agent/opa/v1/bundle"
+	_ "github.com/open-policy-agent/opa/v1/features/wasm" // OPA's engine for policy.wasm
 	"github.com/open-policy-agent/opa/v1/rego"
 	"pgregory.net/rapid"
-
-	_ "github.com/open-policy-agent/opa/v1/features/wasm" // OPA's engine for policy.wasm
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 )
 
 // errorEntry documents a code for users: docs/errors.md is made of these, and
@@ -134,7 +134,7 @@ func roomErrors() []errorGroup {
 
 // problemEntry documents a value of details.problem.
 type problemEntry struct {
-	problem plugins.Problem
+	problem abi.Problem
 	code    errs.Code
 	meaning string
 }
@@ -142,23 +142,23 @@ type problemEntry struct {
 // problemEntries lists what details.problem can be.
 func problemEntries() []problemEntry {
 	return []problemEntry{
-		{plugins.NotWasm, errs.PluginABI, "The file is something else; the message says what."},
-		{plugins.Component, errs.PluginABI, "It is a module of the component model; a core module is needed."},
-		{plugins.Malformed, errs.PluginABI, "It is no valid module, or uses a feature that the host does not offer."},
-		{plugins.Oversized, errs.PluginABI, "It declares more functions, local variables or table elements than the limits."},
-		{plugins.UnknownABI, errs.PluginABI, "It speaks another version of the ABI."},
-		{plugins.MissingExport, errs.PluginABI, "An export of the ABI is missing."},
-		{plugins.WrongExport, errs.PluginABI, "An export of the ABI has another type."},
-		{plugins.ForbiddenImport, errs.PluginABI, "It imports something outside of WASI preview 1."},
-		{plugins.NullPointer, errs.PluginABI, "`sy_alloc` handed out no memory."},
-		{plugins.OutOfRange, errs.PluginABI, "A pointer or a length leads out of the plugin's memory."},
-		{plugins.Overlap, errs.PluginABI, "`sy_alloc` handed out the same memory twice."},
-		{plugins.InvalidUTF8, errs.PluginInvalidOutput, "The answer is not UTF-8."},
-		{plugins.InvalidJSON, errs.PluginInvalidOutput, "The answer is not one JSON value, or has a key twice."},
-		{plugins.WrongSchema, errs.PluginInvalidOutput, "The answer breaks the ABI's schema."},
-		{plugins.ReservedName, errs.PluginInvalidOutput, "The plugin takes a built-in plugin's name."},
-		{plugins.Dropped, errs.PluginConservationViolated, "An item of the report is neither a finding nor skipped; `ref` says which."},
-		{plugins.Invented, errs.PluginConservationViolated, "The answer refers to what is not in the report; `ref` says where."},
-		{plugins.Contradicted, errs.PluginConservationViolated, "An item is both a finding and skipped, or skipped twice; `ref` says which."},
+		{abi.NotWasm, errs.PluginABI, "The file is something else; the message says what."},
+		{abi.Component, errs.PluginABI, "It is a module of the component model; a core module is needed."},
+		{abi.Malformed, errs.PluginABI, "It is no valid module, or uses a feature that the host does not offer."},
+		{abi.Oversized, errs.PluginABI, "It declares more functions, local variables or table elements than the limits."},
+		{abi.UnknownABI, errs.PluginABI, "It speaks another version of the ABI."},
+		{abi.MissingExport, errs.PluginABI, "An export of the ABI is missing."},
+		{abi.WrongExport, errs.PluginABI, "An export of the ABI has another type."},
+		{abi.ForbiddenImport, errs.PluginABI, "It imports something outside of WASI preview 1."},
+		{abi.NullPointer, errs.PluginABI, "`sy_alloc` handed out no memory."},
+		{abi.OutOfRange, errs.PluginABI, "A pointer or a length leads out of the plugin's memory."},
+		{abi.Overlap, errs.PluginABI, "`sy_alloc` handed out the same memory twice."},
+		{abi.InvalidUTF8, errs.PluginInvalidOutput, "The answer is not UTF-8."},
+		{abi.InvalidJSON, errs.PluginInvalidOutput, "The answer is not one JSON value, or has a key twice."},
+		{abi.WrongSchema, errs.PluginInvalidOutput, "The answer breaks the ABI's schema."},
+		{abi.ReservedName, errs.PluginInvalidOutput, "The plugin takes a built-in plugin's name."},
+		{abi.Dropped, errs.PluginConservationViolated, "An item of the report is neither a finding nor skipped; `ref` says which."},
+		{abi.Invented, errs.PluginConservationViolated, "The answer refers to what is not in the report; `ref` says where."},
+		{abi.Contradicted, errs.PluginConservationViolated, "An item is both a finding and skipped, or skipped twice; `ref` says which."},
 	}
 }

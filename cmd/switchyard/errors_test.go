@@ -66,7 +66,7 @@ Under three codes the details name the ` + "`problem`" + `:
 // TestEveryProblemIsDocumented holds the table of problems against the plugins'
 // sources, and wants a script that provokes each.
 func TestEveryProblemIsDocumented(t *testing.T) {
-	source, err := os.ReadFile(filepath.Join(repository, "plugins", "problem.go"))
+	source, err := os.ReadFile(filepath.Join(repository, "internal", "plugin", "abi", "problem.go"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -137,7 +137,7 @@ func parseReport(text, plugin string, p project.Project) host.ReportRef {
 	before, after, ok := strings.Cut(text, "=")
 	switch {
 	case !ok || before == "":
-	case plugins.IsName(before), strings.HasSuffix(before, project.ModuleSuffix), !p.Exists(text) && p.Exists(before):
+	case abi.IsName(before), strings.HasSuffix(before, project.ModuleSuffix), !p.Exists(text) && p.Exists(before):
 		return host.ReportRef{Plugin: before, Path: after}
 	}
 	return host.ReportRef{Plugin: plugin, Path: text}

@@ -11,8 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"pgregory.net/rapid"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 )
 
 // result is the last event of a claude run.

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 	"github.com/switchyard-dev/switchyard/plugins/sdk"
 )
@@ -92,13 +92,13 @@ func checkName(name string) error {
 	refuse := func(why string) error {
 		return errs.New(errs.PluginScaffoldName, "no plugin can be called %q: %s", name, why).With("name", name)
 	}
-	if !plugins.IsName(name) {
+	if !abi.IsName(name) {
 		return refuse("a name has lower-case letters and digits, in words joined by dashes, and 64 of them at the most")
 	}
 	if _, taken := builtin.Find(name); taken {
 		return refuse("a built-in plugin has that name")
 	}
-	if plugins.IsReserved(name) { // A plugin's error codes begin with its name.
+	if abi.IsReserved(name) { // A plugin's error codes begin with its name.
 		return refuse("error codes that begin with its first word are the host's own")
 	}
 	return nil

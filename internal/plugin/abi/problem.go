@@ -1,22 +1,23 @@
-package plugins
+// Package abi has the rules of plugin ABI v1 that the host and its tools share:
+// how a plugin can break the ABI, and which names and codes it may use.
+package abi
 
 import "github.com/switchyard-dev/switchyard/internal/errs"
 
-// Problem says which rule of the ABI a plugin breaks, under a code that several
-// share. It stands in the error's details as "problem", and compares with
-// errors.Is: errors.Is(err, plugins.ForbiddenImport).
+// Problem is the rule of the ABI that a plugin breaks. Several share an error code;
+// the error's details have it as "problem", and errors.Is finds it in the error.
 type Problem string
 
 // Error implements error.
 func (p Problem) Error() string { return "plugin problem " + string(p) }
 
-// What plugin-abi can mean.
+// The problems of plugin-abi.
 const (
 	// NotWasm: the file is something else; the message says what.
 	NotWasm Problem = "not-wasm"
 	// Component: it is a module of the component model.
 	Component Problem = "component"
-	// Malformed: it is no valid module, or uses what the host does not know.
+	// Malformed: it is not a valid module, or uses features that the host does not support.
 	Malformed Problem = "malformed"
 	// Oversized: it declares more functions, variables or tables than the limits.
 	Oversized Problem = "oversized"
@@ -26,7 +27,7 @@ const (
 	MissingExport Problem = "missing-export"
 	// WrongExport: an export has another type.
 	WrongExport Problem = "wrong-export"
-	// ForbiddenImport: it imports something outside of WASI preview 1.
+	// ForbiddenImport: it imports something outside WASI preview 1.
 	ForbiddenImport Problem = "forbidden-import"
 	// NullPointer: sy_alloc refused to hand out memory.
 	NullPointer Problem = "null-pointer"
@@ -36,7 +37,7 @@ const (
 	Overlap Problem = "overlap"
 )
 
-// What plugin-invalid-output can mean.
+// The problems of plugin-invalid-output.
 const (
 	// InvalidUTF8: the answer is not UTF-8.
 	InvalidUTF8 Problem = "invalid-utf8"
@@ -48,7 +49,7 @@ const (
 	ReservedName Problem = "reserved-name"
 )
 
-// What plugin-conservation-violated can mean.
+// The problems of plugin-conservation-violated.
 const (
 	// Dropped: an item of the report is neither a finding nor skipped.
 	Dropped Problem = "dropped"
@@ -58,7 +59,7 @@ const (
 	Contradicted Problem = "contradicted"
 )
 
-// broken is an error of code that names its problem.
-func broken(code errs.Code, problem Problem, format string, args ...any) *errs.Error {
+// Violation returns an error of code whose details and cause name the problem.
+func Violation(code errs.Code, problem Problem, format string, args ...any) *errs.Error {
 	return errs.New(code, format, args...).With("problem", string(problem)).Because(problem)
 }
