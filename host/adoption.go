@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -136,7 +137,7 @@ func (t PolicyTree) state(ctx context.Context, id policies.Identity) release.Sta
 // that nobody named.
 func mayReturn(ctx context.Context, l *ledger.Ledger) error {
 	shelf, err := policyShelfOf(ctx, l)
-	if err != nil || shelf.adopted == nil || policies.IsReleaseRef(shelf.adopted.Ref) {
+	if err != nil || shelf.adopted == nil || routing.IsReleaseRef(shelf.adopted.Ref) {
 		return err
 	}
 	return errs.New(errs.PolicyUnnamed, "the project adopted %s (%s) and configures none: name the policy to adopt", shelf.adopted.Ref, named(shelf.adopted.Policy)).

@@ -20,6 +20,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -58,7 +59,7 @@ func (s *summarized) signed(dir, file, id, key string) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	packed, err := p.Pack(s.Context(), policies.PackOptions{Sign: &bundle.Signing{Key: bundle.Key{ID: id, Algorithm: "ES256", Material: key}}})
+	packed, err := p.Pack(s.Context(), routing.PackOptions{Sign: &bundle.Signing{Key: bundle.Key{ID: id, Algorithm: "ES256", Material: key}}})
 	if err != nil {
 		s.Fatal(err)
 	}

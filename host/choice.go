@@ -6,6 +6,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -22,7 +23,7 @@ type chosenPolicy struct {
 	// rollback says that it may be older than the adopted one.
 	rollback bool
 	// loader is how the project loads policies.
-	loader policies.Loader
+	loader routing.Loader
 	// admitted is what the ledger knew of policies when it was admitted, nil before.
 	admitted *policyShelf
 }
@@ -57,7 +58,7 @@ func (e *Engine) policy(ctx context.Context, asked string, config project.Config
 func (c *chosenPolicy) load(ctx context.Context, from project.Project) error {
 	path := c.ref
 	var err error
-	if !policies.IsReleaseRef(path) {
+	if !routing.IsReleaseRef(path) {
 		if path, err = from.Resolve(path); err != nil {
 			return err
 		}
@@ -68,14 +69,14 @@ func (c *chosenPolicy) load(ctx context.Context, from project.Project) error {
 
 // placeOf is a reference that means the same in every folder of the project.
 func placeOf(from project.Project, ref string) string {
-	if policies.IsReleaseRef(ref) {
+	if routing.IsReleaseRef(ref) {
 		return ref
 	}
 	rel, inside := from.Rel(ref)
 	switch {
 	case !inside:
 		return from.Abs(ref)
-	case policies.IsReleaseRef(rel):
+	case routing.IsReleaseRef(rel):
 		return "./" + rel // It is a path all the same.
 	default:
 		return filepath.FromSlash(rel)
@@ -143,7 +144,7 @@ func (e *Engine) current(ctx context.Context, c chosenPolicy) error {
 // rolledBack refuses what is older than the adopted policy, where the project has
 // keys: a signature that was good once stays good for ever.
 func (c chosenPolicy) rolledBack(adopted Adopted) error {
-	if !c.trusted() || c.rollback || !policies.Older(c.Identity(), adopted.Policy) {
+	if !c.trusted() || c.rollback || !routing.Older(c.Identity(), adopted.Policy) {
 		return nil
 	}
 	return errs.New(errs.PolicyRollback, "policy %s is older than %s, which the project adopted", c, named(adopted.Policy)).

@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -41,9 +42,9 @@ type policyEvent struct {
 	Signer string `json:"signer,omitzero"`
 	// Sources are set where the policy is kept, and so are the categories and the
 	// destinations that it knows, by name.
-	Sources      []policies.Source `json:"sources,omitzero"`
-	Categories   []string          `json:"categories,omitzero"`
-	Destinations []string          `json:"destinations,omitzero"`
+	Sources      []routing.Source `json:"sources,omitzero"`
+	Categories   []string         `json:"categories,omitzero"`
+	Destinations []string         `json:"destinations,omitzero"`
 	// From is the digest of the policy that was adopted before, "" for none, where
 	// one is adopted.
 	From string `json:"from,omitzero"`
@@ -194,7 +195,7 @@ func (e *Engine) findPolicy(ctx context.Context, l *ledger.Ledger, digest string
 	if err := json.Unmarshal(event.Body, &told); err != nil {
 		return nil, tamperedPolicies("event %d cannot be read: %w", n, err)
 	}
-	p, err := policies.Loader{Engine: e.engine}.FromSources(ctx, told.Ref, told.Sources)
+	p, err := routing.Loader{Released: policies.Files(), Engine: e.engine}.FromSources(ctx, told.Ref, told.Sources)
 	if err != nil {
 		return nil, tamperedPolicies("event %d keeps no policy: %w", n, err)
 	}
@@ -217,7 +218,7 @@ func builtIn(ctx context.Context, digest string) (*policies.Policy, error) {
 
 // loader is how the project loads policies. A key that cannot be read is an error:
 // nothing is loaded without it.
-func (e *Engine) loader(ctx context.Context, config project.Config) (policies.Loader, error) {
+func (e *Engine) loader(ctx context.Context, config project.Config) (routing.Loader, error) {
 	trust, err := e.trust(ctx, config.Trust)
-	return policies.Loader{Engine: e.engine, Trust: trust}, err
+	return routing.Loader{Released: policies.Files(), Engine: e.engine, Trust: trust}, err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/policy/adr"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -159,9 +160,9 @@ func byAge(a, b KnownPolicy) int {
 		return 1
 	case b.Policy == nil:
 		return -1
-	case policies.Older(*a.Policy, *b.Policy):
+	case routing.Older(*a.Policy, *b.Policy):
 		return -1
-	case policies.Older(*b.Policy, *a.Policy):
+	case routing.Older(*b.Policy, *a.Policy):
 		return 1
 	}
 	return 0

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -50,7 +51,7 @@ type TestedPolicy struct {
 	*policies.Policy
 	// Files are its modules and its tests, under names that the user can open. A
 	// bundle has no tests.
-	Files []policies.Source
+	Files []routing.Source
 }
 
 // PolicyTests is Policy with the policy's tests.
@@ -75,9 +76,9 @@ func (e *Engine) PolicyTests(ctx context.Context, ref string, allowUnsigned bool
 	return t, nil
 }
 
-func (e *Engine) testsOf(c chosenPolicy) ([]policies.Source, error) {
-	if policies.IsReleaseRef(c.ref) {
-		return policies.TestSources(c.ref)
+func (e *Engine) testsOf(c chosenPolicy) ([]routing.Source, error) {
+	if routing.IsReleaseRef(c.ref) {
+		return c.loader.TestSources(c.ref)
 	}
 	from := e.project
 	if !c.named {

@@ -24,7 +24,7 @@ type PolicyTree struct {
 // PolicyTree returns the project's tree. versions and records are its folders,
 // relative to the project's root and with slashes; "" for the usual ones.
 func (e *Engine) PolicyTree(versions, records string) PolicyTree {
-	return PolicyTree{e, release.Tree{Root: e.project.Root, Policies: versions, ADRs: records}}
+	return PolicyTree{e, release.Tree{BuiltIn: policies.Files(), Root: e.project.Root, Policies: versions, ADRs: records}}
 }
 
 // Prove holds a policy against every invariant, but for those that its own decision

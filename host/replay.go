@@ -7,6 +7,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -87,7 +88,7 @@ func (e *Engine) Replay(ctx context.Context, req ReplayRequest) (replay.Report, 
 
 // nameInProject makes the file of a place, if there is one, relative to the root, so
 // that a report is the same in every checkout.
-func (e *Engine) nameInProject(at *policies.Place) {
+func (e *Engine) nameInProject(at *routing.Place) {
 	if at == nil || !filepath.IsAbs(at.File) {
 		return
 	}

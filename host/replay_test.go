@@ -23,6 +23,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -229,7 +230,7 @@ func rerouted(t rapid.TB, category, to string) *policies.Policy {
 	} else {
 		sources[0].Text = strings.Replace(sources[0].Text, "route_table := {", fmt.Sprintf("route_table := {\n\t%q: %q,", category, to), 1)
 	}
-	if p, err = (policies.Loader{}).FromSources(context.Background(), "rerouted", sources); err != nil {
+	if p, err = (routing.Loader{}).FromSources(context.Background(), "rerouted", sources); err != nil {
 		t.Fatal(err)
 	}
 	if got, _ := p.Route(category); got != to {
@@ -557,7 +558,7 @@ func TestReplayNamesTheRules(t *testing.T) {
 	}
 	sources := policy(t, "routing@1.2.0").Sources()
 	sources[0].Text = strings.Replace(sources[0].Text, "input.round >= input.max_rounds", "input.round > input.max_rounds", 1)
-	candidate, err := policies.Loader{}.FromSources(t.Context(), "later", sources)
+	candidate, err := routing.Loader{}.FromSources(t.Context(), "later", sources)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/plugins"
@@ -193,8 +194,8 @@ func TestReportsOfDifferentTasksAreNeverOneRound(t *testing.T) {
 // TestRoomsAgree holds together what two rooms state because neither may import
 // the other.
 func TestRoomsAgree(t *testing.T) {
-	if policies.MaxRoundsLimit != task.MaxRounds {
-		t.Errorf("a policy takes a cap of %d rounds, a task one of %d", policies.MaxRoundsLimit, task.MaxRounds)
+	if routing.MaxRoundsLimit != task.MaxRounds {
+		t.Errorf("a policy takes a cap of %d rounds, a task one of %d", routing.MaxRoundsLimit, task.MaxRounds)
 	}
 }
 

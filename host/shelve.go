@@ -10,7 +10,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // shelve is what has to be recorded of a policy together with what it decides: the
@@ -63,7 +63,7 @@ func (b *policyBatch) adopt(shelf policyShelf, c chosenPolicy) error {
 	event := policyEvent{Ref: c.place, Policy: c.Identity(), Signer: c.Signer()}
 	if shelf.adopted != nil {
 		event.From = shelf.adopted.Policy.Digest
-		event.Rollback = policies.Older(c.Identity(), shelf.adopted.Policy)
+		event.Rollback = routing.Older(c.Identity(), shelf.adopted.Policy)
 	}
 	return b.add(kindAdopted, event)
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -53,7 +54,7 @@ goes to standard output, and nothing is said of it.`,
 		if err != nil {
 			return err
 		}
-		o := policies.PackOptions{Revision: f.revision, Wasm: f.wasm}
+		o := routing.PackOptions{Revision: f.revision, Wasm: f.wasm}
 		if o.Sign, err = f.signing(ctx, p, time.Now()); err != nil {
 			return err
 		}
@@ -148,7 +149,7 @@ func (f *buildFlags) signing(ctx context.Context, p project.Project, now time.Ti
 	return s, nil
 }
 
-func (f *buildFlags) built(id policies.Identity, packed []byte, o policies.PackOptions) render.Bundle {
+func (f *buildFlags) built(id policies.Identity, packed []byte, o routing.PackOptions) render.Bundle {
 	sum := sha256.Sum256(packed)
 	b := render.Bundle{
 		File: f.file, Policy: id, Revision: cmp.Or(o.Revision, id.Version), Digest: "sha256:" + hex.EncodeToString(sum[:]),

@@ -13,7 +13,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // print writes a command's result to standard output: value as JSON, or what
@@ -110,7 +110,7 @@ func problems(details map[string]any) []string {
 	var lines []string
 	count := 0
 	switch list := details["problems"].(type) {
-	case []policies.Problem:
+	case []routing.Problem:
 		count = len(list)
 		for i, p := range list[:min(count, maxProblems)] {
 			if i > 0 { // The message has the first.
@@ -138,7 +138,7 @@ func problems(details map[string]any) []string {
 }
 
 // pointed shows the line of a policy that a problem is in, and a caret below it.
-func pointed(p policies.Problem) []string {
+func pointed(p routing.Problem) []string {
 	if p.Source == "" || p.Col < 1 || p.Col > len(p.Source)+1 {
 		return nil
 	}

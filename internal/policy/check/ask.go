@@ -8,7 +8,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // seed draws the probes. It is fixed, so that a policy that fails here fails
@@ -20,13 +20,13 @@ const chunk = 64
 
 // answer is what the policy made of an input: a decision, or the code of an error.
 type answer struct {
-	decision policies.Decision
+	decision routing.Decision
 	code     errs.Code
 	message  string // the error's
 }
 
 // made returns the decision, or nil where there is none.
-func (a answer) made() *policies.Decision {
+func (a answer) made() *routing.Decision {
 	if a.code != "" {
 		return nil
 	}
@@ -52,7 +52,7 @@ type answers struct {
 }
 
 // ask has the policy decide two inputs of each class.
-func ask(ctx context.Context, p *policies.Policy, d *inputspace.Domain, progress func(done, total int)) (answers, error) {
+func ask(ctx context.Context, p *routing.Policy, d *inputspace.Domain, progress func(done, total int)) (answers, error) {
 	a := answers{states: make([]answer, d.Len()), probes: make([]answer, d.Len())}
 	var next, slow atomic.Int64 // the next chunk; the first class that took too long
 	slow.Store(int64(d.Len()))
@@ -113,7 +113,7 @@ func lower(number *atomic.Int64, n int64) {
 
 // decide asks once more where the time ran out: that the machine stood still for
 // a second says nothing about the policy.
-func decide(ctx context.Context, p *policies.Policy, in policies.Input) answer {
+func decide(ctx context.Context, p *routing.Policy, in routing.Input) answer {
 	made, err := p.DecidePatiently(ctx, in)
 	if err != nil {
 		return answer{code: errs.CodeOf(err), message: err.Error()}

@@ -4,12 +4,13 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // BenchmarkVerify proves every released version, which must take less than a second.
 func BenchmarkVerify(b *testing.B) {
-	var all []*policies.Policy
+	var all []*routing.Policy
 	for _, ref := range policies.Versions() {
 		p, err := policies.Load(b.Context(), ref)
 		if err != nil {

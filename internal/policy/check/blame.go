@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // blame finds the line behind each violation that is about a decision: the branch
@@ -34,7 +34,7 @@ func (c *checker) blame(ctx context.Context) {
 
 // holding lists the rungs that hold, in order. Where the ladder fails there are
 // none: the violation stands without it.
-func (c *checker) holding(ctx context.Context, in policies.Input) []int {
+func (c *checker) holding(ctx context.Context, in routing.Input) []int {
 	held, err := c.ladder.Climb(ctx, in)
 	if err != nil {
 		return nil

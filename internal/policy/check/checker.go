@@ -4,16 +4,16 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // checker collects what breaks the invariants.
 type checker struct {
-	policy       *policies.Policy
+	policy       *routing.Policy
 	domain       *inputspace.Domain
-	ladder       *policies.Ladder
+	ladder       *routing.Ladder
 	asked        answers
-	destinations map[string]policies.Destination
+	destinations map[string]routing.Destination
 	precedence   []string
 	found        map[Invariant]*found
 }
@@ -32,7 +32,7 @@ type ranked struct {
 	Violation
 }
 
-func newChecker(p *policies.Policy, d *inputspace.Domain, ladder *policies.Ladder, asked answers) *checker {
+func newChecker(p *routing.Policy, d *inputspace.Domain, ladder *routing.Ladder, asked answers) *checker {
 	c := &checker{
 		policy: p, domain: d, ladder: ladder, asked: asked,
 		destinations: p.Destinations(), precedence: p.Precedence(),

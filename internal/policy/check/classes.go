@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // redraws is how many probes of a class are drawn in search of a simple one that
@@ -57,7 +57,7 @@ func (c *checker) classes(ctx context.Context) {
 
 // simplest looks for the simplest input of a class that the policy decides
 // otherwise than the one that stands for it.
-func (c *checker) simplest(ctx context.Context, class int) (policies.Input, answer) {
+func (c *checker) simplest(ctx context.Context, class int) (routing.Input, answer) {
 	simplest, other := c.domain.Probe(class, seed), c.asked.probes[class]
 	for more := range uint64(redraws) {
 		probe := c.domain.Probe(class, seed+1+more)

@@ -7,13 +7,13 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // check holds one answer against one invariant. It reports whether the invariant
 // has anything to say about the input at all, and what is wrong, or "". An input
 // without a decision breaks only the invariant that its error belongs to.
-type check func(in policies.Input, a answer) (applies bool, wrong string)
+type check func(in routing.Input, a answer) (applies bool, wrong string)
 
 // decisions holds every answer against every invariant that is about single
 // decisions.
@@ -28,7 +28,7 @@ func (c *checker) decisions() {
 		HumanFirst:       c.humanFirst,
 		PrecedenceKept:   c.precedenceKept(c.forRedAlone()),
 	}
-	judge := func(in policies.Input, a answer) {
+	judge := func(in routing.Input, a answer) {
 		for invariant, check := range checks {
 			f := c.found[invariant]
 			applies, wrong := check(in, a)
@@ -54,7 +54,7 @@ func (c *checker) decisions() {
 }
 
 // total is about every error that belongs to no other invariant.
-func (c *checker) total(_ policies.Input, a answer) (bool, string) {
+func (c *checker) total(_ routing.Input, a answer) (bool, string) {
 	if a.refused() {
 		return true, ""
 	}
@@ -62,10 +62,10 @@ func (c *checker) total(_ policies.Input, a answer) (bool, string) {
 }
 
 // isClean says that nothing is left to do.
-func isClean(in policies.Input) bool { return in.FindingCount == 0 && in.Verify != policies.Red }
+func isClean(in routing.Input) bool { return in.FindingCount == 0 && in.Verify != routing.Red }
 
-func (c *checker) cleanCommits(in policies.Input, a answer) (bool, string) {
-	if !isClean(in) || a.code != "" || a.decision.NextAction == policies.Commit {
+func (c *checker) cleanCommits(in routing.Input, a answer) (bool, string) {
+	if !isClean(in) || a.code != "" || a.decision.NextAction == routing.Commit {
 		return isClean(in), ""
 	}
 	return true, fmt.Sprintf("nothing is left to do, but the decision is %q", a.decision.NextAction)
@@ -73,13 +73,13 @@ func (c *checker) cleanCommits(in policies.Input, a answer) (bool, string) {
 
 // onlyCleanCommits finds as errors what the host refuses to commit. It looks at
 // the decision too, and does not rely on the host alone.
-func (c *checker) onlyCleanCommits(in policies.Input, a answer) (bool, string) {
+func (c *checker) onlyCleanCommits(in routing.Input, a answer) (bool, string) {
 	switch {
 	case isClean(in):
 		return false, ""
 	case a.code == errs.PolicyUnsafeCommit:
 		return true, a.message
-	case a.decision.NextAction == policies.Commit:
+	case a.decision.NextAction == routing.Commit:
 		return true, "the decision is to commit over " + open(in)
 	default:
 		return true, ""
@@ -87,12 +87,12 @@ func (c *checker) onlyCleanCommits(in policies.Input, a answer) (bool, string) {
 }
 
 // open says what is left to do.
-func open(in policies.Input) string {
+func open(in routing.Input) string {
 	var parts []string
 	if in.FindingCount > 0 {
 		parts = append(parts, findings(in.FindingCount))
 	}
-	if in.Verify == policies.Red {
+	if in.Verify == routing.Red {
 		parts = append(parts, "a red verification")
 	}
 	return strings.Join(parts, " and ")
@@ -105,37 +105,37 @@ func findings(n int) string {
 	return fmt.Sprintf("%d findings", n)
 }
 
-func (c *checker) declared(_ policies.Input, a answer) (bool, string) {
+func (c *checker) declared(_ routing.Input, a answer) (bool, string) {
 	if a.code == errs.PolicyUndeclaredDestination {
 		return true, a.message
 	}
 	return true, ""
 }
 
-func (c *checker) stuckStrongest(in policies.Input, a answer) (bool, string) {
-	applies := in.Routes[policies.Stuck] > 0
-	if !applies || a.code != "" || a.decision.NextAction == policies.Stuck {
+func (c *checker) stuckStrongest(in routing.Input, a answer) (bool, string) {
+	applies := in.Routes[routing.Stuck] > 0
+	if !applies || a.code != "" || a.decision.NextAction == routing.Stuck {
 		return applies, ""
 	}
-	return true, fmt.Sprintf("%s for %s, but the decision is %q", findings(in.Routes[policies.Stuck]), policies.Stuck, a.decision.NextAction)
+	return true, fmt.Sprintf("%s for %s, but the decision is %q", findings(in.Routes[routing.Stuck]), routing.Stuck, a.decision.NextAction)
 }
 
-func (c *checker) ends(in policies.Input, a answer) (bool, string) {
+func (c *checker) ends(in routing.Input, a answer) (bool, string) {
 	applies := in.Round >= in.MaxRounds && !isClean(in)
-	if !applies || a.code != "" || c.kind(a) == policies.Terminal {
+	if !applies || a.code != "" || c.kind(a) == routing.Terminal {
 		return applies, ""
 	}
 	return true, fmt.Sprintf("round %d of %d with %s goes on, to %q", in.Round, in.MaxRounds, open(in), a.decision.NextAction)
 }
 
 // kind says who takes the task on.
-func (c *checker) kind(a answer) policies.Kind { return c.destinations[a.decision.NextAction].Kind }
+func (c *checker) kind(a answer) routing.Kind { return c.destinations[a.decision.NextAction].Kind }
 
-func (c *checker) humanFirst(in policies.Input, a answer) (bool, string) {
+func (c *checker) humanFirst(in routing.Input, a answer) (bool, string) {
 	waiting := slices.IndexFunc(c.precedence, func(name string) bool {
-		return c.destinations[name].Kind == policies.Human && in.Routes[name] > 0
+		return c.destinations[name].Kind == routing.Human && in.Routes[name] > 0
 	})
-	if waiting < 0 || a.code != "" || c.kind(a) != policies.Agent {
+	if waiting < 0 || a.code != "" || c.kind(a) != routing.Agent {
 		return waiting >= 0, ""
 	}
 	name := c.precedence[waiting]
@@ -147,13 +147,13 @@ func (c *checker) humanFirst(in policies.Input, a answer) (bool, string) {
 // verification is work too: the destinations that it leads to alone, given here,
 // may count as if they had findings.
 func (c *checker) precedenceKept(forRed []string) check {
-	return func(in policies.Input, a answer) (bool, string) {
-		if in.FindingCount == 0 || in.Routes[policies.Stuck] > 0 || a.code != "" || c.kind(a) == policies.Terminal {
+	return func(in routing.Input, a answer) (bool, string) {
+		if in.FindingCount == 0 || in.Routes[routing.Stuck] > 0 || a.code != "" || c.kind(a) == routing.Terminal {
 			return false, ""
 		}
 		strongest := c.policy.Strongest(in.Routes)
 		wanted := []string{strongest}
-		if in.Verify == policies.Red {
+		if in.Verify == routing.Red {
 			for _, name := range forRed {
 				if c.rank(name) < c.rank(strongest) {
 					wanted = append(wanted, name)
@@ -183,7 +183,7 @@ func (c *checker) forRedAlone() []string {
 	for i := range c.asked.classes {
 		a := c.asked.states[i]
 		in := c.domain.At(i)
-		if in.FindingCount == 0 && in.Verify == policies.Red && a.code == "" && c.kind(a) != policies.Terminal &&
+		if in.FindingCount == 0 && in.Verify == routing.Red && a.code == "" && c.kind(a) != routing.Terminal &&
 			!slices.Contains(names, a.decision.NextAction) {
 			names = append(names, a.decision.NextAction)
 		}

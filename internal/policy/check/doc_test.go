@@ -32,7 +32,7 @@ func TestPageShowsARealCounterexample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := verify(t, policy(t, replaced(t, routing(t), `input.round >= input.max_rounds`, `input.round > input.max_rounds`)), check.Options{})
+	r := verify(t, policy(t, replaced(t, rego(t), `input.round >= input.max_rounds`, `input.round > input.max_rounds`)), check.Options{})
 	result := resultOf(t, r, check.Ends)
 	v := result.Violations[0]
 	for _, want := range []string{

@@ -9,11 +9,12 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // raisedFor says that np-critic raises what the policy knows.
-func raisedFor(p *policies.Policy) map[string][]string {
+func raisedFor(p *routing.Policy) map[string][]string {
 	raised := make(map[string][]string)
 	for category := range maps.Keys(p.RouteTable()) {
 		raised[category] = []string{"np-critic"}
@@ -41,7 +42,7 @@ func resultOf(t *testing.T, r check.Report, i check.Invariant) check.Result {
 	return r.Results[at]
 }
 
-func verify(t *testing.T, p *policies.Policy, o check.Options) check.Report {
+func verify(t *testing.T, p *routing.Policy, o check.Options) check.Report {
 	t.Helper()
 	r, err := check.Verify(t.Context(), p, o)
 	if err != nil {
@@ -50,7 +51,7 @@ func verify(t *testing.T, p *policies.Policy, o check.Options) check.Report {
 	return r
 }
 
-func load(t *testing.T, ref string) *policies.Policy {
+func load(t *testing.T, ref string) *routing.Policy {
 	t.Helper()
 	p, err := policies.Load(t.Context(), ref)
 	if err != nil {
@@ -59,8 +60,8 @@ func load(t *testing.T, ref string) *policies.Policy {
 	return p
 }
 
-// routing is the source of routing 1.2.0.
-func routing(t *testing.T) string {
+// rego is the source of routing 1.2.0.
+func rego(t *testing.T) string {
 	t.Helper()
 	source, err := os.ReadFile("../../../policies/routing/1.2.0/routing.rego")
 	if err != nil {
@@ -73,7 +74,7 @@ func routing(t *testing.T) string {
 // the executor. It has a quarter of the classes.
 func small(t *testing.T) string {
 	t.Helper()
-	return replaced(t, routing(t),
+	return replaced(t, rego(t),
 		"\t\"plan-checker\": {\"kind\": \"agent\", \"advances_round\": false},\n", "",
 		"\t\"researcher\": {\"kind\": \"agent\", \"advances_round\": true},\n", "",
 		`"information-missing": "researcher"`, `"information-missing": "executor"`,
@@ -96,7 +97,7 @@ func replaced(t *testing.T, source string, oldnew ...string) string {
 }
 
 // policy loads a source.
-func policy(t *testing.T, source string) *policies.Policy {
+func policy(t *testing.T, source string) *routing.Policy {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "routing.rego"), []byte(source), 0o600); err != nil {
@@ -106,7 +107,7 @@ func policy(t *testing.T, source string) *policies.Policy {
 }
 
 // mutated is the small policy with texts replaced.
-func mutated(t *testing.T, oldnew ...string) *policies.Policy {
+func mutated(t *testing.T, oldnew ...string) *routing.Policy {
 	t.Helper()
 	return policy(t, replaced(t, small(t), oldnew...))
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // input is a round below its cap with one new finding for each destination named.
-func input(destinations ...string) policies.Input {
+func input(destinations ...string) routing.Input {
 	n := len(destinations)
-	in := policies.Input{Round: 1, MaxRounds: 2, FindingCount: n, Routes: make(map[string]int), Verify: policies.Green, NewCount: n}
+	in := routing.Input{Round: 1, MaxRounds: 2, FindingCount: n, Routes: make(map[string]int), Verify: routing.Green, NewCount: n}
 	for _, name := range destinations {
 		in.Routes[name] = 1
 	}
@@ -23,7 +24,7 @@ func input(destinations ...string) policies.Input {
 }
 
 // with is an input with a change.
-func with(in policies.Input, change func(*policies.Input)) *policies.Input {
+func with(in routing.Input, change func(*routing.Input)) *routing.Input {
 	change(&in)
 	return &in
 }
@@ -53,8 +54,8 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 		whole    bool // of all of routing 1.2.0, and not of the small policy
 		mutation []string
 		breaks   check.Invariant
-		input    *policies.Input    // of the simplest counterexample
-		decision *policies.Decision // nil where the policy fails
+		input    *routing.Input    // of the simplest counterexample
+		decision *routing.Decision // nil where the policy fails
 		code     errs.Code
 		line     string // what the line to blame begins with, "" for none
 		message  string // a part of the message
@@ -63,7 +64,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 			mutation: []string{`input.verify in {"green", "absent"}`, `input.verify == "green"`},
 			breaks:   check.Total,
 			// At the cap: two rounds in all, where below or above it are three.
-			input:   with(input(), func(in *policies.Input) { in.MaxRounds, in.Verify = 1, policies.Absent }),
+			input:   with(input(), func(in *routing.Input) { in.MaxRounds, in.Verify = 1, routing.Absent }),
 			code:    errs.PolicyUndefined,
 			message: "comes to no decision",
 		},
@@ -72,7 +73,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 				"\n\tinput.routes.executor > 0\n\tinput.verify == \"absent\"\n}\n\n" + reaction},
 			breaks: check.Total,
 			// At the cap the other rule says stuck.
-			input:   with(input("executor"), func(in *policies.Input) { in.MaxRounds, in.Verify = 1, policies.Absent }),
+			input:   with(input("executor"), func(in *routing.Input) { in.MaxRounds, in.Verify = 1, routing.Absent }),
 			code:    errs.PolicyFailed,
 			line:    `decision := {"next_action": "executor", "reason": "routed"} if {`,
 			message: "conflicting values",
@@ -80,8 +81,8 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 		"an absent verification is taken for red": {
 			mutation: []string{forRed + " if {\n\tinput.verify == \"red\"", forRed + " if {\n\tinput.verify in {\"red\", \"absent\"}"},
 			breaks:   check.CleanCommits,
-			input:    with(input(), func(in *policies.Input) { in.MaxRounds, in.Verify = 1, policies.Absent }),
-			decision: &policies.Decision{NextAction: "executor", Reason: "verify-red"},
+			input:    with(input(), func(in *routing.Input) { in.MaxRounds, in.Verify = 1, routing.Absent }),
+			decision: &routing.Decision{NextAction: "executor", Reason: "verify-red"},
 			line:     "} else := " + forRed,
 			message:  `nothing is left to do, but the decision is "executor"`,
 		},
@@ -89,7 +90,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 			mutation: []string{`{"next_action": "stuck", "reason": "no-progress"}`, `{"next_action": "commit", "reason": "no-progress"}`},
 			breaks:   check.OnlyCleanCommits,
 			// The weakest destination comes first.
-			input: with(input("executor"), func(in *policies.Input) {
+			input: with(input("executor"), func(in *routing.Input) {
 				in.NewCount, in.RepeatCount, in.NoProgress, in.StalledRounds = 0, 1, true, 2
 			}),
 			code:    errs.PolicyUnsafeCommit,
@@ -99,7 +100,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 		"seventeen findings are let through": {
 			mutation: []string{routed, `} else := {"next_action": "commit", "reason": "no-findings"} if {` + "\n\tinput.finding_count == 17\n" + routed},
 			breaks:   check.OnlyCleanCommits,
-			input: with(input(), func(in *policies.Input) {
+			input: with(input(), func(in *routing.Input) {
 				in.FindingCount, in.NewCount, in.Routes = 17, 17, map[string]int{"executor": 17}
 			}),
 			code:    errs.PolicyUnsafeCommit,
@@ -110,7 +111,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 			mutation: []string{forRed, `{"next_action": concat("", ["no", "body"]), "reason": "verify-red"}`},
 			breaks:   check.Declared,
 			// At the cap it is stuck.
-			input:   with(input(), func(in *policies.Input) { in.Verify = policies.Red }),
+			input:   with(input(), func(in *routing.Input) { in.Verify = routing.Red }),
 			code:    errs.PolicyUndeclaredDestination,
 			line:    `} else := {"next_action": concat`,
 			message: `"nobody"`,
@@ -120,8 +121,8 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 				"\n\tinput.routes.askuser > 0\n\tinput.round < input.max_rounds\n" +
 				strings.Replace(reaction, "decision :=", "} else :=", 1)},
 			breaks:   check.StuckStrongest,
-			input:    with(input("stuck", "askuser"), func(*policies.Input) {}),
-			decision: &policies.Decision{NextAction: "askuser", Reason: "ask-first"},
+			input:    with(input("stuck", "askuser"), func(*routing.Input) {}),
+			decision: &routing.Decision{NextAction: "askuser", Reason: "ask-first"},
 			line:     `decision := {"next_action": "askuser", "reason": "ask-first"} if {`,
 			message:  `1 finding for stuck, but the decision is "askuser"`,
 		},
@@ -133,8 +134,8 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 		"the cap is one round late": {
 			mutation: []string{`input.round >= input.max_rounds`, `input.round > input.max_rounds`},
 			breaks:   check.Ends,
-			input:    with(input(), func(in *policies.Input) { in.MaxRounds, in.Verify = 1, policies.Red }),
-			decision: &policies.Decision{NextAction: "executor", Reason: "verify-red"},
+			input:    with(input(), func(in *routing.Input) { in.MaxRounds, in.Verify = 1, routing.Red }),
+			decision: &routing.Decision{NextAction: "executor", Reason: "verify-red"},
 			line:     "} else := " + forRed,
 			message:  `round 1 of 1 with a red verification goes on, to "executor"`,
 		},
@@ -142,8 +143,8 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 			mutation: []string{`["stuck", "askuser", "executor"]`, `["stuck", "executor", "askuser"]`},
 			breaks:   check.HumanFirst,
 			// A red verification is work for the executor, and simpler than a second finding.
-			input:    with(input("askuser"), func(in *policies.Input) { in.Verify = policies.Red }),
-			decision: &policies.Decision{NextAction: "executor", Reason: "routed"},
+			input:    with(input("askuser"), func(in *routing.Input) { in.Verify = routing.Red }),
+			decision: &routing.Decision{NextAction: "executor", Reason: "routed"},
 			line:     routed,
 			message:  `1 finding for askuser, a person, but the decision is the agent "executor"`,
 		},
@@ -151,8 +152,8 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 			whole:    true, // it takes two agents
 			mutation: []string{`some destination in precedence;`, `some destination in ["stuck", "askuser", "researcher", "plan-checker", "executor"];`},
 			breaks:   check.PrecedenceKept,
-			input:    with(input("plan-checker", "researcher"), func(*policies.Input) {}),
-			decision: &policies.Decision{NextAction: "researcher", Reason: "routed"},
+			input:    with(input("plan-checker", "researcher"), func(*routing.Input) {}),
+			decision: &routing.Decision{NextAction: "researcher", Reason: "routed"},
 			line:     routed,
 			message:  `the strongest destination with findings is "plan-checker", but the decision is "researcher"`,
 		},
@@ -187,7 +188,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			source := small(t)
 			if tc.whole {
-				source = routing(t)
+				source = rego(t)
 			}
 			r := verify(t, policy(t, replaced(t, source, tc.mutation...)), check.Options{Raised: raisedFor(load(t, policies.Default))})
 			if got := broken(r); !slices.Equal(got, []check.Invariant{tc.breaks}) {

@@ -12,7 +12,7 @@ package check
 
 import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // MaxViolations is how many violations a Result keeps of each invariant.
@@ -46,7 +46,7 @@ type Waiver struct {
 // Report says what was checked and what did not hold. But for Millis, the same
 // policy and options always give the same report.
 type Report struct {
-	Policy policies.Identity `json:"policy"`
+	Policy routing.Identity `json:"policy"`
 	// States is the number of classes of inputs, each of which was decided for the
 	// smallest of its inputs. Probes is how many other members of classes were.
 	States int `json:"states"`
@@ -61,7 +61,7 @@ type Report struct {
 	Results []Result `json:"results"`
 	// Gaps are where the policy uses its input in a way that nobody can bound. Each
 	// is also a violation of Classes.
-	Gaps []policies.Place `json:"gaps"`
+	Gaps []routing.Place `json:"gaps"`
 }
 
 // Result is what became of one invariant.
@@ -92,23 +92,23 @@ type Result struct {
 type Violation struct {
 	Message string `json:"message"`
 	// Place is the line of the policy that is to blame, if one is.
-	Place *policies.Place `json:"place,omitzero"`
+	Place *routing.Place `json:"place,omitzero"`
 	// Input is what the policy was asked, nil where the violation is not about a
 	// decision. It is as switchyard route --input reads it.
-	Input *policies.Input `json:"input,omitzero"`
+	Input *routing.Input `json:"input,omitzero"`
 	// Decision is what the policy answered, nil where it did not come to a decision
 	// that the host accepts. Then Code says why.
-	Decision *policies.Decision `json:"decision,omitzero"`
-	Code     errs.Code          `json:"code,omitzero"`
+	Decision *routing.Decision `json:"decision,omitzero"`
+	Code     errs.Code         `json:"code,omitzero"`
 	// Other is the other input of the same class, where that is what is wrong.
 	Other *Answer `json:"other,omitzero"`
 }
 
 // Answer is an input and what the policy made of it, as in Violation.
 type Answer struct {
-	Input    policies.Input     `json:"input"`
-	Decision *policies.Decision `json:"decision,omitzero"`
-	Code     errs.Code          `json:"code,omitzero"`
+	Input    routing.Input     `json:"input"`
+	Decision *routing.Decision `json:"decision,omitzero"`
+	Code     errs.Code         `json:"code,omitzero"`
 }
 
 // Proven says that nothing breaks an invariant but what a decision record allows

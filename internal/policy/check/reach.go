@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // deadRows wants a decision for every destination, and so for every row of the
@@ -17,7 +17,7 @@ func (c *checker) deadRows() {
 		c.skip(NoDeadRow)
 		return
 	}
-	routed := map[string]bool{policies.Stuck: true}
+	routed := map[string]bool{routing.Stuck: true}
 	for _, to := range c.policy.RouteTable() {
 		routed[to] = true
 	}
@@ -42,7 +42,7 @@ func (c *checker) deadRows() {
 }
 
 // onlyFor says that there are findings for no other destinations.
-func onlyFor(in policies.Input, names map[string]bool) bool {
+func onlyFor(in routing.Input, names map[string]bool) bool {
 	for name, n := range in.Routes {
 		if n > 0 && !names[name] {
 			return false
@@ -59,7 +59,7 @@ func (c *checker) shadowedRungs(ctx context.Context) {
 		c.skip(NoShadowedRule)
 		return
 	}
-	unseen := make(map[int]policies.Rung)
+	unseen := make(map[int]routing.Rung)
 	for _, rung := range c.ladder.Rungs() {
 		unseen[rung.Index] = rung
 	}
@@ -86,7 +86,7 @@ func (c *checker) shadowedRungs(ctx context.Context) {
 
 // anyCould says that one of the rungs may be behind the answer, by what is written
 // there.
-func anyCould(rungs map[int]policies.Rung, a answer) bool {
+func anyCould(rungs map[int]routing.Rung, a answer) bool {
 	if a.code != "" {
 		return a.refused() && len(rungs) > 0
 	}

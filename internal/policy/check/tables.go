@@ -6,20 +6,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // stuckFirst wants nothing in the precedence to be stronger than stuck.
 func (c *checker) stuckFirst() {
 	f := c.found[StuckStrongest]
 	f.checked++
-	if c.precedence[0] != policies.Stuck {
-		f.flaw(Violation{Message: fmt.Sprintf("the precedence has %q before %q", c.precedence[0], policies.Stuck)})
+	if c.precedence[0] != routing.Stuck {
+		f.flaw(Violation{Message: fmt.Sprintf("the precedence has %q before %q", c.precedence[0], routing.Stuck)})
 	}
 }
 
 // declaredTables wants both tables to lead to declared destinations. A policy
-// whose tables do not is refused by policies.Load; the proof does not take that
+// whose tables do not is refused by routing.Load; the proof does not take that
 // for granted.
 func (c *checker) declaredTables() {
 	f := c.found[Declared]

@@ -8,7 +8,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Timeout is how long a proof may take. The largest domain takes a tenth of it; what
@@ -29,8 +29,8 @@ const Timeout = 2 * time.Minute
 //   - policy-domain-too-large: the policy tells too many inputs apart.
 //   - policy-failed, policy-timeout: ctx is done, which is reachable
 //     through errors.Is, or the proof took longer than Timeout.
-//   - The errors of policies.Policy.Ladder.
-func Verify(ctx context.Context, p *policies.Policy, o Options) (Report, error) {
+//   - The errors of routing.Policy.Ladder.
+func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 	began := time.Now()
 	ctx, stop := context.WithTimeout(ctx, Timeout)
 	defer stop()
@@ -100,7 +100,7 @@ func checkWaivers(waivers []Waiver) error {
 }
 
 // interrupted says that ctx ended before the proof did.
-func interrupted(ctx context.Context, p *policies.Policy) error {
+func interrupted(ctx context.Context, p *routing.Policy) error {
 	code := errs.PolicyFailed
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		code = errs.PolicyTimeout

@@ -14,12 +14,12 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // What flips for any input is in the difference, and what does not is not.
 func TestDifferencesHoldForAnyInput(t *testing.T) {
-	candidates := []*policies.Policy{
+	candidates := []*routing.Policy{
 		small(t),
 		small(t, "input.routes.fixer > 0", "input.routes.fixer > 0\n\tinput.stalled_rounds < 2"),
 		small(t, `["stuck", "user", "fixer"]`, `["stuck", "fixer", "user"]`, `{"next_action": "user", "reason": "routed"}`, `{"next_action": "fixer", "reason": "routed"}`),
@@ -51,7 +51,7 @@ func TestDifferencesHoldForAnyInput(t *testing.T) {
 }
 
 // decide is p's decision, or the code of why it has none.
-func decide(t *rapid.T, p *policies.Policy, in policies.Input) policies.Decision {
+func decide(t *rapid.T, p *routing.Policy, in routing.Input) routing.Decision {
 	d, err := p.Decide(t.Context(), in)
 	if err == nil {
 		return d
@@ -60,16 +60,16 @@ func decide(t *rapid.T, p *policies.Policy, in policies.Input) policies.Decision
 	if code == errs.PolicyInvalidInput {
 		t.Fatalf("%+v: %v", in, err)
 	}
-	return policies.Decision{NextAction: diff.Undecided, Reason: string(code)}
+	return routing.Decision{NextAction: diff.Undecided, Reason: string(code)}
 }
 
 // anyInput draws an input for the small policy that does not contradict itself.
-func anyInput(t *rapid.T) policies.Input {
+func anyInput(t *rapid.T) routing.Input {
 	few := rapid.IntRange(0, 5)
-	in := policies.Input{
+	in := routing.Input{
 		Round:     rapid.IntRange(1, 12).Draw(t, "round"),
 		MaxRounds: rapid.IntRange(1, 10).Draw(t, "max_rounds"),
-		Verify:    rapid.SampledFrom([]policies.Verify{policies.Green, policies.Red, policies.Absent}).Draw(t, "verify"),
+		Verify:    rapid.SampledFrom([]routing.Verify{routing.Green, routing.Red, routing.Absent}).Draw(t, "verify"),
 		Routes:    make(map[string]int),
 	}
 	for _, name := range []string{"stuck", "user", "fixer"} {
@@ -102,16 +102,16 @@ func TestTheWayBackIsTheSameWay(t *testing.T) {
 	for _, f := range there.Decisions.Flips {
 		flipped += f.Cells
 		before, err := from.Decide(t.Context(), f.Example)
-		if err != nil || before != (policies.Decision{NextAction: f.From, Reason: f.FromReason}) {
+		if err != nil || before != (routing.Decision{NextAction: f.From, Reason: f.FromReason}) {
 			t.Errorf("before, %+v is decided %+v, %v", f, before, err)
 		}
-		now := policies.Decision{NextAction: diff.Undecided, Reason: string(errs.PolicyUndefined)}
+		now := routing.Decision{NextAction: diff.Undecided, Reason: string(errs.PolicyUndefined)}
 		if f.To != diff.Undecided {
 			if now, err = to.Decide(t.Context(), f.Example); err != nil {
 				t.Errorf("now, %+v: %v", f, err)
 			}
 		}
-		if now != (policies.Decision{NextAction: f.To, Reason: f.ToReason}) {
+		if now != (routing.Decision{NextAction: f.To, Reason: f.ToReason}) {
 			t.Errorf("now, %+v is decided %+v", f, now)
 		}
 		if !slices.ContainsFunc(back.Decisions.Flips, func(b diff.Flip) bool {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Undecided stands where a next action would, for an input that a policy fails
@@ -55,11 +55,11 @@ type Flip struct {
 	Stricter bool `json:"stricter"`
 	Cells    int  `json:"cells"`
 	// Example is the smallest input of them (inputspace.Size).
-	Example policies.Input `json:"example"`
+	Example routing.Input `json:"example"`
 }
 
 // compareDecisions decides the whole domain under both policies.
-func compareDecisions(ctx context.Context, from, to *policies.Policy) (Decisions, []policies.Place, error) {
+func compareDecisions(ctx context.Context, from, to *routing.Policy) (Decisions, []routing.Place, error) {
 	shared, err := inputspace.Of(from, to)
 	if err != nil {
 		return Decisions{}, nil, err
@@ -76,10 +76,10 @@ func compareDecisions(ctx context.Context, from, to *policies.Policy) (Decisions
 }
 
 // outcome is how both policies decide one cell.
-type outcome struct{ from, to policies.Decision }
+type outcome struct{ from, to routing.Decision }
 
 // decideAll decides every class under both policies. The first error ends it.
-func decideAll(ctx context.Context, d *inputspace.Domain, from, to *policies.Policy) ([]outcome, error) {
+func decideAll(ctx context.Context, d *inputspace.Domain, from, to *routing.Policy) ([]outcome, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	var first sync.Once
@@ -103,7 +103,7 @@ func decideAll(ctx context.Context, d *inputspace.Domain, from, to *policies.Pol
 	return outcomes, failure
 }
 
-func decideBoth(ctx context.Context, from, to *policies.Policy, in policies.Input) (outcome, error) {
+func decideBoth(ctx context.Context, from, to *routing.Policy, in routing.Input) (outcome, error) {
 	before, err := decide(ctx, from, in)
 	if err != nil {
 		return outcome{}, err
@@ -115,26 +115,26 @@ func decideBoth(ctx context.Context, from, to *policies.Policy, in policies.Inpu
 // decide is p's decision, or Undecided. A policy that is slow for one input may
 // be so for all of them, and whether it is can change from run to run; and an
 // input that is refused was never asked. Those are errors.
-func decide(ctx context.Context, p *policies.Policy, in policies.Input) (policies.Decision, error) {
+func decide(ctx context.Context, p *routing.Policy, in routing.Input) (routing.Decision, error) {
 	d, err := p.DecidePatiently(ctx, in)
 	if err == nil {
 		return d, nil
 	}
 	code := errs.CodeOf(err)
 	if ctx.Err() != nil || code == errs.PolicyTimeout || code == errs.PolicyInvalidInput {
-		return policies.Decision{}, err
+		return routing.Decision{}, err
 	}
-	return policies.Decision{NextAction: Undecided, Reason: string(code)}, nil
+	return routing.Decision{NextAction: Undecided, Reason: string(code)}, nil
 }
 
 // isStricter says that a task goes where less can go wrong without a person.
-func isStricter(from, to *policies.Policy, o outcome) bool {
+func isStricter(from, to *routing.Policy, o outcome) bool {
 	if o.from.NextAction == o.to.NextAction {
 		return false
 	}
 	before, _ := from.Destination(o.from.NextAction)
 	now, _ := to.Destination(o.to.NextAction)
-	return o.to.NextAction == policies.Stuck || before.Kind == policies.Agent && now.Kind == policies.Human
+	return o.to.NextAction == routing.Stuck || before.Kind == routing.Agent && now.Kind == routing.Human
 }
 
 // tally counts cells.
@@ -151,7 +151,7 @@ func newTally() *tally {
 
 // add counts a cell. Of cells of one size the one that is added first is the
 // example.
-func (t *tally) add(in policies.Input, o outcome, stricter bool) {
+func (t *tally) add(in routing.Input, o outcome, stricter bool) {
 	t.states++
 	t.moved[Moved{From: o.from.NextAction, To: o.to.NextAction}]++
 	if o.from == o.to {

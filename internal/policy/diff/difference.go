@@ -14,23 +14,23 @@ import (
 	"context"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Diff is what changes in meaning from one policy to another. Its lists are
 // sorted, and it is read-only once it has been returned.
 type Diff struct {
 	// From is nil where To is the first version.
-	From         *policies.Identity `json:"from,omitzero"`
-	To           policies.Identity  `json:"to"`
-	Categories   Categories         `json:"categories"`
-	Destinations Destinations       `json:"destinations"`
+	From         *routing.Identity `json:"from,omitzero"`
+	To           routing.Identity  `json:"to"`
+	Categories   Categories        `json:"categories"`
+	Destinations Destinations      `json:"destinations"`
 	// Precedence is nil where both rank the same destinations in the same order.
 	Precedence *Precedence `json:"precedence,omitzero"`
 	Decisions  Decisions   `json:"decisions"`
 	// Gaps are the uses of the input in either policy that the domain cannot bound.
 	// Where there are any, decisions may flip that are not among Decisions.
-	Gaps []policies.Place `json:"gaps"`
+	Gaps []routing.Place `json:"gaps"`
 }
 
 // Timeout is how long a comparison may take. The largest domain takes a fifth of it;
@@ -53,7 +53,7 @@ const Timeout = 2 * time.Minute
 //   - policy-timeout: one of the policies ran over its time for some input,
 //     ctx's deadline is over, or the comparison took longer than Timeout.
 //   - policy-failed: ctx is cancelled, which is reachable through errors.Is.
-func Compare(ctx context.Context, from, to *policies.Policy) (Diff, error) {
+func Compare(ctx context.Context, from, to *routing.Policy) (Diff, error) {
 	d := Diff{To: to.Identity()}
 	if from == nil {
 		d.Categories = compareRoutes(nil, to.RouteTable())

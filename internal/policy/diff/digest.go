@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // digestPrefix names the algorithm in front of every digest.
@@ -47,13 +47,13 @@ func (d Diff) Digest() string {
 }
 
 // reference names a policy as in routing@1.0.0.
-func reference(id policies.Identity) string { return id.Name + "@" + id.Version }
+func reference(id routing.Identity) string { return id.Name + "@" + id.Version }
 
 // cell is a cell whose decision changes.
 type cell struct {
-	Input policies.Input    `json:"input"`
-	From  policies.Decision `json:"from"`
-	To    policies.Decision `json:"to"`
+	Input routing.Input    `json:"input"`
+	From  routing.Decision `json:"from"`
+	To    routing.Decision `json:"to"`
 }
 
 // digestCells is the SHA-256 of a list that has one line for every cell: the

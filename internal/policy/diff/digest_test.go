@@ -8,14 +8,14 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // The digest changes with all that has a meaning, and so no two of these have the
 // same.
 func TestDigestsTellDifferencesApart(t *testing.T) {
 	seen := make(map[string]string)
-	for name, p := range map[string]*policies.Policy{
+	for name, p := range map[string]*routing.Policy{
 		"nothing":               small(t),
 		"another version":       small(t, "version: 1.0.0", "version: 1.0.1"),
 		"a new category":        small(t, `"typo": "fixer",`, `"typo": "fixer", "style": "fixer",`),
@@ -59,7 +59,7 @@ func TestDigestsDoNotCoverTexts(t *testing.T) {
 
 // A difference that was printed as JSON can be held against a record.
 func TestDifferencesSurviveJSON(t *testing.T) {
-	for name, from := range map[string]*policies.Policy{"a first version": nil, "a later one": small(t)} {
+	for name, from := range map[string]*routing.Policy{"a first version": nil, "a later one": small(t)} {
 		d := compare(t, from, small(t, `"typo": "fixer"`, `"typo": "user"`, `"reason": "verify-red"`, `"reason": "build-broken"`))
 		text, err := json.Marshal(d)
 		if err != nil {

@@ -6,11 +6,11 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // equals are texts that mean what routing@1.2.0 means.
-func equals(t *testing.T) map[string]*policies.Policy {
+func equals(t *testing.T) map[string]*routing.Policy {
 	t.Helper()
 	text := source(t, "routing@1.2.0")
 	tables := replaced(t, text,
@@ -20,7 +20,7 @@ func equals(t *testing.T) map[string]*policies.Policy {
 		"\t\"style\": \"executor\",\n", "",
 		"route_table := {\n", "route_table := {\n\t\"style\": \"executor\",\n",
 		`precedence := ["stuck", "askuser"`, `precedence := ["askuser"`) // stuck comes first without being listed
-	return map[string]*policies.Policy{
+	return map[string]*routing.Policy{
 		"texts": build(t, strings.ReplaceAll(replaced(t, text,
 			"_present contains destination if {", "# Who has work?\n_present contains  destination if { # here",
 			"# title: Routing\n", "# title: Something else\n", "#   adr: ADR-0003", "#   adr: ADR-0099",

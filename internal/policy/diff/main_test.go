@@ -5,11 +5,12 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // load loads a released version.
-func load(t *testing.T, ref string) *policies.Policy {
+func load(t *testing.T, ref string) *routing.Policy {
 	t.Helper()
 	p, err := policies.Load(t.Context(), ref)
 	if err != nil {
@@ -19,9 +20,9 @@ func load(t *testing.T, ref string) *policies.Policy {
 }
 
 // build makes a policy of one module.
-func build(t *testing.T, source string) *policies.Policy {
+func build(t *testing.T, source string) *routing.Policy {
 	t.Helper()
-	p, err := policies.Loader{}.FromSources(t.Context(), "candidate", []policies.Source{{Name: "routing.rego", Text: source}})
+	p, err := routing.Loader{}.FromSources(t.Context(), "candidate", []routing.Source{{Name: "routing.rego", Text: source}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +41,7 @@ func source(t *testing.T, ref string) string {
 
 // amend is routing@1.2.0 with other texts in place of some, in pairs. Each old
 // text must be there exactly once.
-func amend(t *testing.T, pairs ...string) *policies.Policy {
+func amend(t *testing.T, pairs ...string) *routing.Policy {
 	t.Helper()
 	return build(t, replaced(t, source(t, "routing@1.2.0"), pairs...))
 }
@@ -56,7 +57,7 @@ func replaced(t *testing.T, text string, pairs ...string) string {
 	return text
 }
 
-func compare(t *testing.T, from, to *policies.Policy) diff.Diff {
+func compare(t *testing.T, from, to *routing.Policy) diff.Diff {
 	t.Helper()
 	d, err := diff.Compare(t.Context(), from, to)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Markdown is the difference as tables, to stand in a decision record. It ends
@@ -35,7 +35,7 @@ func (c Categories) markdown(m *markdown, first bool) {
 	if !c.changed() {
 		return
 	}
-	unknown := "unknown, so `" + policies.Stuck + "`"
+	unknown := "unknown, so `" + routing.Stuck + "`"
 	if first {
 		unknown = "-"
 	}
@@ -44,7 +44,7 @@ func (c Categories) markdown(m *markdown, first bool) {
 		m.row(code(r.Category), unknown, code(r.Destination))
 	}
 	for _, r := range c.Removed {
-		m.row(code(r.Category), code(r.Destination), "unknown, so `"+policies.Stuck+"`")
+		m.row(code(r.Category), code(r.Destination), "unknown, so `"+routing.Stuck+"`")
 	}
 	for _, r := range c.Rerouted {
 		m.row(code(r.Category), code(r.From), code(r.To))
@@ -101,7 +101,7 @@ func (d Decisions) markdown(m *markdown) {
 	}
 }
 
-func places(gaps []policies.Place) string {
+func places(gaps []routing.Place) string {
 	list := make([]string, len(gaps))
 	for i, g := range gaps {
 		list[i] = code(placeOf(g))

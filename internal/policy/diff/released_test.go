@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // ADR-0002: five more categories, and nothing else is different.
@@ -65,8 +65,8 @@ func TestTheRungForStalledTasks(t *testing.T) {
 		if f.Cells != want.cells {
 			t.Errorf("%s flips in %d cells, want %d", f.From, f.Cells, want.cells)
 		}
-		smallest := policies.Input{
-			Round: 1, MaxRounds: 2, FindingCount: 1, Routes: map[string]int{want.from: 1}, Verify: policies.Green,
+		smallest := routing.Input{
+			Round: 1, MaxRounds: 2, FindingCount: 1, Routes: map[string]int{want.from: 1}, Verify: routing.Green,
 			RepeatCount: 1, NoProgress: true, StalledRounds: 2,
 		}
 		if !sameInput(f.Example, smallest) {
@@ -141,8 +141,8 @@ func wantDecisionsAlike(t *testing.T, d diff.Diff) {
 }
 
 // sameInput compares two inputs. A destination without findings may be missing.
-func sameInput(a, b policies.Input) bool {
-	for _, in := range []*policies.Input{&a, &b} {
+func sameInput(a, b routing.Input) bool {
+	for _, in := range []*routing.Input{&a, &b} {
 		in.Routes = maps.Clone(in.Routes)
 		maps.DeleteFunc(in.Routes, func(_ string, n int) bool { return n == 0 })
 	}

@@ -3,7 +3,7 @@ package diff_test
 import (
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // smallSource is a policy with few destinations, so that a domain has few
@@ -50,7 +50,7 @@ _work if input.verify == "red"
 `
 
 // small is that policy, with other texts in place of some.
-func small(t *testing.T, pairs ...string) *policies.Policy {
+func small(t *testing.T, pairs ...string) *routing.Policy {
 	t.Helper()
 	return build(t, replaced(t, smallSource, pairs...))
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Step is how large a step in the semantic version a change needs.
@@ -133,7 +133,7 @@ func (n *needs) largest() (Step, []string) {
 }
 
 // declaration is a destination in words.
-func declaration(d policies.Destination) string {
+func declaration(d routing.Destination) string {
 	round := "keeps the round"
 	if d.AdvancesRound {
 		round = "begins a round"
@@ -142,4 +142,4 @@ func declaration(d policies.Destination) string {
 }
 
 // placeOf names a place without its folder, which differs from machine to machine.
-func placeOf(p policies.Place) string { return fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Row) }
+func placeOf(p routing.Place) string { return fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Row) }

@@ -4,14 +4,14 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Categories is what changes in the route table, sorted by category.
 type Categories struct {
-	// Added had no row before, so its findings went to policies.Stuck.
+	// Added had no row before, so its findings went to routing.Stuck.
 	Added []Route `json:"added"`
-	// Removed has no row any more, so its findings go to policies.Stuck.
+	// Removed has no row any more, so its findings go to routing.Stuck.
 	Removed  []Route   `json:"removed"`
 	Rerouted []Reroute `json:"rerouted"`
 }
@@ -39,14 +39,14 @@ type Destinations struct {
 // Declared is a destination under its name.
 type Declared struct {
 	Name string `json:"name"`
-	policies.Destination
+	routing.Destination
 }
 
 // Redeclared is a destination that is declared otherwise than before.
 type Redeclared struct {
-	Name string               `json:"name"`
-	From policies.Destination `json:"from"`
-	To   policies.Destination `json:"to"`
+	Name string              `json:"name"`
+	From routing.Destination `json:"from"`
+	To   routing.Destination `json:"to"`
 }
 
 // Precedence is the two orders in which destinations are ranked, strongest first.
@@ -79,7 +79,7 @@ func compareRoutes(from, to map[string]string) Categories {
 	return c
 }
 
-func compareDestinations(from, to map[string]policies.Destination) Destinations {
+func compareDestinations(from, to map[string]routing.Destination) Destinations {
 	var d Destinations
 	for _, name := range names(from, to) {
 		before, was := from[name]

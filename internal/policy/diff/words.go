@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Summary is the difference in one line, as for a decision record's front matter.
@@ -69,7 +69,7 @@ func cells(flips []Flip) int {
 }
 
 // situation is an input in words.
-func situation(in policies.Input) string {
+func situation(in routing.Input) string {
 	parts := []string{fmt.Sprintf("round %d of %d", in.Round, in.MaxRounds)}
 	for _, name := range slices.Sorted(maps.Keys(in.Routes)) {
 		if n := in.Routes[name]; n > 0 {

@@ -4,15 +4,15 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // BenchmarkExplain is a round as most are, and the worst that routing@1.2.0 has.
 func BenchmarkExplain(b *testing.B) {
 	p := load(b)
-	for name, in := range map[string]policies.Input{
-		"typical": input(1, 3, policies.Red, map[string]int{"executor": 5, "researcher": 1}),
-		"worst": stalled(input(99, 5, policies.Red,
+	for name, in := range map[string]routing.Input{
+		"typical": input(1, 3, routing.Red, map[string]int{"executor": 5, "researcher": 1}),
+		"worst": stalled(input(99, 5, routing.Red,
 			map[string]int{"stuck": 10, "askuser": 10, "plan-checker": 10, "researcher": 10, "executor": 10}), 2),
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"math"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Kind is what a change is about.
@@ -49,8 +49,8 @@ type Count struct {
 
 // Verify is the outcome of the verification before and after a change.
 type Verify struct {
-	From policies.Verify `json:"from"`
-	To   policies.Verify `json:"to"`
+	From routing.Verify `json:"from"`
+	To   routing.Verify `json:"to"`
 }
 
 // cost is how large the change is: at least 1.
@@ -67,7 +67,7 @@ func (c Change) cost() int {
 // An input does not say which of its findings are repeats. Findings that go away
 // are taken from the repeats first and count as resolved then, so that the review
 // never looks worse for them; findings that come are new.
-func apply(in policies.Input, changes []Change) (policies.Input, bool) {
+func apply(in routing.Input, changes []Change) (routing.Input, bool) {
 	in.Routes = maps.Clone(in.Routes)
 	if in.Routes == nil {
 		in.Routes = make(map[string]int)
@@ -78,7 +78,7 @@ func apply(in policies.Input, changes []Change) (policies.Input, bool) {
 		switch c.Kind {
 		case Findings:
 			if in.Routes[c.Destination] != c.Count.From {
-				return policies.Input{}, false // another change is about the same findings
+				return routing.Input{}, false // another change is about the same findings
 			}
 			in.Routes[c.Destination] = c.Count.To
 			if c.Count.To == 0 {
@@ -101,13 +101,13 @@ func apply(in policies.Input, changes []Change) (policies.Input, bool) {
 	in.FindingCount -= gone
 	settle(&in, gone)
 	if come > math.MaxInt-in.FindingCount {
-		return policies.Input{}, false
+		return routing.Input{}, false
 	}
 	in.FindingCount += come
 	in.NewCount += come
 	if news {
 		if in.RepeatCount == 0 {
-			return policies.Input{}, false
+			return routing.Input{}, false
 		}
 		in.RepeatCount--
 		in.NewCount++
@@ -116,7 +116,7 @@ func apply(in policies.Input, changes []Change) (policies.Input, bool) {
 }
 
 // settle takes findings away.
-func settle(in *policies.Input, gone int) {
+func settle(in *routing.Input, gone int) {
 	repeats := min(gone, in.RepeatCount)
 	in.RepeatCount -= repeats
 	in.ResolvedCount = sum(in.ResolvedCount, repeats)
@@ -127,7 +127,7 @@ func settle(in *policies.Input, gone int) {
 
 // restall makes the row of reviews without progress agree with the findings. A
 // change of its length goes only with a review that made no progress.
-func restall(in *policies.Input, length int) bool {
+func restall(in *routing.Input, length int) bool {
 	in.NoProgress = in.FindingCount > 0 && in.RepeatCount == in.FindingCount && in.ResolvedCount == 0
 	switch {
 	case !in.NoProgress:

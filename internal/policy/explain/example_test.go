@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -16,8 +17,8 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	e, err := explain.Explain(ctx, policy, policies.Input{
-		Round: 3, MaxRounds: 3, FindingCount: 2, Routes: map[string]int{"executor": 2}, Verify: policies.Red, NewCount: 2,
+	e, err := explain.Explain(ctx, policy, routing.Input{
+		Round: 3, MaxRounds: 3, FindingCount: 2, Routes: map[string]int{"executor": 2}, Verify: routing.Red, NewCount: 2,
 	})
 	if err != nil {
 		fmt.Println(err)

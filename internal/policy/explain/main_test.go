@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -30,16 +31,16 @@ precedence := ["stuck", "user", "fixer"]
 `
 
 // deciding is a small policy with that decision.
-func deciding(t testing.TB, decision string) *policies.Policy {
+func deciding(t testing.TB, decision string) *routing.Policy {
 	t.Helper()
-	p, err := policies.Loader{}.FromSources(t.Context(), "small", []policies.Source{{Name: "routing.rego", Text: header + decision}})
+	p, err := routing.Loader{}.FromSources(t.Context(), "small", []routing.Source{{Name: "routing.rego", Text: header + decision}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func load(t testing.TB) *policies.Policy {
+func load(t testing.TB) *routing.Policy {
 	t.Helper()
 	p, err := policies.Load(t.Context(), "routing@1.2.0")
 	if err != nil {
@@ -48,7 +49,7 @@ func load(t testing.TB) *policies.Policy {
 	return p
 }
 
-func explanationOf(t testing.TB, p *policies.Policy, in policies.Input) explain.Explanation {
+func explanationOf(t testing.TB, p *routing.Policy, in routing.Input) explain.Explanation {
 	t.Helper()
 	e, err := explain.Explain(t.Context(), p, in)
 	if err != nil {
@@ -58,8 +59,8 @@ func explanationOf(t testing.TB, p *policies.Policy, in policies.Input) explain.
 }
 
 // input is a round whose findings are all new.
-func input(round, maxRounds int, verify policies.Verify, routes map[string]int) policies.Input {
-	in := policies.Input{Round: round, MaxRounds: maxRounds, Routes: routes, Verify: verify}
+func input(round, maxRounds int, verify routing.Verify, routes map[string]int) routing.Input {
+	in := routing.Input{Round: round, MaxRounds: maxRounds, Routes: routes, Verify: verify}
 	for _, n := range routes {
 		in.FindingCount += n
 		in.NewCount += n
@@ -68,7 +69,7 @@ func input(round, maxRounds int, verify policies.Verify, routes map[string]int) 
 }
 
 // stalled is in with a row of reviews without progress behind it.
-func stalled(in policies.Input, reviews int) policies.Input {
+func stalled(in routing.Input, reviews int) routing.Input {
 	in.NewCount, in.RepeatCount = 0, in.FindingCount
 	in.NoProgress, in.StalledRounds = true, reviews
 	return in

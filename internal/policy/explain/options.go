@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // A dimension is the elementary changes of which an input can have one at a time:
@@ -15,9 +15,9 @@ type dimension []Change
 
 // options makes the dimensions of an input.
 type options struct {
-	in         policies.Input
-	ranked     []string         // policies.Policy.Precedence
-	fields     map[string][]int // policies.Thresholds
+	in         routing.Input
+	ranked     []string         // routing.Policy.Precedence
+	fields     map[string][]int // routing.Thresholds
 	fine       bool             // every count near by is tried
 	dimensions []dimension
 }
@@ -28,14 +28,14 @@ const reach = 8
 // dimensionsOf lists every elementary change of in that can matter to p.
 //
 // Between two numbers that a policy compares a count with, it cannot tell one
-// count from the next (policies.Thresholds). So the nearest count on every other
+// count from the next (routing.Thresholds). So the nearest count on every other
 // side of such a number is enough. What is always tried is that a destination has
 // no findings, or has one where it had none.
 //
 // Only where the policy adds findings up, or looks at them in a way that cannot be
 // bounded, every count within reach is tried: there it can take some changes of
 // several destinations together to make a difference.
-func dimensionsOf(p *policies.Policy, in policies.Input) []dimension {
+func dimensionsOf(p *routing.Policy, in routing.Input) []dimension {
 	t := p.Thresholds()
 	o := options{in: in, ranked: p.Precedence(), fields: t.Fields, fine: len(t.Unknown) > 0}
 	for _, field := range []string{"finding_count", "new_count", "repeat_count", "reopened_count", "resolved_count"} {
@@ -101,7 +101,7 @@ func (o *options) findings(destination string) {
 
 func (o *options) verification() {
 	var d dimension
-	for _, v := range []policies.Verify{policies.Green, policies.Absent, policies.Red} {
+	for _, v := range []routing.Verify{routing.Green, routing.Absent, routing.Red} {
 		if v != o.in.Verify {
 			c := Change{Kind: Verification, Verify: &Verify{o.in.Verify, v}}
 			c.Words = c.words()
@@ -113,7 +113,7 @@ func (o *options) verification() {
 
 func (o *options) cap() {
 	to := append(nearest(o.in.MaxRounds, o.fields["max_rounds"]), nearest(o.in.MaxRounds, []int{o.in.Round})...)
-	o.counts(Cap, "", o.in.MaxRounds, to, 1, policies.MaxRoundsLimit)
+	o.counts(Cap, "", o.in.MaxRounds, to, 1, routing.MaxRoundsLimit)
 }
 
 func (o *options) round() {

@@ -8,10 +8,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-var verifies = []policies.Verify{policies.Green, policies.Red, policies.Absent}
+var verifies = []routing.Verify{routing.Green, routing.Red, routing.Absent}
 
 // Every flip flips, and no elementary change that costs less does.
 func TestFlipsFlipAndNothingSmallerDoes(t *testing.T) {
@@ -36,7 +36,7 @@ func TestFlipsFlipAndNothingSmallerDoes(t *testing.T) {
 	})
 }
 
-func explained(t *rapid.T, p *policies.Policy, in policies.Input) explain.Explanation {
+func explained(t *rapid.T, p *routing.Policy, in routing.Input) explain.Explanation {
 	before := maps.Clone(in.Routes)
 	e, err := explain.Explain(t.Context(), p, in)
 	if err != nil {
@@ -52,7 +52,7 @@ func explained(t *rapid.T, p *policies.Policy, in policies.Input) explain.Explan
 }
 
 // checkFlips holds what an explanation says about flips against the policy.
-func checkFlips(t *rapid.T, p *policies.Policy, e explain.Explanation) {
+func checkFlips(t *rapid.T, p *routing.Policy, e explain.Explanation) {
 	if len(e.Flips) > explain.MaxFlips {
 		t.Fatalf("%d flips", len(e.Flips))
 	}
@@ -91,13 +91,13 @@ func checkFlips(t *rapid.T, p *policies.Policy, e explain.Explanation) {
 
 // single is an input that differs from another in one respect.
 type single struct {
-	in   policies.Input
+	in   routing.Input
 	cost int
 }
 
 // singles are all of them for a policy that compares nothing but the round with
 // the cap, the length of a stall, and counts with 0.
-func singles(in policies.Input, destinations []string) []single {
+func singles(in routing.Input, destinations []string) []single {
 	var all []single
 	for _, name := range destinations {
 		n := in.Routes[name]
@@ -133,7 +133,7 @@ func singles(in policies.Input, destinations []string) []single {
 			all = append(all, single{other, 1})
 		}
 	}
-	for to := 1; to <= policies.MaxRoundsLimit; to++ {
+	for to := 1; to <= routing.MaxRoundsLimit; to++ {
 		other := in
 		other.MaxRounds = to
 		if to != in.MaxRounds {
@@ -157,7 +157,7 @@ func singles(in policies.Input, destinations []string) []single {
 }
 
 // settled is in without a stall, where something moved.
-func settled(in policies.Input) policies.Input {
+func settled(in routing.Input) routing.Input {
 	if in.FindingCount == 0 || in.RepeatCount < in.FindingCount || in.ResolvedCount > 0 {
 		in.NoProgress, in.StalledRounds = false, 0
 	}
@@ -165,8 +165,8 @@ func settled(in policies.Input) policies.Input {
 }
 
 // anyInput draws an input that does not contradict itself.
-func anyInput(t *rapid.T, destinations []string, most int) policies.Input {
-	in := policies.Input{
+func anyInput(t *rapid.T, destinations []string, most int) routing.Input {
+	in := routing.Input{
 		Round:     rapid.IntRange(1, 8).Draw(t, "round"),
 		MaxRounds: rapid.IntRange(1, 8).Draw(t, "max_rounds"),
 		Verify:    rapid.SampledFrom(verifies).Draw(t, "verify"),
@@ -218,9 +218,9 @@ _work if input.verify == "red"
 `
 
 // countingAction is its next action, worked out without it.
-func countingAction(in policies.Input) string {
+func countingAction(in routing.Input) string {
 	findings := in.Routes["stuck"] + in.Routes["user"] + in.Routes["fixer"]
-	work := findings > 0 || in.Verify == policies.Red
+	work := findings > 0 || in.Verify == routing.Red
 	switch {
 	case in.Routes["stuck"] > 0, work && in.Round >= in.MaxRounds:
 		return "stuck"
@@ -247,7 +247,7 @@ func TestNoCombinationIsSmaller(t *testing.T) {
 		checkFlips(t, p, e)
 		least := 0
 		ways := make(map[string]int)
-		near(in, func(other policies.Input, cost int, feasible bool) {
+		near(in, func(other routing.Input, cost int, feasible bool) {
 			to := countingAction(other)
 			if to == e.Decision.NextAction {
 				return
@@ -273,7 +273,7 @@ func TestNoCombinationIsSmaller(t *testing.T) {
 }
 
 // near visits every input of the counting policy that is not far from in.
-func near(in policies.Input, visit func(other policies.Input, cost int, feasible bool)) {
+func near(in routing.Input, visit func(other routing.Input, cost int, feasible bool)) {
 	apart := func(a, b int) int { return max(a-b, b-a) }
 	for stuck := range 6 {
 		for user := range 6 {
@@ -288,8 +288,8 @@ func near(in policies.Input, visit func(other policies.Input, cost int, feasible
 							if verify != in.Verify {
 								total++
 							}
-							visit(policies.Input{Round: round, MaxRounds: maxRounds, Routes: routes, Verify: verify}, total,
-								fewer && (verify == in.Verify || verify == policies.Green) && round == in.Round && maxRounds >= in.MaxRounds)
+							visit(routing.Input{Round: round, MaxRounds: maxRounds, Routes: routes, Verify: verify}, total,
+								fewer && (verify == in.Verify || verify == routing.Green) && round == in.Round && maxRounds >= in.MaxRounds)
 						}
 					}
 				}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 const (
@@ -31,17 +31,17 @@ type Flip struct {
 	// Changes are at least one, and it takes all of them.
 	Changes []Change `json:"changes"`
 	// Input is the whole input with the changes. It can be decided as it is.
-	Input    policies.Input    `json:"input"`
-	Decision policies.Decision `json:"decision"`
+	Input    routing.Input    `json:"input"`
+	Decision routing.Decision `json:"decision"`
 	// Cost is the sum of what the changes cost: see Kind.
 	Cost int `json:"cost"`
 }
 
 // search looks for changes that flip a decision.
 type search struct {
-	policy   *policies.Policy
-	in       policies.Input
-	decision policies.Decision
+	policy   *routing.Policy
+	in       routing.Input
+	decision routing.Decision
 	tried    int
 	gaveUp   bool
 }
@@ -130,7 +130,7 @@ func (c Change) effort() int {
 	switch {
 	case c.Kind == Findings && c.Count.To < c.Count.From:
 		return 0
-	case c.Kind == Verification && c.Verify.To == policies.Green:
+	case c.Kind == Verification && c.Verify.To == routing.Green:
 		return 1
 	case c.Kind == Cap && c.Count.To > c.Count.From:
 		return 2

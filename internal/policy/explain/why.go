@@ -9,17 +9,17 @@ package explain
 import (
 	"context"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Explanation is why a task goes where it goes. It is read-only once it has been
 // returned.
 type Explanation struct {
-	Input    policies.Input    `json:"input"`
-	Decision policies.Decision `json:"decision"`
+	Input    routing.Input    `json:"input"`
+	Decision routing.Decision `json:"decision"`
 	// Rule is the branch of rule decision that decided. It is nil where no single
 	// branch can be named.
-	Rule *policies.Rung `json:"rule,omitzero"`
+	Rule *routing.Rung `json:"rule,omitzero"`
 	// Outranked are the branches behind Rule that held too, in the order in which
 	// they would have been tried.
 	Outranked []Outranked `json:"outranked"`
@@ -45,9 +45,9 @@ type Explanation struct {
 
 // Outranked is a branch of rule decision that held and did not decide.
 type Outranked struct {
-	Rule policies.Rung `json:"rule"`
+	Rule routing.Rung `json:"rule"`
 	// Decision is what it would have decided.
-	Decision policies.Decision `json:"decision"`
+	Decision routing.Decision `json:"decision"`
 }
 
 // Weaker is a destination that has findings and is not where the task goes.
@@ -61,9 +61,9 @@ type Weaker struct {
 //
 // # Errors
 //
-// Those of Decide and of Ladder, both of policies.Policy: a policy that comes to
+// Those of Decide and of Ladder, both of routing.Policy: a policy that comes to
 // no decision has none to explain.
-func Explain(ctx context.Context, p *policies.Policy, in policies.Input) (Explanation, error) {
+func Explain(ctx context.Context, p *routing.Policy, in routing.Input) (Explanation, error) {
 	decision, err := p.Decide(ctx, in)
 	if err != nil {
 		return Explanation{}, err
@@ -89,7 +89,7 @@ func Explain(ctx context.Context, p *policies.Policy, in policies.Input) (Explan
 // climb finds the rung that decided and those behind it. Where the first rung
 // that holds decides otherwise than the policy, none is named: a wrong one would
 // be worse.
-func (e *Explanation) climb(ctx context.Context, p *policies.Policy) error {
+func (e *Explanation) climb(ctx context.Context, p *routing.Policy) error {
 	ladder, err := p.Ladder(ctx)
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (e *Explanation) climb(ctx context.Context, p *policies.Policy) error {
 }
 
 // weaker lists the destinations with findings but the one that the task goes to.
-func weaker(p *policies.Policy, in policies.Input, d policies.Decision) []Weaker {
+func weaker(p *routing.Policy, in routing.Input, d routing.Decision) []Weaker {
 	var list []Weaker
 	for _, name := range p.Precedence() {
 		if n := in.Routes[name]; n > 0 && name != d.NextAction {

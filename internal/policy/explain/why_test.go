@@ -12,14 +12,14 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Rounds under routing@1.2.0, with all that is said about them.
 func TestExplanations(t *testing.T) {
 	p := load(t)
 	for name, tc := range map[string]struct {
-		in        policies.Input
+		in        routing.Input
 		rule      string // how its line ends
 		outranked []string
 		weaker    []explain.Weaker
@@ -28,7 +28,7 @@ func TestExplanations(t *testing.T) {
 		ways      []string
 	}{
 		"the strongest destination": {
-			in:     input(1, 3, policies.Green, map[string]int{"executor": 2, "researcher": 1}),
+			in:     input(1, 3, routing.Green, map[string]int{"executor": 2, "researcher": 1}),
 			rule:   `else := {"next_action": _strongest, "reason": "routed"} if {`,
 			weaker: []explain.Weaker{{Destination: "executor", Findings: 2}},
 			cost:   1,
@@ -44,7 +44,7 @@ func TestExplanations(t *testing.T) {
 			},
 		},
 		"a clean round": {
-			in:   input(3, 3, policies.Absent, nil),
+			in:   input(3, 3, routing.Absent, nil),
 			rule: `else := {"next_action": "commit", "reason": "no-findings"} if {`,
 			cost: 1,
 			flips: []string{ // in the last round whatever is left leads to stuck
@@ -57,7 +57,7 @@ func TestExplanations(t *testing.T) {
 			},
 		},
 		"a red verification at the cap": {
-			in:        input(3, 3, policies.Red, nil),
+			in:        input(3, 3, routing.Red, nil),
 			rule:      `else := {"next_action": "stuck", "reason": "max-rounds"} if {`,
 			outranked: []string{"executor (verify-red)"},
 			cost:      1,
@@ -72,7 +72,7 @@ func TestExplanations(t *testing.T) {
 			},
 		},
 		"the cap and two things to do": {
-			in:        input(4, 3, policies.Red, map[string]int{"askuser": 2}),
+			in:        input(4, 3, routing.Red, map[string]int{"askuser": 2}),
 			rule:      `else := {"next_action": "stuck", "reason": "max-rounds"} if {`,
 			outranked: []string{"askuser (routed)", "executor (verify-red)"},
 			weaker:    []explain.Weaker{{Destination: "askuser", Findings: 2}},
@@ -85,7 +85,7 @@ func TestExplanations(t *testing.T) {
 			},
 		},
 		"reviews without progress": {
-			in:        stalled(input(3, 5, policies.Green, map[string]int{"executor": 2, "researcher": 1}), 2),
+			in:        stalled(input(3, 5, routing.Green, map[string]int{"executor": 2, "researcher": 1}), 2),
 			rule:      `else := {"next_action": "stuck", "reason": "no-progress"} if {`,
 			outranked: []string{"researcher (routed)"},
 			weaker:    []explain.Weaker{{Destination: "researcher", Findings: 1}, {Destination: "executor", Findings: 2}},
@@ -105,7 +105,7 @@ func TestExplanations(t *testing.T) {
 			},
 		},
 		"one review more would be one too many": {
-			in:   stalled(input(2, 5, policies.Green, map[string]int{"executor": 1}), 1),
+			in:   stalled(input(2, 5, routing.Green, map[string]int{"executor": 1}), 1),
 			rule: `else := {"next_action": _strongest, "reason": "routed"} if {`,
 			cost: 1,
 			flips: []string{
@@ -119,7 +119,7 @@ func TestExplanations(t *testing.T) {
 			ways: []string{"without the finding for executor: commit (no-findings)"},
 		},
 		"so many that nothing small would do": {
-			in:        input(1, 3, policies.Green, map[string]int{"stuck": 10_000, "executor": 20_000}),
+			in:        input(1, 3, routing.Green, map[string]int{"stuck": 10_000, "executor": 20_000}),
 			rule:      `decision := {"next_action": "stuck", "reason": "stuck-finding"} if {`,
 			outranked: []string{"stuck (routed)"},
 			weaker:    []explain.Weaker{{Destination: "executor", Findings: 20_000}},
@@ -131,7 +131,7 @@ func TestExplanations(t *testing.T) {
 			},
 		},
 		"a cap that cannot be higher": {
-			in:        input(policies.MaxRoundsLimit, policies.MaxRoundsLimit, policies.Green, map[string]int{"executor": 3}),
+			in:        input(routing.MaxRoundsLimit, routing.MaxRoundsLimit, routing.Green, map[string]int{"executor": 3}),
 			rule:      `else := {"next_action": "stuck", "reason": "max-rounds"} if {`,
 			outranked: []string{"executor (routed)"},
 			weaker:    []explain.Weaker{{Destination: "executor", Findings: 3}},
@@ -177,16 +177,16 @@ func TestExplanations(t *testing.T) {
 // so the whole input does: repeats that are gone were resolved, other findings
 // were never there.
 func TestFlipsHaveTheWholeInput(t *testing.T) {
-	in := input(1, 3, policies.Green, map[string]int{"executor": 3, "researcher": 1})
+	in := input(1, 3, routing.Green, map[string]int{"executor": 3, "researcher": 1})
 	in.NewCount, in.RepeatCount, in.ReopenedCount, in.ResolvedCount = 2, 1, 1, 5
 	e := explanationOf(t, load(t), in)
-	want := policies.Input{Round: 1, MaxRounds: 3, Routes: map[string]int{}, Verify: policies.Green, ResolvedCount: 6}
+	want := routing.Input{Round: 1, MaxRounds: 3, Routes: map[string]int{}, Verify: routing.Green, ResolvedCount: 6}
 	last := e.Ways[len(e.Ways)-1]
 	if last.Decision.NextAction != "commit" || !reflect.DeepEqual(last.Input, want) {
 		t.Errorf("the way to commit is %+v, want %+v", last.Input, want)
 	}
-	want = policies.Input{
-		Round: 1, MaxRounds: 3, FindingCount: 3, Routes: map[string]int{"executor": 3}, Verify: policies.Green,
+	want = routing.Input{
+		Round: 1, MaxRounds: 3, FindingCount: 3, Routes: map[string]int{"executor": 3}, Verify: routing.Green,
 		NewCount: 2, ReopenedCount: 1, ResolvedCount: 6,
 	}
 	if first := e.Flips[0]; first.Decision.NextAction != "executor" || !reflect.DeepEqual(first.Input, want) {
@@ -201,7 +201,7 @@ func TestFlipsHaveTheWholeInput(t *testing.T) {
 // The largest counts that an input can have neither overflow nor panic.
 func TestTheLargestCountsCanBeExplained(t *testing.T) {
 	p := load(t)
-	in := stalled(input(math.MaxInt, 1, policies.Red, map[string]int{"executor": math.MaxInt - 1, "researcher": 1}), math.MaxInt)
+	in := stalled(input(math.MaxInt, 1, routing.Red, map[string]int{"executor": math.MaxInt - 1, "researcher": 1}), math.MaxInt)
 	e := explanationOf(t, p, in)
 	// The cap cannot be raised so far, and all findings gone is the least that helps.
 	if got, want := told(e.Flips), "without any of the 9223372036854775807 findings and with a green verification: commit (no-findings)\n"+
@@ -217,7 +217,7 @@ func TestTheLargestCountsCanBeExplained(t *testing.T) {
 
 // Where nothing leads elsewhere, that is said, and that all was tried.
 func TestAPolicyThatKnowsOneAnswer(t *testing.T) {
-	e := explanationOf(t, deciding(t, `decision := {"next_action": "stuck", "reason": "closed"} if input.round > 0`), input(1, 3, policies.Green, map[string]int{"fixer": 1}))
+	e := explanationOf(t, deciding(t, `decision := {"next_action": "stuck", "reason": "closed"} if input.round > 0`), input(1, 3, routing.Green, map[string]int{"fixer": 1}))
 	if len(e.Flips) != 0 || len(e.Ways) != 0 || e.Tried == 0 || e.GaveUp {
 		t.Errorf("flips %v, ways %v, tried %d, gave up: %v", e.Flips, e.Ways, e.Tried, e.GaveUp)
 	}
@@ -239,11 +239,11 @@ func explainMany(t *testing.T, decision string) explain.Explanation {
 		`"user": {`, `"a": {"kind": "agent", "advances_round": true}, "b": {"kind": "agent", "advances_round": true}, "user": {`,
 		`["stuck", `, `["stuck", "a", "b", `,
 	).Replace(header)
-	p, err := policies.Loader{}.FromSources(t.Context(), "many", []policies.Source{{Name: "routing.rego", Text: many + decision}})
+	p, err := routing.Loader{}.FromSources(t.Context(), "many", []routing.Source{{Name: "routing.rego", Text: many + decision}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return explanationOf(t, p, input(1, 3, policies.Green, map[string]int{"stuck": 20, "a": 20, "b": 20, "user": 20, "fixer": 20}))
+	return explanationOf(t, p, input(1, 3, routing.Green, map[string]int{"stuck": 20, "a": 20, "b": 20, "user": 20, "fixer": 20}))
 }
 
 // An input on which the policy runs over its time ends the search, and not the
@@ -258,7 +258,7 @@ func TestASlowRuleEndsTheSearch(t *testing.T) {
 } else := {"next_action": "fixer", "reason": "routed"} if {
 	input.routes.fixer > 0
 }`)
-	in := input(1, 3, policies.Green, map[string]int{"fixer": 1})
+	in := input(1, 3, routing.Green, map[string]int{"fixer": 1})
 	e := explanationOf(t, p, in)
 	if e.Decision.NextAction != "fixer" || !e.GaveUp {
 		t.Errorf("%+v, gave up: %v", e.Decision, e.GaveUp)
@@ -271,7 +271,7 @@ func TestASlowRuleEndsTheSearch(t *testing.T) {
 }
 
 func TestExplainErrors(t *testing.T) {
-	in := input(1, 3, policies.Green, nil)
+	in := input(1, 3, routing.Green, nil)
 	contradiction := in
 	contradiction.FindingCount = 1
 	_, err := explain.Explain(t.Context(), load(t), contradiction)

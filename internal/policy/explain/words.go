@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Words says all of the changes, as in "without the 2 findings for researcher and
@@ -36,7 +36,7 @@ func (c Change) words() string {
 	case Findings:
 		return findingsWords(c.Destination, c.Count.From, c.Count.To)
 	case Verification:
-		if c.Verify.To == policies.Absent {
+		if c.Verify.To == routing.Absent {
 			return "without a verification"
 		}
 		return "with a " + string(c.Verify.To) + " verification"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Cell is a class in words. Two classes of one domain have different cells.
@@ -12,8 +12,8 @@ type Cell struct {
 	// Present are the destinations that have findings, strongest first.
 	Present []string `json:"present"`
 	// Cap says how the round stands to the cap: Below, At or Above.
-	Cap    string          `json:"cap"`
-	Verify policies.Verify `json:"verify"`
+	Cap    string         `json:"cap"`
+	Verify routing.Verify `json:"verify"`
 	// Progress says which kinds of findings there are and whether any were
 	// resolved, as in "new+repeat, resolved", or for how many reviews nothing has
 	// moved, as in "stalled 2".
@@ -25,7 +25,7 @@ type Cell struct {
 
 // Cell returns the class of an input in words. in must be an input of the domain:
 // one that Decide accepts, with findings for no other destinations.
-func (d *Domain) Cell(in policies.Input) Cell {
+func (d *Domain) Cell(in routing.Input) Cell {
 	c := Cell{Present: []string{}, Cap: standing(in), Verify: in.Verify, Progress: d.scales.progress(in), Numbers: []string{}}
 	number := func(field string, scale []span, plain, n int) {
 		if len(scale) > plain {
@@ -55,7 +55,7 @@ func (d *Domain) Cell(in policies.Input) Cell {
 }
 
 // standing says how the round stands to the cap.
-func standing(in policies.Input) string {
+func standing(in routing.Input) string {
 	switch {
 	case in.Round < in.MaxRounds:
 		return Below
@@ -67,7 +67,7 @@ func standing(in policies.Input) string {
 }
 
 // progress is what Cell.Progress says.
-func (s scales) progress(in policies.Input) string {
+func (s scales) progress(in routing.Input) string {
 	if in.NoProgress {
 		return fmt.Sprintf("stalled %s", on(s.stalled, in.StalledRounds))
 	}

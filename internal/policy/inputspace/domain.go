@@ -11,7 +11,7 @@
 // whether the round is below, at or above the cap, in which kinds of findings
 // there are (new, repeats, reopened), in whether any were resolved, in how long
 // nothing has moved, and in where each number stands to those that the policy
-// compares it with (policies.Thresholds).
+// compares it with (routing.Thresholds).
 //
 // A *Domain is immutable and safe for concurrent use.
 package inputspace
@@ -20,7 +20,7 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // MaxClasses is the most classes that a domain may have. To decide that many
@@ -36,7 +36,7 @@ type Domain struct {
 	// other.
 	reviews  []review
 	settings []setting
-	gaps     []policies.Place
+	gaps     []routing.Place
 }
 
 // Of returns the classes that all of the policies together can tell apart: each of
@@ -47,9 +47,9 @@ type Domain struct {
 //
 // policy-domain-too-large, with the details limit, destinations (how many there are) and
 // thresholds: by field, the numbers that it is compared with.
-func Of(ps ...*policies.Policy) (*Domain, error) {
+func Of(ps ...*routing.Policy) (*Domain, error) {
 	thresholds := make(map[string][]int)
-	var gaps []policies.Place
+	var gaps []routing.Place
 	for _, p := range ps {
 		t := p.Thresholds()
 		for field, numbers := range t.Fields {
@@ -88,7 +88,7 @@ func of(destinations []string, thresholds map[string][]int) (*Domain, error) {
 
 // shared lists the destinations that all policies send findings to, in the first
 // one's order.
-func shared(ps []*policies.Policy) []string {
+func shared(ps []*routing.Policy) []string {
 	var names []string
 	for i, p := range ps {
 		ranked := p.Precedence()
@@ -113,9 +113,9 @@ func (d *Domain) class(i int) (review, setting) {
 // At returns the input that stands for class i, from 0 to Len()-1: the smallest
 // that the class has, so that it reads well as a counterexample. It never
 // contradicts itself. It is the caller's.
-func (d *Domain) At(i int) policies.Input {
+func (d *Domain) At(i int) routing.Input {
 	review, setting := d.class(i)
-	var in policies.Input
+	var in routing.Input
 	setting.smallest(&in)
 	review.smallest(&in, d.destinations)
 	return in
@@ -128,4 +128,4 @@ func (d *Domain) Destinations() []string { return slices.Clone(d.destinations) }
 // Gaps are the places where a policy uses its input in a way that nobody can
 // bound. Where there is one, the classes may not be all that it tells apart. The
 // slice is the caller's.
-func (d *Domain) Gaps() []policies.Place { return slices.Clone(d.gaps) }
+func (d *Domain) Gaps() []routing.Place { return slices.Clone(d.gaps) }

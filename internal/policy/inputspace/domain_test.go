@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -63,31 +64,31 @@ func TestEveryClassIsDecidedOneWay(t *testing.T) {
 
 func TestRepresentativesAreTheSmallestOfTheirClass(t *testing.T) {
 	d := of(t, load(t, policies.Default))
-	for cell, want := range map[string]policies.Input{
-		"[] below green no findings": {Round: 1, MaxRounds: 2, Verify: policies.Green, Routes: map[string]int{}},
+	for cell, want := range map[string]routing.Input{
+		"[] below green no findings": {Round: 1, MaxRounds: 2, Verify: routing.Green, Routes: map[string]int{}},
 		"[] at red no findings, resolved": {
-			Round: 1, MaxRounds: 1, Verify: policies.Red, Routes: map[string]int{}, ResolvedCount: 1,
+			Round: 1, MaxRounds: 1, Verify: routing.Red, Routes: map[string]int{}, ResolvedCount: 1,
 		},
 		"[executor] above absent new": {
-			Round: 2, MaxRounds: 1, Verify: policies.Absent, FindingCount: 1, Routes: map[string]int{"executor": 1}, NewCount: 1,
+			Round: 2, MaxRounds: 1, Verify: routing.Absent, FindingCount: 1, Routes: map[string]int{"executor": 1}, NewCount: 1,
 		},
 		"[researcher] below green stalled 3+": {
-			Round: 1, MaxRounds: 2, Verify: policies.Green, FindingCount: 1, Routes: map[string]int{"researcher": 1},
+			Round: 1, MaxRounds: 2, Verify: routing.Green, FindingCount: 1, Routes: map[string]int{"researcher": 1},
 			RepeatCount: 1, NoProgress: true, StalledRounds: 3,
 		},
 		// Three kinds need three findings; two destinations can have them, and the
 		// weaker one has what is left over.
 		"[askuser executor] below green reopened+repeat+new, resolved": {
-			Round: 1, MaxRounds: 2, Verify: policies.Green, FindingCount: 3, Routes: map[string]int{"askuser": 1, "executor": 2},
+			Round: 1, MaxRounds: 2, Verify: routing.Green, FindingCount: 3, Routes: map[string]int{"askuser": 1, "executor": 2},
 			NewCount: 1, RepeatCount: 1, ReopenedCount: 1, ResolvedCount: 1,
 		},
 		// Three destinations need three findings, of which two are new.
 		"[stuck askuser executor] below green reopened+new": {
-			Round: 1, MaxRounds: 2, Verify: policies.Green, FindingCount: 3, Routes: map[string]int{"stuck": 1, "askuser": 1, "executor": 1},
+			Round: 1, MaxRounds: 2, Verify: routing.Green, FindingCount: 3, Routes: map[string]int{"stuck": 1, "askuser": 1, "executor": 1},
 			NewCount: 2, ReopenedCount: 1,
 		},
 	} {
-		at := slices.IndexFunc(inputs(d), func(in policies.Input) bool { return words(d.Cell(in)) == cell })
+		at := slices.IndexFunc(inputs(d), func(in routing.Input) bool { return words(d.Cell(in)) == cell })
 		if at < 0 {
 			t.Errorf("no class is %s", cell)
 			continue
@@ -121,7 +122,7 @@ func TestProbesAreDrawnBySeed(t *testing.T) {
 // The input is the caller's: what is done to it changes no other.
 func TestInputsAreTheCallers(t *testing.T) {
 	d := of(t, load(t, policies.Default))
-	for _, get := range []func(int) policies.Input{d.At, func(i int) policies.Input { return d.Probe(i, 1) }} {
+	for _, get := range []func(int) routing.Input{d.At, func(i int) routing.Input { return d.Probe(i, 1) }} {
 		get(0).Routes["executor"] = 99
 		if n := get(0).Routes["executor"]; n == 99 {
 			t.Error("a change of an input is still there")
@@ -139,36 +140,36 @@ func TestThresholdsMakeClasses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		condition string
 		words     []string // what some cells must have
-		counts    func(policies.Input) int
+		counts    func(routing.Input) int
 		wants     []int // counts that some representatives must have
 	}{
 		"findings": {
 			"input.finding_count > 10", []string{"finding_count 1..9", "finding_count 10", "finding_count 11+"},
-			func(in policies.Input) int { return in.FindingCount }, []int{0, 10, 11},
+			func(in routing.Input) int { return in.FindingCount }, []int{0, 10, 11},
 		},
 		"routes": {
 			"input.routes.executor > 3", []string{"routes.executor 1..2", "routes.executor 3", "routes.executor 4+"},
-			func(in policies.Input) int { return in.Routes["executor"] }, []int{0, 1, 3, 4},
+			func(in routing.Input) int { return in.Routes["executor"] }, []int{0, 1, 3, 4},
 		},
 		"stalls": {
 			"input.stalled_rounds >= 5", []string{"stalled 1", "stalled 2", "stalled 3..4", "stalled 5", "stalled 6+"},
-			func(in policies.Input) int { return in.StalledRounds }, []int{0, 1, 2, 3, 5, 6},
+			func(in routing.Input) int { return in.StalledRounds }, []int{0, 1, 2, 3, 5, 6},
 		},
 		"rounds": {
 			"input.round >= 2", []string{"round 1", "round 2", "round 3+"},
-			func(in policies.Input) int { return in.Round }, []int{1, 2, 3},
+			func(in routing.Input) int { return in.Round }, []int{1, 2, 3},
 		},
 		"caps": {
 			"input.max_rounds == 1", []string{"max_rounds 1", "max_rounds 2..100"},
-			func(in policies.Input) int { return in.MaxRounds }, []int{1, 2},
+			func(in routing.Input) int { return in.MaxRounds }, []int{1, 2},
 		},
 		"resolved": {
 			"input.resolved_count == 4", []string{"resolved_count 1..3", "resolved_count 4", "resolved_count 5+"},
-			func(in policies.Input) int { return in.ResolvedCount }, []int{0, 1, 4, 5},
+			func(in routing.Input) int { return in.ResolvedCount }, []int{0, 1, 4, 5},
 		},
 		"new": {
 			"input.new_count < 3", []string{"new_count 1..2", "new_count 3", "new_count 4+"},
-			func(in policies.Input) int { return in.NewCount }, []int{0, 1, 3, 4},
+			func(in routing.Input) int { return in.NewCount }, []int{0, 1, 3, 4},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -224,7 +225,7 @@ func TestADomainOfTwoPolicies(t *testing.T) {
 	}
 	for i := 0; i < d.Len(); i += stride {
 		in := d.At(i)
-		for _, p := range []*policies.Policy{one, other} {
+		for _, p := range []*routing.Policy{one, other} {
 			if _, err := p.Decide(t.Context(), in); err != nil {
 				t.Fatalf("%s: %+v: %v", p, in, err)
 			}
@@ -236,19 +237,19 @@ func TestADomainOfTwoPolicies(t *testing.T) {
 }
 
 func TestSizePrefersWhatIsSimpler(t *testing.T) {
-	base := policies.Input{
-		Round: 1, MaxRounds: 2, FindingCount: 2, Routes: map[string]int{"executor": 2}, Verify: policies.Green, NewCount: 2,
+	base := routing.Input{
+		Round: 1, MaxRounds: 2, FindingCount: 2, Routes: map[string]int{"executor": 2}, Verify: routing.Green, NewCount: 2,
 	}
-	for name, change := range map[string]func(*policies.Input){
-		"a later round":       func(in *policies.Input) { in.Round++ },
-		"a higher cap":        func(in *policies.Input) { in.MaxRounds++ },
-		"another finding":     func(in *policies.Input) { in.FindingCount++ },
-		"more destinations":   func(in *policies.Input) { in.Routes = map[string]int{"executor": 1, "askuser": 1} },
-		"more kinds":          func(in *policies.Input) { in.NewCount, in.RepeatCount = 1, 1 },
-		"something resolved":  func(in *policies.Input) { in.ResolvedCount = 1 },
-		"a stall":             func(in *policies.Input) { in.StalledRounds = 1 },
-		"a red verification":  func(in *policies.Input) { in.Verify = policies.Red },
-		"a number beyond all": func(in *policies.Input) { in.Round, in.MaxRounds, in.FindingCount = 1<<62, 1<<62, 1<<62 },
+	for name, change := range map[string]func(*routing.Input){
+		"a later round":       func(in *routing.Input) { in.Round++ },
+		"a higher cap":        func(in *routing.Input) { in.MaxRounds++ },
+		"another finding":     func(in *routing.Input) { in.FindingCount++ },
+		"more destinations":   func(in *routing.Input) { in.Routes = map[string]int{"executor": 1, "askuser": 1} },
+		"more kinds":          func(in *routing.Input) { in.NewCount, in.RepeatCount = 1, 1 },
+		"something resolved":  func(in *routing.Input) { in.ResolvedCount = 1 },
+		"a stall":             func(in *routing.Input) { in.StalledRounds = 1 },
+		"a red verification":  func(in *routing.Input) { in.Verify = routing.Red },
+		"a number beyond all": func(in *routing.Input) { in.Round, in.MaxRounds, in.FindingCount = 1<<62, 1<<62, 1<<62 },
 	} {
 		in := base
 		change(&in)
@@ -259,8 +260,8 @@ func TestSizePrefersWhatIsSimpler(t *testing.T) {
 }
 
 // inputs are the representatives of all classes.
-func inputs(d *inputspace.Domain) []policies.Input {
-	all := make([]policies.Input, d.Len())
+func inputs(d *inputspace.Domain) []routing.Input {
+	all := make([]routing.Input, d.Len())
 	for i := range all {
 		all[i] = d.At(i)
 	}
@@ -272,7 +273,7 @@ func words(c inputspace.Cell) string {
 	return fmt.Sprintf("%v %s %s %s", c.Present, c.Cap, c.Verify, c.Progress)
 }
 
-func load(t *testing.T, ref string) *policies.Policy {
+func load(t *testing.T, ref string) *routing.Policy {
 	t.Helper()
 	p, err := policies.Load(t.Context(), ref)
 	if err != nil {
@@ -281,7 +282,7 @@ func load(t *testing.T, ref string) *policies.Policy {
 	return p
 }
 
-func of(t *testing.T, ps ...*policies.Policy) *inputspace.Domain {
+func of(t *testing.T, ps ...*routing.Policy) *inputspace.Domain {
 	t.Helper()
 	d, err := inputspace.Of(ps...)
 	if err != nil {
@@ -291,7 +292,7 @@ func of(t *testing.T, ps ...*policies.Policy) *inputspace.Domain {
 }
 
 // changed is routing 1.2.0 with texts replaced, each of which must be there once.
-func changed(t *testing.T, oldnew ...string) *policies.Policy {
+func changed(t *testing.T, oldnew ...string) *routing.Policy {
 	t.Helper()
 	source, err := os.ReadFile("../../../policies/routing/1.2.0/routing.rego")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 func TestSpansInWords(t *testing.T) {
@@ -82,11 +82,11 @@ func anyDomain(t *rapid.T) *Domain {
 }
 
 // anyInput draws an input that agrees with itself, without asking the domain.
-func anyInput(t *rapid.T, destinations []string) policies.Input {
-	in := policies.Input{
+func anyInput(t *rapid.T, destinations []string) routing.Input {
+	in := routing.Input{
 		Round:     rapid.IntRange(1, 9).Draw(t, "round"),
 		MaxRounds: rapid.IntRange(1, 9).Draw(t, "max_rounds"),
-		Verify:    rapid.SampledFrom([]policies.Verify{policies.Green, policies.Red, policies.Absent}).Draw(t, "verify"),
+		Verify:    rapid.SampledFrom([]routing.Verify{routing.Green, routing.Red, routing.Absent}).Draw(t, "verify"),
 		Routes:    rapid.MapOf(rapid.SampledFrom(destinations), rapid.IntRange(0, 8)).Draw(t, "routes"),
 	}
 	for _, n := range in.Routes {
@@ -103,7 +103,7 @@ func anyInput(t *rapid.T, destinations []string) policies.Input {
 }
 
 // agrees says that an input agrees with itself, as ADR-0001 and ADR-0003 ask for.
-func agrees(in policies.Input) bool {
+func agrees(in routing.Input) bool {
 	sum := 0
 	for _, n := range in.Routes {
 		if n < 0 {
@@ -112,7 +112,7 @@ func agrees(in policies.Input) bool {
 		sum += n
 	}
 	stalls := in.FindingCount > 0 && in.RepeatCount == in.FindingCount && in.ResolvedCount == 0
-	return in.Round >= 1 && in.MaxRounds >= 1 && in.MaxRounds <= policies.MaxRoundsLimit &&
+	return in.Round >= 1 && in.MaxRounds >= 1 && in.MaxRounds <= routing.MaxRoundsLimit &&
 		sum == in.FindingCount && in.NewCount+in.RepeatCount+in.ReopenedCount == in.FindingCount &&
 		min(in.NewCount, in.RepeatCount, in.ReopenedCount, in.ResolvedCount, in.StalledRounds) >= 0 &&
 		in.NoProgress == stalls && in.NoProgress == (in.StalledRounds > 0)

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"math/rand/v2"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Probe returns an input of class i, drawn by seed: a larger one, in another
@@ -12,7 +12,7 @@ import (
 // where the draw finds one. A policy that decides the two differently tells them
 // apart by something that its thresholds do not show. The same seed always draws
 // the same. The input is the caller's and never contradicts itself.
-func (d *Domain) Probe(i int, seed uint64) policies.Input {
+func (d *Domain) Probe(i int, seed uint64) routing.Input {
 	review, setting := d.class(i)
 	draw := rand.New(rand.NewPCG(seed, uint64(i)))
 	number := func(s span) int { return s.lo + reach(draw, s.hi-s.lo) }
@@ -22,7 +22,7 @@ func (d *Domain) Probe(i int, seed uint64) policies.Input {
 		absent: func() bool { return draw.IntN(2) == 0 },
 	}
 	smallest := d.At(i)
-	var in policies.Input
+	var in routing.Input
 	for range 4 {
 		setting.write(&in, number)
 		review.write(&in, d.destinations, choose)
@@ -39,7 +39,7 @@ func reach(draw *rand.Rand, most int) int {
 	return draw.IntN(min(most, 1<<draw.IntN(21)) + 1)
 }
 
-func same(a, b policies.Input) bool {
+func same(a, b routing.Input) bool {
 	if !maps.Equal(a.Routes, b.Routes) {
 		return false
 	}

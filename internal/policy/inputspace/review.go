@@ -1,7 +1,7 @@
 package inputspace
 
 import (
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // review is a class of what reviews found and how they compare with those before.
@@ -65,7 +65,7 @@ func (r review) stalls() bool {
 
 // smallest writes the smallest review of the class. What must be somewhere but
 // could be anywhere is with the weakest destination, and new.
-func (r review) smallest(in *policies.Input, destinations []string) {
+func (r review) smallest(in *routing.Input, destinations []string) {
 	r.write(in, destinations, chooser{
 		number: func(s span) int { return s.lo },
 		share:  func(most int) int { return most },
@@ -81,7 +81,7 @@ type chooser struct {
 }
 
 // write makes in the review of the class that choose picks.
-func (r review) write(in *policies.Input, destinations []string, choose chooser) {
+func (r review) write(in *routing.Input, destinations []string, choose chooser) {
 	in.FindingCount = choose.number(r.findings)
 	in.Routes = make(map[string]int, len(destinations))
 	for i, n := range fill(r.routes, in.FindingCount, choose.share) {

@@ -3,7 +3,7 @@ package inputspace
 import (
 	"slices"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // The kinds of findings, in the order in which a representative has them: what is
@@ -26,7 +26,7 @@ func kindFields() [kinds]string {
 }
 
 // kindsOf counts the findings of each kind.
-func kindsOf(in policies.Input) [kinds]int {
+func kindsOf(in routing.Input) [kinds]int {
 	return [kinds]int{reopened: in.ReopenedCount, repeat: in.RepeatCount, fresh: in.NewCount}
 }
 
@@ -41,7 +41,7 @@ type scales struct {
 	round, maxRounds []span
 }
 
-// anyRoute is what policies.Thresholds calls the count of any destination. That of
+// anyRoute is what routing.Thresholds calls the count of any destination. That of
 // one destination has its name behind it, as in "routes.executor".
 const anyRoute = "routes"
 
@@ -60,7 +60,7 @@ func newScales(destinations []string, thresholds map[string][]int) scales {
 		resolved:  count("resolved_count", 0),
 		stalled:   count("stalled_rounds", 0, 2),
 		round:     span{1, unbounded}.split(thresholds["round"]),
-		maxRounds: span{1, policies.MaxRoundsLimit}.split(thresholds["max_rounds"]),
+		maxRounds: span{1, routing.MaxRoundsLimit}.split(thresholds["max_rounds"]),
 	}
 	for i, name := range destinations {
 		s.routes[i] = count(anyRoute, slices.Concat([]int{0}, thresholds[anyRoute+"."+name])...)

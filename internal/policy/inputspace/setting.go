@@ -1,6 +1,6 @@
 package inputspace
 
-import "github.com/switchyard-dev/switchyard/policies"
+import "github.com/switchyard-dev/switchyard/internal/policy/routing"
 
 // The ways in which a round can stand to the cap, as Cell has them.
 const (
@@ -14,7 +14,7 @@ const (
 
 // setting is a class of what surrounds a review: the verification and the round.
 type setting struct {
-	verify           policies.Verify
+	verify           routing.Verify
 	cap              string
 	round, maxRounds span
 }
@@ -23,7 +23,7 @@ type setting struct {
 // limit.
 func (s scales) settings(limit int) ([]setting, bool) {
 	var all []setting
-	for _, verify := range []policies.Verify{policies.Green, policies.Absent, policies.Red} {
+	for _, verify := range []routing.Verify{routing.Green, routing.Absent, routing.Red} {
 		for _, round := range s.round {
 			for _, maxRounds := range s.maxRounds {
 				for _, cap := range []string{Below, At, Above} {
@@ -67,12 +67,12 @@ func (c setting) caps(round int) span {
 }
 
 // smallest writes the smallest setting of the class.
-func (c setting) smallest(in *policies.Input) {
+func (c setting) smallest(in *routing.Input) {
 	c.write(in, func(s span) int { return s.lo })
 }
 
 // write makes in the setting of the class that number picks, one of a span.
-func (c setting) write(in *policies.Input, number func(span) int) {
+func (c setting) write(in *routing.Input, number func(span) int) {
 	in.Verify = c.verify
 	in.Round = number(c.rounds())
 	in.MaxRounds = number(c.caps(in.Round))

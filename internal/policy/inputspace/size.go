@@ -1,12 +1,12 @@
 package inputspace
 
-import "github.com/switchyard-dev/switchyard/policies"
+import "github.com/switchyard-dev/switchyard/internal/policy/routing"
 
 // Size orders counterexamples: of two inputs that show the same, the one of
 // lesser size is simpler to read. It counts what a reader has to take in: rounds,
 // findings, destinations that are listed, kinds of findings, what was resolved, how
 // long nothing moved, and a red verification. The number means nothing by itself.
-func Size(in policies.Input) int {
+func Size(in routing.Input) int {
 	size := 0
 	add := func(n int) { size += min(n, unbounded) }
 	add(in.Round)
@@ -18,7 +18,7 @@ func Size(in policies.Input) int {
 	for _, n := range kindsOf(in) {
 		add(min(n, 1))
 	}
-	if in.Verify == policies.Red {
+	if in.Verify == routing.Red {
 		add(1)
 	}
 	return size

@@ -7,14 +7,14 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/cover"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // coverage counts lines of the modules. A line counts as covered only if
 // everything in it was reached.
 func (s suite) coverage(traced *cover.Cover) Coverage {
 	report := traced.Report(s.parsed)
-	c := Coverage{Percent: 100, Missing: []policies.Place{}}
+	c := Coverage{Percent: 100, Missing: []routing.Place{}}
 	for file := range s.parsed {
 		if isTest(file) {
 			continue
@@ -27,7 +27,7 @@ func (s suite) coverage(traced *cover.Cover) Coverage {
 		}
 		c.Lines += len(all)
 	}
-	slices.SortFunc(c.Missing, func(a, b policies.Place) int {
+	slices.SortFunc(c.Missing, func(a, b routing.Place) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Row, b.Row))
 	})
 	if c.Covered = c.Lines - len(c.Missing); c.Lines > 0 {

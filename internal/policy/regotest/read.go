@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // Read reads the tests below a policy's directory, named by their paths in it.
@@ -17,7 +17,7 @@ import (
 // # Errors
 //
 // Those of ReadIn, and policy-unreadable where there is no such directory.
-func Read(dir string) ([]policies.Source, error) {
+func Read(dir string) ([]routing.Source, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, unreadable(dir, err)
@@ -35,14 +35,14 @@ func Read(dir string) ([]policies.Source, error) {
 // # Errors
 //
 // policy-unreadable, and policy-invalid for more than the limits.
-func ReadIn(root *os.Root, dir string) (modules, tests []policies.Source, err error) {
+func ReadIn(root *os.Root, dir string) (modules, tests []routing.Source, err error) {
 	entries, moduleBytes, testBytes := 0, 0, 0
 	err = fs.WalkDir(root.FS(), dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return unreadable(name, err)
 		}
-		if entries++; entries > policies.MaxEntries {
-			return tooLarge(dir, "it holds more than %d files", policies.MaxEntries)
+		if entries++; entries > routing.MaxEntries {
+			return tooLarge(dir, "it holds more than %d files", routing.MaxEntries)
 		}
 		if e.IsDir() || path.Ext(name) != ".rego" {
 			return nil
@@ -51,15 +51,15 @@ func ReadIn(root *os.Root, dir string) (modules, tests []policies.Source, err er
 		if isTest(name) {
 			to, bytes = &tests, &testBytes
 		}
-		text, err := safefile.Read(root, name, policies.MaxModuleBytes)
+		text, err := safefile.Read(root, name, routing.MaxModuleBytes)
 		if err != nil {
 			return unreadable(name, err)
 		}
-		if *bytes += len(text); *bytes > policies.MaxModuleBytes {
-			return tooLarge(dir, "its Rego files have more than %d bytes together", policies.MaxModuleBytes)
+		if *bytes += len(text); *bytes > routing.MaxModuleBytes {
+			return tooLarge(dir, "its Rego files have more than %d bytes together", routing.MaxModuleBytes)
 		}
-		if *to = append(*to, policies.Source{Name: within(dir, name), Text: string(text)}); len(*to) > policies.MaxModules {
-			return tooLarge(dir, "it holds more than %d Rego files", policies.MaxModules)
+		if *to = append(*to, routing.Source{Name: within(dir, name), Text: string(text)}); len(*to) > routing.MaxModules {
+			return tooLarge(dir, "it holds more than %d Rego files", routing.MaxModules)
 		}
 		return nil
 	})
@@ -79,7 +79,7 @@ func unreadable(name string, err error) error {
 }
 
 func tooLarge(dir, format string, args ...any) error {
-	problem := policies.Problem{Message: fmt.Sprintf(format, args...)}
+	problem := routing.Problem{Message: fmt.Sprintf(format, args...)}
 	return errs.New(errs.PolicyInvalid, "policy %s is invalid: %s", dir, problem).
-		With("policy", dir).With("problems", []policies.Problem{problem})
+		With("policy", dir).With("problems", []routing.Problem{problem})
 }

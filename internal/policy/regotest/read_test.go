@@ -8,7 +8,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // folderOf makes a folder with these files.
@@ -35,14 +35,14 @@ func TestReadTakesTestsAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []policies.Source{{Name: "deep/more_test.rego", Text: "package c"}, {Name: "routing_test.rego", Text: "package b"}}
+	want := []routing.Source{{Name: "deep/more_test.rego", Text: "package c"}, {Name: "routing_test.rego", Text: "package b"}}
 	if len(tests) != len(want) || tests[0] != want[0] || tests[1] != want[1] {
 		t.Errorf("got %v, want %v", tests, want)
 	}
 }
 
 func TestReadRefusesWhatPoliciesMayNotBe(t *testing.T) {
-	large := strings.Repeat("#", policies.MaxModuleBytes-1)
+	large := strings.Repeat("#", routing.MaxModuleBytes-1)
 	linked := folderOf(t, nil)
 	if err := os.Symlink(folderOf(t, map[string]string{"x_test.rego": ""})+"/x_test.rego", filepath.Join(linked, "y_test.rego")); err != nil {
 		t.Skip("no symbolic links here:", err)

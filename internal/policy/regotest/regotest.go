@@ -6,7 +6,7 @@
 // year.
 package regotest
 
-import "github.com/switchyard-dev/switchyard/policies"
+import "github.com/switchyard-dev/switchyard/internal/policy/routing"
 
 // Outcome is how a test ended.
 type Outcome string
@@ -43,9 +43,9 @@ type Test struct {
 	Package string  `json:"package"`
 	Outcome Outcome `json:"outcome"`
 	// Place is the rule's.
-	Place policies.Place `json:"place"`
+	Place routing.Place `json:"place"`
 	// FailedAt is the expression that did not hold, nil where nobody knows.
-	FailedAt *policies.Place `json:"failed_at,omitzero"`
+	FailedAt *routing.Place `json:"failed_at,omitzero"`
 	// Locals are the values that the variables of that expression had. Where an
 	// equation has no variables, they are its sides, or what only one of them has.
 	Locals []Local `json:"locals"`
@@ -72,5 +72,5 @@ type Coverage struct {
 	// Percent is rounded down, so that 100 means all.
 	Percent float64 `json:"percent"`
 	// Missing are the lines that no test reached.
-	Missing []policies.Place `json:"missing"`
+	Missing []routing.Place `json:"missing"`
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 const module = `package switchyard.routing
@@ -28,8 +28,8 @@ decision := "go" if {
 `
 
 // suite is the module with a file of tests.
-func suite(tests string) []policies.Source {
-	return []policies.Source{
+func suite(tests string) []routing.Source {
+	return []routing.Source{
 		{Name: "routing.rego", Text: module},
 		{Name: "routing_test.rego", Text: "package switchyard.routing_test\n\nimport data.switchyard.routing\n\n" + tests},
 	}
@@ -57,7 +57,7 @@ func TestPassedWithFullCoverage(t *testing.T) {
 	}
 	// The constant, two heads and two expressions; an else's head is on the line where
 	// the branch before it ends.
-	want := regotest.Coverage{Lines: 5, Covered: 5, Percent: 100, Missing: []policies.Place{}}
+	want := regotest.Coverage{Lines: 5, Covered: 5, Percent: 100, Missing: []routing.Place{}}
 	if !reflect.DeepEqual(r.Coverage, want) {
 		t.Errorf("%+v", r.Coverage)
 	}
@@ -78,7 +78,7 @@ func TestPassedWithFullCoverage(t *testing.T) {
 
 func TestCoverageNamesTheLines(t *testing.T) {
 	r := run(t, testsGo)
-	want := regotest.Coverage{Lines: 5, Covered: 3, Percent: 60, Missing: []policies.Place{
+	want := regotest.Coverage{Lines: 5, Covered: 3, Percent: 60, Missing: []routing.Place{
 		{File: "routing.rego", Row: 7, Col: 1, Text: `} else := "stop" if {`},
 		{File: "routing.rego", Row: 8, Col: 1, Text: "input.round > 100"},
 	}}
@@ -106,11 +106,11 @@ test_success_every if {
 		t.Fatalf("%+v", r)
 	}
 	many, every := r.Tests[1], r.Tests[2]
-	want := policies.Place{File: "routing_test.rego", Row: 9, Col: 2, Text: "failed == set()"}
+	want := routing.Place{File: "routing_test.rego", Row: 9, Col: 2, Text: "failed == set()"}
 	if many.Outcome != regotest.Failed || many.FailedAt == nil || *many.FailedAt != want || !slices.Equal(many.Locals, []regotest.Local{{Name: "failed", Value: "{7}"}}) {
 		t.Errorf("%+v, %+v", many, many.FailedAt)
 	}
-	want = policies.Place{File: "routing_test.rego", Row: 14, Col: 3, Text: "n < 3"}
+	want = routing.Place{File: "routing_test.rego", Row: 14, Col: 3, Text: "n < 3"}
 	if every.FailedAt == nil || *every.FailedAt != want || !slices.Equal(every.Locals, []regotest.Local{{Name: "n", Value: "3"}}) {
 		t.Errorf("%+v, %+v", every, every.FailedAt)
 	}
@@ -162,7 +162,7 @@ func TestNoTestsAreNotClean(t *testing.T) {
 }
 
 func TestWhatIsInvalid(t *testing.T) {
-	for name, files := range map[string][]policies.Source{
+	for name, files := range map[string][]routing.Source{
 		"no Rego":         suite("test_x if {"),
 		"not strict":      suite("test_x if { y := 1 }"),
 		"unknown rule":    suite("test_x if nothing.at.all"),
@@ -170,8 +170,8 @@ func TestWhatIsInvalid(t *testing.T) {
 		"the network":     suite(`test_x if http.send({"method": "GET", "url": "http://localhost"}).status_code == 200`),
 		"randomness":      suite(`test_x if rand.intn("x", 2) == 1`),
 		"the environment": suite("test_x if opa.runtime().env.HOME"),
-		"two conflicting": append(suite(testsGo), policies.Source{Name: "b.rego", Text: "package switchyard.routing\n\nlimit(x) := x\n"}),
-		"a file twice":    append(suite(testsGo), policies.Source{Name: "routing.rego", Text: module}),
+		"two conflicting": append(suite(testsGo), routing.Source{Name: "b.rego", Text: "package switchyard.routing\n\nlimit(x) := x\n"}),
+		"a file twice":    append(suite(testsGo), routing.Source{Name: "routing.rego", Text: module}),
 	} {
 		_, err := regotest.Run(t.Context(), files)
 		f, ok := errors.AsType[*errs.Error](err)
@@ -179,7 +179,7 @@ func TestWhatIsInvalid(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if problems, ok := f.Details["problems"].([]policies.Problem); !ok || len(problems) == 0 || problems[0].Message == "" {
+		if problems, ok := f.Details["problems"].([]routing.Problem); !ok || len(problems) == 0 || problems[0].Message == "" {
 			t.Errorf("%s: %+v", name, f.Details)
 		}
 	}
@@ -217,13 +217,13 @@ func TestOurOwnTests(t *testing.T) {
 		t.Fatalf("no versions: %v", err)
 	}
 	for _, dir := range dirs {
-		var files []policies.Source
+		var files []routing.Source
 		for _, name := range []string{"routing.rego", "routing_test.rego"} {
 			text, err := os.ReadFile(filepath.Join(dir, name))
 			if err != nil {
 				t.Fatal(err)
 			}
-			files = append(files, policies.Source{Name: name, Text: string(text)})
+			files = append(files, routing.Source{Name: name, Text: string(text)})
 		}
 		r, err := regotest.Run(t.Context(), files)
 		if err != nil || !r.Clean() || r.Coverage.Percent != 100 || r.Passed < 9 {

@@ -14,7 +14,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/tester"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // The limits of a run.
@@ -33,10 +33,10 @@ const (
 // # Errors
 //
 //   - policy-invalid: a file does not parse or compile. The detail problems
-//     is a []policies.Problem.
+//     is a []routing.Problem.
 //   - policy-timeout: the time was over before the tests were.
 //   - policy-failed: the caller cancelled them, or OPA failed over them.
-func Run(ctx context.Context, files []policies.Source) (Report, error) {
+func Run(ctx context.Context, files []routing.Source) (Report, error) {
 	began := time.Now()
 	ctx, stop := context.WithTimeout(ctx, Timeout)
 	defer stop()
@@ -52,7 +52,7 @@ func Run(ctx context.Context, files []policies.Source) (Report, error) {
 	return r, nil
 }
 
-func run(ctx context.Context, files []policies.Source) (Report, error) {
+func run(ctx context.Context, files []routing.Source) (Report, error) {
 	s, err := compile(files)
 	if err != nil {
 		return Report{}, err
@@ -92,8 +92,8 @@ type suite struct {
 
 // compile parses the files. They are compiled by the runner, which has stages of
 // its own.
-func compile(files []policies.Source) (suite, error) {
-	caps := policies.Capabilities()
+func compile(files []routing.Source) (suite, error) {
+	caps := routing.Capabilities()
 	s := suite{
 		compiler: ast.NewCompiler().WithCapabilities(caps).WithStrict(true).WithEnablePrintStatements(true),
 		parsed:   make(map[string]*ast.Module), lines: make(map[string][]string),
@@ -115,17 +115,17 @@ func compile(files []policies.Source) (suite, error) {
 func isTest(name string) bool { return strings.HasSuffix(name, "_test.rego") }
 
 // place is a line of a file, and a column in it.
-func (s suite) place(file string, row, col int) policies.Place {
-	p := policies.Place{File: file, Row: row, Col: col}
+func (s suite) place(file string, row, col int) routing.Place {
+	p := routing.Place{File: file, Row: row, Col: col}
 	if lines := s.lines[file]; 0 < row && row <= len(lines) {
 		p.Text = strings.TrimSpace(lines[row-1])
 	}
 	return p
 }
 
-func (s suite) placeOf(loc *ast.Location) policies.Place {
+func (s suite) placeOf(loc *ast.Location) routing.Place {
 	if loc == nil {
-		return policies.Place{}
+		return routing.Place{}
 	}
 	return s.place(loc.File, loc.Row, loc.Col)
 }
@@ -175,7 +175,7 @@ func interrupted(err error) error {
 
 // invalid is CodeInvalid for what OPA's parser and compiler say.
 func invalid(err error) error {
-	problems := policies.Problems(err)
+	problems := routing.Problems(err)
 	more := ""
 	if n := len(problems) - 1; n > 0 {
 		more = fmt.Sprintf(" (and %d more)", n)

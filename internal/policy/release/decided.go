@@ -13,8 +13,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // decided looks at what was decided about the version, and at what is proven.
@@ -73,7 +73,7 @@ func (w *work) named() (adr.Record, bool) {
 
 // metadataFile is the module that has the METADATA of the policy's package.
 func (w *work) metadataFile() string {
-	i := slices.IndexFunc(w.modules, func(m policies.Source) bool {
+	i := slices.IndexFunc(w.modules, func(m routing.Source) bool {
 		head, _, ok := cutMetadata(m.Text)
 		return ok && strings.Contains(head, "METADATA")
 	})

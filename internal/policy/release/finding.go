@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Finding is one thing that is wrong with a tree.
@@ -22,7 +22,7 @@ type Finding struct {
 	// File is the file or folder to look at, relative to the tree's root.
 	File string `json:"file,omitzero"`
 	// Place is the line in it, if it is known.
-	Place *policies.Place `json:"place,omitzero"`
+	Place *routing.Place `json:"place,omitzero"`
 	// Message is one lower-case sentence without a full stop.
 	Message string `json:"message"`
 	// Hint says what to do about it.
@@ -30,7 +30,7 @@ type Finding struct {
 }
 
 // at returns the finding with its place.
-func (f Finding) at(p policies.Place) Finding {
+func (f Finding) at(p routing.Place) Finding {
 	if p.File != "" {
 		f.File, f.Place = p.File, &p
 	}
@@ -51,7 +51,7 @@ func problems(f Finding, err error) []Finding {
 		f.Message = err.Error()
 		return []Finding{f}
 	}
-	list, ok := e.Details["problems"].([]policies.Problem)
+	list, ok := e.Details["problems"].([]routing.Problem)
 	if !ok {
 		f.Message = e.Message
 		return []Finding{f}
@@ -60,7 +60,7 @@ func problems(f Finding, err error) []Finding {
 	for _, p := range list {
 		g := f
 		g.Message = p.Message
-		all = append(all, g.at(policies.Place{File: p.File, Row: p.Row, Col: p.Col, Text: strings.TrimSpace(p.Source)}))
+		all = append(all, g.at(routing.Place{File: p.File, Row: p.Row, Col: p.Col, Text: strings.TrimSpace(p.Source)}))
 	}
 	return all
 }
@@ -86,9 +86,9 @@ func compareReferences(a, b string) int {
 	switch x, y := identity(a), identity(b); {
 	case class(a) != class(b):
 		return cmp.Compare(class(a), class(b))
-	case class(a) == 1 && policies.Older(x, y):
+	case class(a) == 1 && routing.Older(x, y):
 		return -1
-	case class(a) == 1 && policies.Older(y, x):
+	case class(a) == 1 && routing.Older(y, x):
 		return 1
 	}
 	return cmp.Compare(a, b)

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 func TestSlug(t *testing.T) {
@@ -70,7 +70,7 @@ func TestLockStaysSorted(t *testing.T) {
 				comments++
 			}
 		}
-		locked, err := policies.ParseLock(text)
+		locked, err := routing.ParseLock(text)
 		if err != nil || len(locked) != len(refs) || strings.Count(text, "#") != comments {
 			t.Fatalf("%v\n%s", err, text)
 		}

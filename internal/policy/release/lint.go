@@ -6,7 +6,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // LintOptions says what there is to hold a tree against besides itself.
@@ -38,7 +38,7 @@ func (r LintReport) Clean() bool { return len(r.Findings) == 0 }
 type Version struct {
 	// Policy is what the version says that it is, with its digest; without one where it
 	// does not load.
-	Policy policies.Identity `json:"policy"`
+	Policy routing.Identity `json:"policy"`
 	// Folder is relative to the tree's root.
 	Folder string `json:"folder"`
 	// Released says that versions.lock has it.

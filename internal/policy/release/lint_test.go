@@ -17,7 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 func lint(t *testing.T, tree release.Tree, o release.LintOptions) release.LintReport {
@@ -362,7 +362,7 @@ func TestLintOfALedgerThatGrew(t *testing.T) {
 func TestLintPassesErrorsOn(t *testing.T) {
 	why := errors.New("the ledger is on fire")
 	o := everything()
-	o.Replay = func(context.Context, *policies.Policy, int64) (replay.Report, error) { return replay.Report{}, why }
+	o.Replay = func(context.Context, *routing.Policy, int64) (replay.Report, error) { return replay.Report{}, why }
 	if _, err := plant(t, released(t)).Lint(t.Context(), o); !errors.Is(err, why) {
 		t.Errorf("%v", err)
 	}
@@ -409,12 +409,12 @@ func TestNothingLeadsOutOfTheTree(t *testing.T) {
 func TestWaivers(t *testing.T) {
 	f := released(t)
 	waive("category-raised")(t, f)
-	id := policies.Identity{Name: "routing", Version: "0.2.0", ADR: "ADR-0002"}
+	id := routing.Identity{Name: "routing", Version: "0.2.0", ADR: "ADR-0002"}
 	got, err := plant(t, f).Waivers(id)
 	if err != nil || len(got) != 1 || got[0].Invariant != "category-raised" || got[0].ADR != "ADR-0002" || got[0].Reason != "so" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	for name, other := range map[string]policies.Identity{
+	for name, other := range map[string]routing.Identity{
 		"another version":  {Name: "routing", Version: "0.1.0", ADR: "ADR-0002"},
 		"another record":   {Name: "routing", Version: "0.2.0", ADR: "ADR-0001"},
 		"no such record":   {Name: "routing", Version: "0.2.0", ADR: "ADR-0099"},

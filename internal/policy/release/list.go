@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/adr"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // State says how far a version is.
@@ -27,7 +27,7 @@ type Listed struct {
 	// Folder is relative to the tree's root.
 	Folder string
 	// Policy is nil where the folder holds none that loads; Err then says why.
-	Policy *policies.Policy
+	Policy *routing.Policy
 	Err    error
 	State  State
 	// ADRStatus is that of its decision record, "" where there is none.

@@ -60,7 +60,7 @@ func TestVersionsOfATreeAsTheyStand(t *testing.T) {
 }
 
 func TestVersionsOfNoTree(t *testing.T) {
-	if all, err := (release.Tree{Root: t.TempDir()}).Versions(t.Context()); err != nil || len(all) != 0 {
+	if all, err := (release.Tree{BuiltIn: policies.Files(), Root: t.TempDir()}).Versions(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("without a tree: %v, %v", all, err)
 	}
 	for name, tree := range map[string]release.Tree{

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // maxLock is the largest lock, in bytes.
@@ -34,7 +34,7 @@ func readLock(root *os.Root, name string) (lock, error) {
 		return lock{}, unreadable(name, err)
 	}
 	l := lock{text: string(text)}
-	l.digests, l.err = policies.ParseLock(l.text)
+	l.digests, l.err = routing.ParseLock(l.text)
 	return l, nil
 }
 
@@ -96,5 +96,5 @@ func with(text, ref, digest string) string {
 // isBefore says that a comes before b in a lock.
 func isBefore(a, b string) bool {
 	x, y := identity(a), identity(b)
-	return x.Name < y.Name || policies.Older(x, y)
+	return x.Name < y.Name || routing.Older(x, y)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/adr"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // NewOptions says what the next version is to be.
@@ -209,7 +209,7 @@ func notInSlug(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9'
 
 // renumbered is a copy of a version's modules that says another version and record.
 // Everything else in it stays as it is.
-func renumbered(ctx context.Context, from *version, number, record string) ([]policies.Source, error) {
+func renumbered(ctx context.Context, from *version, number, record string) ([]routing.Source, error) {
 	was := from.policy.Identity()
 	modules := slices.Clone(from.modules)
 	for i, m := range modules {
@@ -222,7 +222,7 @@ func renumbered(ctx context.Context, from *version, number, record string) ([]po
 		modules[i].Text = head + rest
 	}
 	// The policy itself says whether that was all.
-	copied, err := policies.Loader{}.FromSources(ctx, policyName+"@"+number, modules)
+	copied, err := routing.Loader{}.FromSources(ctx, policyName+"@"+number, modules)
 	if err != nil {
 		return nil, err
 	}

@@ -13,12 +13,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // TestNewInAnEmptyProject: the first version of a user's own follows ours.
 func TestNewInAnEmptyProject(t *testing.T) {
-	tree := release.Tree{Root: t.TempDir()}
+	tree := release.Tree{BuiltIn: policies.Files(), Root: t.TempDir()}
 	made, err := tree.New(t.Context(), release.NewOptions{Title: "  Secrets in code: stop at once!  ", Date: day()})
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +41,7 @@ func TestNewInAnEmptyProject(t *testing.T) {
 	if names := slices.Sorted(maps.Keys(got)); !slices.Equal(names, slices.Sorted(slices.Values(made.Files))) {
 		t.Errorf("files are %v", names)
 	}
-	tests, err := policies.TestSources(last)
+	tests, err := (routing.Loader{Released: policies.Files()}).TestSources(last)
 	if err != nil || got[folder+"routing_test.rego"] != tests[0].Text {
 		t.Errorf("the tests are no copy: %v", err)
 	}
@@ -48,7 +49,7 @@ func TestNewInAnEmptyProject(t *testing.T) {
 	if got[folder+"routing.rego"] != want {
 		t.Errorf("the rules are no copy:\n%s", got[folder+"routing.rego"])
 	}
-	locked, err := policies.ParseLock(got[lockFile])
+	locked, err := routing.ParseLock(got[lockFile])
 	if err != nil || len(locked) != len(versions) || locked[last] != newest.Identity().Digest || !strings.HasPrefix(got[lockFile], "#") {
 		t.Errorf("%v\n%s", err, got[lockFile])
 	}
@@ -188,7 +189,7 @@ func TestNewRefuses(t *testing.T) {
 // TestNewIsAllOrNothing: where the record cannot be written, the version's folder,
 // which comes first, is gone again.
 func TestNewIsAllOrNothing(t *testing.T) {
-	tree := release.Tree{Root: t.TempDir()}
+	tree := release.Tree{BuiltIn: policies.Files(), Root: t.TempDir()}
 	if err := os.Symlink("nowhere", filepath.Join(tree.Root, "docs")); err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +202,7 @@ func TestNewIsAllOrNothing(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	empty := release.Tree{Root: t.TempDir()}
+	empty := release.Tree{BuiltIn: policies.Files(), Root: t.TempDir()}
 	if _, err := empty.New(ctx, release.NewOptions{Title: "A", Date: day()}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/adr"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // ReleaseOptions says which version is to be released.
@@ -29,7 +29,7 @@ type ReleaseOptions struct {
 
 // Released is what Release did.
 type Released struct {
-	Policy policies.Identity `json:"policy"`
+	Policy routing.Identity `json:"policy"`
 	// Folder is the version's, relative to the tree's root.
 	Folder string `json:"folder"`
 	// Record is the version's decision record as it is now.

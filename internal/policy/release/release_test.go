@@ -16,6 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -23,7 +24,7 @@ import (
 // user's own project.
 func TestFromTheIdeaToTheRelease(t *testing.T) {
 	whole(t)
-	tree := release.Tree{Root: t.TempDir(), Policies: "rules", ADRs: "decisions"}
+	tree := release.Tree{BuiltIn: policies.Files(), Root: t.TempDir(), Policies: "rules", ADRs: "decisions"}
 	made, err := tree.New(t.Context(), release.NewOptions{Title: "Secrets", Date: day()})
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +95,7 @@ func TestReleaseIsDoneOnce(t *testing.T) {
 
 // nobody is a ledger that must not be asked.
 func nobody(t *testing.T) release.Replayer {
-	return func(context.Context, *policies.Policy, int64) (replay.Report, error) {
+	return func(context.Context, *routing.Policy, int64) (replay.Report, error) {
 		t.Error("the ledger was asked")
 		return replay.Report{}, nil
 	}
@@ -159,9 +160,9 @@ func raised(t *testing.T) map[string][]string {
 	return all
 }
 
-func load(t *testing.T, source string) *policies.Policy {
+func load(t *testing.T, source string) *routing.Policy {
 	t.Helper()
-	p, err := policies.Loader{}.FromSources(t.Context(), "policies/routing/0.1.0", []policies.Source{{Name: "routing.rego", Text: source}})
+	p, err := routing.Loader{}.FromSources(t.Context(), "policies/routing/0.1.0", []routing.Source{{Name: "routing.rego", Text: source}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +257,7 @@ func TestReleasedAlready(t *testing.T) {
 	if err != nil || !done.Already || done.Policy.Version != "0.2.0" || done.Folder != "policies/routing/0.2.0" || len(done.Files) != 0 {
 		t.Errorf("%+v, %v", done, err)
 	}
-	if done, err := (release.Tree{Root: t.TempDir()}).Release(t.Context(), release.ReleaseOptions{Replay: nobody(t)}); errs.CodeOf(err) != errs.PolicyTreeUnreadable {
+	if done, err := (release.Tree{BuiltIn: policies.Files(), Root: t.TempDir()}).Release(t.Context(), release.ReleaseOptions{Replay: nobody(t)}); errs.CodeOf(err) != errs.PolicyTreeUnreadable {
 		t.Errorf("no tree: %+v, %v", done, err)
 	}
 }
@@ -270,7 +271,7 @@ func TestReleaseNeedsALedger(t *testing.T) {
 	before := content(t, tree)
 	_, err := tree.Release(t.Context(), release.ReleaseOptions{
 		Version: "routing@0.1.0",
-		Replay:  func(context.Context, *policies.Policy, int64) (replay.Report, error) { return replay.Report{}, why },
+		Replay:  func(context.Context, *routing.Policy, int64) (replay.Report, error) { return replay.Report{}, why },
 	})
 	if !errors.Is(err, why) {
 		t.Errorf("a broken one: %v", err)

@@ -12,8 +12,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // scanned is what a tree holds.
@@ -31,16 +31,16 @@ type scanned struct {
 type version struct {
 	ref     string // as its folder is named
 	folder  string // "" for one that is built in
-	modules []policies.Source
-	tests   []policies.Source
-	policy  *policies.Policy // nil where it does not load
-	err     error            // why it does not
+	modules []routing.Source
+	tests   []routing.Source
+	policy  *routing.Policy // nil where it does not load
+	err     error           // why it does not
 }
 
 // scan reads a tree. What is wrong with its contents is found by whoever looks at
 // them.
 func (t Tree) scan(ctx context.Context, root *os.Root) (*scanned, error) {
-	s := &scanned{tree: t, root: root, builtIn: policies.Versions()}
+	s := &scanned{tree: t, root: root, builtIn: t.loader().Versions()}
 	var err error
 	if s.records, err = t.records(root); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (t Tree) scan(ctx context.Context, root *os.Root) (*scanned, error) {
 func (t Tree) version(ctx context.Context, root *os.Root, name string) *version {
 	v := &version{ref: policyName + "@" + name, folder: t.folder(name)}
 	if v.modules, v.tests, v.err = regotest.ReadIn(root, v.folder); v.err == nil {
-		v.policy, v.err = policies.Loader{}.FromSources(ctx, v.folder, v.modules)
+		v.policy, v.err = routing.Loader{}.FromSources(ctx, v.folder, v.modules)
 	}
 	return v
 }
@@ -78,18 +78,18 @@ func unreadable(name string, err error) error {
 }
 
 // files are the version's files as paths of the tree, for whoever names places.
-func (v *version) files() []policies.Source {
-	var all []policies.Source
+func (v *version) files() []routing.Source {
+	var all []routing.Source
 	for _, f := range slices.Concat(v.modules, v.tests) {
-		all = append(all, policies.Source{Name: path.Join(v.folder, f.Name), Text: f.Text})
+		all = append(all, routing.Source{Name: path.Join(v.folder, f.Name), Text: f.Text})
 	}
 	return all
 }
 
 // identity is what a reference says.
-func identity(ref string) policies.Identity {
+func identity(ref string) routing.Identity {
 	name, number, _ := strings.Cut(ref, "@")
-	return policies.Identity{Name: name, Version: number}
+	return routing.Identity{Name: name, Version: number}
 }
 
 // isVersion says that a reference is one of a version that can be released: three
@@ -109,7 +109,7 @@ func (s *scanned) history(ctx context.Context) ([]*version, error) {
 		if len(own) > 0 && !s.precedes(ref, own[0]) {
 			break
 		}
-		v, err := builtIn(ctx, ref)
+		v, err := s.tree.builtIn(ctx, ref)
 		if err != nil {
 			return nil, err
 		}
@@ -134,12 +134,12 @@ func (s *scanned) precedes(ref string, first *version) bool {
 }
 
 // builtIn is a version that is part of this program.
-func builtIn(ctx context.Context, ref string) (*version, error) {
-	p, err := policies.Load(ctx, ref)
+func (t Tree) builtIn(ctx context.Context, ref string) (*version, error) {
+	p, err := t.loader().Load(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	tests, err := policies.TestSources(ref)
+	tests, err := t.loader().TestSources(ref)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/adr"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -136,7 +137,7 @@ var releasedOnce = sync.OnceValues(func() (files, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(root)
-	tree := release.Tree{Root: root}
+	tree := release.Tree{BuiltIn: policies.Files(), Root: root}
 	if err := write(root, drafts()); err != nil {
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func plant(t *testing.T, all files) release.Tree {
 	if err := write(root, all); err != nil {
 		t.Fatal(err)
 	}
-	return release.Tree{Root: root}
+	return release.Tree{BuiltIn: policies.Files(), Root: root}
 }
 
 func write(root string, all files) error {
@@ -243,30 +244,30 @@ func (all files) lockLine(t *testing.T, ref, line string) {
 
 // ledger is a few rounds, as they were recorded under the first version.
 func ledger() []replay.Recorded {
-	by := policies.Identity{Name: "routing", Version: "0.1.0", Digest: "sha256:" + strings.Repeat("0", 64), ADR: "ADR-0001"}
-	round := func(seq int64, category, route string, d policies.Decision) replay.Recorded {
+	by := routing.Identity{Name: "routing", Version: "0.1.0", Digest: "sha256:" + strings.Repeat("0", 64), ADR: "ADR-0001"}
+	round := func(seq int64, category, route string, d routing.Decision) replay.Recorded {
 		return replay.Recorded{
 			Seq: seq, N: seq, Task: "T-1", Round: 1, At: "2026-11-21T10:00:00Z", Decision: d, Policy: by,
-			Input: policies.Input{
-				Round: 1, MaxRounds: 3, FindingCount: 1, Routes: map[string]int{route: 1}, Verify: policies.Green, NewCount: 1,
+			Input: routing.Input{
+				Round: 1, MaxRounds: 3, FindingCount: 1, Routes: map[string]int{route: 1}, Verify: routing.Green, NewCount: 1,
 			},
 			Categories: []replay.Category{{Name: category, Route: route, Unknown: category == "spelling", Count: 1}},
 		}
 	}
 	return []replay.Recorded{
-		round(2, "style", "fixer", policies.Decision{NextAction: "fixer", Reason: "routed"}),
-		round(4, "spelling", "stuck", policies.Decision{NextAction: "stuck", Reason: "stuck-finding"}),
-		round(7, "broken", "stuck", policies.Decision{NextAction: "stuck", Reason: "stuck-finding"}),
+		round(2, "style", "fixer", routing.Decision{NextAction: "fixer", Reason: "routed"}),
+		round(4, "spelling", "stuck", routing.Decision{NextAction: "stuck", Reason: "stuck-finding"}),
+		round(7, "broken", "stuck", routing.Decision{NextAction: "stuck", Reason: "stuck-finding"}),
 	}
 }
 
 // replayed makes the ledger's decisions again.
-func replayed(ctx context.Context, p *policies.Policy, through int64) (replay.Report, error) {
+func replayed(ctx context.Context, p *routing.Policy, through int64) (replay.Report, error) {
 	return replayedOf(ledger())(ctx, p, through)
 }
 
 func replayedOf(rounds []replay.Recorded) release.Replayer {
-	return func(ctx context.Context, p *policies.Policy, through int64) (replay.Report, error) {
+	return func(ctx context.Context, p *routing.Policy, through int64) (replay.Report, error) {
 		again := replay.New(p, replay.Options{})
 		for _, r := range rounds {
 			if through > 0 && r.Seq > through {

@@ -71,7 +71,7 @@ func (l *linter) locked(ctx context.Context) error {
 		}
 		var f Finding
 		if l.isBuiltIn(ref) {
-			ours, err := builtIn(ctx, ref)
+			ours, err := l.tree.builtIn(ctx, ref)
 			if err != nil {
 				return err
 			}

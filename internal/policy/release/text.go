@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/adr"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // What a new record asks its author for, each in a line of its own.
@@ -42,7 +42,7 @@ func (w *work) written(r adr.Record) {
 		switch text := strings.TrimSpace(string(line)); text {
 		case askContext, askDecision, askConsequences:
 			f := about(RecordText, r, "%s is still to say %s%s", r.Name, strings.ToLower(text[:1]), strings.TrimSuffix(text[1:], "."))
-			w.say(f.at(policies.Place{File: r.File, Row: row, Col: 1, Text: text}).hint("write it in the place of this line"))
+			w.say(f.at(routing.Place{File: r.File, Row: row, Col: 1, Text: text}).hint("write it in the place of this line"))
 		}
 	}
 }

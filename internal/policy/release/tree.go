@@ -9,6 +9,7 @@ package release
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path"
 
@@ -16,8 +17,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/adr"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // policyName is the policy whose versions a tree holds.
@@ -32,11 +33,16 @@ type Tree struct {
 	Policies string
 	// ADRs holds the decision records; "" is docs/adr.
 	ADRs string
+	// BuiltIn holds the versions that come before the tree's first one; see
+	// routing.Loader.
+	BuiltIn fs.FS
 }
+
+func (t Tree) loader() routing.Loader { return routing.Loader{Released: t.BuiltIn} }
 
 // Replayer makes the decisions of a ledger again, those up to the event through; 0
 // stands for all of them.
-type Replayer func(ctx context.Context, candidate *policies.Policy, through int64) (replay.Report, error)
+type Replayer func(ctx context.Context, candidate *routing.Policy, through int64) (replay.Report, error)
 
 func (t Tree) policies() string {
 	if t.Policies == "" {
@@ -59,7 +65,7 @@ func (t Tree) versions() string { return path.Join(t.policies(), policyName) }
 func (t Tree) folder(version string) string { return path.Join(t.versions(), version) }
 
 // lock is the lock's path.
-func (t Tree) lock() string { return path.Join(t.policies(), policies.LockFile) }
+func (t Tree) lock() string { return path.Join(t.policies(), routing.LockFile) }
 
 // open opens the tree's root, which the caller closes.
 func (t Tree) open() (*os.Root, error) {
@@ -77,7 +83,7 @@ func (t Tree) open() (*os.Root, error) {
 // # Errors
 //
 // policy-tree-unreadable where the records cannot be read.
-func (t Tree) Waivers(id policies.Identity) ([]check.Waiver, error) {
+func (t Tree) Waivers(id routing.Identity) ([]check.Waiver, error) {
 	root, err := t.open()
 	if err != nil {
 		return nil, err
@@ -99,4 +105,4 @@ func (t Tree) Waivers(id policies.Identity) ([]check.Waiver, error) {
 }
 
 // reference names a version, as routing@1.2.0.
-func reference(id policies.Identity) string { return id.Name + "@" + id.Version }
+func reference(id routing.Identity) string { return id.Name + "@" + id.Version }

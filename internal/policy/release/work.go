@@ -12,8 +12,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/format"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // work is the look at one version of the tree.
@@ -69,11 +69,11 @@ func (w *work) described() {
 	at := make(map[string]*ast.Location)
 	for _, f := range w.modules {
 		module, err := ast.ParseModuleWithOpts(path.Join(w.folder, f.Name), f.Text, ast.ParserOptions{
-			Capabilities: policies.Capabilities(), RegoVersion: ast.RegoV1, ProcessAnnotation: true,
+			Capabilities: routing.Capabilities(), RegoVersion: ast.RegoV1, ProcessAnnotation: true,
 		})
 		if err != nil {
-			for _, p := range policies.Problems(err) {
-				w.say(finding(Metadata, p.File, "%s", p.Message).at(policies.Place{File: p.File, Row: p.Row, Col: p.Col}))
+			for _, p := range routing.Problems(err) {
+				w.say(finding(Metadata, p.File, "%s", p.Message).at(routing.Place{File: p.File, Row: p.Row, Col: p.Col}))
 			}
 			return
 		}
@@ -93,7 +93,7 @@ func (w *work) described() {
 	for _, name := range tables() {
 		if loc := at[name]; loc != nil && !titled[name] {
 			f := finding(Metadata, loc.File, "%s has no METADATA with a title", name).hint("say above it what it is for, in a METADATA comment")
-			w.say(f.at(policies.Place{File: loc.File, Row: loc.Row, Col: loc.Col, Text: name}))
+			w.say(f.at(routing.Place{File: loc.File, Row: loc.Row, Col: loc.Col, Text: name}))
 		}
 	}
 }
@@ -158,7 +158,7 @@ func notPassed(t regotest.Test) Finding {
 func percent(p float64) string { return fmt.Sprintf("%g", math.Floor(p*10)/10) }
 
 // lines names the first few lines.
-func lines(places []policies.Place) string {
+func lines(places []routing.Place) string {
 	var words []string
 	for _, p := range places {
 		words = append(words, fmt.Sprintf("%s:%d", path.Base(p.File), p.Row))
@@ -181,7 +181,7 @@ func (w *work) formatted() {
 
 // firstDifference is the first place where a text is not what is wanted, and what is
 // wanted there, in quotes: what differs may be no more than a tab.
-func firstDifference(file, text, want string) (policies.Place, string) {
+func firstDifference(file, text, want string) (routing.Place, string) {
 	lines, others := strings.Split(text, "\n"), strings.Split(want, "\n")
 	i := 0
 	for i < len(lines)-1 && i < len(others) && lines[i] == others[i] {
@@ -191,7 +191,7 @@ func firstDifference(file, text, want string) (policies.Place, string) {
 	if i < len(others)-1 {
 		line = strconv.Quote(others[i])
 	}
-	return policies.Place{File: file, Row: i + 1, Col: 1, Text: strings.TrimSpace(lines[i])}, line
+	return routing.Place{File: file, Row: i + 1, Col: 1, Text: strings.TrimSpace(lines[i])}, line
 }
 
 // unchanged holds the version against the lock, or where that does not have it yet
@@ -226,7 +226,7 @@ func (w *work) builtInDigest(ctx context.Context) (string, error) {
 	if !w.isBuiltIn(w.ref) {
 		return "", nil
 	}
-	ours, err := builtIn(ctx, w.ref)
+	ours, err := w.tree.builtIn(ctx, w.ref)
 	if err != nil {
 		return "", err
 	}

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // CauseKind names a kind of Cause.
@@ -39,8 +39,8 @@ type Cause struct {
 	To       string `json:"to,omitzero"`
 	// Was and Now are the rules that decided, for CauseRules, where they are known:
 	// the recorded policy may be lost, and the candidate may come to no decision.
-	Was *policies.Place `json:"was,omitzero"`
-	Now *policies.Place `json:"now,omitzero"`
+	Was *routing.Place `json:"was,omitzero"`
+	Now *routing.Place `json:"now,omitzero"`
 }
 
 // String says it in words.
@@ -66,7 +66,7 @@ func (c Cause) String() string {
 }
 
 // at is where a rule stands.
-func at(p policies.Place) string { return fmt.Sprintf("%s:%d", p.File, p.Row) }
+func at(p routing.Place) string { return fmt.Sprintf("%s:%d", p.File, p.Row) }
 
 // causes says why a round flips.
 func (y *Replay) causes(ctx context.Context, r Recorded, now Outcome) ([]Cause, error) {
@@ -76,7 +76,7 @@ func (y *Replay) causes(ctx context.Context, r Recorded, now Outcome) ([]Cause, 
 	if err != nil || was.Decision.NextAction == r.Decision.NextAction {
 		return causes, err
 	}
-	var before *policies.Policy
+	var before *routing.Policy
 	if y.find != nil {
 		if before, err = y.find(ctx, r.Policy.Digest); err != nil {
 			return nil, err
@@ -118,7 +118,7 @@ func (y *Replay) rerouted(r Recorded) []Cause {
 }
 
 // rule is the one that decides an input, nil where none does.
-func rule(ctx context.Context, p *policies.Policy, in policies.Input) (*policies.Place, error) {
+func rule(ctx context.Context, p *routing.Policy, in routing.Input) (*routing.Place, error) {
 	ladder, err := p.Ladder(ctx)
 	if err != nil {
 		return nil, err

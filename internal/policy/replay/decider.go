@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Undecided is the next action of a round that a policy comes to no decision for.
@@ -21,7 +21,7 @@ const maxRemembered = 1 << 14
 // Decider decides recorded rounds again under one policy. It remembers what it has
 // decided, as far as its memory goes. It is not safe for concurrent use.
 type Decider struct {
-	policy *policies.Policy
+	policy *routing.Policy
 	memo   map[string]Outcome
 	key    []byte
 }
@@ -30,13 +30,13 @@ type Decider struct {
 // not be modified.
 type Outcome struct {
 	// Input is what the policy saw.
-	Input policies.Input
+	Input routing.Input
 	// Decision is Undecided where the policy refused the input or failed on it.
-	Decision policies.Decision
+	Decision routing.Decision
 }
 
 // NewDecider returns a Decider for a policy.
-func NewDecider(p *policies.Policy) *Decider {
+func NewDecider(p *routing.Policy) *Decider {
 	return &Decider{policy: p, memo: make(map[string]Outcome)}
 }
 
@@ -60,7 +60,7 @@ func (d *Decider) Decide(ctx context.Context, r Recorded) (Outcome, error) {
 	return d.decide(ctx, in)
 }
 
-func (d *Decider) decide(ctx context.Context, in policies.Input) (Outcome, error) {
+func (d *Decider) decide(ctx context.Context, in routing.Input) (Outcome, error) {
 	d.key = appendKey(d.key[:0], in)
 	if o, ok := d.memo[string(d.key)]; ok {
 		return o, nil
@@ -73,7 +73,7 @@ func (d *Decider) decide(ctx context.Context, in policies.Input) (Outcome, error
 		if ctx.Err() != nil || code == errs.PolicyTimeout || code == "" {
 			return Outcome{}, err
 		}
-		o.Decision = policies.Decision{NextAction: Undecided, Reason: string(code)}
+		o.Decision = routing.Decision{NextAction: Undecided, Reason: string(code)}
 	}
 	if len(d.memo) == maxRemembered {
 		clear(d.memo) // What comes often is soon back.
@@ -83,7 +83,7 @@ func (d *Decider) decide(ctx context.Context, in policies.Input) (Outcome, error
 }
 
 // appendKey appends a text that two inputs share exactly where they are equal.
-func appendKey(key []byte, in policies.Input) []byte {
+func appendKey(key []byte, in routing.Input) []byte {
 	for _, n := range []int{
 		in.Round, in.MaxRounds, in.FindingCount, in.NewCount, in.RepeatCount, in.ReopenedCount, in.ResolvedCount, in.StalledRounds,
 	} {

@@ -6,18 +6,18 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // TestKeysTellInputsApart: two inputs share what is remembered exactly where they are
 // equal.
 func TestKeysTellInputsApart(t *testing.T) {
 	small := rapid.IntRange(-1, 1)
-	inputs := rapid.Custom(func(t *rapid.T) policies.Input {
-		return policies.Input{
+	inputs := rapid.Custom(func(t *rapid.T) routing.Input {
+		return routing.Input{
 			Round: small.Draw(t, "round"), MaxRounds: small.Draw(t, "max_rounds"), FindingCount: small.Draw(t, "finding_count"),
 			Routes:   rapid.MapOfN(rapid.SampledFrom([]string{"", "a", "aa", "\x01a", "a\x02"}), small, 0, 3).Draw(t, "routes"),
-			Verify:   policies.Verify(rapid.SampledFrom([]string{"green", "red", "re"}).Draw(t, "verify")),
+			Verify:   routing.Verify(rapid.SampledFrom([]string{"green", "red", "re"}).Draw(t, "verify")),
 			NewCount: small.Draw(t, "new_count"), RepeatCount: small.Draw(t, "repeat_count"), ReopenedCount: small.Draw(t, "reopened_count"),
 			ResolvedCount: small.Draw(t, "resolved_count"), NoProgress: rapid.Bool().Draw(t, "no_progress"), StalledRounds: small.Draw(t, "stalled_rounds"),
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -14,7 +15,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := NewDecider(p)
-	first := policies.Input{Round: 1, MaxRounds: 1, Verify: policies.Green}
+	first := routing.Input{Round: 1, MaxRounds: 1, Verify: routing.Green}
 	want, err := d.decide(t.Context(), first)
 	if err != nil {
 		t.Fatal(err)
@@ -22,7 +23,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	for i := 0; len(d.memo) < maxRemembered; i++ {
 		d.memo[fmt.Sprint(i)] = Outcome{}
 	}
-	second := policies.Input{Round: 2, MaxRounds: 1, Verify: policies.Green}
+	second := routing.Input{Round: 2, MaxRounds: 1, Verify: routing.Green}
 	if _, err := d.decide(t.Context(), second); err != nil {
 		t.Fatal(err)
 	}

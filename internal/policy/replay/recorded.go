@@ -5,7 +5,7 @@ import (
 	"maps"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Recorded is a round as it was decided: all that deciding it again needs, and
@@ -18,12 +18,12 @@ type Recorded struct {
 	// At is when it was decided: RFC 3339 in UTC.
 	At string
 	// Input is what the policy saw.
-	Input policies.Input
+	Input routing.Input
 	// Categories are those of the findings.
 	Categories []Category
-	Decision   policies.Decision
+	Decision   routing.Decision
 	// Policy decided.
-	Policy policies.Identity
+	Policy routing.Identity
 }
 
 // Category counts those findings of a round that have the same category and were

@@ -22,7 +22,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 const (
@@ -40,29 +40,29 @@ type Options struct {
 	Since time.Time
 	// Find returns the policy with a digest, so that a flip can name the rule that
 	// decided; nil, and a nil policy, for one that is not to be had.
-	Find func(ctx context.Context, digest string) (*policies.Policy, error)
+	Find func(ctx context.Context, digest string) (*routing.Policy, error)
 }
 
 // Replay is a replay under way. Its memory does not grow with the number of rounds.
 // It is not safe for concurrent use.
 type Replay struct {
 	decider *Decider
-	find    func(ctx context.Context, digest string) (*policies.Policy, error)
+	find    func(ctx context.Context, digest string) (*routing.Policy, error)
 	report  Report
 	matrix  map[pair]int64
 	reasons map[pair]int64
-	used    map[policies.Identity]int // the place in the report
-	flips   hash.Hash                 // over the lines of all flips
+	used    map[routing.Identity]int // the place in the report
+	flips   hash.Hash                // over the lines of all flips
 }
 
 type pair struct{ from, to string }
 
 // New begins a replay under a candidate.
-func New(candidate *policies.Policy, o Options) *Replay {
+func New(candidate *routing.Policy, o Options) *Replay {
 	y := &Replay{
 		decider: NewDecider(candidate), find: o.Find,
 		report: Report{Candidate: candidate.Identity()},
-		matrix: make(map[pair]int64), reasons: make(map[pair]int64), used: make(map[policies.Identity]int),
+		matrix: make(map[pair]int64), reasons: make(map[pair]int64), used: make(map[routing.Identity]int),
 		flips: sha256.New(),
 	}
 	if !o.Since.IsZero() {
@@ -101,7 +101,7 @@ func (y *Replay) Add(ctx context.Context, r Recorded) error {
 }
 
 // use counts a decision of a policy.
-func (y *Replay) use(id policies.Identity) error {
+func (y *Replay) use(id routing.Identity) error {
 	i, ok := y.used[id]
 	if !ok {
 		i = len(y.report.Policies)

@@ -14,11 +14,12 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // load loads a released version.
-func load(t testing.TB, ref string) *policies.Policy {
+func load(t testing.TB, ref string) *routing.Policy {
 	t.Helper()
 	p, err := policies.Load(t.Context(), ref)
 	if err != nil {
@@ -28,7 +29,7 @@ func load(t testing.TB, ref string) *policies.Policy {
 }
 
 // amended is routing 1.2.0 with each of the texts in pairs replaced by the next.
-func amended(t testing.TB, pairs ...string) *policies.Policy {
+func amended(t testing.TB, pairs ...string) *routing.Policy {
 	t.Helper()
 	sources := load(t, "routing@1.2.0").Sources()
 	for i := 0; i < len(pairs); i += 2 {
@@ -37,7 +38,7 @@ func amended(t testing.TB, pairs ...string) *policies.Policy {
 		}
 		sources[0].Text = strings.Replace(sources[0].Text, pairs[i], pairs[i+1], 1)
 	}
-	p, err := policies.Loader{}.FromSources(t.Context(), "amended", sources)
+	p, err := routing.Loader{}.FromSources(t.Context(), "amended", sources)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,13 +48,13 @@ func amended(t testing.TB, pairs ...string) *policies.Policy {
 // history makes recorded rounds as the host does.
 type history struct {
 	t       rapid.TB
-	policy  *policies.Policy
+	policy  *routing.Policy
 	decided []replay.Recorded
 }
 
 // decide records a round: findings of these categories, all of them new, in an input
 // that has the rest.
-func (h *history) decide(in policies.Input, findings map[string]int) {
+func (h *history) decide(in routing.Input, findings map[string]int) {
 	h.t.Helper()
 	in.Routes = map[string]int{}
 	r := replay.Recorded{Policy: h.policy.Identity()}
@@ -80,9 +81,9 @@ func (h *history) decide(in policies.Input, findings map[string]int) {
 }
 
 // once is a green round within its cap.
-var once = policies.Input{Round: 1, MaxRounds: 3, Verify: policies.Green}
+var once = routing.Input{Round: 1, MaxRounds: 3, Verify: routing.Green}
 
-func replayed(t rapid.TB, candidate *policies.Policy, rounds []replay.Recorded, o replay.Options) replay.Report {
+func replayed(t rapid.TB, candidate *routing.Policy, rounds []replay.Recorded, o replay.Options) replay.Report {
 	t.Helper()
 	y := replay.New(candidate, o)
 	for _, r := range rounds {
@@ -94,15 +95,15 @@ func replayed(t rapid.TB, candidate *policies.Policy, rounds []replay.Recorded, 
 }
 
 // drawn is some rounds that a policy decided.
-func drawn(t *rapid.T, p *policies.Policy) []replay.Recorded {
+func drawn(t *rapid.T, p *routing.Policy) []replay.Recorded {
 	h := history{t: t, policy: p}
 	names := append(slices.Sorted(maps.Keys(p.RouteTable())), "made-up")
 	category := rapid.SampledFrom(names)
 	for range rapid.IntRange(0, 20).Draw(t, "rounds") {
-		in := policies.Input{
+		in := routing.Input{
 			Round:     rapid.IntRange(1, 4).Draw(t, "round"),
 			MaxRounds: rapid.IntRange(1, 4).Draw(t, "max_rounds"),
-			Verify:    rapid.SampledFrom([]policies.Verify{policies.Green, policies.Red, policies.Absent}).Draw(t, "verify"),
+			Verify:    rapid.SampledFrom([]routing.Verify{routing.Green, routing.Red, routing.Absent}).Draw(t, "verify"),
 		}
 		findings := rapid.MapOfN(category, rapid.IntRange(1, 3), 0, 4).Draw(t, "findings")
 		if len(findings) > 0 && rapid.Bool().Draw(t, "stalled") {
@@ -147,7 +148,7 @@ func goes(r replay.Recorded, table func(category string) string) string {
 	for _, c := range r.Categories {
 		has[table(c.Name)] = true
 	}
-	switch red := r.Input.Verify == policies.Red; {
+	switch red := r.Input.Verify == routing.Red; {
 	case len(has) == 0 && !red:
 		return "commit"
 	case has["stuck"], r.Input.Round >= r.Input.MaxRounds, r.Input.StalledRounds > 1 && !has["askuser"]:
@@ -169,7 +170,7 @@ func TestAReroutedCategoryFlipsWhatItShould(t *testing.T) {
 	p := load(t, "routing@1.2.0")
 	amendments := []struct {
 		name      string
-		candidate *policies.Policy
+		candidate *routing.Policy
 		table     func(category, before string) string
 	}{
 		{"rerouted", amended(t, `"style": "executor"`, `"style": "researcher"`), func(c, before string) string {
@@ -236,8 +237,8 @@ func TestCauses(t *testing.T) {
 	p := load(t, "routing@1.2.0")
 	for _, c := range []struct {
 		name      string
-		candidate *policies.Policy
-		in        policies.Input
+		candidate *routing.Policy
+		in        routing.Input
 		findings  map[string]int
 		to        string
 		want      []string
@@ -257,13 +258,13 @@ func TestCauses(t *testing.T) {
 		},
 		{
 			"rules", amended(t, `input.round >= input.max_rounds`, `input.round > input.max_rounds`),
-			policies.Input{Round: 3, MaxRounds: 3, Verify: policies.Green}, map[string]int{"style": 1}, "executor",
+			routing.Input{Round: 3, MaxRounds: 3, Verify: routing.Green}, map[string]int{"style": 1}, "executor",
 			[]string{"rules"}, []string{`"reason": "max-rounds"`, `"reason": "routed"`},
 		},
 		{
 			"both",
 			amended(t, `input.round >= input.max_rounds`, `input.round > input.max_rounds`, `"style": "executor"`, `"style": "researcher"`),
-			policies.Input{Round: 3, MaxRounds: 3, Verify: policies.Green}, map[string]int{"style": 1}, "researcher",
+			routing.Input{Round: 3, MaxRounds: 3, Verify: routing.Green}, map[string]int{"style": 1}, "researcher",
 			[]string{"style goes to researcher, not to executor", "rules"}, []string{`"reason": "max-rounds"`, `"reason": "routed"`},
 		},
 		{
@@ -275,7 +276,7 @@ func TestCauses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			h := history{t: t, policy: p}
 			h.decide(c.in, c.findings)
-			find := func(_ context.Context, digest string) (*policies.Policy, error) {
+			find := func(_ context.Context, digest string) (*routing.Policy, error) {
 				if digest != p.Identity().Digest {
 					return nil, nil
 				}
@@ -313,9 +314,9 @@ func TestCauses(t *testing.T) {
 // looked for ends the replay.
 func TestNobodyToAsk(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
-	h.decide(policies.Input{Round: 3, MaxRounds: 3, Verify: policies.Green}, map[string]int{"style": 1})
+	h.decide(routing.Input{Round: 3, MaxRounds: 3, Verify: routing.Green}, map[string]int{"style": 1})
 	candidate := amended(t, `input.round >= input.max_rounds`, `input.round > input.max_rounds`)
-	lost := func(context.Context, string) (*policies.Policy, error) { return nil, nil }
+	lost := func(context.Context, string) (*routing.Policy, error) { return nil, nil }
 	for _, o := range []replay.Options{{}, {Find: lost}} {
 		causes := replayed(t, candidate, h.decided, o).Flips[0].Causes
 		if len(causes) != 1 || causes[0].Kind != replay.CauseRules || causes[0].Was != nil || causes[0].Now == nil {
@@ -323,7 +324,7 @@ func TestNobodyToAsk(t *testing.T) {
 		}
 	}
 	broken := errors.New("no disk")
-	y := replay.New(candidate, replay.Options{Find: func(context.Context, string) (*policies.Policy, error) { return nil, broken }})
+	y := replay.New(candidate, replay.Options{Find: func(context.Context, string) (*routing.Policy, error) { return nil, broken }})
 	if err := y.Add(t.Context(), h.decided[0]); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
@@ -333,7 +334,7 @@ func TestNobodyToAsk(t *testing.T) {
 func TestUndecided(t *testing.T) {
 	for _, c := range []struct {
 		name      string
-		candidate *policies.Policy
+		candidate *routing.Policy
 		spoil     func(*replay.Recorded)
 		code      errs.Code
 	}{
@@ -349,7 +350,7 @@ func TestUndecided(t *testing.T) {
 				c.spoil(&h.decided[0])
 			}
 			report := replayed(t, c.candidate, h.decided, replay.Options{})
-			want := policies.Decision{NextAction: replay.Undecided, Reason: string(c.code)}
+			want := routing.Decision{NextAction: replay.Undecided, Reason: string(c.code)}
 			if len(report.Flips) != 1 || report.Flips[0].To != want {
 				t.Fatalf("got %+v, want %+v", report.Flips, want)
 			}
@@ -368,7 +369,7 @@ func TestUnsafeCommit(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
 	h.decide(once, map[string]int{"style": 1})
 	report := replayed(t, amended(t, `"next_action": _strongest`, `"next_action": "commit"`), h.decided, replay.Options{})
-	if len(report.Flips) != 1 || report.Flips[0].To != (policies.Decision{NextAction: replay.Undecided, Reason: string(errs.PolicyUnsafeCommit)}) {
+	if len(report.Flips) != 1 || report.Flips[0].To != (routing.Decision{NextAction: replay.Undecided, Reason: string(errs.PolicyUnsafeCommit)}) {
 		t.Errorf("got %+v", report.Flips)
 	}
 }
@@ -377,7 +378,7 @@ func TestUnsafeCommit(t *testing.T) {
 func TestAnotherReason(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
 	h.decide(once, nil)
-	h.decide(policies.Input{Round: 1, MaxRounds: 1, Verify: policies.Absent}, nil)
+	h.decide(routing.Input{Round: 1, MaxRounds: 1, Verify: routing.Absent}, nil)
 	report := replayed(t, amended(t, `"reason": "no-findings"`, `"reason": "all-well"`), h.decided, replay.Options{})
 	if report.Flipped() != 0 || !slices.Equal(report.Reasons, []replay.Cell{{From: "no-findings", To: "all-well", Count: 2}}) {
 		t.Errorf("got %+v", report)
@@ -508,7 +509,7 @@ func TestDigest(t *testing.T) {
 	h.decide(once, map[string]int{"style": 1})
 	h.decide(once, nil)
 	candidate := amended(t, `"style": "executor"`, `"style": "researcher"`)
-	digest := func(p *policies.Policy, rounds []replay.Recorded, since time.Time) string {
+	digest := func(p *routing.Policy, rounds []replay.Recorded, since time.Time) string {
 		d := replayed(t, p, rounds, replay.Options{Since: since}).Digest()
 		if len(d) != 71 || !strings.HasPrefix(d, "sha256:") {
 			t.Fatalf("%q is no digest", d)

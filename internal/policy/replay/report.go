@@ -10,12 +10,12 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
 // Report is what a replay came to.
 type Report struct {
-	Candidate policies.Identity `json:"candidate"`
+	Candidate routing.Identity `json:"candidate"`
 	// Decisions is how many rounds were decided again: those since Since, where it
 	// is set, up to the one with the number Through in the ledger, 0 for none.
 	Decisions int64  `json:"decisions"`
@@ -39,8 +39,8 @@ type Report struct {
 
 // Used is a policy and how many of the decisions it made.
 type Used struct {
-	Policy    policies.Identity `json:"policy"`
-	Decisions int64             `json:"decisions"`
+	Policy    routing.Identity `json:"policy"`
+	Decisions int64            `json:"decisions"`
 }
 
 // Cell counts rounds by what they had and what they have now.
@@ -59,18 +59,18 @@ type Flip struct {
 	At    string `json:"at"`
 	// From is what was decided and To what would be now: Undecided where the
 	// candidate comes to no decision.
-	From   policies.Decision `json:"from"`
-	To     policies.Decision `json:"to"`
-	Causes []Cause           `json:"causes"`
+	From   routing.Decision `json:"from"`
+	To     routing.Decision `json:"to"`
+	Causes []Cause          `json:"causes"`
 }
 
 // flipped is what FlipsDigest covers of a flip.
 type flipped struct {
-	Task  string            `json:"task"`
-	Round int               `json:"round"`
-	Event int64             `json:"event"`
-	From  policies.Decision `json:"from"`
-	To    policies.Decision `json:"to"`
+	Task  string           `json:"task"`
+	Round int              `json:"round"`
+	Event int64            `json:"event"`
+	From  routing.Decision `json:"from"`
+	To    routing.Decision `json:"to"`
 }
 
 func (f Flip) identity() flipped {

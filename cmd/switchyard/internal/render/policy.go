@@ -14,6 +14,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -104,7 +105,7 @@ func sortedRoutes(policy *policies.Policy) iter.Seq2[string, string] {
 }
 
 // Rego shows Rego files, laid out with four spaces a tab.
-func (p *Printer) Rego(sources []policies.Source) {
+func (p *Printer) Rego(sources []routing.Source) {
 	for i, s := range sources {
 		if len(sources) > 1 {
 			if i > 0 {
@@ -120,7 +121,7 @@ func (p *Printer) Rego(sources []policies.Source) {
 
 // placed is a line of a policy, as compilers name it. A file below the current folder
 // is named from there.
-func placed(at policies.Place) string {
+func placed(at routing.Place) string {
 	file := at.File
 	if dir, err := os.Getwd(); err == nil && filepath.IsAbs(file) {
 		if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) {
@@ -140,8 +141,8 @@ type PolicyView struct {
 	// have.
 	Destinations []shownDestination `json:"destinations"`
 	Precedence   []string           `json:"precedence"`
-	Rungs        []policies.Rung    `json:"rungs"`
-	Sources      []policies.Source  `json:"sources,omitzero"`
+	Rungs        []routing.Rung     `json:"rungs"`
+	Sources      []routing.Source   `json:"sources,omitzero"`
 }
 
 // shownDestination is a destination with the categories that are routed to it.
@@ -152,7 +153,7 @@ type shownDestination struct {
 }
 
 // NewPolicyView is a policy as show prints it.
-func NewPolicyView(policy *policies.Policy, ladder *policies.Ladder) PolicyView {
+func NewPolicyView(policy *policies.Policy, ladder *routing.Ladder) PolicyView {
 	shown := PolicyView{
 		Policy: policy.Identity(), Title: policy.Title(), Signer: policy.Signer(),
 		Precedence: policy.Precedence(), Rungs: ladder.Rungs(),

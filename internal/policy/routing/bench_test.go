@@ -1,0 +1,78 @@
+package routing_test
+
+import (
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// BenchmarkLoad is on the way of every command that routes.
+func BenchmarkLoad(b *testing.B) {
+	for _, engine := range engines {
+		b.Run("engine="+string(engine), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				loadOn(b, engine, policies.Default)
+			}
+		})
+	}
+}
+
+// BenchmarkDecide must cost the same whatever the number of findings.
+func BenchmarkDecide(b *testing.B) {
+	for _, engine := range engines {
+		p := loadOn(b, engine, policies.Default)
+		for name, n := range map[string]int{"findings=3": 1, "findings=30000": 10_000} {
+			in := routing.Input{
+				Round: 1, MaxRounds: 3, FindingCount: 3 * n, Verify: routing.Green, NewCount: 3 * n,
+				Routes: map[string]int{"executor": 2 * n, "researcher": n},
+			}
+			b.Run("engine="+string(engine)+"/"+name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := p.Decide(b.Context(), in); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkLadder is what explaining a first decision costs, and BenchmarkClimb
+// any further one.
+func BenchmarkLadder(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := loadOn(b, routing.EngineRego, policies.Default).Ladder(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkClimb(b *testing.B) {
+	l, err := loadOn(b, routing.EngineRego, policies.Default).Ladder(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	in := routing.Input{
+		Round: 3, MaxRounds: 3, FindingCount: 2, Verify: routing.Red, NewCount: 2,
+		Routes: map[string]int{"stuck": 1, "executor": 1},
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := l.Climb(b.Context(), in); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkThresholds is what the analysis of a policy costs, loading it
+// included.
+func BenchmarkThresholds(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		loadOn(b, routing.EngineRego, policies.Default).Thresholds()
+	}
+}

@@ -1,0 +1,111 @@
+package routing
+
+import (
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	opabundle "github.com/open-policy-agent/opa/v1/bundle"
+	"github.com/open-policy-agent/opa/v1/storage"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// readBundle reads an OPA bundle, and verifies its signature where the loader
+// trusts keys. Everything happens in memory, so the names in the archive lead
+// nowhere. A policy.wasm in it is not looked at: the Rego is what is digested,
+// explained and proven, and so it is what is evaluated.
+func (l Loader) readBundle(ref string, f *os.File) (carried, error) {
+	packed, err := io.ReadAll(io.LimitReader(f, MaxBundleBytes+1))
+	if err != nil {
+		return carried{}, unreadable(ref, err)
+	}
+	contents, err := bundle.Read(packed, bundleLimits(), l.Trust)
+	if err != nil {
+		return carried{}, bundleFault(ref, err)
+	}
+	if contents.Data {
+		return carried{}, invalid(ref, Problem{Message: "it carries data, which its digest does not cover: write it into the Rego"})
+	}
+	c := carried{revision: contents.Revision, signer: contents.Signer}
+	for _, file := range contents.Files {
+		if !isModule(file.Name) {
+			continue
+		}
+		if len(c.modules) == MaxModules {
+			return carried{}, tooLarge(ref, "", "it holds more than %d Rego files", MaxModules)
+		}
+		c.modules = append(c.modules, module{name: ref + ":" + file.Name, path: file.Name, source: string(file.Data)})
+	}
+	return c, checkModules(ref, c.modules, contents)
+}
+
+func bundleLimits() bundle.Limits {
+	return bundle.Limits{Packed: MaxBundleBytes, Unpacked: MaxBundleBytes, Module: MaxModuleBytes, Entries: MaxEntries}
+}
+
+// bundleFault says of which policy it is that the bundle does not read.
+func bundleFault(ref string, err error) error {
+	if d, ok := errors.AsType[bundle.Defect](err); ok {
+		return invalid(ref, Problem{File: d.File, Message: d.Message})
+	}
+	if e, ok := errors.AsType[*errs.Error](err); ok {
+		named := *e
+		named.Message = "policy " + ref + ": " + e.Message
+		return named.With("policy", ref)
+	}
+	return unreadable(ref, err)
+}
+
+// checkModules holds the modules of a bundle against its manifest. Each package has
+// to be below one of the roots: OPA refuses any other bundle, because another one
+// may own that part of the tree. And what the manifest says is compiled has to be
+// there as Rego too: opa build -t wasm takes it out.
+func checkModules(ref string, modules []module, contents bundle.Contents) error {
+	if opabundle.RootPathsContain(contents.Roots, "") && len(contents.Entrypoints) == 0 {
+		return nil
+	}
+	if err := measure(ref, modules); err != nil { // before anything is parsed
+		return err
+	}
+	gone := slices.Clone(contents.Entrypoints)
+	for _, m := range modules {
+		parsed, err := ast.ParseModuleWithOpts(m.name, m.source, ast.ParserOptions{Capabilities: language(), RegoVersion: ast.RegoV1})
+		if err != nil {
+			return invalidRego(ref, err)
+		}
+		at := packagePath(parsed.Package)
+		if !opabundle.RootPathsContain(contents.Roots, at) {
+			return invalid(ref, problemAt(parsed.Package.Loc(), "its package is at %s, outside the bundle's roots: %s", at, textutil.List(contents.Roots, 5)))
+		}
+		gone = slices.DeleteFunc(gone, func(entrypoint string) bool {
+			return entrypoint == at || slices.ContainsFunc(parsed.Rules, func(r *ast.Rule) bool {
+				return opabundle.RootPathsContain([]string{at + "/" + ruleName(r)}, entrypoint)
+			})
+		})
+	}
+	if len(gone) > 0 {
+		return invalid(ref, Problem{Message: "its rule " + textutil.Clip(gone[0], 200) + " is only in policy.wasm, where opa build -t wasm leaves it and nobody can explain " +
+			"or prove it: build the bundle without -t wasm, or with switchyard policy build --wasm, which keeps the Rego"})
+	}
+	return nil
+}
+
+// packagePath is where a package is in OPA's tree, as in "switchyard/routing", up to
+// the first name in it that has a slash of its own: no root can name that one, only
+// what holds it.
+func packagePath(pkg *ast.Package) string {
+	segments, err := storage.NewPathForRef(pkg.Path)
+	if err != nil {
+		return "" // a package has a path, or it would not have been parsed
+	}
+	if i := slices.IndexFunc(segments, func(name string) bool { return strings.Contains(name, "/") }); i >= 0 {
+		segments = segments[:i]
+	}
+	return strings.Join(segments, "/")
+}

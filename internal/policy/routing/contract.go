@@ -1,0 +1,245 @@
+package routing
+
+import (
+	"slices"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// tables are the static parts of a policy. They are never written to after
+// readContract.
+type tables struct {
+	destinations map[string]Destination
+	routes       map[string]string
+	places       map[string]*ast.Location // of each category in the route table
+	precedence   []string
+}
+
+// contract is what a policy says about itself without being evaluated.
+type contract struct {
+	identity Identity
+	title    string
+	tables   tables
+}
+
+// reader collects a contract and everything that is wrong with it.
+type reader struct {
+	contract
+	rules    map[string][]*ast.Rule // of package switchyard.routing, by first name
+	problems []Problem
+}
+
+// readContract reads the tables and the METADATA of the parsed modules and
+// holds them against design section 3. The contract is usable only if it comes
+// without problems.
+func readContract(modules []module, parsed map[string]*ast.Module) (contract, []Problem) {
+	r := reader{rules: make(map[string][]*ast.Rule)}
+	var routing []module
+	for _, m := range modules {
+		mod := parsed[m.name]
+		if !isRouting(mod.Package) {
+			continue
+		}
+		routing = append(routing, m)
+		for _, rule := range mod.Rules {
+			name := ruleName(rule)
+			r.rules[name] = append(r.rules[name], rule)
+		}
+	}
+	if len(routing) == 0 {
+		return contract{}, []Problem{{Message: "no module declares package " + packageName}}
+	}
+
+	r.readMetadata(routing, parsed)
+	r.readDestinations()
+	r.readPrecedence()
+	r.readRouteTable()
+	r.checkDecision()
+	return r.contract, r.problems
+}
+
+func (r *reader) problem(loc *ast.Location, format string, args ...any) {
+	r.problems = append(r.problems, problemAt(loc, format, args...))
+}
+
+// readDestinations wants name -> {kind, advances_round}, with Stuck and Commit
+// among them.
+func (r *reader) readDestinations() {
+	object, ok := static[ast.Object](r, "destinations", "an object")
+	if !ok {
+		return
+	}
+	r.tables.destinations = make(map[string]Destination, object.Len())
+	object.Foreach(func(key, value *ast.Term) {
+		name, ok := key.Value.(ast.String)
+		if !ok || !isName(string(name)) {
+			r.problem(key.Loc(), "destination %v: a name is up to 64 lower-case letters, digits and hyphens", key)
+			return
+		}
+		d, ok := destination(value.Value)
+		if !ok {
+			r.problem(key.Loc(), `destination %v must be {"kind": "agent", "human" or "terminal", "advances_round": true or false}`, key)
+			return
+		}
+		if d.Kind == Terminal && d.AdvancesRound {
+			r.problem(key.Loc(), "destination %v is terminal and cannot advance the round", key)
+		}
+		r.tables.destinations[string(name)] = d
+	})
+	for _, name := range []string{Commit, Stuck} {
+		if r.tables.destinations[name].Kind != Terminal {
+			r.problem(r.rules["destinations"][0].Loc(), "destinations must declare %q as terminal", name)
+		}
+	}
+}
+
+// destination reads {kind, advances_round} and nothing else.
+func destination(v ast.Value) (Destination, bool) {
+	object, ok := v.(ast.Object)
+	if !ok || object.Len() != 2 {
+		return Destination{}, false
+	}
+	kind, advances := object.Get(ast.StringTerm("kind")), object.Get(ast.StringTerm("advances_round"))
+	if kind == nil || advances == nil {
+		return Destination{}, false
+	}
+	k, ok1 := kind.Value.(ast.String)
+	a, ok2 := advances.Value.(ast.Boolean)
+	d := Destination{Kind: Kind(k), AdvancesRound: bool(a)}
+	return d, ok1 && ok2 && (d.Kind == Agent || d.Kind == Human || d.Kind == Terminal)
+}
+
+// readPrecedence wants declared destinations, each once. Commit is not for
+// findings, and Stuck needs no mention: whatever the policy does not know goes
+// there.
+func (r *reader) readPrecedence() {
+	array, ok := static[*ast.Array](r, "precedence", "an array")
+	if !ok {
+		return
+	}
+	names := make([]string, 0, array.Len()+1)
+	array.Foreach(func(term *ast.Term) {
+		name, ok := r.findingDestination("precedence", term)
+		if !ok {
+			return
+		}
+		if slices.Contains(names, name) {
+			r.problem(term.Loc(), "precedence lists %q twice", name)
+			return
+		}
+		names = append(names, name)
+	})
+	if !slices.Contains(names, Stuck) {
+		names = slices.Insert(names, 0, Stuck)
+	}
+	r.tables.precedence = names
+}
+
+// readRouteTable wants category -> a destination that precedence ranks: one
+// without a rank could never be reached.
+func (r *reader) readRouteTable() {
+	object, ok := static[ast.Object](r, "route_table", "an object")
+	if !ok {
+		return
+	}
+	r.tables.routes = make(map[string]string, object.Len())
+	r.tables.places = make(map[string]*ast.Location, object.Len())
+	object.Foreach(func(key, value *ast.Term) {
+		category, ok := key.Value.(ast.String)
+		if !ok || category == "" {
+			r.problem(key.Loc(), "route_table: category %v must be a string that is not empty", key)
+			return
+		}
+		to, ok := r.findingDestination("route_table", value)
+		if !ok {
+			return
+		}
+		if !slices.Contains(r.tables.precedence, to) {
+			r.problem(value.Loc(), "route_table sends %v to %q, which precedence does not list", key, to)
+			return
+		}
+		r.tables.routes[string(category)] = to
+		r.tables.places[string(category)] = key.Loc()
+	})
+}
+
+// findingDestination reads the name of a declared destination that a finding
+// may be sent to.
+func (r *reader) findingDestination(table string, term *ast.Term) (string, bool) {
+	s, ok := term.Value.(ast.String)
+	name := string(s)
+	switch _, declared := r.tables.destinations[name]; {
+	case !ok:
+		r.problem(term.Loc(), "%s: %v must be the name of a destination", table, term)
+	case !declared:
+		r.problem(term.Loc(), "%s names %q, which is not a declared destination", table, name)
+	case name == Commit:
+		r.problem(term.Loc(), "%s names %q, which no finding may be sent to", table, name)
+	default:
+		return name, true
+	}
+	return "", false
+}
+
+// static returns the value of a rule that is a constant: written down once, as
+// JSON, without a condition. So a reader of the source sees all of it, and the
+// host knows it without running anything.
+func static[T ast.Value](r *reader, name, want string) (T, bool) {
+	var none T
+	rules := r.rules[name]
+	if len(rules) == 0 {
+		r.problems = append(r.problems, Problem{Message: "package " + packageName + " has no rule named " + name})
+		return none, false
+	}
+	rule := rules[0]
+	if len(rules) > 1 {
+		r.problem(rules[1].Loc(), "%s is static and must be defined exactly once", name)
+		return none, false
+	}
+	head := rule.Head
+	if head.Key != nil || len(head.Args) > 0 || len(head.Ref()) != 1 || head.Value == nil ||
+		rule.Default || rule.Else != nil || !isTrue(rule.Body) || !isJSON(head.Value.Value) {
+		r.problem(rule.Loc(), "%s is static: it must be a JSON value that is written out, not computed", name)
+		return none, false
+	}
+	value, ok := head.Value.Value.(T)
+	if !ok {
+		r.problem(rule.Loc(), "%s must be %s", name, want)
+	}
+	return value, ok
+}
+
+// isTrue says that a body is the one the parser gives to a rule without a body.
+func isTrue(body ast.Body) bool {
+	if len(body) != 1 || body[0].Negated || len(body[0].With) > 0 {
+		return false
+	}
+	term, ok := body[0].Terms.(*ast.Term)
+	return ok && ast.Boolean(true).Equal(term.Value)
+}
+
+// isJSON says that v is written out in full: no variable, reference, call,
+// comprehension or set anywhere in it.
+func isJSON(v ast.Value) bool {
+	switch v := v.(type) {
+	case ast.Null, ast.Boolean, ast.Number, ast.String:
+		return true
+	case *ast.Array:
+		return !v.Until(func(t *ast.Term) bool { return !isJSON(t.Value) })
+	case ast.Object:
+		return !v.Until(func(k, t *ast.Term) bool { return !isJSON(k.Value) || !isJSON(t.Value) })
+	default:
+		return false
+	}
+}
+
+// ruleName is the first name of a rule's head: p for p, p[x] and p.q alike.
+func ruleName(rule *ast.Rule) string {
+	if v, ok := rule.Head.Ref()[0].Value.(ast.Var); ok {
+		return string(v)
+	}
+	return ""
+}
+
+// takesFindings says that a finding can be sent to the destination.
+func (t tables) takesFindings(name string) bool { return slices.Contains(t.precedence, name) }

@@ -1,0 +1,168 @@
+package routing
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/open-policy-agent/opa/v1/topdown"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// EvalTimeout is how long one decision may take. The embedded policies take
+// some 30 microseconds; a policy that needs a second is broken.
+const EvalTimeout = time.Second
+
+// Decision is where a task goes next, and why.
+type Decision struct {
+	// NextAction is a declared destination.
+	NextAction string `json:"next_action"`
+	// Reason is a short name, up to 64 lower-case letters, digits and hyphens.
+	// Policies may add their own, so do not switch on it exhaustively.
+	Reason string `json:"reason"`
+}
+
+// Decide asks the policy where a task goes. It evaluates for at most
+// EvalTimeout, and for no longer than ctx allows. It is safe for concurrent
+// use, keeps nothing of in, and the same in always gets the same decision.
+//
+// # Errors
+//
+// A decision that comes with an error is no decision: nothing may be done on
+// the strength of it.
+//
+//   - policy-invalid-input: in contradicts itself; the policy was not asked.
+//   - policy-undefined, policy-failed, policy-timeout: the policy came to no decision. A
+//     done ctx is reachable through errors.Is.
+//   - policy-invalid-decision, policy-undeclared-destination, policy-unsafe-commit: it came
+//     to one that the host does not accept from any policy.
+func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
+	if err := in.check(p.tables); err != nil {
+		return Decision{}, err
+	}
+	a, err := p.evaluate(ctx, p.evaluator, in)
+	if err != nil {
+		return Decision{}, err
+	}
+	return p.judge(in, a)
+}
+
+// judge returns the decision that an answer is, unless it is none that the host
+// accepts.
+func (p *Policy) judge(in Input, a answer) (Decision, error) {
+	if !a.defined {
+		return Decision{}, p.fault(errs.PolicyUndefined, in, "policy %s comes to no decision", p)
+	}
+	d, ok := decision(a.value)
+	if !ok {
+		return Decision{}, p.fault(errs.PolicyInvalidDecision, in, "policy %s returned something that is not a decision", p).
+			With("returned", shown(a.value))
+	}
+	if err := p.accept(in, d); err != nil {
+		return Decision{}, err
+	}
+	return d, nil
+}
+
+// evaluate asks e under the deadline of a decision.
+func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input) (answer, error) {
+	ctx, stop := context.WithTimeout(ctx, EvalTimeout)
+	defer stop()
+	// A small policy would be done before anybody looks at ctx.
+	if err := ctx.Err(); err != nil {
+		return answer{}, p.interrupted(in, err)
+	}
+	a, err := bounded(ctx, func() (answer, error) { return e.evaluate(ctx, in) })
+	if e, ok := errors.AsType[abandoned](err); ok {
+		return answer{}, p.interrupted(in, e.cause)
+	}
+	switch {
+	case err == nil:
+		return a, nil
+	case errors.Is(err, errInterrupted) && ctx.Err() != nil:
+		return answer{}, p.interrupted(in, ctx.Err())
+	default:
+		return answer{}, p.failed(in, err)
+	}
+}
+
+// accept refuses what no policy may decide, whoever wrote it.
+func (p *Policy) accept(in Input, d Decision) error {
+	if _, ok := p.tables.destinations[d.NextAction]; !ok {
+		return p.fault(errs.PolicyUndeclaredDestination, in, "policy %s decided for %q, which it does not declare", p, textutil.Clip(d.NextAction, maxMessage)).
+			With("next_action", textutil.Clip(d.NextAction, maxMessage))
+	}
+	if d.NextAction != Commit {
+		return nil
+	}
+	if in.FindingCount > 0 {
+		return p.fault(errs.PolicyUnsafeCommit, in, "policy %s would commit with %s", p, openFindings(in.FindingCount))
+	}
+	if in.Verify == Red {
+		return p.fault(errs.PolicyUnsafeCommit, in, "policy %s would commit over a red verification", p)
+	}
+	return nil
+}
+
+// shown is what an error has of a value that a policy returned: the value, or the
+// beginning of its JSON if that is long.
+func shown(value any) any {
+	text, err := json.Marshal(value)
+	if err == nil && len(text) <= maxMessage {
+		return value
+	}
+	return oneLine(string(text))
+}
+
+func openFindings(n int) string {
+	if n == 1 {
+		return "1 open finding"
+	}
+	return fmt.Sprintf("%d open findings", n)
+}
+
+// decision reads {next_action, reason} and nothing else.
+func decision(value any) (Decision, bool) {
+	object, ok := value.(map[string]any)
+	if !ok || len(object) != 2 {
+		return Decision{}, false
+	}
+	action, ok1 := object["next_action"].(string)
+	reason, ok2 := object["reason"].(string)
+	return Decision{NextAction: action, Reason: reason}, ok1 && ok2 && action != "" && isName(reason)
+}
+
+// interrupted tells a policy that was too slow from a caller that gave up.
+func (p *Policy) interrupted(in Input, cause error) error {
+	if errors.Is(cause, context.DeadlineExceeded) {
+		return p.fault(errs.PolicyTimeout, in, "policy %s ran over its time: %w", p, cause).
+			With("timeout_ms", EvalTimeout.Milliseconds())
+	}
+	return p.fault(errs.PolicyFailed, in, "policy %s was interrupted: %w", p, cause)
+}
+
+// failed says what OPA's evaluator said.
+func (p *Policy) failed(in Input, err error) error {
+	problem := Problem{Message: oneLine(err.Error())}
+	for e, ok := errors.AsType[*topdown.Error](err); ok; e, ok = errors.AsType[*topdown.Error](e.Unwrap()) {
+		problem = problemAt(e.Location, "%s", oneLine(e.Message)) // the innermost has the built-in's own name
+	}
+	problem = p.withSource(problem)
+	return p.fault(errs.PolicyFailed, in, "policy %s failed: %s", p, problem).With("problems", []Problem{problem})
+}
+
+// fault is an error of this policy over this input.
+func (p *Policy) fault(code errs.Code, in Input, format string, args ...any) *errs.Error {
+	return errs.New(code, format, args...).
+		With("policy", p.String()).
+		With("digest", p.identity.Digest).
+		With("input", in)
+}
+
+// String names the policy as in routing@1.0.0. Only for embedded policies is
+// that also a reference for Load.
+func (p *Policy) String() string { return p.identity.Name + "@" + p.identity.Version }

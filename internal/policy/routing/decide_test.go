@@ -1,0 +1,266 @@
+package routing_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// ranked is the order that the oracle decides by, on its own authority.
+var ranked = []string{"stuck", "askuser", "plan-checker", "researcher", "executor"}
+
+// endsStalls says which versions stop a task that makes no progress.
+var endsStalls = map[string]bool{"routing@1.0.0": false, "routing@1.1.0": false, "routing@1.2.0": true}
+
+// oracle says where a version must send a task. It is written from the rules of
+// ADR-0001 and ADR-0003, one question after the other, and shares nothing with
+// the Rego.
+func oracle(ref string, in routing.Input) routing.Decision {
+	findings := 0
+	for _, n := range in.Routes {
+		findings += n
+	}
+	if findings == 0 && in.Verify != routing.Red {
+		return routing.Decision{NextAction: "commit", Reason: "no-findings"}
+	}
+	if in.Routes["stuck"] > 0 {
+		return routing.Decision{NextAction: "stuck", Reason: "stuck-finding"}
+	}
+	if in.Round >= in.MaxRounds {
+		return routing.Decision{NextAction: "stuck", Reason: "max-rounds"}
+	}
+	if endsStalls[ref] && in.StalledRounds > 1 && in.Routes["askuser"] == 0 {
+		return routing.Decision{NextAction: "stuck", Reason: "no-progress"}
+	}
+	for _, name := range ranked {
+		if in.Routes[name] > 0 {
+			return routing.Decision{NextAction: name, Reason: "routed"}
+		}
+	}
+	return routing.Decision{NextAction: "executor", Reason: "verify-red"}
+}
+
+// pasts are the ways in which a review can compare with the ones before it, for
+// any number of findings.
+func pasts(in routing.Input) []routing.Input {
+	n := in.FindingCount
+	resolved := withPast(in, routing.Input{NewCount: n, ResolvedCount: 1})
+	if n == 0 {
+		return []routing.Input{in, resolved}
+	}
+	all := []routing.Input{
+		in, resolved,
+		withPast(in, routing.Input{ReopenedCount: n}),
+		withPast(in, routing.Input{RepeatCount: n, ResolvedCount: 2}),
+	}
+	for _, rounds := range []int{1, 2, 3, 100} {
+		all = append(all, withPast(in, routing.Input{RepeatCount: n, NoProgress: true, StalledRounds: rounds}))
+	}
+	return all
+}
+
+// withPast is in with another comparison with earlier reviews.
+func withPast(in, past routing.Input) routing.Input {
+	in.NewCount, in.RepeatCount, in.ReopenedCount, in.ResolvedCount = past.NewCount, past.RepeatCount, past.ReopenedCount, past.ResolvedCount
+	in.NoProgress, in.StalledRounds = past.NoProgress, past.StalledRounds
+	return in
+}
+
+// The oracle knows every version, so that none is held against another's rules.
+func TestTheOracleKnowsEveryVersion(t *testing.T) {
+	for _, ref := range policies.Versions() {
+		if _, known := endsStalls[ref]; !known {
+			t.Errorf("endsStalls does not say what %s does", ref)
+		}
+	}
+}
+
+// everyInput goes through all that a decision can depend on: which destinations
+// have findings, how the verification ended, whether the cap is reached, and for
+// how long nothing has changed.
+func everyInput(visit func(routing.Input)) {
+	rounds := [][2]int{{1, 3}, {2, 3}, {3, 3}, {4, 3}, {1, 1}, {2, 1}, {99, 100}, {100, 100}}
+	for set := range 1 << len(ranked) {
+		routes := make(map[string]int)
+		for i, name := range ranked {
+			routes[name] = set >> i & 1
+		}
+		for _, verify := range []routing.Verify{routing.Green, routing.Red, routing.Absent} {
+			for _, r := range rounds {
+				for _, in := range pasts(input(r[0], r[1], verify, routes)) {
+					visit(in)
+				}
+			}
+		}
+	}
+}
+
+func TestDecisionsMatchTheOracleExhaustively(t *testing.T) {
+	for _, ref := range policies.Versions() {
+		p := load(t, ref)
+		everyInput(func(in routing.Input) { expect(t, p, in) })
+	}
+}
+
+// How many findings there are makes no difference, only whether there are any.
+func TestDecisionsMatchTheOracleForAnyCounts(t *testing.T) {
+	for _, ref := range policies.Versions() {
+		p := load(t, ref)
+		rapid.Check(t, func(t *rapid.T) {
+			expect(t, p, anyInput(t))
+		})
+	}
+}
+
+// anyInput draws an input that does not contradict itself.
+func anyInput(t *rapid.T) routing.Input {
+	in := input(
+		rapid.IntRange(1, 200).Draw(t, "round"),
+		rapid.IntRange(1, routing.MaxRoundsLimit).Draw(t, "max_rounds"),
+		rapid.SampledFrom([]routing.Verify{routing.Green, routing.Red, routing.Absent}).Draw(t, "verify"),
+		rapid.MapOf(rapid.SampledFrom(ranked), rapid.IntRange(0, 1_000_000)).Draw(t, "routes"),
+	)
+	if in.FindingCount > 0 && rapid.Bool().Draw(t, "no_progress") {
+		return withPast(in, routing.Input{
+			RepeatCount: in.FindingCount, NoProgress: true, StalledRounds: rapid.IntRange(1, 200).Draw(t, "stalled_rounds"),
+		})
+	}
+	repeat := rapid.IntRange(0, in.FindingCount).Draw(t, "repeat_count")
+	reopened := rapid.IntRange(0, in.FindingCount-repeat).Draw(t, "reopened_count")
+	resolved := rapid.IntRange(0, 1000).Draw(t, "resolved_count")
+	if repeat == in.FindingCount {
+		resolved++ // else it would be no progress
+	}
+	return withPast(in, routing.Input{
+		NewCount: in.FindingCount - repeat - reopened, RepeatCount: repeat, ReopenedCount: reopened, ResolvedCount: resolved,
+	})
+}
+
+func expect(t rapid.TB, p *routing.Policy, in routing.Input) {
+	t.Helper()
+	got, err := p.Decide(context.Background(), in)
+	if err != nil {
+		t.Fatalf("%s: %+v: %v", p, in, err)
+	}
+	if want := oracle(p.String(), in); got != want {
+		t.Errorf("%s: %+v: got %+v, want %+v", p, in, got, want)
+	}
+}
+
+// input is a round whose findings are all new.
+func input(round, maxRounds int, verify routing.Verify, routes map[string]int) routing.Input {
+	count := 0
+	for _, n := range routes {
+		count += n
+	}
+	return routing.Input{
+		Round: round, MaxRounds: maxRounds, FindingCount: count, Routes: routes, Verify: verify, NewCount: count,
+	}
+}
+
+// clean is a round in which nothing is left to do.
+func clean() routing.Input { return input(1, 3, routing.Green, nil) }
+
+func TestDecideRefusesInputThatContradictsItself(t *testing.T) {
+	p := load(t, policies.Default)
+	for name, change := range map[string]func(*routing.Input){
+		"round 0":                func(in *routing.Input) { in.Round = 0 },
+		"no cap":                 func(in *routing.Input) { in.MaxRounds = 0 },
+		"cap over the limit":     func(in *routing.Input) { in.MaxRounds = routing.MaxRoundsLimit + 1 },
+		"negative finding_count": func(in *routing.Input) { in.FindingCount = -1 },
+		"no verify":              func(in *routing.Input) { in.Verify = "" },
+		"verify in upper case":   func(in *routing.Input) { in.Verify = "GREEN" },
+		"findings not routed":    func(in *routing.Input) { in.FindingCount = 1 },
+		"routed but not counted": func(in *routing.Input) { in.Routes = map[string]int{"executor": 1} },
+		"negative route":         func(in *routing.Input) { in.Routes = map[string]int{"executor": -1, "researcher": 1} },
+		"sum that would overflow": func(in *routing.Input) {
+			in.Routes = map[string]int{"executor": 1 << 62, "askuser": 1 << 62, "stuck": 1 << 62, "researcher": 1 << 62}
+		},
+		"undeclared destination":   func(in *routing.Input) { in.FindingCount, in.Routes = 1, map[string]int{"nowhere": 1} },
+		"undeclared, without any":  func(in *routing.Input) { in.Routes = map[string]int{"nowhere": 0} },
+		"a finding sent to commit": func(in *routing.Input) { in.FindingCount, in.Routes = 1, map[string]int{"commit": 1} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := clean()
+			change(&in)
+			d, err := p.Decide(t.Context(), in)
+			wantCode(t, err, errs.PolicyInvalidInput)
+			if d != (routing.Decision{}) {
+				t.Errorf("a decision came with the error: %+v", d)
+			}
+		})
+	}
+}
+
+func TestDecideIsSafeForConcurrentUse(t *testing.T) {
+	p := load(t, policies.Default)
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			for j := range 50 {
+				routes := map[string]int{ranked[(i+j)%len(ranked)]: 1}
+				in := input(1+j%4, 3, routing.Red, routes)
+				if got, err := p.Decide(t.Context(), in); err != nil || got != oracle(policies.Default, in) {
+					t.Errorf("%+v: got %+v, %v", in, got, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestDecideKeepsItsInputAsItIs(t *testing.T) {
+	p := load(t, policies.Default)
+	routes := map[string]int{"executor": 2, "askuser": 0}
+	before := maps.Clone(routes)
+	if _, err := p.Decide(t.Context(), input(1, 3, routing.Green, routes)); err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(routes, before) {
+		t.Errorf("routes became %v", routes)
+	}
+}
+
+func TestStrongestFollowsThePrecedence(t *testing.T) {
+	p := load(t, policies.Default)
+	if got := p.Precedence(); !slices.Equal(got, ranked) {
+		t.Fatalf("precedence is %v, want %v", got, ranked)
+	}
+	routes := map[string]int{"commit": 9} // never a destination of findings
+	if got := p.Strongest(routes); got != "" {
+		t.Errorf("Strongest of nothing = %q", got)
+	}
+	for _, name := range slices.Backward(ranked) {
+		routes[name] = 1
+		if got := p.Strongest(routes); got != name {
+			t.Errorf("Strongest(%v) = %q, want %q", routes, got, name)
+		}
+	}
+}
+
+// wantCode fails unless err is a fault of that code with a message that fits on
+// one line.
+func wantCode(t *testing.T, err error, want errs.Code) *errs.Error {
+	t.Helper()
+	f := asFault(err)
+	if f == nil {
+		t.Fatalf("got %v, want a fault %s", err, want)
+	}
+	if f.Code != want {
+		t.Fatalf("code is %s (%v), want %s", f.Code, err, want)
+	}
+	for _, r := range f.Message {
+		if r == '\n' {
+			t.Errorf("the message has more than one line: %q", f.Message)
+		}
+	}
+	return f
+}

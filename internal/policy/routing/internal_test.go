@@ -1,0 +1,90 @@
+package routing
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+func TestLockSeesEveryDifference(t *testing.T) {
+	one, two := digestPrefix+strings.Repeat("1", 64), digestPrefix+strings.Repeat("2", 64)
+	base := map[string]string{"routing@1.0.0": one, "routing@1.1.0": two}
+	if err := compareLock(base, maps.Clone(base)); err != nil {
+		t.Errorf("equal maps differ: %v", err)
+	}
+	for name, actual := range map[string]map[string]string{
+		"changed": {"routing@1.0.0": two, "routing@1.1.0": two},
+		"removed": {"routing@1.1.0": two},
+		"added":   {"routing@1.0.0": one, "routing@1.1.0": two, "routing@1.2.0": one},
+	} {
+		if got := errs.CodeOf(compareLock(base, actual)); got != errs.PolicyLockMismatch {
+			t.Errorf("%s: code is %q", name, got)
+		}
+	}
+}
+
+func TestLockFormat(t *testing.T) {
+	digest := digestPrefix + strings.Repeat("0a", 32)
+	good := "# header\n\nrouting@1.9.0 " + digest + "\nrouting@1.10.0 " + digest + "\n"
+	want := map[string]string{"routing@1.9.0": digest, "routing@1.10.0": digest}
+	if got, err := ParseLock(good); err != nil || !maps.Equal(got, want) {
+		t.Errorf("ParseLock = %v, %v", got, err)
+	}
+	for name, text := range map[string]string{
+		"no digest":       "routing@1.0.0\n",
+		"short digest":    "routing@1.0.0 " + digest[:70] + "\n",
+		"upper case":      "routing@1.0.0 " + strings.ToUpper(digest) + "\n",
+		"no algorithm":    "routing@1.0.0 " + digest[len(digestPrefix):] + "\n",
+		"not hex":         "routing@1.0.0 " + digestPrefix + strings.Repeat("g", 64) + "\n",
+		"no version":      "routing " + digest + "\n",
+		"two spaces":      "routing@1.0.0  " + digest + "\n",
+		"trailing words":  "routing@1.0.0 " + digest + " ok\n",
+		"carriage return": "routing@1.0.0 " + digest + "\r\n",
+		"twice":           "routing@1.0.0 " + digest + "\nrouting@1.0.0 " + digest + "\n",
+		"unsorted":        "routing@1.10.0 " + digest + "\nrouting@1.9.0 " + digest + "\n",
+		"names unsorted":  "routing@1.0.0 " + digest + "\nother@2.0.0 " + digest + "\n",
+	} {
+		if _, err := ParseLock(text); errs.CodeOf(err) != errs.PolicyLockInvalid {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestIsVersion(t *testing.T) {
+	for _, s := range []string{"0.0.0", "1.2.3", "10.20.30", "1.0.0-rc.1", "1.0.0-0a", "1.0.0+2026.007", "1.0.0-x-y.z+b-c"} {
+		if !isVersion(s) {
+			t.Errorf("%q is refused", s)
+		}
+	}
+	for _, s := range []string{"", "1", "1.2", "1.2.3.4", "v1.2.3", "01.2.3", "1.2.03", "1.2.x", "1.2.3-", "1.2.3-01", "1.2.3+", "1.2.3-a..b", "1.2.3-ä", "1.2.3-[", "1.2.3-@", "-1.2.3", "1..3", " 1.2.3", "1.2.3\n", "1.2.3/.."} {
+		if isVersion(s) {
+			t.Errorf("%q is accepted", s)
+		}
+	}
+}
+
+func TestCompareVersionsIsByNumber(t *testing.T) {
+	want := []string{"0.9.9", "1.0.0", "1.0.2", "1.0.10", "1.2.0", "1.10.0", "2.0.0", "10.0.0"}
+	got := slices.Clone(want)
+	slices.Reverse(got)
+	slices.SortFunc(got, compareVersions)
+	if !slices.Equal(got, want) {
+		t.Errorf("sorted: %v, want %v", got, want)
+	}
+}
+
+func TestIsName(t *testing.T) {
+	for _, s := range []string{"a", "0", "no-findings", "rule-9", "a-", strings.Repeat("a", 64)} {
+		if !isName(s) {
+			t.Errorf("%q is refused", s)
+		}
+	}
+	for _, s := range []string{"", "-a", "A", "a b", "a_b", "a.b", "ä", "a\n", strings.Repeat("a", 65)} {
+		if isName(s) {
+			t.Errorf("%q is accepted", s)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package routing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// rungsRule is the name of the rule that holds the rungs. No policy can have a
+// rule or a variable of that name, because of the space.
+const rungsRule = "decision rungs"
+
+// rungsQuery asks for every rung that holds, by its index.
+const rungsQuery = "data." + packageName + `["` + rungsRule + `"]`
+
+// Ladder is a policy's decision taken apart: every branch of rule decision is a
+// rung of its own. It tells which rungs hold for an input, where Decide tells
+// only what the first of them decides. It is always interpreted, whatever the
+// policy's engine. It is safe for concurrent use.
+type Ladder struct {
+	policy   *Policy
+	rungs    []Rung
+	compiler *ast.Compiler
+	all      interpreter // of every rung
+}
+
+// Rung is one branch of rule decision: a rule, or one of its elses.
+type Rung struct {
+	// Index is the rung's place in Ladder.Rungs, from 0.
+	Index int `json:"index"`
+	// Chain numbers the rules named decision, from 0. Rungs of one chain are tried
+	// in order and the first that holds decides; two chains that decide otherwise
+	// contradict each other, and then there is no decision. A default has a chain of
+	// its own, the last, and counts only where nothing else holds.
+	Chain int `json:"chain"`
+	// Place is where the branch begins.
+	Place Place `json:"place"`
+	// Decision is what the rung decides, with "" for a part that is computed. It is
+	// nil where all of it is computed.
+	Decision *Decision `json:"decision,omitzero"`
+}
+
+// Held is a rung whose condition holds for an input.
+type Held struct {
+	// Rung is the Index of the rung.
+	Rung int `json:"rung"`
+	// Decision is what it decides for that input. It is not held against the
+	// host's own rules, as Decide would.
+	Decision Decision `json:"decision"`
+}
+
+// Ladder returns the policy's ladder. It is compiled when it is first asked
+// for, which takes about as long as loading the policy, and kept.
+//
+// # Errors
+//
+// policy-invalid, policy-timeout and policy-unreadable as Load.
+func (p *Policy) Ladder(ctx context.Context) (*Ladder, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, errs.New(errs.PolicyUnreadable, "take policy %s apart: %w", p, err).With("policy", p.ref)
+	}
+	p.late.Lock()
+	defer p.late.Unlock()
+	if p.ladder == nil {
+		l, err := inTime(ctx, p.ref, func() (*Ladder, error) { return p.takeApart(ctx) })
+		if err != nil {
+			return nil, err
+		}
+		p.ladder = l
+	}
+	return p.ladder, nil
+}
+
+// Rungs returns every rung in the order in which they are tried. The slice and
+// the decisions in it are the caller's.
+func (l *Ladder) Rungs() []Rung {
+	rungs := slices.Clone(l.rungs)
+	for i, r := range rungs {
+		if r.Decision != nil {
+			d := *r.Decision
+			rungs[i].Decision = &d
+		}
+	}
+	return rungs
+}
+
+// Climb returns every rung that holds for in, in order. The first is the one
+// that decides; those behind it are what it outranks. A rung in which something
+// fails does not hold; Decide fails where it comes to such a rung.
+//
+// # Errors
+//
+// policy-invalid-input, policy-failed, policy-timeout and policy-invalid-decision as Decide.
+func (l *Ladder) Climb(ctx context.Context, in Input) ([]Held, error) {
+	if err := in.check(l.policy.tables); err != nil {
+		return nil, err
+	}
+	values, err := l.climb(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	held := []Held{}
+	for i := range l.rungs {
+		value, ok := values[strconv.Itoa(i)]
+		if !ok {
+			continue
+		}
+		d, ok := decision(value)
+		if !ok {
+			return nil, l.policy.fault(errs.PolicyInvalidDecision, in, "rung %d of policy %s returned something that is not a decision", i, l.policy).
+				With("returned", shown(value))
+		}
+		held = append(held, Held{Rung: i, Decision: d})
+	}
+	return held, nil
+}
+
+// climb returns the values of the rungs that hold, by their index.
+func (l *Ladder) climb(ctx context.Context, in Input) (map[string]any, error) {
+	a, err := l.policy.evaluate(ctx, l.all, in)
+	if errs.CodeOf(err) == errs.PolicyFailed && ctx.Err() == nil {
+		return l.climbOneByOne(ctx, in)
+	}
+	if err != nil {
+		return nil, err
+	}
+	values, _ := a.value.(map[string]any)
+	return values, nil
+}
+
+// climbOneByOne asks for every rung alone. A conflict of rules in one of them
+// fails all that are asked for together.
+func (l *Ladder) climbOneByOne(ctx context.Context, in Input) (map[string]any, error) {
+	values := make(map[string]any)
+	for i := range l.rungs {
+		single, err := l.policy.interpret(ctx, l.compiler, fmt.Sprintf("%s[%d]", rungsQuery, i), false)
+		if err != nil {
+			return nil, err
+		}
+		a, err := l.policy.evaluate(ctx, single, in)
+		switch {
+		case err == nil && a.defined:
+			values[strconv.Itoa(i)] = a.value
+		case err != nil && (errs.CodeOf(err) != errs.PolicyFailed || ctx.Err() != nil):
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// takeApart compiles the policy's modules anew, with a rule more for every
+// branch of rule decision. The branches stand in their own modules, so
+// everything that they name means what it meant.
+func (p *Policy) takeApart(ctx context.Context) (*Ladder, error) {
+	l := &Ladder{policy: p}
+	modules := make(map[string]*ast.Module, len(p.parsed))
+	var defaults []func(chain int)
+	chain := 0
+	for _, m := range p.modules {
+		mod := p.parsed[m.name].Copy()
+		modules[m.name] = mod
+		if !isRouting(mod.Package) {
+			continue
+		}
+		for _, rule := range p.parsed[m.name].Rules {
+			switch {
+			case ruleName(rule) != decisionRule:
+			case rule.Default:
+				defaults = append(defaults, func(chain int) { l.add(mod, rule, chain) })
+			default:
+				for branch := rule; branch != nil; branch = branch.Else {
+					l.add(mod, branch, chain)
+				}
+				chain++
+			}
+		}
+	}
+	for _, add := range defaults { // there is at most one
+		add(chain)
+	}
+
+	var err error
+	if l.compiler, err = p.compile(modules); err != nil {
+		return nil, err
+	}
+	l.all, err = p.interpret(ctx, l.compiler, rungsQuery, false)
+	return l, err
+}
+
+// add makes a branch a rung, and a rule of mod that says what the rung decides.
+func (l *Ladder) add(mod *ast.Module, branch *ast.Rule, chain int) {
+	index := len(l.rungs)
+	head := ast.RefHead(ast.Ref{ast.VarTerm(rungsRule), ast.IntNumberTerm(index)})
+	head.Value = branch.Head.Value.Copy()
+	head.Assign = true
+	head.Location = branch.Location
+	mod.Rules = append(mod.Rules, &ast.Rule{
+		Head: head, Body: branch.Body.Copy(), Module: mod, Location: branch.Location,
+	})
+	l.rungs = append(l.rungs, Rung{
+		Index: index, Chain: chain, Place: l.policy.place(branch.Location), Decision: written(branch.Head.Value.Value),
+	})
+}
+
+// written is what a branch's value says without being evaluated.
+func written(value ast.Value) *Decision {
+	object, ok := value.(ast.Object)
+	if !ok {
+		return nil
+	}
+	text := func(name string) string {
+		if field := object.Get(ast.StringTerm(name)); field != nil {
+			s, _ := field.Value.(ast.String)
+			return string(s)
+		}
+		return ""
+	}
+	return &Decision{NextAction: text("next_action"), Reason: text("reason")}
+}

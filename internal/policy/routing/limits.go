@@ -1,0 +1,320 @@
+package routing
+
+import (
+	"fmt"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/rego"
+	"github.com/open-policy-agent/opa/v1/topdown"
+	"github.com/open-policy-agent/opa/v1/topdown/builtins"
+)
+
+// The limits on the values of a decision: the evaluation is looked at only between
+// two calls of built-in functions, so one call must be too small to fill the memory.
+const (
+	// maxValueSize is how large the arguments of one call may be together, and how large
+	// its result: each element counts 1, and each byte of text textSize.
+	maxValueSize = 512 << 10
+	// maxResultsSize is how large the results of all calls in one decision may be.
+	maxResultsSize = 16 << 20
+	// textSize is the size of a byte of text: what is done with texts takes more time and
+	// memory for each byte than for an element.
+	textSize = 8
+	// maxPattern is how many bytes a regular expression may have: it is compiled in
+	// memory, with each of its repetitions.
+	maxPattern = 1000
+	// maxDigits is how many digits a number may have, written without an exponent.
+	maxDigits = 10_000
+)
+
+// limitedPrefix marks the built-ins that are called through limited.
+const limitedPrefix = "limited."
+
+// builtinOf returns the built-in that a call in a compiled module means, or nil.
+func builtinOf(operator ast.Ref) *ast.Builtin {
+	return ast.BuiltinMap[strings.TrimPrefix(operator.String(), limitedPrefix)]
+}
+
+// isLimited reports whether b is called through limited. The others compare
+// values, or yield the parts of one.
+func isLimited(b *ast.Builtin) bool {
+	switch b.Name {
+	case ast.Equality.Name, ast.Assign.Name, ast.Equal.Name, ast.NotEqual.Name,
+		ast.LessThan.Name, ast.LessThanEq.Name, ast.GreaterThan.Name, ast.GreaterThanEq.Name,
+		ast.Member.Name, ast.MemberWithKey.Name, ast.WalkBuiltin.Name:
+		return false
+	default:
+		return true
+	}
+}
+
+// declareLimited adds to list the limited ones of it, under their other names.
+func declareLimited(list []*ast.Builtin) []*ast.Builtin {
+	for _, b := range list {
+		if isLimited(b) {
+			list = append(list, &ast.Builtin{Name: limitedPrefix + b.Name, Decl: b.Decl})
+		}
+	}
+	return list
+}
+
+// callLimited changes compiled modules to call the limited built-ins.
+func callLimited(modules map[string]*ast.Module) {
+	rename := func(t *ast.Term) {
+		ref, ok := t.Value.(ast.Ref)
+		if !ok {
+			return
+		}
+		if b := ast.BuiltinMap[ref.String()]; b != nil && isLimited(b) {
+			t.Value = ast.MustParseRef(limitedPrefix + b.Name)
+		}
+	}
+	for _, mod := range modules {
+		ast.WalkExprs(mod, func(expr *ast.Expr) bool {
+			if expr.IsCall() {
+				terms := expr.Terms.([]*ast.Term)
+				terms[0] = ast.NewTerm(terms[0].Value)
+				rename(terms[0])
+			}
+			for _, with := range expr.With {
+				rename(with.Target)
+				rename(with.Value)
+			}
+			return false
+		})
+	}
+}
+
+// limitedFunctions declares the limited built-ins that compiled modules call.
+func limitedFunctions(compiler *ast.Compiler) []func(*rego.Rego) {
+	var declarations []func(*rego.Rego)
+	for _, b := range compiler.Capabilities().Builtins {
+		name, ok := strings.CutPrefix(b.Name, limitedPrefix)
+		if !ok {
+			continue
+		}
+		call := limited(name)
+		declarations = append(declarations, rego.FunctionDyn(
+			&rego.Function{Name: b.Name, Decl: b.Decl},
+			func(bctx rego.BuiltinContext, args []*ast.Term) (*ast.Term, error) {
+				var result *ast.Term
+				err := call(bctx, args, func(t *ast.Term) error {
+					result = t
+					return nil
+				})
+				return result, err
+			}))
+	}
+	return declarations
+}
+
+// resultsSize is the key in the cache of a decision for the size of all results.
+type resultsSize struct{}
+
+// limited is the built-in of that name, held to the limits. The error is one of
+// the built-in, whatever calls it.
+func limited(name string) topdown.BuiltinFunc {
+	call := topdown.GetBuiltin(name)
+	arity := ast.BuiltinMap[name].Decl.Arity()
+	return func(bctx topdown.BuiltinContext, operands []*ast.Term, iter func(*ast.Term) error) error {
+		refuse := func(what string, limit int) error {
+			return &topdown.Error{
+				Code: topdown.BuiltinErr, Location: bctx.Location,
+				Message: fmt.Sprintf("%s: %s more than %s", name, what, sizeWords(limit)),
+			}
+		}
+		args := operands[:arity] // the interpreter adds the variable for the result
+		given := 0
+		for _, arg := range args {
+			given += size(arg.Value, maxValueSize-given)
+		}
+		switch {
+		case given > maxValueSize:
+			return refuse("its arguments have", maxValueSize)
+		case patternBytes(name, args) > maxPattern:
+			return &topdown.Error{
+				Code: topdown.BuiltinErr, Location: bctx.Location,
+				Message: fmt.Sprintf("%s: its pattern has more than %d bytes", name, maxPattern),
+			}
+		case estimate(name, args) > maxValueSize:
+			return refuse("its result can have", maxValueSize)
+		}
+		return call(bctx, operands, func(result *ast.Term) error {
+			made := size(result.Value, maxValueSize)
+			if made > maxValueSize {
+				return refuse("its result has", maxValueSize)
+			}
+			before, _ := bctx.Cache.Get(resultsSize{})
+			total, _ := before.(int)
+			if total += made; total > maxResultsSize {
+				return refuse("together, the results of all built-in functions have", maxResultsSize)
+			}
+			bctx.Cache.Put(resultsSize{}, total)
+			return iter(result)
+		})
+	}
+}
+
+// sizeWords is a limit in words.
+func sizeWords(limit int) string {
+	return fmt.Sprintf("%d elements or %d KiB of text", limit, limit/textSize>>10)
+}
+
+// size is how large v is, or more than limit: a part that v has several times
+// counts each time.
+func size(v ast.Value, limit int) int {
+	n := 1
+	add := func(t *ast.Term) bool {
+		n += size(t.Value, limit-n)
+		return n > limit
+	}
+	if n > limit {
+		return n
+	}
+	switch v := v.(type) {
+	case ast.String:
+		n += len(v) * textSize
+	case ast.Number:
+		n += digits(v) * textSize
+	case *ast.Array:
+		v.Until(add)
+	case ast.Set:
+		v.Until(add)
+	case ast.Object:
+		v.Until(func(key, value *ast.Term) bool { return add(key) || add(value) })
+	}
+	return n
+}
+
+// estimate is how large the result of a built-in can be, besides what is in its
+// arguments, or 0 if that is never more than a small multiple of them. Of an argument
+// of another type than the built-in takes it knows nothing: the built-in refuses it.
+func estimate(name string, args []*ast.Term) int {
+	text := func(i int) string {
+		s, _ := args[i].Value.(ast.String)
+		return string(s)
+	}
+	switch name {
+	case "concat":
+		return len(text(0)) * length(args[1].Value) * textSize
+	case "replace":
+		return strings.Count(text(0), text(1)) * len(text(2)) * textSize
+	case "strings.replace_n":
+		n := 0
+		if patterns, ok := args[0].Value.(ast.Object); ok {
+			patterns.Foreach(func(from, to *ast.Term) {
+				old, _ := from.Value.(ast.String)
+				with, _ := to.Value.(ast.String)
+				n += strings.Count(text(1), string(old)) * len(with) * textSize
+			})
+		}
+		return n
+	case "regex.replace": // between any two characters, with the match any number of times
+		return ((len(text(0))+1)*len(text(2)) + len(text(0))*strings.Count(text(2), "$")) * textSize
+	case "regex.find_all_string_submatch_n": // between any two characters, each with its groups
+		return (len(text(1)) + 1) * (strings.Count(text(0), "(") + 1)
+	case "sprintf":
+		return formatted(text(0), args[1].Value)
+	case "numbers.range", "numbers.range_step":
+		return rangeLength(args)
+	}
+	return 0
+}
+
+// patternBytes is how long the longest pattern is that a built-in compiles.
+func patternBytes(name string, args []*ast.Term) int {
+	longest := 0
+	switch name {
+	case "regex.replace":
+		args = args[1:2]
+	case "regex.globs_match", "regex.template_match":
+	case "glob.match", "re_match", "regex.is_valid", "regex.match", "regex.split", "regex.find_n", "regex.find_all_string_submatch_n":
+		args = args[:1]
+	default:
+		return 0
+	}
+	for _, arg := range args {
+		s, _ := arg.Value.(ast.String)
+		longest = max(longest, len(s))
+	}
+	return longest
+}
+
+// digits is how large a number is besides being an element: as many digits as it
+// has when it is written without an exponent, or too large. Calculating with digits
+// takes time by their square.
+func digits(n ast.Number) int {
+	count := len(n)
+	if i := strings.IndexAny(string(n), "eE"); i >= 0 {
+		exponent, err := strconv.Atoi(string(n[i+1:]))
+		if err != nil || exponent > maxDigits || exponent < -maxDigits {
+			return maxValueSize
+		}
+		count += max(exponent, -exponent)
+	}
+	switch {
+	case count <= 20: // in the place of the element
+		return 0
+	case count > maxDigits:
+		return maxValueSize
+	}
+	return count
+}
+
+// length is how many elements a collection has.
+func length(v ast.Value) int {
+	if c, ok := v.(interface{ Len() int }); ok {
+		return c.Len()
+	}
+	return 0
+}
+
+// formatted is the estimate for sprintf: each verb can print any of the arguments,
+// in quotes and escaped, as wide as the format says, or as an argument says if the format has *.
+func formatted(format string, args ast.Value) int {
+	const escaped = len(`\U0010ffff`)
+	list, _ := args.(*ast.Array)
+	if list == nil {
+		return 0
+	}
+	largest, width := 0, 0
+	list.Foreach(func(t *ast.Term) {
+		largest = max(largest, size(t.Value, maxValueSize))
+		if n, ok := t.Value.(ast.Number); ok && strings.Contains(format, "*") {
+			i, _ := n.Int()
+			width = max(width, min(max(i, -i), maxValueSize))
+		}
+	})
+	for number := range strings.FieldsFuncSeq(format, func(r rune) bool { return r < '0' || r > '9' }) {
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			n = maxValueSize
+		}
+		width = max(width, min(n, maxValueSize))
+	}
+	return strings.Count(format, "%") * min(largest*escaped+2*width*textSize, maxValueSize+1)
+}
+
+// rangeLength is how many numbers a range of numbers has.
+func rangeLength(args []*ast.Term) int {
+	operands := make([]*big.Int, len(args))
+	for i, arg := range args {
+		n, err := builtins.BigIntOperand(arg.Value, i+1)
+		if err != nil {
+			return 0
+		}
+		operands[i] = n
+	}
+	n := new(big.Int).Sub(operands[1], operands[0])
+	n.Abs(n)
+	if len(operands) == 3 && operands[2].Sign() > 0 {
+		n.Quo(n, operands[2])
+	}
+	if !n.IsInt64() || n.Int64() > maxValueSize {
+		return maxValueSize + 1
+	}
+	return int(n.Int64()) + 1
+}

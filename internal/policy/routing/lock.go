@@ -1,0 +1,121 @@
+package routing
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// LockFile is the lock's name, beside the folder of the versions.
+const LockFile = "versions.lock"
+
+// VerifyLock holds the embedded policies against versions.lock: each of them
+// must be there under its real digest, and nothing else. It guards the promise
+// that a released version never changes.
+//
+// # Errors
+//
+//   - policy-lock-invalid: the lock is not in its format.
+//   - policy-lock-mismatch: the lock and the policies differ. The details are the
+//     reference, and the digests want (the lock's) and got, "" for none.
+//   - The errors of Load.
+func (l Loader) VerifyLock(ctx context.Context) error {
+	text, err := fs.ReadFile(l.Released, LockFile)
+	if err != nil {
+		return errs.New(errs.PolicyLockInvalid, "read %s: %w", LockFile, err)
+	}
+	locked, err := ParseLock(string(text))
+	if err != nil {
+		return err
+	}
+	actual := make(map[string]string)
+	for _, ref := range l.Versions() {
+		p, err := l.Load(ctx, ref)
+		if err != nil {
+			return err
+		}
+		if p.String() != ref {
+			return errs.New(errs.PolicyLockMismatch, "the METADATA of %s says %s", ref, p).With("policy", ref)
+		}
+		actual[ref] = p.identity.Digest
+	}
+	return compareLock(locked, actual)
+}
+
+// compareLock wants both to be equal, reference by reference.
+func compareLock(locked, actual map[string]string) error {
+	var refs []string
+	for ref := range locked {
+		refs = append(refs, ref)
+	}
+	for ref := range actual {
+		refs = append(refs, ref)
+	}
+	slices.Sort(refs) // so that the same mistake reads the same every time
+	for _, ref := range refs {
+		if want, got := locked[ref], actual[ref]; want != got {
+			return errs.New(errs.PolicyLockMismatch, "policy %s is not what %s says", ref, LockFile).
+				With("policy", ref).
+				With("want", want).
+				With("got", got)
+		}
+	}
+	return nil
+}
+
+// ParseLock reads a lock: lines of a reference, a space and a digest. Lines that are
+// empty or begin with # are skipped. References are sorted and unique, so that
+// two branches that add a version conflict where they should. The map is the
+// caller's.
+//
+// # Errors
+//
+// policy-lock-invalid, with the line from 1.
+func ParseLock(text string) (map[string]string, error) {
+	locked := make(map[string]string)
+	last, number := "", 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		ref, digest, _ := strings.Cut(line, " ")
+		name, version, _ := strings.Cut(ref, "@")
+		switch {
+		case !isName(name) || !isVersion(version) || !isDigest(digest):
+			return nil, errs.New(errs.PolicyLockInvalid, "%s:%d: want NAME@VERSION sha256:HEX", LockFile, number).With("line", number)
+		case last != "" && compareRefs(last, ref) >= 0:
+			return nil, errs.New(errs.PolicyLockInvalid, "%s:%d: %s must come before %s", LockFile, number, ref, last).With("line", number)
+		}
+		locked[ref], last = digest, ref
+	}
+	return locked, nil
+}
+
+// compareRefs orders by name, then by age.
+func compareRefs(a, b string) int {
+	aName, aVersion, _ := strings.Cut(a, "@")
+	bName, bVersion, _ := strings.Cut(b, "@")
+	if c := strings.Compare(aName, bName); c != 0 {
+		return c
+	}
+	return compareVersions(aVersion, bVersion)
+}
+
+// isDigest says that s is "sha256:" and 64 lower-case hex digits.
+func isDigest(s string) bool {
+	hex, ok := strings.CutPrefix(s, digestPrefix)
+	if !ok || len(hex) != 64 {
+		return false
+	}
+	for i := range len(hex) {
+		if c := hex[i]; !isDigit(c) && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,117 @@
+package routing
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	opabundle "github.com/open-policy-agent/opa/v1/bundle"
+	"github.com/open-policy-agent/opa/v1/compile"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
+)
+
+// decisionPath is decisionQuery as OPA writes it in manifests and on the command
+// line.
+const decisionPath = "switchyard/routing/decision"
+
+// PackOptions says what Pack makes.
+type PackOptions struct {
+	// Revision names the bundle; "" takes the policy's version.
+	Revision string
+	// Wasm adds the policy compiled to WebAssembly, for programs that evaluate it
+	// with nothing else of OPA.
+	Wasm bool
+	// Sign says how to sign the bundle; nil leaves it unsigned.
+	Sign *bundle.Signing
+}
+
+// Pack packs the policy into an OPA bundle and returns the archive. Its modules are
+// in it under their names and byte by byte, without their tests: loaded, the bundle
+// is the same policy with the same digest.
+//
+// The same policy and options give the same bytes with the same version of
+// Switchyard, signed too, unless it is by a PS algorithm, which signs at random.
+// Ten versions on, the compression and the compiler may be others.
+//
+// # Errors
+//
+//   - policy-invalid: the revision or a file's name is not fit for a bundle, or the
+//     policy cannot be compiled to WebAssembly.
+//   - policy-key-invalid: the key cannot sign.
+//   - policy-timeout: compiling took longer than LoadTimeout.
+//   - policy-failed: ctx was done before it began.
+func (p *Policy) Pack(ctx context.Context, o PackOptions) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, errs.New(errs.PolicyFailed, "pack policy %s: %w", p, err).With("policy", p.String())
+	}
+	draft := bundle.Draft{
+		Revision: cmp.Or(o.Revision, p.identity.Version),
+		Roots:    p.roots(),
+		Sign:     o.Sign,
+	}
+	for _, source := range p.Sources() {
+		draft.Files = append(draft.Files, bundle.File{Name: source.Name, Data: []byte(source.Text)})
+	}
+	if o.Wasm {
+		wasm, err := inTime(ctx, p.String(), func() ([]byte, error) { return p.wasm(ctx) })
+		if err != nil {
+			return nil, err
+		}
+		draft.Wasm, draft.Entrypoint = wasm, decisionPath
+	}
+	var packed bytes.Buffer
+	if err := draft.Write(&packed); err != nil {
+		return nil, bundleFault(p.String(), err)
+	}
+	return packed.Bytes(), nil
+}
+
+// roots are the packages of the policy, without those that are below another one.
+func (p *Policy) roots() []string {
+	var paths []string
+	for _, m := range p.parsed {
+		paths = append(paths, packagePath(m.Package))
+	}
+	slices.Sort(paths) // what holds a package sorts before it
+	var roots []string
+	for _, path := range paths {
+		if !opabundle.RootPathsContain(roots, path) {
+			roots = append(roots, path)
+		}
+	}
+	return roots
+}
+
+// wasm compiles the decision to WebAssembly. OPA's compiler takes the rules that it
+// compiles out of the Rego, so only policy.wasm is taken of what it makes. The
+// files' names become part of that, and so the modules are parsed anew, by their
+// names within the policy: wherever it was loaded from must not show.
+func (p *Policy) wasm(ctx context.Context) ([]byte, error) {
+	var b opabundle.Bundle
+	b.Manifest.Init()
+	b.Data = map[string]any{}
+	for _, source := range p.Sources() {
+		parsed, err := ast.ParseModuleWithOpts(source.Name, source.Text, ast.ParserOptions{Capabilities: language(), RegoVersion: ast.RegoV1})
+		if err != nil {
+			return nil, p.invalidRego(err)
+		}
+		b.Modules = append(b.Modules, opabundle.ModuleFile{URL: source.Name, Path: source.Name, Raw: []byte(source.Text), Parsed: parsed})
+	}
+	compiler := compile.New().
+		WithCapabilities(ast.CapabilitiesForThisVersion()).
+		WithTarget(compile.TargetWasm).
+		WithEntrypoints(decisionPath).
+		WithBundle(&b)
+	if err := compiler.Build(ctx); err != nil {
+		return nil, p.invalidRego(err)
+	}
+	modules := compiler.Bundle().WasmModules
+	if len(modules) != 1 {
+		return nil, p.invalid(Problem{Message: "OPA's compiler made no WebAssembly of it"})
+	}
+	return modules[0].Raw, nil
+}

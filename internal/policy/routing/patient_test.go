@@ -1,0 +1,98 @@
+package routing_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// told is an outcome as far as tests compare it.
+type told struct {
+	decision routing.Decision
+	code     errs.Code
+}
+
+func tellAll(outcomes []routing.Outcome) []told {
+	all := make([]told, len(outcomes))
+	for i, o := range outcomes {
+		all[i] = told{o.Decision, errs.CodeOf(o.Err)}
+	}
+	return all
+}
+
+// Asked together or alone, inputs come to the same: the refused ones, and those that
+// the policy fails on, without harm to those beside them.
+func TestDecideAllDecidesAsDecide(t *testing.T) {
+	refused := clean()
+	refused.Round = 0
+	ins := []routing.Input{
+		input(2, 3, routing.Green, nil),
+		refused,
+		input(1, 3, routing.Green, nil), // 1 / 0
+		input(3, 3, routing.Red, map[string]int{"fixer": 2}),
+		input(4, 3, routing.Green, nil), // undefined
+		input(2, 3, routing.Green, map[string]int{"fixer": 1}),
+	}
+	want := []told{
+		{routing.Decision{NextAction: "commit", Reason: "no-findings"}, ""},
+		{routing.Decision{}, errs.PolicyInvalidInput},
+		{routing.Decision{}, errs.PolicyFailed},
+		{routing.Decision{NextAction: "fixer", Reason: "last"}, ""},
+		{routing.Decision{}, errs.PolicyUndefined},
+		{routing.Decision{}, errs.PolicyUnsafeCommit},
+	}
+	for _, p := range onBothEngines(t, `decision := {"next_action": "fixer", "reason": "last"} if {
+	input.round == 3
+} else := {"next_action": "commit", "reason": "no-findings"} if {
+	input.round < 4
+	1 / (input.round - 1) > 0
+}`) {
+		if got := tellAll(p.DecideAll(t.Context(), ins)); !slices.Equal(got, want) {
+			t.Errorf("%s: together %+v, want %+v", p.Engine(), got, want)
+		}
+		for i, in := range ins {
+			d, err := p.Decide(t.Context(), in)
+			if got := (told{d, errs.CodeOf(err)}); got != want[i] {
+				t.Errorf("%s: alone %+v, want %+v", p.Engine(), got, want[i])
+			}
+		}
+		if got := p.DecideAll(t.Context(), nil); len(got) != 0 {
+			t.Errorf("%s: no inputs come to %+v", p.Engine(), got)
+		}
+	}
+}
+
+// Inputs behind one that takes for ever would take as long, so they are not asked
+// about. What came before it is decided all the same.
+func TestDecideAllEndsWithTheFirstThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	p := deciding(t, `decision := {"next_action": "commit", "reason": "no-findings"} if {
+	input.round == 1
+} else `+strings.TrimPrefix(endless, "decision "))
+	second := input(2, 3, routing.Green, nil)
+	got := tellAll(p.DecideAll(t.Context(), []routing.Input{clean(), second, clean()}))
+	want := []told{
+		{routing.Decision{NextAction: "commit", Reason: "no-findings"}, ""},
+		{routing.Decision{}, errs.PolicyTimeout},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// Fewer outcomes than inputs always end in an error, so that nobody takes those that
+// are missing for decisions.
+func TestDecideAllSaysThatItWasInterrupted(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	got := load(t, policies.Default).DecideAll(ctx, []routing.Input{clean(), clean()})
+	if len(got) != 1 || !errors.Is(got[0].Err, context.Canceled) {
+		t.Errorf("got %+v", got)
+	}
+}

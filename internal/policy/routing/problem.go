@@ -1,0 +1,131 @@
+package routing
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// Problem is one thing that is wrong with a policy, and where.
+type Problem struct {
+	// File is the module's path as the user knows it, or "" where the problem
+	// belongs to no single file.
+	File string `json:"file,omitzero"`
+	// Row and Col count from 1, in lines and characters, of which a tab is one; 0
+	// means unknown.
+	Row     int    `json:"row,omitzero"`
+	Col     int    `json:"col,omitzero"`
+	Message string `json:"message"`
+	// Source is the line at Row as it is written, tabs included, so that a caret can
+	// be put under Col. It is "" where the line is not known, or Col lies behind the
+	// part of a long line that is kept.
+	Source string `json:"source,omitzero"`
+}
+
+// String renders p as compilers do: file:row:col: message.
+func (p Problem) String() string {
+	switch {
+	case p.File == "":
+		return p.Message
+	case p.Row == 0:
+		return p.File + ": " + p.Message
+	default:
+		return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Row, p.Col, p.Message)
+	}
+}
+
+// problemAt places a message at a location, which may be nil.
+func problemAt(loc *ast.Location, format string, args ...any) Problem {
+	p := Problem{Message: oneLine(fmt.Sprintf(format, args...))}
+	if loc != nil {
+		p.File, p.Row, p.Col = loc.File, loc.Row, loc.Col
+	}
+	return p
+}
+
+// invalid is the one way to say policy-invalid. It needs at least one problem.
+func invalid(ref string, problems ...Problem) *errs.Error {
+	more := ""
+	if n := len(problems) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more)", n)
+	}
+	return errs.New(errs.PolicyInvalid, "policy %s is invalid: %s%s", ref, problems[0], more).
+		With("policy", ref).
+		With("problems", problems)
+}
+
+// invalid is policy-invalid for problems in p's modules.
+func (p *Policy) invalid(problems ...Problem) *errs.Error {
+	for i := range problems {
+		problems[i] = p.withSource(problems[i])
+	}
+	return invalid(p.ref, problems...)
+}
+
+// invalidRego is policy-invalid for what OPA's parser and compiler say of p's
+// modules.
+func (p *Policy) invalidRego(err error) *errs.Error { return p.invalid(regoProblems(err)...) }
+
+// regoProblems takes an error of OPA's apart. There is always at least one. Of what
+// the parser says of one place, the first names the mistake.
+func regoProblems(err error) []Problem {
+	var list ast.Errors
+	if !errors.As(err, &list) || len(list) == 0 {
+		return []Problem{{Message: oneLine(err.Error())}}
+	}
+	problems := make([]Problem, 0, len(list))
+	for _, e := range list {
+		p := problemAt(e.Location, "%s", explain(oneLine(e.Message)))
+		if n := len(problems); n == 0 || p.Row == 0 || p.File != problems[n-1].File || p.Row != problems[n-1].Row || p.Col != problems[n-1].Col {
+			problems = append(problems, p)
+		}
+	}
+	return problems
+}
+
+// explain adds what the compiler cannot know: that a built-in exists but is
+// withheld.
+func explain(message string) string {
+	name, ok := strings.CutPrefix(message, "undefined function ")
+	if b := ast.BuiltinMap[name]; ok && b != nil && withheld(b) {
+		return whyWithheld(b)
+	}
+	return message
+}
+
+// explainNamed is explain for a built-in that is named without a call, as in
+// "with count as rand.intn". There the compiler takes the first part of the name
+// for a variable.
+func explainNamed(message string, named []*ast.Builtin) string {
+	for _, b := range named {
+		if first, _, _ := strings.Cut(b.Name, "."); withheld(b) && message == "var "+first+" is unsafe" {
+			return whyWithheld(b)
+		}
+	}
+	return message
+}
+
+func whyWithheld(b *ast.Builtin) string {
+	return b.Name + " is withheld from policies, because its result can change from one run to the next, or one call of it can take all memory"
+}
+
+// maxMessage is how many bytes of a message are shown: OPA's can repeat a whole value,
+// or a whole module.
+const maxMessage = 500
+
+// oneLine folds all white space, so that a message fits on one line, and cuts what
+// is too long.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= maxMessage {
+		return s
+	}
+	return fmt.Sprintf("%s… (%d bytes more)", strings.ToValidUTF8(s[:maxMessage], ""), len(s)-maxMessage)
+}
+
+// invalidRego is policy-invalid for what OPA says of a policy that is not built yet.
+func invalidRego(ref string, err error) *errs.Error { return invalid(ref, regoProblems(err)...) }

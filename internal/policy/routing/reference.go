@@ -1,0 +1,95 @@
+package routing
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// inputFields are the names in Input, as a policy reads them.
+func inputFields() []string {
+	return []string{
+		"finding_count", "max_rounds", "new_count", "no_progress", "reopened_count", "repeat_count", "resolved_count",
+		"round", routesField, "stalled_rounds", "verify",
+	}
+}
+
+// isNumeric says that a field of the input is a number.
+func isNumeric(field string) bool {
+	return slices.Contains(inputFields(), field) && field != routesField && field != "verify" && field != "no_progress"
+}
+
+// checkReferences wants every reference to lead somewhere. One that does not is
+// undefined, and a rule with a misspelt name would never hold and say nothing.
+func checkReferences(compiler *ast.Compiler, t tables) []Problem {
+	var problems []Problem
+	seen := make(map[string]bool) // the compiler copies some expressions
+	for _, name := range slices.Sorted(maps.Keys(compiler.Modules)) {
+		ast.WalkRefs(compiler.Modules[name], func(ref ast.Ref) bool {
+			message := misled(compiler, t, ref)
+			if message == "" {
+				return false
+			}
+			p := problemAt(ref[0].Loc(), "%s", message)
+			if !seen[p.String()] {
+				seen[p.String()] = true
+				problems = append(problems, p)
+			}
+			return false
+		})
+	}
+	return problems
+}
+
+// misled says where a reference leads that leads nowhere, "" for any other.
+func misled(compiler *ast.Compiler, t tables, ref ast.Ref) string {
+	switch {
+	case ref.HasPrefix(ast.InputRootRef):
+		return misledInput(t, ref)
+	case ref.HasPrefix(ast.DefaultRootRef):
+		return misledData(compiler, ref)
+	default:
+		return ""
+	}
+}
+
+// misledInput follows a reference into the input.
+func misledInput(t tables, ref ast.Ref) string {
+	if len(ref) < 2 || !ref[1].IsGround() {
+		return ""
+	}
+	field, _ := ref[1].Value.(ast.String)
+	switch {
+	case !slices.Contains(inputFields(), string(field)):
+		return "input has no field " + ref[1].String() + ": there are " + strings.Join(inputFields(), ", ")
+	case len(ref) == 2:
+		return ""
+	case field != routesField:
+		return "input." + string(field) + " has no fields"
+	case len(ref) > 3:
+		return "a count in input.routes has no fields"
+	case !ref[2].IsGround():
+		return ""
+	}
+	if to, _ := ref[2].Value.(ast.String); !t.takesFindings(string(to)) {
+		return "input.routes never counts for " + ref[2].String() + ": findings go to " + strings.Join(t.precedence, ", ")
+	}
+	return ""
+}
+
+// misledData follows a reference into the policy's own packages. There is no
+// data but what they define.
+func misledData(compiler *ast.Compiler, ref ast.Ref) string {
+	node := compiler.RuleTree.Child(ref[0].Value)
+	for _, term := range ref[1:] {
+		if !term.IsGround() || len(node.Values) > 0 {
+			return ""
+		}
+		if node = node.Child(term.Value); node == nil {
+			return "nothing in the policy defines " + ref.String()
+		}
+	}
+	return ""
+}

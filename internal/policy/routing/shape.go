@@ -1,0 +1,97 @@
+package routing
+
+import (
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// decisionRule is the name of the rule that decides.
+const decisionRule = "decision"
+
+// checkDecision wants a rule that can be asked for, and whose branches are
+// decisions as far as they are written out. What is computed is checked with
+// every answer, in Decide.
+func (r *reader) checkDecision() {
+	rules := r.rules[decisionRule]
+	if len(rules) == 0 {
+		r.problems = append(r.problems, Problem{Message: "package " + packageName + " has no rule named " + decisionRule})
+	}
+	for _, rule := range rules {
+		switch head := rule.Head; {
+		case len(head.Args) > 0:
+			r.problem(rule.Loc(), "decision must be a rule and not a function")
+		case head.RuleKind() == ast.MultiValue:
+			r.problem(rule.Loc(), "decision must be one object and not a set")
+		case len(head.Ref()) > 1:
+			r.problem(rule.Loc(), `decision must be one object, {"next_action": ..., "reason": ...}, and not be put together from rules`)
+		default:
+			for branch := rule; branch != nil; branch = branch.Else {
+				r.checkBranch(branch)
+			}
+		}
+	}
+}
+
+// checkBranch looks at the value of one branch.
+func (r *reader) checkBranch(branch *ast.Rule) {
+	const want = `decision must be {"next_action": ..., "reason": ...}`
+	value := branch.Head.Value
+	if isComputed(value.Value) {
+		return
+	}
+	object, ok := value.Value.(ast.Object)
+	if !ok {
+		r.problem(value.Loc(), "%s, and not %s", want, kindOf(value.Value))
+		return
+	}
+	object.Foreach(func(key, field *ast.Term) {
+		text, written := field.Value.(ast.String)
+		switch name, ok := key.Value.(ast.String); {
+		case !ok:
+			r.problem(key.Loc(), "%s: its names must be written out", want)
+		case name != "next_action" && name != "reason":
+			r.problem(key.Loc(), "%s, and %v is neither", want, key)
+		case isComputed(field.Value):
+		case !written:
+			r.problem(field.Loc(), "%s of a decision must be a string", name)
+		case name == "next_action" && text == "":
+			r.problem(field.Loc(), "next_action of a decision must not be empty")
+		case name == "reason" && !isName(string(text)):
+			r.problem(field.Loc(), "reason %s: a reason is up to 64 lower-case letters, digits and hyphens", textutil.Clip(field.String(), 100))
+		}
+	})
+	for _, name := range []string{"next_action", "reason"} {
+		if object.Get(ast.StringTerm(name)) == nil {
+			r.problem(value.Loc(), "%s: %s is missing", want, name)
+		}
+	}
+}
+
+// kindOf names what a value is that is no object.
+func kindOf(v ast.Value) string {
+	switch v.(type) {
+	case ast.Null:
+		return "null"
+	case ast.Boolean:
+		return "a truth value"
+	case ast.Number:
+		return "a number"
+	case *ast.Array, *ast.ArrayComprehension:
+		return "an array"
+	case ast.Set, *ast.SetComprehension:
+		return "a set"
+	default:
+		return "a string"
+	}
+}
+
+// isComputed says that only an evaluation can tell what v is. The members of a
+// comprehension have to be evaluated too, but not whether it is an array or a set.
+func isComputed(v ast.Value) bool {
+	switch v.(type) {
+	case ast.Var, ast.Ref, ast.Call, *ast.TemplateString, *ast.ObjectComprehension:
+		return true
+	default:
+		return false
+	}
+}

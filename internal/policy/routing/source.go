@@ -1,0 +1,52 @@
+package routing
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// Source is one Rego file of a policy, so that a policy can be kept somewhere
+// and built anew from there.
+type Source struct {
+	// Name is the file's path within the policy, with slashes, as in
+	// "routing.rego". It is unique within the policy.
+	Name string `json:"name"`
+	// Text is the file's whole content.
+	Text string `json:"text"`
+}
+
+// Sources returns the policy's Rego files without its tests, sorted by name. The
+// slice is the caller's.
+func (p *Policy) Sources() []Source {
+	sources := make([]Source, len(p.modules))
+	for i, m := range p.modules {
+		sources[i] = Source{Name: m.path, Text: m.source}
+	}
+	slices.SortFunc(sources, func(a, b Source) int { return strings.Compare(a.Name, b.Name) })
+	return sources
+}
+
+// FromSources builds a policy from kept sources. ref names it in errors and
+// places. Where the sources come from is the caller's to vouch for: Trust is
+// not asked. The policy has neither a revision nor a signer.
+//
+// # Errors
+//
+// policy-invalid, policy-invalid-input, policy-timeout and policy-unreadable as Load.
+func (l Loader) FromSources(ctx context.Context, ref string, sources []Source) (*Policy, error) {
+	return l.bounded(ctx, ref, func() (carried, error) {
+		if len(sources) > MaxModules {
+			return carried{}, tooLarge(ref, "", "it holds more than %d Rego files", MaxModules)
+		}
+		modules := make([]module, len(sources))
+		for i, s := range sources {
+			if !fs.ValidPath(s.Name) || !isModule(s.Name) {
+				return carried{}, invalid(ref, Problem{File: s.Name, Message: "it is not the name of a Rego file of a policy"})
+			}
+			modules[i] = module{name: ref + "/" + s.Name, path: s.Name, source: s.Text}
+		}
+		return carried{modules: modules}, nil
+	})
+}

@@ -1,0 +1,31 @@
+package routing_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+)
+
+// A function is read with what all of its callers call it with, also where somebody
+// names the whole package before.
+func TestThresholdsBehindAWholePackage(t *testing.T) {
+	for _, naming := range []string{"is_object(data.other)", "data.other", "some name; data.other[name]"} {
+		p, err := routing.Loader{}.FromSources(t.Context(), "p", []routing.Source{
+			{Name: "routing.rego", Text: goodMetadata + goodTables + `
+decision := {"next_action": "stuck", "reason": "a"} if {
+	` + naming + `
+	data.other.f(input.finding_count)
+} else := {"next_action": "fixer", "reason": "b"}
+`},
+			{Name: "other.rego", Text: "package other\n\nr := 1\n\nf(n) if n == 771234\n"},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := p.Thresholds()
+		if len(got.Unknown) == 0 && !slices.Contains(got.Fields["finding_count"], 771234) {
+			t.Errorf("%s: thresholds are %v, and nothing is unknown", naming, got.Fields)
+		}
+	}
+}

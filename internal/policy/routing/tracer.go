@@ -1,0 +1,160 @@
+package routing
+
+import (
+	"slices"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+)
+
+// tracer follows the input's numbers through the compiled rules to whatever they
+// are compared with. Rules do not recur, so each is read once: callers before the
+// functions that they call, so that what a function is called with is known, and
+// the values that a rule names before the rule.
+type tracer struct {
+	compiler *ast.Compiler
+	fields   map[string]map[int]bool
+	unknown  map[spot]bool
+	read     map[*ast.Rule]shade   // the values of the rules that were read
+	args     map[*ast.Rule][]shade // what functions are called with
+}
+
+// spot is a location that can be compared.
+type spot struct {
+	file     string
+	row, col int
+}
+
+func newTracer(compiler *ast.Compiler) *tracer {
+	return &tracer{
+		compiler: compiler,
+		fields:   make(map[string]map[int]bool),
+		unknown:  make(map[spot]bool),
+		read:     make(map[*ast.Rule]shade),
+		args:     make(map[*ast.Rule][]shade),
+	}
+}
+
+// run reads every rule that decision depends on.
+func (t *tracer) run() {
+	var todo []*ast.Rule
+	for _, rule := range t.rules(ast.MustParseRef(decisionQuery)) {
+		for branch := rule; branch != nil; branch = branch.Else {
+			todo = append(todo, branch)
+		}
+	}
+	needed := make(map[*ast.Rule]bool)
+	for len(todo) > 0 {
+		rule := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if needed[rule] {
+			continue
+		}
+		needed[rule] = true
+		for dependency := range t.compiler.Graph.Dependencies(rule) {
+			todo = append(todo, dependency.(*ast.Rule))
+		}
+	}
+	sorted, ok := t.compiler.Graph.Sort()
+	if !ok { // cannot happen: the compiler refuses rules that recur
+		for rule := range needed {
+			t.report(rule.Location)
+		}
+	}
+	for _, node := range slices.Backward(sorted) {
+		if rule := node.(*ast.Rule); needed[rule] {
+			t.rule(rule)
+		}
+	}
+}
+
+// rules returns the rules that a reference may mean.
+func (t *tracer) rules(ref ast.Ref) []*ast.Rule {
+	return t.compiler.GetRulesDynamicWithOpts(ref, ast.RulesOptions{IncludeHiddenModules: true})
+}
+
+// report notes a use of the input that cannot be bounded.
+func (t *tracer) report(loc *ast.Location) {
+	if loc == nil {
+		loc = &ast.Location{}
+	}
+	t.unknown[spot{loc.File, loc.Row, loc.Col}] = true
+}
+
+// note records that a field is compared with numbers.
+func (t *tracer) note(field string, numbers []int) {
+	if len(numbers) > 0 && t.fields[field] == nil {
+		t.fields[field] = make(map[int]bool)
+	}
+	for _, n := range numbers {
+		t.fields[field][n] = true
+	}
+}
+
+// compare is a comparison of any kind between two values.
+func (t *tracer) compare(loc *ast.Location, a, b shade) {
+	if a.input || a.routes || b.input || b.routes {
+		t.report(loc)
+		return
+	}
+	for _, field := range a.fields {
+		t.note(field, b.numbers)
+		for _, other := range b.fields {
+			if !relatable(field, other) {
+				t.report(loc)
+			}
+		}
+	}
+	for _, field := range b.fields {
+		t.note(field, a.numbers)
+	}
+	if a.derived && len(b.fields) > 0 || b.derived && len(a.fields) > 0 {
+		t.report(loc)
+	}
+}
+
+// relatable says that two fields may be compared with each other. Whether the
+// round is below, at or above the cap is a question that everybody asks; the
+// counts of two destinations are both called routes, and need not be the same.
+func relatable(a, b string) bool {
+	if a == b {
+		return a != routesField
+	}
+	return a == "round" && b == "max_rounds" || a == "max_rounds" && b == "round"
+}
+
+// rule reads a rule, or one branch of it, and returns the shade of its value.
+func (t *tracer) rule(rule *ast.Rule) shade {
+	if value, ok := t.read[rule]; ok {
+		return value
+	}
+	t.read[rule] = shade{derived: true} // for a rule that recurs
+	s := scope{tracer: t, vars: make(map[ast.Var]shade), at: rule.Head.Location}
+	for i, param := range rule.Head.Args {
+		s.bind(param, t.argument(rule, i))
+	}
+	s.body(rule.Body)
+	t.read[rule] = s.head(rule.Head)
+	return t.read[rule]
+}
+
+// argument is the shade of what a function is called with.
+func (t *tracer) argument(rule *ast.Rule, i int) shade {
+	if args := t.args[rule]; i < len(args) {
+		return args[i]
+	}
+	return shade{}
+}
+
+// call notes what a function is called with.
+func (t *tracer) call(rule *ast.Rule, args []shade) {
+	for branch := rule; branch != nil; branch = branch.Else {
+		known := t.args[branch]
+		for i, arg := range args {
+			if i == len(known) {
+				known = append(known, shade{})
+			}
+			known[i] = known[i].join(arg)
+		}
+		t.args[branch] = known
+	}
+}

@@ -1,0 +1,154 @@
+package routing
+
+import (
+	"maps"
+
+	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/open-policy-agent/opa/v1/types"
+)
+
+// unordered finds where a policy makes an array of what has no order. In WebAssembly,
+// sets and objects are gone through by their hashes, and in the interpreter in order
+// of their members; an array that is made of them shows that.
+func unordered(compiler *ast.Compiler) []Problem {
+	o := orderer{compiler: compiler}
+	for _, mod := range compiler.Modules {
+		ast.WalkRules(mod, func(rule *ast.Rule) bool {
+			o.arrays = make(varSet)
+			ast.WalkExprs(rule.Body, func(expr *ast.Expr) bool { o.note(expr); return false })
+			bound := make(varSet)
+			for _, arg := range rule.Head.Args {
+				bound.add(arg)
+			}
+			o.body(rule.Body, bound, false)
+			return false
+		})
+	}
+	return o.problems
+}
+
+// orderer reads the compiled rules. The compiler has put expressions in an order in
+// which what binds a variable comes first, and closures behind what they need.
+type orderer struct {
+	compiler *ast.Compiler
+	arrays   varSet // variables of the rule that are certainly arrays
+	problems []Problem
+}
+
+// varSet holds the variables that have one value by now.
+type varSet map[ast.Var]bool
+
+func (s varSet) add(x any) {
+	vars := ast.NewVarVisitor().WithParams(ast.VarVisitorParams{SkipClosures: true})
+	vars.Walk(x)
+	for v := range vars.Vars() {
+		s[v] = true
+	}
+}
+
+// body reads expressions; ordered says that their results become an array.
+func (o *orderer) body(body ast.Body, outer varSet, ordered bool) {
+	within := maps.Clone(outer) // for closures, which come behind what they need
+	within.add(body)
+	seen := maps.Clone(outer)
+	for _, expr := range body {
+		if ordered {
+			o.expr(expr, seen)
+		}
+		seen.add(expr)
+		ast.WalkClosures(expr, func(x any) bool {
+			switch x := x.(type) {
+			case *ast.ArrayComprehension:
+				o.body(x.Body, within, true)
+			case *ast.SetComprehension:
+				o.body(x.Body, within, false)
+			case *ast.ObjectComprehension:
+				o.body(x.Body, within, false)
+			case *ast.Every:
+				inner := maps.Clone(within)
+				inner.add(x.Value)
+				if x.Key != nil {
+					inner.add(x.Key)
+				}
+				o.body(x.Body, inner, false)
+			}
+			return true // what is within has been read
+		})
+	}
+}
+
+// expr wants an expression to go through arrays alone.
+func (o *orderer) expr(expr *ast.Expr, seen varSet) {
+	refuse := func() {
+		o.problems = append(o.problems, problemAt(expr.Location, "the wasm engine goes through sets and objects in no order, and an array shows it: make a set, or use the rego engine"))
+	}
+	if expr.IsCall() && expr.Operator().String() == ast.WalkBuiltin.Name {
+		refuse()
+		return
+	}
+	refused := false
+	ast.WalkRefs(expr, func(ref ast.Ref) bool {
+		for i, index := range ref {
+			if i > 0 && !refused && o.goesThrough(index, seen) && !o.isArray(ref[:i]) {
+				refuse()
+				refused = true
+			}
+		}
+		return false
+	})
+}
+
+// goesThrough says that an index can have several values.
+func (o *orderer) goesThrough(index *ast.Term, seen varSet) bool {
+	here := make(varSet)
+	here.add(index)
+	for v := range here {
+		if !seen[v] && !v.Equal(ast.DefaultRootDocument.Value) && !v.Equal(ast.InputRootDocument.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// note looks for a variable that is given an array: one that is written out, or
+// what a built-in returns.
+func (o *orderer) note(expr *ast.Expr) {
+	if !expr.IsCall() {
+		return
+	}
+	operands := expr.Operands()
+	if expr.IsEquality() {
+		for i, term := range operands {
+			if v, ok := operands[1-i].Value.(ast.Var); ok && isArrayTerm(term) {
+				o.arrays[v] = true
+			}
+		}
+		return
+	}
+	b := builtinOf(expr.Operator())
+	if b == nil || len(operands) <= b.Decl.Arity() {
+		return
+	}
+	if _, ok := b.Decl.Result().(*types.Array); ok {
+		if v, ok := operands[len(operands)-1].Value.(ast.Var); ok {
+			o.arrays[v] = true
+		}
+	}
+}
+
+func isArrayTerm(t *ast.Term) bool {
+	switch t.Value.(type) {
+	case *ast.Array, *ast.ArrayComprehension:
+		return true
+	}
+	return false
+}
+
+// isArray says that a reference certainly leads to an array.
+func (o *orderer) isArray(ref ast.Ref) bool {
+	if v, ok := ref[0].Value.(ast.Var); ok && len(ref) == 1 && o.arrays[v] {
+		return true
+	}
+	_, ok := o.compiler.TypeEnv.GetByRef(ref).(*types.Array)
+	return ok
+}

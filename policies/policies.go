@@ -1,0 +1,92 @@
+// Package policies loads the routing policies that decide where a task goes
+// after a round of review: which agent works next, or that the task is done.
+//
+// A policy is a folder of Rego with three static tables (destinations,
+// route_table, precedence) and one rule, decision (design section 3). The
+// released versions are embedded, so Load(ctx, Default) reads no file.
+//
+// A *Policy is immutable and safe for concurrent use. Every error is an *Error
+// with a stable code.
+package policies
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+)
+
+// Default is the newest embedded policy, for callers that name none.
+const Default = "routing@1.2.0"
+
+type (
+	// Policy is a loaded policy, ready to decide.
+	Policy = routing.Policy
+	// Input is what a policy sees of a round: counts, never texts.
+	Input = routing.Input
+	// Decision is where a task goes next, and why.
+	Decision = routing.Decision
+	// Identity tells one policy from another.
+	Identity = routing.Identity
+	// Destination is where a decision can send a task.
+	Destination = routing.Destination
+	// Kind says who works on a task at a destination.
+	Kind = routing.Kind
+	// Verify is the outcome of the project's own verification in a round.
+	Verify = routing.Verify
+	// Engine is how a policy is evaluated.
+	Engine = routing.Engine
+	// Error is the type of every error of this package.
+	Error = errs.Error
+)
+
+// The destinations that every policy declares as terminal.
+const (
+	Commit = routing.Commit
+	Stuck  = routing.Stuck
+)
+
+// The kinds of destination.
+const (
+	Agent    = routing.Agent
+	Human    = routing.Human
+	Terminal = routing.Terminal
+)
+
+// The outcomes of a verification.
+const (
+	Green  = routing.Green
+	Red    = routing.Red
+	Absent = routing.Absent
+)
+
+// The engines.
+const (
+	EngineRego = routing.EngineRego
+	EngineWasm = routing.EngineWasm
+)
+
+//go:embed routing versions.lock
+var files embed.FS
+
+// Files returns the embedded policies: the folders routing/VERSION with their
+// Rego tests, and versions.lock with their digests.
+func Files() fs.FS { return files }
+
+// Versions lists the embedded policies as references for Load, oldest first.
+func Versions() []string { return routing.Loader{Released: files}.Versions() }
+
+// Load finds, reads and checks a policy, and prepares it for Decide. ref is the
+// name and version of an embedded policy, a directory with Rego files, or an OPA
+// bundle. The errors are those of the method Load of the internal Loader:
+//
+//   - policy-unknown: ref reads as NAME@VERSION and is not built in.
+//   - policy-not-found: ref is a path and nothing is there.
+//   - policy-unreadable: the path cannot be read, or ctx is done.
+//   - policy-invalid: what is there is not a policy, or too large to be one.
+//   - policy-timeout: it cannot be compiled within five seconds.
+func Load(ctx context.Context, ref string) (*Policy, error) {
+	return routing.Loader{Released: files}.Load(ctx, ref)
+}
