@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
@@ -110,12 +111,12 @@ func (s *session) handOff(config project.Config, d Decision) (string, error) {
 	if err := state.Mkdir(handoffFolder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", unkept(path, err)
 	}
-	dir, err := safefile.MakeIn(state, handoffFolder)
+	dir, err := safefile.MakeDirIn(state, handoffFolder)
 	if err != nil {
 		return "", unkept(path, err)
 	}
 	defer dir.Close()
-	if err := safefile.ReplaceSoon(dir, filepath.Base(path), []byte(h.Markdown()), 0o600); err != nil {
+	if err := safefile.ReplaceWith(dir, filepath.Base(path), strings.NewReader(h.Markdown()), safefile.Options{Mode: 0o600, NoSync: true}); err != nil {
 		return "", unkept(path, err)
 	}
 	return path, nil

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"math"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -42,7 +41,7 @@ func (e *Engine) records(ctx context.Context, path string) (records, error) {
 	if err != nil {
 		return records{}, err
 	}
-	f, err := openRegular(full)
+	f, err := safefile.OpenPath(full)
 	if err != nil {
 		return records{}, unusable(path, err)
 	}
@@ -67,22 +66,6 @@ func (e *Engine) records(ctx context.Context, path string) (records, error) {
 
 // magic is how a database of SQLite's begins.
 const magic = "SQLite format 3\x00"
-
-// openRegular opens a regular file, and nothing else.
-func openRegular(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a named pipe must not wait
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = safefile.ErrNoFile
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
-}
 
 func unusable(path string, err error) error {
 	code := errs.FileUnreadable

@@ -223,7 +223,7 @@ func (e *Engine) keepFolder(name string) (*os.Root, error) {
 		return nil, err
 	}
 	defer state.Close()
-	dir, err := safefile.MakeIn(state, name)
+	dir, err := safefile.MakeDirIn(state, name)
 	if err != nil {
 		return nil, unkept(project.StateDir+"/"+name, err)
 	}
@@ -237,7 +237,7 @@ func (e *Engine) keepFolder(name string) (*os.Root, error) {
 // state-unsafe if something else is in its place or it is another user's, and
 // state-file-unwritable.
 func (e *Engine) openState() (*os.Root, error) {
-	state, err := safefile.State(e.project.State())
+	state, err := safefile.OpenState(e.project.State())
 	switch {
 	case safefile.Unsafe(err):
 		return nil, errs.New(errs.StateUnsafe, "%s cannot be used: %w", e.project.State(), err).With("path", e.project.State())

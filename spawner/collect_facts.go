@@ -94,7 +94,7 @@ func (t *attempt) read(name string) ([]byte, time.Time, outcome.File) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, time.Time{}, outcome.FileAbsent
-	case errors.Is(err, safefile.ErrNoFile), errors.Is(err, safefile.ErrReplaced):
+	case errors.Is(err, safefile.ErrNotRegular), errors.Is(err, safefile.ErrReplaced):
 		return nil, time.Time{}, outcome.FileNotRegular
 	case err != nil:
 		return nil, time.Time{}, outcome.FileUnreadable

@@ -32,7 +32,7 @@ func (t runLog) append(r Record) (digest string, err error) {
 }
 
 func (t runLog) write(line []byte) (err error) {
-	root, err := safefile.State(t.state)
+	root, err := safefile.OpenState(t.state)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (t runLog) write(line []byte) (err error) {
 	case errors.Is(err, fs.ErrExist):
 		f, err = safefile.OpenFile(root, RunLogFile, os.O_RDWR|os.O_APPEND)
 	case err == nil:
-		err = safefile.Flush(root, ".")
+		err = safefile.SyncDir(root, ".")
 	}
 	if f == nil {
 		return err

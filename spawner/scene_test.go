@@ -78,7 +78,7 @@ func (s *scene) write(t testing.TB, name, text string) {
 // spawner is one with the scene's options as they are now.
 func (s *scene) spawner(t testing.TB) *spawner.Spawner {
 	t.Helper()
-	state, err := safefile.State(s.State)
+	state, err := safefile.OpenState(s.State)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func replaceFile(dir, name string, data []byte) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	case err == nil && !info.Mode().IsRegular():
-		return safefile.ErrNoFile
+		return safefile.ErrNotRegular
 	}
 	return safefile.Replace(root, filepath.ToSlash(name), data, 0o644)
 }

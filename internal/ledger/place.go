@@ -60,7 +60,7 @@ func inspect(dir string) (os.FileInfo, error) {
 	if err != nil {
 		return nil, unwritable(dir, err)
 	}
-	if err := errors.Join(safefile.Private(root), root.Close()); err != nil {
+	if err := errors.Join(safefile.MakePrivate(root), root.Close()); err != nil {
 		return nil, unusable(dir, err)
 	}
 	return inspectFile(filepath.Join(dir, fileName))
@@ -83,7 +83,7 @@ func regular(path string) (os.FileInfo, error) {
 
 // makeDir creates the state directory, unless it exists.
 func makeDir(dir string) error {
-	root, err := safefile.State(dir)
+	root, err := safefile.OpenState(dir)
 	if err == nil {
 		err = root.Close()
 	}

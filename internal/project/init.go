@@ -117,15 +117,15 @@ func compare(ctx context.Context, root *os.Root, dir string, text []byte) (prese
 
 // makeState creates the state folder, and reports whether it was not ignored before.
 func makeState(root *os.Root) (bool, error) {
-	state, err := safefile.MakeIn(root, StateDir)
+	state, err := safefile.MakeDirIn(root, StateDir)
 	if err != nil {
 		return false, err
 	}
 	defer state.Close()
-	if err := safefile.Private(state); err != nil {
+	if err := safefile.MakePrivate(state); err != nil {
 		return false, err
 	}
-	return safefile.Ignore(state)
+	return safefile.WriteIgnoreFile(state)
 }
 
 // makeFolder creates a folder, unless it is there.
@@ -133,7 +133,7 @@ func makeFolder(root *os.Root, name string) error {
 	// This takes no link. The ledger refuses one in place of its folder, so it must
 	// not be filled here; nor must what another folder has be taken for this
 	// project's.
-	made, err := safefile.MakeIn(root, name)
+	made, err := safefile.MakeDirIn(root, name)
 	if err == nil {
 		err = made.Close()
 	}

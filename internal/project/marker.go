@@ -2,7 +2,6 @@ package project
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -36,7 +35,7 @@ func (p Project) Mark(task, text string) error {
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`).MatchString(task) {
 		return markerUnsafe("%q is no task id", textutil.Clip(task, maxShown))
 	}
-	state, err := safefile.State(p.State())
+	state, err := safefile.OpenState(p.State())
 	if err != nil {
 		return markerFault(err)
 	}
@@ -56,9 +55,9 @@ func (p Project) Mark(task, text string) error {
 	case changed == string(old):
 		return nil
 	case changed == "":
-		err = errors.Join(state.Remove(name), safefile.Flush(state, "."))
+		err = errors.Join(state.Remove(name), safefile.SyncDir(state, "."))
 	case len(changed) > maxMarker:
-		err = errTooLarge
+		err = safefile.TooLargeError{Limit: maxMarker}
 	default:
 		err = safefile.Replace(state, name, []byte(changed), 0o600)
 	}
@@ -78,14 +77,8 @@ func readMarker(state *os.Root, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxMarker+1))
-	if err == nil && len(data) > maxMarker {
-		err = errTooLarge
-	}
-	return data, err
+	return safefile.ReadAll(f, maxMarker)
 }
-
-var errTooLarge = errors.New("larger than 4 MiB")
 
 func markerUnsafe(format string, args ...any) error {
 	return errs.New(errs.MarkerUnsafe, MarkerFile+": "+format, args...).With("path", MarkerFile)

@@ -2,7 +2,6 @@ package project
 
 import (
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
 // ModuleSuffix is how the name of a plugin's file ends.
@@ -55,23 +55,27 @@ func (p Project) Modules(ctx context.Context, path string) ([]string, error) {
 	return modules, nil
 }
 
-// list returns the names in a folder, or nil where the path is no folder.
+// list returns the names in a folder, or nil if the path is not a folder.
 func (p Project) list(path string) ([]string, error) {
-	full := p.abs(path)
-	var folder fs.FS = os.DirFS(filepath.Dir(full))
-	name := filepath.Base(full)
-	if rel, inside := p.inside(full); inside {
-		root, err := os.OpenRoot(p.Root)
-		if err != nil {
-			return nil, err
-		}
-		defer root.Close()
-		folder, name = root.FS(), filepath.ToSlash(rel)
-	}
-	info, err := fs.Stat(folder, name)
+	info, err := p.stat(path)
 	if err != nil || !info.IsDir() {
 		return nil, err
 	}
+	full := p.Abs(path)
+	rel, inside := p.inside(full)
+	if !inside {
+		return entryNames(os.DirFS(full), ".")
+	}
+	root, err := os.OpenRoot(p.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	names, err := entryNames(root.FS(), filepath.ToSlash(rel))
+	return names, safefile.Confined(root, err)
+}
+
+func entryNames(folder fs.FS, name string) ([]string, error) {
 	entries, err := fs.ReadDir(folder, name)
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
@@ -87,40 +91,19 @@ func (p Project) list(path string) ([]string, error) {
 //
 // The codes of Read.
 func (p Project) Folder(path string) (string, error) {
-	names, err := p.list(path)
-	if err == nil && names == nil {
-		err = errors.New("not a folder")
+	info, err := p.stat(path)
+	if err == nil && !info.IsDir() {
+		err = safefile.ErrNotFolder
 	}
 	if err != nil {
 		return "", unusable(path, err)
 	}
-	return p.abs(path), nil
+	return p.Abs(path), nil
 }
 
 // Exists reports whether a path that the user named is a file or a folder, under
 // the same rule as Read.
 func (p Project) Exists(path string) bool {
-	full := p.abs(path)
-	rel, inside := p.inside(full)
-	if !inside {
-		_, err := os.Stat(full)
-		return err == nil
-	}
-	root, err := os.OpenRoot(p.Root)
-	if err != nil {
-		return false
-	}
-	defer root.Close()
-	_, err = root.Stat(rel)
+	_, err := p.stat(path)
 	return err == nil
-}
-
-// Abs returns the absolute path of what the user named.
-func (p Project) Abs(path string) string { return p.abs(path) }
-
-// Rel returns a path relative to the project's root, its folders joined by
-// slashes, and whether it lies inside.
-func (p Project) Rel(path string) (string, bool) {
-	rel, inside := p.inside(p.abs(path))
-	return filepath.ToSlash(rel), inside
 }

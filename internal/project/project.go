@@ -37,7 +37,7 @@ func Find(dir string) (Project, error) {
 	}
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
-		err = safefile.ErrNoFolder
+		err = safefile.ErrNotFolder
 	}
 	if err != nil {
 		return Project{}, fmt.Errorf("%s: %w", dir, safefile.Reason(err))

@@ -8,19 +8,19 @@ import (
 	"syscall"
 )
 
-// OpenFile opens a regular file and nothing else: no link is followed, and no pipe
-// waited for. flag is as for os.OpenFile, without os.O_CREATE.
+// OpenFile opens a regular file. It follows no link and does not wait for a pipe. flag
+// is as for os.OpenFile, without os.O_CREATE.
 func OpenFile(root *os.Root, name string, flag int) (*os.File, error) {
 	seen, err := root.Lstat(name)
 	if err != nil {
-		return nil, err
+		return nil, Confined(root, err)
 	}
 	if !seen.Mode().IsRegular() {
-		return nil, ErrNoFile
+		return nil, ErrNotRegular
 	}
 	f, err := root.OpenFile(name, flag|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err
+		return nil, Confined(root, err)
 	}
 	info, err := f.Stat()
 	if err == nil && !os.SameFile(seen, info) {
@@ -32,16 +32,29 @@ func OpenFile(root *os.Root, name string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// Follow opens a regular file for reading, also behind symbolic links as long as
-// they lead nowhere out of root. No pipe is waited for.
-func Follow(root *os.Root, name string) (*os.File, error) {
+// Open opens a regular file for reading. It follows links that stay within root, and
+// fails with ErrOutside for one that does not.
+func Open(root *os.Root, name string) (*os.File, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, Confined(root, err)
+	}
+	return regular(f)
+}
+
+// OpenPath is Open for a path that is not confined to a folder.
+func OpenPath(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
+	return regular(f)
+}
+
+func regular(f *os.File) (*os.File, error) {
 	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
-		err = ErrNoFile
+		err = ErrNotRegular
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -49,20 +62,30 @@ func Follow(root *os.Root, name string) (*os.File, error) {
 	return f, nil
 }
 
-// Read returns the content of a file that Follow opens, if it has at most limit
-// bytes.
+// TooLargeError says that a file has more than Limit bytes.
+type TooLargeError struct{ Limit int64 }
+
+func (e TooLargeError) Error() string { return fmt.Sprintf("larger than %d bytes", e.Limit) }
+
+// ReadAll reads r to its end. It fails with a TooLargeError after limit bytes, whatever
+// size a file had when it was opened.
+func ReadAll(r io.Reader, limit int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = TooLargeError{limit}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// Read returns the content of a file that it opens with Open, as ReadAll reads it.
 func Read(root *os.Root, name string, limit int64) ([]byte, error) {
-	f, err := Follow(root, name)
+	f, err := Open(root, name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("larger than %d bytes", limit)
-	}
-	return data, nil
+	return ReadAll(f, limit)
 }

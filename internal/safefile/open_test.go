@@ -27,7 +27,7 @@ func TestOpenFileOpensRegularFilesAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Close()
-	for name, want := range map[string]error{"folder": safefile.ErrNoFile, "link": safefile.ErrNoFile, "nothing": fs.ErrNotExist} {
+	for name, want := range map[string]error{"folder": safefile.ErrNotRegular, "link": safefile.ErrNotRegular, "nothing": fs.ErrNotExist} {
 		if _, err := safefile.OpenFile(root, name, os.O_RDONLY); !errors.Is(err, want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -55,12 +55,12 @@ func TestFollowStaysBelowItsRoot(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	for name, want := range map[string]error{"folder": safefile.ErrNoFile, "way": safefile.ErrNoFile, "nothing": fs.ErrNotExist, "dangling": fs.ErrNotExist} {
+	for name, want := range map[string]error{"folder": safefile.ErrNotRegular, "way": safefile.ErrNotRegular, "nothing": fs.ErrNotExist, "dangling": fs.ErrNotExist} {
 		if got, err := safefile.Read(root, name, 5); got != nil || !errors.Is(err, want) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	if got, err := safefile.Read(root, "out/file", 5); got != nil || err == nil {
+	if got, err := safefile.Read(root, "out/file", 5); got != nil || !errors.Is(err, safefile.ErrOutside) {
 		t.Errorf("it read %q outside, %v", got, err)
 	}
 }

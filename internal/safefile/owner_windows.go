@@ -2,8 +2,7 @@ package safefile
 
 import "io/fs"
 
-// Ours believes it: a user's folders are each user's own here.
-func Ours(fs.FileInfo) bool { return true }
+func OwnedByUser(fs.FileInfo) bool { return true }
 
-// open reports nothing: a mode does not say who may enter a folder here.
-func open(fs.FileInfo) bool { return false }
+// openToOthers is false because a mode does not carry Windows permissions.
+func openToOthers(fs.FileInfo) bool { return false }

@@ -21,9 +21,9 @@ func TestNoPipeIsWaitedFor(t *testing.T) {
 	root := open(t, dir)
 	for name, open := range map[string]func() (*os.File, error){
 		"OpenFile": func() (*os.File, error) { return safefile.OpenFile(root, "pipe", os.O_RDONLY) },
-		"Follow":   func() (*os.File, error) { return safefile.Follow(root, "pipe") },
+		"Follow":   func() (*os.File, error) { return safefile.Open(root, "pipe") },
 	} {
-		if _, err := open(); !errors.Is(err, safefile.ErrNoFile) {
+		if _, err := open(); !errors.Is(err, safefile.ErrNotRegular) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -6,28 +6,28 @@ import (
 	"os"
 )
 
-// IgnoreFile keeps a state folder out of version control, itself too, except for
-// what people write there: the agents and the prompts.
+// IgnoreFile keeps a state folder, itself included, out of version control, except for
+// the agents and prompts that people write there.
 const (
 	IgnoreFile = ".gitignore"
 	ignoreText = "/*\n!/agents/\n!/prompts/\n"
 )
 
-// State opens the folder at a path as one of a program's state: it is made if
-// there is none, for its owner alone, and has an IgnoreFile. One that others may
-// enter, as a clone makes it, is closed to them. It fails with ErrForeign if the
-// folder belongs to another user, and as Make does.
+// OpenState opens the folder of a program's state. If there is none, it makes one, as
+// MakeDir does. It removes the permissions of other users, which a clone may have
+// given, and writes an IgnoreFile. It fails with ErrForeign if the folder belongs to
+// another user.
 //
-// The IgnoreFile comes before anything else in a new folder, so that no state is
-// there without it. It is not flushed: what it keeps out comes later.
-func State(path string) (*os.Root, error) {
-	root, err := Make(path)
+// The IgnoreFile is the first thing in a new folder, so it needs no sync: anything it
+// ignores comes later.
+func OpenState(path string) (*os.Root, error) {
+	root, err := MakeDir(path)
 	if err != nil {
 		return nil, err
 	}
-	err = Private(root)
+	err = MakePrivate(root)
 	if err == nil {
-		_, err = Ignore(root)
+		_, err = WriteIgnoreFile(root)
 	}
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
@@ -35,38 +35,38 @@ func State(path string) (*os.Root, error) {
 	return root, nil
 }
 
-// Private closes a folder to other users, and fails with ErrForeign if it belongs
-// to one of them.
-func Private(root *os.Root) error {
+// MakePrivate removes the permissions of other users from a folder. It fails with
+// ErrForeign if the folder belongs to another user.
+func MakePrivate(root *os.Root) error {
 	info, err := root.Stat(".")
 	switch {
 	case err != nil:
 		return err
-	case !Ours(info):
+	case !OwnedByUser(info):
 		return ErrForeign
-	case open(info):
+	case openToOthers(info):
 		return root.Chmod(".", info.Mode().Perm()&0o700)
 	}
 	return nil
 }
 
-// Ignore writes a folder's IgnoreFile, unless something of that name is there, and
-// reports whether it did.
-func Ignore(root *os.Root) (bool, error) {
+// WriteIgnoreFile writes a folder's IgnoreFile unless there is something of that name,
+// and reports whether it did.
+func WriteIgnoreFile(root *os.Root) (bool, error) {
 	if _, err := root.Lstat(IgnoreFile); !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
-	draft := draftOf(".", IgnoreFile)
-	err := root.WriteFile(draft, []byte(ignoreText), 0o644)
+	temp := tempName(".", IgnoreFile)
+	err := root.WriteFile(temp, []byte(ignoreText), 0o644)
 	if err == nil {
-		err = root.Link(draft, IgnoreFile)
+		err = root.Link(temp, IgnoreFile)
 	}
 	made := err == nil
 	if errors.Is(err, fs.ErrExist) {
-		err = nil // Another process was faster and has written the same.
+		err = nil // Another process has written the same.
 	}
-	if gone := root.Remove(draft); !errors.Is(gone, fs.ErrNotExist) {
-		err = errors.Join(err, gone)
+	if removeErr := root.Remove(temp); !errors.Is(removeErr, fs.ErrNotExist) {
+		err = errors.Join(err, removeErr)
 	}
 	return made, err
 }

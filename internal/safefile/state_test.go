@@ -13,7 +13,7 @@ import (
 
 // state opens a state folder and closes it again.
 func state(path string) error {
-	root, err := safefile.State(path)
+	root, err := safefile.OpenState(path)
 	if err != nil {
 		return err
 	}

@@ -11,97 +11,81 @@ import (
 	"path"
 )
 
-// Replace gives a file a new content and mode, all at once and for good: a reader
-// sees the old one or the new one, and so does who comes after a loss of power.
-// What has the name is replaced, and not followed or written into. The umask takes
-// from the mode what it takes from that of every new file.
+// Options say how ReplaceWith writes a file.
+type Options struct {
+	// Mode is the file's mode. The umask applies to it unless Exact is set.
+	Mode  fs.FileMode
+	Exact bool
+	// NoSync leaves it to the system when the file reaches the disk: after a power
+	// loss it may have its old content, none, or not exist.
+	NoSync bool
+	// Temp is the name to write to first, in the folder of the file, for a file with
+	// one writer at a time: a file of that name was left by a killed process, and is
+	// removed. Otherwise the name is random.
+	Temp string
+}
+
+// Replace gives a file new content and a new mode, atomically and durably: a reader
+// sees the old file or the new one, also after a power loss. A link of that name is
+// replaced, not followed. The umask applies to mode.
 func Replace(root *os.Root, name string, data []byte, mode fs.FileMode) error {
-	return ReplaceFrom(root, name, bytes.NewReader(data), mode)
+	return ReplaceWith(root, name, bytes.NewReader(data), Options{Mode: mode})
 }
 
-// ReplaceSoon is Replace for what can be had again: it does not wait for the disk, so
-// after a loss of power the file may have its old content, none, or not be there.
-func ReplaceSoon(root *os.Root, name string, data []byte, mode fs.FileMode) error {
-	return replace(root, draftOf(path.Dir(name), name), name, bytes.NewReader(data), permission{mode: mode, soon: true})
-}
-
-// ReplaceFrom is Replace with the content that data has up to its end. An error of
-// data is returned, and leaves the file as it was.
-func ReplaceFrom(root *os.Root, name string, data io.Reader, mode fs.FileMode) error {
-	return replace(root, draftOf(path.Dir(name), name), name, data, permission{mode: mode})
-}
-
-// ReplaceLike is Replace for a file that keeps the permissions of like, whatever the
-// umask would take from them.
-func ReplaceLike(root *os.Root, name string, data []byte, like fs.FileInfo) error {
-	return replace(root, draftOf(path.Dir(name), name), name, bytes.NewReader(data), permission{mode: like.Mode().Perm(), exact: true})
-}
-
-// ReplaceBy is Replace for a file that nobody else writes meanwhile. Its draft has
-// the name that the caller gives it, in the same folder, so that one that a killed
-// process left is found: the next call removes it.
-func ReplaceBy(root *os.Root, draft, name string, data []byte, mode fs.FileMode) error {
-	if err := root.Remove(draft); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// ReplaceWith is Replace for content from a reader. If that fails, the file stays as it
+// was.
+func ReplaceWith(root *os.Root, name string, data io.Reader, o Options) error {
+	if o.Temp == "" {
+		o.Temp = tempName(path.Dir(name), name)
+	} else if err := root.Remove(o.Temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return replace(root, draft, name, bytes.NewReader(data), permission{mode: mode})
-}
-
-// Create makes a file in the same way. It fails with fs.ErrExist where there is
-// one, and leaves that alone. Its draft lies in the folder drafts until then.
-func Create(root *os.Root, drafts, name string, data []byte, mode fs.FileMode) error {
-	draft := draftOf(drafts, name)
-	if err := write(root, draft, bytes.NewReader(data), permission{mode: mode}); err != nil {
+	if err := write(root, o.Temp, data, o); err != nil {
 		return err
 	}
-	// A link does not replace what is there, and a rename does.
-	err := root.Link(draft, name)
-	if err := errors.Join(err, root.Remove(draft)); err != nil {
-		return err
+	if err := root.Rename(o.Temp, name); err != nil {
+		return errors.Join(err, root.Remove(o.Temp))
 	}
-	return Flush(root, path.Dir(name))
-}
-
-// draftOf names a draft of a file as nothing else is named. It shows what it is of,
-// but not at full length: the file's own name may be as long as one can be.
-func draftOf(folder, name string) string {
-	return path.Join(folder, fmt.Sprintf(".%.32s.%016x", path.Base(name), rand.Uint64()))
-}
-
-func replace(root *os.Root, draft, name string, data io.Reader, p permission) error {
-	if err := write(root, draft, data, p); err != nil {
-		return err
-	}
-	if err := root.Rename(draft, name); err != nil {
-		return errors.Join(err, root.Remove(draft))
-	}
-	if p.soon {
+	if o.NoSync {
 		return nil
 	}
-	return Flush(root, path.Dir(name))
+	return SyncDir(root, path.Dir(name))
 }
 
-// permission is the mode of a new file, whether the umask has no say in it, and
-// whether its content may reach the disk later.
-type permission struct {
-	mode  fs.FileMode
-	exact bool
-	soon  bool
+// Create makes a file with its content atomically and durably. It fails with
+// fs.ErrExist if there is one. It writes to a temporary file in the folder tempDir
+// first.
+func Create(root *os.Root, tempDir, name string, data []byte, mode fs.FileMode) error {
+	temp := tempName(tempDir, name)
+	if err := write(root, temp, bytes.NewReader(data), Options{Mode: mode}); err != nil {
+		return err
+	}
+	err := root.Link(temp, name) // Unlike a rename, this does not replace a file.
+	if err := errors.Join(err, root.Remove(temp)); err != nil {
+		return err
+	}
+	return SyncDir(root, path.Dir(name))
 }
 
-// write creates a file whole, or none.
-func write(root *os.Root, name string, data io.Reader, p permission) error {
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, p.mode)
+// tempName returns a unique name that shows which file it is for. It is shortened
+// because the file's own name may be as long as the file system allows.
+func tempName(dir, name string) string {
+	return path.Join(dir, fmt.Sprintf(".%.32s.%016x", path.Base(name), rand.Uint64()))
+}
+
+// write creates a file with all its content, or removes it again.
+func write(root *os.Root, name string, data io.Reader, o Options) error {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, o.Mode)
 	if err != nil {
 		return err
 	}
-	if p.exact {
-		err = f.Chmod(p.mode)
+	if o.Exact {
+		err = f.Chmod(o.Mode)
 	}
 	if err == nil {
 		_, err = io.Copy(f, data)
 	}
-	if err == nil && !p.soon {
+	if err == nil && !o.NoSync {
 		err = f.Sync()
 	}
 	if err := errors.Join(err, f.Close()); err != nil {

@@ -104,7 +104,7 @@ func TestReplaceFromKeepsTheOldFileUntilTheEnd(t *testing.T) {
 		}
 		return 0, io.EOF
 	})
-	if err := safefile.ReplaceFrom(root, "f", io.MultiReader(strings.NewReader("new"), look), 0o600); err != nil {
+	if err := safefile.ReplaceWith(root, "f", io.MultiReader(strings.NewReader("new"), look), safefile.Options{Mode: 0o600}); err != nil {
 		t.Fatal(err)
 	}
 	// A person must see what a draft is of that a killed process left.
@@ -125,7 +125,7 @@ func TestReplaceFromWhatFailsLeavesNothing(t *testing.T) {
 	broken := errors.New("broken")
 	for _, name := range []string{"f", "new"} {
 		half := io.MultiReader(strings.NewReader("half"), iotest.ErrReader(broken))
-		if err := safefile.ReplaceFrom(root, name, half, 0o600); !errors.Is(err, broken) {
+		if err := safefile.ReplaceWith(root, name, half, safefile.Options{Mode: 0o600}); !errors.Is(err, broken) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -143,7 +143,7 @@ func TestReplaceByRemovesAnOldDraft(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "draft"), []byte("what a killed process left"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := safefile.ReplaceBy(root, "draft", "f", []byte("new"), 0o600); err != nil {
+	if err := safefile.ReplaceWith(root, "f", strings.NewReader("new"), safefile.Options{Mode: 0o600, Temp: "draft"}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, "f")); string(got) != "new" {
@@ -153,7 +153,7 @@ func TestReplaceByRemovesAnOldDraft(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "draft", "inner"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := safefile.ReplaceBy(root, "draft", "f", []byte("newer"), 0o600); err == nil {
+	if err := safefile.ReplaceWith(root, "f", strings.NewReader("newer"), safefile.Options{Mode: 0o600, Temp: "draft"}); err == nil {
 		t.Error("a folder was replaced")
 	}
 	if got, err := os.ReadFile(filepath.Join(dir, "f")); string(got) != "new" {

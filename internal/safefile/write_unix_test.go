@@ -5,6 +5,7 @@ package safefile_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -37,7 +38,7 @@ func TestTheUmaskTakesFromNewFilesAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := safefile.ReplaceLike(root, "f", []byte("new"), like); err != nil || mode() != 0o646 {
+	if err := safefile.ReplaceWith(root, "f", strings.NewReader("new"), safefile.Options{Mode: like.Mode().Perm(), Exact: true}); err != nil || mode() != 0o646 {
 		t.Errorf("one like it is %v, %v", mode(), err)
 	}
 	if got, err := os.ReadFile(path); string(got) != "new" {

@@ -59,12 +59,12 @@ func (o OutputFile) create() (*logFile, error) {
 		return nil, errs.New(errs.VerifyOutputUnsafe, "%q cannot be part of a file's name", o.Task).With("path", o.path())
 	}
 	at := filepath.Join(o.Root, stateDir)
-	state, err := safefile.State(at)
+	state, err := safefile.OpenState(at)
 	if err != nil {
 		return nil, o.folderFault(at, err)
 	}
 	defer state.Close()
-	dir, err := safefile.MakeIn(state, verifyDir)
+	dir, err := safefile.MakeDirIn(state, verifyDir)
 	if err != nil {
 		return nil, o.folderFault(filepath.Join(at, verifyDir), err)
 	}

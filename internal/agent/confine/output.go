@@ -38,7 +38,7 @@ func (b *Bases) Output(path string) (*Output, error) {
 	}
 	opened, err := root.OpenRoot(below)
 	if err != nil {
-		return nil, unusable(errs.SpawnOutputUnwritable, full, err)
+		return nil, unusable(errs.SpawnOutputUnwritable, full, safefile.Confined(root, err))
 	}
 	o := &Output{folder: opened, name: filepath.Base(full), path: filepath.Join(dir, filepath.Base(full))}
 	if err := o.check(); err != nil {
@@ -62,7 +62,7 @@ func (o *Output) Write(data io.Reader) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := safefile.ReplaceFrom(o.folder, o.name, data, 0o600); err != nil {
+	if err := safefile.ReplaceWith(o.folder, o.name, data, safefile.Options{Mode: 0o600}); err != nil {
 		return unusable(errs.SpawnOutputUnwritable, o.path, err)
 	}
 	return nil

@@ -13,7 +13,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
@@ -113,12 +112,11 @@ func outside(path string) *errs.Error {
 // unusable gives an error of the file system its code, without the folders on the
 // way. A link that leads out of a root is always spawn-path-outside.
 func unusable(code errs.Code, path string, err error) *errs.Error {
-	what := safefile.Reason(err)
-	if strings.Contains(what.Error(), "path escapes") { // os.Root exports no error for it.
+	if errors.Is(err, safefile.ErrOutside) {
 		return outside(path).Because(err)
 	}
 	name := filepath.Base(path)
-	return errs.New(code, "%s: %w", name, what).With("path", name)
+	return errs.New(code, "%s: %w", name, safefile.Reason(err)).With("path", name)
 }
 
 // errKind is what is wrong with a file that is no regular one.

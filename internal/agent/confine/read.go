@@ -3,10 +3,10 @@ package confine
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
+	"github.com/switchyard-dev/switchyard/internal/await"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
@@ -19,34 +19,22 @@ import (
 // spawn-path-outside and spawn-prompt-unreadable. When ctx is done, its cause: a file system may
 // never answer.
 func (b *Bases) Read(ctx context.Context, path string, limit int64) ([]byte, error) {
-	type outcome struct {
-		data []byte
-		err  error
-	}
-	done := make(chan outcome, 1)
-	go func() {
+	data, err := await.Result(ctx, func() ([]byte, error) {
 		f, err := b.open(path)
 		if err != nil {
-			done <- outcome{nil, err}
-			return
+			return nil, err
 		}
 		defer f.Close()
-		data, err := io.ReadAll(io.LimitReader(f, limit+1))
-		if err == nil && int64(len(data)) > limit {
-			err = fmt.Errorf("it has more than %d bytes", limit)
-		}
+		data, err := safefile.ReadAll(f, limit)
 		if err != nil {
-			done <- outcome{nil, unusable(errs.SpawnPromptUnreadable, path, err)}
-			return
+			err = unusable(errs.SpawnPromptUnreadable, path, err)
 		}
-		done <- outcome{data, nil}
-	}()
-	select {
-	case o := <-done:
-		return o.data, o.err
-	case <-ctx.Done():
-		return nil, fmt.Errorf("read %s: %w", filepath.Base(path), context.Cause(ctx))
+		return data, err
+	})
+	if err != nil && errs.CodeOf(err) == "" {
+		err = fmt.Errorf("read %s: %w", filepath.Base(path), err)
 	}
+	return data, err
 }
 
 // open opens a regular file for reading.

@@ -33,7 +33,7 @@ func draftName(slot string) string  { return slot + ".new" }
 // opened anew for every use: a rack may wait for long, and its project be moved
 // meanwhile.
 func (r *Pool) open() (*os.Root, error) {
-	root, err := safefile.Make(r.dir)
+	root, err := safefile.MakeDir(r.dir)
 	if err != nil {
 		return nil, unusable("", err)
 	}
@@ -136,38 +136,15 @@ func decode(data []byte) (Record, error) {
 	return record, nil
 }
 
-// replacer replaces a file that nobody else writes meanwhile, all at once, by way of
-// a draft.
-type replacer func(root *os.Root, draft, name string, data []byte, mode fs.FileMode) error
-
-// replaceUnsynced is a replacer that does not wait for the disk.
-func replaceUnsynced(root *os.Root, draft, name string, data []byte, mode fs.FileMode) error {
-	if err := root.Remove(draft); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	f, err := root.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = root.Rename(draft, name)
-	}
-	if err != nil {
-		return errors.Join(err, root.Remove(draft))
-	}
-	return nil
-}
-
-// write replaces a slot's record.
-func write(root *os.Root, slot string, record Record, replace replacer) error {
+// write replaces a slot's record; noSync is as in safefile.Options.
+func write(root *os.Root, slot string, record Record, noSync bool) error {
 	data, err := json.Marshal(record)
 	if err == nil {
 		_, err = decode(data) // What cannot be read again would be no record.
 	}
 	if err == nil {
 		// Nobody else writes it: the slot is held.
-		err = replace(root, draftName(slot), recordName(slot), data, 0o600)
+		err = safefile.ReplaceWith(root, recordName(slot), bytes.NewReader(data), safefile.Options{Mode: 0o600, NoSync: noSync, Temp: draftName(slot)})
 	}
 	if err != nil {
 		return unusable(recordName(slot), err)

@@ -30,7 +30,6 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
@@ -163,7 +162,7 @@ func (r *Pool) tryAll(ctx context.Context, agent string, limit int) (*Lease, err
 // # Errors
 //
 // spawn-slot-unusable, also for a slot that was released.
-func (s *Lease) RecordIntent(rec Record) error { return s.write(rec, replaceUnsynced) }
+func (s *Lease) RecordIntent(rec Record) error { return s.write(rec, true) }
 
 // RecordProcess is Announce for who runs. When it returns without an error, the record
 // survives a loss of power, too.
@@ -171,15 +170,15 @@ func (s *Lease) RecordIntent(rec Record) error { return s.write(rec, replaceUnsy
 // # Errors
 //
 // Those of Announce.
-func (s *Lease) RecordProcess(rec Record) error { return s.write(rec, safefile.ReplaceBy) }
+func (s *Lease) RecordProcess(rec Record) error { return s.write(rec, false) }
 
-func (s *Lease) write(rec Record, replace replacer) error {
+func (s *Lease) write(rec Record, noSync bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.root == nil {
 		return unusable(s.name, errReleased)
 	}
-	return write(s.root, s.name, rec, replace)
+	return write(s.root, s.name, rec, noSync)
 }
 
 // Release removes the record and lets the slot go, the latter also on an error.

@@ -142,7 +142,7 @@ func removePrivate(path string) error {
 		return err
 	case !info.IsDir():
 		return errors.New("it is no folder")
-	case !safefile.Ours(info):
+	case !safefile.OwnedByUser(info):
 		return errors.New("it belongs to somebody else")
 	}
 	return safefile.RemoveAll(root, name)

@@ -141,7 +141,7 @@ func (m *shadowRepo) copyShared() error {
 // copy copies a file of the repository into the mirror, with its time: git takes
 // describe is as new as its index for changed.
 func (m *shadowRepo) copy(from *os.Root, name string) error {
-	source, err := safefile.Follow(from, filepath.FromSlash(name))
+	source, err := safefile.Open(from, filepath.FromSlash(name))
 	if err != nil {
 		return err
 	}

@@ -204,7 +204,7 @@ func (s *state) folder(ctx context.Context, root *os.Root, name string) error {
 // packed notes those of the packed refs that count. A ref of the same name that has a
 // file of its own is noted later, and is the one that counts.
 func (s *state) packed(root *os.Root, counts func(ref string) bool) error {
-	f, err := safefile.Follow(root, packedRefs)
+	f, err := safefile.Open(root, packedRefs)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -232,7 +232,7 @@ func (s *state) packed(root *os.Root, counts func(ref string) bool) error {
 
 // digest hashes a regular file.
 func digest(root *os.Root, name string) (string, error) {
-	f, err := safefile.Follow(root, filepath.FromSlash(name))
+	f, err := safefile.Open(root, filepath.FromSlash(name))
 	if err != nil {
 		return "", err
 	}

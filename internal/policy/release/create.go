@@ -52,7 +52,7 @@ func mkdirs(root *os.Root, name string) ([]string, error) {
 	}
 	switch err := root.Mkdir(name, 0o755); {
 	case err == nil:
-		return append(made, name), safefile.Flush(root, path.Dir(name))
+		return append(made, name), safefile.SyncDir(root, path.Dir(name))
 	case errors.Is(err, fs.ErrExist):
 		return made, nil
 	default:

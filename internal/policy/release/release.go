@@ -1,6 +1,7 @@
 package release
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -221,7 +222,7 @@ func (s *scanned) proven(ctx context.Context, v *version, found adr.Found, again
 func replace(root *os.Root, name string, data []byte) error {
 	info, err := root.Stat(name)
 	if err == nil {
-		err = safefile.ReplaceLike(root, name, data, info)
+		err = safefile.ReplaceWith(root, name, bytes.NewReader(data), safefile.Options{Mode: info.Mode().Perm(), Exact: true})
 	} else {
 		err = safefile.Replace(root, name, data, 0o644)
 	}

@@ -37,7 +37,7 @@ func names(t *testing.T, path string) (all []string) {
 func TestMakeMakesAFolderForItsOwner(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state")
 	for range 2 { // The second time it is there.
-		root, err := safefile.Make(path)
+		root, err := safefile.MakeDir(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestMakeMakesAFolderForItsOwner(t *testing.T) {
 	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	if _, err := safefile.Make(filepath.Join(path, "no", "such")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := safefile.MakeDir(filepath.Join(path, "no", "such")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder in a folder that is missing: %v", err)
 	}
 }
@@ -66,14 +66,14 @@ func TestMakeFollowsNoLink(t *testing.T) {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := safefile.Make(filepath.Join(dir, name)); !errors.Is(err, safefile.ErrNoFolder) {
+		if _, err := safefile.MakeDir(filepath.Join(dir, name)); !errors.Is(err, safefile.ErrNotFolder) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(dir, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := safefile.Make(filepath.Join(dir, "file")); !errors.Is(err, safefile.ErrNoFolder) {
+	if _, err := safefile.MakeDir(filepath.Join(dir, "file")); !errors.Is(err, safefile.ErrNotFolder) {
 		t.Errorf("a file: %v", err)
 	}
 }
@@ -86,5 +86,33 @@ func TestReasonHasNoPath(t *testing.T) {
 	plain := errors.New("plain")
 	if safefile.Reason(plain) != plain {
 		t.Error("an error without a path is another one")
+	}
+}
+func TestRemoveAll(t *testing.T) {
+	dir := t.TempDir()
+	root := open(t, dir)
+	inner := filepath.Join(dir, "gone", "cache", "module")
+	if err := os.MkdirAll(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{filepath.Join(inner, "x"), filepath.Join(dir, "stays")} {
+		if err := os.WriteFile(name, nil, 0o400); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// For everybody but root nothing can be removed below these.
+	for _, locked := range []string{inner, filepath.Dir(inner)} {
+		if err := os.Chmod(locked, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // The second time there is nothing.
+		if err := safefile.RemoveAll(root, "gone"); err != nil {
+			t.Error(err)
+		}
+		left, err := os.ReadDir(dir)
+		if err != nil || len(left) != 1 || left[0].Name() != "stays" {
+			t.Errorf("%v is left, %v", left, err)
+		}
 	}
 }

@@ -51,3 +51,10 @@ func TestCodeOfForeignErrorIsEmpty(t *testing.T) {
 		t.Errorf("CodeOf(nil) = %q, want none", got)
 	}
 }
+
+func TestNewKeepsAllCauses(t *testing.T) {
+	err := errs.New("a", "write: %w; close: %w", fs.ErrPermission, fs.ErrClosed)
+	if !errors.Is(err, fs.ErrPermission) || !errors.Is(err, fs.ErrClosed) {
+		t.Error("a cause of two is lost")
+	}
+}

@@ -8,8 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/await"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
@@ -37,7 +37,7 @@ func (p Project) read(ctx context.Context, path string, limit int64) ([]byte, fs
 		data []byte
 		info fs.FileInfo
 	}
-	c, err := await(ctx, path, func() (content, error) {
+	c, err := readContext(ctx, path, func() (content, error) {
 		f, err := p.open(path)
 		if err != nil {
 			return content{}, unusable(path, err)
@@ -56,66 +56,68 @@ func (p Project) read(ctx context.Context, path string, limit int64) ([]byte, fs
 // Drain reads r to its end, if that comes within limit bytes. name says what is
 // read. When ctx is done, a reader that blocks is left behind.
 func Drain(ctx context.Context, r io.Reader, name string, limit int64) ([]byte, error) {
-	return await(ctx, name, func() ([]byte, error) { return drain(r, name, limit) })
+	return readContext(ctx, name, func() ([]byte, error) { return drain(r, name, limit) })
 }
 
 func drain(r io.Reader, name string, limit int64) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, limit+1))
+	data, err := safefile.ReadAll(r, limit)
+	if _, ok := errors.AsType[safefile.TooLargeError](err); ok {
+		return nil, errs.New(errs.FileTooLarge, "%s is larger than %d bytes", name, limit).With("path", name).With("limit", limit)
+	}
 	if err != nil {
 		return nil, unusable(name, err)
-	}
-	if int64(len(data)) > limit {
-		return nil, errs.New(errs.FileTooLarge, "%s is larger than %d bytes", name, limit).With("path", name).With("limit", limit)
 	}
 	return data, nil
 }
 
-// await returns what read returns, but no later than ctx is done.
-func await[T any](ctx context.Context, name string, read func() (T, error)) (T, error) {
-	type outcome struct {
-		got T
-		err error
+// readContext returns what read returns, but no later than ctx is done.
+func readContext[T any](ctx context.Context, name string, read func() (T, error)) (T, error) {
+	got, err := await.Result(ctx, read)
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		err = fmt.Errorf("read %s: %w", name, err)
 	}
-	done := make(chan outcome, 1)
-	go func() {
-		got, err := read()
-		done <- outcome{got, err}
-	}()
-	select {
-	case o := <-done:
-		return o.got, o.err
-	case <-ctx.Done():
-		var none T
-		return none, fmt.Errorf("read %s: %w", name, context.Cause(ctx))
-	}
+	return got, err
 }
 
 // Resolve returns the absolute path of a file or folder that the user named,
 // under the same rule as Read. It need not exist.
 func (p Project) Resolve(path string) (string, error) {
-	full := p.abs(path)
-	rel, inside := p.inside(full)
-	var err error
-	if inside {
-		var root *os.Root
-		if root, err = os.OpenRoot(p.Root); err == nil {
-			_, err = root.Stat(rel)
-			err = errors.Join(err, root.Close())
-		}
-	} else {
-		_, err = os.Stat(full)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := p.stat(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", unusable(path, err)
 	}
-	return full, nil
+	return p.Abs(path), nil
 }
 
-func (p Project) abs(path string) string {
+// stat looks at a path that the user named, through the project's root if it lies
+// inside.
+func (p Project) stat(path string) (fs.FileInfo, error) {
+	full := p.Abs(path)
+	rel, inside := p.inside(full)
+	if !inside {
+		return os.Stat(full)
+	}
+	root, err := os.OpenRoot(p.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Stat(rel)
+	return info, safefile.Confined(root, err)
+}
+
+// Abs returns the absolute path of a path that the user named.
+func (p Project) Abs(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
 	}
 	return filepath.Join(p.Dir, path)
+}
+
+// Rel returns a path relative to the project's root, its folders joined by
+// slashes, and whether it lies inside.
+func (p Project) Rel(path string) (string, bool) {
+	rel, inside := p.inside(p.Abs(path))
+	return filepath.ToSlash(rel), inside
 }
 
 // inside returns the path relative to the root, and whether it lies inside: by
@@ -137,7 +139,7 @@ func (p Project) inside(full string) (string, bool) {
 }
 
 func (p Project) open(path string) (*os.File, error) {
-	full := p.abs(path)
+	full := p.Abs(path)
 	rel, inside := p.inside(full)
 	if !inside {
 		return os.Open(full)
@@ -147,21 +149,20 @@ func (p Project) open(path string) (*os.File, error) {
 		return nil, err
 	}
 	defer root.Close()
-	return safefile.Follow(root, rel)
+	return safefile.Open(root, rel)
 }
 
 // unusable gives an error of the file system its code. It names the path as
 // the user wrote it.
 func unusable(path string, err error) error {
 	var code errs.Code
-	what := safefile.Reason(err)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		code = errs.FileNotFound
-	case strings.Contains(what.Error(), "path escapes"): // os.Root exports no error for it.
+	case errors.Is(err, safefile.ErrOutside):
 		code = errs.PathEscapesProject
 	default:
 		code = errs.FileUnreadable
 	}
-	return errs.New(code, "%s: %w", path, what).With("path", path)
+	return errs.New(code, "%s: %w", path, safefile.Reason(err)).With("path", path)
 }

@@ -1,7 +1,6 @@
-// Package errs is the one error shape of Switchyard: a stable code that
-// scripts may match, a sentence for people, and the evidence.
+// Package errs is the error type of Switchyard: a stable code that scripts may match, a
+// sentence for people, and the evidence.
 //
-// It is ground floor: it imports nothing of ours, so every room can use it.
 // The codes and their meaning for users are listed in docs/errors.md.
 package errs
 
@@ -11,8 +10,8 @@ import (
 	"maps"
 )
 
-// Code names a kind of failure. Codes are part of the command line's contract
-// (design section 6): once released, a code is never renamed or reused.
+// Code names a kind of failure. Codes are part of the command line's contract: once
+// released, a code is never renamed or reused.
 type Code string
 
 // Error is a failure with a stable code. Its fields are read-only once it has
@@ -22,8 +21,8 @@ type Error struct {
 	Code Code
 	// Message is one lower-case sentence without a full stop.
 	Message string
-	// Hint says what to do about it. It is usually empty: the command line
-	// knows a hint for every code. A plugin may bring its own.
+	// Hint says how to fix it. It is usually empty, because the command line has a
+	// hint for every code. A plugin may bring its own.
 	Hint string
 	// Details holds the evidence under stable snake_case names.
 	Details map[string]any
@@ -31,15 +30,17 @@ type Error struct {
 	cause error
 }
 
-// New returns an Error with a formatted message. A %w verb in the format makes
-// the wrapped error reachable for errors.Is and errors.As.
+// New returns an Error with a formatted message. It wraps the errors of all %w verbs.
 func New(code Code, format string, args ...any) *Error {
 	err := fmt.Errorf(format, args...)
-	return &Error{Code: code, Message: err.Error(), cause: errors.Unwrap(err)}
+	cause := errors.Unwrap(err)
+	if _, several := err.(interface{ Unwrap() []error }); several {
+		cause = err
+	}
+	return &Error{Code: code, Message: err.Error(), cause: cause}
 }
 
-// With returns a copy of the error with one more piece of evidence. The error
-// itself stays as it is: others may hold it.
+// With returns a copy of the error with another detail.
 func (e *Error) With(name string, value any) *Error {
 	c := *e
 	c.Details = maps.Clone(e.Details)
@@ -57,8 +58,7 @@ func (e *Error) WithHint(hint string) *Error {
 	return &c
 }
 
-// Because returns a copy of the error that wraps cause: errors.Is and errors.As
-// find it, and the message stays as it is.
+// Because returns a copy of the error that wraps cause. The message does not change.
 func (e *Error) Because(cause error) *Error {
 	c := *e
 	c.cause = cause
@@ -72,14 +72,13 @@ func (e *Error) Error() string { return e.Message }
 func (e *Error) Unwrap() error { return e.cause }
 
 // Is reports whether target is an *Error with the same code, so that
-// errors.Is(err, &fault.Error{Code: c}) asks for the kind and not the instance.
+// errors.Is(err, &errs.Error{Code: c}) matches by code.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code
 }
 
-// CodeOf returns the code of the first *Error in err's tree, or "" if there is
-// none.
+// CodeOf returns the code of the first *Error in err's tree, or "".
 func CodeOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Code
