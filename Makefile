@@ -52,7 +52,7 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzMeter$$' -fuzztime 30s ./internal/plugin/fuel
 	$(GO) test -run '^$$' -fuzz '^FuzzSurvey$$' -fuzztime 30s ./internal/plugin/wasmbin
 	$(GO) test -run '^$$' -fuzz '^FuzzOutput$$' -fuzztime 30s ./plugins
-	$(GO) test -run '^$$' -fuzz '^FuzzParseReports$$' -fuzztime 30s ./cmd/switchyard
+	$(GO) test -run '^$$' -fuzz '^FuzzParseReports$$' -fuzztime 30s ./internal/compat/nubospilot/verbs
 	$(GO) test -run '^$$' -fuzz '^FuzzCheck$$' -fuzztime 30s ./internal/task
 	$(GO) test -run '^$$' -fuzz '^FuzzApply$$' -fuzztime 30s ./internal/task
 	$(GO) test -run '^$$' -fuzz '^FuzzConfig$$' -fuzztime 30s ./internal/project

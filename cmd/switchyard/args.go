@@ -183,3 +183,14 @@ func atMostOneTask(cmd *cobra.Command, args []string) error {
 	}
 	return oneTask(cmd, args)
 }
+
+// splitList splits a list at its commas.
+func splitList(text string) []string {
+	var items []string
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			items = append(items, item)
+		}
+	}
+	return items
+}

@@ -2,129 +2,387 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
-	"regexp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
-
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot/verbs"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
+	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/verifycmd"
+	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// addCompatCmds adds the verbs of nubos-pilot, behind all other commands. They
-// take its flags and print its JSON fields and error codes, over the same engine
-// as everything else (docs/compat.md).
-func addCompatCmds(root *cobra.Command, a *app) {
-	root.AddCommand(newLoopRunRoundCmd(a), newLoopAuditCmd(a), newLoopMetricsCmd(a), newLoopStuckCmd(a), newSpawnHeadlessCmd(a))
+// maxVerifyOutput is the longest output of a verification that is read, in bytes.
+const maxVerifyOutput = 64 << 20
+
+// exitAgent is the exit status of spawn-headless if the agent failed and its output is
+// passed on all the same.
+const exitAgent = 2
+
+// compatVerb is one call of a verb of nubos-pilot. Package verbs has its flags, checks,
+// codes and results; the work is the engine's, as for every other command.
+type compatVerb struct {
+	*app
+	engine *host.Engine
+	verbs.Input
 }
 
-// compatE adapts the body of a compatible verb: what it returns is printed as
-// JSON, and so is its error, whatever --output says.
-func (a *app) compatE(body func(ctx context.Context, args []string) (any, error)) func(*cobra.Command, []string) error {
-	return a.runE(func(ctx context.Context, args []string) error {
+// compatRunner runs a verb and returns what it prints.
+type compatRunner func(*compatVerb, context.Context) (any, error)
+
+// addCompatCmds adds the verbs of nubos-pilot (docs/compat.md).
+func addCompatCmds(root *cobra.Command, a *app) {
+	runners := map[string]compatRunner{
+		verbs.RunRound:      (*compatVerb).runRound,
+		verbs.AuditToolUse:  (*compatVerb).auditToolUse,
+		verbs.Metrics:       (*compatVerb).metrics,
+		verbs.Stuck:         func(c *compatVerb, ctx context.Context) (any, error) { return c.stop(ctx, nil) },
+		verbs.SpawnHeadless: (*compatVerb).spawnHeadless,
+	}
+	for _, v := range verbs.Verbs() {
+		root.AddCommand(newCompatCmd(a, v, runners[v.Name]))
+	}
+}
+
+// newCompatCmd returns the command of a verb. It prints its result and its error as
+// JSON, whatever --output says.
+func newCompatCmd(a *app, v verbs.Verb, run compatRunner) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: strings.TrimSpace(v.Name + " " + v.Args), Short: v.Short, Long: v.Long, Example: v.Example, Args: noArgs,
+	}
+	if v.InvalidTask != "" {
+		cmd.Args = atMostOneTask
+	}
+	for _, f := range v.Flags {
+		if f.Switch {
+			cmd.Flags().Bool(f.Name, false, f.Usage)
+		} else {
+			cmd.Flags().String(f.Name, "", f.Usage)
+		}
+	}
+	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		a.bareErrors = true
-		value, err := body(ctx, args)
-		if err != nil {
+		in := verbs.Input{TaskID: strings.Join(args, ""), Flags: map[string]string{}}
+		cmd.Flags().Visit(func(f *pflag.Flag) { in.Flags[f.Name] = f.Value.String() })
+		if err := v.Check(in); err != nil {
 			return err
 		}
+		result, err := ask(ctx, a, func(e *host.Engine) (any, error) { return run(&compatVerb{a, e, in}, ctx) })
+		if err != nil {
+			return verbs.Recode(err, v.Codes)
+		}
 		w := bufio.NewWriter(a.out)
-		if err := errors.Join(render.JSON(w, value), w.Flush()); err != nil {
-			return errs.New(errs.OutputFailed, "write the result: %w", err)
+		if err := errors.Join(render.JSON(w, result), w.Flush()); err != nil {
+			return errs.New(errs.OutputFailed, "failed to write the result: %w", err)
 		}
 		return nil
-	})
-}
-
-// ask runs a compatible verb's work on an engine.
-func ask[T any](ctx context.Context, a *app, work func(*host.Engine) (T, error)) (T, error) {
-	var answer T
-	err := a.with(ctx, func(e *host.Engine) (err error) {
-		answer, err = work(e)
-		return err
-	})
-	return answer, err
-}
-
-// loopTask returns the id of the task that a compatible verb is about. It is
-// stricter than the rest of Switchyard: scripts rely on the form.
-func loopTask(args []string, invalid errs.Code) (string, error) {
-	id := strings.Join(args, "")
-	if !regexp.MustCompile(`^M\d{3,}-S\d{3,}-T\d{4,}$`).MatchString(id) || task.CheckID(id) != nil {
-		return "", errs.New(invalid, "%q is no task id", id).With("task_id", id)
-	}
-	return id, nil
-}
-
-// textFlag is the value of a flag of a compatible verb. One that begins with two
-// dashes counts as absent: it is the next flag, and the value was forgotten.
-type textFlag struct {
-	text  string
-	given bool
-}
-
-func (f *textFlag) String() string { return f.text }
-
-func (f *textFlag) Type() string { return "string" }
-
-func (f *textFlag) Set(s string) error {
-	*f = textFlag{}
-	if !strings.HasPrefix(s, "--") {
-		*f = textFlag{text: s, given: true}
-	}
-	return nil
-}
-
-// loopStopped is what putting a task aside prints.
-type loopStopped struct {
-	loopStep
-	Status string `json:"status"`
-	Stuck  bool   `json:"stuck"`
-	Reason string `json:"stuck_reason"`
-	At     string `json:"stuck_at"`
-}
-
-func newLoopStuckCmd(a *app) *cobra.Command {
-	var reason textFlag
-	cmd := &cobra.Command{
-		Use:   "loop-stuck TASK --reason TEXT",
-		Short: "Put a task aside as stuck",
-		Long: `Loop-stuck puts a task aside with the findings that it has, as switchyard phase
-stuck does. Of the reason 300 characters are kept.`,
-		Args: atMostOneTask,
-	}
-	cmd.Flags().Var(&reason, "reason", "why: `TEXT`")
-	cmd.RunE = a.compatE(func(ctx context.Context, args []string) (any, error) {
-		id, err := loopTask(args, errs.LoopStuckInvalidTaskID)
-		if err != nil {
-			return nil, err
-		}
-		return a.stop(ctx, id, reason.text, host.Request{})
 	})
 	return cmd
 }
 
-// stop puts a task aside with the findings of a request, or those that it has.
-func (a *app) stop(ctx context.Context, id, reason string, with host.Request) (any, error) {
-	if strings.TrimSpace(reason) == "" {
-		return nil, errs.New(errs.LoopStuckMissingReason, "the task is to be put aside without a reason")
-	}
-	req := host.StopRequest{
-		Reason: render.Clip(reason, maxReason), Request: with,
-		// The incident that the cap was raised for ends with these two.
-		ForgetCap: slices.Contains([]string{"user-requested-replan", "manual-fix-pending"}, reason),
-	}
-	s, err := ask(ctx, a, func(e *host.Engine) (host.Step, error) { return e.Stop(ctx, id, req) })
+func (c *compatVerb) runRound(ctx context.Context) (any, error) {
+	phase, err := c.Phase()
 	if err != nil {
 		return nil, err
 	}
-	return loopStopped{
-		loopStep: loopStep{TaskID: id, Phase: "stuck", Round: s.Round, NextAction: actionEscalate},
-		Status:   string(s.Status), Stuck: true, Reason: s.Stop.Reason, At: s.UpdatedAt,
-	}, nil
+	step := verbs.Step{TaskID: c.TaskID, Phase: phase}
+	if phase.Force != "" && c.On(phase.Force) {
+		if step.Force, err = newForce(c.app, c.Text("reason")); err != nil {
+			return nil, err
+		}
+	}
+	run := map[task.Phase]func(context.Context, verbs.Step) (any, error){
+		task.Start: c.prepare, task.Research: c.prepare, task.Design: c.prepare, task.Tests: c.prepare,
+		task.Draft: c.draft, task.Review: c.review, task.Commit: c.commit, "": c.stopWithFindings,
+	}
+	result, err := run[phase.Gate](ctx, step)
+	return result, verbs.Recode(err, phase.Codes)
+}
+
+func compatStatus(s host.TaskStatus) verbs.Status {
+	return verbs.Status{State: s.State, Drafter: s.Drafter, UpdatedAt: s.UpdatedAt}
+}
+
+// prepare runs preflight and the other phases before the draft.
+func (c *compatVerb) prepare(ctx context.Context, step verbs.Step) (any, error) {
+	start := host.StartRequest{Force: step.Force}
+	done := host.PhaseRequest{Phase: step.Phase.Gate, Force: step.Force}
+	var err error
+	switch step.Phase.Gate {
+	case task.Start:
+		if start.Query, err = c.Query(); err != nil {
+			return nil, err
+		}
+	case task.Tests:
+		done.Tests = splitList(c.Text("tests"))
+	}
+	config, err := c.engine.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if step.Phase.Gate == task.Start {
+		s, err := c.engine.Start(ctx, step.TaskID, start)
+		return step.Preflight(compatStatus(s.TaskStatus), start.Query, config.Researchers), err
+	}
+	s, err := c.engine.Done(ctx, step.TaskID, done)
+	return step.Prepare(compatStatus(s.TaskStatus), config.Phases, config.Researchers), err
+}
+
+func (c *compatVerb) draft(ctx context.Context, step verbs.Step) (any, error) {
+	req := host.DraftRequest{Force: step.Force}
+	code, err := c.ExitCode()
+	if err != nil {
+		return nil, err
+	}
+	req.Verify.ExitCode = &code
+	if c.Given("verify-output-path") {
+		output, err := c.readConfined(ctx, c.Text("verify-output-path"), maxVerifyOutput, errs.LoopRunRoundVerifyOutputTraversal, errs.LoopRunRoundVerifyOutputUnreadable)
+		if err != nil {
+			return nil, verbs.Recode(err, map[errs.Code]errs.Code{errs.FileTooLarge: errs.LoopRunRoundVerifyOutputUnreadable})
+		}
+		req.Verify.OutputBytes = int64(len(output))
+		if req.Verify.Excerpt, err = verifycmd.Excerpt(bytes.NewReader(output), req.Verify.OutputBytes); err != nil {
+			return nil, err
+		}
+	}
+	d, err := c.engine.Draft(ctx, step.TaskID, req)
+	if err != nil {
+		return nil, err
+	}
+	var red *verbs.RedDecision
+	if d.Decision != nil {
+		red = &verbs.RedDecision{Round: d.Decision.Round, NextAction: d.Decision.NextAction, Reason: d.Decision.Reason, Stuck: d.Decision.Stuck}
+	}
+	return step.Draft(compatStatus(d.TaskStatus), code, d.Verification.Excerpt, red), nil
+}
+
+// compatReview is what post-critics prints: a decision, in nubos-pilot's form.
+type compatReview struct {
+	host.Decision
+	Phase    string          `json:"phase"`
+	Findings []verbs.Finding `json:"findings"`
+	Routing  verbs.Routing   `json:"routing"`
+	Forced   bool            `json:"forced"`
+}
+
+func (c *compatVerb) review(ctx context.Context, step verbs.Step) (any, error) {
+	report, err := c.CriticOutputs(c.reportReader(ctx))
+	if err != nil {
+		return nil, err
+	}
+	req := compatRequest(report)
+	req.Force = step.Force
+	d, err := c.engine.Review(ctx, step.TaskID, req)
+	findings, routing := verbs.Route(d.Findings, d.Routing.NextDestination)
+	return compatReview{d, step.Phase.Name, findings, routing, d.Force != nil}, err
+}
+
+// compatRequest passes on a report that was already read, so that what was checked is
+// what the round is decided on.
+func compatRequest(report []byte) host.Request {
+	return host.Request{Reports: []host.ReportRef{{Plugin: "np-critic", Path: host.Stdin}}, Stdin: bytes.NewReader(report)}
+}
+
+func (c *compatVerb) commit(ctx context.Context, step verbs.Step) (any, error) {
+	s, err := c.engine.Commit(ctx, step.TaskID, host.CommitRequest{MustVerify: true, Force: step.Force})
+	return step.Commit(compatStatus(s.TaskStatus)), err
+}
+
+func (c *compatVerb) stopWithFindings(ctx context.Context, _ verbs.Step) (any, error) {
+	report, err := c.Input.Findings(c.reportReader(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return c.stop(ctx, report)
+}
+
+// stop stops a task with the findings of a report, or with its own if that is nil.
+func (c *compatVerb) stop(ctx context.Context, report []byte) (any, error) {
+	reason, forgetCap, err := c.Reason()
+	if err != nil {
+		return nil, err
+	}
+	req := host.StopRequest{Reason: render.Clip(reason, maxReason), ForgetCap: forgetCap}
+	if report != nil {
+		req.Request = compatRequest(report)
+	}
+	s, err := c.engine.Stop(ctx, c.TaskID, req)
+	return verbs.Step{TaskID: c.TaskID}.Stop(compatStatus(s.TaskStatus)), err
+}
+
+func (c *compatVerb) auditToolUse(ctx context.Context) (any, error) {
+	agent, query := c.Text("agent"), c.Text("search")
+	request, err := c.AuditRequest()
+	if err != nil {
+		return nil, err
+	}
+	switch request {
+	case "read":
+		stamps, err := c.engine.Stamps(ctx, c.TaskID)
+		list := verbs.AuditList{TaskID: c.TaskID}
+		for _, s := range stamps {
+			list.Attestations = append(list.Attestations, verbs.NewAttestation(s.Stamp, s.At))
+		}
+		return list, err
+	case "search":
+		s, err := c.engine.Search(ctx, c.TaskID, host.SearchRequest{Agent: agent, Query: query})
+		return verbs.SearchResult{TaskID: c.TaskID, Round: s.Round, Agent: agent, Query: query, At: s.UpdatedAt}, err
+	}
+	config, err := c.engine.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	log, err := c.ToolLog(slices.Contains(config.Audit.Agents, agent))
+	if err != nil {
+		return nil, err
+	}
+	req := host.AuditRequest{Agent: agent}
+	if log != nil {
+		if req.Tools, err = parseLog(log); err != nil {
+			return nil, err
+		}
+	}
+	audited, err := c.engine.Audit(ctx, c.TaskID, req)
+	return verbs.AuditResult{TaskID: c.TaskID, Attestation: verbs.NewAttestation(audited.Stamp, audited.UpdatedAt)}, err
+}
+
+func (c *compatVerb) metrics(ctx context.Context) (any, error) {
+	s, err := c.engine.Summary(ctx)
+	m := verbs.MetricsResult{
+		Tasks: s.Tasks, Rounds: s.Rounds, Average: s.Average, Stuck: s.Stuck, Committed: s.Committed,
+		Routes: s.Routes, Categories: s.Categories, Histogram: s.Histogram, Overrides: s.Overrides,
+	}
+	for _, u := range s.Unreadable {
+		m.Corrupt = append(m.Corrupt, verbs.UnreadableTask{Path: u.TaskID, Reason: u.Err.Code, Message: u.Err.Message})
+	}
+	return m, err
+}
+
+// readConfined reads a file in the project or in the directory for temporary files. It
+// is opened through the root of that directory, by its name within, so that no symbolic
+// link leads out of it, not even one that is created meanwhile.
+func (c *compatVerb) readConfined(ctx context.Context, path string, limit int64, outside, unreadable errs.Code) ([]byte, error) {
+	p, err := c.project()
+	if err != nil {
+		return nil, err
+	}
+	temp, err := filepath.Abs(os.TempDir())
+	if err != nil {
+		return nil, err
+	}
+	for _, root := range []string{p.Root, temp} {
+		in := project.Project{Root: root, Dir: p.Dir}
+		rel, inside := in.Rel(path)
+		if !inside {
+			continue
+		}
+		data, err := in.Read(ctx, filepath.Join(root, filepath.FromSlash(rel)), limit)
+		switch errs.CodeOf(err) {
+		case "", errs.FileTooLarge:
+			return data, err
+		case errs.PathEscapesProject:
+			return nil, errs.New(outside, "%w", err).With("path", path)
+		default:
+			return nil, errs.New(unreadable, "%w", err).With("path", path)
+		}
+	}
+	return nil, errs.New(outside, "%s is neither in the project nor in the directory for temporary files", path).With("path", path)
+}
+
+// reportReader reads a critic's report, up to the size of any report.
+func (c *compatVerb) reportReader(ctx context.Context) verbs.ReadFile {
+	return func(path string) ([]byte, error) {
+		config, err := c.engine.Config(ctx)
+		if err != nil {
+			return nil, err
+		}
+		limit := document.Limits{Bytes: config.Limits.Report}.WithDefaults().Bytes
+		text, err := c.readConfined(ctx, path, limit, errs.LoopRunRoundCriticOutputsPathTraversal, errs.LoopRunRoundCriticOutputsPathUnreadable)
+		if errs.CodeOf(err) == errs.FileTooLarge {
+			err = document.TooLarge(limit)
+		}
+		return text, err
+	}
+}
+
+// compatSpawn is what spawn-headless prints: a spawn, in nubos-pilot's form.
+type compatSpawn struct {
+	host.Spawned
+	// ExitCode is 1 if a signal ended the agent.
+	ExitCode int `json:"exit_code"`
+	// Compression is null: prompts are not compressed.
+	Compression any `json:"compression"`
+}
+
+// spawnHeadless runs an agent. One that failed is a result; one that reached its time
+// limit is an error.
+func (c *compatVerb) spawnHeadless(ctx context.Context) (any, error) {
+	timeout, err := c.Timeout(minTimeout, maxTimeout)
+	if err != nil {
+		return nil, err
+	}
+	done := c.waiting("running " + c.Text("agent"))
+	spawned, err := c.engine.Spawn(ctx, host.SpawnRequest{
+		Agent: c.Text("agent"), PromptPath: c.Text("prompt-path"), OutputPath: c.Text("output-path"),
+		Timeout: timeout, Once: true, Content: compatOutput,
+	})
+	done()
+	// The form of the output is payload_parse_ok, and not the exit status.
+	unreadable := spawned.Reason == outcome.ReasonUnreadableOutput && len(spawned.Changed) == 0
+	switch failed := slices.Contains([]errs.Code{errs.SpawnFailed, errs.SpawnAuth, errs.SpawnQuota}, errs.CodeOf(err)); {
+	case err != nil && !failed:
+		return nil, err
+	case failed && spawned.TimedOut:
+		e, _ := errors.AsType[*errs.Error](err)
+		err = e.With("spawn_trail_path", spawned.TrailPath)
+		return nil, verbs.Recode(err, map[errs.Code]errs.Code{e.Code: errs.SpawnHeadlessTimedOut})
+	case failed && !unreadable:
+		c.exit = exitAgent
+		for line := range strings.Lines(spawned.StderrExcerpt) {
+			fmt.Fprintln(c.err, render.Clean(strings.TrimRight(line, "\r\n")))
+		}
+		c.warn(err)
+	}
+	result := compatSpawn{Spawned: spawned, ExitCode: spawned.ExitCode}
+	if spawned.Signal != "" {
+		result.ExitCode = 1
+	}
+	return result, nil
+}
+
+// compatOutput is the content of the output file: what an agent's program printed.
+// Scripts know the claude CLI's answer as one object, so that of its stream of events
+// they get the last such object.
+func compatOutput(res spawner.Result) (io.Reader, error) {
+	if res.Record.TimedOut {
+		return nil, nil
+	}
+	info, err := res.Stdout.Stat()
+	if err != nil {
+		return nil, err
+	}
+	at, size, err := verbs.LastResult(io.NewSectionReader(res.Stdout, 0, info.Size()), adapter.MaxDocument)
+	if err != nil {
+		return nil, err
+	}
+	if size == 0 {
+		size = info.Size()
+	}
+	return io.NewSectionReader(res.Stdout, at, size), nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,40 +8,9 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	"pgregory.net/rapid"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/task"
 )
-
-// TestLoopWords holds the codes of a lost race against the phase that lost it.
-// The others are provoked by scripts.
-func TestLoopWords(t *testing.T) {
-	for phase, want := range map[string]errs.Code{
-		"preflight":       errs.RoundShifted,
-		"post-researcher": errs.RoundShifted,
-		"post-executor":   "loop-post-executor-round-shifted",
-		"post-critics":    "loop-post-critics-round-shifted",
-		"commit":          errs.RoundShifted,
-		"stuck":           errs.RoundShifted,
-	} {
-		r := loopRound{phase: phase}
-		got := r.inLoopWords(task.Shifted(1, 2).(*errs.Error).WithHint("another command's"))
-		if errs.CodeOf(got) != want {
-			t.Errorf("%s: got %s, want %s", phase, errs.CodeOf(got), want)
-		}
-		if details := got.(*errs.Error).Details; details["expected"] != 1 || details["actual"] != 2 {
-			t.Errorf("%s: the details are lost: %v", phase, details)
-		}
-		if hintFor(want) == "" {
-			t.Errorf("%s has no hint", want)
-		}
-	}
-	if err := (&loopRound{phase: "commit"}).inLoopWords(context.Canceled); err != context.Canceled {
-		t.Errorf("an error without a code became %v", err)
-	}
-}
 
 // TestLoopRaces lets several commands of one kind loose on one task.
 func TestLoopRaces(t *testing.T) {
@@ -130,92 +98,4 @@ func TestLongVerifyOutput(t *testing.T) {
 	if code != exitFault || out.String() != "" || !strings.Contains(stderr.String(), `"code": "loop-run-round-verify-output-unreadable"`) {
 		t.Errorf("exit status %d: %s%s", code, out.String(), stderr.String())
 	}
-}
-
-// TestLoopTask: what passes for a task's id here is one everywhere.
-func TestLoopTask(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		id := rapid.OneOf(
-			rapid.StringMatching(`[MST0-9-]{0,24}`),
-			rapid.StringMatching(`M[0-9]{2,60}-S[0-9]{2,40}-T[0-9]{3,40}\n?`),
-		).Draw(t, "id")
-		got, err := loopTask([]string{id}, errs.LoopRunRoundInvalidTaskID)
-		if err == nil && (got != id || task.CheckID(id) != nil) {
-			t.Fatalf("%q is accepted as %q", id, got)
-		}
-		if err != nil && errs.CodeOf(err) != errs.LoopRunRoundInvalidTaskID {
-			t.Fatalf("%q is refused with %v", id, err)
-		}
-	})
-	for _, id := range []string{"M001-S001-T0001", "M1000-S0001-T12345"} {
-		if _, err := loopTask([]string{id}, errs.LoopRunRoundInvalidTaskID); err != nil {
-			t.Errorf("%s is refused: %v", id, err)
-		}
-	}
-}
-
-func TestTextFlag(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		f := textFlag{text: "before", given: true}
-		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`-{0,3}[a-z]{0,3}`)).Draw(t, "text")
-		if err := f.Set(text); err != nil {
-			t.Fatal(err)
-		}
-		want := textFlag{text: text, given: true}
-		if strings.HasPrefix(text, "--") {
-			want = textFlag{}
-		}
-		if f != want {
-			t.Fatalf("%q is read as %+v", text, f)
-		}
-	})
-}
-
-func TestAfterPhase(t *testing.T) {
-	both := []string{"design", "tests"}
-	for _, c := range []struct {
-		phase   task.Phase
-		wanted  []string
-		drafter string
-		want    string
-	}{
-		{task.Research, both, task.AgentExecutor, "spawn-architect"},
-		{task.Research, []string{"tests"}, task.AgentExecutor, "spawn-test-writer"},
-		{task.Research, nil, task.AgentExecutor, "spawn-executor"},
-		{task.Research, nil, task.AgentFixer, "spawn-build-fixer"},
-		{task.Design, both, task.AgentExecutor, "spawn-test-writer"},
-		{task.Design, []string{"design"}, task.AgentExecutor, "spawn-executor"},
-		{task.Tests, both, task.AgentExecutor, "spawn-executor"},
-		{task.Tests, both, task.AgentFixer, "spawn-build-fixer"},
-		{task.Tests, both, "", "spawn-executor"}, // A person's draft.
-	} {
-		if got := afterPhase(c.phase, c.wanted, c.drafter); got != c.want {
-			t.Errorf("%+v: got %s", c, got)
-		}
-	}
-}
-
-// FuzzParseReports: a text is JSON here exactly where it is JSON, and findings
-// that are made a report stay JSON.
-func FuzzParseReports(f *testing.F) {
-	for _, seed := range []string{
-		``, ` `, `[]`, `{}`, `null`, `"x"`, `[1,]`, `[{}]x`, `[{"findings":[]}]`, `[{"findings":[],"findings":1}]`,
-		`{"criteria":null}`, "\xef\xbb\xbf[]", "[\"\xff\"]", strings.Repeat("[", 20000),
-	} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, text []byte) {
-		kind, items := parseReports(text)
-		lax := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
-		if valid := jsontext.Value(text).IsValid(lax...); valid != (kind != 0) {
-			t.Fatalf("%q: kind %v, valid %v", text, kind, valid)
-		}
-		if kind == 0 {
-			return
-		}
-		if kind != '[' && len(items) != 1 {
-			t.Fatalf("%q: %d values", text, len(items))
-		}
-		hasReport(items)
-	})
 }

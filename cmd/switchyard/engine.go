@@ -23,6 +23,16 @@ func (a *app) with(ctx context.Context, work func(*host.Engine) error) error {
 	return work(e)
 }
 
+// ask runs work that has a result on an engine.
+func ask[T any](ctx context.Context, a *app, work func(*host.Engine) (T, error)) (T, error) {
+	var result T
+	err := a.with(ctx, func(e *host.Engine) (err error) {
+		result, err = work(e)
+		return err
+	})
+	return result, err
+}
+
 // engine is one for a project. The caller must close it.
 func (a *app) engine(p project.Project) *host.Engine {
 	return host.New(host.Options{

@@ -3,6 +3,7 @@ package main
 import (
 	"slices"
 
+	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot/verbs"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 )
@@ -36,6 +37,15 @@ func hintFor(code errs.Code) string {
 // errorGroups lists every code that a user can meet.
 func errorGroups() []errorGroup {
 	return slices.Concat(inputErrors(), guestErrors(), roomErrors(), policyErrors(), loopErrors(), spawnErrors(), metricsErrors(), compatErrors())
+}
+
+// compatErrors are those of the verbs of nubos-pilot.
+func compatErrors() []errorGroup {
+	group := errorGroup{title: "The verbs of nubos-pilot"}
+	for _, e := range verbs.Errors() {
+		group.entries = append(group.entries, errorEntry{e.Code, e.Meaning, e.Hint})
+	}
+	return []errorGroup{group}
 }
 
 // inputErrors are those of what the user gives.

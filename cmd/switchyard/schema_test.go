@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot/verbs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/metrics/oracle"
 	"github.com/switchyard-dev/switchyard/internal/metrics/pushgateway"
@@ -48,13 +49,13 @@ func results() map[string][]reflect.Type {
 		"init":                {reflect.TypeFor[render.Initialized]()},
 		"ledger export":       {reflect.TypeFor[ledger.Event]()},
 		"ledger verify":       {reflect.TypeFor[verifiedLedger]()},
-		"loop-audit-tool-use": {reflect.TypeFor[loopAudited](), reflect.TypeFor[loopSearched](), reflect.TypeFor[loopStamps]()},
-		"loop-metrics":        {reflect.TypeFor[loopMetrics]()},
+		"loop-audit-tool-use": {reflect.TypeFor[verbs.AuditResult](), reflect.TypeFor[verbs.SearchResult](), reflect.TypeFor[verbs.AuditList]()},
+		"loop-metrics":        {reflect.TypeFor[verbs.MetricsResult]()},
 		"loop-run-round": {
-			reflect.TypeFor[loopCommitted](), reflect.TypeFor[loopDrafted](), reflect.TypeFor[loopPreflight](),
-			reflect.TypeFor[loopPrepared](), reflect.TypeFor[loopReviewed](), reflect.TypeFor[loopStopped](),
+			reflect.TypeFor[verbs.CommitResult](), reflect.TypeFor[verbs.DraftResult](), reflect.TypeFor[verbs.PreflightResult](),
+			reflect.TypeFor[verbs.PrepareResult](), reflect.TypeFor[compatReview](), reflect.TypeFor[verbs.StuckResult](),
 		},
-		"loop-stuck":       {reflect.TypeFor[loopStopped]()},
+		"loop-stuck":       {reflect.TypeFor[verbs.StuckResult]()},
 		"metrics push":     {reflect.TypeFor[pushgateway.Receipt]()},
 		"metrics textfile": {reflect.TypeFor[writtenMetrics]()},
 		"metrics verify":   {reflect.TypeFor[oracle.Report]()},
@@ -88,7 +89,7 @@ func results() map[string][]reflect.Type {
 		"round":            {reflect.TypeFor[host.Decision]()},
 		"route":            {reflect.TypeFor[host.Decision]()},
 		"spawn":            {reflect.TypeFor[host.Spawned]()},
-		"spawn-headless":   {reflect.TypeFor[headlessSpawn]()},
+		"spawn-headless":   {reflect.TypeFor[compatSpawn]()},
 		"stats":            {reflect.TypeFor[stats.Stats](), reflect.TypeFor[writtenPage]()},
 		"status":           {reflect.TypeFor[taskList](), reflect.TypeFor[host.TaskDetail]()},
 		"version":          {reflect.TypeFor[buildInfo]()},

@@ -1,4 +1,4 @@
-package main
+package verbs
 
 import (
 	"errors"
@@ -6,19 +6,20 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // TestLastResult: of what a program prints, the last line is found that says how a
 // run ended, and no line that merely has such a text in it.
 func TestLastResult(t *testing.T) {
 	const (
+		limit  = 1 << 10
 		event  = `{"type":"assistant","text":"\"type\":\"result\",\"is_error\":false"}` + "\n"
 		early  = `{"type":"result","is_error":false,"result":"early"}` + "\n"
 		last   = `{"is_error":true,"result":"last","type":"result"}`
 		others = `{"type":"result","exitCode":0}` + "\n" // another CLI's
 	)
-	long := `{"type":"result","is_error":false,"result":"` + strings.Repeat("x", adapter.MaxDocument) + "\"}\n"
+	long := `{"type":"result","is_error":false,"result":"` + strings.Repeat("x", limit) + "\"}\n"
 	for name, c := range map[string]struct{ output, want string }{
 		"nothing":            {"", ""},
 		"text":               {"I am done.\n", ""},
@@ -33,13 +34,38 @@ func TestLastResult(t *testing.T) {
 		"too long":           {early + long + event, early},
 		"behind a long one":  {long + early, early},
 	} {
-		at, size, err := lastResult(strings.NewReader(c.output))
+		at, size, err := LastResult(strings.NewReader(c.output), limit)
 		if got := c.output[at : at+size]; err != nil || got != c.want {
 			t.Errorf("%s: %.80q, %v", name, got, err)
 		}
 	}
 	broken := errors.New("broken")
-	if _, _, err := lastResult(iotest.ErrReader(broken)); !errors.Is(err, broken) {
+	if _, _, err := LastResult(iotest.ErrReader(broken), 16); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
+}
+
+// FuzzParseReports: a text is JSON here exactly where it is JSON, and findings
+// that are made a report stay JSON.
+func FuzzParseReports(f *testing.F) {
+	for _, seed := range []string{
+		``, ` `, `[]`, `{}`, `null`, `"x"`, `[1,]`, `[{}]x`, `[{"findings":[]}]`, `[{"findings":[],"findings":1}]`,
+		`{"criteria":null}`, "\xef\xbb\xbf[]", "[\"\xff\"]", strings.Repeat("[", 20000),
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		kind, items := parseReports(text)
+		lax := []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+		if valid := jsontext.Value(text).IsValid(lax...); valid != (kind != 0) {
+			t.Fatalf("%q: kind %v, valid %v", text, kind, valid)
+		}
+		if kind == 0 {
+			return
+		}
+		if kind != '[' && len(items) != 1 {
+			t.Fatalf("%q: %d values", text, len(items))
+		}
+		hasReport(items)
+	})
 }

@@ -1,0 +1,200 @@
+package verbs
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/verifycmd"
+)
+
+// Input is the command line of a verb.
+type Input struct {
+	// TaskID is the argument, "" for none.
+	TaskID string
+	// Flags has the flags on the command line, with their values.
+	Flags map[string]string
+}
+
+// Text returns the value of a flag. A value that begins with two dashes counts as
+// absent: it is the next flag, and the value was forgotten.
+func (in Input) Text(flag string) string {
+	text, _ := in.value(flag)
+	return text
+}
+
+// Given reports whether a flag has a value, which may be empty.
+func (in Input) Given(flag string) bool {
+	_, given := in.value(flag)
+	return given
+}
+
+func (in Input) value(flag string) (text string, given bool) {
+	if text, given = in.Flags[flag]; strings.HasPrefix(text, "--") {
+		return "", false
+	}
+	return text, given
+}
+
+// On reports whether a switch is given.
+func (in Input) On(flag string) bool { return in.Flags[flag] == "true" }
+
+// need returns the value of a flag, or an error if it has none but white space.
+func (in Input) need(flag string, missing errs.Code) (string, error) {
+	text := in.Text(flag)
+	if strings.TrimSpace(text) == "" {
+		return "", errs.New(missing, "--%s is missing", flag)
+	}
+	return text, nil
+}
+
+// Check checks the task id and the flags that the verb always needs.
+func (v Verb) Check(in Input) error {
+	// Stricter than the rest of Switchyard: scripts rely on the form.
+	if v.InvalidTask != "" && (!regexp.MustCompile(`^M\d{3,}-S\d{3,}-T\d{4,}$`).MatchString(in.TaskID) || task.CheckID(in.TaskID) != nil) {
+		return errs.New(v.InvalidTask, "%q is not a task id", in.TaskID).With("task_id", in.TaskID)
+	}
+	for _, f := range v.Flags {
+		if f.Missing != "" && in.Text(f.Name) == "" {
+			return errs.New(f.Missing, "--%s is missing", f.Name)
+		}
+	}
+	return nil
+}
+
+// Phase returns the phase that loop-run-round is asked for.
+func (in Input) Phase() (Phase, error) {
+	name := in.Text("phase")
+	for _, p := range Phases() {
+		if p.Name == name {
+			return p, nil
+		}
+	}
+	if name == "" {
+		return Phase{}, errs.New(errs.LoopRunRoundMissingPhase, "--phase is missing").With("phases", phaseNames())
+	}
+	return Phase{}, errs.New(errs.LoopRunRoundInvalidPhase, "there is no phase %q", name).With("phase", name).With("phases", phaseNames())
+}
+
+// Query returns the subject of the work, which preflight needs.
+func (in Input) Query() (string, error) {
+	return in.need("query", errs.LoopRunRoundPreflightMissingQuery)
+}
+
+// Reason returns why a task is stopped, and whether the cap that was raised for the
+// task ends with it.
+func (in Input) Reason() (reason string, forgetCap bool, err error) {
+	reason, err = in.need("reason", errs.LoopStuckMissingReason)
+	return reason, reason == "user-requested-replan" || reason == "manual-fix-pending", err
+}
+
+// ExitCode returns the exit code of the draft's verification. Only a number is one:
+// an unset variable must not pass for success.
+func (in Input) ExitCode() (int, error) {
+	text, given := in.value("verify-exit-code")
+	if !given {
+		return 0, errs.New(errs.LoopRunRoundPostExecutorMissingVerify, "--verify-exit-code is missing").With("got", nil)
+	}
+	code, err := verifycmd.ParseExitCode(text)
+	if err != nil {
+		return 0, errs.New(errs.LoopRunRoundPostExecutorMissingVerify, "%w", err).With("got", text)
+	}
+	return code, nil
+}
+
+// Timeout returns the time limit of spawn-headless.
+func (in Input) Timeout(shortest, longest time.Duration) (time.Duration, error) {
+	text := in.Text("timeout-ms")
+	if _, typed := in.Flags["timeout-ms"]; !typed {
+		text = "600000"
+	}
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || ms < shortest.Milliseconds() || ms > longest.Milliseconds() {
+		return 0, errs.New(errs.SpawnHeadlessInvalidTimeout, "--timeout-ms %.40q: the limit is from %d to %d", text, shortest.Milliseconds(), longest.Milliseconds())
+	}
+	return time.Duration(ms) * time.Millisecond, nil
+}
+
+// AuditRequest returns the flag that says what loop-audit-tool-use is asked for: read,
+// search or tool-use-log.
+func (in Input) AuditRequest() (string, error) {
+	read, search, log := in.On("read"), in.Given("search"), in.Given("tool-use-log")
+	_, typed := in.Flags["search"]
+	switch {
+	case read && search || search && log || log && read:
+		return "", errs.New(errs.Usage, "--read, --search and --tool-use-log are three different requests; give one")
+	case typed && strings.TrimSpace(in.Text("search")) == "":
+		return "", errs.New(errs.Usage, "--search must not be empty")
+	case read:
+		return "read", nil
+	case search:
+		return "search", nil
+	default:
+		return "tool-use-log", nil
+	}
+}
+
+// ToolLog returns the log of the tools that an agent used, nil for none. An audited
+// agent must have one.
+func (in Input) ToolLog(audited bool) ([]byte, error) {
+	agent := in.Text("agent")
+	log := jsontext.Value(in.Text("tool-use-log"))
+	switch {
+	case slices.Contains([]string{"np-critic-style", "np-critic-tests", "np-critic-acceptance", "np-critic-economy"}, agent):
+		return nil, errs.New(errs.LoopAuditAgentIsModule, "%s is a module that an agent reads, not an agent", agent).With("agent", agent)
+	case !in.Given("tool-use-log") && audited:
+		return nil, errs.New(errs.LoopAuditMissingLog, "%s must search, but there is no log of its tools", agent).With("agent", agent)
+	case !in.Given("tool-use-log"):
+		return nil, nil
+	case !log.IsValid():
+		return nil, errs.New(errs.LoopAuditInvalidLog, "--tool-use-log is not JSON")
+	case log.Kind() != '[':
+		return nil, errs.New(errs.NubosloopAuditInvalidLog, "--tool-use-log is not a list")
+	}
+	return log, nil
+}
+
+// Recode gives an error of the engine the code of nubos-pilot that a table has for
+// it, and the details that nubos-pilot's scripts read. Its hint is then that code's
+// own. The first table that has the code counts.
+func Recode(err error, tables ...map[errs.Code]errs.Code) error {
+	e, ok := errors.AsType[*errs.Error](err)
+	if !ok {
+		return err
+	}
+	for _, table := range tables {
+		if code, ok := table[e.Code]; ok {
+			c := *e
+			c.Code, c.Hint = code, ""
+			return withDetails(&c, e.Code)
+		}
+	}
+	return err
+}
+
+// withDetails adds the details of an engine's error by nubos-pilot's names.
+func withDetails(e *errs.Error, code errs.Code) *errs.Error {
+	switch code {
+	case errs.EvidenceMissing:
+		return e.With("missing", []any{e.Details["agent"]}).With("required_count", e.Details["required"]).With("found_count", e.Details["found"])
+	case errs.CommitPreconditionMissing:
+		missing, _ := e.Details["missing"].([]string)
+		names := make([]string, len(missing))
+		for i, m := range missing {
+			names[i] = "findings"
+			if m == task.MissingVerification {
+				names[i] = "verify_exit_code"
+			}
+		}
+		return e.With("missing", names)
+	default:
+		return e
+	}
+}

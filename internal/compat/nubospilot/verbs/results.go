@@ -1,0 +1,316 @@
+package verbs
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// The next actions of nubos-pilot that are not destinations of a policy.
+const (
+	actionResearch = "spawn-researcher-swarm"
+	actionDesign   = "spawn-architect"
+	actionTests    = "spawn-test-writer"
+	actionExecute  = "spawn-executor"
+	actionFix      = "spawn-build-fixer"
+	actionReview   = "spawn-critic-schwarm"
+	actionCommit   = "commit-task"
+	actionEscalate = "escalate-via-askuser"
+)
+
+// StepResult is what every phase of loop-run-round prints.
+type StepResult struct {
+	TaskID string `json:"task_id"`
+	Phase  string `json:"phase"`
+	// Round is the round that the task is in now.
+	Round      int    `json:"round"`
+	NextAction string `json:"next_action"`
+	// Forced says that the phase's gate was forced.
+	Forced bool `json:"forced"`
+}
+
+// The results of the phases, in their order; that of post-critics is a decision.
+type (
+	PreflightResult struct {
+		StepResult
+		CacheMiss
+		Swarm Swarm `json:"swarm"`
+	}
+	PrepareResult struct {
+		StepResult
+		Researchers int      `json:"expected_researcher_count,omitzero"`
+		Tests       []string `json:"tdd_tests"`
+	}
+	DraftResult struct {
+		StepResult
+		LastAction string `json:"last_action"`
+		ExitCode   int    `json:"verify_exit_code"`
+		Excerpt    string `json:"verify_output_excerpt"`
+		Stuck      bool   `json:"stuck"`
+		MaxRounds  int    `json:"max_rounds"`
+		// Reason is the decision's on a red draft.
+		Reason string `json:"reason,omitzero"`
+	}
+	CommitResult struct {
+		StepResult
+		Status string `json:"status"`
+		At     string `json:"committed_at"`
+	}
+	StuckResult struct {
+		StepResult
+		Status string `json:"status"`
+		Stuck  bool   `json:"stuck"`
+		Reason string `json:"stuck_reason"`
+		At     string `json:"stuck_at"`
+	}
+)
+
+// CacheMiss is the answer of nubos-pilot's knowledge store, which Switchyard does not
+// have: nothing is ever found.
+type CacheMiss struct {
+	Hit    *struct{} `json:"cache_hit"`
+	Reason string    `json:"cache_miss_reason"`
+	Bypass bool      `json:"bypass_swarm"`
+}
+
+// Swarm says how to start the researchers.
+type Swarm struct {
+	K int `json:"k"`
+	// The thresholds are those of nubos-pilot's knowledge store, for scripts that show
+	// them.
+	Threshold       float64      `json:"threshold"`
+	MinOccurrence   int          `json:"min_occurrence"`
+	MinConfidence   float64      `json:"min_confidence"`
+	BypassThreshold float64      `json:"bypass_threshold"`
+	Specs           []Researcher `json:"spawn_specs"`
+	CacheMiss
+}
+
+// Researcher is one of them. All have the same input and differ in method alone:
+// researchers of different topics could never agree.
+type Researcher struct {
+	Index     int             `json:"index"`
+	SeedDelta int             `json:"seed_delta"`
+	SeedNudge string          `json:"seed_nudge"`
+	Input     ResearcherInput `json:"input"`
+}
+
+// ResearcherInput is the subject of the research.
+type ResearcherInput struct {
+	Query  string `json:"task_query"`
+	TaskID string `json:"task_id"`
+}
+
+// Status is where a task stands after a verb.
+type Status struct {
+	task.State
+	// Drafter is the agent that makes the draft of this round, "" for a person.
+	Drafter   string
+	UpdatedAt string
+}
+
+// Step is one call of loop-run-round. Its methods return what the phases print.
+type Step struct {
+	TaskID string
+	Phase  Phase
+	// Force is set if the call asks for the gate to be forced.
+	Force *task.Force
+}
+
+// result is the common part; round is the one whose gate was passed. A gate that was
+// open was not forced, although the call asks for it.
+func (c Step) result(s Status, round int, next string) StepResult {
+	forced := c.Force != nil && s.Forced != nil && *s.Forced == task.Override{Round: round, Phase: c.Phase.Gate, Force: *c.Force}
+	return StepResult{TaskID: c.TaskID, Phase: c.Phase.Name, Round: s.Round, NextAction: next, Forced: forced}
+}
+
+// Preflight is the result of preflight for so many researchers.
+func (c Step) Preflight(s Status, query string, researchers int) PreflightResult {
+	nudges := []string{
+		"Write nothing down from memory: a claim counts once you have read a source that makes it.",
+		"Collect every way in which it could be done before you prefer one.",
+		"Take the answer that everybody would give, and look for where it breaks.",
+		"Hand in whatever you cannot check as an open question, and not as a fact.",
+		"Say which way is ahead, and how it would most likely fail.",
+	}
+	miss := CacheMiss{Reason: "no-knowledge-store"}
+	swarm := Swarm{K: researchers, Threshold: 0.2, MinOccurrence: 1, MinConfidence: 0.3, BypassThreshold: 0.5, CacheMiss: miss}
+	for i := range researchers {
+		swarm.Specs = append(swarm.Specs, Researcher{
+			Index: i, SeedDelta: i, SeedNudge: nudges[i%len(nudges)], Input: ResearcherInput{Query: query, TaskID: c.TaskID},
+		})
+	}
+	return PreflightResult{c.result(s, s.Round, actionResearch), miss, swarm}
+}
+
+// Prepare is the result of a phase before the draft; optional lists the optional
+// phases that the project has.
+func (c Step) Prepare(s Status, optional []string, researchers int) PrepareResult {
+	result := PrepareResult{StepResult: c.result(s, s.Round, afterPhase(c.Phase.Gate, optional, s.Drafter)), Tests: s.Tests}
+	if c.Phase.Gate == task.Research {
+		result.Researchers = researchers
+	}
+	return result
+}
+
+// afterPhase is the action after a phase before the draft: the project's next optional
+// phase, else the draft.
+func afterPhase(phase task.Phase, optional []string, drafter string) string {
+	for _, p := range optional {
+		switch {
+		case p == project.PhaseDesign && phase == task.Research:
+			return actionDesign
+		case p == project.PhaseTests && phase != task.Tests:
+			return actionTests
+		}
+	}
+	if drafter == task.AgentFixer {
+		return actionFix
+	}
+	return actionExecute
+}
+
+// RedDecision is the decision on a red draft.
+type RedDecision struct {
+	Round              int
+	NextAction, Reason string
+	Stuck              bool
+}
+
+// Draft is the result of post-executor; red is nil for a green draft.
+func (c Step) Draft(s Status, exitCode int, excerpt string, red *RedDecision) DraftResult {
+	result := DraftResult{
+		StepResult: c.result(s, s.Round, actionReview), LastAction: "verify-green",
+		ExitCode: exitCode, Excerpt: excerpt, MaxRounds: s.MaxRounds,
+	}
+	if red == nil {
+		return result
+	}
+	next := red.NextAction
+	switch {
+	case red.Stuck:
+		next = actionEscalate
+	case next == "executor":
+		next = actionFix
+	}
+	result.StepResult = c.result(s, red.Round, next)
+	result.LastAction, result.Stuck, result.Reason = "verify-red", red.Stuck, red.Reason
+	return result
+}
+
+// Commit is the result of commit.
+func (c Step) Commit(s Status) CommitResult {
+	return CommitResult{c.result(s, s.Round, actionCommit), "pre-commit", s.UpdatedAt}
+}
+
+// Stop is the result of the phase stuck, and of loop-stuck.
+func (c Step) Stop(s Status) StuckResult {
+	result := StuckResult{StepResult{c.TaskID, "stuck", s.Round, actionEscalate, false}, string(s.Status), true, "", s.UpdatedAt}
+	if s.State.Stop != nil {
+		result.Reason = s.State.Stop.Reason
+	}
+	return result
+}
+
+// Finding is a finding with the text of the report that had it first.
+type Finding struct {
+	finding.Finding
+	Raw jsontext.Value `json:"raw"`
+}
+
+// Routing is the destination that the findings alone would have. The buckets hold the
+// findings themselves.
+type Routing struct {
+	NextDestination string               `json:"next_destination"`
+	Stuck           bool                 `json:"stuck"`
+	FindingCount    int                  `json:"finding_count"`
+	Buckets         map[string][]Finding `json:"buckets"`
+}
+
+// Route maps a decision's findings and their destination.
+func Route(findings []finding.Finding, destination string) ([]Finding, Routing) {
+	buckets := map[string][]Finding{"executor": nil, "researcher": nil, "askuser": nil, "plan-checker": nil, "stuck": nil}
+	var all []Finding
+	for _, f := range findings {
+		raw := Finding{Finding: f}
+		if len(f.Sources) > 0 {
+			raw.Raw = f.Sources[0].Raw
+		}
+		all = append(all, raw)
+		buckets[f.Route] = append(buckets[f.Route], raw)
+	}
+	return all, Routing{destination, destination == "stuck", len(findings), buckets}
+}
+
+// The results of loop-audit-tool-use: an attestation, all of them, or a search.
+type (
+	AuditResult struct {
+		TaskID string `json:"task_id"`
+		Attestation
+	}
+	AuditList struct {
+		TaskID       string        `json:"task_id"`
+		Attestations []Attestation `json:"tool_use_audit"`
+	}
+	SearchResult struct {
+		TaskID string `json:"task_id"`
+		Round  int    `json:"round"`
+		Agent  string `json:"agent,omitzero"`
+		Query  string `json:"query"`
+		At     string `json:"recorded_at"`
+	}
+)
+
+// Attestation is the record that an agent ran, with nubos-pilot's field names.
+type Attestation struct {
+	Agent          string `json:"agent"`
+	Audited        bool   `json:"audited"`
+	Round          int    `json:"round"`
+	SearchCalls    int    `json:"search_calls"`
+	Credited       int    `json:"credited_calls"`
+	SearchEvidence int    `json:"search_evidence_count"`
+	ToolUses       int    `json:"tool_use_count"`
+	// Violation is nil if the agent kept the search-before-write rule.
+	Violation *task.ViolationKind `json:"violation"`
+	At        string              `json:"audited_at"`
+	// Source says who vouches: hand or host; By names the caller.
+	Source task.Source `json:"source"`
+	By     string      `json:"by"`
+}
+
+// NewAttestation maps a stamp that was recorded at a time.
+func NewAttestation(s task.Stamp, at string) Attestation {
+	a := Attestation{
+		Agent: s.Agent, Audited: s.Audited, Round: s.Round, SearchCalls: s.SearchCalls, Credited: s.Credited,
+		SearchEvidence: s.SearchEvidence, ToolUses: s.ToolUses, At: at, Source: s.Source, By: s.By,
+	}
+	if s.Violation != "" {
+		a.Violation = &s.Violation
+	}
+	return a
+}
+
+// MetricsResult is what loop-metrics prints.
+type MetricsResult struct {
+	Tasks      int              `json:"tasks_with_loop"`
+	Rounds     int              `json:"total_rounds"`
+	Average    float64          `json:"average_rounds"`
+	Stuck      int              `json:"stuck_count"`
+	Committed  int              `json:"commit_count"`
+	Routes     map[string]int   `json:"route_distribution"`
+	Categories map[string]int   `json:"finding_categories"`
+	Histogram  map[int]int      `json:"rounds_histogram"`
+	Corrupt    []UnreadableTask `json:"corrupt_checkpoints"`
+	Overrides  int              `json:"overrides"`
+}
+
+// UnreadableTask is a task that could not be counted. Tasks are not files here, so
+// that Path is the task's id.
+type UnreadableTask struct {
+	Path    string    `json:"path"`
+	Reason  errs.Code `json:"reason"`
+	Message string    `json:"message"`
+}
