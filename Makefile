@@ -72,7 +72,6 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzParseEntry$$' -fuzztime 30s ./internal/agent/worktree
 	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 30s ./internal/agent/lease
 	$(GO) test -run '^$$' -fuzz '^FuzzExported$$' -fuzztime 30s ./internal/ledger
-	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/metrics/oracle
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadSource$$' -fuzztime 30s -fuzzminimizetime 1x ./policies
 	$(GO) test -run '^$$' -fuzz '^FuzzLoadBundle$$' -fuzztime 30s ./policies
 	$(GO) test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/policy/bundle

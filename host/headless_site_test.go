@@ -88,8 +88,8 @@ func (s site) start(t testing.TB, o host.Options) *host.Engine {
 		Warn: func(err error) { t.Errorf("a warning: %v", err) },
 	})
 	t.Cleanup(func() {
-		if all, err := e.Tallies(context.Background()); err == nil && all.Events > 0 {
-			metered(t, e, e.Events(context.Background()))
+		if report, err := e.Verify(context.Background()); err == nil && !report.Sound() {
+			t.Errorf("the ledger is not sound: %v", report.Problems)
 		}
 		if err := e.Close(context.Background()); err != nil {
 			t.Error(err)

@@ -15,9 +15,6 @@ func metricsErrors() []errorGroup {
 			{"push-unavailable", "The Pushgateway could not be reached or did not take the metrics in time, although it was tried several times.", "check that it runs and can be reached; then push again, for nothing is lost: the ledger has it all"},
 			{"listen-failed", "Metrics cannot be served at the address: another program has the port, this user may not take it, or the machine has no such address.", "name another with --listen; port 0 takes a free one"},
 			{"web-config-invalid", "The web configuration file cannot be read or is not valid, or a certificate or key that it names is not.", "mend what the message names; paths in the file are relative to it"},
-			{errs.MetricsDiffer, "The metrics do not show what the recorded events come to. The details have the first that differ.", "switchyard ledger verify says whether the ledger was changed; a file may be of another ledger, or was changed itself"},
-			{"metrics-exposition-invalid", "The file to compare has no metrics of Switchyard in the text format, or not those of exactly one ledger as of one moment.", "compare a file of switchyard metrics textfile, or what switchyard metrics print has written"},
-			{"recount-impossible", "A recorded event is none that Switchyard records at its place, so that nobody can say what it counts.", "switchyard ledger verify shows what was changed"},
 			{errs.PageForeign, "The file of stats --html is there already and is no such page, so it was left alone.", "name another file, or remove this one if nobody needs it"},
 		}},
 	}

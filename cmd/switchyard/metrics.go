@@ -28,7 +28,7 @@ scraped from a server. docs/metrics.md lists them.`,
 		Args: unknownCommand,
 		RunE: showHelp,
 	}
-	cmd.AddCommand(newMetricsPrintCmd(a), newMetricsTextfileCmd(a), newMetricsPushCmd(a), newMetricsServeCmd(a), newMetricsVerifyCmd(a))
+	cmd.AddCommand(newMetricsPrintCmd(a), newMetricsTextfileCmd(a), newMetricsPushCmd(a), newMetricsServeCmd(a))
 	return cmd
 }
 

@@ -24,7 +24,6 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot/verbs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/internal/metrics/oracle"
 	"github.com/switchyard-dev/switchyard/internal/metrics/pushgateway"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
@@ -58,7 +57,6 @@ func results() map[string][]reflect.Type {
 		"loop-stuck":       {reflect.TypeFor[verbs.StuckResult]()},
 		"metrics push":     {reflect.TypeFor[pushgateway.Receipt]()},
 		"metrics textfile": {reflect.TypeFor[writtenMetrics]()},
-		"metrics verify":   {reflect.TypeFor[oracle.Report]()},
 		"phase commit":     {reflect.TypeFor[host.Step]()},
 		"phase design":     {reflect.TypeFor[host.Step]()},
 		"phase draft":      {reflect.TypeFor[host.Drafted]()},

@@ -62,7 +62,6 @@ const (
 	OutputFailed                                     Code = "output-failed"
 	ForceReasonMissing                               Code = "force-reason-missing"
 	InitNested                                       Code = "init-nested"
-	MetricsDiffer                                    Code = "metrics-differ"
 	PolicyTestsFailed                                Code = "policy-tests-failed"
 	PolicyNotProven                                  Code = "policy-not-proven"
 	PolicyLintFailed                                 Code = "policy-lint-failed"
@@ -161,8 +160,6 @@ const (
 	WebConfigInvalid Code = "web-config-invalid"
 
 	// internal/metrics/oracle
-	MetricsExpositionInvalid Code = "metrics-exposition-invalid"
-	RecountImpossible        Code = "recount-impossible"
 
 	// internal/metrics/pushgateway
 	PushTargetInvalid Code = "push-target-invalid"

@@ -11,17 +11,11 @@ import (
 type Report struct {
 	// Series is how many were compared, a histogram being one, and Events how many
 	// events they were recounted from.
-	Series int   `json:"series"`
-	Events int64 `json:"events"`
-	// Differences are in the order of their metrics and labels, the times since which
-	// something is counted at the end. These are the first maxDifferences of them, and
-	// Omitted counts the others.
-	Differences []Difference `json:"differences"`
-	Omitted     int          `json:"omitted,omitzero"`
+	Series int
+	Events int64
+	// Differences are ordered by metric and labels; wrong creation times come last.
+	Differences []Difference
 }
-
-// maxDifferences is how many a report lists.
-const maxDifferences = 1000
 
 // Difference is a number that is not what the events come to.
 type Difference struct {
@@ -29,19 +23,18 @@ type Difference struct {
 	// sum. The cells of a native histogram are its buckets with a label cell, which
 	// has the number that Prometheus gives them, or zero. The time since which a
 	// metric is counted has its name and _created.
-	Metric string            `json:"metric"`
-	Labels map[string]string `json:"labels"`
+	Metric string
+	Labels map[string]string
 	// Shown and Recounted are nil where there is no such series.
-	Shown     *float64 `json:"shown"`
-	Recounted *float64 `json:"recounted"`
+	Shown     *float64
+	Recounted *float64
 }
 
 // String is the series of a difference as the text format writes it.
 func (d Difference) String() string { return seriesOf(d.Metric, d.Labels) }
 
-// Compare holds an exposition against the recount of as many events. A series that is
-// 0 and one that is not there are the same: nobody can tell from events which series
-// something will be counted for.
+// Compare compares an exposition with the recount of as many events. A series that is
+// 0 equals one that is missing: events do not say what will be counted later.
 func (r *Recount) Compare(x Exposition) Report {
 	report := Report{Series: x.Series, Events: r.events, Differences: []Difference{}}
 	recounted := r.samples()
@@ -60,23 +53,15 @@ func (r *Recount) Compare(x Exposition) Report {
 		if isCounted {
 			d.Recounted = &want.value
 		}
-		report.add(d)
+		report.Differences = append(report.Differences, d)
 	}
 	since := seconds(timeOf(r.since))
 	for _, key := range slices.Sorted(maps.Keys(x.created)) {
 		if shown := x.created[key]; !same(shown.value, since) {
-			report.add(Difference{Metric: shown.metric + "_created", Labels: shown.labels, Shown: &shown.value, Recounted: &since})
+			report.Differences = append(report.Differences, Difference{Metric: shown.metric + "_created", Labels: shown.labels, Shown: &shown.value, Recounted: &since})
 		}
 	}
 	return report
-}
-
-func (r *Report) add(d Difference) {
-	if len(r.Differences) == maxDifferences {
-		r.Omitted++
-		return
-	}
-	r.Differences = append(r.Differences, d)
 }
 
 // same compares numbers exactly where they are whole. Others may have been divided

@@ -1,4 +1,4 @@
-package host_test
+package oracle
 
 import (
 	"bytes"
@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/internal/metrics/oracle"
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
@@ -18,10 +17,10 @@ type failer interface {
 	Fatalf(format string, args ...any)
 }
 
-// metered wants the metrics of a ledger to be what its events come to, as they are
+// compareLedger wants the metrics of a ledger to be what its events come to, as they are
 // gathered and as they are written down, and returns how many series and events were
 // compared. events yields all of them.
-func metered(t failer, source metrics.Source, events iter.Seq2[ledger.Event, error]) oracle.Report {
+func compareLedger(t failer, source metrics.Source, events iter.Seq2[ledger.Event, error]) Report {
 	t.Helper()
 	ctx := context.Background()
 	c, err := metrics.New(source, metrics.Options{})
@@ -36,21 +35,21 @@ func metered(t failer, source metrics.Source, events iter.Seq2[ledger.Event, err
 	if err := metrics.Write(&text, families, metrics.Text); err != nil {
 		t.Fatalf("%v", err)
 	}
-	gathered, err := oracle.Gathered(families)
+	gathered, err := Gathered(families)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	read, err := oracle.Parse(&text)
+	read, err := Parse(&text)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	counted, err := oracle.Of(ctx, events, gathered.Events, nil)
+	counted, err := Of(events, gathered.Events)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
 	report := counted.Compare(gathered)
 	for _, d := range append(report.Differences, counted.Compare(read).Differences...) {
-		t.Errorf("%s: shown %s, counted %s", d, number(d.Shown), number(d.Recounted))
+		t.Errorf("%s: shown %s, counted %s", d, numberText(d.Shown), numberText(d.Recounted))
 	}
 	if report.Events == 0 || report.Series < 10 {
 		t.Fatalf("only %d series of %d events were compared", report.Series, report.Events)
@@ -58,8 +57,8 @@ func metered(t failer, source metrics.Source, events iter.Seq2[ledger.Event, err
 	return report
 }
 
-// number is one that need not be there.
-func number(n *float64) string {
+// numberText is one that need not be there.
+func numberText(n *float64) string {
 	if n == nil {
 		return "nothing"
 	}

@@ -13,82 +13,46 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
-
-	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Exposition is what was shown of a ledger at one moment.
+// Exposition is what a collector showed of a ledger at one moment.
 type Exposition struct {
 	// Events is how many events the ledger had then.
 	Events int64
-	// Series is how many there are, a histogram being one.
+	// Series counts the series; a histogram is one.
 	Series  int
 	samples samples
-	// native says that histograms are shown with the cells of native ones.
+	// native is set if histograms come with the cells of native histograms.
 	native bool
-	// created are the times since which something is counted, by the series.
+	// created has the time since which each series is counted.
 	created samples
 }
 
-// eventsTotal says of which moment an exposition is. It has no labels of its own.
 const eventsTotal = prefix + "ledger_events_total"
 
-// Parse reads an exposition in the text format, with as much else in it as there may
-// be.
-//
-// # Errors
-//
-// Those of Gathered.
+// Parse reads an exposition in the text format.
 func Parse(r io.Reader) (Exposition, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(r)
 	if err != nil {
-		return Exposition{}, invalid("%w", err)
+		return Exposition{}, err
 	}
 	return Gathered(slices.Collect(maps.Values(families)))
 }
 
-func invalid(format string, args ...any) error {
-	return errs.New(errs.MetricsExpositionInvalid, "the exposition cannot be compared: "+format, args...)
-}
-
-// Gathered is the exposition of families as a collector gives them. Where all series
-// were given labels besides their own, these are left out.
-//
-// # Errors
-//
-// metrics-exposition-invalid, also for the metrics of several ledgers.
+// Gathered is the exposition of families as a collector gives them.
 func Gathered(families []*dto.MetricFamily) (Exposition, error) {
 	x := Exposition{samples: make(samples), created: make(samples)}
-	at := slices.IndexFunc(families, func(f *dto.MetricFamily) bool { return f.GetName() == eventsTotal })
-	if at < 0 || len(families[at].GetMetric()) == 0 {
-		return Exposition{}, invalid("it lacks %s, which says of which moment it is", eventsTotal)
-	}
-	if n := len(families[at].GetMetric()); n != 1 {
-		return Exposition{}, invalid("it has %s %d times: the metrics of several ledgers", eventsTotal, n)
-	}
-	events := families[at].GetMetric()[0]
-	n := number(events)
-	if !(n >= 0 && n < 1<<53 && n == math.Trunc(n)) {
-		return Exposition{}, invalid("%s is %v", eventsTotal, n)
-	}
-	x.Events = int64(n)
-	given := labelsOf(events) // It has none of its own.
 	for _, f := range families {
-		// Who runs it is not in the events.
-		if !strings.HasPrefix(f.GetName(), prefix) || f.GetName() == prefix+"build_info" {
-			continue
+		if f.GetName() == eventsTotal {
+			x.Events = int64(sampleValue(f.GetMetric()[0]))
+		}
+		if f.GetName() == prefix+"build_info" {
+			continue // It is about the program, not the events.
 		}
 		for _, m := range f.GetMetric() {
 			x.Series++
-			labels := labelsOf(m)
-			for name, value := range given {
-				if labels[name] != value {
-					return Exposition{}, invalid("%s lacks the label %s, which others have", f.GetName(), name)
-				}
-				delete(labels, name)
-			}
-			if err := x.add(f.GetName(), labels, m); err != nil {
+			if err := x.add(f.GetName(), labelsOf(m), m); err != nil {
 				return Exposition{}, err
 			}
 		}
@@ -96,8 +60,8 @@ func Gathered(families []*dto.MetricFamily) (Exposition, error) {
 	return x, nil
 }
 
-// number is the value of a counter, a gauge or a metric of no known type.
-func number(m *dto.Metric) float64 {
+// sampleValue is the value of a counter, a gauge or a metric of no known type.
+func sampleValue(m *dto.Metric) float64 {
 	return m.GetCounter().GetValue() + m.GetGauge().GetValue() + m.GetUntyped().GetValue()
 }
 
@@ -120,13 +84,13 @@ func (x *Exposition) add(name string, labels map[string]string, m *dto.Metric) e
 		}
 		switch first := x.samples.put(name, with, value); {
 		case !first:
-			err = invalid("it has %s twice", seriesOf(name, with))
+			err = fmt.Errorf("%s is shown twice", seriesOf(name, with))
 		case math.IsNaN(value) || math.IsInf(value, 0):
-			err = invalid("%s is %v", seriesOf(name, with), value)
+			err = fmt.Errorf("%s is %v", seriesOf(name, with), value)
 		}
 	}
 	if h := m.GetHistogram(); h == nil {
-		put(name, number(m))
+		put(name, sampleValue(m))
 	} else {
 		created = h.GetCreatedTimestamp()
 		put(name+"_count", float64(h.GetSampleCount()))

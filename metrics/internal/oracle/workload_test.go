@@ -1,4 +1,4 @@
-package host_test
+package oracle
 
 import (
 	"context"
@@ -15,9 +15,22 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 )
+
+// randomRequest is a report of up to five findings.
+func randomRequest(random *rand.Rand) host.Request {
+	known := []string{"style", "style", "missing-test", "scope-creep", "information-missing", "information-missing", "locked-decision-violation", "question-to-user", "made-up"}
+	var findings []string
+	for range random.IntN(6) {
+		findings = append(findings, fmt.Sprintf(`{"category":%q,"severity":"risk","file":"src/%d.go","line":7,"remediation":"Say it in other words"}`,
+			known[random.IntN(len(known))], random.IntN(3)))
+	}
+	r := request(`{"critic":"critic","findings":[` + strings.Join(findings, ",") + `]}`)
+	r.Verify.Claim = []policies.Verify{policies.Absent, policies.Green, policies.Red}[random.IntN(3)]
+	r.Policy = []string{"", "routing@1.1.0"}[random.IntN(2)]
+	return r
+}
 
 // workload drives an engine at random: what it refuses is a part of it.
 type workload struct {
@@ -31,16 +44,7 @@ type workload struct {
 
 func newWorkload(t *testing.T, seed uint64) *workload {
 	w := &workload{T: t, root: t.TempDir(), random: rand.New(rand.NewPCG(seed, 7)), now: noon(), done: make(map[string]int)}
-	w.Engine = host.New(host.Options{
-		Project: project.Project{Root: w.root, Dir: w.root},
-		Plugins: plugins.Config{Limits: plugins.Limits{Time: time.Minute}},
-		Now:     func() time.Time { return w.now }, By: "tess",
-	})
-	t.Cleanup(func() {
-		if err := w.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
+	w.Engine = newEngine(t, w.root, func() time.Time { return w.now })
 	return w
 }
 
@@ -129,10 +133,10 @@ func TestMetricsOfAnyWorkload(t *testing.T) {
 				t.Fatalf("step %d of workload %d: %v", i, seed, err)
 			}
 			if i%25 == 0 {
-				metered(t, w, w.Events(t.Context()))
+				compareLedger(t, w, w.Events(t.Context()))
 			}
 		}
-		metered(t, w, w.Events(t.Context()))
+		compareLedger(t, w, w.Events(t.Context()))
 		for what, n := range w.done {
 			done[what] += n
 		}
@@ -171,8 +175,8 @@ func TestMetricsWhileRoundsGoOn(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	first := metered(t, reader, reader.Events(t.Context())).Events
+	first := compareLedger(t, reader, reader.Events(t.Context())).Events
 	for last := first; last < first+10 && len(written) == 0; {
-		last = metered(t, reader, reader.Events(t.Context())).Events
+		last = compareLedger(t, reader, reader.Events(t.Context())).Events
 	}
 }

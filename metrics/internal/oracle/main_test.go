@@ -1,4 +1,4 @@
-package oracle_test
+package oracle
 
 import (
 	"strings"
@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/internal/metrics/oracle"
 )
 
 // history makes events as a ledger has them. Their hashes are left out: nobody
@@ -42,9 +41,9 @@ func (h *history) each(yield func(ledger.Event, error) bool) {
 }
 
 // recount counts all events.
-func (h *history) recount(t testing.TB) *oracle.Recount {
+func (h *history) recount(t testing.TB) *Recount {
 	t.Helper()
-	r, err := oracle.Of(t.Context(), h.each, int64(len(h.events)), nil)
+	r, err := Of(h.each, int64(len(h.events)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,9 +51,9 @@ func (h *history) recount(t testing.TB) *oracle.Recount {
 }
 
 // parse reads an exposition that is one.
-func parse(t testing.TB, text string) oracle.Exposition {
+func parse(t testing.TB, text string) Exposition {
 	t.Helper()
-	x, err := oracle.Parse(strings.NewReader(text))
+	x, err := Parse(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}

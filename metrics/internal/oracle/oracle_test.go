@@ -11,7 +11,6 @@
 package oracle
 
 import (
-	"context"
 	"fmt"
 	"iter"
 	"slices"
@@ -19,7 +18,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
@@ -46,21 +44,13 @@ func New() *Recount {
 }
 
 // Of recounts the events up to the one with the Seq upTo. Events come in the order
-// of their Seq; what follows upTo is not read. see is called for every event, nil
-// for nobody.
-//
-// # Errors
-//
-// recount-impossible, and those of events. Where ctx ends first, the error wraps its cause.
-func Of(ctx context.Context, events iter.Seq2[ledger.Event, error], upTo int64, see func(at, of int64)) (*Recount, error) {
+// of their Seq; what follows upTo is not read.
+func Of(events iter.Seq2[ledger.Event, error], upTo int64) (*Recount, error) {
 	r := New()
 	if upTo <= 0 {
 		return r, nil
 	}
 	for e, err := range events {
-		if err == nil && ctx.Err() != nil {
-			err = fmt.Errorf("recount the events: %w", context.Cause(ctx))
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -69,9 +59,6 @@ func Of(ctx context.Context, events iter.Seq2[ledger.Event, error], upTo int64, 
 		}
 		if err := r.Add(e); err != nil {
 			return nil, err
-		}
-		if see != nil {
-			see(e.Seq, upTo)
 		}
 		if e.Seq == upTo {
 			break
@@ -83,11 +70,7 @@ func Of(ctx context.Context, events iter.Seq2[ledger.Event, error], upTo int64, 
 // Events is how many events were counted.
 func (r *Recount) Events() int64 { return r.events }
 
-// Add counts the next event.
-//
-// # Errors
-//
-// recount-impossible. The recount is then of no more use.
+// Add counts the next event. After an error the recount cannot be used.
 func (r *Recount) Add(e ledger.Event) error {
 	var b body
 	if err := json.Unmarshal(e.Body, &b); err != nil {
@@ -124,8 +107,7 @@ func (r *Recount) Add(e ledger.Event) error {
 }
 
 func impossible(e ledger.Event, err error) error {
-	return errs.New(errs.RecountImpossible, "event %d of %s: %w", e.N, e.Task, err).
-		With("task", e.Task).With("event", e.N).With("seq", e.Seq)
+	return fmt.Errorf("event %d of %s: %w", e.N, e.Task, err)
 }
 
 // policy counts an event about policies.

@@ -1,0 +1,86 @@
+package oracle
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(fakeagent.Prebuilt(m)) }
+
+const (
+	issues = `{"critic":"critic","findings":[{"category":"style","severity":"nit","file":"a.go","line":1,"remediation":"r"}]}`
+)
+
+func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
+
+// newEngine returns an engine for the project in a folder, which ends with the test.
+func newEngine(t testing.TB, root string, now func() time.Time, environ ...string) *host.Engine {
+	t.Helper()
+	e := host.New(host.Options{
+		Project: project.Project{Root: root, Dir: root},
+		Plugins: plugins.Config{Limits: plugins.Limits{Time: time.Minute}}, // The race detector is slow.
+		Now:     now, By: "tess", Environ: environ,
+	})
+	t.Cleanup(func() {
+		if err := e.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return e
+}
+
+// request is a round with this report.
+func request(report string) host.Request {
+	return host.Request{
+		Reports: []host.ReportRef{{Plugin: host.Auto, Path: host.Stdin}},
+		Stdin:   strings.NewReader(report),
+		Verify:  host.VerifyRequest{Claim: policies.Absent},
+	}
+}
+
+// TestMetricsOfSpawns compares the metrics of rounds that run agents.
+func TestMetricsOfSpawns(t *testing.T) {
+	t.Parallel()
+	const retry = "spawn: {retries: 1}\nbudget: {spawn: {tokens: 50000}, task: {tokens: 200000, rounds: 4}}\n"
+	for name, c := range map[string]struct {
+		config string
+		calls  []fakeagent.Scenario
+	}{
+		"a retry":         {retry, []fakeagent.Scenario{fakeagent.CannotWrite(), fakeagent.Clean()}},
+		"a failed critic": {"spawn: {retries: 0}\n", []fakeagent.Scenario{fakeagent.CannotWrite()}},
+		"a fallback":      {"spawn: {retries: 0, fallback_on_error: [codex]}\n", []fakeagent.Scenario{fakeagent.CannotWrite(), fakeagent.Clean()}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			for file, text := range map[string]string{project.ConfigFile: c.config, "a.go": "package a\n"} {
+				if err := os.WriteFile(filepath.Join(root, file), []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			script := fakeagent.Write(t, t.TempDir(), c.calls...)
+			e := newEngine(t, root, time.Now, "PATH="+os.Getenv("PATH"), "HOME="+os.Getenv("HOME"),
+				"SWITCHYARD_CLAUDE_BIN="+fakeagent.Build(t), fakeagent.ScenarioVariable+"="+script)
+			d, err := e.Round(t.Context(), "T", host.Request{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(d.Spawns) == 0 {
+				t.Fatal("no agent ran")
+			}
+			compareLedger(t, e, e.Events(t.Context()))
+		})
+	}
+}
