@@ -50,7 +50,7 @@ type Adoption struct {
 	Diff       *diff.Diff `json:"diff"`
 	Uncompared string     `json:"uncompared,omitzero"`
 	// Event is where it is recorded, nil where nothing is.
-	Event *Event `json:"event"`
+	Event *EventRef `json:"event"`
 }
 
 // Adopt makes a policy the one that the project goes by, and records who did so.
@@ -177,6 +177,6 @@ func (e *Engine) adopt(ctx context.Context, l *ledger.Ledger, c chosenPolicy, dr
 		return a, err
 	}
 	last := events[len(events)-1]
-	a.Event = &Event{N: last.N, Hash: last.Hash}
+	a.Event = &EventRef{N: last.N, Hash: last.Hash}
 	return a, nil
 }

@@ -16,17 +16,6 @@ import (
 // maxInput is the largest file of a policy's input, in bytes.
 const maxInput = 1 << 20
 
-// AskRequest is a question to a policy.
-type AskRequest struct {
-	// Path is a file with a policies.Input as JSON, or Stdin.
-	Path  string
-	Stdin io.Reader
-	// Policy is a reference, "" for the project's own.
-	Policy string
-	// Explain adds why.
-	Explain bool
-}
-
 // Ask lets a policy decide on its bare input, without any findings to it: the one
 // that a decision was recorded with, or a counterexample of a proof.
 //
@@ -58,12 +47,12 @@ func (e *Engine) Ask(ctx context.Context, req AskRequest) (Decision, error) {
 		Round: in.Round, MaxRounds: in.MaxRounds, Policy: policy.Identity(), Input: in, Findings: []finding.Finding{},
 		NextAction: chosen.NextAction, Reason: chosen.Reason,
 	}
-	d.progress(task.Progress{
+	setProgress(&d, task.Progress{
 		New: in.NewCount, Repeat: in.RepeatCount, Reopened: in.ReopenedCount, Resolved: in.ResolvedCount, Stalled: in.StalledRounds,
 	})
-	d.route()
+	setRouting(&d)
 	d.Routing.FindingCount = in.FindingCount
-	d.finish(policy.Policy)
+	setDestination(&d, policy.Policy)
 	if req.Explain {
 		d.Why, err = explained(ctx, policy.Policy, in)
 	}

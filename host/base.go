@@ -6,6 +6,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -49,5 +50,5 @@ func (e *Engine) newBase(ctx context.Context, rev string, config project.Config)
 
 // begins reports whether the command begins the task, or its work anew.
 func (s *session) begins() bool {
-	return s.head.N == 0 || slices.ContainsFunc(s.pending, func(r record) bool { return r.Event.Kind() == task.KindStarted })
+	return s.head.N == 0 || slices.ContainsFunc(s.pending, func(r event.Full) bool { return r.Event.Kind() == task.KindStarted })
 }

@@ -6,11 +6,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -27,7 +26,7 @@ type book struct {
 
 // write records what f makes of the task as it stands. Where another process is
 // first, f is asked again.
-func (b *book) write(ctx context.Context, f func() error) (*Event, error) {
+func (b *book) write(ctx context.Context, f func() error) (*EventRef, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for {
@@ -75,7 +74,7 @@ func (b *book) limits() task.Limits {
 // begin makes an attempt's intent durable. One that was announced before is there
 // already.
 func (b *book) begin(ctx context.Context, p spot, agent string, at spawner.Attempt) error {
-	limits, told := b.limits(), record{By: bySwitchyard}
+	limits, told := b.limits(), event.Full{By: bySwitchyard}
 	if p.role == task.RoleOther {
 		limits = task.Limits{} // A budget is a task's, and what runs outside of any never ends.
 	} else {
@@ -109,7 +108,7 @@ func (b *book) end(ctx context.Context, p spot, res spawner.Result, handBack boo
 		receipt.Path, receipt.Report = path, spawner.Digest(kept)
 	}
 	_, err := b.write(ctx, func() error {
-		if err := b.apply(task.Receive{Receipt: receipt}, record{By: bySwitchyard, Spawn: &res.Record}); err != nil {
+		if err := b.apply(task.Receive{Receipt: receipt}, event.Full{By: bySwitchyard, Spawn: &res.Record}); err != nil {
 			return err
 		}
 		// The evidence of an agent that did not do its work is none, and neither is
@@ -132,7 +131,7 @@ func (b *book) end(ctx context.Context, p spot, res spawner.Result, handBack boo
 		return b.apply(task.Audit{
 			Agent: p.stamps, Source: task.ByHost, By: bySwitchyard, Run: res.Run, Spawn: receipt.Spawn, Tools: tools,
 			Audited: audited, SearchTools: search,
-		}, record{By: bySwitchyard})
+		}, event.Full{By: bySwitchyard})
 	})
 	return err
 }
@@ -214,7 +213,7 @@ func (s *session) loseRuns(was func(task.Run) bool) error {
 			continue
 		}
 		receipt := task.Receipt{Run: r.Intent.Run, Outcome: task.OutcomeLost, Reason: "host-killed", Class: string(outcome.Lost)}
-		if err := s.apply(task.Receive{Receipt: receipt}, record{By: bySwitchyard}); err != nil {
+		if err := s.apply(task.Receive{Receipt: receipt}, event.Full{By: bySwitchyard}); err != nil {
 			return err
 		}
 	}
@@ -223,27 +222,29 @@ func (s *session) loseRuns(was func(task.Run) bool) error {
 
 // recordOf is what the ledger keeps of a run that has ended.
 func (b *book) recordOf(ctx context.Context, run string) (spawner.Record, error) {
-	for event, err := range b.ledger.Events(ctx, b.id, 1) {
+	for e, err := range b.ledger.Events(ctx, b.id, 1) {
 		if err != nil {
 			return spawner.Record{}, err
 		}
-		if event.Kind != string(task.KindSpawnEnded) {
+		if e.Kind != string(task.KindSpawnEnded) {
 			continue
 		}
-		if r, err := spawnRecord(event); err != nil || r.RunID == run {
+		if r, err := spawnRecord(e); err != nil || r.RunID == run {
 			return r, err
 		}
 	}
 	return spawner.Record{}, tampered(b.id, "run %s has a receipt and no record", run)
 }
 
-// spawnRecord is what an event keeps of a run that has ended.
-func spawnRecord(event ledger.Event) (spawner.Record, error) {
-	var body struct {
-		Spawn spawner.Record `json:"spawn"`
+// spawnRecord reads the record of a run that has ended. That of a run that was lost with
+// its host is empty.
+func spawnRecord(e ledger.Event) (spawner.Record, error) {
+	body, err := event.Decode(e)
+	if err != nil {
+		return spawner.Record{}, tampered(e.Task, "event %d cannot be read: %w", e.N, err)
 	}
-	if err := json.Unmarshal(event.Body, &body); err != nil {
-		return spawner.Record{}, tampered(event.Task, "event %d cannot be read: %w", event.N, err)
+	if body.Spawn == nil {
+		return spawner.Record{}, nil
 	}
-	return body.Spawn, nil
+	return *body.Spawn, nil
 }

@@ -6,10 +6,8 @@ import (
 	"errors"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -25,7 +23,7 @@ type session struct {
 	status kept
 	// pending is what comes before the command's own event, in the same
 	// transaction: the answers that hold because their time is over.
-	pending []record
+	pending []event.Full
 	// policy is the one that decided what is pending, nil for none.
 	policy *chosenPolicy
 	// rev is the base of the draft as the caller names it, "" if it does not, and found
@@ -70,7 +68,7 @@ func (s *session) look(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.apply(task.Expire{Now: stamp(s.now())}, record{By: bySwitchyard})
+	return s.apply(task.Expire{Now: stamp(s.now())}, event.Full{By: bySwitchyard})
 }
 
 // bySwitchyard is who recorded what nobody commanded.
@@ -82,21 +80,21 @@ func stamp(t time.Time) string { return t.UTC().Format(ledger.TimeFormat) }
 
 // apply decides a command and adds its event, if there is one, to what is
 // pending.
-func (s *session) apply(c task.Command, r record) error {
-	event, err := task.Decide(s.status.State, c)
-	if err != nil || event == nil {
+func (s *session) apply(c task.Command, r event.Full) error {
+	change, err := task.Decide(s.status.State, c)
+	if err != nil || change == nil {
 		return s.about(err)
 	}
-	return s.add(event, r)
+	return s.add(change, r)
 }
 
 // add puts an event after what is pending.
-func (s *session) add(event task.Event, r record) error {
-	next, err := task.Apply(s.status.State, event)
+func (s *session) add(change task.Event, r event.Full) error {
+	next, err := task.Apply(s.status.State, change)
 	if err != nil {
 		return err
 	}
-	r.Event = event
+	r.Event = change
 	s.status.State = next
 	s.pending = append(s.pending, r)
 	return nil
@@ -105,7 +103,7 @@ func (s *session) add(event task.Event, r record) error {
 // commit records what is pending, in one transaction, and returns where the
 // last event is in the task's chain, or nil where nothing was pending. Once the
 // events are known to fit into the ledger, it calls before, which may be nil.
-func (s *session) commit(ctx context.Context, before func() error) (*Event, error) {
+func (s *session) commit(ctx context.Context, before func() error) (*EventRef, error) {
 	if len(s.pending) == 0 {
 		return nil, nil
 	}
@@ -133,8 +131,7 @@ func (s *session) commit(ctx context.Context, before func() error) (*Event, erro
 		if i == 0 && s.prompt != s.status.Prompt {
 			r.Prompt = s.prompt
 		}
-		// What a caller typed may hold any bytes.
-		body, err := json.Marshal(r, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+		body, err := r.Encode()
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +156,7 @@ func (s *session) commit(ctx context.Context, before func() error) (*Event, erro
 	if s.status.Status == task.Stuck || s.status.Status != task.None && s.rooted().Exists(project.MarkerFile) {
 		s.mark(ctx)
 	}
-	return &Event{N: last.N, Hash: last.Hash}, nil
+	return &EventRef{N: last.N, Hash: last.Hash}, nil
 }
 
 // append records what a command made of a task, together with what the ledger does
@@ -192,13 +189,13 @@ func (s *session) append(ctx context.Context, batch ledger.Batch) (ledger.Event,
 
 // command turns where a task stands into what is wanted of it, and into what is
 // recorded with the event.
-type command func(s *session) (task.Command, record, error)
+type command func(s *session) (task.Command, event.Full, error)
 
 // change carries a command out, and returns where the task stands then, with
 // the event, or nil where there was nothing to do. Where another process
 // changes the task meanwhile, the command is decided anew, as long as the task
 // is in the same round.
-func (e *Engine) change(ctx context.Context, id string, c command) (TaskStatus, *Event, error) {
+func (e *Engine) change(ctx context.Context, id string, c command) (TaskStatus, *EventRef, error) {
 	s, err := e.begin(ctx, id)
 	defer s.close()
 	if err != nil {

@@ -9,8 +9,10 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/spawner"
 )
 
 // moment is a task before or after an event, as far as it is counted.
@@ -27,10 +29,10 @@ type standing struct {
 }
 
 // counted says what an event of a task adds to the ledger's sums.
-func counted(before, after moment, t told, e ledger.Event) []counters.Change {
+func counted(before, after moment, t event.Facts, e ledger.Event) []counters.Change {
 	c := &counts{}
 	at := happened{counts: c, event: e, before: before, after: after}
-	switch event := t.event.(type) {
+	switch event := t.Event.(type) {
 	case *task.Decided:
 		at.decided(*event, t)
 	case *task.Answered:
@@ -58,47 +60,49 @@ type happened struct {
 }
 
 // decided counts a decision and what it rests on.
-func (h happened) decided(d task.Decided, t told) {
-	h.add(counters.Rounds(), 1, d.NextAction, t.policy.Version)
+func (h happened) decided(d task.Decided, t event.Facts) {
+	decision := t.DecisionOrZero()
+	policy := decision.Policy
+	h.add(counters.Rounds(), 1, d.NextAction, policy.Version)
 	h.add(counters.DailyRounds(), 1, dayOf(h.event.At), d.NextAction)
-	h.add(counters.Policies(), 1, t.policy.Version, t.policy.Digest, t.policy.ADR)
+	h.add(counters.Policies(), 1, policy.Version, policy.Digest, policy.ADR)
 	h.add(counters.Verifications(), 1, d.Verify)
 	h.add(counters.Questions(), int64(len(d.Questions)))
-	h.found(t.found)
+	h.found(decision.Findings)
 	if d.Reviewed {
-		p := t.progress
-		h.add(counters.Progress(), p.New, "new")
-		h.add(counters.Progress(), p.Repeat, "repeat")
-		h.add(counters.Progress(), p.Reopened, "reopened")
-		h.add(counters.Progress(), p.Resolved, "resolved")
-		if p.None {
+		h.add(counters.Progress(), int64(decision.NewCount), "new")
+		h.add(counters.Progress(), int64(decision.RepeatCount), "repeat")
+		h.add(counters.Progress(), int64(decision.ReopenedCount), "reopened")
+		h.add(counters.Progress(), int64(decision.ResolvedCount), "resolved")
+		if decision.NoProgress {
 			h.add(counters.Stalled(), 1)
 		}
 	}
-	if t.timing == nil {
+	if t.Timing == nil {
 		return
 	}
 	sample := counters.Sample{Task: h.event.Task, Round: d.Round}
-	for _, run := range t.timing.Plugins {
+	for _, run := range t.Timing.Plugins {
 		sample.Value = run.Micros
 		h.observe(counters.PluginRuns(), sample, run.Plugin)
 	}
-	sample.Value = t.timing.PolicyMicros
+	sample.Value = t.Timing.PolicyMicros
 	h.observe(counters.Evaluations(), sample)
 }
 
 // found counts findings, those that are counted alike together, in the order in which
 // the first of them appears.
-func (h happened) found(findings []foundFinding) {
-	n := make(map[foundFinding]int64)
-	var kinds []foundFinding
+func (h happened) found(findings []event.Finding) {
+	n := make(map[[3]string]int64)
+	var kinds [][3]string
 	for _, f := range findings {
-		if n[f]++; n[f] == 1 {
-			kinds = append(kinds, f)
+		kind := [3]string{f.Category, f.Severity, f.Route}
+		if n[kind]++; n[kind] == 1 {
+			kinds = append(kinds, kind)
 		}
 	}
-	for _, f := range kinds {
-		h.add(counters.Findings(), n[f], f.Category, f.Severity, f.Route)
+	for _, kind := range kinds {
+		h.add(counters.Findings(), n[kind], kind[:]...)
 	}
 }
 
@@ -124,7 +128,7 @@ func (h happened) begun(s task.SpawnBegun) {
 }
 
 // spawned counts a run that has ended, by what was announced of it.
-func (h happened) spawned(r task.Receipt, t told) {
+func (h happened) spawned(r task.Receipt, t event.Facts) {
 	i := slices.IndexFunc(h.before.Runs, func(run task.Run) bool { return run.Run == r.Run })
 	if i < 0 {
 		return // Apply has refused it.
@@ -143,18 +147,22 @@ func (h happened) spawned(r task.Receipt, t told) {
 	if r.Outcome != task.OutcomeLost {
 		h.observe(counters.SpawnRuns(), counters.Sample{Value: r.Used.Millis, Task: h.event.Task, Round: run.Round})
 	}
+	var spawn spawner.Record
+	if t.Spawn != nil {
+		spawn = *t.Spawn
+	}
 	for _, direction := range []struct {
 		name   string
 		tokens *int64
-	}{{"in", t.spawn.TokensIn}, {"out", t.spawn.TokensOut}, {"cached", t.spawn.TokensCached}} {
+	}{{"in", spawn.TokensIn}, {"out", spawn.TokensOut}, {"cached", spawn.TokensCached}} {
 		h.add(counters.Tokens(), positive(direction.tokens), run.Agent, direction.name)
 	}
-	cost := positive(t.spawn.CostMicroDollars)
+	cost := positive(spawn.CostMicroDollars)
 	h.add(counters.MicroDollars(), cost, run.Agent)
 	h.add(counters.Daily(), cost, day, counters.DayMicroDollars)
 }
 
-// positive is a number that an agent's CLI has told, 0 where it told none.
+// positive is a number that an agent's CLI has told, 0 where it event.Facts none.
 func positive(n *int64) int64 {
 	if n == nil {
 		return 0
@@ -163,7 +171,7 @@ func positive(n *int64) int64 {
 }
 
 // moved counts where a task has come to.
-func (h happened) moved(t told) {
+func (h happened) moved(t event.Facts) {
 	if h.after.Status == h.before.Status || isChain(h.event.Task) {
 		return
 	}
@@ -172,8 +180,8 @@ func (h happened) moved(t told) {
 	case task.Stuck:
 		h.add(counters.Stops(), 1, h.after.Why)
 		h.add(counters.Daily(), 1, day, counters.DayStuck)
-		if t.budget != "" {
-			h.add(counters.BudgetStops(), 1, t.budget)
+		if t.Budget != "" {
+			h.add(counters.BudgetStops(), 1, t.Budget)
 		}
 	case task.Committed:
 		n := int64(h.after.Rounds())
@@ -212,8 +220,8 @@ func permille(u task.Use) string {
 }
 
 // reasonOf says in a word why a task is stuck or waits.
-func reasonOf(s task.State, t told) string {
-	switch event := t.event.(type) {
+func reasonOf(s task.State, t event.Facts) string {
+	switch event := t.Event.(type) {
 	case *task.Decided:
 		if s.Status == task.Stuck {
 			return event.Reason
@@ -232,7 +240,7 @@ func reasonOf(s task.State, t told) string {
 }
 
 // since counts from an event on where that changed a task's status.
-func (m moment) since(before moment, t told, at string) moment {
+func (m moment) since(before moment, t event.Facts, at string) moment {
 	if m.Status == before.Status {
 		m.standing = before.standing
 		return m

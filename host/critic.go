@@ -33,7 +33,7 @@ type review struct {
 	// failure is a critic that came to nothing, as a finding.
 	failure *finding.Finding
 	// handBack is set where the caller is to run the critic in some other way.
-	handBack *HandBack
+	handBack *ManualFallback
 }
 
 // review has the critic review the draft, unless it has. If the working tree changes

@@ -1,98 +1,18 @@
 package host
 
 import (
-	"github.com/switchyard-dev/switchyard/internal/finding"
-	"github.com/switchyard-dev/switchyard/internal/policy/explain"
 	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Decision is where a round goes, and all that led there (design section 6).
-type Decision struct {
-	// TaskID and NextRound are empty for a stateless route.
-	TaskID    string `json:"task_id,omitzero"`
-	Round     int    `json:"round"`
-	NextRound int    `json:"next_round,omitzero"`
-	MaxRounds int    `json:"max_rounds"`
-	// NextAction is the destination that the policy chose.
-	NextAction string `json:"next_action"`
-	Stuck      bool   `json:"stuck"`
-	Reason     string `json:"reason"`
-	// NoProgress says that the task has findings, all of which its previous
-	// review had, and that none of those is gone (ADR-0003).
-	NoProgress bool `json:"no_progress"`
-	// The counts compare the findings with the task's earlier reviews: seen for
-	// the first time, seen in the previous review, back after being gone; and
-	// gone since the previous one.
-	NewCount      int `json:"new_count"`
-	RepeatCount   int `json:"repeat_count"`
-	ReopenedCount int `json:"reopened_count"`
-	ResolvedCount int `json:"resolved_count"`
-	// StalledRounds is how many reviews in a row made no progress.
-	StalledRounds int `json:"stalled_rounds"`
-	// Findings are merged, most important first.
-	Findings []finding.Finding `json:"findings"`
-	// StillOpen are the findings that the last review left open, if this round reviewed
-	// nothing, as on a red verification; nil for none. They are not part of Findings,
-	// and the policy does not see them.
-	StillOpen *OpenReview `json:"still_open,omitzero"`
-	// Skipped are the items that plugins left out, by reason.
-	Skipped []Skipped `json:"skipped"`
-	// Unmapped are the rules that no configuration gives a category.
-	Unmapped []Unmapped `json:"unmapped"`
-	Routing  Routing    `json:"routing"`
-	// Input is all that the policy saw.
-	Input   policies.Input     `json:"input"`
-	Policy  policies.Identity  `json:"policy"`
-	Plugins []plugins.Identity `json:"plugins"`
-	Reports []Report           `json:"reports"`
-	// Verification is what is known of it; nil where there was none.
-	Verification *Verification `json:"verification,omitzero"`
-	// Questions are those to the user, where the task waits for one.
-	Questions []task.Question `json:"questions,omitzero"`
-	// Missing lists what the phase commit will want besides, if a review decided to
-	// commit and leaves it to that phase; nil if the task is committed.
-	Missing []string `json:"missing,omitzero"`
-	// Force is set where somebody passed a gate by force.
-	Force *task.Force `json:"force,omitzero"`
-	// Spawns are the agents that were run for it, in the order of their ends.
-	Spawns []SpawnSummary `json:"spawns,omitzero"`
-	// EmptyDraft says that the critic was asked although the draft differs in nothing
-	// from its base.
-	EmptyDraft bool `json:"empty_draft,omitzero"`
-	// WithoutCriteria says that a critic was run without being told what the task is.
-	WithoutCriteria bool `json:"without_criteria,omitzero"`
-	// Handoff is a file with what the executor is to do, nil for none, Research what
-	// researchers found out for the next round, and HandBack what the caller is to
-	// run. Paths are relative to the project's root.
-	Handoff  *string   `json:"handoff"`
-	Research *Research `json:"research,omitzero"`
-	HandBack *HandBack `json:"hand_back,omitzero"`
-	// Budget says which budget does not cover what would come next.
-	Budget string `json:"budget,omitzero"`
-	// Why explains a stateless decision, where the caller asks for it.
-	Why *explain.Explanation `json:"why,omitzero"`
-	// Event is where the ledger keeps the decision; nil for a stateless route.
-	Event *Event `json:"event,omitzero"`
-}
-
-// OpenReview is what an earlier review left open.
-type OpenReview struct {
-	// Round is the round of the review, 0 if a person or an import left the findings.
-	Round int `json:"round"`
-	// Findings have no sources here: the event of their review has those.
-	Findings []finding.Finding `json:"findings"`
-}
-
-// progress says what the findings are compared with earlier reviews.
-func (d *Decision) progress(p task.Progress) {
+// setProgress records how the findings compare with earlier reviews.
+func setProgress(d *Decision, p task.Progress) {
 	d.NoProgress, d.StalledRounds = p.None(), p.Stalled
 	d.NewCount, d.RepeatCount, d.ReopenedCount, d.ResolvedCount = p.New, p.Repeat, p.Reopened, p.Resolved
 }
 
-// finish works out from the next action what follows from it.
-func (d *Decision) finish(p *policies.Policy) {
+// setDestination derives what follows from the next action.
+func setDestination(d *Decision, p *policies.Policy) {
 	destination, _ := p.Destination(d.NextAction)
 	d.Stuck = task.Ends(d.NextAction, string(destination.Kind))
 	d.Routing.NextDestination = p.Strongest(d.Input.Routes)
@@ -101,72 +21,22 @@ func (d *Decision) finish(p *policies.Policy) {
 	}
 }
 
-// route sorts the findings into buckets by their destinations.
-func (d *Decision) route() {
+// setRouting sorts the findings into buckets by their destinations.
+func setRouting(d *Decision) {
 	d.Routing = Routing{FindingCount: len(d.Findings), Buckets: make(map[string][]string)}
 	for _, f := range d.Findings {
 		d.Routing.Buckets[f.Route] = append(d.Routing.Buckets[f.Route], f.Fingerprint)
 	}
 }
 
-// counts is the number of findings in each bucket.
-func (d *Decision) counts() map[string]int {
-	routes := make(map[string]int, len(d.Routing.Buckets))
-	for destination, findings := range d.Routing.Buckets {
+// bucketSizes returns the number of findings by destination.
+func bucketSizes(r Routing) map[string]int {
+	routes := make(map[string]int, len(r.Buckets))
+	for destination, findings := range r.Buckets {
 		routes[destination] = len(findings)
 	}
 	return routes
 }
 
-// Routing says where the findings alone would go.
-type Routing struct {
-	// NextDestination is the strongest destination of any finding, whatever
-	// the cap and verification say; without findings it is the next action.
-	NextDestination string `json:"next_destination"`
-	FindingCount    int    `json:"finding_count"`
-	// Buckets lists the findings' fingerprints by destination.
-	Buckets map[string][]string `json:"buckets"`
-}
-
-// Skipped is what a plugin left out of a report for one reason. A test report has
-// an item for every test that passed, so they are counted.
-type Skipped struct {
-	Plugin string `json:"plugin"`
-	Report string `json:"report"`
-	Reason string `json:"reason"`
-	Count  int    `json:"count"`
-	// Refs are JSON Pointers to the first of them, maxSkippedRefs at the most.
-	Refs []string `json:"refs"`
-}
-
 // maxSkippedRefs is how many skipped items of one reason are named.
 const maxSkippedRefs = 20
-
-// Unmapped is a rule whose findings have its plugin's default category.
-type Unmapped struct {
-	Plugin   string `json:"plugin"`
-	Report   string `json:"report"`
-	Rule     string `json:"rule"`
-	Category string `json:"category"`
-}
-
-// Report is one piece of evidence that a decision rests on.
-type Report struct {
-	// Path is as the user wrote it; "-" is standard input.
-	Path string `json:"path"`
-	// Command is the one of switchyard.yaml that printed it, "" for none.
-	Command string `json:"command,omitzero"`
-	Digest  string `json:"digest"`
-	Plugin  string `json:"plugin"`
-	Critic  string `json:"critic"`
-	// Findings and Skipped count what the plugin made of it, before merging.
-	Findings int `json:"findings"`
-	Skipped  int `json:"skipped"`
-}
-
-// Event is a place in a task's chain. Kept elsewhere, its hash proves later
-// that the chain up to it is unchanged and complete.
-type Event struct {
-	N    int64  `json:"n"`
-	Hash string `json:"hash"`
-}

@@ -25,67 +25,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// Health is what Diagnose found.
-type Health struct {
-	// OK says that nothing that the project needs is broken.
-	OK       bool            `json:"ok"`
-	Root     string          `json:"root"`
-	Checks   []Check         `json:"checks"`
-	Adapters []AdapterHealth `json:"adapters"`
-	Agents   []AgentHealth   `json:"agents"`
-}
-
-// Check is one thing that was looked at.
-type Check struct {
-	Name string `json:"name"`
-	OK   bool   `json:"ok"`
-	// Text says what was found.
-	Text string `json:"text"`
-	// Code is that of the error with which commands fail for it, "" if it is fine.
-	Code errs.Code `json:"code,omitzero"`
-	// Problems are the single ones, if there are several.
-	Problems []string `json:"problems,omitzero"`
-}
-
-// AdapterHealth says whether an adapter's CLI can be used.
-type AdapterHealth struct {
-	Name string `json:"name"`
-	// Used says that a round may run it: the project's settings name it, or say
-	// nothing of agents and it is the default one, and its program is there.
-	Used bool `json:"used"`
-	OK   bool `json:"ok"`
-	// Binary is the program's path, "" where there is none, and Version what it
-	// says of itself, "" where it says nothing.
-	Binary  string `json:"binary,omitzero"`
-	Version string `json:"version,omitzero"`
-	// Tested lists the versions that the adapter was held against, and
-	// KnownVersion says that this is one of them.
-	Tested       []string `json:"tested,omitzero"`
-	KnownVersion bool     `json:"known_version"`
-	// Missing are flags that the adapter needs and the program's help does not
-	// name.
-	Missing []string `json:"missing_flags,omitzero"`
-	// Problem says why it cannot be used, "" for no reason.
-	Problem string `json:"problem,omitzero"`
-}
-
-// AgentHealth is an agent or a module that a name leads to.
-type AgentHealth struct {
-	Name string `json:"name"`
-	// Path is relative to the project's root, "" for ours.
-	Path   string `json:"path,omitzero"`
-	Module bool   `json:"module,omitzero"`
-	// Problem says why it cannot be spawned, "" for no reason. Broken says that its
-	// definition cannot be read; that of one that edits files can.
-	Problem string `json:"problem,omitzero"`
-	Broken  bool   `json:"broken,omitzero"`
-}
+// diagnosis collects checks.
+type diagnosis struct{ Health }
 
 // Diagnose looks at what the project's commands rely on, and if deep is set also at
 // every event of the ledger. It changes nothing, and starts each adapter's program to
 // ask for its version and its help.
 func (e *Engine) Diagnose(ctx context.Context, deep bool) (Health, error) {
-	h := Health{OK: true, Root: e.project.Root}
+	h := diagnosis{Health{OK: true, Root: e.project.Root}}
 	config, err := e.Config(ctx)
 	readable := err == nil
 	if readable {
@@ -106,7 +53,7 @@ func (e *Engine) Diagnose(ctx context.Context, deep bool) (Health, error) {
 	e.checkLedger(ctx, &h, deep)
 	h.check("environment", childenv.Guard(e.environ), "not that of a spawned agent")
 	if ctx.Err() != nil {
-		return h, context.Cause(ctx)
+		return h.Health, context.Cause(ctx)
 	}
 	catalog, err := e.catalog(ctx, config)
 	if err = cmp.Or(err, trusted(config.Spawn)); err != nil {
@@ -114,7 +61,7 @@ func (e *Engine) Diagnose(ctx context.Context, deep bool) (Health, error) {
 		catalog, config.Spawn.Command = adapter.NewCatalog(), nil // Asking runs what they name.
 	}
 	if err := e.checkAdapters(ctx, &h, catalog, config); err != nil {
-		return h, err
+		return h.Health, err
 	}
 	for _, listed := range (definition.Library{Root: e.project.Root}).List() {
 		a := AgentHealth{Name: listed.Name, Path: listed.Definition.Path, Module: listed.Definition.Module, Broken: listed.Err != nil}
@@ -124,7 +71,7 @@ func (e *Engine) Diagnose(ctx context.Context, deep bool) (Health, error) {
 		h.Agents = append(h.Agents, a)
 		h.OK = h.OK && listed.Err == nil
 	}
-	return h, context.Cause(ctx)
+	return h.Health, context.Cause(ctx)
 }
 
 // present says that a file is valid, or what it means that it is not there.
@@ -153,7 +100,7 @@ func (e *Engine) foreign(config project.Config) error {
 }
 
 // checkPlugins loads the plugins that the project brings along, as its lock pins them.
-func (e *Engine) checkPlugins(ctx context.Context, h *Health) {
+func (e *Engine) checkPlugins(ctx context.Context, h *diagnosis) {
 	_, err := e.project.Lock(ctx)
 	h.check(project.LockFile, err, present(e.rooted(), project.LockFile, "is not there: no plugin is pinned"))
 	if err != nil {
@@ -177,7 +124,7 @@ func (e *Engine) checkPlugins(ctx context.Context, h *Health) {
 }
 
 // checkPolicy loads the policy that a round would take, as a round does.
-func (e *Engine) checkPolicy(ctx context.Context, h *Health, config project.Config) {
+func (e *Engine) checkPolicy(ctx context.Context, h *diagnosis, config project.Config) {
 	c, err := e.policy(ctx, "", config)
 	if err == nil {
 		err = e.admitted(ctx, &c)
@@ -202,7 +149,7 @@ func (e *Engine) admitted(ctx context.Context, c *chosenPolicy) error {
 }
 
 // checkLedger opens the ledger and reads its last event, or all of them.
-func (e *Engine) checkLedger(ctx context.Context, h *Health, deep bool) {
+func (e *Engine) checkLedger(ctx context.Context, h *diagnosis, deep bool) {
 	events, err := e.lastEvent(ctx)
 	fine := fmt.Sprintf("%d events, readable; doctor --deep verifies them", events)
 	switch {
@@ -232,7 +179,7 @@ func (e *Engine) lastEvent(ctx context.Context) (int64, error) {
 // checkAdapters asks the program of each adapter about itself, and looks for adapters
 // that the settings name and that there are none of. The default adapter of a project
 // that says nothing of agents counts only if its program is there.
-func (e *Engine) checkAdapters(ctx context.Context, h *Health, catalog *adapter.Catalog, config project.Config) error {
+func (e *Engine) checkAdapters(ctx context.Context, h *diagnosis, catalog *adapter.Catalog, config project.Config) error {
 	keeper, err := e.keeper()
 	if err != nil {
 		return err
@@ -268,7 +215,8 @@ func unspawnable(err error, d definition.Definition) error {
 	return err
 }
 
-func (h *Health) check(name string, err error, fine string) {
+// check adds the result of a check; its text is fine if there is no error.
+func (h *diagnosis) check(name string, err error, fine string) {
 	c := Check{Name: name, OK: err == nil, Text: fine}
 	if err != nil {
 		h.OK = false

@@ -6,29 +6,10 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
 )
-
-// DraftRequest says that a draft is done.
-type DraftRequest struct {
-	Verify VerifyRequest
-	// Round is the round that the caller means, 0 for whichever it is.
-	Round int
-	// Policy decides where a red draft goes, "" for the project's.
-	Policy string
-	Force  *task.Force
-}
-
-// Drafted is what became of a draft.
-type Drafted struct {
-	Step
-	// Verification says how it was verified, and how that ended.
-	Verification Verification `json:"verification"`
-	// Decision is where a red draft goes; nil for a green one, which waits for
-	// its review.
-	Decision *Decision `json:"decision,omitzero"`
-}
 
 // Draft verifies a draft. A green one is stamped; a red one is decided at once,
 // and uses up its round.
@@ -37,28 +18,28 @@ type Drafted struct {
 //
 // evidence-missing where the executor, or in later rounds the build-fixer, left
 // no stamp in this round, and verify-missing where nothing verifies it.
-func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafted, error) {
+func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (DraftResult, error) {
 	if err := childenv.Inside(e.environ); err != nil {
-		return Drafted{}, err
+		return DraftResult{}, err
 	}
 	config, err := e.Config(ctx)
 	if err != nil {
-		return Drafted{}, err
+		return DraftResult{}, err
 	}
 	policy, err := e.policy(ctx, req.Policy, config)
 	if err != nil {
-		return Drafted{}, err
+		return DraftResult{}, err
 	}
 	s, err := e.begin(ctx, id)
 	defer s.close()
 	if err != nil {
-		return Drafted{}, err
+		return DraftResult{}, err
 	}
 	if err := s.undisturbed(ctx); err != nil {
-		return Drafted{}, err
+		return DraftResult{}, err
 	}
 	if policy, err = e.admit(ctx, s.ledger, policy); err != nil {
-		return Drafted{}, err
+		return DraftResult{}, err
 	}
 	entry := task.Entry{
 		Expected: req.Round, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Phases: []task.Phase{task.Draft}, Force: req.Force,
@@ -66,23 +47,23 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafte
 	round, err := task.Enter(s.status.State, entry)
 	if err != nil {
 		s.repair(ctx, err)
-		return Drafted{}, s.about(err)
+		return DraftResult{}, s.about(err)
 	}
 	if err := s.mayVerify(req.Verify, config); err != nil {
-		return Drafted{}, err
+		return DraftResult{}, err
 	}
 	entry.Expected = round.Number // Whatever others do meanwhile.
-	if !req.Verify.runs(config) {
+	if !runsVerification(req.Verify, config) {
 		s.status.Verified = nil // A claim is about this draft, and nothing else is.
 	} else if err := s.redraft(ctx, task.Redraft{}); err != nil {
-		return Drafted{}, s.raced(ctx, round.Number, err)
+		return DraftResult{}, s.raced(ctx, round.Number, err)
 	}
 	verification, err := s.verification(ctx, req.Verify, config, true)
 	if err != nil {
-		return Drafted{}, err
+		return DraftResult{}, err
 	}
 	if verification.Outcome == policies.Absent {
-		return Drafted{}, errs.New(errs.VerifyMissing, "nothing verifies the draft of round %d", round.Number)
+		return DraftResult{}, errs.New(errs.VerifyMissing, "nothing verifies the draft of round %d", round.Number)
 	}
 	for {
 		drafted, err := s.drafted(ctx, req, ruling{policy: policy, round: round, verification: verification, config: config})
@@ -93,17 +74,17 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafte
 		// meanwhile.
 		since := s.head.N
 		if err := s.look(ctx); err != nil {
-			return Drafted{}, err
+			return DraftResult{}, err
 		}
 		newer, err := s.draftedSince(ctx, since)
 		if err != nil {
-			return Drafted{}, err
+			return DraftResult{}, err
 		}
 		if newer || max(s.status.Round, 1) != round.Number {
-			return Drafted{}, lostRace(round.Number, s.status.State)
+			return DraftResult{}, lostRace(round.Number, s.status.State)
 		}
 		if round, err = task.Enter(s.status.State, entry); err != nil {
-			return Drafted{}, s.about(err)
+			return DraftResult{}, s.about(err)
 		}
 	}
 }
@@ -112,7 +93,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (Drafte
 // verification that may take long, or never end, is run. Where somebody else comes
 // right behind, the error is ledger-conflict: theirs is the newer draft.
 func (s *session) redraft(ctx context.Context, c task.Redraft) error {
-	if err := s.apply(c, record{}); err != nil {
+	if err := s.apply(c, event.Full{}); err != nil {
 		return err
 	}
 	begun, err := s.commit(ctx, nil)
@@ -131,19 +112,19 @@ func (s *session) redraft(ctx context.Context, c task.Redraft) error {
 // draftedSince reports whether there is a newer draft than the one that was known
 // at an event: another that is verified, or an agent that drafted.
 func (s *session) draftedSince(ctx context.Context, n int64) (bool, error) {
-	for event, err := range s.ledger.Events(ctx, s.id, n+1) {
+	for e, err := range s.ledger.Events(ctx, s.id, n+1) {
 		if err != nil {
 			return false, err
 		}
-		told, err := decode(event)
+		body, err := event.Decode(e)
 		if err != nil {
-			return false, tampered(s.id, "event %d: %w", event.N, err)
+			return false, tampered(s.id, "event %d: %w", e.N, err)
 		}
-		switch e := told.event.(type) {
+		switch change := body.Event.(type) {
 		case *task.Redrafted, *task.Drafted:
 			return true, nil
 		case *task.Stamped:
-			if e.Stamp.Agent == task.AgentExecutor || e.Stamp.Agent == task.AgentFixer {
+			if change.Stamp.Agent == task.AgentExecutor || change.Stamp.Agent == task.AgentFixer {
 				return true, nil
 			}
 		}
@@ -152,21 +133,21 @@ func (s *session) draftedSince(ctx context.Context, n int64) (bool, error) {
 }
 
 // drafted records what a verification made of a draft.
-func (s *session) drafted(ctx context.Context, req DraftRequest, r ruling) (Drafted, error) {
+func (s *session) drafted(ctx context.Context, req DraftRequest, r ruling) (DraftResult, error) {
 	if r.verification.Outcome == policies.Red {
 		d, err := s.decide(ctx, r)
 		if err != nil {
-			return Drafted{}, err
+			return DraftResult{}, err
 		}
-		return Drafted{Step: Step{TaskStatus: s.status.public(), Recorded: d.Event}, Verification: r.verification, Decision: &d}, nil
+		return DraftResult{TaskResult: TaskResult{TaskStatus: s.status.public(), Recorded: d.Event}, Verification: r.verification, Decision: &d}, nil
 	}
 	command := task.Verify{Verification: r.verification.Verification, Force: req.Force}
-	if err := s.apply(command, record{Verification: &r.verification}); err != nil {
-		return Drafted{}, err
+	if err := s.apply(command, event.Full{Verification: &r.verification}); err != nil {
+		return DraftResult{}, err
 	}
 	event, err := s.commit(ctx, nil)
 	if err != nil {
-		return Drafted{}, err
+		return DraftResult{}, err
 	}
-	return Drafted{Step: Step{TaskStatus: s.status.public(), Recorded: event}, Verification: r.verification}, nil
+	return DraftResult{TaskResult: TaskResult{TaskStatus: s.status.public(), Recorded: event}, Verification: r.verification}, nil
 }

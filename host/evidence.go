@@ -18,15 +18,6 @@ const Auto = "auto"
 // Stdin as a report's path is standard input.
 const Stdin = "-"
 
-// ReportRef names a report and the plugin that reads it.
-type ReportRef struct {
-	// Plugin is a plugin's name, the path of a plugin's file or of a folder of
-	// them, or Auto.
-	Plugin string
-	// Path is a file, or Stdin.
-	Path string
-}
-
 // evidence is a report as its plugin understood it.
 type evidence struct {
 	path   string

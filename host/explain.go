@@ -2,48 +2,16 @@ package host
 
 import (
 	"context"
+	"errors"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
-
-// Explanation is why a round went where it went.
-type Explanation struct {
-	Task TaskStatus `json:"task"`
-	// DecidedAt is when the decision was made, RFC 3339 in UTC, and By who gave
-	// the command.
-	DecidedAt string `json:"decided_at,omitzero"`
-	By        string `json:"by,omitzero"`
-	// Decision is nil where nobody asked for a round, and none is decided yet.
-	Decision *Decision `json:"decision"`
-	// Why says what in the policy made the decision, and the smallest change that
-	// would have led elsewhere; nil where the policy is not to be had any more.
-	Why *explain.Explanation `json:"why"`
-	// Answers are those to the decision's questions, in the order of their
-	// coming.
-	Answers []AnswerEntry `json:"answers,omitzero"`
-	// Spawns are the agents' runs since the task's newest decision, or since its
-	// beginning if none is decided yet, in the order of their ends: the newest of
-	// many. It is empty if an older round was asked for.
-	Spawns []SpawnSummary `json:"spawns"`
-	// History lists the decisions of the task, oldest first, without the oldest
-	// of very many.
-	History []HistoryEntry `json:"history"`
-	// Turns lists what people made of the task beside its decisions, oldest first.
-	Turns []TurnEntry `json:"turns"`
-	// Overrides lists the gates that somebody forced, oldest first.
-	Overrides []OverrideEntry `json:"overrides"`
-}
-
-// AnswerEntry is an answer with its time.
-type AnswerEntry struct {
-	task.Answer
-	At string `json:"at"`
-}
 
 // maxHistory is how many decisions and overrides an Explanation lists each.
 const maxHistory = 1000
@@ -81,7 +49,7 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation
 	if x.Overrides, err = listed[OverrideEntry](ctx, l, id, keyOverride); err != nil {
 		return Explanation{}, err
 	}
-	if x.Turns, err = listed[TurnEntry](ctx, l, id, keyTurn); err != nil {
+	if x.Lifecycle, err = listed[LifecycleEntry](ctx, l, id, keyTurn); err != nil {
 		return Explanation{}, err
 	}
 	if round == 0 && len(x.History) == 0 {
@@ -95,7 +63,7 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation
 	if err != nil {
 		return Explanation{}, err
 	}
-	if err := x.follow(ctx, l, head, n); err != nil {
+	if err := follow(ctx, l, &x, head, n); err != nil {
 		return Explanation{}, err
 	}
 	if x.Why, err = e.whyOf(ctx, l, *x.Decision); err != nil {
@@ -164,18 +132,18 @@ func answers(ctx context.Context, l *ledger.Ledger, id string, round int) ([]Ans
 	}
 	var all []AnswerEntry
 	for _, n := range events {
-		event, err := l.Event(ctx, id, n)
+		e, err := l.Event(ctx, id, n)
 		if err != nil {
 			return nil, err
 		}
-		var body struct {
-			Event task.Answered `json:"event"`
-		}
-		if err := json.Unmarshal(event.Body, &body); err != nil {
+		body, err := event.Decode(e)
+		if err != nil {
 			return nil, tampered(id, "event %d cannot be read: %w", n, err)
 		}
-		for _, a := range body.Event.Answers {
-			all = append(all, AnswerEntry{Answer: a, At: event.At})
+		if answered, ok := body.Event.(*task.Answered); ok {
+			for _, a := range answered.Answers {
+				all = append(all, AnswerEntry{Answer: a, At: e.At})
+			}
 		}
 	}
 	return all, nil
@@ -224,7 +192,7 @@ const maxFollowed = 256
 
 // follow reads the decision at an event, holds it against its entry, and follows
 // the chain from there to the head, or as far as maxFollowed events go.
-func (x *Explanation) follow(ctx context.Context, l *ledger.Ledger, head ledger.Head, n int64) error {
+func follow(ctx context.Context, l *ledger.Ledger, x *Explanation, head ledger.Head, n int64) error {
 	end := min(head.N, n+maxFollowed-1)
 	at, prev := n, ""
 	for event, err := range l.Events(ctx, head.Task, n) {
@@ -235,7 +203,7 @@ func (x *Explanation) follow(ctx context.Context, l *ledger.Ledger, head ledger.
 			return tampered(head.Task, "event %d does not fit into its chain", event.N)
 		}
 		if at == n {
-			if err := x.read(ctx, l, event); err != nil {
+			if err := readDecision(ctx, l, x, event); err != nil {
 				return err
 			}
 		}
@@ -253,24 +221,24 @@ func (x *Explanation) follow(ctx context.Context, l *ledger.Ledger, head ledger.
 
 // read takes the decision from its event, which must be the one that the task's
 // entries name.
-func (x *Explanation) read(ctx context.Context, l *ledger.Ledger, event ledger.Event) error {
-	var body struct {
-		By       string   `json:"by"`
-		Decision Decision `json:"decision"`
+func readDecision(ctx context.Context, l *ledger.Ledger, x *Explanation, e ledger.Event) error {
+	body, err := event.DecodeFull(e)
+	if err == nil && body.Decision == nil {
+		err = errors.New("it has no decision")
 	}
-	if err := json.Unmarshal(event.Body, &body); err != nil {
-		return tampered(event.Task, "event %d cannot be read: %w", event.N, err)
+	if err != nil {
+		return tampered(e.Task, "event %d cannot be read: %w", e.N, err)
 	}
-	x.By, x.Decision, x.DecidedAt = body.By, &body.Decision, event.At
-	x.Decision.Event = &Event{N: event.N, Hash: event.Hash}
-	key := sequenced(keyDecision, event.N)
-	entries, err := l.Entries(ctx, event.Task, []string{key})
+	x.By, x.Decision, x.DecidedAt = body.By, body.Decision, e.At
+	x.Decision.Event = &EventRef{N: e.N, Hash: e.Hash}
+	key := sequenced(keyDecision, e.N)
+	entries, err := l.Entries(ctx, e.Task, []string{key})
 	if err != nil {
 		return err
 	}
 	var entry HistoryEntry
 	if err := json.Unmarshal(entries[key], &entry); err != nil || entry.Event != *x.Decision.Event {
-		return tampered(event.Task, "event %d is not the decision that its entry names", event.N)
+		return tampered(e.Task, "event %d is not the decision that its entry names", e.N)
 	}
 	return nil
 }

@@ -11,30 +11,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
-
-// failuresChain is the chain of the ledger that has the rounds in which a plugin or the
-// policy broke. A failure leaves its task as it was, and is no event of it.
-const failuresChain = "_failures"
-
-// kindFailed is the kind of the events in the chain of failures.
-const kindFailed = "round-failed"
-
-// failure is the body of an event in the chain of failures.
-type failure struct {
-	By   string    `json:"by"`
-	Task string    `json:"task"`
-	Code errs.Code `json:"code"`
-	// Plugin is the one that is to blame, "" for none.
-	Plugin string `json:"plugin,omitzero"`
-	// Message is the error's, cut where it is long.
-	Message string `json:"message"`
-}
-
-// maxFailure is how much of an error's message is recorded, in bytes.
-const maxFailure = 500
 
 // failed records that a round came to no decision because a plugin or the policy broke,
 // and returns the error of it. It is a note beside the work: where it cannot be made, as
@@ -45,8 +25,8 @@ func (e *Engine) failed(ctx context.Context, id string, err error) error {
 	if !ok || !broke(f.Code) || ctx.Err() != nil || childenv.Inside(e.environ) != nil || task.CheckID(id) != nil {
 		return err
 	}
-	_ = e.note(ctx, failure{
-		By: e.by, Task: id, Code: f.Code, Plugin: blamed(f), Message: strings.ToValidUTF8(f.Message[:min(len(f.Message), maxFailure)], "\ufffd"),
+	_ = e.note(ctx, event.Failure{
+		By: e.by, Task: id, Code: f.Code, Plugin: blamed(f), Message: strings.ToValidUTF8(f.Message[:min(len(f.Message), event.MaxFailureMessage)], "\ufffd"),
 	})
 	return err
 }
@@ -80,7 +60,7 @@ func blamed(f *errs.Error) string {
 }
 
 // note appends to the chain of failures of a ledger that exists.
-func (e *Engine) note(ctx context.Context, told failure) error {
+func (e *Engine) note(ctx context.Context, told event.Failure) error {
 	l, err := e.ledger(ctx)
 	if err != nil {
 		return err
@@ -94,12 +74,12 @@ func (e *Engine) note(ctx context.Context, told failure) error {
 		return err
 	}
 	for {
-		head, err := l.Head(ctx, failuresChain)
+		head, err := l.Head(ctx, event.FailuresChain)
 		if err != nil {
 			return err
 		}
 		// Rounds of other tasks may fail at the same time.
-		_, err = e.store(ctx, l, ledger.Batch{Task: failuresChain, After: head.N, Drafts: []ledger.Draft{{Kind: kindFailed, Body: body}}})
+		_, err = e.store(ctx, l, ledger.Batch{Task: event.FailuresChain, After: head.N, Drafts: []ledger.Draft{{Kind: event.KindFailed, Body: body}}})
 		if errs.CodeOf(err) != errs.LedgerConflict {
 			return err
 		}
@@ -116,11 +96,11 @@ func foldFailure(before ledger.View, e ledger.Event) (ledger.Projection, error) 
 			return ledger.Projection{}, err
 		}
 	}
-	var told failure
+	var told event.Failure
 	if err := json.Unmarshal(e.Body, &told); err != nil {
 		return ledger.Projection{}, err
 	}
-	if e.Kind != kindFailed {
+	if e.Kind != event.KindFailed {
 		return ledger.Projection{}, errs.New(errs.LedgerTampered, "unknown kind of event %q about failures", e.Kind)
 	}
 	state.Failures++

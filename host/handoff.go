@@ -17,19 +17,6 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// HandBack asks the caller to run an agent in some other way, and to give its
-// report to the round.
-type HandBack struct {
-	Agent string `json:"agent"`
-	// PromptPath is the whole prompt, and ReportPath where the agent is to write:
-	// both relative to the project's root.
-	PromptPath string `json:"prompt_path"`
-	ReportPath string `json:"report_path"`
-	// Failures say why nothing else helped: of adapters that could not be started,
-	// then of attempts.
-	Failures []string `json:"failures"`
-}
-
 // ActionHandBack is the next action of a round whose agent the caller is to run
 // (design section 7), and ReasonHandBack why.
 const (
@@ -38,8 +25,8 @@ const (
 )
 
 // handBack writes the prompt for whoever runs the critic instead.
-func (c *conductor) handBack(ctx context.Context, agentDef definition.Definition, o spawner.Outcome, modules []prompt.Module, v Verification) (*HandBack, error) {
-	h := &HandBack{Agent: agentDef.Name, ReportPath: project.StateDir + "/" + handoffFolder + "/" + c.file("critic.json")}
+func (c *conductor) handBack(ctx context.Context, agentDef definition.Definition, o spawner.Outcome, modules []prompt.Module, v Verification) (*ManualFallback, error) {
+	h := &ManualFallback{Agent: agentDef.Name, ReportPath: project.StateDir + "/" + handoffFolder + "/" + c.file("critic.json")}
 	for _, err := range o.Skipped {
 		h.Failures = append(h.Failures, err.Error())
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -120,7 +121,7 @@ func (e *Engine) able(ctx context.Context, config project.Config, with string) e
 // withoutAgent decides a round whose critic cannot be run: on a red verification,
 // which needs none. Otherwise it fails with why and leaves nothing behind.
 func (c *conductor) withoutAgent(ctx context.Context, given []evidence, why error) (Decision, error) {
-	if c.req.Verify.runs(c.config) {
+	if runsVerification(c.req.Verify, c.config) {
 		// A verification that is killed, or loses a race, may have been red.
 		if err := c.redraft(ctx, task.Redraft{Same: true}); err != nil {
 			return Decision{}, c.raced(ctx, c.round.Number, err)
@@ -189,7 +190,7 @@ func (c *conductor) decideWith(ctx context.Context, given []evidence) (Decision,
 		return Decision{}, err
 	case review.handBack != nil:
 		d := c.undecided(ActionHandBack, ReasonHandBack)
-		d.HandBack = review.handBack
+		d.ManualFallback = review.handBack
 		if r.verification.Outcome != policies.Absent {
 			d.Verification = &r.verification
 		}
@@ -272,7 +273,7 @@ func (c *conductor) follow(d *Decision) error {
 
 // halt puts the task aside because of a budget that why names.
 func (c *conductor) halt(why error) error {
-	told := record{By: bySwitchyard}
+	told := event.Full{By: bySwitchyard}
 	if f, ok := errors.AsType[*errs.Error](why); ok {
 		told.Budget, _ = f.Details["unit"].(string)
 	}
@@ -301,7 +302,7 @@ func (c *conductor) undecided(next, reason string) Decision {
 		TaskID: c.id, Round: c.round.Number, NextRound: c.round.Number, MaxRounds: c.round.MaxRounds, NextAction: next, Reason: reason,
 		Findings: []finding.Finding{}, Policy: c.policy.Identity(), Spawns: c.spawns, EmptyDraft: c.empty,
 	}
-	d.route()
+	setRouting(&d)
 	d.Routing.NextDestination = next
 	return d
 }

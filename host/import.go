@@ -7,6 +7,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -21,28 +22,20 @@ const maxStopReason = 300
 // any project has.
 const maxViolations = 256
 
-// Imports is what became of another tool's tasks.
-type Imports struct {
-	// Tasks are those that were taken over, and where they stand now.
-	Tasks []TaskStatus `json:"tasks"`
-	// Left is what was not, and why.
-	Left []nubospilot.Left `json:"left"`
-}
-
 // Import takes over the tasks of nubos-pilot that are in flight, each in an event
 // of its own: which round it is in, its cap, whether it is stuck, what is open
 // and which gates were forced. Nothing of it is evidence. A task that is recorded
 // already stays as it is, so that an import can be repeated.
-func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (Imports, error) {
+func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (ImportResult, error) {
 	config, err := e.Config(ctx)
 	if err != nil {
-		return Imports{}, err
+		return ImportResult{}, err
 	}
 	policy, err := e.policy(ctx, "", config)
 	if err != nil {
-		return Imports{}, err
+		return ImportResult{}, err
 	}
-	result := Imports{Tasks: []TaskStatus{}}
+	result := ImportResult{Tasks: []TaskStatus{}}
 	for _, t := range tasks {
 		if t.Status == "done" {
 			result.Left = append(result.Left, nubospilot.Left{What: t.ID, Why: "the task is done; nothing of it is in flight"})
@@ -50,8 +43,8 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (Imports, 
 		}
 		findings := merge(policy.Policy, findingsOf(t))
 		imported := importOf(t, len(findings), cmp.Or(config.MaxRounds, task.DefaultRounds), e.by)
-		status, _, err := e.change(ctx, t.ID, func(*session) (task.Command, record, error) {
-			return task.Import{Imported: imported}, record{Findings: findings}, nil
+		status, _, err := e.change(ctx, t.ID, func(*session) (task.Command, event.Full, error) {
+			return task.Import{Imported: imported}, event.Full{Findings: findings}, nil
 		})
 		switch code := errs.CodeOf(err); {
 		case err == nil:

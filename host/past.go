@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -63,25 +64,19 @@ func openReview(ctx context.Context, l *ledger.Ledger, t kept) (found []finding.
 	if t.FindingsEvent == 0 {
 		return nil, 0, nil
 	}
-	event, err := l.Event(ctx, t.TaskID, t.FindingsEvent)
+	e, err := l.Event(ctx, t.TaskID, t.FindingsEvent)
 	if err != nil {
 		return nil, 0, err
 	}
-	var body struct {
-		Findings []finding.Finding `json:"findings"`
-		Decision struct {
-			Round    int               `json:"round"`
-			Findings []finding.Finding `json:"findings"`
-		} `json:"decision"`
-	}
-	err = json.Unmarshal(event.Body, &body)
-	if err == nil && event.Hash != event.Sum() {
+	body, err := event.DecodeFull(e)
+	if err == nil && e.Hash != e.Sum() {
 		err = fmt.Errorf("its hash is not that of its contents")
 	}
 	if err != nil {
 		return nil, 0, tampered(t.TaskID, "event %d: %w", t.FindingsEvent, err)
 	}
-	return append(body.Findings, body.Decision.Findings...), body.Decision.Round, nil
+	d := body.DecisionOrZero()
+	return append(body.Findings, d.Findings...), d.Round, nil
 }
 
 // stillOpen is what the last review left open, for a round that reviews nothing.

@@ -5,32 +5,14 @@ import (
 	"context"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// Step is what a command left of a task.
-type Step struct {
-	TaskStatus
-	// Recorded is the event, or nil where there was nothing to do.
-	Recorded *Event `json:"recorded"`
-}
-
 // step carries out a command that needs nothing but the task's state.
-func (e *Engine) step(ctx context.Context, id string, c task.Command) (Step, error) {
-	status, event, err := e.change(ctx, id, func(*session) (task.Command, record, error) { return c, record{}, nil })
-	return Step{TaskStatus: status, Recorded: event}, err
-}
-
-// StartRequest is how the work on a task begins.
-type StartRequest struct {
-	// Query says what the work is about.
-	Query string
-	// MaxRounds is the task's cap, 0 for the project's.
-	MaxRounds int
-	// Base names the commit that the draft is compared with, "" for the one at which
-	// the work begins.
-	Base  string
-	Force *task.Force
+func (e *Engine) step(ctx context.Context, id string, c task.Command) (TaskResult, error) {
+	status, event, err := e.change(ctx, id, func(*session) (task.Command, event.Full, error) { return c, event.Full{}, nil })
+	return TaskResult{TaskStatus: status, Recorded: event}, err
 }
 
 // maxQuery is how much of a query is kept, in bytes.
@@ -42,30 +24,21 @@ const maxQuery = 2000
 // # Errors
 //
 // task-started where the work goes on already, rounds-exhausted.
-func (e *Engine) Start(ctx context.Context, id string, req StartRequest) (Step, error) {
+func (e *Engine) Start(ctx context.Context, id string, req StartRequest) (TaskResult, error) {
 	if err := childenv.Inside(e.environ); err != nil {
-		return Step{}, err
+		return TaskResult{}, err
 	}
 	config, err := e.Config(ctx)
 	if err != nil {
-		return Step{}, err
+		return TaskResult{}, err
 	}
-	status, event, err := e.change(ctx, id, func(s *session) (task.Command, record, error) {
+	status, event, err := e.change(ctx, id, func(s *session) (task.Command, event.Full, error) {
 		s.rev = req.Base
 		return task.Begin{
 			Query: cut(req.Query, maxQuery), MaxRounds: req.MaxRounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Force: req.Force,
-		}, record{}, nil
+		}, event.Full{}, nil
 	})
-	return Step{TaskStatus: status, Recorded: event}, err
-}
-
-// PhaseRequest says that a phase before the draft is done.
-type PhaseRequest struct {
-	// Phase is task.Research, task.Design or task.Tests.
-	Phase task.Phase
-	// Tests are the files that the phase Tests wrote.
-	Tests []string
-	Force *task.Force
+	return TaskResult{TaskStatus: status, Recorded: event}, err
 }
 
 // Done records that a phase before the draft is done.
@@ -73,13 +46,13 @@ type PhaseRequest struct {
 // # Errors
 //
 // evidence-missing where the phase's agents left too few stamps in this round.
-func (e *Engine) Done(ctx context.Context, id string, req PhaseRequest) (Step, error) {
+func (e *Engine) Done(ctx context.Context, id string, req PhaseRequest) (TaskResult, error) {
 	if err := childenv.Inside(e.environ); err != nil {
-		return Step{}, err
+		return TaskResult{}, err
 	}
 	config, err := e.Config(ctx)
 	if err != nil {
-		return Step{}, err
+		return TaskResult{}, err
 	}
 	required := 1
 	if req.Phase == task.Research {
@@ -88,29 +61,21 @@ func (e *Engine) Done(ctx context.Context, id string, req PhaseRequest) (Step, e
 	return e.step(ctx, id, task.Prepare{Phase: req.Phase, Required: required, Tests: req.Tests, Force: req.Force})
 }
 
-// CommitRequest asks for the commit that the newest review allowed.
-type CommitRequest struct {
-	// MustVerify wants a green verification of the round, also where the
-	// project has none and the task was never verified.
-	MustVerify bool
-	Force      *task.Force
-}
-
 // Commit commits a task whose review decided so.
 //
 // # Errors
 //
 // commit-precondition-missing; its detail missing lists what the round lacks.
-func (e *Engine) Commit(ctx context.Context, id string, req CommitRequest) (Step, error) {
+func (e *Engine) Commit(ctx context.Context, id string, req CommitRequest) (TaskResult, error) {
 	if err := childenv.Inside(e.environ); err != nil {
-		return Step{}, err
+		return TaskResult{}, err
 	}
 	config, err := e.Config(ctx)
 	if err != nil {
-		return Step{}, err
+		return TaskResult{}, err
 	}
-	status, event, err := e.change(ctx, id, func(s *session) (task.Command, record, error) {
-		return task.Finish{MustVerify: req.MustVerify || config.Verify != nil, Force: req.Force}, record{}, s.undisturbed(ctx)
+	status, event, err := e.change(ctx, id, func(s *session) (task.Command, event.Full, error) {
+		return task.Finish{MustVerify: req.MustVerify || config.Verify != nil, Force: req.Force}, event.Full{}, s.undisturbed(ctx)
 	})
-	return Step{TaskStatus: status, Recorded: event}, err
+	return TaskResult{TaskStatus: status, Recorded: event}, err
 }

@@ -59,7 +59,7 @@ type Adopted struct {
 	Signer string            `json:"signer,omitzero"`
 	By     string            `json:"by"`
 	At     string            `json:"at"`
-	Event  Event             `json:"event"`
+	Event  EventRef          `json:"event"`
 }
 
 // library is the state of the chain of policies.
@@ -115,7 +115,7 @@ func foldPolicies(before ledger.View, e ledger.Event) (ledger.Projection, error)
 			return ledger.Projection{}, errs.New(errs.LedgerTampered, "policy %s is adopted after %q, and it was after %q", told.Policy.Digest, told.From, from)
 		}
 		state.Adopted = &Adopted{
-			Ref: told.Ref, Policy: told.Policy, Signer: told.Signer, By: told.By, At: e.At, Event: Event{N: e.N, Hash: e.Hash},
+			Ref: told.Ref, Policy: told.Policy, Signer: told.Signer, By: told.By, At: e.At, Event: EventRef{N: e.N, Hash: e.Hash},
 		}
 		c.add(counters.Adoptions(), 1, told.Policy.Version, told.Policy.Digest)
 	default:

@@ -7,19 +7,9 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
-
-// TaskDetail is where one task stands, with the findings that are open.
-type TaskDetail struct {
-	TaskStatus
-	Findings []finding.Finding `json:"findings"`
-	// Handoff is the file with what the executor is to do in this round, relative to
-	// the project's root; nil if the round has none.
-	Handoff *string `json:"handoff"`
-}
 
 // Task says where one task stands, or task-not-found.
 func (e *Engine) Task(ctx context.Context, id string) (TaskDetail, error) {

@@ -15,26 +15,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
 	"github.com/switchyard-dev/switchyard/internal/agent/research"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
-
-// Research is what researchers came to for the round that follows.
-type Research struct {
-	// Round is the one that it is for.
-	Round int `json:"round"`
-	// Path is the consensus as Markdown, and Data as JSON: both relative to the
-	// project's root.
-	Path string `json:"path"`
-	Data string `json:"data"`
-	// K researchers were asked, and Silent failed.
-	K              int                `json:"k"`
-	AgreementScore float64            `json:"agreement_score"`
-	Silent         []research.Silence `json:"silent"`
-}
 
 // announce announces those of k researchers that have not answered yet: along with
 // the decision that asks for them, or when the research of a killed command goes on.
@@ -58,7 +45,7 @@ func (c *conductor) announce(k int) error {
 		return nil
 	}
 	limits := c.limits()
-	return c.apply(task.Reserve{Intents: intents, Limits: limits}, record{By: bySwitchyard, Limits: &limits})
+	return c.apply(task.Reserve{Intents: intents, Limits: limits}, event.Full{By: bySwitchyard, Limits: &limits})
 }
 
 func researchFile(id string, round int, name string) string {
@@ -102,18 +89,16 @@ func (c *conductor) lastDecision(ctx context.Context) (Decision, error) {
 	if err := json.Unmarshal(newest[0].Value, &entry); err != nil {
 		return Decision{}, tampered(c.id, "%s cannot be read: %w", newest[0].Key, err)
 	}
-	event, err := c.ledger.Event(ctx, c.id, entry.Event.N)
+	e, err := c.ledger.Event(ctx, c.id, entry.Event.N)
 	if err != nil {
 		return Decision{}, err
 	}
-	var body struct {
-		Decision Decision `json:"decision"`
-	}
-	if err := json.Unmarshal(event.Body, &body); err != nil || event.Hash != entry.Event.Hash {
+	body, err := event.DecodeFull(e)
+	if err != nil || body.Decision == nil || e.Hash != entry.Event.Hash {
 		return Decision{}, tampered(c.id, "event %d is not the decision that its entry names", entry.Event.N)
 	}
 	body.Decision.Event = &entry.Event
-	return body.Decision, nil
+	return *body.Decision, nil
 }
 
 // research has the researchers of a decision look for what is missing, brings
@@ -166,7 +151,7 @@ func (c *conductor) research(ctx context.Context, d Decision) (Decision, error) 
 		return Decision{}, err
 	}
 	_, err = c.write(ctx, func() error {
-		err := c.apply(task.Prepare{Phase: task.Research, Required: k}, record{By: bySwitchyard})
+		err := c.apply(task.Prepare{Phase: task.Research, Required: k}, event.Full{By: bySwitchyard})
 		if code := errs.CodeOf(err); code == errs.EvidenceMissing || code == errs.TaskStuck || code == errs.TaskCommitted || code == errs.TaskWaiting {
 			return nil // Somebody failed, so that the phase is not done; the task may go on all the same.
 		}
@@ -286,7 +271,7 @@ func (c *conductor) abandon(ctx context.Context, run, why string) error {
 			return nil
 		}
 		receipt := task.Receipt{Run: run, Outcome: string(outcome.Failed), Reason: why, Class: string(outcome.NotFound)}
-		return c.apply(task.Receive{Receipt: receipt}, record{By: bySwitchyard})
+		return c.apply(task.Receive{Receipt: receipt}, event.Full{By: bySwitchyard})
 	})
 	return err
 }

@@ -54,16 +54,16 @@ func TestHandBackForgetsTheOneBefore(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, handsBack, fakeagent.Presets()["auth"])
 	first, err := s.round(t)
-	if err != nil || first.HandBack == nil {
+	if err != nil || first.ManualFallback == nil {
 		t.Fatalf("the round hands nothing back: %v", err)
 	}
-	s.write(t, first.HandBack.ReportPath, "of the first draft")
+	s.write(t, first.ManualFallback.ReportPath, "of the first draft")
 	s.write(t, "a.go", "package b\n")
 	second, err := s.round(t)
-	if err != nil || second.HandBack == nil || second.HandBack.ReportPath != first.HandBack.ReportPath {
-		t.Fatalf("the round hands back %+v, %v", second.HandBack, err)
+	if err != nil || second.ManualFallback == nil || second.ManualFallback.ReportPath != first.ManualFallback.ReportPath {
+		t.Fatalf("the round hands back %+v, %v", second.ManualFallback, err)
 	}
-	if _, err := os.Stat(s.path(second.HandBack.ReportPath)); !os.IsNotExist(err) {
+	if _, err := os.Stat(s.path(second.ManualFallback.ReportPath)); !os.IsNotExist(err) {
 		t.Errorf("the report of the draft before is there still: %v", err)
 	}
 }
@@ -74,7 +74,7 @@ func TestHandBacksAreApart(t *testing.T) {
 	s := newSite(t, handsBack, fakeagent.Presets()["auth"])
 	for _, id := range []string{"A", "B"} {
 		req := host.Request{Verify: host.VerifyRequest{Command: "echo of task " + id}}
-		if d, err := s.engine(t, time.Now).Round(t.Context(), id, req); err != nil || d.HandBack == nil {
+		if d, err := s.engine(t, time.Now).Round(t.Context(), id, req); err != nil || d.ManualFallback == nil {
 			t.Fatalf("%s hands nothing back: %v", id, err)
 		}
 	}
@@ -141,8 +141,8 @@ func TestAgentThatCannotBeStarted(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := s.round(t)
-	if err != nil || d.NextAction != host.ActionHandBack || d.HandBack == nil || len(d.HandBack.Failures) != 1 {
-		t.Errorf("it leads to %q, %+v, %v", d.NextAction, d.HandBack, err)
+	if err != nil || d.NextAction != host.ActionHandBack || d.ManualFallback == nil || len(d.ManualFallback.Failures) != 1 {
+		t.Errorf("it leads to %q, %+v, %v", d.NextAction, d.ManualFallback, err)
 	}
 	if spent := s.state(t).Spent.Task; spent.Tokens != 0 {
 		t.Errorf("what never ran has used up %+v", spent)

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -151,7 +152,7 @@ func (e *Engine) decideRound(ctx context.Context, s opening, req Request, how co
 			return Decision{}, err
 		}
 	}
-	if how.verify && req.Verify.runs(config) {
+	if how.verify && runsVerification(req.Verify, config) {
 		// A verification that is killed, or loses a race, may have been red.
 		if err := s.redraft(ctx, task.Redraft{Same: true}); err != nil {
 			return Decision{}, s.raced(ctx, round.Number, err)
@@ -235,16 +236,16 @@ func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 // record appends a decision to the task's chain, with what r.then adds to it, unless
 // the task has moved on since it was looked at. An executor's hand-off is there before
 // the decision is.
-func (s *session) record(ctx context.Context, o task.Outcome, d Decision, timing *Timing, r ruling) (Decision, error) {
-	event, err := task.Decide(s.status.State, o)
+func (s *session) record(ctx context.Context, o task.Outcome, d Decision, timing *event.Timing, r ruling) (Decision, error) {
+	change, err := task.Decide(s.status.State, o)
 	if err != nil {
 		return Decision{}, s.about(err)
 	}
 	d.TaskID = s.id
-	if decided, ok := event.(task.Decided); ok {
+	if decided, ok := change.(task.Decided); ok {
 		d.NextRound = decided.NextRound
 	}
-	if err := s.add(event, record{Decision: &d, Timing: timing}); err != nil {
+	if err := s.add(change, event.Full{Decision: &d, Timing: timing}); err != nil {
 		return Decision{}, err
 	}
 	var handOff func() error

@@ -3,50 +3,16 @@ package host
 import (
 	"cmp"
 	"context"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
 )
-
-// Request is what a round is decided on.
-type Request struct {
-	Reports []ReportRef
-	// Spawn has the critic spawned beside the reports; without reports it is
-	// spawned anyway.
-	Spawn bool
-	// Adapter runs agents instead of those that the project configures, "" for
-	// those. It has no fallback.
-	Adapter string
-	// Prompt is what the task is, in its author's words, from now on; "" for what an
-	// earlier round was told.
-	Prompt string
-	// Base names the commit that the draft is compared with from now on, "" for the
-	// task's own.
-	Base string
-	// AllowEmpty has the critic review a draft that differs in nothing from its base.
-	AllowEmpty bool
-	// Stdin is read where a report's path is Stdin.
-	Stdin io.Reader
-	// Verify says how verification ends.
-	Verify VerifyRequest
-	// Round is the round that the caller means, 0 for whichever it is.
-	Round int
-	// MaxRounds is the cap, 0 for the task's or the project's own.
-	MaxRounds int
-	// Policy is a policy reference, "" for the project's own. A path is
-	// relative to the user's folder.
-	Policy string
-	// Explain has Route say why.
-	Explain bool
-	// Force passes the gates of missing evidence, nil for nobody's word.
-	Force *task.Force
-}
 
 // stuckAction is the destination that every policy declares for what nobody
 // can route.
@@ -148,7 +114,7 @@ type inquiry struct {
 
 // decide merges the findings, routes each and lets the policy choose. It also returns
 // how long things took.
-func (q inquiry) decide(ctx context.Context) (Decision, *Timing, error) {
+func (q inquiry) decide(ctx context.Context) (Decision, *event.Timing, error) {
 	d := Decision{Round: q.round, MaxRounds: q.maxRounds, Policy: q.policy.Identity()}
 	var found []finding.Finding
 	for _, ev := range q.evidence {
@@ -170,10 +136,10 @@ func (q inquiry) decide(ctx context.Context) (Decision, *Timing, error) {
 			return Decision{}, nil, err
 		}
 	}
-	d.progress(progress)
-	d.route()
+	setProgress(&d, progress)
+	setRouting(&d)
 	d.Input = policies.Input{
-		Round: q.round, MaxRounds: q.maxRounds, FindingCount: len(d.Findings), Routes: d.counts(), Verify: q.verify,
+		Round: q.round, MaxRounds: q.maxRounds, FindingCount: len(d.Findings), Routes: bucketSizes(d.Routing), Verify: q.verify,
 		NewCount: progress.New, RepeatCount: progress.Repeat, ReopenedCount: progress.Reopened, ResolvedCount: progress.Resolved,
 		NoProgress: progress.None(), StalledRounds: progress.Stalled,
 	}
@@ -184,7 +150,7 @@ func (q inquiry) decide(ctx context.Context) (Decision, *Timing, error) {
 	}
 	timing := timingOf(q.evidence, time.Since(begin))
 	d.NextAction, d.Reason = chosen.NextAction, chosen.Reason
-	d.finish(q.policy)
+	setDestination(&d, q.policy)
 	return d, timing, nil
 }
 

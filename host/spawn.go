@@ -56,8 +56,8 @@ type SpawnRequest struct {
 	Content func(spawner.Result) (io.Reader, error)
 }
 
-// Spawned is what became of a spawn outside any task.
-type Spawned struct {
+// SpawnResult is what became of a spawn outside any task.
+type SpawnResult struct {
 	spawner.Record
 	// OutputPath is as the caller gave it, OutputResolved absolute, and TrailPath
 	// the file of records.
@@ -76,49 +76,49 @@ type Spawned struct {
 //
 // spawn-failed, spawn-auth and spawn-quota, with what is known of the spawn;
 // those of agent.Library.Find, of the package place, and of spawner.Spawner.Run.
-func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (Spawned, error) {
+func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, error) {
 	// What can be refused without leaving a trace comes before what makes folders.
 	definition, err := e.agent(req.Agent)
 	if err != nil {
-		return Spawned{}, err
+		return SpawnResult{}, err
 	}
 	config, err := e.Config(ctx)
 	if err != nil {
-		return Spawned{}, err
+		return SpawnResult{}, err
 	}
 	places, err := confine.Open(e.project.Root, os.TempDir(), e.project.Dir)
 	if err != nil {
-		return Spawned{}, err
+		return SpawnResult{}, err
 	}
 	defer places.Close()
 	text, err := places.Read(ctx, req.PromptPath, maxPrompt)
 	if err != nil {
-		return Spawned{}, err
+		return SpawnResult{}, err
 	}
 	output, err := places.Output(req.OutputPath)
 	if err != nil {
-		return Spawned{}, err
+		return SpawnResult{}, err
 	}
 	if within(e.project.State(), output.Path()) {
-		return Spawned{}, errs.New(errs.SpawnOutputUnsafe, "%s lies in %s, which is Switchyard's own", req.OutputPath, project.StateDir).With("path", output.Path())
+		return SpawnResult{}, errs.New(errs.SpawnOutputUnsafe, "%s lies in %s, which is Switchyard's own", req.OutputPath, project.StateDir).With("path", output.Path())
 	}
 	if err := e.available(ctx, config, definition.Name, req.Adapter); err != nil {
-		return Spawned{}, err
+		return SpawnResult{}, err
 	}
 	staff, err := e.staff(ctx, config, "")
 	if err != nil {
-		return Spawned{}, err
+		return SpawnResult{}, err
 	}
 	if err := e.recovered(ctx); err != nil {
-		return Spawned{}, err
+		return SpawnResult{}, err
 	}
 	b, err := e.spawns(ctx, config)
 	if err != nil {
-		return Spawned{}, err
+		return SpawnResult{}, err
 	}
 	defer b.close()
 	set := settings(config, definition.Name, req.Adapter)
-	result := Spawned{OutputPath: req.OutputPath, OutputResolved: output.Path(), TrailPath: filepath.Join(e.project.State(), spawner.RunLogFile)}
+	result := SpawnResult{OutputPath: req.OutputPath, OutputResolved: output.Path(), TrailPath: filepath.Join(e.project.State(), spawner.RunLogFile)}
 	job := req.job(b.job(config, definition, set, spot{role: task.RoleOther}), string(text))
 	job.Deliver = req.deliver(output, &result.OutputBytes)
 	ran, err := staff.Run(ctx, job)

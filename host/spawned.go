@@ -8,32 +8,6 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// SpawnSummary is one attempt to run an agent, in short.
-type SpawnSummary struct {
-	Run     string `json:"run"`
-	Agent   string `json:"agent"`
-	Adapter string `json:"adapter"`
-	Attempt int    `json:"attempt"`
-	// Why says why it was made: first, retry:CLASS, fallback:CLASS or resume.
-	Why     string          `json:"why"`
-	Outcome outcome.Outcome `json:"outcome"`
-	Reason  outcome.Reason  `json:"reason,omitzero"`
-	Class   outcome.Class   `json:"class,omitzero"`
-	// DurationMS is in milliseconds. What nobody knows is null.
-	DurationMS       int64  `json:"duration_ms"`
-	TokensIn         *int64 `json:"tokens_in"`
-	TokensOut        *int64 `json:"tokens_out"`
-	CostMicroDollars *int64 `json:"cost_microdollars"`
-	// Resumed says that it ran for an earlier command, which was killed.
-	Resumed bool `json:"resumed,omitzero"`
-	// Changed lists what changed in the working tree while it ran.
-	Changed []string `json:"changed,omitzero"`
-	// Said is what is known of why it came to nothing: tools that it was denied, what
-	// its answer lacks, and its own words.
-	Said   []string `json:"said,omitzero"`
-	Stderr string   `json:"stderr,omitzero"`
-}
-
 // said is why an attempt came to nothing, in its own words and ours; nothing for one
 // that went well.
 func said(r spawner.Record) []string {

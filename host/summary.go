@@ -7,46 +7,12 @@ import (
 	"math"
 	"slices"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
-
-// Summary is what all tasks of a project came to. Committed tasks are part of it
-// for ever.
-type Summary struct {
-	// Tasks counts those that could be read; the other numbers are theirs.
-	Tasks int
-	// Rounds adds up the rounds that the tasks are in, and Average is their mean
-	// with two decimals, 0 without a task.
-	Rounds  int
-	Average float64
-	// Stuck and Committed count the tasks of these statuses.
-	Stuck, Committed int
-	// Routes counts the tasks by where they were sent last: by their newest
-	// decision, or by the person who put them aside. Those of the routing policy
-	// are always there.
-	Routes map[string]int
-	// Categories counts the findings of every round, as its newest review or the
-	// person who put the task aside then left them.
-	Categories map[string]int
-	// Histogram counts the tasks by the round that they are in. The rounds up to
-	// the project's cap are always there.
-	Histogram map[int]int
-	// Overrides counts the gates that were ever forced.
-	Overrides int
-	// Unreadable are the tasks whose record was changed, by id.
-	Unreadable []Unreadable
-}
-
-// Unreadable is a task whose record was changed so that it cannot be read.
-type Unreadable struct {
-	TaskID string
-	Err    *errs.Error
-}
 
 // Summary reads every task's state and events once. Tasks that change meanwhile
 // count as they were or as they are. A task that cannot be read is left out and
@@ -85,7 +51,7 @@ func (e *Engine) Summary(ctx context.Context) (Summary, error) {
 		if err != nil {
 			return Summary{}, err
 		}
-		sum.add(s.State, categories)
+		addToSummary(&sum, s.State, categories)
 	}
 	if sum.Tasks > 0 {
 		sum.Average = math.Round(100*float64(sum.Rounds)/float64(sum.Tasks)) / 100
@@ -104,7 +70,7 @@ func newSummary(rounds int) Summary {
 	return sum
 }
 
-func (sum *Summary) add(s task.State, categories map[string]int) {
+func addToSummary(sum *Summary, s task.State, categories map[string]int) {
 	sum.Tasks++
 	sum.Rounds += s.Round
 	sum.Histogram[s.Round]++
@@ -127,14 +93,14 @@ func (sum *Summary) add(s task.State, categories map[string]int) {
 // findingCategories counts a task's findings by category. Of several reviews in
 // one round only the newest counts: the others saw the same round.
 func findingCategories(ctx context.Context, l *ledger.Ledger, id string) (map[string]int, error) {
-	rounds := make(map[int][]categorized)
-	for event, err := range l.Events(ctx, id, 1) {
+	rounds := make(map[int][]event.Finding)
+	for e, err := range l.Events(ctx, id, 1) {
 		if err != nil {
 			return nil, err
 		}
-		round, found, err := leftFindings(event)
+		round, found, err := leftFindings(e)
 		if err != nil {
-			return nil, tampered(id, "event %d cannot be read: %w", event.N, err)
+			return nil, tampered(id, "event %d cannot be read: %w", e.N, err)
 		}
 		if found != nil {
 			rounds[round] = found
@@ -149,41 +115,25 @@ func findingCategories(ctx context.Context, l *ledger.Ledger, id string) (map[st
 	return categories, nil
 }
 
-// categorized is all that a summary reads of a finding.
-type categorized struct {
-	Category string `json:"category"`
-}
-
-// leftFindings are the findings that an event left a round with, nil where it
-// says nothing of them.
-func leftFindings(event ledger.Event) (round int, found []categorized, err error) {
-	switch task.Kind(event.Kind) {
-	case task.KindDecided:
-		var body struct {
-			Event    task.Decided `json:"event"`
-			Decision struct {
-				Findings []categorized `json:"findings"`
-			} `json:"decision"`
-		}
-		if err := json.Unmarshal(event.Body, &body); err != nil {
-			return 0, nil, err
-		}
-		if !body.Event.Reviewed {
-			return 0, nil, nil
-		}
-		return body.Event.Round, append([]categorized{}, body.Decision.Findings...), nil
-	case task.KindStopped:
-		var body struct {
-			Event    task.Stopped  `json:"event"`
-			Findings []categorized `json:"findings"`
-		}
-		if err := json.Unmarshal(event.Body, &body); err != nil {
-			return 0, nil, err
-		}
-		return body.Event.Stop.Round, body.Findings, nil
-	default:
+// leftFindings returns the findings that an event left a round with, nil if it does not
+// concern them.
+func leftFindings(e ledger.Event) (round int, found []event.Finding, err error) {
+	if kind := task.Kind(e.Kind); kind != task.KindDecided && kind != task.KindStopped {
 		return 0, nil, nil
 	}
+	body, err := event.Decode(e)
+	if err != nil {
+		return 0, nil, err
+	}
+	switch change := body.Event.(type) {
+	case *task.Decided:
+		if change.Reviewed {
+			return change.Round, append([]event.Finding{}, body.DecisionOrZero().Findings...), nil
+		}
+	case *task.Stopped:
+		return change.Stop.Round, body.Findings, nil
+	}
+	return 0, nil, nil
 }
 
 // CriticFailures says, for those of the tasks that are stuck because their critic came

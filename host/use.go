@@ -7,16 +7,6 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// PolicyUse says which rounds of a task a policy decided.
-type PolicyUse struct {
-	Policy policies.Identity `json:"policy"`
-	// Decisions counts them; FirstRound and LastRound are those of the first and of
-	// the newest.
-	Decisions  int `json:"decisions"`
-	FirstRound int `json:"first_round"`
-	LastRound  int `json:"last_round"`
-}
-
 // MaxUses is how many policies of a task are listed: of more, those that decided
 // last.
 const MaxUses = 16

@@ -20,37 +20,15 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// VerifyRequest says how a draft is verified. Its zero value leaves it to the
-// project's configuration, else to the round's stamp, else it is absent.
-type VerifyRequest struct {
-	// Claim is the outcome as the caller knows it, "" where it says nothing.
-	Claim policies.Verify
-	// ExitCode is the exit code of the caller's own verification, nil for none.
-	ExitCode *int
-	// Excerpt and OutputBytes are what the caller kept of that one's output.
-	Excerpt     string
-	OutputBytes int64
-	// Command is run by the host, "" for none.
-	Command string
-}
-
-// runs says that a command will be run.
-func (r VerifyRequest) runs(config project.Config) bool {
+// runsVerification reports whether a verification command will be run.
+func runsVerification(r VerifyRequest, config project.Config) bool {
 	return r.Command != "" || r.ExitCode == nil && r.Claim == "" && config.Verify != nil
-}
-
-// Verification is what is known of a draft's verification.
-type Verification struct {
-	Outcome policies.Verify `json:"outcome"`
-	task.Verification
-	// Excerpt is the head and the tail of what the command printed.
-	Excerpt string `json:"excerpt,omitzero"`
 }
 
 // mayVerify refuses a verification command that is not to be run.
 func (s *session) mayVerify(req VerifyRequest, config project.Config) error {
 	switch {
-	case !req.runs(config):
+	case !runsVerification(req, config):
 		return nil
 	case s.nested():
 		return errs.New(errs.VerifyNested, "a verification in %s verifies task %s in its turn", s.project.Root, s.id).With("task", s.id)

@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -10,7 +11,7 @@ import (
 // verified finds out how the draft is verified. A green verification that the host
 // ran on this very working tree is not run again.
 func (c *conductor) verified(ctx context.Context) (Verification, error) {
-	if !c.req.Verify.runs(c.config) {
+	if !runsVerification(c.req.Verify, c.config) {
 		return c.verification(ctx, c.req.Verify, c.config, true)
 	}
 	if err := c.lookAtTree(ctx); err != nil {
@@ -26,7 +27,7 @@ func (c *conductor) verified(ctx context.Context) (Verification, error) {
 	// A review of this tree stays one, whatever becomes of its verification.
 	review := c.status.Finished(task.RoleCritic, 0)
 	begun, err := c.write(ctx, func() error {
-		return c.apply(task.Redraft{Same: review != nil && review.Tree == c.tree}, record{})
+		return c.apply(task.Redraft{Same: review != nil && review.Tree == c.tree}, event.Full{})
 	})
 	if err != nil {
 		return Verification{}, err
@@ -52,7 +53,7 @@ func (c *conductor) verified(ctx context.Context) (Verification, error) {
 		if err != nil {
 			return err
 		}
-		return c.apply(task.Verify{Verification: v.Verification, InRound: true}, record{Verification: &v})
+		return c.apply(task.Verify{Verification: v.Verification, InRound: true}, event.Full{Verification: &v})
 	})
 	return v, err
 }

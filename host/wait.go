@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -95,8 +96,8 @@ func (e *Engine) settle(ctx context.Context, l *ledger.Ledger, id string) (bool,
 	if due, err := task.Decide(s.State, task.Expire{Now: stamp(e.now())}); err != nil || due == nil {
 		return false, err
 	}
-	_, event, err := e.change(ctx, id, func(s *session) (task.Command, record, error) {
-		return task.Expire{Now: stamp(s.now())}, record{By: bySwitchyard}, nil
+	_, event, err := e.change(ctx, id, func(s *session) (task.Command, event.Full, error) {
+		return task.Expire{Now: stamp(s.now())}, event.Full{By: bySwitchyard}, nil
 	})
 	return event != nil, err
 }

@@ -59,7 +59,7 @@ question.`,
 			}
 			req.Text = text
 		}
-		return a.step(ctx, func(e *host.Engine) (host.Step, error) { return e.Answer(ctx, args[0], req) })
+		return a.step(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Answer(ctx, args[0], req) })
 	})
 	return cmd
 }

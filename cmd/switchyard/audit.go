@@ -63,7 +63,7 @@ the command is repeated.`,
 		case list:
 			return a.listStamps(ctx, args[0])
 		case flags.Changed("search"):
-			return a.step(ctx, func(e *host.Engine) (host.Step, error) {
+			return a.step(ctx, func(e *host.Engine) (host.TaskResult, error) {
 				return e.Search(ctx, args[0], host.SearchRequest{Round: req.Round, Agent: req.Agent, Query: search})
 			})
 		}

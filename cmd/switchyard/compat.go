@@ -323,7 +323,7 @@ func (c *compatVerb) reportReader(ctx context.Context) verbs.ReadFile {
 
 // compatSpawn is what spawn-headless prints: a spawn, in nubos-pilot's form.
 type compatSpawn struct {
-	host.Spawned
+	host.SpawnResult
 	// ExitCode is 1 if a signal ended the agent.
 	ExitCode int `json:"exit_code"`
 	// Compression is null: prompts are not compressed.
@@ -359,7 +359,7 @@ func (c *compatVerb) spawnHeadless(ctx context.Context) (any, error) {
 		}
 		c.warn(err)
 	}
-	result := compatSpawn{Spawned: spawned, ExitCode: spawned.ExitCode}
+	result := compatSpawn{SpawnResult: spawned, ExitCode: spawned.ExitCode}
 	if spawned.Signal != "" {
 		result.ExitCode = 1
 	}

@@ -53,7 +53,7 @@ docs/tasks.md has the whole picture.`,
 }
 
 // TaskResult runs a command that leaves a task somewhere, and shows where.
-func (a *app) step(ctx context.Context, do func(*host.Engine) (host.Step, error)) error {
+func (a *app) step(ctx context.Context, do func(*host.Engine) (host.TaskResult, error)) error {
 	return a.with(ctx, func(e *host.Engine) error {
 		s, err := do(e)
 		if err != nil {
@@ -87,7 +87,7 @@ begins anew in the next round, with as many rounds as the project grants.`,
 		if req.Force, err = force.request(a); err != nil {
 			return err
 		}
-		return a.step(ctx, func(e *host.Engine) (host.Step, error) { return e.Start(ctx, args[0], req) })
+		return a.step(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Start(ctx, args[0], req) })
 	})
 	return cmd
 }
@@ -112,7 +112,7 @@ func newPhaseDoneCmd(a *app, phase task.Phase, short string) *cobra.Command {
 		for _, list := range tests {
 			req.Tests = append(req.Tests, splitList(list)...)
 		}
-		return a.step(ctx, func(e *host.Engine) (host.Step, error) { return e.Done(ctx, args[0], req) })
+		return a.step(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Done(ctx, args[0], req) })
 	})
 	return cmd
 }
@@ -203,7 +203,7 @@ verification, the round's own must be green.`,
 		if req.Force, err = force.request(a); err != nil {
 			return err
 		}
-		return a.step(ctx, func(e *host.Engine) (host.Step, error) { return e.Commit(ctx, args[0], req) })
+		return a.step(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Commit(ctx, args[0], req) })
 	})
 	return cmd
 }
@@ -233,7 +233,7 @@ those reports, else with those of its newest decision.`,
 		if req.Request, err = f.request(cmd.Flags(), p, a.in); err != nil {
 			return err
 		}
-		return a.step(ctx, func(e *host.Engine) (host.Step, error) { return e.Stop(ctx, args[0], req) })
+		return a.step(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Stop(ctx, args[0], req) })
 	})
 	return cmd
 }

@@ -60,7 +60,7 @@ resumed a task, and how, is recorded.`,
 			}
 			req.Rounds = n
 		}
-		return a.step(ctx, func(e *host.Engine) (host.Step, error) { return e.Resume(ctx, args[0], req) })
+		return a.step(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Resume(ctx, args[0], req) })
 	})
 	return cmd
 }

@@ -68,7 +68,7 @@ func (p *Printer) decided(d host.Decision, asking string) {
 	case d.Verification != nil:
 		p.Line("")
 		p.verification(*d.Verification)
-	case d.TaskID != "" && d.HandBack == nil && d.Budget == "":
+	case d.TaskID != "" && d.ManualFallback == nil && d.Budget == "":
 		p.Line("")
 		p.Line("verification: none")
 	}
@@ -90,7 +90,7 @@ func reviewedByCritic(d host.Decision) bool {
 
 // asked reports whether a policy decided.
 func asked(d host.Decision) bool {
-	return d.HandBack == nil && d.Budget == ""
+	return d.ManualFallback == nil && d.Budget == ""
 }
 
 // maxRules and maxRule are how many rules a note names, and how long each may be.
@@ -142,7 +142,7 @@ func (p *Printer) heading(d host.Decision) {
 		}
 	}
 	action := d.NextAction
-	if d.HandBack != nil {
+	if d.ManualFallback != nil {
 		action = "run the critic yourself" // spawn-agent-tool is a word of the JSON.
 	}
 	p.Line("%s  %s", p.Paint(actionColor(d.NextAction), action), where)

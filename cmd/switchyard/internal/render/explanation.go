@@ -29,7 +29,7 @@ func (p *Printer) Explanation(x host.Explanation) {
 		p.spawns(x.Spawns)
 	}
 	p.history(x.History)
-	p.turns(x.Turns)
+	p.turns(x.Lifecycle)
 	p.overrides(x.Overrides)
 }
 
@@ -105,7 +105,7 @@ func (p *Printer) history(history []host.HistoryEntry) {
 }
 
 // turns shows what people made of a task beside its decisions.
-func (p *Printer) turns(turns []host.TurnEntry) {
+func (p *Printer) turns(turns []host.LifecycleEntry) {
 	if len(turns) == 0 {
 		return
 	}
@@ -122,7 +122,7 @@ func (p *Printer) turns(turns []host.TurnEntry) {
 }
 
 // turnWords says what a turn was.
-func turnWords(t host.TurnEntry) string {
+func turnWords(t host.LifecycleEntry) string {
 	switch t.Kind {
 	case task.KindStarted:
 		return "begun"

@@ -30,8 +30,8 @@ func (p *Printer) next(s step) {
 func afterDecision(d host.Decision) step {
 	again := "switchyard round " + d.TaskID
 	switch {
-	case d.HandBack != nil:
-		return step{fmt.Sprintf("run %s yourself with the prompt %s", d.HandBack.Agent, d.HandBack.PromptPath), again + " --report " + d.HandBack.ReportPath}
+	case d.ManualFallback != nil:
+		return step{fmt.Sprintf("run %s yourself with the prompt %s", d.ManualFallback.Agent, d.ManualFallback.PromptPath), again + " --report " + d.ManualFallback.ReportPath}
 	case d.Budget != "":
 		return step{"raise the budget in " + project.ConfigFile, fmt.Sprintf("switchyard resume %s --rounds +1", d.TaskID)}
 	case len(d.Missing) > 0:

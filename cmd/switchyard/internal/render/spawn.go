@@ -27,7 +27,7 @@ func (p *Printer) agents(d host.Decision) {
 		}
 		p.Line("  %s", r.Path)
 	}
-	if h := d.HandBack; h != nil {
+	if h := d.ManualFallback; h != nil {
 		p.Line("")
 		p.Line("run %s yourself", h.Agent)
 		p.Line("  prompt: %s", h.PromptPath)
@@ -143,7 +143,7 @@ func assumed(r task.Run) bool {
 }
 
 // SpawnResult shows what became of a spawn outside any task.
-func (p *Printer) SpawnResult(s host.Spawned) {
+func (p *Printer) SpawnResult(s host.SpawnResult) {
 	p.Line("%s  %s by %s", p.Paint(Green, string(s.Outcome)), s.Agent, s.Adapter)
 	p.Line("  output: %s (%s)", s.OutputPath, Size(s.OutputBytes))
 	p.Line("")

@@ -169,7 +169,7 @@ func taskRow(t *host.TaskStatus, forced bool) []cell {
 }
 
 // TaskResult shows what a command left of a task.
-func (p *Printer) TaskResult(s host.Step) {
+func (p *Printer) TaskResult(s host.TaskResult) {
 	if s.Recorded == nil {
 		p.Line("nothing to do: this was recorded before")
 	}
@@ -257,7 +257,7 @@ func verifyColor(v policies.Verify) string {
 }
 
 // DraftResult shows what became of a draft.
-func (p *Printer) DraftResult(d host.Drafted) {
+func (p *Printer) DraftResult(d host.DraftResult) {
 	if d.Decision != nil {
 		p.Decision(*d.Decision)
 		return
@@ -267,7 +267,7 @@ func (p *Printer) DraftResult(d host.Drafted) {
 }
 
 // Attestation shows a stamp.
-func (p *Printer) Attestation(a host.Audited) {
+func (p *Printer) Attestation(a host.StampResult) {
 	if a.Recorded == nil {
 		p.Line("nothing to do: this run was stamped before")
 	}
