@@ -18,14 +18,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// codeCache is the folder of compiled code. Each module has an entry, a folder of
+// moduleCache is the folder of compiled code. Each module has an entry, a folder of
 // its own in which wazero keeps one file, beside a seal: the checksum of that
 // file. wazero's own checksum leaves out where functions begin and how much memory
 // to ask for, so an entry whose seal does not fit is never shown to it.
 //
 // An entry is made under a temporary name and renamed when it is complete, and
 // never changed: concurrent and interrupted runs see a whole entry or none.
-type codeCache struct{ dir string }
+type moduleCache struct{ dir string }
 
 const (
 	// codeDir is the folder of our own in the cache's folder: what lies beside it
@@ -50,7 +50,7 @@ const (
 // It returns nil where no folder can be had: a cache saves time and is no
 // reason to fail. A folder that others may write to is refused, because its
 // content is machine code that would run as the user.
-func openCache(dir string) (*codeCache, error) {
+func openCache(dir string) (*moduleCache, error) {
 	code := filepath.Join(dir, codeDir)
 	if err := os.MkdirAll(code, 0o700); err != nil {
 		return nil, nil
@@ -64,12 +64,12 @@ func openCache(dir string) (*codeCache, error) {
 			return nil, errs.New(errs.PluginCacheUnsafe, "the cache of compiled plugins can be written by others: %s", d).With("path", d)
 		}
 	}
-	return &codeCache{dir: code}, nil
+	return &moduleCache{dir: code}, nil
 }
 
 // compile takes a module's code from its entry, or compiles it and makes one. It
 // fails where the cache does, or the module does not compile.
-func (c *codeCache) compile(ctx context.Context, wasm []byte) (*engine, wazero.CompiledModule, error) {
+func (c *moduleCache) compile(ctx context.Context, wasm []byte) (*engine, wazero.CompiledModule, error) {
 	name := entryName(wasm)
 	entry := filepath.Join(c.dir, name)
 	if sum, ok := checksum(name, entry); ok && isSealed(entry, sum) {
@@ -190,7 +190,7 @@ func touch(entry string) {
 // sweep removes what was not used for long, and of the rest what was used the longest
 // time ago, until no more than maxCache is left. Another process that uses such an
 // entry has its code in memory, or compiles the module again.
-func (c *codeCache) sweep() {
+func (c *moduleCache) sweep() {
 	type kept struct {
 		name string
 		used time.Time

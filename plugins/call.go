@@ -71,8 +71,8 @@ func (g *instance) invoke(ctx context.Context, export string, args ...uint64) (u
 	return results[0], nil
 }
 
-// give copies data into memory that the guest allocates for it.
-func (g *instance) give(ctx context.Context, data []byte) (region, error) {
+// writeInput copies data into memory that the guest allocates for it.
+func (g *instance) writeInput(ctx context.Context, data []byte) (region, error) {
 	ptr, err := g.invoke(ctx, exportAlloc, uint64(len(data)))
 	if err != nil {
 		return region{}, err
@@ -89,25 +89,25 @@ func (g *instance) give(ctx context.Context, data []byte) (region, error) {
 	return at, nil
 }
 
-// litterSize is the size of the block that Config.Litter fills: odd, so that what
+// scratchSize is the size of the block that Config.Litter fills: odd, so that what
 // follows it is aligned by the guest's own doing.
-const litterSize = 4099
+const scratchSize = 4099
 
-// litter gives the guest a block that means nothing.
-func (g *instance) litter(ctx context.Context) error {
-	if g.config.Litter == 0 {
+// fillScratch gives the guest a block that means nothing.
+func (g *instance) fillScratch(ctx context.Context) error {
+	if g.config.Scratch == 0 {
 		return nil
 	}
-	data := make([]byte, litterSize)
+	data := make([]byte, scratchSize)
 	for i := range data {
-		data[i] = g.config.Litter
+		data[i] = g.config.Scratch
 	}
-	_, err := g.give(ctx, data)
+	_, err := g.writeInput(ctx, data)
 	return err
 }
 
-// take returns a view of what a guest answered, valid until its next call.
-func (g *instance) take(packed uint64) ([]byte, error) {
+// readOutput returns a view of what a guest answered, valid until its next call.
+func (g *instance) readOutput(packed uint64) ([]byte, error) {
 	at := region{uint32(packed >> 32), uint32(packed)}
 	if limit := g.config.Limits.Output; int64(at.len) > limit {
 		return nil, errs.New(errs.PluginOutputTooLarge, "the plugin answered with %d bytes; the limit is %d", at.len, limit).With("limit", limit)

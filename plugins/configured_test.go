@@ -55,7 +55,7 @@ func TestConfiguredItemsAreAccountedFor(t *testing.T) {
 		}
 		return jsontext.Value(`{"critic":"map","findings":[` + strings.Join(findings, ",") + `],"skipped":[]}`)
 	}
-	result, err := p.understand(t.Context(), doc, config, Reply{Answer: answer("/a/x/0", "/a/y/0")})
+	result, err := p.parseReply(t.Context(), doc, config, Reply{Answer: answer("/a/x/0", "/a/y/0")})
 	if err != nil || len(result.Findings) != 2 {
 		t.Fatalf("got %+v, %v", result, err)
 	}
@@ -63,11 +63,11 @@ func TestConfiguredItemsAreAccountedFor(t *testing.T) {
 		t.Errorf("the configuration's name is not in %+v", f)
 	}
 	for _, refs := range [][]string{{}, {"/a/x/0"}, {"/a/x/0", "/a/y/0", "/a/z/0"}} {
-		if _, err := p.understand(t.Context(), doc, config, Reply{Answer: answer(refs...)}); errs.CodeOf(err) != errs.PluginConservationViolated {
+		if _, err := p.parseReply(t.Context(), doc, config, Reply{Answer: answer(refs...)}); errs.CodeOf(err) != errs.PluginConservationViolated {
 			t.Errorf("%v: %v", refs, err)
 		}
 	}
-	if _, err := p.understand(t.Context(), doc, jsontext.Value(`{"items":3}`), Reply{Answer: answer()}); errs.CodeOf(err) != errs.PluginConfigInvalid {
+	if _, err := p.parseReply(t.Context(), doc, jsontext.Value(`{"items":3}`), Reply{Answer: answer()}); errs.CodeOf(err) != errs.PluginConfigInvalid {
 		t.Errorf("an answer passes that no items are known of: %v", err)
 	}
 }

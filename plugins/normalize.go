@@ -27,8 +27,8 @@ func (p *Plugin) Normalize(ctx context.Context, doc *document.Document, config j
 	if err != nil {
 		return Result{}, err
 	}
-	result, err := p.understand(ctx, doc, config, reply)
-	return result, p.named(err)
+	result, err := p.parseReply(ctx, doc, config, reply)
+	return result, p.withPlugin(err)
 }
 
 // Document is a report as the plugin gets it with this configuration: as JSON,
@@ -43,7 +43,7 @@ func (p *Plugin) Document(source *document.Source, config jsontext.Value) (*docu
 		read = source.AsValues
 	}
 	doc, err := read()
-	return doc, p.named(err)
+	return doc, p.withPlugin(err)
 }
 
 // Items are the patterns of what the plugin has to account for with this
@@ -74,11 +74,11 @@ func (p *Plugin) Items(config jsontext.Value) ([]string, error) {
 	}
 	for _, pointer := range more {
 		if wrong := checkPointer(pointer); wrong != "" && problem == "" {
-			problem = fmt.Sprintf("has %q, which %s", brief(pointer), wrong)
+			problem = fmt.Sprintf("has %q, which %s", clip(pointer), wrong)
 		}
 	}
 	if problem != "" {
-		return nil, p.named(errs.New(errs.PluginConfigInvalid, "%s of the configuration %s", p.description.ItemsFrom, problem).
+		return nil, p.withPlugin(errs.New(errs.PluginConfigInvalid, "%s of the configuration %s", p.description.ItemsFrom, problem).
 			With("config", p.description.ItemsFrom))
 	}
 	return slices.Concat(p.description.Items, more), nil
@@ -113,11 +113,11 @@ type Reply struct {
 // Those of Normalize that have to do with running the guest.
 func (p *Plugin) Ask(ctx context.Context, doc *document.Document, config jsontext.Value) (Reply, error) {
 	reply, err := p.ask(ctx, doc, config)
-	return reply, p.named(err)
+	return reply, p.withPlugin(err)
 }
 
 func (p *Plugin) ask(ctx context.Context, doc *document.Document, config jsontext.Value) (Reply, error) {
-	m, err := p.prepare(ctx)
+	m, err := p.compile(ctx)
 	if err != nil {
 		return Reply{}, err
 	}
@@ -126,14 +126,14 @@ func (p *Plugin) ask(ctx context.Context, doc *document.Document, config jsontex
 	}
 	var reply Reply
 	err = p.runtime.call(ctx, m, func(ctx context.Context, g *instance) error {
-		if err := g.litter(ctx); err != nil {
+		if err := g.fillScratch(ctx); err != nil {
 			return err
 		}
-		rep, err := g.give(ctx, doc.Bytes())
+		rep, err := g.writeInput(ctx, doc.Bytes())
 		if err != nil {
 			return err
 		}
-		conf, err := g.give(ctx, config)
+		conf, err := g.writeInput(ctx, config)
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (p *Plugin) ask(ctx context.Context, doc *document.Document, config jsontex
 		if err != nil {
 			return err
 		}
-		answer, err := g.take(packed)
+		answer, err := g.readOutput(packed)
 		if err != nil {
 			return err
 		}
@@ -155,9 +155,9 @@ func (p *Plugin) ask(ctx context.Context, doc *document.Document, config jsontex
 	return reply, err
 }
 
-// understand holds an answer against the ABI and the report. The guest has had
+// parseReply holds an answer against the ABI and the report. The guest has had
 // its time; this has its own.
-func (p *Plugin) understand(ctx context.Context, doc *document.Document, config jsontext.Value, reply Reply) (Result, error) {
+func (p *Plugin) parseReply(ctx context.Context, doc *document.Document, config jsontext.Value, reply Reply) (Result, error) {
 	out, err := decodeOutput(reply.Answer)
 	if err != nil {
 		return Result{}, err
@@ -174,11 +174,11 @@ func (p *Plugin) understand(ctx context.Context, doc *document.Document, config 
 	}
 	ctx, cancel := p.runtime.deadline(ctx)
 	defer cancel()
-	return account(ctx, p, doc, items, out)
+	return checkConservation(ctx, p, doc, items, out)
 }
 
-// named says in an error's details which plugin it is about.
-func (p *Plugin) named(err error) error {
+// withPlugin says in an error's details which plugin it is about.
+func (p *Plugin) withPlugin(err error) error {
 	if f, ok := errors.AsType[*errs.Error](err); ok {
 		return f.With("plugin", p.identity.String())
 	}
@@ -193,7 +193,7 @@ func (r *Runtime) describe(ctx context.Context, m *module) (Description, error) 
 		if err != nil {
 			return err
 		}
-		answer, err = g.take(packed)
+		answer, err = g.readOutput(packed)
 		return err
 	})
 	if err != nil {

@@ -25,7 +25,7 @@ type output struct {
 	Findings *list[outputFinding] `json:"findings"`
 	Skipped  *list[Skipped]       `json:"skipped"`
 	Unmapped list[Unmapped]       `json:"unmapped"`
-	Error    *refusal             `json:"error"`
+	Error    *guestError          `json:"error"`
 }
 
 // maxEntries is how many findings an answer may have, and how many skipped and
@@ -83,8 +83,8 @@ type outputFinding struct {
 	Ref         *string          `json:"ref"`
 }
 
-// refusal is a guest's reason for not normalising a report.
-type refusal struct {
+// guestError is a guest's reason for not normalising a report.
+type guestError struct {
 	Code    string                    `json:"code"`
 	Message string                    `json:"message"`
 	Hint    string                    `json:"hint"`
@@ -92,7 +92,7 @@ type refusal struct {
 	Details map[string]jsontext.Value `json:"details"`
 }
 
-func (r *refusal) fault() *errs.Error {
+func (r *guestError) fault() *errs.Error {
 	f := errs.New(errs.Code(r.Code), "%s", r.Message).WithHint(r.Hint)
 	for name, text := range r.Details {
 		var value any
@@ -118,10 +118,10 @@ func decode(data []byte, into any) error {
 		return errs.New(errs.PluginOutputTooLarge, "the plugin's answer has more than %d entries of one kind", maxEntries).With("limit", maxEntries)
 	}
 	if _, ok := errors.AsType[*jsontext.SyntacticError](err); ok || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return abi.Violation(errs.PluginInvalidOutput, abi.InvalidJSON, "the plugin's answer is not one JSON value: %s", brief(err.Error()))
+		return abi.Violation(errs.PluginInvalidOutput, abi.InvalidJSON, "the plugin's answer is not one JSON value: %s", clip(err.Error()))
 	}
 	if err != nil {
-		return invalid("the plugin's answer does not follow the ABI: %s", brief(err.Error()))
+		return invalid("the plugin's answer does not follow the ABI: %s", clip(err.Error()))
 	}
 	return nil
 }
@@ -129,8 +129,8 @@ func decode(data []byte, into any) error {
 // maxQuoted is how much of a plugin's own words a message quotes, in code points.
 const maxQuoted = 200
 
-// brief cuts what a plugin says if it is too long for a message.
-func brief(text string) string {
+// clip cuts what a plugin says if it is too long for a message.
+func clip(text string) string {
 	return textutil.Clip(text, maxQuoted)
 }
 
@@ -215,7 +215,7 @@ func decodeDescription(data []byte) (Description, error) {
 	}
 	switch {
 	case !abi.IsName(d.Name):
-		return d, invalid("the plugin's name %q is not in lower-case letters, digits and dashes", brief(d.Name))
+		return d, invalid("the plugin's name %q is not in lower-case letters, digits and dashes", clip(d.Name))
 	case d.Version == "" || len(d.Version) > 64:
 		return d, invalid("the plugin has no version, or one of over 64 bytes")
 	case d.Critic == "" || d.Critic == finding.AuditCritic:
@@ -227,7 +227,7 @@ func decodeDescription(data []byte) (Description, error) {
 	}
 	for _, f := range d.Formats {
 		if _, ok := document.FormatOf(f); !ok {
-			return d, invalid("the plugin reads %q, which this host cannot give it: it can be JSON, JSON lines or XML", brief(f))
+			return d, invalid("the plugin reads %q, which this host cannot give it: it can be JSON, JSON lines or XML", clip(f))
 		}
 	}
 	pointers := slices.Concat(d.Detect, d.DetectAny, d.Items, []string{d.ItemsFrom, d.LinesIf})
@@ -236,7 +236,7 @@ func decodeDescription(data []byte) (Description, error) {
 	}
 	for _, pointer := range pointers {
 		if problem := checkPointer(pointer); problem != "" {
-			return d, invalid("the plugin describes itself with %q, which %s", brief(pointer), problem)
+			return d, invalid("the plugin describes itself with %q, which %s", clip(pointer), problem)
 		}
 	}
 	return d, nil

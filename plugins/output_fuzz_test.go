@@ -42,7 +42,7 @@ func FuzzOutput(f *testing.F) {
 			}
 			return
 		}
-		result, err := account(t.Context(), p, doc, p.description.Items, out)
+		result, err := checkConservation(t.Context(), p, doc, p.description.Items, out)
 		if err != nil {
 			if code := errs.CodeOf(err); code != errs.PluginConservationViolated {
 				t.Fatalf("code %q: %v", code, err)

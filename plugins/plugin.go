@@ -76,7 +76,7 @@ func (p *Plugin) load(ctx context.Context) error {
 	if p.identity.Name != "" {
 		return nil
 	}
-	m, err := p.ready(ctx)
+	m, err := p.compileLocked(ctx)
 	if err != nil {
 		return err
 	}
@@ -117,16 +117,16 @@ func (p *Plugin) As(name string) *Plugin {
 	return c
 }
 
-// prepare compiles and checks the module. It keeps a success; a failure may
+// compile compiles and checks the module. It keeps a success; a failure may
 // pass, as that of a cache does once somebody has mended it.
-func (p *Plugin) prepare(ctx context.Context) (*module, error) {
+func (p *Plugin) compile(ctx context.Context) (*module, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.ready(ctx)
+	return p.compileLocked(ctx)
 }
 
-// ready is prepare for who holds mu.
-func (p *Plugin) ready(ctx context.Context) (*module, error) {
+// compileLocked is prepare for who holds mu.
+func (p *Plugin) compileLocked(ctx context.Context) (*module, error) {
 	if p.module != nil {
 		return p.module, nil
 	}
@@ -138,7 +138,7 @@ func (p *Plugin) ready(ctx context.Context) (*module, error) {
 	}
 	metered, err := fuel.Meter(p.wasm)
 	if err != nil {
-		return nil, unmeterable(err)
+		return nil, errNotMeterable(err)
 	}
 	engine, compiled, err := p.runtime.compileInTime(ctx, metered)
 	if err != nil {
@@ -158,7 +158,7 @@ func (p *Plugin) ready(ctx context.Context) (*module, error) {
 	return p.module, nil
 }
 
-func unmeterable(err error) error {
+func errNotMeterable(err error) error {
 	problem := abi.Malformed
 	e, ok := errors.AsType[*fuel.Error](err)
 	if ok && e.Limit > 0 {

@@ -25,10 +25,10 @@ type Config struct {
 	// Interpret runs guests without compiling them, many times slower, and
 	// caches nothing. Both ways must give the same answers.
 	Interpret bool
-	// Litter, if not 0, fills a block that every guest is made to allocate
+	// Scratch, if not 0, fills a block that every guest is made to allocate
 	// before its report: what a guest finds in memory that it never wrote, and
 	// where its report lies, must not change its answer.
-	Litter byte
+	Scratch byte
 }
 
 // Runtime compiles and runs guests. It does no work until the first module is

@@ -23,8 +23,8 @@ func (k *kit) determinism() {
 		config plugins.Config
 	}{
 		{"another instance", plugins.Config{}},
-		{"memory littered with 0xA5", plugins.Config{Litter: 0xa5}},
-		{"memory littered with 0x22, a quotation mark", plugins.Config{Litter: '"'}},
+		{"memory littered with 0xA5", plugins.Config{Scratch: 0xa5}},
+		{"memory littered with 0x22, a quotation mark", plugins.Config{Scratch: '"'}},
 		{"the interpreter", plugins.Config{Interpret: true}},
 	}
 	asked := k.seeds()

@@ -2,9 +2,9 @@ package fuel
 
 import "fmt"
 
-// The limits of what a module declares. wazero sets memory aside for it before
-// any of it runs, so a module of a few hundred bytes could take all there is. A
-// guest of the Go toolchain has some 6,000 functions.
+// The limits of a module's declarations. wazero allocates memory for them before the
+// module runs, so a module of a few hundred bytes could exhaust it. A guest of the
+// Go toolchain has some 6,000 functions.
 const (
 	maxTypes         = 10_000
 	maxValues        = 1_000
@@ -15,11 +15,11 @@ const (
 	maxTableElements = 1 << 20
 )
 
-// Error says what is wrong with a module.
+// Error is a module that cannot be metered.
 type Error struct {
-	// What is the finding, as a predicate: "declares 200000 functions; …".
+	// What describes the problem, as a predicate: "declares 200000 functions; …".
 	What string
-	// Limit is the limit that the module exceeds, 0 where it is malformed.
+	// Limit is the limit that the module exceeds, 0 if it is malformed.
 	Limit uint64
 }
 

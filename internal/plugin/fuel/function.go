@@ -6,18 +6,18 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
 
-// What the work of an instruction counts, in units of about an instruction.
+// The fuel of instructions. A unit is about one instruction.
 const (
-	// costCall is a call, and what the called function does if it is not metered
-	// where it is entered: one that calls none, and is no larger than free.
-	costCall = 64
-	free     = 256
-	// stretch is the most work between two payments: a loop or a function that is
-	// larger pays again on its way.
+	// fuelCall is for a call and its callee, if the callee is not metered at its
+	// entry. That is a function without calls, no larger than maxUnmetered.
+	fuelCall     = 64
+	maxUnmetered = 256
+	// stretch is the most fuel between two charges. A larger loop or function is
+	// charged again on its way.
 	stretch = Quantum / 4
-	// immediateShift scales the bytes of an instruction's immediates: a unit is 4.
+	// immediateShift: 4 bytes of an instruction's immediates are one unit.
 	immediateShift = 2
-	// operandShift scales the bytes that an instruction moves: a unit is 16.
+	// operandShift: 16 bytes that an instruction moves are one unit.
 	operandShift = 4
 )
 
@@ -41,38 +41,37 @@ func (m *module) writeCode(r *reader) error {
 	return nil
 }
 
-// function is a function on its way through the meter. It is used again for the
-// next one.
+// function rewrites one function. It is reused for the next one.
 type function struct {
 	*module
 	reader
-	out    []byte // what is done
-	copied int    // up to where out has what was read
+	out    []byte // the metered body so far
+	copied int    // the offset in the original up to which it is copied to out
 
 	locals uint64 // parameters included
 	open   []block
 
-	cost  int // of all instructions so far
-	paid  int // what it was at the last payment on the way
-	tolls int // payments on the way so far
+	cost    int // of all instructions so far
+	charged int // cost at the last charge on the way
+	charges int // the number of charges on the way so far
 
 	instructions int
-	effort       effort
+	compile      compileCost
 }
 
-// block is an open block, and what was counted when it began.
+// block is an open block, with the counts at its beginning.
 type block struct {
-	pay   int // where in out a loop pays for itself, or 0
-	cost  int
-	tolls int
+	charge  int // the offset in out of a loop's own charge, or 0
+	cost    int
+	charges int
 
-	values uint64 // that a branch to it brings along
+	values uint64 // the number of values that a branch to it passes
 	// The fewest addresses known on a branch to its end, and on the way around
 	// an if that has no else.
 	known, around uint64
 }
 
-// meter makes out the metered body of a function.
+// meter writes the metered body of a function to out.
 func (f *function) meter(t functionType, code []byte) error {
 	*f = function{module: f.module, reader: newReader(code), out: f.out[:0], open: f.open[:0], locals: uint64(t.params)}
 	for n := f.U32(); n > 0 && !f.Bad; n-- {
@@ -84,8 +83,8 @@ func (f *function) meter(t functionType, code []byte) error {
 	}
 	start := f.At
 	f.copyTo(start)
-	f.pay()
-	paid := len(f.out)
+	f.flushFuel()
+	charged := len(f.out)
 	f.open = append(f.open, block{values: uint64(t.results), known: nowhere, around: nowhere})
 	for len(f.open) > 0 && f.More() {
 		f.instruction()
@@ -94,12 +93,12 @@ func (f *function) meter(t functionType, code []byte) error {
 		return malformed("its code")
 	}
 	f.copyTo(len(code))
-	if f.effort.calls > 0 || len(code)-start+int(f.locals) > free {
-		f.charge(start, f.cost+int(f.locals))
+	if f.compile.calls > 0 || len(code)-start+int(f.locals) > maxUnmetered {
+		f.reserveFuel(start, f.cost+int(f.locals))
 	} else {
-		f.out = append(f.out[:start], f.out[paid:]...)
+		f.out = append(f.out[:start], f.out[charged:]...)
 	}
-	return f.spend(f.effort.total(f.instructions, f.locals, uint64(f.globals)))
+	return f.addCompileCost(f.compile.total(f.instructions, f.locals, uint64(f.globals)))
 }
 
 func (f *function) instruction() {
@@ -112,32 +111,32 @@ func (f *function) instruction() {
 		f.begin(op)
 	case opElse:
 		b := &f.open[len(f.open)-1]
-		b.known = min(b.known, f.effort.known)
-		f.effort.known, b.around = b.around, nowhere
-		f.effort.block(1)
+		b.known = min(b.known, f.compile.known)
+		f.compile.known, b.around = b.around, nowhere
+		f.compile.block(1)
 		f.join(*b)
 	case opEnd:
 		f.end()
 	case opBr, opBrIf:
 		f.branch(f.U32())
 		if op == opBr {
-			f.effort.known = nowhere
+			f.compile.known = nowhere
 		}
-		f.effort.block(1)
+		f.compile.block(1)
 	case opBrTable:
 		n := f.U32()
 		for i := uint64(0); i <= uint64(n) && !f.Bad; i++ {
 			f.branch(f.U32())
 		}
-		f.effort.known = nowhere
-		f.effort.blocks += uint64(n)/targetsPerBlock + 1
-		f.effort.linear += uint64(n) * effortTarget
+		f.compile.known = nowhere
+		f.compile.blocks += uint64(n)/targetsPerBlock + 1
+		f.compile.linear += uint64(n) * costTarget
 	case opUnreachable, opReturn:
-		f.effort.known = nowhere
+		f.compile.known = nowhere
 	case opCall:
 		callee := f.function(&f.reader)
 		if callee < f.imported {
-			f.lookBefore(from)
+			f.callTickBefore(from)
 		}
 		f.replace(from, op, callee)
 		f.call(f.typeOf(callee))
@@ -145,11 +144,11 @@ func (f *function) instruction() {
 		t := f.functionType(&f.reader)
 		f.U32()
 		if f.hostInTable {
-			f.lookBefore(from)
+			f.callTickBefore(from)
 		}
 		f.call(t)
-		f.effort.checked(false)
-		f.effort.linear += effortIndirect
+		f.compile.checked(false)
+		f.compile.linear += costIndirect
 	case opLocalGet, opLocalSet, opLocalTee:
 		f.Below(f.locals)
 	case opGlobalGet, opGlobalSet:
@@ -158,19 +157,19 @@ func (f *function) instruction() {
 		f.replace(from, op, f.reference(&f.reader))
 	case opMemoryGrow:
 		f.immediates(op)
-		f.lookBefore(from)
-		f.effort.checked(false)
+		f.callTickBefore(from)
+		f.compile.checked(false)
 	case opMisc:
 		f.misc(from)
 	default:
 		f.immediates(op)
 		f.cost += (f.At - from) >> immediateShift
 		if traps(op) {
-			f.effort.checked(op <= opLastMemory)
+			f.compile.checked(op <= opLastMemory)
 		}
 	}
-	if f.cost-f.paid > stretch && len(f.open) > 0 {
-		f.toll()
+	if f.cost-f.charged > stretch && len(f.open) > 0 {
+		f.chargeFuel()
 	}
 }
 
@@ -178,19 +177,19 @@ func (f *function) instruction() {
 func (f *function) begin(op byte) {
 	t := f.blockType()
 	b := block{values: uint64(t.results), known: nowhere, around: nowhere}
-	f.effort.values(t.values())
+	f.compile.values(t.values())
 	switch op {
 	case opIf:
-		b.around = f.effort.known
-		f.effort.block(blocksOfIf)
+		b.around = f.compile.known
+		f.compile.block(blocksOfIf)
 	case opLoop:
 		f.copyTo(f.At)
-		b.pay, b.values = len(f.out), uint64(t.params)
-		f.pay()
-		f.effort.loops++
-		f.effort.block(blocksOfLoop)
+		b.charge, b.values = len(f.out), uint64(t.params)
+		f.flushFuel()
+		f.compile.loops++
+		f.compile.block(blocksOfLoop)
 	}
-	b.cost, b.tolls = f.cost, f.tolls
+	b.cost, b.charges = f.cost, f.charges
 	f.open = append(f.open, b)
 }
 
@@ -198,17 +197,17 @@ func (f *function) begin(op byte) {
 func (f *function) end() {
 	b := f.open[len(f.open)-1]
 	f.open = f.open[:len(f.open)-1]
-	f.effort.known = min(f.effort.known, b.known, b.around)
-	f.effort.block(1)
-	if b.pay > 0 {
-		f.charge(b.pay, f.cost-b.cost)
+	f.compile.known = min(f.compile.known, b.known, b.around)
+	f.compile.block(1)
+	if b.charge > 0 {
+		f.reserveFuel(b.charge, f.cost-b.cost)
 	}
 	if len(f.open) > 0 {
 		f.join(b)
 	}
 }
 
-// branch notes a branch to the end of the block so many levels up, or to the
+// branch records a branch to the end of the block that many levels up, or to the
 // head of the loop.
 func (f *function) branch(levels uint32) {
 	if uint64(levels) >= uint64(len(f.open)) {
@@ -216,28 +215,28 @@ func (f *function) branch(levels uint32) {
 		return
 	}
 	b := &f.open[len(f.open)-1-int(levels)]
-	f.effort.values(b.values)
-	if b.pay == 0 {
-		b.known = min(b.known, f.effort.known)
+	f.compile.values(b.values)
+	if b.charge == 0 {
+		b.known = min(b.known, f.compile.known)
 	}
 }
 
-// misc is an instruction below opMisc.
+// misc meters an instruction with the prefix opMisc.
 func (f *function) misc(from int) {
 	switch f.immediates(opMisc) {
 	case miscMemoryInit, miscMemoryCopy, miscMemoryFill:
 		f.copyTo(from)
-		f.payOperand()
-		f.effort.block(blocksOfBulk)
-		f.effort.checked(false)
+		f.flushOperand()
+		f.compile.block(blocksOfBulk)
+		f.compile.checked(false)
 	case miscTableInit, miscTableCopy, miscTableGrow, miscTableFill:
-		f.lookBefore(from)
-		f.effort.block(blocksOfBulk)
-		f.effort.checked(false)
+		f.callTickBefore(from)
+		f.compile.block(blocksOfBulk)
+		f.compile.checked(false)
 	}
 }
 
-// replace puts an instruction with one index in the place of the one just read.
+// replace writes an instruction with one index instead of the one just read.
 func (f *function) replace(from int, op byte, index uint32) {
 	f.copyTo(from)
 	f.out = binary.AppendUvarint(append(f.out, op), uint64(index))
@@ -263,96 +262,96 @@ func (f *function) blockType() functionType {
 	return functionType{results: 1}
 }
 
-// copyTo copies what has been read and not yet been copied, up to there.
+// copyTo copies the original to out, up to the offset to.
 func (f *function) copyTo(to int) {
 	f.out = append(f.out, f.Data[f.copied:to]...)
 	f.copied = to
 }
 
-// call notes a call of a function of that type.
+// call accounts for a call of a function of that type.
 func (f *function) call(t uint32) {
 	if f.Bad {
 		return
 	}
-	f.effort.calls++
-	f.effort.values(f.types[t].values())
-	f.cost += costCall
+	f.compile.calls++
+	f.compile.values(f.types[t].values())
+	f.cost += fuelCall
 }
 
-// join pays where a branch can have come from before a payment on the way that
-// lies within the block.
+// join charges again at a place that a branch can reach from before a charge
+// within the block.
 func (f *function) join(b block) {
-	if f.tolls != b.tolls {
-		f.toll()
+	if f.charges != b.charges {
+		f.chargeFuel()
 	}
 }
 
-// toll pays for the next stretch.
-func (f *function) toll() {
+// chargeFuel charges the next stretch.
+func (f *function) chargeFuel() {
 	f.copyTo(f.At)
 	at := len(f.out)
-	f.pay()
-	f.charge(at, stretch)
-	f.paid = f.cost
-	f.tolls++
+	f.flushFuel()
+	f.reserveFuel(at, stretch)
+	f.charged = f.cost
+	f.charges++
 }
 
-// pay appends code that takes a cost off the count, and looks at the clock where
-// nothing is left. The cost is filled in by charge.
-func (f *function) pay() {
-	f.ours(opGlobalGet, f.count())
+// flushFuel appends code that subtracts a cost from the fuel, and calls tick if none
+// is left. reserveFuel fills in the cost.
+func (f *function) flushFuel() {
+	f.index(opGlobalGet, f.fuel())
 	f.out = append(f.out, opI32Const, 0x80, 0x80, 0, opI32Sub)
-	f.ask()
+	f.checkFuel()
 }
 
-// charge fills in the cost of the payment at a place in out: a signed LEB128 of
+// reserveFuel sets the cost of the charge at an offset in out: a signed LEB128 of
 // three bytes.
-func (f *function) charge(at, cost int) {
+func (f *function) reserveFuel(at, cost int) {
 	cost = min(cost, stretch)
-	leb := f.out[at+1+size(f.count())+1:]
+	leb := f.out[at+1+size(f.fuel())+1:]
 	leb[0], leb[1], leb[2] = byte(cost)|0x80, byte(cost>>7)|0x80, byte(cost>>14)
 }
 
-// payOperand appends code that pays for as many bytes as the number on top of
-// the stack says, which stays there.
-func (f *function) payOperand() {
-	f.ours(opGlobalSet, f.scratch())
-	f.ours(opGlobalGet, f.count())
-	f.ours(opGlobalGet, f.scratch())
+// flushOperand appends code that charges for as many bytes as the number on top of
+// the stack, and leaves that number there.
+func (f *function) flushOperand() {
+	f.index(opGlobalSet, f.scratch())
+	f.index(opGlobalGet, f.fuel())
+	f.index(opGlobalGet, f.scratch())
 	f.out = append(f.out, opI32Const, operandShift, opI32ShrU, opI32Sub)
-	f.ask()
-	f.ours(opGlobalGet, f.scratch())
+	f.checkFuel()
+	f.index(opGlobalGet, f.scratch())
 }
 
-// ask appends code that sets the count to what is on the stack, and looks at the
-// clock where that is negative.
-func (f *function) ask() {
-	f.ours(opGlobalSet, f.count())
-	f.ours(opGlobalGet, f.count())
+// checkFuel appends code that sets the fuel to the value on the stack, and calls
+// tick if it is negative.
+func (f *function) checkFuel() {
+	f.index(opGlobalSet, f.fuel())
+	f.index(opGlobalGet, f.fuel())
 	f.out = append(f.out, opI32Const, 0, opI32LtS, opIf, wasmbin.TypeEmpty)
-	f.look()
+	f.callTick()
 	f.out = append(f.out, opEnd)
 }
 
-// look appends code that looks at the clock, which refills the count.
-func (f *function) look() {
+// callTick appends a call of tick, which refills the fuel.
+func (f *function) callTick() {
 	f.out = append(f.out, opCall)
 	f.out = binary.AppendUvarint(f.out, uint64(f.imported))
-	f.ours(opGlobalSet, f.count())
+	f.index(opGlobalSet, f.fuel())
 }
 
-// lookBefore looks at the clock before the instruction at from, which can take
+// callTickBefore calls tick before the instruction at from, which can take
 // milliseconds by itself.
-func (f *function) lookBefore(from int) {
+func (f *function) callTickBefore(from int) {
 	f.copyTo(from)
-	f.look()
-	f.effort.calls++
+	f.callTick()
+	f.compile.calls++
 }
 
-// count and scratch are the globals of the meter's own.
-func (f *function) count() uint32   { return f.globals }
+// fuel and scratch are the globals that the meter adds.
+func (f *function) fuel() uint32    { return f.globals }
 func (f *function) scratch() uint32 { return f.globals + 1 }
 
-func (f *function) ours(op byte, index uint32) {
+func (f *function) index(op byte, index uint32) {
 	f.out = binary.AppendUvarint(append(f.out, op), uint64(index))
 }

@@ -1,18 +1,18 @@
-// Package fuel rewrites a WebAssembly module so that it looks at the clock.
+// Package fuel adds fuel metering to a WebAssembly module, so that the host can
+// stop it.
 //
 // Compiled guest code runs on a thread that Go can neither preempt nor stop, and
 // even a garbage collection waits for it. wazero's own check leaves the guest in
-// every iteration of every loop, which costs small guests several times their
-// work, and never sees an exponential tree of calls without a loop. A metered
-// module counts the work that it is about to do, in every loop and every
-// function that calls others, and leaves the guest once in a while, by a call to
-// an imported function. What it counts is only how soon it asks: a guest cannot
-// see the count, and its results do not depend on it. ADR-0010 has the reasons
-// and the measurements.
+// every iteration of every loop, which makes small guests several times slower,
+// and misses an exponential tree of calls without a loop. A metered module counts
+// the work that it is about to do, in every loop and every function with calls,
+// and calls an imported function whenever its fuel is used up. A guest cannot see
+// its fuel, and its results do not depend on it. ADR-0010 has the reasons and the
+// measurements.
 //
-// The meter knows WebAssembly 2.0 and nothing else, and refuses what it does not
-// know: if it read an instruction's length differently than wazero, a guest could
-// hide a loop in the difference.
+// The meter supports WebAssembly 2.0 and refuses everything else: if it read an
+// instruction's length differently than wazero, a guest could hide a loop in the
+// difference.
 package fuel
 
 import (
@@ -24,27 +24,25 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
 
-// The function that a metered module imports: it takes nothing, and returns how
-// much work the module may do before it asks again, a positive i32. To stop the
-// guest, it panics.
+// The function that a metered module imports. It takes no parameters and returns
+// the fuel until its next call, a positive i32. It panics to stop the guest.
 const (
 	Module   = "switchyard"
 	Function = "tick"
 )
 
-// Quantum is the work that a tick should grant. A unit is about an instruction:
-// what a guest does between two ticks takes some milliseconds at the most, and
-// usually some ten microseconds.
+// Quantum is the fuel that a tick should grant. A unit is about one instruction. A
+// guest runs a few milliseconds at most between two ticks, and usually some ten
+// microseconds.
 const Quantum = 1 << 20
 
-// Meter returns a metered copy of a module. It leaves custom sections out,
-// keeps no part of code, and does not validate the module beyond what it has to
-// know: compiling does that. What would be invalid in the original is invalid or
-// refused in the copy.
+// Meter returns a metered copy of a module, without custom sections. It does not
+// retain code. It validates only the parts that it rewrites: the compiler validates
+// the rest, and a module that is invalid stays invalid or is refused.
 //
 // # Errors
 //
-// An *Error where the module is malformed, or exceeds a limit.
+// An *Error if the module is malformed or exceeds a limit.
 func Meter(code []byte) ([]byte, error) {
 	m := module{}
 	if err := m.read(code); err != nil {
@@ -53,7 +51,7 @@ func Meter(code []byte) ([]byte, error) {
 	return m.write()
 }
 
-// order lists the sections as they stand in a module.
+// order lists the sections in the order of a module.
 func order() []byte {
 	return []byte{
 		wasmbin.SectionType, wasmbin.SectionImport, wasmbin.SectionFunction, wasmbin.SectionTable, wasmbin.SectionMemory, wasmbin.SectionGlobal, wasmbin.SectionExport,
@@ -61,31 +59,31 @@ func order() []byte {
 	}
 }
 
-// module is what has to be known of a module to rewrite it.
+// module holds the parts of a module that rewriting it needs.
 type module struct {
 	header   []byte
-	sections [wasmbin.SectionDataCount + 1][]byte // nil where there is none
+	sections [wasmbin.SectionDataCount + 1][]byte // nil if there is none
 	types    []functionType
 	funcs    []uint32 // the type of each function, imported ones first
-	imported uint32   // how many of them are imported
+	imported uint32   // the number of imported ones
 	globals  uint32   // imported and its own
-	// hostInTable: an indirect call may lead to an imported function.
-	hostInTable bool
-	efforts     uint64 // of the compiler, for all functions
+	// hostInTable is true if an indirect call may reach an imported function.
+	hostInTable  bool
+	compileCosts uint64 // of the compiler, for all functions
 }
 
-// functionType is how many parameters and results a type has.
+// functionType counts the parameters and results of a type.
 type functionType struct{ params, results uint32 }
 
 func (t functionType) values() uint64 { return uint64(t.params) + uint64(t.results) }
 
-// functions is how many functions the module has, imported and its own.
+// functions returns the number of functions, imported ones included.
 func (m *module) functions() uint64 { return uint64(len(m.funcs)) }
 
-// typeOf is the type of a function by its index in the metered module.
+// typeOf returns the type of a function by its index in the metered module.
 func (m *module) typeOf(f uint32) uint32 {
 	switch {
-	case len(m.funcs) == 0: // Something was bad.
+	case len(m.funcs) == 0: // The module is malformed.
 		return 0
 	case f > m.imported:
 		f--
@@ -130,8 +128,8 @@ func (m *module) read(code []byte) error {
 	})
 }
 
-// write puts the module together again, with tick imported, the count of work
-// among the globals, and every function metered.
+// write assembles the metered module: with tick among the imports, the fuel among
+// the globals, and every function metered.
 func (m *module) write() ([]byte, error) {
 	err := m.each([]part{
 		{wasmbin.SectionGlobal, "its globals", m.writeGlobals},
@@ -163,8 +161,8 @@ func (m *module) write() ([]byte, error) {
 	return out, nil
 }
 
-// part is a section, what it is called, and what is done with it. A section is
-// malformed where not all of it can be read.
+// part is a section, its name in messages, and the function that reads it. A
+// section that is not read to its end is malformed.
 type part struct {
 	section byte
 	what    string
@@ -212,7 +210,7 @@ func (m *module) readTypes(r *reader) error {
 			return err
 		}
 		m.types = append(m.types, t)
-		m.efforts += t.values() * effortType
+		m.compileCosts += t.values() * costType
 	}
 	return nil
 }
@@ -280,9 +278,8 @@ func (m *module) countGlobals(r *reader) error {
 	return nil
 }
 
-// function reads the index of a function, and returns the one that it has in the
-// metered module: tick comes last of the imported ones, and pushes the module's
-// own up.
+// function reads the index of a function and returns its index in the metered
+// module: tick is the last import, so the module's own functions move up by one.
 func (m *module) function(r *reader) uint32 {
 	f := r.Below(m.functions())
 	if f < m.imported {
@@ -291,7 +288,7 @@ func (m *module) function(r *reader) uint32 {
 	return f + 1
 }
 
-// reference is function, for one that can be called indirectly from now on.
+// reference is function for a function that becomes callable indirectly.
 func (m *module) reference(r *reader) uint32 {
 	f := m.function(r)
 	m.hostInTable = m.hostInTable || f < m.imported
@@ -348,8 +345,8 @@ func (m *module) writeStart(r *reader) error {
 }
 
 // writeElements shifts the functions of the element segments, whose eight forms
-// are three bits (WebAssembly core, 5.5.12). Only active segments can be had:
-// wazero 1.12 without reference types panics over others.
+// are three bits (WebAssembly core, 5.5.12). It accepts only active segments, since
+// wazero 1.12 without reference types panics on others.
 func (m *module) writeElements(r *reader) error {
 	n := r.U32()
 	out := uleb(n)
@@ -358,7 +355,7 @@ func (m *module) writeElements(r *reader) error {
 		out = append(out, byte(form))
 		passive, explicit, expressions := form&1 != 0, form&2 != 0, form&4 != 0
 		if passive {
-			return &Error{What: "has element segments that are passive or declarative, which this host does not know"}
+			return &Error{What: "has element segments that are passive or declarative, which this host does not support"}
 		}
 		if explicit {
 			out = binary.AppendUvarint(out, uint64(r.U32())) // its table
@@ -381,7 +378,7 @@ func (m *module) writeElements(r *reader) error {
 	return nil
 }
 
-// elementKind reads what a segment consists of.
+// elementKind reads the kind of a segment's elements.
 func (m *module) elementKind(r *reader, expressions bool) byte {
 	want := byte(0) // functions
 	if expressions {
@@ -393,7 +390,7 @@ func (m *module) elementKind(r *reader, expressions bool) byte {
 	return want
 }
 
-// readData holds the places of the data segments against what there is.
+// readData checks the offsets of the data segments.
 func (m *module) readData(r *reader) error {
 	for n := r.U32(); n > 0 && !r.Bad; n-- {
 		const passive, explicit = 1, 2
@@ -435,7 +432,7 @@ func (m *module) expression(r *reader, out []byte) []byte {
 	return append(out, r.Data[min(from, r.At):r.At]...)
 }
 
-// size is how many bytes the LEB128 of a number has.
+// size returns the length of a number as LEB128, in bytes.
 func size(n uint32) int { return (bits.Len32(n|1) + 6) / 7 }
 
 func uleb(n uint32) []byte { return binary.AppendUvarint(nil, uint64(n)) }

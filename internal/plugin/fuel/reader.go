@@ -2,7 +2,7 @@ package fuel
 
 import "github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 
-// reader reads what is in a module, and no more than WebAssembly 2.0 has.
+// reader reads a module of WebAssembly 2.0.
 type reader struct{ wasmbin.Reader }
 
 func newReader(data []byte) reader { return reader{wasmbin.Reader{Data: data}} }
@@ -17,7 +17,7 @@ func (r *reader) valueType() {
 	}
 }
 
-// valueTypes reads a vector of types, and returns how many they are.
+// valueTypes reads a vector of types and returns its length.
 func (r *reader) valueTypes() uint32 {
 	n := r.U32()
 	for i := n; i > 0 && !r.Bad; i-- {
@@ -26,8 +26,7 @@ func (r *reader) valueTypes() uint32 {
 	return n
 }
 
-// limits reads how large something is at first, and passes over how large it may
-// become.
+// limits reads the limits of a table or memory and returns the minimum.
 func (r *reader) limits() uint32 {
 	bounded := r.Below(2) == 1
 	least := r.U32()

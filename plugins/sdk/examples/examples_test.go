@@ -137,7 +137,7 @@ func TestExamplesAgree(t *testing.T) {
 	var all []*plugins.Plugin
 	for i, language := range languages {
 		// What is left in memory must not matter, either.
-		all = append(all, load(t, language, plugins.Config{Litter: []byte{0, '"', 0xff}[i]}))
+		all = append(all, load(t, language, plugins.Config{Scratch: []byte{0, '"', 0xff}[i]}))
 	}
 	rapid.Check(t, func(rt *rapid.T) {
 		text, config := drawReport(rt), drawConfig(rt)

@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
-// account holds a plugin's answer against the report (the conservation rule of
+// checkConservation holds a plugin's answer against the report (the conservation rule of
 // design section 4): every item becomes at least one finding or one skipped
 // entry and never both, and every ref leads to something. Then it cuts each
 // finding's raw text out of the report, so that no plugin can alter it.
@@ -20,8 +20,8 @@ import (
 // at the first item that the answer lacks. Walking over the items takes as long as
 // the report is large and the patterns are many, and so does looking up every ref
 // that is no item: both end with ctx.
-func account(ctx context.Context, p *Plugin, doc *document.Document, items []string, out *output) (Result, error) {
-	claims, err := claim(out)
+func checkConservation(ctx context.Context, p *Plugin, doc *document.Document, items []string, out *output) (Result, error) {
+	claims, err := collectRefs(out)
 	if err != nil {
 		return Result{}, err
 	}
@@ -43,21 +43,21 @@ func account(ctx context.Context, p *Plugin, doc *document.Document, items []str
 			c.raw, c.exists = doc.At(ref)
 		}
 	}
-	return settle(p, doc, out, claims)
+	return buildResult(p, doc, out, claims)
 }
 
-// claimed is what an answer says of one place in the report.
-type claimed struct {
+// reference is what an answer says of one place in the report.
+type reference struct {
 	skipped bool
 	exists  bool
 	raw     jsontext.Value
 }
 
-// claim collects what the answer says, by ref.
-func claim(out *output) (map[string]*claimed, error) {
-	claims := make(map[string]*claimed, len(*out.Findings)+len(*out.Skipped))
+// collectRefs collects what the answer says, by ref.
+func collectRefs(out *output) (map[string]*reference, error) {
+	claims := make(map[string]*reference, len(*out.Findings)+len(*out.Skipped))
 	for _, f := range *out.Findings {
-		claims[*f.Ref] = &claimed{}
+		claims[*f.Ref] = &reference{}
 	}
 	for _, s := range *out.Skipped {
 		if c, ok := claims[s.Ref]; ok {
@@ -66,14 +66,14 @@ func claim(out *output) (map[string]*claimed, error) {
 			}
 			return nil, violated(abi.Contradicted, "both skips and reports %q", s.Ref)
 		}
-		claims[s.Ref] = &claimed{skipped: true}
+		claims[s.Ref] = &reference{skipped: true}
 	}
 	return claims, nil
 }
 
-// settle makes the result of an answer whose claims have been looked up. It goes
+// buildResult makes the result of an answer whose claims have been looked up. It goes
 // by the answer's order, so that the same answer always gives the same error.
-func settle(p *Plugin, doc *document.Document, out *output, claims map[string]*claimed) (Result, error) {
+func buildResult(p *Plugin, doc *document.Document, out *output, claims map[string]*reference) (Result, error) {
 	for _, s := range *out.Skipped {
 		if !claims[s.Ref].exists {
 			return Result{}, violated(abi.Invented, "skips %q, which is not in the report", s.Ref)
@@ -106,5 +106,5 @@ func settle(p *Plugin, doc *document.Document, out *output, claims map[string]*c
 }
 
 func violated(problem abi.Problem, format, ref string) *errs.Error {
-	return abi.Violation(errs.PluginConservationViolated, problem, "the plugin "+format, brief(ref)).With("ref", ref)
+	return abi.Violation(errs.PluginConservationViolated, problem, "the plugin "+format, clip(ref)).With("ref", ref)
 }

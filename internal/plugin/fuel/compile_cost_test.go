@@ -8,15 +8,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/fuel"
 )
 
-// bomb is a module of a few kilobytes that would keep the compiler busy for
+// costlyModule is a module of a few kilobytes that would keep the compiler busy for
 // minutes, or take all memory: n of something, in one function or more.
-type bomb struct {
+type costlyModule struct {
 	name string
 	n    int
 	make func(n int) []byte
 }
 
-func bombs() []bomb {
+func costlyModules() []costlyModule {
 	const get, drop, brIf = "\x20\x00", "\x1a", "\x0d\x00\x0b" // and the end of the block
 	times := strings.Repeat
 	each := func(n int, instructions string) string { // $ stands for the number of a local variable
@@ -37,7 +37,7 @@ func bombs() []bomb {
 	}
 	values := func(n int) string { return number(uint64(n)) + times("\x7f", n) }
 	mutable := func(n int) string { return section(6, number(uint64(n))+times("\x7f\x01\x41\x00\x0b", n)) }
-	return []bomb{
+	return []costlyModule{
 		{"nested loops", 10_000, func(n int) []byte { return many(1, 1, times("\x03\x40", n)+times(get+brIf, n)) }},
 		{"nested ifs", 10_000, func(n int) []byte { return many(1, 1, times(get+"\x04\x40", n)+times("\x0b", n)) }},
 		{"nested blocks", 20_000, func(n int) []byte { return many(1, 1, times("\x02\x40", n)+times(get+brIf, n)) }},
@@ -84,7 +84,7 @@ func bombs() []bomb {
 }
 
 func TestCompileBombs(t *testing.T) {
-	for _, b := range bombs() {
+	for _, b := range costlyModules() {
 		module := b.make(b.n)
 		if _, err := fuel.Meter(module); err == nil || !strings.Contains(err.Error(), "takes too long to compile") {
 			t.Errorf("%s, %d bytes: got %v", b.name, len(module), err)
@@ -96,7 +96,7 @@ func TestCompileBombs(t *testing.T) {
 // one in a process of its own to see what memory it takes; the weights of effort
 // follow from these figures.
 func BenchmarkHeaviest(b *testing.B) {
-	for _, bomb := range bombs() {
+	for _, bomb := range costlyModules() {
 		b.Run(bomb.name, func(b *testing.B) {
 			least, most := 0, bomb.n
 			for most-least > 1+bomb.n/100 {
