@@ -14,16 +14,21 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
-// TestReadmeShowsRealOutput follows the README in a project with the real reports.
-// Its agent is a fake one.
+// TestReadmeShowsRealOutput runs the commands of the README in a project with the real
+// reports.
 func TestReadmeShowsRealOutput(t *testing.T) {
+	follow(t, "README.md", false, newProject(t, ""))
+}
+
+// TestGuideShowsRealOutput runs the commands of the guide. Its agent is a fake one.
+func TestGuideShowsRealOutput(t *testing.T) {
 	agent := fakeagent.Build(t)
 	script := fakeagent.Write(t, t.TempDir(), fakeagent.Finds(fakeagent.Finding{
 		Category: "edge-case-gap", Severity: "fail", File: "src/api.php", Line: 42, Remediation: "Test the retry after the third failure",
 	}))
 	t.Setenv("SWITCHYARD_CLAUDE_BIN", agent)
 	t.Setenv(fakeagent.ScenarioVariable, script)
-	follow(t, "README.md", false, newProject(t, "", withLinters))
+	follow(t, "docs/guide.md", false, newProject(t, "", withLinters))
 }
 
 // withLinters adds a project of Go whose verification and linter are played.
@@ -51,11 +56,11 @@ exit 1
 	}
 }
 
-// TestReadmeUsesAPlugin follows what the README says of using a plugin, with one that
-// is built already.
-func TestReadmeUsesAPlugin(t *testing.T) {
+// TestGuideUsesAPlugin runs the guide's commands on using a plugin, with one that is
+// already built.
+func TestGuideUsesAPlugin(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile(filepath.Join(repository, "README.md"))
+	page, err := os.ReadFile(filepath.Join(repository, "docs", "guide.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +68,7 @@ func TestReadmeUsesAPlugin(t *testing.T) {
 	_, rest, _ = strings.Cut(rest, "```sh\n")
 	script, _, found := strings.Cut(rest, "```")
 	if !found {
-		t.Fatal("the README does not say how to use a plugin")
+		t.Fatal("the guide does not say how to use a plugin")
 	}
 	project := t.TempDir()
 	module, err := os.ReadFile(filepath.Join(repository, "plugins", "sdk", "examples", "assemblyscript", "todo-scan.wasm"))

@@ -1,0 +1,67 @@
+package doccheck_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const repository = "../.."
+
+// TestLinks checks that the relative links of all pages lead to a file or directory, and
+// those with a fragment to a heading.
+func TestLinks(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join(repository, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := filepath.Glob(filepath.Join(repository, "docs", "adr", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages = append(append(pages, records...), filepath.Join(repository, "README.md"))
+	if len(pages) < 40 {
+		t.Fatalf("only %d pages found", len(pages))
+	}
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	for _, page := range pages {
+		for _, m := range link.FindAllStringSubmatch(read(t, page), -1) {
+			path, fragment, _ := strings.Cut(m[1], "#")
+			if strings.Contains(path, "://") {
+				continue
+			}
+			to := page
+			if path != "" {
+				to = filepath.Join(filepath.Dir(page), filepath.FromSlash(path))
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s: the link to %s is broken: %v", page, m[1], err)
+				continue
+			}
+			if fragment != "" && !anchors(read(t, to))[fragment] {
+				t.Errorf("%s: %s has no heading #%s", page, to, fragment)
+			}
+		}
+	}
+}
+
+// anchors returns the fragments of a page's headings, as GitHub makes them.
+func anchors(page string) map[string]bool {
+	all := make(map[string]bool)
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
+		text := strings.ToLower(regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(m[1], ""))
+		all[strings.ReplaceAll(text, " ", "-")] = true
+	}
+	return all
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
