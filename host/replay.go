@@ -88,7 +88,7 @@ func (e *Engine) Replay(ctx context.Context, req ReplayRequest) (replay.Report, 
 
 // nameInProject makes the file of a place, if there is one, relative to the root, so
 // that a report is the same in every checkout.
-func (e *Engine) nameInProject(at *routing.Place) {
+func (e *Engine) nameInProject(at *routing.Location) {
 	if at == nil || !filepath.IsAbs(at.File) {
 		return
 	}

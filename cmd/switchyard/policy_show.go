@@ -35,7 +35,7 @@ are, byte for byte.`,
 			if err != nil {
 				return err
 			}
-			ladder, err := policy.Ladder(ctx)
+			ladder, err := policy.Branches(ctx)
 			if err != nil {
 				return err
 			}

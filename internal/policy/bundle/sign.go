@@ -35,7 +35,7 @@ func (s Signing) sign(files []File) (File, error) {
 		return File{}, err
 	}
 	if ec, ok := key.(*ecdsa.PrivateKey); ok {
-		key = repeatable{ec}
+		key = deterministicECDSA{ec}
 	}
 	says := claims{Files: make([]bundle.FileInfo, len(files)), Scope: s.Key.Scope}
 	for i, f := range files {
@@ -96,11 +96,11 @@ func signingInput(h header, c claims) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(head) + "." + base64.RawURLEncoding.EncodeToString(body), nil
 }
 
-// repeatable is an ECDSA key that signs the same message always alike (RFC 6979),
+// deterministicECDSA is an ECDSA key that signs the same message always alike (RFC 6979),
 // as crypto/ecdsa does where it is given no randomness.
-type repeatable struct{ *ecdsa.PrivateKey }
+type deterministicECDSA struct{ *ecdsa.PrivateKey }
 
 // Sign ignores the randomness that it is offered.
-func (r repeatable) Sign(_ io.Reader, digest []byte, opts crypto.SignerOpts) ([]byte, error) {
+func (r deterministicECDSA) Sign(_ io.Reader, digest []byte, opts crypto.SignerOpts) ([]byte, error) {
 	return r.PrivateKey.Sign(nil, digest, opts)
 }

@@ -13,7 +13,7 @@ type Trust struct {
 	// Keys are public keys and secrets. There is at least one, and each has an ID of
 	// its own.
 	Keys []Key
-	// Now tells the time that signatures are held against; nil is time.Now.
+	// Now tells the time that signatures are checked against; nil is time.Now.
 	Now func() time.Time
 }
 
@@ -45,7 +45,7 @@ func (t *Trust) Check() error {
 	return nil
 }
 
-// now is the time that signatures are held against.
+// now is the time that signatures are checked against.
 func (t *Trust) now() time.Time {
 	if t.Now == nil {
 		return time.Now()

@@ -37,7 +37,7 @@ func (t *Trust) verify(files []File) (signer string, err error) {
 	if err != nil {
 		return "", err
 	}
-	key, err := maker(token, head, says, candidates)
+	key, err := matchingKey(token, head, says, candidates)
 	if err != nil {
 		return "", err
 	}
@@ -75,8 +75,8 @@ func onlyToken(files []File) (string, error) {
 	return s.Tokens[0], nil
 }
 
-// maker is the candidate that made the token's signature, by its own algorithm.
-func maker(token string, head header, says claims, candidates []Key) (Key, error) {
+// matchingKey is the candidate that made the token's signature, by its own algorithm.
+func matchingKey(token string, head header, says claims, candidates []Key) (Key, error) {
 	for _, k := range candidates {
 		if k.Algorithm != head.Algorithm {
 			continue

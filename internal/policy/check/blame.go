@@ -12,7 +12,7 @@ import (
 // holds for only one of them.
 func (c *checker) blame(ctx context.Context) {
 	if c.asked.slow {
-		return // to climb would take as long again
+		return // to match would take as long again
 	}
 	for _, f := range c.found {
 		for i := range f.kept {
@@ -20,30 +20,30 @@ func (c *checker) blame(ctx context.Context) {
 			if v.Input == nil {
 				continue
 			}
-			rungs := c.holding(ctx, *v.Input)
+			branches := c.holding(ctx, *v.Input)
 			if v.Other != nil {
-				rungs = onlyOne(rungs, c.holding(ctx, v.Other.Input))
+				branches = onlyOne(branches, c.holding(ctx, v.Other.Input))
 			}
-			if len(rungs) > 0 {
-				place := c.ladder.Rungs()[rungs[0]].Place
-				v.Place = &place
+			if len(branches) > 0 {
+				place := c.branches.All()[branches[0]].Location
+				v.Location = &place
 			}
 		}
 	}
 }
 
-// holding lists the rungs that hold, in order. Where the ladder fails there are
+// holding lists the branches that hold, in order. Where the branches fails there are
 // none: the violation stands without it.
 func (c *checker) holding(ctx context.Context, in routing.Input) []int {
-	held, err := c.ladder.Climb(ctx, in)
+	held, err := c.branches.Matching(ctx, in)
 	if err != nil {
 		return nil
 	}
-	var rungs []int
+	var branches []int
 	for _, h := range held {
-		rungs = append(rungs, h.Rung)
+		branches = append(branches, h.Branch)
 	}
-	return rungs
+	return branches
 }
 
 // onlyOne lists what is in one of the two and not in the other, sorted.

@@ -11,7 +11,7 @@ import (
 type checker struct {
 	policy       *routing.Policy
 	domain       *inputspace.Domain
-	ladder       *routing.Ladder
+	branches     *routing.Branches
 	asked        answers
 	destinations map[string]routing.Destination
 	precedence   []string
@@ -32,9 +32,9 @@ type ranked struct {
 	Violation
 }
 
-func newChecker(p *routing.Policy, d *inputspace.Domain, ladder *routing.Ladder, asked answers) *checker {
+func newChecker(p *routing.Policy, d *inputspace.Domain, branches *routing.Branches, asked answers) *checker {
 	c := &checker{
-		policy: p, domain: d, ladder: ladder, asked: asked,
+		policy: p, domain: d, branches: branches, asked: asked,
 		destinations: p.Destinations(), precedence: p.Precedence(),
 		found: make(map[Invariant]*found),
 	}

@@ -24,8 +24,8 @@ func (c *checker) classes(ctx context.Context) {
 	f := c.found[Classes]
 	for _, gap := range c.domain.Gaps() {
 		f.flaw(Violation{
-			Message: "nobody can tell which numbers matter here, so there may be more classes than were tried",
-			Place:   &gap,
+			Message:  "nobody can tell which numbers matter here, so there may be more classes than were tried",
+			Location: &gap,
 		})
 	}
 	f.checked = c.asked.classes
@@ -36,7 +36,7 @@ func (c *checker) classes(ctx context.Context) {
 		}
 	}
 	slices.SortStableFunc(unlike, func(a, b int) int {
-		return cmp.Compare(inputspace.Size(c.domain.Probe(a, seed)), inputspace.Size(c.domain.Probe(b, seed)))
+		return cmp.Compare(inputspace.Size(c.domain.Sample(a, seed)), inputspace.Size(c.domain.Sample(b, seed)))
 	})
 	for i, class := range unlike {
 		if i >= MaxViolations {
@@ -58,9 +58,9 @@ func (c *checker) classes(ctx context.Context) {
 // simplest looks for the simplest input of a class that the policy decides
 // otherwise than the one that stands for it.
 func (c *checker) simplest(ctx context.Context, class int) (routing.Input, answer) {
-	simplest, other := c.domain.Probe(class, seed), c.asked.probes[class]
+	simplest, other := c.domain.Sample(class, seed), c.asked.probes[class]
 	for more := range uint64(redraws) {
-		probe := c.domain.Probe(class, seed+1+more)
+		probe := c.domain.Sample(class, seed+1+more)
 		if inputspace.Size(probe) >= inputspace.Size(simplest) {
 			continue
 		}

@@ -44,7 +44,7 @@ func (c *checker) decisions() {
 	}
 	for i := range c.asked.classes {
 		judge(c.domain.At(i), c.asked.states[i])
-		judge(c.domain.Probe(i, seed), c.asked.probes[i])
+		judge(c.domain.Sample(i, seed), c.asked.probes[i])
 	}
 	for invariant := range checks {
 		if c.asked.slow && invariant != Total {

@@ -39,7 +39,7 @@ func TestPageShowsARealCounterexample(t *testing.T) {
 		fmt.Sprintf("the built-in versions have %d:", r.States),
 		fmt.Sprintf("BROKEN  %s: %s\n  %d violations;", result.Invariant, result.Says, result.Violated),
 		"  - " + v.Message + "\n",
-		fmt.Sprintf("/routing.rego:%d:%d  %s\n", v.Place.Row, v.Place.Col, v.Place.Text),
+		fmt.Sprintf("/routing.rego:%d:%d  %s\n", v.Location.Row, v.Location.Col, v.Location.Text),
 		fmt.Sprintf("    gives %s (%s)\n", v.Decision.NextAction, v.Decision.Reason),
 	} {
 		if !strings.Contains(string(page), want) {

@@ -209,8 +209,8 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 				t.Errorf("the policy answers %+v, %q; want %+v, %q", v.Decision, v.Code, tc.decision, tc.code)
 			}
 			line := ""
-			if v.Place != nil {
-				line = v.Place.Text
+			if v.Location != nil {
+				line = v.Location.Text
 			}
 			if !strings.HasPrefix(line, tc.line) || (tc.line == "") != (line == "") {
 				t.Errorf("the line to blame is %q, want one that begins with %q", line, tc.line)
@@ -250,7 +250,7 @@ func TestARuleThatNoClassFollows(t *testing.T) {
 		t.Errorf("the gaps are %+v", r.Gaps)
 	}
 	first, second := result.Violations[0], result.Violations[1]
-	if first.Input != nil || first.Place == nil || *first.Place != r.Gaps[0] {
+	if first.Input != nil || first.Location == nil || *first.Location != r.Gaps[0] {
 		t.Errorf("the first violation is %+v, want the gap", first)
 	}
 	if second.Input == nil || second.Other == nil {
@@ -264,7 +264,7 @@ func TestARuleThatNoClassFollows(t *testing.T) {
 	if a, b := second.Input.FindingCount, second.Other.Input.FindingCount; (a%7 == 3) == (b%7 == 3) || max(a, b) > 4 {
 		t.Errorf("%d findings are told apart from %d", a, b)
 	}
-	if want := "no-progress"; second.Place == nil || !strings.Contains(second.Place.Text, want) {
-		t.Errorf("the line to blame is %+v, want the branch with %s", second.Place, want)
+	if want := "no-progress"; second.Location == nil || !strings.Contains(second.Location.Text, want) {
+		t.Errorf("the line to blame is %+v, want the branch with %s", second.Location, want)
 	}
 }

@@ -51,17 +51,17 @@ func onlyFor(in routing.Input, names map[string]bool) bool {
 	return true
 }
 
-// shadowedRungs wants every branch of decision to decide some input. To climb the
-// ladder is dear, so it is done only for inputs whose decision could come from
+// shadowedBranches wants every branch of decision to decide some input. Matching is expensive; the
+// branches is dear, so it is done only for inputs whose decision could come from
 // a branch that has not been seen to decide anything.
-func (c *checker) shadowedRungs(ctx context.Context) {
+func (c *checker) shadowedBranches(ctx context.Context) {
 	if c.asked.slow {
 		c.skip(NoShadowedRule)
 		return
 	}
-	unseen := make(map[int]routing.Rung)
-	for _, rung := range c.ladder.Rungs() {
-		unseen[rung.Index] = rung
+	unseen := make(map[int]routing.Branch)
+	for _, branch := range c.branches.All() {
+		unseen[branch.Index] = branch
 	}
 	f := c.found[NoShadowedRule]
 	f.checked = len(unseen)
@@ -70,28 +70,28 @@ func (c *checker) shadowedRungs(ctx context.Context) {
 		if !anyCould(unseen, a) {
 			continue
 		}
-		held, err := c.ladder.Climb(ctx, c.domain.At(i))
+		held, err := c.branches.Matching(ctx, c.domain.At(i))
 		if err != nil || len(held) == 0 {
 			continue // then it shows no branch at work
 		}
 		if first := held[0]; a.refused() || first.Decision == a.decision {
-			delete(unseen, first.Rung)
+			delete(unseen, first.Branch)
 		}
 	}
 	for _, index := range slices.Sorted(maps.Keys(unseen)) {
-		place := unseen[index].Place
-		f.flaw(Violation{Message: "this branch never decides: for every input for which it holds, an earlier branch holds too", Place: &place})
+		place := unseen[index].Location
+		f.flaw(Violation{Message: "this branch never decides: for every input for which it holds, an earlier branch holds too", Location: &place})
 	}
 }
 
-// anyCould says that one of the rungs may be behind the answer, by what is written
+// anyCould says that one of the branches may be behind the answer, by what is written
 // there.
-func anyCould(rungs map[int]routing.Rung, a answer) bool {
+func anyCould(branches map[int]routing.Branch, a answer) bool {
 	if a.code != "" {
-		return a.refused() && len(rungs) > 0
+		return a.refused() && len(branches) > 0
 	}
-	for _, rung := range rungs {
-		says := rung.Decision
+	for _, branch := range branches {
+		says := branch.Decision
 		if says == nil || (says.NextAction == "" || says.NextAction == a.decision.NextAction) && (says.Reason == "" || says.Reason == a.decision.Reason) {
 			return true
 		}

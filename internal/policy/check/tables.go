@@ -35,8 +35,8 @@ func (c *checker) declaredTables() {
 // row is a violation that a row of the route table is to blame for.
 func (c *checker) row(category, message string) Violation {
 	v := Violation{Message: message}
-	if place, ok := c.policy.RoutePlace(category); ok {
-		v.Place = &place
+	if place, ok := c.policy.RouteLocation(category); ok {
+		v.Location = &place
 	}
 	return v
 }

@@ -29,7 +29,7 @@ const Timeout = 2 * time.Minute
 //   - policy-domain-too-large: the policy tells too many inputs apart.
 //   - policy-failed, policy-timeout: ctx is done, which is reachable
 //     through errors.Is, or the proof took longer than Timeout.
-//   - The errors of routing.Policy.Ladder.
+//   - The errors of routing.Policy.Branches.
 func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 	began := time.Now()
 	ctx, stop := context.WithTimeout(ctx, Timeout)
@@ -41,7 +41,7 @@ func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	ladder, err := p.Ladder(ctx)
+	branches, err := p.Branches(ctx)
 	if err != nil {
 		return Report{}, err
 	}
@@ -50,13 +50,13 @@ func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 		return Report{}, err
 	}
 
-	c := newChecker(p, d, ladder, asked)
+	c := newChecker(p, d, branches, asked)
 	c.decisions()
 	c.classes(ctx)
 	c.stuckFirst()
 	c.declaredTables()
 	c.deadRows()
-	c.shadowedRungs(ctx)
+	c.shadowedBranches(ctx)
 	c.categories(o.Raised)
 	c.blame(ctx)
 	if ctx.Err() != nil { // some of these may have missed something
@@ -67,7 +67,7 @@ func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 		Policy:     p.Identity(),
 		States:     asked.classes,
 		Probes:     asked.classes,
-		Rungs:      len(ladder.Rungs()),
+		Rungs:      len(branches.All()),
 		Categories: len(p.RouteTable()),
 		Millis:     time.Since(began).Milliseconds(),
 		Results:    c.results(o),

@@ -59,7 +59,7 @@ type Flip struct {
 }
 
 // compareDecisions decides the whole domain under both policies.
-func compareDecisions(ctx context.Context, from, to *routing.Policy) (Decisions, []routing.Place, error) {
+func compareDecisions(ctx context.Context, from, to *routing.Policy) (Decisions, []routing.Location, error) {
 	shared, err := inputspace.Of(from, to)
 	if err != nil {
 		return Decisions{}, nil, err
@@ -116,7 +116,7 @@ func decideBoth(ctx context.Context, from, to *routing.Policy, in routing.Input)
 // be so for all of them, and whether it is can change from run to run; and an
 // input that is refused was never asked. Those are errors.
 func decide(ctx context.Context, p *routing.Policy, in routing.Input) (routing.Decision, error) {
-	d, err := p.DecidePatiently(ctx, in)
+	d, err := p.DecideRetrying(ctx, in)
 	if err == nil {
 		return d, nil
 	}

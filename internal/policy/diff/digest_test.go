@@ -57,7 +57,7 @@ func TestDigestsDoNotCoverTexts(t *testing.T) {
 	}
 }
 
-// A difference that was printed as JSON can be held against a record.
+// A difference that was printed as JSON can be checked against a record.
 func TestDifferencesSurviveJSON(t *testing.T) {
 	for name, from := range map[string]*routing.Policy{"a first version": nil, "a later one": small(t)} {
 		d := compare(t, from, small(t, `"typo": "fixer"`, `"typo": "user"`, `"reason": "verify-red"`, `"reason": "build-broken"`))

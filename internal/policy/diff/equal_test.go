@@ -49,7 +49,7 @@ func reversed(t *testing.T, text string) string {
 	return out + "\n"
 }
 
-// separate writes the ladder as rules of their own, each of which says what the
+// separate writes the branches as rules of their own, each of which says what the
 // elses before it leave over.
 func separate(t *testing.T, text string) string {
 	t.Helper()

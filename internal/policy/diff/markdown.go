@@ -101,7 +101,7 @@ func (d Decisions) markdown(m *markdown) {
 	}
 }
 
-func places(gaps []routing.Place) string {
+func places(gaps []routing.Location) string {
 	list := make([]string, len(gaps))
 	for i, g := range gaps {
 		list[i] = code(placeOf(g))

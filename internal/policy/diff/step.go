@@ -142,4 +142,4 @@ func declaration(d routing.Destination) string {
 }
 
 // placeOf names a place without its folder, which differs from machine to machine.
-func placeOf(p routing.Place) string { return fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Row) }
+func placeOf(p routing.Location) string { return fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Row) }

@@ -25,7 +25,7 @@ func Example() {
 		return
 	}
 	fmt.Println(e.Decision.NextAction, "because of", e.Decision.Reason)
-	for _, way := range e.Ways {
+	for _, way := range e.ReachableBy {
 		fmt.Printf("%s %s\n", way.Decision.NextAction, way.Words())
 	}
 	// Output:

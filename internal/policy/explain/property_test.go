@@ -20,10 +20,10 @@ func TestFlipsFlipAndNothingSmallerDoes(t *testing.T) {
 		in := anyInput(t, p.Precedence(), 6)
 		e := explained(t, p, in)
 		checkFlips(t, p, e)
-		if len(e.Flips) == 0 {
+		if len(e.Counterfactuals) == 0 {
 			t.Fatalf("%+v: nothing flips", in)
 		}
-		least := e.Flips[0].Cost
+		least := e.Counterfactuals[0].Cost
 		for _, s := range singles(in, p.Precedence()) {
 			d, err := p.Decide(t.Context(), s.in)
 			if err != nil {
@@ -53,11 +53,11 @@ func explained(t *rapid.T, p *routing.Policy, in routing.Input) explain.Explanat
 
 // checkFlips holds what an explanation says about flips against the policy.
 func checkFlips(t *rapid.T, p *routing.Policy, e explain.Explanation) {
-	if len(e.Flips) > explain.MaxFlips {
-		t.Fatalf("%d flips", len(e.Flips))
+	if len(e.Counterfactuals) > explain.MaxCounterfactuals {
+		t.Fatalf("%d flips", len(e.Counterfactuals))
 	}
 	reached := make(map[string]bool)
-	for i, f := range slices.Concat(e.Flips, e.Ways) {
+	for i, f := range slices.Concat(e.Counterfactuals, e.ReachableBy) {
 		d, err := p.Decide(t.Context(), f.Input)
 		if err != nil {
 			t.Fatalf("%s: %v", f.Words(), err)
@@ -70,17 +70,17 @@ func checkFlips(t *rapid.T, p *routing.Policy, e explain.Explanation) {
 				cost++
 			}
 		}
-		switch way := i >= len(e.Flips); {
+		switch way := i >= len(e.Counterfactuals); {
 		case d != f.Decision:
 			t.Fatalf("%s: decided %+v, said %+v", f.Words(), d, f.Decision)
 		case d.NextAction == e.Decision.NextAction:
 			t.Fatalf("%s: does not flip %+v", f.Words(), d)
 		case cost != f.Cost || cost == 0:
 			t.Fatalf("%s: costs %d, said %d", f.Words(), cost, f.Cost)
-		case !way && f.Cost != e.Flips[0].Cost:
-			t.Fatalf("flips of different cost: %d and %d", f.Cost, e.Flips[0].Cost)
-		case way && f.Cost < e.Flips[0].Cost:
-			t.Fatalf("%s: a way for %d, but flips cost %d", f.Words(), f.Cost, e.Flips[0].Cost)
+		case !way && f.Cost != e.Counterfactuals[0].Cost:
+			t.Fatalf("flips of different cost: %d and %d", f.Cost, e.Counterfactuals[0].Cost)
+		case way && f.Cost < e.Counterfactuals[0].Cost:
+			t.Fatalf("%s: a way for %d, but flips cost %d", f.Words(), f.Cost, e.Counterfactuals[0].Cost)
 		case way && reached[d.NextAction]:
 			t.Fatalf("two ways to %s", d.NextAction)
 		case way:
@@ -259,11 +259,11 @@ func TestNoCombinationIsSmaller(t *testing.T) {
 				ways[to] = cost
 			}
 		})
-		if len(e.Flips) == 0 || e.Flips[0].Cost != least {
-			t.Fatalf("%+v: flips are %s, want the cost %d", in, told(e.Flips), least)
+		if len(e.Counterfactuals) == 0 || e.Counterfactuals[0].Cost != least {
+			t.Fatalf("%+v: flips are %s, want the cost %d", in, told(e.Counterfactuals), least)
 		}
 		got := make(map[string]int)
-		for _, f := range e.Ways {
+		for _, f := range e.ReachableBy {
 			got[f.Decision.NextAction] = f.Cost
 		}
 		if !maps.Equal(got, ways) {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// MaxFlips is the most flips that an Explanation lists.
-	MaxFlips = 8
+	// MaxCounterfactuals is the most flips that an Explanation lists.
+	MaxCounterfactuals = 8
 	// MaxTried is the most inputs that are decided in search of changes, which takes
 	// less than a second.
 	MaxTried = 20_000
@@ -26,8 +26,8 @@ const (
 // errTimeUp ends a search, and is no error.
 var errTimeUp = errors.New("the search took too long")
 
-// Flip is a change of the input that leads elsewhere.
-type Flip struct {
+// Counterfactual is a change of the input that leads elsewhere.
+type Counterfactual struct {
 	// Changes are at least one, and it takes all of them.
 	Changes []Change `json:"changes"`
 	// Input is the whole input with the changes. It can be decided as it is.
@@ -47,33 +47,33 @@ type search struct {
 }
 
 // flips returns the flips of the least cost, best first.
-func (s *search) flips(ctx context.Context, dimensions []dimension) ([]Flip, error) {
-	var found []Flip
-	err := s.each(ctx, dimensions, func(f Flip) {
+func (s *search) flips(ctx context.Context, dimensions []dimension) ([]Counterfactual, error) {
+	var found []Counterfactual
+	err := s.each(ctx, dimensions, func(f Counterfactual) {
 		found = append(found, f)
 	}, func(cost int) bool { return len(found) == 0 || cost == found[0].Cost })
-	slices.SortStableFunc(found, compareFlips)
-	return found[:min(len(found), MaxFlips)], err
+	slices.SortStableFunc(found, compareCounterfactuals)
+	return found[:min(len(found), MaxCounterfactuals)], err
 }
 
 // ways returns the best flip to each destination, of changes that a user can
 // bring about.
-func (s *search) ways(ctx context.Context, dimensions []dimension) ([]Flip, error) {
-	best := make(map[string]Flip)
-	err := s.each(ctx, feasible(dimensions), func(f Flip) {
+func (s *search) ways(ctx context.Context, dimensions []dimension) ([]Counterfactual, error) {
+	best := make(map[string]Counterfactual)
+	err := s.each(ctx, feasible(dimensions), func(f Counterfactual) {
 		known, ok := best[f.Decision.NextAction]
-		if !ok || compareFlips(f, known) < 0 {
+		if !ok || compareCounterfactuals(f, known) < 0 {
 			best[f.Decision.NextAction] = f
 		}
 	}, func(int) bool { return true })
-	return slices.SortedFunc(maps.Values(best), func(a, b Flip) int {
+	return slices.SortedFunc(maps.Values(best), func(a, b Counterfactual) int {
 		return cmp.Or(cmp.Compare(a.Cost, b.Cost), strings.Compare(a.Decision.NextAction, b.Decision.NextAction))
 	}), err
 }
 
 // each hands every combination of changes that flips the decision to found, in
 // order of cost, for as long as goOn wants combinations of that cost.
-func (s *search) each(ctx context.Context, dimensions []dimension, found func(Flip), goOn func(cost int) bool) error {
+func (s *search) each(ctx context.Context, dimensions []dimension, found func(Counterfactual), goOn func(cost int) bool) error {
 	for c := range combinations(dimensions) {
 		if !goOn(c.cost) {
 			return nil
@@ -91,7 +91,7 @@ func (s *search) each(ctx context.Context, dimensions []dimension, found func(Fl
 		d, err := s.policy.Decide(ctx, in)
 		switch code := errs.CodeOf(err); {
 		case err == nil && d.NextAction != s.decision.NextAction:
-			found(Flip{changes, in, d, c.cost})
+			found(Counterfactual{changes, in, d, c.cost})
 		case err == nil:
 		case context.Cause(ctx) == errTimeUp:
 			s.gaveUp = true
@@ -106,17 +106,17 @@ func (s *search) each(ctx context.Context, dimensions []dimension, found func(Fl
 	return nil
 }
 
-// compareFlips puts the smaller first, then what is easier to bring about, then
+// compareCounterfactuals puts the smaller first, then what is easier to bring about, then
 // what takes fewer changes.
-func compareFlips(a, b Flip) int {
-	return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(effort(a), effort(b)), cmp.Compare(len(a.Changes), len(b.Changes)))
+func compareCounterfactuals(a, b Counterfactual) int {
+	return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(difficulty(a), difficulty(b)), cmp.Compare(len(a.Changes), len(b.Changes)))
 }
 
-// effort is that of the hardest change.
-func effort(f Flip) int {
+// difficulty is that of the hardest change.
+func difficulty(f Counterfactual) int {
 	hardest := 0
 	for _, c := range f.Changes {
-		hardest = max(hardest, c.effort())
+		hardest = max(hardest, c.difficulty())
 	}
 	return hardest
 }
@@ -124,9 +124,9 @@ func effort(f Flip) int {
 // hypothetical is the effort of a change that nobody would set out to make.
 const hypothetical = 3
 
-// effort ranks changes by how a user would go about them: settle findings, make
+// difficulty ranks changes by how a user would go about them: settle findings, make
 // the verification pass, grant more rounds.
-func (c Change) effort() int {
+func (c Change) difficulty() int {
 	switch {
 	case c.Kind == Findings && c.Count.To < c.Count.From:
 		return 0
@@ -143,7 +143,7 @@ func (c Change) effort() int {
 func feasible(dimensions []dimension) []dimension {
 	var kept []dimension
 	for _, d := range dimensions {
-		d = slices.DeleteFunc(slices.Clone(d), func(c Change) bool { return c.effort() >= hypothetical })
+		d = slices.DeleteFunc(slices.Clone(d), func(c Change) bool { return c.difficulty() >= hypothetical })
 		if len(d) > 0 {
 			kept = append(kept, d)
 		}

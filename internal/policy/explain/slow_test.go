@@ -13,7 +13,7 @@ func TestSlowPoliciesAreNotSearchedForEver(t *testing.T) {
 	}
 	// All inputs would take minutes.
 	e := explainMany(t, `decision := {"next_action": "stuck", "reason": "slow"} if count([x | some x in numbers.range(1, 100000)]) > 0`)
-	if !e.GaveUp || len(e.Flips) > 0 || e.Tried >= explain.MaxTried {
-		t.Errorf("the search ended by itself after %d tries, with %+v", e.Tried, e.Flips)
+	if !e.GaveUp || len(e.Counterfactuals) > 0 || e.Tried >= explain.MaxTried {
+		t.Errorf("the search ended by itself after %d tries, with %+v", e.Tried, e.Counterfactuals)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 // Words says all of the changes, as in "without the 2 findings for researcher and
 // with a green verification".
-func (f Flip) Words() string {
+func (f Counterfactual) Words() string {
 	var words []string
 	emptied, gone := 0, 0 // destinations, and the findings that they had
 	for _, c := range f.Changes {

@@ -36,7 +36,7 @@ type Domain struct {
 	// other.
 	reviews  []review
 	settings []setting
-	gaps     []routing.Place
+	gaps     []routing.Location
 }
 
 // Of returns the classes that all of the policies together can tell apart: each of
@@ -49,7 +49,7 @@ type Domain struct {
 // thresholds: by field, the numbers that it is compared with.
 func Of(ps ...*routing.Policy) (*Domain, error) {
 	thresholds := make(map[string][]int)
-	var gaps []routing.Place
+	var gaps []routing.Location
 	for _, p := range ps {
 		t := p.Thresholds()
 		for field, numbers := range t.Fields {
@@ -128,4 +128,4 @@ func (d *Domain) Destinations() []string { return slices.Clone(d.destinations) }
 // Gaps are the places where a policy uses its input in a way that nobody can
 // bound. Where there is one, the classes may not be all that it tells apart. The
 // slice is the caller's.
-func (d *Domain) Gaps() []routing.Place { return slices.Clone(d.gaps) }
+func (d *Domain) Gaps() []routing.Location { return slices.Clone(d.gaps) }

@@ -43,7 +43,7 @@ func TestEveryClassIsDecidedOneWay(t *testing.T) {
 		p := load(t, ref)
 		d := of(t, p)
 		for i := range d.Len() {
-			at, probe := d.At(i), d.Probe(i, 7)
+			at, probe := d.At(i), d.Sample(i, 7)
 			one, err := p.Decide(t.Context(), at)
 			if err != nil {
 				t.Fatalf("%s: %+v: %v", ref, at, err)
@@ -88,7 +88,7 @@ func TestRepresentativesAreTheSmallestOfTheirClass(t *testing.T) {
 			NewCount: 2, ReopenedCount: 1,
 		},
 	} {
-		at := slices.IndexFunc(inputs(d), func(in routing.Input) bool { return words(d.Cell(in)) == cell })
+		at := slices.IndexFunc(inputs(d), func(in routing.Input) bool { return words(d.Class(in)) == cell })
 		if at < 0 {
 			t.Errorf("no class is %s", cell)
 			continue
@@ -103,14 +103,14 @@ func TestProbesAreDrawnBySeed(t *testing.T) {
 	d := of(t, load(t, policies.Default))
 	differ := 0
 	for i := range d.Len() {
-		a, b := d.Probe(i, 1), d.Probe(i, 1)
+		a, b := d.Sample(i, 1), d.Sample(i, 1)
 		if !reflect.DeepEqual(a, b) {
 			t.Fatalf("class %d: one seed draws %+v and %+v", i, a, b)
 		}
 		if reflect.DeepEqual(a, d.At(i)) {
 			t.Errorf("class %d: the probe is the representative, %+v", i, a)
 		}
-		if !reflect.DeepEqual(a, d.Probe(i, 2)) {
+		if !reflect.DeepEqual(a, d.Sample(i, 2)) {
 			differ++
 		}
 	}
@@ -122,7 +122,7 @@ func TestProbesAreDrawnBySeed(t *testing.T) {
 // The input is the caller's: what is done to it changes no other.
 func TestInputsAreTheCallers(t *testing.T) {
 	d := of(t, load(t, policies.Default))
-	for _, get := range []func(int) routing.Input{d.At, func(i int) routing.Input { return d.Probe(i, 1) }} {
+	for _, get := range []func(int) routing.Input{d.At, func(i int) routing.Input { return d.Sample(i, 1) }} {
 		get(0).Routes["executor"] = 99
 		if n := get(0).Routes["executor"]; n == 99 {
 			t.Error("a change of an input is still there")
@@ -179,7 +179,7 @@ func TestThresholdsMakeClasses(t *testing.T) {
 			for i := range d.Len() {
 				in := d.At(i)
 				counts[tc.counts(in)] = true
-				cell := d.Cell(in)
+				cell := d.Class(in)
 				words[cell.Progress] = true
 				for _, number := range cell.Numbers {
 					words[number] = true
@@ -269,7 +269,7 @@ func inputs(d *inputspace.Domain) []routing.Input {
 }
 
 // words is a cell without its numbers.
-func words(c inputspace.Cell) string {
+func words(c inputspace.Class) string {
 	return fmt.Sprintf("%v %s %s %s", c.Present, c.Cap, c.Verify, c.Progress)
 }
 

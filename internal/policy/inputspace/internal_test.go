@@ -119,7 +119,7 @@ func agrees(in routing.Input) bool {
 }
 
 // key tells cells apart.
-func key(c Cell) string { return fmt.Sprintf("%q", c) }
+func key(c Class) string { return fmt.Sprintf("%q", c) }
 
 // Whatever the thresholds, every input that can be is in one class, and that is
 // represented by an input that is no larger.
@@ -128,7 +128,7 @@ func TestEveryInputHasAClass(t *testing.T) {
 		d := anyDomain(t)
 		classes := make(map[string]int, d.Len())
 		for i := range d.Len() {
-			cell := key(d.Cell(d.At(i)))
+			cell := key(d.Class(d.At(i)))
 			if other, twice := classes[cell]; twice {
 				t.Fatalf("classes %d and %d are both %s", other, i, cell)
 			}
@@ -136,7 +136,7 @@ func TestEveryInputHasAClass(t *testing.T) {
 		}
 		for range 50 {
 			in := anyInput(t, d.destinations)
-			cell := key(d.Cell(in))
+			cell := key(d.Class(in))
 			i, ok := classes[cell]
 			if !ok {
 				t.Fatalf("%+v is %s, and in no class", in, cell)
@@ -155,11 +155,11 @@ func TestProbesAreOfTheirClass(t *testing.T) {
 		d := anyDomain(t)
 		for range 50 {
 			i := rapid.IntRange(0, d.Len()-1).Draw(t, "class")
-			at, probe := d.At(i), d.Probe(i, rapid.Uint64().Draw(t, "seed"))
+			at, probe := d.At(i), d.Sample(i, rapid.Uint64().Draw(t, "seed"))
 			if !agrees(at) || !agrees(probe) {
 				t.Fatalf("class %d contradicts itself: %+v, %+v", i, at, probe)
 			}
-			if a, b := key(d.Cell(at)), key(d.Cell(probe)); a != b {
+			if a, b := key(d.Class(at)), key(d.Class(probe)); a != b {
 				t.Errorf("%+v of %s is a probe of %s", probe, b, a)
 			}
 		}
@@ -187,7 +187,7 @@ func TestThresholdsThatNothingReaches(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range d.Len() {
-		if at, probe := d.At(i), d.Probe(i, 1); !agrees(at) || !agrees(probe) {
+		if at, probe := d.At(i), d.Sample(i, 1); !agrees(at) || !agrees(probe) {
 			t.Fatalf("class %d contradicts itself: %+v, %+v", i, at, probe)
 		}
 	}

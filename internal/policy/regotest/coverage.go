@@ -14,7 +14,7 @@ import (
 // everything in it was reached.
 func (s suite) coverage(traced *cover.Cover) Coverage {
 	report := traced.Report(s.parsed)
-	c := Coverage{Percent: 100, Missing: []routing.Place{}}
+	c := Coverage{Percent: 100, Missing: []routing.Location{}}
 	for file := range s.parsed {
 		if isTest(file) {
 			continue
@@ -27,7 +27,7 @@ func (s suite) coverage(traced *cover.Cover) Coverage {
 		}
 		c.Lines += len(all)
 	}
-	slices.SortFunc(c.Missing, func(a, b routing.Place) int {
+	slices.SortFunc(c.Missing, func(a, b routing.Location) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Row, b.Row))
 	})
 	if c.Covered = c.Lines - len(c.Missing); c.Lines > 0 {

@@ -42,10 +42,10 @@ type Test struct {
 	Name    string  `json:"name"`
 	Package string  `json:"package"`
 	Outcome Outcome `json:"outcome"`
-	// Place is the rule's.
-	Place routing.Place `json:"place"`
+	// Location is the rule's.
+	Location routing.Location `json:"place"`
 	// FailedAt is the expression that did not hold, nil where nobody knows.
-	FailedAt *routing.Place `json:"failed_at,omitzero"`
+	FailedAt *routing.Location `json:"failed_at,omitzero"`
 	// Locals are the values that the variables of that expression had. Where an
 	// equation has no variables, they are its sides, or what only one of them has.
 	Locals []Local `json:"locals"`
@@ -72,5 +72,5 @@ type Coverage struct {
 	// Percent is rounded down, so that 100 means all.
 	Percent float64 `json:"percent"`
 	// Missing are the lines that no test reached.
-	Missing []routing.Place `json:"missing"`
+	Missing []routing.Location `json:"missing"`
 }

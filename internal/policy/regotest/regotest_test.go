@@ -57,28 +57,28 @@ func TestPassedWithFullCoverage(t *testing.T) {
 	}
 	// The constant, two heads and two expressions; an else's head is on the line where
 	// the branch before it ends.
-	want := regotest.Coverage{Lines: 5, Covered: 5, Percent: 100, Missing: []routing.Place{}}
+	want := regotest.Coverage{Lines: 5, Covered: 5, Percent: 100, Missing: []routing.Location{}}
 	if !reflect.DeepEqual(r.Coverage, want) {
 		t.Errorf("%+v", r.Coverage)
 	}
 	var names []string
 	for _, test := range r.Tests {
 		names = append(names, test.Name)
-		if test.Package != "switchyard.routing_test" || test.Outcome != regotest.Passed || test.Place.File != "routing_test.rego" {
+		if test.Package != "switchyard.routing_test" || test.Outcome != regotest.Passed || test.Location.File != "routing_test.rego" {
 			t.Errorf("%+v", test)
 		}
 	}
 	if want := []string{"test_success_go", "test_success_stop", "test_fail_none"}; !slices.Equal(names, want) {
 		t.Errorf("tests are %v: not in the order of the file", names)
 	}
-	if p := r.Tests[1].Place; p.Row != 6 || p.Col != 1 || !strings.HasPrefix(p.Text, "test_success_stop if") {
+	if p := r.Tests[1].Location; p.Row != 6 || p.Col != 1 || !strings.HasPrefix(p.Text, "test_success_stop if") {
 		t.Errorf("%+v", p)
 	}
 }
 
 func TestCoverageNamesTheLines(t *testing.T) {
 	r := run(t, testsGo)
-	want := regotest.Coverage{Lines: 5, Covered: 3, Percent: 60, Missing: []routing.Place{
+	want := regotest.Coverage{Lines: 5, Covered: 3, Percent: 60, Missing: []routing.Location{
 		{File: "routing.rego", Row: 7, Col: 1, Text: `} else := "stop" if {`},
 		{File: "routing.rego", Row: 8, Col: 1, Text: "input.round > 100"},
 	}}
@@ -106,11 +106,11 @@ test_success_every if {
 		t.Fatalf("%+v", r)
 	}
 	many, every := r.Tests[1], r.Tests[2]
-	want := routing.Place{File: "routing_test.rego", Row: 9, Col: 2, Text: "failed == set()"}
+	want := routing.Location{File: "routing_test.rego", Row: 9, Col: 2, Text: "failed == set()"}
 	if many.Outcome != regotest.Failed || many.FailedAt == nil || *many.FailedAt != want || !slices.Equal(many.Locals, []regotest.Local{{Name: "failed", Value: "{7}"}}) {
 		t.Errorf("%+v, %+v", many, many.FailedAt)
 	}
-	want = routing.Place{File: "routing_test.rego", Row: 14, Col: 3, Text: "n < 3"}
+	want = routing.Location{File: "routing_test.rego", Row: 14, Col: 3, Text: "n < 3"}
 	if every.FailedAt == nil || *every.FailedAt != want || !slices.Equal(every.Locals, []regotest.Local{{Name: "n", Value: "3"}}) {
 		t.Errorf("%+v, %+v", every, every.FailedAt)
 	}

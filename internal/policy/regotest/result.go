@@ -32,7 +32,7 @@ func (r *Report) add(t Test) {
 // test takes a result of OPA's apart.
 func (s suite) test(r *tester.Result) Test {
 	t := Test{
-		Name: r.Name, Package: strings.TrimPrefix(r.Package, "data."), Outcome: Passed, Place: s.placeOf(r.Location),
+		Name: r.Name, Package: strings.TrimPrefix(r.Package, "data."), Outcome: Passed, Location: s.placeOf(r.Location),
 		Locals: []Local{}, Cases: []string{}, Output: textutil.Clip(strings.TrimSpace(string(r.Output)), maxShown), Millis: r.Duration.Milliseconds(),
 	}
 	switch {

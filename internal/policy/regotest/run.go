@@ -77,7 +77,7 @@ func run(ctx context.Context, files []routing.Source) (Report, error) {
 		report.add(t)
 	}
 	slices.SortFunc(report.Tests, func(a, b Test) int {
-		return cmp.Or(cmp.Compare(a.Place.File, b.Place.File), cmp.Compare(a.Place.Row, b.Place.Row), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Location.File, b.Location.File), cmp.Compare(a.Location.Row, b.Location.Row), cmp.Compare(a.Name, b.Name))
 	})
 	report.Coverage = s.coverage(coverage)
 	return report, nil
@@ -115,17 +115,17 @@ func compile(files []routing.Source) (suite, error) {
 func isTest(name string) bool { return strings.HasSuffix(name, "_test.rego") }
 
 // place is a line of a file, and a column in it.
-func (s suite) place(file string, row, col int) routing.Place {
-	p := routing.Place{File: file, Row: row, Col: col}
+func (s suite) place(file string, row, col int) routing.Location {
+	p := routing.Location{File: file, Row: row, Col: col}
 	if lines := s.lines[file]; 0 < row && row <= len(lines) {
 		p.Text = strings.TrimSpace(lines[row-1])
 	}
 	return p
 }
 
-func (s suite) placeOf(loc *ast.Location) routing.Place {
+func (s suite) placeOf(loc *ast.Location) routing.Location {
 	if loc == nil {
-		return routing.Place{}
+		return routing.Location{}
 	}
 	return s.place(loc.File, loc.Row, loc.Col)
 }

@@ -21,8 +21,8 @@ type Finding struct {
 	ADR string `json:"adr,omitzero"`
 	// File is the file or folder to look at, relative to the tree's root.
 	File string `json:"file,omitzero"`
-	// Place is the line in it, if it is known.
-	Place *routing.Place `json:"place,omitzero"`
+	// Location is the line in it, if it is known.
+	Location *routing.Location `json:"place,omitzero"`
 	// Message is one lower-case sentence without a full stop.
 	Message string `json:"message"`
 	// Hint says what to do about it.
@@ -30,9 +30,9 @@ type Finding struct {
 }
 
 // at returns the finding with its place.
-func (f Finding) at(p routing.Place) Finding {
+func (f Finding) at(p routing.Location) Finding {
 	if p.File != "" {
-		f.File, f.Place = p.File, &p
+		f.File, f.Location = p.File, &p
 	}
 	return f
 }
@@ -60,7 +60,7 @@ func problems(f Finding, err error) []Finding {
 	for _, p := range list {
 		g := f
 		g.Message = p.Message
-		all = append(all, g.at(routing.Place{File: p.File, Row: p.Row, Col: p.Col, Text: strings.TrimSpace(p.Source)}))
+		all = append(all, g.at(routing.Location{File: p.File, Row: p.Row, Col: p.Col, Text: strings.TrimSpace(p.Source)}))
 	}
 	return all
 }
@@ -68,11 +68,11 @@ func problems(f Finding, err error) []Finding {
 // compareFindings orders by version, then by file and line.
 func compareFindings(a, b Finding) int {
 	var rowA, rowB int
-	if a.Place != nil {
-		rowA = a.Place.Row
+	if a.Location != nil {
+		rowA = a.Location.Row
 	}
-	if b.Place != nil {
-		rowB = b.Place.Row
+	if b.Location != nil {
+		rowB = b.Location.Row
 	}
 	return cmp.Or(
 		compareReferences(a.Policy, b.Policy), cmp.Compare(a.File, b.File), cmp.Compare(rowA, rowB),

@@ -12,11 +12,11 @@ import (
 // LintOptions says what there is to hold a tree against besides itself.
 type LintOptions struct {
 	// Raised are the categories that somebody raises, and who does: agents' modules
-	// and the host. The newest version is held against it. Nil means that nobody
+	// and the host. The newest version is checked against it. Nil means that nobody
 	// knows.
 	Raised map[string][]string
 	// Replay makes a ledger's decisions again. Nil means that there is no ledger; then
-	// a record's replay is held against its own policy alone.
+	// a record's replay is checked against its own policy alone.
 	Replay Replayer
 }
 
@@ -80,8 +80,8 @@ func (t Tree) Lint(ctx context.Context, o LintOptions) (LintReport, error) {
 }
 
 // lint holds a tree that was read against every rule.
-func (s *scanned) lint(ctx context.Context, o LintOptions) (LintReport, error) {
-	l := &linter{scanned: s, options: o}
+func (s *workspace) lint(ctx context.Context, o LintOptions) (LintReport, error) {
+	l := &linter{workspace: s, options: o}
 	history, err := s.history(ctx)
 	if err != nil {
 		return LintReport{}, err
@@ -91,7 +91,7 @@ func (s *scanned) lint(ctx context.Context, o LintOptions) (LintReport, error) {
 	}
 	report := LintReport{Versions: []Version{}, Records: len(s.records)}
 	for _, v := range s.versions {
-		w := &work{linter: l, version: v, newest: len(history) > 0 && v == history[len(history)-1]}
+		w := &versionLinter{linter: l, version: v, newest: len(history) > 0 && v == history[len(history)-1]}
 		for i, other := range history {
 			if other == v && i > 0 {
 				w.before = history[i-1]
@@ -109,7 +109,7 @@ func (s *scanned) lint(ctx context.Context, o LintOptions) (LintReport, error) {
 
 // linter collects what is wrong with a tree.
 type linter struct {
-	*scanned
+	*workspace
 	options  LintOptions
 	findings []Finding
 }

@@ -265,8 +265,8 @@ func check(t *testing.T, cases map[string]broken) {
 			said := len(c.rules) == 0
 			for _, f := range report.Findings {
 				said = said || strings.Contains(f.Message, c.says)
-				if f.Message == "" || strings.ContainsAny(f.Message, "\n\r") || f.File == "" || f.Place != nil && (f.Place.File != f.File || f.Place.Row == 0) {
-					t.Errorf("%+v at %+v", f, f.Place)
+				if f.Message == "" || strings.ContainsAny(f.Message, "\n\r") || f.File == "" || f.Location != nil && (f.Location.File != f.File || f.Location.Row == 0) {
+					t.Errorf("%+v at %+v", f, f.Location)
 				}
 			}
 			if !said {
@@ -311,8 +311,8 @@ func TestLintKnowsTheLine(t *testing.T) {
 		t.Fatal("nothing was found")
 	}
 	got := report.Findings[0]
-	if got.Place == nil || got.Place.File != rego || !strings.HasPrefix(got.Place.Text, "_open iff") || got.Policy != "routing@0.2.0" {
-		t.Errorf("%+v at %+v", got, got.Place)
+	if got.Location == nil || got.Location.File != rego || !strings.HasPrefix(got.Location.Text, "_open iff") || got.Policy != "routing@0.2.0" {
+		t.Errorf("%+v at %+v", got, got.Location)
 	}
 }
 
@@ -344,7 +344,7 @@ func TestLintWithoutALedger(t *testing.T) {
 	}
 }
 
-// TestLintOfALedgerThatGrew: a replay is held against the part that it is of.
+// TestLintOfALedgerThatGrew: a replay is checked against the part that it is of.
 func TestLintOfALedgerThatGrew(t *testing.T) {
 	o := everything()
 	grown := append(ledger(), ledger()[0])

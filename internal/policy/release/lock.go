@@ -55,7 +55,7 @@ const lockHead = `# The digest of every released policy. A released version neve
 
 // newLock is the lock of a tree in which nothing is released yet: it holds the
 // versions that are built in and that the tree's line follows.
-func (s *scanned) newLock(ctx context.Context) (string, error) {
+func (s *workspace) newLock(ctx context.Context) (string, error) {
 	history, err := s.history(ctx)
 	if err != nil {
 		return "", err

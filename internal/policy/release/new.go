@@ -87,7 +87,7 @@ func (t Tree) New(ctx context.Context, o NewOptions) (Created, error) {
 
 // plan is a version that is to be made.
 type plan struct {
-	*scanned
+	*workspace
 	ref    string
 	number int // of the record
 	from   *version
@@ -95,7 +95,7 @@ type plan struct {
 }
 
 // plan finds the numbers of the next version and its record.
-func (s *scanned) plan(ctx context.Context, o NewOptions) (plan, error) {
+func (s *workspace) plan(ctx context.Context, o NewOptions) (plan, error) {
 	history, err := s.history(ctx)
 	if err != nil {
 		return plan{}, err
@@ -103,7 +103,7 @@ func (s *scanned) plan(ctx context.Context, o NewOptions) (plan, error) {
 	if len(history) == 0 { // cannot happen: there are versions built in
 		return plan{}, noTree(s.tree)
 	}
-	p := plan{scanned: s, before: history[len(history)-1], number: s.records.next()}
+	p := plan{workspace: s, before: history[len(history)-1], number: s.records.next()}
 	if s.lock.err != nil {
 		return plan{}, errs.New(errs.PolicyTreeUnreadable, "%w", s.lock.err).With("path", s.tree.lock())
 	}

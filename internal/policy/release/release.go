@@ -96,7 +96,7 @@ func (t Tree) Release(ctx context.Context, o ReleaseOptions) (Released, error) {
 }
 
 // candidate is the version that is to be released.
-func (s *scanned) candidate(ref string) (*version, error) {
+func (s *workspace) candidate(ref string) (*version, error) {
 	if len(s.versions) == 0 {
 		return nil, noTree(s.tree)
 	}
@@ -125,7 +125,7 @@ func (s *scanned) candidate(ref string) (*version, error) {
 
 // judge says whether something is missing that Release fills in, and what it cannot
 // do anything about. What is wrong with later versions does not matter.
-func (s *scanned) judge(v *version, findings []Finding, accept bool) (missing bool, refused []Finding) {
+func (s *workspace) judge(v *version, findings []Finding, accept bool) (missing bool, refused []Finding) {
 	for _, f := range findings {
 		mine := f.Policy == v.ref
 		switch {
@@ -142,13 +142,13 @@ func (s *scanned) judge(v *version, findings []Finding, accept bool) (missing bo
 }
 
 // proposed says that the version's record is still to be decided on.
-func (s *scanned) proposed(v *version) bool {
+func (s *workspace) proposed(v *version) bool {
 	found, ok := s.records.of(v.policy.Identity().ADR)
 	return ok && found.Record.Status == adr.Proposed
 }
 
 // release writes the record and the lock.
-func (s *scanned) release(ctx context.Context, v *version, found adr.Found, done Released, again Replayer) (Released, error) {
+func (s *workspace) release(ctx context.Context, v *version, found adr.Found, done Released, again Replayer) (Released, error) {
 	text, err := s.proven(ctx, v, found, again)
 	if err != nil {
 		return Released{}, err
@@ -174,7 +174,7 @@ func (s *scanned) release(ctx context.Context, v *version, found adr.Found, done
 
 // lockIn adds a version to the lock as it is by now: another version may have come in
 // while this one was proven.
-func (s *scanned) lockIn(ctx context.Context, ref, digest string) error {
+func (s *workspace) lockIn(ctx context.Context, ref, digest string) error {
 	now, err := readLock(s.root, s.tree.lock())
 	if err != nil {
 		return err
@@ -188,8 +188,8 @@ func (s *scanned) lockIn(ctx context.Context, ref, digest string) error {
 }
 
 // proven is the text of the version's record with all that is proven filled in.
-func (s *scanned) proven(ctx context.Context, v *version, found adr.Found, again Replayer) ([]byte, error) {
-	w := work{linter: &linter{scanned: s}, version: v}
+func (s *workspace) proven(ctx context.Context, v *version, found adr.Found, again Replayer) ([]byte, error) {
+	w := versionLinter{linter: &linter{workspace: s}, version: v}
 	history, err := s.history(ctx)
 	if err != nil {
 		return nil, err

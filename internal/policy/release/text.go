@@ -34,7 +34,7 @@ const outline = `## Context
 `
 
 // written finds what the record's author was asked for and has not written yet.
-func (w *work) written(r adr.Record) {
+func (w *versionLinter) written(r adr.Record) {
 	found, _ := w.records.of(r.Name)
 	row := 0
 	for line := range bytes.Lines(found.Text) {
@@ -42,7 +42,7 @@ func (w *work) written(r adr.Record) {
 		switch text := strings.TrimSpace(string(line)); text {
 		case askContext, askDecision, askConsequences:
 			f := about(RecordText, r, "%s is still to say %s%s", r.Name, strings.ToLower(text[:1]), strings.TrimSuffix(text[1:], "."))
-			w.say(f.at(routing.Place{File: r.File, Row: row, Col: 1, Text: text}).hint("write it in the place of this line"))
+			w.say(f.at(routing.Location{File: r.File, Row: row, Col: 1, Text: text}).hint("write it in the place of this line"))
 		}
 	}
 }

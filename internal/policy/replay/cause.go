@@ -39,8 +39,8 @@ type Cause struct {
 	To       string `json:"to,omitzero"`
 	// Was and Now are the rules that decided, for CauseRules, where they are known:
 	// the recorded policy may be lost, and the candidate may come to no decision.
-	Was *routing.Place `json:"was,omitzero"`
-	Now *routing.Place `json:"now,omitzero"`
+	Was *routing.Location `json:"was,omitzero"`
+	Now *routing.Location `json:"now,omitzero"`
 }
 
 // String says it in words.
@@ -66,7 +66,7 @@ func (c Cause) String() string {
 }
 
 // at is where a rule stands.
-func at(p routing.Place) string { return fmt.Sprintf("%s:%d", p.File, p.Row) }
+func at(p routing.Location) string { return fmt.Sprintf("%s:%d", p.File, p.Row) }
 
 // causes says why a round flips.
 func (y *Replay) causes(ctx context.Context, r Recorded, now Outcome) ([]Cause, error) {
@@ -118,18 +118,18 @@ func (y *Replay) rerouted(r Recorded) []Cause {
 }
 
 // rule is the one that decides an input, nil where none does.
-func rule(ctx context.Context, p *routing.Policy, in routing.Input) (*routing.Place, error) {
-	ladder, err := p.Ladder(ctx)
+func rule(ctx context.Context, p *routing.Policy, in routing.Input) (*routing.Location, error) {
+	branches, err := p.Branches(ctx)
 	if err != nil {
 		return nil, err
 	}
-	held, err := ladder.Climb(ctx, in)
+	held, err := branches.Matching(ctx, in)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if err != nil || len(held) == 0 {
 		return nil, nil // It comes to no decision, as the flip says.
 	}
-	place := ladder.Rungs()[held[0].Rung].Place
+	place := branches.All()[held[0].Branch].Location
 	return &place, nil
 }

@@ -67,7 +67,7 @@ func (d *Decider) decide(ctx context.Context, in routing.Input) (Outcome, error)
 	}
 	o := Outcome{Input: in}
 	var err error
-	o.Decision, err = d.policy.DecidePatiently(ctx, in)
+	o.Decision, err = d.policy.DecideRetrying(ctx, in)
 	if err != nil {
 		code := errs.CodeOf(err)
 		if ctx.Err() != nil || code == errs.PolicyTimeout || code == "" {

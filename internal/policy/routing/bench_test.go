@@ -45,14 +45,14 @@ func BenchmarkDecide(b *testing.B) {
 func BenchmarkLadder(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := loadOn(b, routing.EngineRego, policies.Default).Ladder(b.Context()); err != nil {
+		if _, err := loadOn(b, routing.EngineRego, policies.Default).Branches(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkClimb(b *testing.B) {
-	l, err := loadOn(b, routing.EngineRego, policies.Default).Ladder(b.Context())
+	l, err := loadOn(b, routing.EngineRego, policies.Default).Branches(b.Context())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func BenchmarkClimb(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := l.Climb(b.Context(), in); err != nil {
+		if _, err := l.Matching(b.Context(), in); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -20,25 +20,25 @@ import (
 // trusts keys. Everything happens in memory, so the names in the archive lead
 // nowhere. A policy.wasm in it is not looked at: the Rego is what is digested,
 // explained and proven, and so it is what is evaluated.
-func (l Loader) readBundle(ref string, f *os.File) (carried, error) {
+func (l Loader) readBundle(ref string, f *os.File) (loadedSources, error) {
 	packed, err := io.ReadAll(io.LimitReader(f, MaxBundleBytes+1))
 	if err != nil {
-		return carried{}, unreadable(ref, err)
+		return loadedSources{}, unreadable(ref, err)
 	}
 	contents, err := bundle.Read(packed, bundleLimits(), l.Trust)
 	if err != nil {
-		return carried{}, bundleFault(ref, err)
+		return loadedSources{}, bundleFault(ref, err)
 	}
 	if contents.Data {
-		return carried{}, invalid(ref, Problem{Message: "it carries data, which its digest does not cover: write it into the Rego"})
+		return loadedSources{}, invalid(ref, Problem{Message: "it carries data, which its digest does not cover: write it into the Rego"})
 	}
-	c := carried{revision: contents.Revision, signer: contents.Signer}
+	c := loadedSources{revision: contents.Revision, signer: contents.Signer}
 	for _, file := range contents.Files {
 		if !isModule(file.Name) {
 			continue
 		}
 		if len(c.modules) == MaxModules {
-			return carried{}, tooLarge(ref, "", "it holds more than %d Rego files", MaxModules)
+			return loadedSources{}, tooLarge(ref, "", "it holds more than %d Rego files", MaxModules)
 		}
 		c.modules = append(c.modules, module{name: ref + ":" + file.Name, path: file.Name, source: string(file.Data)})
 	}
@@ -51,7 +51,7 @@ func bundleLimits() bundle.Limits {
 
 // bundleFault says of which policy it is that the bundle does not read.
 func bundleFault(ref string, err error) error {
-	if d, ok := errors.AsType[bundle.Defect](err); ok {
+	if d, ok := errors.AsType[bundle.Problem](err); ok {
 		return invalid(ref, Problem{File: d.File, Message: d.Message})
 	}
 	if e, ok := errors.AsType[*errs.Error](err); ok {
@@ -70,7 +70,7 @@ func checkModules(ref string, modules []module, contents bundle.Contents) error 
 	if opabundle.RootPathsContain(contents.Roots, "") && len(contents.Entrypoints) == 0 {
 		return nil
 	}
-	if err := measure(ref, modules); err != nil { // before anything is parsed
+	if err := checkSize(ref, modules); err != nil { // before anything is parsed
 		return err
 	}
 	gone := slices.Clone(contents.Entrypoints)

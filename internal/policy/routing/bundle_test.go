@@ -181,7 +181,7 @@ func TestBundlesThatContradictThemselvesAreRefused(t *testing.T) {
 }
 
 // The module's own error is told with the bundle's name in front, so that the
-// place can be found.
+// location can be found.
 func TestProblemsInABundleNameItAndTheFile(t *testing.T) {
 	path := archive(t, entry{"/sub/p.rego", goodPolicy + "x := nope(1)\n"})
 	_, err := policies.Load(t.Context(), path)

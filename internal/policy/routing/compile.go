@@ -26,8 +26,8 @@ type module struct {
 // build turns what a carrier holds into a policy. It is the one road for every
 // carrier, so the embedded policies get no milder treatment than a stranger's
 // bundle.
-func (l Loader) build(ctx context.Context, ref string, c carried) (*Policy, error) {
-	if err := measure(ref, c.modules); err != nil {
+func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy, error) {
+	if err := checkSize(ref, c.modules); err != nil {
 		return nil, err
 	}
 	p := &Policy{ref: ref, modules: c.modules, signer: c.signer}
@@ -64,8 +64,8 @@ func (l Loader) build(ctx context.Context, ref string, c carried) (*Policy, erro
 	return p, nil
 }
 
-// measure holds modules against the limits of Load.
-func measure(ref string, modules []module) error {
+// checkSize holds modules against the limits of Load.
+func checkSize(ref string, modules []module) error {
 	total := 0
 	for _, m := range modules {
 		if total += len(m.source); total > MaxModuleBytes {
@@ -102,7 +102,7 @@ func (p *Policy) parse() error {
 func (p *Policy) compile(parsed map[string]*ast.Module) (*ast.Compiler, error) {
 	caps := language()
 	named := namedBuiltins(parsed)
-	caps.Builtins = declareLimited(slices.DeleteFunc(slices.Clone(named), withheld))
+	caps.Builtins = declareLimited(slices.DeleteFunc(slices.Clone(named), disallowed))
 	compiler := ast.NewCompiler().
 		WithCapabilities(caps).
 		WithStrict(true).
@@ -155,9 +155,9 @@ func namedBuiltins(parsed map[string]*ast.Module) []*ast.Builtin {
 	return list
 }
 
-// withheld says that a policy may not call b. Replaying a decision must give
+// disallowed says that a policy may not call b. Replaying a decision must give
 // the same answer, on any machine and in any year, and must end.
-func withheld(b *ast.Builtin) bool {
+func disallowed(b *ast.Builtin) bool {
 	switch b.Name {
 	case "crypto.x509.parse_and_verify_certificates",
 		"crypto.x509.parse_and_verify_certificates_with_options":

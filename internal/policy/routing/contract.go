@@ -11,7 +11,7 @@ import (
 type tables struct {
 	destinations map[string]Destination
 	routes       map[string]string
-	places       map[string]*ast.Location // of each category in the route table
+	locations    map[string]*ast.Location // of each category in the route table
 	precedence   []string
 }
 
@@ -143,7 +143,7 @@ func (r *reader) readRouteTable() {
 		return
 	}
 	r.tables.routes = make(map[string]string, object.Len())
-	r.tables.places = make(map[string]*ast.Location, object.Len())
+	r.tables.locations = make(map[string]*ast.Location, object.Len())
 	object.Foreach(func(key, value *ast.Term) {
 		category, ok := key.Value.(ast.String)
 		if !ok || category == "" {
@@ -159,7 +159,7 @@ func (r *reader) readRouteTable() {
 			return
 		}
 		r.tables.routes[string(category)] = to
-		r.tables.places[string(category)] = key.Loc()
+		r.tables.locations[string(category)] = key.Loc()
 	})
 }
 

@@ -24,7 +24,7 @@ func TestEarlierVersionsDoNotSeeThePast(t *testing.T) {
 	}
 }
 
-// The rung that 1.2.0 adds is all that is different.
+// The branch that 1.2.0 adds is all that is different.
 func TestOnlyAStalledTaskIsDecidedDifferentlyThanBefore(t *testing.T) {
 	before, now := load(t, "routing@1.1.0"), load(t, "routing@1.2.0")
 	rapid.Check(t, func(t *rapid.T) {

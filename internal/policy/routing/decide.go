@@ -77,7 +77,7 @@ func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input) (answer, e
 		return answer{}, p.interrupted(in, err)
 	}
 	a, err := bounded(ctx, func() (answer, error) { return e.evaluate(ctx, in) })
-	if e, ok := errors.AsType[abandoned](err); ok {
+	if e, ok := errors.AsType[timedOut](err); ok {
 		return answer{}, p.interrupted(in, e.cause)
 	}
 	switch {

@@ -74,7 +74,7 @@ func withPast(in, past routing.Input) routing.Input {
 	return in
 }
 
-// The oracle knows every version, so that none is held against another's rules.
+// The oracle knows every version, so that none is checked against another's rules.
 func TestTheOracleKnowsEveryVersion(t *testing.T) {
 	for _, ref := range policies.Versions() {
 		if _, known := endsStalls[ref]; !known {

@@ -30,11 +30,11 @@ func fuzzLoad(t *testing.T, ref string) {
 	if got, want := again.Identity().Digest, p.Identity().Digest; got != want {
 		t.Errorf("from its sources it has the digest %s, want %s", got, want)
 	}
-	l, err := p.Ladder(t.Context())
+	l, err := p.Branches(t.Context())
 	if err != nil {
 		t.Fatalf("it cannot be taken apart: %v", err)
 	}
-	if _, err := l.Climb(t.Context(), clean()); err != nil && asFault(err) == nil {
+	if _, err := l.Matching(t.Context(), clean()); err != nil && asFault(err) == nil {
 		t.Errorf("not a fault: %v", err)
 	}
 }

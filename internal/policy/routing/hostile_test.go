@@ -394,9 +394,9 @@ func call(b *ast.Builtin) string {
 	return b.Name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// Every built-in is either withheld or usable, whichever way a policy names it.
+// Every built-in is either disallowed or usable, whichever way a policy names it.
 func TestPoliciesCanOnlyCallWhatIsPureAndBounded(t *testing.T) {
-	withheld := map[string]bool{
+	disallowed := map[string]bool{
 		"http.send": true, "net.lookup_ip_addr": true, "opa.runtime": true, "rand.intn": true, "time.now_ns": true,
 		"uuid.rfc4122": true, "json.match_schema": true, "json.verify_schema": true,
 		"io.jwt.encode_sign": true, "io.jwt.encode_sign_raw": true, "io.jwt.decode_verify": true,
@@ -412,7 +412,7 @@ func TestPoliciesCanOnlyCallWhatIsPureAndBounded(t *testing.T) {
 		}
 		for _, expr := range []string{call(b), "count(input.verify) with count as " + b.Name} {
 			_, err := policies.Load(t.Context(), policyDir(t, goodPolicy+"p if { "+expr+" }\n"))
-			if withheld[b.Name] {
+			if disallowed[b.Name] {
 				wantCode(t, err, errs.PolicyInvalid)
 				if got := problemsOf(t, err); !strings.Contains(got, b.Name+" is withheld from policies") {
 					t.Errorf("%s is refused with %q", expr, got)
@@ -429,7 +429,7 @@ func TestPoliciesCanOnlyCallWhatIsPureAndBounded(t *testing.T) {
 			}
 		}
 	}
-	if want := 2 * len(withheld); refused != want {
+	if want := 2 * len(disallowed); refused != want {
 		t.Errorf("%d uses were refused, want %d", refused, want)
 	}
 }

@@ -75,7 +75,7 @@ func (l Loader) Load(ctx context.Context, ref string) (*Policy, error) {
 		}
 		return l.loadReleased(ctx, ref)
 	}
-	return l.bounded(ctx, ref, func() (carried, error) { return l.readPath(ref) })
+	return l.bounded(ctx, ref, func() (loadedSources, error) { return l.readPath(ref) })
 }
 
 // ready refuses to begin what cannot be done.
@@ -92,7 +92,7 @@ func (l Loader) ready(ctx context.Context, ref string) error {
 }
 
 // bounded reads and builds a policy within LoadTimeout.
-func (l Loader) bounded(ctx context.Context, ref string, read func() (carried, error)) (*Policy, error) {
+func (l Loader) bounded(ctx context.Context, ref string, read func() (loadedSources, error)) (*Policy, error) {
 	if err := l.ready(ctx, ref); err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func inTime[T any](ctx context.Context, ref string, work func() (T, error)) (T, 
 	ctx, stop := context.WithTimeout(ctx, LoadTimeout)
 	defer stop()
 	value, err := bounded(ctx, work)
-	if e, ok := errors.AsType[abandoned](err); ok {
+	if e, ok := errors.AsType[timedOut](err); ok {
 		return value, errs.New(errs.PolicyTimeout, "loading policy %s ran over its time: %w", ref, e.cause).
 			With("policy", ref).With("timeout_ms", LoadTimeout.Milliseconds())
 	}
@@ -120,36 +120,36 @@ func inTime[T any](ctx context.Context, ref string, work func() (T, error)) (T, 
 	return value, err
 }
 
-// carried is what a carrier holds: the modules, and what it says of them.
-type carried struct {
+// loadedSources is what a carrier holds: the modules, and what it says of them.
+type loadedSources struct {
 	modules  []module
 	revision string // in a bundle's manifest
 	signer   string // id of the key that signed a bundle
 }
 
 // readPath reads a directory or a bundle.
-func (l Loader) readPath(ref string) (carried, error) {
+func (l Loader) readPath(ref string) (loadedSources, error) {
 	f, err := os.OpenFile(ref, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a named pipe must not wait
 	if errors.Is(err, fs.ErrNotExist) {
-		return carried{}, l.notFound(ref)
+		return loadedSources{}, l.notFound(ref)
 	}
 	if err != nil {
-		return carried{}, unreadable(ref, err)
+		return loadedSources{}, unreadable(ref, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return carried{}, unreadable(ref, err)
+		return loadedSources{}, unreadable(ref, err)
 	case info.IsDir() && l.Trust != nil:
-		return carried{}, errs.New(errs.PolicyUnsigned, "policy %s is a directory, which nobody can have signed", ref).With("policy", ref)
+		return loadedSources{}, errs.New(errs.PolicyUnsigned, "policy %s is a directory, which nobody can have signed", ref).With("policy", ref)
 	case info.IsDir():
 		modules, err := readDir(ref)
-		return carried{modules: modules}, err
+		return loadedSources{modules: modules}, err
 	case info.Mode().IsRegular():
 		return l.readBundle(ref, f)
 	default:
-		return carried{}, unreadable(ref, errors.New("neither a directory nor a file"))
+		return loadedSources{}, unreadable(ref, errors.New("neither a directory nor a file"))
 	}
 }
 

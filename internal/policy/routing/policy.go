@@ -86,8 +86,8 @@ type Policy struct {
 
 	evaluator evaluator
 
-	late       sync.Mutex // guards what is only made when it is asked for
-	ladder     *Ladder
+	lazyMu     sync.Mutex // guards what is only made when it is asked for
+	branches   *Branches
 	thresholds *Thresholds
 }
 

@@ -88,11 +88,11 @@ func regoProblems(err error) []Problem {
 }
 
 // explain adds what the compiler cannot know: that a built-in exists but is
-// withheld.
+// disallowed.
 func explain(message string) string {
 	name, ok := strings.CutPrefix(message, "undefined function ")
-	if b := ast.BuiltinMap[name]; ok && b != nil && withheld(b) {
-		return whyWithheld(b)
+	if b := ast.BuiltinMap[name]; ok && b != nil && disallowed(b) {
+		return whyDisallowed(b)
 	}
 	return message
 }
@@ -102,14 +102,14 @@ func explain(message string) string {
 // for a variable.
 func explainNamed(message string, named []*ast.Builtin) string {
 	for _, b := range named {
-		if first, _, _ := strings.Cut(b.Name, "."); withheld(b) && message == "var "+first+" is unsafe" {
-			return whyWithheld(b)
+		if first, _, _ := strings.Cut(b.Name, "."); disallowed(b) && message == "var "+first+" is unsafe" {
+			return whyDisallowed(b)
 		}
 	}
 	return message
 }
 
-func whyWithheld(b *ast.Builtin) string {
+func whyDisallowed(b *ast.Builtin) string {
 	return b.Name + " is withheld from policies, because its result can change from one run to the next, or one call of it can take all memory"
 }
 

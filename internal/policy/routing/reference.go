@@ -28,7 +28,7 @@ func checkReferences(compiler *ast.Compiler, t tables) []Problem {
 	seen := make(map[string]bool) // the compiler copies some expressions
 	for _, name := range slices.Sorted(maps.Keys(compiler.Modules)) {
 		ast.WalkRefs(compiler.Modules[name], func(ref ast.Ref) bool {
-			message := misled(compiler, t, ref)
+			message := danglingReference(compiler, t, ref)
 			if message == "" {
 				return false
 			}
@@ -43,20 +43,20 @@ func checkReferences(compiler *ast.Compiler, t tables) []Problem {
 	return problems
 }
 
-// misled says where a reference leads that leads nowhere, "" for any other.
-func misled(compiler *ast.Compiler, t tables, ref ast.Ref) string {
+// danglingReference says where a reference leads that leads nowhere, "" for any other.
+func danglingReference(compiler *ast.Compiler, t tables, ref ast.Ref) string {
 	switch {
 	case ref.HasPrefix(ast.InputRootRef):
-		return misledInput(t, ref)
+		return danglingInput(t, ref)
 	case ref.HasPrefix(ast.DefaultRootRef):
-		return misledData(compiler, ref)
+		return danglingData(compiler, ref)
 	default:
 		return ""
 	}
 }
 
-// misledInput follows a reference into the input.
-func misledInput(t tables, ref ast.Ref) string {
+// danglingInput follows a reference into the input.
+func danglingInput(t tables, ref ast.Ref) string {
 	if len(ref) < 2 || !ref[1].IsGround() {
 		return ""
 	}
@@ -79,9 +79,9 @@ func misledInput(t tables, ref ast.Ref) string {
 	return ""
 }
 
-// misledData follows a reference into the policy's own packages. There is no
+// danglingData follows a reference into the policy's own packages. There is no
 // data but what they define.
-func misledData(compiler *ast.Compiler, ref ast.Ref) string {
+func danglingData(compiler *ast.Compiler, ref ast.Ref) string {
 	node := compiler.RuleTree.Child(ref[0].Value)
 	for _, term := range ref[1:] {
 		if !term.IsGround() || len(node.Values) > 0 {

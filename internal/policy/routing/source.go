@@ -29,24 +29,24 @@ func (p *Policy) Sources() []Source {
 }
 
 // FromSources builds a policy from kept sources. ref names it in errors and
-// places. Where the sources come from is the caller's to vouch for: Trust is
+// locations. Where the sources come from is the caller's to vouch for: Trust is
 // not asked. The policy has neither a revision nor a signer.
 //
 // # Errors
 //
 // policy-invalid, policy-invalid-input, policy-timeout and policy-unreadable as Load.
 func (l Loader) FromSources(ctx context.Context, ref string, sources []Source) (*Policy, error) {
-	return l.bounded(ctx, ref, func() (carried, error) {
+	return l.bounded(ctx, ref, func() (loadedSources, error) {
 		if len(sources) > MaxModules {
-			return carried{}, tooLarge(ref, "", "it holds more than %d Rego files", MaxModules)
+			return loadedSources{}, tooLarge(ref, "", "it holds more than %d Rego files", MaxModules)
 		}
 		modules := make([]module, len(sources))
 		for i, s := range sources {
 			if !fs.ValidPath(s.Name) || !isModule(s.Name) {
-				return carried{}, invalid(ref, Problem{File: s.Name, Message: "it is not the name of a Rego file of a policy"})
+				return loadedSources{}, invalid(ref, Problem{File: s.Name, Message: "it is not the name of a Rego file of a policy"})
 			}
 			modules[i] = module{name: ref + "/" + s.Name, path: s.Name, source: s.Text}
 		}
-		return carried{modules: modules}, nil
+		return loadedSources{modules: modules}, nil
 	})
 }

@@ -19,7 +19,7 @@ type Thresholds struct {
 	Fields map[string][]int `json:"fields"`
 	// Unknown are the uses of the input that the analysis cannot bound, in the
 	// order of the sources. Where there is one, Fields does not say all.
-	Unknown []Place `json:"unknown"`
+	Unknown []Location `json:"unknown"`
 }
 
 // Thresholds says what the policy's rules compare the input's numbers with. It
@@ -30,8 +30,8 @@ type Thresholds struct {
 // the size of a number is not looked at, as the presence of a destination or the
 // outcome of the verification. The result is the caller's.
 func (p *Policy) Thresholds() Thresholds {
-	p.late.Lock()
-	defer p.late.Unlock()
+	p.lazyMu.Lock()
+	defer p.lazyMu.Unlock()
 	if p.thresholds == nil {
 		p.thresholds = p.trace()
 	}
@@ -44,16 +44,16 @@ func (p *Policy) Thresholds() Thresholds {
 
 // trace works the thresholds out.
 func (p *Policy) trace() *Thresholds {
-	t := newTracer(p.compiler)
+	t := newThresholdAnalysis(p.compiler)
 	t.run()
-	found := &Thresholds{Fields: make(map[string][]int), Unknown: []Place{}}
+	found := &Thresholds{Fields: make(map[string][]int), Unknown: []Location{}}
 	for field, numbers := range t.fields {
 		found.Fields[field] = slices.Sorted(maps.Keys(numbers))
 	}
 	for loc := range t.unknown {
-		found.Unknown = append(found.Unknown, p.place(&ast.Location{File: loc.file, Row: loc.row, Col: loc.col}))
+		found.Unknown = append(found.Unknown, p.location(&ast.Location{File: loc.file, Row: loc.row, Col: loc.col}))
 	}
-	slices.SortFunc(found.Unknown, func(a, b Place) int {
+	slices.SortFunc(found.Unknown, func(a, b Location) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Row, b.Row), cmp.Compare(a.Col, b.Col))
 	})
 	return found

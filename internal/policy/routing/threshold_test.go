@@ -154,7 +154,7 @@ func TestUsesThatCannotBeBoundedAreUnknown(t *testing.T) {
 	} {
 		t.Run(tc.condition, func(t *testing.T) {
 			got := conditional(t, tc.condition, tc.rules).Thresholds()
-			shown := func(at routing.Place) bool { return strings.Contains(at.Text, tc.at) && at.Row > 0 && at.File != "" }
+			shown := func(at routing.Location) bool { return strings.Contains(at.Text, tc.at) && at.Row > 0 && at.File != "" }
 			if !slices.ContainsFunc(got.Unknown, shown) {
 				t.Errorf("unknown are %v, and none at %q", got.Unknown, tc.at)
 			}

@@ -159,36 +159,36 @@ func (p *Printer) why(x *explain.Explanation) {
 		return
 	}
 	if x.Rule != nil {
-		p.Line("  rule       %s  %s", placed(x.Rule.Place), x.Rule.Place.Text)
+		p.Line("  rule       %s  %s", placed(x.Rule.Location), x.Rule.Location.Text)
 	}
 	for _, o := range x.Outranked {
-		p.Line("  outranked  %s  %s (%s)", placed(o.Rule.Place), o.Decision.NextAction, o.Decision.Reason)
+		p.Line("  outranked  %s  %s (%s)", placed(o.Rule.Location), o.Decision.NextAction, o.Decision.Reason)
 	}
-	for _, w := range x.Weaker {
+	for _, w := range x.Waiting {
 		p.Line("  waits      %s for %s", Count(w.Findings, "finding"), w.Destination)
 	}
-	for i, f := range x.Flips {
+	for i, f := range x.Counterfactuals {
 		label := "flips"
 		if i > 0 {
 			label = "or"
 		}
 		p.flip(label, f)
 	}
-	for _, f := range x.Ways {
+	for _, f := range x.ReachableBy {
 		// What leads there for less is among the flips.
-		if !slices.ContainsFunc(x.Flips, func(flip explain.Flip) bool { return flip.Decision.NextAction == f.Decision.NextAction }) {
+		if !slices.ContainsFunc(x.Counterfactuals, func(flip explain.Counterfactual) bool { return flip.Decision.NextAction == f.Decision.NextAction }) {
 			p.flip("farther", f)
 		}
 	}
 	switch {
-	case x.GaveUp && len(x.Flips) == 0:
+	case x.GaveUp && len(x.Counterfactuals) == 0:
 		p.Line("  flips      none was found in %d tries; there may be one", x.Tried)
-	case len(x.Flips) == 0:
+	case len(x.Counterfactuals) == 0:
 		p.Line("  flips      nothing would have led elsewhere")
 	}
 }
 
 // flip says which changes lead where.
-func (p *Printer) flip(label string, f explain.Flip) {
+func (p *Printer) flip(label string, f explain.Counterfactual) {
 	p.Line("  %-9s  %s: %s (%s)", label, f.Words(), p.Paint(actionColor(f.Decision.NextAction), f.Decision.NextAction), f.Decision.Reason)
 }

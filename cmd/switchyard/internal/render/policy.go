@@ -43,7 +43,7 @@ func (p *Printer) Policy(s PolicyView) {
 		if r.Decision != nil {
 			to, reason = cmp.Or(r.Decision.NextAction, to), cmp.Or(r.Decision.Reason, reason)
 		}
-		rows[i] = []cell{{to, actionColor(to)}, {reason, Plain}, {placed(r.Place), Dim}, {r.Place.Text, Plain}}
+		rows[i] = []cell{{to, actionColor(to)}, {reason, Plain}, {placed(r.Location), Dim}, {r.Location.Text, Plain}}
 	}
 	p.table([]string{"GOES TO", "REASON", "AT", "RULE"}, rows)
 }
@@ -121,7 +121,7 @@ func (p *Printer) Rego(sources []routing.Source) {
 
 // placed is a line of a policy, as compilers name it. A file below the current folder
 // is named from there.
-func placed(at routing.Place) string {
+func placed(at routing.Location) string {
 	file := at.File
 	if dir, err := os.Getwd(); err == nil && filepath.IsAbs(file) {
 		if rel, err := filepath.Rel(dir, file); err == nil && filepath.IsLocal(rel) {
@@ -141,7 +141,7 @@ type PolicyView struct {
 	// have.
 	Destinations []shownDestination `json:"destinations"`
 	Precedence   []string           `json:"precedence"`
-	Rungs        []routing.Rung     `json:"rungs"`
+	Rungs        []routing.Branch   `json:"rungs"`
 	Sources      []routing.Source   `json:"sources,omitzero"`
 }
 
@@ -153,10 +153,10 @@ type shownDestination struct {
 }
 
 // NewPolicyView is a policy as show prints it.
-func NewPolicyView(policy *policies.Policy, ladder *routing.Ladder) PolicyView {
+func NewPolicyView(policy *policies.Policy, ladder *routing.Branches) PolicyView {
 	shown := PolicyView{
 		Policy: policy.Identity(), Title: policy.Title(), Signer: policy.Signer(),
-		Precedence: policy.Precedence(), Rungs: ladder.Rungs(),
+		Precedence: policy.Precedence(), Rungs: ladder.All(),
 	}
 	declared := policy.Destinations()
 	for _, name := range strongestFirst(policy) {
@@ -342,8 +342,8 @@ func (p *Printer) Lint(r release.LintReport) {
 
 func (p *Printer) LintFinding(f release.Finding) {
 	at := f.File
-	if f.Place != nil {
-		at = fmt.Sprintf("%s:%d:%d", f.Place.File, f.Place.Row, f.Place.Col)
+	if f.Location != nil {
+		at = fmt.Sprintf("%s:%d:%d", f.Location.File, f.Location.Row, f.Location.Col)
 	}
 	p.Line("%s: %s: %s", at, p.Paint(Yellow, string(f.Rule)), f.Message)
 	if f.Hint != "" {

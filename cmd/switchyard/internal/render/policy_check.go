@@ -107,8 +107,8 @@ func (p *Printer) broken(id policies.Identity, r check.Result) {
 
 func (p *Printer) violation(v check.Violation) {
 	p.Line("  - %s", v.Message)
-	if v.Place != nil {
-		p.Line("    at    %s  %s", placed(*v.Place), v.Place.Text)
+	if v.Location != nil {
+		p.Line("    at    %s  %s", placed(*v.Location), v.Location.Text)
 	}
 	if v.Input != nil {
 		p.answer(check.Answer{Input: *v.Input, Decision: v.Decision, Code: v.Code})

@@ -73,7 +73,7 @@ func (p *Printer) failedTest(t regotest.Test) {
 	case regotest.Errored:
 		word = "ERROR"
 	}
-	p.Line("%s  %s  %s", p.Paint(color, word), t.Name, placed(t.Place))
+	p.Line("%s  %s  %s", p.Paint(color, word), t.Name, placed(t.Location))
 	if t.Message != "" {
 		p.Line("  %s", t.Message)
 	}

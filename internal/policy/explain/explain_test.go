@@ -22,7 +22,7 @@ func TestExplanations(t *testing.T) {
 		in        routing.Input
 		rule      string // how its line ends
 		outranked []string
-		weaker    []explain.Weaker
+		weaker    []explain.Waiting
 		cost      int
 		flips     []string
 		ways      []string
@@ -30,7 +30,7 @@ func TestExplanations(t *testing.T) {
 		"the strongest destination": {
 			in:     input(1, 3, routing.Green, map[string]int{"executor": 2, "researcher": 1}),
 			rule:   `else := {"next_action": _strongest, "reason": "routed"} if {`,
-			weaker: []explain.Weaker{{Destination: "executor", Findings: 2}},
+			weaker: []explain.Waiting{{Destination: "executor", Findings: 2}},
 			cost:   1,
 			flips: []string{
 				"without the finding for researcher: executor (routed)",
@@ -75,7 +75,7 @@ func TestExplanations(t *testing.T) {
 			in:        input(4, 3, routing.Red, map[string]int{"askuser": 2}),
 			rule:      `else := {"next_action": "stuck", "reason": "max-rounds"} if {`,
 			outranked: []string{"askuser (routed)", "executor (verify-red)"},
-			weaker:    []explain.Weaker{{Destination: "askuser", Findings: 2}},
+			weaker:    []explain.Waiting{{Destination: "askuser", Findings: 2}},
 			cost:      2,
 			flips:     []string{"with a cap of 5 rounds: askuser (routed)"},
 			ways: []string{
@@ -88,7 +88,7 @@ func TestExplanations(t *testing.T) {
 			in:        stalled(input(3, 5, routing.Green, map[string]int{"executor": 2, "researcher": 1}), 2),
 			rule:      `else := {"next_action": "stuck", "reason": "no-progress"} if {`,
 			outranked: []string{"researcher (routed)"},
-			weaker:    []explain.Weaker{{Destination: "researcher", Findings: 1}, {Destination: "executor", Findings: 2}},
+			weaker:    []explain.Waiting{{Destination: "researcher", Findings: 1}, {Destination: "executor", Findings: 2}},
 			cost:      1,
 			flips: []string{
 				"without the finding for researcher: executor (routed)",
@@ -122,7 +122,7 @@ func TestExplanations(t *testing.T) {
 			in:        input(1, 3, routing.Green, map[string]int{"stuck": 10_000, "executor": 20_000}),
 			rule:      `decision := {"next_action": "stuck", "reason": "stuck-finding"} if {`,
 			outranked: []string{"stuck (routed)"},
-			weaker:    []explain.Weaker{{Destination: "executor", Findings: 20_000}},
+			weaker:    []explain.Waiting{{Destination: "executor", Findings: 20_000}},
 			cost:      10_000,
 			flips:     []string{"without the 10000 findings for stuck: executor (routed)"},
 			ways: []string{
@@ -134,7 +134,7 @@ func TestExplanations(t *testing.T) {
 			in:        input(routing.MaxRoundsLimit, routing.MaxRoundsLimit, routing.Green, map[string]int{"executor": 3}),
 			rule:      `else := {"next_action": "stuck", "reason": "max-rounds"} if {`,
 			outranked: []string{"executor (routed)"},
-			weaker:    []explain.Weaker{{Destination: "executor", Findings: 3}},
+			weaker:    []explain.Waiting{{Destination: "executor", Findings: 3}},
 			cost:      3,
 			flips:     []string{"without the 3 findings for executor: commit (no-findings)"},
 			ways:      []string{"without the 3 findings for executor: commit (no-findings)"},
@@ -142,7 +142,7 @@ func TestExplanations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := explanationOf(t, p, tc.in)
-			if e.Rule == nil || !strings.HasSuffix(e.Rule.Place.Text, tc.rule) || e.Rule.Place.Row == 0 {
+			if e.Rule == nil || !strings.HasSuffix(e.Rule.Location.Text, tc.rule) || e.Rule.Location.Row == 0 {
 				t.Errorf("the rule is %+v, want %s", e.Rule, tc.rule)
 			}
 			var outranked []string
@@ -152,18 +152,18 @@ func TestExplanations(t *testing.T) {
 			if !slices.Equal(outranked, tc.outranked) {
 				t.Errorf("it outranked %v, want %v", outranked, tc.outranked)
 			}
-			if !slices.Equal(e.Weaker, tc.weaker) {
-				t.Errorf("weaker are %v, want %v", e.Weaker, tc.weaker)
+			if !slices.Equal(e.Waiting, tc.weaker) {
+				t.Errorf("weaker are %v, want %v", e.Waiting, tc.weaker)
 			}
-			for _, f := range e.Flips {
+			for _, f := range e.Counterfactuals {
 				if f.Cost != tc.cost {
 					t.Errorf("%s costs %d, want %d", f.Words(), f.Cost, tc.cost)
 				}
 			}
-			if got, want := told(e.Flips), strings.Join(tc.flips, "\n"); got != want {
+			if got, want := told(e.Counterfactuals), strings.Join(tc.flips, "\n"); got != want {
 				t.Errorf("flips are\n%s\nwant\n%s", got, want)
 			}
-			if got, want := told(e.Ways), strings.Join(tc.ways, "\n"); got != want {
+			if got, want := told(e.ReachableBy), strings.Join(tc.ways, "\n"); got != want {
 				t.Errorf("ways are\n%s\nwant\n%s", got, want)
 			}
 			if e.GaveUp || e.Tried == 0 {
@@ -181,7 +181,7 @@ func TestFlipsHaveTheWholeInput(t *testing.T) {
 	in.NewCount, in.RepeatCount, in.ReopenedCount, in.ResolvedCount = 2, 1, 1, 5
 	e := explanationOf(t, load(t), in)
 	want := routing.Input{Round: 1, MaxRounds: 3, Routes: map[string]int{}, Verify: routing.Green, ResolvedCount: 6}
-	last := e.Ways[len(e.Ways)-1]
+	last := e.ReachableBy[len(e.ReachableBy)-1]
 	if last.Decision.NextAction != "commit" || !reflect.DeepEqual(last.Input, want) {
 		t.Errorf("the way to commit is %+v, want %+v", last.Input, want)
 	}
@@ -189,11 +189,11 @@ func TestFlipsHaveTheWholeInput(t *testing.T) {
 		Round: 1, MaxRounds: 3, FindingCount: 3, Routes: map[string]int{"executor": 3}, Verify: routing.Green,
 		NewCount: 2, ReopenedCount: 1, ResolvedCount: 6,
 	}
-	if first := e.Flips[0]; first.Decision.NextAction != "executor" || !reflect.DeepEqual(first.Input, want) {
+	if first := e.Counterfactuals[0]; first.Decision.NextAction != "executor" || !reflect.DeepEqual(first.Input, want) {
 		t.Errorf("the first flip is %+v, want %+v", first.Input, want)
 	}
 	change := explain.Change{Kind: explain.Findings, Destination: "researcher", Count: &explain.Count{From: 1}, Words: "without the finding for researcher"}
-	if got := e.Flips[0].Changes; len(got) != 1 || !reflect.DeepEqual(got[0], change) {
+	if got := e.Counterfactuals[0].Changes; len(got) != 1 || !reflect.DeepEqual(got[0], change) {
 		t.Errorf("its changes are %+v, want %+v", got, change)
 	}
 }
@@ -204,11 +204,11 @@ func TestTheLargestCountsCanBeExplained(t *testing.T) {
 	in := stalled(input(math.MaxInt, 1, routing.Red, map[string]int{"executor": math.MaxInt - 1, "researcher": 1}), math.MaxInt)
 	e := explanationOf(t, p, in)
 	// The cap cannot be raised so far, and all findings gone is the least that helps.
-	if got, want := told(e.Flips), "without any of the 9223372036854775807 findings and with a green verification: commit (no-findings)\n"+
+	if got, want := told(e.Counterfactuals), "without any of the 9223372036854775807 findings and with a green verification: commit (no-findings)\n"+
 		"without any of the 9223372036854775807 findings and without a verification: commit (no-findings)"; got != want {
 		t.Errorf("flips are\n%s\nwant\n%s", got, want)
 	}
-	for _, f := range slices.Concat(e.Flips, e.Ways) {
+	for _, f := range slices.Concat(e.Counterfactuals, e.ReachableBy) {
 		if _, err := p.Decide(t.Context(), f.Input); err != nil {
 			t.Errorf("%s: %v", f.Words(), err)
 		}
@@ -218,8 +218,8 @@ func TestTheLargestCountsCanBeExplained(t *testing.T) {
 // Where nothing leads elsewhere, that is said, and that all was tried.
 func TestAPolicyThatKnowsOneAnswer(t *testing.T) {
 	e := explanationOf(t, deciding(t, `decision := {"next_action": "stuck", "reason": "closed"} if input.round > 0`), input(1, 3, routing.Green, map[string]int{"fixer": 1}))
-	if len(e.Flips) != 0 || len(e.Ways) != 0 || e.Tried == 0 || e.GaveUp {
-		t.Errorf("flips %v, ways %v, tried %d, gave up: %v", e.Flips, e.Ways, e.Tried, e.GaveUp)
+	if len(e.Counterfactuals) != 0 || len(e.ReachableBy) != 0 || e.Tried == 0 || e.GaveUp {
+		t.Errorf("flips %v, ways %v, tried %d, gave up: %v", e.Counterfactuals, e.ReachableBy, e.Tried, e.GaveUp)
 	}
 }
 
@@ -227,8 +227,8 @@ func TestAPolicyThatKnowsOneAnswer(t *testing.T) {
 func TestTheSearchGivesUp(t *testing.T) {
 	e := explainMany(t, `decision := {"next_action": "stuck", "reason": "closed"} if input.finding_count > 3`)
 	// A busy machine may come to the end of SearchTime first.
-	if len(e.Flips) != 0 || e.Tried > explain.MaxTried || !e.GaveUp {
-		t.Errorf("%d flips, tried %d, gave up: %v", len(e.Flips), e.Tried, e.GaveUp)
+	if len(e.Counterfactuals) != 0 || e.Tried > explain.MaxTried || !e.GaveUp {
+		t.Errorf("%d flips, tried %d, gave up: %v", len(e.Counterfactuals), e.Tried, e.GaveUp)
 	}
 }
 

@@ -12,9 +12,9 @@ import (
 // maxShown is how much of a text from a bundle a message shows, in code points.
 const maxShown = 200
 
-// Defect is the cause of every policy-invalid: what is wrong with a bundle and where,
+// Problem is the cause of every policy-invalid: what is wrong with a bundle and where,
 // for callers that say in their own words which bundle it is.
-type Defect struct {
+type Problem struct {
 	// File is the file at fault, made fit to be shown, and "" where it is no single
 	// file.
 	File string
@@ -25,7 +25,7 @@ type Defect struct {
 }
 
 // Error is the message, with the file in front.
-func (d Defect) Error() string {
+func (d Problem) Error() string {
 	if d.File == "" {
 		return d.Message
 	}
@@ -33,12 +33,12 @@ func (d Defect) Error() string {
 }
 
 // Unwrap is what was wrong with the archive in the words of who read it, or nil.
-func (d Defect) Unwrap() error { return d.cause }
+func (d Problem) Unwrap() error { return d.cause }
 
 // malformed says what is wrong with a whole bundle.
 func malformed(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
-	return invalid(Defect{Message: textutil.Clip(oneLine(err.Error()), maxShown), cause: err})
+	return invalid(Problem{Message: textutil.Clip(oneLine(err.Error()), maxShown), cause: err})
 }
 
 // malformedFile says what is wrong with one file of it.
@@ -46,10 +46,10 @@ func malformedFile(name, format string, args ...any) error {
 	if shown := strconv.QuoteToGraphic(name); shown != `"`+name+`"` {
 		name = shown // with escapes for what does not show
 	}
-	return invalid(Defect{File: textutil.Clip(name, maxShown), Message: fmt.Sprintf(format, args...)})
+	return invalid(Problem{File: textutil.Clip(name, maxShown), Message: fmt.Sprintf(format, args...)})
 }
 
-func invalid(d Defect) error {
+func invalid(d Problem) error {
 	err := errs.New(errs.PolicyInvalid, "the bundle is invalid: %w", d)
 	if d.File != "" {
 		err = err.With("file", d.File)

@@ -22,7 +22,7 @@ type compiled struct{ program *opawasm.Program }
 // interpreter and are called in the host: the ones that OPA would compile in
 // are written a second time in C, and say nothing if they fail.
 func (p *Policy) compileWasm(ctx context.Context, compiler *ast.Compiler) (compiled, error) {
-	problems := unordered(compiler)
+	problems := checkOrder(compiler)
 	for _, mod := range compiler.Modules {
 		ast.WalkExprs(mod, func(expr *ast.Expr) bool {
 			if len(expr.With) > 0 {

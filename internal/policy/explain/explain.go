@@ -19,22 +19,22 @@ type Explanation struct {
 	Decision routing.Decision `json:"decision"`
 	// Rule is the branch of rule decision that decided. It is nil where no single
 	// branch can be named.
-	Rule *routing.Rung `json:"rule,omitzero"`
+	Rule *routing.Branch `json:"rule,omitzero"`
 	// Outranked are the branches behind Rule that held too, in the order in which
 	// they would have been tried.
 	Outranked []Outranked `json:"outranked"`
-	// Weaker are the destinations with findings that the decision passed over,
+	// Waiting are the destinations with findings that the decision passed over,
 	// strongest first.
-	Weaker []Weaker `json:"weaker"`
-	// Flips are the smallest changes that lead elsewhere. All have the same cost,
+	Waiting []Waiting `json:"weaker"`
+	// Counterfactuals are the smallest changes that lead elsewhere. All have the same cost,
 	// the least that was found; those that a user can bring about come first. They
-	// are at most MaxFlips.
-	Flips []Flip `json:"flips"`
-	// Ways has for each other destination the smallest change that leads there, of
+	// are at most MaxCounterfactuals.
+	Counterfactuals []Counterfactual `json:"flips"`
+	// ReachableBy has for each other destination the smallest change that leads there, of
 	// changes that a user can bring about: findings settled, a green verification,
 	// a higher cap. A destination that they do not lead to is missing. They are in
 	// order of their cost.
-	Ways []Flip `json:"ways"`
+	ReachableBy []Counterfactual `json:"ways"`
 	// Tried is the number of inputs that were decided in search of them.
 	Tried int `json:"tried"`
 	// GaveUp says that the search ended at its bound, which is MaxTried inputs, SearchTime,
@@ -45,13 +45,13 @@ type Explanation struct {
 
 // Outranked is a branch of rule decision that held and did not decide.
 type Outranked struct {
-	Rule routing.Rung `json:"rule"`
+	Rule routing.Branch `json:"rule"`
 	// Decision is what it would have decided.
 	Decision routing.Decision `json:"decision"`
 }
 
-// Weaker is a destination that has findings and is not where the task goes.
-type Weaker struct {
+// Waiting is a destination that has findings and is not where the task goes.
+type Waiting struct {
 	Destination string `json:"destination"`
 	Findings    int    `json:"findings"`
 }
@@ -61,60 +61,60 @@ type Weaker struct {
 //
 // # Errors
 //
-// Those of Decide and of Ladder, both of routing.Policy: a policy that comes to
+// Those of Decide and of Branches, both of routing.Policy: a policy that comes to
 // no decision has none to explain.
 func Explain(ctx context.Context, p *routing.Policy, in routing.Input) (Explanation, error) {
 	decision, err := p.Decide(ctx, in)
 	if err != nil {
 		return Explanation{}, err
 	}
-	e := Explanation{Input: in, Decision: decision, Weaker: weaker(p, in, decision)}
-	if err := e.climb(ctx, p); err != nil {
+	e := Explanation{Input: in, Decision: decision, Waiting: weaker(p, in, decision)}
+	if err := e.matching(ctx, p); err != nil {
 		return Explanation{}, err
 	}
 	s := search{policy: p, in: in, decision: decision}
 	dimensions := dimensionsOf(p, in)
 	ctx, stop := context.WithTimeoutCause(ctx, SearchTime, errTimeUp)
 	defer stop()
-	if e.Flips, err = s.flips(ctx, dimensions); err != nil {
+	if e.Counterfactuals, err = s.flips(ctx, dimensions); err != nil {
 		return Explanation{}, err
 	}
-	if e.Ways, err = s.ways(ctx, dimensions); err != nil {
+	if e.ReachableBy, err = s.ways(ctx, dimensions); err != nil {
 		return Explanation{}, err
 	}
 	e.Tried, e.GaveUp = s.tried, s.gaveUp
 	return e, nil
 }
 
-// climb finds the rung that decided and those behind it. Where the first rung
+// matching finds the branch that decided and those behind it. Where the first branch
 // that holds decides otherwise than the policy, none is named: a wrong one would
 // be worse.
-func (e *Explanation) climb(ctx context.Context, p *routing.Policy) error {
-	ladder, err := p.Ladder(ctx)
+func (e *Explanation) matching(ctx context.Context, p *routing.Policy) error {
+	branches, err := p.Branches(ctx)
 	if err != nil {
 		return err
 	}
-	held, err := ladder.Climb(ctx, e.Input)
+	held, err := branches.Matching(ctx, e.Input)
 	if err != nil {
 		return err
 	}
 	if len(held) == 0 || held[0].Decision != e.Decision {
 		return nil
 	}
-	rungs := ladder.Rungs()
-	e.Rule = &rungs[held[0].Rung]
+	all := branches.All()
+	e.Rule = &all[held[0].Branch]
 	for _, h := range held[1:] {
-		e.Outranked = append(e.Outranked, Outranked{rungs[h.Rung], h.Decision})
+		e.Outranked = append(e.Outranked, Outranked{all[h.Branch], h.Decision})
 	}
 	return nil
 }
 
 // weaker lists the destinations with findings but the one that the task goes to.
-func weaker(p *routing.Policy, in routing.Input, d routing.Decision) []Weaker {
-	var list []Weaker
+func weaker(p *routing.Policy, in routing.Input, d routing.Decision) []Waiting {
+	var list []Waiting
 	for _, name := range p.Precedence() {
 		if n := in.Routes[name]; n > 0 && name != d.NextAction {
-			list = append(list, Weaker{name, n})
+			list = append(list, Waiting{name, n})
 		}
 	}
 	return list

@@ -11,120 +11,120 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// rungsRule is the name of the rule that holds the rungs. No policy can have a
+// branchesRule is the name of the rule that holds the branches. No policy can have a
 // rule or a variable of that name, because of the space.
-const rungsRule = "decision rungs"
+const branchesRule = "decision rungs"
 
-// rungsQuery asks for every rung that holds, by its index.
-const rungsQuery = "data." + packageName + `["` + rungsRule + `"]`
+// branchesQuery asks for every branch that holds, by its index.
+const branchesQuery = "data." + packageName + `["` + branchesRule + `"]`
 
-// Ladder is a policy's decision taken apart: every branch of rule decision is a
-// rung of its own. It tells which rungs hold for an input, where Decide tells
+// Branches is a policy's decision taken apart: every branch of rule decision is a
+// branch of its own. It tells which branches hold for an input, where Decide tells
 // only what the first of them decides. It is always interpreted, whatever the
 // policy's engine. It is safe for concurrent use.
-type Ladder struct {
+type Branches struct {
 	policy   *Policy
-	rungs    []Rung
+	branches []Branch
 	compiler *ast.Compiler
-	all      interpreter // of every rung
+	all      interpreter // of every branch
 }
 
-// Rung is one branch of rule decision: a rule, or one of its elses.
-type Rung struct {
-	// Index is the rung's place in Ladder.Rungs, from 0.
+// Branch is one branch of rule decision: a rule, or one of its elses.
+type Branch struct {
+	// Index is the branch's place in Branches.All, from 0.
 	Index int `json:"index"`
-	// Chain numbers the rules named decision, from 0. Rungs of one chain are tried
+	// Chain numbers the rules named decision, from 0. Branches of one chain are tried
 	// in order and the first that holds decides; two chains that decide otherwise
 	// contradict each other, and then there is no decision. A default has a chain of
 	// its own, the last, and counts only where nothing else holds.
 	Chain int `json:"chain"`
-	// Place is where the branch begins.
-	Place Place `json:"place"`
-	// Decision is what the rung decides, with "" for a part that is computed. It is
+	// Location is where the branch begins.
+	Location Location `json:"place"`
+	// Decision is what the branch decides, with "" for a part that is computed. It is
 	// nil where all of it is computed.
 	Decision *Decision `json:"decision,omitzero"`
 }
 
-// Held is a rung whose condition holds for an input.
-type Held struct {
-	// Rung is the Index of the rung.
-	Rung int `json:"rung"`
-	// Decision is what it decides for that input. It is not held against the
+// Match is a branch whose condition holds for an input.
+type Match struct {
+	// Branch is the Index of the branch.
+	Branch int `json:"rung"`
+	// Decision is what it decides for that input. It is not checked against the
 	// host's own rules, as Decide would.
 	Decision Decision `json:"decision"`
 }
 
-// Ladder returns the policy's ladder. It is compiled when it is first asked
+// Branches returns the policy's branches. It is compiled when it is first asked
 // for, which takes about as long as loading the policy, and kept.
 //
 // # Errors
 //
 // policy-invalid, policy-timeout and policy-unreadable as Load.
-func (p *Policy) Ladder(ctx context.Context) (*Ladder, error) {
+func (p *Policy) Branches(ctx context.Context) (*Branches, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, errs.New(errs.PolicyUnreadable, "take policy %s apart: %w", p, err).With("policy", p.ref)
 	}
-	p.late.Lock()
-	defer p.late.Unlock()
-	if p.ladder == nil {
-		l, err := inTime(ctx, p.ref, func() (*Ladder, error) { return p.takeApart(ctx) })
+	p.lazyMu.Lock()
+	defer p.lazyMu.Unlock()
+	if p.branches == nil {
+		l, err := inTime(ctx, p.ref, func() (*Branches, error) { return p.takeApart(ctx) })
 		if err != nil {
 			return nil, err
 		}
-		p.ladder = l
+		p.branches = l
 	}
-	return p.ladder, nil
+	return p.branches, nil
 }
 
-// Rungs returns every rung in the order in which they are tried. The slice and
+// All returns every branch in the order in which they are tried. The slice and
 // the decisions in it are the caller's.
-func (l *Ladder) Rungs() []Rung {
-	rungs := slices.Clone(l.rungs)
-	for i, r := range rungs {
+func (l *Branches) All() []Branch {
+	branches := slices.Clone(l.branches)
+	for i, r := range branches {
 		if r.Decision != nil {
 			d := *r.Decision
-			rungs[i].Decision = &d
+			branches[i].Decision = &d
 		}
 	}
-	return rungs
+	return branches
 }
 
-// Climb returns every rung that holds for in, in order. The first is the one
-// that decides; those behind it are what it outranks. A rung in which something
-// fails does not hold; Decide fails where it comes to such a rung.
+// Matching returns every branch that holds for in, in order. The first is the one
+// that decides; those behind it are what it outranks. A branch in which something
+// fails does not hold; Decide fails where it comes to such a branch.
 //
 // # Errors
 //
 // policy-invalid-input, policy-failed, policy-timeout and policy-invalid-decision as Decide.
-func (l *Ladder) Climb(ctx context.Context, in Input) ([]Held, error) {
+func (l *Branches) Matching(ctx context.Context, in Input) ([]Match, error) {
 	if err := in.check(l.policy.tables); err != nil {
 		return nil, err
 	}
-	values, err := l.climb(ctx, in)
+	values, err := l.matching(ctx, in)
 	if err != nil {
 		return nil, err
 	}
-	held := []Held{}
-	for i := range l.rungs {
+	held := []Match{}
+	for i := range l.branches {
 		value, ok := values[strconv.Itoa(i)]
 		if !ok {
 			continue
 		}
 		d, ok := decision(value)
 		if !ok {
-			return nil, l.policy.fault(errs.PolicyInvalidDecision, in, "rung %d of policy %s returned something that is not a decision", i, l.policy).
+			return nil, l.policy.fault(errs.PolicyInvalidDecision, in, "branch %d of policy %s returned something that is not a decision", i, l.policy).
 				With("returned", shown(value))
 		}
-		held = append(held, Held{Rung: i, Decision: d})
+		held = append(held, Match{Branch: i, Decision: d})
 	}
 	return held, nil
 }
 
-// climb returns the values of the rungs that hold, by their index.
-func (l *Ladder) climb(ctx context.Context, in Input) (map[string]any, error) {
+// matching returns the values of the branches that hold, by their index.
+func (l *Branches) matching(ctx context.Context, in Input) (map[string]any, error) {
 	a, err := l.policy.evaluate(ctx, l.all, in)
 	if errs.CodeOf(err) == errs.PolicyFailed && ctx.Err() == nil {
-		return l.climbOneByOne(ctx, in)
+		return l.matchEach(ctx, in)
 	}
 	if err != nil {
 		return nil, err
@@ -133,12 +133,12 @@ func (l *Ladder) climb(ctx context.Context, in Input) (map[string]any, error) {
 	return values, nil
 }
 
-// climbOneByOne asks for every rung alone. A conflict of rules in one of them
+// matchEach asks for every branch alone. A conflict of rules in one of them
 // fails all that are asked for together.
-func (l *Ladder) climbOneByOne(ctx context.Context, in Input) (map[string]any, error) {
+func (l *Branches) matchEach(ctx context.Context, in Input) (map[string]any, error) {
 	values := make(map[string]any)
-	for i := range l.rungs {
-		single, err := l.policy.interpret(ctx, l.compiler, fmt.Sprintf("%s[%d]", rungsQuery, i), false)
+	for i := range l.branches {
+		single, err := l.policy.interpret(ctx, l.compiler, fmt.Sprintf("%s[%d]", branchesQuery, i), false)
 		if err != nil {
 			return nil, err
 		}
@@ -156,8 +156,8 @@ func (l *Ladder) climbOneByOne(ctx context.Context, in Input) (map[string]any, e
 // takeApart compiles the policy's modules anew, with a rule more for every
 // branch of rule decision. The branches stand in their own modules, so
 // everything that they name means what it meant.
-func (p *Policy) takeApart(ctx context.Context) (*Ladder, error) {
-	l := &Ladder{policy: p}
+func (p *Policy) takeApart(ctx context.Context) (*Branches, error) {
+	l := &Branches{policy: p}
 	modules := make(map[string]*ast.Module, len(p.parsed))
 	var defaults []func(chain int)
 	chain := 0
@@ -188,22 +188,22 @@ func (p *Policy) takeApart(ctx context.Context) (*Ladder, error) {
 	if l.compiler, err = p.compile(modules); err != nil {
 		return nil, err
 	}
-	l.all, err = p.interpret(ctx, l.compiler, rungsQuery, false)
+	l.all, err = p.interpret(ctx, l.compiler, branchesQuery, false)
 	return l, err
 }
 
-// add makes a branch a rung, and a rule of mod that says what the rung decides.
-func (l *Ladder) add(mod *ast.Module, branch *ast.Rule, chain int) {
-	index := len(l.rungs)
-	head := ast.RefHead(ast.Ref{ast.VarTerm(rungsRule), ast.IntNumberTerm(index)})
+// add makes a branch a branch, and a rule of mod that says what the branch decides.
+func (l *Branches) add(mod *ast.Module, branch *ast.Rule, chain int) {
+	index := len(l.branches)
+	head := ast.RefHead(ast.Ref{ast.VarTerm(branchesRule), ast.IntNumberTerm(index)})
 	head.Value = branch.Head.Value.Copy()
 	head.Assign = true
 	head.Location = branch.Location
 	mod.Rules = append(mod.Rules, &ast.Rule{
 		Head: head, Body: branch.Body.Copy(), Module: mod, Location: branch.Location,
 	})
-	l.rungs = append(l.rungs, Rung{
-		Index: index, Chain: chain, Place: l.policy.place(branch.Location), Decision: written(branch.Head.Value.Value),
+	l.branches = append(l.branches, Branch{
+		Index: index, Chain: chain, Location: l.policy.location(branch.Location), Decision: written(branch.Head.Value.Value),
 	})
 }
 

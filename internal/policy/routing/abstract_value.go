@@ -7,10 +7,10 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// shade is what the analysis knows of the values that a term can have. The zero
-// shade is that of values without any number that could matter, as names and
+// abstractValue is what the analysis knows of the values that a term can have. The zero
+// abstractValue is that of values without any number that could matter, as names and
 // truth values are.
-type shade struct {
+type abstractValue struct {
 	// fields are the numeric fields of the input that the value may be, as they are.
 	fields []string
 	// numbers are those written in the policy that the value may be or hold.
@@ -24,16 +24,16 @@ type shade struct {
 // routesField stands for the count of any destination.
 const routesField = "routes"
 
-// raw says that the value may hold numbers of the input, as they are.
-func (s shade) raw() bool { return len(s.fields) > 0 || s.input || s.routes }
+// holdsInput says that the value may hold numbers of the input, as they are.
+func (s abstractValue) holdsInput() bool { return len(s.fields) > 0 || s.input || s.routes }
 
 // maxNumbers bounds the numbers that one value may be. More make more classes of
 // inputs than anybody can try.
 const maxNumbers = 100
 
 // join is the shade of values of either.
-func (s shade) join(o shade) shade {
-	joined := shade{
+func (s abstractValue) join(o abstractValue) abstractValue {
+	joined := abstractValue{
 		fields:  union(s.fields, o.fields),
 		numbers: union(s.numbers, o.numbers),
 		derived: s.derived || o.derived,
@@ -47,7 +47,9 @@ func (s shade) join(o shade) shade {
 }
 
 // without is s after the input's own numbers in it were reported.
-func (s shade) without() shade { return shade{numbers: s.numbers, derived: s.derived || s.raw()} }
+func (s abstractValue) without() abstractValue {
+	return abstractValue{numbers: s.numbers, derived: s.derived || s.holdsInput()}
+}
 
 // union returns what is in a or b. It changes neither.
 func union[T comparable](a, b []T) []T {
@@ -62,14 +64,14 @@ func union[T comparable](a, b []T) []T {
 // maxThreshold bounds the numbers that are followed. No count comes near it.
 const maxThreshold = 1 << 30
 
-// numberShade is the shade of a number in the source.
-func numberShade(n ast.Number) shade {
+// numberValue is the shade of a number in the source.
+func numberValue(n ast.Number) abstractValue {
 	if whole, ok := n.Int(); ok && -maxThreshold < whole && whole < maxThreshold {
-		return shade{numbers: []int{whole}}
+		return abstractValue{numbers: []int{whole}}
 	}
 	f, ok := n.Float64()
 	if !ok || math.Abs(f) >= maxThreshold {
-		return shade{derived: true}
+		return abstractValue{derived: true}
 	}
-	return shade{numbers: slices.Compact([]int{int(math.Floor(f)), int(math.Ceil(f))})}
+	return abstractValue{numbers: slices.Compact([]int{int(math.Floor(f)), int(math.Ceil(f))})}
 }

@@ -4,7 +4,7 @@
 // the policy decide one input of each, and another one drawn from the same class,
 // and holds every decision against invariants: that there is exactly one, that
 // only a clean round commits, that the loop ends, and so on. The tables and the
-// rules are held against what the decisions reached. What an ADR may waive is told
+// rules are checked against what the decisions reached. What an ADR may waive is told
 // apart from what it may not.
 //
 // docs/proof.md is the page for users.
@@ -61,7 +61,7 @@ type Report struct {
 	Results []Result `json:"results"`
 	// Gaps are where the policy uses its input in a way that nobody can bound. Each
 	// is also a violation of Classes.
-	Gaps []routing.Place `json:"gaps"`
+	Gaps []routing.Location `json:"gaps"`
 }
 
 // Result is what became of one invariant.
@@ -72,7 +72,7 @@ type Result struct {
 	Waivable bool   `json:"waivable"`
 	// Holds says that it was checked and that nothing breaks it.
 	Holds bool `json:"holds"`
-	// Checked is how many inputs, rungs or rows were held against it.
+	// Checked is how many inputs, branches or rows were checked against it.
 	Checked int `json:"checked"`
 	// WaivedBy is the record that allows the violations, "" where there are none or
 	// they are not allowed.
@@ -91,8 +91,8 @@ type Result struct {
 // Violation is one thing that breaks an invariant.
 type Violation struct {
 	Message string `json:"message"`
-	// Place is the line of the policy that is to blame, if one is.
-	Place *routing.Place `json:"place,omitzero"`
+	// Location is the line of the policy that is to blame, if one is.
+	Location *routing.Location `json:"place,omitzero"`
 	// Input is what the policy was asked, nil where the violation is not about a
 	// decision. It is as switchyard route --input reads it.
 	Input *routing.Input `json:"input,omitzero"`

@@ -6,36 +6,36 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// tracer follows the input's numbers through the compiled rules to whatever they
+// thresholdAnalysis follows the input's numbers through the compiled rules to whatever they
 // are compared with. Rules do not recur, so each is read once: callers before the
 // functions that they call, so that what a function is called with is known, and
 // the values that a rule names before the rule.
-type tracer struct {
+type thresholdAnalysis struct {
 	compiler *ast.Compiler
 	fields   map[string]map[int]bool
-	unknown  map[spot]bool
-	read     map[*ast.Rule]shade   // the values of the rules that were read
-	args     map[*ast.Rule][]shade // what functions are called with
+	unknown  map[position]bool
+	read     map[*ast.Rule]abstractValue   // the values of the rules that were read
+	args     map[*ast.Rule][]abstractValue // what functions are called with
 }
 
-// spot is a location that can be compared.
-type spot struct {
+// position is a location that can be compared.
+type position struct {
 	file     string
 	row, col int
 }
 
-func newTracer(compiler *ast.Compiler) *tracer {
-	return &tracer{
+func newThresholdAnalysis(compiler *ast.Compiler) *thresholdAnalysis {
+	return &thresholdAnalysis{
 		compiler: compiler,
 		fields:   make(map[string]map[int]bool),
-		unknown:  make(map[spot]bool),
-		read:     make(map[*ast.Rule]shade),
-		args:     make(map[*ast.Rule][]shade),
+		unknown:  make(map[position]bool),
+		read:     make(map[*ast.Rule]abstractValue),
+		args:     make(map[*ast.Rule][]abstractValue),
 	}
 }
 
 // run reads every rule that decision depends on.
-func (t *tracer) run() {
+func (t *thresholdAnalysis) run() {
 	var todo []*ast.Rule
 	for _, rule := range t.rules(ast.MustParseRef(decisionQuery)) {
 		for branch := rule; branch != nil; branch = branch.Else {
@@ -68,20 +68,20 @@ func (t *tracer) run() {
 }
 
 // rules returns the rules that a reference may mean.
-func (t *tracer) rules(ref ast.Ref) []*ast.Rule {
+func (t *thresholdAnalysis) rules(ref ast.Ref) []*ast.Rule {
 	return t.compiler.GetRulesDynamicWithOpts(ref, ast.RulesOptions{IncludeHiddenModules: true})
 }
 
 // report notes a use of the input that cannot be bounded.
-func (t *tracer) report(loc *ast.Location) {
+func (t *thresholdAnalysis) report(loc *ast.Location) {
 	if loc == nil {
 		loc = &ast.Location{}
 	}
-	t.unknown[spot{loc.File, loc.Row, loc.Col}] = true
+	t.unknown[position{loc.File, loc.Row, loc.Col}] = true
 }
 
 // note records that a field is compared with numbers.
-func (t *tracer) note(field string, numbers []int) {
+func (t *thresholdAnalysis) note(field string, numbers []int) {
 	if len(numbers) > 0 && t.fields[field] == nil {
 		t.fields[field] = make(map[int]bool)
 	}
@@ -91,7 +91,7 @@ func (t *tracer) note(field string, numbers []int) {
 }
 
 // compare is a comparison of any kind between two values.
-func (t *tracer) compare(loc *ast.Location, a, b shade) {
+func (t *thresholdAnalysis) compare(loc *ast.Location, a, b abstractValue) {
 	if a.input || a.routes || b.input || b.routes {
 		t.report(loc)
 		return
@@ -123,12 +123,12 @@ func relatable(a, b string) bool {
 }
 
 // rule reads a rule, or one branch of it, and returns the shade of its value.
-func (t *tracer) rule(rule *ast.Rule) shade {
+func (t *thresholdAnalysis) rule(rule *ast.Rule) abstractValue {
 	if value, ok := t.read[rule]; ok {
 		return value
 	}
-	t.read[rule] = shade{derived: true} // for a rule that recurs
-	s := scope{tracer: t, vars: make(map[ast.Var]shade), at: rule.Head.Location}
+	t.read[rule] = abstractValue{derived: true} // for a rule that recurs
+	s := ruleAnalysis{thresholdAnalysis: t, vars: make(map[ast.Var]abstractValue), at: rule.Head.Location}
 	for i, param := range rule.Head.Args {
 		s.bind(param, t.argument(rule, i))
 	}
@@ -138,20 +138,20 @@ func (t *tracer) rule(rule *ast.Rule) shade {
 }
 
 // argument is the shade of what a function is called with.
-func (t *tracer) argument(rule *ast.Rule, i int) shade {
+func (t *thresholdAnalysis) argument(rule *ast.Rule, i int) abstractValue {
 	if args := t.args[rule]; i < len(args) {
 		return args[i]
 	}
-	return shade{}
+	return abstractValue{}
 }
 
 // call notes what a function is called with.
-func (t *tracer) call(rule *ast.Rule, args []shade) {
+func (t *thresholdAnalysis) call(rule *ast.Rule, args []abstractValue) {
 	for branch := rule; branch != nil; branch = branch.Else {
 		known := t.args[branch]
 		for i, arg := range args {
 			if i == len(known) {
-				known = append(known, shade{})
+				known = append(known, abstractValue{})
 			}
 			known[i] = known[i].join(arg)
 		}

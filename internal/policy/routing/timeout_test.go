@@ -17,7 +17,7 @@ func TestBoundedLeavesBehindWhatDoesNotEnd(t *testing.T) {
 		<-release
 		return 1, nil
 	})
-	if _, ok := errors.AsType[abandoned](err); !ok || !errors.Is(err, context.DeadlineExceeded) {
+	if _, ok := errors.AsType[timedOut](err); !ok || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -26,7 +26,7 @@ func TestBoundedLeavesBehindWhatDoesNotEnd(t *testing.T) {
 		<-release
 		return 1, nil
 	})
-	if _, ok := errors.AsType[abandoned](err); !ok || !errors.Is(err, context.Canceled) {
+	if _, ok := errors.AsType[timedOut](err); !ok || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -30,7 +30,7 @@ type Diff struct {
 	Decisions  Decisions   `json:"decisions"`
 	// Gaps are the uses of the input in either policy that the domain cannot bound.
 	// Where there are any, decisions may flip that are not among Decisions.
-	Gaps []routing.Place `json:"gaps"`
+	Gaps []routing.Location `json:"gaps"`
 }
 
 // Timeout is how long a comparison may take. The largest domain takes a fifth of it;

@@ -17,14 +17,14 @@ func TestRoutePlaceIsWhereTheTableHasTheCategory(t *testing.T) {
 		p := load(t, ref)
 		seen := make(map[int]bool)
 		for category, to := range p.RouteTable() {
-			at, ok := p.RoutePlace(category)
+			at, ok := p.RouteLocation(category)
 			want := `"` + category + `": "` + to + `",`
 			if !ok || at.File != ref+"/routing.rego" || at.Text != want || at.Col != 2 || seen[at.Row] {
 				t.Errorf("%s: %s is at %+v, %t", ref, category, at, ok)
 			}
 			seen[at.Row] = true
 		}
-		if at, ok := p.RoutePlace("unheard-of"); ok || at != (routing.Place{}) {
+		if at, ok := p.RouteLocation("unheard-of"); ok || at != (routing.Location{}) {
 			t.Errorf("%s: a place for a category that is not there: %+v", ref, at)
 		}
 	}

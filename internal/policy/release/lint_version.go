@@ -16,8 +16,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// work is the look at one version of the tree.
-type work struct {
+// versionLinter is the look at one version of the tree.
+type versionLinter struct {
 	*linter
 	*version
 	before *version // nil for the first one
@@ -25,14 +25,14 @@ type work struct {
 }
 
 // say adds a finding about the version.
-func (w *work) say(f Finding) {
+func (w *versionLinter) say(f Finding) {
 	f.Policy = w.ref
 	w.add(f)
 }
 
 // look holds the version against every rule. What a policy that does not load
 // would be asked is left out: there is a finding already.
-func (w *work) look(ctx context.Context) (Version, error) {
+func (w *versionLinter) look(ctx context.Context) (Version, error) {
 	_, released := w.lock.digests[w.ref]
 	seen := Version{Policy: identity(w.ref), Folder: w.folder, Released: released}
 	if !isVersion(w.ref) {
@@ -64,7 +64,7 @@ func tables() []string { return []string{"destinations", "route_table", "precede
 
 // described wants words for everything public. That the package has a title is for
 // the loader to see to.
-func (w *work) described() {
+func (w *versionLinter) described() {
 	titled := make(map[string]bool)
 	at := make(map[string]*ast.Location)
 	for _, f := range w.modules {
@@ -73,7 +73,7 @@ func (w *work) described() {
 		})
 		if err != nil {
 			for _, p := range routing.Problems(err) {
-				w.say(finding(Metadata, p.File, "%s", p.Message).at(routing.Place{File: p.File, Row: p.Row, Col: p.Col}))
+				w.say(finding(Metadata, p.File, "%s", p.Message).at(routing.Location{File: p.File, Row: p.Row, Col: p.Col}))
 			}
 			return
 		}
@@ -93,13 +93,13 @@ func (w *work) described() {
 	for _, name := range tables() {
 		if loc := at[name]; loc != nil && !titled[name] {
 			f := finding(Metadata, loc.File, "%s has no METADATA with a title", name).hint("say above it what it is for, in a METADATA comment")
-			w.say(f.at(routing.Place{File: loc.File, Row: loc.Row, Col: loc.Col, Text: name}))
+			w.say(f.at(routing.Location{File: loc.File, Row: loc.Row, Col: loc.Col, Text: name}))
 		}
 	}
 }
 
 // tested runs the version's tests.
-func (w *work) tested(ctx context.Context, seen *Version) error {
+func (w *versionLinter) tested(ctx context.Context, seen *Version) error {
 	want := path.Join(w.folder, testFile)
 	if len(w.tests) == 0 {
 		w.say(finding(Tested, want, "it has no tests").hint("write %s; the version before has some to begin with", want))
@@ -147,18 +147,18 @@ func notPassed(t regotest.Test) Finding {
 	default:
 		what = "it does not hold"
 	}
-	f := finding(Tested, t.Place.File, "%s %s: %s", t.Name, t.Outcome, textutil.Clip(what, 500))
+	f := finding(Tested, t.Location.File, "%s %s: %s", t.Name, t.Outcome, textutil.Clip(what, 500))
 	if t.FailedAt != nil {
 		return f.at(*t.FailedAt)
 	}
-	return f.at(t.Place)
+	return f.at(t.Location)
 }
 
 // percent shows a share without hiding that something is missing.
 func percent(p float64) string { return fmt.Sprintf("%g", math.Floor(p*10)/10) }
 
 // lines names the first few lines.
-func lines(places []routing.Place) string {
+func lines(places []routing.Location) string {
 	var words []string
 	for _, p := range places {
 		words = append(words, fmt.Sprintf("%s:%d", path.Base(p.File), p.Row))
@@ -168,7 +168,7 @@ func lines(places []routing.Place) string {
 
 // formatted wants every file as opa fmt would write it, so that a change of a
 // policy shows what changed and nothing else.
-func (w *work) formatted() {
+func (w *versionLinter) formatted() {
 	for _, f := range w.files() {
 		want, err := format.SourceWithOpts(f.Name, []byte(f.Text), format.Opts{RegoVersion: ast.RegoV1})
 		if err == nil && string(want) != f.Text {
@@ -181,7 +181,7 @@ func (w *work) formatted() {
 
 // firstDifference is the first place where a text is not what is wanted, and what is
 // wanted there, in quotes: what differs may be no more than a tab.
-func firstDifference(file, text, want string) (routing.Place, string) {
+func firstDifference(file, text, want string) (routing.Location, string) {
 	lines, others := strings.Split(text, "\n"), strings.Split(want, "\n")
 	i := 0
 	for i < len(lines)-1 && i < len(others) && lines[i] == others[i] {
@@ -191,13 +191,13 @@ func firstDifference(file, text, want string) (routing.Place, string) {
 	if i < len(others)-1 {
 		line = strconv.Quote(others[i])
 	}
-	return routing.Place{File: file, Row: i + 1, Col: 1, Text: strings.TrimSpace(lines[i])}, line
+	return routing.Location{File: file, Row: i + 1, Col: 1, Text: strings.TrimSpace(lines[i])}, line
 }
 
 // unchanged holds the version against the lock, or where that does not have it yet
 // and it begins the tree's line, against the one that is built in. A version that was
 // released, and one that follows it, stay what they are whatever a later program has.
-func (w *work) unchanged(ctx context.Context, seen *Version) error {
+func (w *versionLinter) unchanged(ctx context.Context, seen *Version) error {
 	digest := seen.Policy.Digest
 	ours, err := w.builtInDigest(ctx)
 	if err != nil {
@@ -222,7 +222,7 @@ func (w *work) unchanged(ctx context.Context, seen *Version) error {
 
 // builtInDigest is the digest of the built-in version of that number, "" where there
 // is none.
-func (w *work) builtInDigest(ctx context.Context) (string, error) {
+func (w *versionLinter) builtInDigest(ctx context.Context) (string, error) {
 	if !w.isBuiltIn(w.ref) {
 		return "", nil
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// DecidePatiently is Decide for those who ask thousands of times in a row: where the
+// DecideRetrying is Decide for those who ask thousands of times in a row: where the
 // policy runs over its time, it is asked once more, so that a busy machine is not
 // taken for a slow policy.
-func (p *Policy) DecidePatiently(ctx context.Context, in Input) (Decision, error) {
+func (p *Policy) DecideRetrying(ctx context.Context, in Input) (Decision, error) {
 	d, err := p.Decide(ctx, in)
 	if errs.CodeOf(err) == errs.PolicyTimeout && ctx.Err() == nil {
 		return p.Decide(ctx, in)
@@ -24,7 +24,7 @@ type Outcome struct {
 	Err      error
 }
 
-// DecideAll is DecidePatiently for several inputs, in their order, for less than each
+// DecideAll is DecideRetrying for several inputs, in their order, for less than each
 // alone would cost. It ends with the first one that the policy runs over its time for,
 // or that fails when ctx is done. Where there are fewer outcomes than inputs, the last
 // one has an error.
@@ -32,12 +32,12 @@ type Outcome struct {
 // A hundred inputs at a time are enough. Where they take longer together than one may,
 // each is decided alone after all.
 func (p *Policy) DecideAll(ctx context.Context, ins []Input) []Outcome {
-	if outcomes, err := p.decideTogether(ctx, ins); err == nil {
+	if outcomes, err := p.decideBatch(ctx, ins); err == nil {
 		return outcomes
 	}
 	var outcomes []Outcome
 	for _, in := range ins {
-		d, err := p.DecidePatiently(ctx, in)
+		d, err := p.DecideRetrying(ctx, in)
 		outcomes = append(outcomes, Outcome{d, err})
 		if err != nil && (errs.CodeOf(err) == errs.PolicyTimeout || ctx.Err() != nil) {
 			break
@@ -46,10 +46,10 @@ func (p *Policy) DecideAll(ctx context.Context, ins []Input) []Outcome {
 	return outcomes
 }
 
-// decideTogether decides inputs in the time that one may take, and fails where that
+// decideBatch decides inputs in the time that one may take, and fails where that
 // is too little. A goroutine for each, which has to be waited for, would cost as much
 // as a fifth of a decision.
-func (p *Policy) decideTogether(ctx context.Context, ins []Input) ([]Outcome, error) {
+func (p *Policy) decideBatch(ctx context.Context, ins []Input) ([]Outcome, error) {
 	ctx, stop := context.WithTimeout(ctx, EvalTimeout)
 	defer stop()
 	return bounded(ctx, func() ([]Outcome, error) {

@@ -11,8 +11,8 @@ import (
 // maxLine is how much of a source line is kept to be shown, in bytes.
 const maxLine = 256
 
-// Place is a place in a policy's sources.
-type Place struct {
+// Location is a place in a policy's sources.
+type Location struct {
 	// File is the module's path as the user knows it.
 	File string `json:"file"`
 	// Row and Col count from 1, in lines and characters.
@@ -22,19 +22,19 @@ type Place struct {
 	Text string `json:"text"`
 }
 
-// RoutePlace returns where the route table has a category, or false if it does
+// RouteLocation returns where the route table has a category, or false if it does
 // not have it.
-func (p *Policy) RoutePlace(category string) (Place, bool) {
-	loc, ok := p.tables.places[category]
+func (p *Policy) RouteLocation(category string) (Location, bool) {
+	loc, ok := p.tables.locations[category]
 	if !ok {
-		return Place{}, false
+		return Location{}, false
 	}
-	return p.place(loc), true
+	return p.location(loc), true
 }
 
-// place is a location with its line.
-func (p *Policy) place(loc *ast.Location) Place {
-	return Place{
+// location is a location with its line.
+func (p *Policy) location(loc *ast.Location) Location {
+	return Location{
 		File: loc.File,
 		Row:  loc.Row,
 		Col:  loc.Col,

@@ -3,11 +3,11 @@ package routing
 import "github.com/open-policy-agent/opa/v1/ast"
 
 // Capabilities is the Rego that policies and their tests are written in: every
-// built-in that is not withheld. It is the caller's.
+// built-in that is not disallowed. It is the caller's.
 func Capabilities() *ast.Capabilities {
 	caps := language()
 	for _, b := range ast.Builtins {
-		if !withheld(b) {
+		if !disallowed(b) {
 			caps.Builtins = append(caps.Builtins, b)
 		}
 	}

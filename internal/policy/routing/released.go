@@ -46,7 +46,7 @@ func (l Loader) loadReleased(ctx context.Context, ref string) (*Policy, error) {
 	for i, s := range sources {
 		modules[i] = module{name: ref + "/" + s.Name, path: s.Name, source: s.Text}
 	}
-	return l.build(ctx, ref, carried{modules: modules})
+	return l.build(ctx, ref, loadedSources{modules: modules})
 }
 
 // TestSources returns the Rego tests of an embedded version, sorted by name. The

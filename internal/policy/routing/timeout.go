@@ -14,12 +14,12 @@ const LoadTimeout = 5 * time.Second
 // grace is how long an evaluation has to notice that it was cancelled.
 const grace = 100 * time.Millisecond
 
-// abandoned says that work went on beyond its time and was left behind: OPA
+// timedOut says that work went on beyond its time and was left behind: OPA
 // looks for a cancellation between steps, and one step can be long.
-type abandoned struct{ cause error }
+type timedOut struct{ cause error }
 
-func (a abandoned) Error() string { return a.cause.Error() }
-func (a abandoned) Unwrap() error { return a.cause }
+func (a timedOut) Error() string { return a.cause.Error() }
+func (a timedOut) Unwrap() error { return a.cause }
 
 // panicked is a panic of OPA over a policy or its input.
 type panicked struct{ value any }
@@ -55,7 +55,7 @@ func bounded[T any](ctx context.Context, work func() (T, error)) (T, error) {
 		return o.value, o.err
 	case <-time.After(grace):
 		var none T
-		return none, abandoned{ctx.Err()}
+		return none, timedOut{ctx.Err()}
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Cell is a class in words. Two classes of one domain have different cells.
-type Cell struct {
+// Class is a class in words. Two classes of one domain have different cells.
+type Class struct {
 	// Present are the destinations that have findings, strongest first.
 	Present []string `json:"present"`
 	// Cap says how the round stands to the cap: Below, At or Above.
@@ -23,10 +23,10 @@ type Cell struct {
 	Numbers []string `json:"numbers"`
 }
 
-// Cell returns the class of an input in words. in must be an input of the domain:
+// Class returns the class of an input in words. in must be an input of the domain:
 // one that Decide accepts, with findings for no other destinations.
-func (d *Domain) Cell(in routing.Input) Cell {
-	c := Cell{Present: []string{}, Cap: standing(in), Verify: in.Verify, Progress: d.scales.progress(in), Numbers: []string{}}
+func (d *Domain) Class(in routing.Input) Class {
+	c := Class{Present: []string{}, Cap: capPosition(in), Verify: in.Verify, Progress: d.scales.progress(in), Numbers: []string{}}
 	number := func(field string, scale []span, plain, n int) {
 		if len(scale) > plain {
 			c.Numbers = append(c.Numbers, fmt.Sprintf("%s %s", field, on(scale, n)))
@@ -54,8 +54,8 @@ func (d *Domain) Cell(in routing.Input) Cell {
 	return c
 }
 
-// standing says how the round stands to the cap.
-func standing(in routing.Input) string {
+// capPosition says how the round stands to the cap.
+func capPosition(in routing.Input) string {
 	switch {
 	case in.Round < in.MaxRounds:
 		return Below

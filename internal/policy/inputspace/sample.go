@@ -7,15 +7,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Probe returns an input of class i, drawn by seed: a larger one, in another
+// Sample returns an input of class i, drawn by seed: a larger one, in another
 // round, or one that lists destinations without findings. It is another than At
 // where the draw finds one. A policy that decides the two differently tells them
 // apart by something that its thresholds do not show. The same seed always draws
 // the same. The input is the caller's and never contradicts itself.
-func (d *Domain) Probe(i int, seed uint64) routing.Input {
+func (d *Domain) Sample(i int, seed uint64) routing.Input {
 	review, setting := d.class(i)
 	draw := rand.New(rand.NewPCG(seed, uint64(i)))
-	number := func(s span) int { return s.lo + reach(draw, s.hi-s.lo) }
+	number := func(s span) int { return s.lo + drawUpTo(draw, s.hi-s.lo) }
 	choose := chooser{
 		number: number,
 		share:  func(most int) int { return draw.IntN(most + 1) },
@@ -33,9 +33,9 @@ func (d *Domain) Probe(i int, seed uint64) routing.Input {
 	return in
 }
 
-// reach draws a number from 0 to most, and to a million: small ones as often as
+// drawUpTo draws a number from 0 to most, and to a million: small ones as often as
 // those of any other length.
-func reach(draw *rand.Rand, most int) int {
+func drawUpTo(draw *rand.Rand, most int) int {
 	return draw.IntN(min(most, 1<<draw.IntN(21)) + 1)
 }
 

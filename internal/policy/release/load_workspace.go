@@ -16,8 +16,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// scanned is what a tree holds.
-type scanned struct {
+// workspace is what a tree holds.
+type workspace struct {
 	tree     Tree
 	root     *os.Root
 	versions []*version // oldest first; folders that are named as no version last
@@ -39,8 +39,8 @@ type version struct {
 
 // scan reads a tree. What is wrong with its contents is found by whoever looks at
 // them.
-func (t Tree) scan(ctx context.Context, root *os.Root) (*scanned, error) {
-	s := &scanned{tree: t, root: root, builtIn: t.loader().Versions()}
+func (t Tree) scan(ctx context.Context, root *os.Root) (*workspace, error) {
+	s := &workspace{tree: t, root: root, builtIn: t.loader().Versions()}
 	var err error
 	if s.records, err = t.records(root); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func isVersion(ref string) bool {
 // history are all versions that count, oldest first: those of the tree, and before
 // the first of them those that are built in. From its first version on, a tree's line
 // is its own: what a later program has built in is no part of it.
-func (s *scanned) history(ctx context.Context) ([]*version, error) {
+func (s *workspace) history(ctx context.Context) ([]*version, error) {
 	own := slices.DeleteFunc(slices.Clone(s.versions), func(v *version) bool { return !isVersion(v.ref) })
 	var all []*version
 	for _, ref := range s.builtIn {
@@ -121,7 +121,7 @@ func (s *scanned) history(ctx context.Context) ([]*version, error) {
 // precedes says that a built-in version comes before the first one of the tree: it is
 // older, and no newer than the one that the first one's record says it was made from.
 // A record that says nothing of the kind follows the newest that is older.
-func (s *scanned) precedes(ref string, first *version) bool {
+func (s *workspace) precedes(ref string, first *version) bool {
 	if compareReferences(ref, first.ref) >= 0 {
 		return false
 	}

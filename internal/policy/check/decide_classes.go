@@ -74,7 +74,7 @@ func ask(ctx context.Context, p *routing.Policy, d *inputspace.Domain, progress 
 					}
 					a.states[i] = decide(ctx, p, d.At(i))
 					if a.states[i].code != errs.PolicyTimeout {
-						a.probes[i] = decide(ctx, p, d.Probe(i, seed))
+						a.probes[i] = decide(ctx, p, d.Sample(i, seed))
 					}
 					if a.states[i].code == errs.PolicyTimeout || a.probes[i].code == errs.PolicyTimeout {
 						lower(&slow, int64(i))
@@ -114,7 +114,7 @@ func lower(number *atomic.Int64, n int64) {
 // decide asks once more where the time ran out: that the machine stood still for
 // a second says nothing about the policy.
 func decide(ctx context.Context, p *routing.Policy, in routing.Input) answer {
-	made, err := p.DecidePatiently(ctx, in)
+	made, err := p.DecideRetrying(ctx, in)
 	if err != nil {
 		return answer{code: errs.CodeOf(err), message: err.Error()}
 	}

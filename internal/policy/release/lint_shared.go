@@ -89,7 +89,7 @@ func (l *linter) locked(ctx context.Context) error {
 }
 
 // find returns the tree's version of a reference, nil where it has none.
-func (s *scanned) find(ref string) *version {
+func (s *workspace) find(ref string) *version {
 	for _, v := range s.versions {
 		if v.ref == ref {
 			return v
@@ -98,4 +98,4 @@ func (s *scanned) find(ref string) *version {
 	return nil
 }
 
-func (s *scanned) isBuiltIn(ref string) bool { return slices.Contains(s.builtIn, ref) }
+func (s *workspace) isBuiltIn(ref string) bool { return slices.Contains(s.builtIn, ref) }

@@ -7,11 +7,11 @@ import (
 	"github.com/open-policy-agent/opa/v1/types"
 )
 
-// unordered finds where a policy makes an array of what has no order. In WebAssembly,
+// checkOrder finds where a policy makes an array of what has no order. In WebAssembly,
 // sets and objects are gone through by their hashes, and in the interpreter in order
 // of their members; an array that is made of them shows that.
-func unordered(compiler *ast.Compiler) []Problem {
-	o := orderer{compiler: compiler}
+func checkOrder(compiler *ast.Compiler) []Problem {
+	o := orderChecker{compiler: compiler}
 	for _, mod := range compiler.Modules {
 		ast.WalkRules(mod, func(rule *ast.Rule) bool {
 			o.arrays = make(varSet)
@@ -27,9 +27,9 @@ func unordered(compiler *ast.Compiler) []Problem {
 	return o.problems
 }
 
-// orderer reads the compiled rules. The compiler has put expressions in an order in
+// orderChecker reads the compiled rules. The compiler has put expressions in an order in
 // which what binds a variable comes first, and closures behind what they need.
-type orderer struct {
+type orderChecker struct {
 	compiler *ast.Compiler
 	arrays   varSet // variables of the rule that are certainly arrays
 	problems []Problem
@@ -47,7 +47,7 @@ func (s varSet) add(x any) {
 }
 
 // body reads expressions; ordered says that their results become an array.
-func (o *orderer) body(body ast.Body, outer varSet, ordered bool) {
+func (o *orderChecker) body(body ast.Body, outer varSet, ordered bool) {
 	within := maps.Clone(outer) // for closures, which come behind what they need
 	within.add(body)
 	seen := maps.Clone(outer)
@@ -78,7 +78,7 @@ func (o *orderer) body(body ast.Body, outer varSet, ordered bool) {
 }
 
 // expr wants an expression to go through arrays alone.
-func (o *orderer) expr(expr *ast.Expr, seen varSet) {
+func (o *orderChecker) expr(expr *ast.Expr, seen varSet) {
 	refuse := func() {
 		o.problems = append(o.problems, problemAt(expr.Location, "the wasm engine goes through sets and objects in no order, and an array shows it: make a set, or use the rego engine"))
 	}
@@ -99,7 +99,7 @@ func (o *orderer) expr(expr *ast.Expr, seen varSet) {
 }
 
 // goesThrough says that an index can have several values.
-func (o *orderer) goesThrough(index *ast.Term, seen varSet) bool {
+func (o *orderChecker) goesThrough(index *ast.Term, seen varSet) bool {
 	here := make(varSet)
 	here.add(index)
 	for v := range here {
@@ -112,7 +112,7 @@ func (o *orderer) goesThrough(index *ast.Term, seen varSet) bool {
 
 // note looks for a variable that is given an array: one that is written out, or
 // what a built-in returns.
-func (o *orderer) note(expr *ast.Expr) {
+func (o *orderChecker) note(expr *ast.Expr) {
 	if !expr.IsCall() {
 		return
 	}
@@ -145,7 +145,7 @@ func isArrayTerm(t *ast.Term) bool {
 }
 
 // isArray says that a reference certainly leads to an array.
-func (o *orderer) isArray(ref ast.Ref) bool {
+func (o *orderChecker) isArray(ref ast.Ref) bool {
 	if v, ok := ref[0].Value.(ast.Var); ok && len(ref) == 1 && o.arrays[v] {
 		return true
 	}

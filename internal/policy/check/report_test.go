@@ -38,7 +38,7 @@ func TestReleasedVersionsAreProven(t *testing.T) {
 		}
 	}
 	if r := verify(t, load(t, policies.Default), check.Options{}); r.Rungs != 6 {
-		t.Errorf("%s has %d rungs, want 6", policies.Default, r.Rungs)
+		t.Errorf("%s has %d branches, want 6", policies.Default, r.Rungs)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 )
 
 // decided looks at what was decided about the version, and at what is proven.
-func (w *work) decided(ctx context.Context, seen *Version) error {
+func (w *versionLinter) decided(ctx context.Context, seen *Version) error {
 	record, ok := w.named()
 	if err := w.proven(ctx, record, seen); err != nil {
 		return err
@@ -50,7 +50,7 @@ func about(rule Rule, r adr.Record, format string, args ...any) Finding {
 }
 
 // named returns the record that the version names, if it is about the version.
-func (w *work) named() (adr.Record, bool) {
+func (w *versionLinter) named() (adr.Record, bool) {
 	name := w.policy.Identity().ADR
 	found, ok := w.records.of(name)
 	metadata := fmt.Sprintf("the METADATA of package switchyard.%s in %s", policyName, w.metadataFile())
@@ -72,7 +72,7 @@ func (w *work) named() (adr.Record, bool) {
 }
 
 // metadataFile is the module that has the METADATA of the policy's package.
-func (w *work) metadataFile() string {
+func (w *versionLinter) metadataFile() string {
 	i := slices.IndexFunc(w.modules, func(m routing.Source) bool {
 		head, _, ok := cutMetadata(m.Text)
 		return ok && strings.Contains(head, "METADATA")
@@ -80,13 +80,13 @@ func (w *work) metadataFile() string {
 	return path.Join(w.folder, w.modules[max(i, 0)].Name)
 }
 
-func (w *work) accepted(r adr.Record) {
+func (w *versionLinter) accepted(r adr.Record) {
 	if !r.Status.Decided() {
 		w.say(about(RecordAccepted, r, "%s is %s", r.Name, r.Status).hint("switchyard policy release %s --accept accepts it", w.ref))
 	}
 }
 
-func (w *work) supersedes(r adr.Record) {
+func (w *versionLinter) supersedes(r adr.Record) {
 	want := ""
 	if w.before != nil {
 		want = w.before.ref
@@ -108,7 +108,7 @@ func filledIn(ref string) string { return "switchyard policy release " + ref + "
 
 // compare returns what changes from the version before. It fails to where that one
 // does not load.
-func (w *work) compare(ctx context.Context) (diff.Diff, bool, error) {
+func (w *versionLinter) compare(ctx context.Context) (diff.Diff, bool, error) {
 	if !isVersion(w.ref) || w.before != nil && w.before.policy == nil {
 		return diff.Diff{}, false, ctx.Err()
 	}
@@ -124,7 +124,7 @@ func (w *work) compare(ctx context.Context) (diff.Diff, bool, error) {
 }
 
 // diff is what changes from the version before.
-func (w *work) diff(ctx context.Context) (diff.Diff, error) {
+func (w *versionLinter) diff(ctx context.Context) (diff.Diff, error) {
 	if w.before == nil {
 		return diff.Compare(ctx, nil, w.policy)
 	}
@@ -132,7 +132,7 @@ func (w *work) diff(ctx context.Context) (diff.Diff, error) {
 }
 
 // stepped wants a step in the version that is large enough.
-func (w *work) stepped(change diff.Diff, seen *Version) {
+func (w *versionLinter) stepped(change diff.Diff, seen *Version) {
 	step, why := change.Step()
 	seen.Step = step
 	if w.before == nil {
@@ -155,7 +155,7 @@ func (w *work) stepped(change diff.Diff, seen *Version) {
 	w.say(finding(Step, w.folder, "it does not follow %s: a number is left out", w.before.ref).hint("the next version is %s, as the change is", next))
 }
 
-func (w *work) differs(r adr.Record, change diff.Diff) {
+func (w *versionLinter) differs(r adr.Record, change diff.Diff) {
 	want := proofOf(change)
 	switch {
 	case r.Diff == nil:
@@ -169,7 +169,7 @@ func (w *work) differs(r adr.Record, change diff.Diff) {
 
 // shows says that a record's body, where it has a place for the diff, has it there
 // as it is: that is what people read.
-func (w *work) shows(r adr.Record, change diff.Diff) bool {
+func (w *versionLinter) shows(r adr.Record, change diff.Diff) bool {
 	found, _ := w.records.of(r.Name)
 	return bytes.Equal(fill(found.Text, change.Markdown()), found.Text)
 }
@@ -192,7 +192,7 @@ func replayOf(r replay.Report) adr.ReplayProof {
 
 // replayed wants a replay of this very policy, and the real one where there is a
 // ledger to hold it against.
-func (w *work) replayed(ctx context.Context, r adr.Record) error {
+func (w *versionLinter) replayed(ctx context.Context, r adr.Record) error {
 	locked := w.lock.digests[w.ref]
 	switch digest := w.policy.Identity().Digest; {
 	case locked != "" && locked != digest:
@@ -219,7 +219,7 @@ func (w *work) replayed(ctx context.Context, r adr.Record) error {
 
 // replay makes the decisions again that a record's replay made. One of no decisions
 // is of none, however many there are by now.
-func (w *work) replay(ctx context.Context, of *adr.ReplayProof) (replay.Report, error) {
+func (w *versionLinter) replay(ctx context.Context, of *adr.ReplayProof) (replay.Report, error) {
 	if of.Through == 0 {
 		return replay.New(w.policy, replay.Options{}).Report(), ctx.Err()
 	}
@@ -228,7 +228,7 @@ func (w *work) replay(ctx context.Context, of *adr.ReplayProof) (replay.Report, 
 
 // proven holds the version against the invariants, and its record's waivers against
 // what they are for.
-func (w *work) proven(ctx context.Context, r adr.Record, seen *Version) error {
+func (w *versionLinter) proven(ctx context.Context, r adr.Record, seen *Version) error {
 	o := check.Options{}
 	if w.newest {
 		o.Raised = w.options.Raised
@@ -268,7 +268,7 @@ func (w *work) proven(ctx context.Context, r adr.Record, seen *Version) error {
 
 // needless finds a waiver of something that holds: it would let a later mistake
 // pass.
-func (w *work) needless(r adr.Record, invariant check.Invariant) {
+func (w *versionLinter) needless(r adr.Record, invariant check.Invariant) {
 	for _, waiver := range r.Waives {
 		if waiver.Invariant == string(invariant) {
 			w.say(about(RecordWaives, r, "%s waives %s, which holds", r.Name, invariant).hint("remove the waiver"))
@@ -276,13 +276,13 @@ func (w *work) needless(r adr.Record, invariant check.Invariant) {
 	}
 }
 
-func (w *work) violated(r check.Result, record adr.Record, vain bool) Finding {
+func (w *versionLinter) violated(r check.Result, record adr.Record, vain bool) Finding {
 	f := finding(Proven, w.folder, "%s: %s", r.Invariant, r.Says)
 	if len(r.Violations) > 0 {
 		first := r.Violations[0]
 		f.Message = fmt.Sprintf("%s: %s", r.Invariant, first.Message)
-		if first.Place != nil {
-			f = f.at(*first.Place)
+		if first.Location != nil {
+			f = f.at(*first.Location)
 		}
 	}
 	if r.Violated > 1 {
