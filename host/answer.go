@@ -14,5 +14,5 @@ func (e *Engine) Answer(ctx context.Context, id string, req AnswerRequest) (Task
 	if err := childenv.Inside(e.environ); err != nil {
 		return TaskResult{}, err
 	}
-	return e.step(ctx, id, task.Reply{Round: req.Round, Fingerprint: req.Question, Choice: req.Choice, Text: req.Text, By: e.by})
+	return e.step(ctx, id, task.AnswerQuestion{Round: req.Round, Fingerprint: req.Question, Choice: req.Choice, Text: req.Text, By: e.by})
 }

@@ -23,7 +23,7 @@ func (e *Engine) Audit(ctx context.Context, id string, req AuditRequest) (StampR
 	var known task.Stamp
 	status, event, err := e.change(ctx, id, func(s *session) (task.Command, event.Full, error) {
 		known, err = s.stamped(ctx, req.Agent, req.Run)
-		return task.Audit{
+		return task.StampAgent{
 			Round: req.Round, Agent: req.Agent, Source: task.ByHand, By: e.by, Run: req.Run, Tools: req.Tools,
 			Audited: config.Audit.Agents, SearchTools: config.Audit.SearchTools, Known: known.Agent != "",
 		}, event.Full{}, err
@@ -57,7 +57,7 @@ func (s *session) stamped(ctx context.Context, agent, run string) (stamp task.St
 
 // Search records by hand that an agent searched.
 func (e *Engine) Search(ctx context.Context, id string, req SearchRequest) (TaskResult, error) {
-	return e.step(ctx, id, task.Look{Round: req.Round, Agent: req.Agent, Query: req.Query, Source: task.ByHand, By: e.by})
+	return e.step(ctx, id, task.RecordSearch{Round: req.Round, Agent: req.Agent, Query: req.Query, Source: task.ByHand, By: e.by})
 }
 
 // Stamps lists every stamp of a task, oldest first.
@@ -82,7 +82,7 @@ func (e *Engine) Stamps(ctx context.Context, id string) ([]StampEntry, error) {
 		if err != nil {
 			return nil, tampered(id, "event %d cannot be read: %w", e.N, err)
 		}
-		stamps = append(stamps, StampEntry{Stamp: body.Event.(*task.Stamped).Stamp, At: e.At, Event: EventRef{N: e.N, Hash: e.Hash}})
+		stamps = append(stamps, StampEntry{Stamp: body.Event.(*task.AgentStamped).Stamp, At: e.At, Event: EventRef{N: e.N, Hash: e.Hash}})
 	}
 	return stamps, nil
 }

@@ -83,7 +83,7 @@ func (s *session) undisturbed(ctx context.Context) error {
 	if err := s.recovered(ctx); err != nil {
 		return err
 	}
-	if len(s.status.Open()) == 0 {
+	if len(s.status.OpenRuns()) == 0 {
 		return nil
 	}
 	held, err := s.alone(ctx)

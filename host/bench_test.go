@@ -224,7 +224,7 @@ func prolong(b testing.TB, state string, events int) {
 	// The variants are decided on states of their own.
 	newest.Body = regexp.MustCompile(`"before":"[^"]*",`).ReplaceAll(newest.Body, nil)
 	const batch = 1000
-	var drafts []ledger.Draft
+	var drafts []ledger.NewEvent
 	for n := int(head.N) + 1; n <= events; n++ {
 		var swap []string
 		for i := range 3 {
@@ -232,9 +232,9 @@ func prolong(b testing.TB, state string, events int) {
 			swap = append(swap, fileOf(i), fileOf(now), fingerprintOf(i), fingerprintOf(now))
 		}
 		body := strings.NewReplacer(swap...).Replace(string(newest.Body))
-		drafts = append(drafts, ledger.Draft{Kind: newest.Kind, Body: []byte(body)})
+		drafts = append(drafts, ledger.NewEvent{Kind: newest.Kind, Body: []byte(body)})
 		if len(drafts) == batch || n == events {
-			if _, err := l.AppendAll(b.Context(), noon(), ledger.Batch{Task: "T", After: int64(n - len(drafts)), Drafts: drafts}); err != nil {
+			if _, err := l.AppendAll(b.Context(), noon(), ledger.Batch{Task: "T", After: int64(n - len(drafts)), Events: drafts}); err != nil {
 				b.Fatal(err)
 			}
 			drafts = drafts[:0]
@@ -277,7 +277,7 @@ func BenchmarkMark(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				b.StopTimer()
 				err := os.MkdirAll(filepath.Join(root, project.StateDir), 0o700)
-				if err := errors.Join(err, os.WriteFile(filepath.Join(root, project.MarkerFile), []byte(c.text), 0o600)); err != nil {
+				if err := errors.Join(err, os.WriteFile(filepath.Join(root, project.StateMDFile), []byte(c.text), 0o600)); err != nil {
 					b.Fatal(err)
 				}
 				b.StartTimer()

@@ -81,10 +81,10 @@ func (b *book) begin(ctx context.Context, p spot, agent string, at spawner.Attem
 		told.Limits = &limits
 	}
 	_, err := b.write(ctx, func() error {
-		if slices.ContainsFunc(b.status.Open(), func(r task.Run) bool { return r.Intent.Run == at.Run }) {
+		if slices.ContainsFunc(b.status.OpenRuns(), func(r task.Run) bool { return r.Intent.Run == at.Run }) {
 			return nil
 		}
-		return b.apply(task.Reserve{Round: p.round, Intents: []task.Intent{b.intent(p, agent, at)}, Limits: limits}, told)
+		return b.apply(task.ReserveRuns{Round: p.round, Intents: []task.Intent{b.intent(p, agent, at)}, Limits: limits}, told)
 	})
 	return err
 }
@@ -108,7 +108,7 @@ func (b *book) end(ctx context.Context, p spot, res spawner.Result, handBack boo
 		receipt.Path, receipt.Report = path, spawner.Digest(kept)
 	}
 	_, err := b.write(ctx, func() error {
-		if err := b.apply(task.Receive{Receipt: receipt}, event.Full{By: bySwitchyard, Spawn: &res.Record}); err != nil {
+		if err := b.apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: bySwitchyard, Spawn: &res.Record}); err != nil {
 			return err
 		}
 		// The evidence of an agent that did not do its work is none, and neither is
@@ -128,7 +128,7 @@ func (b *book) end(ctx context.Context, p spot, res spawner.Result, handBack boo
 				search = append(search, tool.Name)
 			}
 		}
-		return b.apply(task.Audit{
+		return b.apply(task.StampAgent{
 			Agent: p.stamps, Source: task.ByHost, By: bySwitchyard, Run: res.Run, Spawn: receipt.Spawn, Tools: tools,
 			Audited: audited, SearchTools: search,
 		}, event.Full{By: bySwitchyard})
@@ -208,12 +208,12 @@ func (b *book) lost(ctx context.Context, was func(task.Run) bool) error {
 
 // loseRuns adds to what is pending that open runs were lost.
 func (s *session) loseRuns(was func(task.Run) bool) error {
-	for _, r := range s.status.Open() {
+	for _, r := range s.status.OpenRuns() {
 		if !was(r) {
 			continue
 		}
 		receipt := task.Receipt{Run: r.Intent.Run, Outcome: task.OutcomeLost, Reason: "host-killed", Class: string(outcome.Lost)}
-		if err := s.apply(task.Receive{Receipt: receipt}, event.Full{By: bySwitchyard}); err != nil {
+		if err := s.apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: bySwitchyard}); err != nil {
 			return err
 		}
 	}

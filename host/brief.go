@@ -143,5 +143,5 @@ func (c *conductor) diff(ctx context.Context, folder string) (string, error) {
 
 // lineOf is a finding as one line.
 func lineOf(f finding.Finding) string {
-	return fmt.Sprintf("%s %s %s: %s", f.Severity, f.Category, f.Place(), f.Remediation)
+	return fmt.Sprintf("%s %s %s: %s", f.Severity, f.Category, f.Location(), f.Remediation)
 }

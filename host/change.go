@@ -68,7 +68,7 @@ func (s *session) look(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.apply(task.Expire{Now: stamp(s.now())}, event.Full{By: bySwitchyard})
+	return s.apply(task.ExpireQuestions{Now: stamp(s.now())}, event.Full{By: bySwitchyard})
 }
 
 // bySwitchyard is who recorded what nobody commanded.
@@ -108,7 +108,7 @@ func (s *session) commit(ctx context.Context, before func() error) (*EventRef, e
 		return nil, nil
 	}
 	base := ""
-	if s.status.Status != task.None && (s.rev != "" || s.begins()) {
+	if s.status.Status != task.NoTask && (s.rev != "" || s.begins()) {
 		var err error
 		switch base, err = s.base(ctx); {
 		case errs.CodeOf(err) == errs.TreeUnreadable && s.rev == "":
@@ -117,7 +117,7 @@ func (s *session) commit(ctx context.Context, before func() error) (*EventRef, e
 			return nil, err
 		}
 	}
-	drafts := make([]ledger.Draft, len(s.pending))
+	drafts := make([]ledger.NewEvent, len(s.pending))
 	for i, r := range s.pending {
 		if r.By == "" {
 			r.By = s.by
@@ -138,14 +138,14 @@ func (s *session) commit(ctx context.Context, before func() error) (*EventRef, e
 		if len(body) > ledger.MaxBody {
 			return nil, errs.New(errs.DecisionTooLarge, "the event has %d bytes; the ledger takes %d", len(body), ledger.MaxBody).With("limit", ledger.MaxBody)
 		}
-		drafts[i] = ledger.Draft{Kind: string(r.Event.Kind()), Body: body}
+		drafts[i] = ledger.NewEvent{Kind: string(r.Event.Kind()), Body: body}
 	}
 	if before != nil {
 		if err := before(); err != nil {
 			return nil, err
 		}
 	}
-	last, err := s.append(ctx, ledger.Batch{Task: s.id, After: s.head.N, Drafts: drafts})
+	last, err := s.append(ctx, ledger.Batch{Task: s.id, After: s.head.N, Events: drafts})
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (s *session) commit(ctx context.Context, before func() error) (*EventRef, e
 	s.status.Base, s.status.Prompt = cmp.Or(base, s.status.Base), s.words()
 	// Where there are marks, one of this task may be there that a killed command
 	// left behind.
-	if s.status.Status == task.Stuck || s.status.Status != task.None && s.rooted().Exists(project.MarkerFile) {
+	if s.status.Status == task.Stuck || s.status.Status != task.NoTask && s.rooted().Exists(project.StateMDFile) {
 		s.mark(ctx)
 	}
 	return &EventRef{N: last.N, Hash: last.Hash}, nil

@@ -33,11 +33,11 @@ func counted(before, after moment, t event.Facts, e ledger.Event) []counters.Cha
 	c := &counts{}
 	at := happened{counts: c, event: e, before: before, after: after}
 	switch event := t.Event.(type) {
-	case *task.Decided:
+	case *task.RoundDecided:
 		at.decided(*event, t)
-	case *task.Answered:
+	case *task.QuestionsAnswered:
 		at.answered(*event)
-	case *task.Resumed:
+	case *task.WorkResumed:
 		c.add(counters.Resumes(), 1, string(event.Mode))
 	case *task.SpawnBegun:
 		at.begun(*event)
@@ -60,7 +60,7 @@ type happened struct {
 }
 
 // decided counts a decision and what it rests on.
-func (h happened) decided(d task.Decided, t event.Facts) {
+func (h happened) decided(d task.RoundDecided, t event.Facts) {
 	decision := t.DecisionOrZero()
 	policy := decision.Policy
 	h.add(counters.Rounds(), 1, d.NextAction, policy.Version)
@@ -81,7 +81,7 @@ func (h happened) decided(d task.Decided, t event.Facts) {
 	if t.Timing == nil {
 		return
 	}
-	sample := counters.Sample{Task: h.event.Task, Round: d.Round}
+	sample := counters.Observation{Task: h.event.Task, Round: d.Round}
 	for _, run := range t.Timing.Plugins {
 		sample.Value = run.Micros
 		h.observe(counters.PluginRuns(), sample, run.Plugin)
@@ -107,10 +107,10 @@ func (h happened) found(findings []event.Finding) {
 }
 
 // answered counts how long questions waited: the newest decision has asked them.
-func (h happened) answered(a task.Answered) {
+func (h happened) answered(a task.QuestionsAnswered) {
 	waited := h.event.Time().Sub(ledger.Event{At: h.before.DecidedAt}.Time())
 	for range a.Answers {
-		h.observe(counters.Waits(), counters.Sample{Value: waited.Milliseconds(), Task: h.event.Task, Round: a.Round})
+		h.observe(counters.QuestionWaits(), counters.Observation{Value: waited.Milliseconds(), Task: h.event.Task, Round: a.Round})
 	}
 }
 
@@ -145,7 +145,7 @@ func (h happened) spawned(r task.Receipt, t event.Facts) {
 		h.add(counters.Retries(), 1, run.Agent, class)
 	}
 	if r.Outcome != task.OutcomeLost {
-		h.observe(counters.SpawnRuns(), counters.Sample{Value: r.Used.Millis, Task: h.event.Task, Round: run.Round})
+		h.observe(counters.SpawnRuns(), counters.Observation{Value: r.Used.Millis, Task: h.event.Task, Round: run.Round})
 	}
 	var spawn spawner.Record
 	if t.Spawn != nil {
@@ -185,32 +185,32 @@ func (h happened) moved(t event.Facts) {
 		}
 	case task.Committed:
 		n := int64(h.after.Rounds())
-		h.observe(counters.TaskRounds(), counters.Sample{Value: n, Task: h.event.Task, Round: h.after.Round})
+		h.observe(counters.TaskRounds(), counters.Observation{Value: n, Task: h.event.Task, Round: h.after.Round})
 		h.add(counters.Daily(), 1, day, counters.DayCommitted)
 	}
 }
 
 // state is what a task counts for as long as it stays as it is.
 func (m moment) state(id string) []counters.Change {
-	if m.Status == task.None || isChain(id) {
+	if m.Status == task.NoTask || isChain(id) {
 		return nil
 	}
 	c := &counts{}
 	c.add(counters.Tasks(), 1, string(m.Status))
 	if m.Status == task.Waiting || m.Status == task.Stuck {
-		c.add(counters.Standing(), 1, string(m.Status), m.Since, id, m.Why)
+		c.add(counters.BlockedTasks(), 1, string(m.Status), m.Since, id, m.Why)
 	}
 	if m.Status == task.Committed {
 		return c.changes
 	}
-	for _, use := range m.limits.Use(m.State) {
+	for _, use := range m.limits.Usage(m.State) {
 		c.add(counters.BudgetUse(), 1, use.Budget, permille(use), id)
 	}
 	return c.changes
 }
 
 // permille is the used part of a budget in thousandths, in six digits.
-func permille(u task.Use) string {
+func permille(u task.BudgetUse) string {
 	const most = 999_999
 	part, limit := uint64(most), uint64(u.Limit)
 	if high, low := bits.Mul64(uint64(u.Spent), 1000); high < limit {
@@ -222,17 +222,17 @@ func permille(u task.Use) string {
 // reasonOf says in a word why a task is stuck or waits.
 func reasonOf(s task.State, t event.Facts) string {
 	switch event := t.Event.(type) {
-	case *task.Decided:
+	case *task.RoundDecided:
 		if s.Status == task.Stuck {
 			return event.Reason
 		}
 		return event.NextAction
-	case *task.Stopped:
+	case *task.WorkStopped:
 		if event.Stop.By == bySwitchyard {
 			return event.Stop.Reason
 		}
 		return "by-hand"
-	case *task.Imported:
+	case *task.TaskImported:
 		return "imported"
 	default:
 		return string(s.Status)

@@ -53,7 +53,7 @@ func (c *counted) round(id string, categories ...string) host.Decision {
 // sums are those of a measure, by its labels' values with slashes between them.
 func (c *counted) sums(m counters.Measure) map[string]int64 {
 	c.Helper()
-	t, err := c.Tallies(c.Context(), ledger.TallyQuery{Measure: m.Name})
+	t, err := c.Tallies(c.Context(), ledger.CounterQuery{Measure: m.Name})
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -84,13 +84,13 @@ func TestWhatATaskCountsFor(t *testing.T) {
 	c.later(time.Hour)
 	c.round("T1", "todo-marker", "question-to-user")
 	c.want(counters.Tasks(), map[string]int64{"waiting": 1})
-	c.want(counters.Standing(), map[string]int64{"waiting/2026-11-21T13:00:00.000000000Z/T1/askuser": 1})
+	c.want(counters.BlockedTasks(), map[string]int64{"waiting/2026-11-21T13:00:00.000000000Z/T1/askuser": 1})
 	c.later(90 * time.Second)
 	if _, err := c.Answer(c.Context(), "T1", host.AnswerRequest{Text: "as it was"}); err != nil {
 		t.Fatal(err)
 	}
 	c.want(counters.Tasks(), map[string]int64{"open": 1})
-	c.want(counters.Standing(), map[string]int64{})
+	c.want(counters.BlockedTasks(), map[string]int64{})
 	c.round("T1")
 
 	c.want(counters.Tasks(), map[string]int64{"committed": 1})
@@ -105,8 +105,8 @@ func TestWhatATaskCountsFor(t *testing.T) {
 	c.want(counters.Progress(), map[string]int64{"new": 3, "repeat": 1, "resolved": 3})
 	c.want(counters.Stalled(), map[string]int64{})
 	c.want(counters.Questions(), map[string]int64{"": 1})
-	c.want(counters.Waits().Sum(), map[string]int64{"": 90_000})
-	c.want(counters.Waits().Cells(), map[string]int64{"52": 1}) // 2^(51/8) = 83 s, 2^(52/8) = 90.5 s
+	c.want(counters.QuestionWaits().Sum(), map[string]int64{"": 90_000})
+	c.want(counters.QuestionWaits().Cells(), map[string]int64{"52": 1}) // 2^(51/8) = 83 s, 2^(52/8) = 90.5 s
 	c.want(counters.TaskRounds().Cells(), map[string]int64{"3": 1})
 	c.want(counters.TaskRounds().Sum(), map[string]int64{"": 3})
 	p := policyOf(t, "routing@1.2.0")
@@ -132,7 +132,7 @@ func TestWhatAStuckTaskCountsFor(t *testing.T) {
 	since := "2026-11-21T12:00:00.000000000Z"
 	c.want(counters.Tasks(), map[string]int64{"stuck": 2})
 	c.want(counters.Stops(), map[string]int64{"stuck-finding": 1, "by-hand": 1})
-	c.want(counters.Standing(), map[string]int64{"stuck/" + since + "/T1/stuck-finding": 1, "stuck/" + since + "/T2/by-hand": 1})
+	c.want(counters.BlockedTasks(), map[string]int64{"stuck/" + since + "/T1/stuck-finding": 1, "stuck/" + since + "/T2/by-hand": 1})
 	c.later(time.Minute)
 	if _, err := c.Resume(c.Context(), "T1", host.ResumeRequest{Mode: "replan", Reason: "again"}); err != nil {
 		t.Fatal(err)
@@ -143,7 +143,7 @@ func TestWhatAStuckTaskCountsFor(t *testing.T) {
 	// The work began anew in round 2, and took one round.
 	c.want(counters.TaskRounds().Cells(), map[string]int64{"1": 1})
 	c.want(counters.Tasks(), map[string]int64{"stuck": 1, "committed": 1})
-	c.want(counters.Standing(), map[string]int64{"stuck/" + since + "/T2/by-hand": 1})
+	c.want(counters.BlockedTasks(), map[string]int64{"stuck/" + since + "/T2/by-hand": 1})
 	c.want(counters.Daily(), map[string]int64{day + "/stuck": 2, day + "/committed": 1})
 }
 
@@ -161,7 +161,7 @@ func TestAReportCannotTakeTheLabels(t *testing.T) {
 	if sums["todo-marker/fail/executor"] != 1 || sums["other/fail/stuck"] != 200-(100-28) || len(sums) != 1+(100-28)+1 {
 		t.Errorf("got %v", sums)
 	}
-	c.want(counters.Measure{Name: ledger.MeasureOverflow}, map[string]int64{"category": 200 - (100 - 28)})
+	c.want(counters.Measure{Name: ledger.OverflowMeasure}, map[string]int64{"category": 200 - (100 - 28)})
 }
 
 // A gate that is forced is counted by its phase.

@@ -61,20 +61,20 @@ func (w *walk) name(label string, of int) string {
 }
 
 // append records drafts of one chain.
-func (w *walk) append(chain string, drafts ...ledger.Draft) {
+func (w *walk) append(chain string, drafts ...ledger.NewEvent) {
 	w.now = w.now.Add(time.Duration(w.number("milliseconds", -1000, 100_000)) * time.Millisecond)
-	if _, err := w.ledger.AppendAll(context.Background(), w.now, ledger.Batch{Task: chain, After: w.n[chain], Drafts: drafts}); err != nil {
+	if _, err := w.ledger.AppendAll(context.Background(), w.now, ledger.Batch{Task: chain, After: w.n[chain], Events: drafts}); err != nil {
 		w.Fatal(err)
 	}
 	w.n[chain] += int64(len(drafts))
 }
 
-func (w *walk) draft(kind string, body told) ledger.Draft {
+func (w *walk) draft(kind string, body told) ledger.NewEvent {
 	text, err := json.Marshal(body, json.Deterministic(true))
 	if err != nil {
 		w.Fatal(err)
 	}
-	return ledger.Draft{Kind: kind, Body: text}
+	return ledger.NewEvent{Kind: kind, Body: text}
 }
 
 // policy is one of more than the ledger tells apart.
@@ -85,7 +85,7 @@ func (w *walk) policy() told {
 
 // adopt has the project go by other policies.
 func (w *walk) adopt() {
-	var drafts []ledger.Draft
+	var drafts []ledger.NewEvent
 	for range w.number("adoptions", 1, 4) * w.number("times", 1, 8) {
 		p := w.policy()
 		digest := p["digest"].(string)
@@ -135,28 +135,28 @@ func (w *walk) event(s task.State, kind task.Kind) (task.Event, told) {
 	case task.KindStarted:
 		begun := w.yes("anew") // What does not fit is refused.
 		if begun {
-			return task.Started{Round: s.Round + 1, MaxRounds: 3, Force: force}, told{}
+			return task.WorkStarted{Round: s.Round + 1, MaxRounds: 3, Force: force}, told{}
 		}
-		return task.Started{Round: round, MaxRounds: 3, Force: force}, told{}
+		return task.WorkStarted{Round: round, MaxRounds: 3, Force: force}, told{}
 	case task.KindStamped:
-		return task.Stamped{Stamp: task.Stamp{Agent: "executor", Round: round}}, told{}
+		return task.AgentStamped{Stamp: task.Stamp{Agent: "executor", Round: round}}, told{}
 	case task.KindPrepared:
-		return task.Prepared{Round: round, Phase: task.Phase(w.one("phase", "research", "design", "tests")), Force: force}, told{}
+		return task.PhaseDone{Round: round, Phase: task.Phase(w.one("phase", "research", "design", "tests")), Force: force}, told{}
 	case task.KindDrafted:
-		return task.Drafted{Round: round, Force: force}, told{}
+		return task.DraftVerified{Round: round, Force: force}, told{}
 	case task.KindFinished:
-		return task.Finished{Round: round, Force: force}, told{}
+		return task.WorkCommitted{Round: round, Force: force}, told{}
 	case task.KindStopped:
 		stop := task.Stop{Round: round, Reason: w.one("why", "budget", w.name("reason", 90)), By: w.one("by", "switchyard", "ann")}
 		body := told{}
 		if stop.By == "switchyard" && stop.Reason == "budget" {
 			body["budget"] = w.one("unit", "task-rounds", "round-tokens", "task-dollars")
 		}
-		return task.Stopped{Stop: stop}, body
+		return task.WorkStopped{Stop: stop}, body
 	case task.KindResumed:
-		return task.Resumed{Round: s.Round + 1, MaxRounds: 9, Mode: task.Mode(w.one("mode", "rounds", "replan", "manual", "reset")), By: "ann"}, told{}
+		return task.WorkResumed{Round: s.Round + 1, MaxRounds: 9, Mode: task.Mode(w.one("mode", "rounds", "replan", "manual", "reset")), By: "ann"}, told{}
 	case task.KindImported:
-		e := task.Imported{Round: w.number("round", 1, 9), MaxRounds: 9, Overrides: w.number("overrides", 0, 2), By: "ann"}
+		e := task.TaskImported{Round: w.number("round", 1, 9), MaxRounds: 9, Overrides: w.number("overrides", 0, 2), By: "ann"}
 		if w.yes("stuck") {
 			e.Stop = &task.Stop{Round: e.Round, Reason: "x", By: "y"}
 		}
@@ -177,7 +177,7 @@ func (w *walk) event(s task.State, kind task.Kind) (task.Event, told) {
 
 func (w *walk) decided(round int, force *task.Force) (task.Event, told) {
 	to := w.one("to", "executor", "commit", "askuser", "stuck", w.name("destination", 20))
-	e := task.Decided{
+	e := task.RoundDecided{
 		Round: round, NextRound: round + w.number("next", 0, 1), MaxRounds: 9, NextAction: to, Reason: w.name("reason", 90),
 		DestinationKind: map[string]string{"commit": "terminal", "askuser": "human", "stuck": "terminal"}[to],
 		Reviewed:        w.yes("reviewed"), Verify: w.one("verify", "green", "red", "absent"), Final: w.yes("final"), Force: force,
@@ -223,7 +223,7 @@ func (w *walk) answered(s task.State) task.Event {
 	if s.Questions == nil || len(s.Questions.Open) == 0 {
 		return nil
 	}
-	e := task.Answered{Round: s.Questions.Round}
+	e := task.QuestionsAnswered{Round: s.Questions.Round}
 	for _, q := range s.Questions.Open[:w.number("answers", 1, len(s.Questions.Open))] {
 		e.Answers = append(e.Answers, task.Answer{Fingerprint: q.Fingerprint, Text: "x", By: "ann"})
 	}
@@ -257,7 +257,7 @@ func (w *walk) begun(s task.State) (task.Event, told) {
 }
 
 func (w *walk) ended(s task.State) (task.Event, told) {
-	open := s.Open()
+	open := s.OpenRuns()
 	if len(open) == 0 {
 		return nil, nil
 	}

@@ -16,7 +16,7 @@ func (c *counts) add(m counters.Measure, n int64, values ...string) {
 	c.changes = append(c.changes, counters.Change{Measure: m, Values: values, Add: n})
 }
 
-func (c *counts) observe(d counters.Distribution, s counters.Sample, values ...string) {
+func (c *counts) observe(d counters.Distribution, s counters.Observation, values ...string) {
 	c.changes = append(c.changes, d.Observe(s, values...)...)
 }
 

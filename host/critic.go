@@ -56,7 +56,7 @@ func (c *conductor) review(ctx context.Context, v *Verification) (review, error)
 	job := c.job(c.config, agentDef, settings, p)
 	job.ExpectedReport = &spawner.ExpectedReport{Critic: ""}
 	job.Resumed = c.status.Attempts(p.role, p.index) > 0
-	if run := c.status.Finished(p.role, p.index); run != nil && run.Receipt.Reason == string(outcome.ReasonTreeChanged) {
+	if run := c.status.LatestRun(p.role, p.index); run != nil && run.Receipt.Reason == string(outcome.ReasonTreeChanged) {
 		job.Repeats = 0 // This is the repeat, after a kill.
 	}
 	job.Prompt = func(at spawner.Attempt) (string, error) {
@@ -115,7 +115,7 @@ func mayHelp(v outcome.Verdict) bool {
 // reviewed is the review of this very draft by a command that was killed before
 // it decided.
 func (c *conductor) reviewed(ctx context.Context) (review, bool, error) {
-	run := c.status.Finished(task.RoleCritic, 0)
+	run := c.status.LatestRun(task.RoleCritic, 0)
 	if run == nil || run.Receipt.Path == "" || run.Receipt.Outcome != string(outcome.Clean) && run.Receipt.Outcome != string(outcome.Findings) {
 		return review{}, false, nil
 	}
@@ -144,7 +144,7 @@ func (c *conductor) reviewed(ctx context.Context) (review, bool, error) {
 // came to nothing by itself; else it has no failure. The round is decided on that: a
 // critic that is asked now would judge what this one may have left in the tree.
 func (c *conductor) condemned(ctx context.Context) (review, error) {
-	run := c.status.Finished(task.RoleCritic, 0)
+	run := c.status.LatestRun(task.RoleCritic, 0)
 	if run == nil || run.Receipt.Outcome != string(outcome.CriticError) || run.Receipt.Next != "" ||
 		run.Receipt.Spawn == nil || run.Receipt.Reason == string(outcome.ReasonCancelled) {
 		return review{}, nil

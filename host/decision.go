@@ -7,14 +7,14 @@ import (
 
 // setProgress records how the findings compare with earlier reviews.
 func setProgress(d *Decision, p task.Progress) {
-	d.NoProgress, d.StalledRounds = p.None(), p.Stalled
+	d.NoProgress, d.StalledRounds = p.IsStalled(), p.Stalled
 	d.NewCount, d.RepeatCount, d.ReopenedCount, d.ResolvedCount = p.New, p.Repeat, p.Reopened, p.Resolved
 }
 
 // setDestination derives what follows from the next action.
 func setDestination(d *Decision, p *policies.Policy) {
 	destination, _ := p.Destination(d.NextAction)
-	d.Stuck = task.Ends(d.NextAction, string(destination.Kind))
+	d.Stuck = task.IsStuckDestination(d.NextAction, string(destination.Kind))
 	d.Routing.NextDestination = p.Strongest(d.Input.Routes)
 	if d.Routing.NextDestination == "" {
 		d.Routing.NextDestination = d.NextAction

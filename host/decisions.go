@@ -169,7 +169,7 @@ func (a *auditor) decide(ctx context.Context, e ledger.Event, r recordedRound, j
 		return nil
 	}
 	destination, _ := j.policy.Destination(r.Decision.NextAction)
-	if r.event.DestinationKind != destination.Kind || r.decision.Stuck != task.Ends(r.Decision.NextAction, string(destination.Kind)) {
+	if r.event.DestinationKind != destination.Kind || r.decision.Stuck != task.IsStuckDestination(r.Decision.NextAction, string(destination.Kind)) {
 		a.problem(e, ProblemDecision, "%s is of kind %s for %s, and what followed was made of kind %.80q", r.Decision.NextAction, destination.Kind,
 			j.policy, r.event.DestinationKind)
 		return nil

@@ -41,10 +41,10 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (DraftR
 	if policy, err = e.admit(ctx, s.ledger, policy); err != nil {
 		return DraftResult{}, err
 	}
-	entry := task.Entry{
+	entry := task.RoundEntry{
 		Expected: req.Round, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Phases: []task.Phase{task.Draft}, Force: req.Force,
 	}
-	round, err := task.Enter(s.status.State, entry)
+	round, err := task.EnterRound(s.status.State, entry)
 	if err != nil {
 		s.repair(ctx, err)
 		return DraftResult{}, s.about(err)
@@ -55,7 +55,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (DraftR
 	entry.Expected = round.Number // Whatever others do meanwhile.
 	if !runsVerification(req.Verify, config) {
 		s.status.Verified = nil // A claim is about this draft, and nothing else is.
-	} else if err := s.redraft(ctx, task.Redraft{}); err != nil {
+	} else if err := s.redraft(ctx, task.BeginVerification{}); err != nil {
 		return DraftResult{}, s.raced(ctx, round.Number, err)
 	}
 	verification, err := s.verification(ctx, req.Verify, config, true)
@@ -83,7 +83,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (DraftR
 		if newer || max(s.status.Round, 1) != round.Number {
 			return DraftResult{}, lostRace(round.Number, s.status.State)
 		}
-		if round, err = task.Enter(s.status.State, entry); err != nil {
+		if round, err = task.EnterRound(s.status.State, entry); err != nil {
 			return DraftResult{}, s.about(err)
 		}
 	}
@@ -92,7 +92,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (DraftR
 // redraft ends what is known of an earlier draft of the round, before a
 // verification that may take long, or never end, is run. Where somebody else comes
 // right behind, the error is ledger-conflict: theirs is the newer draft.
-func (s *session) redraft(ctx context.Context, c task.Redraft) error {
+func (s *session) redraft(ctx context.Context, c task.BeginVerification) error {
 	if err := s.apply(c, event.Full{}); err != nil {
 		return err
 	}
@@ -121,9 +121,9 @@ func (s *session) draftedSince(ctx context.Context, n int64) (bool, error) {
 			return false, tampered(s.id, "event %d: %w", e.N, err)
 		}
 		switch change := body.Event.(type) {
-		case *task.Redrafted, *task.Drafted:
+		case *task.DraftBegun, *task.DraftVerified:
 			return true, nil
-		case *task.Stamped:
+		case *task.AgentStamped:
 			if change.Stamp.Agent == task.AgentExecutor || change.Stamp.Agent == task.AgentFixer {
 				return true, nil
 			}
@@ -141,7 +141,7 @@ func (s *session) drafted(ctx context.Context, req DraftRequest, r ruling) (Draf
 		}
 		return DraftResult{TaskResult: TaskResult{TaskStatus: s.status.public(), Recorded: d.Event}, Verification: r.verification, Decision: &d}, nil
 	}
-	command := task.Verify{Verification: r.verification.Verification, Force: req.Force}
+	command := task.RecordVerification{Verification: r.verification.Verification, Force: req.Force}
 	if err := s.apply(command, event.Full{Verification: &r.verification}); err != nil {
 		return DraftResult{}, err
 	}

@@ -28,9 +28,9 @@ type kept struct {
 func (k kept) public() TaskStatus {
 	s := k.TaskStatus
 	if s.Status == task.Open {
-		s.Drafter = s.State.Drafter()
+		s.Drafter = s.State.DraftAgent()
 	}
-	s.Memory = task.Memory{}
+	s.Internals = task.Internals{}
 	return s
 }
 
@@ -77,7 +77,7 @@ func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	}
 	decision := body.DecisionOrZero()
 	switch event := body.Event.(type) {
-	case *task.Decided:
+	case *task.RoundDecided:
 		p.decided(*event, decision.Policy)
 		s.used(decision.Policy, event.Round)
 		s.DecidedAt = e.At
@@ -87,10 +87,10 @@ func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 		} else if event.FindingCount > 0 {
 			s.FindingsEvent = e.N // A critic that came to nothing is found by us.
 		}
-	case *task.Imported:
+	case *task.TaskImported:
 		p.traces(before, task.State{Round: event.Round}, body.Findings)
 		s.FindingsEvent = e.N
-	case *task.Stamped:
+	case *task.AgentStamped:
 		if event.Stamp.Run != "" {
 			key := runKey(event.Stamp.Agent, event.Stamp.Run)
 			if known, err := before.Entry(key); err != nil || known != nil {
@@ -98,21 +98,21 @@ func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 			}
 			p.put(key, event.Stamp)
 		}
-	case *task.Answered:
+	case *task.QuestionsAnswered:
 		p.put(sequenced(answersOf(event.Round), e.N), e.N)
-	case *task.Started:
+	case *task.WorkStarted:
 		p.turn(LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By})
-	case *task.Stopped:
+	case *task.WorkStopped:
 		p.turn(LifecycleEntry{Kind: event.Kind(), Round: event.Stop.Round, Reason: event.Stop.Reason, By: event.Stop.By})
 		if body.Findings != nil {
 			s.FindingsEvent = e.N
 		}
-	case *task.Resumed:
+	case *task.WorkResumed:
 		p.turn(LifecycleEntry{Kind: event.Kind(), Round: event.Round, Mode: event.Mode, Reason: event.Reason, By: event.By})
-	case *task.Finished:
+	case *task.WorkCommitted:
 		p.turn(LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By})
 	}
-	if next.Forgotten > s.Forgotten {
+	if next.ResetReview > s.ResetReview {
 		s.FindingsEvent = 0 // What was found belongs to the work before.
 	}
 	s.TaskID, s.State, s.Event, s.UpdatedAt = e.Task, next, e.N, e.At
@@ -120,7 +120,7 @@ func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	is := moment{kept: s, limits: was.limits}.since(was, body, e.At)
 	p.remember(was, &is, body.Limits)
 	state := p.encode(s)
-	return ledger.Projection{State: state, Entries: p.entries, Counts: counted(was, is, body, e)}, p.err
+	return ledger.Projection{State: state, Entries: p.entries, Changes: counted(was, is, body, e)}, p.err
 }
 
 // recall reads what a task's events have made of it, as far as a fold needs it.
@@ -198,7 +198,7 @@ func (p *projection) turn(t LifecycleEntry) {
 	p.put(sequenced(keyTurn, p.place.N), t)
 }
 
-func (p *projection) decided(d task.Decided, by policies.Identity) {
+func (p *projection) decided(d task.RoundDecided, by policies.Identity) {
 	p.put(sequenced(keyDecision, p.place.N), HistoryEntry{
 		Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, NextAction: d.NextAction, Reason: d.Reason,
 		FindingCount: d.FindingCount, Policy: by, At: p.at, Event: p.place,

@@ -76,7 +76,7 @@ func (e *Engine) source(ctx context.Context, path string, stdin io.Reader, limit
 	var data []byte
 	var err error
 	if path == Stdin {
-		data, err = project.Drain(ctx, stdin, "standard input", limits.Bytes)
+		data, err = project.ReadAll(ctx, stdin, "standard input", limits.Bytes)
 	} else {
 		data, err = e.project.Read(ctx, path, limits.Bytes)
 	}

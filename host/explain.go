@@ -140,7 +140,7 @@ func answers(ctx context.Context, l *ledger.Ledger, id string, round int) ([]Ans
 		if err != nil {
 			return nil, tampered(id, "event %d cannot be read: %w", n, err)
 		}
-		if answered, ok := body.Event.(*task.Answered); ok {
+		if answered, ok := body.Event.(*task.QuestionsAnswered); ok {
 			for _, a := range answered.Answers {
 				all = append(all, AnswerEntry{Answer: a, At: e.At})
 			}
@@ -151,7 +151,7 @@ func answers(ctx context.Context, l *ledger.Ledger, id string, round int) ([]Ans
 
 // listed reads the newest entries with a prefix, and returns them oldest first.
 func listed[T any](ctx context.Context, l *ledger.Ledger, id, prefix string) ([]T, error) {
-	entries, err := l.Newest(ctx, id, prefix, maxHistory)
+	entries, err := l.LatestEntries(ctx, id, prefix, maxHistory)
 	if err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ func (e *Engine) note(ctx context.Context, told event.Failure) error {
 			return err
 		}
 		// Rounds of other tasks may fail at the same time.
-		_, err = e.store(ctx, l, ledger.Batch{Task: event.FailuresChain, After: head.N, Drafts: []ledger.Draft{{Kind: event.KindFailed, Body: body}}})
+		_, err = e.store(ctx, l, ledger.Batch{Task: event.FailuresChain, After: head.N, Events: []ledger.NewEvent{{Kind: event.KindFailed, Body: body}}})
 		if errs.CodeOf(err) != errs.LedgerConflict {
 			return err
 		}
@@ -111,5 +111,5 @@ func foldFailure(before ledger.View, e ledger.Event) (ledger.Projection, error) 
 	}
 	p := projection{}
 	text := p.encode(state)
-	return ledger.Projection{State: text, Counts: c.changes}, p.err
+	return ledger.Projection{State: text, Changes: c.changes}, p.err
 }

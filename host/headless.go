@@ -123,7 +123,7 @@ func (e *Engine) able(ctx context.Context, config project.Config, with string) e
 func (c *conductor) withoutAgent(ctx context.Context, given []evidence, why error) (Decision, error) {
 	if runsVerification(c.req.Verify, c.config) {
 		// A verification that is killed, or loses a race, may have been red.
-		if err := c.redraft(ctx, task.Redraft{Same: true}); err != nil {
+		if err := c.redraft(ctx, task.BeginVerification{Same: true}); err != nil {
 			return Decision{}, c.raced(ctx, c.round.Number, err)
 		}
 	}
@@ -146,7 +146,7 @@ func (c *conductor) enter(more ...task.Phase) (err error) {
 	if c.config.Evidence == project.EvidenceStamps {
 		phases = append([]task.Phase{task.Draft}, more...)
 	}
-	c.round, err = task.Enter(c.status.State, task.Entry{
+	c.round, err = task.EnterRound(c.status.State, task.RoundEntry{
 		Expected: cmp.Or(c.round.Number, c.req.Round), MaxRounds: c.req.MaxRounds, Fallback: cmp.Or(c.config.MaxRounds, task.DefaultRounds),
 		Phases: phases, Force: c.req.Force,
 	})
@@ -229,7 +229,7 @@ func (c *conductor) decided(ctx context.Context, r ruling) (Decision, error) {
 		if max(c.status.Round, 1) != c.round.Number {
 			return Decision{}, lostRace(c.round.Number, c.status.State)
 		}
-		run := c.status.Finished(task.RoleCritic, 0)
+		run := c.status.LatestRun(task.RoleCritic, 0)
 		switch tree := r.verification.Tree; {
 		case r.run == "":
 		case run == nil || run.Intent.Run != r.run:
@@ -277,7 +277,7 @@ func (c *conductor) halt(why error) error {
 	if f, ok := errors.AsType[*errs.Error](why); ok {
 		told.Budget, _ = f.Details["unit"].(string)
 	}
-	return c.apply(task.Halt{Reason: task.ReasonBudget, By: bySwitchyard, FindingCount: -1}, told)
+	return c.apply(task.StopTask{Reason: task.ReasonBudget, By: bySwitchyard, FindingCount: -1}, told)
 }
 
 // exhausted puts a task aside whose budget does not cover what is needed next.

@@ -119,8 +119,8 @@ func TestCrowdOfOneTask(t *testing.T) {
 	if got := len(s.calls(t)); got != len(rounds) {
 		t.Errorf("%d agents ran in %d rounds", got, len(rounds))
 	}
-	if state := s.state(t); state.Round != len(rounds)+1 || len(state.Open()) > 0 || state.Spent.Runs != len(rounds) {
-		t.Errorf("after %d rounds: round %d, open %v, %d runs", len(rounds), state.Round, state.Open(), state.Spent.Runs)
+	if state := s.state(t); state.Round != len(rounds)+1 || len(state.OpenRuns()) > 0 || state.Spent.Runs != len(rounds) {
+		t.Errorf("after %d rounds: round %d, open %v, %d runs", len(rounds), state.Round, state.OpenRuns(), state.Spent.Runs)
 	}
 	s.gone(t)
 }

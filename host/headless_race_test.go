@@ -119,7 +119,7 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 			if state.Status != c.status {
 				t.Errorf("the task is %s, want %s", state.Status, c.status)
 			}
-			if len(state.Open()) > 0 || state.Spent.Runs != 1 || s.count(t, task.KindSpawnEnded) != 1 {
+			if len(state.OpenRuns()) > 0 || state.Spent.Runs != 1 || s.count(t, task.KindSpawnEnded) != 1 {
 				t.Errorf("the critic's run is not accounted for: %+v, %+v", state.Runs, state.Spent)
 			}
 			if got := len(s.calls(t)); got != 1 {
@@ -156,7 +156,7 @@ func TestCancelledHeadlessRound(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	state := s.state(t)
-	if len(state.Open()) > 0 || state.Spent.Runs != 1 || state.Last != nil {
+	if len(state.OpenRuns()) > 0 || state.Spent.Runs != 1 || state.Last != nil {
 		t.Errorf("%+v after a cancelled round", state)
 	}
 	s.gone(t)

@@ -94,7 +94,7 @@ func (s site) goesOn(t *testing.T, i int, over task.State, critic fakeagent.Scen
 		t.Errorf("kill %d: %s (%s), %s in round %d; want %s (%s), %s in round %d", i, d.NextAction, d.Reason, after.Status, after.Round,
 			over.Last.NextAction, over.Last.Reason, over.Status, over.Round)
 	}
-	if open := after.Open(); len(open) > 0 {
+	if open := after.OpenRuns(); len(open) > 0 {
 		t.Errorf("kill %d: runs are open still: %+v", i, open)
 	}
 	if n := s.count(t, task.KindDecided); n != 1 {

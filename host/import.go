@@ -44,7 +44,7 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (ImportRes
 		findings := merge(policy.Policy, findingsOf(t))
 		imported := importOf(t, len(findings), cmp.Or(config.MaxRounds, task.DefaultRounds), e.by)
 		status, _, err := e.change(ctx, t.ID, func(*session) (task.Command, event.Full, error) {
-			return task.Import{Imported: imported}, event.Full{Findings: findings}, nil
+			return task.ImportTask{TaskImported: imported}, event.Full{Findings: findings}, nil
 		})
 		switch code := errs.CodeOf(err); {
 		case err == nil:
@@ -61,9 +61,9 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (ImportRes
 }
 
 // importOf is the event that takes a task over.
-func importOf(t nubospilot.Task, findings, fallback int, by string) task.Imported {
-	imported := task.Imported{
-		Source: sourceNubos, Digest: t.Digest, Round: t.Round, MaxRounds: cmp.Or(t.MaxRounds, fallback), Raised: t.MaxRounds != 0,
+func importOf(t nubospilot.Task, findings, fallback int, by string) task.TaskImported {
+	imported := task.TaskImported{
+		Source: sourceNubos, Digest: t.Digest, Round: t.Round, MaxRounds: cmp.Or(t.MaxRounds, fallback), CustomCap: t.MaxRounds != 0,
 		FindingCount: findings, Overrides: len(t.Forced), By: by,
 	}
 	// A cap that the task is already beyond would stop it at once.

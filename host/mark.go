@@ -49,11 +49,11 @@ func (s *session) tryMark(ctx context.Context) (again bool, err error) {
 		}
 		text = markText(now.TaskStatus, findings)
 	}
-	err = s.ledger.Hold(ctx, s.id, func(held ledger.Head) error {
+	err = s.ledger.WithLock(ctx, s.id, func(held ledger.Head) error {
 		if again = held.N != head.N; again {
 			return nil
 		}
-		return s.project.Mark(s.id, text)
+		return s.project.UpdateStateMD(s.id, text)
 	})
 	if text == "" && errs.CodeOf(err) == errs.MarkerUnsafe {
 		err = nil // Whatever lies there, no mark of ours is in it.
@@ -73,7 +73,7 @@ func markText(t TaskStatus, findings []finding.Finding) string {
 			fmt.Fprintf(&b, "- and %d more\n", len(findings)-i)
 			break
 		}
-		fmt.Fprintf(&b, "- %s %s %s: %s\n", inline(string(f.Severity)), inline(f.Category), inline(f.Place()), inline(f.Remediation))
+		fmt.Fprintf(&b, "- %s %s %s: %s\n", inline(string(f.Severity)), inline(f.Category), inline(f.Location()), inline(f.Remediation))
 	}
 	fmt.Fprintf(&b, "\n`switchyard explain %s` shows why; `switchyard resume %s` lets it go on, with --rounds, --replan, --manual or --reset.\n", t.TaskID, t.TaskID)
 	return b.String()

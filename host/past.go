@@ -19,7 +19,7 @@ func compare(ctx context.Context, l *ledger.Ledger, id string, s task.State, fin
 	if err != nil {
 		return task.Progress{}, err
 	}
-	standings := make([]task.Standing, len(findings))
+	standings := make([]task.FindingStatus, len(findings))
 	for i := range findings {
 		f := &findings[i]
 		trace := past[f.Fingerprint]

@@ -34,7 +34,7 @@ func (e *Engine) Start(ctx context.Context, id string, req StartRequest) (TaskRe
 	}
 	status, event, err := e.change(ctx, id, func(s *session) (task.Command, event.Full, error) {
 		s.rev = req.Base
-		return task.Begin{
+		return task.StartWork{
 			Query: cut(req.Query, maxQuery), MaxRounds: req.MaxRounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Force: req.Force,
 		}, event.Full{}, nil
 	})
@@ -58,7 +58,7 @@ func (e *Engine) Done(ctx context.Context, id string, req PhaseRequest) (TaskRes
 	if req.Phase == task.Research {
 		required = config.Researchers
 	}
-	return e.step(ctx, id, task.Prepare{Phase: req.Phase, Required: required, Tests: req.Tests, Force: req.Force})
+	return e.step(ctx, id, task.CompletePhase{Phase: req.Phase, Required: required, Tests: req.Tests, Force: req.Force})
 }
 
 // Commit commits a task whose review decided so.
@@ -75,7 +75,7 @@ func (e *Engine) Commit(ctx context.Context, id string, req CommitRequest) (Task
 		return TaskResult{}, err
 	}
 	status, event, err := e.change(ctx, id, func(s *session) (task.Command, event.Full, error) {
-		return task.Finish{MustVerify: req.MustVerify || config.Verify != nil, Force: req.Force}, event.Full{}, s.undisturbed(ctx)
+		return task.CommitTask{MustVerify: req.MustVerify || config.Verify != nil, Force: req.Force}, event.Full{}, s.undisturbed(ctx)
 	})
 	return TaskResult{TaskStatus: status, Recorded: event}, err
 }

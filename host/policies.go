@@ -122,7 +122,7 @@ func foldPolicies(before ledger.View, e ledger.Event) (ledger.Projection, error)
 		return ledger.Projection{}, errs.New(errs.LedgerTampered, "unknown kind of event %q about policies", e.Kind)
 	}
 	text := p.encode(state)
-	return ledger.Projection{State: text, Entries: p.entries, Counts: c.changes}, p.err
+	return ledger.Projection{State: text, Entries: p.entries, Changes: c.changes}, p.err
 }
 
 // policyShelf is what the ledger knows of policies at one moment.

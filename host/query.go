@@ -43,7 +43,7 @@ func known(id string, head ledger.Head) (kept, error) {
 		return kept{}, notFound(id)
 	}
 	now, err := status(head)
-	if err == nil && now.Status == task.None {
+	if err == nil && now.Status == task.NoTask {
 		err = tampered(id, "its events make no task")
 	}
 	return now, err

@@ -65,7 +65,7 @@ func question(f finding.Finding, now time.Time) task.Question {
 		}
 	}
 	if strings.TrimSpace(q.Text) == "" {
-		q.Text = f.Category + " at " + f.Place()
+		q.Text = f.Category + " at " + f.Location()
 	}
 	q.Text = cut(q.Text, maxQuestionText)
 	return q

@@ -21,7 +21,7 @@ type recordedRound struct {
 	decision recordedDecision
 }
 
-// recordedEvent is the part of a task.Decided that the policy has to do with.
+// recordedEvent is the part of a task.RoundDecided that the policy has to do with.
 type recordedEvent struct {
 	Round           int             `json:"round"`
 	NextRound       int             `json:"next_round"`

@@ -101,7 +101,7 @@ func exportedRounds(ctx context.Context, r io.Reader, since time.Time, through i
 		through = math.MaxInt64
 	}
 	return func(yield func(ledger.Event, error) bool) {
-		for event, err := range ledger.Exported(ctx, r) {
+		for event, err := range ledger.ReadExport(ctx, r) {
 			wanted := err != nil || event.Kind == string(task.KindDecided) && event.Seq <= through && !event.Time().Before(since)
 			if wanted && !yield(event, err) {
 				return

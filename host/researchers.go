@@ -30,7 +30,7 @@ func (c *conductor) announce(k int) error {
 	settings := settings(c.config, researcherName, c.req.Adapter)
 	var intents []task.Intent
 	for i := range k {
-		if run := c.status.Finished(task.RoleResearcher, i); run != nil && run.Receipt.Path != "" {
+		if run := c.status.LatestRun(task.RoleResearcher, i); run != nil && run.Receipt.Path != "" {
 			continue
 		}
 		why := "first"
@@ -45,7 +45,7 @@ func (c *conductor) announce(k int) error {
 		return nil
 	}
 	limits := c.limits()
-	return c.apply(task.Reserve{Intents: intents, Limits: limits}, event.Full{By: bySwitchyard, Limits: &limits})
+	return c.apply(task.ReserveRuns{Intents: intents, Limits: limits}, event.Full{By: bySwitchyard, Limits: &limits})
 }
 
 func researchFile(id string, round int, name string) string {
@@ -78,7 +78,7 @@ func (c *conductor) unfinished(ctx context.Context) (d Decision, pending bool, e
 
 // lastDecision is the task's newest decision, as it is recorded.
 func (c *conductor) lastDecision(ctx context.Context) (Decision, error) {
-	newest, err := c.ledger.Newest(ctx, c.id, keyDecision, 1)
+	newest, err := c.ledger.LatestEntries(ctx, c.id, keyDecision, 1)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -151,7 +151,7 @@ func (c *conductor) research(ctx context.Context, d Decision) (Decision, error) 
 		return Decision{}, err
 	}
 	_, err = c.write(ctx, func() error {
-		err := c.apply(task.Prepare{Phase: task.Research, Required: k}, event.Full{By: bySwitchyard})
+		err := c.apply(task.CompletePhase{Phase: task.Research, Required: k}, event.Full{By: bySwitchyard})
 		if code := errs.CodeOf(err); code == errs.EvidenceMissing || code == errs.TaskStuck || code == errs.TaskCommitted || code == errs.TaskWaiting {
 			return nil // Somebody failed, so that the phase is not done; the task may go on all the same.
 		}
@@ -234,7 +234,7 @@ func (c *conductor) announced(index int) (run string, resumed bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	attempts := c.status.Attempts(task.RoleResearcher, index)
-	for _, r := range c.status.Open() {
+	for _, r := range c.status.OpenRuns() {
 		if r.Role == task.RoleResearcher && r.Index == index {
 			return r.Intent.Run, attempts > 1
 		}
@@ -245,7 +245,7 @@ func (c *conductor) announced(index int) (run string, resumed bool) {
 // answered is the answer of a researcher to a command that was killed, or nil.
 func (c *conductor) answered(ctx context.Context, index int) (*research.Output, error) {
 	c.mu.Lock()
-	run := c.status.Finished(task.RoleResearcher, index)
+	run := c.status.LatestRun(task.RoleResearcher, index)
 	c.mu.Unlock()
 	if run == nil || run.Receipt.Outcome != string(outcome.OK) || run.Receipt.Path == "" {
 		return nil, nil
@@ -267,11 +267,11 @@ func (c *conductor) answered(ctx context.Context, index int) (*research.Output, 
 // abandon closes an intent that nothing can be made of, if it is open.
 func (c *conductor) abandon(ctx context.Context, run, why string) error {
 	_, err := c.write(ctx, func() error {
-		if !slices.ContainsFunc(c.status.Open(), func(r task.Run) bool { return r.Intent.Run == run }) {
+		if !slices.ContainsFunc(c.status.OpenRuns(), func(r task.Run) bool { return r.Intent.Run == run }) {
 			return nil
 		}
 		receipt := task.Receipt{Run: run, Outcome: string(outcome.Failed), Reason: why, Class: string(outcome.NotFound)}
-		return c.apply(task.Receive{Receipt: receipt}, event.Full{By: bySwitchyard})
+		return c.apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: bySwitchyard})
 	})
 	return err
 }

@@ -162,7 +162,7 @@ func TestBudgetOfResearchThatGoesOn(t *testing.T) {
 	s := newSite(t, once+"budget: {task: {tokens: 1200}, spawn: {tokens: 250}}\n", playing(&asks, 3)...)
 	var between *site
 	for _, k := range s.killed(t) {
-		if state := k.state(t); state.Last != nil && len(state.Open()) == 3 {
+		if state := k.state(t); state.Last != nil && len(state.OpenRuns()) == 3 {
 			between = &k
 			break
 		}
@@ -175,8 +175,8 @@ func TestBudgetOfResearchThatGoesOn(t *testing.T) {
 	if err != nil || d.NextAction != "stuck" || d.Reason != task.ReasonBudget || d.Budget == "" {
 		t.Errorf("it leads to %s (%s), %q, %v", d.NextAction, d.Reason, d.Budget, err)
 	}
-	if state := between.state(t); state.Status != task.Stuck || state.Stop.Reason != task.ReasonBudget || len(state.Open()) != 0 {
-		t.Errorf("the task is %s, %+v, open: %v", state.Status, state.Stop, state.Open())
+	if state := between.state(t); state.Status != task.Stuck || state.Stop.Reason != task.ReasonBudget || len(state.OpenRuns()) != 0 {
+		t.Errorf("the task is %s, %+v, open: %v", state.Status, state.Stop, state.OpenRuns())
 	}
 	if got := len(between.calls(t)); got != 0 {
 		t.Errorf("%d researchers ran", got)

@@ -126,7 +126,7 @@ func (e *Engine) decideRound(ctx context.Context, s opening, req Request, how co
 	if config.Evidence == project.EvidenceStamps && (how.final || s.status.Phase != task.Draft) {
 		how.phases = []task.Phase{task.Draft, task.Review}
 	}
-	round, err := task.Enter(s.status.State, task.Entry{
+	round, err := task.EnterRound(s.status.State, task.RoundEntry{
 		Expected: req.Round, MaxRounds: req.MaxRounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds),
 		Phases: how.phases, Force: req.Force,
 	})
@@ -154,7 +154,7 @@ func (e *Engine) decideRound(ctx context.Context, s opening, req Request, how co
 	}
 	if how.verify && runsVerification(req.Verify, config) {
 		// A verification that is killed, or loses a race, may have been red.
-		if err := s.redraft(ctx, task.Redraft{Same: true}); err != nil {
+		if err := s.redraft(ctx, task.BeginVerification{Same: true}); err != nil {
 			return Decision{}, s.raced(ctx, round.Number, err)
 		}
 	}
@@ -167,7 +167,7 @@ func (e *Engine) decideRound(ctx context.Context, s opening, req Request, how co
 		return Decision{}, s.raced(ctx, round.Number, err)
 	}
 	if d.NextAction == policies.Commit && !how.final {
-		d.Missing = append([]string{}, s.status.Unready(config.Verify != nil)...)
+		d.Missing = append([]string{}, s.status.MissingForCommit(config.Verify != nil)...)
 	}
 	return d, nil
 }
@@ -219,7 +219,7 @@ func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 		d.Questions = questions(r.policy.Policy, d, s.now())
 	}
 	d.Force = r.round.Force
-	outcome := task.Outcome{
+	outcome := task.DecideRound{
 		Round: r.round, NextAction: d.NextAction, Reason: d.Reason, Policy: r.policy.String(),
 		DestinationKind: string(destination.Kind), AdvancesRound: destination.AdvancesRound,
 		FindingCount: len(d.Findings), Reviewed: reviewed, Verify: string(r.verification.Outcome),
@@ -236,13 +236,13 @@ func (s *session) decide(ctx context.Context, r ruling) (Decision, error) {
 // record appends a decision to the task's chain, with what r.then adds to it, unless
 // the task has moved on since it was looked at. An executor's hand-off is there before
 // the decision is.
-func (s *session) record(ctx context.Context, o task.Outcome, d Decision, timing *event.Timing, r ruling) (Decision, error) {
+func (s *session) record(ctx context.Context, o task.DecideRound, d Decision, timing *event.Timing, r ruling) (Decision, error) {
 	change, err := task.Decide(s.status.State, o)
 	if err != nil {
 		return Decision{}, s.about(err)
 	}
 	d.TaskID = s.id
-	if decided, ok := change.(task.Decided); ok {
+	if decided, ok := change.(task.RoundDecided); ok {
 		d.NextRound = decided.NextRound
 	}
 	if err := s.add(change, event.Full{Decision: &d, Timing: timing}); err != nil {

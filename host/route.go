@@ -141,7 +141,7 @@ func (q inquiry) decide(ctx context.Context) (Decision, *event.Timing, error) {
 	d.Input = policies.Input{
 		Round: q.round, MaxRounds: q.maxRounds, FindingCount: len(d.Findings), Routes: bucketSizes(d.Routing), Verify: q.verify,
 		NewCount: progress.New, RepeatCount: progress.Repeat, ReopenedCount: progress.Reopened, ResolvedCount: progress.Resolved,
-		NoProgress: progress.None(), StalledRounds: progress.Stalled,
+		NoProgress: progress.IsStalled(), StalledRounds: progress.Stalled,
 	}
 	begin := time.Now()
 	chosen, err := q.policy.Decide(ctx, d.Input)

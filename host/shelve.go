@@ -72,6 +72,6 @@ func (b *policyBatch) add(kind string, event policyEvent) error {
 	event.By = b.by
 	// A path may hold any bytes. The digest is over the texts alone.
 	body, err := json.Marshal(event, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
-	b.Drafts = append(b.Drafts, ledger.Draft{Kind: kind, Body: body})
+	b.Events = append(b.Events, ledger.NewEvent{Kind: kind, Body: body})
 	return err
 }

@@ -29,7 +29,7 @@ func (e *Engine) Stop(ctx context.Context, id string, req StopRequest) (TaskResu
 		}
 	}
 	status, event, err := e.change(ctx, id, func(s *session) (task.Command, event.Full, error) {
-		halt := task.Halt{Reason: req.Reason, By: e.by, FindingCount: -1, ForgetCap: req.ForgetCap}
+		halt := task.StopTask{Reason: req.Reason, By: e.by, FindingCount: -1, ForgetCap: req.ForgetCap}
 		if policy.Policy == nil {
 			return halt, event.Full{}, nil
 		}
@@ -65,7 +65,7 @@ func (e *Engine) Resume(ctx context.Context, id string, req ResumeRequest) (Task
 	if err != nil {
 		return TaskResult{}, err
 	}
-	return e.step(ctx, id, task.Resume{
+	return e.step(ctx, id, task.ResumeTask{
 		Mode: req.Mode, Rounds: req.Rounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Reason: req.Reason, By: e.by,
 	})
 }

@@ -126,11 +126,11 @@ func leftFindings(e ledger.Event) (round int, found []event.Finding, err error) 
 		return 0, nil, err
 	}
 	switch change := body.Event.(type) {
-	case *task.Decided:
+	case *task.RoundDecided:
 		if change.Reviewed {
 			return change.Round, append([]event.Finding{}, body.DecisionOrZero().Findings...), nil
 		}
-	case *task.Stopped:
+	case *task.WorkStopped:
 		return change.Stop.Round, body.Findings, nil
 	}
 	return 0, nil, nil

@@ -9,7 +9,7 @@ import (
 
 // Tallies reads sums of the project's ledger as of one moment. It opens the ledger
 // anew each time, so that whoever asks for hours sees the one that is there.
-func (e *Engine) Tallies(ctx context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error) {
+func (e *Engine) Tallies(ctx context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
 	// For reading alone, unless the ledger is one that kept no sums yet.
 	t, err := tallies(ctx, func() (*ledger.Ledger, error) { return ledger.Open(ctx, e.project.State(), nil) }, queries)
 	if errs.CodeOf(err) == errs.LedgerOlder {
@@ -18,11 +18,11 @@ func (e *Engine) Tallies(ctx context.Context, queries ...ledger.TallyQuery) (led
 	return t, err
 }
 
-func tallies(ctx context.Context, open func() (*ledger.Ledger, error), queries []ledger.TallyQuery) (ledger.Tallies, error) {
+func tallies(ctx context.Context, open func() (*ledger.Ledger, error), queries []ledger.CounterQuery) (ledger.Counters, error) {
 	l, err := open()
 	if err != nil {
-		return ledger.Tallies{}, err
+		return ledger.Counters{}, err
 	}
 	defer l.Close()
-	return l.Tallies(ctx, queries...)
+	return l.Counters(ctx, queries...)
 }

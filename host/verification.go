@@ -72,7 +72,7 @@ func (s *session) verification(ctx context.Context, req VerifyRequest, config pr
 	if run && config.Verify != nil && req.Claim == "" {
 		return s.runVerification(ctx, *config.Verify)
 	}
-	outcome, stamp := s.status.Green(string(req.Claim))
+	outcome, stamp := s.status.VerificationOutcome(string(req.Claim))
 	if stamp != nil && stamp.Tree != "" {
 		now, err := s.treeNow(ctx, config)
 		if err != nil {

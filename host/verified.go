@@ -25,9 +25,9 @@ func (c *conductor) verified(ctx context.Context) (Verification, error) {
 		return Verification{Outcome: policies.Green, Verification: *v}, nil
 	}
 	// A review of this tree stays one, whatever becomes of its verification.
-	review := c.status.Finished(task.RoleCritic, 0)
+	review := c.status.LatestRun(task.RoleCritic, 0)
 	begun, err := c.write(ctx, func() error {
-		return c.apply(task.Redraft{Same: review != nil && review.Tree == c.tree}, event.Full{})
+		return c.apply(task.BeginVerification{Same: review != nil && review.Tree == c.tree}, event.Full{})
 	})
 	if err != nil {
 		return Verification{}, err
@@ -53,7 +53,7 @@ func (c *conductor) verified(ctx context.Context) (Verification, error) {
 		if err != nil {
 			return err
 		}
-		return c.apply(task.Verify{Verification: v.Verification, InRound: true}, event.Full{Verification: &v})
+		return c.apply(task.RecordVerification{Verification: v.Verification, InRound: true}, event.Full{Verification: &v})
 	})
 	return v, err
 }

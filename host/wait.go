@@ -93,11 +93,11 @@ func (e *Engine) settle(ctx context.Context, l *ledger.Ledger, id string) (bool,
 	if err != nil {
 		return false, err
 	}
-	if due, err := task.Decide(s.State, task.Expire{Now: stamp(e.now())}); err != nil || due == nil {
+	if due, err := task.Decide(s.State, task.ExpireQuestions{Now: stamp(e.now())}); err != nil || due == nil {
 		return false, err
 	}
 	_, event, err := e.change(ctx, id, func(s *session) (task.Command, event.Full, error) {
-		return task.Expire{Now: stamp(s.now())}, event.Full{By: bySwitchyard}, nil
+		return task.ExpireQuestions{Now: stamp(s.now())}, event.Full{By: bySwitchyard}, nil
 	})
 	return event != nil, err
 }

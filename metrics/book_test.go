@@ -19,7 +19,7 @@ import (
 // book is a source in memory: it adds changes up as the ledger does, but for caps.
 type book struct {
 	events int64
-	rows   map[string]map[string]ledger.Tally // by measure and the JSON text of the values
+	rows   map[string]map[string]ledger.Counter // by measure and the JSON text of the values
 }
 
 // began is the time of a book's first event; each further one is a second later.
@@ -34,13 +34,13 @@ func (b *book) record(changes ...counters.Change) {
 	b.events++
 	for _, c := range changes {
 		if b.rows == nil {
-			b.rows = make(map[string]map[string]ledger.Tally)
+			b.rows = make(map[string]map[string]ledger.Counter)
 		}
 		if b.rows[c.Measure.Name] == nil {
-			b.rows[c.Measure.Name] = make(map[string]ledger.Tally)
+			b.rows[c.Measure.Name] = make(map[string]ledger.Counter)
 		}
 		rows, key := b.rows[c.Measure.Name], text(c.Values)
-		row := ledger.Tally{Values: c.Values, Sum: rows[key].Sum + c.Add, At: at(b.events), Note: c.Note}
+		row := ledger.Counter{Values: c.Values, Sum: rows[key].Sum + c.Add, At: at(b.events), Exemplar: c.Exemplar}
 		if rows[key] = row; row.Sum == 0 {
 			delete(rows, key)
 		}
@@ -55,19 +55,19 @@ func text(values []string) string {
 	return string(data)
 }
 
-func (b *book) Tallies(_ context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error) {
-	t := ledger.Tallies{Events: b.events}
+func (b *book) Tallies(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
+	t := ledger.Counters{Events: b.events}
 	if b.events > 0 {
 		t.Since, t.Until = at(1), at(b.events)
 	}
 	for _, q := range queries {
-		var found []ledger.Tally
+		var found []ledger.Counter
 		for _, row := range b.rows[q.Measure] {
 			if len(row.Values) >= len(q.Prefix) && slices.Equal(row.Values[:len(q.Prefix)], q.Prefix) {
 				found = append(found, row)
 			}
 		}
-		slices.SortFunc(found, func(a, b ledger.Tally) int {
+		slices.SortFunc(found, func(a, b ledger.Counter) int {
 			if q.Descending {
 				a, b = b, a
 			}
@@ -127,7 +127,7 @@ func family(families []*dto.MetricFamily, name string) *dto.MetricFamily {
 // example is a book with something of everything, and options that fit.
 func example() (*book, metrics.Options) {
 	b := &book{}
-	sample := func(v int64) counters.Sample { return counters.Sample{Value: v, Task: "T-1", Round: 2} }
+	sample := func(v int64) counters.Observation { return counters.Observation{Value: v, Task: "T-1", Round: 2} }
 	b.record(
 		one(counters.Adoptions(), "1.2.0", "sha256:aa"),
 		one(counters.Policies(), "1.2.0", "sha256:aa", "ADR-0003"),
@@ -146,16 +146,16 @@ func example() (*book, metrics.Options) {
 		one(counters.Resumes(), "replan"),
 		one(counters.Forced(), "draft"),
 		one(counters.Tasks(), "stuck"),
-		one(counters.Standing(), "stuck", at(2), "T-1", "budget"),
+		one(counters.BlockedTasks(), "stuck", at(2), "T-1", "budget"),
 		one(counters.BudgetUse(), "task-time", "000875", "T-1"),
 		one(counters.Spawns(), "critic", "claude", "findings"),
 		one(counters.Fallbacks(), "critic", "quota"),
 		one(counters.Retries(), "critic", "overloaded"),
 		several(1200, counters.Tokens(), "critic", "in"),
 		several(1_500_000, counters.MicroDollars(), "critic"),
-		one(counters.Measure{Name: ledger.MeasureOverflow}, "category"),
+		one(counters.Measure{Name: ledger.OverflowMeasure}, "category"),
 	},
-		counters.Waits().Observe(sample(5_000)),
+		counters.QuestionWaits().Observe(sample(5_000)),
 		counters.SpawnRuns().Observe(sample(61_000)),
 		counters.PluginRuns().Observe(sample(700), "np-critic"),
 		counters.Evaluations().Observe(sample(300)),

@@ -53,7 +53,7 @@ func New(source Source, o Options) (*Collector, error) {
 // Those of the source; and ledger-corrupt where the sums are none that a ledger
 // comes to.
 func (c *Collector) Gather(ctx context.Context) ([]*dto.MetricFamily, error) {
-	var queries []ledger.TallyQuery
+	var queries []ledger.CounterQuery
 	for _, f := range c.families {
 		queries = append(queries, f.queries()...)
 	}
@@ -108,7 +108,7 @@ func (b Bound) Gather() ([]*dto.MetricFamily, error) { return b() }
 // gathering is what a collector reads once.
 type gathering struct {
 	*Collector
-	tallies ledger.Tallies
+	tallies ledger.Counters
 	// since and until are the times of the first and the last event, zero where
 	// there is none.
 	since, until time.Time

@@ -30,18 +30,18 @@ func TestSameBytes(t *testing.T) {
 }
 
 // source is a function as a Source.
-type source func(queries []ledger.TallyQuery) (ledger.Tallies, error)
+type source func(queries []ledger.CounterQuery) (ledger.Counters, error)
 
-func (s source) Tallies(_ context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error) {
+func (s source) Tallies(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
 	return s(queries)
 }
 
 func TestErrorsOfTheSourceAreAll(t *testing.T) {
 	broken := errors.New("broken")
 	calls := 0
-	c := collector(t, source(func([]ledger.TallyQuery) (ledger.Tallies, error) {
+	c := collector(t, source(func([]ledger.CounterQuery) (ledger.Counters, error) {
 		calls++
-		return ledger.Tallies{}, broken
+		return ledger.Counters{}, broken
 	}), metrics.Options{})
 	families, err := c.WithContext(t.Context()).Gather()
 	if !errors.Is(err, broken) || families != nil || calls != 1 {
@@ -52,21 +52,21 @@ func TestErrorsOfTheSourceAreAll(t *testing.T) {
 // TestCorruptSums: whoever can write the ledger's file can write any sums into it. They
 // are an error with a code, and never a panic or half an exposition.
 func TestCorruptSums(t *testing.T) {
-	row := func(sum int64, values ...string) ledger.Tally {
-		return ledger.Tally{Values: values, Sum: sum, At: at(1)}
+	row := func(sum int64, values ...string) ledger.Counter {
+		return ledger.Counter{Values: values, Sum: sum, At: at(1)}
 	}
-	noted := func(note string, cell string) ledger.Tally {
+	noted := func(note string, cell string) ledger.Counter {
 		r := row(1, cell)
-		r.Note = jsontext.Value(note)
+		r.Exemplar = jsontext.Value(note)
 		return r
 	}
-	timed := func(when string, values ...string) ledger.Tally {
-		return ledger.Tally{Values: values, Sum: 1, At: when}
+	timed := func(when string, values ...string) ledger.Counter {
+		return ledger.Counter{Values: values, Sum: 1, At: when}
 	}
-	waits, rounds := counters.Waits().Cells().Name, counters.TaskRounds().Cells().Name
+	waits, rounds := counters.QuestionWaits().Cells().Name, counters.TaskRounds().Cells().Name
 	for name, c := range map[string]struct {
 		measure string
-		row     ledger.Tally
+		row     ledger.Counter
 	}{
 		"too few labels":            {counters.Rounds().Name, row(1, "executor")},
 		"no labels":                 {counters.Rounds().Name, row(1)},
@@ -85,20 +85,20 @@ func TestCorruptSums(t *testing.T) {
 		"a sample of another cell":  {waits, noted(`{"value":1000000,"task":"T"}`, "0")},
 		"a sample that is none":     {waits, noted(`[]`, "0")},
 		"a sample of round -1":      {waits, noted(`{"value":1000,"task":"T","round":-1}`, "0")},
-		"a sum without values":      {counters.Waits().Sum().Name, row(7)},
-		"a sum below nothing":       {counters.Waits().Sum().Name, row(-7)},
+		"a sum without values":      {counters.QuestionWaits().Sum().Name, row(7)},
+		"a sum below nothing":       {counters.QuestionWaits().Sum().Name, row(-7)},
 		"a time that is none":       {counters.Adoptions().Name, timed("yesterday", "1.2.0", "sha256:aa")},
-		"a task since no time":      {counters.Standing().Name, row(1, "stuck", "", "T", "budget")},
-		"a task since nonsense":     {counters.Standing().Name, row(1, "stuck", "x", "T", "budget")},
+		"a task since no time":      {counters.BlockedTasks().Name, row(1, "stuck", "", "T", "budget")},
+		"a task since nonsense":     {counters.BlockedTasks().Name, row(1, "stuck", "x", "T", "budget")},
 		"a budget of no number":     {counters.BudgetUse().Name, row(1, "task-time", "-1", "T")},
 		"a budget of two labels":    {counters.BudgetUse().Name, row(1, "task-time", "000001")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c1 := collector(t, source(func(queries []ledger.TallyQuery) (ledger.Tallies, error) {
-				all := ledger.Tallies{Events: 1, Since: at(1), Until: at(1), Rows: make([][]ledger.Tally, len(queries))}
+			c1 := collector(t, source(func(queries []ledger.CounterQuery) (ledger.Counters, error) {
+				all := ledger.Counters{Events: 1, Since: at(1), Until: at(1), Rows: make([][]ledger.Counter, len(queries))}
 				for i, q := range queries {
 					if q.Measure == c.measure && (len(q.Prefix) == 0 || q.Prefix[0] == c.row.Values[0]) {
-						all.Rows[i] = []ledger.Tally{c.row}
+						all.Rows[i] = []ledger.Counter{c.row}
 					}
 				}
 				return all, nil
@@ -112,24 +112,24 @@ func TestCorruptSums(t *testing.T) {
 }
 
 func TestCorruptAnswers(t *testing.T) {
-	for name, change := range map[string]func(*ledger.Tallies){
-		"more rows than there can be": func(t *ledger.Tallies) {
-			t.Rows[0] = slices.Repeat([]ledger.Tally{{Values: []string{"task-time"}, Sum: 1, At: at(1)}}, 100_001)
+	for name, change := range map[string]func(*ledger.Counters){
+		"more rows than there can be": func(t *ledger.Counters) {
+			t.Rows[0] = slices.Repeat([]ledger.Counter{{Values: []string{"task-time"}, Sum: 1, At: at(1)}}, 100_001)
 		},
-		"lists are missing": func(t *ledger.Tallies) { t.Rows = t.Rows[1:] },
-		"a first event at no time": func(t *ledger.Tallies) {
+		"lists are missing": func(t *ledger.Counters) { t.Rows = t.Rows[1:] },
+		"a first event at no time": func(t *ledger.Counters) {
 			t.Since = "x"
 		},
-		"a last event at no time": func(t *ledger.Tallies) { t.Until = strings.Repeat("9", 1000) },
-		"another label than asked for": func(t *ledger.Tallies) {
+		"a last event at no time": func(t *ledger.Counters) { t.Until = strings.Repeat("9", 1000) },
+		"another label than asked for": func(t *ledger.Counters) {
 			for i := range t.Rows {
 				t.Rows[i] = nil
 			}
-			t.Rows[1] = []ledger.Tally{{Values: []string{"x", "1", "T"}, Sum: 1, At: at(1)}}
+			t.Rows[1] = []ledger.Counter{{Values: []string{"x", "1", "T"}, Sum: 1, At: at(1)}}
 		},
 	} {
-		c := collector(t, source(func(queries []ledger.TallyQuery) (ledger.Tallies, error) {
-			all := ledger.Tallies{Events: 1, Since: at(1), Until: at(1), Rows: make([][]ledger.Tally, len(queries))}
+		c := collector(t, source(func(queries []ledger.CounterQuery) (ledger.Counters, error) {
+			all := ledger.Counters{Events: 1, Since: at(1), Until: at(1), Rows: make([][]ledger.Counter, len(queries))}
 			change(&all)
 			return all, nil
 		}), metrics.Options{})

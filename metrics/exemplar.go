@@ -19,12 +19,12 @@ const maxExemplar = 128
 
 // exemplar is the newest value of a cell, with its task and round; nil where the ledger
 // kept none.
-func (f Family) exemplar(row ledger.Tally, cell string) (*dto.Exemplar, error) {
-	if row.Note == nil {
+func (f Family) exemplar(row ledger.Counter, cell string) (*dto.Exemplar, error) {
+	if row.Exemplar == nil {
 		return nil, nil
 	}
-	var sample counters.Sample
-	if err := json.Unmarshal(row.Note, &sample); err != nil {
+	var sample counters.Observation
+	if err := json.Unmarshal(row.Exemplar, &sample); err != nil {
 		return nil, corrupt("%s has a sample that cannot be read: %w", f.Measure.Name, err)
 	}
 	if f.Scale.Cell(sample.Value) != cell || sample.Round < 0 {
@@ -45,7 +45,7 @@ func (f Family) exemplar(row ledger.Tally, cell string) (*dto.Exemplar, error) {
 // exemplarLabels name a sample's task and round. Without the room for both it is the
 // task alone; and none is shown where that is too long, since half of an id names
 // nothing.
-func exemplarLabels(s counters.Sample) []*dto.LabelPair {
+func exemplarLabels(s counters.Observation) []*dto.LabelPair {
 	task := pair("task", s.Task)
 	if s.Task != "" && s.Round > 0 {
 		if round := pair("round", strconv.Itoa(s.Round)); points(round, task) <= maxExemplar {

@@ -30,7 +30,7 @@ func TestExemplarsFit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := &book{}
-			b.record(counters.Waits().Observe(counters.Sample{Value: 1500, Task: c.task, Round: c.round})...)
+			b.record(counters.QuestionWaits().Observe(counters.Observation{Value: 1500, Task: c.task, Round: c.round})...)
 			h := family(gather(t, b, metrics.Options{}), "question_wait_seconds").Metric[0].Histogram
 			var got []string
 			if len(h.Exemplars) > 0 {
@@ -60,7 +60,7 @@ func TestNewestExemplarOfABucket(t *testing.T) {
 	b := &book{}
 	// All above 4 s and at most 16 s, in four cells.
 	for round, millis := range []int64{5000, 15_000, 7000, 9000, 5000} {
-		b.record(counters.Waits().Observe(counters.Sample{Value: millis, Task: "T", Round: round + 1})...)
+		b.record(counters.QuestionWaits().Observe(counters.Observation{Value: millis, Task: "T", Round: round + 1})...)
 	}
 	h := family(gather(t, b, metrics.Options{}), "question_wait_seconds").Metric[0].Histogram
 	if len(h.Exemplars) != 1 {

@@ -29,7 +29,7 @@ func ledgerFamilies(others []Family) []Family {
 
 // overflow is what the ledger counts itself.
 func overflow() counters.Measure {
-	return counters.Measure{Name: ledger.MeasureOverflow, Labels: []counters.Dimension{{Name: "dimension"}}}
+	return counters.Measure{Name: ledger.OverflowMeasure, Labels: []counters.Dimension{{Name: "dimension"}}}
 }
 
 // capped lists the dimensions that have a cap, in order.

@@ -45,7 +45,7 @@ func loopFamilies() []Family {
 			counters.Forced(), of("phase", "commit", "design", "draft", "research", "review", "start", "tests")),
 		counter("questions_total", "Questions to the user.", counters.Questions()),
 		seconds("question_wait_seconds", "Time that questions to the user waited for their answers.",
-			counters.Waits(), powers(exponents(0, 20, 2)...)),
+			counters.QuestionWaits(), powers(exponents(0, 20, 2)...)),
 	}
 }
 

@@ -27,7 +27,7 @@ func taskFamilies() []Family {
 			Help: "Tasks, by where they stand.", known: fixed([]Label{status}),
 		},
 		{
-			Name: "tasks_oldest_timestamp_seconds", Kind: Gauge, Unit: "seconds", Labels: []Label{standing}, Measure: counters.Standing(), Reading: Oldest,
+			Name: "tasks_oldest_timestamp_seconds", Kind: Gauge, Unit: "seconds", Labels: []Label{standing}, Measure: counters.BlockedTasks(), Reading: Oldest,
 			Help: "Time since when the task stands there that has done so for the longest.",
 		},
 		{

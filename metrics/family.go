@@ -83,7 +83,7 @@ const (
 func powers(exponents ...int) []float64 {
 	borders := make([]float64, len(exponents))
 	for i, e := range exponents {
-		borders[i] = counters.Upper(e << counters.Schema)
+		borders[i] = counters.Upper(e << counters.Resolution)
 	}
 	return borders
 }

@@ -15,7 +15,7 @@ import (
 
 // maxCell bounds the number of a cell: every whole number of 64 bits lies within, in
 // any unit that a scale has.
-const maxCell = 128 << counters.Schema
+const maxCell = 128 << counters.Resolution
 
 // zeroThreshold is the width of a native histogram's zero bucket, in which only
 // nothing at all is counted: that of the client library.
@@ -36,7 +36,7 @@ type cell struct {
 
 // histograms makes a histogram for all labels that the rows of cells have, and those
 // that are known. Each is both a classic one and a native one.
-func (g gathering) histograms(f Family, cells, sums []ledger.Tally) ([]*dto.Metric, error) {
+func (g gathering) histograms(f Family, cells, sums []ledger.Counter) ([]*dto.Metric, error) {
 	d := f.distribution()
 	all := newSeries[contents]()
 	for _, row := range cells {
@@ -77,7 +77,7 @@ func (g gathering) histograms(f Family, cells, sums []ledger.Tally) ([]*dto.Metr
 }
 
 // add takes a row of cells in.
-func (c *contents) add(f Family, row ledger.Tally) error {
+func (c *contents) add(f Family, row ledger.Counter) error {
 	text := row.Values[len(row.Values)-1]
 	n, zero, ok := counters.ParseCell(text)
 	if !ok || !zero && (strconv.Itoa(n) != text || max(n, -n) > maxCell || f.Scale.Exact && n < 1) {
@@ -128,7 +128,7 @@ func (f Family) histogram(c contents) *dto.Histogram {
 
 // native adds the buckets of a native histogram.
 func (f Family) native(h *dto.Histogram, c contents) {
-	schema, threshold := int32(counters.Schema), float64(zeroThreshold)
+	schema, threshold := int32(counters.Resolution), float64(zeroThreshold)
 	h.Schema, h.ZeroThreshold, h.ZeroCount = &schema, &threshold, &c.zero.count
 	buckets := make(map[int]uint64, len(c.cells))
 	for n, in := range c.cells {

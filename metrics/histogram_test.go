@@ -16,7 +16,7 @@ import (
 // library's own histogram: both kinds of buckets come out alike, to the last bit.
 func TestHistogramsAreThoseOfTheClientLibrary(t *testing.T) {
 	distributions := map[string]counters.Distribution{
-		"question_wait_seconds": counters.Waits(), "spawn_duration_seconds": counters.SpawnRuns(),
+		"question_wait_seconds": counters.QuestionWaits(), "spawn_duration_seconds": counters.SpawnRuns(),
 		"plugin_duration_seconds": counters.PluginRuns(), "policy_evaluation_seconds": counters.Evaluations(),
 		"task_rounds": counters.TaskRounds(),
 	}
@@ -37,7 +37,7 @@ func TestHistogramsAreThoseOfTheClientLibrary(t *testing.T) {
 		b := &book{}
 		for _, v := range rapid.SliceOf(rapid.Int64Range(0, most)).Draw(t, "values") {
 			labels := make([]string, len(d.Labels))
-			b.record(d.Observe(counters.Sample{Value: v}, labels...)...)
+			b.record(d.Observe(counters.Observation{Value: v}, labels...)...)
 			theirs.Observe(float64(v) / float64(f.Per))
 		}
 		var want dto.Metric

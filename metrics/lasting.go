@@ -23,7 +23,7 @@ func NewLasting(source Source) *Lasting { return &Lasting{Source: source} }
 // # Errors
 //
 // metrics-ledger-gone, and the source's.
-func (l *Lasting) Tallies(ctx context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error) {
+func (l *Lasting) Tallies(ctx context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
 	t, err := l.Source.Tallies(ctx, queries...)
 	if err != nil {
 		return t, err
@@ -31,7 +31,7 @@ func (l *Lasting) Tallies(ctx context.Context, queries ...ledger.TallyQuery) (le
 	if t.Events > 0 {
 		l.seen.Store(true)
 	} else if l.seen.Load() {
-		return ledger.Tallies{}, errs.New(errs.MetricsLedgerGone, "there was a ledger, and now there is none")
+		return ledger.Counters{}, errs.New(errs.MetricsLedgerGone, "there was a ledger, and now there is none")
 	}
 	return t, nil
 }

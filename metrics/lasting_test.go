@@ -11,20 +11,20 @@ import (
 )
 
 // moments gives what a ledger is at one moment after the other.
-type moments []func() (ledger.Tallies, error)
+type moments []func() (ledger.Counters, error)
 
-func (m *moments) Tallies(context.Context, ...ledger.TallyQuery) (ledger.Tallies, error) {
+func (m *moments) Tallies(context.Context, ...ledger.CounterQuery) (ledger.Counters, error) {
 	now := (*m)[0]
 	*m = (*m)[1:]
 	return now()
 }
 
 func TestALedgerThatIsGoneIsNoEmptyOne(t *testing.T) {
-	events := func(n int64) func() (ledger.Tallies, error) {
-		return func() (ledger.Tallies, error) { return ledger.Tallies{Events: n}, nil }
+	events := func(n int64) func() (ledger.Counters, error) {
+		return func() (ledger.Counters, error) { return ledger.Counters{Events: n}, nil }
 	}
 	locked := errors.New("locked")
-	fails := func() (ledger.Tallies, error) { return ledger.Tallies{}, locked }
+	fails := func() (ledger.Counters, error) { return ledger.Counters{}, locked }
 	source := metrics.NewLasting(&moments{events(0), fails, events(2), fails, events(0), events(0), events(1)})
 	for i, want := range []struct {
 		events int64

@@ -20,5 +20,5 @@ const Prefix = "switchyard_"
 type Source interface {
 	// Tallies returns the sums that the queries ask for, a list each, all as of one
 	// moment.
-	Tallies(ctx context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error)
+	Tallies(ctx context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error)
 }

@@ -33,14 +33,14 @@ func anEvent() *rapid.Generator[[]counters.Change] {
 		counters.Rounds(), counters.Verifications(), counters.Findings(), counters.Progress(), counters.Stalled(), counters.Stops(),
 		counters.BudgetStops(), counters.Resumes(), counters.Forced(), counters.Questions(), counters.Failures(), counters.PluginFailures(),
 		counters.Spawns(), counters.Fallbacks(), counters.Retries(), counters.Tokens(), counters.MicroDollars(), counters.Tasks(),
-		counters.Policies(), counters.Adoptions(), counters.DailyRounds(), {Name: ledger.MeasureOverflow, Labels: []counters.Dimension{{Name: "dimension"}}},
+		counters.Policies(), counters.Adoptions(), counters.DailyRounds(), {Name: ledger.OverflowMeasure, Labels: []counters.Dimension{{Name: "dimension"}}},
 	}
-	distributions := []counters.Distribution{counters.Waits(), counters.PluginRuns(), counters.Evaluations(), counters.SpawnRuns(), counters.TaskRounds()}
+	distributions := []counters.Distribution{counters.QuestionWaits(), counters.PluginRuns(), counters.Evaluations(), counters.SpawnRuns(), counters.TaskRounds()}
 	return rapid.Custom(func(t *rapid.T) []counters.Change {
 		labels := func(n int) []string { return rapid.SliceOfN(words(), n, n).Draw(t, "labels") }
 		if rapid.Bool().Draw(t, "distribution") {
 			d := rapid.SampledFrom(distributions).Draw(t, "distribution")
-			s := counters.Sample{Value: rapid.Int64Range(0, counters.MaxAdd).Draw(t, "value"), Task: words().Draw(t, "task"), Round: rapid.IntRange(0, 1e6).Draw(t, "round")}
+			s := counters.Observation{Value: rapid.Int64Range(0, counters.MaxAdd).Draw(t, "value"), Task: words().Draw(t, "task"), Round: rapid.IntRange(0, 1e6).Draw(t, "round")}
 			return d.Observe(s, labels(len(d.Labels))...)
 		}
 		m := rapid.SampledFrom(measures).Draw(t, "measure")

@@ -19,18 +19,18 @@ import (
 const maxRows = 100_000
 
 // queries ask for the rows that read expects of a family.
-func (f Family) queries() []ledger.TallyQuery {
+func (f Family) queries() []ledger.CounterQuery {
 	switch f.Reading {
 	case Sums, Ones, Times:
-		return []ledger.TallyQuery{{Measure: f.Measure.Name, Limit: maxRows + 1}}
+		return []ledger.CounterQuery{{Measure: f.Measure.Name, Limit: maxRows + 1}}
 	case Cells:
 		d := f.distribution()
-		return []ledger.TallyQuery{{Measure: d.Cells().Name, Limit: maxRows + 1}, {Measure: d.Sum().Name, Limit: maxRows + 1}}
+		return []ledger.CounterQuery{{Measure: d.Cells().Name, Limit: maxRows + 1}, {Measure: d.Sum().Name, Limit: maxRows + 1}}
 	case Oldest, Greatest:
 		// The second value comes next in the order of rows, so that one is enough.
-		queries := make([]ledger.TallyQuery, len(f.Labels[0].Values))
+		queries := make([]ledger.CounterQuery, len(f.Labels[0].Values))
 		for i, value := range f.Labels[0].Values {
-			queries[i] = ledger.TallyQuery{Measure: f.Measure.Name, Prefix: []string{value}, Limit: 1, Descending: f.Reading == Greatest}
+			queries[i] = ledger.CounterQuery{Measure: f.Measure.Name, Prefix: []string{value}, Limit: 1, Descending: f.Reading == Greatest}
 		}
 		return queries
 	default:
@@ -45,7 +45,7 @@ func (f Family) distribution() counters.Distribution {
 
 // read makes a family's series, ordered by label values, of the rows that its queries
 // found.
-func (g gathering) read(f Family, rows [][]ledger.Tally) ([]*dto.Metric, error) {
+func (g gathering) read(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error) {
 	switch f.Reading {
 	case Cells:
 		return g.histograms(f, rows[0], rows[1])
@@ -63,7 +63,7 @@ func (g gathering) read(f Family, rows [][]ledger.Tally) ([]*dto.Metric, error) 
 }
 
 // sums makes a series of every row, and those that are known.
-func (g gathering) sums(f Family, rows []ledger.Tally) ([]*dto.Metric, error) {
+func (g gathering) sums(f Family, rows []ledger.Counter) ([]*dto.Metric, error) {
 	numbers := newSeries[float64]()
 	for _, row := range rows {
 		values, err := f.values(row, f.Measure)
@@ -98,7 +98,7 @@ func (g gathering) sums(f Family, rows []ledger.Tally) ([]*dto.Metric, error) {
 }
 
 // firsts makes a series of the first row of each of a label's values.
-func (g gathering) firsts(f Family, rows [][]ledger.Tally) ([]*dto.Metric, error) {
+func (g gathering) firsts(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error) {
 	var all []*dto.Metric
 	for i, found := range rows {
 		if len(found) == 0 {
@@ -138,7 +138,7 @@ func (f Family) number(text string) (float64, error) {
 
 // values are the label values of a row of a measure, as the metric shows them: without
 // hidden characters, which a critic can put into a category.
-func (f Family) values(row ledger.Tally, m counters.Measure) ([]string, error) {
+func (f Family) values(row ledger.Counter, m counters.Measure) ([]string, error) {
 	if len(row.Values) != len(m.Labels) {
 		return nil, corrupt("%s has %d labels and not %d", m.Name, len(row.Values), len(m.Labels))
 	}

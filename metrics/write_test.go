@@ -31,7 +31,7 @@ func wants(t *testing.T, exposition, word, want string) {
 func TestHistogramWritten(t *testing.T) {
 	b := &book{}
 	for i, micros := range []int64{0, 500_000, 500_001, 40_000_000} {
-		b.record(counters.PluginRuns().Observe(counters.Sample{Value: micros, Task: "T", Round: i + 1}, "sarif")...)
+		b.record(counters.PluginRuns().Observe(counters.Observation{Value: micros, Task: "T", Round: i + 1}, "sarif")...)
 	}
 	families := gather(t, b, metrics.Options{})
 	wants(t, written(t, families, metrics.Text), "plugin_duration", `
@@ -72,7 +72,7 @@ switchyard_plugin_duration_seconds_created{plugin="sarif"} 1e+09
 
 func TestCountersAndGaugesWritten(t *testing.T) {
 	b, o := example()
-	b.record(one(counters.Standing(), "waiting", at(9), "T-3", "askuser"), one(counters.Standing(), "waiting", at(5), "T-2", "askuser"))
+	b.record(one(counters.BlockedTasks(), "waiting", at(9), "T-3", "askuser"), one(counters.BlockedTasks(), "waiting", at(5), "T-2", "askuser"))
 	b.record(one(counters.BudgetUse(), "task-time", "001250", "T-2"), one(counters.PluginFailures(), "sarif", "timeout"))
 	o.Labels = map[string]string{"repository": "a\"b\\c\nd", "Team": "x"}
 	all := written(t, gather(t, b, o), metrics.Text)

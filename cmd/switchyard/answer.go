@@ -69,7 +69,7 @@ func (a *app) readAnswer(ctx context.Context, file string) (string, error) {
 	var text []byte
 	var err error
 	if file == host.Stdin {
-		text, err = project.Drain(ctx, a.in, "standard input", task.MaxAnswer)
+		text, err = project.ReadAll(ctx, a.in, "standard input", task.MaxAnswer)
 	} else {
 		var p project.Project
 		if p, err = a.project(); err == nil {

@@ -132,7 +132,7 @@ func (a *app) readLog(ctx context.Context, log string) ([]byte, error) {
 	var text []byte
 	var err error
 	if log == host.Stdin {
-		text, err = project.Drain(ctx, a.in, "standard input", maxLog)
+		text, err = project.ReadAll(ctx, a.in, "standard input", maxLog)
 	} else {
 		var p project.Project
 		if p, err = a.project(); err == nil {

@@ -215,8 +215,8 @@ func (s *crashSite) judgeSteps(t *testing.T, p *program, got []string, when stri
 		t.Errorf("%s and repeated, the decisions are\n%s\nwant\n%s", when, lines(now), lines(after))
 	}
 	state := lastState(t, p)
-	if len(state.Open()) > 0 {
-		t.Errorf("%s and repeated, runs are open still: %+v", when, state.Open())
+	if len(state.OpenRuns()) > 0 {
+		t.Errorf("%s and repeated, runs are open still: %+v", when, state.OpenRuns())
 	}
 }
 

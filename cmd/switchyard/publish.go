@@ -28,7 +28,7 @@ func (a *app) publish(ctx context.Context, e *host.Engine, p project.Project) {
 	}
 	way := config.Metrics
 	switch {
-	case !way.Anywhere():
+	case !way.IsSet():
 		return
 	case way.Foreign:
 		a.warn(fmt.Errorf("the metrics are not published: %s belongs to user %d, so that where they go is not your word", project.ConfigFile, way.Owner))

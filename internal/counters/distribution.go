@@ -27,8 +27,8 @@ func (d Distribution) Cells() Measure {
 // Sum adds the values up.
 func (d Distribution) Sum() Measure { return Measure{d.Name + "_sum", d.Labels} }
 
-// Sample is a value that a distribution keeps as an example of its cell.
-type Sample struct {
+// Observation is a value that a distribution keeps as an example of its cell.
+type Observation struct {
 	// Value is as it was observed.
 	Value int64  `json:"value"`
 	Task  string `json:"task"`
@@ -37,14 +37,14 @@ type Sample struct {
 
 // Observe adds a value, under the given labels. What is below 0 counts as 0: clocks
 // are set back.
-func (d Distribution) Observe(s Sample, values ...string) []Change {
+func (d Distribution) Observe(s Observation, values ...string) []Change {
 	s.Value = max(s.Value, 0)
 	note, err := json.Marshal(s, json.Deterministic(true))
 	if err != nil {
 		panic(fmt.Sprintf("tally: a sample that cannot be JSON: %v", err)) // Two numbers and a text are.
 	}
 	return []Change{
-		{Measure: d.Cells(), Values: append(slices.Clip(values), d.Scale.Cell(s.Value)), Add: 1, Note: note},
+		{Measure: d.Cells(), Values: append(slices.Clip(values), d.Scale.Cell(s.Value)), Add: 1, Exemplar: note},
 		{Measure: d.Sum(), Values: values, Add: s.Value},
 	}
 }

@@ -51,8 +51,8 @@ func Forced() Measure { return Measure{"forced", []Dimension{free("phase")}} }
 // Questions counts those to the user.
 func Questions() Measure { return Measure{"questions", nil} }
 
-// Waits is how long questions waited for their answers, in milliseconds.
-func Waits() Distribution { return duration("question_wait", 1000) }
+// QuestionWaits is how long questions waited for their answers, in milliseconds.
+func QuestionWaits() Distribution { return duration("question_wait", 1000) }
 
 // Failures counts rounds that came to no decision because a plugin or the policy broke,
 // by the code of the error.
@@ -97,9 +97,9 @@ func TaskRounds() Distribution {
 	return Distribution{Measure{"task_rounds", nil}, Scale{PerUnit: 1, Exact: true}}
 }
 
-// Standing lists the tasks that are waiting or stuck, each with the time since when,
+// BlockedTasks lists the tasks that are waiting or stuck, each with the time since when,
 // in the ledger's form, and why.
-func Standing() Measure {
+func BlockedTasks() Measure {
 	return Measure{"standing", []Dimension{free("status"), free("since"), free("task"), free("why")}}
 }
 

@@ -20,9 +20,9 @@ type Scale struct {
 	Exact bool
 }
 
-// Schema is the resolution of all scales but exact ones: 2^Schema cells a doubling,
+// Resolution is the resolution of all scales but exact ones: 2^Schema cells a doubling,
 // each some 9 % wide.
-const Schema = 3
+const Resolution = 3
 
 // zeroCell holds what is nothing at all.
 const zeroCell = "zero"
@@ -45,12 +45,12 @@ func (s Scale) Cell(value int64) string {
 func index(value float64) int {
 	frac, exp := math.Frexp(value) // value = frac * 2^exp, frac in [0.5, 1)
 	borders := borders()
-	return sort.SearchFloat64s(borders[:], frac) + (exp-1)<<Schema
+	return sort.SearchFloat64s(borders[:], frac) + (exp-1)<<Resolution
 }
 
 // borders are the upper borders of the cells from one half to 1, except for 1:
 // 2^(i/8)/2 for i from 0, to the last bit on every machine.
-func borders() [1 << Schema]float64 {
+func borders() [1 << Resolution]float64 {
 	return [...]float64{
 		0.5, 0.5452538663326288, 0.5946035575013605, 0.6484197773255048,
 		0.7071067811865475, 0.7711054127039704, 0.8408964152537144, 0.9170040432046711,
@@ -68,8 +68,8 @@ func ParseCell(cell string) (number int, zero, ok bool) {
 
 // Upper is the upper border of a cell, in units.
 func Upper(cell int) float64 {
-	i := cell & (1<<Schema - 1)
-	exp := cell >> Schema
+	i := cell & (1<<Resolution - 1)
+	exp := cell >> Resolution
 	if i == 0 {
 		return math.Ldexp(1, exp)
 	}

@@ -13,7 +13,7 @@ import (
 
 // upper is what the package comment says of a border: 2^(cell/8), computed another
 // way.
-func upper(cell int) float64 { return math.Exp2(float64(cell) / (1 << counters.Schema)) }
+func upper(cell int) float64 { return math.Exp2(float64(cell) / (1 << counters.Resolution)) }
 
 func TestCellsHoldWhatTheySay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -41,7 +41,7 @@ func TestPowersOfTwoAreBorders(t *testing.T) {
 			border := perUnit << exponent
 			below, _, _ := counters.ParseCell(counters.Scale{PerUnit: perUnit}.Cell(border))
 			above, _, _ := counters.ParseCell(counters.Scale{PerUnit: perUnit}.Cell(border + 1))
-			if below > exponent<<counters.Schema || above <= exponent<<counters.Schema || counters.Upper(below) != math.Ldexp(1, exponent) {
+			if below > exponent<<counters.Resolution || above <= exponent<<counters.Resolution || counters.Upper(below) != math.Ldexp(1, exponent) {
 				t.Errorf("2^%d is in the cell %d, what is greater in %d", exponent, below, above)
 			}
 		}

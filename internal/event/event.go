@@ -123,7 +123,7 @@ func Decode(e ledger.Event) (Facts, error) { return decode[Decision, Finding](e)
 func DecodeFull(e ledger.Event) (Full, error) { return decode[api.Decision, finding.Finding](e) }
 
 func decode[D, F any](e ledger.Event) (Body[D, F], error) {
-	b := Body[D, F]{Event: task.Blank(task.Kind(e.Kind))}
+	b := Body[D, F]{Event: task.NewEvent(task.Kind(e.Kind))}
 	if b.Event == nil {
 		return b, fmt.Errorf("unknown kind of event %q", e.Kind)
 	}

@@ -92,8 +92,8 @@ type Source struct {
 	Raw jsontext.Value `json:"raw"`
 }
 
-// Place says where the finding is, as file:line, "-" where it names no file.
-func (f Finding) Place() string {
+// Location says where the finding is, as file:line, "-" where it names no file.
+func (f Finding) Location() string {
 	switch {
 	case f.File == nil:
 		return "-"

@@ -9,8 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Draft is an event that is not recorded yet.
-type Draft struct {
+// NewEvent is an event that is not recorded yet.
+type NewEvent struct {
 	// Kind is the Event's.
 	Kind string
 	// Body is any JSON value without duplicate names. The ledger neither keeps
@@ -25,14 +25,14 @@ type Batch struct {
 	// After is the N of the task's last event that the caller knows, 0 for a new
 	// task.
 	After int64
-	// Drafts may be empty beside those of other batches: then the task is to be
+	// Events may be empty beside those of other batches: then the task is to be
 	// where After says, and nothing is recorded of it.
-	Drafts []Draft
+	Events []NewEvent
 }
 
 // Append is AppendAll of one event.
 func (l *Ledger) Append(ctx context.Context, task string, after int64, at time.Time, kind string, body []byte) (Event, error) {
-	events, err := l.AppendAll(ctx, at, Batch{Task: task, After: after, Drafts: []Draft{{Kind: kind, Body: body}}})
+	events, err := l.AppendAll(ctx, at, Batch{Task: task, After: after, Events: []NewEvent{{Kind: kind, Body: body}}})
 	if err != nil {
 		return Event{}, err
 	}
@@ -70,7 +70,7 @@ func (l *Ledger) AppendAll(ctx context.Context, at time.Time, batches ...Batch) 
 		return nil, err
 	}
 	if db == nil {
-		if err := l.rehearse(events, batches); err != nil {
+		if err := l.dryRun(events, batches); err != nil {
 			return nil, translate(ctx, "append to", err)
 		}
 		created, err := l.create(ctx, events)
@@ -93,19 +93,19 @@ func (l *Ledger) AppendAll(ctx context.Context, at time.Time, batches ...Batch) 
 	return events, nil
 }
 
-// rehearse fails if the events of batches, the first of a ledger that does not exist
+// dryRun fails if the events of batches, the first of a ledger that does not exist
 // yet, are refused. It leaves nothing behind.
-func (l *Ledger) rehearse(events []Event, batches []Batch) error {
+func (l *Ledger) dryRun(events []Event, batches []Batch) error {
 	for _, b := range batches {
-		if len(b.Drafts) == 0 && b.After != 0 {
+		if len(b.Events) == 0 && b.After != 0 {
 			return conflict(b.Task, 0, b.After)
 		}
 	}
 	seq := int64(0)
-	sums := newCounter()
+	sums := newAccumulator()
 	for chain := range chains(events) {
 		var head Head
-		var task projected
+		var task memState
 		for i := range chain {
 			seq++
 			chain[i].Seq = seq
@@ -113,7 +113,7 @@ func (l *Ledger) rehearse(events []Event, batches []Batch) error {
 			if err != nil {
 				return err
 			}
-			if err := sums.add(&chain[i], next.Counts); err != nil {
+			if err := sums.add(&chain[i], next.Changes); err != nil {
 				return err
 			}
 			task.apply(next)
@@ -134,7 +134,7 @@ func (l *Ledger) insert(ctx context.Context, db *sql.DB, events []Event, batches
 		return err
 	}
 	for _, b := range batches {
-		if len(b.Drafts) > 0 {
+		if len(b.Events) > 0 {
 			continue
 		}
 		head, err := readHead(ctx, tx, b.Task)
@@ -155,7 +155,7 @@ func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event) error {
 	if _, err := userVersion(ctx, tx, l.versions); err != nil {
 		return err
 	}
-	last, err := number(ctx, tx, selectLast)
+	last, err := queryInt(ctx, tx, selectLast)
 	if err != nil {
 		return err
 	}
@@ -168,24 +168,24 @@ func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event) error {
 		return err
 	}
 	defer insert.Close()
-	sums := newCounter()
+	sums := newAccumulator()
 	for chain := range chains(events) {
 		if err := l.recordChain(ctx, tx, insert, last, chain, sums); err != nil {
 			return err
 		}
 		last += int64(len(chain))
 	}
-	return count(ctx, tx, sums)
+	return writeCounters(ctx, tx, sums)
 }
 
 // recordChain is record for the events of one task, which follow the ledger's event
 // with the number last. What they count is still to be added to the sums.
-func (l *Ledger) recordChain(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, last int64, events []Event, sums *counter) error {
+func (l *Ledger) recordChain(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, last int64, events []Event, sums *accumulator) error {
 	head, err := readHead(ctx, tx, events[0].Task)
 	if err != nil {
 		return err
 	}
-	task := stored{ctx: ctx, tx: tx, task: events[0].Task, state: head.State}
+	task := dbView{ctx: ctx, tx: tx, task: events[0].Task, state: head.State}
 	for i := range events {
 		e := &events[i]
 		e.Seq = last + int64(i) + 1
@@ -199,7 +199,7 @@ func (l *Ledger) recordChain(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, 
 		if err := task.apply(next); err != nil {
 			return err
 		}
-		if err := sums.add(e, next.Counts); err != nil {
+		if err := sums.add(e, next.Changes); err != nil {
 			return err
 		}
 	}

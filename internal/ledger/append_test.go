@@ -10,9 +10,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-func drafts(kinds ...string) (all []ledger.Draft) {
+func drafts(kinds ...string) (all []ledger.NewEvent) {
 	for _, kind := range kinds {
-		all = append(all, ledger.Draft{Kind: kind, Body: []byte(`{}`)})
+		all = append(all, ledger.NewEvent{Kind: kind, Body: []byte(`{}`)})
 	}
 	return all
 }
@@ -25,7 +25,7 @@ func TestSeveralEventsAreOneChain(t *testing.T) {
 			add(t, l, "other", 0)
 			seq = 1
 		}
-		events, err := l.AppendAll(t.Context(), clock(7), ledger.Batch{Task: "a", After: 0, Drafts: drafts("one", "two", "three")})
+		events, err := l.AppendAll(t.Context(), clock(7), ledger.Batch{Task: "a", After: 0, Events: drafts("one", "two", "three")})
 		if err != nil || len(events) != 3 {
 			t.Fatalf("AppendAll gives %+v, %v", events, err)
 		}
@@ -55,16 +55,16 @@ func TestSeveralEventsAreAllOrNone(t *testing.T) {
 		if made {
 			after = 1
 		}
-		if _, err := l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: after, Drafts: drafts("note", "note", "refused")}); err != errRefused {
+		if _, err := l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: after, Events: drafts("note", "note", "refused")}); err != errRefused {
 			t.Errorf("the fold's error came back as %v", err)
 		}
-		_, err := l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: after, Drafts: drafts("note", "No kind")})
+		_, err := l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: after, Events: drafts("note", "No kind")})
 		wantCode(t, err, errs.LedgerInvalid)
-		_, err = l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: after, Drafts: nil})
+		_, err = l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: after, Events: nil})
 		wantCode(t, err, errs.LedgerInvalid)
-		_, err = l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: math.MaxInt64 - 1, Drafts: drafts("note", "note")})
+		_, err = l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: math.MaxInt64 - 1, Events: drafts("note", "note")})
 		wantCode(t, err, errs.LedgerInvalid)
-		_, err = l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: after + 1, Drafts: drafts("note", "note")})
+		_, err = l.AppendAll(t.Context(), clock(1), ledger.Batch{Task: "a", After: after + 1, Events: drafts("note", "note")})
 		if e := wantCode(t, err, errs.LedgerConflict); e.Details["expected"] != after+1 || e.Details["actual"] != after {
 			t.Errorf("details are %v", e.Details)
 		}
@@ -89,8 +89,8 @@ func TestAppendAllOfSeveralTasks(t *testing.T) {
 				}
 				after = 1
 			}
-			a := ledger.Batch{Task: "a", After: after, Drafts: drafts("one", "two")}
-			b := ledger.Batch{Task: "_b", Drafts: drafts("three")}
+			a := ledger.Batch{Task: "a", After: after, Events: drafts("one", "two")}
+			b := ledger.Batch{Task: "_b", Events: drafts("three")}
 			events, err := l.AppendAll(t.Context(), clock(1), a, b)
 			if err != nil || len(events) != 3 {
 				t.Fatalf("AppendAll gives %+v, %v", events, err)
@@ -102,7 +102,7 @@ func TestAppendAllOfSeveralTasks(t *testing.T) {
 			}
 
 			// The second task is elsewhere, so the first gets nothing either.
-			a.After, b.Drafts = after+2, drafts("four")
+			a.After, b.Events = after+2, drafts("four")
 			_, err = l.AppendAll(t.Context(), clock(2), a, b)
 			if f, ok := errors.AsType[*errs.Error](err); !ok || f.Code != errs.LedgerConflict || f.Details["task"] != "_b" {
 				t.Fatalf("a stale batch gives %v", err)
@@ -127,7 +127,7 @@ func TestAppendAllOfSeveralTasks(t *testing.T) {
 func TestABatchWithoutDraftsHoldsItsTaskStill(t *testing.T) {
 	l := open(t, state(t))
 	still := func(after int64) ledger.Batch { return ledger.Batch{Task: "_b", After: after} }
-	a := ledger.Batch{Task: "a", Drafts: drafts("one")}
+	a := ledger.Batch{Task: "a", Events: drafts("one")}
 	refused := func(want errs.Code, batches ...ledger.Batch) {
 		t.Helper()
 		before := len(collect(t, l.EventsSince(t.Context(), 0)))

@@ -95,7 +95,7 @@ func BenchmarkScale(b *testing.B) {
 		bench("last", func() error { _, err := l.Last(b.Context()); return err })
 		bench("event", func() error { _, err := l.Event(b.Context(), "t", n/2); return err })
 		bench("entries", func() error { _, err := l.Entries(b.Context(), "t", keys); return err })
-		bench("newest", func() error { _, err := l.Newest(b.Context(), "t", "past/", 20); return err })
+		bench("newest", func() error { _, err := l.LatestEntries(b.Context(), "t", "past/", 20); return err })
 		if err := l.Close(); err != nil {
 			b.Fatal(err)
 		}
@@ -162,9 +162,9 @@ func round(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
 			Measure: counters.Measure{Name: "plugin_run", Labels: []counters.Dimension{capped("plugin")}},
 			Scale:   counters.Scale{PerUnit: 1_000_000},
 		}
-		counts = append(counts, d.Observe(counters.Sample{Value: 1000 + e.N*7919%50_000, Task: e.Task, Round: 3}, fmt.Sprint("plugin-", i))...)
+		counts = append(counts, d.Observe(counters.Observation{Value: 1000 + e.N*7919%50_000, Task: e.Task, Round: 3}, fmt.Sprint("plugin-", i))...)
 	}
-	return ledger.Projection{State: []byte(`{}`), Counts: append(counts, gone)}, nil
+	return ledger.Projection{State: []byte(`{}`), Changes: append(counts, gone)}, nil
 }
 
 // BenchmarkAppendCounts is one more event that changes 25 sums, beside one that
@@ -202,11 +202,11 @@ func BenchmarkTallies(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("events=%d", events), func(b *testing.B) {
 			for b.Loop() {
-				var queries []ledger.TallyQuery
+				var queries []ledger.CounterQuery
 				for _, measure := range []string{"rounds", "verifications", "findings", "progress", "plugin_run_cells", "plugin_run_sum", "label", "overflow"} {
-					queries = append(queries, ledger.TallyQuery{Measure: measure})
+					queries = append(queries, ledger.CounterQuery{Measure: measure})
 				}
-				if t, err := l.Tallies(b.Context(), queries...); err != nil || len(t.Rows[0]) != 1 {
+				if t, err := l.Counters(b.Context(), queries...); err != nil || len(t.Rows[0]) != 1 {
 					b.Fatalf("%+v, %v", t, err)
 				}
 			}

@@ -90,17 +90,17 @@ func eventsOf(at time.Time, batches []Batch) ([]Event, error) {
 			return nil, invalid("there are two batches of %q", b.Task)
 		}
 		seen[b.Task] = true
-		if len(b.Drafts) == 0 && !isTask(b.Task) {
+		if len(b.Events) == 0 && !isTask(b.Task) {
 			return nil, invalid("%q is not a task id", b.Task)
 		}
-		if b.After < 0 || b.After > math.MaxInt64-int64(len(b.Drafts)) {
+		if b.After < 0 || b.After > math.MaxInt64-int64(len(b.Events)) {
 			return nil, invalid("an event cannot follow event %d", b.After)
 		}
-		for i, d := range b.Drafts {
+		for i, d := range b.Events {
 			e := Event{Task: b.Task, N: b.After + int64(i) + 1, At: at.UTC().Format(TimeFormat), Kind: d.Kind}
-			err := e.wellFormed()
+			err := e.checkForm()
 			if err == nil {
-				e.Body, err = plain(d.Body)
+				e.Body, err = canonicalBody(d.Body)
 			}
 			if err != nil {
 				return nil, err
@@ -130,12 +130,12 @@ func chains(events []Event) iter.Seq[[]Event] {
 	}
 }
 
-// plain returns the form of a body that is stored: on one line, hidden characters as
+// canonicalBody returns the form of a body that is stored: on one line, hidden characters as
 // escapes, and its strings otherwise as marshalling the event would give them, so
 // that what an export shows is what was hashed.
-func plain(body jsontext.Value) (jsontext.Value, error) {
+func canonicalBody(body jsontext.Value) (jsontext.Value, error) {
 	body = body.Clone()
-	if err := inline(&body); err != nil {
+	if err := canonicalize(&body); err != nil {
 		return nil, invalid("the body is not JSON: %w", err)
 	}
 	if body = textutil.JSON(body); len(body) > MaxBody {
@@ -144,8 +144,8 @@ func plain(body jsontext.Value) (jsontext.Value, error) {
 	return body, nil
 }
 
-// wellFormed checks those parts of an event whose form this package sets.
-func (e Event) wellFormed() error {
+// checkForm checks those parts of an event whose form this package sets.
+func (e Event) checkForm() error {
 	if !isTask(e.Task) {
 		return invalid("%q is not a task id", e.Task)
 	}

@@ -95,7 +95,7 @@ func TestTheDocumentedSumIsRight(t *testing.T) {
 	l := openWith(t, dir, func(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
 		p := ledger.Projection{State: []byte(`{}`)}
 		if e.Kind == "round-decided" {
-			p.Counts = []counters.Change{{Measure: counters.Rounds(), Values: []string{string(e.Body[1 : len(e.Body)-1]), "1.2.0"}, Add: 1}}
+			p.Changes = []counters.Change{{Measure: counters.Rounds(), Values: []string{string(e.Body[1 : len(e.Body)-1]), "1.2.0"}, Add: 1}}
 		}
 		return p, nil
 	})

@@ -12,17 +12,17 @@ import (
 func (l *Ledger) Entries(ctx context.Context, task string, keys []string) (map[string]jsontext.Value, error) {
 	found := make(map[string]jsontext.Value)
 	err := l.read(ctx, func(tx *sql.Tx) (err error) {
-		found, err = (&stored{ctx: ctx, tx: tx, task: task}).Entries(keys)
+		found, err = (&dbView{ctx: ctx, tx: tx, task: task}).Entries(keys)
 		return err
 	})
 	return found, err
 }
 
-// Newest returns those of a task's entries whose keys begin with prefix, the
+// LatestEntries returns those of a task's entries whose keys begin with prefix, the
 // greatest key first, and at most limit of them. It costs what it returns,
 // however many others there are: keys that end in a number of a fixed width make
 // it the newest of a long list.
-func (l *Ledger) Newest(ctx context.Context, task, prefix string, limit int) ([]Entry, error) {
+func (l *Ledger) LatestEntries(ctx context.Context, task, prefix string, limit int) ([]Entry, error) {
 	var newest []Entry
 	err := l.read(ctx, func(tx *sql.Tx) error {
 		newest = nil
@@ -36,7 +36,7 @@ func (l *Ledger) Newest(ctx context.Context, task, prefix string, limit int) ([]
 		defer rows.Close()
 		for rows.Next() {
 			var entry Entry
-			if err := scan(rows, &entry.Key, (*[]byte)(&entry.Value)); err != nil {
+			if err := scanRow(rows, &entry.Key, (*[]byte)(&entry.Value)); err != nil {
 				return err
 			}
 			newest = append(newest, entry)

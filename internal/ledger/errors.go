@@ -34,8 +34,8 @@ func invalid(format string, args ...any) error {
 	return errs.New(errs.LedgerInvalid, "%w", fmt.Errorf(format, args...))
 }
 
-// refusal carries an error of the caller's function past retry and translate.
-type refusal struct{ error }
+// foldError carries an error of the caller's function past retry and translate.
+type foldError struct{ error }
 
 // isBusy reports whether err says that another process is in the way, which
 // passes. Some of these come at once, without SQLite's own waiting: recovery of
@@ -58,7 +58,7 @@ func translate(ctx context.Context, op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if r, ok := errors.AsType[refusal](err); ok {
+	if r, ok := errors.AsType[foldError](err); ok {
 		return r.error
 	}
 	if errs.CodeOf(err) != "" {

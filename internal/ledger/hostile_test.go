@@ -220,10 +220,10 @@ func use(ctx context.Context, dir string) error {
 	}
 	_, eventErr := l.Event(ctx, "b", 3)
 	_, entriesErr := l.Entries(ctx, "b", []string{"chain", "none"})
-	_, newestErr := l.Newest(ctx, "b", "recent/", 2)
+	_, newestErr := l.LatestEntries(ctx, "b", "recent/", 2)
 	_, lastErr := l.Last(ctx)
-	_, talliesErr := l.Tallies(ctx, ledger.TallyQuery{Measure: "events"}, ledger.TallyQuery{Measure: ledger.MeasureLabel, Descending: true})
-	errs = append(errs, eventErr, entriesErr, newestErr, lastErr, talliesErr, l.Hold(ctx, "b", func(ledger.Head) error { return nil }))
+	_, talliesErr := l.Counters(ctx, ledger.CounterQuery{Measure: "events"}, ledger.CounterQuery{Measure: ledger.LabelMeasure, Descending: true})
+	errs = append(errs, eventErr, entriesErr, newestErr, lastErr, talliesErr, l.WithLock(ctx, "b", func(ledger.Head) error { return nil }))
 	_, err = l.Verify(ctx)
 	errs = append(errs, err)
 	if _, err = insist(ctx, l, "b"); !errors.Is(err, errRefused) {

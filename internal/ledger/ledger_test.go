@@ -123,7 +123,7 @@ func TestReadingCreatesNothing(t *testing.T) {
 		if entries, err := l.Entries(t.Context(), "a", []string{"chain"}); err != nil || entries == nil || len(entries) != 0 {
 			t.Errorf("Entries gives %v, %v", entries, err)
 		}
-		if entries, err := l.Newest(t.Context(), "a", "", 5); err != nil || len(entries) != 0 {
+		if entries, err := l.LatestEntries(t.Context(), "a", "", 5); err != nil || len(entries) != 0 {
 			t.Errorf("Newest gives %v, %v", entries, err)
 		}
 		if last, err := l.Last(t.Context()); err != nil || last != 0 {
@@ -420,7 +420,7 @@ func ExampleLedger() {
 	fmt.Println(e.N, e.At, e.Hash)
 	head, _ = l.Head(ctx, "T1")
 	fmt.Println(head.N, string(head.State))
-	newest, _ := l.Newest(ctx, "T1", "decision/", 1)
+	newest, _ := l.LatestEntries(ctx, "T1", "decision/", 1)
 	fmt.Println(newest[0].Key, string(newest[0].Value))
 	// Output:
 	// 1 2026-11-21T08:00:00.000000000Z 6a6e33b80960a0002cf77059e41375be557b77d4a1681d9f7b1185acc318da42

@@ -94,7 +94,7 @@ func insist(ctx context.Context, l *ledger.Ledger, task string) ([]ledger.Event,
 		if err != nil {
 			return nil, err
 		}
-		pair, err := l.AppendAll(ctx, time.Now(), ledger.Batch{Task: task, After: head.N, Drafts: []ledger.Draft{{Kind: "first", Body: body}, {Kind: "second", Body: body}}})
+		pair, err := l.AppendAll(ctx, time.Now(), ledger.Batch{Task: task, After: head.N, Events: []ledger.NewEvent{{Kind: "first", Body: body}, {Kind: "second", Body: body}}})
 		if errs.CodeOf(err) != errs.LedgerConflict {
 			return pair, err
 		}
@@ -171,7 +171,7 @@ func digest(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	if e.N > 3 {
 		p.Entries = append(p.Entries, ledger.Entry{Key: recent(e.N - 3)})
 	}
-	p.Counts = pairs(e)
+	p.Changes = pairs(e)
 	return p, nil
 }
 

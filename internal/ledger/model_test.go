@@ -86,7 +86,7 @@ func TestLedgerBehavesLikeItsModel(t *testing.T) {
 						string(head.State) != string(models[task].state) {
 						t.Fatalf("Head gives %+v, %v", head, err)
 					}
-					entries, err := l.Newest(t.Context(), task, "", 10)
+					entries, err := l.LatestEntries(t.Context(), task, "", 10)
 					if want := models[task].descending(""); err != nil || asJSON(t, entries) != asJSON(t, want) {
 						t.Fatalf("the entries are %s, %v, want %s", asJSON(t, entries), err, asJSON(t, want))
 					}

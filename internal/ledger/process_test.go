@@ -61,8 +61,8 @@ func TestManyProcesses(t *testing.T) {
 // wantPairs fails unless the sums are those of so many pairs.
 func wantPairs(t *testing.T, dir string, pairs int64) {
 	t.Helper()
-	sums, err := open(t, dir).Tallies(t.Context(), ledger.TallyQuery{Measure: "kinds"}, ledger.TallyQuery{Measure: "events"},
-		ledger.TallyQuery{Measure: "halves"}, ledger.TallyQuery{Measure: ledger.MeasureOverflow})
+	sums, err := open(t, dir).Counters(t.Context(), ledger.CounterQuery{Measure: "kinds"}, ledger.CounterQuery{Measure: "events"},
+		ledger.CounterQuery{Measure: "halves"}, ledger.CounterQuery{Measure: ledger.OverflowMeasure})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +166,7 @@ func TestKilledWhileCounting(t *testing.T) {
 	}
 	p.Wait()
 
-	_, err = openWith(t, dir, nil).Tallies(t.Context())
+	_, err = openWith(t, dir, nil).Counters(t.Context())
 	wantCode(t, err, errs.LedgerOlder)
 	wantSound(t, open(t, dir))
 	wantPairs(t, dir, 8)
@@ -180,7 +180,7 @@ func TestReadersDuringWrites(t *testing.T) {
 	var last int64
 	for deadline := time.Now().Add(20 * time.Second); last < 50 && time.Now().Before(deadline); {
 		l := open(t, dir)
-		sums, err := l.Tallies(t.Context(), ledger.TallyQuery{Measure: "events"}, ledger.TallyQuery{Measure: "halves"})
+		sums, err := l.Counters(t.Context(), ledger.CounterQuery{Measure: "events"}, ledger.CounterQuery{Measure: "halves"})
 		if err != nil {
 			t.Fatal(err)
 		}

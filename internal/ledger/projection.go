@@ -43,10 +43,10 @@ type Projection struct {
 	// Entries are those that change, at most MaxEntries, in any order, with
 	// each key once. What grows with a task's history belongs here.
 	Entries []Entry
-	// Counts are what the event adds to the ledger's sums, at most MaxCounts, in the
+	// Changes are what the event adds to the ledger's sums, at most MaxChanges, in the
 	// order in which they count. Measures of one name have the same dimensions, and
 	// dimensions of one name the same cap, in all events.
-	Counts []counters.Change
+	Changes []counters.Change
 }
 
 // Entry is one keyed value beside a task's state.
@@ -71,13 +71,13 @@ const (
 // project runs fold and returns its projection with its entries in the order of
 // their keys, or the error of a view that failed, a refusal, or ledger-invalid.
 func project(fold Fold, before View, e Event) (Projection, error) {
-	view := &witness{View: before}
+	view := &errTrackingView{View: before}
 	p, err := fold(view, e)
 	if view.err != nil {
 		return Projection{}, view.err
 	}
 	if err != nil {
-		return Projection{}, refusal{err}
+		return Projection{}, foldError{err}
 	}
 	if len(p.State) > MaxBody {
 		return Projection{}, invalid("the fold's state has %d bytes, more than %d", len(p.State), MaxBody)
@@ -85,18 +85,18 @@ func project(fold Fold, before View, e Event) (Projection, error) {
 	if !jsontext.Value(p.State).IsValid() {
 		return Projection{}, invalid("the fold's state is not JSON")
 	}
-	if p.Entries, err = ordered(p.Entries); err != nil {
+	if p.Entries, err = checkEntries(p.Entries); err != nil {
 		return Projection{}, err
 	}
-	if p.Counts, err = plainCounts(p.Counts); err != nil {
+	if p.Changes, err = checkCounts(p.Changes); err != nil {
 		return Projection{}, err
 	}
 	return p, nil
 }
 
-// ordered returns a sorted copy of a fold's entries, unless one is against the
+// checkEntries returns a sorted copy of a fold's entries, unless one is against the
 // rules.
-func ordered(entries []Entry) ([]Entry, error) {
+func checkEntries(entries []Entry) ([]Entry, error) {
 	if len(entries) > MaxEntries {
 		return nil, invalid("the fold changes %d entries, more than %d", len(entries), MaxEntries)
 	}
@@ -124,43 +124,43 @@ func isKey(s string) bool {
 	})
 }
 
-// witness remembers that a view failed, so that a fold cannot go on as if there
+// errTrackingView remembers that a view failed, so that a fold cannot go on as if there
 // were no entry.
-type witness struct {
+type errTrackingView struct {
 	View
 	err error
 }
 
-func (w *witness) Entry(key string) (jsontext.Value, error) {
+func (w *errTrackingView) Entry(key string) (jsontext.Value, error) {
 	value, err := w.View.Entry(key)
 	w.see(err)
 	return value, err
 }
 
-func (w *witness) Entries(keys []string) (map[string]jsontext.Value, error) {
+func (w *errTrackingView) Entries(keys []string) (map[string]jsontext.Value, error) {
 	found, err := w.View.Entries(keys)
 	w.see(err)
 	return found, err
 }
 
-func (w *witness) see(err error) {
+func (w *errTrackingView) see(err error) {
 	if w.err == nil {
 		w.err = err
 	}
 }
 
-// projected is a task's projection in memory. The zero value is that of a task
+// memState is a task's projection in memory. The zero value is that of a task
 // without events.
-type projected struct {
+type memState struct {
 	state   jsontext.Value
 	entries map[string]jsontext.Value
 }
 
-func (p *projected) State() jsontext.Value { return p.state }
+func (p *memState) State() jsontext.Value { return p.state }
 
-func (p *projected) Entry(key string) (jsontext.Value, error) { return p.entries[key], nil }
+func (p *memState) Entry(key string) (jsontext.Value, error) { return p.entries[key], nil }
 
-func (p *projected) Entries(keys []string) (map[string]jsontext.Value, error) {
+func (p *memState) Entries(keys []string) (map[string]jsontext.Value, error) {
 	found := make(map[string]jsontext.Value, len(keys))
 	for _, key := range keys {
 		if value := p.entries[key]; value != nil {
@@ -171,7 +171,7 @@ func (p *projected) Entries(keys []string) (map[string]jsontext.Value, error) {
 }
 
 // apply makes p what the projection of one more event makes of it.
-func (p *projected) apply(next Projection) {
+func (p *memState) apply(next Projection) {
 	p.state = next.State
 	if p.entries == nil && len(next.Entries) > 0 {
 		p.entries = make(map[string]jsontext.Value)

@@ -117,12 +117,12 @@ func TestAFoldSeesWhatItsTaskHas(t *testing.T) {
 		seen = append(seen, fmt.Sprintf("%s%d %s %s", e.Task, e.N, []byte(before.State()), []byte(value)))
 		return ledger.Projection{State: e.Body, Entries: []ledger.Entry{{Key: "last", Value: e.Body}}}, nil
 	})
-	draft := func(body string) ledger.Draft { return ledger.Draft{Kind: "note", Body: []byte(body)} }
+	draft := func(body string) ledger.NewEvent { return ledger.NewEvent{Kind: "note", Body: []byte(body)} }
 	// Twice for the first: a ledger is created only for events that are not refused.
-	if _, err := l.AppendAll(t.Context(), clock(0), ledger.Batch{Task: "a", Drafts: []ledger.Draft{draft("1"), draft("2")}}); err != nil {
+	if _, err := l.AppendAll(t.Context(), clock(0), ledger.Batch{Task: "a", Events: []ledger.NewEvent{draft("1"), draft("2")}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.AppendAll(t.Context(), clock(0), ledger.Batch{Task: "a", After: 2, Drafts: []ledger.Draft{draft("3"), draft("4")}}); err != nil {
+	if _, err := l.AppendAll(t.Context(), clock(0), ledger.Batch{Task: "a", After: 2, Events: []ledger.NewEvent{draft("3"), draft("4")}}); err != nil {
 		t.Fatal(err)
 	}
 	add(t, l, "b", 0)
@@ -233,7 +233,7 @@ func TestEntriesAreRead(t *testing.T) {
 		{"b", "", 9, "x/5"},
 		{"c", "", 9, ""},
 	} {
-		entries, err := l.Newest(t.Context(), c.task, c.prefix, c.limit)
+		entries, err := l.LatestEntries(t.Context(), c.task, c.prefix, c.limit)
 		var keys []string
 		for _, entry := range entries {
 			keys = append(keys, entry.Key)
@@ -260,11 +260,11 @@ func TestEntriesBehaveLikeTheirModel(t *testing.T) {
 		var m model
 		n := int64(0)
 		for range rapid.IntRange(1, 4).Draw(t, "transactions") {
-			var drafts []ledger.Draft
+			var drafts []ledger.NewEvent
 			for range rapid.IntRange(1, 3).Draw(t, "events") {
-				drafts = append(drafts, ledger.Draft{Kind: "note", Body: []byte(asJSON(t, changes.Draw(t, "changes")))})
+				drafts = append(drafts, ledger.NewEvent{Kind: "note", Body: []byte(asJSON(t, changes.Draw(t, "changes")))})
 			}
-			events, err := l.AppendAll(t.Context(), clock(0), ledger.Batch{Task: task, After: n, Drafts: drafts})
+			events, err := l.AppendAll(t.Context(), clock(0), ledger.Batch{Task: task, After: n, Events: drafts})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -277,7 +277,7 @@ func TestEntriesBehaveLikeTheirModel(t *testing.T) {
 		limit := rapid.IntRange(0, 5).Draw(t, "limit")
 		want := m.descending(prefix)
 		want = want[:min(limit, len(want))]
-		if got, err := l.Newest(t.Context(), task, prefix, limit); err != nil || asJSON(t, got) != asJSON(t, want) {
+		if got, err := l.LatestEntries(t.Context(), task, prefix, limit); err != nil || asJSON(t, got) != asJSON(t, want) {
 			t.Fatalf("Newest gives %s, %v, want %s", asJSON(t, got), err, asJSON(t, want))
 		}
 		keys := rapid.SliceOfN(key, 0, 10).Draw(t, "keys")

@@ -45,7 +45,7 @@ func (l *Ledger) Head(ctx context.Context, task string) (Head, error) {
 func (l *Ledger) Heads(ctx context.Context) iter.Seq2[Head, error] {
 	return pages(ctx, l, "SELECT task, n, head, state FROM tasks WHERE task > ? ORDER BY task LIMIT ?", nil, "",
 		func(rows *sql.Rows) (h Head, next any, size int, err error) {
-			err = scan(rows, &h.Task, &h.N, &h.Hash, (*[]byte)(&h.State))
+			err = scanRow(rows, &h.Task, &h.N, &h.Hash, (*[]byte)(&h.State))
 			return h, h.Task, len(h.State), err
 		})
 }
@@ -68,7 +68,7 @@ func (l *Ledger) Event(ctx context.Context, task string, n int64) (Event, error)
 	var e Event
 	err := l.read(ctx, func(tx *sql.Tx) error {
 		e = Event{}
-		_, err := one(ctx, tx, e.columns(), selectEvents+"WHERE task = ? AND n = ?", task, n)
+		_, err := queryRow(ctx, tx, e.columns(), selectEvents+"WHERE task = ? AND n = ?", task, n)
 		return err
 	})
 	if err != nil {
@@ -97,7 +97,7 @@ func (l *Ledger) Last(ctx context.Context) (int64, error) {
 	}
 	var last int64
 	err = l.retry(ctx, "read", func() (err error) {
-		last, err = number(ctx, db, selectLast)
+		last, err = queryInt(ctx, db, selectLast)
 		return err
 	})
 	return last, err
@@ -113,13 +113,13 @@ func (e *Event) columns() []any {
 }
 
 func scanEvent(rows *sql.Rows) (e Event, err error) {
-	err = scan(rows, e.columns()...)
+	err = scanRow(rows, e.columns()...)
 	return e, err
 }
 
 func readHead(ctx context.Context, tx *sql.Tx, task string) (Head, error) {
 	h := Head{Task: task}
-	found, err := one(ctx, tx, []any{&h.N, &h.Hash, (*[]byte)(&h.State)},
+	found, err := queryRow(ctx, tx, []any{&h.N, &h.Hash, (*[]byte)(&h.State)},
 		"SELECT n, head, state FROM tasks WHERE task = ?", task)
 	if err != nil || !found {
 		return Head{}, err

@@ -19,10 +19,10 @@ const applicationID = 0x53775964
 type version struct {
 	up      []string
 	objects []object // ordered by kind, then name
-	// refold says that since this version events give other entries than before, or
+	// rebuild says that since this version events give other entries than before, or
 	// count for something else, or count at all: both are computed anew from all
 	// events. A state never changes its form, because events hold its digest.
-	refold bool
+	rebuild bool
 }
 
 // object is one row of sqlite_schema. The text of an index that SQLite made for
@@ -69,8 +69,8 @@ const createTallies = `CREATE TABLE tallies (
   PRIMARY KEY (measure, labels)
 ) STRICT, WITHOUT ROWID`
 
-// tallied is the first version that keeps sums.
-const tallied = 2
+// countersVersion is the first version that keeps sums.
+const countersVersion = 2
 
 // released returns every version of the schema, oldest first. A database's
 // user_version is the count of those it has been through.
@@ -92,7 +92,7 @@ func released() []version {
 			{"table", "tallies", "tallies", createTallies},
 			{"table", "tasks", "tasks", createTasks},
 		},
-		refold: true,
+		rebuild: true,
 	}}
 }
 
@@ -100,20 +100,20 @@ func released() []version {
 // in one transaction, and refuses every other. Without a fold, which it needs for
 // that, it leaves an older one as it is.
 func upgrade(ctx context.Context, db *sql.DB, versions []version, fold Fold) error {
-	at, err := checked(ctx, db, versions, &sql.TxOptions{ReadOnly: true}, nil)
+	at, err := inTx(ctx, db, versions, &sql.TxOptions{ReadOnly: true}, nil)
 	if errors.Is(err, errNotWAL) && fold != nil {
 		// A copy that VACUUM INTO made lacks the log alone.
 		if _, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
 			return err
 		}
-		at, err = checked(ctx, db, versions, &sql.TxOptions{ReadOnly: true}, nil)
+		at, err = inTx(ctx, db, versions, &sql.TxOptions{ReadOnly: true}, nil)
 	}
 	if err != nil || at == len(versions) || fold == nil {
 		return err
 	}
 	// Another process may have done it since: checked looks again, now with the
 	// right to write.
-	_, err = checked(ctx, db, versions, nil, func(tx *sql.Tx, at int) error {
+	_, err = inTx(ctx, db, versions, nil, func(tx *sql.Tx, at int) error {
 		if at == len(versions) {
 			return nil
 		}
@@ -122,8 +122,8 @@ func upgrade(ctx context.Context, db *sql.DB, versions []version, fold Fold) err
 	return err
 }
 
-// checked runs check, and then f, in one transaction.
-func checked(ctx context.Context, db *sql.DB, versions []version, opts *sql.TxOptions,
+// inTx runs check, and then f, in one transaction.
+func inTx(ctx context.Context, db *sql.DB, versions []version, opts *sql.TxOptions,
 	f func(tx *sql.Tx, at int) error,
 ) (at int, err error) {
 	tx, err := db.BeginTx(ctx, opts)
@@ -145,7 +145,7 @@ func checked(ctx context.Context, db *sql.DB, versions []version, opts *sql.TxOp
 // check returns the version of a database that is exactly what that version
 // says, and an error for any other.
 func check(ctx context.Context, tx *sql.Tx, versions []version) (int, error) {
-	id, err := number(ctx, tx, "PRAGMA application_id")
+	id, err := queryInt(ctx, tx, "PRAGMA application_id")
 	if err != nil {
 		return 0, err
 	}
@@ -157,7 +157,7 @@ func check(ctx context.Context, tx *sql.Tx, versions []version) (int, error) {
 		return 0, err
 	}
 	var journal string
-	if _, err := one(ctx, tx, []any{&journal}, "PRAGMA journal_mode"); err != nil {
+	if _, err := queryRow(ctx, tx, []any{&journal}, "PRAGMA journal_mode"); err != nil {
 		return 0, err
 	}
 	if err := compare(ctx, tx, versions[at-1].objects); err != nil {
@@ -173,7 +173,7 @@ var errNotWAL = errors.New("not wal")
 
 // userVersion returns the database's schema version, from 1 to the newest known.
 func userVersion(ctx context.Context, tx *sql.Tx, versions []version) (int, error) {
-	at, err := number(ctx, tx, "PRAGMA user_version")
+	at, err := queryInt(ctx, tx, "PRAGMA user_version")
 	switch {
 	case err != nil:
 		return 0, err
@@ -196,7 +196,7 @@ func compare(ctx context.Context, tx *sql.Tx, want []object) error {
 	i := 0
 	for ; rows.Next(); i++ {
 		var got object
-		if err := scan(rows, &got.kind, &got.name, &got.table, &got.text); err != nil {
+		if err := scanRow(rows, &got.kind, &got.name, &got.table, &got.text); err != nil {
 			return err
 		}
 		if !slices.Contains(want, got) {
@@ -229,8 +229,8 @@ func migrate(ctx context.Context, tx *sql.Tx, versions []version, from int, fold
 		}
 	}
 	// An empty file has no events, and what every version adds is there by now.
-	if from > 0 && slices.ContainsFunc(versions[from:], func(v version) bool { return v.refold }) {
-		if err := refold(ctx, tx, fold); err != nil {
+	if from > 0 && slices.ContainsFunc(versions[from:], func(v version) bool { return v.rebuild }) {
+		if err := rebuild(ctx, tx, fold); err != nil {
 			return err
 		}
 	}

@@ -52,7 +52,7 @@ func makeOld(t *testing.T) string {
 func labels(t *testing.T, l *Ledger) (n int) {
 	t.Helper()
 	err := l.read(t.Context(), func(tx *sql.Tx) error {
-		count, err := number(t.Context(), tx, "SELECT count(*) FROM tasks WHERE label = 'none'")
+		count, err := queryInt(t.Context(), tx, "SELECT count(*) FROM tasks WHERE label = 'none'")
 		n = int(count)
 		return err
 	})
@@ -173,9 +173,9 @@ func TestConnectionsAreSafe(t *testing.T) {
 // twice counts every event under its task, whose values it keeps one of.
 func twice(before View, e Event) (Projection, error) {
 	p, err := keep(before, e)
-	p.Counts = []counters.Change{
+	p.Changes = []counters.Change{
 		{Measure: counters.Measure{Name: "all"}, Add: 1},
-		{Measure: counters.Measure{Name: "by_task", Labels: []counters.Dimension{{Name: "task", Cap: 1}}}, Values: []string{e.Task}, Add: 1, Note: e.Body},
+		{Measure: counters.Measure{Name: "by_task", Labels: []counters.Dimension{{Name: "task", Cap: 1}}}, Values: []string{e.Task}, Add: 1, Exemplar: e.Body},
 	}
 	return p, err
 }
@@ -202,7 +202,7 @@ func makeUncounted(t *testing.T) string {
 func versionOf(t *testing.T, l *Ledger) (at int64) {
 	t.Helper()
 	err := l.read(t.Context(), func(tx *sql.Tx) (err error) {
-		at, err = number(t.Context(), tx, "PRAGMA user_version")
+		at, err = queryInt(t.Context(), tx, "PRAGMA user_version")
 		return err
 	})
 	if err != nil {
@@ -224,13 +224,13 @@ func openAs(t *testing.T, dir string, fold Fold) *Ledger {
 func TestAnOlderLedgerIsCounted(t *testing.T) {
 	dir := makeUncounted(t)
 	l := openAs(t, dir, twice)
-	got, err := l.Tallies(t.Context(), TallyQuery{Measure: "all"}, TallyQuery{Measure: "by_task"}, TallyQuery{Measure: MeasureLabel},
-		TallyQuery{Measure: MeasureOverflow})
+	got, err := l.Counters(t.Context(), CounterQuery{Measure: "all"}, CounterQuery{Measure: "by_task"}, CounterQuery{Measure: LabelMeasure},
+		CounterQuery{Measure: OverflowMeasure})
 	at := func(i int64) string { return time.Unix(i, 0).UTC().Format(TimeFormat) }
-	want := Tallies{Events: 6, Since: at(0), Until: at(5), Rows: [][]Tally{
+	want := Counters{Events: 6, Since: at(0), Until: at(5), Rows: [][]Counter{
 		{{Values: []string{}, Sum: 6, At: at(5)}},
 		// b was first, though a is walked before.
-		{{Values: []string{"b"}, Sum: 3, At: at(4), Note: []byte("4")}, {Values: []string{"other"}, Sum: 3, At: at(5), Note: []byte("5")}},
+		{{Values: []string{"b"}, Sum: 3, At: at(4), Exemplar: []byte("4")}, {Values: []string{"other"}, Sum: 3, At: at(5), Exemplar: []byte("5")}},
 		{{Values: []string{"task", "b"}, Sum: 1, At: at(0)}},
 		{{Values: []string{"task"}, Sum: 3, At: at(5)}},
 	}}
@@ -252,15 +252,15 @@ func TestSumsAreCountedAnew(t *testing.T) {
 	last := released()[len(released())-1]
 	l, err := open(t.Context(), dir, func(before View, e Event) (Projection, error) {
 		p, err := twice(before, e)
-		p.Counts = p.Counts[:1]
-		p.Counts[0].Add = 10
+		p.Changes = p.Changes[:1]
+		p.Changes[0].Add = 10
 		return p, err
-	}, append(released(), version{objects: last.objects, refold: true}), busyTime)
+	}, append(released(), version{objects: last.objects, rebuild: true}), busyTime)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	got, err := l.Tallies(t.Context(), TallyQuery{Measure: "all"}, TallyQuery{Measure: "by_task"}, TallyQuery{Measure: MeasureLabel})
+	got, err := l.Counters(t.Context(), CounterQuery{Measure: "all"}, CounterQuery{Measure: "by_task"}, CounterQuery{Measure: LabelMeasure})
 	if err != nil || len(got.Rows[0]) != 1 || got.Rows[0][0].Sum != 60 || len(got.Rows[1])+len(got.Rows[2]) != 0 {
 		t.Errorf("Tallies gives %+v, %v", got, err)
 	}
@@ -275,7 +275,7 @@ func TestAnOlderLedgerIsRead(t *testing.T) {
 	}
 	defer file.Close()
 	for name, l := range map[string]*Ledger{"OpenFile": file, "without a fold": openAs(t, dir, nil)} {
-		if _, err := l.Tallies(t.Context(), TallyQuery{Measure: "all"}); errs.CodeOf(err) != errs.LedgerOlder {
+		if _, err := l.Counters(t.Context(), CounterQuery{Measure: "all"}); errs.CodeOf(err) != errs.LedgerOlder {
 			t.Errorf("%s: Tallies gives %v", name, err)
 		}
 		if report, err := l.Verify(t.Context()); err != nil || !report.Sound() || report.Events != 6 {
@@ -305,7 +305,7 @@ func TestAnOlderLedgerIsRead(t *testing.T) {
 	if err := openAs(t, dir, twice).Close(); err != nil {
 		t.Fatal(err)
 	}
-	if sums, err := file.Tallies(t.Context(), TallyQuery{Measure: "all"}); err != nil || sums.Rows[0][0].Sum != 6 {
+	if sums, err := file.Counters(t.Context(), CounterQuery{Measure: "all"}); err != nil || sums.Rows[0][0].Sum != 6 {
 		t.Errorf("Tallies gives %+v, %v", sums, err)
 	}
 }
@@ -343,7 +343,7 @@ func TestABrokenTaskIsCountedSoFar(t *testing.T) {
 			}
 			older.Close()
 			l := openAs(t, dir, c.fold)
-			if sums, err := l.Tallies(t.Context(), TallyQuery{Measure: "all"}); err != nil || sums.Rows[0][0].Sum != 4 {
+			if sums, err := l.Counters(t.Context(), CounterQuery{Measure: "all"}); err != nil || sums.Rows[0][0].Sum != 4 {
 				t.Errorf("Tallies gives %+v, %v", sums, err)
 			}
 			if head, err := l.Head(t.Context(), "b"); err != nil || head.N != 3 {
@@ -395,7 +395,7 @@ func TestTheEndOfPatienceLeavesALedgerOlder(t *testing.T) {
 		t.Errorf("the schema became version %d", at)
 	}
 	older.Close()
-	if sums, err := openAs(t, dir, twice).Tallies(t.Context(), TallyQuery{Measure: "all"}); err != nil || sums.Rows[0][0].Sum != 6 {
+	if sums, err := openAs(t, dir, twice).Counters(t.Context(), CounterQuery{Measure: "all"}); err != nil || sums.Rows[0][0].Sum != 6 {
 		t.Errorf("counted later, Tallies gives %+v, %v", sums, err)
 	}
 }

@@ -74,9 +74,9 @@ const (
 	// ProblemEntry: a task's entry is not what the fold of its events gives, or
 	// is missing, or nothing gives it.
 	ProblemEntry ProblemKind = "entry"
-	// ProblemTally: a sum, its time or its note is not what the events count, or is
+	// ProblemCounter: a sum, its time or its note is not what the events count, or is
 	// missing, or nothing counts it.
-	ProblemTally ProblemKind = "tally"
+	ProblemCounter ProblemKind = "tally"
 	// ProblemFold: the fold refuses a recorded event, or breaks the rules of
 	// Projection for it.
 	ProblemFold ProblemKind = "fold"
@@ -95,7 +95,7 @@ const (
 func (l *Ledger) Verify(ctx context.Context) (Report, error) {
 	var v verifier
 	err := l.read(ctx, func(tx *sql.Tx) error {
-		v = verifier{tx: tx, fold: l.fold, sums: newCounter()}
+		v = verifier{tx: tx, fold: l.fold, sums: newAccumulator()}
 		return v.run(ctx)
 	})
 	if err != nil {
@@ -110,12 +110,12 @@ type verifier struct {
 	fold   Fold
 	report Report
 
-	last    Event     // the event before; its Task is "" at first
-	task    projected // the fold of that task's events so far
-	refused bool      // the fold refused one of them, so that task means nothing
+	last    Event    // the event before; its Task is "" at first
+	task    memState // the fold of that task's events so far
+	refused bool     // the fold refused one of them, so that task means nothing
 
-	sums      *counter // what all events count
-	uncounted bool     // the fold refused an event of any task, so that sums means nothing
+	sums      *accumulator // what all events count
+	uncounted bool         // the fold refused an event of any task, so that sums means nothing
 }
 
 func (v *verifier) run(ctx context.Context) error {
@@ -158,7 +158,7 @@ func (v *verifier) each(ctx context.Context, query string, f func(*sql.Rows) err
 func (v *verifier) database(ctx context.Context) error {
 	return v.each(ctx, "PRAGMA integrity_check(1)", func(rows *sql.Rows) error {
 		var result string
-		if err := scan(rows, &result); err != nil {
+		if err := scanRow(rows, &result); err != nil {
 			return err
 		}
 		if result != "ok" {
@@ -173,7 +173,7 @@ func (v *verifier) sequence(ctx context.Context) error {
 	want := int64(1)
 	return v.each(ctx, "SELECT seq FROM events ORDER BY seq", func(rows *sql.Rows) error {
 		var seq int64
-		if err := scan(rows, &seq); err != nil {
+		if err := scanRow(rows, &seq); err != nil {
 			return err
 		}
 		if seq != want {
@@ -195,7 +195,7 @@ func (v *verifier) chains(ctx context.Context) error {
 			if err := v.finish(ctx); err != nil {
 				return err
 			}
-			v.last, v.task, v.refused = Event{Task: e.Task, Hash: Genesis}, projected{}, false
+			v.last, v.task, v.refused = Event{Task: e.Task, Hash: Genesis}, memState{}, false
 		}
 		v.event(e)
 		v.last = e
@@ -211,7 +211,7 @@ func (v *verifier) chains(ctx context.Context) error {
 // is then taken as given, so that one change is not reported again and again.
 func (v *verifier) event(e Event) {
 	v.report.Events++
-	if err := e.wellFormed(); err != nil {
+	if err := e.checkForm(); err != nil {
 		v.problem(e, ProblemForm, "%s", err.Error())
 	} else if !e.Body.IsValid() {
 		v.problem(e, ProblemForm, "the body is not JSON")
@@ -233,7 +233,7 @@ func (v *verifier) event(e Event) {
 	}
 	next, err := project(v.fold, &v.task, e)
 	if err == nil {
-		err = v.sums.add(&e, next.Counts)
+		err = v.sums.add(&e, next.Changes)
 	}
 	if err != nil {
 		v.refused, v.uncounted = true, true
@@ -279,7 +279,7 @@ func (v *verifier) entries(ctx context.Context) error {
 	err := v.each(ctx, "SELECT key, value FROM entries WHERE task = ? ORDER BY key", func(rows *sql.Rows) error {
 		var key string
 		var value sql.RawBytes
-		if err := scan(rows, &key, &value); err != nil {
+		if err := scanRow(rows, &key, &value); err != nil {
 			return err
 		}
 		due, ok := want[key]
@@ -306,7 +306,7 @@ func (v *verifier) headless(ctx context.Context) error {
 	return v.each(ctx, "SELECT task, n FROM tasks WHERE task NOT IN (SELECT task FROM events) ORDER BY task",
 		func(rows *sql.Rows) error {
 			var e Event
-			if err := scan(rows, &e.Task, &e.N); err != nil {
+			if err := scanRow(rows, &e.Task, &e.N); err != nil {
 				return err
 			}
 			v.report.Tasks++
@@ -321,7 +321,7 @@ func (v *verifier) ownerless(ctx context.Context) error {
 		func(rows *sql.Rows) error {
 			var e Event
 			var count int64
-			if err := scan(rows, &e.Task, &count); err != nil {
+			if err := scanRow(rows, &e.Task, &count); err != nil {
 				return err
 			}
 			v.problem(e, ProblemEntry, "the task has entries but no events: %d", count)

@@ -45,13 +45,13 @@ func (b *Budget) read(r *reader, v value) {
 	part := func(into *Allowance, units ...string) func(value) {
 		return func(v value) { into.read(r, v, units) }
 	}
-	before := r.noted()
+	before := r.problemCount()
 	r.mapping(v, fields{
 		"task":  part(&b.Task, "rounds", "time", "tokens", "dollars"),
 		"round": part(&b.Round, "time", "tokens", "dollars"),
 		"spawn": part(&b.Spawn, "tokens", "dollars"),
 	})
-	if r.noted() > before {
+	if r.problemCount() > before {
 		return // What is wrong with a part would be wrong with the whole once more.
 	}
 	for _, unit := range []struct {
@@ -69,9 +69,9 @@ func (b *Budget) read(r *reader, v value) {
 			case whole.amount == 0:
 			case unit.spawn == 0:
 				// Without it nobody could say before a spawn whether it still fits.
-				r.note(v.line, "%s.spawn.%s is missing, which %[1]s.%[3]s.%[2]s needs", v.path, unit.name, whole.name)
+				r.addProblem(v.line, "%s.spawn.%s is missing, which %[1]s.%[3]s.%[2]s needs", v.path, unit.name, whole.name)
 			case unit.spawn > whole.amount:
-				r.note(v.line, "%s.spawn.%s is more than %[1]s.%[3]s.%[2]s, so that no spawn could begin", v.path, unit.name, whole.name)
+				r.addProblem(v.line, "%s.spawn.%s is more than %[1]s.%[3]s.%[2]s, so that no spawn could begin", v.path, unit.name, whole.name)
 			}
 		}
 	}
@@ -80,9 +80,9 @@ func (b *Budget) read(r *reader, v value) {
 // read reads the allowance in the units that it may have.
 func (a *Allowance) read(r *reader, v value, units []string) {
 	all := fields{
-		"rounds":  func(v value) { a.Rounds = r.whole(v, 0, maxBudgetRounds) },
+		"rounds":  func(v value) { a.Rounds = r.integer(v, 0, maxBudgetRounds) },
 		"time":    func(v value) { a.Time = r.allowedTime(v) },
-		"tokens":  func(v value) { a.Tokens = int64(r.whole(v, 0, maxTokens)) },
+		"tokens":  func(v value) { a.Tokens = int64(r.integer(v, 0, maxTokens)) },
 		"dollars": func(v value) { a.MicroDollars = r.dollars(v) },
 	}
 	known := make(fields, len(units))
@@ -113,6 +113,6 @@ func (r *reader) dollars(v value) int64 {
 			return micros
 		}
 	}
-	r.must(v, "an amount of dollars from 0 to %d with at most 6 decimals, such as 2.50", maxDollars)
+	r.expected(v, "an amount of dollars from 0 to %d with at most 6 decimals, such as 2.50", maxDollars)
 	return 0
 }

@@ -159,16 +159,16 @@ func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (
 		return Config{}, err
 	}
 	if c.Verify != nil {
-		c.Verify.Owner, c.Verify.Foreign = stranger(file, os.Geteuid())
+		c.Verify.Owner, c.Verify.Foreign = otherOwner(file, os.Geteuid())
 	}
 	if len(c.Reports.Commands) > 0 {
-		c.Reports.Owner, c.Reports.Foreign = stranger(file, os.Geteuid())
+		c.Reports.Owner, c.Reports.Foreign = otherOwner(file, os.Geteuid())
 	}
 	if c.Spawn.isCode() {
-		c.Spawn.Owner, c.Spawn.Foreign = stranger(file, os.Geteuid())
+		c.Spawn.Owner, c.Spawn.Foreign = otherOwner(file, os.Geteuid())
 	}
-	if c.Metrics.Anywhere() {
-		c.Metrics.Owner, c.Metrics.Foreign = stranger(file, os.Geteuid())
+	if c.Metrics.IsSet() {
+		c.Metrics.Owner, c.Metrics.Foreign = otherOwner(file, os.Geteuid())
 	}
 	return c, nil
 }
@@ -182,12 +182,12 @@ func parseConfig(data []byte, maxRounds int) (Config, *reader, error) {
 	if err := d.Decode(&document); errors.Is(err, io.EOF) {
 		return c, r, nil
 	} else if err != nil {
-		return c, r, invalidConfig(": %s", plainly(err))
+		return c, r, invalidConfig(": %s", describeYAMLError(err))
 	}
 	if err := d.Decode(&more); err == nil {
 		return c, r, invalidConfig(": the file holds more than one document")
 	} else if !errors.Is(err, io.EOF) {
-		return c, r, invalidConfig(": %s", plainly(err))
+		return c, r, invalidConfig(": %s", describeYAMLError(err))
 	}
 	for _, root := range document.Content {
 		r.mapping(valueOf(root, ""), c.fields(r, maxRounds))
@@ -198,7 +198,7 @@ func parseConfig(data []byte, maxRounds int) (Config, *reader, error) {
 // fields has the reader of each key.
 func (c *Config) fields(r *reader, maxRounds int) fields {
 	return fields{
-		"max_rounds":    func(v value) { c.MaxRounds = r.whole(v, 1, maxRounds) },
+		"max_rounds":    func(v value) { c.MaxRounds = r.integer(v, 1, maxRounds) },
 		"policy":        func(v value) { c.Policy = r.text(v) },
 		"policy_trust":  func(v value) { c.Trust.read(r, v) },
 		"plugins":       func(v value) { c.Plugins = r.settings(v) },
@@ -217,7 +217,7 @@ func (c *Config) fields(r *reader, maxRounds int) fields {
 		},
 		"research": func(v value) {
 			r.mapping(v, fields{
-				"agents": func(v value) { c.Researchers = r.whole(v, 1, maxResearchers) },
+				"agents": func(v value) { c.Researchers = r.integer(v, 1, maxResearchers) },
 			})
 		},
 		"phases": func(v value) { c.Phases = r.phases(v) },

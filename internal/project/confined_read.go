@@ -53,9 +53,9 @@ func (p Project) read(ctx context.Context, path string, limit int64) ([]byte, fs
 	return c.data, c.info, err
 }
 
-// Drain reads r to its end, if that comes within limit bytes. name says what is
+// ReadAll reads r to its end, if that comes within limit bytes. name says what is
 // read. When ctx is done, a reader that blocks is left behind.
-func Drain(ctx context.Context, r io.Reader, name string, limit int64) ([]byte, error) {
+func ReadAll(ctx context.Context, r io.Reader, name string, limit int64) ([]byte, error) {
 	return readContext(ctx, name, func() ([]byte, error) { return drain(r, name, limit) })
 }
 

@@ -27,7 +27,7 @@ func (l *Limits) fields(r *reader) fields {
 		return func(v value) {
 			n, ok := byteSize(v.node.Value)
 			if !v.isText() || !ok {
-				r.must(v, "from 1KiB to 1GiB, such as 64MiB")
+				r.expected(v, "from 1KiB to 1GiB, such as 64MiB")
 			}
 			*into = n
 		}

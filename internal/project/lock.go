@@ -66,7 +66,7 @@ func (p Project) Lock(ctx context.Context) (Lock, error) {
 	d.KnownFields(true)
 	if err := d.Decode(&lock); err != nil && !errors.Is(err, io.EOF) {
 		names := strings.NewReplacer("into project.Lock", "as a lock", "into []project.Pin", "as a list of pins", "into project.Pin", "as a pin")
-		return Lock{}, invalidLock("%s", names.Replace(plainly(err)))
+		return Lock{}, invalidLock("%s", names.Replace(describeYAMLError(err)))
 	}
 	if err := d.Decode(new(any)); !errors.Is(err, io.EOF) {
 		return Lock{}, invalidLock("the file holds more than one document")

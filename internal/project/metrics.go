@@ -28,8 +28,8 @@ type Metrics struct {
 	Owner   int
 }
 
-// Anywhere says that the metrics go somewhere.
-func (m Metrics) Anywhere() bool { return m.Textfile != "" || m.Push != "" }
+// IsSet says that the metrics go somewhere.
+func (m Metrics) IsSet() bool { return m.Textfile != "" || m.Push != "" }
 
 // The bounds of metrics.
 const (
@@ -42,7 +42,7 @@ const (
 
 // read reads where metrics go.
 func (m *Metrics) read(r *reader, v value) {
-	before := r.noted()
+	before := r.problemCount()
 	r.mapping(v, fields{
 		"textfile": func(v value) { m.Textfile = r.textfile(v) },
 		"push":     func(v value) { m.Push = r.gateway(v) },
@@ -50,8 +50,8 @@ func (m *Metrics) read(r *reader, v value) {
 		"grouping": func(v value) { m.Grouping = r.labels(v) },
 		"labels":   func(v value) { m.Labels = r.labels(v) },
 	})
-	if r.noted() == before && m.Push == "" && (m.Job != "" || m.Grouping != nil) {
-		r.note(v.line, "%s.job and %[1]s.grouping are for %[1]s.push, which is missing", v.path)
+	if r.problemCount() == before && m.Push == "" && (m.Job != "" || m.Grouping != nil) {
+		r.addProblem(v.line, "%s.job and %[1]s.grouping are for %[1]s.push, which is missing", v.path)
 	}
 }
 
@@ -62,9 +62,9 @@ func (r *reader) textfile(v value) string {
 	switch {
 	case !v.isText():
 	case strings.ContainsRune(path, 0):
-		r.note(v.line, "%s holds a zero byte", v.path)
+		r.addProblem(v.line, "%s holds a zero byte", v.path)
 	case filepath.Ext(path) != ".prom" || filepath.Base(path) == ".prom":
-		r.must(v, "a file whose name ends in .prom")
+		r.expected(v, "a file whose name ends in .prom")
 	}
 	return path
 }
@@ -77,7 +77,7 @@ func (r *reader) gateway(v value) string {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		r.note(v.line, "%s must be the http or https URL of a Pushgateway, without a query", v.path) // It may hold a password.
+		r.addProblem(v.line, "%s must be the http or https URL of a Pushgateway, without a query", v.path) // It may hold a password.
 	}
 	return text
 }
@@ -85,7 +85,7 @@ func (r *reader) gateway(v value) string {
 // labels reads labels with their values.
 func (r *reader) labels(v value) map[string]string {
 	if v.node.Kind != yaml.MappingNode || len(v.node.Content)/2 > maxLabels {
-		r.must(v, "a mapping of at most %d labels to their values", maxLabels)
+		r.expected(v, "a mapping of at most %d labels to their values", maxLabels)
 		return nil
 	}
 	labels := make(map[string]string)
@@ -93,7 +93,7 @@ func (r *reader) labels(v value) map[string]string {
 		key := valueOf(v.node.Content[i], v.path)
 		name := r.name(key, labelName, "labels of "+labelRule)
 		if _, twice := labels[name]; twice {
-			r.note(key.line, "%s has %s twice", v.path, name)
+			r.addProblem(key.line, "%s has %s twice", v.path, name)
 		}
 		labels[name] = r.labelValue(valueOf(v.node.Content[i+1], join(v.path, v.node.Content[i].Value)))
 	}
@@ -104,7 +104,7 @@ func (r *reader) labels(v value) map[string]string {
 func (r *reader) labelValue(v value) string {
 	text := r.text(v)
 	if v.isText() && (text == "" || len(text) > maxLabelValue || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f })) {
-		r.must(v, "a text of 1 to %d bytes without control characters", maxLabelValue)
+		r.expected(v, "a text of 1 to %d bytes without control characters", maxLabelValue)
 	}
 	return text
 }

@@ -24,7 +24,7 @@ func TestConfigOfMetrics(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(c.Metrics, want) {
 			t.Errorf("%s: %+v, %v, want %+v", text, c.Metrics, err, want)
 		}
-		if anywhere := want.Textfile+want.Push != ""; c.Metrics.Anywhere() != anywhere {
+		if anywhere := want.Textfile+want.Push != ""; c.Metrics.IsSet() != anywhere {
 			t.Errorf("%s goes anywhere: %t", text, !anywhere)
 		}
 	}

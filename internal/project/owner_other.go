@@ -4,5 +4,5 @@ package project
 
 import "io/fs"
 
-// stranger knows nobody here: a file has no owner's id.
-func stranger(fs.FileInfo, int) (int, bool) { return 0, false }
+// otherOwner knows nobody here: a file has no owner's id.
+func otherOwner(fs.FileInfo, int) (int, bool) { return 0, false }

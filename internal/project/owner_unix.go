@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// stranger returns the id of a file's owner, and whether that is somebody else
+// otherOwner returns the id of a file's owner, and whether that is somebody else
 // than the user me and root. For root itself everybody else is a stranger.
-func stranger(file fs.FileInfo, me int) (int, bool) {
+func otherOwner(file fs.FileInfo, me int) (int, bool) {
 	stat, ok := file.Sys().(*syscall.Stat_t)
 	if !ok {
 		return 0, true // Nobody answers for it.

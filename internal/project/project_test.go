@@ -108,7 +108,7 @@ func TestDrainEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("stop")
 	time.AfterFunc(10*time.Millisecond, func() { cancel(stop) })
-	if _, err := project.Drain(ctx, r, "standard input", 10); !errors.Is(err, stop) {
+	if _, err := project.ReadAll(ctx, r, "standard input", 10); !errors.Is(err, stop) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -45,7 +45,7 @@ func (r *reader) reports(v value) []ReportCommand {
 	var all []ReportCommand
 	r.list(v, maxReports, func(v value) {
 		c := ReportCommand{ExitCodes: []int{1}, Timeout: defaultReportTimeout}
-		before := r.noted()
+		before := r.problemCount()
 		r.mapping(v, fields{
 			"run": func(v value) { c.Run = r.command(v) },
 			"plugin": func(v value) {
@@ -54,15 +54,15 @@ func (r *reader) reports(v value) []ReportCommand {
 			},
 			"exit_codes": func(v value) {
 				c.ExitCodes = nil
-				r.list(v, maxExitCodes, func(v value) { c.ExitCodes = append(c.ExitCodes, r.whole(v, 0, 255)) })
+				r.list(v, maxExitCodes, func(v value) { c.ExitCodes = append(c.ExitCodes, r.integer(v, 0, 255)) })
 			},
 			"timeout": func(v value) { c.Timeout = r.duration(v, minVerify, maxVerify, "from 1s to 2h, such as 5m") },
 			"paths": func(v value) {
 				r.list(v, maxPatterns, func(v value) { c.Paths = append(c.Paths, r.pattern(v)) })
 			},
 		})
-		if c.Run == "" && r.noted() == before {
-			r.note(v.line, "%s.run is missing", v.path)
+		if c.Run == "" && r.problemCount() == before {
+			r.addProblem(v.line, "%s.run is missing", v.path)
 		}
 		all = append(all, c)
 	})
@@ -75,7 +75,7 @@ func (r *reader) pattern(v value) string {
 	// One that is not well-formed fits no path, so that its command would never run.
 	_, malformed := path.Match(pattern, "")
 	if v.isText() && (malformed != nil || !filepath.IsLocal(pattern) || strings.ContainsRune(pattern, 0)) {
-		r.must(v, "a pattern for paths in the project, such as **/*.go")
+		r.expected(v, "a pattern for paths in the project, such as **/*.go")
 	}
 	return pattern
 }

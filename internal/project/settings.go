@@ -37,14 +37,14 @@ func (r *reader) settings(v value) map[string]PluginConfig {
 		return nil
 	}
 	if v.node.Kind != yaml.MappingNode {
-		r.must(v, "a mapping of plugins' names")
+		r.expected(v, "a mapping of plugins' names")
 		return nil
 	}
 	lines := make(map[string]int)
 	for i := 0; i+1 < len(v.node.Content); i += 2 {
 		plugin := valueOf(v.node.Content[i+1], join(v.path, v.node.Content[i].Value))
 		if plugin.node.Kind != yaml.MappingNode && !plugin.empty() {
-			r.must(plugin, "a mapping of the plugin's keys")
+			r.expected(plugin, "a mapping of the plugin's keys")
 			return nil
 		}
 		lines[v.node.Content[i].Value] = v.node.Content[i].Line
@@ -54,7 +54,7 @@ func (r *reader) settings(v value) map[string]PluginConfig {
 	// every value that it is asked for.
 	var plugins map[string]keys
 	if err := v.node.Decode(&plugins); err != nil {
-		r.note(v.line, "%s: %s", v.path, plainly(err))
+		r.addProblem(v.line, "%s: %s", v.path, describeYAMLError(err))
 		return nil
 	}
 	if len(plugins) == 0 {
@@ -65,17 +65,17 @@ func (r *reader) settings(v value) map[string]PluginConfig {
 	for _, name := range slices.Sorted(maps.Keys(plugins)) {
 		use, isText := plugins[name][keyUse].(string)
 		if _, given := plugins[name][keyUse]; given && (!isText || use == "") {
-			r.note(lines[name], "%s must be the name of a plugin", join(join(v.path, name), keyUse))
+			r.addProblem(lines[name], "%s must be the name of a plugin", join(join(v.path, name), keyUse))
 		}
 		delete(plugins[name], keyUse)
 		text.Reset()
 		err := json.MarshalWrite(&text, plugins[name], json.Deterministic(true))
 		if errors.Is(err, errUnbounded) {
-			r.note(v.line, "%s has more than %d bytes as JSON, its aliases written out", v.path, maxSettings)
+			r.addProblem(v.line, "%s has more than %d bytes as JSON, its aliases written out", v.path, maxSettings)
 			return nil
 		}
 		if err != nil {
-			r.note(v.line, "%s cannot be handed to a plugin: %s", join(v.path, name), err)
+			r.addProblem(v.line, "%s cannot be handed to a plugin: %s", join(v.path, name), err)
 			return nil
 		}
 		settings[name] = PluginConfig{Use: use, Settings: bytes.Clone(text.Bytes())}
@@ -123,22 +123,22 @@ func (p Project) checkPlugins(ctx context.Context, r *reader, c Config, known []
 		entry, line, path := c.Plugins[name], r.plugins[name], join("plugins", name)
 		switch {
 		case !entry.isNamed() && isOther(name):
-			r.note(line, "%s: no plugin has this name; %s", path,
+			r.addProblem(line, "%s: no plugin has this name; %s", path,
 				suggest(name, "a configuration under a name of your own says which plugin it is for, as in use: json-map"))
 		case !entry.isNamed():
 		case !isOther(name):
-			r.note(line, "%s has use, but %s is itself a plugin's name; choose another name", path, name)
+			r.addProblem(line, "%s has use, but %s is itself a plugin's name; choose another name", path, name)
 		case !isConfigName(name):
-			r.note(line, "%s: a name is 1 to 64 lower-case letters and digits, joined by dashes, and not auto", path)
+			r.addProblem(line, "%s: a name is 1 to 64 lower-case letters and digits, joined by dashes, and not auto", path)
 		case isOther(entry.Use):
-			r.note(line, "%s: no plugin has the name %q; %s", join(path, keyUse), textutil.Clip(entry.Use, maxShown),
+			r.addProblem(line, "%s: no plugin has the name %q; %s", join(path, keyUse), textutil.Clip(entry.Use, maxShown),
 				suggest(entry.Use, "switchyard plugin list shows all"))
 		}
 	}
 	known = append(known, names...)
 	for _, v := range r.readers {
 		if isLost(v) {
-			r.note(v.line, "%s is %s, and no plugin has this name; %s", v.path, v, suggest(v.node.Value, "switchyard plugin list shows all"))
+			r.addProblem(v.line, "%s is %s, and no plugin has this name; %s", v.path, v, suggest(v.node.Value, "switchyard plugin list shows all"))
 		}
 	}
 	return nil

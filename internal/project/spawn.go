@@ -112,9 +112,9 @@ func (s Spawn) isCode() bool { return len(s.Env)+len(s.Command)+len(s.Adapters) 
 func (s *Spawn) read(r *reader, v value) {
 	s.Given = len(v.node.Content) > 0
 	var agents *value
-	before := r.noted()
+	before := r.problemCount()
 	s.SpawnAgent = r.spawnAgent(v, s.SpawnAgent, fields{
-		"concurrency": func(v value) { s.Concurrency = r.whole(v, 1, maxConcurrency) },
+		"concurrency": func(v value) { s.Concurrency = r.integer(v, 1, maxConcurrency) },
 		"env":         func(v value) { s.Env = r.variables(v) },
 		"command":     func(v value) { s.Command = r.arguments(v) },
 		"adapters":    func(v value) { s.Adapters = r.paths(v) },
@@ -124,8 +124,8 @@ func (s *Spawn) read(r *reader, v value) {
 	if agents != nil {
 		s.Agents = r.spawnAgents(*agents, s.SpawnAgent)
 	}
-	if r.noted() == before && len(s.Command) == 0 && s.uses(AdapterExec) {
-		r.note(v.line, "%s.command is missing, which the adapter %s runs", v.path, AdapterExec)
+	if r.problemCount() == before && len(s.Command) == 0 && s.uses(AdapterExec) {
+		r.addProblem(v.line, "%s.command is missing, which the adapter %s runs", v.path, AdapterExec)
 	}
 }
 
@@ -140,7 +140,7 @@ func (s Spawn) uses(adapter string) bool {
 // spawnAgents reads the settings of single agents.
 func (r *reader) spawnAgents(v value, all SpawnAgent) map[string]SpawnAgent {
 	if v.node.Kind == yaml.MappingNode && len(v.node.Content) > 2*maxAgents {
-		r.note(v.line, "%s has more than %d entries", v.path, maxAgents)
+		r.addProblem(v.line, "%s has more than %d entries", v.path, maxAgents)
 		return nil
 	}
 	valid := regexp.MustCompile(agentName)
@@ -150,7 +150,7 @@ func (r *reader) spawnAgents(v value, all SpawnAgent) map[string]SpawnAgent {
 		name := valueOf(v.node.Content[i], "").node.Value
 		known[name] = func(v value) {
 			if !valid.MatchString(name) {
-				r.note(v.line, "%s must have a name of %s", v.path, agentRule)
+				r.addProblem(v.line, "%s must have a name of %s", v.path, agentRule)
 			}
 			agents[name] = r.spawnAgent(v, all, nil)
 		}
@@ -174,7 +174,7 @@ func (r *reader) spawnAgent(v value, from SpawnAgent, more fields) SpawnAgent {
 		},
 		"timeout":      func(v value) { a.Timeout = r.duration(v, minSpawn, maxSpawn, "from 1s to 24h, such as 10m") },
 		"idle_timeout": func(v value) { a.Idle = r.duration(v, minSpawn, maxSpawn, "from 1s to 24h, such as 5m") },
-		"retries":      func(v value) { a.Retries = r.whole(v, 0, maxRetries) },
+		"retries":      func(v value) { a.Retries = r.integer(v, 0, maxRetries) },
 	}
 	for name, read := range keys {
 		keys[name] = func(v value) { set[name] = v; read(v) }
@@ -191,7 +191,7 @@ func (r *reader) spawnAgent(v value, from SpawnAgent, more fields) SpawnAgent {
 	if list, named := set["fallback_on_error"]; !named {
 		a.Fallback = slices.DeleteFunc(slices.Clone(a.Fallback), func(name string) bool { return name == a.Adapter })
 	} else if slices.Contains(a.Fallback, a.Adapter) {
-		r.note(list.line, "%s has %s, which is the adapter that it follows", list.path, a.Adapter)
+		r.addProblem(list.line, "%s has %s, which is the adapter that it follows", list.path, a.Adapter)
 	}
 	return a
 }
@@ -199,7 +199,7 @@ func (r *reader) spawnAgent(v value, from SpawnAgent, more fields) SpawnAgent {
 // name reads a word that a pattern describes, and a rule in words.
 func (r *reader) name(v value, valid, rule string) string {
 	if !v.isText() || !regexp.MustCompile(valid).MatchString(v.node.Value) {
-		r.must(v, "%s", rule)
+		r.expected(v, "%s", rule)
 	}
 	return v.node.Value
 }
@@ -217,7 +217,7 @@ func (r *reader) arguments(v value) []string {
 	r.list(v, maxArguments, func(v value) {
 		word := r.text(v)
 		if strings.ContainsRune(word, 0) {
-			r.note(v.line, "%s holds a zero byte", v.path)
+			r.addProblem(v.line, "%s holds a zero byte", v.path)
 		}
 		size += len(word)
 		words = append(words, word)
@@ -225,9 +225,9 @@ func (r *reader) arguments(v value) []string {
 	switch {
 	case v.node.Kind != yaml.SequenceNode:
 	case size > maxCommand:
-		r.note(v.line, "%s has more than %d bytes", v.path, maxCommand)
+		r.addProblem(v.line, "%s has more than %d bytes", v.path, maxCommand)
 	case len(v.node.Content) == 0, len(words) > 0 && strings.TrimSpace(words[0]) == "":
-		r.must(v, "a list that begins with a program")
+		r.expected(v, "a list that begins with a program")
 	}
 	return words
 }
@@ -241,9 +241,9 @@ func (r *reader) plan(v value) string {
 	switch {
 	case !v.isText():
 	case strings.ContainsAny(of, "{}"):
-		r.must(v, "a path whose only part in braces is %s", taskInPlan)
+		r.expected(v, "a path whose only part in braces is %s", taskInPlan)
 	case !filepath.IsLocal(of) || filepath.Clean(of) == ".":
-		r.must(v, "the path of a file in the project")
+		r.expected(v, "the path of a file in the project")
 	}
 	return path
 }

@@ -34,13 +34,13 @@ const maxTrustKeys = 32
 // read reads the keys. A project that says something of trust means it, so it has to
 // name one.
 func (t *Trust) read(r *reader, v value) {
-	before := r.noted()
+	before := r.problemCount()
 	r.mapping(v, fields{
 		"keys":           func(v value) { t.Keys = r.trustKeys(v) },
-		"allow_rollback": func(v value) { t.AllowRollback = r.truth(v) },
+		"allow_rollback": func(v value) { t.AllowRollback = r.boolean(v) },
 	})
-	if r.noted() == before && len(t.Keys) == 0 {
-		r.note(v.line, "%s.keys must have a key at least", v.path)
+	if r.problemCount() == before && len(t.Keys) == 0 {
+		r.addProblem(v.line, "%s.keys must have a key at least", v.path)
 	}
 }
 
@@ -50,7 +50,7 @@ func (r *reader) trustKeys(v value) []TrustKey {
 	r.list(v, maxTrustKeys, func(v value) {
 		key := r.trustKey(v)
 		if slices.ContainsFunc(keys, func(k TrustKey) bool { return k.ID == key.ID }) {
-			r.note(v.line, "%s has the key %s twice", v.path, key.ID)
+			r.addProblem(v.line, "%s has the key %s twice", v.path, key.ID)
 		}
 		keys = append(keys, key)
 	})
@@ -62,24 +62,24 @@ func (r *reader) trustKeys(v value) []TrustKey {
 func (r *reader) trustKey(v value) TrustKey {
 	const printable = `^[!-~]{1,128}$`
 	var k TrustKey
-	before := r.noted()
+	before := r.problemCount()
 	r.mapping(v, fields{
 		"id":        func(v value) { k.ID = r.name(v, printable, "1 to 128 visible characters of ASCII") },
 		"algorithm": func(v value) { k.Algorithm = r.name(v, `^[A-Za-z0-9]{1,16}$`, "an algorithm such as ES256") },
 		"file": func(v value) {
 			if k.File = r.text(v); v.isText() && !filepath.IsLocal(k.File) {
-				r.note(v.line, "%s: %s does not lie in the project", v.path, v)
+				r.addProblem(v.line, "%s: %s does not lie in the project", v.path, v)
 			}
 		},
 		"env":   func(v value) { k.Env = r.name(v, variableName, variableRule) },
 		"scope": func(v value) { k.Scope = r.name(v, printable, "1 to 128 visible characters of ASCII") },
 	})
 	switch {
-	case r.noted() > before:
+	case r.problemCount() > before:
 	case k.ID == "" || k.Algorithm == "":
-		r.note(v.line, "%s: a key needs id and algorithm", v.path)
+		r.addProblem(v.line, "%s: a key needs id and algorithm", v.path)
 	case (k.File == "") == (k.Env == ""):
-		r.note(v.line, "%s: the key %s needs file or env, and not both", v.path, k.ID)
+		r.addProblem(v.line, "%s: the key %s needs file or env, and not both", v.path, k.ID)
 	}
 	return k
 }

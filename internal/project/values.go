@@ -27,8 +27,8 @@ const (
 	defaultTimeout = 10 * time.Minute
 )
 
-// noted is how many problems there are so far.
-func (r *reader) noted() int { return len(r.problems) + r.more }
+// problemCount is how many problems there are so far.
+func (r *reader) problemCount() int { return len(r.problems) + r.more }
 
 // verify reads the verification: its command alone, or a mapping.
 func (r *reader) verify(v value) *Verify {
@@ -39,17 +39,17 @@ func (r *reader) verify(v value) *Verify {
 		return result
 	case v.node.Kind != yaml.MappingNode:
 		// An empty one must not pass for a project without verification.
-		r.must(v, "a command, or a mapping of command, runs and timeout")
+		r.expected(v, "a command, or a mapping of command, runs and timeout")
 		return nil
 	}
 	named := false
 	r.mapping(v, fields{
 		"command": func(v value) { named = true; result.Command = r.command(v) },
-		"runs":    func(v value) { result.Runs = r.whole(v, 1, maxRuns) },
+		"runs":    func(v value) { result.Runs = r.integer(v, 1, maxRuns) },
 		"timeout": func(v value) { result.Timeout = r.duration(v, minVerify, maxVerify, "from 1s to 2h, such as 10m") },
 	})
 	if !named {
-		r.note(v.line, "%s.command is missing", v.path)
+		r.addProblem(v.line, "%s.command is missing", v.path)
 	}
 	return result
 }
@@ -59,11 +59,11 @@ func (r *reader) command(v value) string {
 	command := r.text(v)
 	switch {
 	case strings.TrimSpace(command) == "" && v.isText():
-		r.must(v, "a command")
+		r.expected(v, "a command")
 	case len(command) > maxCommand:
-		r.note(v.line, "%s has more than %d bytes", v.path, maxCommand)
+		r.addProblem(v.line, "%s has more than %d bytes", v.path, maxCommand)
 	case strings.ContainsRune(command, 0):
-		r.note(v.line, "%s holds a zero byte", v.path)
+		r.addProblem(v.line, "%s holds a zero byte", v.path)
 	}
 	return command
 }
@@ -72,7 +72,7 @@ func (r *reader) command(v value) string {
 func (r *reader) duration(v value, least, most time.Duration, allowed string) time.Duration {
 	d, err := time.ParseDuration(v.node.Value)
 	if !v.isText() || err != nil || d < least || d > most {
-		r.must(v, "%s", allowed)
+		r.expected(v, "%s", allowed)
 	}
 	return d
 }
@@ -94,7 +94,7 @@ func (r *reader) agents(v value) []string {
 func (r *reader) tools(v value) []string {
 	names := r.names(v, regexp.MustCompile(`^[A-Za-z0-9_.:/-]{1,128}$`), "1 to 128 letters, digits, _, -, ., : and /")
 	if v.node.Kind == yaml.SequenceNode && len(v.node.Content) == 0 {
-		r.must(v, "a list of one tool at least, or audit.agents must be []")
+		r.expected(v, "a list of one tool at least, or audit.agents must be []")
 	}
 	return names
 }
@@ -105,9 +105,9 @@ func (r *reader) names(v value, valid *regexp.Regexp, rule string) []string {
 		name := v.node.Value
 		switch {
 		case !v.isText() || !valid.MatchString(name):
-			r.must(v, "names of %s", rule)
+			r.expected(v, "names of %s", rule)
 		case slices.Contains(names, name):
-			r.note(v.line, "%s has %s twice", v.path, name)
+			r.addProblem(v.line, "%s has %s twice", v.path, name)
 		}
 		names = append(names, name)
 	})
@@ -123,7 +123,7 @@ func (r *reader) phases(v value) []string {
 	r.list(v, len(order), func(v value) {
 		at := slices.Index(order, r.oneOf(v, order...))
 		if at >= 0 && at <= last {
-			r.note(v.line, "%s must be in the order %s, each once", v.path, strings.Join(order, ", "))
+			r.addProblem(v.line, "%s must be in the order %s, each once", v.path, strings.Join(order, ", "))
 		}
 		last = max(last, at)
 		phases = append(phases, v.node.Value)
@@ -138,7 +138,7 @@ func (r *reader) paths(v value) []string {
 		if path := r.text(v); filepath.IsLocal(path) {
 			paths = append(paths, filepath.Clean(path))
 		} else if v.isText() {
-			r.note(v.line, "%s: %s does not lie in the project", v.path, v)
+			r.addProblem(v.line, "%s: %s does not lie in the project", v.path, v)
 		}
 	})
 	return paths

@@ -18,8 +18,8 @@ import (
 // Those of the source, and ledger-corrupt where its sums cannot be.
 func Of(ctx context.Context, source Source) (Stats, error) {
 	s, err := read(ctx, source,
-		counters.Tasks(), counters.Standing(), counters.Rounds(), counters.Forced(), counters.TaskRounds().Cells(), counters.TaskRounds().Sum(),
-		counters.Findings(), counters.Progress(), counters.Stalled(), counters.Questions(), counters.Waits().Cells(), counters.Waits().Sum(),
+		counters.Tasks(), counters.BlockedTasks(), counters.Rounds(), counters.Forced(), counters.TaskRounds().Cells(), counters.TaskRounds().Sum(),
+		counters.Findings(), counters.Progress(), counters.Stalled(), counters.Questions(), counters.QuestionWaits().Cells(), counters.QuestionWaits().Sum(),
 		counters.Spawns(), counters.Fallbacks(), counters.Retries(), counters.Tokens(), counters.MicroDollars(),
 		counters.SpawnRuns().Cells(), counters.SpawnRuns().Sum(),
 		counters.Policies(), counters.Adoptions(), counters.DailyRounds(), counters.Daily(),
@@ -45,7 +45,7 @@ func Of(ctx context.Context, source Source) (Stats, error) {
 		return Stats{}, err
 	}
 	stats.Questions.Asked = s.total(counters.Questions())
-	if stats.Questions.Wait, err = s.spread(counters.Waits()); err != nil {
+	if stats.Questions.Wait, err = s.spread(counters.QuestionWaits()); err != nil {
 		return Stats{}, err
 	}
 	return stats, nil
@@ -78,7 +78,7 @@ func findings(s sums) Findings {
 }
 
 func standing(s sums) []Standing {
-	rows := s.of(counters.Standing())
+	rows := s.of(counters.BlockedTasks())
 	all := make([]Standing, len(rows))
 	for i, row := range rows {
 		all[i] = Standing{Status: row.Values[0], Since: row.Values[1], Task: row.Values[2], Why: row.Values[3]}
@@ -110,7 +110,7 @@ func policies(s sums) []Policy {
 func days(s sums) ([]Day, error) {
 	byDay := make(map[string]*Day)
 	actions := make(map[string]counter)
-	at := func(m counters.Measure, row ledger.Tally) (*Day, error) {
+	at := func(m counters.Measure, row ledger.Counter) (*Day, error) {
 		day := row.Values[0]
 		if _, err := time.Parse(time.DateOnly, day); err != nil {
 			return nil, corrupt(m, row)

@@ -46,8 +46,8 @@ func TestOf(t *testing.T) {
 		add(counters.Policies(), 2, "1.2.0", "sha256:aa", "ADR-0003"),
 		add(counters.Findings(), 2, "style", "warn", "executor"), one(counters.Findings(), "vibes", "fail", "stuck"),
 		add(counters.Progress(), 3, "new"), one(counters.Stalled()), one(counters.Forced(), "commit"),
-		one(counters.Tasks(), "stuck"), one(counters.Standing(), "stuck", at1, "B", "stuck-finding"),
-		one(counters.Standing(), "waiting", at1, "C", "askuser"), one(counters.Tasks(), "waiting"), one(counters.Questions()),
+		one(counters.Tasks(), "stuck"), one(counters.BlockedTasks(), "stuck", at1, "B", "stuck-finding"),
+		one(counters.BlockedTasks(), "waiting", at1, "C", "askuser"), one(counters.Tasks(), "waiting"), one(counters.Questions()),
 		one(counters.Daily(), day1, counters.DayStuck), add(counters.Daily(), 3, day1, counters.DaySpawns), one(counters.Daily(), day1, counters.DayFallbacks),
 		add(counters.Daily(), 5000, day1, counters.DayMicroDollars),
 		one(counters.Spawns(), "critic", "claude", "critic-error"), one(counters.Spawns(), "critic", "codex", "findings"),
@@ -56,15 +56,15 @@ func TestOf(t *testing.T) {
 		add(counters.MicroDollars(), 1000, "critic"), add(counters.MicroDollars(), 4000, "researcher"),
 	}
 	for _, millis := range []int64{1000, 4000} { // Both are borders of cells.
-		changes = append(changes, counters.SpawnRuns().Observe(counters.Sample{Value: millis})...)
+		changes = append(changes, counters.SpawnRuns().Observe(counters.Observation{Value: millis})...)
 	}
 	l.Record(first, changes...)
 	changes = []counters.Change{
 		one(counters.Rounds(), "commit", "1.3.0"), one(counters.DailyRounds(), day2, "commit"), one(counters.Policies(), "1.3.0", "sha256:bb", "ADR-0004"),
 		one(counters.Tasks(), "committed"), one(counters.Tasks(), "open"), one(counters.Daily(), day2, counters.DayCommitted),
 	}
-	changes = append(changes, counters.TaskRounds().Observe(counters.Sample{Value: 2})...)
-	l.Record(second, append(changes, counters.Waits().Observe(counters.Sample{Value: 8000})...)...)
+	changes = append(changes, counters.TaskRounds().Observe(counters.Observation{Value: 2})...)
+	l.Record(second, append(changes, counters.QuestionWaits().Observe(counters.Observation{Value: 8000})...)...)
 
 	want := stats.Stats{
 		Ledger: stats.Ledger{Events: 3, Since: at1, Until: at2},
@@ -165,15 +165,15 @@ func TestSumsAgreeWithEachOther(t *testing.T) {
 // broken answers one measure with one row, all others with none.
 type broken struct {
 	measure string
-	row     ledger.Tally
+	row     ledger.Counter
 	err     error
 }
 
-func (b broken) Tallies(_ context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error) {
-	t := ledger.Tallies{Events: 1, Rows: make([][]ledger.Tally, len(queries))}
+func (b broken) Tallies(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
+	t := ledger.Counters{Events: 1, Rows: make([][]ledger.Counter, len(queries))}
 	for i, q := range queries {
 		if q.Measure == b.measure {
-			t.Rows[i] = []ledger.Tally{b.row}
+			t.Rows[i] = []ledger.Counter{b.row}
 		}
 	}
 	return t, b.err
@@ -185,14 +185,14 @@ func TestSumsThatCannotBe(t *testing.T) {
 		name string
 		broken
 	}{
-		{"too few labels", broken{measure: counters.Standing().Name, row: ledger.Tally{Values: []string{"stuck"}, Sum: 1}}},
-		{"too many labels", broken{measure: counters.Stalled().Name, row: ledger.Tally{Values: []string{"x"}, Sum: 1}}},
-		{"below nothing", broken{measure: counters.Tasks().Name, row: ledger.Tally{Values: []string{"open"}, Sum: -1}}},
-		{"no day", broken{measure: counters.DailyRounds().Name, row: ledger.Tally{Values: []string{"today", "commit"}, Sum: 1}}},
-		{"no day", broken{measure: counters.Daily().Name, row: ledger.Tally{Values: []string{"2026-13-01", "stuck"}, Sum: 1}}},
-		{"no cell of waits", broken{measure: counters.Waits().Cells().Name, row: ledger.Tally{Values: []string{"x"}, Sum: 1}}},
-		{"no cell of runs", broken{measure: counters.SpawnRuns().Cells().Name, row: ledger.Tally{Values: []string{"x"}, Sum: 1}}},
-		{"no cell of rounds", broken{measure: counters.TaskRounds().Cells().Name, row: ledger.Tally{Values: []string{"-3"}, Sum: 1}}},
+		{"too few labels", broken{measure: counters.BlockedTasks().Name, row: ledger.Counter{Values: []string{"stuck"}, Sum: 1}}},
+		{"too many labels", broken{measure: counters.Stalled().Name, row: ledger.Counter{Values: []string{"x"}, Sum: 1}}},
+		{"below nothing", broken{measure: counters.Tasks().Name, row: ledger.Counter{Values: []string{"open"}, Sum: -1}}},
+		{"no day", broken{measure: counters.DailyRounds().Name, row: ledger.Counter{Values: []string{"today", "commit"}, Sum: 1}}},
+		{"no day", broken{measure: counters.Daily().Name, row: ledger.Counter{Values: []string{"2026-13-01", "stuck"}, Sum: 1}}},
+		{"no cell of waits", broken{measure: counters.QuestionWaits().Cells().Name, row: ledger.Counter{Values: []string{"x"}, Sum: 1}}},
+		{"no cell of runs", broken{measure: counters.SpawnRuns().Cells().Name, row: ledger.Counter{Values: []string{"x"}, Sum: 1}}},
+		{"no cell of rounds", broken{measure: counters.TaskRounds().Cells().Name, row: ledger.Counter{Values: []string{"-3"}, Sum: 1}}},
 	} {
 		if _, err := stats.Of(t.Context(), c.broken); errs.CodeOf(err) != errs.LedgerCorrupt {
 			t.Errorf("%s in %s: %v", c.name, c.measure, err)

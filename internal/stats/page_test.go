@@ -369,7 +369,7 @@ func TestPageOfManyNames(t *testing.T) {
 	l := &statstest.Ledger{}
 	for i := range 300 {
 		name := fmt.Sprintf("n%03d", i)
-		l.Record(statstest.Start(), one(counters.Tasks(), "stuck"), one(counters.Standing(), "stuck", "", name, "x"),
+		l.Record(statstest.Start(), one(counters.Tasks(), "stuck"), one(counters.BlockedTasks(), "stuck", "", name, "x"),
 			one(counters.Findings(), name, "fail", "executor"), one(counters.Spawns(), name, "claude", "ok"),
 			one(counters.Policies(), name, "sha256:aa", "ADR-0001"), one(counters.Rounds(), name, "1.0.0"), one(counters.DailyRounds(), "2026-01-12", name))
 	}

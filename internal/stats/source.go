@@ -11,13 +11,13 @@ import (
 // Source has the ledger's sums as of one moment. It is what metrics reads, too; named
 // here, so that numbers for people do not bring the libraries of Prometheus along.
 type Source interface {
-	Tallies(ctx context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error)
+	Tallies(ctx context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error)
 }
 
 // sums are the rows of the measures that were asked for.
 type sums struct {
-	ledger.Tallies
-	rows map[string][]ledger.Tally
+	ledger.Counters
+	rows map[string][]ledger.Counter
 }
 
 // read asks for measures and checks that their rows have a value for each label and
@@ -27,7 +27,7 @@ type sums struct {
 //
 // Those of the source, and ledger-corrupt.
 func read(ctx context.Context, source Source, measures ...counters.Measure) (sums, error) {
-	queries := make([]ledger.TallyQuery, len(measures))
+	queries := make([]ledger.CounterQuery, len(measures))
 	for i, m := range measures {
 		queries[i].Measure = m.Name
 	}
@@ -35,7 +35,7 @@ func read(ctx context.Context, source Source, measures ...counters.Measure) (sum
 	if err != nil {
 		return sums{}, err
 	}
-	s := sums{all, make(map[string][]ledger.Tally, len(measures))}
+	s := sums{all, make(map[string][]ledger.Counter, len(measures))}
 	for i, m := range measures {
 		for _, row := range all.Rows[i] {
 			if len(row.Values) != len(m.Labels) || row.Sum < 0 {
@@ -47,13 +47,13 @@ func read(ctx context.Context, source Source, measures ...counters.Measure) (sum
 	return s, nil
 }
 
-func corrupt(m counters.Measure, row ledger.Tally) error {
+func corrupt(m counters.Measure, row ledger.Counter) error {
 	return errs.New(errs.LedgerCorrupt, "the ledger's sum of %s cannot be: %d for %q", m.Name, row.Sum, row.Values).
 		With("measure", m.Name)
 }
 
 // of are the rows of a measure.
-func (s sums) of(m counters.Measure) []ledger.Tally { return s.rows[m.Name] }
+func (s sums) of(m counters.Measure) []ledger.Counter { return s.rows[m.Name] }
 
 // total adds all rows of a measure up.
 func (s sums) total(m counters.Measure) int64 {

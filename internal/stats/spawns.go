@@ -14,7 +14,7 @@ func spawns(s sums) (Spawns, error) {
 	outcomes := make(map[string]counter)
 	var all Spawns
 	// each adds the rows of a measure to their agents' numbers and to those of all.
-	each := func(m counters.Measure, number func(*Usage, ledger.Tally) *int64) {
+	each := func(m counters.Measure, number func(*Usage, ledger.Counter) *int64) {
 		for _, row := range s.of(m) {
 			name := row.Values[0]
 			if agents[name] == nil {
@@ -27,11 +27,11 @@ func spawns(s sums) (Spawns, error) {
 			}
 		}
 	}
-	each(counters.Spawns(), func(u *Usage, _ ledger.Tally) *int64 { return &u.Spawns })
-	each(counters.Fallbacks(), func(u *Usage, _ ledger.Tally) *int64 { return &u.Fallbacks })
-	each(counters.Retries(), func(u *Usage, _ ledger.Tally) *int64 { return &u.Retries })
-	each(counters.MicroDollars(), func(u *Usage, _ ledger.Tally) *int64 { return &u.MicroDollars })
-	each(counters.Tokens(), func(u *Usage, row ledger.Tally) *int64 {
+	each(counters.Spawns(), func(u *Usage, _ ledger.Counter) *int64 { return &u.Spawns })
+	each(counters.Fallbacks(), func(u *Usage, _ ledger.Counter) *int64 { return &u.Fallbacks })
+	each(counters.Retries(), func(u *Usage, _ ledger.Counter) *int64 { return &u.Retries })
+	each(counters.MicroDollars(), func(u *Usage, _ ledger.Counter) *int64 { return &u.MicroDollars })
+	each(counters.Tokens(), func(u *Usage, row ledger.Counter) *int64 {
 		switch row.Values[1] {
 		case "in":
 			return &u.TokensIn

@@ -20,14 +20,14 @@ type Amount struct {
 // stays at the largest one: no sum of costs wraps around to a small one.
 func (a Amount) Add(b Amount) Amount {
 	return Amount{
-		Millis:       plus(a.Millis, b.Millis),
-		Tokens:       plus(a.Tokens, b.Tokens),
-		MicroDollars: plus(a.MicroDollars, b.MicroDollars),
+		Millis:       addSaturating(a.Millis, b.Millis),
+		Tokens:       addSaturating(a.Tokens, b.Tokens),
+		MicroDollars: addSaturating(a.MicroDollars, b.MicroDollars),
 	}
 }
 
-// plus adds two numbers that are not negative.
-func plus(a, b int64) int64 {
+// addSaturating adds two numbers that are not negative.
+func addSaturating(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
 	}

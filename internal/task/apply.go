@@ -30,32 +30,32 @@ func inRound(s State, k Kind, round int) error {
 	return nil
 }
 
-// exist makes a task that begins with its first event, whichever that is.
-func (s State) exist() State {
-	if s.Status == None {
-		s.Status, s.Round, s.Fresh = Open, 1, 1
+// existing makes a task that begins with its first event, whichever that is.
+func (s State) existing() State {
+	if s.Status == NoTask {
+		s.Status, s.Round, s.StartedRound = Open, 1, 1
 	}
 	return s
 }
 
-// enter begins a round: no evidence of an earlier one counts in it.
-func (s State) enter(round int) State {
-	s.Round, s.Phase, s.Manual, s.Kept = round, "", false, 0
+// enterRound begins a round: no evidence of an earlier one counts in it.
+func (s State) enterRound(round int) State {
+	s.Round, s.Phase, s.Manual, s.NonAdvancing = round, "", false, 0
 	s.Stamps, s.Searches, s.Verified, s.Evidence = nil, nil, nil, nil
-	s.Runs, s.Spent.Round = s.Open(), Amount{}
+	s.Runs, s.Spent.Round = s.OpenRuns(), Amount{}
 	return s
 }
 
-// spend uses up the evidence of a decision.
-func (s State) spend() State {
-	s.Stamps, s.Searches, s.Verified = used(s.Stamps, ""), nil, nil
+// useEvidence uses up the evidence of a decision.
+func (s State) useEvidence() State {
+	s.Stamps, s.Searches, s.Verified = markUsed(s.Stamps, ""), nil, nil
 	return s
 }
 
-// redraft is what another draft makes of the evidence about the one before:
+// discardDraft is what another draft makes of the evidence about the one before:
 // neither a verification nor a critic has seen it.
-func (s State) redraft() State {
-	s.Verified, s.Stamps, s.Runs = nil, used(s.Stamps, AgentCritic), outdated(s.Runs, RoleCritic)
+func (s State) discardDraft() State {
+	s.Verified, s.Stamps, s.Runs = nil, markUsed(s.Stamps, AgentCritic), markStale(s.Runs, RoleCritic)
 	if s.Phase == Draft || s.Phase == Review {
 		s.Phase = Start
 	}
@@ -73,8 +73,8 @@ func union(list, more []string) []string {
 	return list
 }
 
-// used returns stamps of which those of an agent, "" for all, are used up.
-func used(stamps []Stamp, agent string) []Stamp {
+// markUsed returns stamps of which those of an agent, "" for all, are used up.
+func markUsed(stamps []Stamp, agent string) []Stamp {
 	stamps = slices.Clone(stamps)
 	for i := range stamps {
 		stamps[i].Used = stamps[i].Used || agent == "" || stamps[i].Agent == agent
@@ -82,8 +82,8 @@ func used(stamps []Stamp, agent string) []Stamp {
 	return stamps
 }
 
-// outdated returns runs of which those in a role, "" for all, have become stale.
-func outdated(runs []Run, role Role) []Run {
+// markStale returns runs of which those in a role, "" for all, have become stale.
+func markStale(runs []Run, role Role) []Run {
 	runs = slices.Clone(runs)
 	for i := range runs {
 		runs[i].Stale = runs[i].Stale || role == "" || runs[i].Role == role
@@ -91,10 +91,10 @@ func outdated(runs []Run, role Role) []Run {
 	return runs
 }
 
-// renew lets the work begin anew in a round.
-func (s State) renew(round int) State {
-	s = s.enter(round)
-	s.Fresh, s.Tests = round, nil
+// startOver lets the work begin anew in a round.
+func (s State) startOver(round int) State {
+	s = s.enterRound(round)
+	s.StartedRound, s.Tests = round, nil
 	s.Restarts++
 	return s
 }
@@ -107,8 +107,8 @@ func (s State) forced(f *Force, p Phase) State {
 	return s
 }
 
-func (e Started) apply(s State) (State, error) {
-	if s.begun() != (e.Force != nil) {
+func (e WorkStarted) apply(s State) (State, error) {
+	if s.isUnderWay() != (e.Force != nil) {
 		return s, fmt.Errorf("a start of round %d follows in a task that is %q, forced: %t", e.Round, s.Status, e.Force != nil)
 	}
 	anew := s.Status == Stuck || s.Status == Committed || e.Force != nil
@@ -119,84 +119,84 @@ func (e Started) apply(s State) (State, error) {
 	if e.Round != want {
 		return s, fmt.Errorf("a start in round %d follows where round %d is due", e.Round, want)
 	}
-	s = s.exist()
+	s = s.existing()
 	if anew {
-		s = s.renew(e.Round)
-		s.Forgotten, s.Stalled = s.Reviews, 0
+		s = s.startOver(e.Round)
+		s.ResetReview, s.Stalled = s.Reviews, 0
 	}
-	s.Status, s.Phase, s.MaxRounds, s.Raised, s.Query = Open, Start, e.MaxRounds, e.Raised, e.Query
+	s.Status, s.Phase, s.MaxRounds, s.CustomCap, s.Query = Open, Start, e.MaxRounds, e.CustomCap, e.Query
 	s.Stop, s.Questions = nil, nil
 	return s.forced(e.Force, Start), nil
 }
 
-func (e Stamped) apply(s State) (State, error) {
+func (e AgentStamped) apply(s State) (State, error) {
 	if err := inRound(s, e.Kind(), e.Stamp.Round); err != nil {
 		return s, err
 	}
-	s = s.exist()
+	s = s.existing()
 	if e.Stamp.Agent == AgentExecutor || e.Stamp.Agent == AgentFixer {
-		s = s.redraft()
+		s = s.discardDraft()
 	}
 	s.Stamps = append(slices.Clip(s.Stamps), e.Stamp)
-	if e.Stamp.Violation != "" && !s.violated(e.Stamp.Agent, e.Stamp.Violation) {
+	if e.Stamp.Violation != "" && !s.hasViolation(e.Stamp.Agent, e.Stamp.Violation) {
 		s.Violations = append(slices.Clip(s.Violations), Violation{Round: e.Stamp.Round, Agent: e.Stamp.Agent, Kind: e.Stamp.Violation})
 	}
 	return s, nil
 }
 
-func (e Searched) apply(s State) (State, error) {
+func (e SearchRecorded) apply(s State) (State, error) {
 	if err := inRound(s, e.Kind(), e.Search.Round); err != nil {
 		return s, err
 	}
-	s = s.exist()
+	s = s.existing()
 	s.Searches = append(slices.Clip(s.Searches), e.Search)
 	return s, nil
 }
 
-func (e Prepared) apply(s State) (State, error) {
+func (e PhaseDone) apply(s State) (State, error) {
 	if err := inRound(s, e.Kind(), e.Round); err != nil {
 		return s, err
 	}
-	s = s.exist()
+	s = s.existing()
 	s.Phase = e.Phase
 	s.Tests = union(s.Tests, e.Tests)
 	return s.forced(e.Force, e.Phase), nil
 }
 
-func (e Redrafted) apply(s State) (State, error) {
+func (e DraftBegun) apply(s State) (State, error) {
 	if err := inRound(s, e.Kind(), e.Round); err != nil {
 		return s, err
 	}
-	s = s.exist()
+	s = s.existing()
 	s.Verifies = true
 	if e.Same {
 		s.Verified = nil
 		return s, nil
 	}
-	return s.redraft(), nil
+	return s.discardDraft(), nil
 }
 
-func (e Drafted) apply(s State) (State, error) {
+func (e DraftVerified) apply(s State) (State, error) {
 	if err := inRound(s, e.Kind(), e.Round); err != nil {
 		return s, err
 	}
-	s = s.exist()
-	s = s.redraft()
+	s = s.existing()
+	s = s.discardDraft()
 	s.Phase, s.Verified, s.Verifies = Draft, &e.Verification, true
 	return s.forced(e.Force, Draft), nil
 }
 
-func (e Decided) apply(s State) (State, error) {
+func (e RoundDecided) apply(s State) (State, error) {
 	if err := inRound(s, e.Kind(), e.Round); err != nil {
 		return s, err
 	}
 	if e.NextRound != e.Round && e.NextRound != e.Round+1 {
 		return s, fmt.Errorf("round %d is followed by round %d", e.Round, e.NextRound)
 	}
-	s = s.exist()
+	s = s.existing()
 	last := e
 	last.Questions, last.Evidence = nil, nil // They are kept once, below.
-	s.Last, s.MaxRounds, s.Raised = &last, e.MaxRounds, e.Raised
+	s.Last, s.MaxRounds, s.CustomCap = &last, e.MaxRounds, e.CustomCap
 	s.Verifies = s.Verifies || e.Verify == green || e.Verify == red
 	phase := Draft
 	if e.Reviewed {
@@ -218,13 +218,13 @@ func (e Decided) apply(s State) (State, error) {
 		s.Stop = &Stop{Round: e.Round, Reason: e.Reason, By: e.Policy, FindingCount: e.FindingCount}
 	}
 	if e.NextRound != e.Round {
-		s = s.enter(e.NextRound)
+		s = s.enterRound(e.NextRound)
 	} else {
 		// The round goes on, and knows the reports that it had.
 		s.Evidence = union(s.Evidence, e.Evidence)
-		s.Runs = outdated(s.Runs, "")
+		s.Runs = markStale(s.Runs, "")
 		if e.DestinationKind != kindTerminal {
-			s.Kept++
+			s.NonAdvancing++
 		}
 	}
 	switch {
@@ -232,7 +232,7 @@ func (e Decided) apply(s State) (State, error) {
 	case e.NextAction != actionCommit:
 		// It goes on with other work: what was evidence for this decision is
 		// none for the next.
-		s = s.spend()
+		s = s.useEvidence()
 	case e.Verify == green && s.Verified == nil:
 		s.Verified = &Verification{Claimed: true}
 		if e.Verification != nil {
@@ -240,17 +240,17 @@ func (e Decided) apply(s State) (State, error) {
 		}
 	}
 	if s.Status == Committed {
-		s = s.finish()
+		s = s.withStatus()
 	}
 	return s, nil
 }
 
 // status is what a decision makes of a task.
-func (e Decided) status() Status {
+func (e RoundDecided) status() Status {
 	switch {
 	case e.NextAction == actionCommit && e.Final:
 		return Committed
-	case Ends(e.NextAction, e.DestinationKind):
+	case IsStuckDestination(e.NextAction, e.DestinationKind):
 		return Stuck
 	case e.DestinationKind == kindHuman:
 		return Waiting
@@ -259,41 +259,41 @@ func (e Decided) status() Status {
 	}
 }
 
-// Ends reports whether a destination leaves a task stuck: any terminal one but
+// IsStuckDestination reports whether a destination leaves a task stuck: any terminal one but
 // commit. What is not done and has nowhere to go needs a person.
-func Ends(nextAction, destinationKind string) bool {
+func IsStuckDestination(nextAction, destinationKind string) bool {
 	return destinationKind == kindTerminal && nextAction != actionCommit
 }
 
-// finish ends what a commit ends.
-func (s State) finish() State {
-	s.Status, s.Raised, s.Violations, s.Questions = Committed, false, nil, nil
+// withStatus ends what a commit ends.
+func (s State) withStatus() State {
+	s.Status, s.CustomCap, s.Violations, s.Questions = Committed, false, nil, nil
 	s.Stamps, s.Searches = nil, nil
 	return s
 }
 
-func (e Finished) apply(s State) (State, error) {
+func (e WorkCommitted) apply(s State) (State, error) {
 	if err := inRound(s, e.Kind(), e.Round); err != nil {
 		return s, err
 	}
-	s = s.exist().finish()
+	s = s.existing().withStatus()
 	s.Phase = Commit
 	return s.forced(e.Force, Commit), nil
 }
 
-func (e Stopped) apply(s State) (State, error) {
+func (e WorkStopped) apply(s State) (State, error) {
 	if err := inRound(s, e.Kind(), e.Stop.Round); err != nil {
 		return s, err
 	}
-	s = s.exist()
+	s = s.existing()
 	s.Status, s.Stop, s.Questions = Stuck, &e.Stop, nil
 	if e.ForgetCap {
-		s.Raised = false
+		s.CustomCap = false
 	}
 	return s, nil
 }
 
-func (e Answered) apply(s State) (State, error) {
+func (e QuestionsAnswered) apply(s State) (State, error) {
 	if s.Questions == nil || e.Round != s.Questions.Round {
 		return s, fmt.Errorf("an answer to round %d follows where none was asked", e.Round)
 	}
@@ -313,35 +313,35 @@ func (e Answered) apply(s State) (State, error) {
 	return s, nil
 }
 
-func (e Resumed) apply(s State) (State, error) {
+func (e WorkResumed) apply(s State) (State, error) {
 	if e.Round != s.Round+1 {
 		return s, fmt.Errorf("a task is resumed in round %d where round %d is due", e.Round, s.Round+1)
 	}
 	switch e.Mode {
 	case MoreRounds:
-		s = s.enter(e.Round)
+		s = s.enterRound(e.Round)
 	case Manual:
-		s = s.enter(e.Round)
+		s = s.enterRound(e.Round)
 		s.Manual = true
 	case Replan:
-		s = s.renew(e.Round)
+		s = s.startOver(e.Round)
 	case Reset:
-		s = s.renew(e.Round)
-		s.Forgotten = s.Reviews
+		s = s.startOver(e.Round)
+		s.ResetReview = s.Reviews
 	default:
 		return s, fmt.Errorf("a task is resumed with %q", e.Mode)
 	}
 	s.Status, s.Stop, s.Stalled = Open, nil, 0
-	s.MaxRounds, s.Raised = e.MaxRounds, e.Mode == MoreRounds
+	s.MaxRounds, s.CustomCap = e.MaxRounds, e.Mode == MoreRounds
 	return s, nil
 }
 
-func (e Imported) apply(s State) (State, error) {
+func (e TaskImported) apply(s State) (State, error) {
 	if e.Round < 1 {
 		return s, fmt.Errorf("a task is imported in round %d", e.Round)
 	}
 	s = State{
-		Round: e.Round, MaxRounds: e.MaxRounds, Raised: e.Raised, Status: Open, Memory: Memory{Fresh: 1},
+		Round: e.Round, MaxRounds: e.MaxRounds, CustomCap: e.CustomCap, Status: Open, Internals: Internals{StartedRound: 1},
 		Violations: e.Violations, Overrides: e.Overrides, Verifies: true,
 		// What ran before it was a task has run all the same.
 		Runs: s.Runs, Spent: Spending{Task: s.Spent.Task, Runs: s.Spent.Runs},
@@ -362,14 +362,14 @@ func (s State) Check() error {
 	if err := s.checkRuns(); err != nil {
 		return err
 	}
-	if s.Status == None && s.Spent.Runs+len(s.Runs) > 0 {
+	if s.Status == NoTask && s.Spent.Runs+len(s.Runs) > 0 {
 		return s.checkOutside()
 	}
 	switch {
 	case !slices.Contains(Statuses()[1:], s.Status):
 		return fmt.Errorf("a task that is %q", s.Status)
-	case s.Round < 1 || s.Round > MaxRounds || s.Fresh < 1 || s.Fresh > s.Round:
-		return fmt.Errorf("a task in round %d that began anew in round %d", s.Round, s.Fresh)
+	case s.Round < 1 || s.Round > MaxRounds || s.StartedRound < 1 || s.StartedRound > s.Round:
+		return fmt.Errorf("a task in round %d that began anew in round %d", s.Round, s.StartedRound)
 	case s.MaxRounds < 0 || s.MaxRounds > MaxRounds || s.MaxRounds == 0 && s.Last != nil:
 		return fmt.Errorf("a task with a cap of %d rounds", s.MaxRounds)
 	case s.Last != nil && (s.Last.Round < 1 || s.Last.NextRound > s.Round):
@@ -380,14 +380,14 @@ func (s State) Check() error {
 		return fmt.Errorf("a task that waits and has asked nothing")
 	case s.Status == Committed && s.Phase != Commit && (s.Last == nil || s.Last.status() != Committed):
 		return fmt.Errorf("a task that is committed without a decision to commit")
-	case s.Last != nil && s.Last.NextRound == s.Round && s.Phase == Review && s.Status == Open && s.Last.status() != Open && !s.answered():
+	case s.Last != nil && s.Last.NextRound == s.Round && s.Phase == Review && s.Status == Open && s.Last.status() != Open && !s.allAnswered():
 		return fmt.Errorf("a task that is %s after a decision for %s", s.Status, s.Last.NextAction)
 	}
 	return nil
 }
 
-// answered says that the newest decision asked the user, who has answered all
+// allAnswered says that the newest decision asked the user, who has answered all
 // of it.
-func (s State) answered() bool {
+func (s State) allAnswered() bool {
 	return s.Last.status() == Waiting && s.Questions != nil && len(s.Questions.Open) == 0
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/finding"
 )
 
-// Audit stamps that an agent ran in the task's round, and holds it against
+// StampAgent stamps that an agent ran in the task's round, and holds it against
 // rule 9: an audited agent must have used a search tool.
-type Audit struct {
+type StampAgent struct {
 	// Round is the round that the agent ran in, 0 for the task's.
 	Round  int
 	Agent  string
@@ -28,14 +28,14 @@ type Audit struct {
 	Audited, SearchTools []string
 }
 
-func (c Audit) decide(s State) (Event, error) {
+func (c StampAgent) decide(s State) (Event, error) {
 	if err := allow(s, KindStamped); err != nil {
 		return nil, err
 	}
 	if err := checkAgent(c.Agent); err != nil {
 		return nil, err
 	}
-	round, err := s.due(c.Round)
+	round, err := s.checkRound(c.Round)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (c Audit) decide(s State) (Event, error) {
 	}
 	stamp := Stamp{
 		Round: round, Agent: c.Agent, Source: c.Source, By: c.By, Run: c.Run, Spawn: c.Spawn, ToolUses: len(c.Tools),
-		SearchEvidence: s.searched(c.Agent), Audited: slices.Contains(c.Audited, c.Agent),
+		SearchEvidence: s.countSearches(c.Agent), Audited: slices.Contains(c.Audited, c.Agent),
 	}
 	for _, tool := range c.Tools {
 		if slices.Contains(c.SearchTools, tool) {
@@ -68,31 +68,31 @@ func (c Audit) decide(s State) (Event, error) {
 	default:
 		stamp.Violation = NoSearch
 	}
-	if stamp.Violation != "" && len(s.Violations) >= maxListed && !s.violated(c.Agent, stamp.Violation) {
+	if stamp.Violation != "" && len(s.Violations) >= maxListed && !s.hasViolation(c.Agent, stamp.Violation) {
 		return nil, errs.New(errs.StampsTooMany, "%d violations wait to be routed already", maxListed).With("limit", maxListed)
 	}
-	return Stamped{Stamp: stamp}, nil
+	return AgentStamped{Stamp: stamp}, nil
 }
 
-// violated reports whether an agent's violation waits to be routed: a second of
+// hasViolation reports whether an agent's violation waits to be routed: a second of
 // the same kind would be the same finding.
-func (s State) violated(agent string, kind ViolationKind) bool {
+func (s State) hasViolation(agent string, kind ViolationKind) bool {
 	return slices.ContainsFunc(s.Violations, func(v Violation) bool { return v.Agent == agent && v.Kind == kind })
 }
 
-// due is the round that comes next, if the caller means that one; 0 means
+// checkRound is the round that comes next, if the caller means that one; 0 means
 // whichever it is.
-func (s State) due(expected int) (int, error) {
+func (s State) checkRound(expected int) (int, error) {
 	round := max(s.Round, 1)
 	if expected != 0 && expected != round {
-		return 0, Shifted(expected, round)
+		return 0, ErrRoundShifted(expected, round)
 	}
 	return round, nil
 }
 
-// searched counts the searches on record for an agent in this round. Those that
+// countSearches counts the searches on record for an agent in this round. Those that
 // name no agent count for anybody, as long as no search of the round names one.
-func (s State) searched(agent string) int {
+func (s State) countSearches(agent string) int {
 	own, nobody := 0, 0
 	for _, search := range s.Searches {
 		switch search.Agent {
@@ -112,8 +112,8 @@ func (s State) searched(agent string) int {
 // section 9).
 const maxQuery = 200
 
-// Look records that an agent searched.
-type Look struct {
+// RecordSearch records that an agent searched.
+type RecordSearch struct {
 	// Round is the round that it searched in, 0 for the task's.
 	Round int
 	// Agent is "" where nobody knows which.
@@ -122,7 +122,7 @@ type Look struct {
 	By           string
 }
 
-func (c Look) decide(s State) (Event, error) {
+func (c RecordSearch) decide(s State) (Event, error) {
 	if err := allow(s, KindSearched); err != nil {
 		return nil, err
 	}
@@ -131,14 +131,14 @@ func (c Look) decide(s State) (Event, error) {
 			return nil, err
 		}
 	}
-	round, err := s.due(c.Round)
+	round, err := s.checkRound(c.Round)
 	if err != nil {
 		return nil, err
 	}
 	if len(s.Searches) >= maxListed {
 		return nil, errs.New(errs.StampsTooMany, "round %d has %d searches already", round, maxListed).With("limit", maxListed)
 	}
-	return Searched{Search: Search{Round: round, Agent: c.Agent, Query: cut(c.Query, maxQuery), Source: c.Source, By: c.By}}, nil
+	return SearchRecorded{Search: Search{Round: round, Agent: c.Agent, Query: cut(c.Query, maxQuery), Source: c.Source, By: c.By}}, nil
 }
 
 // cut shortens s to at most limit bytes, at a code point's start.

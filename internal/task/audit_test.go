@@ -13,16 +13,16 @@ import (
 )
 
 // audited says that an agent ran that must search, and which tools it claims.
-func audited(agent string, tools ...string) task.Audit {
-	return task.Audit{
+func audited(agent string, tools ...string) task.StampAgent {
+	return task.StampAgent{
 		Agent: agent, Source: task.ByHand, By: "somebody", Tools: tools,
 		Audited:     []string{task.AgentResearcher, task.AgentExecutor, task.AgentFixer},
 		SearchTools: []string{"knowledge-search"},
 	}
 }
 
-func looked(agent string) task.Look {
-	return task.Look{Agent: agent, Query: "how", Source: task.ByHand, By: "somebody"}
+func looked(agent string) task.RecordSearch {
+	return task.RecordSearch{Agent: agent, Query: "how", Source: task.ByHand, By: "somebody"}
 }
 
 func newest(s task.State) task.Stamp { return s.Stamps[len(s.Stamps)-1] }
@@ -33,7 +33,7 @@ func TestRule9(t *testing.T) {
 	for _, c := range []struct {
 		id       string
 		before   []task.Command
-		audit    task.Audit
+		audit    task.StampAgent
 		credited int
 		want     task.ViolationKind
 	}{
@@ -96,8 +96,8 @@ func TestRule9(t *testing.T) {
 		nothing(t, s, c)
 		other, another := c, c
 		other.Agent, another.Run = task.AgentExecutor, "r2"
-		if s = do(t, s, other, another); s.Found(task.AgentResearcher) != 2 {
-			t.Errorf("%d stamps", s.Found(task.AgentResearcher))
+		if s = do(t, s, other, another); s.CountStamps(task.AgentResearcher) != 2 {
+			t.Errorf("%d stamps", s.CountStamps(task.AgentResearcher))
 		}
 	})
 	t.Run("a round has so many stamps and searches", func(t *testing.T) {
@@ -113,7 +113,7 @@ func TestRule9(t *testing.T) {
 	})
 	t.Run("a query is cut between two code points", func(t *testing.T) {
 		for _, query := range []string{strings.Repeat("é", 150), "x" + strings.Repeat("é", 150), strings.Repeat("\U0001f9ea", 60)} {
-			s := do(t, open, task.Look{Query: query})
+			s := do(t, open, task.RecordSearch{Query: query})
 			if got := s.Searches[0].Query; len(got) > 200 || len(got) < 197 || !utf8.ValidString(got) || !strings.HasPrefix(query, got) {
 				t.Errorf("%d bytes: %q", len(got), got)
 			}
@@ -169,12 +169,12 @@ func TestViolations(t *testing.T) {
 		{"RR-5d", decide(t, broken, onRed), kept},
 		{"RR-5d, routed", decide(t, decide(t, broken, onRed), toExecutor), settled},
 		{"stuck", decide(t, broken, toStuck), kept},
-		{"stuck, resumed", do(t, decide(t, broken, toStuck), task.Resume{Mode: task.Replan, Fallback: 3}), kept},
+		{"stuck, resumed", do(t, decide(t, broken, toStuck), task.ResumeTask{Mode: task.Replan, Fallback: 3}), kept},
 		{"question", decide(t, broken, asking(true, task.Question{Fingerprint: "q1"})), kept},
-		{"question, answered", do(t, decide(t, broken, asking(true, task.Question{Fingerprint: "q1"})), task.Reply{Text: "yes"}), kept},
-		{"put aside", do(t, broken, task.Halt{Reason: "enough"}), kept},
-		{"begun anew", do(t, broken, task.Begin{Fallback: 3, Force: force}), kept},
-		{"committed by force", do(t, broken, task.Finish{Force: force}), settled},
+		{"question, answered", do(t, decide(t, broken, asking(true, task.Question{Fingerprint: "q1"})), task.AnswerQuestion{Text: "yes"}), kept},
+		{"put aside", do(t, broken, task.StopTask{Reason: "enough"}), kept},
+		{"begun anew", do(t, broken, task.StartWork{Fallback: 3, Force: force}), kept},
+		{"committed by force", do(t, broken, task.CommitTask{Force: force}), settled},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			if got := len(c.s.AuditFindings()); got != c.want {
@@ -192,12 +192,12 @@ func TestViolations(t *testing.T) {
 		}
 	})
 	t.Run("so many violations wait, and refuse one more", func(t *testing.T) {
-		i := task.Imported{Round: 1, MaxRounds: 3}
+		i := task.TaskImported{Round: 1, MaxRounds: 3}
 		for n := range 256 {
 			i.Violations = append(i.Violations, task.Violation{Round: 1, Agent: fmt.Sprint("agent-", n), Kind: task.NoSearch})
 		}
 		i.Violations[7].Agent = task.AgentExecutor
-		s := do(t, task.State{}, task.Import{Imported: i})
+		s := do(t, task.State{}, task.ImportTask{TaskImported: i})
 		refuse(t, s, audited(task.AgentResearcher), errs.StampsTooMany)
 		refuse(t, s, audited(task.AgentExecutor, "knowledge-search"), errs.StampsTooMany) // It is another kind.
 		s = do(t, s, audited(task.AgentExecutor), ran(task.AgentCritic), looked(task.AgentResearcher), audited(task.AgentResearcher, "knowledge-search"))

@@ -4,9 +4,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Begin starts the work on a task, or starts it anew: after a commit, or after
+// StartWork starts the work on a task, or starts it anew: after a commit, or after
 // it was stuck, in the next round.
-type Begin struct {
+type StartWork struct {
 	Query string
 	// MaxRounds is the cap that the caller asks for, 0 for none; Fallback is the
 	// project's.
@@ -14,12 +14,12 @@ type Begin struct {
 	Force               *Force
 }
 
-func (c Begin) decide(s State) (Event, error) {
-	begun := s.begun()
+func (c StartWork) decide(s State) (Event, error) {
+	begun := s.isUnderWay()
 	if begun && c.Force == nil {
 		return nil, errs.New(errs.TaskStarted, "the task has begun already; it is %s, in round %d", s.Status, s.Round)
 	}
-	e := Started{Round: max(s.Round, 1), Query: c.Query, MaxRounds: c.MaxRounds, Raised: c.MaxRounds != 0}
+	e := WorkStarted{Round: max(s.Round, 1), Query: c.Query, MaxRounds: c.MaxRounds, CustomCap: c.MaxRounds != 0}
 	if begun {
 		e.Force = c.Force
 	}
@@ -27,9 +27,9 @@ func (c Begin) decide(s State) (Event, error) {
 		e.Round++
 	}
 	if e.MaxRounds == 0 {
-		e.MaxRounds, e.Raised = s.freshCap(e.Round, c.Fallback)
+		e.MaxRounds, e.CustomCap = s.newCap(e.Round, c.Fallback)
 	}
-	if err := capOf(e.Round, e.MaxRounds); err != nil {
+	if err := checkCap(e.Round, e.MaxRounds); err != nil {
 		return nil, err
 	}
 	if e.MaxRounds < e.Round {
@@ -39,22 +39,22 @@ func (c Begin) decide(s State) (Event, error) {
 	return e, nil
 }
 
-// begun says that the work is under way, so that only force begins it anew.
-func (s State) begun() bool {
+// isUnderWay says that the work is under way, so that only force begins it anew.
+func (s State) isUnderWay() bool {
 	return s.Status == Waiting || s.Status == Open && (s.Phase != "" || s.Last != nil)
 }
 
-// freshCap is the cap of work that begins anew in a round: as many rounds as the
+// newCap is the cap of work that begins anew in a round: as many rounds as the
 // project grants, counted from there, unless the task's own cap still stands.
-func (s State) freshCap(round, fallback int) (rounds int, raised bool) {
-	if s.Raised && s.MaxRounds >= round {
+func (s State) newCap(round, fallback int) (rounds int, raised bool) {
+	if s.CustomCap && s.MaxRounds >= round {
 		return s.MaxRounds, true
 	}
 	return min(round-1+fallback, MaxRounds), false
 }
 
-// capOf refuses a cap that no task may have, or a round that lies beyond it.
-func capOf(round, rounds int) error {
+// checkCap refuses a cap that no task may have, or a round that lies beyond it.
+func checkCap(round, rounds int) error {
 	if round > MaxRounds || rounds > MaxRounds || rounds < MinRounds {
 		return errs.New(errs.RoundsExhausted, "a task may have %d to %d rounds; this one would be in round %d of %d", MinRounds, MaxRounds, round, rounds).
 			With("limit", MaxRounds)

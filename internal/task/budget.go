@@ -24,23 +24,23 @@ type Limits struct {
 	Rounds int `json:"rounds,omitzero"`
 }
 
-// Use is what a task has used up of one of its budgets.
-type Use struct {
+// BudgetUse is what a task has used up of one of its budgets.
+type BudgetUse struct {
 	// Budget is the unit: see budget-exhausted.
 	Budget       string
 	Spent, Limit int64
 }
 
-// Use lists what a task has used up of each budget of its own that has a limit.
-func (l Limits) Use(s State) []Use {
-	var uses []Use
+// Usage lists what a task has used up of each budget of its own that has a limit.
+func (l Limits) Usage(s State) []BudgetUse {
+	var uses []BudgetUse
 	for _, u := range units() {
 		if limit := u.of(l.Task); limit > 0 {
-			uses = append(uses, Use{Budget: "task-" + u.name, Spent: u.of(s.Spent.Task), Limit: limit})
+			uses = append(uses, BudgetUse{Budget: "task-" + u.name, Spent: u.of(s.Spent.Task), Limit: limit})
 		}
 	}
 	if l.Rounds > 0 {
-		uses = append(uses, Use{Budget: "task-rounds", Spent: int64(s.Rounds()), Limit: int64(l.Rounds)})
+		uses = append(uses, BudgetUse{Budget: "task-rounds", Spent: int64(s.Rounds()), Limit: int64(l.Rounds)})
 	}
 	return uses
 }
@@ -74,12 +74,12 @@ func dollars(n int64) string {
 	return fmt.Sprintf("$%d.%s%s", n/1_000_000, fraction[:2], strings.TrimRight(fraction[2:], "0"))
 }
 
-// allow refuses runs that the budgets do not cover: what is spent, what open runs
+// checkBudget refuses runs that the budgets do not cover: what is spent, what open runs
 // reserve and what these want may come to the limit, and not beyond.
 //
 // A run of an earlier round that is still open counts for the task alone, as its
 // receipt will.
-func (l Limits) allow(s State, wanted []Intent) error {
+func (l Limits) checkBudget(s State, wanted []Intent) error {
 	if err := l.check(wanted); err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (l Limits) allow(s State, wanted []Intent) error {
 		byRound := unit{name: "rounds", text: rounds}
 		return account{"task", byRound, int64(l.Rounds), begun - 1, nil, []int64{1}}.exhausted()
 	}
-	open := s.Open()
+	open := s.OpenRuns()
 	var current []Run
 	for _, r := range open {
 		if r.Round == max(s.Round, 1) {
@@ -172,7 +172,7 @@ func (a account) exhausted() error {
 func total(parts []int64) int64 {
 	sum := int64(0)
 	for _, n := range parts {
-		sum = plus(sum, n)
+		sum = addSaturating(sum, n)
 	}
 	return sum
 }

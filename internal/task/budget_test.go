@@ -23,23 +23,23 @@ func costly(run string, n int64) task.Intent {
 	return i
 }
 
-// used closes a run that used so much of everything.
-func used(run string, n int64) task.Receive {
+// markUsed closes a run that used so much of everything.
+func markUsed(run string, n int64) task.RecordReceipt {
 	c := ended(run)
 	c.Used = all(n)
 	return c
 }
 
 // lost closes a run of which nobody knows anything.
-func lost(run string) task.Receive {
-	return task.Receive{Receipt: task.Receipt{Run: run, Outcome: task.OutcomeLost}}
+func lost(run string) task.RecordReceipt {
+	return task.RecordReceipt{Receipt: task.Receipt{Run: run, Outcome: task.OutcomeLost}}
 }
 
 func TestBudgets(t *testing.T) {
 	// Round 2: 30 are spent by round 1 and 20 by this one, whose open run reserves
 	// 5; one of round 1 is still open with 7.
-	s := do(t, task.State{}, begin, spawning(costly("a", 40), costly("b", 7)), used("a", 30))
-	s = do(t, decide(t, s, toExecutor), spawning(costly("c", 20), costly("d", 5)), used("c", 20))
+	s := do(t, task.State{}, begin, spawning(costly("a", 40), costly("b", 7)), markUsed("a", 30))
+	s = do(t, decide(t, s, toExecutor), spawning(costly("c", 20), costly("d", 5)), markUsed("c", 20))
 	for _, unit := range []struct {
 		name string
 		of   func(int64) task.Amount
@@ -58,8 +58,8 @@ func TestBudgets(t *testing.T) {
 		} {
 			t.Run(c.scope+"-"+unit.name, func(t *testing.T) {
 				more := []task.Intent{costly("e", 2), costly("f", 6)}
-				do(t, s, task.Reserve{Intents: more, Limits: c.limits(c.enough)})
-				err := refuse(t, s, task.Reserve{Intents: more, Limits: c.limits(c.enough - 1)}, errs.BudgetExhausted)
+				do(t, s, task.ReserveRuns{Intents: more, Limits: c.limits(c.enough)})
+				err := refuse(t, s, task.ReserveRuns{Intents: more, Limits: c.limits(c.enough - 1)}, errs.BudgetExhausted)
 				for name, want := range map[string]any{
 					"unit": c.scope + "-" + unit.name, "limit": c.enough - 1, "spent": c.spent, "reserved": c.reserved, "wanted": c.wants,
 				} {
@@ -71,12 +71,12 @@ func TestBudgets(t *testing.T) {
 		}
 	}
 	t.Run("none is without a limit", func(t *testing.T) {
-		do(t, s, task.Reserve{Intents: []task.Intent{costly("e", math.MaxInt64), costly("f", math.MaxInt64)}})
+		do(t, s, task.ReserveRuns{Intents: []task.Intent{costly("e", math.MaxInt64), costly("f", math.MaxInt64)}})
 	})
 	t.Run("the unit that is over says so in its own words", func(t *testing.T) {
 		i := critic("e")
 		i.Reserve = task.Amount{MicroDollars: 2_000_000, Tokens: 1}
-		err := refuse(t, task.State{}, task.Reserve{Intents: []task.Intent{i}, Limits: task.Limits{Task: task.Amount{MicroDollars: 1_250_001}}}, errs.BudgetExhausted)
+		err := refuse(t, task.State{}, task.ReserveRuns{Intents: []task.Intent{i}, Limits: task.Limits{Task: task.Amount{MicroDollars: 1_250_001}}}, errs.BudgetExhausted)
 		if want := "the task's budget of $1.250001 does not cover $2.00 more, with $0.00 spent and $0.00 reserved"; err.Message != want {
 			t.Errorf("%q, want %q", err.Message, want)
 		}
@@ -85,15 +85,15 @@ func TestBudgets(t *testing.T) {
 		i := costly("e", 1)
 		i.Reserve.Tokens = 0
 		for _, l := range []task.Limits{{Task: all(1000)}, {Round: all(1000)}, {Task: task.Amount{Tokens: 1000}}} {
-			if e, err := task.Decide(s, task.Reserve{Intents: []task.Intent{i}, Limits: l}); e != nil || err == nil || errs.CodeOf(err) != "" {
+			if e, err := task.Decide(s, task.ReserveRuns{Intents: []task.Intent{i}, Limits: l}); e != nil || err == nil || errs.CodeOf(err) != "" {
 				t.Errorf("%+v: %v, %v", l, e, err)
 			}
 		}
-		do(t, s, task.Reserve{Intents: []task.Intent{i}, Limits: task.Limits{Task: task.Amount{Millis: 1000}}})
+		do(t, s, task.ReserveRuns{Intents: []task.Intent{i}, Limits: task.Limits{Task: task.Amount{Millis: 1000}}})
 	})
 	t.Run("a limit below zero is none", func(t *testing.T) {
 		for _, l := range []task.Limits{{Rounds: -1}, {Task: task.Amount{Tokens: -1}}, {Round: task.Amount{Millis: -1}}} {
-			if e, err := task.Decide(s, task.Reserve{Intents: []task.Intent{costly("e", 1)}, Limits: l}); e != nil || err == nil || errs.CodeOf(err) != "" {
+			if e, err := task.Decide(s, task.ReserveRuns{Intents: []task.Intent{costly("e", 1)}, Limits: l}); e != nil || err == nil || errs.CodeOf(err) != "" {
 				t.Errorf("%+v: %v, %v", l, e, err)
 			}
 		}
@@ -101,8 +101,8 @@ func TestBudgets(t *testing.T) {
 }
 
 func TestABudgetOfRounds(t *testing.T) {
-	in := func(rounds int) task.Reserve {
-		return task.Reserve{Intents: []task.Intent{critic("z")}, Limits: task.Limits{Rounds: rounds}}
+	in := func(rounds int) task.ReserveRuns {
+		return task.ReserveRuns{Intents: []task.Intent{critic("z")}, Limits: task.Limits{Rounds: rounds}}
 	}
 	third := decide(t, inRound2(t), toExecutor)
 	for name, c := range map[string]struct {
@@ -111,13 +111,13 @@ func TestABudgetOfRounds(t *testing.T) {
 	}{
 		"new":         {task.State{}, 1},
 		"third round": {third, 3},
-		"more rounds": {do(t, third, task.Halt{}, task.Resume{Mode: task.MoreRounds, Rounds: 2}), 4},
-		"manual":      {do(t, third, task.Halt{}, task.Resume{Mode: task.Manual, Fallback: 3}), 4},
-		"replan":      {do(t, third, task.Halt{}, task.Resume{Mode: task.Replan, Fallback: 3}), 1},
-		"reset":       {do(t, third, task.Halt{}, task.Resume{Mode: task.Reset, Fallback: 3}), 1},
-		"begun anew":  {do(t, third, task.Halt{}, begin), 1},
-		"its second":  {decide(t, do(t, third, task.Halt{}, begin), toExecutor), 2},
-		"taken over":  {do(t, task.State{}, task.Import{Imported: task.Imported{Round: 4, MaxRounds: 6}}), 4},
+		"more rounds": {do(t, third, task.StopTask{}, task.ResumeTask{Mode: task.MoreRounds, Rounds: 2}), 4},
+		"manual":      {do(t, third, task.StopTask{}, task.ResumeTask{Mode: task.Manual, Fallback: 3}), 4},
+		"replan":      {do(t, third, task.StopTask{}, task.ResumeTask{Mode: task.Replan, Fallback: 3}), 1},
+		"reset":       {do(t, third, task.StopTask{}, task.ResumeTask{Mode: task.Reset, Fallback: 3}), 1},
+		"begun anew":  {do(t, third, task.StopTask{}, begin), 1},
+		"its second":  {decide(t, do(t, third, task.StopTask{}, begin), toExecutor), 2},
+		"taken over":  {do(t, task.State{}, task.ImportTask{TaskImported: task.TaskImported{Round: 4, MaxRounds: 6}}), 4},
 		"kept in one": {decide(t, decide(t, third, toPlanChecker), toPlanChecker), 3},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -139,31 +139,31 @@ func TestABudgetOfRounds(t *testing.T) {
 }
 
 func TestSpentIsForgottenByNobody(t *testing.T) {
-	s := do(t, task.State{}, begin, spawning(costly("a", 10)), used("a", 4), spawning(costly("b", 10)))
-	stuck := do(t, s, task.Halt{Reason: task.ReasonBudget, By: task.BySwitchyard})
+	s := do(t, task.State{}, begin, spawning(costly("a", 10)), markUsed("a", 4), spawning(costly("b", 10)))
+	stuck := do(t, s, task.StopTask{Reason: task.ReasonBudget, By: task.BySwitchyard})
 	if *stuck.Stop != (task.Stop{Round: 1, Reason: "budget", By: "switchyard"}) {
 		t.Errorf("%+v", stuck.Stop)
 	}
 	for name, next := range map[string]task.State{
 		"next round":   decide(t, s, toExecutor),
 		"red":          decide(t, s, onRed),
-		"more rounds":  do(t, stuck, task.Resume{Mode: task.MoreRounds, Rounds: 5}),
-		"manual":       do(t, stuck, task.Resume{Mode: task.Manual, Fallback: 3}),
-		"replan":       do(t, stuck, task.Resume{Mode: task.Replan, Fallback: 3}),
-		"reset":        do(t, stuck, task.Resume{Mode: task.Reset, Fallback: 3}),
+		"more rounds":  do(t, stuck, task.ResumeTask{Mode: task.MoreRounds, Rounds: 5}),
+		"manual":       do(t, stuck, task.ResumeTask{Mode: task.Manual, Fallback: 3}),
+		"replan":       do(t, stuck, task.ResumeTask{Mode: task.Replan, Fallback: 3}),
+		"reset":        do(t, stuck, task.ResumeTask{Mode: task.Reset, Fallback: 3}),
 		"begun anew":   do(t, stuck, begin),
-		"forced anew":  do(t, s, task.Begin{Fallback: 3, Force: force}),
+		"forced anew":  do(t, s, task.StartWork{Fallback: 3, Force: force}),
 		"after commit": do(t, decide(t, s, final(toCommit)), begin),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if want := (task.Spending{Task: all(4), Runs: 1}); next.Spent != want || next.Round != 2 {
 				t.Errorf("round %d has spent %+v, want %+v", next.Round, next.Spent, want)
 			}
-			if len(next.Runs) != 1 || next.Runs[0].Run != "b" || len(next.Open()) != 1 {
+			if len(next.Runs) != 1 || next.Runs[0].Run != "b" || len(next.OpenRuns()) != 1 {
 				t.Errorf("it has the runs %+v", next.Runs)
 			}
 			// What the old round's run used counts for the task alone.
-			next = do(t, next, used("b", 3))
+			next = do(t, next, markUsed("b", 3))
 			if want := (task.Spending{Task: all(7), Runs: 2}); next.Spent != want || len(next.Runs) != 0 {
 				t.Errorf("it has spent %+v, want %+v, and has the runs %+v", next.Spent, want, next.Runs)
 			}
@@ -198,7 +198,7 @@ func TestWhatARunCosts(t *testing.T) {
 				return
 			}
 			c.receipt.Run = "a"
-			s := do(t, task.State{}, spawning(i), task.Receive{Receipt: *c.receipt})
+			s := do(t, task.State{}, spawning(i), task.RecordReceipt{Receipt: *c.receipt})
 			if want := (task.Spending{Task: c.want, Round: c.want, Runs: 1}); s.Spent != want {
 				t.Errorf("spent %+v, want %+v", s.Spent, want)
 			}
@@ -217,7 +217,7 @@ func TestBudgetsNeverOverflow(t *testing.T) {
 		add := func(n int64) { sum.Add(sum, big.NewInt(n)) }
 		for i := range rapid.IntRange(0, 3).Draw(t, "ended") {
 			id, n := fmt.Sprint("ended-", i), amount(t, "used")
-			s = do(t, s, spawning(costly(id, 1)), used(id, n))
+			s = do(t, s, spawning(costly(id, 1)), markUsed(id, n))
 			add(n)
 		}
 		spent := new(big.Int).Set(sum)
@@ -226,7 +226,7 @@ func TestBudgetsNeverOverflow(t *testing.T) {
 			s = do(t, s, spawning(costly(fmt.Sprint("open-", i), n)))
 			add(n)
 		}
-		c := task.Reserve{}
+		c := task.ReserveRuns{}
 		for i := range rapid.IntRange(1, 2).Draw(t, "wanted") {
 			n := amount(t, "reserve")
 			c.Intents = append(c.Intents, costly(fmt.Sprint("wanted-", i), n))

@@ -4,18 +4,18 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Finish commits the task that the newest decision allowed to.
-type Finish struct {
+// CommitTask commits the task that the newest decision allowed to.
+type CommitTask struct {
 	// MustVerify says that the project wants every commit verified.
 	MustVerify bool
 	Force      *Force
 }
 
-func (c Finish) decide(s State) (Event, error) {
+func (c CommitTask) decide(s State) (Event, error) {
 	if err := allow(s, KindFinished); err != nil {
 		return nil, err
 	}
-	e := Finished{Round: max(s.Round, 1), Missing: s.Unready(c.MustVerify)}
+	e := WorkCommitted{Round: max(s.Round, 1), Missing: s.MissingForCommit(c.MustVerify)}
 	if len(e.Missing) == 0 {
 		return e, nil
 	}
@@ -33,8 +33,8 @@ const (
 	MissingZeroFindings = "zero-findings"
 )
 
-// Unready lists what this round lacks for a commit.
-func (s State) Unready(mustVerify bool) []string {
+// MissingForCommit lists what this round lacks for a commit.
+func (s State) MissingForCommit(mustVerify bool) []string {
 	var missing []string
 	if s.Verified == nil && (mustVerify || s.Verifies) {
 		missing = append(missing, MissingVerification)
@@ -50,7 +50,7 @@ func (s State) Unready(mustVerify bool) []string {
 
 // unready lists what a decision to commit lacks by its own account. No policy
 // gets so far with one; but a commit is worth asking twice.
-func (o Outcome) unready(s State) []string {
+func (o DecideRound) unready(s State) []string {
 	if o.NextAction != actionCommit {
 		return nil
 	}
@@ -69,11 +69,11 @@ func (o Outcome) unready(s State) []string {
 }
 
 func notReady(round int, missing []string) error {
-	return errs.New(errs.CommitPreconditionMissing, "round %d may not be committed: %s", round, inWords(missing)).
+	return errs.New(errs.CommitPreconditionMissing, "round %d may not be committed: %s", round, describeMissing(missing)).
 		With("round", round).With("missing", missing)
 }
 
-func inWords(missing []string) string {
+func describeMissing(missing []string) string {
 	words := map[string]string{
 		MissingVerification: "its green verification is missing",
 		MissingReview:       "its review is missing",

@@ -7,8 +7,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Prepare says that a phase before the draft is done.
-type Prepare struct {
+// CompletePhase says that a phase before the draft is done.
+type CompletePhase struct {
 	Phase Phase
 	// Required is how many stamps of the phase's agent it needs.
 	Required int
@@ -16,7 +16,7 @@ type Prepare struct {
 	Force    *Force
 }
 
-func (c Prepare) decide(s State) (Event, error) {
+func (c CompletePhase) decide(s State) (Event, error) {
 	if err := allow(s, KindPrepared); err != nil {
 		return nil, err
 	}
@@ -29,8 +29,8 @@ func (c Prepare) decide(s State) (Event, error) {
 	if slices.ContainsFunc(c.Tests, func(name string) bool { return len(name) > maxName }) {
 		return nil, errs.New(errs.NameTooLong, "the name of a test file has more than %d bytes", maxName).With("limit", maxName)
 	}
-	e := Prepared{Round: max(s.Round, 1), Phase: c.Phase, Required: c.Required, Found: s.Found(s.wants(c.Phase)), Tests: c.Tests}
-	if err := s.Evident(c.Phase, c.Required); err != nil {
+	e := PhaseDone{Round: max(s.Round, 1), Phase: c.Phase, Required: c.Required, Found: s.CountStamps(s.phaseAgent(c.Phase)), Tests: c.Tests}
+	if err := s.CheckEvidence(c.Phase, c.Required); err != nil {
 		if c.Force == nil {
 			return nil, err
 		}
@@ -39,28 +39,28 @@ func (c Prepare) decide(s State) (Event, error) {
 	return e, nil
 }
 
-// Redraft says that a draft is about to be verified: what is known of an earlier
+// BeginVerification says that a draft is about to be verified: what is known of an earlier
 // one of this round ends here, whatever becomes of the verification. It is an event
 // also where nothing is known: of two verifications at a time, the older one is
 // about an older draft.
-type Redraft struct {
+type BeginVerification struct {
 	// Same says that the draft is the reviewed one, verified once more: only its
 	// verification ends here.
 	Same bool
 }
 
-func (c Redraft) decide(s State) (Event, error) {
+func (c BeginVerification) decide(s State) (Event, error) {
 	if err := allow(s, KindRedrafted); err != nil {
 		return nil, err
 	}
 	if c.Same && s.Verified == nil {
 		return nil, nil // It has no verification that could end.
 	}
-	return Redrafted{Round: max(s.Round, 1), Same: c.Same}, nil
+	return DraftBegun{Round: max(s.Round, 1), Same: c.Same}, nil
 }
 
-// Verify says that a draft is done and its verification green.
-type Verify struct {
+// RecordVerification says that a draft is done and its verification green.
+type RecordVerification struct {
 	Verification Verification
 	// InRound says that this is a part of a round that was entered: its own gate
 	// has said which evidence it needs.
@@ -68,12 +68,12 @@ type Verify struct {
 	Force   *Force
 }
 
-func (c Verify) decide(s State) (Event, error) {
+func (c RecordVerification) decide(s State) (Event, error) {
 	if err := allow(s, KindDrafted); err != nil {
 		return nil, err
 	}
-	e := Drafted{Round: max(s.Round, 1), Verification: c.Verification}
-	if err := s.Evident(Draft, 1); err != nil && !c.InRound {
+	e := DraftVerified{Round: max(s.Round, 1), Verification: c.Verification}
+	if err := s.CheckEvidence(Draft, 1); err != nil && !c.InRound {
 		if c.Force == nil {
 			return nil, err
 		}
@@ -82,9 +82,9 @@ func (c Verify) decide(s State) (Event, error) {
 	return e, nil
 }
 
-// Green returns the outcome of this round's verification, where a stamp says
+// VerificationOutcome returns the outcome of this round's verification, where a stamp says
 // more than the caller: given is green, red, absent or "".
-func (s State) Green(given string) (string, *Verification) {
+func (s State) VerificationOutcome(given string) (string, *Verification) {
 	if given != green && given != red && s.Verified != nil {
 		return green, s.Verified
 	}

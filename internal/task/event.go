@@ -29,34 +29,34 @@ type Event interface {
 	apply(State) (State, error)
 }
 
-// Blank returns a pointer to an empty event of a kind, to decode into, or nil for
+// NewEvent returns a pointer to an empty event of a kind, to decode into, or nil for
 // a kind that does not exist.
-func Blank(k Kind) Event {
+func NewEvent(k Kind) Event {
 	switch k {
 	case KindStarted:
-		return &Started{}
+		return &WorkStarted{}
 	case KindStamped:
-		return &Stamped{}
+		return &AgentStamped{}
 	case KindSearched:
-		return &Searched{}
+		return &SearchRecorded{}
 	case KindPrepared:
-		return &Prepared{}
+		return &PhaseDone{}
 	case KindRedrafted:
-		return &Redrafted{}
+		return &DraftBegun{}
 	case KindDrafted:
-		return &Drafted{}
+		return &DraftVerified{}
 	case KindDecided:
-		return &Decided{}
+		return &RoundDecided{}
 	case KindFinished:
-		return &Finished{}
+		return &WorkCommitted{}
 	case KindStopped:
-		return &Stopped{}
+		return &WorkStopped{}
 	case KindAnswered:
-		return &Answered{}
+		return &QuestionsAnswered{}
 	case KindResumed:
-		return &Resumed{}
+		return &WorkResumed{}
 	case KindImported:
-		return &Imported{}
+		return &TaskImported{}
 	case KindSpawnBegun:
 		return &SpawnBegun{}
 	case KindSpawnEnded:
@@ -72,27 +72,27 @@ type Force struct {
 	By     string `json:"by"`
 }
 
-// Started: the work on a task begins, or begins anew.
-type Started struct {
+// WorkStarted: the work on a task begins, or begins anew.
+type WorkStarted struct {
 	Round     int    `json:"round"`
 	MaxRounds int    `json:"max_rounds"`
-	Raised    bool   `json:"raised,omitzero"`
+	CustomCap bool   `json:"raised,omitzero"`
 	Query     string `json:"query,omitzero"`
 	Force     *Force `json:"force,omitzero"`
 }
 
-// Stamped: an agent is known to have run in a round.
-type Stamped struct {
+// AgentStamped: an agent is known to have run in a round.
+type AgentStamped struct {
 	Stamp Stamp `json:"stamp"`
 }
 
-// Searched: an agent is known to have searched.
-type Searched struct {
+// SearchRecorded: an agent is known to have searched.
+type SearchRecorded struct {
 	Search Search `json:"search"`
 }
 
-// Prepared: a phase before the draft is done.
-type Prepared struct {
+// PhaseDone: a phase before the draft is done.
+type PhaseDone struct {
 	Round int   `json:"round"`
 	Phase Phase `json:"phase"`
 	// Required and Found count the stamps of the phase's agent.
@@ -102,23 +102,23 @@ type Prepared struct {
 	Force    *Force   `json:"force,omitzero"`
 }
 
-// Redrafted: another draft of the round is about to be verified.
-type Redrafted struct {
+// DraftBegun: another draft of the round is about to be verified.
+type DraftBegun struct {
 	Round int `json:"round"`
 	// Same says that only the verification of the draft before ends here.
 	Same bool `json:"same,omitzero"`
 }
 
-// Drafted: a draft is done and its verification is green. A draft whose
+// DraftVerified: a draft is done and its verification is green. A draft whose
 // verification is red is Decided at once.
-type Drafted struct {
+type DraftVerified struct {
 	Round        int          `json:"round"`
 	Verification Verification `json:"verification"`
 	Force        *Force       `json:"force,omitzero"`
 }
 
-// Decided: a round was decided.
-type Decided struct {
+// RoundDecided: a round was decided.
+type RoundDecided struct {
 	Round     int `json:"round"`
 	NextRound int `json:"next_round"`
 	MaxRounds int `json:"max_rounds"`
@@ -140,8 +140,8 @@ type Decided struct {
 	// Final says that a decision to commit commits the task. Where phases are
 	// run one by one, the phase commit does.
 	Final bool `json:"final,omitzero"`
-	// Raised says that the cap is this task's own.
-	Raised bool `json:"raised,omitzero"`
+	// CustomCap says that the cap is this task's own.
+	CustomCap bool `json:"raised,omitzero"`
 	// Evidence lists the digests of reports that name their round.
 	Evidence []string `json:"evidence,omitzero"`
 	// Stalled counts the reviews in a row that made no progress.
@@ -150,29 +150,29 @@ type Decided struct {
 	Force     *Force     `json:"force,omitzero"`
 }
 
-// Finished: the task is committed.
-type Finished struct {
+// WorkCommitted: the task is committed.
+type WorkCommitted struct {
 	Round int `json:"round"`
 	// Missing lists what should have been there and was forced.
 	Missing []string `json:"missing,omitzero"`
 	Force   *Force   `json:"force,omitzero"`
 }
 
-// Stopped: a person, or Switchyard itself, has put the task aside as stuck.
-type Stopped struct {
+// WorkStopped: a person, or Switchyard itself, has put the task aside as stuck.
+type WorkStopped struct {
 	Stop Stop `json:"stop"`
 	// ForgetCap says that a cap of the task's own ends here.
 	ForgetCap bool `json:"forget_cap,omitzero"`
 }
 
-// Answered: questions to the user have their answers.
-type Answered struct {
+// QuestionsAnswered: questions to the user have their answers.
+type QuestionsAnswered struct {
 	Round   int      `json:"round"`
 	Answers []Answer `json:"answers"`
 }
 
-// Resumed: a stuck task goes on.
-type Resumed struct {
+// WorkResumed: a stuck task goes on.
+type WorkResumed struct {
 	// Round is the round that it goes on in.
 	Round     int    `json:"round"`
 	MaxRounds int    `json:"max_rounds"`
@@ -182,14 +182,14 @@ type Resumed struct {
 	By        string `json:"by"`
 }
 
-// Imported: the task comes from another tool.
-type Imported struct {
+// TaskImported: the task comes from another tool.
+type TaskImported struct {
 	// Source says from which, and Digest what was read.
 	Source     string      `json:"source"`
 	Digest     string      `json:"digest"`
 	Round      int         `json:"round"`
 	MaxRounds  int         `json:"max_rounds"`
-	Raised     bool        `json:"raised,omitzero"`
+	CustomCap  bool        `json:"raised,omitzero"`
 	Stop       *Stop       `json:"stop,omitzero"`
 	Violations []Violation `json:"violations,omitzero"`
 	// FindingCount is how many findings were open: the task's first review.
@@ -208,17 +208,17 @@ type SpawnEnded struct {
 	Receipt Receipt `json:"receipt"`
 }
 
-func (Started) Kind() Kind    { return KindStarted }
-func (Stamped) Kind() Kind    { return KindStamped }
-func (Searched) Kind() Kind   { return KindSearched }
-func (Prepared) Kind() Kind   { return KindPrepared }
-func (Redrafted) Kind() Kind  { return KindRedrafted }
-func (Drafted) Kind() Kind    { return KindDrafted }
-func (Decided) Kind() Kind    { return KindDecided }
-func (Finished) Kind() Kind   { return KindFinished }
-func (Stopped) Kind() Kind    { return KindStopped }
-func (Answered) Kind() Kind   { return KindAnswered }
-func (Resumed) Kind() Kind    { return KindResumed }
-func (Imported) Kind() Kind   { return KindImported }
-func (SpawnBegun) Kind() Kind { return KindSpawnBegun }
-func (SpawnEnded) Kind() Kind { return KindSpawnEnded }
+func (WorkStarted) Kind() Kind       { return KindStarted }
+func (AgentStamped) Kind() Kind      { return KindStamped }
+func (SearchRecorded) Kind() Kind    { return KindSearched }
+func (PhaseDone) Kind() Kind         { return KindPrepared }
+func (DraftBegun) Kind() Kind        { return KindRedrafted }
+func (DraftVerified) Kind() Kind     { return KindDrafted }
+func (RoundDecided) Kind() Kind      { return KindDecided }
+func (WorkCommitted) Kind() Kind     { return KindFinished }
+func (WorkStopped) Kind() Kind       { return KindStopped }
+func (QuestionsAnswered) Kind() Kind { return KindAnswered }
+func (WorkResumed) Kind() Kind       { return KindResumed }
+func (TaskImported) Kind() Kind      { return KindImported }
+func (SpawnBegun) Kind() Kind        { return KindSpawnBegun }
+func (SpawnEnded) Kind() Kind        { return KindSpawnEnded }

@@ -115,8 +115,8 @@ type Violation struct {
 	Kind  ViolationKind `json:"kind"`
 }
 
-// Found counts the stamps of an agent in this round that are not used up.
-func (s State) Found(agent string) int {
+// CountStamps counts the stamps of an agent in this round that are not used up.
+func (s State) CountStamps(agent string) int {
 	found := 0
 	for _, stamp := range s.Stamps {
 		if stamp.Agent == agent && !stamp.Used {
@@ -126,20 +126,20 @@ func (s State) Found(agent string) int {
 	return found
 }
 
-// Drafter is the agent whose draft this round is, "" where a person makes it.
-func (s State) Drafter() string {
+// DraftAgent is the agent whose draft this round is, "" where a person makes it.
+func (s State) DraftAgent() string {
 	switch {
 	case s.Manual:
 		return ""
-	case max(s.Round, 1) <= max(s.Fresh, 1):
+	case max(s.Round, 1) <= max(s.StartedRound, 1):
 		return AgentExecutor
 	default:
 		return AgentFixer
 	}
 }
 
-// wants returns the agent whose stamp a phase needs, "" for none.
-func (s State) wants(p Phase) string {
+// phaseAgent returns the agent whose stamp a phase needs, "" for none.
+func (s State) phaseAgent(p Phase) string {
 	switch p {
 	case Research:
 		return AgentResearcher
@@ -148,7 +148,7 @@ func (s State) wants(p Phase) string {
 	case Tests:
 		return AgentTester
 	case Draft:
-		return s.Drafter()
+		return s.DraftAgent()
 	case Review:
 		return AgentCritic
 	default:
@@ -156,13 +156,13 @@ func (s State) wants(p Phase) string {
 	}
 }
 
-// Evident fails unless the agent of a phase has its stamps in this round.
-func (s State) Evident(p Phase, required int) error {
-	agent := s.wants(p)
+// CheckEvidence fails unless the agent of a phase has its stamps in this round.
+func (s State) CheckEvidence(p Phase, required int) error {
+	agent := s.phaseAgent(p)
 	if agent == "" {
 		return nil
 	}
-	if found := s.Found(agent); found < required {
+	if found := s.CountStamps(agent); found < required {
 		round := max(s.Round, 1)
 		return errs.New(errs.EvidenceMissing, "%s of round %d needs evidence that %s ran: %d of %d stamps are there", p, round, agent, found, required).
 			With("phase", string(p)).With("agent", agent).With("round", round).With("required", required).With("found", found)

@@ -12,16 +12,16 @@ import (
 // everything has a command of each type, of a caller who wants it badly.
 func everything() []task.Command {
 	return []task.Command{
-		begin, task.Begin{Fallback: -1, Force: force},
-		task.Prepare{Phase: task.Research, Required: 1, Force: force}, task.Redraft{}, task.Verify{Force: force},
+		begin, task.StartWork{Fallback: -1, Force: force},
+		task.CompletePhase{Phase: task.Research, Required: 1, Force: force}, task.BeginVerification{}, task.RecordVerification{Force: force},
 		toExecutor, final(toCommit), asking(true, which), toStuck,
-		task.Finish{MustVerify: true, Force: force}, task.Halt{FindingCount: -1},
-		task.Resume{Mode: task.MoreRounds, Rounds: 5}, task.Resume{Mode: task.Reset, Fallback: 3},
-		task.Import{Imported: task.Imported{Round: 1, MaxRounds: 3}},
+		task.CommitTask{MustVerify: true, Force: force}, task.StopTask{FindingCount: -1},
+		task.ResumeTask{Mode: task.MoreRounds, Rounds: 5}, task.ResumeTask{Mode: task.Reset, Fallback: 3},
+		task.ImportTask{TaskImported: task.TaskImported{Round: 1, MaxRounds: 3}},
 		audited(task.AgentExecutor, "knowledge-search"), looked(""),
-		task.Reply{Text: "yes"}, task.Reply{Round: 1, Fingerprint: "q1", Choice: 1}, task.Expire{Now: evening},
+		task.AnswerQuestion{Text: "yes"}, task.AnswerQuestion{Round: 1, Fingerprint: "q1", Choice: 1}, task.ExpireQuestions{Now: evening},
 		spawning(critic("r1")), spawning(byHand("r2")),
-		task.Reserve{Intents: []task.Intent{costly("r3", 7)}, Limits: task.Limits{Task: all(9), Round: all(8), Rounds: 2}},
+		task.ReserveRuns{Intents: []task.Intent{costly("r3", 7)}, Limits: task.Limits{Task: all(9), Round: all(8), Rounds: 2}},
 		ended("r1"), lost("r2"),
 	}
 }
@@ -40,12 +40,12 @@ func FuzzCheck(f *testing.F) {
 		if json.Unmarshal(text, &s) != nil || s.Check() != nil {
 			return
 		}
-		_, _ = s.Green("")
-		_, _, _ = s.AuditFindings(), s.Drafter(), s.Unready(true)
-		_, _, _ = s.Open(), s.Finished(task.RoleCritic, 0), s.Attempts(task.RoleCritic, 0)
+		_, _ = s.VerificationOutcome("")
+		_, _, _ = s.AuditFindings(), s.DraftAgent(), s.MissingForCommit(true)
+		_, _, _ = s.OpenRuns(), s.LatestRun(task.RoleCritic, 0), s.Attempts(task.RoleCritic, 0)
 		for _, c := range everything() {
-			if o, ok := c.(task.Outcome); ok {
-				round, err := task.Enter(s, task.Entry{Fallback: 3, Phases: []task.Phase{task.Review}, Force: force})
+			if o, ok := c.(task.DecideRound); ok {
+				round, err := task.EnterRound(s, task.RoundEntry{Fallback: 3, Phases: []task.Phase{task.Review}, Force: force})
 				if err != nil {
 					continue
 				}
@@ -76,7 +76,7 @@ func FuzzApply(f *testing.F) {
 		var s task.State
 		for line := range bytes.Lines(text) {
 			kind, body, _ := bytes.Cut(line, []byte(" "))
-			e := task.Blank(task.Kind(kind))
+			e := task.NewEvent(task.Kind(kind))
 			if e == nil || json.Unmarshal(body, e) != nil {
 				continue
 			}

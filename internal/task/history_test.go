@@ -49,9 +49,9 @@ func nothing(t tester, s task.State, c task.Command) {
 }
 
 // toward is the outcome of a round that was entered without any gate.
-func toward(t tester, s task.State, o task.Outcome) task.Outcome {
+func toward(t tester, s task.State, o task.DecideRound) task.DecideRound {
 	t.Helper()
-	round, err := task.Enter(s, task.Entry{Fallback: 3})
+	round, err := task.EnterRound(s, task.RoundEntry{Fallback: 3})
 	if err != nil {
 		t.Fatalf("a task that is %q may not enter its round: %v", s.Status, err)
 	}
@@ -60,7 +60,7 @@ func toward(t tester, s task.State, o task.Outcome) task.Outcome {
 }
 
 // decide folds a round's decision.
-func decide(t tester, s task.State, o task.Outcome) task.State {
+func decide(t tester, s task.State, o task.DecideRound) task.State {
 	t.Helper()
 	return do(t, s, toward(t, s, o))
 }
@@ -68,36 +68,36 @@ func decide(t tester, s task.State, o task.Outcome) task.State {
 // The destinations as the policies declare them; confirm is one of a policy of
 // somebody's own, which asks without advancing the round.
 var (
-	toExecutor    = task.Outcome{NextAction: "executor", DestinationKind: "agent", AdvancesRound: true, Reason: "routed", Reviewed: true, FindingCount: 1, Verify: "absent"}
-	toPlanChecker = task.Outcome{NextAction: "plan-checker", DestinationKind: "agent", Reason: "routed", Reviewed: true, FindingCount: 1, Verify: "absent"}
-	toStuck       = task.Outcome{NextAction: "stuck", DestinationKind: "terminal", Reason: "max-rounds", Policy: "routing@1.2.0", Reviewed: true, FindingCount: 2, Verify: "absent"}
-	toCommit      = task.Outcome{NextAction: "commit", DestinationKind: "terminal", Reason: "no-findings", Reviewed: true, Verify: "absent"}
-	onRed         = task.Outcome{NextAction: "executor", DestinationKind: "agent", AdvancesRound: true, Reason: "verify-red", Verify: "red"}
+	toExecutor    = task.DecideRound{NextAction: "executor", DestinationKind: "agent", AdvancesRound: true, Reason: "routed", Reviewed: true, FindingCount: 1, Verify: "absent"}
+	toPlanChecker = task.DecideRound{NextAction: "plan-checker", DestinationKind: "agent", Reason: "routed", Reviewed: true, FindingCount: 1, Verify: "absent"}
+	toStuck       = task.DecideRound{NextAction: "stuck", DestinationKind: "terminal", Reason: "max-rounds", Policy: "routing@1.2.0", Reviewed: true, FindingCount: 2, Verify: "absent"}
+	toCommit      = task.DecideRound{NextAction: "commit", DestinationKind: "terminal", Reason: "no-findings", Reviewed: true, Verify: "absent"}
+	onRed         = task.DecideRound{NextAction: "executor", DestinationKind: "agent", AdvancesRound: true, Reason: "verify-red", Verify: "red"}
 )
 
 // asking is the outcome of a review that has questions to the user.
-func asking(advances bool, questions ...task.Question) task.Outcome {
-	return task.Outcome{
+func asking(advances bool, questions ...task.Question) task.DecideRound {
+	return task.DecideRound{
 		NextAction: "askuser", DestinationKind: "human", AdvancesRound: advances, Reason: "routed", Reviewed: true,
 		FindingCount: len(questions), Verify: "absent", Questions: questions,
 	}
 }
 
 // final makes a decision to commit the commit itself.
-func final(o task.Outcome) task.Outcome {
+func final(o task.DecideRound) task.DecideRound {
 	o.Final = true
 	return o
 }
 
 // verified adds the outcome of a verification.
-func verified(o task.Outcome, verify string) task.Outcome {
+func verified(o task.DecideRound, verify string) task.DecideRound {
 	o.Verify = verify
 	return o
 }
 
 // ran says that an agent ran that nobody audits.
-func ran(agent string) task.Audit {
-	return task.Audit{Agent: agent, Source: task.ByHand, By: "somebody"}
+func ran(agent string) task.StampAgent {
+	return task.StampAgent{Agent: agent, Source: task.ByHand, By: "somebody"}
 }
 
 // critic, researcher and byHand are runs to announce.
@@ -114,14 +114,14 @@ func byHand(run string) task.Intent {
 }
 
 // spawning announces runs, without any limit.
-func spawning(intents ...task.Intent) task.Reserve { return task.Reserve{Intents: intents} }
+func spawning(intents ...task.Intent) task.ReserveRuns { return task.ReserveRuns{Intents: intents} }
 
 // ended closes a run that used nothing.
-func ended(run string) task.Receive {
-	return task.Receive{Receipt: task.Receipt{Run: run, Outcome: "clean"}}
+func ended(run string) task.RecordReceipt {
+	return task.RecordReceipt{Receipt: task.Receipt{Run: run, Outcome: "clean"}}
 }
 
-var begin = task.Begin{Query: "build it", Fallback: 3}
+var begin = task.StartWork{Query: "build it", Fallback: 3}
 
 var force = &task.Force{Reason: "the network is down", By: "somebody"}
 
@@ -130,7 +130,7 @@ func standing(t tester) map[task.Status]task.State {
 	t.Helper()
 	open := do(t, task.State{}, begin)
 	return map[task.Status]task.State{
-		task.None:      {},
+		task.NoTask:    {},
 		task.Open:      open,
 		task.Waiting:   decide(t, open, asking(true, task.Question{Fingerprint: "q1", Text: "Which key?"})),
 		task.Stuck:     decide(t, open, toStuck),

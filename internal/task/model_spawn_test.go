@@ -29,15 +29,15 @@ func (m model) spawns() []spawned {
 			runs[n].stale = runs[n].stale || decided && !h.grew || h.redrafts() && runs[n].Role == "critic"
 		}
 		switch w := h.what.(type) {
-		case task.Reserve:
+		case task.ReserveRuns:
 			for _, intent := range w.Intents {
 				runs = append(runs, spawned{Intent: intent, round: h.round})
 			}
-		case task.Receive:
+		case task.RecordReceipt:
 			for n := range runs {
 				if runs[n].Run == w.Run {
 					runs[n].receipt = &w.Receipt
-					runs[n].own = m[:i].status() != task.None && h.round == runs[n].round
+					runs[n].own = m[:i].status() != task.NoTask && h.round == runs[n].round
 				}
 			}
 		}
@@ -80,7 +80,7 @@ func (m model) spent(n int, ofRound bool) int64 {
 	return sum
 }
 
-func (m model) reserve(c task.Reserve) verdict {
+func (m model) reserve(c task.ReserveRuns) verdict {
 	if code := m.mayDecide(); code != "" {
 		return refused(code)
 	}
@@ -88,7 +88,7 @@ func (m model) reserve(c task.Reserve) verdict {
 		return refused(errs.RoundShifted)
 	}
 	most := 16
-	if m.status() == task.None && !(happened{what: c}).makes() {
+	if m.status() == task.NoTask && !(happened{what: c}).makes() {
 		most = 256
 	}
 	if len(m.open())+len(c.Intents) > most || len(m.listed())+len(c.Intents) > 256 {
@@ -120,7 +120,7 @@ func (m model) beyondBudget(limit int64, n int, ofRound bool, wanted []task.Inte
 	return limit != 0 && sum.Cmp(big.NewInt(limit)) > 0
 }
 
-func (m model) receive(c task.Receive) verdict {
+func (m model) receive(c task.RecordReceipt) verdict {
 	if !slices.ContainsFunc(m.open(), func(r spawned) bool { return r.Run == c.Run }) {
 		return refused(errs.SpawnRunUnknown)
 	}

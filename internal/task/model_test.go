@@ -26,8 +26,8 @@ type happened struct {
 
 // decision is a round that was entered and decided.
 type decision struct {
-	entry   task.Entry
-	outcome task.Outcome
+	entry   task.RoundEntry
+	outcome task.DecideRound
 }
 
 // becomes is what a decision makes of a task.
@@ -52,20 +52,20 @@ func (d decision) keeps() bool { return d.outcome.NextAction == "commit" && !d.o
 func (m model) status() task.Status {
 	for _, h := range slices.Backward(m) {
 		switch w := h.what.(type) {
-		case task.Begin, task.Resume:
+		case task.StartWork, task.ResumeTask:
 			return task.Open
 		case decision:
 			return w.becomes()
-		case task.Finish:
+		case task.CommitTask:
 			return task.Committed
-		case task.Halt:
+		case task.StopTask:
 			return task.Stuck
-		case task.Import:
+		case task.ImportTask:
 			if w.Stop != nil {
 				return task.Stuck
 			}
 			return task.Open
-		case task.Reply, task.Expire:
+		case task.AnswerQuestion, task.ExpireQuestions:
 			if len(m.questions().open) > 0 {
 				return task.Waiting
 			}
@@ -75,15 +75,15 @@ func (m model) status() task.Status {
 	if slices.ContainsFunc(m, happened.makes) {
 		return task.Open
 	}
-	return task.None
+	return task.NoTask
 }
 
 // makes says that a step makes a task of what was none. Runs by hand do not.
 func (h happened) makes() bool {
 	switch w := h.what.(type) {
-	case task.Reserve:
+	case task.ReserveRuns:
 		return slices.ContainsFunc(w.Intents, func(i task.Intent) bool { return i.Role != "other" })
-	case task.Receive:
+	case task.RecordReceipt:
 		return false
 	default:
 		return true
@@ -95,7 +95,7 @@ func (m model) round() int {
 		return 1
 	}
 	h := m[len(m)-1]
-	if i, ok := h.what.(task.Import); ok {
+	if i, ok := h.what.(task.ImportTask); ok {
 		return i.Round
 	}
 	if h.grew {
@@ -109,27 +109,27 @@ func (m model) limit() (rounds int, own bool) {
 	for i, h := range slices.Backward(m) {
 		before := m[:i]
 		switch w := h.what.(type) {
-		case task.Begin:
+		case task.StartWork:
 			return before.beginLimit(w, m[:i+1].round())
 		case decision:
 			rounds, own = before.entryLimit(w.entry)
 			return rounds, own && w.becomes() != task.Committed
-		case task.Finish:
+		case task.CommitTask:
 			rounds, _ = before.limit()
 			return rounds, false
-		case task.Halt:
+		case task.StopTask:
 			rounds, own = before.limit()
 			return rounds, own && !w.ForgetCap
-		case task.Resume:
+		case task.ResumeTask:
 			return before.resumeLimit(w)
-		case task.Import:
-			return w.MaxRounds, w.Raised
+		case task.ImportTask:
+			return w.MaxRounds, w.CustomCap
 		}
 	}
 	return 0, false
 }
 
-func (m model) beginLimit(c task.Begin, round int) (int, bool) {
+func (m model) beginLimit(c task.StartWork, round int) (int, bool) {
 	if c.MaxRounds != 0 {
 		return c.MaxRounds, true
 	}
@@ -139,7 +139,7 @@ func (m model) beginLimit(c task.Begin, round int) (int, bool) {
 	return min(round-1+c.Fallback, 100), false
 }
 
-func (m model) entryLimit(e task.Entry) (int, bool) {
+func (m model) entryLimit(e task.RoundEntry) (int, bool) {
 	if e.MaxRounds != 0 {
 		return e.MaxRounds, true
 	}
@@ -149,7 +149,7 @@ func (m model) entryLimit(e task.Entry) (int, bool) {
 	return e.Fallback, false
 }
 
-func (m model) resumeLimit(c task.Resume) (int, bool) {
+func (m model) resumeLimit(c task.ResumeTask) (int, bool) {
 	rounds, _ := m.limit()
 	if c.Mode == task.MoreRounds {
 		return max(rounds, m.round()) + c.Rounds, true
@@ -177,7 +177,7 @@ func (m model) unspent() model {
 		if d, ok := h.what.(decision); ok && !d.keeps() {
 			return m[i+1:]
 		}
-		if _, ok := h.what.(task.Finish); ok {
+		if _, ok := h.what.(task.CommitTask); ok {
 			return m[i+1:]
 		}
 	}
@@ -188,11 +188,11 @@ func (m model) unspent() model {
 // verify one: nobody has seen that draft yet.
 func (h happened) redrafts() bool {
 	switch w := h.what.(type) {
-	case task.Redraft:
+	case task.BeginVerification:
 		return !w.Same
-	case task.Verify:
+	case task.RecordVerification:
 		return true
-	case task.Audit:
+	case task.StampAgent:
 		return w.Agent == "np-executor" || w.Agent == "np-build-fixer"
 	default:
 		return false
@@ -205,7 +205,7 @@ func (m model) stamps(agent string) int {
 		if agent == "np-critic" && h.redrafts() {
 			found = 0
 		}
-		if a, ok := h.what.(task.Audit); ok && a.Agent == agent {
+		if a, ok := h.what.(task.StampAgent); ok && a.Agent == agent {
 			found++
 		}
 	}
@@ -216,7 +216,7 @@ func (m model) stamps(agent string) int {
 // it, and nobody's where a person took it over.
 func (m model) drafter() string {
 	for i, h := range m {
-		r, resumed := h.what.(task.Resume)
+		r, resumed := h.what.(task.ResumeTask)
 		if resumed && r.Mode == task.Manual && m[:i+1].round() == m.round() {
 			return ""
 		}
@@ -231,8 +231,8 @@ func (m model) drafter() string {
 func (m model) fresh() int {
 	fresh := 1
 	for i, h := range m {
-		r, resumed := h.what.(task.Resume)
-		_, began := h.what.(task.Begin)
+		r, resumed := h.what.(task.ResumeTask)
+		_, began := h.what.(task.StartWork)
 		if h.grew && (began || resumed && (r.Mode == task.Replan || r.Mode == task.Reset)) {
 			fresh = m[:i+1].round()
 		}
@@ -253,10 +253,10 @@ func (m model) lacks(p task.Phase, required int) bool {
 func (m model) green() bool {
 	green := false
 	for _, h := range m.unspent() {
-		_, begins := h.what.(task.Redraft)
+		_, begins := h.what.(task.BeginVerification)
 		green = green && !h.redrafts() && !begins
 		switch w := h.what.(type) {
-		case task.Verify:
+		case task.RecordVerification:
 			green = true
 		case decision:
 			green = green || w.outcome.Verify == "green"
@@ -269,7 +269,7 @@ func (m model) green() bool {
 func (m model) verifies() bool {
 	return slices.ContainsFunc(m, func(h happened) bool {
 		switch w := h.what.(type) {
-		case task.Verify, task.Import, task.Redraft:
+		case task.RecordVerification, task.ImportTask, task.BeginVerification:
 			return true
 		case decision:
 			return w.outcome.Verify == "green" || w.outcome.Verify == "red"
@@ -278,7 +278,7 @@ func (m model) verifies() bool {
 	})
 }
 
-// used says that a report was decided on in this round.
+// Used says that a report was decided on in this round.
 func (m model) used(digest string) bool {
 	return slices.ContainsFunc(m.thisRound(), func(h happened) bool {
 		d, ok := h.what.(decision)
@@ -297,7 +297,7 @@ func (m model) kept() int {
 	return n
 }
 
-// begun says that the work is under way, so that only force begins it anew.
+// Begun says that the work is under way, so that only force begins it anew.
 func (m model) begun() bool {
 	if m.status() == task.Waiting {
 		return true
@@ -312,16 +312,16 @@ func (m model) phase() any {
 	outdated := false
 	for _, h := range slices.Backward(m.thisRound()) {
 		switch w := h.what.(type) {
-		case task.Begin, task.Prepare, task.Finish:
+		case task.StartWork, task.CompletePhase, task.CommitTask:
 			return w
-		case task.Verify:
+		case task.RecordVerification:
 			if outdated {
-				return task.Begin{}
+				return task.StartWork{}
 			}
 			return w
 		case decision:
 			if !h.grew && outdated {
-				return task.Begin{}
+				return task.StartWork{}
 			}
 			if !h.grew {
 				return w
@@ -335,18 +335,18 @@ func (m model) phase() any {
 // phaseName is the phase as the state names it.
 func (m model) phaseName() task.Phase {
 	switch w := m.phase().(type) {
-	case task.Begin:
+	case task.StartWork:
 		return task.Start
-	case task.Prepare:
+	case task.CompletePhase:
 		return w.Phase
-	case task.Verify:
+	case task.RecordVerification:
 		return task.Draft
 	case decision:
 		if w.outcome.Reviewed {
 			return task.Review
 		}
 		return task.Draft
-	case task.Finish:
+	case task.CommitTask:
 		return task.Commit
 	default:
 		return ""
@@ -370,7 +370,7 @@ func (m model) missing(must bool) []string {
 
 // credit says how many of an agent's searches count, and whether any does
 // although the agent must search.
-func (m model) credit(a task.Audit) (credited int, violation task.ViolationKind) {
+func (m model) credit(a task.StampAgent) (credited int, violation task.ViolationKind) {
 	claims := 0
 	for _, tool := range a.Tools {
 		if slices.Contains(a.SearchTools, tool) {
@@ -379,7 +379,7 @@ func (m model) credit(a task.Audit) (credited int, violation task.ViolationKind)
 	}
 	named, own, unnamed := 0, 0, 0
 	for _, h := range m.unspent() {
-		l, ok := h.what.(task.Look)
+		l, ok := h.what.(task.RecordSearch)
 		switch {
 		case !ok:
 		case l.Agent == "":
@@ -411,15 +411,15 @@ func (m model) violations() []task.Violation {
 	var pending []task.Violation
 	for i, h := range m {
 		switch w := h.what.(type) {
-		case task.Import:
+		case task.ImportTask:
 			pending = w.Violations
-		case task.Audit:
+		case task.StampAgent:
 			_, kind := m[:i].credit(w)
 			same := func(v task.Violation) bool { return v.Agent == w.Agent && v.Kind == kind }
 			if kind != "" && !slices.ContainsFunc(pending, same) {
 				pending = append(pending[:len(pending):len(pending)], task.Violation{Round: h.round, Agent: w.Agent, Kind: kind})
 			}
-		case task.Finish:
+		case task.CommitTask:
 			pending = nil
 		case decision:
 			if s := w.becomes(); s == task.Committed || s == task.Open && w.outcome.Reviewed {
@@ -447,12 +447,12 @@ func (m model) questions() inquiry {
 			if w.becomes() == task.Waiting {
 				q = inquiry{asked: true, round: h.round, open: slices.Clone(w.outcome.Questions), answered: map[string]string{}}
 			}
-		case task.Begin, task.Halt, task.Finish:
+		case task.StartWork, task.StopTask, task.CommitTask:
 			q = inquiry{}
-		case task.Reply:
+		case task.AnswerQuestion:
 			open, _ := q.meant(w)
 			q.close(open.Fingerprint, open.said(w))
-		case task.Expire:
+		case task.ExpireQuestions:
 			for _, open := range slices.Clone(q.open) {
 				if over(open, w.Now) {
 					q.close(open.Fingerprint, open.Default)
@@ -471,7 +471,7 @@ func over(q task.Question, now string) bool {
 type asked struct{ task.Question }
 
 // said is the text of an answer.
-func (q asked) said(r task.Reply) string {
+func (q asked) said(r task.AnswerQuestion) string {
 	if r.Choice >= 1 && r.Choice <= len(q.Choices) {
 		return q.Choices[r.Choice-1]
 	}
@@ -479,7 +479,7 @@ func (q asked) said(r task.Reply) string {
 }
 
 // meant is the open question that a reply means.
-func (q inquiry) meant(r task.Reply) (asked, bool) {
+func (q inquiry) meant(r task.AnswerQuestion) (asked, bool) {
 	for _, open := range q.open {
 		if open.Fingerprint == r.Fingerprint || r.Fingerprint == "" && len(q.open) == 1 {
 			return asked{open}, true
@@ -496,7 +496,7 @@ func (q *inquiry) close(fingerprint, text string) {
 func (m model) overrides() int {
 	n := 0
 	for _, h := range m {
-		if i, ok := h.what.(task.Import); ok {
+		if i, ok := h.what.(task.ImportTask); ok {
 			n += i.Overrides
 		}
 		if h.forced {
@@ -527,7 +527,7 @@ type verdict struct {
 
 func refused(code errs.Code) verdict { return verdict{code: code} }
 
-func (m model) begin(c task.Begin) verdict {
+func (m model) begin(c task.StartWork) verdict {
 	begun := m.begun()
 	if begun && c.Force == nil {
 		return refused(errs.TaskStarted)
@@ -557,15 +557,15 @@ func (m model) gate(p task.Phase, required int, f *task.Force) verdict {
 	}
 }
 
-// redraft is the answer where a draft is about to be verified.
-func (m model) redraft(c task.Redraft) verdict {
+// discardDraft is the answer where a draft is about to be verified.
+func (m model) redraft(c task.BeginVerification) verdict {
 	if code := m.mayDecide(); code != "" {
 		return refused(code)
 	}
 	return verdict{idle: c.Same && !m.green()}
 }
 
-func (m model) enter(e task.Entry) verdict {
+func (m model) enter(e task.RoundEntry) verdict {
 	if code := m.mayDecide(); code != "" {
 		return refused(code)
 	}
@@ -614,7 +614,7 @@ func (m model) decide(d decision, entered verdict) verdict {
 	return v
 }
 
-func (m model) finish(c task.Finish) verdict {
+func (m model) finish(c task.CommitTask) verdict {
 	switch code := m.mayDecide(); {
 	case code != "":
 		return refused(code)
@@ -635,7 +635,7 @@ func (m model) untilCommitted() verdict {
 	return verdict{}
 }
 
-func (m model) audit(c task.Audit) verdict {
+func (m model) audit(c task.StampAgent) verdict {
 	v := m.untilCommitted()
 	if v.code != "" {
 		return v
@@ -644,15 +644,15 @@ func (m model) audit(c task.Audit) verdict {
 		return refused(errs.AgentInvalid)
 	}
 	v.idle = c.Run != "" && slices.ContainsFunc(m.thisRound(), func(h happened) bool {
-		a, ok := h.what.(task.Audit)
+		a, ok := h.what.(task.StampAgent)
 		return ok && a.Run == c.Run && a.Agent == c.Agent
 	})
 	return v
 }
 
-func (m model) resume(c task.Resume) verdict {
+func (m model) resume(c task.ResumeTask) verdict {
 	switch m.status() {
-	case task.None:
+	case task.NoTask:
 		return refused(errs.TaskNotFound)
 	case task.Open:
 		return refused(errs.TaskNotStuck)
@@ -667,10 +667,10 @@ func (m model) resume(c task.Resume) verdict {
 	return verdict{grew: true}
 }
 
-func (m model) reply(c task.Reply) verdict {
+func (m model) reply(c task.AnswerQuestion) verdict {
 	q := m.questions()
 	switch {
-	case m.status() == task.None:
+	case m.status() == task.NoTask:
 		return refused(errs.TaskNotFound)
 	case !q.asked && c.Round == 0:
 		return refused(map[task.Status]errs.Code{
@@ -720,12 +720,12 @@ func (m model) question(fingerprint string) asked {
 	return asked{}
 }
 
-func (m model) expire(c task.Expire) verdict {
+func (m model) expire(c task.ExpireQuestions) verdict {
 	return verdict{idle: !slices.ContainsFunc(m.questions().open, func(q task.Question) bool { return over(q, c.Now) })}
 }
 
-func (m model) adopt(c task.Import) verdict {
-	if m.status() != task.None {
+func (m model) adopt(c task.ImportTask) verdict {
+	if m.status() != task.NoTask {
 		return refused(errs.TaskExists)
 	}
 	if beyond(c.Round, c.MaxRounds) {

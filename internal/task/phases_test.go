@@ -11,9 +11,9 @@ import (
 
 // The names of subtests are the ids of reference section 17.
 
-// enter asks for the next round with its phase's evidence.
-func enter(s task.State, e task.Entry) (task.Round, errs.Code) {
-	r, err := task.Enter(s, e)
+// enterRound asks for the next round with its phase's evidence.
+func enter(s task.State, e task.RoundEntry) (task.Round, errs.Code) {
+	r, err := task.EnterRound(s, e)
 	return r, errs.CodeOf(err)
 }
 
@@ -25,7 +25,7 @@ func inRound2(t *testing.T) task.State {
 func TestStart(t *testing.T) {
 	open := do(t, task.State{}, begin)
 	t.Run("RR-1", func(t *testing.T) {
-		if open.Round != 1 || open.Phase != task.Start || open.MaxRounds != 3 || open.Raised || open.Query != "build it" {
+		if open.Round != 1 || open.Phase != task.Start || open.MaxRounds != 3 || open.CustomCap || open.Query != "build it" {
 			t.Errorf("%+v", open)
 		}
 	})
@@ -36,8 +36,8 @@ func TestStart(t *testing.T) {
 	})
 	t.Run("RR-43b", func(t *testing.T) {
 		for _, s := range []task.State{open, inRound2(t), standing(t)[task.Waiting]} {
-			anew := do(t, s, task.Begin{Fallback: 3, Force: force})
-			if anew.Round != s.Round+1 || anew.MaxRounds != s.Round+3 || anew.Drafter() != task.AgentExecutor || anew.Questions != nil {
+			anew := do(t, s, task.StartWork{Fallback: 3, Force: force})
+			if anew.Round != s.Round+1 || anew.MaxRounds != s.Round+3 || anew.DraftAgent() != task.AgentExecutor || anew.Questions != nil {
 				t.Errorf("from round %d: %+v", s.Round, anew)
 			}
 			if anew.Overrides != 1 || *anew.Forced != (task.Override{Round: s.Round + 1, Phase: task.Start, Force: *force}) {
@@ -48,21 +48,21 @@ func TestStart(t *testing.T) {
 	t.Run("RR-43c", func(t *testing.T) {
 		for _, status := range []task.Status{task.Committed, task.Stuck} {
 			anew := do(t, standing(t)[status], begin)
-			if anew.Status != task.Open || anew.Round != 2 || anew.MaxRounds != 4 || anew.Drafter() != task.AgentExecutor || anew.Overrides != 0 || anew.Stop != nil {
+			if anew.Status != task.Open || anew.Round != 2 || anew.MaxRounds != 4 || anew.DraftAgent() != task.AgentExecutor || anew.Overrides != 0 || anew.Stop != nil {
 				t.Errorf("after %s: %+v", status, anew)
 			}
 		}
 	})
 	t.Run("a force that is not needed is not recorded", func(t *testing.T) {
-		if s := do(t, task.State{}, task.Begin{Fallback: 3, Force: force}); s.Overrides != 0 || s.Round != 1 {
+		if s := do(t, task.State{}, task.StartWork{Fallback: 3, Force: force}); s.Overrides != 0 || s.Round != 1 {
 			t.Errorf("%+v", s)
 		}
 	})
 	t.Run("the tests and the findings' past end with the work", func(t *testing.T) {
-		s := do(t, open, ran(task.AgentTester), task.Prepare{Phase: task.Tests, Required: 1, Tests: []string{"a_test.go"}})
+		s := do(t, open, ran(task.AgentTester), task.CompletePhase{Phase: task.Tests, Required: 1, Tests: []string{"a_test.go"}})
 		s = do(t, decide(t, s, final(toCommit)), begin)
-		if len(s.Tests) != 0 || s.Forgotten != 1 {
-			t.Errorf("tests %v, forgotten %d", s.Tests, s.Forgotten)
+		if len(s.Tests) != 0 || s.ResetReview != 1 {
+			t.Errorf("tests %v, forgotten %d", s.Tests, s.ResetReview)
 		}
 	})
 }
@@ -79,34 +79,34 @@ func TestPhasesWantTheirAgents(t *testing.T) {
 		{"RR-34", task.Research, task.AgentResearcher},
 	} {
 		t.Run(c.id, func(t *testing.T) {
-			err := refuse(t, open, task.Prepare{Phase: c.phase, Required: 1}, errs.EvidenceMissing)
+			err := refuse(t, open, task.CompletePhase{Phase: c.phase, Required: 1}, errs.EvidenceMissing)
 			if err.Details["phase"] != string(c.phase) || err.Details["agent"] != c.agent || err.Details["round"] != 1 ||
 				err.Details["required"] != 1 || err.Details["found"] != 0 {
 				t.Errorf("details %v", err.Details)
 			}
-			s := do(t, open, ran(c.agent), task.Prepare{Phase: c.phase, Required: 1})
+			s := do(t, open, ran(c.agent), task.CompletePhase{Phase: c.phase, Required: 1})
 			if s.Round != 1 || s.Phase != c.phase || s.Overrides != 0 {
 				t.Errorf("%+v", s)
 			}
 		})
 	}
 	t.Run("RR-2c", func(t *testing.T) {
-		s := do(t, open, task.Prepare{Phase: task.Design, Required: 1, Force: force})
+		s := do(t, open, task.CompletePhase{Phase: task.Design, Required: 1, Force: force})
 		if s.Overrides != 1 || *s.Forced != (task.Override{Round: 1, Phase: task.Design, Force: *force}) {
 			t.Errorf("%d, %+v", s.Overrides, s.Forced)
 		}
 	})
 	t.Run("RR-2f", func(t *testing.T) {
 		s := do(t, open, ran(task.AgentTester),
-			task.Prepare{Phase: task.Tests, Required: 1, Tests: []string{"a_test.go", "b_test.go"}},
-			task.Prepare{Phase: task.Tests, Required: 1, Tests: []string{"b_test.go", "c_test.go"}})
+			task.CompletePhase{Phase: task.Tests, Required: 1, Tests: []string{"a_test.go", "b_test.go"}},
+			task.CompletePhase{Phase: task.Tests, Required: 1, Tests: []string{"b_test.go", "c_test.go"}})
 		if !slices.Equal(s.Tests, []string{"a_test.go", "b_test.go", "c_test.go"}) {
 			t.Errorf("tests %v", s.Tests)
 		}
 	})
 	t.Run("RR-34b", func(t *testing.T) {
 		s := do(t, open, ran(task.AgentResearcher))
-		err := refuse(t, s, task.Prepare{Phase: task.Research, Required: 3}, errs.EvidenceMissing)
+		err := refuse(t, s, task.CompletePhase{Phase: task.Research, Required: 3}, errs.EvidenceMissing)
 		if err.Details["required"] != 3 || err.Details["found"] != 1 {
 			t.Errorf("details %v", err.Details)
 		}
@@ -114,20 +114,20 @@ func TestPhasesWantTheirAgents(t *testing.T) {
 	t.Run("RR-35", func(t *testing.T) {
 		// Each of them broke rule 9, which is one finding: they ran all the same.
 		s := do(t, open, audited(task.AgentResearcher), audited(task.AgentResearcher), audited(task.AgentResearcher),
-			task.Prepare{Phase: task.Research, Required: 3})
+			task.CompletePhase{Phase: task.Research, Required: 3})
 		if len(s.Violations) != 1 {
 			t.Errorf("violations %v", s.Violations)
 		}
 	})
 	t.Run("RR-36", func(t *testing.T) {
-		e, err := task.Decide(open, task.Prepare{Phase: task.Research, Required: 3, Force: force})
-		if p := e.(task.Prepared); err != nil || p.Required != 3 || p.Found != 0 || p.Force != force {
+		e, err := task.Decide(open, task.CompletePhase{Phase: task.Research, Required: 3, Force: force})
+		if p := e.(task.PhaseDone); err != nil || p.Required != 3 || p.Found != 0 || p.Force != force {
 			t.Errorf("%+v, %v", p, err)
 		}
 	})
 	t.Run("no other phase prepares a draft", func(t *testing.T) {
 		for _, p := range []task.Phase{"", task.Start, task.Draft, task.Review, task.Commit, "tea"} {
-			if e, err := task.Decide(open, task.Prepare{Phase: p}); err == nil {
+			if e, err := task.Decide(open, task.CompletePhase{Phase: p}); err == nil {
 				t.Errorf("%q: %+v", p, e)
 			}
 		}
@@ -137,39 +137,39 @@ func TestPhasesWantTheirAgents(t *testing.T) {
 func TestDraft(t *testing.T) {
 	open := do(t, task.State{}, begin)
 	t.Run("RR-3", func(t *testing.T) {
-		s := do(t, open, ran(task.AgentExecutor), task.Verify{})
-		if verify, v := s.Green("absent"); s.Round != 1 || s.Phase != task.Draft || verify != "green" || v == nil {
+		s := do(t, open, ran(task.AgentExecutor), task.RecordVerification{})
+		if verify, v := s.VerificationOutcome("absent"); s.Round != 1 || s.Phase != task.Draft || verify != "green" || v == nil {
 			t.Errorf("%+v", s)
 		}
 	})
 	t.Run("RR-4", func(t *testing.T) {
 		s := decide(t, do(t, open, ran(task.AgentExecutor)), onRed)
-		if s.Status != task.Open || s.Round != 2 || s.Drafter() != task.AgentFixer || !s.Verifies || s.Reviews != 0 {
+		if s.Status != task.Open || s.Round != 2 || s.DraftAgent() != task.AgentFixer || !s.Verifies || s.Reviews != 0 {
 			t.Errorf("%+v", s)
 		}
 	})
 	t.Run("RR-12", func(t *testing.T) {
-		err := refuse(t, open, task.Verify{}, errs.EvidenceMissing)
+		err := refuse(t, open, task.RecordVerification{}, errs.EvidenceMissing)
 		if err.Details["agent"] != task.AgentExecutor || err.Details["round"] != 1 || !strings.Contains(err.Message, task.AgentExecutor) {
 			t.Errorf("%v, %v", err, err.Details)
 		}
 	})
 	t.Run("RR-13", func(t *testing.T) {
-		refuse(t, do(t, open, ran(task.AgentFixer), ran(task.AgentCritic)), task.Verify{}, errs.EvidenceMissing)
+		refuse(t, do(t, open, ran(task.AgentFixer), ran(task.AgentCritic)), task.RecordVerification{}, errs.EvidenceMissing)
 	})
 	t.Run("RR-14", func(t *testing.T) {
 		s := do(t, inRound2(t), ran(task.AgentExecutor))
-		refuse(t, s, task.Verify{}, errs.EvidenceMissing)
-		do(t, s, ran(task.AgentFixer), task.Verify{})
+		refuse(t, s, task.RecordVerification{}, errs.EvidenceMissing)
+		do(t, s, ran(task.AgentFixer), task.RecordVerification{})
 	})
 	t.Run("RR-17", func(t *testing.T) {
-		if s := do(t, open, task.Verify{Force: force}); s.Overrides != 1 || s.Forced.Phase != task.Draft {
+		if s := do(t, open, task.RecordVerification{Force: force}); s.Overrides != 1 || s.Forced.Phase != task.Draft {
 			t.Errorf("%+v", s)
 		}
 	})
 	t.Run("red beats a green one of the same round", func(t *testing.T) {
-		s := do(t, open, ran(task.AgentExecutor), task.Verify{})
-		if verify, _ := s.Green("red"); verify != "red" {
+		s := do(t, open, ran(task.AgentExecutor), task.RecordVerification{})
+		if verify, _ := s.VerificationOutcome("red"); verify != "red" {
 			t.Errorf("verification is %s", verify)
 		}
 	})
@@ -182,7 +182,7 @@ func TestDraft(t *testing.T) {
 
 func TestReview(t *testing.T) {
 	open := do(t, task.State{}, begin)
-	review := task.Entry{Fallback: 3, Phases: []task.Phase{task.Review}}
+	review := task.RoundEntry{Fallback: 3, Phases: []task.Phase{task.Review}}
 	t.Run("RR-15", func(t *testing.T) {
 		if _, code := enter(open, review); code != errs.EvidenceMissing {
 			t.Errorf("entered with %q", code)
@@ -214,7 +214,7 @@ func TestReview(t *testing.T) {
 	})
 	for _, c := range []struct {
 		id      string
-		outcome task.Outcome
+		outcome task.DecideRound
 		next    int
 		status  task.Status
 	}{
@@ -225,7 +225,7 @@ func TestReview(t *testing.T) {
 		{"NL-8", toPlanChecker, 1, task.Open},
 		{"NL-8, red", verified(toPlanChecker, "red"), 2, task.Open},
 		{"NL-12", toStuck, 1, task.Stuck},
-		{"another end", task.Outcome{NextAction: "abandon", DestinationKind: "terminal", Reviewed: true, Verify: "absent", FindingCount: 1}, 1, task.Stuck},
+		{"another end", task.DecideRound{NextAction: "abandon", DestinationKind: "terminal", Reviewed: true, Verify: "absent", FindingCount: 1}, 1, task.Stuck},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			s := decide(t, open, c.outcome)
@@ -235,15 +235,15 @@ func TestReview(t *testing.T) {
 		})
 	}
 	t.Run("RR-30", func(t *testing.T) {
-		r, code := enter(do(t, task.State{}, task.Begin{MaxRounds: 8, Fallback: 3}), task.Entry{Fallback: 3})
-		if code != "" || r.MaxRounds != 8 || !r.Raised {
+		r, code := enter(do(t, task.State{}, task.StartWork{MaxRounds: 8, Fallback: 3}), task.RoundEntry{Fallback: 3})
+		if code != "" || r.MaxRounds != 8 || !r.CustomCap {
 			t.Errorf("%+v, %q", r, code)
 		}
 	})
 	t.Run("a caller of another round", func(t *testing.T) {
 		s := inRound2(t)
 		for expected, want := range map[int]errs.Code{0: "", 2: "", 1: errs.RoundShifted, 3: errs.RoundShifted, -1: errs.RoundShifted} {
-			if _, code := enter(s, task.Entry{Fallback: 3, Expected: expected}); code != want {
+			if _, code := enter(s, task.RoundEntry{Fallback: 3, Expected: expected}); code != want {
 				t.Errorf("round %d: %q", expected, code)
 			}
 		}
@@ -254,11 +254,11 @@ func TestReview(t *testing.T) {
 		}
 	})
 	t.Run("evidence is used up by a decision that keeps the round", func(t *testing.T) {
-		s := do(t, open, ran(task.AgentExecutor), task.Look{Query: "q"}, task.Verify{}, ran(task.AgentCritic))
+		s := do(t, open, ran(task.AgentExecutor), task.RecordSearch{Query: "q"}, task.RecordVerification{}, ran(task.AgentCritic))
 		o := toPlanChecker
 		o.Evidence = []string{"sha256:a"}
 		s = decide(t, s, o)
-		if s.Found(task.AgentExecutor)+s.Found(task.AgentCritic)+len(s.Searches) != 0 || s.Verified != nil || s.Round != 1 {
+		if s.CountStamps(task.AgentExecutor)+s.CountStamps(task.AgentCritic)+len(s.Searches) != 0 || s.Verified != nil || s.Round != 1 {
 			t.Errorf("%+v", s)
 		}
 		if _, code := enter(s, review); code != errs.EvidenceMissing {
@@ -269,10 +269,10 @@ func TestReview(t *testing.T) {
 }
 
 func TestCommit(t *testing.T) {
-	ready := decide(t, do(t, task.State{}, begin, ran(task.AgentExecutor), task.Verify{}, ran(task.AgentCritic)), toCommit)
+	ready := decide(t, do(t, task.State{}, begin, ran(task.AgentExecutor), task.RecordVerification{}, ran(task.AgentCritic)), toCommit)
 	missing := func(t *testing.T, s task.State, must bool, want ...string) {
 		t.Helper()
-		err := refuse(t, s, task.Finish{MustVerify: must}, errs.CommitPreconditionMissing)
+		err := refuse(t, s, task.CommitTask{MustVerify: must}, errs.CommitPreconditionMissing)
 		if got, _ := err.Details["missing"].([]string); !slices.Equal(got, want) {
 			t.Errorf("missing %v, want %v", got, want)
 		}
@@ -281,40 +281,40 @@ func TestCommit(t *testing.T) {
 		missing(t, decide(t, do(t, task.State{}, begin), toCommit), true, task.MissingVerification)
 	})
 	t.Run("RR-9", func(t *testing.T) {
-		missing(t, do(t, task.State{}, begin, ran(task.AgentExecutor), task.Verify{}), false, task.MissingReview)
+		missing(t, do(t, task.State{}, begin, ran(task.AgentExecutor), task.RecordVerification{}), false, task.MissingReview)
 		missing(t, task.State{}, true, task.MissingVerification, task.MissingReview)
 		missing(t, decide(t, do(t, task.State{}, begin), toPlanChecker), false, task.MissingZeroFindings)
 	})
 	t.Run("RR-10", func(t *testing.T) {
-		s := do(t, ready, task.Finish{MustVerify: true})
+		s := do(t, ready, task.CommitTask{MustVerify: true})
 		if s.Status != task.Committed || s.Phase != task.Commit || s.Round != 1 || s.Overrides != 0 {
 			t.Errorf("%+v", s)
 		}
 	})
 	t.Run("RR-11", func(t *testing.T) {
-		e, err := task.Decide(task.State{}, task.Finish{MustVerify: true, Force: force})
-		if err != nil || !slices.Equal(e.(task.Finished).Missing, []string{task.MissingVerification, task.MissingReview}) {
+		e, err := task.Decide(task.State{}, task.CommitTask{MustVerify: true, Force: force})
+		if err != nil || !slices.Equal(e.(task.WorkCommitted).Missing, []string{task.MissingVerification, task.MissingReview}) {
 			t.Fatalf("%+v, %v", e, err)
 		}
-		s := do(t, task.State{}, task.Finish{MustVerify: true, Force: force})
+		s := do(t, task.State{}, task.CommitTask{MustVerify: true, Force: force})
 		if s.Status != task.Committed || s.Overrides != 1 || *s.Forced != (task.Override{Round: 1, Phase: task.Commit, Force: *force}) {
 			t.Errorf("%+v", s)
 		}
 	})
 	t.Run("RR-38", func(t *testing.T) {
-		raised := do(t, task.State{}, task.Begin{MaxRounds: 8, Fallback: 3})
-		for _, s := range []task.State{decide(t, raised, final(toCommit)), do(t, decide(t, raised, toCommit), task.Finish{})} {
-			if s.Raised {
+		raised := do(t, task.State{}, task.StartWork{MaxRounds: 8, Fallback: 3})
+		for _, s := range []task.State{decide(t, raised, final(toCommit)), do(t, decide(t, raised, toCommit), task.CommitTask{})} {
+			if s.CustomCap {
 				t.Error("the cap outlives the commit")
 			}
-			if anew := do(t, s, begin); anew.MaxRounds != 4 || anew.Raised {
+			if anew := do(t, s, begin); anew.MaxRounds != 4 || anew.CustomCap {
 				t.Errorf("begun anew with a cap of %d", anew.MaxRounds)
 			}
 		}
 	})
 	t.Run("a draft after the review makes it worthless", func(t *testing.T) {
-		missing(t, do(t, ready, task.Verify{}), true, task.MissingReview)
-		missing(t, do(t, ready, ran(task.AgentDesigner), task.Prepare{Phase: task.Design, Required: 1}), true, task.MissingReview)
+		missing(t, do(t, ready, task.RecordVerification{}), true, task.MissingReview)
+		missing(t, do(t, ready, ran(task.AgentDesigner), task.CompletePhase{Phase: task.Design, Required: 1}), true, task.MissingReview)
 	})
 	t.Run("a later review counts", func(t *testing.T) {
 		missing(t, decide(t, ready, toPlanChecker), false, task.MissingVerification, task.MissingZeroFindings)
@@ -324,7 +324,7 @@ func TestCommit(t *testing.T) {
 		for _, s := range []task.State{
 			red, decide(t, do(t, task.State{}, begin), verified(toExecutor, "green")),
 			do(t, decide(t, do(t, task.State{}, begin), verified(final(toCommit), "green")), begin),
-			do(t, task.State{}, task.Import{Imported: task.Imported{Round: 2, MaxRounds: 3}}),
+			do(t, task.State{}, task.ImportTask{TaskImported: task.TaskImported{Round: 2, MaxRounds: 3}}),
 		} {
 			refuse(t, s, toward(t, s, final(toCommit)), errs.CommitUnverified)
 			missing(t, decide(t, s, toCommit), false, task.MissingVerification)
@@ -334,7 +334,7 @@ func TestCommit(t *testing.T) {
 		}
 	})
 	t.Run("a project without verification commits without it", func(t *testing.T) {
-		s := do(t, decide(t, do(t, task.State{}, begin), toCommit), task.Finish{})
+		s := do(t, decide(t, do(t, task.State{}, begin), toCommit), task.CommitTask{})
 		if s.Status != task.Committed || s.Verifies {
 			t.Errorf("%+v", s)
 		}
@@ -345,8 +345,8 @@ func TestCommit(t *testing.T) {
 	t.Run("a decision to commit that its own input contradicts", func(t *testing.T) {
 		unreviewed, withFindings := toCommit, toCommit
 		unreviewed.Reviewed, withFindings.FindingCount = false, 1
-		s := do(t, task.State{}, begin, ran(task.AgentExecutor), task.Verify{})
-		for _, o := range []task.Outcome{unreviewed, withFindings, verified(toCommit, "red")} {
+		s := do(t, task.State{}, begin, ran(task.AgentExecutor), task.RecordVerification{})
+		for _, o := range []task.DecideRound{unreviewed, withFindings, verified(toCommit, "red")} {
 			refuse(t, s, toward(t, s, o), errs.CommitPreconditionMissing)
 			refuse(t, s, toward(t, s, final(o)), errs.CommitPreconditionMissing)
 		}

@@ -13,21 +13,21 @@ type Trace struct {
 	Reopened int `json:"reopened,omitzero"`
 }
 
-// Standing says what a finding of a review is, compared with those before.
-type Standing string
+// FindingStatus says what a finding of a review is, compared with those before.
+type FindingStatus string
 
 // The standings.
 const (
-	New      Standing = "new"
-	Repeat   Standing = "repeat"
-	Reopened Standing = "reopened"
+	New      FindingStatus = "new"
+	Repeat   FindingStatus = "repeat"
+	Reopened FindingStatus = "reopened"
 )
 
 // Compare says what a finding of the review after this state is. past is its
 // trace, the zero Trace for none.
-func (s State) Compare(past Trace) Standing {
+func (s State) Compare(past Trace) FindingStatus {
 	switch {
-	case past.Last == 0 || past.Last <= s.Forgotten:
+	case past.Last == 0 || past.Last <= s.ResetReview:
 		return New
 	case past.Last == s.Reviews:
 		return Repeat
@@ -61,15 +61,15 @@ type Progress struct {
 	Stalled int
 }
 
-// None says that the review made no progress: there are findings, all of them
+// IsStalled says that the review made no progress: there are findings, all of them
 // were there before, and none of those that were is gone (ADR-0003).
-func (p Progress) None() bool {
+func (p Progress) IsStalled() bool {
 	return p.Repeat > 0 && p.New == 0 && p.Reopened == 0 && p.Resolved == 0
 }
 
 // Measure compares the findings of the review after this state with its past,
 // given the standing of each.
-func (s State) Measure(standings []Standing) Progress {
+func (s State) Measure(standings []FindingStatus) Progress {
 	var p Progress
 	for _, standing := range standings {
 		switch standing {
@@ -81,10 +81,10 @@ func (s State) Measure(standings []Standing) Progress {
 			p.Reopened++
 		}
 	}
-	if s.Reviews > s.Forgotten {
+	if s.Reviews > s.ResetReview {
 		p.Resolved = max(s.Remaining-p.Repeat, 0)
 	}
-	if p.None() {
+	if p.IsStalled() {
 		p.Stalled = s.Stalled + 1
 	}
 	return p

@@ -11,7 +11,7 @@ import (
 
 // TestProgress follows one finding through the reviews of a task.
 func TestProgress(t *testing.T) {
-	stands := func(p task.Progress) task.Outcome {
+	stands := func(p task.Progress) task.DecideRound {
 		o := toExecutor
 		o.Stalled = p.Stalled
 		return o
@@ -24,13 +24,13 @@ func TestProgress(t *testing.T) {
 	if trace != (task.Trace{First: 1, Since: 1, Last: 1}) {
 		t.Errorf("first: %+v", trace)
 	}
-	s = decide(t, s, stands(s.Measure([]task.Standing{task.New})))
+	s = decide(t, s, stands(s.Measure([]task.FindingStatus{task.New})))
 
 	if s.Compare(trace) != task.Repeat {
 		t.Errorf("second: %s", s.Compare(trace))
 	}
-	p := s.Measure([]task.Standing{task.Repeat})
-	if p != (task.Progress{Repeat: 1, Stalled: 1}) || !p.None() {
+	p := s.Measure([]task.FindingStatus{task.Repeat})
+	if p != (task.Progress{Repeat: 1, Stalled: 1}) || !p.IsStalled() {
 		t.Errorf("second: %+v", p)
 	}
 	trace = s.Trace(trace)
@@ -38,7 +38,7 @@ func TestProgress(t *testing.T) {
 
 	// A red verification alone is no review.
 	s = decide(t, s, onRed)
-	if p = s.Measure([]task.Standing{task.Repeat}); p.Stalled != 2 || s.Round != 4 || s.Compare(trace) != task.Repeat {
+	if p = s.Measure([]task.FindingStatus{task.Repeat}); p.Stalled != 2 || s.Round != 4 || s.Compare(trace) != task.Repeat {
 		t.Errorf("third: %+v in round %d", p, s.Round)
 	}
 
@@ -50,9 +50,9 @@ func TestProgress(t *testing.T) {
 		t.Errorf("back: %+v", back)
 	}
 
-	stuck := decide(t, do(t, s, task.Begin{MaxRounds: 50, Force: force}), toStuck)
-	for mode, want := range map[task.Mode]task.Standing{task.MoreRounds: task.Repeat, task.Manual: task.Repeat, task.Replan: task.Repeat, task.Reset: task.New} {
-		resumed := do(t, stuck, task.Resume{Mode: mode, Rounds: 5, Fallback: 3})
+	stuck := decide(t, do(t, s, task.StartWork{MaxRounds: 50, Force: force}), toStuck)
+	for mode, want := range map[task.Mode]task.FindingStatus{task.MoreRounds: task.Repeat, task.Manual: task.Repeat, task.Replan: task.Repeat, task.Reset: task.New} {
+		resumed := do(t, stuck, task.ResumeTask{Mode: mode, Rounds: 5, Fallback: 3})
 		last := stuck.Trace(task.Trace{})
 		last.Last = stuck.Reviews
 		if got := resumed.Compare(last); got != want || resumed.Stalled != 0 {
@@ -81,18 +81,18 @@ func TestProgressIsThatOfTheFindings(t *testing.T) {
 
 // follow drives one task through random reviews.
 func follow(t *rapid.T, seen map[string]int) {
-	s := do(t, task.State{}, task.Import{Imported: task.Imported{Round: 1, MaxRounds: 100}})
+	s := do(t, task.State{}, task.ImportTask{TaskImported: task.TaskImported{Round: 1, MaxRounds: 100}})
 	traces := make(map[string]task.Trace)
 	var reviews [][]string
 	stalled := 0
 	for range rapid.IntRange(5, 30).Draw(t, "reviews") {
 		switch rapid.IntRange(0, 14).Draw(t, "between") {
 		case 0:
-			s, reviews, stalled = do(t, s, task.Begin{MaxRounds: 100, Force: force}), nil, 0
+			s, reviews, stalled = do(t, s, task.StartWork{MaxRounds: 100, Force: force}), nil, 0
 		case 1:
-			s, reviews, stalled = do(t, s, task.Halt{}, task.Resume{Mode: task.Reset, Fallback: 50}), nil, 0
+			s, reviews, stalled = do(t, s, task.StopTask{}, task.ResumeTask{Mode: task.Reset, Fallback: 50}), nil, 0
 		case 2:
-			s, stalled = do(t, s, task.Halt{}, task.Resume{Mode: task.Replan, Fallback: 50}), 0
+			s, stalled = do(t, s, task.StopTask{}, task.ResumeTask{Mode: task.Replan, Fallback: 50}), 0
 		case 3:
 			s = decide(t, s, onRed)
 		}
@@ -101,7 +101,7 @@ func follow(t *rapid.T, seen map[string]int) {
 			found = reviews[len(reviews)-1]
 		}
 		var want task.Progress
-		var standings []task.Standing
+		var standings []task.FindingStatus
 		for _, f := range found {
 			standing := s.Compare(traces[f])
 			standings = append(standings, standing)
@@ -131,7 +131,7 @@ func follow(t *rapid.T, seen map[string]int) {
 		}
 		want.Stalled = stalled
 		got := s.Measure(standings)
-		if got != want || got.None() != (stalled > 0) {
+		if got != want || got.IsStalled() != (stalled > 0) {
 			t.Fatalf("%v after %v: got %+v, want %+v", found, reviews, got, want)
 		}
 		for _, f := range found {

@@ -47,9 +47,9 @@ func TestNothingIsCommittedWithoutProof(t *testing.T) {
 func unproven(events []task.Event, must bool) string {
 	round := 0
 	switch last := events[len(events)-1].(type) {
-	case task.Finished:
+	case task.WorkCommitted:
 		round = last.Round
-	case task.Decided:
+	case task.RoundDecided:
 		round = last.Round
 	default:
 		return "by an event that commits nothing"
@@ -58,9 +58,9 @@ func unproven(events []task.Event, must bool) string {
 	reports := make(map[string]bool) // those of the round that were decided on
 	for _, e := range events {
 		switch e := e.(type) {
-		case task.Imported:
+		case task.TaskImported:
 			must = true
-		case task.Stamped:
+		case task.AgentStamped:
 			switch {
 			case e.Stamp.Round != round:
 			case e.Stamp.Agent == "np-executor" || e.Stamp.Agent == "np-build-fixer":
@@ -68,17 +68,17 @@ func unproven(events []task.Event, must bool) string {
 			case e.Stamp.Agent == "np-critic":
 				critic = true
 			}
-		case task.Redrafted:
+		case task.DraftBegun:
 			must = true
 			if e.Round == round {
 				clean, green, critic = clean && e.Same, false, critic && e.Same
 			}
-		case task.Drafted:
+		case task.DraftVerified:
 			must = true
 			if e.Round == round {
 				clean, green, critic = false, true, false
 			}
-		case task.Decided:
+		case task.RoundDecided:
 			must = must || e.Verify != "absent"
 			if e.Round == round {
 				commits := e.NextAction == "commit"
@@ -90,7 +90,7 @@ func unproven(events []task.Event, must bool) string {
 					reports[digest] = true
 				}
 			}
-		case task.Started:
+		case task.WorkStarted:
 			if e.Round == round {
 				clean, green, critic = false, false, false
 			}
@@ -109,38 +109,38 @@ func unproven(events []task.Event, must bool) string {
 // TestEvidenceOfEarlierRoundsNeverCounts enters the next round in every way
 // there is, with all the evidence of the round before.
 func TestEvidenceOfEarlierRoundsNeverCounts(t *testing.T) {
-	ready := do(t, task.State{}, begin, ran(task.AgentExecutor), ran(task.AgentResearcher), ran(task.AgentCritic), task.Verify{})
+	ready := do(t, task.State{}, begin, ran(task.AgentExecutor), ran(task.AgentResearcher), ran(task.AgentCritic), task.RecordVerification{})
 	ready = decide(t, ready, toCommit)
-	if missing := ready.Unready(true); len(missing) != 0 {
+	if missing := ready.MissingForCommit(true); len(missing) != 0 {
 		t.Fatalf("the task is not ready: %v", missing)
 	}
-	stuck := do(t, ready, task.Halt{Reason: "user-requested"})
+	stuck := do(t, ready, task.StopTask{Reason: "user-requested"})
 	for name, next := range map[string]task.State{
 		"executor":     decide(t, ready, toExecutor),
-		"askuser":      do(t, decide(t, ready, asking(true, task.Question{Fingerprint: "q1"})), task.Reply{Text: "yes"}),
+		"askuser":      do(t, decide(t, ready, asking(true, task.Question{Fingerprint: "q1"})), task.AnswerQuestion{Text: "yes"}),
 		"red":          decide(t, ready, onRed),
-		"more rounds":  do(t, stuck, task.Resume{Mode: task.MoreRounds, Rounds: 5}),
-		"replan":       do(t, stuck, task.Resume{Mode: task.Replan, Fallback: 3}),
-		"manual":       do(t, stuck, task.Resume{Mode: task.Manual, Fallback: 3}),
-		"reset":        do(t, stuck, task.Resume{Mode: task.Reset, Fallback: 3}),
+		"more rounds":  do(t, stuck, task.ResumeTask{Mode: task.MoreRounds, Rounds: 5}),
+		"replan":       do(t, stuck, task.ResumeTask{Mode: task.Replan, Fallback: 3}),
+		"manual":       do(t, stuck, task.ResumeTask{Mode: task.Manual, Fallback: 3}),
+		"reset":        do(t, stuck, task.ResumeTask{Mode: task.Reset, Fallback: 3}),
 		"begun anew":   do(t, stuck, begin),
-		"forced anew":  do(t, ready, task.Begin{Fallback: 3, Force: force}),
-		"after commit": do(t, ready, task.Finish{MustVerify: true}, begin),
+		"forced anew":  do(t, ready, task.StartWork{Fallback: 3, Force: force}),
+		"after commit": do(t, ready, task.CommitTask{MustVerify: true}, begin),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if next.Round != 2 || len(next.Stamps) != 0 || next.Verified != nil {
 				t.Errorf("round %d has stamps %v and verification %v", next.Round, next.Stamps, next.Verified)
 			}
-			if verify, _ := next.Green("absent"); verify != "absent" {
+			if verify, _ := next.VerificationOutcome("absent"); verify != "absent" {
 				t.Errorf("verification is %s", verify)
 			}
-			refuse(t, next, task.Finish{}, errs.CommitPreconditionMissing)
+			refuse(t, next, task.CommitTask{}, errs.CommitPreconditionMissing)
 			refuse(t, next, toward(t, next, final(toCommit)), errs.CommitUnverified)
-			refuse(t, next, task.Prepare{Phase: task.Research, Required: 1}, errs.EvidenceMissing)
-			if next.Drafter() != "" {
-				refuse(t, next, task.Verify{}, errs.EvidenceMissing)
+			refuse(t, next, task.CompletePhase{Phase: task.Research, Required: 1}, errs.EvidenceMissing)
+			if next.DraftAgent() != "" {
+				refuse(t, next, task.RecordVerification{}, errs.EvidenceMissing)
 			}
-			if _, err := task.Enter(next, task.Entry{Phases: []task.Phase{task.Review}}); err == nil {
+			if _, err := task.EnterRound(next, task.RoundEntry{Phases: []task.Phase{task.Review}}); err == nil {
 				t.Error("the critic of round 1 reviews round 2")
 			}
 		})

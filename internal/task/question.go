@@ -44,9 +44,9 @@ type Answer struct {
 	Default bool `json:"default,omitzero"`
 }
 
-// Reply answers a question of a task that waits. The same answer again does
+// AnswerQuestion answers a question of a task that waits. The same answer again does
 // nothing.
-type Reply struct {
+type AnswerQuestion struct {
 	// Round is the round whose question the caller means, 0 for the newest.
 	Round int
 	// Fingerprint names the question; "" where there is only one.
@@ -57,9 +57,9 @@ type Reply struct {
 	By     string
 }
 
-func (c Reply) decide(s State) (Event, error) {
+func (c AnswerQuestion) decide(s State) (Event, error) {
 	q := s.Questions
-	if s.Status == None || q == nil && c.Round == 0 {
+	if s.Status == NoTask || q == nil && c.Round == 0 {
 		return nil, allow(s, KindAnswered)
 	}
 	if q == nil || c.Round != 0 && c.Round != q.Round {
@@ -96,7 +96,7 @@ func (c Reply) decide(s State) (Event, error) {
 		if err != nil {
 			return nil, err
 		}
-		return Answered{Round: q.Round, Answers: []Answer{{Fingerprint: open.Fingerprint, Text: text, Choice: open.choice(text), By: c.By}}}, nil
+		return QuestionsAnswered{Round: q.Round, Answers: []Answer{{Fingerprint: open.Fingerprint, Text: text, Choice: open.choice(text), By: c.By}}}, nil
 	}
 	return nil, q.unknown("the task has no question %s", c.Fingerprint)
 }
@@ -110,7 +110,7 @@ func (q *Questions) unknown(format string, args ...any) error {
 }
 
 // accept returns the text of an answer.
-func (q Question) accept(c Reply) (string, error) {
+func (q Question) accept(c AnswerQuestion) (string, error) {
 	switch {
 	case c.Choice != 0:
 		if c.Choice < 1 || c.Choice > len(q.Choices) {
@@ -136,18 +136,18 @@ func (q Question) invalid(format string, args ...any) error {
 	return errs.New(errs.AnswerInvalid, "question %s: %s", q.Fingerprint, fmt.Sprintf(format, args...)).With("choices", q.Choices)
 }
 
-// Expire lets the defaults of those questions hold whose time is over.
-type Expire struct {
+// ExpireQuestions lets the defaults of those questions hold whose time is over.
+type ExpireQuestions struct {
 	// Now is the time, RFC 3339 in UTC with nanoseconds: such texts sort as
 	// times do.
 	Now string
 }
 
-func (c Expire) decide(s State) (Event, error) {
+func (c ExpireQuestions) decide(s State) (Event, error) {
 	if s.Status != Waiting {
 		return nil, nil
 	}
-	e := Answered{Round: s.Questions.Round}
+	e := QuestionsAnswered{Round: s.Questions.Round}
 	for _, q := range s.Questions.Open {
 		if q.Default != "" && q.ExpiresAt != "" && q.ExpiresAt <= c.Now {
 			e.Answers = append(e.Answers, Answer{Fingerprint: q.Fingerprint, Text: q.Default, Choice: q.choice(q.Default), By: "expiry", Default: true})

@@ -20,8 +20,8 @@ var (
 	when  = task.Question{Fingerprint: "q2", Text: "Until when?", Default: "tomorrow", ExpiresAt: noon}
 )
 
-func answer(fingerprint, text string) task.Reply {
-	return task.Reply{Fingerprint: fingerprint, Text: text, By: "somebody"}
+func answer(fingerprint, text string) task.AnswerQuestion {
+	return task.AnswerQuestion{Fingerprint: fingerprint, Text: text, By: "somebody"}
 }
 
 func TestReply(t *testing.T) {
@@ -34,7 +34,7 @@ func TestReply(t *testing.T) {
 			t.Fatalf("%s in round %d", s.Status, s.Round)
 		}
 		s = do(t, s, answer("q1", "ours"))
-		if s.Status != task.Open || s.Round != 2 || s.Drafter() != task.AgentFixer {
+		if s.Status != task.Open || s.Round != 2 || s.DraftAgent() != task.AgentFixer {
 			t.Errorf("%s in round %d", s.Status, s.Round)
 		}
 		want := []task.Answer{{Fingerprint: "q2", Text: "next week", By: "somebody"}, {Fingerprint: "q1", Text: "ours", Choice: 1, By: "somebody"}}
@@ -50,12 +50,12 @@ func TestReply(t *testing.T) {
 		}
 	})
 	t.Run("a choice is its text", func(t *testing.T) {
-		for _, first := range []task.Reply{{Choice: 2}, {Text: "theirs"}, {Round: 1, Fingerprint: "q1", Choice: 2}} {
+		for _, first := range []task.AnswerQuestion{{Choice: 2}, {Text: "theirs"}, {Round: 1, Fingerprint: "q1", Choice: 2}} {
 			s := do(t, one, first)
-			for _, again := range []task.Reply{{Choice: 2}, {Text: "theirs"}, answer("q1", "theirs"), {Round: 1, Choice: 2}} {
+			for _, again := range []task.AnswerQuestion{{Choice: 2}, {Text: "theirs"}, answer("q1", "theirs"), {Round: 1, Choice: 2}} {
 				nothing(t, s, again)
 			}
-			refuse(t, s, task.Reply{Choice: 1}, errs.QuestionAnswered)
+			refuse(t, s, task.AnswerQuestion{Choice: 1}, errs.QuestionAnswered)
 			err := refuse(t, s, answer("q1", "mine"), errs.QuestionAnswered)
 			if err.Details["answer"] != "theirs" {
 				t.Errorf("details %v", err.Details)
@@ -74,28 +74,28 @@ func TestReply(t *testing.T) {
 		}
 	})
 	t.Run("no answer", func(t *testing.T) {
-		for _, r := range []task.Reply{{}, {Choice: 3}, {Choice: -1}, {Text: strings.Repeat("x", task.MaxAnswer+1)}} {
+		for _, r := range []task.AnswerQuestion{{}, {Choice: 3}, {Choice: -1}, {Text: strings.Repeat("x", task.MaxAnswer+1)}} {
 			err := refuse(t, one, r, errs.AnswerInvalid)
 			if got, _ := err.Details["choices"].([]string); !slices.Equal(got, which.Choices) {
 				t.Errorf("details %v", err.Details)
 			}
 		}
-		do(t, one, task.Reply{Text: strings.Repeat("x", task.MaxAnswer)})
+		do(t, one, task.AnswerQuestion{Text: strings.Repeat("x", task.MaxAnswer)})
 	})
 	t.Run("an older round", func(t *testing.T) {
 		again := decide(t, do(t, one, answer("", "ours")), asking(true, which))
-		refuse(t, again, task.Reply{Round: 1, Text: "ours"}, errs.QuestionStale)
-		refuse(t, again, task.Reply{Round: 3, Text: "ours"}, errs.QuestionStale)
-		do(t, again, task.Reply{Round: 2, Text: "theirs"})
+		refuse(t, again, task.AnswerQuestion{Round: 1, Text: "ours"}, errs.QuestionStale)
+		refuse(t, again, task.AnswerQuestion{Round: 3, Text: "ours"}, errs.QuestionStale)
+		do(t, again, task.AnswerQuestion{Round: 2, Text: "theirs"})
 		decided := decide(t, do(t, one, answer("", "ours")), toExecutor)
-		refuse(t, decided, task.Reply{Round: 1, Text: "ours"}, errs.QuestionStale)
-		refuse(t, decided, task.Reply{Text: "ours"}, errs.TaskNotWaiting)
+		refuse(t, decided, task.AnswerQuestion{Round: 1, Text: "ours"}, errs.QuestionStale)
+		refuse(t, decided, task.AnswerQuestion{Text: "ours"}, errs.TaskNotWaiting)
 	})
 	t.Run("a task that nobody knows", func(t *testing.T) {
-		refuse(t, task.State{}, task.Reply{Round: 1, Text: "ours"}, errs.TaskNotFound)
+		refuse(t, task.State{}, task.AnswerQuestion{Round: 1, Text: "ours"}, errs.TaskNotFound)
 	})
 	t.Run("nothing is decided meanwhile", func(t *testing.T) {
-		err := refuse(t, both, task.Verify{Force: force}, errs.TaskWaiting)
+		err := refuse(t, both, task.RecordVerification{Force: force}, errs.TaskWaiting)
 		if !strings.Contains(err.Message, "round 1") {
 			t.Errorf("%v does not say which round asked", err)
 		}
@@ -104,14 +104,14 @@ func TestReply(t *testing.T) {
 
 func TestExpire(t *testing.T) {
 	both := decide(t, do(t, task.State{}, begin), asking(true, which, when))
-	nothing(t, both, task.Expire{Now: morning})
+	nothing(t, both, task.ExpireQuestions{Now: morning})
 	for _, now := range []string{noon, evening} {
-		s := do(t, both, task.Expire{Now: now})
+		s := do(t, both, task.ExpireQuestions{Now: now})
 		want := []task.Answer{{Fingerprint: "q2", Text: "tomorrow", By: "expiry", Default: true}}
 		if s.Status != task.Waiting || !slices.Equal(s.Questions.Answers, want) {
 			t.Errorf("at %s: %s, %+v", now, s.Status, s.Questions.Answers)
 		}
-		nothing(t, s, task.Expire{Now: now})
+		nothing(t, s, task.ExpireQuestions{Now: now})
 		nothing(t, s, answer("q2", "tomorrow"))
 		refuse(t, s, answer("q2", "never"), errs.QuestionAnswered)
 		if s = do(t, s, answer("q1", "ours")); s.Status != task.Open {
@@ -121,12 +121,12 @@ func TestExpire(t *testing.T) {
 	t.Run("without a default it waits for ever", func(t *testing.T) {
 		forEver := when
 		forEver.Default = ""
-		nothing(t, decide(t, do(t, task.State{}, begin), asking(true, forEver)), task.Expire{Now: evening})
+		nothing(t, decide(t, do(t, task.State{}, begin), asking(true, forEver)), task.ExpireQuestions{Now: evening})
 	})
 	t.Run("only while waiting", func(t *testing.T) {
 		for status, s := range standing(t) {
 			if status != task.Waiting {
-				nothing(t, s, task.Expire{Now: evening})
+				nothing(t, s, task.ExpireQuestions{Now: evening})
 			}
 		}
 	})

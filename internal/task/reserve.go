@@ -7,9 +7,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Reserve announces runs: whoever gets its event recorded may start them. All of
+// ReserveRuns announces runs: whoever gets its event recorded may start them. All of
 // them begin, or none.
-type Reserve struct {
+type ReserveRuns struct {
 	// Round is the round that the caller means, 0 for the task's.
 	Round int
 	// Intents are at least one. Their Round is filled in.
@@ -17,11 +17,11 @@ type Reserve struct {
 	Limits  Limits
 }
 
-func (c Reserve) decide(s State) (Event, error) {
+func (c ReserveRuns) decide(s State) (Event, error) {
 	if err := allow(s, KindSpawnBegun); err != nil {
 		return nil, err
 	}
-	round, err := s.due(c.Round)
+	round, err := s.checkRound(c.Round)
 	if err != nil {
 		return nil, err
 	}
@@ -32,15 +32,15 @@ func (c Reserve) decide(s State) (Event, error) {
 			return nil, err
 		}
 	}
-	if err := s.admit(e.Intents); err != nil {
+	if err := s.checkIntents(e.Intents); err != nil {
 		return nil, err
 	}
-	open, limit := len(s.Open())+len(e.Intents), s.maxOpen(e.Intents)
+	open, limit := len(s.OpenRuns())+len(e.Intents), s.maxOpen(e.Intents)
 	if open > limit || len(s.Runs)+len(e.Intents) > maxListed {
 		return nil, errs.New(errs.StampsTooMany, "round %d would have %d open runs, and %d in all", round, open, len(s.Runs)+len(e.Intents)).
 			With("limit", limit)
 	}
-	if err := c.Limits.allow(s, e.Intents); err != nil {
+	if err := c.Limits.checkBudget(s, e.Intents); err != nil {
 		return nil, err
 	}
 	return e, nil
@@ -49,14 +49,14 @@ func (c Reserve) decide(s State) (Event, error) {
 // maxOpen is how many runs may be open at a time. Those outside any task have no
 // more to do with each other than those of two tasks.
 func (s State) maxOpen(more []Intent) int {
-	if s.Status == None && !work(more) {
+	if s.Status == NoTask && !hasRoundRole(more) {
 		return maxListed
 	}
 	return MaxOpenRuns
 }
 
-// work reports whether any of the runs is for a round's sake.
-func work(intents []Intent) bool {
+// hasRoundRole reports whether any of the runs is for a round's sake.
+func hasRoundRole(intents []Intent) bool {
 	return slices.ContainsFunc(intents, func(i Intent) bool { return i.Role != RoleOther })
 }
 
@@ -86,8 +86,8 @@ func checkNames(names ...string) error {
 	return nil
 }
 
-// admit refuses runs that cannot follow those that are there.
-func (s State) admit(more []Intent) error {
+// checkIntents refuses runs that cannot follow those that are there.
+func (s State) checkIntents(more []Intent) error {
 	if len(more) == 0 {
 		return fmt.Errorf("no run begins")
 	}
@@ -111,11 +111,11 @@ func (s State) admit(more []Intent) error {
 }
 
 func (e SpawnBegun) apply(s State) (State, error) {
-	if err := s.admit(e.Intents); err != nil {
+	if err := s.checkIntents(e.Intents); err != nil {
 		return s, err
 	}
-	if work(e.Intents) {
-		s = s.exist()
+	if hasRoundRole(e.Intents) {
+		s = s.existing()
 	}
 	s.Runs = slices.Clip(s.Runs)
 	for _, i := range e.Intents {

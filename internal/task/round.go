@@ -7,8 +7,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Entry says which round of a task comes next, and what is needed to decide it.
-type Entry struct {
+// RoundEntry says which round of a task comes next, and what is needed to decide it.
+type RoundEntry struct {
 	// Expected is the round that the caller means, 0 where it means whichever
 	// comes.
 	Expected int
@@ -23,29 +23,29 @@ type Entry struct {
 // Round is a round that may be decided.
 type Round struct {
 	Number, MaxRounds int
-	// Raised says that the cap is the task's own.
-	Raised bool
+	// CustomCap says that the cap is the task's own.
+	CustomCap bool
 	// Force is set where a gate had to be forced.
 	Force *Force
 }
 
-// Enter says which round is to be decided.
+// EnterRound says which round is to be decided.
 //
 // # Errors
 //
 // task-waiting, task-stuck or task-committed where the task may not go on,
 // round-shifted where it is in another round than expected, and evidence-missing.
-func Enter(s State, e Entry) (Round, error) {
+func EnterRound(s State, e RoundEntry) (Round, error) {
 	if err := allow(s, KindDecided); err != nil {
 		return Round{}, err
 	}
-	due, err := s.due(e.Expected)
+	due, err := s.checkRound(e.Expected)
 	if err != nil {
 		return Round{}, err
 	}
 	r := Round{Number: due}
 	for _, p := range e.Phases {
-		if err := s.Evident(p, 1); err != nil {
+		if err := s.CheckEvidence(p, 1); err != nil {
 			if e.Force == nil {
 				return Round{}, err
 			}
@@ -54,24 +54,24 @@ func Enter(s State, e Entry) (Round, error) {
 	}
 	switch {
 	case e.MaxRounds != 0:
-		r.MaxRounds, r.Raised = e.MaxRounds, true
+		r.MaxRounds, r.CustomCap = e.MaxRounds, true
 	case s.MaxRounds != 0:
-		r.MaxRounds, r.Raised = s.MaxRounds, s.Raised
+		r.MaxRounds, r.CustomCap = s.MaxRounds, s.CustomCap
 	default:
 		r.MaxRounds = e.Fallback
 	}
 	return r, nil
 }
 
-// Shifted is the error of a caller that means another round than the task is
+// ErrRoundShifted is the error of a caller that means another round than the task is
 // in, or lost the race for it.
-func Shifted(expected, actual int) error {
+func ErrRoundShifted(expected, actual int) error {
 	return errs.New(errs.RoundShifted, "the task is in round %d, not in round %d", actual, expected).
 		With("expected", expected).With("actual", actual)
 }
 
-// Outcome is what the policy made of a round that was entered.
-type Outcome struct {
+// DecideRound is what the policy made of a round that was entered.
+type DecideRound struct {
 	Round      Round
 	NextAction string
 	Reason     string
@@ -110,12 +110,12 @@ const (
 // decide makes the event of a round's outcome. The round advances when the
 // destination says so, and when verification was red, unless the task ends
 // here.
-func (o Outcome) decide(s State) (Event, error) {
+func (o DecideRound) decide(s State) (Event, error) {
 	if err := allow(s, KindDecided); err != nil {
 		return nil, err
 	}
 	if due := max(s.Round, 1); o.Round.Number != due {
-		return nil, Shifted(o.Round.Number, due)
+		return nil, ErrRoundShifted(o.Round.Number, due)
 	}
 	if err := o.check(); err != nil {
 		return nil, err
@@ -133,14 +133,14 @@ func (o Outcome) decide(s State) (Event, error) {
 	next := o.Round.Number
 	// A round that nothing advances is decided as often as the task has rounds,
 	// and no oftener: else a loop through it would have no end.
-	if o.DestinationKind != kindTerminal && (o.AdvancesRound || o.Verify == red || s.Kept+1 >= o.Round.MaxRounds) {
+	if o.DestinationKind != kindTerminal && (o.AdvancesRound || o.Verify == red || s.NonAdvancing+1 >= o.Round.MaxRounds) {
 		next++
 	}
-	if err := capOf(next, o.Round.MaxRounds); err != nil {
+	if err := checkCap(next, o.Round.MaxRounds); err != nil {
 		return nil, err
 	}
-	return Decided{
-		Round: o.Round.Number, NextRound: next, MaxRounds: o.Round.MaxRounds, Raised: o.Round.Raised,
+	return RoundDecided{
+		Round: o.Round.Number, NextRound: next, MaxRounds: o.Round.MaxRounds, CustomCap: o.Round.CustomCap,
 		NextAction: o.NextAction, DestinationKind: o.DestinationKind, Reason: o.Reason, Policy: o.Policy,
 		FindingCount: o.FindingCount, Reviewed: o.Reviewed, Verify: o.Verify, Verification: o.Verification,
 		Final: o.Final, Evidence: o.Evidence, Stalled: o.Stalled, Questions: o.Questions, Force: o.Round.Force,
@@ -149,11 +149,11 @@ func (o Outcome) decide(s State) (Event, error) {
 
 // fresh refuses a commit on a report that was decided on before in this round,
 // unless its critic is known to have run since: then it found the same once more.
-func (o Outcome) fresh(s State) error {
+func (o DecideRound) fresh(s State) error {
 	if n := len(union(s.Evidence, o.Evidence)); n > maxListed {
 		return errs.New(errs.StampsTooMany, "round %d would rest on %d reports that name it", o.Round.Number, n).With("limit", maxListed)
 	}
-	if o.NextAction != actionCommit || s.Found(AgentCritic) > 0 {
+	if o.NextAction != actionCommit || s.CountStamps(AgentCritic) > 0 {
 		return nil
 	}
 	for _, digest := range o.Evidence {
@@ -166,7 +166,7 @@ func (o Outcome) fresh(s State) error {
 
 // check refuses what no caller should say of a round: a task that waits without a
 // question could never go on.
-func (o Outcome) check() error {
+func (o DecideRound) check() error {
 	switch o.Verify {
 	case green, red, absent:
 	default:

@@ -45,7 +45,7 @@ type Intent struct {
 	Adapter string `json:"adapter"`
 	// Why is first, resume, retry:CLASS or fallback:CLASS.
 	Why string `json:"why"`
-	// Reserve is the most that it may use up.
+	// ReserveRuns is the most that it may use up.
 	Reserve Amount `json:"reserve,omitzero"`
 	// Prompt is the digest of its prompt, and Tree that of the working tree that
 	// it is about.
@@ -57,7 +57,7 @@ type Intent struct {
 type Receipt struct {
 	// Run is that of the intent.
 	Run string `json:"run"`
-	// Outcome is the judgement on the run or OutcomeLost; Reason says why, and
+	// DecideRound is the judgement on the run or OutcomeLost; Reason says why, and
 	// Class is that of its error, "" for none.
 	Outcome string `json:"outcome"`
 	Reason  string `json:"reason,omitzero"`
@@ -121,9 +121,9 @@ type Spending struct {
 	Runs int `json:"runs,omitzero"`
 }
 
-// Open returns the runs that have no receipt, those of earlier rounds included,
+// OpenRuns returns the runs that have no receipt, those of earlier rounds included,
 // in the order in which they began.
-func (s State) Open() []Run {
+func (s State) OpenRuns() []Run {
 	var open []Run
 	for _, r := range s.Runs {
 		if r.Receipt == nil {
@@ -133,11 +133,11 @@ func (s State) Open() []Run {
 	return open
 }
 
-// Finished returns the newest run of this round for a role and index that has
+// LatestRun returns the newest run of this round for a role and index that has
 // ended and is not stale, whatever its outcome, or nil.
-func (s State) Finished(role Role, index int) *Run {
+func (s State) LatestRun(role Role, index int) *Run {
 	for _, r := range slices.Backward(s.Runs) {
-		if r.Receipt != nil && s.serves(r, role, index) {
+		if r.Receipt != nil && s.matches(r, role, index) {
 			return &r
 		}
 	}
@@ -149,18 +149,18 @@ func (s State) Finished(role Role, index int) *Run {
 func (s State) Attempts(role Role, index int) int {
 	n := 0
 	for _, r := range s.Runs {
-		if s.serves(r, role, index) {
+		if s.matches(r, role, index) {
 			n++
 		}
 	}
 	return n
 }
 
-// serves reports whether a run is one of this round for a role and index.
-func (s State) serves(r Run, role Role, index int) bool {
+// matches reports whether a run is one of this round for a role and index.
+func (s State) matches(r Run, role Role, index int) bool {
 	return r.Round == max(s.Round, 1) && r.Role == role && r.Index == index && !r.Stale
 }
 
 // Rounds counts the task's rounds since its work began or began anew, this one
 // included.
-func (s State) Rounds() int { return max(s.Round, 1) - max(s.Fresh, 1) + 1 }
+func (s State) Rounds() int { return max(s.Round, 1) - max(s.StartedRound, 1) + 1 }

@@ -21,16 +21,16 @@ func TestARunIsAnnouncedAndClosed(t *testing.T) {
 	intent.Round = 9 // The caller has no say in it.
 	intent.Reserve, intent.Prompt, intent.Tree = all(5), "sha256:p", "sha256:t"
 	s := do(t, inRound2(t), spawning(intent, researcher("b", 2)))
-	if intent.Round = 2; s.Runs[0].Intent != intent || ids(s.Open()) != "a b " || s.Finished(task.RoleCritic, 0) != nil {
+	if intent.Round = 2; s.Runs[0].Intent != intent || ids(s.OpenRuns()) != "a b " || s.LatestRun(task.RoleCritic, 0) != nil {
 		t.Errorf("%+v", s.Runs)
 	}
 	receipt := task.Receipt{
 		Run: "a", Outcome: "findings", Used: all(3), Report: "sha256:r", Path: "runs/a/report.json", Output: "sha256:o", Trail: "sha256:x",
 		Spawn: &task.Spawn{PID: 7, Session: "s"}, Model: "m",
 	}
-	s = do(t, s, task.Receive{Receipt: receipt})
-	got := s.Finished(task.RoleCritic, 0)
-	if got == nil || got.Intent != intent || !reflect.DeepEqual(*got.Receipt, receipt) || ids(s.Open()) != "b " {
+	s = do(t, s, task.RecordReceipt{Receipt: receipt})
+	got := s.LatestRun(task.RoleCritic, 0)
+	if got == nil || got.Intent != intent || !reflect.DeepEqual(*got.Receipt, receipt) || ids(s.OpenRuns()) != "b " {
 		t.Errorf("%+v", got)
 	}
 	if s.Status != task.Open || s.Round != 2 || s.Phase != "" || len(s.Stamps) != 0 {
@@ -61,24 +61,24 @@ func TestWhatRanIsFoundAgain(t *testing.T) {
 		{task.RoleOther, 0, "", 0},
 	} {
 		newest := ""
-		if r := s.Finished(c.role, c.index); r != nil {
+		if r := s.LatestRun(c.role, c.index); r != nil {
 			newest = r.Run
 		}
 		if n := s.Attempts(c.role, c.index); newest != c.newest || n != c.attempts {
 			t.Errorf("%s %d: %q after %d attempts; want %q after %d", c.role, c.index, newest, n, c.newest, c.attempts)
 		}
 	}
-	if got := do(t, s, ended("b")).Finished(task.RoleCritic, 0); got.Run != "b" {
+	if got := do(t, s, ended("b")).LatestRun(task.RoleCritic, 0); got.Run != "b" {
 		t.Errorf("the newest is %s", got.Run)
 	}
 	// The order in which they began counts: a receipt may come late.
 	late := do(t, task.State{}, spawning(critic("a")), spawning(second), ended("b"), lost("a"))
-	if got := late.Finished(task.RoleCritic, 0); got.Run != "b" {
+	if got := late.LatestRun(task.RoleCritic, 0); got.Run != "b" {
 		t.Errorf("the newest is %s", got.Run)
 	}
-	got := s.Finished(task.RoleCritic, 0)
+	got := s.LatestRun(task.RoleCritic, 0)
 	got.Stale = true
-	if s.Finished(task.RoleCritic, 0) == nil {
+	if s.LatestRun(task.RoleCritic, 0) == nil {
 		t.Error("the answer reaches into the state")
 	}
 }
@@ -87,7 +87,7 @@ func TestWhatRanIsFoundAgain(t *testing.T) {
 // after it.
 func TestARunBelongsToItsDraft(t *testing.T) {
 	s := do(t, task.State{}, begin, spawning(critic("a"), critic("b"), researcher("r", 0)), ended("a"), ended("r"))
-	green := do(t, s, ran(task.AgentExecutor), task.Verify{}, spawning(critic("c")), ended("c"))
+	green := do(t, s, ran(task.AgentExecutor), task.RecordVerification{}, spawning(critic("c")), ended("c"))
 	for name, c := range map[string]struct {
 		s                task.State
 		critic, research bool
@@ -97,22 +97,22 @@ func TestARunBelongsToItsDraft(t *testing.T) {
 		"another agent":           {do(t, s, ran(task.AgentResearcher)), true, true},
 		"a new draft":             {do(t, s, ran(task.AgentExecutor)), false, true},
 		"a fixed draft":           {do(t, s, ran(task.AgentFixer)), false, true},
-		"a draft to verify":       {do(t, s, task.Redraft{}), false, true},
-		"a verified draft":        {do(t, s, task.Verify{Force: force}), false, true},
-		"the same draft verified": {do(t, green, task.Redraft{Same: true}), true, true},
+		"a draft to verify":       {do(t, s, task.BeginVerification{}), false, true},
+		"a verified draft":        {do(t, s, task.RecordVerification{Force: force}), false, true},
+		"the same draft verified": {do(t, green, task.BeginVerification{Same: true}), true, true},
 		"a decision that keeps":   {decide(t, s, toPlanChecker), false, false},
 		"a decision to commit":    {decide(t, s, toCommit), false, false},
 		"a commit":                {decide(t, s, final(toCommit)), false, false},
 		"a decision":              {decide(t, s, toExecutor), false, false},
 		"stuck":                   {decide(t, s, toStuck), false, false},
-		"put aside":               {do(t, s, task.Halt{}), true, true},
-		"resumed":                 {do(t, s, task.Halt{}, task.Resume{Mode: task.MoreRounds, Rounds: 2}), false, false},
+		"put aside":               {do(t, s, task.StopTask{}), true, true},
+		"resumed":                 {do(t, s, task.StopTask{}, task.ResumeTask{Mode: task.MoreRounds, Rounds: 2}), false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := c.s.Finished(task.RoleCritic, 0) != nil; got != c.critic {
+			if got := c.s.LatestRun(task.RoleCritic, 0) != nil; got != c.critic {
 				t.Errorf("the critic's run counts: %t", got)
 			}
-			if got := c.s.Finished(task.RoleResearcher, 0) != nil; got != c.research {
+			if got := c.s.LatestRun(task.RoleResearcher, 0) != nil; got != c.research {
 				t.Errorf("the researcher's run counts: %t", got)
 			}
 			if n := c.s.Attempts(task.RoleCritic, 0); (n > 0) != c.critic {
@@ -120,7 +120,7 @@ func TestARunBelongsToItsDraft(t *testing.T) {
 			}
 			// The one that was still open then is as old as the other.
 			late := do(t, c.s, ended("b"))
-			if got := late.Finished(task.RoleCritic, 0) != nil; got != c.critic {
+			if got := late.LatestRun(task.RoleCritic, 0) != nil; got != c.critic {
 				t.Errorf("a late receipt counts: %t", got)
 			}
 		})
@@ -153,8 +153,8 @@ func TestReceiptsComeInAnyStatus(t *testing.T) {
 		"stuck":     decide(t, s, toStuck),
 		"committed": decide(t, s, final(toCommit)),
 	} {
-		closed := do(t, next, used("a", 3))
-		if len(closed.Open()) != 0 || closed.Spent.Task != all(3) || closed.Spent.Round != all(3) || closed.Status != next.Status {
+		closed := do(t, next, markUsed("a", 3))
+		if len(closed.OpenRuns()) != 0 || closed.Spent.Task != all(3) || closed.Spent.Round != all(3) || closed.Status != next.Status {
 			t.Errorf("%s: %+v", name, closed)
 		}
 	}
@@ -162,11 +162,11 @@ func TestReceiptsComeInAnyStatus(t *testing.T) {
 
 // TestRunsOutsideAnyTask: a pseudo-task of nothing but runs by hand never exists.
 func TestRunsOutsideAnyTask(t *testing.T) {
-	s := do(t, task.State{}, spawning(byHand("a"), byHand("b")), used("a", 3))
-	if want := (task.Spending{Task: all(3), Runs: 1}); s.Status != task.None || s.Round != 0 || s.Spent != want || ids(s.Runs) != "b " {
+	s := do(t, task.State{}, spawning(byHand("a"), byHand("b")), markUsed("a", 3))
+	if want := (task.Spending{Task: all(3), Runs: 1}); s.Status != task.NoTask || s.Round != 0 || s.Spent != want || ids(s.Runs) != "b " {
 		t.Errorf("%+v", s)
 	}
-	if empty := do(t, task.State{}, spawning(byHand("a")), ended("a")); empty.Status != task.None || len(empty.Runs) != 0 {
+	if empty := do(t, task.State{}, spawning(byHand("a")), ended("a")); empty.Status != task.NoTask || len(empty.Runs) != 0 {
 		t.Errorf("%+v", empty)
 	}
 	for name, c := range map[string]struct {
@@ -177,18 +177,18 @@ func TestRunsOutsideAnyTask(t *testing.T) {
 		"a researcher":      {do(t, s, spawning(researcher("c", 0))), 1},
 		"a critic, by hand": {do(t, s, spawning(byHand("c"), critic("d"))), 1},
 		"a start":           {do(t, s, begin), 1},
-		"an import":         {do(t, s, task.Import{Imported: task.Imported{Round: 3, MaxRounds: 4}}), 3},
+		"an import":         {do(t, s, task.ImportTask{TaskImported: task.TaskImported{Round: 3, MaxRounds: 4}}), 3},
 	} {
-		if c.s.Status != task.Open || c.s.Round != c.round || c.s.Fresh != 1 || c.s.Spent != s.Spent || c.s.Runs[0].Run != "b" {
+		if c.s.Status != task.Open || c.s.Round != c.round || c.s.StartedRound != 1 || c.s.Spent != s.Spent || c.s.Runs[0].Run != "b" {
 			t.Errorf("%s: %+v", name, c.s)
 		}
 		do(t, c.s, ended("b"))
 	}
-	refuse(t, s, task.Resume{Mode: task.Replan, Fallback: 3}, errs.TaskNotFound)
-	refuse(t, s, task.Reply{Text: "yes"}, errs.TaskNotFound)
-	refuse(t, s, task.Reserve{Round: 2, Intents: []task.Intent{byHand("c")}}, errs.RoundShifted)
+	refuse(t, s, task.ResumeTask{Mode: task.Replan, Fallback: 3}, errs.TaskNotFound)
+	refuse(t, s, task.AnswerQuestion{Text: "yes"}, errs.TaskNotFound)
+	refuse(t, s, task.ReserveRuns{Round: 2, Intents: []task.Intent{byHand("c")}}, errs.RoundShifted)
 	// A task that exists takes them too, and pays for them.
-	if s := do(t, inRound2(t), spawning(byHand("a")), used("a", 3)); s.Spent.Round != all(3) || s.Finished(task.RoleOther, 0) == nil {
+	if s := do(t, inRound2(t), spawning(byHand("a")), markUsed("a", 3)); s.Spent.Round != all(3) || s.LatestRun(task.RoleOther, 0) == nil {
 		t.Errorf("%+v", s)
 	}
 }
@@ -213,15 +213,15 @@ func TestReserveRefusesWhatNoCallerShouldAnnounce(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]task.Command{
-		"nothing":            task.Reserve{},
+		"nothing":            task.ReserveRuns{},
 		"the same id twice":  spawning(critic("b"), critic("b")),
-		"no outcome":         task.Receive{Receipt: task.Receipt{Run: "b"}},
-		"used below zero":    task.Receive{Receipt: task.Receipt{Run: "b", Outcome: "clean", Used: all(-1)}},
-		"unknown time":       task.Receive{Receipt: task.Receipt{Run: "b", Outcome: "clean", Unknown: []string{"ms"}}},
-		"the unknown, twice": task.Receive{Receipt: task.Receipt{Run: "b", Outcome: "clean", Unknown: []string{"tokens", "tokens"}}},
+		"no outcome":         task.RecordReceipt{Receipt: task.Receipt{Run: "b"}},
+		"used below zero":    task.RecordReceipt{Receipt: task.Receipt{Run: "b", Outcome: "clean", Used: all(-1)}},
+		"unknown time":       task.RecordReceipt{Receipt: task.Receipt{Run: "b", Outcome: "clean", Unknown: []string{"ms"}}},
+		"the unknown, twice": task.RecordReceipt{Receipt: task.Receipt{Run: "b", Outcome: "clean", Unknown: []string{"tokens", "tokens"}}},
 	} {
 		from := s
-		if _, closes := c.(task.Receive); closes {
+		if _, closes := c.(task.RecordReceipt); closes {
 			from = do(t, s, spawning(critic("b")))
 		}
 		if e, err := task.Decide(from, c); e != nil || err == nil || errs.CodeOf(err) != "" {
@@ -231,5 +231,5 @@ func TestReserveRefusesWhatNoCallerShouldAnnounce(t *testing.T) {
 	nameless := critic("b")
 	nameless.Agent = "../critic"
 	refuse(t, s, spawning(nameless), errs.AgentInvalid)
-	refuse(t, s, task.Reserve{Round: 2, Intents: []task.Intent{critic("b")}}, errs.RoundShifted)
+	refuse(t, s, task.ReserveRuns{Round: 2, Intents: []task.Intent{critic("b")}}, errs.RoundShifted)
 }

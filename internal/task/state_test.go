@@ -23,7 +23,7 @@ func TestCheckID(t *testing.T) {
 
 func TestCheckAcceptsEveryStatus(t *testing.T) {
 	for status, s := range standing(t) {
-		if err := s.Check(); (err == nil) != (status != task.None) {
+		if err := s.Check(); (err == nil) != (status != task.NoTask) {
 			t.Errorf("%q: %v", status, err)
 		}
 	}
@@ -36,10 +36,10 @@ func TestCheckRefusesEditedStates(t *testing.T) {
 		edit func(*task.State)
 	}{
 		"unknown status":              {task.Open, func(s *task.State) { s.Status = "fine" }},
-		"no status":                   {task.Open, func(s *task.State) { s.Status = task.None }},
+		"no status":                   {task.Open, func(s *task.State) { s.Status = task.NoTask }},
 		"round 0":                     {task.Open, func(s *task.State) { s.Round = 0 }},
-		"began in a later round":      {task.Open, func(s *task.State) { s.Fresh = 2 }},
-		"began in round 0":            {task.Open, func(s *task.State) { s.Fresh = 0 }},
+		"began in a later round":      {task.Open, func(s *task.State) { s.StartedRound = 2 }},
+		"began in round 0":            {task.Open, func(s *task.State) { s.StartedRound = 0 }},
 		"cap out of range":            {task.Open, func(s *task.State) { s.MaxRounds = 101 }},
 		"cap below zero":              {task.Open, func(s *task.State) { s.MaxRounds = -1 }},
 		"decided without a cap":       {task.Stuck, func(s *task.State) { s.MaxRounds = 0 }},
@@ -73,8 +73,8 @@ func TestCheckRefusesEditedStates(t *testing.T) {
 		"spent below zero":        {task.Open, func(s *task.State) { s.Spent.Task.MicroDollars = -1 }},
 		"a round that earned":     {task.Open, func(s *task.State) { s.Spent.Round.Millis = -1 }},
 		"fewer than no runs":      {task.Open, func(s *task.State) { s.Spent.Runs = -1 }},
-		"spent, without a status": {task.Open, func(s *task.State) { s.Status, s.Spent.Runs = task.None, 1 }},
-		"a critic of no task":     {task.None, func(s *task.State) { s.Runs = []task.Run{running("a", 1)} }},
+		"spent, without a status": {task.Open, func(s *task.State) { s.Status, s.Spent.Runs = task.NoTask, 1 }},
+		"a critic of no task":     {task.NoTask, func(s *task.State) { s.Runs = []task.Run{running("a", 1)} }},
 	} {
 		edited := states[c.from]
 		c.edit(&edited)
@@ -99,41 +99,41 @@ func closed(id string, round int, r task.Receipt) task.Run {
 
 func TestApplyRefusesImpossibleHistories(t *testing.T) {
 	states := standing(t)
-	decided := task.Decided{Round: 1, NextRound: 2, MaxRounds: 3, NextAction: "executor", DestinationKind: "agent"}
+	decided := task.RoundDecided{Round: 1, NextRound: 2, MaxRounds: 3, NextAction: "executor", DestinationKind: "agent"}
 	for name, c := range map[string]struct {
 		from  task.Status
 		event task.Event
 	}{
-		"round skipped":                   {task.Open, task.Decided{Round: 2, NextRound: 3}},
+		"round skipped":                   {task.Open, task.RoundDecided{Round: 2, NextRound: 3}},
 		"round repeated":                  {task.Waiting, decided},
-		"next round jumps":                {task.Open, task.Decided{Round: 1, NextRound: 3}},
-		"next round falls":                {task.Open, task.Decided{Round: 1, NextRound: 0}},
-		"first round is not 1":            {task.None, task.Decided{Round: 2, NextRound: 3}},
+		"next round jumps":                {task.Open, task.RoundDecided{Round: 1, NextRound: 3}},
+		"next round falls":                {task.Open, task.RoundDecided{Round: 1, NextRound: 0}},
+		"first round is not 1":            {task.NoTask, task.RoundDecided{Round: 2, NextRound: 3}},
 		"decision after stuck":            {task.Stuck, decided},
 		"decision after commit":           {task.Committed, decided},
-		"stamp of another round":          {task.Open, task.Stamped{Stamp: task.Stamp{Round: 2}}},
-		"search of another round":         {task.Open, task.Searched{Search: task.Search{Round: 2}}},
-		"phase of another round":          {task.Open, task.Prepared{Round: 2, Phase: task.Research}},
-		"draft of another round":          {task.Open, task.Drafted{Round: 2}},
-		"another draft of another round":  {task.Open, task.Redrafted{Round: 2}},
-		"another draft after commit":      {task.Committed, task.Redrafted{Round: 1}},
-		"commit of another round":         {task.Open, task.Finished{Round: 2}},
-		"stop of another round":           {task.Open, task.Stopped{Stop: task.Stop{Round: 2}}},
-		"start skips a round":             {task.Stuck, task.Started{Round: 3, MaxRounds: 3}},
-		"start anew in the same round":    {task.Committed, task.Started{Round: 1, MaxRounds: 3}},
-		"second start, not forced":        {task.Open, task.Started{Round: 1, MaxRounds: 3}},
-		"start while waiting, not forced": {task.Waiting, task.Started{Round: 2, MaxRounds: 3}},
-		"first start, forced":             {task.None, task.Started{Round: 2, MaxRounds: 3, Force: force}},
-		"answer to another round":         {task.Waiting, task.Answered{Round: 2, Answers: []task.Answer{{Fingerprint: "q1"}}}},
-		"answer to no question":           {task.Waiting, task.Answered{Round: 1, Answers: []task.Answer{{Fingerprint: "q2"}}}},
-		"two answers to one question":     {task.Waiting, task.Answered{Round: 1, Answers: []task.Answer{{Fingerprint: "q1"}, {Fingerprint: "q1"}}}},
-		"resumed in the same round":       {task.Stuck, task.Resumed{Round: 1, MaxRounds: 3, Mode: task.Manual}},
-		"resumed beyond the next round":   {task.Stuck, task.Resumed{Round: 3, MaxRounds: 3, Mode: task.Manual}},
-		"resumed in no known way":         {task.Stuck, task.Resumed{Round: 2, MaxRounds: 3, Mode: "quietly"}},
-		"imported in no round":            {task.None, task.Imported{MaxRounds: 3}},
+		"stamp of another round":          {task.Open, task.AgentStamped{Stamp: task.Stamp{Round: 2}}},
+		"search of another round":         {task.Open, task.SearchRecorded{Search: task.Search{Round: 2}}},
+		"phase of another round":          {task.Open, task.PhaseDone{Round: 2, Phase: task.Research}},
+		"draft of another round":          {task.Open, task.DraftVerified{Round: 2}},
+		"another draft of another round":  {task.Open, task.DraftBegun{Round: 2}},
+		"another draft after commit":      {task.Committed, task.DraftBegun{Round: 1}},
+		"commit of another round":         {task.Open, task.WorkCommitted{Round: 2}},
+		"stop of another round":           {task.Open, task.WorkStopped{Stop: task.Stop{Round: 2}}},
+		"start skips a round":             {task.Stuck, task.WorkStarted{Round: 3, MaxRounds: 3}},
+		"start anew in the same round":    {task.Committed, task.WorkStarted{Round: 1, MaxRounds: 3}},
+		"second start, not forced":        {task.Open, task.WorkStarted{Round: 1, MaxRounds: 3}},
+		"start while waiting, not forced": {task.Waiting, task.WorkStarted{Round: 2, MaxRounds: 3}},
+		"first start, forced":             {task.NoTask, task.WorkStarted{Round: 2, MaxRounds: 3, Force: force}},
+		"answer to another round":         {task.Waiting, task.QuestionsAnswered{Round: 2, Answers: []task.Answer{{Fingerprint: "q1"}}}},
+		"answer to no question":           {task.Waiting, task.QuestionsAnswered{Round: 1, Answers: []task.Answer{{Fingerprint: "q2"}}}},
+		"two answers to one question":     {task.Waiting, task.QuestionsAnswered{Round: 1, Answers: []task.Answer{{Fingerprint: "q1"}, {Fingerprint: "q1"}}}},
+		"resumed in the same round":       {task.Stuck, task.WorkResumed{Round: 1, MaxRounds: 3, Mode: task.Manual}},
+		"resumed beyond the next round":   {task.Stuck, task.WorkResumed{Round: 3, MaxRounds: 3, Mode: task.Manual}},
+		"resumed in no known way":         {task.Stuck, task.WorkResumed{Round: 2, MaxRounds: 3, Mode: "quietly"}},
+		"imported in no round":            {task.NoTask, task.TaskImported{MaxRounds: 3}},
 		"no run begins":                   {task.Open, task.SpawnBegun{}},
 		"a run of another round begins":   {task.Open, beginning(running("a", 2))},
-		"a run of round 0 begins":         {task.None, beginning(running("a", 0))},
+		"a run of round 0 begins":         {task.NoTask, beginning(running("a", 0))},
 		"a run without an id begins":      {task.Open, beginning(running("", 1))},
 		"a run begins twice":              {task.Open, beginning(running("a", 1), running("a", 1))},
 		"a run ends that never began":     {task.Open, task.SpawnEnded{Receipt: task.Receipt{Run: "a"}}},

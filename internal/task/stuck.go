@@ -6,8 +6,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Halt puts a task aside as stuck.
-type Halt struct {
+// StopTask puts a task aside as stuck.
+type StopTask struct {
 	Reason, By string
 	// FindingCount is how many findings are open, -1 for those of the newest
 	// decision.
@@ -16,7 +16,7 @@ type Halt struct {
 	ForgetCap bool
 }
 
-func (c Halt) decide(s State) (Event, error) {
+func (c StopTask) decide(s State) (Event, error) {
 	if err := allow(s, KindStopped); err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (c Halt) decide(s State) (Event, error) {
 			c.FindingCount = s.Last.FindingCount
 		}
 	}
-	return Stopped{Stop: Stop{Round: max(s.Round, 1), Reason: c.Reason, By: c.By, FindingCount: c.FindingCount}, ForgetCap: c.ForgetCap}, nil
+	return WorkStopped{Stop: Stop{Round: max(s.Round, 1), Reason: c.Reason, By: c.By, FindingCount: c.FindingCount}, ForgetCap: c.ForgetCap}, nil
 }
 
 // Mode is how a stuck task goes on.
@@ -44,9 +44,9 @@ const (
 	Reset Mode = "reset"
 )
 
-// Resume takes a task out of being stuck, into its next round: no evidence of
+// ResumeTask takes a task out of being stuck, into its next round: no evidence of
 // the round in which it got stuck counts there.
-type Resume struct {
+type ResumeTask struct {
 	Mode Mode
 	// Rounds are added to the cap in the mode MoreRounds.
 	Rounds int
@@ -55,11 +55,11 @@ type Resume struct {
 	Reason, By string
 }
 
-func (c Resume) decide(s State) (Event, error) {
+func (c ResumeTask) decide(s State) (Event, error) {
 	if err := allow(s, KindResumed); err != nil {
 		return nil, err
 	}
-	e := Resumed{Round: s.Round + 1, MaxRounds: min(s.Round+c.Fallback, MaxRounds), Mode: c.Mode, Reason: c.Reason, By: c.By}
+	e := WorkResumed{Round: s.Round + 1, MaxRounds: min(s.Round+c.Fallback, MaxRounds), Mode: c.Mode, Reason: c.Reason, By: c.By}
 	switch c.Mode {
 	case MoreRounds:
 		e.Rounds, e.MaxRounds = c.Rounds, max(s.MaxRounds, s.Round)+c.Rounds
@@ -67,7 +67,7 @@ func (c Resume) decide(s State) (Event, error) {
 	default:
 		return nil, fmt.Errorf("a task cannot be resumed with %q", c.Mode)
 	}
-	if err := capOf(e.Round, e.MaxRounds); err != nil {
+	if err := checkCap(e.Round, e.MaxRounds); err != nil {
 		return nil, err
 	}
 	if e.MaxRounds < e.Round {

@@ -8,7 +8,7 @@ import (
 )
 
 func TestHalt(t *testing.T) {
-	halt := task.Halt{Reason: "user-requested", By: "somebody", FindingCount: -1}
+	halt := task.StopTask{Reason: "user-requested", By: "somebody", FindingCount: -1}
 	t.Run("RR-6", func(t *testing.T) {
 		s := do(t, inRound2(t), halt)
 		if s.Status != task.Stuck || *s.Stop != (task.Stop{Round: 2, Reason: "user-requested", By: "somebody", FindingCount: 1}) {
@@ -29,25 +29,25 @@ func TestHalt(t *testing.T) {
 	t.Run("RR-39", func(t *testing.T) {
 		forget := halt
 		forget.ForgetCap = true
-		if s := do(t, task.State{}, task.Begin{MaxRounds: 8, Fallback: 3}, forget, begin); s.MaxRounds != 4 || s.Raised {
+		if s := do(t, task.State{}, task.StartWork{MaxRounds: 8, Fallback: 3}, forget, begin); s.MaxRounds != 4 || s.CustomCap {
 			t.Errorf("cap %d", s.MaxRounds)
 		}
 	})
 	t.Run("RR-40", func(t *testing.T) {
-		if s := do(t, task.State{}, task.Begin{MaxRounds: 8, Fallback: 3}, halt, begin); s.MaxRounds != 8 || !s.Raised {
+		if s := do(t, task.State{}, task.StartWork{MaxRounds: 8, Fallback: 3}, halt, begin); s.MaxRounds != 8 || !s.CustomCap {
 			t.Errorf("cap %d", s.MaxRounds)
 		}
 	})
 	t.Run("a question ends with it", func(t *testing.T) {
 		s := do(t, standing(t)[task.Waiting], halt)
-		refuse(t, s, task.Reply{Text: "yes"}, errs.TaskStuck)
-		refuse(t, s, task.Reply{Round: 1, Text: "yes"}, errs.QuestionStale)
+		refuse(t, s, task.AnswerQuestion{Text: "yes"}, errs.TaskStuck)
+		refuse(t, s, task.AnswerQuestion{Round: 1, Text: "yes"}, errs.QuestionStale)
 	})
 }
 
 func TestResume(t *testing.T) {
 	// Stuck in round 4 of 3: the cap was lowered on the way.
-	past := do(t, task.State{}, task.Import{Imported: task.Imported{Round: 4, MaxRounds: 3, Stop: &task.Stop{Round: 4, Reason: "elsewhere"}}})
+	past := do(t, task.State{}, task.ImportTask{TaskImported: task.TaskImported{Round: 4, MaxRounds: 3, Stop: &task.Stop{Round: 4, Reason: "elsewhere"}}})
 	stuck := decide(t, inRound2(t), toStuck)
 	for name, c := range map[string]struct {
 		from    task.State
@@ -64,34 +64,34 @@ func TestResume(t *testing.T) {
 		"reset":                     {stuck, task.Reset, 3, 5, false, task.AgentExecutor},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := do(t, c.from, task.Resume{Mode: c.mode, Rounds: 5, Fallback: 3, Reason: "go on", By: "somebody"})
-			if s.Status != task.Open || s.Round != c.round || s.MaxRounds != c.cap || s.Raised != c.raised || s.Drafter() != c.drafter || s.Stop != nil || s.Phase != "" {
+			s := do(t, c.from, task.ResumeTask{Mode: c.mode, Rounds: 5, Fallback: 3, Reason: "go on", By: "somebody"})
+			if s.Status != task.Open || s.Round != c.round || s.MaxRounds != c.cap || s.CustomCap != c.raised || s.DraftAgent() != c.drafter || s.Stop != nil || s.Phase != "" {
 				t.Errorf("%+v", s)
 			}
 			// The round after is the build-fixer's, whoever drafted this one.
-			if s = decide(t, s, onRed); s.Drafter() != task.AgentFixer {
-				t.Errorf("round %d is drafted by %q", s.Round, s.Drafter())
+			if s = decide(t, s, onRed); s.DraftAgent() != task.AgentFixer {
+				t.Errorf("round %d is drafted by %q", s.Round, s.DraftAgent())
 			}
 		})
 	}
 	t.Run("a manual draft needs no stamp", func(t *testing.T) {
-		s := do(t, stuck, task.Resume{Mode: task.Manual, Fallback: 3}, task.Verify{})
+		s := do(t, stuck, task.ResumeTask{Mode: task.Manual, Fallback: 3}, task.RecordVerification{})
 		if s.Overrides != 0 {
 			t.Error("it counts as an override")
 		}
-		if _, code := enter(s, task.Entry{Phases: []task.Phase{task.Draft, task.Review}}); code != errs.EvidenceMissing {
+		if _, code := enter(s, task.RoundEntry{Phases: []task.Phase{task.Draft, task.Review}}); code != errs.EvidenceMissing {
 			t.Errorf("and yet its review wants the critic, not %q", code)
 		}
 	})
 	t.Run("rounds that no task may have", func(t *testing.T) {
-		refuse(t, past, task.Resume{Mode: task.MoreRounds}, errs.RoundsExhausted)
+		refuse(t, past, task.ResumeTask{Mode: task.MoreRounds}, errs.RoundsExhausted)
 		for _, n := range []int{-1, 98, 1000, int(^uint(0) >> 1)} {
-			refuse(t, stuck, task.Resume{Mode: task.MoreRounds, Rounds: n}, errs.RoundsExhausted)
+			refuse(t, stuck, task.ResumeTask{Mode: task.MoreRounds, Rounds: n}, errs.RoundsExhausted)
 		}
-		do(t, stuck, task.Resume{Mode: task.MoreRounds, Rounds: 97})
+		do(t, stuck, task.ResumeTask{Mode: task.MoreRounds, Rounds: 97})
 	})
 	t.Run("no known way", func(t *testing.T) {
-		if e, err := task.Decide(stuck, task.Resume{Mode: "quietly", Fallback: 3}); err == nil {
+		if e, err := task.Decide(stuck, task.ResumeTask{Mode: "quietly", Fallback: 3}); err == nil {
 			t.Errorf("%+v", e)
 		}
 	})
@@ -99,17 +99,17 @@ func TestResume(t *testing.T) {
 
 func TestCaps(t *testing.T) {
 	for name, c := range map[string]struct {
-		command task.Begin
+		command task.StartWork
 		want    int
 		code    errs.Code
 	}{
-		"NL-1, NL-2":      {task.Begin{Fallback: 5}, 5, ""},
-		"the caller's":    {task.Begin{MaxRounds: 7, Fallback: 5}, 7, ""},
-		"the lowest":      {task.Begin{MaxRounds: 1, Fallback: 5}, 1, ""},
-		"the highest":     {task.Begin{MaxRounds: 100, Fallback: 5}, 100, ""},
-		"NL-3, too high":  {task.Begin{MaxRounds: 101, Fallback: 5}, 0, errs.RoundsExhausted},
-		"NL-3, too low":   {task.Begin{MaxRounds: -1, Fallback: 5}, 0, errs.RoundsExhausted},
-		"nobody sets one": {task.Begin{}, 0, errs.RoundsExhausted},
+		"NL-1, NL-2":      {task.StartWork{Fallback: 5}, 5, ""},
+		"the caller's":    {task.StartWork{MaxRounds: 7, Fallback: 5}, 7, ""},
+		"the lowest":      {task.StartWork{MaxRounds: 1, Fallback: 5}, 1, ""},
+		"the highest":     {task.StartWork{MaxRounds: 100, Fallback: 5}, 100, ""},
+		"NL-3, too high":  {task.StartWork{MaxRounds: 101, Fallback: 5}, 0, errs.RoundsExhausted},
+		"NL-3, too low":   {task.StartWork{MaxRounds: -1, Fallback: 5}, 0, errs.RoundsExhausted},
+		"nobody sets one": {task.StartWork{}, 0, errs.RoundsExhausted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.code != "" {
@@ -120,44 +120,44 @@ func TestCaps(t *testing.T) {
 		})
 	}
 	t.Run("an own cap without rounds left", func(t *testing.T) {
-		s := do(t, task.State{}, task.Begin{MaxRounds: 1, Fallback: 3}, task.Halt{Reason: "enough"}, begin)
-		if s.MaxRounds != 4 || s.Raised {
+		s := do(t, task.State{}, task.StartWork{MaxRounds: 1, Fallback: 3}, task.StopTask{Reason: "enough"}, begin)
+		if s.MaxRounds != 4 || s.CustomCap {
 			t.Errorf("cap %d", s.MaxRounds)
 		}
 	})
 	t.Run("round 100 is the last", func(t *testing.T) {
-		last := do(t, task.State{}, task.Import{Imported: task.Imported{Round: 100, MaxRounds: 100}})
+		last := do(t, task.State{}, task.ImportTask{TaskImported: task.TaskImported{Round: 100, MaxRounds: 100}})
 		refuse(t, last, toward(t, last, toExecutor), errs.RoundsExhausted)
 		stuck := decide(t, last, toStuck)
-		refuse(t, stuck, task.Resume{Mode: task.MoreRounds, Rounds: 1}, errs.RoundsExhausted)
+		refuse(t, stuck, task.ResumeTask{Mode: task.MoreRounds, Rounds: 1}, errs.RoundsExhausted)
 		refuse(t, stuck, begin, errs.RoundsExhausted)
 		decide(t, last, final(verified(toCommit, "green")))
 	})
 }
 
 func TestImport(t *testing.T) {
-	i := task.Imported{
-		Source: "other", Round: 3, MaxRounds: 5, Raised: true, Overrides: 2, By: "somebody",
+	i := task.TaskImported{
+		Source: "other", Round: 3, MaxRounds: 5, CustomCap: true, Overrides: 2, By: "somebody",
 		Violations: []task.Violation{{Round: 2, Agent: task.AgentExecutor, Kind: task.NoSearch}},
 	}
-	s := do(t, task.State{}, task.Import{Imported: i})
-	if s.Status != task.Open || s.Round != 3 || s.MaxRounds != 5 || !s.Raised || s.Overrides != 2 || len(s.AuditFindings()) != 1 || s.Drafter() != task.AgentFixer {
+	s := do(t, task.State{}, task.ImportTask{TaskImported: i})
+	if s.Status != task.Open || s.Round != 3 || s.MaxRounds != 5 || !s.CustomCap || s.Overrides != 2 || len(s.AuditFindings()) != 1 || s.DraftAgent() != task.AgentFixer {
 		t.Errorf("%+v", s)
 	}
 	if !s.Verifies || s.Verified != nil || len(s.Stamps) != 0 || s.Last != nil {
 		t.Errorf("it brings evidence along: %+v", s)
 	}
 	t.Run("without a cap it gets the project's", func(t *testing.T) {
-		s := do(t, task.State{}, task.Import{Imported: task.Imported{Round: 1}})
-		if r, code := enter(s, task.Entry{Fallback: 4}); code != "" || r.MaxRounds != 4 || r.Raised {
+		s := do(t, task.State{}, task.ImportTask{TaskImported: task.TaskImported{Round: 1}})
+		if r, code := enter(s, task.RoundEntry{Fallback: 4}); code != "" || r.MaxRounds != 4 || r.CustomCap {
 			t.Errorf("%+v, %q", r, code)
 		}
 	})
 	t.Run("out of range", func(t *testing.T) {
-		refuse(t, task.State{}, task.Import{Imported: task.Imported{Round: 1, MaxRounds: 101}}, errs.RoundsExhausted)
-		refuse(t, task.State{}, task.Import{Imported: task.Imported{Round: 101, MaxRounds: 100}}, errs.RoundsExhausted)
+		refuse(t, task.State{}, task.ImportTask{TaskImported: task.TaskImported{Round: 1, MaxRounds: 101}}, errs.RoundsExhausted)
+		refuse(t, task.State{}, task.ImportTask{TaskImported: task.TaskImported{Round: 101, MaxRounds: 100}}, errs.RoundsExhausted)
 		for _, round := range []int{0, -1} {
-			if e, err := task.Decide(task.State{}, task.Import{Imported: task.Imported{Round: round, MaxRounds: 3}}); err == nil {
+			if e, err := task.Decide(task.State{}, task.ImportTask{TaskImported: task.TaskImported{Round: round, MaxRounds: 3}}); err == nil {
 				t.Errorf("%+v", e)
 			}
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// inWords says what each kind of event is to a user. A kind without words fails
+// describeMissing says what each kind of event is to a user. A kind without words fails
 // the test of the page.
-var inWords = map[task.Kind]string{
+var describeMissing = map[task.Kind]string{
 	task.KindStarted:   "the work begins, or begins anew",
 	task.KindStamped:   "an agent is known to have run",
 	task.KindSearched:  "an agent is known to have searched",
@@ -48,10 +48,10 @@ func table(t *testing.T) string {
 	}
 	b.WriteString("\n|---|---|" + strings.Repeat("---|", len(task.Statuses())) + "\n")
 	for _, k := range task.Kinds() {
-		if inWords[k] == "" {
+		if describeMissing[k] == "" {
 			t.Errorf("%s has no words", k)
 		}
-		fmt.Fprintf(&b, "| %s | `%s` |", inWords[k], k)
+		fmt.Fprintf(&b, "| %s | `%s` |", describeMissing[k], k)
 		for _, s := range task.Statuses() {
 			fmt.Fprintf(&b, " %s |", cell(s, k))
 		}
@@ -61,7 +61,7 @@ func table(t *testing.T) string {
 }
 
 func title(s task.Status) string {
-	if s == task.None {
+	if s == task.NoTask {
 		return "new"
 	}
 	return string(s)
@@ -114,25 +114,25 @@ func TestEveryKindIsInTheTable(t *testing.T) {
 // TestEveryPair provokes every event in every status.
 func TestEveryPair(t *testing.T) {
 	commands := map[task.Kind]func(task.State) task.Command{
-		task.KindStarted:  func(task.State) task.Command { return task.Begin{Fallback: 3, Force: force} },
+		task.KindStarted:  func(task.State) task.Command { return task.StartWork{Fallback: 3, Force: force} },
 		task.KindStamped:  func(task.State) task.Command { return ran(task.AgentCritic) },
-		task.KindSearched: func(task.State) task.Command { return task.Look{Query: "q", Source: task.ByHand} },
+		task.KindSearched: func(task.State) task.Command { return task.RecordSearch{Query: "q", Source: task.ByHand} },
 		task.KindPrepared: func(task.State) task.Command {
-			return task.Prepare{Phase: task.Research, Required: 1, Force: force}
+			return task.CompletePhase{Phase: task.Research, Required: 1, Force: force}
 		},
-		task.KindRedrafted: func(task.State) task.Command { return task.Redraft{} },
-		task.KindDrafted:   func(task.State) task.Command { return task.Verify{Force: force} },
+		task.KindRedrafted: func(task.State) task.Command { return task.BeginVerification{} },
+		task.KindDrafted:   func(task.State) task.Command { return task.RecordVerification{Force: force} },
 		task.KindDecided: func(s task.State) task.Command {
 			o := toExecutor
 			o.Round = task.Round{Number: max(s.Round, 1), MaxRounds: 3}
 			return o
 		},
-		task.KindFinished: func(task.State) task.Command { return task.Finish{Force: force} },
-		task.KindStopped:  func(task.State) task.Command { return task.Halt{Reason: "enough"} },
-		task.KindAnswered: func(task.State) task.Command { return task.Reply{Text: "the blue one", By: "somebody"} },
-		task.KindResumed:  func(task.State) task.Command { return task.Resume{Mode: task.Replan, Fallback: 3} },
+		task.KindFinished: func(task.State) task.Command { return task.CommitTask{Force: force} },
+		task.KindStopped:  func(task.State) task.Command { return task.StopTask{Reason: "enough"} },
+		task.KindAnswered: func(task.State) task.Command { return task.AnswerQuestion{Text: "the blue one", By: "somebody"} },
+		task.KindResumed:  func(task.State) task.Command { return task.ResumeTask{Mode: task.Replan, Fallback: 3} },
 		task.KindImported: func(task.State) task.Command {
-			return task.Import{Imported: task.Imported{Source: "other", Round: 1, MaxRounds: 3}}
+			return task.ImportTask{TaskImported: task.TaskImported{Source: "other", Round: 1, MaxRounds: 3}}
 		},
 		task.KindSpawnBegun: func(task.State) task.Command { return spawning(critic("r2")) },
 		task.KindSpawnEnded: func(task.State) task.Command { return ended("r1") },
@@ -192,12 +192,12 @@ func TestForceOpensNoStatus(t *testing.T) {
 		task.Waiting: errs.TaskWaiting, task.Stuck: errs.TaskStuck, task.Committed: errs.TaskCommitted,
 	} {
 		s := standing(t)[status]
-		refuse(t, s, task.Prepare{Phase: task.Research, Required: 1, Force: force}, code)
-		refuse(t, s, task.Redraft{}, code)
-		refuse(t, s, task.Verify{Force: force}, code)
-		refuse(t, s, task.Finish{Force: force}, code)
+		refuse(t, s, task.CompletePhase{Phase: task.Research, Required: 1, Force: force}, code)
+		refuse(t, s, task.BeginVerification{}, code)
+		refuse(t, s, task.RecordVerification{Force: force}, code)
+		refuse(t, s, task.CommitTask{Force: force}, code)
 		refuse(t, s, spawning(critic("r1")), code)
-		if _, err := task.Enter(s, task.Entry{Fallback: 3, Phases: []task.Phase{task.Review}, Force: force}); errs.CodeOf(err) != code {
+		if _, err := task.EnterRound(s, task.RoundEntry{Fallback: 3, Phases: []task.Phase{task.Review}, Force: force}); errs.CodeOf(err) != code {
 			t.Errorf("a task that is %s enters its round with %v", status, err)
 		}
 	}
@@ -205,11 +205,11 @@ func TestForceOpensNoStatus(t *testing.T) {
 
 // TestUnknownKinds: a kind of a later version is no event, and follows nowhere.
 func TestUnknownKinds(t *testing.T) {
-	if e := task.Blank("task-renamed"); e != nil {
+	if e := task.NewEvent("task-renamed"); e != nil {
 		t.Errorf("an unknown kind is %T", e)
 	}
 	for _, k := range task.Kinds() {
-		if e := task.Blank(k); e == nil || e.Kind() != k {
+		if e := task.NewEvent(k); e == nil || e.Kind() != k {
 			t.Errorf("Blank(%s) is %T", k, e)
 		}
 	}

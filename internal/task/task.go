@@ -20,7 +20,7 @@ type Status string
 
 // The statuses of a task.
 const (
-	None      Status = ""
+	NoTask    Status = ""
 	Open      Status = "open"
 	Waiting   Status = "waiting"
 	Stuck     Status = "stuck"
@@ -57,10 +57,10 @@ type State struct {
 	Round int `json:"round"`
 	// MaxRounds is the task's cap; 0 until its first decision or start.
 	MaxRounds int `json:"max_rounds"`
-	// Raised says that somebody gave this task a cap of its own. It ends with
+	// CustomCap says that somebody gave this task a cap of its own. It ends with
 	// the incident that it was given for.
-	Raised bool   `json:"own_cap,omitzero"`
-	Status Status `json:"status"`
+	CustomCap bool   `json:"own_cap,omitzero"`
+	Status    Status `json:"status"`
 	// Phase is the newest phase of this round that is done, "" for none.
 	Phase Phase `json:"phase,omitzero"`
 	// Restarts counts how often the task began anew.
@@ -70,7 +70,7 @@ type State struct {
 	// Tests are the test files that were written before the draft.
 	Tests []string `json:"tests,omitzero"`
 	// Last is the newest decision, or nil.
-	Last *Decided `json:"last"`
+	Last *RoundDecided `json:"last"`
 
 	// The evidence of this round. A decision uses it up.
 
@@ -106,27 +106,27 @@ type State struct {
 	Runs  []Run    `json:"spawns,omitzero"`
 	Spent Spending `json:"spent,omitzero"`
 
-	Memory `json:"memory,omitzero"`
+	Internals `json:"memory,omitzero"`
 }
 
-// Memory is what a state keeps for its own decisions. It is nobody else's
+// Internals is what a state keeps for its own decisions. It is nobody else's
 // business, and may change.
-type Memory struct {
-	// Fresh is the round in which the work began or began anew: its draft is
+type Internals struct {
+	// StartedRound is the round in which the work began or began anew: its draft is
 	// the executor's, that of later rounds the build-fixer's.
-	Fresh int `json:"fresh,omitzero"`
+	StartedRound int `json:"fresh,omitzero"`
 	// Manual says that a person makes this round's draft, so that no agent's
 	// stamp is wanted for it.
 	Manual bool `json:"manual,omitzero"`
 	// Evidence lists the reports about exactly this round that were decided on.
 	Evidence []string `json:"evidence,omitzero"`
-	// Kept counts the decisions of this round that did not end it.
-	Kept int `json:"kept,omitzero"`
+	// NonAdvancing counts the decisions of this round that did not end it.
+	NonAdvancing int `json:"kept,omitzero"`
 	// Remaining is how many findings the newest review left.
 	Remaining int `json:"remaining,omitzero"`
-	// Forgotten is the newest review that a reset has made history: a finding
+	// ResetReview is the newest review that a reset has made history: a finding
 	// that was last seen then, or earlier, counts as new.
-	Forgotten int `json:"forgotten,omitzero"`
+	ResetReview int `json:"forgotten,omitzero"`
 }
 
 // Stop is why a task is stuck.

@@ -7,7 +7,7 @@ import (
 )
 
 // Statuses lists every status, the one of a task that does not exist first.
-func Statuses() []Status { return []Status{None, Open, Waiting, Stuck, Committed} }
+func Statuses() []Status { return []Status{NoTask, Open, Waiting, Stuck, Committed} }
 
 // Kinds lists every kind of event.
 func Kinds() []Kind {
@@ -31,9 +31,9 @@ func Transition(s Status, k Kind) errs.Code {
 	case KindPrepared, KindRedrafted, KindDrafted, KindDecided, KindFinished, KindSpawnBegun:
 		return map[Status]errs.Code{Waiting: errs.TaskWaiting, Stuck: errs.TaskStuck, Committed: errs.TaskCommitted}[s]
 	case KindAnswered:
-		return map[Status]errs.Code{None: errs.TaskNotFound, Open: errs.TaskNotWaiting, Stuck: errs.TaskStuck, Committed: errs.TaskCommitted}[s]
+		return map[Status]errs.Code{NoTask: errs.TaskNotFound, Open: errs.TaskNotWaiting, Stuck: errs.TaskStuck, Committed: errs.TaskCommitted}[s]
 	case KindResumed:
-		return map[Status]errs.Code{None: errs.TaskNotFound, Open: errs.TaskNotStuck, Waiting: errs.TaskWaiting, Committed: errs.TaskCommitted}[s]
+		return map[Status]errs.Code{NoTask: errs.TaskNotFound, Open: errs.TaskNotStuck, Waiting: errs.TaskWaiting, Committed: errs.TaskCommitted}[s]
 	case KindImported:
 		return map[Status]errs.Code{Open: errs.TaskExists, Waiting: errs.TaskExists, Stuck: errs.TaskExists, Committed: errs.TaskExists}[s]
 	default:
@@ -41,7 +41,7 @@ func Transition(s Status, k Kind) errs.Code {
 	}
 }
 
-// allow returns the error of an event that may not follow, or nil.
+// checkBudget returns the error of an event that may not follow, or nil.
 func allow(s State, k Kind) error {
 	switch code := Transition(s.Status, k); code {
 	case "":

@@ -10,11 +10,11 @@ import (
 
 // reserve announces up to three runs.
 func (w *walk) reserve() {
-	c := task.Reserve{
+	c := task.ReserveRuns{
 		Round:  rapid.SampledFrom([]int{0, 0, 0, 0, w.model.round(), w.model.round() + 1}).Draw(w.T, "for"),
 		Limits: task.Limits{Task: w.limits("task", 90), Round: w.limits("round", 30), Rounds: rapid.SampledFrom([]int{0, 0, 0, 1, 3}).Draw(w.T, "rounds")},
 	}
-	if w.model.status() == task.None && w.oneIn(2, "by hand") {
+	if w.model.status() == task.NoTask && w.oneIn(2, "by hand") {
 		c.Intents = []task.Intent{byHand(fmt.Sprint("run-", len(w.model)))}
 	} else {
 		role := rapid.SampledFrom([]func(string, int) task.Intent{
@@ -32,14 +32,14 @@ func (w *walk) reserve() {
 	if !w.expect(c, c, w.model.reserve(c)) {
 		return
 	}
-	if w.state.Status == task.None {
+	if w.state.Status == task.NoTask {
 		w.seen["spawned outside any task"]++
 	}
 }
 
 // receive closes a run, most often one that is open.
 func (w *walk) receive() {
-	c := task.Receive{Receipt: task.Receipt{
+	c := task.RecordReceipt{Receipt: task.Receipt{
 		Run: "nobody", Outcome: w.pick("outcome", "clean", "critic-error", task.OutcomeLost),
 		Used:    task.Amount{Millis: w.cost("ms", 0), Tokens: w.cost("tokens", 0), MicroDollars: w.cost("money", 0)},
 		Unknown: rapid.SampledFrom([][]string{nil, nil, {"tokens"}, {"microdollars"}, {"tokens", "microdollars"}}).Draw(w.T, "unknown"),
@@ -90,7 +90,7 @@ func (w *walk) compareRuns(wrong func(what string, got, want any)) {
 		}
 	}
 	wrong("runs", got, want)
-	wrong("open runs", len(s.Open()), len(m.open()))
+	wrong("open runs", len(s.OpenRuns()), len(m.open()))
 	for n, what := range []string{"time", "tokens", "money"} {
 		wrong(what+" of the task", part(s.Spent.Task, n), m.spent(n, false))
 		wrong(what+" of the round", part(s.Spent.Round, n), m.spent(n, true))
@@ -107,7 +107,7 @@ func (w *walk) compareRuns(wrong func(what string, got, want any)) {
 			}
 		}
 		finished := ""
-		if r := s.Finished(task.RoleResearcher, index); r != nil {
+		if r := s.LatestRun(task.RoleResearcher, index); r != nil {
 			finished = r.Run
 		}
 		wrong("the researcher's newest run", finished, newest)

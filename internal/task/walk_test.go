@@ -53,7 +53,7 @@ func (w *walk) run() {
 func (w *walk) step() {
 	common := []string{"audit", "look", "halt", "begin", "decide", "prepare", "redraft", "verify", "finish", "reply", "expire", "resume", "import", "reserve", "receive"}
 	likely := map[task.Status][]string{
-		task.None:      {"begin", "begin", "begin", "audit", "verify", "decide", "import", "import", "reserve", "reserve", "receive", "halt", "reply", "resume", "finish"},
+		task.NoTask:    {"begin", "begin", "begin", "audit", "verify", "decide", "import", "import", "reserve", "reserve", "receive", "halt", "reply", "resume", "finish"},
 		task.Open:      {"audit", "audit", "audit", "look", "prepare", "redraft", "verify", "verify", "verify", "decide", "decide", "decide", "decide", "reply", "reserve", "receive"},
 		task.Waiting:   {"reply", "reply", "reply", "reply", "expire", "receive"},
 		task.Stuck:     {"receive", "resume", "resume", "resume", "resume", "begin"},
@@ -72,39 +72,39 @@ func (w *walk) step() {
 	case "audit":
 		w.audit()
 	case "look":
-		c := task.Look{Agent: w.pick("searcher", "", "np-executor", "np-executor", "np-researcher"), Query: "q", Source: task.ByHand, By: "somebody"}
+		c := task.RecordSearch{Agent: w.pick("searcher", "", "np-executor", "np-executor", "np-researcher"), Query: "q", Source: task.ByHand, By: "somebody"}
 		w.expect(c, c, w.model.untilCommitted())
 	case "halt":
-		c := task.Halt{Reason: "user-requested", By: "somebody", FindingCount: w.number("findings", -1, 2), ForgetCap: w.oneIn(2, "forget")}
+		c := task.StopTask{Reason: "user-requested", By: "somebody", FindingCount: w.number("findings", -1, 2), ForgetCap: w.oneIn(2, "forget")}
 		w.expect(c, c, w.model.untilCommitted())
 	case "begin":
-		c := task.Begin{Query: "q", MaxRounds: w.limit(), Fallback: 3, Force: w.force()}
+		c := task.StartWork{Query: "q", MaxRounds: w.limit(), Fallback: 3, Force: w.force()}
 		w.expect(c, c, w.model.begin(c))
 	case "decide":
 		w.decide()
 	case "prepare":
-		c := task.Prepare{Phase: rapid.SampledFrom([]task.Phase{task.Research, task.Design, task.Tests}).Draw(w.T, "phase"), Required: w.number("required", 1, 2), Force: w.force()}
+		c := task.CompletePhase{Phase: rapid.SampledFrom([]task.Phase{task.Research, task.Design, task.Tests}).Draw(w.T, "phase"), Required: w.number("required", 1, 2), Force: w.force()}
 		if c.Phase == task.Tests {
 			c.Tests = []string{w.pick("test", "a_test.go", "b_test.go")}
 		}
 		w.expect(c, c, w.model.gate(c.Phase, c.Required, c.Force))
 	case "redraft":
-		c := task.Redraft{Same: w.oneIn(3, "same draft")}
+		c := task.BeginVerification{Same: w.oneIn(3, "same draft")}
 		w.expect(c, c, w.model.redraft(c))
 	case "verify":
 		code := 0
-		c := task.Verify{Verification: task.Verification{Command: "make", ExitCode: &code, Runs: 1}, Force: w.force()}
+		c := task.RecordVerification{Verification: task.Verification{Command: "make", ExitCode: &code, Runs: 1}, Force: w.force()}
 		w.expect(c, c, w.model.gate(task.Draft, 1, c.Force))
 	case "finish":
-		c := task.Finish{MustVerify: w.must, Force: w.force()}
+		c := task.CommitTask{MustVerify: w.must, Force: w.force()}
 		w.expect(c, c, w.model.finish(c))
 	case "reply":
 		w.reply()
 	case "expire":
-		c := task.Expire{Now: w.pick("now", "2026-11-21T08:00:00.000000000Z", "2026-11-22T08:00:00.000000000Z", "2026-11-23T08:00:00.000000000Z")}
+		c := task.ExpireQuestions{Now: w.pick("now", "2026-11-21T08:00:00.000000000Z", "2026-11-22T08:00:00.000000000Z", "2026-11-23T08:00:00.000000000Z")}
 		w.expect(c, c, w.model.expire(c))
 	case "resume":
-		c := task.Resume{Mode: rapid.SampledFrom([]task.Mode{task.MoreRounds, task.Replan, task.Manual, task.Reset}).Draw(w.T, "mode"), Fallback: 3, By: "somebody"}
+		c := task.ResumeTask{Mode: rapid.SampledFrom([]task.Mode{task.MoreRounds, task.Replan, task.Manual, task.Reset}).Draw(w.T, "mode"), Fallback: 3, By: "somebody"}
 		if c.Mode == task.MoreRounds {
 			c.Rounds = rapid.SampledFrom([]int{1, 5, 5, 5, 0, -3, 200, int(^uint(0) >> 1)}).Draw(w.T, "rounds")
 		}
@@ -123,7 +123,7 @@ func (w *walk) audit() {
 	if len(w.state.Evidence) > 0 {
 		agents = append(agents, "np-critic", "np-critic", "np-critic", "np-critic")
 	}
-	c := task.Audit{
+	c := task.StampAgent{
 		Agent: rapid.SampledFrom(agents).Draw(w.T, "agent"), By: "somebody", Run: w.pick("run", "", "", "r1", "r2"),
 		Source:      rapid.SampledFrom([]task.Source{task.ByHost, task.ByHost, task.ByHand}).Draw(w.T, "source"),
 		Audited:     []string{"np-researcher", "np-executor", "np-build-fixer"},
@@ -135,13 +135,13 @@ func (w *walk) audit() {
 
 // decide enters a round and decides it.
 func (w *walk) decide() {
-	entry := task.Entry{
+	entry := task.RoundEntry{
 		Expected: rapid.SampledFrom([]int{0, 0, 0, 0, w.model.round(), w.model.round() - 1, w.model.round() + 1, -1}).Draw(w.T, "expected"),
 		Phases:   rapid.SampledFrom([][]task.Phase{nil, nil, {task.Draft}, {task.Review}, {task.Draft, task.Review}}).Draw(w.T, "phases"),
 		Fallback: 3, MaxRounds: w.limit(), Force: w.force(),
 	}
 	want := w.model.enter(entry)
-	round, err := task.Enter(w.state, entry)
+	round, err := task.EnterRound(w.state, entry)
 	if code := errs.CodeOf(err); code != want.code || err != nil && code == "" {
 		w.Fatalf("%+v enters with %v; want %q", entry, err, want.code)
 	}
@@ -149,7 +149,7 @@ func (w *walk) decide() {
 		w.seen["refused: "+string(want.code)]++
 		return
 	}
-	if rounds, own := w.model.entryLimit(entry); round.Number != w.model.round() || round.MaxRounds != rounds || round.Raised != own || (round.Force != nil) != want.forced {
+	if rounds, own := w.model.entryLimit(entry); round.Number != w.model.round() || round.MaxRounds != rounds || round.CustomCap != own || (round.Force != nil) != want.forced {
 		w.Fatalf("%+v enters %+v; want round %d of %d", entry, round, w.model.round(), rounds)
 	}
 	o := w.outcome()
@@ -177,13 +177,13 @@ func (w *walk) decide() {
 }
 
 // outcome is one that a policy may come to, or, seldom, one that none should.
-func (w *walk) outcome() task.Outcome {
-	o := task.Outcome{
+func (w *walk) outcome() task.DecideRound {
+	o := task.DecideRound{
 		Reason: "routed", Policy: "routing@1.2.0", Reviewed: true, FindingCount: w.number("findings", 1, 3),
 		Verify: w.pick("verify", "absent", "absent", "green", "red"), Final: w.oneIn(2, "final"),
 		Evidence: rapid.SliceOfN(rapid.SampledFrom([]string{"sha256:a", "sha256:b", "sha256:c", "sha256:d"}), 0, 2).Draw(w.T, "evidence"),
 	}
-	given, _ := w.state.Green(o.Verify)
+	given, _ := w.state.VerificationOutcome(o.Verify)
 	if want := w.model.green() && o.Verify != "red"; (given == "green") != (want || o.Verify == "green") {
 		w.Fatalf("given %s, the round's verification is %s", o.Verify, given)
 	}
@@ -242,7 +242,7 @@ func (w *walk) question(i int) task.Question {
 
 func (w *walk) reply() {
 	q := w.model.questions()
-	c := task.Reply{
+	c := task.AnswerQuestion{
 		Round:       rapid.SampledFrom([]int{0, 0, 0, q.round, q.round, q.round - 1, w.model.round() + 1}).Draw(w.T, "to"),
 		Fingerprint: w.pick("question", "", "q0", "q0", "q1", "q2", "q9"), By: "somebody",
 	}
@@ -256,7 +256,7 @@ func (w *walk) reply() {
 }
 
 func (w *walk) adopt() {
-	i := task.Imported{Source: "other", Digest: "sha256:e", Round: w.number("imported", 1, 4), MaxRounds: w.number("cap", 3, 8), Raised: w.oneIn(2, "raised"), By: "somebody"}
+	i := task.TaskImported{Source: "other", Digest: "sha256:e", Round: w.number("imported", 1, 4), MaxRounds: w.number("cap", 3, 8), CustomCap: w.oneIn(2, "raised"), By: "somebody"}
 	if w.oneIn(8, "late") {
 		i.Round, i.MaxRounds = w.number("imported", 97, 101), 100
 	}
@@ -269,12 +269,12 @@ func (w *walk) adopt() {
 	if w.mayForce {
 		i.Overrides = w.number("overrides", 0, 2)
 	}
-	c := task.Import{Imported: i}
+	c := task.ImportTask{TaskImported: i}
 	w.expect(c, c, w.model.adopt(c))
 }
 
 // expect carries a command out, compares what comes of it with what the model
-// wants, and says whether anything came of it.
+// phaseAgent, and says whether anything came of it.
 func (w *walk) expect(c task.Command, what any, want verdict) bool {
 	before := asJSON(w, w.state)
 	e, err := task.Decide(w.state, c)
@@ -314,7 +314,7 @@ func (w *walk) expect(c task.Command, what any, want verdict) bool {
 
 // readBack wants the event and the state to survive being written and read.
 func (w *walk) readBack(e task.Event, after task.State) {
-	again := task.Blank(e.Kind())
+	again := task.NewEvent(e.Kind())
 	if err := json.Unmarshal([]byte(asJSON(w, e)), again); err != nil {
 		w.Fatalf("%+v cannot be read back: %v", e, err)
 	}
@@ -358,27 +358,27 @@ func (w *walk) compare() {
 	}
 	rounds, own := m.limit()
 	wrong("status", s.Status, m.status())
-	if m.status() == task.None {
+	if m.status() == task.NoTask {
 		wrong("round of no task", s.Round, 0)
 	} else {
 		wrong("round", s.Round, m.round())
 	}
 	wrong("phase", s.Phase, m.phaseName())
-	wrong("decisions that kept the round", s.Kept, m.kept())
+	wrong("decisions that kept the round", s.NonAdvancing, m.kept())
 	wrong("cap", s.MaxRounds, rounds)
-	wrong("a cap of its own", s.Raised, own)
+	wrong("a cap of its own", s.CustomCap, own)
 	wrong("overrides", s.Overrides, m.overrides())
 	wrong("the newest override is known", s.Forced != nil, slices.ContainsFunc(m, func(h happened) bool { return h.forced }))
 	wrong("wants verification", s.Verifies, m.verifies())
 	wrong("stuck for a reason", s.Stop != nil, m.status() == task.Stuck)
 	wrong("violations", asJSON(w, s.Violations), asJSON(w, m.violations()))
 	wrong("findings of the audit", len(s.AuditFindings()), len(m.violations()))
-	wrong("drafter", s.Drafter(), m.drafter())
+	wrong("drafter", s.DraftAgent(), m.drafter())
 	for _, agent := range []string{"np-executor", "np-build-fixer", "np-critic", "np-researcher"} {
-		wrong("stamps of "+agent, s.Found(agent), m.stamps(agent))
+		wrong("stamps of "+agent, s.CountStamps(agent), m.stamps(agent))
 	}
 	if m.status() == task.Open {
-		wrong("missing for a commit", s.Unready(w.must), m.missing(w.must))
+		wrong("missing for a commit", s.MissingForCommit(w.must), m.missing(w.must))
 	}
 	w.compareRuns(wrong)
 	q := m.questions()
@@ -394,29 +394,29 @@ func (w *walk) compare() {
 func (w *walk) count(c task.Command, e task.Event) {
 	w.seen[string(e.Kind())]++
 	switch e := e.(type) {
-	case task.Decided:
+	case task.RoundDecided:
 		w.seen["decided: "+e.NextAction]++
 		if w.state.Status == task.Committed {
 			w.seen["committed by a decision"]++
 		}
-	case task.Finished:
+	case task.WorkCommitted:
 		if e.Force == nil {
 			w.seen["committed by its phase"]++
 		}
-	case task.Resumed:
+	case task.WorkResumed:
 		w.seen["resumed: "+string(e.Mode)]++
-	case task.Answered:
+	case task.QuestionsAnswered:
 		if e.Answers[0].Default {
 			w.seen["expired"]++
 		}
 		if w.state.Status == task.Open {
 			w.seen["all answered"]++
 		}
-	case task.Started:
+	case task.WorkStarted:
 		if e.Round > 1 {
 			w.seen["begun anew"]++
 		}
-	case task.Stamped:
+	case task.AgentStamped:
 		if e.Stamp.Violation != "" {
 			w.seen[string(e.Stamp.Violation)]++
 		}

@@ -61,12 +61,12 @@ func (o OutputFile) create() (*logFile, error) {
 	at := filepath.Join(o.Root, stateDir)
 	state, err := safefile.OpenState(at)
 	if err != nil {
-		return nil, o.folderFault(at, err)
+		return nil, o.folderError(at, err)
 	}
 	defer state.Close()
 	dir, err := safefile.MakeDirIn(state, verifyDir)
 	if err != nil {
-		return nil, o.folderFault(filepath.Join(at, verifyDir), err)
+		return nil, o.folderError(filepath.Join(at, verifyDir), err)
 	}
 	defer dir.Close()
 	if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -80,8 +80,8 @@ func (o OutputFile) create() (*logFile, error) {
 	return &logFile{OutputFile: o, file: f}, nil
 }
 
-// folderFault is the error of a folder on the way to the file.
-func (o OutputFile) folderFault(at string, err error) error {
+// folderError is the error of a folder on the way to the file.
+func (o OutputFile) folderError(at string, err error) error {
 	if safefile.Unsafe(err) {
 		return errs.New(errs.VerifyOutputUnsafe, "%s cannot be used: %w", at, err).With("path", at)
 	}
@@ -100,8 +100,8 @@ func (l *logFile) size() (int64, error) {
 	return info.Size(), nil
 }
 
-// cut shortens the file, to end a run's output where its limit is.
-func (l *logFile) cut(size int64) error {
+// truncate shortens the file, to end a run's output where its limit is.
+func (l *logFile) truncate(size int64) error {
 	if err := l.file.Truncate(size); err != nil {
 		return l.failed(err)
 	}
@@ -149,7 +149,7 @@ func (l *logFile) evidence(ctx context.Context) (evidence, error) {
 		return evidence{}, l.failed(err)
 	}
 	hash := sha256.New()
-	n, err := io.Copy(hash, bound{ctx, io.NewSectionReader(l.file, 0, size)})
+	n, err := io.Copy(hash, contextReader{ctx, io.NewSectionReader(l.file, 0, size)})
 	switch {
 	case ctx.Err() != nil:
 		return evidence{}, fmt.Errorf("read the output of the verification: %w", context.Cause(ctx))
@@ -162,13 +162,13 @@ func (l *logFile) evidence(ctx context.Context) (evidence, error) {
 	return evidence{size, "sha256:" + hex.EncodeToString(hash.Sum(nil)), excerpt}, nil
 }
 
-// bound is a reader that ends when its context is done.
-type bound struct {
+// contextReader is a reader that ends when its context is done.
+type contextReader struct {
 	ctx context.Context
 	io.Reader
 }
 
-func (r bound) Read(b []byte) (int, error) {
+func (r contextReader) Read(b []byte) (int, error) {
 	if r.ctx.Err() != nil {
 		return 0, context.Cause(r.ctx)
 	}

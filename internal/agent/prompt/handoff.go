@@ -91,7 +91,7 @@ func item(f finding.Finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "- severity: %s\n", word(string(f.Severity)))
 	if f.File != nil && *f.File != "-" {
-		fmt.Fprintf(&b, "- place: %s\n", quote(f.Place()))
+		fmt.Fprintf(&b, "- place: %s\n", quote(f.Location()))
 	}
 	if f.SinceRound > 0 {
 		fmt.Fprintf(&b, "- since round: %d\n", f.SinceRound)

@@ -29,12 +29,12 @@ func Hostile() *Ledger {
 		l.Record(Start(),
 			add(counters.Rounds(), huge, name, name), add(counters.DailyRounds(), huge, day, name), add(counters.Policies(), huge, name, name, name),
 			one(counters.Adoptions(), name, name), add(counters.Findings(), huge, name, name, name), one(counters.Progress(), name),
-			one(counters.Tasks(), "stuck"), one(counters.Standing(), "stuck", at, name, name), one(counters.Standing(), "waiting", name, name, name),
+			one(counters.Tasks(), "stuck"), one(counters.BlockedTasks(), "stuck", at, name, name), one(counters.BlockedTasks(), "waiting", name, name, name),
 			add(counters.Spawns(), huge, name, name, name), add(counters.Fallbacks(), huge, name, name), add(counters.Tokens(), huge, name, "in"),
 			add(counters.MicroDollars(), huge, name), one(counters.Daily(), day, name), add(counters.Daily(), huge, day, counters.DayMicroDollars),
 			add(counters.Daily(), huge, day, counters.DaySpawns), one(counters.Daily(), day, counters.DayFallbacks),
 			add(counters.TaskRounds().Cells(), huge, strconv.Itoa(1+100*i)), add(counters.TaskRounds().Sum(), huge),
-			add(counters.Waits().Cells(), huge, strconv.Itoa(i*10)), add(counters.Questions(), huge),
+			add(counters.QuestionWaits().Cells(), huge, strconv.Itoa(i*10)), add(counters.Questions(), huge),
 		)
 	}
 	return l

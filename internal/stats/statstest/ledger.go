@@ -21,7 +21,7 @@ type Ledger struct {
 	events       int64
 	since, until string
 	// sums are by measure, then by the JSON of the values.
-	sums map[string]map[string]ledger.Tally
+	sums map[string]map[string]ledger.Counter
 }
 
 // Record adds an event that counts the changes.
@@ -29,12 +29,12 @@ func (l *Ledger) Record(at time.Time, changes ...counters.Change) {
 	l.events++
 	l.until = at.UTC().Format(ledger.TimeFormat)
 	if l.since == "" {
-		l.since, l.sums = l.until, make(map[string]map[string]ledger.Tally)
+		l.since, l.sums = l.until, make(map[string]map[string]ledger.Counter)
 	}
 	for _, c := range changes {
 		of := l.sums[c.Measure.Name]
 		if of == nil {
-			of = make(map[string]ledger.Tally)
+			of = make(map[string]ledger.Counter)
 			l.sums[c.Measure.Name] = of
 		}
 		key := keyOf(c.Values)
@@ -43,7 +43,7 @@ func (l *Ledger) Record(at time.Time, changes ...counters.Change) {
 			delete(of, key)
 			continue
 		}
-		of[key] = ledger.Tally{Values: slices.Clone(c.Values), Sum: sum, At: l.until, Note: c.Note}
+		of[key] = ledger.Counter{Values: slices.Clone(c.Values), Sum: sum, At: l.until, Exemplar: c.Exemplar}
 	}
 }
 
@@ -56,8 +56,8 @@ func keyOf(values []string) string {
 }
 
 // Tallies answers as ledger.Ledger does. It knows queries of whole measures alone.
-func (l *Ledger) Tallies(_ context.Context, queries ...ledger.TallyQuery) (ledger.Tallies, error) {
-	t := ledger.Tallies{Events: l.events, Since: l.since, Until: l.until, Rows: make([][]ledger.Tally, len(queries))}
+func (l *Ledger) Tallies(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
+	t := ledger.Counters{Events: l.events, Since: l.since, Until: l.until, Rows: make([][]ledger.Counter, len(queries))}
 	for i, q := range queries {
 		of := l.sums[q.Measure]
 		for _, key := range slices.Sorted(maps.Keys(of)) {

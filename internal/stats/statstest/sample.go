@@ -151,18 +151,18 @@ func (s *sample) moved(next, id string, round int) []counters.Change {
 	gone := add(counters.Tasks(), -1, "open")
 	switch next {
 	case "commit":
-		changes := counters.TaskRounds().Observe(counters.Sample{Value: int64(round), Task: id, Round: round})
+		changes := counters.TaskRounds().Observe(counters.Observation{Value: int64(round), Task: id, Round: round})
 		return append(changes, gone, one(counters.Tasks(), "committed"), one(counters.Daily(), s.day(), counters.DayCommitted))
 	case "stuck":
 		why := []string{"max-rounds", "stuck-finding", "budget", "no-progress"}[s.random.IntN(4)]
 		changes := []counters.Change{gone, one(counters.Stops(), why), one(counters.Daily(), s.day(), counters.DayStuck)}
 		if s.part() < 0.6 || s.chance(0.2) { // Somebody has looked after it since, and committed it by hand.
 			changes = append(changes, one(counters.Tasks(), "committed"), one(counters.Daily(), s.day(), counters.DayCommitted))
-			return append(changes, counters.TaskRounds().Observe(counters.Sample{Value: int64(round), Task: id, Round: round})...)
+			return append(changes, counters.TaskRounds().Observe(counters.Observation{Value: int64(round), Task: id, Round: round})...)
 		}
-		return append(changes, one(counters.Tasks(), "stuck"), one(counters.Standing(), "stuck", since, id, why))
+		return append(changes, one(counters.Tasks(), "stuck"), one(counters.BlockedTasks(), "stuck", since, id, why))
 	case "askuser":
-		return []counters.Change{gone, one(counters.Tasks(), "waiting"), one(counters.Questions()), one(counters.Standing(), "waiting", since, id, "askuser")}
+		return []counters.Change{gone, one(counters.Tasks(), "waiting"), one(counters.Questions()), one(counters.BlockedTasks(), "waiting", since, id, "askuser")}
 	default:
 		return nil
 	}
@@ -170,7 +170,7 @@ func (s *sample) moved(next, id string, round int) []counters.Change {
 
 // answer ends the wait that the newest decision began.
 func (s *sample) answer(id string, round int) {
-	waits := s.sums[counters.Standing().Name]
+	waits := s.sums[counters.BlockedTasks().Name]
 	for key, row := range waits {
 		if row.Values[2] == id {
 			delete(waits, key)
@@ -178,7 +178,7 @@ func (s *sample) answer(id string, round int) {
 	}
 	waited := time.Duration(math.Exp(s.random.NormFloat64()*1.6+8.2)) * time.Second
 	s.now = s.now.Add(min(waited, 48*time.Hour))
-	changes := counters.Waits().Observe(counters.Sample{Value: waited.Milliseconds(), Task: id, Round: round})
+	changes := counters.QuestionWaits().Observe(counters.Observation{Value: waited.Milliseconds(), Task: id, Round: round})
 	s.record(append(changes, add(counters.Tasks(), -1, "waiting"), one(counters.Tasks(), "open"))...)
 }
 
@@ -203,7 +203,7 @@ func (s *sample) spawn(role, id string, round int) {
 			add(counters.Tokens(), micro/4, agent, "in"), add(counters.Tokens(), micro/40, agent, "out"), add(counters.Tokens(), micro/8, agent, "cached"),
 		}
 		ran := int64(math.Exp(s.random.NormFloat64()*0.6) * 75_000)
-		changes = append(changes, counters.SpawnRuns().Observe(counters.Sample{Value: ran, Task: id, Round: round})...)
+		changes = append(changes, counters.SpawnRuns().Observe(counters.Observation{Value: ran, Task: id, Round: round})...)
 		if failed {
 			changes = append(changes, one(counters.Fallbacks(), agent, "rate-limit"), one(counters.Daily(), s.day(), counters.DayFallbacks))
 		}

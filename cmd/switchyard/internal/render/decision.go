@@ -273,7 +273,7 @@ func (p *Printer) findings(findings []finding.Finding) {
 		}
 		rows[i] = []cell{
 			{route, actionColor(f.Route)}, {string(f.Severity), severityColor(f.Severity)}, {f.Category, Plain},
-			{f.Place(), Plain}, {strings.Join(f.ConfirmedBy, ", "), Plain},
+			{f.Location(), Plain}, {strings.Join(f.ConfirmedBy, ", "), Plain},
 		}
 		if dated {
 			rows[i] = slices.Insert(rows[i], where+1, cell{since(f), Plain})

@@ -63,7 +63,7 @@ func afterStatus(t host.TaskStatus, handoff *string) step {
 		return step{"make the draft", "switchyard round " + t.TaskID}
 	case last.NextAction == policies.Commit:
 		return step{now: "switchyard phase commit " + t.TaskID}
-	case last.NextRound != t.Round, task.Ends(last.NextAction, last.DestinationKind):
+	case last.NextRound != t.Round, task.IsStuckDestination(last.NextAction, last.DestinationKind):
 		return step{"change the draft", "switchyard round " + t.TaskID}
 	case t.Questions != nil && len(t.Questions.Answers) > 0:
 		return step{"give the answer to the executor", "switchyard round " + t.TaskID}

@@ -226,7 +226,7 @@ func (p *Printer) Normalized(n host.Normalized) {
 		rows, texts := make([][]cell, len(n.Findings)), make([]string, len(n.Findings))
 		for i, f := range n.Findings {
 			rows[i] = []cell{
-				{string(f.Severity), severityColor(f.Severity)}, {f.Category, Plain}, {f.Place(), Plain},
+				{string(f.Severity), severityColor(f.Severity)}, {f.Category, Plain}, {f.Location(), Plain},
 				{f.Critic, Plain}, {f.Sources[0].Ref, Dim},
 			}
 			texts[i] = f.Remediation

@@ -52,7 +52,7 @@ func (p *Printer) standing(t host.TaskStatus) {
 	if words := spentWords(t.State); words != "" {
 		p.Line("  agents: %s", words)
 	}
-	if open := len(t.Open()); open > 0 {
+	if open := len(t.OpenRuns()); open > 0 {
 		p.Line("  %s under way, or cut short: switchyard round %s goes on", Count(open, "run"), t.TaskID)
 	}
 	if t.Phase != "" && t.Status == task.Open {
@@ -145,12 +145,12 @@ func taskRow(t *host.TaskStatus, forced bool) []cell {
 	if t.Last != nil {
 		to, reason, findings = t.Last.NextAction, t.Last.Reason, strconv.Itoa(t.Last.FindingCount)
 	}
-	if t.Status == task.Open && t.Last != nil && task.Ends(t.Last.NextAction, t.Last.DestinationKind) {
+	if t.Status == task.Open && t.Last != nil && task.IsStuckDestination(t.Last.NextAction, t.Last.DestinationKind) {
 		to, reason, findings = "-", "resumed", "-"
 	}
 	if t.Stop != nil {
 		reason, findings = t.Stop.Reason, strconv.Itoa(t.Stop.FindingCount)
-		if t.Last == nil || !task.Ends(t.Last.NextAction, t.Last.DestinationKind) {
+		if t.Last == nil || !task.IsStuckDestination(t.Last.NextAction, t.Last.DestinationKind) {
 			to = string(task.Stuck) // A person put it there, not a decision.
 		}
 	}

@@ -26,7 +26,7 @@ func TestRecode(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := Recode(task.Shifted(1, 2).(*errs.Error).WithHint("another command's"), p.Codes)
+		got := Recode(task.ErrRoundShifted(1, 2).(*errs.Error).WithHint("another command's"), p.Codes)
 		if errs.CodeOf(got) != want {
 			t.Errorf("%s: got %s, want %s", phase, errs.CodeOf(got), want)
 		}

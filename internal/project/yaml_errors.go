@@ -7,9 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// plainly says in one line, and without the names of our types, what the parser
+// describeYAMLError says in one line, and without the names of our types, what the parser
 // has to say.
-func plainly(err error) string {
+func describeYAMLError(err error) string {
 	text := err.Error()
 	if e, ok := errors.AsType[*yaml.TypeError](err); ok {
 		text = strings.Join(e.Errors, "; ")

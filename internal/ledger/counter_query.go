@@ -12,18 +12,18 @@ import (
 
 // The measures that the ledger keeps itself. No fold counts under their names.
 const (
-	// MeasureLabel lists, with labels "dimension" and "value" and a sum of 1, the
+	// LabelMeasure lists, with labels "dimension" and "value" and a sum of 1, the
 	// values that capped dimensions keep apart. Each is there since the event that
 	// first had it.
-	MeasureLabel = "label"
-	// MeasureOverflow counts, with the label "dimension", the values of a capped
+	LabelMeasure = "label"
+	// OverflowMeasure counts, with the label "dimension", the values of a capped
 	// dimension that became counters.Other: they were beyond the cap, too long, or not
 	// UTF-8. It counts each once an event, however many changes are under it.
-	MeasureOverflow = "overflow"
+	OverflowMeasure = "overflow"
 )
 
-// Tally is the sum of what events have counted under the same values.
-type Tally struct {
+// Counter is the sum of what events have counted under the same values.
+type Counter struct {
 	// Values are the labels' values, one a label of the measure.
 	Values []string `json:"values"`
 	// Sum is never 0: such a row is not kept. It is at most counters.MaxSum, and at
@@ -31,12 +31,12 @@ type Tally struct {
 	Sum int64 `json:"sum"`
 	// At is the time of the newest event that changed it, in TimeFormat.
 	At string `json:"at"`
-	// Note is that of the newest change, nil where it had none.
-	Note jsontext.Value `json:"note,omitzero"`
+	// Exemplar is that of the newest change, nil where it had none.
+	Exemplar jsontext.Value `json:"note,omitzero"`
 }
 
-// TallyQuery names some sums of one measure.
-type TallyQuery struct {
+// CounterQuery names some sums of one measure.
+type CounterQuery struct {
 	// Measure is the measure's name. There are no sums of an unknown one.
 	Measure string
 	// Prefix has the values of the first labels that are wanted, nil for all.
@@ -47,8 +47,8 @@ type TallyQuery struct {
 	Descending bool
 }
 
-// Tallies is what a ledger has counted up to one moment.
-type Tallies struct {
+// Counters is what a ledger has counted up to one moment.
+type Counters struct {
 	// Events is how many events there are: the Seq of the last.
 	Events int64
 	// Since and Until are the At of the first and of the last event, "" where there
@@ -56,31 +56,31 @@ type Tallies struct {
 	Since, Until string
 	// Rows has a list for each query, ordered by the text of the JSON array of the
 	// Values.
-	Rows [][]Tally
+	Rows [][]Counter
 }
 
-// Tallies answers all queries as of one moment. It reads the rows that it returns
+// Counters answers all queries as of one moment. It reads the rows that it returns
 // and no others, so that it costs the same however many events there are.
 //
 // # Errors
 //
 // ledger-older; ledger-invalid for a limit below 0; and those of Open, ledger-corrupt also
 // for a sum that no ledger holds.
-func (l *Ledger) Tallies(ctx context.Context, queries ...TallyQuery) (Tallies, error) {
+func (l *Ledger) Counters(ctx context.Context, queries ...CounterQuery) (Counters, error) {
 	for _, q := range queries {
 		if q.Limit < 0 {
-			return Tallies{}, invalid("%d is not a number of sums", q.Limit)
+			return Counters{}, invalid("%d is not a number of sums", q.Limit)
 		}
 	}
-	t := Tallies{Rows: make([][]Tally, len(queries))}
+	t := Counters{Rows: make([][]Counter, len(queries))}
 	err := l.read(ctx, func(tx *sql.Tx) error {
 		at, err := userVersion(ctx, tx, l.versions)
 		if err != nil {
 			return err
 		}
-		if at < tallied {
-			return errs.New(errs.LedgerOlder, "the ledger's schema is version %d, which keeps no sums: version %d does", at, tallied).
-				With("found", int64(at)).With("needed", int64(tallied))
+		if at < countersVersion {
+			return errs.New(errs.LedgerOlder, "the ledger's schema is version %d, which keeps no sums: version %d does", at, countersVersion).
+				With("found", int64(at)).With("needed", int64(countersVersion))
 		}
 		if t.Since, t.Until, t.Events, err = span(ctx, tx); err != nil {
 			return err
@@ -93,22 +93,22 @@ func (l *Ledger) Tallies(ctx context.Context, queries ...TallyQuery) (Tallies, e
 		return nil
 	})
 	if err != nil {
-		return Tallies{}, err
+		return Counters{}, err
 	}
 	return t, nil
 }
 
 // span returns the times of the first and of the last event, and its number.
 func span(ctx context.Context, tx *sql.Tx) (since, until string, events int64, err error) {
-	if _, err = one(ctx, tx, []any{&since}, "SELECT at FROM events ORDER BY seq LIMIT 1"); err != nil {
+	if _, err = queryRow(ctx, tx, []any{&since}, "SELECT at FROM events ORDER BY seq LIMIT 1"); err != nil {
 		return "", "", 0, err
 	}
-	_, err = one(ctx, tx, []any{&events, &until}, "SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1")
+	_, err = queryRow(ctx, tx, []any{&events, &until}, "SELECT seq, at FROM events ORDER BY seq DESC LIMIT 1")
 	return since, until, events, err
 }
 
 // rows returns the sums that q names, by one range of the table's key.
-func (q TallyQuery) rows(ctx context.Context, tx *sql.Tx) ([]Tally, error) {
+func (q CounterQuery) rows(ctx context.Context, tx *sql.Tx) ([]Counter, error) {
 	from, to, ok := labelRange(q.Prefix)
 	if !ok {
 		return nil, nil
@@ -126,11 +126,11 @@ func (q TallyQuery) rows(ctx context.Context, tx *sql.Tx) ([]Tally, error) {
 		return nil, err
 	}
 	defer rows.Close()
-	var tallies []Tally
+	var tallies []Counter
 	for rows.Next() {
 		var labels sql.RawBytes
-		var t Tally
-		if err := scan(rows, &labels, &t.Sum, &t.At, (*[]byte)(&t.Note)); err != nil {
+		var t Counter
+		if err := scanRow(rows, &labels, &t.Sum, &t.At, (*[]byte)(&t.Exemplar)); err != nil {
 			return nil, err
 		}
 		var sound bool
@@ -143,8 +143,8 @@ func (q TallyQuery) rows(ctx context.Context, tx *sql.Tx) ([]Tally, error) {
 	return tallies, rows.Err()
 }
 
-// sound reports whether a ledger may hold t, whatever its values are.
-func (t Tally) sound() bool {
+// valid reports whether a ledger may hold t, whatever its values are.
+func (t Counter) sound() bool {
 	return t.Sum != 0 && -counters.MaxSum <= t.Sum && t.Sum <= counters.MaxSum && !Event{At: t.At}.Time().IsZero() &&
-		(t.Note == nil || len(t.Note) <= counters.MaxNote && t.Note.IsValid())
+		(t.Exemplar == nil || len(t.Exemplar) <= counters.MaxExemplar && t.Exemplar.IsValid())
 }

@@ -37,7 +37,7 @@ type state struct {
 func (s state) String() string { return fmt.Sprintf("%q (%t)", s.text, s.exists) }
 
 func read(t interface{ Fatal(...any) }, root string) state {
-	data, err := os.ReadFile(filepath.Join(root, project.MarkerFile))
+	data, err := os.ReadFile(filepath.Join(root, project.StateMDFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func read(t interface{ Fatal(...any) }, root string) state {
 
 // write makes the text the STATE.md of a project.
 func write(t interface{ Fatal(...any) }, root, text string) {
-	path := filepath.Join(root, project.MarkerFile)
+	path := filepath.Join(root, project.StateMDFile)
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	if err = errors.Join(err, os.WriteFile(path, []byte(text), 0o600)); err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func write(t interface{ Fatal(...any) }, root, text string) {
 }
 
 func mark(t interface{ Fatal(...any) }, root, task, text string) {
-	if err := (project.Project{Root: root}).Mark(task, text); err != nil {
+	if err := (project.Project{Root: root}).UpdateStateMD(task, text); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -76,7 +76,7 @@ func TestMarkPutsABlockAndTakesItAway(t *testing.T) {
 			t.Errorf("%s is marked %q: %s", c.task, c.text, got)
 		}
 	}
-	path := filepath.Join(root, project.MarkerFile)
+	path := filepath.Join(root, project.StateMDFile)
 	mark(t, root, "T", "x")
 	if info, err := os.Stat(path); err != nil || runtime.GOOS != "windows" && info.Mode() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
@@ -106,13 +106,13 @@ func TestMarkKeepsBlocksAlone(t *testing.T) {
 func TestMarkOfTheSameTextWritesNothing(t *testing.T) {
 	root := t.TempDir()
 	mark(t, root, "T", "one\ntwo")
-	before, err := os.Stat(filepath.Join(root, project.MarkerFile))
+	before, err := os.Stat(filepath.Join(root, project.StateMDFile))
 	if err != nil {
 		t.Fatal(err)
 	}
 	mark(t, root, "T", "one\r\ntwo\n")
 	mark(t, root, "U", "")
-	after, err := os.Stat(filepath.Join(root, project.MarkerFile))
+	after, err := os.Stat(filepath.Join(root, project.StateMDFile))
 	if err != nil || !os.SameFile(before, after) {
 		t.Errorf("the file was replaced (%v)", err)
 	}
@@ -153,11 +153,11 @@ func TestMarkRefusesWhatIsNoFile(t *testing.T) {
 		"folder":        func(path string) error { return os.Mkdir(path, 0o755) },
 	} {
 		root := tree(t, project.StateDir+"/other.md")
-		if err := put(filepath.Join(root, project.MarkerFile)); err != nil {
+		if err := put(filepath.Join(root, project.StateMDFile)); err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range []string{"x", ""} {
-			if err := (project.Project{Root: root}).Mark("T", text); errs.CodeOf(err) != errs.MarkerUnsafe {
+			if err := (project.Project{Root: root}).UpdateStateMD("T", text); errs.CodeOf(err) != errs.MarkerUnsafe {
 				t.Errorf("%s: got %v", name, err)
 			}
 		}
@@ -173,7 +173,7 @@ func TestMarkRefusesWhatIsNoFile(t *testing.T) {
 	}
 	for _, task := range []string{"", "a b", "a -->", "-", "a\n", strings.Repeat("a", 129)} {
 		root := t.TempDir()
-		if err := (project.Project{Root: root}).Mark(task, "x"); errs.CodeOf(err) != errs.MarkerUnsafe || read(t, root).exists {
+		if err := (project.Project{Root: root}).UpdateStateMD(task, "x"); errs.CodeOf(err) != errs.MarkerUnsafe || read(t, root).exists {
 			t.Errorf("%q: got %v", task, err)
 		}
 	}
@@ -183,14 +183,14 @@ func TestMarkThatCannotBeWritten(t *testing.T) {
 	for name, text := range map[string]string{"large": strings.Repeat("a", 4<<20+1), "full": marks("U", strings.Repeat("a", 4<<20-100))} {
 		root := t.TempDir()
 		write(t, root, text)
-		if err := (project.Project{Root: root}).Mark("T", "x"); errs.CodeOf(err) != errs.MarkerUnwritable {
+		if err := (project.Project{Root: root}).UpdateStateMD("T", "x"); errs.CodeOf(err) != errs.MarkerUnwritable {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if read(t, root).text != text {
 			t.Errorf("%s: changed", name)
 		}
 	}
-	if err := (project.Project{Root: filepath.Join(t.TempDir(), "none")}).Mark("T", "x"); errs.CodeOf(err) != errs.MarkerUnwritable {
+	if err := (project.Project{Root: filepath.Join(t.TempDir(), "none")}).UpdateStateMD("T", "x"); errs.CodeOf(err) != errs.MarkerUnwritable {
 		t.Errorf("no folder: %v", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // maxLine is the longest line of an export in bytes: a body, and room for the rest.
 const maxLine = MaxBody + 4<<10
 
-// Exported yields the events of an export, which has each event as a line of JSON,
+// ReadExport yields the events of an export, which has each event as a line of JSON,
 // all of them, in the order of their recording. It checks what Verify would: that
 // the events are numbered without a gap, and that every chain begins at Genesis and
 // is unbroken. What is missing at the end nobody can see. It ends after the first
@@ -28,15 +28,15 @@ const maxLine = MaxBody + 4<<10
 //
 // ledger-export-invalid, and ledger-io where r cannot be read. Where ctx ends first, the error
 // wraps its cause; a read that blocks is waited for.
-func Exported(ctx context.Context, r io.Reader) iter.Seq2[Event, error] {
+func ReadExport(ctx context.Context, r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		lines := bufio.NewScanner(r)
 		lines.Buffer(nil, maxLine)
-		chains := make(map[string]link)
+		chains := make(map[string]chainEnd)
 		seq := int64(0)
 		for lines.Scan() {
 			seq++
-			e, err := exported(lines.Bytes(), seq, chains)
+			e, err := parseExportLine(lines.Bytes(), seq, chains)
 			if err != nil {
 				yield(Event{}, badLine(seq, err))
 				return
@@ -58,19 +58,19 @@ func Exported(ctx context.Context, r io.Reader) iter.Seq2[Event, error] {
 	}
 }
 
-// link is the place of a task's newest event.
-type link struct {
+// chainEnd is the place of a task's newest event.
+type chainEnd struct {
 	n    int64
 	hash string
 }
 
-// exported reads the event with the number seq, and puts it at the end of its chain.
-func exported(line []byte, seq int64, chains map[string]link) (Event, error) {
+// parseExportLine reads the event with the number seq, and puts it at the end of its chain.
+func parseExportLine(line []byte, seq int64, chains map[string]chainEnd) (Event, error) {
 	var e Event
 	if err := json.Unmarshal(line, &e, json.RejectUnknownMembers(true)); err != nil {
 		return Event{}, err
 	}
-	if err := e.wellFormed(); err != nil {
+	if err := e.checkForm(); err != nil {
 		return Event{}, err
 	}
 	last, ok := chains[e.Task]
@@ -87,7 +87,7 @@ func exported(line []byte, seq int64, chains map[string]link) (Event, error) {
 	case e.Hash != e.Sum():
 		return Event{}, fmt.Errorf("event %d of task %s is not what its hash was made of", e.N, e.Task)
 	}
-	chains[e.Task] = link{e.N, e.Hash}
+	chains[e.Task] = chainEnd{e.N, e.Hash}
 	return e, nil
 }
 

@@ -8,23 +8,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// stored is a task's projection in the database, as one transaction sees it. It
+// dbView is a task's projection in the database, as one transaction sees it. It
 // is of use as long as that transaction is.
-type stored struct {
+type dbView struct {
 	ctx   context.Context // of the transaction: a fold has none to give
 	tx    *sql.Tx
 	task  string
 	state jsontext.Value
 }
 
-func (s *stored) State() jsontext.Value { return s.state }
+func (s *dbView) State() jsontext.Value { return s.state }
 
-func (s *stored) Entry(key string) (jsontext.Value, error) {
+func (s *dbView) Entry(key string) (jsontext.Value, error) {
 	found, err := s.Entries([]string{key})
 	return found[key], err
 }
 
-func (s *stored) Entries(keys []string) (map[string]jsontext.Value, error) {
+func (s *dbView) Entries(keys []string) (map[string]jsontext.Value, error) {
 	found := make(map[string]jsontext.Value, len(keys))
 	for part := range slices.Chunk(keys, maxRows) {
 		if err := s.read(part, found); err != nil {
@@ -35,7 +35,7 @@ func (s *stored) Entries(keys []string) (map[string]jsontext.Value, error) {
 }
 
 // read adds those entries to found that exist among keys, at most maxRows.
-func (s *stored) read(keys []string, found map[string]jsontext.Value) error {
+func (s *dbView) read(keys []string, found map[string]jsontext.Value) error {
 	rows, err := s.tx.QueryContext(s.ctx,
 		"SELECT key, value FROM entries WHERE task = ? AND key IN ("+listOf("?", len(keys))+")", s.args(keys)...)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *stored) read(keys []string, found map[string]jsontext.Value) error {
 	for rows.Next() {
 		var key string
 		var value jsontext.Value
-		if err := scan(rows, &key, (*[]byte)(&value)); err != nil {
+		if err := scanRow(rows, &key, (*[]byte)(&value)); err != nil {
 			return err
 		}
 		found[key] = value
@@ -55,7 +55,7 @@ func (s *stored) read(keys []string, found map[string]jsontext.Value) error {
 
 // apply writes what an event makes of the task, except for its state, which
 // stands beside the task's head.
-func (s *stored) apply(next Projection) error {
+func (s *dbView) apply(next Projection) error {
 	s.state = next.State
 	return s.change(next.Entries)
 }
@@ -63,7 +63,7 @@ func (s *stored) apply(next Projection) error {
 // change writes entries, each key once, and removes those without a value. As it is
 // for sums, many values of one statement are cheaper than a statement for each: see
 // addRows.
-func (s *stored) change(entries []Entry) error {
+func (s *dbView) change(entries []Entry) error {
 	var puts []any
 	var removed []string
 	for _, entry := range entries {
@@ -90,7 +90,7 @@ func (s *stored) change(entries []Entry) error {
 }
 
 // args are the task and keys, as a statement's arguments.
-func (s *stored) args(keys []string) []any {
+func (s *dbView) args(keys []string) []any {
 	args := []any{s.task}
 	for _, key := range keys {
 		args = append(args, key)

@@ -2,7 +2,7 @@ package ledger
 
 import "context"
 
-// Hold runs f, once, while no process can write to the ledger, with the head of
+// WithLock runs f, once, while no process can write to the ledger, with the head of
 // a task at that moment. It is for keeping something outside of the ledger in
 // step with a task: what f looks at cannot change before f has returned. Where
 // there is no ledger yet, f gets the zero Head, and nothing keeps another process
@@ -17,7 +17,7 @@ import "context"
 //
 // Whatever f returns, unchanged, and those of Open. f ran unless the error is
 // one of the latter.
-func (l *Ledger) Hold(ctx context.Context, task string, f func(Head) error) error {
+func (l *Ledger) WithLock(ctx context.Context, task string, f func(Head) error) error {
 	db, err := l.connect(ctx)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (l *Ledger) Hold(ctx context.Context, task string, f func(Head) error) erro
 			return err
 		}
 		if err := f(head); err != nil {
-			return refusal{err}
+			return foldError{err}
 		}
 		return nil
 	})

@@ -26,14 +26,14 @@ func TestNobodyWritesWhileTheLedgerIsHeld(t *testing.T) {
 	dir := fill(t)
 	l, other := open(t, dir), impatient(t, dir)
 	runs := 0
-	err := l.Hold(t.Context(), "b", func(head ledger.Head) error {
+	err := l.WithLock(t.Context(), "b", func(head ledger.Head) error {
 		runs++
 		if now, err := other.Head(t.Context(), "b"); err != nil || !reflect.DeepEqual(now, head) || head.N != 5 {
 			t.Errorf("held is %+v, another reads %+v, %v", head, now, err)
 		}
 		_, err := other.Append(t.Context(), "a", 5, clock(5), "note", []byte(`{}`))
 		wantCode(t, err, errs.LedgerBusy)
-		wantCode(t, other.Hold(t.Context(), "a", func(ledger.Head) error { t.Error("held twice"); return nil }), errs.LedgerBusy)
+		wantCode(t, other.WithLock(t.Context(), "a", func(ledger.Head) error { t.Error("held twice"); return nil }), errs.LedgerBusy)
 		return nil
 	})
 	if err != nil || runs != 1 {
@@ -57,7 +57,7 @@ func TestHoldReturnsWhatItsFunctionReturns(t *testing.T) {
 	}()
 	for _, want := range []error{errRefused, busy, context.Canceled} {
 		runs := 0
-		err := open(t, fill(t)).Hold(t.Context(), "a", func(ledger.Head) error { runs++; return want })
+		err := open(t, fill(t)).WithLock(t.Context(), "a", func(ledger.Head) error { runs++; return want })
 		if err != want || runs != 1 {
 			t.Errorf("Hold gives %v after %d runs, want %v", err, runs, want)
 		}
@@ -67,7 +67,7 @@ func TestHoldReturnsWhatItsFunctionReturns(t *testing.T) {
 func TestHoldWithoutATaskOrALedger(t *testing.T) {
 	for _, dir := range []string{fill(t), state(t)} {
 		made := exists(dir)
-		err := open(t, dir).Hold(t.Context(), "new", func(head ledger.Head) error {
+		err := open(t, dir).WithLock(t.Context(), "new", func(head ledger.Head) error {
 			if !reflect.DeepEqual(head, ledger.Head{}) {
 				t.Errorf("the head is %+v", head)
 			}
@@ -83,7 +83,7 @@ func TestTheEndOfAContextReleasesNothingThatIsHeld(t *testing.T) {
 	dir := fill(t)
 	l, other := open(t, dir), impatient(t, dir)
 	ctx, cancel := context.WithCancel(t.Context())
-	err := l.Hold(ctx, "a", func(ledger.Head) error {
+	err := l.WithLock(ctx, "a", func(ledger.Head) error {
 		cancel()
 		time.Sleep(20 * time.Millisecond) // database/sql would roll back by now
 		_, err := other.Append(t.Context(), "a", 5, clock(5), "note", []byte(`{}`))
@@ -93,7 +93,7 @@ func TestTheEndOfAContextReleasesNothingThatIsHeld(t *testing.T) {
 	if err != nil {
 		t.Errorf("Hold gives %v", err)
 	}
-	err = l.Hold(ctx, "a", func(ledger.Head) error { t.Error("it ran"); return nil })
+	err = l.WithLock(ctx, "a", func(ledger.Head) error { t.Error("it ran"); return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("Hold with an ended context gives %v", err)
 	}
@@ -106,7 +106,7 @@ func TestWaitingForTheLockEndsWithTheContext(t *testing.T) {
 	lock(t, dir)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	err := l.Hold(ctx, "a", func(ledger.Head) error { t.Error("it ran"); return nil })
+	err := l.WithLock(ctx, "a", func(ledger.Head) error { t.Error("it ran"); return nil })
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("Hold gives %v", err)
 	}
@@ -117,7 +117,7 @@ func TestAPanicReleasesTheLedger(t *testing.T) {
 	l := open(t, dir)
 	func() {
 		defer func() { recover() }()
-		l.Hold(t.Context(), "a", func(ledger.Head) error { panic("boom") })
+		l.WithLock(t.Context(), "a", func(ledger.Head) error { panic("boom") })
 	}()
 	add(t, impatient(t, dir), "a", 5)
 	add(t, l, "a", 6)

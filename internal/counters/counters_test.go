@@ -18,10 +18,10 @@ func all() []counters.Measure {
 		counters.Rounds(), counters.Verifications(), counters.Findings(), counters.Progress(), counters.Stalled(), counters.Stops(),
 		counters.BudgetStops(), counters.Resumes(), counters.Forced(), counters.Questions(), counters.Failures(), counters.PluginFailures(),
 		counters.Spawns(), counters.Fallbacks(), counters.Retries(), counters.Tokens(), counters.MicroDollars(), counters.Tasks(),
-		counters.Standing(), counters.BudgetUse(), counters.Policies(), counters.Adoptions(), counters.DailyRounds(), counters.Daily(),
+		counters.BlockedTasks(), counters.BudgetUse(), counters.Policies(), counters.Adoptions(), counters.DailyRounds(), counters.Daily(),
 	}
 	for _, d := range []counters.Distribution{
-		counters.Waits(), counters.PluginRuns(), counters.Evaluations(), counters.SpawnRuns(), counters.TaskRounds(),
+		counters.QuestionWaits(), counters.PluginRuns(), counters.Evaluations(), counters.SpawnRuns(), counters.TaskRounds(),
 	} {
 		measures = append(measures, d.Cells(), d.Sum())
 	}
@@ -56,11 +56,11 @@ func TestMeasuresKeepTheRules(t *testing.T) {
 func TestAnObservationCountsItsCellAndItsSum(t *testing.T) {
 	values := make([]string, 1, 4) // with room that must not be written to
 	values[0] = "go-vet"
-	got := counters.PluginRuns().Observe(counters.Sample{Value: 1_000_000, Task: "a", Round: 2}, values...)
+	got := counters.PluginRuns().Observe(counters.Observation{Value: 1_000_000, Task: "a", Round: 2}, values...)
 	want := []counters.Change{
 		{
 			Measure: counters.PluginRuns().Cells(), Values: []string{"go-vet", "0"}, Add: 1,
-			Note: jsontext.Value(`{"value":1000000,"task":"a","round":2}`),
+			Exemplar: jsontext.Value(`{"value":1000000,"task":"a","round":2}`),
 		},
 		{Measure: counters.PluginRuns().Sum(), Values: []string{"go-vet"}, Add: 1_000_000},
 	}
@@ -70,12 +70,12 @@ func TestAnObservationCountsItsCellAndItsSum(t *testing.T) {
 	if extra := values[:2]; extra[1] != "" {
 		t.Errorf("Observe wrote %q behind its argument", extra[1])
 	}
-	back := counters.Waits().Observe(counters.Sample{Value: -5, Task: "a"})
-	if back[0].Values[0] != "zero" || back[1].Add != 0 || string(back[0].Note) != `{"value":0,"task":"a"}` {
+	back := counters.QuestionWaits().Observe(counters.Observation{Value: -5, Task: "a"})
+	if back[0].Values[0] != "zero" || back[1].Add != 0 || string(back[0].Exemplar) != `{"value":0,"task":"a"}` {
 		t.Errorf("of a clock that was set back Observe gives %+v", back)
 	}
-	longest := counters.Waits().Observe(counters.Sample{Value: math.MaxInt64, Task: strings.Repeat("a", 128), Round: math.MaxInt})
-	if len(longest[0].Note) > counters.MaxNote {
-		t.Errorf("a note has %d bytes", len(longest[0].Note))
+	longest := counters.QuestionWaits().Observe(counters.Observation{Value: math.MaxInt64, Task: strings.Repeat("a", 128), Round: math.MaxInt})
+	if len(longest[0].Exemplar) > counters.MaxExemplar {
+		t.Errorf("a note has %d bytes", len(longest[0].Exemplar))
 	}
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// page is what STATE.md says of stuck tasks, by task. Each has a block of lines, in
+// taskBlocks is what STATE.md says of stuck tasks, by task. Each has a block of lines, in
 // the order of the tasks:
 //
 //	<!-- switchyard:stuck TASK -->
 //	what the caller wrote
 //	<!-- /switchyard:stuck TASK -->
-type page map[string]string
+type taskBlocks map[string]string
 
 // The delimiters of a block, around the task.
 const (
@@ -23,9 +23,9 @@ const (
 	closing   = " -->"
 )
 
-// parsePage reads the whole blocks of a text. All else in it is not ours.
-func parsePage(text string) page {
-	found := page{}
+// parseStateMD reads the whole blocks of a text. All else in it is not ours.
+func parseStateMD(text string) taskBlocks {
+	found := taskBlocks{}
 	task, from, open := "", 0, false
 	at := 0
 	for line := range strings.Lines(text) {
@@ -51,7 +51,7 @@ func delimiter(line, kind string) (task string, ok bool) {
 }
 
 // String is the page's text, "" for a page without blocks.
-func (p page) String() string {
+func (p taskBlocks) String() string {
 	var b strings.Builder
 	for _, task := range slices.Sorted(maps.Keys(p)) {
 		b.WriteString(beginning + task + closing + "\n" + p[task] + "\n" + ending + task + closing + "\n")
@@ -59,10 +59,10 @@ func (p page) String() string {
 	return b.String()
 }
 
-// harmless takes from a text what would end a block or a comment, make a terminal
+// sanitizeBlock takes from a text what would end a block or a comment, make a terminal
 // do something, or hide words from a reader. Its lines end in "\n", and the last one
 // in nothing.
-func harmless(text string) string {
+func sanitizeBlock(text string) string {
 	text = textutil.Lines(strings.ReplaceAll(text, "\r\n", "\n"))
 	text = strings.ReplaceAll(text, "-->", "--&gt;")
 	text = strings.ReplaceAll(text, "<!--", "&lt;!--")

@@ -36,7 +36,7 @@ const maxProblems = 50
 
 func (p problem) String() string { return fmt.Sprintf("line %d: %s", p.line, p.text) }
 
-func (r *reader) note(line int, format string, args ...any) {
+func (r *reader) addProblem(line int, format string, args ...any) {
 	if len(r.problems) == maxProblems {
 		r.more++
 		return
@@ -110,13 +110,13 @@ func (v value) String() string {
 // maxShown is how much of a text is shown in a message, in code points.
 const maxShown = 64
 
-// must notes that a value is not what it must be.
-func (r *reader) must(v value, format string, args ...any) {
+// expected notes that a value is not what it must be.
+func (r *reader) expected(v value, format string, args ...any) {
 	name := v.path
 	if name == "" {
 		name = "the file"
 	}
-	r.note(v.line, "%s is %s; it must be %s", name, v, fmt.Sprintf(format, args...))
+	r.addProblem(v.line, "%s is %s; it must be %s", name, v, fmt.Sprintf(format, args...))
 }
 
 // fields has the reader of each key of a mapping.
@@ -129,20 +129,20 @@ func (r *reader) mapping(v value, known fields) {
 		return
 	}
 	if v.node.Kind != yaml.MappingNode {
-		r.must(v, "a mapping of keys")
+		r.expected(v, "a mapping of keys")
 		return
 	}
 	first := make(map[string]int)
 	for i := 0; i+1 < len(v.node.Content); i += 2 {
 		key, content := valueOf(v.node.Content[i], ""), v.node.Content[i+1]
 		if key.node.Kind != yaml.ScalarNode {
-			r.note(key.line, "a key is %s; it must be a word", key)
+			r.addProblem(key.line, "a key is %s; it must be a word", key)
 			continue
 		}
 		name := key.node.Value
 		path := join(v.path, name)
 		if line, twice := first[name]; twice {
-			r.note(key.line, "%s is already defined in line %d", path, line)
+			r.addProblem(key.line, "%s is already defined in line %d", path, line)
 			continue
 		}
 		first[name] = key.line
@@ -154,7 +154,7 @@ func (r *reader) mapping(v value, known fields) {
 		if near := textutil.Nearest(name, slices.Sorted(maps.Keys(known))); near != "" {
 			text += "; did you mean " + join(v.path, near) + "?"
 		}
-		r.note(key.line, "%s", text)
+		r.addProblem(key.line, "%s", text)
 	}
 }
 
@@ -175,9 +175,9 @@ func join(path, name string) string {
 func (r *reader) list(v value, most int, entry func(value)) {
 	switch {
 	case v.node.Kind != yaml.SequenceNode:
-		r.must(v, "a list")
+		r.expected(v, "a list")
 	case len(v.node.Content) > most:
-		r.note(v.line, "%s has more than %d entries", v.path, most)
+		r.addProblem(v.line, "%s has more than %d entries", v.path, most)
 	default:
 		for _, n := range v.node.Content {
 			entry(valueOf(n, v.path))
@@ -185,13 +185,13 @@ func (r *reader) list(v value, most int, entry func(value)) {
 	}
 }
 
-// whole reads a decimal number without a fraction.
-func (r *reader) whole(v value, least, most int) int {
+// integer reads a decimal number without a fraction.
+func (r *reader) integer(v value, least, most int) int {
 	n, err := strconv.Atoi(v.node.Value)
 	// In other spellings the same digits are other numbers: YAML reads 010 as 8.
 	plain := v.node.Kind == yaml.ScalarNode && v.node.ShortTag() == "!!int" && err == nil && strconv.Itoa(n) == v.node.Value
 	if !plain || n < least || n > most {
-		r.must(v, "a whole number from %d to %d", least, most)
+		r.expected(v, "a whole number from %d to %d", least, most)
 	}
 	return n
 }
@@ -199,15 +199,15 @@ func (r *reader) whole(v value, least, most int) int {
 // text reads a text.
 func (r *reader) text(v value) string {
 	if !v.isText() {
-		r.must(v, "text; quote it if it is meant so")
+		r.expected(v, "text; quote it if it is meant so")
 	}
 	return v.node.Value
 }
 
-// truth reads true or false.
-func (r *reader) truth(v value) bool {
+// boolean reads true or false.
+func (r *reader) boolean(v value) bool {
 	if v.node.Kind != yaml.ScalarNode || v.node.ShortTag() != "!!bool" {
-		r.must(v, "true or false")
+		r.expected(v, "true or false")
 	}
 	return v.node.Value == "true"
 }
@@ -215,7 +215,7 @@ func (r *reader) truth(v value) bool {
 // oneOf reads one of some words.
 func (r *reader) oneOf(v value, words ...string) string {
 	if !v.isText() || !slices.Contains(words, v.node.Value) {
-		r.must(v, "%s", strings.Join(words, " or "))
+		r.expected(v, "%s", strings.Join(words, " or "))
 	}
 	return v.node.Value
 }

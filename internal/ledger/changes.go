@@ -10,19 +10,19 @@ import (
 
 // Limits of a Projection's counts.
 const (
-	// MaxCounts is how many changes of sums one event may make: more than MaxEntries,
+	// MaxChanges is how many changes of sums one event may make: more than MaxEntries,
 	// since what has an entry of its own, as each finding has, is counted too.
-	MaxCounts = 250_000
+	MaxChanges = 250_000
 	// MaxLabels is how many labels a measure may have.
 	MaxLabels = 16
 	maxName   = 64
 )
 
-// plainCounts returns a copy of a fold's changes with their notes as they are
+// checkCounts returns a copy of a fold's changes with their notes as they are
 // stored, unless one is against the rules.
-func plainCounts(counts []counters.Change) ([]counters.Change, error) {
-	if len(counts) > MaxCounts {
-		return nil, invalid("the fold changes %d sums, more than %d", len(counts), MaxCounts)
+func checkCounts(counts []counters.Change) ([]counters.Change, error) {
+	if len(counts) > MaxChanges {
+		return nil, invalid("the fold changes %d sums, more than %d", len(counts), MaxChanges)
 	}
 	counts = slices.Clone(counts)
 	for i, c := range counts {
@@ -33,18 +33,18 @@ func plainCounts(counts []counters.Change) ([]counters.Change, error) {
 			return nil, invalid("the measure %s has %d labels, a change of it %d values",
 				c.Measure.Name, len(c.Measure.Labels), len(c.Values))
 		}
-		if c.Note == nil {
+		if c.Exemplar == nil {
 			continue
 		}
-		if len(c.Note) > counters.MaxNote {
+		if len(c.Exemplar) > counters.MaxExemplar {
 			return nil, invalid("a note of the measure %s has %d bytes, more than %d",
-				c.Measure.Name, len(c.Note), counters.MaxNote)
+				c.Measure.Name, len(c.Exemplar), counters.MaxExemplar)
 		}
-		note := c.Note.Clone()
-		if err := inline(&note); err != nil {
+		note := c.Exemplar.Clone()
+		if err := canonicalize(&note); err != nil {
 			return nil, invalid("a note of the measure %s is not JSON: %w", c.Measure.Name, err)
 		}
-		counts[i].Note = note
+		counts[i].Exemplar = note
 	}
 	return counts, nil
 }
@@ -54,7 +54,7 @@ func checkMeasure(m counters.Measure) error {
 	switch {
 	case !isName(m.Name):
 		return invalid("%.300q is not a name of a measure", m.Name)
-	case m.Name == MeasureLabel || m.Name == MeasureOverflow:
+	case m.Name == LabelMeasure || m.Name == OverflowMeasure:
 		return invalid("the measure %s is the ledger's own", m.Name)
 	case len(m.Labels) > MaxLabels:
 		return invalid("the measure %s has %d labels, more than %d", m.Name, len(m.Labels), MaxLabels)
@@ -74,9 +74,9 @@ func isName(s string) bool {
 	})
 }
 
-// inline brings JSON into the form that is stored: on one line, its strings in
+// canonicalize brings JSON into the form that is stored: on one line, its strings in
 // their plainest form.
-func inline(value *jsontext.Value) error {
+func canonicalize(value *jsontext.Value) error {
 	return value.Format(jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false),
 		jsontext.PreserveRawStrings(false))
 }

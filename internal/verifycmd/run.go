@@ -176,7 +176,7 @@ func (p Plan) run(ctx context.Context, log *logFile) ([]RunResult, error) {
 			return nil, err
 		}
 		if result.OutputBytes > p.OutputLimit {
-			if err := log.cut(before + p.OutputLimit); err != nil {
+			if err := log.truncate(before + p.OutputLimit); err != nil {
 				return nil, err
 			}
 		}

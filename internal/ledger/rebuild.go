@@ -8,11 +8,11 @@ import (
 	"slices"
 )
 
-// refold replaces all entries and sums by those that the fold of all events gives,
+// rebuild replaces all entries and sums by those that the fold of all events gives,
 // reading them as Verify does, task by task. Where an event is refused or is none, its
 // task keeps its entries, and counts as far as that event: such a task shall not keep
 // anybody from the others, and Verify says what is wrong with it.
-func refold(ctx context.Context, tx *sql.Tx, fold Fold) error {
+func rebuild(ctx context.Context, tx *sql.Tx, fold Fold) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM tallies"); err != nil {
 		return err
 	}
@@ -21,7 +21,7 @@ func refold(ctx context.Context, tx *sql.Tx, fold Fold) error {
 		return err
 	}
 	defer rows.Close()
-	all := refolding{ctx: ctx, tx: tx, fold: fold, sums: newCounter()}
+	all := rebuilder{ctx: ctx, tx: tx, fold: fold, sums: newAccumulator()}
 	for rows.Next() {
 		e, err := scanEvent(rows)
 		if err != nil {
@@ -31,7 +31,7 @@ func refold(ctx context.Context, tx *sql.Tx, fold Fold) error {
 			if err := all.finish(); err != nil {
 				return err
 			}
-			all.task, all.state, all.broken = e.Task, projected{}, false
+			all.task, all.state, all.broken = e.Task, memState{}, false
 		}
 		all.event(e)
 		// A fold may have taken the end of ctx for something that is wrong with its
@@ -49,26 +49,26 @@ func refold(ctx context.Context, tx *sql.Tx, fold Fold) error {
 	return addRows(ctx, tx, all.sums.rows(nil, all.sums.caps))
 }
 
-// refolding is one walk over all events.
-type refolding struct {
+// rebuilder is one walk over all events.
+type rebuilder struct {
 	ctx  context.Context
 	tx   *sql.Tx
 	fold Fold
-	sums *counter
+	sums *accumulator
 
 	task   string // whose events are read, "" at first
-	state  projected
+	state  memState
 	broken bool
 }
 
 // event folds and counts the task's next event.
-func (r *refolding) event(e Event) {
-	if r.broken = r.broken || e.wellFormed() != nil; r.broken {
+func (r *rebuilder) event(e Event) {
+	if r.broken = r.broken || e.checkForm() != nil; r.broken {
 		return
 	}
 	next, err := project(r.fold, &r.state, e)
 	if err == nil {
-		err = r.sums.add(&e, next.Counts)
+		err = r.sums.add(&e, next.Changes)
 	}
 	if r.broken = err != nil; !r.broken {
 		r.state.apply(next)
@@ -77,7 +77,7 @@ func (r *refolding) event(e Event) {
 
 // finish writes the entries of the task whose events were read that are not as they
 // are due.
-func (r *refolding) finish() error {
+func (r *rebuilder) finish() error {
 	if r.task == "" || r.broken {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (r *refolding) finish() error {
 	for rows.Next() {
 		var key string
 		var value sql.RawBytes
-		if err := scan(rows, &key, &value); err != nil {
+		if err := scanRow(rows, &key, &value); err != nil {
 			return err
 		}
 		if want, ok := due[key]; !ok {
@@ -103,7 +103,7 @@ func (r *refolding) finish() error {
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	task := stored{ctx: r.ctx, tx: r.tx, task: r.task}
+	task := dbView{ctx: r.ctx, tx: r.tx, task: r.task}
 	var changes []Entry
 	for _, key := range stale {
 		changes = append(changes, Entry{Key: key})

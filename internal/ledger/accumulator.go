@@ -11,23 +11,23 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// counter adds up what events count, in any order of the events. Under which values
+// accumulator adds up what events count, in any order of the events. Under which values
 // it counts is decided at the end: a capped dimension keeps those apart that it met
 // first, and whoever walks from task to task learns late which ones these are.
-type counter struct {
-	measures map[string][]counters.Dimension
-	caps     map[string]int      // by the dimension's name
-	sums     map[string]*sum     // by measure and labels
-	met      map[string]*meeting // values of capped dimensions, by the labels of MeasureLabel
-	text     []byte              // what a key is built in
+type accumulator struct {
+	measures    map[string][]counters.Dimension
+	caps        map[string]int         // by the dimension's name
+	sums        map[string]*sum        // by measure and labels
+	labelValues map[string]*labelValue // values of capped dimensions, by the labels of LabelMeasure
+	text        []byte                 // what a key is built in
 }
 
-func newCounter() *counter {
-	return &counter{
-		measures: make(map[string][]counters.Dimension),
-		caps:     make(map[string]int),
-		sums:     make(map[string]*sum),
-		met:      make(map[string]*meeting),
+func newAccumulator() *accumulator {
+	return &accumulator{
+		measures:    make(map[string][]counters.Dimension),
+		caps:        make(map[string]int),
+		sums:        make(map[string]*sum),
+		labelValues: make(map[string]*labelValue),
 	}
 }
 
@@ -41,7 +41,7 @@ type sum struct {
 	// that much, the order of the changes makes no difference.
 	up, down int64
 	newest   place
-	note     jsontext.Value // of the newest change
+	exemplar jsontext.Value // of the newest change
 }
 
 // place is where something was counted: in which event, and which of its changes.
@@ -55,9 +55,9 @@ func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.seq, q.seq), cmp.Compare(p.index, q.index))
 }
 
-// meeting is in how many events, and where first and last, a value of a capped
+// labelValue is in how many events, and where first and last, a value of a capped
 // dimension was counted under.
-type meeting struct {
+type labelValue struct {
 	dimension, value string
 	times            int64
 	counted          int64 // the Seq of the event that was met last
@@ -65,7 +65,7 @@ type meeting struct {
 }
 
 // add counts what e counts, by the changes of its Projection.
-func (c *counter) add(e *Event, changes []counters.Change) error {
+func (c *accumulator) add(e *Event, changes []counters.Change) error {
 	lost := make(map[[2]string]bool) // by dimension and value
 	for i, change := range changes {
 		if err := c.agrees(change.Measure); err != nil {
@@ -82,18 +82,18 @@ func (c *counter) add(e *Event, changes []counters.Change) error {
 			}
 			if gone := [2]string{d.Name, values[j]}; d.Cap > 0 && !lost[gone] {
 				lost[gone] = true
-				c.lose(d.Name, 1, at)
+				c.addOverflow(d.Name, 1, at)
 			}
 			values = other(values, j)
 		}
 		amount := min(max(change.Add, -counters.MaxAdd), counters.MaxAdd)
-		c.sum(change.Measure, values).change(max(amount, 0), max(-amount, 0), at, change.Note)
+		c.sum(change.Measure, values).change(max(amount, 0), max(-amount, 0), at, change.Exemplar)
 	}
 	return nil
 }
 
 // agrees fails if a measure or a dimension of that name was another before.
-func (c *counter) agrees(m counters.Measure) error {
+func (c *accumulator) agrees(m counters.Measure) error {
 	labels, ok := c.measures[m.Name]
 	if ok && slices.Equal(labels, m.Labels) {
 		return nil
@@ -122,12 +122,12 @@ func other(values []string, i int) []string {
 }
 
 // meet notes that something was counted under a value of a capped dimension.
-func (c *counter) meet(dimension, value string, at place) {
+func (c *accumulator) meet(dimension, value string, at place) {
 	c.text, _ = appendLabels(c.text[:0], []string{dimension, value})
-	m := c.met[string(c.text)]
+	m := c.labelValues[string(c.text)]
 	if m == nil {
-		m = &meeting{dimension: dimension, value: value, first: at, last: at}
-		c.met[string(c.text)] = m
+		m = &labelValue{dimension: dimension, value: value, first: at, last: at}
+		c.labelValues[string(c.text)] = m
 	}
 	if m.counted != at.seq {
 		m.times, m.counted = m.times+1, at.seq
@@ -140,14 +140,14 @@ func (c *counter) meet(dimension, value string, at place) {
 	}
 }
 
-// lose notes that values of a dimension were lost: each one counts once an event,
+// addOverflow notes that values of a dimension were lost: each one counts once an event,
 // however many changes the event makes under it.
-func (c *counter) lose(dimension string, times int64, last place) {
-	c.sum(counters.Measure{Name: MeasureOverflow}, []string{dimension}).change(times, 0, last, nil)
+func (c *accumulator) addOverflow(dimension string, times int64, last place) {
+	c.sum(counters.Measure{Name: OverflowMeasure}, []string{dimension}).change(times, 0, last, nil)
 }
 
 // sum returns that of m under values, all of which may be kept.
-func (c *counter) sum(m counters.Measure, values []string) *sum {
+func (c *accumulator) sum(m counters.Measure, values []string) *sum {
 	c.text, _ = appendLabels(append(c.text[:0], m.Name...), values)
 	s := c.sums[string(c.text)]
 	if s == nil {
@@ -162,7 +162,7 @@ func (s *sum) change(up, down int64, at place, note jsontext.Value) {
 	s.up = min(s.up+up, counters.MaxSum)
 	s.down = min(s.down+down, counters.MaxSum)
 	if at.compare(s.newest) >= 0 {
-		s.newest, s.note = at, note
+		s.newest, s.exemplar = at, note
 	}
 }
 
@@ -177,46 +177,46 @@ type row struct {
 	sum             int64
 	exact           bool // see sum.exact
 	newest          place
-	note            jsontext.Value
+	exemplar        jsontext.Value
 }
 
 // rows decides under which values was counted, and returns what is to be added to
 // which sums, in their order. Values of capped dimensions that are known, by the
-// labels of MeasureLabel, are kept apart already, and room says how many others each
+// labels of LabelMeasure, are kept apart already, and room says how many others each
 // dimension still takes.
-func (c *counter) rows(known map[string]bool, room map[string]int) []row {
+func (c *accumulator) rows(known map[string]bool, room map[string]int) []row {
 	var rows []row
 	kept := maps.Clone(known)
 	if kept == nil {
 		kept = make(map[string]bool)
 	}
 	var fresh []string
-	for labels := range c.met {
+	for labels := range c.labelValues {
 		if !kept[labels] {
 			fresh = append(fresh, labels)
 		}
 	}
 	slices.SortFunc(fresh, func(a, b string) int {
-		return cmp.Or(c.met[a].first.compare(c.met[b].first), cmp.Compare(a, b))
+		return cmp.Or(c.labelValues[a].first.compare(c.labelValues[b].first), cmp.Compare(a, b))
 	})
 	room = maps.Clone(room)
 	lost := false
 	for _, labels := range fresh {
-		m := c.met[labels]
+		m := c.labelValues[labels]
 		if room[m.dimension] > 0 {
 			room[m.dimension]--
 			kept[labels] = true
-			rows = append(rows, row{MeasureLabel, labels, 1, true, m.first, nil})
+			rows = append(rows, row{LabelMeasure, labels, 1, true, m.first, nil})
 			continue
 		}
-		c.lose(m.dimension, m.times, m.last)
+		c.addOverflow(m.dimension, m.times, m.last)
 		lost = true
 	}
 	if lost {
-		c.forget(kept)
+		c.foldOverflow(kept)
 	}
 	for key, s := range c.sums {
-		rows = append(rows, row{s.measure, key[len(s.measure):], s.up - s.down, s.exact(), s.newest, s.note})
+		rows = append(rows, row{s.measure, key[len(s.measure):], s.up - s.down, s.exact(), s.newest, s.exemplar})
 	}
 	slices.SortFunc(rows, func(a, b row) int {
 		return cmp.Or(cmp.Compare(a.measure, b.measure), cmp.Compare(a.labels, b.labels))
@@ -224,8 +224,8 @@ func (c *counter) rows(known map[string]bool, room map[string]int) []row {
 	return rows
 }
 
-// forget puts the sums under values that are not kept apart where they belong.
-func (c *counter) forget(kept map[string]bool) {
+// foldOverflow puts the sums under values that are not kept apart where they belong.
+func (c *accumulator) foldOverflow(kept map[string]bool) {
 	for key, s := range maps.Clone(c.sums) {
 		values := s.values
 		for i, d := range s.labels {
@@ -241,6 +241,6 @@ func (c *counter) forget(kept map[string]bool) {
 			continue
 		}
 		delete(c.sums, key)
-		c.sum(counters.Measure{Name: s.measure, Labels: s.labels}, values).change(s.up, s.down, s.newest, s.note)
+		c.sum(counters.Measure{Name: s.measure, Labels: s.labels}, values).change(s.up, s.down, s.newest, s.exemplar)
 	}
 }

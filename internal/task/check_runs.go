@@ -39,7 +39,7 @@ func (s State) checkRuns() error {
 
 // checkOutside refuses a state that is no task and yet has what only a task has.
 func (s State) checkOutside() error {
-	if s.Round != 0 || s.Fresh != 0 || s.MaxRounds != 0 || s.Last != nil || s.Stop != nil || s.Questions != nil {
+	if s.Round != 0 || s.StartedRound != 0 || s.MaxRounds != 0 || s.Last != nil || s.Stop != nil || s.Questions != nil {
 		return fmt.Errorf("a task that does not exist, in round %d", s.Round)
 	}
 	for _, r := range s.Runs {

@@ -13,9 +13,9 @@ import (
 func TestAReviewOfAnOlderDraftDoesNotCount(t *testing.T) {
 	clean := toCommit
 	clean.Evidence = []string{"sha256:a"}
-	s := do(t, task.State{}, begin, ran(task.AgentExecutor), task.Verify{}, ran(task.AgentCritic))
-	s = do(t, decide(t, s, clean), task.Verify{})
-	if _, code := enter(s, task.Entry{Phases: []task.Phase{task.Review}}); code != errs.EvidenceMissing {
+	s := do(t, task.State{}, begin, ran(task.AgentExecutor), task.RecordVerification{}, ran(task.AgentCritic))
+	s = do(t, decide(t, s, clean), task.RecordVerification{})
+	if _, code := enter(s, task.RoundEntry{Phases: []task.Phase{task.Review}}); code != errs.EvidenceMissing {
 		t.Errorf("the critic of the first draft reviews the second: %q", code)
 	}
 	err := refuse(t, s, toward(t, s, final(clean)), errs.ReportReplayed)
@@ -56,7 +56,7 @@ func TestALoopWithinARoundHasAnEnd(t *testing.T) {
 				t.Fatalf("round %d ends too soon", round)
 			}
 		}
-		if s = decide(t, s, toPlanChecker); s.Round != round+1 || s.Kept != 0 || s.Status != task.Open {
+		if s = decide(t, s, toPlanChecker); s.Round != round+1 || s.NonAdvancing != 0 || s.Status != task.Open {
 			t.Fatalf("after three decisions of round %d: %+v", round, s)
 		}
 	}
@@ -78,7 +78,7 @@ func TestALoopWithinARoundHasAnEnd(t *testing.T) {
 	})
 	t.Run("it is the cap of the decision that counts", func(t *testing.T) {
 		s := do(t, task.State{}, begin)
-		round, code := enter(s, task.Entry{MaxRounds: 1, Fallback: 3})
+		round, code := enter(s, task.RoundEntry{MaxRounds: 1, Fallback: 3})
 		o := toPlanChecker
 		o.Round = round
 		if s = do(t, s, o); code != "" || s.Round != 2 {
@@ -89,7 +89,7 @@ func TestALoopWithinARoundHasAnEnd(t *testing.T) {
 
 func TestALateViolationIsNotCommittedOver(t *testing.T) {
 	s := do(t, decide(t, do(t, task.State{}, begin), toCommit), audited(task.AgentExecutor))
-	refuse(t, s, task.Finish{}, errs.CommitPreconditionMissing)
+	refuse(t, s, task.CommitTask{}, errs.CommitPreconditionMissing)
 	refuse(t, s, toward(t, s, final(toCommit)), errs.CommitPreconditionMissing)
 }
 
@@ -104,7 +104,7 @@ func TestAStateIsBounded(t *testing.T) {
 	s = decide(t, s, o)
 	o.Evidence = []string{"sha256:x"}
 	refuse(t, s, toward(t, s, o), errs.StampsTooMany)
-	files := task.Prepare{Phase: task.Tests, Force: force}
+	files := task.CompletePhase{Phase: task.Tests, Force: force}
 	for i := range 257 {
 		files.Tests = append(files.Tests, fmt.Sprintf("%d_test.go", i))
 	}
@@ -165,8 +165,8 @@ func many(n int) []task.Intent {
 }
 
 func TestAProjectsCapEndsAtTheHighest(t *testing.T) {
-	s := do(t, task.State{}, task.Begin{Fallback: 100}, task.Halt{})
-	for _, c := range []task.Command{task.Begin{Fallback: 100}, task.Resume{Mode: task.Replan, Fallback: 100}} {
+	s := do(t, task.State{}, task.StartWork{Fallback: 100}, task.StopTask{})
+	for _, c := range []task.Command{task.StartWork{Fallback: 100}, task.ResumeTask{Mode: task.Replan, Fallback: 100}} {
 		if next := do(t, s, c); next.MaxRounds != 100 {
 			t.Errorf("cap %d", next.MaxRounds)
 		}
@@ -178,8 +178,8 @@ func TestARunIsUsedUpOnce(t *testing.T) {
 	c.Run = "r1"
 	s := do(t, task.State{}, begin, ran(task.AgentExecutor), c)
 	nothing(t, decide(t, s, toPlanChecker), c)
-	nothing(t, do(t, s, task.Verify{}), c)
-	nothing(t, do(t, s, task.Redraft{}), c)
+	nothing(t, do(t, s, task.RecordVerification{}), c)
+	nothing(t, do(t, s, task.BeginVerification{}), c)
 	nothing(t, do(t, s, ran(task.AgentExecutor)), c)
 	do(t, decide(t, s, toExecutor), c)
 }
@@ -187,7 +187,7 @@ func TestARunIsUsedUpOnce(t *testing.T) {
 func TestNamesAreBounded(t *testing.T) {
 	s := do(t, task.State{}, begin)
 	long := strings.Repeat("x", 1025)
-	run, files := ran(task.AgentCritic), task.Prepare{Phase: task.Tests, Force: force}
+	run, files := ran(task.AgentCritic), task.CompletePhase{Phase: task.Tests, Force: force}
 	run.Run, files.Tests = long, []string{"a_test.go", long}
 	refuse(t, s, run, errs.NameTooLong)
 	refuse(t, s, files, errs.NameTooLong)

@@ -26,15 +26,15 @@ func (v *verifier) tallies(ctx context.Context) error {
 	err := v.each(ctx, "SELECT measure, labels, sum, seq, at, note FROM tallies ORDER BY measure, labels",
 		func(rows *sql.Rows) error {
 			var got row
-			if err := scan(rows, &got.measure, &got.labels, &got.sum, &got.newest.seq, &got.newest.at,
-				(*[]byte)(&got.note)); err != nil {
+			if err := scanRow(rows, &got.measure, &got.labels, &got.sum, &got.newest.seq, &got.newest.at,
+				(*[]byte)(&got.exemplar)); err != nil {
 				return err
 			}
 			// A name may be anything here: nothing else may look like its labels.
 			key := got.measure + got.labels
 			due, ok := want[key]
 			if !ok || due.measure != got.measure {
-				v.problem(Event{}, ProblemTally, "nothing in the events counts %.100q under %.300s", got.measure, got.labels)
+				v.problem(Event{}, ProblemCounter, "nothing in the events counts %.100q under %.300s", got.measure, got.labels)
 				return nil
 			}
 			v.tally(got, due)
@@ -46,7 +46,7 @@ func (v *verifier) tallies(ctx context.Context) error {
 	}
 	for _, key := range slices.Sorted(maps.Keys(want)) {
 		if r := want[key]; r.exact {
-			v.problem(Event{}, ProblemTally, "the sum of %s under %.300s is missing", r.measure, r.labels)
+			v.problem(Event{}, ProblemCounter, "the sum of %s under %.300s is missing", r.measure, r.labels)
 		}
 	}
 	return nil
@@ -56,15 +56,15 @@ func (v *verifier) tallies(ctx context.Context) error {
 func (v *verifier) tally(got, due row) {
 	switch {
 	case due.exact && got.sum != due.sum, got.sum == 0, got.sum > counters.MaxSum, got.sum < -counters.MaxSum:
-		v.problem(Event{}, ProblemTally, "the sum of %s under %.300s is %d, the events give %d",
+		v.problem(Event{}, ProblemCounter, "the sum of %s under %.300s is %d, the events give %d",
 			due.measure, due.labels, got.sum, due.sum)
 	case got.newest.seq != due.newest.seq || got.newest.at != due.newest.at:
-		v.problem(Event{}, ProblemTally, "the sum of %s under %.300s last changed with event %d at %.100q, by the events with %d at %q",
+		v.problem(Event{}, ProblemCounter, "the sum of %s under %.300s last changed with event %d at %.100q, by the events with %d at %q",
 			due.measure, due.labels, got.newest.seq, got.newest.at, due.newest.seq, due.newest.at)
-	case !sameNote(got.note, due.note):
-		v.problem(Event{}, ProblemTally, "the note of the sum of %s under %.300s is not that of the events", due.measure, due.labels)
+	case !sameExemplar(got.exemplar, due.exemplar):
+		v.problem(Event{}, ProblemCounter, "the note of the sum of %s under %.300s is not that of the events", due.measure, due.labels)
 	}
 }
 
-// sameNote tells no note from an empty one, which is none.
-func sameNote(a, b jsontext.Value) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }
+// sameExemplar tells no note from an empty one, which is none.
+func sameExemplar(a, b jsontext.Value) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }

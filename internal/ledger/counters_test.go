@@ -52,7 +52,7 @@ type request struct {
 // obedient is a fold that counts what an event's body lists.
 func obedient(_ ledger.View, e ledger.Event) (ledger.Projection, error) {
 	changes, err := requested(e.Body)
-	return ledger.Projection{State: []byte(`{}`), Counts: changes}, err
+	return ledger.Projection{State: []byte(`{}`), Changes: changes}, err
 }
 
 func requested(body []byte) (changes []counters.Change, err error) {
@@ -61,7 +61,7 @@ func requested(body []byte) (changes []counters.Change, err error) {
 		return nil, err
 	}
 	for _, r := range requests {
-		c := counters.Change{Measure: measures()[r.Measure], Add: r.Add, Note: r.Note}
+		c := counters.Change{Measure: measures()[r.Measure], Add: r.Add, Exemplar: r.Note}
 		for _, value := range r.Values {
 			c.Values = append(c.Values, string(value))
 		}
@@ -70,10 +70,10 @@ func requested(body []byte) (changes []counters.Change, err error) {
 	return changes, nil
 }
 
-// tallied is a plain model of the table tallies, event after event.
-type tallied map[string]stored
+// countersVersion is a plain model of the table tallies, event after event.
+type countersVersion map[string]dbView
 
-type stored struct {
+type dbView struct {
 	sum     int64
 	seq     int64
 	at      string
@@ -82,18 +82,18 @@ type stored struct {
 	values  []string
 }
 
-func (m tallied) add(e ledger.Event, measure string, values []string, amount int64, note string) {
+func (m countersVersion) add(e ledger.Event, measure string, values []string, amount int64, note string) {
 	key := measure + " " + labels(values)
 	s := m[key]
-	s = stored{min(max(s.sum+amount, -counters.MaxSum), counters.MaxSum), e.Seq, e.At, note, measure, values}
+	s = dbView{min(max(s.sum+amount, -counters.MaxSum), counters.MaxSum), e.Seq, e.At, note, measure, values}
 	if m[key] = s; s.sum == 0 {
 		delete(m, key)
 	}
 }
 
-// count is what the rules of Change and Dimension say, word by word. lost are the
+// Count is what the rules of Change and Dimension say, word by word. lost are the
 // values that were lost by changes of the event before this one.
-func (m tallied) count(e ledger.Event, c counters.Change, lost map[string]bool) {
+func (m countersVersion) count(e ledger.Event, c counters.Change, lost map[string]bool) {
 	var values []string
 	for i, value := range c.Values {
 		d := c.Measure.Labels[i]
@@ -121,7 +121,7 @@ func (m tallied) count(e ledger.Event, c counters.Change, lost map[string]bool) 
 		}
 		values = append(values, value)
 	}
-	m.add(e, c.Measure.Name, values, min(max(c.Add, -counters.MaxAdd), counters.MaxAdd), string(c.Note))
+	m.add(e, c.Measure.Name, values, min(max(c.Add, -counters.MaxAdd), counters.MaxAdd), string(c.Exemplar))
 }
 
 // labels is the text of the values of labels.
@@ -137,7 +137,7 @@ func labels(values []string) string {
 }
 
 // lines shows the model as linesOf shows the table.
-func (m tallied) lines() []string {
+func (m countersVersion) lines() []string {
 	var lines []string
 	for key, s := range m {
 		lines = append(lines, fmt.Sprintf("%s %d %d %s %s", key, s.sum, s.seq, s.at, s.note))
@@ -174,16 +174,16 @@ func linesOf(t failer, dir string) (lines []string) {
 }
 
 // ask returns the model's answer to a query.
-func (m tallied) ask(q ledger.TallyQuery) (rows []ledger.Tally) {
+func (m countersVersion) ask(q ledger.CounterQuery) (rows []ledger.Counter) {
 	for _, s := range m {
 		if s.measure == q.Measure && len(s.values) >= len(q.Prefix) && slices.Equal(s.values[:len(q.Prefix)], q.Prefix) {
-			rows = append(rows, ledger.Tally{Values: s.values, Sum: s.sum, At: s.at})
+			rows = append(rows, ledger.Counter{Values: s.values, Sum: s.sum, At: s.at})
 			if s.note != "" {
-				rows[len(rows)-1].Note = jsontext.Value(s.note)
+				rows[len(rows)-1].Exemplar = jsontext.Value(s.note)
 			}
 		}
 	}
-	slices.SortFunc(rows, func(a, b ledger.Tally) int { return strings.Compare(labels(a.Values), labels(b.Values)) })
+	slices.SortFunc(rows, func(a, b ledger.Counter) int { return strings.Compare(labels(a.Values), labels(b.Values)) })
 	if q.Descending {
 		slices.Reverse(rows)
 	}
@@ -234,7 +234,7 @@ func TestSumsBehaveLikeTheirModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { l.Close() }()
-		m := make(tallied)
+		m := make(countersVersion)
 		var last ledger.Event
 		n := make(map[string]int64)
 		for i := range rapid.IntRange(1, 6).Draw(t, "transactions") {
@@ -243,7 +243,7 @@ func TestSumsBehaveLikeTheirModel(t *testing.T) {
 				b := ledger.Batch{Task: task, After: n[task]}
 				for range rapid.IntRange(1, 3).Draw(t, "events") {
 					body := asJSON(t, rapid.SliceOfN(requests(), 0, 8).Draw(t, "changes"))
-					b.Drafts = append(b.Drafts, ledger.Draft{Kind: "note", Body: []byte(body)})
+					b.Events = append(b.Events, ledger.NewEvent{Kind: "note", Body: []byte(body)})
 					n[task]++
 				}
 				batches = append(batches, b)
@@ -277,20 +277,20 @@ func TestSumsBehaveLikeTheirModel(t *testing.T) {
 			t.Fatalf("counted anew, the sums are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 
-		var queries []ledger.TallyQuery
+		var queries []ledger.CounterQuery
 		for _, measure := range append(slices.Sorted(maps.Keys(measures())), "label", "overflow", "none") {
-			q := ledger.TallyQuery{
+			q := ledger.CounterQuery{
 				Measure:    measure,
 				Limit:      rapid.IntRange(0, 3).Draw(t, "limit"),
 				Descending: rapid.Bool().Draw(t, "descending"),
 			}
-			if rows := m.ask(ledger.TallyQuery{Measure: measure}); len(rows) > 0 {
+			if rows := m.ask(ledger.CounterQuery{Measure: measure}); len(rows) > 0 {
 				values := rapid.SampledFrom(rows).Draw(t, "row").Values
 				q.Prefix = values[:rapid.IntRange(0, len(values)).Draw(t, "prefix")]
 			}
 			queries = append(queries, q)
 		}
-		got, err := l.Tallies(t.Context(), queries...)
+		got, err := l.Counters(t.Context(), queries...)
 		if err != nil || got.Events != last.Seq || got.Since != clock(0).Format(ledger.TimeFormat) || got.Until != last.At {
 			t.Fatalf("Tallies gives %+v, %v", got, err)
 		}
@@ -305,8 +305,8 @@ func TestSumsBehaveLikeTheirModel(t *testing.T) {
 	}
 }
 
-// count records one event that counts what is requested.
-func count(t testing.TB, l *ledger.Ledger, task string, after int64, requests ...request) {
+// writeCounters records one event that counts what is requested.
+func writeCounters(t testing.TB, l *ledger.Ledger, task string, after int64, requests ...request) {
 	t.Helper()
 	if _, err := l.Append(t.Context(), task, after, clock(after), "note", []byte(asJSON(t, requests))); err != nil {
 		t.Fatal(err)
@@ -319,7 +319,7 @@ func TestCountsHaveRules(t *testing.T) {
 		return counters.Change{Measure: counters.Measure{Name: name, Labels: d}, Values: values, Add: 1}
 	}
 	noted := func(note string) counters.Change {
-		return counters.Change{Measure: counters.Measure{Name: "m"}, Add: 1, Note: jsontext.Value(note)}
+		return counters.Change{Measure: counters.Measure{Name: "m"}, Add: 1, Exemplar: jsontext.Value(note)}
 	}
 	long := strings.Repeat("m", 64)
 	for _, c := range []struct {
@@ -331,7 +331,7 @@ func TestCountsHaveRules(t *testing.T) {
 		{"every byte of a name", []counters.Change{change("az_09", nil)}, ""},
 		{"the most labels", []counters.Change{change("m", make16(dim("d", 0)), make16("v")...)}, ""},
 		{"a measure of both signs", []counters.Change{change("m", nil), {Measure: counters.Measure{Name: "m"}, Add: -1}}, ""},
-		{"the longest note", []counters.Change{noted(`"` + strings.Repeat("x", counters.MaxNote-2) + `"`)}, ""},
+		{"the longest note", []counters.Change{noted(`"` + strings.Repeat("x", counters.MaxExemplar-2) + `"`)}, ""},
 		{"no name", []counters.Change{change("", nil)}, errs.LedgerInvalid},
 		{"a longer name", []counters.Change{change(long+"m", nil)}, errs.LedgerInvalid},
 		{"a capital", []counters.Change{change("M", nil)}, errs.LedgerInvalid},
@@ -350,12 +350,12 @@ func TestCountsHaveRules(t *testing.T) {
 		{"other labels of a measure", []counters.Change{
 			change("m", []counters.Dimension{dim("d", 1)}, "v"), change("m", []counters.Dimension{dim("e", 1)}, "v"),
 		}, errs.LedgerInvalid},
-		{"a longer note", []counters.Change{noted(`"` + strings.Repeat("x", counters.MaxNote-1) + `"`)}, errs.LedgerInvalid},
+		{"a longer note", []counters.Change{noted(`"` + strings.Repeat("x", counters.MaxExemplar-1) + `"`)}, errs.LedgerInvalid},
 		{"a note that is no JSON", []counters.Change{noted(`{`)}, errs.LedgerInvalid},
 		{"an empty note", []counters.Change{noted(``)}, errs.LedgerInvalid},
 		{"a note with a name twice", []counters.Change{noted(`{"a":1,"a":2}`)}, errs.LedgerInvalid},
 		{"a note that is not UTF-8", []counters.Change{noted("\"\xff\"")}, errs.LedgerInvalid},
-		{"too many", make([]counters.Change, ledger.MaxCounts+1), errs.LedgerInvalid},
+		{"too many", make([]counters.Change, ledger.MaxChanges+1), errs.LedgerInvalid},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := state(t)
@@ -367,7 +367,7 @@ func TestCountsHaveRules(t *testing.T) {
 					if e.Task == "before" {
 						return digest(&model{}, e)
 					}
-					return ledger.Projection{State: []byte(`{}`), Counts: c.counts}, nil
+					return ledger.Projection{State: []byte(`{}`), Changes: c.counts}, nil
 				})
 				_, err := l.Append(t.Context(), "a", 0, clock(0), "note", []byte(`{}`))
 				if got := errs.CodeOf(err); got != c.code || c.code == "" && err != nil {
@@ -394,12 +394,12 @@ func TestManyCounts(t *testing.T) {
 		requests = append(requests, request{Measure: "free", Values: [][]byte{fmt.Append(nil, i)}, Add: 1})
 	}
 	l := openWith(t, state(t), obedient)
-	count(t, l, "a", 0, requests...)
+	writeCounters(t, l, "a", 0, requests...)
 	for i := range requests {
 		requests[i].Add = -1 // All go again, but for one.
 	}
-	count(t, l, "a", 1, requests[1:]...)
-	sums, err := l.Tallies(t.Context(), ledger.TallyQuery{Measure: "free"})
+	writeCounters(t, l, "a", 1, requests[1:]...)
+	sums, err := l.Counters(t.Context(), ledger.CounterQuery{Measure: "free"})
 	if err != nil || len(sums.Rows[0]) != 1 || sums.Rows[0][0].Values[0] != "0" {
 		t.Errorf("Tallies gives %+v, %v", sums, err)
 	}
@@ -413,13 +413,13 @@ func TestManyValues(t *testing.T) {
 	word := func(i int) request {
 		return request{Measure: "words", Values: [][]byte{fmt.Append(nil, i)}, Add: 1}
 	}
-	count(t, l, "a", 0, word(999))
+	writeCounters(t, l, "a", 0, word(999))
 	var requests []request
 	for i := range 1000 {
 		requests = append(requests, word(i))
 	}
-	count(t, l, "a", 1, requests...)
-	sums, err := l.Tallies(t.Context(), ledger.TallyQuery{Measure: "words"}, ledger.TallyQuery{Measure: "overflow"})
+	writeCounters(t, l, "a", 1, requests...)
+	sums, err := l.Counters(t.Context(), ledger.CounterQuery{Measure: "words"}, ledger.CounterQuery{Measure: "overflow"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -437,12 +437,12 @@ func TestManyValues(t *testing.T) {
 func TestSumsOfNoLedger(t *testing.T) {
 	dir := state(t)
 	for _, fold := range []ledger.Fold{digest, nil} {
-		sums, err := openWith(t, dir, fold).Tallies(t.Context(), ledger.TallyQuery{Measure: "a"}, ledger.TallyQuery{Measure: "b"})
+		sums, err := openWith(t, dir, fold).Counters(t.Context(), ledger.CounterQuery{Measure: "a"}, ledger.CounterQuery{Measure: "b"})
 		if err != nil || len(sums.Rows) != 2 || sums.Events != 0 || sums.Since != "" || sums.Until != "" || exists(dir) {
 			t.Errorf("Tallies gives %+v, %v", sums, err)
 		}
 	}
-	_, err := openWith(t, dir, digest).Tallies(t.Context(), ledger.TallyQuery{Measure: "a", Limit: -1})
+	_, err := openWith(t, dir, digest).Counters(t.Context(), ledger.CounterQuery{Measure: "a", Limit: -1})
 	wantCode(t, err, errs.LedgerInvalid)
 }
 
@@ -452,14 +452,14 @@ func TestMixedSumsAtTheLimitAreSound(t *testing.T) {
 	l := openWith(t, state(t), obedient)
 	for task, amount := range map[string]int64{"b": counters.MaxAdd, "a": -5} {
 		for n := range int64(9) {
-			count(t, l, task, n, request{Measure: "plain", Add: amount})
+			writeCounters(t, l, task, n, request{Measure: "plain", Add: amount})
 		}
 	}
 	wantSound(t, l)
 	if err := l.Exec(t.Context(), "UPDATE tallies SET sum = sum * 2 WHERE measure = 'plain'"); err != nil {
 		t.Fatal(err)
 	}
-	if report := verify(t, l); len(report.Problems) != 1 || report.Problems[0].Kind != ledger.ProblemTally {
+	if report := verify(t, l); len(report.Problems) != 1 || report.Problems[0].Kind != ledger.ProblemCounter {
 		t.Errorf("of a sum beyond the limit Verify gives %+v", report)
 	}
 }
@@ -484,22 +484,22 @@ func TestSumsThatNoLedgerHolds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := state(t)
 			l := openWith(t, dir, obedient)
-			count(t, l, "a", 0, request{Measure: "free", Values: [][]byte{[]byte("a")}, Add: 1})
+			writeCounters(t, l, "a", 0, request{Measure: "free", Values: [][]byte{[]byte("a")}, Add: 1})
 			edit(t, dir, `UPDATE tallies `+change)
-			_, err := l.Tallies(t.Context(), ledger.TallyQuery{Measure: "free"})
+			_, err := l.Counters(t.Context(), ledger.CounterQuery{Measure: "free"})
 			wantCode(t, err, errs.LedgerCorrupt)
 			report, err := l.Verify(t.Context())
 			if err != nil || report.Sound() {
 				t.Errorf("Verify gives %+v, %v", report, err)
 			}
 			// Recording goes on, and what is beyond the limit comes back to it.
-			count(t, l, "a", 1, request{Measure: "free", Values: [][]byte{[]byte("a")}, Add: 1})
+			writeCounters(t, l, "a", 1, request{Measure: "free", Values: [][]byte{[]byte("a")}, Add: 1})
 		})
 	}
 	t.Run("values of another type", func(t *testing.T) {
 		dir := state(t)
 		l := openWith(t, dir, obedient)
-		count(t, l, "a", 0, request{Measure: "free", Values: [][]byte{[]byte("a")}, Add: 1})
+		writeCounters(t, l, "a", 0, request{Measure: "free", Values: [][]byte{[]byte("a")}, Add: 1})
 		if err := l.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -508,7 +508,7 @@ func TestSumsThatNoLedgerHolds(t *testing.T) {
 		edit(t, dir, `UPDATE tallies SET sum = 'much', note = x'00'`)
 		edit(t, dir, `PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ') WITHOUT', ') STRICT, WITHOUT') WHERE name = 'tallies'`)
 		l = openWith(t, dir, obedient)
-		_, err := l.Tallies(t.Context(), ledger.TallyQuery{Measure: "free"})
+		_, err := l.Counters(t.Context(), ledger.CounterQuery{Measure: "free"})
 		wantCode(t, err, errs.LedgerCorrupt)
 		_, err = l.Verify(t.Context())
 		wantCode(t, err, errs.LedgerCorrupt)
@@ -536,7 +536,7 @@ func TestVerifyFindsTamperedSums(t *testing.T) {
 			dir := state(t)
 			l := openWith(t, dir, obedient)
 			for i, word := range []string{"a", "b", "c", "d", "a"} {
-				count(t, l, fmt.Sprint("t", i%2), int64(i/2), request{Measure: "words", Values: [][]byte{[]byte(word)}, Add: 1, Note: []byte(`1`)})
+				writeCounters(t, l, fmt.Sprint("t", i%2), int64(i/2), request{Measure: "words", Values: [][]byte{[]byte(word)}, Add: 1, Note: []byte(`1`)})
 			}
 			wantSound(t, l)
 			edit(t, dir, statement)
@@ -545,7 +545,7 @@ func TestVerifyFindsTamperedSums(t *testing.T) {
 				t.Fatal("nothing was found")
 			}
 			for _, p := range report.Problems {
-				if p.Kind != ledger.ProblemTally || p.Message == "" || p.String() != p.Message {
+				if p.Kind != ledger.ProblemCounter || p.Message == "" || p.String() != p.Message {
 					t.Errorf("found %+v", p)
 				}
 			}
@@ -557,7 +557,7 @@ func TestVerifyFindsTamperedSums(t *testing.T) {
 func TestRefusedEventsLeaveSumsAlone(t *testing.T) {
 	dir := state(t)
 	l := openWith(t, dir, obedient)
-	count(t, l, "a", 0, request{Measure: "plain", Add: 1})
+	writeCounters(t, l, "a", 0, request{Measure: "plain", Add: 1})
 	if _, err := l.Append(t.Context(), "b", 0, clock(0), "note", []byte(`"nothing to count"`)); err == nil {
 		t.Fatal("the fold refused nothing")
 	}
@@ -568,7 +568,7 @@ func TestRefusedEventsLeaveSumsAlone(t *testing.T) {
 	for _, p := range report.Problems {
 		kinds[p.Kind] = true
 	}
-	if !kinds[ledger.ProblemFold] || kinds[ledger.ProblemTally] {
+	if !kinds[ledger.ProblemFold] || kinds[ledger.ProblemCounter] {
 		t.Errorf("found %+v", report.Problems)
 	}
 }
@@ -590,7 +590,7 @@ func TestAReaderHasAllSumsOfOneMoment(t *testing.T) {
 	}()
 	deadline := time.Now().Add(time.Minute)
 	for last := int64(0); last < 100; {
-		sums, err := reader.Tallies(t.Context(), ledger.TallyQuery{Measure: "plain"}, ledger.TallyQuery{Measure: "free"})
+		sums, err := reader.Counters(t.Context(), ledger.CounterQuery{Measure: "plain"}, ledger.CounterQuery{Measure: "free"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,14 +12,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// MarkerFile is where people read which tasks are stuck, relative to the project's
+// StateMDFile is where people read which tasks are stuck, relative to the project's
 // root.
-const MarkerFile = StateDir + "/STATE.md"
+const StateMDFile = StateDir + "/STATE.md"
 
-// maxMarker is the largest STATE.md, in bytes, with its blocks.
-const maxMarker = 4 << 20
+// maxStateMD is the largest STATE.md, in bytes, with its blocks.
+const maxStateMD = 4 << 20
 
-// Mark puts the task's block into STATE.md, or replaces the one that is there; text
+// UpdateStateMD puts the task's block into STATE.md, or replaces the one that is there; text
 // "" removes it. The file is there as long as it has a block; it is ours as a whole,
 // and keeps nothing that others write into it.
 //
@@ -30,25 +30,25 @@ const maxMarker = 4 << 20
 // # Errors
 //
 // marker-unsafe and marker-unwritable. The file is as it was then.
-func (p Project) Mark(task, text string) error {
+func (p Project) UpdateStateMD(task, text string) error {
 	// The rule of task ids (design section 5): nothing else may stand in a comment.
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`).MatchString(task) {
-		return markerUnsafe("%q is no task id", textutil.Clip(task, maxShown))
+		return stateMDUnsafe("%q is no task id", textutil.Clip(task, maxShown))
 	}
 	state, err := safefile.OpenState(p.State())
 	if err != nil {
-		return markerFault(err)
+		return stateMDError(err)
 	}
 	defer state.Close()
-	name := path.Base(MarkerFile)
-	old, err := readMarker(state, name)
+	name := path.Base(StateMDFile)
+	old, err := readStateMD(state, name)
 	if err != nil {
-		return markerFault(err)
+		return stateMDError(err)
 	}
-	marks := parsePage(string(old))
+	marks := parseStateMD(string(old))
 	delete(marks, task)
 	if text != "" {
-		marks[task] = harmless(text)
+		marks[task] = sanitizeBlock(text)
 	}
 	changed := marks.String()
 	switch {
@@ -56,19 +56,19 @@ func (p Project) Mark(task, text string) error {
 		return nil
 	case changed == "":
 		err = errors.Join(state.Remove(name), safefile.SyncDir(state, "."))
-	case len(changed) > maxMarker:
-		err = safefile.TooLargeError{Limit: maxMarker}
+	case len(changed) > maxStateMD:
+		err = safefile.TooLargeError{Limit: maxStateMD}
 	default:
 		err = safefile.Replace(state, name, []byte(changed), 0o600)
 	}
 	if err != nil {
-		return markerFault(err)
+		return stateMDError(err)
 	}
 	return nil
 }
 
-// readMarker returns the file's content, nothing if there is none.
-func readMarker(state *os.Root, name string) ([]byte, error) {
+// readStateMD returns the file's content, nothing if there is none.
+func readStateMD(state *os.Root, name string) ([]byte, error) {
 	f, err := safefile.OpenFile(state, name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -77,17 +77,17 @@ func readMarker(state *os.Root, name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return safefile.ReadAll(f, maxMarker)
+	return safefile.ReadAll(f, maxStateMD)
 }
 
-func markerUnsafe(format string, args ...any) error {
-	return errs.New(errs.MarkerUnsafe, MarkerFile+": "+format, args...).With("path", MarkerFile)
+func stateMDUnsafe(format string, args ...any) error {
+	return errs.New(errs.MarkerUnsafe, StateMDFile+": "+format, args...).With("path", StateMDFile)
 }
 
-// markerFault gives an error of STATE.md its code.
-func markerFault(err error) error {
+// stateMDError gives an error of STATE.md its code.
+func stateMDError(err error) error {
 	if safefile.Unsafe(err) {
-		return markerUnsafe("%w", err)
+		return stateMDUnsafe("%w", err)
 	}
-	return errs.New(errs.MarkerUnwritable, "%s: %w", MarkerFile, safefile.Reason(err)).With("path", MarkerFile)
+	return errs.New(errs.MarkerUnwritable, "%s: %w", StateMDFile, safefile.Reason(err)).With("path", StateMDFile)
 }

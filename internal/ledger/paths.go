@@ -66,9 +66,9 @@ func inspect(dir string) (os.FileInfo, error) {
 	return inspectFile(filepath.Join(dir, fileName))
 }
 
-// regular returns what is at path, nil where there is nothing, and an error
+// lstatRegular returns what is at path, nil where there is nothing, and an error
 // where it is anything else than a regular file.
-func regular(path string) (os.FileInfo, error) {
+func lstatRegular(path string) (os.FileInfo, error) {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

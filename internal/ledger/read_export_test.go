@@ -34,12 +34,12 @@ func TestAnExportIsReadBack(t *testing.T) {
 		"no newline at the end":   strings.Join(lines, "\n"),
 		"lines of another system": strings.Join(lines, "\r\n") + "\r\n",
 	} {
-		got := collect(t, ledger.Exported(t.Context(), iotest.OneByteReader(strings.NewReader(text))))
+		got := collect(t, ledger.ReadExport(t.Context(), iotest.OneByteReader(strings.NewReader(text))))
 		if !slices.EqualFunc(got, want, func(a, b ledger.Event) bool { return asJSON(t, a) == asJSON(t, b) }) {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}
-	if got := collect(t, ledger.Exported(t.Context(), strings.NewReader(""))); len(got) != 0 {
+	if got := collect(t, ledger.ReadExport(t.Context(), strings.NewReader(""))); len(got) != 0 {
 		t.Errorf("nothing has %d events", len(got))
 	}
 }
@@ -51,7 +51,7 @@ func TestBodiesAreReadByteForByte(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := collect(t, ledger.Exported(t.Context(), strings.NewReader(asJSON(t, e))))
+	got := collect(t, ledger.ReadExport(t.Context(), strings.NewReader(asJSON(t, e))))
 	if len(got) != 1 || !bytes.Equal(got[0].Body, e.Body) {
 		t.Errorf("got %s, want %s", got[0].Body, e.Body)
 	}
@@ -101,7 +101,7 @@ func TestHostileExports(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Join(c.edit(slices.Clone(sound)), "\n") + "\n"
 			good := 0
-			for e, err := range ledger.Exported(t.Context(), strings.NewReader(text)) {
+			for e, err := range ledger.ReadExport(t.Context(), strings.NewReader(text)) {
 				if err == nil {
 					good++
 					continue
@@ -133,7 +133,7 @@ func (r *endless) Read(p []byte) (int, error) {
 
 func TestLinesHaveAnEnd(t *testing.T) {
 	r := &endless{}
-	for _, err := range ledger.Exported(t.Context(), r) {
+	for _, err := range ledger.ReadExport(t.Context(), r) {
 		f := wantCode(t, err, errs.LedgerExportInvalid)
 		if f.Details["line"] != int64(1) {
 			t.Errorf("line %v", f.Details["line"])
@@ -149,14 +149,14 @@ func TestReadingAnExportEnds(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	cancel(why)
-	for _, err := range ledger.Exported(ctx, strings.NewReader(lines[0])) {
+	for _, err := range ledger.ReadExport(ctx, strings.NewReader(lines[0])) {
 		if !errors.Is(err, why) {
 			t.Errorf("got %v", err)
 		}
 	}
 	broken := io.MultiReader(strings.NewReader(lines[0]+"\n"), iotest.ErrReader(errors.New("no disk")))
 	good := 0
-	for _, err := range ledger.Exported(t.Context(), broken) {
+	for _, err := range ledger.ReadExport(t.Context(), broken) {
 		if err == nil {
 			good++
 			continue
@@ -178,7 +178,7 @@ func FuzzExported(f *testing.F) {
 	f.Add(strings.Replace(lines[0], `"hash":"`, `"hash":"0`, 1))
 	f.Fuzz(func(t *testing.T, text string) {
 		heads := map[string]string{}
-		for e, err := range ledger.Exported(t.Context(), strings.NewReader(text)) {
+		for e, err := range ledger.ReadExport(t.Context(), strings.NewReader(text)) {
 			if err != nil {
 				if wantCode(t, err, errs.LedgerExportInvalid).Details["line"] == nil {
 					t.Fatal("no line is named")
@@ -211,7 +211,7 @@ func BenchmarkExported(b *testing.B) {
 	}
 	b.SetBytes(int64(text.Len()))
 	for b.Loop() {
-		if got := len(collect(b, ledger.Exported(b.Context(), bytes.NewReader(text.Bytes())))); got != n {
+		if got := len(collect(b, ledger.ReadExport(b.Context(), bytes.NewReader(text.Bytes())))); got != n {
 			b.Fatal(got)
 		}
 	}

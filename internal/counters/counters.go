@@ -54,10 +54,10 @@ type Change struct {
 	// Add may be negative where something stops being the case. A sum of 0 is not
 	// kept: nobody can tell it from one that never was.
 	Add int64
-	// Note is a small JSON value that is kept beside the sum until the next change,
-	// nil for none. It has at most MaxNote bytes.
-	Note jsontext.Value
+	// Exemplar is a small JSON value that is kept beside the sum until the next change,
+	// nil for none. It has at most MaxExemplar bytes.
+	Exemplar jsontext.Value
 }
 
-// MaxNote is the longest note of a Change, in bytes.
-const MaxNote = 512
+// MaxExemplar is the longest note of a Change, in bytes.
+const MaxExemplar = 512

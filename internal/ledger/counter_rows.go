@@ -10,17 +10,17 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// count adds to the sums what c has counted of new events.
-func count(ctx context.Context, tx *sql.Tx, c *counter) error {
+// writeCounters adds to the sums what c has counted of new events.
+func writeCounters(ctx context.Context, tx *sql.Tx, c *accumulator) error {
 	if len(c.sums) == 0 {
 		return nil
 	}
-	known, err := keptLabels(ctx, tx, slices.Sorted(maps.Keys(c.met)))
+	known, err := keptLabels(ctx, tx, slices.Sorted(maps.Keys(c.labelValues)))
 	if err != nil {
 		return err
 	}
 	room := make(map[string]int)
-	for labels, m := range c.met {
+	for labels, m := range c.labelValues {
 		if _, ok := room[m.dimension]; ok || known[labels] {
 			continue
 		}
@@ -33,13 +33,13 @@ func count(ctx context.Context, tx *sql.Tx, c *counter) error {
 	return addRows(ctx, tx, c.rows(known, room))
 }
 
-// keptLabels returns those labels of MeasureLabel that there is a sum of, and maybe
+// keptLabels returns those labels of LabelMeasure that there is a sum of, and maybe
 // more.
 func keptLabels(ctx context.Context, tx *sql.Tx, labels []string) (map[string]bool, error) {
 	if len(labels) == 0 {
 		return nil, nil
 	}
-	query, args := "SELECT labels FROM tallies WHERE measure = ?", []any{MeasureLabel}
+	query, args := "SELECT labels FROM tallies WHERE measure = ?", []any{LabelMeasure}
 	if len(labels) <= maxRows { // Else it is less to read all: the caps keep them few.
 		query += " AND labels IN (" + listOf("?", len(labels)) + ")"
 		for _, text := range labels {
@@ -54,8 +54,8 @@ func keptLabels(ctx context.Context, tx *sql.Tx, labels []string) (map[string]bo
 // countLabels returns how many values of a dimension are kept apart.
 func countLabels(ctx context.Context, tx *sql.Tx, dimension string) (n int, err error) {
 	from, to, _ := labelRange([]string{dimension})
-	_, err = one(ctx, tx, []any{&n}, "SELECT count(*) FROM tallies WHERE measure = ? AND labels BETWEEN ? AND ?",
-		MeasureLabel, from, to)
+	_, err = queryRow(ctx, tx, []any{&n}, "SELECT count(*) FROM tallies WHERE measure = ? AND labels BETWEEN ? AND ?",
+		LabelMeasure, from, to)
 	return n, err
 }
 
@@ -69,7 +69,7 @@ func addRows(ctx context.Context, tx *sql.Tx, rows []row) error {
 	for part := range slices.Chunk(rows, maxRows) {
 		args := make([]any, 0, 6*len(part)+2)
 		for _, r := range part {
-			args = append(args, r.measure, r.labels, r.sum, r.newest.seq, r.newest.at, r.noteText())
+			args = append(args, r.measure, r.labels, r.sum, r.newest.seq, r.newest.at, r.exemplarText())
 		}
 		// No measure's name has a bracket, with which the labels begin.
 		var zero []string
@@ -92,12 +92,12 @@ func addRows(ctx context.Context, tx *sql.Tx, rows []row) error {
 	return nil
 }
 
-// noteText is what is stored of the note: NULL for none.
-func (r row) noteText() any {
-	if r.note == nil {
+// exemplarText is what is stored of the note: NULL for none.
+func (r row) exemplarText() any {
+	if r.exemplar == nil {
 		return nil
 	}
-	return string(r.note)
+	return string(r.exemplar)
 }
 
 // eachText runs f for the one column of every row of a query that is not NULL.
@@ -109,7 +109,7 @@ func eachText(ctx context.Context, tx *sql.Tx, f func(string), query string, arg
 	defer rows.Close()
 	for rows.Next() {
 		var text sql.NullString
-		if err := scan(rows, &text); err != nil {
+		if err := scanRow(rows, &text); err != nil {
 			return err
 		}
 		if text.Valid {

@@ -40,7 +40,7 @@ func OpenFile(ctx context.Context, path string) (*Ledger, error) {
 	db.SetMaxOpenConns(1)
 	l := &Ledger{dir: filepath.Dir(path), path: path, versions: released(), busy: busyTime, file: file, db: db}
 	err = l.retry(ctx, "open", func() error {
-		_, err := checked(ctx, db, l.versions, &sql.TxOptions{ReadOnly: true}, nil)
+		_, err := inTx(ctx, db, l.versions, &sql.TxOptions{ReadOnly: true}, nil)
 		return err
 	})
 	if err == nil {
@@ -55,13 +55,13 @@ func OpenFile(ctx context.Context, path string) (*Ledger, error) {
 // inspectFile looks at a database and the files beside it without following links,
 // and returns the database's file, or nil where there is none.
 func inspectFile(path string) (os.FileInfo, error) {
-	file, err := regular(path)
+	file, err := lstatRegular(path)
 	if err != nil || file == nil {
 		return nil, err
 	}
 	os.SameFile(file, file) // Windows looks a file's identity up when it is first asked for.
 	for _, suffix := range []string{"-wal", "-shm"} {
-		if _, err := regular(path + suffix); err != nil {
+		if _, err := lstatRegular(path + suffix); err != nil {
 			return nil, err
 		}
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Receive closes a run. It does so whatever has become of the task meanwhile: what
+// RecordReceipt closes a run. It does so whatever has become of the task meanwhile: what
 // ran has run, and has cost what it cost.
-type Receive struct{ Receipt }
+type RecordReceipt struct{ Receipt }
 
-func (c Receive) decide(s State) (Event, error) {
+func (c RecordReceipt) decide(s State) (Event, error) {
 	if err := allow(s, KindSpawnEnded); err != nil {
 		return nil, err
 	}
