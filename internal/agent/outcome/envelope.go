@@ -12,51 +12,47 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/jsonscan"
 )
 
-// Expect is what a critic was asked for. Envelope and report are held against it.
+// Expect is what a critic was asked for. Envelope and report are checked against it.
 type Expect struct {
-	// Critic is whose report it must be; empty is anybody's.
+	// Critic is the report's critic, "" for any.
 	Critic string
-	// Task and Round are what must have been reviewed.
-	Task  string
-	Round int
-	// RunID is the run's, which an envelope may repeat; it must not name another.
+	Task   string
+	Round  int
+	// RunID is optional in an envelope.
 	RunID string
-	// ReportPath is where the report was to be written, absolute.
+	// ReportPath is absolute.
 	ReportPath string
-	// SameFile reports whether two absolute paths lead to one file, asking the
-	// file system: temporary folders are often reached through a link. Nil is
-	// never.
+	// SameFile reports whether two absolute paths name one file, because temporary
+	// directories are often reached through a link. It may be nil.
 	SameFile func(a, b string) bool
-	// Began is when the agent was started. No older report is its own.
+	// Began is when the agent was started. An older report is stale.
 	Began time.Time
 }
 
-// EnvelopeBody is what an envelope says.
+// EnvelopeBody is the content of an envelope.
 type EnvelopeBody struct {
 	Critic     string
 	Task       string
 	Round      int
 	Passed     bool
 	Blockers   int
-	ReportPath string // empty where it was null
+	ReportPath string // "" for null
 	RunID      string
 	Error      string
 }
 
-// ReadEnvelope finds the envelope in an agent's final message and checks it.
-// It may stand alone, in a code fence or amid prose, and more than once as long
-// as all agree. The body is nil where there is none to speak of: the envelope
-// is absent, invalid or ambiguous.
+// ReadEnvelope finds the envelope in an agent's final message and checks it. It may
+// stand alone, in a code fence or in prose, and more than once if all copies agree. The
+// body is nil if the envelope is absent, invalid or ambiguous.
 //
-// An object is taken for an envelope by its keys report_path or blockers_count,
-// which nothing else has that a critic writes.
+// An object with one of the keys report_path and blockers_count is an envelope.
 func ReadEnvelope(text string, e Expect) (Envelope, *EnvelopeBody) {
 	if len(text) > jsonscan.MaxBytes {
 		return EnvelopeInvalid, nil
 	}
 	var body *EnvelopeBody
 	for _, o := range jsonscan.Objects(text) {
-		if !claims(o) {
+		if !isEnvelope(o) {
 			continue
 		}
 		next, ok := decodeEnvelope(o)
@@ -74,8 +70,8 @@ func ReadEnvelope(text string, e Expect) (Envelope, *EnvelopeBody) {
 	return body.check(e), body
 }
 
-// claims reports whether an object wants to be an envelope.
-func claims(o jsonscan.Object) bool {
+// isEnvelope reports whether an object, or what is left of it, is an envelope.
+func isEnvelope(o jsonscan.Object) bool {
 	const path, blockers = "report_path", "blockers_count"
 	if !o.Whole {
 		return bytes.Contains(o.Text, []byte(`"`+path+`"`)) || bytes.Contains(o.Text, []byte(`"`+blockers+`"`))
@@ -89,8 +85,8 @@ func claims(o jsonscan.Object) bool {
 	return ok1 || ok2
 }
 
-// decodeEnvelope reads an envelope, strictly: no key twice, none of those that
-// every envelope has missing, no value of another type.
+// decodeEnvelope reads an envelope strictly: no duplicate keys, no missing keys, no
+// values of another type.
 func decodeEnvelope(o jsonscan.Object) (*EnvelopeBody, bool) {
 	var wire struct {
 		Critic     *string        `json:"critic"`
@@ -114,7 +110,7 @@ func decodeEnvelope(o jsonscan.Object) (*EnvelopeBody, bool) {
 	}
 	failure, ok := textOrNull(wire.Error)
 	if !ok && wire.Error != nil {
-		failure = string(wire.Error) // No string, and yet it says that something failed.
+		failure = string(wire.Error) // Not a string, but it still says that something failed.
 	}
 	return &EnvelopeBody{
 		Critic: *wire.Critic, Task: *wire.Task, Round: round, Passed: passed, Blockers: blockers,
@@ -122,8 +118,7 @@ func decodeEnvelope(o jsonscan.Object) (*EnvelopeBody, bool) {
 	}, true
 }
 
-// check holds the envelope against what was asked for. That the critic failed
-// comes first: what else it says is then of no matter.
+// check checks the envelope against what was asked for.
 func (b *EnvelopeBody) check(e Expect) Envelope {
 	switch {
 	case b.Error != "" || b.ReportPath == "":
@@ -138,35 +133,34 @@ func (b *EnvelopeBody) check(e Expect) Envelope {
 		return EnvelopeWrongRun
 	case b.Passed && b.Blockers > 0:
 		return EnvelopeInconsistent
-	case !e.names(b.ReportPath):
+	case !e.isReportPath(b.ReportPath):
 		return EnvelopeElsewhere
 	default:
 		return EnvelopeOK
 	}
 }
 
-// names reports whether path is the report's. A relative path is not: relative
-// to what, only the agent knows.
-func (e Expect) names(path string) bool {
+// isReportPath reports whether path names the report. A relative path does not: only the
+// agent knows what it is relative to.
+func (e Expect) isReportPath(path string) bool {
 	if !filepath.IsAbs(path) {
 		return false
 	}
 	return filepath.Clean(path) == filepath.Clean(e.ReportPath) || e.SameFile != nil && e.SameFile(path, e.ReportPath)
 }
 
-// passes reads a verdict.
+// passes parses a verdict.
 func passes(verdict string) (passed, ok bool) {
 	return verdict == "passed", verdict == "passed" || verdict == "issues_found"
 }
 
-// count reads a number of plain digits. 1e3 and 1.0 are numbers too, but not
-// every program reads them alike.
+// count parses a number of plain digits. Programs disagree about 1e3 and 1.0.
 func count(v jsontext.Value) (int, bool) {
 	n, err := strconv.ParseUint(string(v), 10, 31)
 	return int(n), err == nil
 }
 
-// textOrNull reads a string that may be null; one that is missing is neither.
+// textOrNull parses a string or null.
 func textOrNull(v jsontext.Value) (string, bool) {
 	switch v.Kind() {
 	case 'n':

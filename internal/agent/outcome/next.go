@@ -2,56 +2,48 @@ package outcome
 
 import "time"
 
-// Action is what to do after an attempt. Its text is part of the trail.
+// Action is what to do after an attempt, as it stands in the run log.
 type Action string
 
 // The actions.
 const (
-	// Done: there is something to use.
-	Done Action = "done"
-	// Retry: once more with the same adapter.
-	Retry Action = "retry"
-	// Fallback: on with the next adapter of the chain.
-	Fallback Action = "fallback"
-	// Stop: no further attempt can help, or may be made.
-	Stop Action = "stop"
+	Done     Action = "done"     // The result can be used.
+	Retry    Action = "retry"    // Try the same adapter again.
+	Fallback Action = "fallback" // Try the next adapter of the chain.
+	Stop     Action = "stop"     // No further attempt can help, or is allowed.
 )
 
 // Spent is what was tried already, and what is left.
 type Spent struct {
-	// Retries is how often the adapter at hand was asked again, and OfClass how
-	// often of these after an error of the class that the verdict has.
-	Retries, OfClass int
-	// MaxRetries is how often an adapter may be asked again. Zero is never.
-	MaxRetries int
-	// Repeats is how often an attempt may be made again because the working tree changed
-	// meanwhile. It is none of the retries.
+	// Retries counts the retries of the current adapter, and OfClass those after an error
+	// of the verdict's class. MaxRetries is the limit for an adapter.
+	Retries, OfClass, MaxRetries int
+	// Repeats is how often an attempt may still be repeated because the working tree
+	// changed. Repeats are not retries.
 	Repeats int
-	// Fallbacks is how many adapters the chain still has.
+	// Fallbacks is how many more adapters the chain has.
 	Fallbacks int
-	// RetryAfter is how long the server asked to be left alone, 0 if it did not.
+	// RetryAfter is how long the server asked to wait, 0 if it did not.
 	RetryAfter time.Duration
-	// Left is what is left of the time of the whole spawn. Without any, nothing
-	// is tried.
+	// Left is what is left of the job's time.
 	Left time.Duration
 }
 
-// Step is what Next decides.
+// Step is the result of Next.
 type Step struct {
 	Action Action
 	// Pause is how long to wait before a Retry.
 	Pause time.Duration
-	// Note is to be appended to the prompt of a Retry, so that the agent learns
-	// what was wrong. It is empty where the agent could not have done better.
+	// Note tells the agent what was wrong, to be appended to the prompt of a Retry. It is
+	// empty if the agent could not have done better.
 	Note string
 }
 
-// Next says what to do after a verdict: a retry if the same may well succeed later,
-// another adapter if this one will not but another may, and a stop if neither can help
-// or no time is left. An attempt during which the working tree changed is repeated if
-// nothing else was wrong, since others may have changed it. Else it is the last one: no
-// attempt builds on the changes of an agent. A pause that the time is too short for is
-// no retry. random returns a number in [0, 1).
+// Next says what to do after a verdict: retry if the same may succeed later, try another
+// adapter if only that may help, and stop if neither can help or no time is left. An
+// attempt during which the working tree changed is repeated if nothing else was wrong,
+// since another process may have changed it; otherwise it is the last one, because no
+// attempt may build on changes of an agent. random returns a number in [0, 1).
 func Next(v Verdict, spent Spent, random func() float64) Step {
 	if v.Good() {
 		return Step{Action: Done}
@@ -62,37 +54,35 @@ func Next(v Verdict, spent Spent, random func() float64) Step {
 	if v.Changed || spent.Left <= 0 {
 		return Step{Action: Stop}
 	}
-	r := v.retryPolicy()
-	if r.again(spent) && spent.RetryAfter < spent.Left {
-		if pause := backoff(r.base, spent, random); pause < spent.Left {
+	p := v.retryPolicy()
+	if p.allows(spent) && spent.RetryAfter < spent.Left {
+		if pause := backoff(p.base, spent, random); pause < spent.Left {
 			return Step{Action: Retry, Pause: pause, Note: v.note()}
 		}
 	}
-	if r.otherwise == Fallback && spent.Fallbacks <= 0 {
+	if p.otherwise == Fallback && spent.Fallbacks <= 0 {
 		return Step{Action: Stop}
 	}
-	return Step{Action: r.otherwise}
+	return Step{Action: p.otherwise}
 }
 
-// retryPolicy is what helps against a kind of error.
+// retryPolicy is what helps against a class of errors.
 type retryPolicy struct {
 	retries   retryLimit
-	base      time.Duration // to wait before a retry
+	base      time.Duration // the first pause before a retry
 	otherwise Action        // without a retry, or after the last
 }
 
-// retryLimit is how often a kind of error is worth another attempt.
 type retryLimit int
 
 const (
 	never retryLimit = iota
 	once
-	often // as often as the caller allows
+	often // up to Spent.MaxRetries
 )
 
-// again reports whether a retry is left.
-func (r retryPolicy) again(spent Spent) bool {
-	return spent.Retries < spent.MaxRetries && (r.retries == often || r.retries == once && spent.OfClass == 0)
+func (p retryPolicy) allows(spent Spent) bool {
+	return spent.Retries < spent.MaxRetries && (p.retries == often || p.retries == once && spent.OfClass == 0)
 }
 
 func (v Verdict) retryPolicy() retryPolicy {
@@ -105,27 +95,23 @@ func (v Verdict) retryPolicy() retryPolicy {
 		return retryPolicy{often, time.Second, Fallback}
 	case Timeout:
 		if v.Reason == ReasonTimedOut {
-			// The same work would take as long again.
-			return retryPolicy{otherwise: Fallback}
+			return retryPolicy{otherwise: Fallback} // The same work would take as long again.
 		}
 		return retryPolicy{once, time.Second, Fallback}
 	case Malformed:
 		return retryPolicy{once, 0, Fallback}
 	case Quota, Refused, NotFound, Auth, Config:
-		// Another CLI has a login, a model and flags of its own.
-		return retryPolicy{otherwise: Fallback}
+		return retryPolicy{otherwise: Fallback} // Another CLI has its own login, models and flags.
 	default:
 		return retryPolicy{otherwise: Stop}
 	}
 }
 
-// maxBackoff bounds what we wait of our own accord. What a server asks for is
-// bounded by the time of the spawn.
+// maxBackoff bounds our own pauses. What a server asks for is bounded by the job's time.
 const maxBackoff = time.Minute
 
-// backoff returns how long to wait before a retry: what the server asked for,
-// and on top a random part of a time that doubles with every retry, so that those
-// who failed together do not come back together.
+// backoff returns what the server asked for plus a random part of a time that doubles
+// with every retry.
 func backoff(base time.Duration, spent Spent, random func() float64) time.Duration {
 	ceiling := base
 	for range spent.Retries {

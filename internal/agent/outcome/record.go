@@ -1,10 +1,10 @@
 package outcome
 
-// Record describes one attempt of a spawn. It is a line of the trail, and evidence in
-// the ledger, and its texts are redacted.
+// Record describes one attempt of a spawn: a line of the run log, and evidence in the
+// ledger. Its texts are redacted.
 type Record struct {
 	RunID string `json:"run_id"`
-	// Task and Round are those that it ran for, "" and 0 for none.
+	// Task and Round are "" and 0 for a run without a task.
 	Task  string `json:"task_id,omitzero"`
 	Round int    `json:"round,omitzero"`
 	Agent string `json:"agent"`
@@ -12,50 +12,47 @@ type Record struct {
 	AgentSHA256 string `json:"agent_sha256"`
 	Adapter     string `json:"adapter"`
 	Bin         string `json:"bin"`
-	// Attempt counts from 1 over retries and fallbacks, and Why says why it was
-	// made: first, retry:CLASS, fallback:CLASS or resume.
-	Attempt   int    `json:"attempt"`
-	Why       string `json:"why"`
-	StartedAt string `json:"started_at"`
-	EndedAt   string `json:"ended_at"`
-	// DurationMS is in milliseconds.
+	// Attempt counts from 1 over retries and fallbacks. Why is first, retry:CLASS,
+	// fallback:CLASS or resume.
+	Attempt    int    `json:"attempt"`
+	Why        string `json:"why"`
+	StartedAt  string `json:"started_at"`
+	EndedAt    string `json:"ended_at"`
 	DurationMS int64  `json:"duration_ms"`
 	PID        int    `json:"pid"`
 	ExitCode   int    `json:"exit_code"`
 	Signal     string `json:"signal,omitzero"`
-	// End is why it ended: exited, or why we ended it.
+	// End is "exited", or why we ended it.
 	End      string `json:"end"`
 	TimedOut bool   `json:"timed_out"`
-	// The prompt is what went to standard input, and the response what came from
-	// standard output. The digests in a record are 64 hex digits.
+	// The prompt is standard input, and the response standard output. Digests are 64 hex
+	// digits.
 	PromptSHA256   string `json:"prompt_sha256"`
 	PromptBytes    int64  `json:"prompt_bytes"`
 	ResponseSHA256 string `json:"response_sha256"`
 	ResponseBytes  int64  `json:"response_bytes"`
 	StderrExcerpt  string `json:"stderr_excerpt"`
-	// What nobody said is null.
+	// Unknown values are null.
 	Model            *string `json:"model_actual"`
 	TokensIn         *int64  `json:"tokens_in"`
 	TokensOut        *int64  `json:"tokens_out"`
 	TokensCached     *int64  `json:"tokens_cached"`
 	CostMicroDollars *int64  `json:"cost_microdollars"`
 	Session          string  `json:"session_id,omitzero"`
-	// PayloadParseOK says that the output had the form that its adapter promises.
-	PayloadParseOK bool `json:"payload_parse_ok"`
-	// Outcome, Reason and Class are the verdict.
-	Outcome Outcome `json:"outcome"`
-	Reason  Reason  `json:"reason,omitzero"`
-	Class   Class   `json:"class,omitzero"`
-	// Next says what follows: retry, fallback, or "" where this attempt counts.
+	// PayloadParseOK says that the output has the form that its adapter promises.
+	PayloadParseOK bool    `json:"payload_parse_ok"`
+	Outcome        Outcome `json:"outcome"`
+	Reason         Reason  `json:"reason,omitzero"`
+	Class          Class   `json:"class,omitzero"`
+	// Next is retry, fallback, or "" if this attempt counts.
 	Next string `json:"next,omitzero"`
-	// ToolUses counts the tools that it was seen to use, and Searches those of
-	// them that search.
+	// ToolUses counts the uses of tools in the output, and Searches the searches among
+	// them.
 	ToolUses int      `json:"tool_uses"`
 	Searches int      `json:"searches"`
 	Denials  []string `json:"denials,omitzero"`
 	// Changed lists what differs in the working tree.
-	Changed []string `json:"changed,omitzero"`
-	// ReportSHA256 is the digest of the report, "" for none.
+	Changed      []string `json:"changed,omitzero"`
 	ReportSHA256 string   `json:"report_sha256,omitzero"`
 	Notes        []string `json:"notes,omitzero"`
 }

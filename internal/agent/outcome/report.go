@@ -1,34 +1,33 @@
 package outcome
 
-import "time"
+import (
+	"bytes"
+	"time"
 
-// MaxReport is the size of the largest report that is read, in bytes. It is
-// what the host takes for a report (docs/adr/0005-reports.md).
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxReport is the size of the largest report in bytes (docs/adr/0005-reports.md).
 const MaxReport = 32 << 20
 
-// Summary is what a report holds, counted.
+// Summary counts the contents of a report.
 type Summary struct {
-	// Findings is the number of explicit findings, of any severity.
+	// Findings counts the findings of any severity.
 	Findings int
-	// Unsatisfied is the number of criteria that are not satisfied. Those that
-	// lack information are among them.
+	// Unsatisfied counts the criteria that are not satisfied or lack information.
 	Unsatisfied int
-	// Blockers is the number that an envelope must repeat: findings of severity
-	// fail, and unsatisfied criteria but for those that lack information.
+	// Blockers is the number that an envelope must repeat: findings of severity fail and
+	// unsatisfied criteria, without those that lack information.
 	Blockers int
 	// Passed says that there are neither findings nor unsatisfied criteria.
 	Passed bool
 }
 
-// CheckReport holds the bytes of a report file, which was last modified at that
-// time, against what was asked for, and against the envelope that announced it,
-// nil if there is none. Only what binds the report is judged: whether its findings
-// are well formed is the np-critic plugin's to say.
-//
-// That the file is there, regular and no link is for whoever opens it to see. Up
-// to MaxReport+1 bytes of it are enough.
-//
-// A summary is only of use with FileOK.
+// CheckReport checks the bytes of a report file, last modified at that time, against
+// what was asked for and against the envelope, if any. It does not check whether the
+// findings are well formed: the np-critic plugin does. The caller checks that the file is
+// regular; the first MaxReport+1 bytes are enough. The summary is valid with FileOK only.
 func CheckReport(data []byte, modified time.Time, e Expect, env *EnvelopeBody) (File, Summary) {
 	switch {
 	case !fresh(modified, e.Began):
@@ -39,16 +38,14 @@ func CheckReport(data []byte, modified time.Time, e Expect, env *EnvelopeBody) (
 	return readReport(data, e, env)
 }
 
-// The clocks that files are stamped with are coarser than the one that tells
-// when the agent began: the kernel's own goes on with its timer, at worst every
-// 10 ms, and some file systems keep whole seconds, FAT every other one.
+// Time stamps of files are coarser than the clock: the kernel updates them at worst every
+// 10 ms, and some file systems keep whole seconds, FAT every second one.
 const (
 	tick        = 10 * time.Millisecond
 	coarseStamp = 2 * time.Second
 )
 
-// fresh reports whether a file of that time can have been written since began.
-// The leniency for coarse file systems is for stamps in whole seconds only.
+// fresh reports whether a file with that time can have been written since began.
 func fresh(modified, began time.Time) bool {
 	began = began.Round(0) // Files know no monotonic clock.
 	slack := tick
@@ -56,4 +53,127 @@ func fresh(modified, began time.Time) bool {
 		slack = coarseStamp
 	}
 	return modified.After(began.Add(-slack))
+}
+
+// reportBody is the part of a report that is checked here.
+type reportBody struct {
+	Critic     *string        `json:"critic"`
+	Task       *string        `json:"task_id"`
+	Round      jsontext.Value `json:"round"`
+	Verdict    string         `json:"verdict"`
+	Findings   jsontext.Value `json:"findings"`
+	Criteria   jsontext.Value `json:"criteria"`
+	Blockers   jsontext.Value `json:"blockers_count"`
+	ReportPath jsontext.Value `json:"report_path"`
+}
+
+func readReport(data []byte, e Expect, env *EnvelopeBody) (File, Summary) {
+	text := jsontext.Value(bytes.TrimPrefix(data, []byte("\ufeff"))) // A byte order mark, as the plugins read it.
+	switch {
+	case len(bytes.TrimSpace(text)) == 0:
+		return FileEmpty, Summary{}
+	case !text.IsValid():
+		return FileInvalid, Summary{}
+	case text.Kind() != '{':
+		return FileNotAReport, Summary{}
+	}
+	var r reportBody
+	if json.Unmarshal(text, &r) != nil {
+		return FileInvalid, Summary{}
+	}
+	if r.Blockers != nil || r.ReportPath != nil || r.Findings.Kind() != '[' && r.Criteria.Kind() != '[' {
+		return FileNotAReport, Summary{}
+	}
+	if state := r.checkSubject(e, env); state != FileOK {
+		return state, Summary{}
+	}
+	s, ok := r.summarize()
+	if !ok {
+		return FileInvalid, Summary{}
+	}
+	if passed, _ := passes(r.Verdict); passed != s.Passed {
+		return FileContradicts, s
+	}
+	if env != nil && (env.Passed != s.Passed || env.Blockers != s.Blockers) {
+		return FileContradicts, s
+	}
+	return FileOK, s
+}
+
+// checkSubject checks what the report is about.
+func (r *reportBody) checkSubject(e Expect, env *EnvelopeBody) File {
+	round, ok1 := count(r.Round)
+	_, ok2 := passes(r.Verdict)
+	switch {
+	case r.Critic == nil || r.Task == nil || !ok1 || !ok2:
+		return FileInvalid
+	case e.Critic != "" && *r.Critic != e.Critic, env != nil && *r.Critic != env.Critic:
+		return FileWrongCritic
+	case *r.Task != e.Task:
+		return FileWrongTask
+	case round != e.Round:
+		return FileWrongRound
+	default:
+		return FileOK
+	}
+}
+
+// summarize counts what the report holds. Like the np-critic plugin, it fails if a list
+// is not one, an item is not an object, or nothing was judged.
+func (r *reportBody) summarize() (Summary, bool) {
+	var findings []struct {
+		Severity jsontext.Value `json:"severity"`
+	}
+	var criteria []struct {
+		Verdict jsontext.Value `json:"verdict"`
+	}
+	if !readList(r.Findings, &findings) || !readList(r.Criteria, &criteria) {
+		return Summary{}, false
+	}
+	if r.Findings == nil && len(criteria) == 0 {
+		return Summary{}, false
+	}
+	s := Summary{Findings: len(findings)}
+	for _, f := range findings {
+		severity, ok := "", f.Severity == nil
+		if !ok {
+			severity, ok = textOrNull(f.Severity)
+		}
+		if !ok {
+			return Summary{}, false
+		}
+		if severity == "" || severity == "fail" { // Absent means fail.
+			s.Blockers++
+		}
+	}
+	for _, c := range criteria {
+		verdict, _ := textOrNull(c.Verdict)
+		switch verdict {
+		case "Satisfied":
+		case "Information-Missing":
+			s.Unsatisfied++
+		default: // An unknown word does not vouch for it.
+			s.Unsatisfied++
+			s.Blockers++
+		}
+	}
+	s.Passed = s.Findings+s.Unsatisfied == 0
+	return s, true
+}
+
+// readList reads an array of objects. A missing list is empty.
+func readList[T any](list jsontext.Value, into *[]T) bool {
+	if list == nil {
+		return true
+	}
+	var items []jsontext.Value
+	if list.Kind() != '[' || json.Unmarshal(list, &items) != nil {
+		return false
+	}
+	for _, item := range items {
+		if item.Kind() != '{' {
+			return false // Null would pass for an empty object.
+		}
+	}
+	return json.Unmarshal(list, into) == nil
 }

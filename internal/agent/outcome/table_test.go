@@ -95,6 +95,7 @@ func rows() []row {
 	} {
 		malformed("report", value, "report-"+value, func(f *outcome.Facts) { f.File = outcome.File(value) })
 	}
+	malformed("the host's check", "failed", "report-invalid", func(f *outcome.Facts) { f.Rejected = true })
 	return append(all, row{
 		"working tree", "changed", func(f *outcome.Facts) { f.Changed = true },
 		"tree-changed", "", "retry once, then stop",
@@ -165,7 +166,7 @@ func table(t *testing.T) string {
 // is added there must be judged here.
 func TestEveryConstant(t *testing.T) {
 	types := map[string]string{ // to the fact of its rows
-		"Killed": "ended by us", "Class": "its own error", "Exit": "exit", "Text": "final message", "Envelope": "envelope", "File": "report",
+		"EndCause": "ended by us", "Class": "its own error", "Exit": "exit", "Text": "final message", "Envelope": "envelope", "File": "report",
 	}
 	fine := map[string]bool{"": true, "ok": true, "zero": true, "present": true}
 	judged, reasons := make(map[string]bool), make(map[string]bool)

@@ -1,71 +1,59 @@
-// Package outcome judges what an agent left behind when its process had ended.
+// Package outcome judges the result of an agent's run.
 //
-// It is one pure function over small enumerations, Judge, so that a test can
-// walk all there is; docs/verdict.md has the table. Neither an exit code of 0,
-// nor a success in the output, nor the agent's own word counts alone, and
-// every contradiction is an error, never a clean review. Next says what to do
-// after a verdict. ReadEnvelope and CheckReport gather the facts that a
-// critic's report adds.
+// Judge is a pure function over small enumerations, so that a test can enumerate all
+// combinations; docs/verdict.md has the table. Neither an exit code of 0, nor a success
+// in the output, nor the agent's own word counts alone, and every contradiction is an
+// error, never a clean review. Next decides what follows a verdict. ReadEnvelope and
+// CheckReport gather the facts about a critic's report.
 //
-// The package knows neither processes nor adapters: the spawner tells it what
-// they saw. The order of judgement is that of the known CLIs' contracts: each
-// has been seen to end with 0, or to report success, when nothing was done.
+// The order of judgement follows the known CLIs: each has been seen to exit with 0, or
+// to report success, when nothing was done.
 package outcome
 
-// Outcome is what a spawn comes to. Its text is part of trail and metrics.
+// Outcome is the result of a spawn, as it stands in the run log and in metrics.
 type Outcome string
 
 // The outcomes.
 const (
-	// Clean: the critic's report is whole, and holds nothing.
-	Clean Outcome = "clean"
-	// Findings: the critic's report is whole, and holds findings or criteria
-	// that are not satisfied.
-	Findings Outcome = "findings"
-	// OK: an agent that owes no report has answered.
-	OK Outcome = "ok"
-	// CriticError: an agent that owes a report has not given one to rely on.
-	CriticError Outcome = "critic-error"
-	// Failed: an agent that owes no report has not answered.
-	Failed Outcome = "failed"
+	Clean       Outcome = "clean"        // The critic's report is complete and has no findings.
+	Findings    Outcome = "findings"     // The critic's report is complete and has findings or unsatisfied criteria.
+	OK          Outcome = "ok"           // An agent without a report has answered.
+	CriticError Outcome = "critic-error" // There is no report to rely on.
+	Failed      Outcome = "failed"       // An agent without a report has not answered.
 )
 
-// Class is a kind of error by what helps against it. The spawner takes it from
-// the agent's output, and Judge from everything else.
+// Class groups errors by what helps against them. The spawner takes it from the agent's
+// output, and Judge from everything else.
 type Class string
 
 // The classes.
 const (
-	// NoClass: there is no error, or none that another attempt could mend.
-	NoClass    Class = ""
-	RateLimit  Class = "rate-limit" // Too many requests for the moment.
-	Overloaded Class = "overloaded" // The model's server cannot, for the moment.
+	NoClass    Class = ""           // No error, or none that another attempt could fix.
+	RateLimit  Class = "rate-limit" // Too many requests for now.
+	Overloaded Class = "overloaded" // The model's server is busy, broken or unreachable.
 	Quota      Class = "quota"      // What was paid for is used up.
-	Auth       Class = "auth"       // No login, or one without the right.
-	NotFound   Class = "not-found"  // There is no such model, or no such program.
-	Config     Class = "config"     // The CLI does not take what it was given.
-	Input      Class = "input"      // The prompt is not accepted, by its length for one.
-	Refused    Class = "refused"    // The model will not.
-	Limit      Class = "limit"      // A cap on turns, tokens, bytes or money was reached.
-	Timeout    Class = "timeout"    // It took too long, or fell silent.
-	Malformed  Class = "malformed"  // What was promised is not there, or not as promised.
-	Crashed    Class = "crashed"    // The process ended badly.
-	Lost       Class = "lost"       // Nobody saw how it ended.
+	Auth       Class = "auth"       // No login, or one without permission.
+	NotFound   Class = "not-found"  // There is no such model or program.
+	Config     Class = "config"     // The CLI refuses its flags or settings.
+	Input      Class = "input"      // The prompt is refused, for example because it is too long.
+	Refused    Class = "refused"    // The model declines.
+	Limit      Class = "limit"      // A limit on turns, tokens, bytes or money was reached.
+	Timeout    Class = "timeout"    // It took too long, or stopped writing.
+	Malformed  Class = "malformed"  // The output or the report is missing or invalid.
+	Crashed    Class = "crashed"    // The process failed.
+	Lost       Class = "lost"       // The spawner was killed.
 )
 
-// Verdict is what Judge makes of the facts.
+// Verdict is the result of Judge.
 type Verdict struct {
 	Outcome Outcome
-	// Reason is the fact that decided, empty where there is nothing to object.
-	Reason Reason
-	// Class is the kind of error.
-	Class Class
-	// Changed says that the working tree differs, whichever fact decided.
+	Reason  Reason
+	Class   Class
+	// Changed says that the working tree changed, whichever fact decided.
 	Changed bool
 }
 
-// Good reports whether what the agent gave can be used: its outcome is Clean,
-// Findings or OK.
+// Good reports whether the agent's answer or report can be used.
 func (v Verdict) Good() bool {
 	return v.Outcome == Clean || v.Outcome == Findings || v.Outcome == OK
 }

@@ -91,9 +91,12 @@ func expected(all []row, seen []int, f outcome.Facts) outcome.Verdict {
 		return want
 	}
 	want.Reason, want.Class = all[seen[first]].reason, all[seen[first]].class
-	want.Outcome = outcome.Failed
-	if f.Report {
-		want.Outcome = outcome.CriticError
+	want.Outcome = outcome.CriticError
+	if !f.Report {
+		want.Outcome = outcome.Failed
+		if all[seen[first]].fact == "the host's check" {
+			want.Reason = outcome.ReasonUnreadableOutput
+		}
 	}
 	return want
 }
