@@ -37,7 +37,7 @@ func (e *Engine) newBase(ctx context.Context, rev string, config project.Config)
 	if err != nil {
 		return "", err
 	}
-	commit, err := worktree.Base(ctx, keeper, e.project.Root, rev, config.Base)
+	commit, err := worktree.Tree{Root: e.project.Root, Supervisor: keeper, Environ: e.environ}.Base(ctx, rev, config.Base)
 	switch code := errs.CodeOf(err); {
 	case code == errs.TreeNoGit && rev == "":
 		return "", nil

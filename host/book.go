@@ -8,6 +8,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -105,7 +106,7 @@ func (b *book) end(ctx context.Context, p spot, res spawner.Result, handBack boo
 		if err != nil {
 			return err
 		}
-		receipt.Path, receipt.Report = path, spawner.Digest(kept)
+		receipt.Path, receipt.Report = path, digest.Of(kept)
 	}
 	_, err := b.write(ctx, func() error {
 		if err := b.apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: bySwitchyard, Spawn: &res.Record}); err != nil {
@@ -143,7 +144,7 @@ const NextHandBack = "hand-back"
 func receiptOf(res spawner.Result) task.Receipt {
 	r := task.Receipt{
 		Run: res.Run, Outcome: string(res.Verdict.Outcome), Reason: string(res.Verdict.Reason), Class: string(res.Verdict.Class),
-		Used: task.Amount{Millis: max(res.Record.DurationMS, 0)}, Output: spawner.Digest([]byte(res.Output.Text)), Trail: res.LogDigest,
+		Used: task.Amount{Millis: max(res.Record.DurationMS, 0)}, Output: digest.Of([]byte(res.Output.Text)), Trail: res.LogDigest,
 	}
 	if res.Next == outcome.Retry || res.Next == outcome.Fallback {
 		r.Next = string(res.Next)
@@ -177,13 +178,19 @@ func (b *book) job(config project.Config, agentDef definition.Definition, settin
 	j := spawner.Job{
 		Agent: agentDef, Adapters: append([]string{settings.Adapter}, settings.Fallback...), Model: settings.Model,
 		Command: config.Spawn.Command, Env: config.Spawn.Env,
-		Timeout: settings.Timeout, Idle: settings.Idle, Retries: settings.Retries, Repeats: 1, Concurrency: config.Spawn.Concurrency, QueueTimeout: patience,
-		Allowed: spawner.Allowance{Tokens: config.Budget.Spawn.Tokens, MicroDollars: config.Budget.Spawn.MicroDollars},
-		Begin:   func(ctx context.Context, at spawner.Attempt) error { return b.begin(ctx, p, agentDef.Name, at) },
-		End: func(ctx context.Context, res spawner.Result) error {
-			return b.end(ctx, p, res, settings.HandBack && p.role != task.RoleResearcher && mayHelp(res.Verdict))
+		Web: web(agentDef),
+		Limits: spawner.Limits{
+			Timeout: settings.Timeout, Idle: settings.Idle, Retries: settings.Retries, Repeats: 1,
+			Concurrency: config.Spawn.Concurrency, QueueTimeout: patience,
+			Tokens: config.Budget.Spawn.Tokens, MicroDollars: config.Budget.Spawn.MicroDollars,
 		},
-		Observe: b.observe, Web: web(agentDef),
+		Hooks: spawner.Hooks{
+			Begin: func(ctx context.Context, at spawner.Attempt) error { return b.begin(ctx, p, agentDef.Name, at) },
+			End: func(ctx context.Context, res spawner.Result) error {
+				return b.end(ctx, p, res, settings.HandBack && p.role != task.RoleResearcher && mayHelp(res.Verdict))
+			},
+			Observe: b.observe,
+		},
 	}
 	if p.role != task.RoleOther {
 		j.Task, j.Round = b.id, p.round

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
-	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -126,7 +125,7 @@ func (c *conductor) diff(ctx context.Context, folder string) (string, error) {
 	}
 	base, err := c.base(ctx)
 	if err == nil {
-		err = worktree.Diff(ctx, c.Supervisor, c.Root, base, f, maxDiff)
+		err = c.workingTree().Diff(ctx, base, f, maxDiff)
 	}
 	info, stat := f.Stat()
 	if err := cmp.Or(err, stat, f.Close()); errs.CodeOf(err) == errs.TreeNoGit {

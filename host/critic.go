@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -54,7 +55,7 @@ func (c *conductor) review(ctx context.Context, v *Verification) (review, error)
 	settings := settings(c.config, criticName, c.req.Adapter)
 	p := spot{role: task.RoleCritic, stamps: task.AgentCritic, round: c.round.Number}
 	job := c.job(c.config, agentDef, settings, p)
-	job.ExpectedReport = &spawner.ExpectedReport{Critic: ""}
+	job.WantsReport = true
 	job.Resumed = c.status.Attempts(p.role, p.index) > 0
 	if run := c.status.LatestRun(p.role, p.index); run != nil && run.Receipt.Reason == string(outcome.ReasonTreeChanged) {
 		job.Repeats = 0 // This is the repeat, after a kill.
@@ -164,7 +165,7 @@ func (c *conductor) kept(ctx context.Context, run task.Run) ([]byte, error) {
 	if err != nil {
 		return nil, ctx.Err()
 	}
-	if spawner.Digest(data) != run.Receipt.Report {
+	if digest.Of(data) != run.Receipt.Report {
 		return nil, nil
 	}
 	return data, nil

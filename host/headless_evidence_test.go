@@ -8,6 +8,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/spawner"
@@ -28,7 +29,7 @@ func TestHostStampsTheCritic(t *testing.T) {
 	if stamp.Source != task.ByHost || stamp.By != "switchyard" || stamp.Round != 1 || stamp.ToolUses != 2 || stamp.Audited || stamp.Violation != "" {
 		t.Errorf("the stamp is %+v", stamp)
 	}
-	want := task.Spawn{PID: calls[0].PID, Session: "fake-session-1", Trail: spawner.Digest([]byte(trail[0]))}
+	want := task.Spawn{PID: calls[0].PID, Session: "fake-session-1", Trail: digest.Of([]byte(trail[0]))}
 	if stamp.Spawn == nil || *stamp.Spawn != want {
 		t.Errorf("the host saw %+v, want %+v", stamp.Spawn, want)
 	}

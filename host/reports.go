@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
-	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -105,7 +104,7 @@ func (c *conductor) dueReports(ctx context.Context) ([]project.ReportCommand, er
 			if err != nil {
 				return nil, err
 			}
-			differs, err := worktree.Differs(ctx, c.Supervisor, c.Root, base, command.Paths)
+			differs, err := c.workingTree().Differs(ctx, base, command.Paths)
 			if err != nil && errs.CodeOf(err) != errs.TreeNoGit {
 				return nil, err
 			}

@@ -65,6 +65,11 @@ func (e *Engine) staff(ctx context.Context, config project.Config, id string) (s
 	return staff{Spawner: s, agents: definition.Library{Root: e.project.Root}}, err
 }
 
+// workingTree is the project's working tree.
+func (s staff) workingTree() worktree.Tree {
+	return worktree.Tree{Root: s.Root, Supervisor: s.Supervisor, Environ: s.Environ}
+}
+
 // trusted refuses what another user has somebody run.
 func trusted(s project.Spawn) error {
 	if !s.Foreign {

@@ -102,7 +102,7 @@ func (s *session) treeNow(ctx context.Context, config project.Config) (string, e
 	if err != nil {
 		return "", err
 	}
-	shot, err := worktree.Take(ctx, keeper, s.project.Root, scope)
+	shot, err := worktree.Tree{Root: s.project.Root, Supervisor: keeper, Environ: s.environ}.Snapshot(ctx, scope)
 	if err != nil {
 		return "", err
 	}

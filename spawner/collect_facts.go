@@ -2,6 +2,8 @@ package spawner
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -14,31 +16,33 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/digest"
+	"github.com/switchyard-dev/switchyard/internal/redact"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// collect gathers all that was seen of a run and judges it. The comparison of the tree,
-// which may take long, ends with ctx, and the rest with late.
-func (t *attempt) collect(ctx, late context.Context, r processResult) Result {
-	res := Result{Attempt: t.at, Output: r.output, SeesTools: t.adapter.SeesTools(), Stdout: t.stdout, Stderr: excerptOf(t.stderr)}
+// collect gathers the facts about a run, and judges them. ctx bounds the comparison of
+// the working tree, which may take long, and late everything else.
+func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
+	res := Result{Attempt: a.at, Output: r.output, SeesTools: a.adapter.SeesTools(), Stdout: a.stdout}
 	facts := outcome.Facts{
-		Started: r.started(), Killed: killed(r), Exit: exitOf(r.Result), Text: textOf(r.output), Denials: len(r.output.Denials) > 0,
-		Report: t.job.ExpectedReport != nil,
+		Started: r.started(), Killed: endCause(r), Exit: exitOf(r.Result), Text: textOf(r.output), Denials: len(r.output.Denials) > 0,
+		Report: a.job.WantsReport,
 	}
 	if r.output.Failure != nil {
 		facts.Failure = outcome.Class(r.output.Failure.Class)
 	}
 	if facts.Report {
-		t.report(&res, &facts)
+		a.checkReport(&res, &facts)
 	}
 	var err error
 	var changed []string
-	switch res.Changes, err = t.changes(ctx); {
+	switch res.Changes, err = a.changes(ctx); {
 	case ctx.Err() != nil:
-		facts.Killed = outcome.KilledCancelled // A process that is told to end compares nothing.
+		facts.Killed = outcome.KilledCancelled
 	case err != nil:
-		// What cannot be compared may have changed.
 		changed = []string{"the working tree cannot be read: " + err.Error()}
 	}
 	for _, c := range res.Changes {
@@ -46,39 +50,33 @@ func (t *attempt) collect(ctx, late context.Context, r processResult) Result {
 	}
 	facts.Changed = len(changed) > 0
 	res.Verdict = outcome.Judge(facts)
-	if res.Verdict.Good() && t.job.Check != nil {
-		if res.CheckErr = t.job.Check(late, res); res.CheckErr != nil {
-			facts.File, facts.Text = outcome.FileInvalid, outcome.TextUnreadable
-			if facts.Report {
-				facts.Text = outcome.TextPresent // It is the report that is not as promised.
-			}
-			res.Verdict = outcome.Judge(facts)
-		}
+	if res.Verdict.Good() && a.job.Check != nil {
+		res.CheckErr = a.job.Check(late, res)
+		facts.Rejected = res.CheckErr != nil
+		res.Verdict = outcome.Judge(facts)
 	}
-	res.Record = t.record(r, res, changed)
+	res.Record = a.record(r, res, changed)
 	return res
 }
 
-// changes lists what differs in the working tree. A file whose content the attempt
-// before changed also differs if it was written again with that content: then it was
-// this agent.
-func (t *attempt) changes(ctx context.Context) ([]worktree.Change, error) {
-	after, err := t.snapshot(ctx)
+// changes lists what differs in the working tree. A file that changed during an earlier
+// attempt also counts if it was rewritten with the same content: then it was this agent.
+func (a *attempt) changes(ctx context.Context) ([]worktree.Change, error) {
+	after, err := a.snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return append(worktree.Compare(t.before, after), worktree.Rewritten(t.before, after, t.suspects)...), nil
+	return append(worktree.Compare(a.before, after), worktree.Rewritten(a.before, after, a.plan.suspects)...), nil
 }
 
-// report holds the final message and the report against what was asked for.
-func (t *attempt) report(res *Result, facts *outcome.Facts) {
+// checkReport checks the final message and the report.
+func (a *attempt) checkReport(res *Result, facts *outcome.Facts) {
 	expect := outcome.Expect{
-		Critic: t.job.ExpectedReport.Critic, Task: t.job.Task, Round: t.job.Round, RunID: t.at.Run, ReportPath: t.at.ReportPath, Began: t.began,
-		SameFile: sameFile,
+		Task: a.job.Task, Round: a.job.Round, RunID: a.at.Run, ReportPath: a.at.ReportPath, Began: a.began, SameFile: sameFile,
 	}
 	var body *outcome.EnvelopeBody
 	facts.Envelope, body = outcome.ReadEnvelope(res.Output.Text, expect)
-	data, modified, file := t.read(filepath.Join(reportFolder, filepath.Base(t.at.ReportPath)))
+	data, modified, file := a.readReport(filepath.Join(reportFolder, filepath.Base(a.at.ReportPath)))
 	facts.File = file
 	if file == outcome.FileOK {
 		var summary outcome.Summary
@@ -88,9 +86,8 @@ func (t *attempt) report(res *Result, facts *outcome.Facts) {
 	}
 }
 
-// read reads a report, if it is a file that can be one.
-func (t *attempt) read(name string) ([]byte, time.Time, outcome.File) {
-	f, err := safefile.OpenFile(t.dir.root, name, os.O_RDONLY)
+func (a *attempt) readReport(name string) ([]byte, time.Time, outcome.File) {
+	f, err := safefile.OpenFile(a.dir.root, name, os.O_RDONLY)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, time.Time{}, outcome.FileAbsent
@@ -121,8 +118,8 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(one, other)
 }
 
-// killed says why a run did not end by itself, "" if it did.
-func killed(r processResult) outcome.EndCause {
+// endCause says why we ended a run, "" if it ended by itself.
+func endCause(r processResult) outcome.EndCause {
 	switch {
 	case r.cancelled:
 		return outcome.KilledCancelled
@@ -157,4 +154,71 @@ func textOf(out adapter.Output) outcome.Text {
 	default:
 		return outcome.TextPresent
 	}
+}
+
+// timeFormat is RFC 3339 with milliseconds.
+const timeFormat = "2006-01-02T15:04:05.000Z07:00"
+
+// record describes the attempt for the run log and the ledger.
+func (a *attempt) record(r processResult, res Result, changed []string) Record {
+	rec := Record{
+		RunID: a.at.Run, Task: a.job.Task, Round: a.job.Round, Agent: a.job.Agent.Name, AgentSHA256: digest.Bare(a.job.Agent.Digest),
+		Adapter: a.at.Adapter, Bin: a.bin, Attempt: a.at.N, Why: a.at.Why,
+		StartedAt: r.start.UTC().Format(timeFormat), EndedAt: r.end.UTC().Format(timeFormat), DurationMS: r.end.Sub(r.start).Milliseconds(),
+		PID: r.PID, ExitCode: r.ExitCode, Signal: r.Signal, End: string(r.End), TimedOut: r.End == supervise.TimedOut || r.End == supervise.Idle,
+		PromptSHA256: digest.Bare(a.at.Prompt), PromptBytes: int64(len(a.prompt)),
+		TokensIn: r.output.Tokens.In, TokensOut: r.output.Tokens.Out, TokensCached: r.output.Tokens.Cached, CostMicroDollars: r.output.Dollars,
+		Session: excerpt(r.output.Session), PayloadParseOK: r.output.Valid,
+		Outcome: res.Verdict.Outcome, Reason: res.Verdict.Reason, Class: res.Verdict.Class,
+		ToolUses: r.output.ToolCount, Denials: excerpts(r.output.Denials), Changed: excerpts(changed),
+	}
+	if res.Report != nil {
+		rec.ReportSHA256 = digest.Hex(res.Report)
+	}
+	if rec.End == "" {
+		rec.End = string(endCause(r))
+	}
+	if r.output.Model != "" {
+		model := excerpt(r.output.Model)
+		rec.Model = &model
+	}
+	for _, tool := range r.output.Tools {
+		if tool.Search {
+			rec.Searches++
+		}
+	}
+	if r.err != nil && !r.cancelled {
+		rec.Notes = append(rec.Notes, excerpt(r.err.Error()))
+	}
+	if res.CheckErr != nil {
+		rec.Notes = append(rec.Notes, excerpt(res.CheckErr.Error()))
+	}
+	rec.Notes = append(rec.Notes, excerpts(r.output.Notes)...)
+	if f := r.output.Failure; f != nil {
+		rec.Notes = append(rec.Notes, excerpt(f.Message))
+	}
+	// Both files are ours and were just read.
+	rec.StderrExcerpt, _ = redactedTail(a.stderr, stderrExcerpt)
+	rec.ResponseSHA256, rec.ResponseBytes, _ = hashFile(a.stdout)
+	return rec
+}
+
+// hashFile returns the digest of a file's content in hex digits, and its size.
+func hashFile(f *os.File) (string, int64, error) {
+	h := sha256.New()
+	n, err := io.Copy(h, io.NewSectionReader(f, 0, 1<<62))
+	return hex.EncodeToString(h.Sum(nil)), n, err
+}
+
+// maxText bounds a text of an agent in a record, in code points.
+const maxText = 300
+
+// excerpt shortens a text of an agent for a record. It redacts before it cuts.
+func excerpt(text string) string { return textutil.Clip(redact.Text(text), maxText) }
+
+func excerpts(texts []string) (short []string) {
+	for _, text := range texts {
+		short = append(short, excerpt(text))
+	}
+	return short
 }

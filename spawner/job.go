@@ -12,125 +12,120 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
+// Agent is the definition of an agent: its name, and the text that begins its prompt.
+type Agent = definition.Definition
+
 // Job is one spawn: an agent with a prompt, over all its attempts.
 type Job struct {
-	Agent definition.Definition
+	Agent Agent
 	// Prompt renders the prompt of an attempt, without the agent's own text.
 	Prompt func(Attempt) (string, error)
-	// Adapters are tried in turn: the first, and then its fallbacks.
+	// Adapters are tried in turn: the first one, then its fallbacks.
 	Adapters []string
-	// Model is what the first adapter is asked for, "" for its own choice.
+	// Model is requested from the first adapter, "" for its default.
 	Model string
 	// Command is what the adapter exec runs.
 	Command []string
-	// Env are names of variables that the agent gets besides those of its adapter.
+	// Env names variables that the agent gets in addition to those of its adapter.
 	Env []string
-
-	// Timeout is how long all attempts together may take, once there is a slot,
-	// and Idle how long one may say nothing.
-	Timeout, Idle time.Duration
-	// Retries is how often an adapter may be tried again.
-	Retries int
-	// Repeats is how often an attempt is made again because the working tree changed
-	// meanwhile, if that may be the work of another process.
-	Repeats int
-	// Concurrency is how many spawns of this agent the project may have at once,
-	// and Patience how long to wait for a slot; 0 does not wait.
-	Concurrency  int
-	QueueTimeout time.Duration
-	// Allowed is what one attempt may use; 0 for no limit.
-	Allowed Allowance
-
-	// Web says that the agent may search the web and read pages.
+	// Web allows web searches and reading pages.
 	Web bool
-	// ExpectedReport is the report that the agent owes, nil for none.
-	ExpectedReport *ExpectedReport
-	// Task and Round are those that it runs for, "" and 0 for none.
+	// WantsReport says that the agent has to write a critic's report to
+	// Attempt.ReportPath.
+	WantsReport bool
+	// Task and Round are what it runs for, "" and 0 for nothing.
 	Task  string
 	Round int
-	// Run is the id of the first attempt, "" for a new one. Resumed says that an
-	// run of this job was killed before.
+	// Run is the id of the first attempt, "" for a new one. Resumed says that an earlier
+	// attempt of this job was killed.
 	Run     string
 	Resumed bool
-
-	// Begin makes the intent of an attempt durable before its process starts, and
-	// End its receipt, with the record's digest, before anybody sees the output.
-	// An error of either ends the job.
-	Begin func(context.Context, Attempt) error
-	End   func(context.Context, Result) error
-	// Check refuses what nobody else objects to; its error says why. nil for no
-	// further rules.
+	// Check may reject a result that is good otherwise; its error says why. It may be nil.
 	Check func(context.Context, Result) error
-	// Deliver is given what came back once its record is durable; nil for nobody.
-	Deliver func(Result) error
-	// Observe is told how it goes, by one goroutine; nil for nobody.
-	Observe func(Progress)
+	Limits
+	Hooks
 }
 
-// Allowance is what an attempt may use.
-type Allowance struct {
+// Limits bound a job. Timeout and Concurrency are required.
+type Limits struct {
+	// Timeout is for all attempts together, without the time in the queue. Idle is how
+	// long an attempt may write nothing, 0 for any time.
+	Timeout, Idle time.Duration
+	// Retries is how often an adapter may be retried, and Repeats how often an attempt is
+	// repeated because another process may have changed the working tree.
+	Retries, Repeats int
+	// Concurrency is how many spawns of this agent may run in the project at once, and
+	// QueueTimeout how long to wait for one of them to end; 0 does not wait.
+	Concurrency  int
+	QueueTimeout time.Duration
+	// Tokens and MicroDollars (1e-6 $) are what one attempt may use, 0 for any amount.
 	Tokens, MicroDollars int64
 }
 
-// ExpectedReport is the report that a critic owes.
-type ExpectedReport struct {
-	// Critic is who the report has to be from, "" for anybody.
-	Critic string
+// Hooks record what a job does. Each may be nil. An error of Begin, End or Deliver ends
+// the job.
+type Hooks struct {
+	// Begin makes the intent of an attempt durable before its process starts, and End its
+	// receipt before its output is used.
+	Begin func(context.Context, Attempt) error
+	End   func(context.Context, Result) error
+	// Deliver receives a result after End, unless the job was cancelled.
+	Deliver func(Result) error
+	// Observe receives progress. It is called by one goroutine at a time.
+	Observe func(Progress)
 }
 
-// WhyRepeated is why an attempt is made during whose forerunner the working tree
-// changed.
+// WhyRepeated is Attempt.Why after the working tree changed during the previous attempt.
 const WhyRepeated = string(outcome.Retry) + ":" + string(outcome.ReasonTreeChanged)
 
 // Attempt is one try of a job, before its process starts.
 type Attempt struct {
-	// Run identifies it.
 	Run string
-	// N counts from 1 over retries and fallbacks, and Why says why it is made.
-	N   int
-	Why string
-	// Adapter runs it.
+	// N counts from 1 over retries and fallbacks, and Why is the reason for the attempt.
+	N       int
+	Why     string
 	Adapter string
 	// Timeout is how long it may take.
 	Timeout time.Duration
-	// ReportPath is where the report is wanted, "" where none is.
+	// ReportPath is where to write the report, "" for none.
 	ReportPath string
-	// Note is what to tell the agent of the attempt before, "" for nothing.
+	// Note tells the agent what was wrong with the previous attempt, "" for nothing.
 	Note string
-	// Folder is private to the attempt, and the agent can read what lies there.
+	// Folder is private to the attempt, and readable by the agent.
 	Folder string
-	// Prompt and Tree are the digests of the whole prompt and of the working tree.
-	// They are empty while the prompt is rendered.
+	// Prompt and Tree are the digests of the whole prompt and of the working tree. They
+	// are empty while the prompt is rendered.
 	Prompt, Tree string
 }
 
-// Result is what became of an attempt.
+// Record describes one attempt in the run log and the ledger.
+type Record = outcome.Record
+
+// Result is the result of an attempt.
 type Result struct {
 	Attempt
 	Record Record
-	// LogDigest is the digest of the record's line in the trail.
+	// LogDigest is the digest of the record's line in the run log.
 	LogDigest string
 	Verdict   outcome.Verdict
 	Output    adapter.Output
-	// SeesTools says that the output tells which tools were used.
+	// SeesTools says that the CLI's output lists the tools that were used.
 	SeesTools bool
-	// Report is the report, where one was owed and is there.
+	// Report is the report, if one was expected and written.
 	Report []byte
-	// StartErr is why there was no process, nil where there was one.
+	// StartErr is why there was no process, nil if there was one.
 	StartErr error
 	// Changes are those of the working tree while it ran.
 	Changes []worktree.Change
-	// CheckErr is what Check said, nil for nothing.
+	// CheckErr is the error of Job.Check.
 	CheckErr error
-	// Next is what follows.
+	// Next is what follows this attempt.
 	Next outcome.Action
-	// Stdout is what the agent's CLI wrote, open until Deliver has returned.
+	// Stdout is the CLI's standard output, open until Deliver has returned.
 	Stdout *os.File
-	// Stderr is the end of its standard error, redacted.
-	Stderr string
 }
 
-// Phase says how far a spawn is.
+// Phase is the state of a spawn.
 type Phase string
 
 // The phases of a spawn.
@@ -141,7 +136,7 @@ const (
 	Retrying Phase = "retrying"
 )
 
-// Progress is how a spawn goes.
+// Progress reports the state of a spawn.
 type Progress struct {
 	Phase   Phase
 	Agent   string
@@ -149,29 +144,27 @@ type Progress struct {
 	Run     string
 	// Attempt counts from 1.
 	Attempt int
-	// Since is when the attempt began, and Limit how long it may take, 0 if that is not known.
+	// Since is when the attempt began, and Limit how long it may take, 0 if unknown.
 	Since time.Time
 	Limit time.Duration
-	// Tokens are those so far, 0 where nobody knows, and Tools how many tools it
-	// used.
+	// Tokens counts the tokens used so far, 0 if unknown, and Tools the uses of tools.
 	Tokens int64
 	Tools  int
-	// Outcome, Reason and Took are set when it has ended, and Reason and Pause
-	// where it is tried again.
+	// Outcome, Reason and Took are set when it has ended, Reason and Pause when it is
+	// retried.
 	Outcome, Reason string
 	Took, Pause     time.Duration
 }
 
-// Outcome is what became of a job.
+// Outcome is the result of a job.
 type Outcome struct {
-	// Results has every attempt that became a process; the last one counts.
+	// Results has every attempt that started a process; the last one counts.
 	Results []Result
-	// Skipped says of each adapter that had no program, or whose program could not be
-	// started, why.
+	// Skipped says for each adapter whose program is missing or could not be started, why.
 	Skipped []error
 }
 
-// Last is the result that counts, or nil where no attempt became a process.
+// Last returns the result that counts, or nil if no attempt started a process.
 func (o Outcome) Last() *Result {
 	if len(o.Results) == 0 {
 		return nil

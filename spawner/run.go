@@ -18,40 +18,35 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Run spawns an agent: it tries the job's adapters in turn, each as often as it
-// may help, until an attempt succeeds or nothing is left to try. Whether the last
-// run did is its verdict, and not an error.
+// Run spawns an agent. It tries the job's adapters in turn, each as often as that may
+// help, until an attempt succeeds or nothing is left to try. An attempt that failed is
+// not an error; see Result.Verdict.
 //
 // # Errors
 //
-// What keeps an attempt from becoming a process: spawn-job-invalid, spawn-reentrant
-// and CodeDepth, agent.CodeModule and CodeEdits, adapter-unknown, the errors of
-// Job.Prompt and of worktree.Take, spawn-locked, spawn-folder-failed. A binary that is missing
-// or cannot be started is none: Outcome.Skipped has it. Those of Job.Begin, End and
-// Deliver, and spawn-trail-failed. When ctx is done, its cause; the attempt under way is ended
-// and recorded.
+// spawn-job-invalid, spawn-reentrant, spawn-depth, the errors of Agent.Spawnable,
+// adapter-unknown, spawn-locked, spawn-folder-failed, tree-unreadable, spawn-trail-failed
+// and those of Job.Prompt and the hooks. A program that is missing or cannot be started
+// is listed in Outcome.Skipped instead. If ctx is done, the error wraps its cause; the
+// current attempt is ended and recorded.
 func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
-	chain, out, err := s.chain(job)
-	if err != nil || len(chain) == 0 {
+	links, out, err := s.chain(job)
+	if err != nil || len(links) == 0 {
 		return out, err
 	}
-	next := plan{chain: chain, why: first(job, chain[0]), attempt: 1, run: cmp.Or(job.Run, NewRun())}
-	held, err := s.take(ctx, job, next)
+	p := &plan{job: job, chain: links, why: firstReason(job, links[0]), attempt: 1, run: cmp.Or(job.Run, NewRun()), random: s.Random}
+	held, err := s.lease(ctx, p)
 	if err != nil {
 		return out, err
 	}
 	defer func() { s.warn(held.Release()) }()
 	deadline := s.Now().Add(job.Timeout)
 	for {
-		left := deadline.Sub(s.Now())
-		t := &attempt{Spawner: s, job: job, adapter: next.link().Adapter, bin: next.link().bin, slot: held, suspects: next.suspects, at: Attempt{
-			Run: next.run, N: next.attempt, Why: next.why, Adapter: next.link().Name(), Timeout: left, Note: next.note,
+		left := func() time.Duration { return deadline.Sub(s.Now()) }
+		a := &attempt{Spawner: s, job: job, plan: p, left: left, adapter: p.chain[0].Adapter, bin: p.chain[0].bin, lease: held, at: Attempt{
+			Run: p.run, N: p.attempt, Why: p.why, Adapter: p.chain[0].Name(), Timeout: left(), Note: p.note,
 		}}
-		var step outcome.Step
-		res, err := t.run(ctx, func(res Result) outcome.Action {
-			step = next.step(res, job, deadline.Sub(s.Now()), s.Random)
-			return step.Action
-		})
+		res, step, err := a.run(ctx)
 		switch {
 		case res.StartErr != nil:
 			out.Skipped = append(out.Skipped, res.StartErr)
@@ -61,12 +56,15 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 		if err != nil {
 			return out, err
 		}
-		t.observe(Progress{Phase: Ended, Took: time.Duration(res.Record.DurationMS) * time.Millisecond, Tokens: tokens(res.Output), Tools: res.Output.ToolCount, Outcome: string(res.Verdict.Outcome), Reason: string(res.Verdict.Reason)})
-		if !next.advance(step, res) {
+		a.observe(Progress{
+			Phase: Ended, Took: time.Duration(res.Record.DurationMS) * time.Millisecond, Tokens: tokens(res.Output), Tools: res.Output.ToolCount,
+			Outcome: string(res.Verdict.Outcome), Reason: string(res.Verdict.Reason),
+		})
+		if !p.advance(step, res) {
 			return out, nil
 		}
 		if step.Pause > 0 {
-			t.observe(Progress{Phase: Retrying, Since: s.Now(), Reason: string(res.Verdict.Reason), Pause: step.Pause})
+			a.observe(Progress{Phase: Retrying, Since: s.Now(), Reason: string(res.Verdict.Reason), Pause: step.Pause})
 			if err := sleep(ctx, step.Pause); err != nil {
 				return out, err
 			}
@@ -74,27 +72,28 @@ func (s *Spawner) Run(ctx context.Context, job Job) (Outcome, error) {
 	}
 }
 
-// take takes a slot for a job, and waits for one as long as the job has patience.
-func (s *Spawner) take(ctx context.Context, job Job, first plan) (*lease.Lease, error) {
+// lease takes a lease for a job, and waits up to its QueueTimeout.
+func (s *Spawner) lease(ctx context.Context, p *plan) (*lease.Lease, error) {
+	job := p.job
 	held, err := s.pool.Take(ctx, job.Agent.Name, job.Concurrency, false)
 	if job.QueueTimeout <= 0 || errs.CodeOf(err) != errs.SpawnLocked {
 		return held, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, job.QueueTimeout)
 	defer cancel()
-	t := &attempt{job: job, at: Attempt{Run: first.run, Adapter: first.link().Name(), N: 1}}
-	t.observe(Progress{Phase: Queued, Since: s.Now()})
+	a := &attempt{job: job, at: Attempt{Run: p.run, Adapter: p.chain[0].Name(), N: 1}}
+	a.observe(Progress{Phase: Queued, Since: s.Now()})
 	return s.pool.Take(ctx, job.Agent.Name, job.Concurrency, true)
 }
 
-// link is an adapter of a chain and the program that it found.
+// link is an adapter of a chain with the path of its program.
 type link struct {
 	*adapter.Adapter
 	bin string
 }
 
-// chain finds the adapters of a job and their programs. Those without one are
-// skipped, as long as there is another.
+// chain finds the adapters of a job and their programs. An adapter without a program is
+// skipped.
 func (s *Spawner) chain(job Job) (chain []link, out Outcome, err error) {
 	if err := childenv.Guard(s.Environ); err != nil {
 		return nil, out, err
@@ -108,7 +107,7 @@ func (s *Spawner) chain(job Job) (chain []link, out Outcome, err error) {
 	for _, name := range job.Adapters {
 		a, err := s.Catalog.Get(name)
 		if err != nil {
-			return nil, out, err // That is a mistake, and not bad luck.
+			return nil, out, err
 		}
 		bin, err := a.Binary(s.Environ, s.Root, job.Command)
 		if err != nil {
@@ -120,8 +119,8 @@ func (s *Spawner) chain(job Job) (chain []link, out Outcome, err error) {
 	return chain, out, nil
 }
 
-// first says why the first attempt of a job is made.
-func first(job Job, with link) string {
+// firstReason is Attempt.Why of a job's first attempt.
+func firstReason(job Job, with link) string {
 	switch {
 	case job.Resumed:
 		return "resume"
@@ -134,34 +133,32 @@ func first(job Job, with link) string {
 
 // plan is what a job has left to try.
 type plan struct {
-	chain   []link
-	attempt int
-	run     string
-	why     string
-	note    string
-	retries map[outcome.Class]int // of the adapter at hand
-	tried   int                   // retries of the adapter at hand
-	// repeated is how often the working tree had changed.
-	repeated int
-	// suspects are the files that changed during the last attempt.
-	suspects []string
+	job      Job
+	chain    []link // the current adapter first
+	attempt  int
+	run      string
+	why      string
+	note     string
+	tried    int                   // retries of the current adapter
+	retries  map[outcome.Class]int // the same by class
+	repeated int                   // repeats because the working tree changed
+	suspects []string              // files that changed during the earlier attempts
+	random   func() float64
 }
 
-func (p *plan) link() link { return p.chain[0] }
-
-// step says what follows a verdict, given the time that is left.
-func (p *plan) step(res Result, job Job, left time.Duration, random func() float64) outcome.Step {
+// step returns what follows a result, given the time that is left.
+func (p *plan) step(res Result, left time.Duration) outcome.Step {
 	spent := outcome.Spent{
-		Retries: p.tried, OfClass: p.retries[res.Verdict.Class], MaxRetries: job.Retries, Fallbacks: len(p.chain) - 1, Left: left,
+		Retries: p.tried, OfClass: p.retries[res.Verdict.Class], MaxRetries: p.job.Retries, Fallbacks: len(p.chain) - 1, Left: left,
 	}
-	// What cannot be looked at has no changes.
+	// A tree that could not be compared has no changes.
 	if len(res.Changes) > 0 && !slices.ContainsFunc(res.Changes, func(c worktree.Change) bool { return !c.Ordinary }) {
-		spent.Repeats = job.Repeats - p.repeated
+		spent.Repeats = p.job.Repeats - p.repeated
 	}
 	if f := res.Output.Failure; f != nil {
 		spent.RetryAfter = f.RetryAfter
 	}
-	return outcome.Next(res.Verdict, spent, random)
+	return outcome.Next(res.Verdict, spent, p.random)
 }
 
 // advance goes on to the next attempt, and reports whether there is one.
@@ -187,15 +184,15 @@ func (p *plan) advance(step outcome.Step, res Result) bool {
 	p.run = NewRun()
 	p.why, p.note = string(step.Action)+":"+string(cmp.Or(res.Verdict.Class, outcome.Class(res.Verdict.Reason))), step.Note
 	if p.note != "" && res.CheckErr != nil {
-		p.note += " What was objected to: " + textutil.Clip(res.CheckErr.Error(), maxText)
+		p.note += " The error was: " + textutil.Clip(res.CheckErr.Error(), maxText)
 	}
 	return true
 }
 
-// NewRun is the id of a run, which nobody can guess.
+// NewRun returns a new random id of a run.
 func NewRun() string { return "run-" + strings.ToLower(rand.Text()) }
 
-// tokens are those of an output, 0 where nobody knows.
+// tokens counts the tokens of an output, 0 if unknown.
 func tokens(o adapter.Output) int64 {
 	var n int64
 	for _, part := range []*int64{o.Tokens.In, o.Tokens.Out} {

@@ -1,6 +1,7 @@
 package spawner
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"os"
@@ -8,37 +9,42 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/retry"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// dir is the folder of one attempt, for us and the agent alone: nothing that
-// another run leaves behind is found in it, and nothing of this one is left.
-//
-//	prompt           what goes to standard input
-//	stdout, stderr   what comes back; the agent gets them as open files
-//	final            where the agent's CLI puts its final message, if it does
-//	state/           the CLI's own settings and sessions
-//	tmp/             its TMPDIR
-//	report/          where a critic writes
+// The contents of a runDir.
+const (
+	promptFile   = "prompt" // standard input
+	stdoutFile   = "stdout"
+	stderrFile   = "stderr"
+	finalFile    = "final" // the final message, if the CLI writes it to a file
+	stateFolder  = "state" // the CLI's settings and sessions
+	tempFolder   = "tmp"   // its TMPDIR
+	reportFolder = "report"
+)
+
+// runDir is the private directory of one attempt, for us and the agent only. It is
+// removed with the attempt.
 type runDir struct {
 	path string
 	root *os.Root
 }
 
-// newRunDirPath is the path of a private folder that is still to be made below temp: it is
-// written down first. Its name is a number that nobody can guess, and short: agents
-// make sockets below it, whose paths may have some 100 bytes.
+// newRunDirPath returns the path of a runDir that does not exist yet. The name cannot be
+// guessed, and is short: agents create sockets below it, whose paths are limited to some
+// 100 bytes.
 func newRunDirPath(temp string) (string, error) {
-	// macOS and some users have their temporary folder behind a link; what an
-	// agent is told and what it later says should be the same path.
-	real, err := filepath.EvalSymlinks(temp)
+	// The temporary directory may be behind a link; the agent should see the same path
+	// that it reports later.
+	resolved, err := filepath.EvalSymlinks(temp)
 	if err != nil {
 		return "", err
 	}
-	return filepath.Abs(filepath.Join(real, lease.PrivateName(rand.Uint64())))
+	return filepath.Abs(filepath.Join(resolved, lease.PrivateName(rand.Uint64())))
 }
 
-// newRunDir makes a private folder. The caller must remove it.
+// newRunDir creates a private directory. The caller must remove it.
 func newRunDir(path string) (*runDir, error) {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return nil, err
@@ -47,57 +53,45 @@ func newRunDir(path string) (*runDir, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(path))
 	}
-	p := &runDir{path: path, root: root}
+	d := &runDir{path: path, root: root}
 	for _, name := range []string{stateFolder, tempFolder, reportFolder} {
 		if err := root.Mkdir(name, 0o700); err != nil {
-			return nil, errors.Join(err, p.remove())
+			return nil, errors.Join(err, d.remove())
 		}
 	}
-	return p, nil
+	return d, nil
 }
 
-// What lies in a private folder.
-const (
-	promptFile   = "prompt"
-	stdoutFile   = "stdout"
-	stderrFile   = "stderr"
-	finalFile    = "final"
-	stateFolder  = "state"
-	tempFolder   = "tmp"
-	reportFolder = "report"
-)
-
-func (p *runDir) join(names ...string) string {
-	return filepath.Join(append([]string{p.path}, names...)...)
+func (d *runDir) join(names ...string) string {
+	return filepath.Join(append([]string{d.path}, names...)...)
 }
 
-// create makes a file that was not there.
-func (p *runDir) create(name string) (*os.File, error) {
-	return p.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+// create creates a new file.
+func (d *runDir) create(name string) (*os.File, error) {
+	return d.root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 }
 
-// write makes a file with a content, and the folders on its way.
-func (p *runDir) write(name string, content []byte) error {
-	if err := p.root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+// write writes a file, and creates its parent directories.
+func (d *runDir) write(name string, content []byte) error {
+	if err := d.root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	return p.root.WriteFile(name, content, 0o600)
+	return d.root.WriteFile(name, content, 0o600)
 }
 
-// remove removes the folder with all that is in it. Something that was just ended
-// may still be leaving, so that it is tried again.
-func (p *runDir) remove() error {
-	_ = p.root.Close()
-	temp, err := os.OpenRoot(filepath.Dir(p.path))
+// remove removes the directory. It retries, since a process that was just killed may
+// still be writing.
+func (d *runDir) remove() error {
+	_ = d.root.Close()
+	temp, err := os.OpenRoot(filepath.Dir(d.path))
 	if err != nil {
 		return err
 	}
 	defer temp.Close()
-	for pause := time.Millisecond; pause < 100*time.Millisecond; pause *= 3 {
-		if err = safefile.RemoveAll(temp, filepath.Base(p.path)); err == nil {
+	for range (retry.Backoff{First: time.Millisecond, Max: 50 * time.Millisecond, Limit: 7}).Attempts(context.Background()) {
+		if err = safefile.RemoveAll(temp, filepath.Base(d.path)); err == nil {
 			return nil
 		}
-		time.Sleep(pause)
 	}
 	return err
 }

@@ -1,38 +1,41 @@
 package spawner
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// RunLogFile is the name of the file in the state folder that has a line of JSON
-// for every attempt that became a process.
+// RunLogFile is the file in the state directory that has a line of JSON for every attempt
+// that started a process.
 const RunLogFile = "spawns.jsonl"
 
-// runLog appends to the file of records.
-type runLog struct{ state string }
+// maxLine bounds a line of the run log, in bytes: it is appended in one write, so that
+// lines of several processes do not mix.
+const maxLine = 16 << 10
 
-// append makes a record durable and returns the digest of its line.
-func (t runLog) append(r Record) (digest string, err error) {
-	line, err := lineOf(r)
+// appendRunLog makes a record durable and returns the digest of its line.
+func appendRunLog(state string, r Record) (string, error) {
+	line, err := runLogLine(r)
 	if err == nil {
-		err = t.write(line)
+		err = appendLine(state, line)
 	}
 	if err != nil {
-		return "", errs.New(errs.SpawnTrailFailed, "the record of run %s cannot be kept: %w", r.RunID, safefile.Reason(err)).With("path", RunLogFile)
+		return "", errs.New(errs.SpawnTrailFailed, "the record of run %s cannot be written: %w", r.RunID, safefile.Reason(err)).With("path", RunLogFile)
 	}
-	return Digest(line), nil
+	return digest.Of(line), nil
 }
 
-func (t runLog) write(line []byte) (err error) {
-	root, err := safefile.OpenState(t.state)
+func appendLine(state string, line []byte) (err error) {
+	root, err := safefile.OpenState(state)
 	if err != nil {
 		return err
 	}
@@ -51,7 +54,7 @@ func (t runLog) write(line []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	if torn(f) {
+	if isTorn(f) {
 		line = append([]byte{'\n'}, line...)
 	}
 	if _, err := f.Write(line); err != nil {
@@ -60,9 +63,8 @@ func (t runLog) write(line []byte) (err error) {
 	return f.Sync()
 }
 
-// torn reports whether the last line was cut off, as by a full disk: then ours
-// must not be joined to it.
-func torn(f *os.File) bool {
+// isTorn reports whether the last line of a file was cut off, for example by a full disk.
+func isTorn(f *os.File) bool {
 	info, err := f.Stat()
 	if err != nil || info.Size() == 0 {
 		return false
@@ -72,14 +74,34 @@ func torn(f *os.File) bool {
 	return err == nil && last[0] != '\n'
 }
 
-// digestPrefix begins a digest that stands alone.
-const digestPrefix = "sha256:"
+// runLogLine is the record as a line of the run log. If it is too long, lists and
+// excerpts are shortened.
+func runLogLine(r Record) ([]byte, error) {
+	for _, shorten := range []func(){
+		func() {},
+		func() { r.Notes = nil },
+		func() { r.Changed, r.Denials = firstOf(r.Changed), firstOf(r.Denials) },
+		func() { r.StderrExcerpt = "" },
+		func() { r.Changed, r.Denials = nil, nil },
+	} {
+		shorten()
+		text, err := json.Marshal(r, json.Deterministic(true))
+		if err != nil {
+			return nil, err
+		}
+		if text = textutil.JSON(text); len(text) < maxLine {
+			return append(text, '\n'), nil
+		}
+	}
+	return nil, fmt.Errorf("the record has more than %d bytes", maxLine)
+}
 
-// Digest is the digest of a text, in the form that reports' digests have.
-func Digest(text []byte) string { return digestPrefix + sum(text) }
+// maxListed is how many entries of a list a long record keeps.
+const maxListed = 20
 
-// sum is a digest in hex digits.
-func sum(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
-
-// bare is a digest without what says of which kind it is.
-func bare(digest string) string { return strings.TrimPrefix(digest, digestPrefix) }
+func firstOf(list []string) []string {
+	if len(list) <= maxListed {
+		return list
+	}
+	return append(list[:maxListed:maxListed], fmt.Sprintf("and %d more", len(list)-maxListed))
+}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
@@ -301,7 +302,7 @@ func TestRecordComesFirst(t *testing.T) {
 	}
 	job.Deliver = func(res spawner.Result) error {
 		line, err := os.ReadFile(filepath.Join(s.State, spawner.RunLogFile))
-		if err != nil || res.LogDigest != spawner.Digest(line) {
+		if err != nil || res.LogDigest != digest.Of(line) {
 			t.Errorf("what is delivered names the record %s: %v", res.LogDigest, err)
 		}
 		if info, err := res.Stdout.Stat(); err != nil || info.Size() != res.Record.ResponseBytes {

@@ -111,26 +111,27 @@ func (s *scene) job(t testing.TB) spawner.Job {
 		t.Fatal(err)
 	}
 	return spawner.Job{
-		Agent: critic, Adapters: []string{"claude"}, Timeout: time.Minute, Concurrency: 1, ExpectedReport: &spawner.ExpectedReport{}, Task: "T", Round: 1,
+		Agent: critic, Adapters: []string{"claude"}, WantsReport: true, Task: "T", Round: 1,
+		Limits: spawner.Limits{Timeout: time.Minute, Concurrency: 1},
 		Prompt: func(at spawner.Attempt) (string, error) {
 			return fmt.Sprintf("task_id: T\nround: 1\nrun_id: %s\nreport_path: %s\n%s\n", at.Run, at.ReportPath, at.Note), nil
 		},
-		Begin: func(_ context.Context, at spawner.Attempt) error {
+		Hooks: spawner.Hooks{Begin: func(_ context.Context, at spawner.Attempt) error {
 			s.tell("begin %s", at.Why)
 			return nil
 		},
-		End: func(_ context.Context, res spawner.Result) error {
-			s.tell("end %s", res.Verdict.Outcome)
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			s.results = append(s.results, res)
-			return nil
-		},
-		Deliver: func(res spawner.Result) error {
-			s.tell("deliver %s", res.Verdict.Outcome)
-			return nil
-		},
-		Observe: func(p spawner.Progress) { s.tell("%s", p.Phase) },
+			End: func(_ context.Context, res spawner.Result) error {
+				s.tell("end %s", res.Verdict.Outcome)
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				s.results = append(s.results, res)
+				return nil
+			},
+			Deliver: func(res spawner.Result) error {
+				s.tell("deliver %s", res.Verdict.Outcome)
+				return nil
+			},
+			Observe: func(p spawner.Progress) { s.tell("%s", p.Phase) }},
 	}
 }
 

@@ -1,18 +1,26 @@
-// Package spawner runs agent CLIs headless, as well-kept subprocesses, and judges
-// what became of them (design section 7, ADR-0015).
+// Package spawner runs the command lines of coding agents without a terminal, as
+// supervised subprocesses, and judges the result (design section 7, ADR-0015).
 //
-// Nothing that an agent says of itself counts alone: neither its exit code, nor a
-// field that says success, nor its final message. The verdict is one function of
-// all that was seen (package verdict), and a contradiction is a failure.
+// An agent is a prompt with a name; an adapter says how to call its CLI and how to read
+// its output. A Job names both, with limits for time, tokens and retries:
 //
-// The parts, each of which knows nothing of the others: agents' definitions
-// (agent), their CLIs as data (adapter), one child process (process), its
-// environment (environ), what must not be stored (redact), where it may read and
-// write (place), how many at once (slot), what changed in the working tree (tree).
-// This package makes one spawn of them.
+//	s, err := spawner.New(spawner.Options{Root: project, State: filepath.Join(project, ".switchyard"), Environ: os.Environ()})
+//	...
+//	out, err := s.Run(ctx, spawner.Job{
+//		Agent: spawner.Agent{Name: "critic", Body: "You review drafts."}, Adapters: []string{"claude"},
+//		Prompt: func(spawner.Attempt) (string, error) { return "Review the draft.", nil },
+//		Limits: spawner.Limits{Timeout: 10 * time.Minute, Concurrency: 1},
+//	})
+//	if last := out.Last(); last != nil && last.Verdict.Good() { ... }
+//
+// Neither the exit code, nor a success in the output, nor the agent's own word counts
+// alone: the verdict is a function of everything that was observed (docs/verdict.md). When
+// Run returns, no process of the agent is left, and each attempt stands in the run log.
 package spawner
 
 import (
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -24,64 +32,83 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// RunFolder is the folder of the slots in the state folder.
+// RunFolder is the directory of the leases below the state directory.
 const RunFolder = "run"
 
-// Options are what a Spawner works with. All fields but Scope are needed.
+// Options configure a Spawner. Root, State and Environ are required.
 type Options struct {
-	// Root is the project's root, in which agents run, and State the folder of its
-	// state, which must be there.
-	Root, State string
-	// Temp is the folder that private folders are made in.
+	// Root is the project's root, in which agents run.
+	Root string
+	// State is the project's state directory, which must exist.
+	State string
+	// Temp is where private directories of runs are made: os.TempDir() if empty.
 	Temp string
-	// Scope says which files change without an agent's doing, and which ones count
-	// whatever git says.
+	// Scope says which changes of the working tree count.
 	Scope worktree.Scope
-	// Supervisor runs the processes.
+	// Supervisor runs the processes; nil for a new one.
 	Supervisor *supervise.Supervisor
-	// Catalog has the adapters.
+	// Catalog has the adapters; nil for the embedded ones.
 	Catalog *adapter.Catalog
-	// Environ is this program's environment.
+	// Environ is this program's environment, from which those of agents are derived.
 	Environ []string
-	// Now is the clock, and Random a source of numbers from 0 up to 1 that spreads
-	// retries.
+	// Now is the clock, time.Now if nil. Random returns numbers in [0, 1) to spread
+	// retries, math/rand if nil.
 	Now    func() time.Time
 	Random func() float64
-	// Warn is told what went wrong beside the work, which was done.
+	// Warn receives errors that do not affect a result, such as a failure to delete a
+	// private directory. It may be nil.
 	Warn func(error)
 }
 
-// Spawner runs agents in one project. It is safe for concurrent use, and any
-// number of them in any number of processes may work on one project.
+// Spawner runs agents in one project. It is safe for concurrent use, also by several
+// processes in one project.
 type Spawner struct {
 	Options
 	pool *lease.Pool
 }
 
-// New returns a Spawner, and makes the folder of its slots.
+// New returns a Spawner, and creates the directory of its leases.
 //
 // # Errors
 //
-// spawn-slot-unusable.
+// spawn-slot-unusable, and process-start if child processes cannot be supervised.
 func New(o Options) (*Spawner, error) {
-	rack, err := lease.Open(filepath.Join(o.State, RunFolder), o.Temp, o.Supervisor)
+	if o.Temp == "" {
+		o.Temp = os.TempDir()
+	}
+	if o.Supervisor == nil {
+		var err error
+		if o.Supervisor, err = supervise.New(); err != nil {
+			return nil, err
+		}
+	}
+	if o.Catalog == nil {
+		o.Catalog = adapter.NewCatalog()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Float64
+	}
+	pool, err := lease.Open(filepath.Join(o.State, RunFolder), o.Temp, o.Supervisor)
 	if err != nil {
 		return nil, err
 	}
-	return &Spawner{Options: o, pool: rack}, nil
+	return &Spawner{Options: o, pool: pool}, nil
 }
 
-// warn tells of an error that changes nothing any more.
 func (s *Spawner) warn(err error) {
-	if err != nil {
+	if err != nil && s.Warn != nil {
 		s.Warn(err)
 	}
 }
 
-// errFolder is the error of a private folder.
+// errFolder is the error of a run's private directory, nil for none. It omits the path,
+// which is of no use to the user.
 func errFolder(err error) error {
 	if err == nil {
 		return nil
 	}
-	return errs.New(errs.SpawnFolderFailed, "the run's private folder cannot be used: %w", safefile.Reason(err)) // Its path is of no use to anybody.
+	return errs.New(errs.SpawnFolderFailed, "the run's private folder cannot be used: %w", safefile.Reason(err))
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
-	"github.com/switchyard-dev/switchyard/spawner"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 )
 
 // An agent that uses more tokens than it may is ended while it does so.
@@ -26,7 +26,7 @@ func TestBudgetOfAnAttempt(t *testing.T) {
 	} {
 		s := newScene(t, greedy)
 		job := s.job(t)
-		job.Allowed, job.Timeout = spawner.Allowance{Tokens: c.allowed}, c.timeout
+		job.Tokens, job.Timeout = c.allowed, c.timeout
 		out, err := s.run(t, job)
 		if err != nil {
 			t.Fatal(err)
@@ -97,7 +97,7 @@ func TestBabbler(t *testing.T) {
 			if most > before+allowed {
 				t.Errorf("the heap grew by %d MiB", (most-before)>>20)
 			}
-			if kept := len(out.Last().Stderr); kept > 4<<10 {
+			if kept := len(out.Last().Record.StderrExcerpt); kept > 4<<10 {
 				t.Errorf("%d bytes of its standard error are kept", kept)
 			}
 		})
@@ -119,15 +119,14 @@ func TestRecord(t *testing.T) {
 	talks.Session = "session-7"
 	talks.Steps = append([]fakeagent.Step{{Print: &fakeagent.Print{To: "stderr", Text: "the key is " + secret + "\n"}}}, talks.Steps...)
 	s := newScene(t, talks)
-	out, err := s.run(t, s.job(t))
-	if err != nil {
+	if _, err := s.run(t, s.job(t)); err != nil {
 		t.Fatal(err)
 	}
 	r, call := s.trail(t)[0], s.calls(t)[0]
-	if strings.Contains(r.StderrExcerpt, secret) || !strings.Contains(r.StderrExcerpt, "the key is") || strings.Contains(out.Last().Stderr, secret) {
+	if strings.Contains(r.StderrExcerpt, secret) || !strings.Contains(r.StderrExcerpt, "the key is") {
 		t.Errorf("of standard error %q is kept", r.StderrExcerpt)
 	}
-	digest := strings.TrimPrefix(spawner.Digest(call.Stdin), "sha256:")
+	digest := strings.TrimPrefix(digest.Of(call.Stdin), "sha256:")
 	if r.PromptSHA256 != digest || r.PromptBytes != int64(len(call.Stdin)) {
 		t.Errorf("a prompt of %d bytes is recorded as %d, %s", len(call.Stdin), r.PromptBytes, r.PromptSHA256)
 	}

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
 // Base returns the id of the commit that a draft in the working tree below root is
@@ -24,25 +23,21 @@ import (
 //
 // tree-no-git, tree-base-unknown, tree-unreadable and those of k. When ctx is done, the error
 // wraps its cause.
-func Base(ctx context.Context, k *supervise.Supervisor, root, rev, branch string) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, scanTimeout, unreadable(".", errors.New("looking at it takes too long")))
-	defer cancel()
-	p, err := openRootDir(root)
-	if err != nil {
-		return "", err
-	}
-	defer p.Close()
-	g := newGit(k)
-	c := comparison{scanner: newScanner(p, g, Scope{})}
-	defer c.dirs.close()
-	commit, err := c.base(ctx, rev, branch)
-	return commit, errors.Join(err, g.close())
+func (t Tree) Base(ctx context.Context, rev, branch string) (commit string, err error) {
+	err = t.scan(ctx, Scope{}, func(ctx context.Context, l *scanner) (err error) {
+		commit, err = (&comparison{scanner: l}).base(ctx, rev, branch)
+		return err
+	})
+	return commit, err
 }
 
 // comparison is one of a working tree with a commit.
 type comparison struct {
 	*scanner
-	repo repo
+	repo  repo
+	limit int64 // of what git diff prints
+	// prefix is the root's path in the repository's working tree, "." for the top.
+	prefix string
 }
 
 // locate finds the repository.
@@ -58,7 +53,7 @@ func (c *comparison) locate(ctx context.Context) error {
 		return errs.New(errs.TreeNoGit, "the project is in no git repository, so that nothing can be compared")
 	}
 	c.repo = *found
-	return c.repo.ready()
+	return c.git.ready(c.repo)
 }
 
 func (c *comparison) base(ctx context.Context, rev, branch string) (string, error) {

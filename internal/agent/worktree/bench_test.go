@@ -29,7 +29,7 @@ func BenchmarkTake(b *testing.B) {
 			least := time.Hour // What it takes where nobody else is in the way.
 			for b.Loop() {
 				began := time.Now()
-				if _, err := worktree.Take(b.Context(), s.keeper, s.dir, worktree.Scope{}); err != nil {
+				if _, err := s.tree().Snapshot(b.Context(), worktree.Scope{}); err != nil {
 					b.Fatal(err)
 				}
 				least = min(least, time.Since(began))
@@ -53,7 +53,7 @@ func BenchmarkDiff(b *testing.B) {
 	}
 	defer out.Close()
 	for b.Loop() {
-		if err := worktree.Diff(b.Context(), s.keeper, s.dir, "", out, 1<<20); err != nil {
+		if err := s.tree().Diff(b.Context(), "", out, 1<<20); err != nil {
 			b.Fatal(err)
 		}
 	}

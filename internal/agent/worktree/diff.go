@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
 // cutNotice is the last line of a diff that was cut.
@@ -33,18 +31,14 @@ const cutNotice = "[cut here: the diff is longer than it may be]\n"
 //
 // tree-no-git, tree-base-unknown, tree-unreadable, those of k, and those of w. When ctx is
 // done, the error wraps its cause.
-func Diff(ctx context.Context, k *supervise.Supervisor, root, base string, w *os.File, limit int64) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, scanTimeout, unreadable(".", errors.New("comparing it takes too long")))
-	defer cancel()
-	p, err := openRootDir(root)
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	g := newGit(k)
-	d := &diff{comparison: comparison{scanner: newScanner(p, g, Scope{})}, limit: limit}
-	defer d.dirs.close()
-	return errors.Join(d.write(ctx, base, w), g.close())
+func (t Tree) Diff(ctx context.Context, base string, w io.Writer, limit int64) error {
+	return t.scan(ctx, Scope{}, func(ctx context.Context, l *scanner) error {
+		out, err := (&comparison{scanner: l, limit: limit}).diff(ctx, base, []string{"--find-renames", "--src-prefix=a/", "--dst-prefix=b/"}, nil)
+		if err != nil {
+			return err
+		}
+		return cut(w, out, limit)
+	})
 }
 
 // Differs reports whether any file that one of the patterns matches differs from the
@@ -54,49 +48,26 @@ func Diff(ctx context.Context, k *supervise.Supervisor, root, base string, w *os
 // # Errors
 //
 // Those of Diff.
-func Differs(ctx context.Context, k *supervise.Supervisor, root, base string, patterns []string) (bool, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, scanTimeout, unreadable(".", errors.New("comparing it takes too long")))
-	defer cancel()
-	p, err := openRootDir(root)
-	if err != nil {
-		return false, err
-	}
-	defer p.Close()
-	g := newGit(k)
-	d := &diff{comparison: comparison{scanner: newScanner(p, g, Scope{})}, limit: 1}
-	defer d.dirs.close()
-	args := []string{"--name-only"}
+func (t Tree) Differs(ctx context.Context, base string, patterns []string) (differs bool, err error) {
 	paths := make([]string, len(patterns))
 	for i, pattern := range patterns {
 		paths[i] = ":(glob)" + pattern
 	}
-	out, err := d.compare(ctx, base, args, paths)
-	var size int64
-	if err == nil {
-		size, err = out.Seek(0, io.SeekEnd)
-	}
-	return size > 0, errors.Join(err, g.close())
-}
-
-// diff is a comparison that is written down.
-type diff struct {
-	comparison
-	limit int64
-	// prefix is the root's path in the repository's working tree, "." for the whole.
-	prefix string
-}
-
-func (d *diff) write(ctx context.Context, base string, w io.Writer) error {
-	out, err := d.compare(ctx, base, []string{"--find-renames", "--src-prefix=a/", "--dst-prefix=b/"}, nil)
-	if err != nil {
+	err = t.scan(ctx, Scope{}, func(ctx context.Context, l *scanner) error {
+		out, err := (&comparison{scanner: l, limit: 1}).diff(ctx, base, []string{"--name-only"}, paths)
+		if err != nil {
+			return err
+		}
+		size, err := out.Seek(0, io.SeekEnd)
+		differs = size > 0
 		return err
-	}
-	return cut(w, out, d.limit)
+	})
+	return differs, err
 }
 
-// compare runs git diff with these arguments for these paths, all if there are none,
+// diff runs git diff with these arguments for these paths, all if there are none,
 // and returns what it prints, up to the limit.
-func (d *diff) compare(ctx context.Context, base string, args, paths []string) (io.ReadSeeker, error) {
+func (d *comparison) diff(ctx context.Context, base string, args, paths []string) (io.ReadSeeker, error) {
 	if err := d.locate(ctx); err != nil {
 		return nil, err
 	}
@@ -148,7 +119,7 @@ func (m *shadowRepo) emptyBlob() string {
 // index gives the mirror an index of its own: the repository's, with the untracked
 // files that count and without the flags and the times that hide a file. Whoever
 // wrote the draft could write the index as well, and git believes its times.
-func (d *diff) index(ctx context.Context, m *shadowRepo) error {
+func (d *comparison) index(ctx context.Context, m *shadowRepo) error {
 	own, err := os.OpenRoot(d.repo.dir)
 	if err != nil {
 		return unreadable(gitFolder, err)
@@ -179,7 +150,7 @@ func (d *diff) index(ctx context.Context, m *shadowRepo) error {
 // entries writes the index anew, for git update-index, with what it lacks, and
 // returns how much that is. An entry that is written anew has no flags and no times,
 // so that git looks at its file.
-func (d *diff) entries(ctx context.Context, m *shadowRepo, w io.Writer) (int, error) {
+func (d *comparison) entries(ctx context.Context, m *shadowRepo, w io.Writer) (int, error) {
 	out, err := d.git.runOK(ctx, m.command(d.real, "ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude-standard"))
 	if err != nil {
 		return 0, err

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -18,7 +17,7 @@ func (s scene) diff(base string, limit int64) (string, error) {
 	out, err := os.Create(filepath.Join(s.TempDir(), "diff"))
 	s.must(err)
 	defer out.Close()
-	if err := worktree.Diff(s.Context(), s.keeper, s.dir, base, out, limit); err != nil {
+	if err := s.tree().Diff(s.Context(), base, out, limit); err != nil {
 		return "", err
 	}
 	text, err := os.ReadFile(out.Name())
@@ -81,7 +80,7 @@ func TestDiffAgainstAnotherBase(t *testing.T) {
 
 // base is what Base returns.
 func (s scene) base(rev, branch string) (string, error) {
-	return worktree.Base(s.Context(), s.keeper, s.dir, rev, branch)
+	return s.tree().Base(s.Context(), rev, branch)
 }
 
 func TestBase(t *testing.T) {

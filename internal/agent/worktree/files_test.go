@@ -147,7 +147,7 @@ func TestUnreadableFile(t *testing.T) {
 	kinds(t, func(t *testing.T, s scene) {
 		for name, path := range map[string]string{"file": "src/a.go", "folder": "src/deep"} {
 			s.must(os.Chmod(s.path(path), 0))
-			if _, err := worktree.Take(t.Context(), s.keeper, s.dir, worktree.Scope{}); errs.CodeOf(err) != errs.TreeUnreadable {
+			if _, err := s.tree().Snapshot(t.Context(), worktree.Scope{}); errs.CodeOf(err) != errs.TreeUnreadable {
 				t.Errorf("%s: got %v", name, err)
 			}
 			s.must(os.Chmod(s.path(path), 0o700))
@@ -159,7 +159,8 @@ func TestNoFolder(t *testing.T) {
 	s := newScene(t)
 	s.write("file", "")
 	for _, name := range []string{"none", "file"} {
-		if _, err := worktree.Take(t.Context(), s.keeper, s.path(name), worktree.Scope{}); errs.CodeOf(err) != errs.TreeUnreadable {
+		tree := worktree.Tree{Root: s.path(name), Supervisor: s.keeper, Environ: os.Environ()}
+		if _, err := tree.Snapshot(t.Context(), worktree.Scope{}); errs.CodeOf(err) != errs.TreeUnreadable {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,7 @@ const (
 // behalf lies in a private folder.
 type git struct {
 	supervisor *supervise.Supervisor
+	environ    []string
 	bin        string // "" where git is not installed
 	temp       string // "" before the first command
 	held       *os.File
@@ -36,12 +38,43 @@ type git struct {
 	output, errors *os.File
 }
 
-func newGit(k *supervise.Supervisor) *git {
-	bin, err := exec.LookPath("git")
-	if err != nil {
-		return &git{}
+func newGit(s *supervise.Supervisor, environ []string) *git {
+	g := &git{supervisor: s, environ: environ}
+	path, _ := g.variable("PATH")
+	for _, dir := range filepath.SplitList(path) {
+		if bin, err := exec.LookPath(filepath.Join(dir, "git")); err == nil && filepath.IsAbs(dir) {
+			g.bin = bin
+			break
+		}
 	}
-	return &git{supervisor: k, bin: bin}
+	return g
+}
+
+// variable returns the value of a variable of the caller's environment.
+func (g *git) variable(name string) (value string, ok bool) {
+	for _, entry := range slices.Backward(g.environ) {
+		if n, v, found := strings.Cut(entry, "="); found && (n == name || runtime.GOOS == "windows" && strings.EqualFold(n, name)) {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// userFile is the default path of a file of the user's settings.
+func (g *git) userFile(name string) string {
+	if dir, _ := g.variable("XDG_CONFIG_HOME"); dir != "" {
+		return filepath.Join(dir, "git", name)
+	}
+	return g.expand("~/.config/git/" + name)
+}
+
+// expand replaces a leading ~ by the user's home, as git does.
+func (g *git) expand(name string) string {
+	if rest, ok := strings.CutPrefix(name, "~/"); ok {
+		home, _ := g.variable("HOME")
+		return filepath.Join(home, filepath.FromSlash(rest))
+	}
+	return filepath.FromSlash(name)
 }
 
 // open makes the private folder for the first command.
@@ -78,7 +111,7 @@ func (g *git) close() error {
 var inherited = []string{"PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "SYSTEMROOT", "WINDIR"}
 
 // environ is the environment of every run of git.
-func (g *git) environ(more ...string) []string {
+func (g *git) environment(more ...string) []string {
 	env := []string{
 		"LC_ALL=C",
 		"TMPDIR=" + g.temp, "TMP=" + g.temp, "TEMP=" + g.temp,
@@ -91,7 +124,7 @@ func (g *git) environ(more ...string) []string {
 		"GIT_PAGER=cat",
 	}
 	for _, name := range inherited {
-		if value, ok := os.LookupEnv(name); ok {
+		if value, ok := g.variable(name); ok {
 			env = append(env, name+"="+value)
 		}
 	}
@@ -129,7 +162,7 @@ func (g *git) run(ctx context.Context, r gitCommand) (gitResult, error) {
 		return gitResult{}, unreadable(".", err)
 	}
 	result, err := g.supervisor.Run(ctx, supervise.Spec{
-		Argv: append([]string{g.bin, "--no-pager", "--no-optional-locks"}, r.args...), Dir: r.dir, Env: g.environ(r.env...),
+		Argv: append([]string{g.bin, "--no-pager", "--no-optional-locks"}, r.args...), Dir: r.dir, Env: g.environment(r.env...),
 		Input: r.input, Output: g.output, Errors: g.errors, OutputLimit: r.limit, Timeout: gitTime, Grace: gitGrace,
 	})
 	if err != nil {
@@ -189,7 +222,7 @@ type setting struct{ name, value string }
 // settings asks for all settings that hold in a repository: its own, the user's and
 // the system's, with the files that they include. Reading them runs nothing.
 func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
-	if err := r.ready(); err != nil {
+	if err := g.ready(r); err != nil {
 		return nil, err
 	}
 	out, err := g.run(ctx, gitCommand{
@@ -208,7 +241,7 @@ func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
 			value = "true" // A name alone says so.
 		}
 		found = append(found, setting{name, value})
-		if name == "core.excludesfile" && regular(expand(value)) != nil {
+		if name == "core.excludesfile" && regular(g.expand(value)) != nil {
 			return unreadable(gitFolder, fmt.Errorf("core.excludesFile: %w", errWaits))
 		}
 		return nil

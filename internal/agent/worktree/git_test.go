@@ -233,7 +233,7 @@ func TestBrokenRepository(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newRepository(t)
 			damage(s)
-			if shot, err := worktree.Take(t.Context(), s.keeper, s.dir, worktree.Scope{}); errs.CodeOf(err) != errs.TreeUnreadable || shot != nil {
+			if shot, err := s.tree().Snapshot(t.Context(), worktree.Scope{}); errs.CodeOf(err) != errs.TreeUnreadable || shot != nil {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -267,7 +267,7 @@ func TestWithoutGit(t *testing.T) {
 		s.write(".git/hooks/x", "")
 		s.write(".git/index", "whatever")
 	}), "git .git/hooks/x added", "added x.log")
-	err := worktree.Diff(t.Context(), s.keeper, s.dir, "", nil, 1)
+	err := s.tree().Diff(t.Context(), "", nil, 1)
 	if errs.CodeOf(err) != errs.TreeNoGit {
 		t.Errorf("got %v", err)
 	}
@@ -314,10 +314,10 @@ func TestPipesThatGitReads(t *testing.T) {
 			// Git's own limit would end it, too, after a minute.
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Second, errors.New("git waits"))
 			defer cancel()
-			if _, err := worktree.Take(ctx, s.keeper, s.dir, worktree.Scope{}); errs.CodeOf(err) != errs.TreeUnreadable {
+			if _, err := s.tree().Snapshot(ctx, worktree.Scope{}); errs.CodeOf(err) != errs.TreeUnreadable {
 				t.Errorf("a look: got %v", err)
 			}
-			if err := worktree.Diff(ctx, s.keeper, s.dir, "", nil, 1); errs.CodeOf(err) != errs.TreeUnreadable {
+			if err := s.tree().Diff(ctx, "", nil, 1); errs.CodeOf(err) != errs.TreeUnreadable {
 				t.Errorf("a diff: got %v", err)
 			}
 		})
@@ -338,10 +338,10 @@ func TestCancelledLook(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	cancel(why)
-	if _, err := worktree.Take(ctx, s.keeper, s.dir, worktree.Scope{}); !errors.Is(err, why) {
+	if _, err := s.tree().Snapshot(ctx, worktree.Scope{}); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
-	if err := worktree.Diff(ctx, s.keeper, s.dir, "", nil, 1); !errors.Is(err, why) {
+	if err := s.tree().Diff(ctx, "", nil, 1); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -96,7 +96,7 @@ func (l *scanner) rules(dir string, r repo, settings []setting) error {
 	if err != nil {
 		return unreadable(path.Join(dir, gitFolder), err)
 	}
-	excludes := userFile("ignore")
+	excludes := l.git.userFile("ignore")
 	for _, s := range settings {
 		if !s.counts(head) {
 			continue
@@ -104,7 +104,7 @@ func (l *scanner) rules(dir string, r repo, settings []setting) error {
 		it := gitKey{path.Join(dir, gitFolder, "config"), s.name}
 		l.items[it] = gitValue{text: l.items[it].text + s.value + "\x00"} // It may have several values.
 		if s.name == "core.excludesfile" {
-			excludes = expand(s.value)
+			excludes = l.git.expand(s.value)
 		}
 	}
 	if !filepath.IsAbs(excludes) {
@@ -176,20 +176,4 @@ func (l *scanner) list(ctx context.Context, dir string, m *shadowRepo) error {
 		}
 	}
 	return err
-}
-
-// userFile is where git looks for a file of the user's, unless told otherwise.
-func userFile(name string) string {
-	if dir := os.Getenv("XDG_CONFIG_HOME"); dir != "" {
-		return filepath.Join(dir, "git", name)
-	}
-	return expand("~/.config/git/" + name)
-}
-
-// expand replaces a leading ~ by the user's home, as git does.
-func expand(name string) string {
-	if rest, ok := strings.CutPrefix(name, "~/"); ok {
-		return filepath.Join(os.Getenv("HOME"), filepath.FromSlash(rest))
-	}
-	return filepath.FromSlash(name)
 }

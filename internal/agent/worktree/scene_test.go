@@ -91,10 +91,15 @@ func (s scene) commit() {
 	s.git(".", "commit", "-q", "--allow-empty", "-m", "m")
 }
 
+// tree is the project's, in the environment as it is now.
+func (s scene) tree() worktree.Tree {
+	return worktree.Tree{Root: s.dir, Supervisor: s.keeper, Environ: os.Environ()}
+}
+
 // take looks at the project.
 func (s scene) take(except ...string) *worktree.Snapshot {
 	s.Helper()
-	shot, err := worktree.Take(s.Context(), s.keeper, s.dir, worktree.Scope{IgnorePaths: except})
+	shot, err := s.tree().Snapshot(s.Context(), worktree.Scope{IgnorePaths: except})
 	s.must(err)
 	return shot
 }

@@ -119,7 +119,7 @@ func (l *scanner) addSpecial(ctx context.Context, dir string, m *shadowRepo, nam
 
 // ready refuses a repository of which git would wait for a file: of its own, or one of
 // settings. Paths in errors are those of .git.
-func (r repo) ready() error {
+func (g *git) ready(r repo) error {
 	for _, dir := range []string{r.dir, r.common} {
 		for _, name := range []string{"HEAD", "index", "packed-refs", "shallow", "info/exclude", "info/attributes", "info/grafts", "info/sparse-checkout", "objects/info/alternates"} {
 			if err := regular(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
@@ -127,16 +127,16 @@ func (r repo) ready() error {
 			}
 		}
 	}
-	for _, name := range []string{userFile("ignore"), userFile("attributes")} {
+	for _, name := range []string{g.userFile("ignore"), g.userFile("attributes")} {
 		if err := regular(name); err != nil {
 			return unreadable(gitFolder, fmt.Errorf("the user's git/%s: %w", filepath.Base(name), err))
 		}
 	}
 	seen := make(map[string]bool)
 	for _, name := range []string{
-		filepath.Join(r.common, "config"), filepath.Join(r.dir, "config.worktree"), expand("~/.gitconfig"), userFile("config"),
+		filepath.Join(r.common, "config"), filepath.Join(r.dir, "config.worktree"), g.expand("~/.gitconfig"), g.userFile("config"),
 	} {
-		if err := readySettings(name, seen); err != nil {
+		if err := g.readySettings(name, seen); err != nil {
 			return unreadable(path.Join(gitFolder, "config"), err)
 		}
 	}
@@ -164,7 +164,7 @@ var (
 
 // readySettings refuses a file of settings that git would wait for, be it one that it
 // includes. seen has those that were looked at.
-func readySettings(name string, seen map[string]bool) error {
+func (g *git) readySettings(name string, seen map[string]bool) error {
 	if seen[name] || len(seen) > maxIncluded {
 		return nil
 	}
@@ -188,7 +188,7 @@ func readySettings(name string, seen map[string]bool) error {
 		if !includes || found == nil {
 			continue
 		}
-		if err := readySettings(resolve(filepath.Dir(name), expand(strings.TrimSpace(found[1]))), seen); err != nil {
+		if err := g.readySettings(resolve(filepath.Dir(name), g.expand(strings.TrimSpace(found[1]))), seen); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ func TestLeftFolders(t *testing.T) {
 	for range 8 {
 		looks.Go(func() {
 			for range 5 {
-				if _, err := worktree.Take(t.Context(), s.keeper, s.dir, worktree.Scope{}); err != nil {
+				if _, err := s.tree().Snapshot(t.Context(), worktree.Scope{}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -83,26 +83,43 @@ type Scope struct {
 	AlwaysTracked []string
 }
 
-// Take looks at the tree below root, and at git if root lies in a repository. It takes
-// some milliseconds for each thousand files, and runs git by k, up to two at a time.
-// Without git installed all files count, and the index does not; the notes say so.
+// Tree is a working tree.
+type Tree struct {
+	Root string
+	// Supervisor runs git.
+	Supervisor *supervise.Supervisor
+	// Environ is the caller's environment: it says where git and its settings are.
+	Environ []string
+}
+
+// Snapshot scans the tree, and git's records if the root is in a repository. It takes a
+// few milliseconds per thousand files. If git is not installed, all files count and the
+// index does not; Notes says so.
 //
 // # Errors
 //
-// tree-unreadable, and those of k. When ctx is done, the error wraps its cause.
-func Take(ctx context.Context, k *supervise.Supervisor, root string, scope Scope) (*Snapshot, error) {
+// tree-unreadable, and those of the supervisor. If ctx is done, the error wraps its cause.
+func (t Tree) Snapshot(ctx context.Context, scope Scope) (s *Snapshot, err error) {
+	err = t.scan(ctx, scope, func(ctx context.Context, l *scanner) (err error) {
+		s, err = l.take(ctx)
+		return err
+	})
+	return s, err
+}
+
+// scan calls do with a scanner of the tree, within scanTimeout.
+func (t Tree) scan(ctx context.Context, scope Scope, do func(context.Context, *scanner) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, scanTimeout, unreadable(".", errors.New("looking at it takes too long")))
 	defer cancel()
-	p, err := openRootDir(root)
+	p, err := openRootDir(t.Root)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer p.Close()
-	g := newGit(k)
+	g := newGit(t.Supervisor, t.Environ)
 	l := newScanner(p, g, scope)
 	defer l.dirs.close()
-	s, err := l.take(ctx)
-	return s, errors.Join(err, g.close())
+	return errors.Join(do(ctx, l), g.close())
 }
 
 // take looks at everything.
