@@ -15,7 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
 
-// The exports of ABI v1 (design section 4).
+// The exports of ABI v1 (docs/plugin-abi.md).
 const (
 	exportMemory    = "memory"
 	exportMarker    = "switchyard_abi_v1"
@@ -25,7 +25,7 @@ const (
 
 	// markerPrefix begins the marker of every version of the ABI.
 	markerPrefix = "switchyard_abi_v"
-	// exportInitialize is what a WASI reactor wants called first.
+	// exportInitialize is called first, if a WASI reactor exports it.
 	exportInitialize = "_initialize"
 )
 
@@ -35,8 +35,8 @@ type function struct {
 	params, results []api.ValueType
 }
 
-// functions lists the function exports that ABI v1 asks for, in the order in which
-// they are missed.
+// functions lists the required function exports, in the order in which they are
+// checked.
 func functions() []function {
 	const u32, u64 = api.ValueTypeI32, api.ValueTypeI64
 	return []function{
@@ -47,8 +47,7 @@ func functions() []function {
 	}
 }
 
-// checkModule holds a compiled module, metered, against ABI v1 before anything of
-// it runs.
+// checkModule checks a compiled, metered module against ABI v1 before it runs.
 func checkModule(m wazero.CompiledModule, limits Limits) error {
 	exported := m.ExportedFunctions()
 	if _, ok := exported[exportMarker]; !ok {
@@ -78,8 +77,8 @@ func checkModule(m wazero.CompiledModule, limits Limits) error {
 	return nil
 }
 
-// checkImports refuses what is outside of WASI preview 1, before the module is
-// compiled. It may leave a function for link to refuse.
+// checkImports refuses imports outside WASI preview 1 before the module is compiled.
+// link refuses functions that WASI does not have.
 func checkImports(imports []wasmbin.Import) error {
 	for _, i := range imports {
 		if i.Module != wasi.ModuleName || i.Kind != wasmbin.Function {
@@ -89,7 +88,7 @@ func checkImports(imports []wasmbin.Import) error {
 	return nil
 }
 
-// link makes what a module imports. Few need WASI.
+// link instantiates the modules that a module imports. Few need WASI.
 func (e *engine) link(ctx context.Context, m wazero.CompiledModule) error {
 	if err := offerTick(ctx, e.runtime); err != nil {
 		return err

@@ -18,38 +18,38 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// moduleCache is the folder of compiled code. Each module has an entry, a folder of
-// its own in which wazero keeps one file, beside a seal: the checksum of that
-// file. wazero's own checksum leaves out where functions begin and how much memory
-// to ask for, so an entry whose seal does not fit is never shown to it.
+// moduleCache is the folder of compiled code. Each module has an entry: a folder with
+// one file of wazero's and a seal, the checksum of that file. wazero's own checksum
+// does not cover the offsets of functions and the memory size, so wazero never sees
+// an entry whose seal does not match.
 //
 // An entry is made under a temporary name and renamed when it is complete, and
 // never changed: concurrent and interrupted runs see a whole entry or none.
 type moduleCache struct{ dir string }
 
 const (
-	// codeDir is the folder of our own in the cache's folder: what lies beside it
-	// may be somebody else's.
+	// codeDir is our folder in the cache's folder, which may hold other programs'
+	// files.
 	codeDir = "switchyard-code"
-	// sealFile is the seal in an entry, and unfinished begins the name of one that
-	// is being made.
+	// sealFile is the seal in an entry. unfinished is the prefix of entries that are
+	// being written.
 	sealFile   = "seal"
 	unfinished = "new-"
 
-	// An entry that nobody used for so long is removed, as those of other versions
-	// are in time, and one that was not finished for so long was abandoned.
+	// An entry is removed if it was not used for entryLife, an unfinished one if it
+	// is older than unfinishedLife.
 	entryLife      = 30 * 24 * time.Hour
 	unfinishedLife = time.Hour
-	// useGrain is how exactly an entry's last use is known.
+	// useGrain is the precision of an entry's last use.
 	useGrain = 24 * time.Hour
-	// maxCache is how many bytes all entries may have. The built-in plugins have 2 MiB.
+	// maxCache bounds the size of all entries, in bytes. The built-in plugins take 2 MiB.
 	maxCache = 64 << 20
 )
 
-// openCache opens the folder of compiled code, creating it for the user alone.
-// It returns nil where no folder can be had: a cache saves time and is no
-// reason to fail. A folder that others may write to is refused, because its
-// content is machine code that would run as the user.
+// openCache opens the folder of compiled code, creating it for the user alone. It
+// returns nil if that fails: a command works without a cache. A folder that other
+// users can write to is refused, because its content is machine code that would run
+// as this user.
 func openCache(dir string) (*moduleCache, error) {
 	code := filepath.Join(dir, codeDir)
 	if err := os.MkdirAll(code, 0o700); err != nil {
@@ -67,8 +67,8 @@ func openCache(dir string) (*moduleCache, error) {
 	return &moduleCache{dir: code}, nil
 }
 
-// compile takes a module's code from its entry, or compiles it and makes one. It
-// fails where the cache does, or the module does not compile.
+// compile reads a module's code from its entry, or compiles it and writes an entry.
+// It fails if the cache cannot be used or the module does not compile.
 func (c *moduleCache) compile(ctx context.Context, wasm []byte) (*engine, wazero.CompiledModule, error) {
 	name := entryName(wasm)
 	entry := filepath.Join(c.dir, name)
@@ -86,11 +86,11 @@ func (c *moduleCache) compile(ctx context.Context, wasm []byte) (*engine, wazero
 	if err == nil {
 		publish(name, making, entry)
 	}
-	_ = os.RemoveAll(making) // Where it was not published, as when another process was faster.
+	_ = os.RemoveAll(making) // It still exists if it was not published, as when another process was faster.
 	return engine, compiled, err
 }
 
-// compileIn compiles with a folder for wazero.
+// compileIn compiles a module with dir as wazero's cache.
 func compileIn(ctx context.Context, dir string, wasm []byte) (*engine, wazero.CompiledModule, error) {
 	cache, err := wazero.NewCompilationCacheWithDir(dir)
 	if err != nil {
@@ -105,8 +105,8 @@ func compileIn(ctx context.Context, dir string, wasm []byte) (*engine, wazero.Co
 	return e, compiled, nil
 }
 
-// entryName is what an entry is called: after everything that its code depends
-// on, except for the processor, which wazero looks at itself.
+// entryName returns the name of a module's entry. It covers everything that the code
+// depends on, except for the processor, which wazero checks itself.
 func entryName(wasm []byte) string {
 	h := sha256.New()
 	_, _ = io.WriteString(h, runtime.GOOS+"/"+runtime.GOARCH+" wazero "+wazeroVersion()+"\n")
@@ -126,7 +126,7 @@ func wazeroVersion() string {
 	return "unknown"
 }
 
-// publish seals what wazero made and puts it in its place.
+// publish seals a finished entry and renames it to its final name.
 func publish(name, making, entry string) {
 	sum, ok := checksum(name, making)
 	if !ok || os.WriteFile(filepath.Join(making, sealFile), []byte(sum), 0o600) != nil {
@@ -141,8 +141,8 @@ func isSealed(entry, sum string) bool {
 	return err == nil && string(seal) == sum
 }
 
-// checksum is that of an entry's name, and of the path and the content of the one
-// file that wazero has in it.
+// checksum returns the checksum of an entry's name, and of the path and content of
+// wazero's file in it.
 func checksum(name, entry string) (string, bool) {
 	path, ok := onlyFile(entry)
 	if !ok {
@@ -158,8 +158,8 @@ func checksum(name, entry string) (string, bool) {
 	return hex.EncodeToString(h.Sum(nil)), true
 }
 
-// onlyFile is the path of the one file that wazero has in an entry: in a folder of
-// its own, which is the only one there.
+// onlyFile returns the path of wazero's one file in an entry. It lies in the entry's
+// only subfolder.
 func onlyFile(entry string) (string, bool) {
 	var path string
 	beside, err := os.ReadDir(entry)
@@ -179,7 +179,7 @@ func onlyFile(entry string) (string, bool) {
 	return path, path != ""
 }
 
-// touch notes that an entry is in use.
+// touch updates the time of an entry's last use.
 func touch(entry string) {
 	now := time.Now()
 	if info, err := os.Stat(entry); err == nil && now.Sub(info.ModTime()) > useGrain {
@@ -187,11 +187,11 @@ func touch(entry string) {
 	}
 }
 
-// sweep removes what was not used for long, and of the rest what was used the longest
-// time ago, until no more than maxCache is left. Another process that uses such an
-// entry has its code in memory, or compiles the module again.
+// sweep removes entries that were not used for entryLife, and then the least recently
+// used ones until at most maxCache is left. Another process that uses a removed entry
+// has its code in memory, or compiles the module again.
 func (c *moduleCache) sweep() {
-	type kept struct {
+	type entry struct {
 		name string
 		used time.Time
 	}
@@ -199,7 +199,7 @@ func (c *moduleCache) sweep() {
 	if err != nil {
 		return
 	}
-	var all []kept
+	var all []entry
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil {
@@ -214,10 +214,10 @@ func (c *moduleCache) sweep() {
 		case time.Since(info.ModTime()) > life:
 			_ = os.RemoveAll(filepath.Join(c.dir, e.Name()))
 		case !making:
-			all = append(all, kept{e.Name(), info.ModTime()})
+			all = append(all, entry{e.Name(), info.ModTime()})
 		}
 	}
-	slices.SortFunc(all, func(a, b kept) int { return b.used.Compare(a.used) })
+	slices.SortFunc(all, func(a, b entry) int { return b.used.Compare(a.used) })
 	var total int64
 	for _, e := range all {
 		entry := filepath.Join(c.dir, e.name)
@@ -227,7 +227,7 @@ func (c *moduleCache) sweep() {
 	}
 }
 
-// entrySize is the size of the code in an entry.
+// entrySize returns the size of an entry's code, in bytes.
 func entrySize(entry string) int64 {
 	path, ok := onlyFile(entry)
 	if !ok {

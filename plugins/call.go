@@ -55,9 +55,9 @@ func (m *module) instantiate(ctx context.Context) (mod api.Module, err error) {
 	return m.engine.runtime.InstantiateModule(ctx, m.compiled, sandbox())
 }
 
-// sandbox is what a guest gets: wazero's defaults, which are a clock that only
-// its reading advances, seeded randomness, and no files, environment or
-// arguments. Having no name lets any number of instances live side by side.
+// sandbox returns a guest's configuration: wazero's defaults, which are a clock that
+// advances only when it is read, seeded randomness, and no files, environment or
+// arguments. Without a name, any number of instances can exist at once.
 func sandbox() wazero.ModuleConfig {
 	return wazero.NewModuleConfig().WithName("").WithStartFunctions(exportInitialize)
 }
@@ -71,7 +71,7 @@ func (g *instance) invoke(ctx context.Context, export string, args ...uint64) (u
 	return results[0], nil
 }
 
-// writeInput copies data into memory that the guest allocates for it.
+// writeInput copies data into memory that the guest allocates.
 func (g *instance) writeInput(ctx context.Context, data []byte) (region, error) {
 	ptr, err := g.invoke(ctx, exportAlloc, uint64(len(data)))
 	if err != nil {
@@ -89,11 +89,11 @@ func (g *instance) writeInput(ctx context.Context, data []byte) (region, error) 
 	return at, nil
 }
 
-// scratchSize is the size of the block that Config.Litter fills: odd, so that what
-// follows it is aligned by the guest's own doing.
+// scratchSize is the size of the block that Config.Scratch fills. It is odd, so that
+// the guest has to align the allocations after it.
 const scratchSize = 4099
 
-// fillScratch gives the guest a block that means nothing.
+// fillScratch gives the guest a block of meaningless bytes.
 func (g *instance) fillScratch(ctx context.Context) error {
 	if g.config.Scratch == 0 {
 		return nil
@@ -106,7 +106,7 @@ func (g *instance) fillScratch(ctx context.Context) error {
 	return err
 }
 
-// readOutput returns a view of what a guest answered, valid until its next call.
+// readOutput returns a view of a guest's answer, valid until its next call.
 func (g *instance) readOutput(packed uint64) ([]byte, error) {
 	at := region{uint32(packed >> 32), uint32(packed)}
 	if limit := g.config.Limits.Output; int64(at.len) > limit {
@@ -126,7 +126,7 @@ func (a region) overlaps(b region) bool {
 	return uint64(a.ptr) < uint64(b.ptr)+uint64(b.len) && uint64(b.ptr) < uint64(a.ptr)+uint64(a.len)
 }
 
-// failure says why a guest stopped.
+// failure returns the error of a guest that stopped.
 func (g *instance) failure(ctx context.Context, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -18,8 +18,8 @@ type Catalog struct {
 	plugins map[string]func() (*Plugin, error)
 }
 
-// NewCatalog returns the catalog of the built-in plugins, to be run by r. It
-// looks at none before it is asked for.
+// NewCatalog returns the catalog of the built-in plugins, run by r. It loads each
+// on its first use.
 func NewCatalog(r *Runtime) *Catalog {
 	c := &Catalog{plugins: make(map[string]func() (*Plugin, error))}
 	for _, name := range builtin.Names() {
@@ -48,7 +48,7 @@ func (r *Runtime) builtIn(name string) (*Plugin, error) {
 //
 // # Errors
 //
-// plugin-ambiguous where another plugin has that name.
+// plugin-ambiguous if another plugin has that name.
 func (c *Catalog) With(p *Plugin) (*Catalog, error) {
 	name := p.identity.Name
 	if _, taken := c.plugins[name]; taken {
@@ -91,8 +91,9 @@ func (c *Catalog) Named(name string) (*Plugin, error) {
 //
 // # Errors
 //
-// plugin-ambiguous where several do. Where none does, the error of a report that is
-// not even what it looks like, else plugin-undetected. When ctx is done, its cause.
+// plugin-ambiguous if several do. If none does: the error of a report that is not
+// valid in the format that it seems to have, else plugin-undetected. The cause of ctx
+// if it is done.
 func (c *Catalog) Detect(ctx context.Context, source *document.Source) (*Plugin, error) {
 	var match *Plugin
 	var names []string
@@ -101,7 +102,7 @@ func (c *Catalog) Detect(ctx context.Context, source *document.Source) (*Plugin,
 		if err != nil {
 			return nil, err
 		}
-		// A report that this plugin cannot be given is none of its own.
+		// A plugin cannot recognise a report in a format that it does not read.
 		if doc, err := source.For(p.formats); err == nil && doc.Detects(ctx, p.description.Detect, p.description.DetectAny) {
 			match, names = p, append(names, name)
 		}

@@ -11,15 +11,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
-// checkConservation holds a plugin's answer against the report (the conservation rule of
-// design section 4): every item becomes at least one finding or one skipped
-// entry and never both, and every ref leads to something. Then it cuts each
-// finding's raw text out of the report, so that no plugin can alter it.
+// checkConservation checks a plugin's answer against the report: every item is the
+// ref of at least one finding or of one skipped entry, never of both, and every ref
+// exists (docs/plugin-abi.md). Then it cuts each finding's raw text out of the
+// report, so that no plugin can alter it.
 //
-// What it remembers grows with the answer and not with the report, and it stops
-// at the first item that the answer lacks. Walking over the items takes as long as
-// the report is large and the patterns are many, and so does looking up every ref
-// that is no item: both end with ctx.
+// Its memory grows with the answer and not with the report, and it stops at the
+// first item that the answer lacks. The time for walking over the items and looking
+// up refs grows with the report and the patterns; both end with ctx.
 func checkConservation(ctx context.Context, p *Plugin, doc *document.Document, items []string, out *output) (Result, error) {
 	claims, err := collectRefs(out)
 	if err != nil {
@@ -46,14 +45,14 @@ func checkConservation(ctx context.Context, p *Plugin, doc *document.Document, i
 	return buildResult(p, doc, out, claims)
 }
 
-// reference is what an answer says of one place in the report.
+// reference is an answer's statement about one place in the report.
 type reference struct {
 	skipped bool
 	exists  bool
 	raw     jsontext.Value
 }
 
-// collectRefs collects what the answer says, by ref.
+// collectRefs maps the answer's refs to their references.
 func collectRefs(out *output) (map[string]*reference, error) {
 	claims := make(map[string]*reference, len(*out.Findings)+len(*out.Skipped))
 	for _, f := range *out.Findings {
@@ -71,8 +70,8 @@ func collectRefs(out *output) (map[string]*reference, error) {
 	return claims, nil
 }
 
-// buildResult makes the result of an answer whose claims have been looked up. It goes
-// by the answer's order, so that the same answer always gives the same error.
+// buildResult makes the result of an answer whose refs have been looked up. It keeps
+// the answer's order, so that the same answer always gives the same error.
 func buildResult(p *Plugin, doc *document.Document, out *output, claims map[string]*reference) (Result, error) {
 	for _, s := range *out.Skipped {
 		if !claims[s.Ref].exists {

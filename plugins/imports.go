@@ -10,10 +10,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/fuel"
 )
 
-// offerTick makes the function that every metered guest imports. A guest that is
-// out of time ends here, and so does one whose caller has given up. Being called
-// often, it is also where the garbage collector and other goroutines get their
-// turn.
+// offerTick makes the function that every metered guest imports. It stops a guest
+// whose time is over or whose caller has given up. It also lets the garbage collector
+// and other goroutines run.
 func offerTick(ctx context.Context, r wazero.Runtime) error {
 	tick := api.GoFunc(func(ctx context.Context, stack []uint64) {
 		if ctx.Err() != nil {

@@ -7,27 +7,25 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 )
 
-// Inspection is what can be told of a plugin's file, whether or not the host
-// would run it.
+// Inspection describes a plugin's file, whether or not the host would run it.
 type Inspection struct {
-	// Description is what the plugin says of itself, nil where it could not be
-	// asked.
+	// Description is the plugin's description of itself, nil if it could not be
+	// run.
 	*Description
-	// Digest and Size are those of the file, in bytes.
+	// Digest and Size are the file's, Size in bytes.
 	Digest string `json:"digest"`
 	Size   int    `json:"size"`
-	// ABI is the version that the module says it speaks, as in "v1", and "" where
-	// it says nothing.
+	// ABI is the version that the module declares, as in "v1", or "".
 	ABI string `json:"abi"`
-	// Outline is what could be read of the module, as it was written.
+	// Outline is the part of the original module that could be read.
 	wasmbin.Outline
 }
 
-// Inspect looks at a module and asks it to describe itself, as Load does.
+// Inspect reads a module and has it describe itself, as Load does.
 //
 // # Errors
 //
-// Those of Load. What could be read is returned all the same.
+// Those of Load. The part that could be read is returned with the error.
 func (r *Runtime) Inspect(ctx context.Context, module []byte) (Inspection, error) {
 	in := Survey(module)
 	p, err := r.Load(ctx, module)
@@ -41,7 +39,7 @@ func (r *Runtime) Inspect(ctx context.Context, module []byte) (Inspection, error
 // Module returns the plugin's module. Do not modify it.
 func (p *Plugin) Module() []byte { return p.wasm }
 
-// Survey looks at a module without running any of it.
+// Survey reads a module without running it.
 func Survey(module []byte) Inspection {
 	in := Inspection{Digest: Digest(module), Size: len(module)}
 	if checkHeader(module) != nil {

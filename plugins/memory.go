@@ -2,21 +2,21 @@ package plugins
 
 import "github.com/tetratelabs/wazero/experimental"
 
-// boundedMemory gives one guest its linear memory, up to a limit, and remembers
-// whether it ever had to refuse: a trap that follows is for want of memory and
-// not a fault of the guest's logic. It serves one instance on one goroutine.
+// boundedMemory allocates one guest's linear memory, up to a limit. It records
+// whether it refused an allocation, so that a following trap is reported as a lack of
+// memory. It serves one instance on one goroutine.
 type boundedMemory struct {
 	limit  uint64
 	data   []byte
 	denied bool
 }
 
-// Allocate implements experimental.MemoryAllocator. The module's declared
-// minimum has been held against the limit before.
+// Allocate implements experimental.MemoryAllocator. checkModule has compared the
+// module's declared minimum with the limit.
 func (m *boundedMemory) Allocate(_, _ uint64) experimental.LinearMemory { return m }
 
-// Reallocate implements experimental.LinearMemory. It doubles the room, so that
-// a guest that grows page by page copies each byte a constant number of times.
+// Reallocate implements experimental.LinearMemory. It doubles the capacity, so that a
+// guest that grows page by page copies each byte a constant number of times.
 func (m *boundedMemory) Reallocate(size uint64) []byte {
 	if size > m.limit {
 		m.denied = true

@@ -19,9 +19,8 @@ import (
 //
 // # Errors
 //
-// The guest's own code where it refuses the report, else one of this package's
-// codes; every one carries the plugin's name and version. A cancelled context
-// yields its cause.
+// The guest's own code if it refuses the report, else a plugin-… code. The details
+// name the plugin and its version. A cancelled context yields its cause.
 func (p *Plugin) Normalize(ctx context.Context, doc *document.Document, config jsontext.Value) (Result, error) {
 	reply, err := p.Ask(ctx, doc, config)
 	if err != nil {
@@ -31,8 +30,8 @@ func (p *Plugin) Normalize(ctx context.Context, doc *document.Document, config j
 	return result, p.withPlugin(err)
 }
 
-// Document is a report as the plugin gets it with this configuration: as JSON,
-// transcoded if need be.
+// Document returns the report as JSON, transcoded if needed, as the plugin gets it
+// with this configuration.
 //
 // # Errors
 //
@@ -46,12 +45,12 @@ func (p *Plugin) Document(source *document.Source, config jsontext.Value) (*docu
 	return doc, p.withPlugin(err)
 }
 
-// Items are the patterns of what the plugin has to account for with this
+// Items returns the patterns of the items that the plugin must account for with this
 // configuration.
 //
 // # Errors
 //
-// plugin-config-invalid if the configuration's own are no patterns.
+// plugin-config-invalid if the configuration's patterns are not valid.
 func (p *Plugin) Items(config jsontext.Value) ([]string, error) {
 	value, ok := at(config, p.description.ItemsFrom)
 	if !ok {
@@ -84,7 +83,7 @@ func (p *Plugin) Items(config jsontext.Value) ([]string, error) {
 	return slices.Concat(p.description.Items, more), nil
 }
 
-// at returns what a configuration has at a pointer; "" leads nowhere.
+// at returns the value at a pointer into a configuration, if there is one.
 func at(config jsontext.Value, pointer string) (jsontext.Value, bool) {
 	if pointer == "" || config == nil {
 		return nil, false
@@ -96,21 +95,21 @@ func at(config jsontext.Value, pointer string) (jsontext.Value, bool) {
 	return doc.At(pointer)
 }
 
-// Reply is what a guest answered to one report.
+// Reply is a guest's answer to one report.
 type Reply struct {
-	// Answer is what sy_normalize returned, not looked at yet.
+	// Answer is the output of sy_normalize, not checked yet.
 	Answer jsontext.Value
-	// Memory is the linear memory that the guest had in the end, in bytes. It
-	// is kept for as long as Answer is.
+	// Memory is the size of the guest's linear memory at the end, in bytes. Answer
+	// keeps that memory alive.
 	Memory int64
 }
 
-// Ask has a fresh instance of the guest answer, and does not judge the answer.
-// It is for tools that look at plugins; Normalize is for those who use them.
+// Ask runs a fresh instance of the guest and does not check its answer. It is for
+// tools that test plugins.
 //
 // # Errors
 //
-// Those of Normalize that have to do with running the guest.
+// Those of Normalize that concern running the guest.
 func (p *Plugin) Ask(ctx context.Context, doc *document.Document, config jsontext.Value) (Reply, error) {
 	reply, err := p.ask(ctx, doc, config)
 	return reply, p.withPlugin(err)
@@ -148,15 +147,15 @@ func (p *Plugin) ask(ctx context.Context, doc *document.Document, config jsontex
 		if err != nil {
 			return err
 		}
-		// No instance uses this memory after the call, so the view stays.
+		// No instance uses this memory after the call, so the view stays valid.
 		reply = Reply{Answer: answer, Memory: int64(g.Memory().Size())}
 		return nil
 	})
 	return reply, err
 }
 
-// parseReply holds an answer against the ABI and the report. The guest has had
-// its time; this has its own.
+// parseReply checks an answer against the ABI and the report. It has a time limit
+// apart from the guest's.
 func (p *Plugin) parseReply(ctx context.Context, doc *document.Document, config jsontext.Value, reply Reply) (Result, error) {
 	out, err := decodeOutput(reply.Answer)
 	if err != nil {
@@ -177,7 +176,7 @@ func (p *Plugin) parseReply(ctx context.Context, doc *document.Document, config 
 	return checkConservation(ctx, p, doc, items, out)
 }
 
-// withPlugin says in an error's details which plugin it is about.
+// withPlugin adds the plugin to an error's details.
 func (p *Plugin) withPlugin(err error) error {
 	if f, ok := errors.AsType[*errs.Error](err); ok {
 		return f.With("plugin", p.identity.String())
@@ -185,7 +184,7 @@ func (p *Plugin) withPlugin(err error) error {
 	return err
 }
 
-// describe asks a guest what it is.
+// describe runs a guest's sy_describe.
 func (r *Runtime) describe(ctx context.Context, m *module) (Description, error) {
 	var answer []byte
 	err := r.call(ctx, m, func(ctx context.Context, g *instance) error {

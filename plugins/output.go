@@ -17,7 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// output is what sy_normalize answers: findings and skipped, or an error.
+// output is the answer of sy_normalize: findings and skipped, or an error.
 type output struct {
 	Critic   string               `json:"critic"`
 	TaskID   *string              `json:"task_id"`
@@ -28,9 +28,8 @@ type output struct {
 	Error    *guestError          `json:"error"`
 }
 
-// maxEntries is how many findings an answer may have, and how many skipped and
-// unmapped entries: 64 MiB hold twenty million empty ones, for which the host
-// would need gigabytes.
+// maxEntries bounds an answer's findings, skipped entries and unmapped entries, each.
+// 64 MiB hold twenty million empty ones, for which the host would need gigabytes.
 const maxEntries = 1_000_000
 
 var errEntries = errors.New("too many entries")
@@ -61,7 +60,7 @@ func (l *list[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return err
 }
 
-// rename gives what the critic from said to another.
+// rename replaces the critic from by to.
 func (o *output) rename(from, to string) {
 	if o.Critic == from {
 		o.Critic = to
@@ -83,7 +82,7 @@ type outputFinding struct {
 	Ref         *string          `json:"ref"`
 }
 
-// guestError is a guest's reason for not normalising a report.
+// guestError is a guest's refusal of a report.
 type guestError struct {
 	Code    string                    `json:"code"`
 	Message string                    `json:"message"`
@@ -107,8 +106,7 @@ func (r *guestError) fault() *errs.Error {
 	return f
 }
 
-// decode reads one JSON value strictly: UTF-8, no duplicate or unknown keys,
-// nothing behind it.
+// decode reads exactly one JSON value: UTF-8, without duplicate or unknown keys.
 func decode(data []byte, into any) error {
 	if !utf8.Valid(data) {
 		return abi.Violation(errs.PluginInvalidOutput, abi.InvalidUTF8, "the plugin's answer is not UTF-8")
@@ -126,10 +124,10 @@ func decode(data []byte, into any) error {
 	return nil
 }
 
-// maxQuoted is how much of a plugin's own words a message quotes, in code points.
+// maxQuoted is the longest quotation of a plugin's text in a message, in code points.
 const maxQuoted = 200
 
-// clip cuts what a plugin says if it is too long for a message.
+// clip cuts a plugin's text to a length that fits into a message.
 func clip(text string) string {
 	return textutil.Clip(text, maxQuoted)
 }
@@ -242,7 +240,7 @@ func decodeDescription(data []byte) (Description, error) {
 	return d, nil
 }
 
-// checkPointer says what is wrong with a JSON Pointer, "" if nothing is.
+// checkPointer describes the problem of a JSON Pointer, "" if there is none.
 func checkPointer(pointer string) string {
 	tokens, ok := document.Tokens(pointer)
 	switch {
@@ -254,13 +252,13 @@ func checkPointer(pointer string) string {
 	return ""
 }
 
-// The limits of a description: the host walks over a report once for each of
-// its pointers, and for each step of one. maxDescription is in bytes.
+// The limits of a description. The host walks over a report once for each pointer
+// and each of its steps. maxDescription is in bytes.
 const (
 	maxPointers      = 64
 	maxPointerTokens = 16
 	maxDescription   = 64 << 10
 )
 
-// maxRefusal is how large an error of a guest may be, in bytes.
+// maxRefusal is the largest error of a guest, in bytes.
 const maxRefusal = 64 << 10

@@ -19,8 +19,8 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 )
 
-// Plugin is a normalizer that is ready to run, or will be when it is first
-// needed. It is safe for concurrent use; every call gets its own instance.
+// Plugin is a normalizer. It is compiled when it is first used. It is safe for
+// concurrent use; every call gets its own instance.
 type Plugin struct {
 	identity    Identity
 	description Description
@@ -30,27 +30,27 @@ type Plugin struct {
 	*code
 }
 
-// code is a plugin's module. Its configurations under other names share it.
+// code is a plugin's module, shared by its configurations under other names.
 type code struct {
 	wasm   []byte
 	mu     sync.Mutex
 	module *module // nil until it has been compiled and checked
 }
 
-// module is a compiled guest that has passed the ABI's checks.
+// module is a compiled guest that passed the ABI's checks.
 type module struct {
 	engine   *engine
 	compiled wazero.CompiledModule
 }
 
-// Load compiles a module, checks that it speaks ABI v1 and asks it to describe
-// itself. A module that the runtime has loaded before is not loaded again, so
-// that a host which lives for months grows with the modules that it sees, and
-// not with its requests. The wasm bytes are retained and must not be modified.
+// Load compiles a module, checks that it implements ABI v1 and has it describe
+// itself. It loads each module once, so that a long-lived host grows with the number
+// of modules and not of requests. The wasm bytes are retained and must not be
+// modified.
 //
 // # Errors
 //
-// plugin-abi where it is no such module, and every code of a guest that fails.
+// plugin-abi if it is not such a module, and every code of a guest that fails.
 func (r *Runtime) Load(ctx context.Context, wasm []byte) (*Plugin, error) {
 	digest := Digest(wasm)
 	r.mu.Lock()
@@ -63,13 +63,13 @@ func (r *Runtime) Load(ctx context.Context, wasm []byte) (*Plugin, error) {
 	if err := p.load(ctx); err != nil {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		delete(r.loaded, digest) // It may be better next time, and holds memory.
+		delete(r.loaded, digest) // The failure may be transient, as of a cache, and the entry holds memory.
 		return nil, err
 	}
 	return p, nil
 }
 
-// load prepares the module and has it describe itself, if nobody has yet.
+// load compiles the module and has it describe itself, once.
 func (p *Plugin) load(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,29 +103,29 @@ func (p *Plugin) describe(d Description) {
 	p.identity = Identity{Name: d.Name, Version: d.Version, Digest: Digest(p.wasm)}
 }
 
-// Identity says which plugin it is.
+// Identity returns the plugin's identity.
 func (p *Plugin) Identity() Identity { return p.identity }
 
-// Description is what the plugin says of itself. Do not modify its slices.
+// Description returns the plugin's description of itself. Do not modify its slices.
 func (p *Plugin) Description() Description { return p.description }
 
-// As returns the plugin as a configuration of it that has a name of its own. That
-// is the critic of reports that name none, too.
+// As returns the plugin under the name of a configuration. That name is also the
+// critic of reports that name none.
 func (p *Plugin) As(name string) *Plugin {
 	c := &Plugin{identity: p.identity, description: p.description, formats: p.formats, runtime: p.runtime, code: p.code}
 	c.identity.Name, c.identity.Use = name, p.identity.Name
 	return c
 }
 
-// compile compiles and checks the module. It keeps a success; a failure may
-// pass, as that of a cache does once somebody has mended it.
+// compile compiles and checks the module. It keeps a success; a failure may be
+// transient, as of a cache.
 func (p *Plugin) compile(ctx context.Context) (*module, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.compileLocked(ctx)
 }
 
-// compileLocked is prepare for who holds mu.
+// compileLocked is compile for callers that hold mu.
 func (p *Plugin) compileLocked(ctx context.Context) (*module, error) {
 	if p.module != nil {
 		return p.module, nil

@@ -1,12 +1,11 @@
 // Package plugins runs normalizers: small WebAssembly guests that turn a
-// critic's report into findings (design section 4, ABI v1).
+// critic's report into findings (ABI v1, docs/plugin-abi.md).
 //
-// A guest is not trusted. It sees one report and its own configuration and
-// nothing else: no files, no network, no environment, no arguments, a clock
-// that stands still but for its ticks, and seeded randomness. Its memory, time
-// and output are bounded, every report gets a fresh instance, and the host
-// checks that every item of the report is accounted for. Why the sandbox is
-// built this way is in ADR-0006.
+// A guest is not trusted. It sees only one report and its own configuration: no
+// files, no network, no environment, no arguments, a clock that advances only when
+// it is read, and seeded randomness. Its memory, time and output are bounded, every
+// report gets a fresh instance, and the host checks that every item of the report
+// is accounted for. ADR-0006 has the reasons.
 package plugins
 
 import (
@@ -47,9 +46,9 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// Identity says exactly which plugin it was.
+// Identity identifies a plugin exactly.
 type Identity struct {
-	// Name is that of the plugin, or of the configuration that it runs with.
+	// Name is the plugin's name, or that of the configuration that it runs with.
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	// Digest is the SHA-256 of the module's bytes, as "sha256:" and 64 hex
@@ -59,7 +58,7 @@ type Identity struct {
 	Use string `json:"use,omitempty"`
 }
 
-// String is the name and version, and for a configuration which plugin's.
+// String returns the name and version; for a configuration also the plugin's name.
 func (i Identity) String() string {
 	if i.Use != "" {
 		return i.Name + " (" + i.Use + "@" + i.Version + ")"
@@ -67,11 +66,11 @@ func (i Identity) String() string {
 	return i.Name + "@" + i.Version
 }
 
-// Description is what a guest says of itself.
+// Description is a guest's description of itself.
 type Description struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
-	// Critic is the critic whose reports it reads, where a report names none.
+	// Critic is the critic of reports that name none.
 	Critic string `json:"critic"`
 	// Formats are the media types it reads.
 	Formats []string `json:"formats"`
@@ -80,15 +79,15 @@ type Description struct {
 	// DetectAny are JSON Pointers of which at least one exists in a report of
 	// its format. A plugin with neither is never detected.
 	DetectAny []string `json:"detect_any,omitempty"`
-	// Items are pointer patterns for everything in a report that has to be
+	// Items are pointer patterns for everything in a report that must be
 	// accounted for; "*" stands for every element of an array, "{*}" for every
 	// member of an object.
 	Items []string `json:"items"`
 	// ItemsFrom is a JSON Pointer into the plugin's configuration, "" for none: the
 	// pattern there, or each of the list there, joins Items.
 	ItemsFrom string `json:"items_from,omitempty"`
-	// LinesIf is a JSON Pointer into the plugin's configuration, "" for none: if
-	// true is there, the report is JSON lines, and may have none.
+	// LinesIf is a JSON Pointer into the plugin's configuration, "" for none: if the
+	// value there is true, the report is JSON lines, possibly empty.
 	LinesIf string `json:"lines_if,omitempty"`
 }
 
@@ -96,12 +95,12 @@ type Description struct {
 type Result struct {
 	// Critic is the report's critic; a finding may name another.
 	Critic string
-	// TaskID and Round are what the report says it is about, or nil.
+	// TaskID and Round are the task and round that the report names, or nil.
 	TaskID *string
 	Round  *int
 	// Findings have one source each and are confirmed by their own critic.
 	Findings []finding.Finding
-	// Skipped are the items that are no findings, with the reason.
+	// Skipped are the items that are not findings, with the reason.
 	Skipped []Skipped
 	// Unmapped are the rules whose findings have a default category.
 	Unmapped []Unmapped
@@ -114,7 +113,7 @@ type Unmapped struct {
 	Category string `json:"category"`
 }
 
-// Skipped is an item of a report that a plugin left out, and why.
+// Skipped is an item of a report that is not a finding, and the reason.
 type Skipped struct {
 	// Ref is a JSON Pointer into the report.
 	Ref    string `json:"ref"`

@@ -18,16 +18,16 @@ import (
 // default limit and caches nothing.
 type Config struct {
 	Limits Limits
-	// CacheDir keeps compiled code between runs; "" keeps none. It must belong
-	// to the user alone, because what lies there is executed: never use a
-	// folder that a repository can bring along.
+	// CacheDir keeps compiled code between runs; "" keeps none. Only the user may
+	// be able to write to it, because its content is executed: never use a folder
+	// inside a repository.
 	CacheDir string
-	// Interpret runs guests without compiling them, many times slower, and
-	// caches nothing. Both ways must give the same answers.
+	// Interpret runs guests without compiling them, many times slower, and without
+	// the cache. The answers must be the same.
 	Interpret bool
-	// Scratch, if not 0, fills a block that every guest is made to allocate
-	// before its report: what a guest finds in memory that it never wrote, and
-	// where its report lies, must not change its answer.
+	// Scratch, if not 0, fills a block that every guest must allocate before its
+	// report. A guest's answer must not depend on unwritten memory or on the address
+	// of its report.
 	Scratch byte
 }
 
@@ -38,7 +38,7 @@ type Runtime struct {
 
 	mu      sync.Mutex
 	engines []*engine          // one for each module
-	loaded  map[string]*Plugin // by digest: those that Load was asked for
+	loaded  map[string]*Plugin // the modules given to Load, by digest
 }
 
 // New returns a Runtime. The caller must Close it.
@@ -50,11 +50,11 @@ func New(config Config) *Runtime {
 	return &Runtime{config: config, loaded: make(map[string]*Plugin)}
 }
 
-// Limits are the limits that guests have, defaults filled in.
+// Limits returns the guests' limits, with defaults filled in.
 func (r *Runtime) Limits() Limits { return r.config.Limits }
 
-// Close releases all compiled code. No guest may run any more. A compilation
-// that was left behind is left alone; it ends by itself.
+// Close releases all compiled code. The caller must not run guests any more. An
+// abandoned compilation ends by itself.
 func (r *Runtime) Close(ctx context.Context) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -97,7 +97,7 @@ func (r *Runtime) compileInTime(ctx context.Context, wasm []byte) (*engine, waze
 		select {
 		case done <- outcome{engine, compiled, err}:
 		case <-late:
-			_ = engine.close(ctx) // Nobody waits for it any more.
+			_ = engine.close(ctx) // The caller has given up on it.
 		}
 	}()
 	select {

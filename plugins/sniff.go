@@ -9,8 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 )
 
-// checkHeader says what a file is that is no core WebAssembly module, and what to
-// do about it.
+// checkHeader refuses a file that is not a core WebAssembly module. The error names
+// the kind of file and the fix.
 func checkHeader(data []byte) error {
 	if bytes.HasPrefix(data, []byte("\x00asm")) && len(data) >= 8 {
 		switch version := binary.LittleEndian.Uint32(data[4:]); version {
@@ -41,7 +41,7 @@ func checkHeader(data []byte) error {
 	}
 }
 
-// fileKind is something that people take for a plugin.
+// fileKind is a kind of file that users mistake for a plugin.
 type fileKind struct{ magic, what, hint string }
 
 func fileKinds() []fileKind {
