@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -38,9 +39,9 @@ func (s *summarized) write(path, text string) {
 	}
 }
 
-func (s *summarized) adopted() *host.Adopted {
+func (s *summarized) adopted() *api.Adopted {
 	s.Helper()
-	a, err := s.Adopted(s.Context())
+	a, err := s.Policies().Adopted(s.Context())
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -85,14 +86,14 @@ func TestAnotherPolicyNeedsAnAct(t *testing.T) {
 		t.Errorf("a draft gives %v", err)
 	}
 
-	look, err := s.Adopt(t.Context(), host.AdoptRequest{DryRun: true})
+	look, err := s.Policies().Adopt(t.Context(), api.AdoptRequest{DryRun: true})
 	if err != nil || !look.Changed || look.Event != nil || look.Diff.Empty() {
 		t.Errorf("a dry run gives %+v, %v", look, err)
 	}
 	if again := s.adopted(); *again != *before {
 		t.Errorf("a dry run adopted %+v", again)
 	}
-	done, err := s.Adopt(t.Context(), host.AdoptRequest{})
+	done, err := s.Policies().Adopt(t.Context(), api.AdoptRequest{})
 	if err != nil || !done.Changed || done.Event == nil || done.From.Digest != before.Policy.Digest {
 		t.Fatalf("adopting gives %+v, %v", done, err)
 	}
@@ -105,7 +106,7 @@ func TestAnotherPolicyNeedsAnAct(t *testing.T) {
 		detail.Policies[1].Policy.Digest != done.Policy.Digest || detail.Policies[1].FirstRound != 2 {
 		t.Errorf("the task was decided by %+v, %v", detail.Policies, err)
 	}
-	if done, err := s.Adopt(t.Context(), host.AdoptRequest{}); err != nil || done.Changed || done.Event != nil {
+	if done, err := s.Policies().Adopt(t.Context(), api.AdoptRequest{}); err != nil || done.Changed || done.Event != nil {
 		t.Errorf("adopting it once more gives %+v, %v", done, err)
 	}
 }
@@ -132,7 +133,7 @@ func TestNamedPolicyDecidesOnce(t *testing.T) {
 // A newer program's default is nobody's choice.
 func TestAdoptedPolicyStaysTheDefault(t *testing.T) {
 	s := newSummarized(t)
-	if _, err := s.Adopt(t.Context(), host.AdoptRequest{Policy: "routing@1.0.0"}); err != nil {
+	if _, err := s.Policies().Adopt(t.Context(), api.AdoptRequest{Policy: "routing@1.0.0"}); err != nil {
 		t.Fatal(err)
 	}
 	d, err := s.Review(t.Context(), "A", s.report("over-engineering"))
@@ -140,7 +141,7 @@ func TestAdoptedPolicyStaysTheDefault(t *testing.T) {
 		t.Errorf("the round was decided by %+v, %v", d.Policy, err)
 	}
 	s.write("switchyard.yaml", "policy: routing@1.1.0\n")
-	if _, err := s.Adopt(t.Context(), host.AdoptRequest{Policy: "routing@1.2.0"}); errs.CodeOf(err) != errs.PolicyNotConfigured {
+	if _, err := s.Policies().Adopt(t.Context(), api.AdoptRequest{Policy: "routing@1.2.0"}); errs.CodeOf(err) != errs.PolicyNotConfigured {
 		t.Errorf("adopting what the configuration does not name gives %v", err)
 	}
 }
@@ -193,7 +194,7 @@ func TestUncomparablePolicyIsNotForEver(t *testing.T) {
 	s.write("switchyard.yaml", "policy: mine\n")
 	s.review("A", "style")
 	s.write("switchyard.yaml", "policy: routing@1.2.0\n")
-	done, err := s.Adopt(t.Context(), host.AdoptRequest{})
+	done, err := s.Policies().Adopt(t.Context(), api.AdoptRequest{})
 	if err != nil || !done.Changed || done.Event == nil {
 		t.Fatalf("adopting gives %+v, %v", done, err)
 	}

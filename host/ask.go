@@ -6,6 +6,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
@@ -32,11 +33,11 @@ func (e *Engine) Ask(ctx context.Context, req AskRequest) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	policy, err := e.policy(ctx, req.Policy, config)
+	policy, err := e.policies.Select(ctx, req.Policy, config)
 	if err != nil {
 		return Decision{}, err
 	}
-	if err := e.current(ctx, policy); err != nil {
+	if err := e.policies.CheckUnrecorded(ctx, policy); err != nil {
 		return Decision{}, err
 	}
 	chosen, err := policy.Decide(ctx, in)
@@ -62,7 +63,7 @@ func (e *Engine) Ask(ctx context.Context, req AskRequest) (Decision, error) {
 func (e *Engine) input(ctx context.Context, req AskRequest) (policies.Input, error) {
 	var text []byte
 	var err error
-	if req.Path == Stdin {
+	if req.Path == api.Stdin {
 		text, err = io.ReadAll(io.LimitReader(req.Stdin, maxInput+1))
 	} else {
 		text, err = e.project.Read(ctx, req.Path, maxInput)

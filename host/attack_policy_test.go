@@ -17,6 +17,7 @@ import (
 	_ "modernc.org/sqlite" // to edit a ledger as an attacker would
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
@@ -66,9 +67,9 @@ func (s *summarized) signed(dir, file, id, key string) {
 	s.write(file, string(packed))
 }
 
-func (s *summarized) adopt(ref string) host.Adoption {
+func (s *summarized) adopt(ref string) api.Adoption {
 	s.Helper()
-	a, err := s.Adopt(s.Context(), host.AdoptRequest{Policy: ref})
+	a, err := s.Policies().Adopt(s.Context(), api.AdoptRequest{Policy: ref})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -93,10 +94,10 @@ func TestKeysHoldForTheAdoptedPolicy(t *testing.T) {
 	if _, err := s.Draft(t.Context(), "B", draft); errs.CodeOf(err) != errs.PolicyUnsigned {
 		t.Errorf("a red draft gives %v", err)
 	}
-	if _, err := s.Policy(t.Context(), "", false); errs.CodeOf(err) != errs.PolicyUnsigned {
+	if _, err := s.Policies().Load(t.Context(), "", false); errs.CodeOf(err) != errs.PolicyUnsigned {
 		t.Errorf("looking at it gives %v", err)
 	}
-	if p, err := s.Policy(t.Context(), "", true); err != nil || p.Identity() != s.adopted().Policy {
+	if p, err := s.Policies().Load(t.Context(), "", true); err != nil || p.Identity() != s.adopted().Policy {
 		t.Errorf("its authors see %v, %v", p, err)
 	}
 	if _, err := s.Task(t.Context(), "B"); errs.CodeOf(err) != errs.TaskNotFound {
@@ -106,7 +107,7 @@ func TestKeysHoldForTheAdoptedPolicy(t *testing.T) {
 	if x, err := s.Explain(t.Context(), "A", 0); err != nil || x.Why == nil {
 		t.Errorf("it is explained by %+v, %v", x.Why, err)
 	}
-	if report, err := s.VerifyDecisions(t.Context(), nil); err != nil || !report.Sound() {
+	if report, err := s.Policies().VerifyDecisions(t.Context(), nil); err != nil || !report.Sound() {
 		t.Errorf("verifying gives %+v, %v", report, err)
 	}
 
@@ -175,7 +176,7 @@ func TestPolicyUnderANameThatIsNoText(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(s.root, "mine\xff")); err != nil {
 		t.Fatal(err)
 	}
-	if report, err := s.VerifyDecisions(t.Context(), nil); err != nil || !report.Sound() {
+	if report, err := s.Policies().VerifyDecisions(t.Context(), nil); err != nil || !report.Sound() {
 		t.Errorf("verifying gives %+v, %v", report, err)
 	}
 }
@@ -207,7 +208,7 @@ func TestReferencesAreRecordedFromTheRoot(t *testing.T) {
 		{"routing@1.2.0", "routing@1.2.0"},
 		{filepath.Join(outside, "theirs"), filepath.Join(outside, "theirs")},
 	} {
-		if _, err := e.Adopt(t.Context(), host.AdoptRequest{Policy: c.given}); err != nil {
+		if _, err := e.Policies().Adopt(t.Context(), api.AdoptRequest{Policy: c.given}); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.adopted(); got.Ref != c.want {

@@ -22,7 +22,7 @@ func (s *session) base(ctx context.Context) (string, error) {
 	if s.rev == "" && !s.begins() {
 		return s.status.Base, nil
 	}
-	config, err := s.UncheckedConfig(ctx)
+	config, err := s.plugins.UncheckedConfig(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -25,7 +26,7 @@ type session struct {
 	// transaction: the answers that hold because their time is over.
 	pending []event.Full
 	// policy is the one that decided what is pending, nil for none.
-	policy *chosenPolicy
+	policy *policyset.Selection
 	// rev is the base of the draft as the caller names it, "" if it does not, and found
 	// is the commit that the command found for it, "" before it looked.
 	rev, found string
@@ -165,7 +166,7 @@ func (s *session) append(ctx context.Context, batch ledger.Batch) (ledger.Event,
 	for {
 		batches := []ledger.Batch{batch}
 		if s.policy != nil {
-			about, err := s.shelve(ctx, s.ledger, *s.policy)
+			about, err := s.policies.Events(ctx, s.ledger, *s.policy)
 			if err != nil {
 				return ledger.Event{}, err
 			}
@@ -178,10 +179,10 @@ func (s *session) append(ctx context.Context, batch ledger.Batch) (ledger.Event,
 			return events[len(events)-1], nil
 		}
 		// Other tasks' commands may be the first to keep the same policy.
-		if f, ok := errors.AsType[*errs.Error](err); !ok || f.Code != errs.LedgerConflict || f.Details["task"] != policiesChain {
+		if f, ok := errors.AsType[*errs.Error](err); !ok || f.Code != errs.LedgerConflict || f.Details["task"] != policyset.Chain {
 			return ledger.Event{}, err
 		}
-		if *s.policy, err = s.again(ctx, s.ledger, *s.policy); err != nil {
+		if *s.policy, err = s.policies.Recheck(ctx, s.ledger, *s.policy); err != nil {
 			return ledger.Event{}, err
 		}
 	}

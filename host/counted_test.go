@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -201,7 +202,7 @@ func TestFailuresAreCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	trap()
-	broken := host.Request{Reports: []host.ReportRef{{Plugin: "np-critic", Path: host.Stdin}}, Stdin: strings.NewReader(`{"findings":1}`)}
+	broken := host.Request{Reports: []api.ReportRef{{Plugin: "np-critic", Path: api.Stdin}}, Stdin: strings.NewReader(`{"findings":1}`)}
 	if _, err := c.Round(t.Context(), "T1", broken); err == nil {
 		t.Fatal("a broken report is decided on")
 	}

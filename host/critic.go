@@ -9,7 +9,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -30,7 +32,7 @@ const (
 type review struct {
 	// run is the run that the review rests on.
 	run      string
-	evidence evidence
+	evidence pluginset.Report
 	// failure is a critic that came to nothing, as a finding.
 	failure *finding.Finding
 	// handBack is set where the caller is to run the critic in some other way.
@@ -71,7 +73,7 @@ func (c *conductor) review(ctx context.Context, v *Verification) (review, error)
 		}
 		return c.criticPrompt(ctx, at, modules, *v)
 	}
-	var judged evidence // of the last attempt whose report got so far
+	var judged pluginset.Report // of the last attempt whose report got so far
 	job.Check = func(ctx context.Context, res spawner.Result) (err error) {
 		judged, err = c.judgeReport(ctx, res.Report)
 		return err
@@ -86,7 +88,7 @@ func (c *conductor) review(ctx context.Context, v *Verification) (review, error)
 	}
 	last := result.Last()
 	if last != nil && last.Verdict.Good() {
-		judged.path = reportPath(last.Run)
+		judged.Path = reportPath(last.Run)
 		return review{run: last.Run, evidence: judged}, nil
 	}
 	switch {
@@ -136,7 +138,7 @@ func (c *conductor) reviewed(ctx context.Context) (review, bool, error) {
 	if err != nil {
 		return review{}, false, context.Cause(ctx) // What the plugin takes no more, a new critic may write otherwise.
 	}
-	ev.path = run.Receipt.Path
+	ev.Path = run.Receipt.Path
 	c.spawns = append(c.spawns, earlier(*run))
 	return review{run: run.Intent.Run, evidence: ev}, true, nil
 }
@@ -177,15 +179,15 @@ func reportPath(run string) string {
 }
 
 // judgeReport has the plugin read a critic's report.
-func (c *conductor) judgeReport(ctx context.Context, data []byte) (evidence, error) {
-	ev, err := c.normalize(ctx, ReportRef{Plugin: criticPlugin, Path: Stdin}, bytes.NewReader(data), c.newShelf(c.config))
+func (c *conductor) judgeReport(ctx context.Context, data []byte) (pluginset.Report, error) {
+	ev, err := c.plugins.Resolver(c.config).Normalize(ctx, ReportRef{Plugin: criticPlugin, Path: api.Stdin}, bytes.NewReader(data))
 	if err != nil {
-		return evidence{}, err
+		return pluginset.Report{}, err
 	}
-	if ev.result.TaskID == nil || ev.result.Round == nil {
-		return evidence{}, errors.New("the report does not say which task and round it is about")
+	if ev.Result.TaskID == nil || ev.Result.Round == nil {
+		return pluginset.Report{}, errors.New("the report does not say which task and round it is about")
 	}
-	_, err = bind([]evidence{ev}, c.id, c.round.Number)
+	_, err = pluginset.CheckSubject([]pluginset.Report{ev}, c.id, c.round.Number)
 	return ev, err
 }
 
@@ -209,17 +211,13 @@ func failed(r spawner.Record) *finding.Finding {
 		raw = []byte("{}") // Cannot happen: it is numbers and texts of our own.
 	}
 	return &finding.Finding{
-		Critic: spawnCritic, Category: categoryCriticError, Severity: finding.Fail, File: &file, Remediation: text, ConfirmedBy: []string{spawnCritic},
+		Critic: spawnCritic, Category: task.CategoryCriticError, Severity: finding.Fail, File: &file, Remediation: text, ConfirmedBy: []string{spawnCritic},
 		Sources: []finding.Source{{Critic: spawnCritic, Plugin: spawnCritic, Report: digestOf(raw), Raw: raw}},
 	}
 }
 
-// spawnCritic is who finds that a critic came to nothing, and categoryCriticError
-// as what.
-const (
-	spawnCritic         = "spawner"
-	categoryCriticError = "critic-error"
-)
+// spawnCritic is the critic of the finding that a critic failed.
+const spawnCritic = "spawner"
 
 // maxNamedChanges is how many changes a sentence names.
 const maxNamedChanges = 5

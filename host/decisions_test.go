@@ -10,15 +10,16 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // checked is what VerifyDecisions finds.
-func checked(t testing.TB, e *host.Engine) host.DecisionsReport {
+func checked(t testing.TB, e *host.Engine) api.DecisionsReport {
 	t.Helper()
-	report, err := e.VerifyDecisions(t.Context(), nil)
+	report, err := e.Policies().VerifyDecisions(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func TestEveryDecisionIsItsPolicys(t *testing.T) {
 	a := newArchive(t, 25)
 	want := int64(len(a.decided(t)))
 	var last int64
-	report, err := a.VerifyDecisions(t.Context(), func(done, total int64) {
+	report, err := a.Policies().VerifyDecisions(t.Context(), func(done, total int64) {
 		if done <= last || done > total {
 			t.Errorf("event %d of %d comes after %d", done, total, last)
 		}
@@ -65,7 +66,7 @@ func TestHeadlessDecisions(t *testing.T) {
 			if report := checked(t, e); !report.Sound() || report.Decisions != 1 {
 				t.Errorf("got %+v", report)
 			}
-			report, err := e.Replay(t.Context(), host.ReplayRequest{Policy: policy(t, policies.Default)})
+			report, err := e.Policies().Replay(t.Context(), api.ReplayRequest{Policy: policy(t, policies.Default)})
 			if err != nil || report.Decisions != 1 || report.Flipped() != 0 {
 				t.Errorf("got %+v, %v", report, err)
 			}
@@ -81,7 +82,7 @@ func TestDecisionsWithoutAReview(t *testing.T) {
 	if report := checked(t, s.Engine); !report.Sound() || report.Decisions != 2 {
 		t.Errorf("got %+v", report)
 	}
-	report, err := s.Replay(t.Context(), host.ReplayRequest{Policy: policy(t, policies.Default)})
+	report, err := s.Policies().Replay(t.Context(), api.ReplayRequest{Policy: policy(t, policies.Default)})
 	if err != nil || len(report.Matrix) != 1 || report.Matrix[0] != (replay.Cell{From: "executor", To: "executor", Count: 2}) {
 		t.Errorf("got %+v, %v", report, err)
 	}
@@ -97,27 +98,27 @@ func TestForgedDecisions(t *testing.T) {
 		kind  ledger.ProblemKind
 		says  string
 	}{
-		"another decision":   {replace(`"next_action":"executor"`, `"next_action":"researcher"`), host.ProblemDecision, "sends it to executor"},
-		"another reason":     {replace(`"reason":"routed"`, `"reason":"guessed"`), host.ProblemDecision, "guessed"},
-		"another kind":       {replace(`"kind":"agent"`, `"kind":"human"`), host.ProblemDecision, "of kind agent"},
-		"stuck":              {replace(`"stuck":false`, `"stuck":true`), host.ProblemDecision, "of kind agent"},
-		"another category":   {replace(`"category":"style"`, `"category":"question-to-user"`), host.ProblemRoute, "sends them to askuser"},
-		"another route":      {replace(`"route":"executor"`, `"route":"researcher"`, `"executor":1`, `"researcher":1`), host.ProblemRoute, "sends them to executor"},
-		"said to be unknown": {replace(`"route":"executor"`, `"route":"executor","unknown_category":true`), host.ProblemRoute, "which knows it"},
-		"another version":    {replace(`"version":"1.2.0"`, `"version":"1.1.0"`, `routing@1.2.0`, `routing@1.1.0`), host.ProblemPolicy, "routing@1.2.0 of ADR-0003"},
-		"another ADR":        {replace(`"adr":"ADR-0003"`, `"adr":"ADR-0009"`), host.ProblemPolicy, "ADR-0009"},
-		"another cap":        {replace(`"max_rounds":3`, `"max_rounds":1`), host.ProblemDecision, "max-rounds"},
-		"more findings":      {replace(`"finding_count":1`, `"finding_count":2`), host.ProblemRecord, "findings"},
-		"routes of its own":  {replace(`"executor":1`, `"executor":2`), host.ProblemRecord, "routes"},
-		"two caps":           {replaceFirst(`"max_rounds":3`, `"max_rounds":4`), host.ProblemRecord, "max_rounds"},
-		"two verifications":  {replaceFirst(`"verify":"absent"`, `"verify":"green"`), host.ProblemRecord, "verify"},
-		"two decisions":      {replaceFirst(`"next_action":"executor"`, `"next_action":"commit"`), host.ProblemRecord, "next_action"},
-		"another next round": {replace(`"next_round":2`, `"next_round":1`), host.ProblemDecision, "in round 1 after round 1"},
-		"two next rounds":    {replaceFirst(`"next_round":2`, `"next_round":1`), host.ProblemRecord, "next_round"},
-		"a past to come":     {replaceFirst(`"policy":`, `"stalled":1,"policy":`), host.ProblemRecord, "stalled_rounds"},
-		"two pasts":          {replaceFirst(`"new_count":1`, `"new_count":0`), host.ProblemRecord, "new_count"},
-		"a past that cannot": {replace(`"new_count":1`, `"new_count":0`), host.ProblemDecision, "policy-invalid-input"},
-		"no decision at all": {func(string) string { return `{}` }, host.ProblemRecord, "lacks the decision"},
+		"another decision":   {replace(`"next_action":"executor"`, `"next_action":"researcher"`), api.ProblemDecision, "sends it to executor"},
+		"another reason":     {replace(`"reason":"routed"`, `"reason":"guessed"`), api.ProblemDecision, "guessed"},
+		"another kind":       {replace(`"kind":"agent"`, `"kind":"human"`), api.ProblemDecision, "of kind agent"},
+		"stuck":              {replace(`"stuck":false`, `"stuck":true`), api.ProblemDecision, "of kind agent"},
+		"another category":   {replace(`"category":"style"`, `"category":"question-to-user"`), api.ProblemRoute, "sends them to askuser"},
+		"another route":      {replace(`"route":"executor"`, `"route":"researcher"`, `"executor":1`, `"researcher":1`), api.ProblemRoute, "sends them to executor"},
+		"said to be unknown": {replace(`"route":"executor"`, `"route":"executor","unknown_category":true`), api.ProblemRoute, "which knows it"},
+		"another version":    {replace(`"version":"1.2.0"`, `"version":"1.1.0"`, `routing@1.2.0`, `routing@1.1.0`), api.ProblemPolicy, "routing@1.2.0 of ADR-0003"},
+		"another ADR":        {replace(`"adr":"ADR-0003"`, `"adr":"ADR-0009"`), api.ProblemPolicy, "ADR-0009"},
+		"another cap":        {replace(`"max_rounds":3`, `"max_rounds":1`), api.ProblemDecision, "max-rounds"},
+		"more findings":      {replace(`"finding_count":1`, `"finding_count":2`), api.ProblemRecord, "findings"},
+		"routes of its own":  {replace(`"executor":1`, `"executor":2`), api.ProblemRecord, "routes"},
+		"two caps":           {replaceFirst(`"max_rounds":3`, `"max_rounds":4`), api.ProblemRecord, "max_rounds"},
+		"two verifications":  {replaceFirst(`"verify":"absent"`, `"verify":"green"`), api.ProblemRecord, "verify"},
+		"two decisions":      {replaceFirst(`"next_action":"executor"`, `"next_action":"commit"`), api.ProblemRecord, "next_action"},
+		"another next round": {replace(`"next_round":2`, `"next_round":1`), api.ProblemDecision, "in round 1 after round 1"},
+		"two next rounds":    {replaceFirst(`"next_round":2`, `"next_round":1`), api.ProblemRecord, "next_round"},
+		"a past to come":     {replaceFirst(`"policy":`, `"stalled":1,"policy":`), api.ProblemRecord, "stalled_rounds"},
+		"two pasts":          {replaceFirst(`"new_count":1`, `"new_count":0`), api.ProblemRecord, "new_count"},
+		"a past that cannot": {replace(`"new_count":1`, `"new_count":0`), api.ProblemDecision, "policy-invalid-input"},
+		"no decision at all": {func(string) string { return `{}` }, api.ProblemRecord, "lacks the decision"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := whole.copied(t)
@@ -153,7 +154,7 @@ func TestAPlainEditIsFound(t *testing.T) {
 		t.Fatalf("got %+v", report)
 	}
 	for _, p := range report.Problems {
-		if p.Kind != host.ProblemRecord {
+		if p.Kind != api.ProblemRecord {
 			t.Errorf("got %+v", p)
 		}
 	}
@@ -218,7 +219,7 @@ func TestAForgedPolicyIsFound(t *testing.T) {
 			if report.Sound() || report.Unchecked != 2 || len(report.Problems) != 1 {
 				t.Fatalf("got %+v", report)
 			}
-			if p := report.Problems[0]; p.Kind != host.ProblemPolicy || p.Task != "_policies" {
+			if p := report.Problems[0]; p.Kind != api.ProblemPolicy || p.Task != "_policies" {
 				t.Errorf("got %+v", p)
 			}
 		})

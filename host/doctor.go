@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/agent/definition"
@@ -36,7 +37,7 @@ func (e *Engine) Diagnose(ctx context.Context, deep bool) (Health, error) {
 	config, err := e.Config(ctx)
 	readable := err == nil
 	if readable {
-		err = e.newShelf(config).checkSettings(ctx, true)
+		err = e.plugins.Resolver(config).CheckSettings(ctx, true)
 	}
 	h.check(project.ConfigFile, err, present(e.rooted(), project.ConfigFile, "is not there: the defaults apply"))
 	if readable {
@@ -106,7 +107,7 @@ func (e *Engine) checkPlugins(ctx context.Context, h *diagnosis) {
 	if err != nil {
 		return
 	}
-	all, err := e.Plugins(ctx)
+	all, err := e.plugins.List(ctx)
 	own, named := 0, 0
 	for _, p := range all.Plugins {
 		switch {
@@ -125,7 +126,7 @@ func (e *Engine) checkPlugins(ctx context.Context, h *diagnosis) {
 
 // checkPolicy loads the policy that a round would take, as a round does.
 func (e *Engine) checkPolicy(ctx context.Context, h *diagnosis, config project.Config) {
-	c, err := e.policy(ctx, "", config)
+	c, err := e.policies.Select(ctx, "", config)
 	if err == nil {
 		err = e.admitted(ctx, &c)
 	}
@@ -138,13 +139,13 @@ func (e *Engine) checkPolicy(ctx context.Context, h *diagnosis, config project.C
 }
 
 // admitted replaces the policy by the one that may decide a task's round.
-func (e *Engine) admitted(ctx context.Context, c *chosenPolicy) error {
+func (e *Engine) admitted(ctx context.Context, c *policyset.Selection) error {
 	l, err := e.ledger(ctx)
 	if err != nil {
 		return nil // The ledger's own check says it.
 	}
 	defer l.Close()
-	*c, err = e.admit(ctx, l, *c)
+	*c, err = e.policies.CheckAdopted(ctx, l, *c)
 	return err
 }
 

@@ -26,7 +26,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (DraftR
 	if err != nil {
 		return DraftResult{}, err
 	}
-	policy, err := e.policy(ctx, req.Policy, config)
+	policy, err := e.policies.Select(ctx, req.Policy, config)
 	if err != nil {
 		return DraftResult{}, err
 	}
@@ -38,7 +38,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req DraftRequest) (DraftR
 	if err := s.undisturbed(ctx); err != nil {
 		return DraftResult{}, err
 	}
-	if policy, err = e.admit(ctx, s.ledger, policy); err != nil {
+	if policy, err = e.policies.CheckAdopted(ctx, s.ledger, policy); err != nil {
 		return DraftResult{}, err
 	}
 	entry := task.RoundEntry{

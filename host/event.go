@@ -6,10 +6,13 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -34,6 +37,28 @@ func (k kept) public() TaskStatus {
 	return s
 }
 
+// addUse counts a decision of a policy.
+func (k *kept) addUse(p policies.Identity, round int) {
+	uses := slices.Clone(k.Policies) // The state before must not change.
+	i := slices.IndexFunc(uses, func(u api.PolicyUse) bool { return u.Policy.Digest == p.Digest })
+	if i < 0 {
+		if len(uses) == api.MaxPolicyUses {
+			oldest := 0
+			for j, u := range uses {
+				if u.LastRound < uses[oldest].LastRound {
+					oldest = j
+				}
+			}
+			uses = slices.Delete(uses, oldest, oldest+1)
+		}
+		i = len(uses)
+		uses = append(uses, api.PolicyUse{Policy: p, FirstRound: round})
+	}
+	uses[i].Decisions++
+	uses[i].LastRound = round
+	k.Policies = uses
+}
+
 // The prefixes of the keys under which a task's entries are kept.
 const (
 	keyFinding  = "finding/"  // by fingerprint: task.Trace
@@ -50,8 +75,8 @@ const (
 // fold applies an event to a task's projection.
 func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	switch e.Task {
-	case policiesChain:
-		return foldPolicies(before, e)
+	case policyset.Chain:
+		return policyset.Fold(before, e)
 	case event.FailuresChain:
 		return foldFailure(before, e)
 	}
@@ -79,7 +104,7 @@ func fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	switch event := body.Event.(type) {
 	case *task.RoundDecided:
 		p.decided(*event, decision.Policy)
-		s.used(decision.Policy, event.Round)
+		s.addUse(decision.Policy, event.Round)
 		s.DecidedAt = e.At
 		if event.Reviewed {
 			p.traces(before, s.State, decision.Findings)

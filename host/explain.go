@@ -82,7 +82,7 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation
 
 // whyOf explains a recorded decision by the very policy that made it.
 func (e *Engine) whyOf(ctx context.Context, l *ledger.Ledger, d Decision) (*explain.Explanation, error) {
-	policy, err := e.policyBy(ctx, l, d.Policy.Digest)
+	policy, err := e.policies.ByDigest(ctx, l, d.Policy.Digest)
 	if errs.CodeOf(err) == errs.PolicyLost {
 		return nil, nil
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -37,7 +39,7 @@ type conductor struct {
 	// researchers says that the project names researchers, and that they can be run.
 	researchers bool
 	round       task.Round
-	policy      chosenPolicy
+	policy      policyset.Selection
 	// tree is the digest of the working tree, "" before anybody looked.
 	tree string
 	// spawns are those of this command.
@@ -58,10 +60,10 @@ func (e *Engine) conduct(ctx context.Context, o opening, req Request, critic boo
 	if err != nil {
 		return Decision{}, err
 	}
-	if c.policy, err = e.admit(ctx, c.ledger, policy); err != nil {
+	if c.policy, err = e.policies.CheckAdopted(ctx, c.ledger, policy); err != nil {
 		return Decision{}, err
 	}
-	if _, err := bind(given, c.id, c.round.Number); err != nil {
+	if _, err := pluginset.CheckSubject(given, c.id, c.round.Number); err != nil {
 		return Decision{}, err
 	}
 	if err := c.mayVerify(req.Verify, c.config); err != nil {
@@ -84,7 +86,7 @@ func (e *Engine) conduct(ctx context.Context, o opening, req Request, critic boo
 }
 
 // run runs a round that may be run: alone, after what an earlier command left.
-func (c *conductor) run(ctx context.Context, given []evidence) (Decision, error) {
+func (c *conductor) run(ctx context.Context, given []pluginset.Report) (Decision, error) {
 	var err error
 	if c.staff, err = c.Engine.staff(ctx, c.config, c.id); err != nil {
 		return Decision{}, err
@@ -120,7 +122,7 @@ func (e *Engine) able(ctx context.Context, config project.Config, with string) e
 
 // withoutAgent decides a round whose critic cannot be run: on a red verification,
 // which needs none. Otherwise it fails with why and leaves nothing behind.
-func (c *conductor) withoutAgent(ctx context.Context, given []evidence, why error) (Decision, error) {
+func (c *conductor) withoutAgent(ctx context.Context, given []pluginset.Report, why error) (Decision, error) {
 	if runsVerification(c.req.Verify, c.config) {
 		// A verification that is killed, or loses a race, may have been red.
 		if err := c.redraft(ctx, task.BeginVerification{Same: true}); err != nil {
@@ -154,7 +156,7 @@ func (c *conductor) enter(more ...task.Phase) (err error) {
 }
 
 // decideWith runs the round to its decision.
-func (c *conductor) decideWith(ctx context.Context, given []evidence) (Decision, error) {
+func (c *conductor) decideWith(ctx context.Context, given []pluginset.Report) (Decision, error) {
 	r := ruling{
 		policy: c.policy, evidence: given, round: c.round, verification: Verification{Outcome: policies.Absent},
 		final: true, config: c.config,
@@ -168,7 +170,7 @@ func (c *conductor) decideWith(ctx context.Context, given []evidence) (Decision,
 		r.verification, err = c.verified(ctx)
 		// Nobody reviews a draft that is known to be wrong.
 		if err == nil && r.verification.Outcome != policies.Red {
-			var reports []evidence
+			var reports []pluginset.Report
 			if reports, err = c.commandReports(ctx, r.verification); err == nil && c.critic {
 				review, err = c.review(ctx, &r.verification)
 				again := slices.ContainsFunc(c.spawns, func(s SpawnSummary) bool { return s.Why == spawner.WhyRepeated })

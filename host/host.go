@@ -5,18 +5,28 @@ package host
 
 import (
 	"context"
-	"errors"
 	"iter"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// The special values of a ReportRef: Auto stands for the one plugin that recognises the
+// report, and Stdin for standard input.
+const (
+	Auto  = api.Auto
+	Stdin = api.Stdin
 )
 
 // Options are what an Engine works with.
@@ -48,21 +58,18 @@ type Options struct {
 // on one project.
 type Engine struct {
 	project project.Project
-	plugins plugins.Config
 	now     func() time.Time
 	by      string
 	warn    func(error)
 	environ []string
-	engine  policies.Engine
 	observe func(spawner.Progress)
 	keeper  func() (*supervise.Supervisor, error)
 	loads   sync.WaitGroup // what is still loading for requests that have failed
 	// recorded says that something was.
 	recorded atomic.Bool
 
-	mu       sync.Mutex
-	stocks   map[project.Limits]*stock
-	policies map[string]*policies.Policy // those of the ledger, by digest
+	policies *policyset.Set
+	plugins  *pluginset.Set
 }
 
 // New returns an Engine. It does no work; the caller must Close it.
@@ -70,24 +77,49 @@ func New(o Options) *Engine {
 	if o.Observe == nil {
 		o.Observe = func(spawner.Progress) {}
 	}
-	return &Engine{
-		project: o.Project, plugins: o.Plugins, now: o.Now, by: o.By, warn: o.Warn,
-		environ: o.Environ, engine: o.Engine, observe: o.Observe, keeper: sync.OnceValues(supervise.New),
-		stocks: make(map[project.Limits]*stock), policies: make(map[string]*policies.Policy),
+	e := &Engine{
+		project: o.Project, now: o.Now, by: o.By, warn: o.Warn,
+		environ: o.Environ, observe: o.Observe, keeper: sync.OnceValues(supervise.New),
+		plugins: pluginset.New(o.Project, o.Plugins),
 	}
+	e.policies = policyset.New(policyset.Options{
+		Project: o.Project, Environ: o.Environ, Now: o.Now, By: o.By, Engine: o.Engine,
+		Config: e.Config, Ledger: e.ledger, Append: e.store,
+	})
+	return e
 }
+
+// Policies returns the policies of the project.
+func (e *Engine) Policies() *policyset.Set { return e.policies }
+
+// Plugins returns the plugins of the project.
+func (e *Engine) Plugins() *pluginset.Set { return e.plugins }
+
+// Config returns the project's configuration. The engine reads it anew for every
+// request.
+//
+// # Errors
+//
+// Those of project.Project.Config.
+func (e *Engine) Config(ctx context.Context) (project.Config, error) { return e.plugins.Config(ctx) }
+
+// UncheckedConfig is Config without a check of the plugins' names: the settings may be
+// those of a plugin that another command gets by its file.
+func (e *Engine) UncheckedConfig(ctx context.Context) (project.Config, error) {
+	return e.plugins.UncheckedConfig(ctx)
+}
+
+// rooted is the project as its own files see it.
+func (e *Engine) rooted() project.Project { return e.project.AtRoot() }
+
+// isChain reports whether a chain of the ledger is not a task's.
+func isChain(name string) bool { return strings.HasPrefix(name, "_") }
 
 // Close releases what the engine holds, once nothing uses it any more. No request
 // may be made meanwhile or afterwards.
 func (e *Engine) Close(ctx context.Context) error {
 	e.loads.Wait()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	var errs []error
-	for _, s := range e.stocks {
-		errs = append(errs, s.runtime.Close(ctx))
-	}
-	return errors.Join(errs...)
+	return e.plugins.Close(ctx)
 }
 
 // Verify checks every chain of the project's ledger.

@@ -31,7 +31,7 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (ImportRes
 	if err != nil {
 		return ImportResult{}, err
 	}
-	policy, err := e.policy(ctx, "", config)
+	policy, err := e.policies.Select(ctx, "", config)
 	if err != nil {
 		return ImportResult{}, err
 	}

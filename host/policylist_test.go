@@ -4,15 +4,15 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // inventory lists the policies of the project, each by its reference.
-func (s *summarized) inventory() (host.PolicyInventory, []string) {
+func (s *summarized) inventory() (api.PolicyInventory, []string) {
 	s.Helper()
-	all, err := s.PolicyTree("", "").Policies(s.Context())
+	all, err := s.Policies().Workspace("", "").List(s.Context())
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestPoliciesInUseAreListed(t *testing.T) {
 		t.Errorf("the adopted one is %+v, and the configured one %+v", before, now)
 	}
 
-	if _, err := s.Adopt(s.Context(), host.AdoptRequest{}); err != nil {
+	if _, err := s.Policies().Adopt(s.Context(), api.AdoptRequest{}); err != nil {
 		t.Fatal(err)
 	}
 	s.withPolicy("own", "1.2.0", "1.2.1")
@@ -88,7 +88,7 @@ func TestPolicyToLookAt(t *testing.T) {
 	s := newSummarized(t)
 	version := func(ref string) string {
 		t.Helper()
-		p, err := s.Policy(t.Context(), ref, false)
+		p, err := s.Policies().Load(t.Context(), ref, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestPolicyToLookAt(t *testing.T) {
 	if got := version(""); got != "1.2.0" {
 		t.Errorf("the default is %s", got)
 	}
-	if _, err := s.Adopt(t.Context(), host.AdoptRequest{Policy: "routing@1.0.0"}); err != nil {
+	if _, err := s.Policies().Adopt(t.Context(), api.AdoptRequest{Policy: "routing@1.0.0"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := version(""); got != "1.0.0" {
@@ -123,7 +123,7 @@ func TestTestsOfAPolicy(t *testing.T) {
 		"routing@1.0.0": {"routing@1.0.0/routing.rego", "routing@1.0.0/routing_test.rego"},
 		"":              {"routing@1.2.0/routing.rego", "routing@1.2.0/routing_test.rego"},
 	} {
-		tested, err := s.PolicyTests(t.Context(), ref, false)
+		tested, err := s.Policies().LoadTests(t.Context(), ref, false)
 		if err != nil {
 			t.Fatal(err)
 		}

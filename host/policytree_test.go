@@ -3,6 +3,7 @@ package host_test
 import (
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -14,15 +15,11 @@ func TestAgentsAreForTheNewestOfTheProject(t *testing.T) {
 	s.write(".switchyard/agents/critic-a11y.md", "---\nname: critic-a11y\ndescription: Accessibility\nmodule: true\n---\n- `a11y`: it cannot be used without a mouse.\n")
 	asked := func(ref string) (asked, holds bool) {
 		t.Helper()
-		p, err := s.Policy(t.Context(), ref, false)
+		checks, err := s.Policies().Workspace("", "").Check(t.Context(), api.CheckRequest{Policies: []string{ref}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := s.PolicyTree("", "").Prove(t.Context(), p, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range report.Results {
+		for _, r := range checks[0].Report.Results {
 			if r.Invariant == check.CategoryKnown {
 				return r.Skipped == "", r.Holds
 			}

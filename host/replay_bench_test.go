@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -61,14 +61,14 @@ func BenchmarkReplay(b *testing.B) {
 	}
 	candidate := rerouted(b, "style", "researcher")
 	measure("replay", func(b *testing.B, progress func(done, total int64)) {
-		report, err := e.Replay(b.Context(), host.ReplayRequest{Policy: candidate, Progress: progress})
+		report, err := e.Policies().Replay(b.Context(), api.ReplayRequest{Policy: candidate, Progress: progress})
 		check(b, report.Decisions, err)
 		if report.Flipped() == 0 {
 			b.Fatal("nothing flips")
 		}
 	})
 	measure("verify", func(b *testing.B, progress func(done, total int64)) {
-		report, err := e.VerifyDecisions(b.Context(), progress)
+		report, err := e.Policies().VerifyDecisions(b.Context(), progress)
 		check(b, report.Decisions, err)
 		if !report.Sound() {
 			b.Fatal(report.Problems)

@@ -20,6 +20,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
@@ -172,9 +173,9 @@ func (a *archive) export(t testing.TB, w io.Writer) {
 }
 
 // replayed replays, and the test fails where that does.
-func (a *archive) replayed(t rapid.TB, req host.ReplayRequest) replay.Report {
+func (a *archive) replayed(t rapid.TB, req api.ReplayRequest) replay.Report {
 	t.Helper()
-	report, err := a.Replay(context.Background(), req)
+	report, err := a.Policies().Replay(context.Background(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,7 +249,7 @@ func TestReplayUnderAnotherTable(t *testing.T) {
 		for _, to := range []string{"executor", "researcher", "plan-checker", "askuser", "stuck"} {
 			t.Run(category+" to "+to, func(t *testing.T) {
 				candidate := rerouted(t, category, to)
-				report := a.replayed(t, host.ReplayRequest{Policy: candidate})
+				report := a.replayed(t, api.ReplayRequest{Policy: candidate})
 				flipped += report.Flipped()
 				matrix := map[[2]string]int64{}
 				var flips []string
@@ -290,7 +291,7 @@ func TestReplayUnderTheRecordedPolicy(t *testing.T) {
 	decided := a.decided(t)
 	for _, ref := range []string{"routing@1.1.0", "routing@1.2.0"} {
 		p := policy(t, ref)
-		report := a.replayed(t, host.ReplayRequest{Policy: p})
+		report := a.replayed(t, api.ReplayRequest{Policy: p})
 		for _, f := range report.Flips {
 			for _, d := range decided {
 				if d.Task == f.Task && d.N == f.Event && d.Policy.Digest == p.Identity().Digest {
@@ -330,7 +331,7 @@ func TestReplayElsewhere(t *testing.T) {
 		}
 	}
 	middle := a.decided(t)[10]
-	for _, c := range []host.ReplayRequest{
+	for _, c := range []api.ReplayRequest{
 		{Policy: candidate},
 		{Policy: candidate, Since: middle.Time()},
 		{Policy: candidate, Through: middle.Seq},
@@ -340,7 +341,7 @@ func TestReplayElsewhere(t *testing.T) {
 		other := newEngine(t, a.root, noon)
 		for _, path := range []string{"export.jsonl", "copy.db", a.database()} {
 			c.Ledger = path
-			report, err := other.Replay(t.Context(), c)
+			report, err := other.Policies().Replay(t.Context(), c)
 			if err != nil {
 				t.Fatalf("%s: %v", path, err)
 			}
@@ -361,14 +362,14 @@ func TestReplayElsewhere(t *testing.T) {
 func TestReplayAgainLater(t *testing.T) {
 	a := newRecord(t, "S", "T")
 	candidate := rerouted(t, "style", "researcher")
-	first := a.replayed(t, host.ReplayRequest{Policy: candidate})
+	first := a.replayed(t, api.ReplayRequest{Policy: candidate})
 	if _, err := a.Round(t.Context(), "another", request(issues)); err != nil {
 		t.Fatal(err)
 	}
-	if later := a.replayed(t, host.ReplayRequest{Policy: candidate}); later.Digest() == first.Digest() || later.Decisions != first.Decisions+1 {
+	if later := a.replayed(t, api.ReplayRequest{Policy: candidate}); later.Digest() == first.Digest() || later.Decisions != first.Decisions+1 {
 		t.Error("a replay of more decisions has the same digest")
 	}
-	if again := a.replayed(t, host.ReplayRequest{Policy: candidate, Through: first.Through}); again.Digest() != first.Digest() {
+	if again := a.replayed(t, api.ReplayRequest{Policy: candidate, Through: first.Through}); again.Digest() != first.Digest() {
 		t.Errorf("got %+v, want %+v", again, first)
 	}
 }
@@ -379,7 +380,7 @@ func TestReplaySinceAndThrough(t *testing.T) {
 	decided := a.decided(t)
 	p := policy(t, policies.Default)
 	rapid.Check(t, func(t *rapid.T) {
-		req := host.ReplayRequest{Policy: p, Through: rapid.Int64Range(0, decided[len(decided)-1].Seq+2).Draw(t, "through")}
+		req := api.ReplayRequest{Policy: p, Through: rapid.Int64Range(0, decided[len(decided)-1].Seq+2).Draw(t, "through")}
 		if rapid.Bool().Draw(t, "since") {
 			req.Since = rapid.SampledFrom(decided).Draw(t, "at").Time().Add(time.Duration(rapid.IntRange(-1, 1).Draw(t, "nanoseconds")))
 		}
@@ -394,7 +395,7 @@ func TestReplaySinceAndThrough(t *testing.T) {
 			t.Fatalf("%d decisions through %d, want %d through %d", report.Decisions, report.Through, want, last)
 		}
 	})
-	if _, err := a.Replay(t.Context(), host.ReplayRequest{Policy: p, Through: -1}); err == nil {
+	if _, err := a.Policies().Replay(t.Context(), api.ReplayRequest{Policy: p, Through: -1}); err == nil {
 		t.Error("there is an event -1")
 	}
 }
@@ -402,7 +403,7 @@ func TestReplaySinceAndThrough(t *testing.T) {
 // TestReplayOfNothing creates nothing.
 func TestReplayOfNothing(t *testing.T) {
 	root := t.TempDir()
-	report, err := newEngine(t, root, noon).Replay(t.Context(), host.ReplayRequest{Policy: policy(t, policies.Default), FailOn: [][2]string{{host.AnyAction, host.AnyAction}}})
+	report, err := newEngine(t, root, noon).Policies().Replay(t.Context(), api.ReplayRequest{Policy: policy(t, policies.Default), FailOn: [][2]string{{api.AnyAction, api.AnyAction}}})
 	if err != nil || report.Decisions != 0 || report.Through != 0 {
 		t.Errorf("got %+v, %v", report, err)
 	}
@@ -442,7 +443,7 @@ func TestReplayRefusesFlips(t *testing.T) {
 		// A typing mistake in one is no reason to let another pass.
 		{[][2]string{{"executor", "plan-checker"}, {"executer", "executor"}}, errs.PolicyFlipUnknown, 0},
 	} {
-		report, err := a.Replay(t.Context(), host.ReplayRequest{Policy: candidate, FailOn: c.failOn})
+		report, err := a.Policies().Replay(t.Context(), api.ReplayRequest{Policy: candidate, FailOn: c.failOn})
 		if errs.CodeOf(err) != c.code {
 			t.Errorf("%v: got %v, want %q", c.failOn, err, c.code)
 			continue
@@ -493,7 +494,7 @@ func TestReplayOfASpoiledLedger(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := whole.copied(t)
 			spoil(t, a, a.decided(t)[0].Event)
-			_, err := a.Replay(t.Context(), host.ReplayRequest{Policy: policy(t, policies.Default)})
+			_, err := a.Policies().Replay(t.Context(), api.ReplayRequest{Policy: policy(t, policies.Default)})
 			f, ok := errors.AsType[*errs.Error](err)
 			if !ok || f.Code != errs.LedgerTampered || f.Details["task"] != "T" {
 				t.Errorf("got %v, want %s", err, errs.LedgerTampered)
@@ -519,7 +520,7 @@ func TestReplayOfWhatIsNoLedger(t *testing.T) {
 	for path, code := range map[string]errs.Code{
 		"nothing": errs.FileNotFound, ".": errs.FileUnreadable, "text": errs.LedgerExportInvalid, "torn.db": errs.LedgerCorrupt, "link": errs.PathEscapesProject,
 	} {
-		if _, err := a.Replay(t.Context(), host.ReplayRequest{Policy: policy(t, policies.Default), Ledger: path}); errs.CodeOf(err) != code {
+		if _, err := a.Policies().Replay(t.Context(), api.ReplayRequest{Policy: policy(t, policies.Default), Ledger: path}); errs.CodeOf(err) != code {
 			t.Errorf("%s: got %v, want %s", path, err, code)
 		}
 	}
@@ -535,7 +536,7 @@ func TestReplayOfASpoiledExport(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(a.root, "export"), spoiled, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := a.Replay(t.Context(), host.ReplayRequest{Policy: policy(t, policies.Default), Ledger: "export"})
+	_, err := a.Policies().Replay(t.Context(), api.ReplayRequest{Policy: policy(t, policies.Default), Ledger: "export"})
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok || f.Code != errs.LedgerExportInvalid || f.Details["line"] != int64(last) {
 		t.Errorf("got %v, want %s in line %d", err, errs.LedgerExportInvalid, last)
@@ -571,7 +572,7 @@ func TestReplayNamesTheRules(t *testing.T) {
 		"another's ledger":     {newEngine(t, t.TempDir(), noon), a.database()},
 		"the ledger by a path": {newEngine(t, a.root, noon), a.database()},
 	} {
-		report, err := c.engine.Replay(t.Context(), host.ReplayRequest{Policy: candidate, Ledger: c.ledger})
+		report, err := c.engine.Policies().Replay(t.Context(), api.ReplayRequest{Policy: candidate, Ledger: c.ledger})
 		if err != nil || len(report.Flips) != 1 || len(report.Flips[0].Causes) != 1 {
 			t.Errorf("%s: got %+v, %v", from, report, err)
 			continue
@@ -591,7 +592,7 @@ func TestReplayNamesTheRules(t *testing.T) {
 func TestReplayTellsOfItsProgress(t *testing.T) {
 	a := newArchive(t, 12)
 	var told []int64
-	a.replayed(t, host.ReplayRequest{Policy: policy(t, policies.Default), Progress: func(done, total int64) {
+	a.replayed(t, api.ReplayRequest{Policy: policy(t, policies.Default), Progress: func(done, total int64) {
 		if total < done {
 			t.Errorf("event %d of %d", done, total)
 		}
@@ -611,7 +612,7 @@ func TestACancelledReplayEnds(t *testing.T) {
 	a := newArchive(t, 10)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
-	_, err := a.Replay(ctx, host.ReplayRequest{Policy: policy(t, policies.Default), Progress: func(int64, int64) { cancel(enough) }})
+	_, err := a.Policies().Replay(ctx, api.ReplayRequest{Policy: policy(t, policies.Default), Progress: func(int64, int64) { cancel(enough) }})
 	if !errors.Is(err, context.Canceled) && !errors.Is(err, enough) {
 		t.Errorf("got %v", err)
 	}
@@ -621,7 +622,7 @@ func TestACancelledReplayEnds(t *testing.T) {
 func TestReplayBesideRounds(t *testing.T) {
 	a := newRecord(t, "S", "T", "U")
 	before := int64(len(a.decided(t)))
-	report := a.replayed(t, host.ReplayRequest{Policy: policy(t, policies.Default), Progress: func(done, total int64) {
+	report := a.replayed(t, api.ReplayRequest{Policy: policy(t, policies.Default), Progress: func(done, total int64) {
 		if _, err := a.Round(t.Context(), fmt.Sprint("late-", done), request(clean)); err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -49,7 +51,7 @@ func trustedReports(r project.Reports) error {
 
 // commandReports runs the project's commands for reports, side by side, and returns
 // what they report. One that fails fails all: no report is not a clean report.
-func (c *conductor) commandReports(ctx context.Context, v Verification) ([]evidence, error) {
+func (c *conductor) commandReports(ctx context.Context, v Verification) ([]pluginset.Report, error) {
 	commands, err := c.dueReports(ctx)
 	if err != nil || len(commands) == 0 {
 		return nil, err
@@ -83,10 +85,10 @@ func (c *conductor) commandReports(ctx context.Context, v Verification) ([]evide
 			return nil, errs.New(errs.ReportCommandFailed, "the working tree changed while the commands for reports ran, so that it is not the one that was verified")
 		}
 	}
-	shelf := c.newShelf(c.config)
-	var found []evidence
+	resolver := c.plugins.Resolver(c.config)
+	var found []pluginset.Report
 	for _, r := range ran {
-		ev, err := c.readReport(ctx, r, shelf)
+		ev, err := c.readReport(ctx, r, resolver)
 		if err != nil {
 			return nil, err
 		}
@@ -193,27 +195,27 @@ func newFile(dir *os.Root, name string) (*os.File, error) {
 }
 
 // readReport has a plugin read what a command printed.
-func (c *conductor) readReport(ctx context.Context, r *reportRun, shelf *shelf) (evidence, error) {
-	ref := ReportRef{Plugin: r.command.Plugin, Path: Stdin}
+func (c *conductor) readReport(ctx context.Context, r *reportRun, resolver *pluginset.Resolver) (pluginset.Report, error) {
+	ref := ReportRef{Plugin: r.command.Plugin, Path: api.Stdin}
 	if ref.Plugin == "" {
-		ref.Plugin = Auto
+		ref.Plugin = api.Auto
 	}
 	size, err := r.output.Seek(0, io.SeekEnd)
 	if err != nil {
-		return evidence{}, unkept(r.path, err)
+		return pluginset.Report{}, unkept(r.path, err)
 	}
-	ev, err := c.normalize(ctx, ref, io.NewSectionReader(r.output, 0, size), shelf)
+	ev, err := resolver.Normalize(ctx, ref, io.NewSectionReader(r.output, 0, size))
 	if err == nil {
-		ev.path, ev.command = r.path, r.command.Run
-		_, err = bind([]evidence{ev}, c.id, c.round.Number)
+		ev.Path, ev.Command = r.path, r.command.Run
+		_, err = pluginset.CheckSubject([]pluginset.Report{ev}, c.id, c.round.Number)
 	}
 	switch {
 	case ctx.Err() != nil:
-		return evidence{}, context.Cause(ctx)
+		return pluginset.Report{}, context.Cause(ctx)
 	case err != nil:
-		return evidence{}, r.failed("its output is not a report that can be used: %w", err).With("cause", string(errs.CodeOf(err)))
-	case r.result.ExitCode != 0 && len(ev.result.Findings) == 0:
-		return evidence{}, r.failed("exit code %d means that it found something, and its report has no findings", r.result.ExitCode)
+		return pluginset.Report{}, r.failed("its output is not a report that can be used: %w", err).With("cause", string(errs.CodeOf(err)))
+	case r.result.ExitCode != 0 && len(ev.Result.Findings) == 0:
+		return pluginset.Report{}, r.failed("exit code %d means that it found something, and its report has no findings", r.result.ExitCode)
 	}
 	return ev, nil
 }

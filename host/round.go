@@ -9,6 +9,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -91,7 +93,7 @@ func (e *Engine) open(ctx context.Context, id string, req Request) (o opening, e
 	if err := childenv.Inside(e.environ); err != nil {
 		return o, err
 	}
-	if o.config, err = e.configFor(ctx, req.Reports); err != nil {
+	if o.config, err = e.plugins.Config(ctx, req.Reports...); err != nil {
 		return o, err
 	}
 	if err := task.CheckID(id); err != nil {
@@ -138,10 +140,10 @@ func (e *Engine) decideRound(ctx context.Context, s opening, req Request, how co
 	if err != nil {
 		return Decision{}, err
 	}
-	if policy, err = e.admit(ctx, s.ledger, policy); err != nil {
+	if policy, err = e.policies.CheckAdopted(ctx, s.ledger, policy); err != nil {
 		return Decision{}, err
 	}
-	if _, err := bind(all, s.id, round.Number); err != nil {
+	if _, err := pluginset.CheckSubject(all, s.id, round.Number); err != nil {
 		return Decision{}, err
 	}
 	if len(all) == 0 {
@@ -174,8 +176,8 @@ func (e *Engine) decideRound(ctx context.Context, s opening, req Request, how co
 
 // ruling is what a round of a task is decided on.
 type ruling struct {
-	policy       chosenPolicy
-	evidence     []evidence
+	policy       policyset.Selection
+	evidence     []pluginset.Report
 	round        task.Round
 	verification Verification
 	final        bool
@@ -272,11 +274,11 @@ func (s *session) record(ctx context.Context, o task.DecideRound, d Decision, ti
 
 // bound lists the digests of those reports that name their round: no two honest
 // reports of one round are the same bytes.
-func bound(all []evidence) []string {
+func bound(all []pluginset.Report) []string {
 	var digests []string
 	for _, ev := range all {
-		if ev.result.Round != nil && !slices.Contains(digests, ev.digest) {
-			digests = append(digests, ev.digest)
+		if ev.Result.Round != nil && !slices.Contains(digests, ev.Digest) {
+			digests = append(digests, ev.Digest)
 		}
 	}
 	return digests

@@ -16,6 +16,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -50,7 +51,7 @@ func newEngine(t testing.TB, root string, now func() time.Time) *host.Engine {
 
 func request(report string) host.Request {
 	return host.Request{
-		Reports: []host.ReportRef{{Plugin: host.Auto, Path: host.Stdin}},
+		Reports: []api.ReportRef{{Plugin: api.Auto, Path: api.Stdin}},
 		Stdin:   strings.NewReader(report),
 		Verify:  host.VerifyRequest{Claim: policies.Absent},
 	}
@@ -149,7 +150,7 @@ func TestRefusedRoundLeavesNothing(t *testing.T) {
 		"not JSON":         {"T", request(`passed`), "report-invalid-json"},
 		"unknown policy":   {"T", host.Request{Reports: request(clean).Reports, Stdin: strings.NewReader(clean), Verify: host.VerifyRequest{Claim: policies.Absent}, Policy: "routing@9.9.9"}, errs.PolicyUnknown},
 		"the wrong round":  {"T", host.Request{Reports: request(clean).Reports, Stdin: strings.NewReader(clean), Verify: host.VerifyRequest{Claim: policies.Absent}, Round: 2}, errs.RoundShifted},
-		"no such function": {"T", host.Request{Reports: []host.ReportRef{{Plugin: "none", Path: host.Stdin}}, Stdin: strings.NewReader(clean), Verify: host.VerifyRequest{Claim: policies.Absent}}, "plugin-unknown"},
+		"no such function": {"T", host.Request{Reports: []api.ReportRef{{Plugin: "none", Path: api.Stdin}}, Stdin: strings.NewReader(clean), Verify: host.VerifyRequest{Claim: policies.Absent}}, "plugin-unknown"},
 	} {
 		if _, err := e.Round(t.Context(), c.id, c.req); errs.CodeOf(err) != c.code {
 			t.Errorf("%s: %v, want %s", name, err, c.code)
@@ -175,15 +176,15 @@ func TestCancelledRoundEnds(t *testing.T) {
 
 func TestReportsOfDifferentTasksAreNeverOneRound(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, task string) host.ReportRef {
+	write := func(name, task string) api.ReportRef {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(`{"critic":"critic","task_id":"`+task+`","findings":[]}`), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return host.ReportRef{Plugin: host.Auto, Path: path}
+		return api.ReportRef{Plugin: api.Auto, Path: path}
 	}
 	none, some := write("none.json", ""), write("some.json", "X")
-	for _, refs := range [][]host.ReportRef{{none, some}, {some, none}} {
+	for _, refs := range [][]api.ReportRef{{none, some}, {some, none}} {
 		_, err := newEngine(t, dir, noon).Route(t.Context(), host.Request{Reports: refs, Verify: host.VerifyRequest{Claim: policies.Absent}})
 		if errs.CodeOf(err) != errs.ReportWrongTask {
 			t.Errorf("got %v, want %s", err, errs.ReportWrongTask)

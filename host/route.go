@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -22,7 +25,7 @@ const stuckAction = "stuck"
 // every finding is new. The round is the request's, else the one that the
 // reports name, else 1.
 func (e *Engine) Route(ctx context.Context, req Request) (Decision, error) {
-	config, err := e.configFor(ctx, req.Reports)
+	config, err := e.plugins.Config(ctx, req.Reports...)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -35,11 +38,11 @@ func (e *Engine) Route(ctx context.Context, req Request) (Decision, error) {
 	if err != nil {
 		return Decision{}, err
 	}
-	round, err := bind(all, "", req.Round)
+	round, err := pluginset.CheckSubject(all, "", req.Round)
 	if err != nil {
 		return Decision{}, err
 	}
-	if err := e.current(ctx, policy); err != nil {
+	if err := e.policies.CheckUnrecorded(ctx, policy); err != nil {
 		return Decision{}, err
 	}
 	d, _, err := inquiry{
@@ -56,8 +59,8 @@ func (e *Engine) Route(ctx context.Context, req Request) (Decision, error) {
 // side. Whoever begins it must cancel it.
 type loading struct {
 	cancel   context.CancelFunc
-	policies chan result[chosenPolicy]
-	evidence chan result[[]evidence]
+	policies chan result[policyset.Selection]
+	evidence chan result[[]pluginset.Report]
 }
 
 type result[T any] struct {
@@ -67,14 +70,14 @@ type result[T any] struct {
 
 func (e *Engine) load(ctx context.Context, req Request, config project.Config) *loading {
 	ctx, cancel := context.WithCancel(ctx)
-	l := &loading{cancel: cancel, policies: make(chan result[chosenPolicy], 1), evidence: make(chan result[[]evidence], 1)}
+	l := &loading{cancel: cancel, policies: make(chan result[policyset.Selection], 1), evidence: make(chan result[[]pluginset.Report], 1)}
 	e.loads.Go(func() {
-		p, err := e.policy(ctx, req.Policy, config)
-		l.policies <- result[chosenPolicy]{p, err}
+		p, err := e.policies.Select(ctx, req.Policy, config)
+		l.policies <- result[policyset.Selection]{p, err}
 	})
 	e.loads.Go(func() {
-		all, err := e.gather(ctx, req.Reports, req.Stdin, config)
-		l.evidence <- result[[]evidence]{all, err}
+		all, err := e.plugins.NormalizeAll(ctx, req.Reports, req.Stdin, config)
+		l.evidence <- result[[]pluginset.Report]{all, err}
 	})
 	return l
 }
@@ -82,28 +85,28 @@ func (e *Engine) load(ctx context.Context, req Request, config project.Config) *
 // wait returns what was loaded, or the policy's error before the evidence's, so
 // that the same mistake always gives the same error. When ctx is done it returns
 // the cause; what is still loading then ends soon, and Close waits for it.
-func (l *loading) wait(ctx context.Context) (chosenPolicy, []evidence, error) {
-	var p result[chosenPolicy]
+func (l *loading) wait(ctx context.Context) (policyset.Selection, []pluginset.Report, error) {
+	var p result[policyset.Selection]
 	select {
 	case p = <-l.policies:
 	case <-ctx.Done():
-		return chosenPolicy{}, nil, context.Cause(ctx)
+		return policyset.Selection{}, nil, context.Cause(ctx)
 	}
 	if p.err != nil {
-		return chosenPolicy{}, nil, p.err
+		return policyset.Selection{}, nil, p.err
 	}
 	select {
 	case ev := <-l.evidence:
 		return p.value, ev.value, ev.err
 	case <-ctx.Done():
-		return chosenPolicy{}, nil, context.Cause(ctx)
+		return policyset.Selection{}, nil, context.Cause(ctx)
 	}
 }
 
 // inquiry is all that a decision is made of.
 type inquiry struct {
 	policy           *policies.Policy
-	evidence         []evidence
+	evidence         []pluginset.Report
 	audits           []finding.Finding // those of our own, with their sources
 	round, maxRounds int
 	verify           policies.Verify
@@ -118,13 +121,13 @@ func (q inquiry) decide(ctx context.Context) (Decision, *event.Timing, error) {
 	d := Decision{Round: q.round, MaxRounds: q.maxRounds, Policy: q.policy.Identity()}
 	var found []finding.Finding
 	for _, ev := range q.evidence {
-		found = append(found, ev.result.Findings...)
+		found = append(found, ev.Result.Findings...)
 		d.Skipped = append(d.Skipped, skipped(ev)...)
-		for _, u := range ev.result.Unmapped {
-			d.Unmapped = append(d.Unmapped, Unmapped{Plugin: ev.plugin.Name, Report: ev.digest, Rule: u.Rule, Category: u.Category})
+		for _, u := range ev.Result.Unmapped {
+			d.Unmapped = append(d.Unmapped, Unmapped{Plugin: ev.Plugin.Name, Report: ev.Digest, Rule: u.Rule, Category: u.Category})
 		}
-		if !slices.Contains(d.Plugins, ev.plugin) {
-			d.Plugins = append(d.Plugins, ev.plugin)
+		if !slices.Contains(d.Plugins, ev.Plugin) {
+			d.Plugins = append(d.Plugins, ev.Plugin)
 		}
 		d.Reports = append(d.Reports, summarize(ev))
 	}
@@ -177,14 +180,14 @@ func classify(policy *policies.Policy, f finding.Finding) finding.Finding {
 
 // skipped groups what a report's plugin left out by reason, in the order in which
 // the reasons first appear.
-func skipped(ev evidence) []Skipped {
+func skipped(ev pluginset.Report) []Skipped {
 	var groups []Skipped
 	at := make(map[string]int)
-	for _, s := range ev.result.Skipped {
+	for _, s := range ev.Result.Skipped {
 		n, ok := at[s.Reason]
 		if !ok {
 			n, at[s.Reason] = len(groups), len(groups)
-			groups = append(groups, Skipped{Plugin: ev.plugin.Name, Report: ev.digest, Reason: s.Reason})
+			groups = append(groups, Skipped{Plugin: ev.Plugin.Name, Report: ev.Digest, Reason: s.Reason})
 		}
 		g := &groups[n]
 		if g.Count++; g.Count <= maxSkippedRefs {
@@ -194,9 +197,12 @@ func skipped(ev evidence) []Skipped {
 	return groups
 }
 
-func summarize(ev evidence) Report {
+func summarize(ev pluginset.Report) Report {
 	return Report{
-		Path: strings.ToValidUTF8(ev.path, "\ufffd"), Command: ev.command, Digest: ev.digest, Plugin: ev.plugin.Name, Critic: ev.result.Critic,
-		Findings: len(ev.result.Findings), Skipped: len(ev.result.Skipped),
+		Path: strings.ToValidUTF8(ev.Path, "\ufffd"), Command: ev.Command, Digest: ev.Digest, Plugin: ev.Plugin.Name, Critic: ev.Result.Critic,
+		Findings: len(ev.Result.Findings), Skipped: len(ev.Result.Skipped),
 	}
 }
+
+// noEvidence is the error of a decision without any report.
+func noEvidence() error { return errs.New(errs.NoEvidence, "no report is given") }

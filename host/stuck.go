@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
 	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/finding"
@@ -19,8 +21,8 @@ func (e *Engine) Stop(ctx context.Context, id string, req StopRequest) (TaskResu
 	if err != nil {
 		return TaskResult{}, err
 	}
-	var policy chosenPolicy
-	var all []evidence
+	var policy policyset.Selection
+	var all []pluginset.Report
 	if len(req.Request.Reports) > 0 {
 		loading := e.load(ctx, req.Request, config)
 		defer loading.cancel()
@@ -33,7 +35,7 @@ func (e *Engine) Stop(ctx context.Context, id string, req StopRequest) (TaskResu
 		if policy.Policy == nil {
 			return halt, event.Full{}, nil
 		}
-		if _, err := bind(all, id, max(s.status.Round, 1)); err != nil {
+		if _, err := pluginset.CheckSubject(all, id, max(s.status.Round, 1)); err != nil {
 			return nil, event.Full{}, err
 		}
 		findings := merge(policy.Policy, found(all))
@@ -44,10 +46,10 @@ func (e *Engine) Stop(ctx context.Context, id string, req StopRequest) (TaskResu
 }
 
 // found lists the findings of reports; none is not nil.
-func found(all []evidence) []finding.Finding {
+func found(all []pluginset.Report) []finding.Finding {
 	findings := []finding.Finding{}
 	for _, ev := range all {
-		findings = append(findings, ev.result.Findings...)
+		findings = append(findings, ev.Result.Findings...)
 	}
 	return findings
 }

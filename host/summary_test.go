@@ -11,6 +11,7 @@ import (
 	_ "modernc.org/sqlite" // to change a record behind the ledger's back
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -46,7 +47,7 @@ func (s *summarized) report(categories ...string) host.Request {
 		findings[i] = `{"category":"` + c + `","remediation":"` + c + `"}`
 	}
 	text := `{"critic":"critic","findings":[` + strings.Join(findings, ",") + `]}`
-	return host.Request{Reports: []host.ReportRef{{Plugin: "np-critic", Path: host.Stdin}}, Stdin: strings.NewReader(text), Force: s.force}
+	return host.Request{Reports: []api.ReportRef{{Plugin: "np-critic", Path: api.Stdin}}, Stdin: strings.NewReader(text), Force: s.force}
 }
 
 func (s *summarized) review(id string, categories ...string) {

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -68,7 +69,7 @@ question.`,
 func (a *app) readAnswer(ctx context.Context, file string) (string, error) {
 	var text []byte
 	var err error
-	if file == host.Stdin {
+	if file == api.Stdin {
 		text, err = project.ReadAll(ctx, a.in, "standard input", task.MaxAnswer)
 	} else {
 		var p project.Project

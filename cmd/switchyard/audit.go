@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
@@ -131,7 +132,7 @@ func (a *app) readLog(ctx context.Context, log string) ([]byte, error) {
 	}
 	var text []byte
 	var err error
-	if log == host.Stdin {
+	if log == api.Stdin {
 		text, err = project.ReadAll(ctx, a.in, "standard input", maxLog)
 	} else {
 		var p project.Project

@@ -19,6 +19,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot/verbs"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
@@ -196,7 +197,7 @@ func (c *compatVerb) review(ctx context.Context, step verbs.Step) (any, error) {
 // compatRequest passes on a report that was already read, so that what was checked is
 // what the round is decided on.
 func compatRequest(report []byte) host.Request {
-	return host.Request{Reports: []host.ReportRef{{Plugin: "np-critic", Path: host.Stdin}}, Stdin: bytes.NewReader(report)}
+	return host.Request{Reports: []api.ReportRef{{Plugin: "np-critic", Path: api.Stdin}}, Stdin: bytes.NewReader(report)}
 }
 
 func (c *compatVerb) commit(ctx context.Context, step verbs.Step) (any, error) {

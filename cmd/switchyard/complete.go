@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -70,8 +71,8 @@ func (a *app) names(list func(context.Context, *host.Engine) ([]string, error)) 
 }
 
 func pluginNames(ctx context.Context, e *host.Engine) ([]string, error) {
-	all, err := e.Plugins(ctx)
-	names := []string{host.Auto}
+	all, err := e.Plugins().List(ctx)
+	names := []string{api.Auto}
 	for _, p := range all.Plugins {
 		names = append(names, p.Name)
 	}

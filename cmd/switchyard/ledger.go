@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
@@ -72,14 +73,14 @@ went, what the policy saw, or what it made of that.`,
 type verifiedLedger struct {
 	ledger.Report
 	// Decisions is nil where nobody asked for it.
-	Decisions *host.DecisionsReport `json:"decisions,omitzero"`
+	Decisions *api.DecisionsReport `json:"decisions,omitzero"`
 }
 
 // verifyDecisions decides every recorded round again, and fails where anything is
 // other than it was.
-func (a *app) verifyDecisions(ctx context.Context, e *host.Engine) (*host.DecisionsReport, error) {
+func (a *app) verifyDecisions(ctx context.Context, e *host.Engine) (*api.DecisionsReport, error) {
 	see, done := a.counting("deciding again, event")
-	report, err := e.VerifyDecisions(ctx, see)
+	report, err := e.Policies().VerifyDecisions(ctx, see)
 	done()
 	if err != nil {
 		return nil, err

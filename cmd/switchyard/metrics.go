@@ -92,7 +92,7 @@ func known(ctx context.Context, e *host.Engine, config project.Config) (metrics.
 		},
 		Plugins: append(slices.Collect(maps.Keys(config.Plugins)), "np-critic"),
 	}
-	p, err := e.Policy(ctx, "", true)
+	p, err := e.Policies().Load(ctx, "", true)
 	if ctx.Err() != nil || errs.CodeOf(err) == errs.LedgerBusy {
 		return k, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
@@ -58,7 +59,7 @@ PLUGIN may also be auto. REPORT - is standard input.`,
 		}
 		collectLate()
 		return a.with(ctx, func(e *host.Engine) error {
-			ready, err := e.Prepare(ctx, host.ReportRef{Plugin: args[0], Path: args[1]}, a.in)
+			ready, err := e.Plugins().Prepare(ctx, api.ReportRef{Plugin: args[0], Path: args[1]}, a.in)
 			if err != nil {
 				return err
 			}
@@ -78,7 +79,7 @@ PLUGIN may also be auto. REPORT - is standard input.`,
 }
 
 // measure runs a plugin over a report in each of the ways.
-func measure(ctx context.Context, ready host.Prepared, runs int) (b render.BenchmarkResult, err error) {
+func measure(ctx context.Context, ready api.PreparedReport, runs int) (b render.BenchmarkResult, err error) {
 	dir, err := os.MkdirTemp("", "switchyard-bench-")
 	if err != nil {
 		return b, errs.New(errs.FileUnwritable, "no temporary folder for the cache: %w", err).With("path", os.TempDir()).

@@ -30,7 +30,7 @@ fails with the reason.`,
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		return a.with(ctx, func(e *host.Engine) error {
-			in, err := e.Inspect(ctx, args[0])
+			in, err := e.Plugins().Inspect(ctx, args[0])
 			if in.Digest == "" {
 				return err
 			}

@@ -27,7 +27,7 @@ that switchyard.lock pins. The others are listed all the same.`,
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
 		return a.with(ctx, func(e *host.Engine) error {
-			all, err := e.Plugins(ctx)
+			all, err := e.Plugins().List(ctx)
 			if err != nil {
 				return err
 			}

@@ -28,7 +28,7 @@ a finding.`,
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
 		return a.with(ctx, func(e *host.Engine) error {
-			l, err := e.LockPlugins(ctx)
+			l, err := e.Plugins().Lock(ctx)
 			if err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/internal/api"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,7 @@ the report. REPORT - is standard input.`,
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		collectLate()
 		return a.with(ctx, func(e *host.Engine) error {
-			n, err := e.Normalize(ctx, host.ReportRef{Plugin: args[0], Path: args[1]}, a.in)
+			n, err := e.Plugins().Normalize(ctx, api.ReportRef{Plugin: args[0], Path: args[1]}, a.in)
 			if err != nil {
 				return err
 			}

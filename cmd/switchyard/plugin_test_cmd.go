@@ -51,7 +51,7 @@ fails.`,
 			return err
 		}
 		return a.with(ctx, func(e *host.Engine) error {
-			m, err := e.Module(ctx, args[0])
+			m, err := e.Plugins().Module(ctx, args[0])
 			if err != nil {
 				return err
 			}

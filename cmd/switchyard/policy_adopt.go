@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/internal/api"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +12,7 @@ import (
 )
 
 func newPolicyAdoptCmd(a *app) *cobra.Command {
-	var req host.AdoptRequest
+	var req api.AdoptRequest
 	cmd := &cobra.Command{
 		Use:   "adopt [POLICY]",
 		Short: "Make a policy the one that the project goes by",
@@ -38,7 +39,7 @@ one that is older than the adopted one, unless --allow-rollback says otherwise.`
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		req.Policy = policyArg(args)
 		return a.with(ctx, func(e *host.Engine) error {
-			adoption, err := e.Adopt(ctx, req)
+			adoption, err := e.Policies().Adopt(ctx, req)
 			if err != nil {
 				return err
 			}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -59,7 +60,7 @@ goes to standard output, and nothing is said of it.`,
 			return err
 		}
 		return a.with(ctx, func(e *host.Engine) error {
-			policy, err := e.Policy(ctx, policyArg(args), f.allowUnsigned)
+			policy, err := e.Policies().Load(ctx, policyArg(args), f.allowUnsigned)
 			if err != nil {
 				return err
 			}
@@ -67,7 +68,7 @@ goes to standard output, and nothing is said of it.`,
 			if err != nil {
 				return err
 			}
-			if f.file == host.Stdin {
+			if f.file == api.Stdin {
 				return a.printText(string(packed))
 			}
 			if err := writeFile(p, f.file, packed); err != nil {

@@ -43,11 +43,11 @@ It also says which step in the version the change needs: none, minor or major.
 	a.offersMarkdown(cmd)
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		return a.with(ctx, func(e *host.Engine) error {
-			from, err := e.Policy(ctx, args[0], allowUnsigned)
+			from, err := e.Policies().Load(ctx, args[0], allowUnsigned)
 			if err != nil {
 				return err
 			}
-			to, err := e.Policy(ctx, args[1], allowUnsigned)
+			to, err := e.Policies().Load(ctx, args[1], allowUnsigned)
 			if err != nil {
 				return err
 			}

@@ -52,7 +52,7 @@ under the same numbers.`,
 		}
 		return a.with(ctx, func(e *host.Engine) error {
 			done := a.waiting("proving all versions")
-			report, err := at.of(e).Lint(ctx, file)
+			report, err := e.Policies().Workspace(at.versions, at.records).Lint(ctx, file)
 			done()
 			if err != nil {
 				return err

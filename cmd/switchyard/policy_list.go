@@ -36,7 +36,7 @@ reason.`,
 			return err
 		}
 		return a.with(ctx, func(e *host.Engine) error {
-			all, err := at.of(e).Policies(ctx)
+			all, err := e.Policies().Workspace(at.versions, at.records).List(ctx)
 			if err != nil {
 				return err
 			}

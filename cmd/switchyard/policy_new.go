@@ -58,7 +58,7 @@ it.`,
 		}
 		o.From = asVersion(o.From)
 		return a.with(ctx, func(e *host.Engine) error {
-			created, err := at.of(e).New(ctx, o)
+			created, err := e.Policies().Workspace(at.versions, at.records).New(ctx, o)
 			if err != nil {
 				return err
 			}

@@ -54,7 +54,7 @@ and doing it again completes it. Doing it once more changes nothing.`,
 		}
 		return a.with(ctx, func(e *host.Engine) error {
 			done := a.waiting("proving " + version)
-			released, err := at.of(e).Release(ctx, version, accept, file)
+			released, err := e.Policies().Workspace(at.versions, at.records).Release(ctx, version, accept, file)
 			done()
 			if findings, ok := refusal(err); ok {
 				return a.after(func(p *render.Printer) {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -54,7 +55,7 @@ either may be *. --ledger reads another ledger, or the lines of an export.`,
 		if err := checkPolicy(flags, policy); err != nil {
 			return err
 		}
-		req := host.ReplayRequest{Ledger: file, Through: through}
+		req := api.ReplayRequest{Ledger: file, Through: through}
 		var err error
 		if req.Since, err = sinceWhen(flags.Changed("since"), since, time.Now()); err != nil {
 			return err
@@ -73,12 +74,12 @@ either may be *. --ledger reads another ledger, or the lines of an export.`,
 			req.FailOn = append(req.FailOn, [2]string{from, to})
 		}
 		return a.with(ctx, func(e *host.Engine) error {
-			if req.Policy, err = e.Policy(ctx, policy, allowUnsigned); err != nil {
+			if req.Policy, err = e.Policies().Load(ctx, policy, allowUnsigned); err != nil {
 				return err
 			}
 			see, done := a.counting("replaying decisions")
 			req.Progress = see
-			report, err := e.Replay(ctx, req)
+			report, err := e.Policies().Replay(ctx, req)
 			done()
 			if err != nil && errs.CodeOf(err) != errs.PolicyFlips {
 				return err

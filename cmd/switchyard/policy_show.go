@@ -31,7 +31,7 @@ are, byte for byte.`,
 	allowUnsignedFlag(cmd.Flags(), &allowUnsigned)
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		return a.with(ctx, func(e *host.Engine) error {
-			policy, err := e.Policy(ctx, policyArg(args), allowUnsigned)
+			policy, err := e.Policies().Load(ctx, policyArg(args), allowUnsigned)
 			if err != nil {
 				return err
 			}

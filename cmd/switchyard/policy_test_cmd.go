@@ -42,7 +42,7 @@ lines are reached. policy lint asks for 100 per cent.`,
 			return usagef("--coverage-min %d: it is from 0 to 100", minimum)
 		}
 		return a.with(ctx, func(e *host.Engine) error {
-			tested, err := e.PolicyTests(ctx, policyArg(args), allowUnsigned)
+			tested, err := e.Policies().LoadTests(ctx, policyArg(args), allowUnsigned)
 			if err != nil {
 				return err
 			}

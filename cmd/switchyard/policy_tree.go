@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
@@ -60,6 +59,3 @@ func asVersion(text string) string {
 	}
 	return "routing@" + text
 }
-
-// of is the tree in which an engine's project has its versions.
-func (f treeFlags) of(e *host.Engine) host.PolicyTree { return e.PolicyTree(f.versions, f.records) }

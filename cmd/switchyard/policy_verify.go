@@ -3,13 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/policies"
 
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -62,7 +63,7 @@ policies/routing.`,
 		if f.all && len(args) > 0 {
 			return usagef("--all takes no policy: %s is one", args[0])
 		}
-		if flags.Changed("counterexample") && (f.counterexample == "" || f.counterexample == host.Stdin) {
+		if flags.Changed("counterexample") && (f.counterexample == "" || f.counterexample == api.Stdin) {
 			return usagef("--counterexample needs the name of a file")
 		}
 		p, err := a.project()
@@ -73,7 +74,7 @@ policies/routing.`,
 			return err
 		}
 		return a.with(ctx, func(e *host.Engine) error {
-			proofs, err := f.prove(ctx, a, e, args)
+			proofs, err := f.check(ctx, a, e, args)
 			if err != nil {
 				return err
 			}
@@ -99,38 +100,20 @@ type proofFlags struct {
 	tree               treeFlags
 }
 
-// prove proves the policies that the command line names, one after another.
-func (f *proofFlags) prove(ctx context.Context, a *app, e *host.Engine, refs []string) (render.PolicyChecks, error) {
-	tree := f.tree.of(e)
-	if f.all {
-		all, err := tree.Policies(ctx)
-		if err != nil {
-			return render.PolicyChecks{}, err
-		}
-		for _, k := range all.Policies {
-			if k.BuiltIn || k.Folder != "" {
-				refs = append(refs, filepath.FromSlash(k.Ref))
-			}
-		}
-	}
-	if len(refs) == 0 {
-		refs = []string{""}
-	}
+// check checks the policies that the command line names, one after another.
+func (f *proofFlags) check(ctx context.Context, a *app, e *host.Engine, refs []string) (render.PolicyChecks, error) {
+	checks, err := e.Policies().Workspace(f.tree.versions, f.tree.records).Check(ctx, api.CheckRequest{
+		Policies: refs, All: f.all, AllowUnsigned: f.allowUnsigned,
+		Observe: func(id policies.Identity) (func(done, total int), func()) {
+			see, end := a.counting("proving " + render.PolicyRef(id))
+			return func(done, total int) { see(int64(done), int64(total)) }, end
+		},
+	})
 	result := render.PolicyChecks{Proven: true}
-	for _, ref := range refs {
-		p, err := e.Policy(ctx, ref, f.allowUnsigned)
-		if err != nil {
-			return render.PolicyChecks{}, err
-		}
-		see, done := a.counting("proving " + render.PolicyRef(p.Identity()))
-		report, err := tree.Prove(ctx, p, func(done, total int) { see(int64(done), int64(total)) })
-		done()
-		if err != nil {
-			return render.PolicyChecks{}, err
-		}
-		add(&result, ref, report)
+	for _, c := range checks {
+		add(&result, c.Ref, c.Report)
 	}
-	return result, nil
+	return result, err
 }
 
 // add adds a policy's report.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -42,7 +43,7 @@ func (f *requestFlags) registerTask(flags *pflag.FlagSet) {
 // evidence adds the flags of the reports alone.
 func (f *requestFlags) evidence(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.reports, "report", nil, "read a critic's report: `[PLUGIN=]FILE`; FILE - is standard input; may be repeated")
-	flags.StringVar(&f.plugin, "plugin", host.Auto, "read reports that name no plugin with `PLUGIN`: a name, a .wasm file, a folder of them, or auto")
+	flags.StringVar(&f.plugin, "plugin", api.Auto, "read reports that name no plugin with `PLUGIN`: a name, a .wasm file, a folder of them, or auto")
 }
 
 func (f *requestFlags) common(flags *pflag.FlagSet) {
@@ -117,7 +118,7 @@ func (f *requestFlags) request(flags *pflag.FlagSet, p project.Project, stdin io
 		if ref.Path == "" {
 			return req, usagef("--report %q names no file", r)
 		}
-		if ref.Path == host.Stdin {
+		if ref.Path == api.Stdin {
 			stdins++
 		}
 		req.Reports = append(req.Reports, ref)
@@ -133,12 +134,12 @@ func (f *requestFlags) request(flags *pflag.FlagSet, p project.Project, stdin io
 // there and the whole text is not: then it is a folder of plugins, or something
 // that was taken for one, which the engine can tell. Else the whole text is a
 // file that happens to have "=" in its name.
-func parseReport(text, plugin string, p project.Project) host.ReportRef {
+func parseReport(text, plugin string, p project.Project) api.ReportRef {
 	before, after, ok := strings.Cut(text, "=")
 	switch {
 	case !ok || before == "":
 	case abi.IsName(before), strings.HasSuffix(before, project.ModuleSuffix), !p.Exists(text) && p.Exists(before):
-		return host.ReportRef{Plugin: before, Path: after}
+		return api.ReportRef{Plugin: before, Path: after}
 	}
-	return host.ReportRef{Plugin: plugin, Path: text}
+	return api.ReportRef{Plugin: plugin, Path: text}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot/verbs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/metrics/pushgateway"
@@ -67,16 +68,16 @@ func results() map[string][]reflect.Type {
 		"phase tests":      {reflect.TypeFor[host.TaskResult]()},
 		"plugin bench":     {reflect.TypeFor[render.BenchmarkResult]()},
 		"plugin inspect":   {reflect.TypeFor[render.Inspection]()},
-		"plugin list":      {reflect.TypeFor[host.Inventory]()},
+		"plugin list":      {reflect.TypeFor[api.PluginInventory]()},
 		"plugin lock":      {reflect.TypeFor[render.LockView]()},
 		"plugin new":       {reflect.TypeFor[render.PluginScaffold]()},
 		"plugin run":       {reflect.TypeFor[render.NormalizedView]()},
 		"plugin test":      {reflect.TypeFor[plugintest.Report]()},
-		"policy adopt":     {reflect.TypeFor[host.Adoption]()},
+		"policy adopt":     {reflect.TypeFor[api.Adoption]()},
 		"policy build":     {reflect.TypeFor[render.Bundle]()},
 		"policy diff":      {reflect.TypeFor[render.DiffView]()},
 		"policy lint":      {reflect.TypeFor[release.LintReport]()},
-		"policy list":      {reflect.TypeFor[host.PolicyInventory]()},
+		"policy list":      {reflect.TypeFor[api.PolicyInventory]()},
 		"policy new":       {reflect.TypeFor[release.Created]()},
 		"policy release":   {reflect.TypeFor[release.Released]()},
 		"policy replay":    {reflect.TypeFor[replay.Report]()},

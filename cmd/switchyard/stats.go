@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
@@ -109,7 +110,7 @@ func (a *app) statsPage(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	if file != host.Stdin {
+	if file != api.Stdin {
 		if err := checkPage(p, file); err != nil {
 			return err // Before any work.
 		}
@@ -123,7 +124,7 @@ func (a *app) statsPage(ctx context.Context, file string) error {
 	if err := numbers.HTML(&text, about); err != nil {
 		return err
 	}
-	if file == host.Stdin {
+	if file == api.Stdin {
 		return a.printText(text.String())
 	}
 	if err := writeFile(p, file, text.Bytes()); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -100,7 +101,7 @@ type taskList struct {
 	// Omitted is how many more tasks --limit leaves out.
 	Omitted int `json:"omitted,omitzero"`
 	// Policy is the active one, nil before the project's first decision.
-	Policy *host.Adopted `json:"policy"`
+	Policy *api.Adopted `json:"policy"`
 }
 
 func (a *app) showTasks(ctx context.Context, e *host.Engine, filter taskFilter) error {
@@ -111,7 +112,7 @@ func (a *app) showTasks(ctx context.Context, e *host.Engine, filter taskFilter) 
 	}
 	all := len(tasks)
 	tasks, omitted := filter.apply(tasks)
-	adopted, err := e.Adopted(ctx)
+	adopted, err := e.Policies().Adopted(ctx)
 	if err != nil {
 		return err
 	}

@@ -56,6 +56,9 @@ func Find(dir string) (Project, error) {
 	}
 }
 
+// AtRoot returns the project as its own files see it: paths are relative to the root.
+func (p Project) AtRoot() Project { return Project{Root: p.Root, Dir: p.Root} }
+
 // State returns the path of the folder that holds the project's state. It need
 // not exist.
 func (p Project) State() string { return filepath.Join(p.Root, StateDir) }

@@ -152,8 +152,13 @@ func cut(s string, limit int) string {
 	return s[:limit]
 }
 
-// CategoryRule9 is the category of a finding that rule 9 was broken.
-const CategoryRule9 = "rule-9-violation"
+// The categories of the host's own findings.
+const (
+	// CategoryRule9: an agent broke the search-before-write rule.
+	CategoryRule9 = "rule-9-violation"
+	// CategoryCriticError: the critic failed.
+	CategoryCriticError = "critic-error"
+)
 
 // AuditFindings are the findings of a round that its unrouted violations make.
 // They stay until a decision sends them to an agent: one that ends in stuck, or

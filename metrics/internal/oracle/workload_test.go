@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -108,7 +109,7 @@ func (w *workload) step(id string) error {
 		if err := os.WriteFile(filepath.Join(w.root, project.ConfigFile), []byte("policy: "+ref+"\n"), 0o600); err != nil {
 			w.Fatal(err)
 		}
-		_, err := w.Adopt(ctx, host.AdoptRequest{AllowRollback: true})
+		_, err := w.Policies().Adopt(ctx, api.AdoptRequest{AllowRollback: true})
 		return was("adopt", err)
 	default:
 		_, err := w.Round(ctx, id, randomRequest(w.random))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
 	"github.com/switchyard-dev/switchyard/plugins"
@@ -15,7 +16,7 @@ import (
 )
 
 // PluginList shows the installed plugins.
-func (p *Printer) PluginList(all host.Inventory) {
+func (p *Printer) PluginList(all api.PluginInventory) {
 	rows := make([][]cell, len(all.Plugins))
 	for i, pl := range all.Plugins {
 		from := cell{cmp.Or(pl.Path, "built-in"), Plain}
@@ -56,14 +57,14 @@ type PluginLimits struct {
 }
 
 // NewInspection is an inspection as JSON has it.
-func NewInspection(in host.Inspected) Inspection {
+func NewInspection(in api.PluginInspection) Inspection {
 	return Inspection{in.Inspection, PluginLimits{
 		in.Limits.Memory, in.Limits.Time.Milliseconds(), in.Limits.Output, in.ReportLimit,
 	}}
 }
 
 // PluginInspection shows a plugin from outside.
-func (p *Printer) PluginInspection(in host.Inspected) {
+func (p *Printer) PluginInspection(in api.PluginInspection) {
 	if d := in.Description; d != nil {
 		p.Line("%s %s  reads reports of %s", p.Paint(Bold, d.Name), d.Version, d.Critic)
 	}
@@ -189,7 +190,7 @@ type normalizedFinding struct {
 	Ref         string           `json:"ref"`
 }
 
-func NewNormalizedView(n host.Normalized) NormalizedView {
+func NewNormalizedView(n api.NormalizedReport) NormalizedView {
 	out := NormalizedView{
 		Plugin: n.Plugin, Report: n.Report, Critic: n.Critic, TaskID: n.TaskID, Round: n.Round,
 		Skipped: n.Skipped, Unmapped: n.Unmapped,
@@ -211,7 +212,7 @@ func pluginName(id plugins.Identity) string {
 }
 
 // NormalizedView shows a report as a plugin understood it.
-func (p *Printer) Normalized(n host.Normalized) {
+func (p *Printer) Normalized(n api.NormalizedReport) {
 	about := "critic " + n.Critic
 	if n.TaskID != nil {
 		about += ", task " + *n.TaskID

@@ -1,7 +1,7 @@
 package render
 
 import (
-	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
@@ -30,12 +30,12 @@ const (
 )
 
 // NewLockView is a new lock as JSON has it.
-func NewLockView(l host.Locked) LockView {
+func NewLockView(l api.PluginLockResult) LockView {
 	return LockView{project.LockFile, l.Pins, lockChanges(l)}
 }
 
 // lockChanges compares a lock with the one before it.
-func lockChanges(l host.Locked) []LockChange {
+func lockChanges(l api.PluginLockResult) []LockChange {
 	before, now := project.Lock{Plugins: l.Before}, project.Lock{Plugins: l.Pins}
 	var changes []LockChange
 	for _, pin := range now.Plugins {
@@ -55,7 +55,7 @@ func lockChanges(l host.Locked) []LockChange {
 }
 
 // LockView shows the pins of a new lock, and those that are gone.
-func (p *Printer) PluginLock(l host.Locked, changes []LockChange) {
+func (p *Printer) PluginLock(l api.PluginLockResult, changes []LockChange) {
 	by := make(map[string]LockChange)
 	for _, c := range changes {
 		by[c.Path] = c

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -172,7 +172,7 @@ func NewPolicyView(policy *policies.Policy, ladder *routing.Branches) PolicyView
 }
 
 // PolicyList shows the policies that a project has to do with.
-func (p *Printer) PolicyList(all host.PolicyInventory) {
+func (p *Printer) PolicyList(all api.PolicyInventory) {
 	rows := make([][]cell, len(all.Policies))
 	for i, k := range all.Policies {
 		name, digest, record := "-", "-", "-"
@@ -211,7 +211,7 @@ func stateColor(s release.State) string {
 }
 
 // whereFrom says where a policy's files are.
-func whereFrom(k host.KnownPolicy) string {
+func whereFrom(k api.KnownPolicy) string {
 	switch {
 	case k.BuiltIn && k.Folder != "":
 		return "built in, " + k.Folder
@@ -225,7 +225,7 @@ func whereFrom(k host.KnownPolicy) string {
 }
 
 // inUse says what a policy is to the project.
-func inUse(k host.KnownPolicy) string {
+func inUse(k api.KnownPolicy) string {
 	var uses []string
 	for _, use := range []struct {
 		word string
@@ -239,7 +239,7 @@ func inUse(k host.KnownPolicy) string {
 }
 
 // Adoption says what adopting a policy changed.
-func (p *Printer) Adoption(a host.Adoption, dry bool) {
+func (p *Printer) Adoption(a api.Adoption, dry bool) {
 	verb := "adopted"
 	if dry {
 		verb = "would adopt"

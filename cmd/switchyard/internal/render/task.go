@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -74,7 +75,7 @@ func (p *Printer) standing(t host.TaskStatus) {
 
 // uses says which policies decided a task's rounds: in one line where it was one
 // policy all the time, and in red lines where it was not.
-func (p *Printer) uses(uses []host.PolicyUse) {
+func (p *Printer) uses(uses []api.PolicyUse) {
 	switch len(uses) {
 	case 0:
 		return
@@ -83,7 +84,7 @@ func (p *Printer) uses(uses []host.PolicyUse) {
 		return
 	}
 	words := fmt.Sprintf("%d policies", len(uses))
-	if len(uses) == host.MaxUses {
+	if len(uses) == api.MaxPolicyUses {
 		words += " or more"
 	}
 	p.Line("  %s decided it:", p.Paint(Red, words))
@@ -119,7 +120,7 @@ func (p *Printer) Tasks(tasks []host.TaskStatus) {
 }
 
 // versions names the policies that decided a task's rounds.
-func versions(uses []host.PolicyUse) cell {
+func versions(uses []api.PolicyUse) cell {
 	names := make([]string, len(uses))
 	for i, u := range uses {
 		names[i] = u.Policy.Version

@@ -1,4 +1,4 @@
-package host
+package policyset
 
 import (
 	"context"
@@ -17,54 +17,54 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// records are where recorded rounds come from.
-type records struct {
-	// ledger has them, unless export does. It is also where policies are looked up.
+// eventSource is where recorded decisions are read from.
+type eventSource struct {
+	// ledger has them, unless export does. Policies are always looked up in it.
 	ledger *ledger.Ledger
 	export *os.File
 }
 
-func (s records) close() {
+func (s eventSource) close() {
 	if s.export != nil {
 		_ = s.export.Close() // It was only read.
 	}
 	_ = s.ledger.Close() // Nothing was written to it.
 }
 
-// records opens the project's own ledger, or another one.
-func (e *Engine) records(ctx context.Context, path string) (records, error) {
+// openSource opens the project's own ledger, or another one.
+func (s *Set) openSource(ctx context.Context, path string) (eventSource, error) {
 	if path == "" {
-		own, err := e.ledger(ctx)
-		return records{ledger: own}, err
+		own, err := s.openLedger(ctx)
+		return eventSource{ledger: own}, err
 	}
-	full, err := e.project.Resolve(path)
+	full, err := s.project.Resolve(path)
 	if err != nil {
-		return records{}, err
+		return eventSource{}, err
 	}
 	f, err := safefile.OpenPath(full)
 	if err != nil {
-		return records{}, unusable(path, err)
+		return eventSource{}, unusable(path, err)
 	}
 	head := make([]byte, len(magic))
 	n, err := f.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return records{}, errors.Join(unusable(path, err), f.Close())
+		return eventSource{}, errors.Join(unusable(path, err), f.Close())
 	}
 	if string(head[:n]) != magic {
-		own, err := e.ledger(ctx)
+		own, err := s.openLedger(ctx)
 		if err != nil {
-			return records{}, errors.Join(err, f.Close())
+			return eventSource{}, errors.Join(err, f.Close())
 		}
-		return records{ledger: own, export: f}, nil
+		return eventSource{ledger: own, export: f}, nil
 	}
 	if err := f.Close(); err != nil {
-		return records{}, unusable(path, err)
+		return eventSource{}, unusable(path, err)
 	}
 	other, err := ledger.OpenFile(ctx, full)
-	return records{ledger: other}, err
+	return eventSource{ledger: other}, err
 }
 
-// magic is how a database of SQLite's begins.
+// magic is the first bytes of an SQLite database.
 const magic = "SQLite format 3\x00"
 
 func unusable(path string, err error) error {
@@ -75,12 +75,12 @@ func unusable(path string, err error) error {
 	return errs.New(code, "%s: %w", path, safefile.Reason(err)).With("path", path)
 }
 
-// decided yields the events of rounds that were decided since a time, up to an event,
-// where it is not 0, and says which event of the ledger is the last that counts, 0
-// where nobody knows.
-func (s records) decided(ctx context.Context, since time.Time, through int64) (iter.Seq2[ledger.Event, error], int64, error) {
+// decided yields the events of decisions recorded since a time, up to the event through
+// unless it is 0. It also returns the number of the last event that counts, 0 if that
+// is not known.
+func (s eventSource) decided(ctx context.Context, since time.Time, through int64) (iter.Seq2[ledger.Event, error], int64, error) {
 	if through < 0 {
-		return nil, 0, fmt.Errorf("event %d is none", through)
+		return nil, 0, fmt.Errorf("the number of an event cannot be %d", through)
 	}
 	if s.export != nil {
 		return exportedRounds(ctx, s.export, since, through), through, nil
@@ -95,7 +95,7 @@ func (s records) decided(ctx context.Context, since time.Time, through int64) (i
 	return s.ledger.Select(ctx, ledger.Selection{Kind: string(task.KindDecided), Through: through, Since: since}), through, nil
 }
 
-// exportedRounds is decided for an export, all of which is checked.
+// exportedRounds is decided for an export, whose chains are all checked.
 func exportedRounds(ctx context.Context, r io.Reader, since time.Time, through int64) iter.Seq2[ledger.Event, error] {
 	if through == 0 {
 		through = math.MaxInt64

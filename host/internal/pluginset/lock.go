@@ -1,0 +1,45 @@
+package pluginset
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+)
+
+// Lock pins the plugins of the project as they are now. An old lock that cannot be
+// read is replaced like any other.
+func (s *Set) Lock(ctx context.Context) (api.PluginLockResult, error) {
+	// Names cannot be checked: those of the project's plugins come from the lock.
+	config, err := s.UncheckedConfig(ctx)
+	if err != nil {
+		return api.PluginLockResult{}, err
+	}
+	r := s.Resolver(config)
+	r.lock = &project.Lock{} // The old pins do not matter.
+	files, err := r.projectFiles(ctx)
+	if err != nil {
+		return api.PluginLockResult{}, err
+	}
+	if len(files) == 0 {
+		return api.PluginLockResult{}, errs.New(errs.PluginNothingToLock, "%s names no plugin_paths", project.ConfigFile)
+	}
+	if _, err := r.add(ctx, r.builtin, files); err != nil {
+		return api.PluginLockResult{}, err
+	}
+	before, unreadable := s.project.Lock(ctx)
+	if ctx.Err() != nil {
+		return api.PluginLockResult{}, context.Cause(ctx)
+	}
+	now := project.Lock{}
+	for path, p := range r.files {
+		rel, _ := s.project.Rel(path)
+		id := p.Identity()
+		now.Plugins = append(now.Plugins, project.Pin{Path: rel, Name: id.Name, Version: id.Version, Digest: id.Digest})
+	}
+	slices.SortFunc(now.Plugins, func(a, b project.Pin) int { return strings.Compare(a.Path, b.Path) })
+	return api.PluginLockResult{Pins: now.Plugins, Before: before.Plugins, Unreadable: unreadable}, s.project.WriteLock(now)
+}

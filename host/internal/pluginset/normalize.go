@@ -1,0 +1,165 @@
+package pluginset
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/plugins"
+)
+
+// Report is a normalised report.
+type Report struct {
+	Path   string
+	Digest string
+	// Command is the one that printed it, "" if the caller gave it.
+	Command string
+	Plugin  plugins.Identity
+	Result  plugins.Result
+	// Took is how long the plugin ran.
+	Took time.Duration
+}
+
+// NormalizeAll reads and normalises reports in order. The first error ends it: a
+// decision rests on all of its reports or is not made.
+func (s *Set) NormalizeAll(ctx context.Context, refs []api.ReportRef, stdin io.Reader, config project.Config) ([]Report, error) {
+	resolver := s.Resolver(config)
+	if err := resolver.CheckSettings(ctx, false); err != nil {
+		return nil, err
+	}
+	all := make([]Report, 0, len(refs))
+	for _, ref := range refs {
+		report, err := resolver.Normalize(ctx, ref, stdin)
+		if err != nil {
+			return nil, withReport(err, ref)
+		}
+		all = append(all, report)
+	}
+	return all, nil
+}
+
+// Normalize reads a report and normalises it.
+func (r *Resolver) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Reader) (Report, error) {
+	prepared, err := r.prepare(ctx, ref, stdin)
+	if err != nil {
+		return Report{}, err
+	}
+	begin := time.Now()
+	result, err := prepared.Plugin.Normalize(ctx, prepared.Document, prepared.Config)
+	if err != nil {
+		return Report{}, err
+	}
+	paths := newPathMapper(r.project.Root)
+	defer paths.close()
+	paths.apply(result.Findings)
+	return Report{Path: ref.Path, Digest: prepared.Report, Plugin: prepared.Plugin.Identity(), Result: result, Took: time.Since(begin)}, nil
+}
+
+// Normalize runs a plugin over one report and records nothing.
+func (s *Set) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Reader) (api.NormalizedReport, error) {
+	config, err := s.Config(ctx, ref)
+	if err != nil {
+		return api.NormalizedReport{}, err
+	}
+	all, err := s.NormalizeAll(ctx, []api.ReportRef{ref}, stdin, config)
+	if err != nil {
+		return api.NormalizedReport{}, err
+	}
+	return api.NormalizedReport{Plugin: all[0].Plugin, Report: all[0].Digest, Result: all[0].Result}, nil
+}
+
+// Prepare finds the plugin of a report and runs only as much of it as loading needs.
+func (s *Set) Prepare(ctx context.Context, ref api.ReportRef, stdin io.Reader) (api.PreparedReport, error) {
+	config, err := s.Config(ctx, ref)
+	if err != nil {
+		return api.PreparedReport{}, err
+	}
+	prepared, err := s.Resolver(config).prepare(ctx, ref, stdin)
+	return prepared, withReport(err, ref)
+}
+
+func (r *Resolver) prepare(ctx context.Context, ref api.ReportRef, stdin io.Reader) (api.PreparedReport, error) {
+	source, err := r.source(ctx, ref.Path, stdin)
+	if err != nil {
+		return api.PreparedReport{}, err
+	}
+	plugin, err := r.choose(ctx, ref.Plugin, source)
+	if err != nil {
+		return api.PreparedReport{}, err
+	}
+	config := r.config.Plugins[plugin.Identity().Name].Settings
+	doc, err := plugin.Document(source, config)
+	if err != nil {
+		return api.PreparedReport{}, err
+	}
+	return api.PreparedReport{
+		Report: source.Digest(), Plugin: plugin, Document: doc, Config: config, Limits: r.runtime.Limits(),
+	}, nil
+}
+
+// source reads a report of at most the configured size.
+func (r *Resolver) source(ctx context.Context, path string, stdin io.Reader) (*document.Source, error) {
+	limits := r.reportLimits()
+	var data []byte
+	var err error
+	if path == api.Stdin {
+		data, err = project.ReadAll(ctx, stdin, "standard input", limits.Bytes)
+	} else {
+		data, err = r.project.Read(ctx, path, limits.Bytes)
+	}
+	if errs.CodeOf(err) == errs.FileTooLarge {
+		err = document.TooLarge(limits.Bytes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return document.Read(data, limits)
+}
+
+func (r *Resolver) reportLimits() document.Limits {
+	return document.Limits{Bytes: r.config.Limits.Report}.WithDefaults()
+}
+
+// CheckSubject compares the task and the round that reports name with the ones that
+// they are given for. If the task is "" or the round is 0, it is taken from the
+// reports, which must then agree. It returns the round, 0 if no report names one.
+func CheckSubject(reports []Report, task string, round int) (int, error) {
+	expected := &task
+	if task == "" {
+		expected = nil
+	}
+	for _, r := range reports {
+		if id := r.Result.TaskID; id != nil {
+			if expected == nil {
+				expected = id
+			}
+			if *id != *expected {
+				return 0, errs.New(errs.ReportWrongTask, "the report is about task %q, not %q", *id, *expected).
+					With("report", r.Path).With("expected", *expected).With("actual", *id)
+			}
+		}
+		if n := r.Result.Round; n != nil {
+			if round == 0 {
+				round = *n
+			}
+			if *n != round {
+				return 0, errs.New(errs.ReportWrongRound, "the report is about round %d, not round %d", *n, round).
+					With("report", r.Path).With("expected", round).With("actual", *n)
+			}
+		}
+	}
+	return round, nil
+}
+
+// withReport adds the path of a report to an error's details.
+func withReport(err error, ref api.ReportRef) error {
+	if f, ok := errors.AsType[*errs.Error](err); ok {
+		return f.With("report", ref.Path)
+	}
+	return err
+}

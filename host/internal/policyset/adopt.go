@@ -1,0 +1,136 @@
+package policyset
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/policy/diff"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/project"
+)
+
+// Adopted returns the adopted policy, nil before the project's first decision.
+func (s *Set) Adopted(ctx context.Context) (*api.Adopted, error) {
+	l, err := s.openLedger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	head, err := readHead(ctx, l)
+	return head.adopted, err
+}
+
+// Adopt makes a policy the active one and records who did so.
+//
+// # Errors
+//
+// policy-not-configured if the project's configuration names another policy,
+// policy-unnamed, policy-rollback, and those of loading it.
+func (s *Set) Adopt(ctx context.Context, req api.AdoptRequest) (api.Adoption, error) {
+	// An agent must not choose the policy that judges it.
+	if err := childenv.Inside(s.environ); err != nil {
+		return api.Adoption{}, err
+	}
+	config, err := s.config(ctx)
+	if err != nil {
+		return api.Adoption{}, err
+	}
+	c, err := s.Select(ctx, req.Policy, config)
+	if err != nil {
+		return api.Adoption{}, err
+	}
+	c.allowRollback = c.allowRollback || req.AllowRollback
+	if c.named && c.configured {
+		configured, err := s.Select(ctx, "", config)
+		if err != nil {
+			return api.Adoption{}, err
+		}
+		if configured.Identity().Digest != c.Identity().Digest {
+			return api.Adoption{}, errs.New(errs.PolicyNotConfigured, "%s names policy %s, which is not %s", project.ConfigFile, config.Policy, c).
+				With("configured", configured.Identity()).With("policy", c.Identity())
+		}
+	}
+	l, err := s.openLedger(ctx)
+	if err != nil {
+		return api.Adoption{}, err
+	}
+	defer l.Close()
+	for {
+		adoption, err := s.adopt(ctx, l, c, req.DryRun)
+		if errs.CodeOf(err) == errs.LedgerConflict {
+			continue
+		}
+		if err == nil {
+			adoption.State = s.Workspace("", "").state(ctx, c.Identity())
+		}
+		return adoption, err
+	}
+}
+
+func (s *Set) adopt(ctx context.Context, l *ledger.Ledger, c Selection, dry bool) (api.Adoption, error) {
+	a := api.Adoption{Policy: c.Identity()}
+	head, err := readHead(ctx, l)
+	if err != nil {
+		return a, err
+	}
+	var before *routing.Policy
+	unchanged := false
+	if head.adopted != nil {
+		from := *head.adopted
+		if err := cmp.Or(c.checkNamed(from), c.checkRollback(from)); err != nil {
+			return a, err
+		}
+		// A policy that is lost cannot be compared.
+		if before, err = s.ByDigest(ctx, l, from.Policy.Digest); err != nil && errs.CodeOf(err) != errs.PolicyLost {
+			return a, err
+		}
+		a.From = &from.Policy
+		// The same policy may come from elsewhere, or be signed by now.
+		unchanged = from.Policy.Digest == a.Policy.Digest && from.Ref == c.place && from.Signer == c.Signer()
+	}
+	a.Changed = a.From == nil || a.From.Digest != a.Policy.Digest
+	if err := compare(ctx, &a, before, c.Policy); err != nil || dry || unchanged {
+		return a, err
+	}
+	b, err := s.storeBatch(ctx, l, head, c)
+	if err := errors.Join(err, b.adopt(head, c)); err != nil {
+		return a, err
+	}
+	events, err := s.append(ctx, l, b.Batch)
+	if err != nil {
+		return a, err
+	}
+	last := events[len(events)-1]
+	a.Event = &api.EventRef{N: last.N, Hash: last.Hash}
+	return a, nil
+}
+
+// checkNamed refuses to replace a policy of the project by the built-in default that
+// the user did not name.
+func (c Selection) checkNamed(adopted api.Adopted) error {
+	if c.named || c.configured || routing.IsReleaseRef(adopted.Ref) {
+		return nil
+	}
+	return errs.New(errs.PolicyUnnamed, "the project adopted %s (%s) and configures none: name the policy to adopt", adopted.Ref, nameOf(adopted.Policy)).
+		With("adopted", adopted.Policy)
+}
+
+// compare sets the change in meaning. That a comparison takes too long must not
+// prevent an adoption.
+func compare(ctx context.Context, a *api.Adoption, before, after *routing.Policy) error {
+	changes, err := diff.Compare(ctx, before, after)
+	switch code := errs.CodeOf(err); {
+	case err == nil:
+		a.Diff = &changes
+	case ctx.Err() == nil && (code == errs.PolicyDomainTooLarge || code == errs.PolicyTimeout):
+		a.Uncompared = err.Error()
+	default:
+		return err
+	}
+	return nil
+}

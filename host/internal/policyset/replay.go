@@ -1,0 +1,121 @@
+package policyset
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+// Replay decides every recorded round again under the candidate. Findings are routed by
+// the candidate's table; the rounds that would have followed are not simulated. It
+// records nothing, and ignores what other processes record meanwhile.
+//
+// A database is read without following its chains: each decision is compared with its
+// own hash, and Engine.Verify checks the rest. The chains of an export are checked.
+//
+// # Errors
+//
+// policy-flips comes with the report. policy-flip-unknown; ledger-tampered for a decision
+// that cannot be read; those of package replay; the ledger's; and those of package
+// project for a file that cannot be used.
+func (s *Set) Replay(ctx context.Context, req api.ReplayRequest) (replay.Report, error) {
+	if err := checkGate(req.Policy, req.FailOn); err != nil {
+		return replay.Report{}, err
+	}
+	src, err := s.openSource(ctx, req.Ledger)
+	if err != nil {
+		return replay.Report{}, err
+	}
+	defer src.close()
+	events, total, err := src.decided(ctx, req.Since, req.Through)
+	if err != nil {
+		return replay.Report{}, err
+	}
+	r := replay.New(req.Policy, replay.Options{Since: req.Since, Find: func(ctx context.Context, digest string) (*routing.Policy, error) {
+		p, err := s.ByDigest(ctx, src.ledger, digest)
+		if errs.CodeOf(err) == errs.PolicyLost {
+			return nil, nil
+		}
+		return p, err
+	}})
+	err = inOrder(ctx, events, readDecision, func(d decisionRecord) error {
+		if err := r.Add(ctx, d.Recorded); err != nil {
+			return err
+		}
+		if req.Progress != nil {
+			req.Progress(d.Seq, total)
+		}
+		return nil
+	})
+	if err != nil {
+		return replay.Report{}, err
+	}
+	report := r.Report()
+	for _, flip := range report.Flips {
+		for _, cause := range flip.Causes {
+			s.makeRelative(cause.Was)
+			s.makeRelative(cause.Now)
+		}
+	}
+	return report, gate(report, req)
+}
+
+// makeRelative makes the file of a place, if there is one, relative to the root, so
+// that a report is the same in every checkout.
+func (s *Set) makeRelative(at *routing.Location) {
+	if at == nil || !filepath.IsAbs(at.File) {
+		return
+	}
+	if rel, inside := s.project.Rel(at.File); inside {
+		at.File = rel
+	}
+}
+
+// checkGate fails if FailOn names a change that cannot happen under the candidate.
+func checkGate(candidate *routing.Policy, failOn [][2]string) error {
+	for _, f := range failOn {
+		from, to := f[0], f[1]
+		_, declared := candidate.Destination(to)
+		if from == "" || from == replay.Undecided || from == to && from != api.AnyAction || !declared && to != replay.Undecided && to != api.AnyAction {
+			return errFlipUnknown(f)
+		}
+	}
+	return nil
+}
+
+func errFlipUnknown(f [2]string) error {
+	return errs.New(errs.PolicyFlipUnknown, "--fail-on-flip %q:%q can never match", f[0], f[1]).With("from", f[0]).With("to", f[1])
+}
+
+// gate fails if decisions change that must not, or if FailOn names an action that
+// neither the candidate nor the ledger knows.
+func gate(report replay.Report, req api.ReplayRequest) error {
+	for _, f := range req.FailOn {
+		_, known := req.Policy.Destination(f[0])
+		if !known && f[0] != api.AnyAction && !slices.ContainsFunc(report.Matrix, func(c replay.Cell) bool { return c.From == f[0] }) {
+			return errFlipUnknown(f)
+		}
+	}
+	var refused []replay.Cell
+	var count int64
+	for _, c := range report.Turns() {
+		if slices.ContainsFunc(req.FailOn, func(f [2]string) bool {
+			return (f[0] == c.From || f[0] == api.AnyAction) && (f[1] == c.To || f[1] == api.AnyAction)
+		}) {
+			refused = append(refused, c)
+			count += c.Count
+		}
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	return errs.New(errs.PolicyFlips, "%s would change, among them %d from %s to %s",
+		textutil.Count(count, "recorded decision"), refused[0].Count, refused[0].From, refused[0].To).
+		With("flips", refused).With("count", count).With("policy", report.Candidate)
+}

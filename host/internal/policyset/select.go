@@ -1,0 +1,177 @@
+package policyset
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Selection is a policy and how it was selected.
+type Selection struct {
+	*routing.Policy
+	// ref is what it was loaded by, from is what ref is relative to, and place is the
+	// same relative to the project's root, as it is recorded.
+	ref, place string
+	from       project.Project
+	// named says that the command names it, configured that the project configures one.
+	// If neither is set, it is the default.
+	named, configured bool
+	// allowRollback lets it be older than the adopted policy.
+	allowRollback bool
+	// loader loads policies for the project.
+	loader routing.Loader
+	// head is the state of the policy chain when the selection was checked against it,
+	// nil before.
+	head *policyHead
+}
+
+// hasKeys reports whether the project has keys.
+func (c Selection) hasKeys() bool { return c.loader.Trust != nil }
+
+// Select loads the policy that the user asked for, else the configured one, else the
+// default.
+//
+// # Errors
+//
+// Those of routing.Loader.Load and of the project's keys.
+func (s *Set) Select(ctx context.Context, asked string, config project.Config) (Selection, error) {
+	c := Selection{
+		ref: asked, from: s.project, named: asked != "", configured: config.Policy != "",
+		allowRollback: config.Trust.AllowRollback,
+	}
+	if !c.named {
+		c.ref, c.from = config.Policy, s.project.AtRoot()
+	}
+	if c.ref == "" {
+		c.ref = policies.Default
+	}
+	c.place = placeOf(c.from, c.ref)
+	var err error
+	if c.loader, err = s.loader(ctx, config.Trust); err != nil {
+		return c, err
+	}
+	return c, c.load(ctx)
+}
+
+// load loads the policy by its reference.
+func (c *Selection) load(ctx context.Context) error {
+	path := c.ref
+	var err error
+	if !routing.IsReleaseRef(path) {
+		if path, err = c.from.Resolve(path); err != nil {
+			return err
+		}
+	}
+	c.Policy, err = c.loader.Load(ctx, path)
+	return err
+}
+
+// placeOf returns a reference that means the same in every folder of the project.
+func placeOf(from project.Project, ref string) string {
+	if routing.IsReleaseRef(ref) {
+		return ref
+	}
+	rel, inside := from.Rel(ref)
+	switch {
+	case !inside:
+		return from.Abs(ref)
+	case routing.IsReleaseRef(rel):
+		return "./" + rel // It is a path although it looks like a version.
+	default:
+		return filepath.FromSlash(rel)
+	}
+}
+
+// CheckAdopted returns the policy that is to decide a task's round, or the reason why
+// the selected one must not: a project uses the policy that it adopted, and another one
+// only after an explicit and recorded act. That is naming a policy in the command, for
+// this decision alone, or Adopt.
+//
+// # Errors
+//
+// policy-changed, policy-rollback, and those of ByDigest.
+func (s *Set) CheckAdopted(ctx context.Context, l *ledger.Ledger, c Selection) (Selection, error) {
+	head, err := readHead(ctx, l)
+	if err != nil {
+		return c, err
+	}
+	c.head = &head
+	if head.adopted == nil {
+		return c, nil
+	}
+	adopted := *head.adopted
+	switch {
+	case adopted.Policy.Digest == c.Identity().Digest:
+		return c, nil
+	case c.named:
+		return c, c.checkRollback(adopted)
+	case c.configured:
+		return c, errPolicyChanged(adopted, c)
+	}
+	// A newer program brings a newer default, which nobody asked for.
+	c.ref, c.place, c.from = adopted.Ref, adopted.Ref, s.project.AtRoot()
+	if !c.hasKeys() {
+		c.Policy, err = s.ByDigest(ctx, l, adopted.Policy.Digest)
+		return c, err
+	}
+	// The ledger's copy has no signature. It may be older than the keys, or signed by
+	// one that is no longer trusted.
+	if err := c.load(ctx); err != nil {
+		return c, err
+	}
+	if c.Identity().Digest != adopted.Policy.Digest {
+		return c, errPolicyChanged(adopted, c)
+	}
+	return c, nil
+}
+
+// CheckUnrecorded is CheckAdopted for a decision that is not recorded. It matters only
+// to a project with keys.
+func (s *Set) CheckUnrecorded(ctx context.Context, c Selection) error {
+	if !c.hasKeys() {
+		return nil
+	}
+	l, err := s.openLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	_, err = s.CheckAdopted(ctx, l, c)
+	return err
+}
+
+// Recheck checks a selection again, after another process recorded something in the
+// policy chain.
+func (s *Set) Recheck(ctx context.Context, l *ledger.Ledger, c Selection) (Selection, error) {
+	now, err := s.CheckAdopted(ctx, l, c)
+	if err == nil && now.Identity().Digest != c.Identity().Digest {
+		err = errs.New(errs.PolicyChanged, "the project adopted policy %s meanwhile", now).
+			With("adopted", now.Identity()).With("policy", c.Identity())
+	}
+	return now, err
+}
+
+// checkRollback refuses a policy older than the adopted one if the project has keys: a
+// good signature stays good permanently.
+func (c Selection) checkRollback(adopted api.Adopted) error {
+	if !c.hasKeys() || c.allowRollback || !routing.Older(c.Identity(), adopted.Policy) {
+		return nil
+	}
+	return errs.New(errs.PolicyRollback, "policy %s is older than %s, which the project adopted", c, nameOf(adopted.Policy)).
+		With("policy", c.Identity()).With("adopted", adopted.Policy)
+}
+
+func errPolicyChanged(adopted api.Adopted, c Selection) error {
+	return errs.New(errs.PolicyChanged, "the project adopted policy %s (%.19s), and %s is now %s (%.19s)",
+		nameOf(adopted.Policy), adopted.Policy.Digest, c.ref, c, c.Identity().Digest).
+		With("adopted", adopted.Policy).With("policy", c.Identity())
+}
+
+// nameOf is a policy's name and version.
+func nameOf(p routing.Identity) string { return p.Name + "@" + p.Version }

@@ -1,0 +1,174 @@
+// Package policyset selects the policy of a project, adopts and stores it in the
+// ledger, and replays recorded decisions. It also drives the workspace in which a
+// project writes versions of its own policy.
+package policyset
+
+import (
+	"context"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
+	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Options are what a Set works with.
+type Options struct {
+	Project project.Project
+	// Environ is the environment, as os.environ returns it.
+	Environ []string
+	Now     func() time.Time
+	// By is the caller's name, as it is recorded.
+	By string
+	// Engine evaluates policies, "" for the default.
+	Engine routing.Engine
+	// Config reads the project's configuration.
+	Config func(context.Context) (project.Config, error)
+	// Ledger opens the project's ledger, with a fold that calls Fold.
+	Ledger func(context.Context) (*ledger.Ledger, error)
+	// Append appends to the project's ledger.
+	Append func(context.Context, *ledger.Ledger, ...ledger.Batch) ([]ledger.Event, error)
+}
+
+// Set is the policies of a project. It is safe for concurrent use.
+type Set struct {
+	project    project.Project
+	environ    []string
+	now        func() time.Time
+	by         string
+	engine     routing.Engine
+	config     func(context.Context) (project.Config, error)
+	openLedger func(context.Context) (*ledger.Ledger, error)
+	append     func(context.Context, *ledger.Ledger, ...ledger.Batch) ([]ledger.Event, error)
+
+	mu     sync.Mutex
+	stored map[string]*routing.Policy // by digest; guarded by mu
+}
+
+// New returns the policies of a project.
+func New(o Options) *Set {
+	return &Set{
+		project: o.Project, environ: o.Environ, now: o.Now, by: o.By, engine: o.Engine,
+		config: o.Config, openLedger: o.Ledger, append: o.Append, stored: make(map[string]*routing.Policy),
+	}
+}
+
+// Load loads a policy to inspect it: ref, or for "" the active one, which is the
+// configured policy, else the adopted one, else the default. The project's keys are
+// used unless allowUnsigned is set.
+//
+// # Errors
+//
+// Those of routing.Loader.Load and of reading the configuration; for "" also those of the
+// ledger.
+func (s *Set) Load(ctx context.Context, ref string, allowUnsigned bool) (*routing.Policy, error) {
+	c, err := s.load(ctx, ref, allowUnsigned)
+	return c.Policy, err
+}
+
+func (s *Set) load(ctx context.Context, ref string, allowUnsigned bool) (Selection, error) {
+	config, err := s.config(ctx)
+	if err != nil {
+		return Selection{}, err
+	}
+	if allowUnsigned {
+		config.Trust = project.Trust{}
+	}
+	c, err := s.Select(ctx, ref, config)
+	if err != nil || c.named || c.configured {
+		return c, err
+	}
+	l, err := s.openLedger(ctx)
+	if err != nil {
+		return c, err
+	}
+	defer l.Close()
+	return s.CheckAdopted(ctx, l, c)
+}
+
+// LoadTests is Load with the policy's tests.
+//
+// # Errors
+//
+// Those of Load and of reading the tests.
+func (s *Set) LoadTests(ctx context.Context, ref string, allowUnsigned bool) (api.TestedPolicy, error) {
+	c, err := s.load(ctx, ref, allowUnsigned)
+	if err != nil {
+		return api.TestedPolicy{}, err
+	}
+	tests, err := s.tests(c)
+	if err != nil {
+		return api.TestedPolicy{}, err
+	}
+	t := api.TestedPolicy{Policy: c.Policy}
+	for _, source := range append(c.Sources(), tests...) {
+		source.Name = path.Join(filepath.ToSlash(c.ref), source.Name)
+		t.Files = append(t.Files, source)
+	}
+	return t, nil
+}
+
+func (s *Set) tests(c Selection) ([]routing.Source, error) {
+	if routing.IsReleaseRef(c.ref) {
+		return c.loader.TestSources(c.ref)
+	}
+	dir, err := c.from.Resolve(c.ref)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, nil // It is a bundle, or the adopted policy's files are gone.
+	}
+	return regotest.Read(dir)
+}
+
+// maxKey is the size of the largest key file, in bytes.
+const maxKey = 64 << 10
+
+// loader returns a loader with the project's keys. A key that cannot be read is an
+// error: nothing is loaded without it.
+//
+// # Errors
+//
+// policy-key-invalid.
+func (s *Set) loader(ctx context.Context, t project.Trust) (routing.Loader, error) {
+	loader := routing.Loader{Released: policies.Files(), Engine: s.engine}
+	if len(t.Keys) == 0 {
+		return loader, nil
+	}
+	loader.Trust = &bundle.Trust{Now: s.now}
+	for _, k := range t.Keys {
+		material, err := s.keyMaterial(ctx, k)
+		if err != nil {
+			return loader, err
+		}
+		loader.Trust.Keys = append(loader.Trust.Keys, bundle.Key{ID: k.ID, Algorithm: k.Algorithm, Material: material, Scope: k.Scope})
+	}
+	return loader, nil
+}
+
+func (s *Set) keyMaterial(ctx context.Context, k project.TrustKey) (string, error) {
+	if k.Env != "" {
+		for _, variable := range s.environ {
+			if value, ok := strings.CutPrefix(variable, k.Env+"="); ok && value != "" {
+				return value, nil
+			}
+		}
+		return "", errs.New(errs.PolicyKeyInvalid, "key %s: the environment has no %s", k.ID, k.Env).With("key_id", k.ID)
+	}
+	text, err := s.project.AtRoot().Read(ctx, k.File, maxKey)
+	if err != nil {
+		return "", errs.New(errs.PolicyKeyInvalid, "key %s: %w", k.ID, err).With("key_id", k.ID)
+	}
+	return string(text), nil
+}

@@ -1,0 +1,255 @@
+package policyset
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Chain is the chain of the ledger with every policy that ever decided something, its
+// sources, and the adoptions (ADR-0017). A task cannot have its name.
+const Chain = "_policies"
+
+// The kinds of events in the chain.
+const (
+	kindKept    = "policy-kept"
+	kindAdopted = "policy-adopted"
+)
+
+// keyPolicy and a digest are the key of the number of the event that has the sources
+// of a stored policy.
+const keyPolicy = "policy/"
+
+// policyEvent is the body of an event in the chain.
+type policyEvent struct {
+	By string `json:"by"`
+	// Ref is how the policy was named.
+	Ref    string           `json:"ref"`
+	Policy routing.Identity `json:"policy"`
+	// Signer is the id of the key that signed it, "" for none.
+	Signer string `json:"signer,omitzero"`
+	// Sources, and the names of the policy's categories and destinations, are set if
+	// it is stored.
+	Sources      []routing.Source `json:"sources,omitzero"`
+	Categories   []string         `json:"categories,omitzero"`
+	Destinations []string         `json:"destinations,omitzero"`
+	// From is the digest of the policy adopted before, "" for none, if one is adopted.
+	From string `json:"from,omitzero"`
+	// Rollback says that an older policy followed a newer one.
+	Rollback bool `json:"rollback,omitzero"`
+}
+
+// chainState is the state of the chain.
+type chainState struct {
+	// Adopted is the latest adoption, nil before the first.
+	Adopted *api.Adopted `json:"adopted"`
+}
+
+// Fold applies an event of the chain.
+func Fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+	var state chainState
+	if text := before.State(); text != nil {
+		if err := json.Unmarshal(text, &state); err != nil {
+			return ledger.Projection{}, err
+		}
+	}
+	var event policyEvent
+	if err := json.Unmarshal(e.Body, &event); err != nil {
+		return ledger.Projection{}, err
+	}
+	key := keyPolicy + event.Policy.Digest
+	known, err := before.Entry(key)
+	if err != nil {
+		return ledger.Projection{}, err
+	}
+	var p ledger.Projection
+	count := func(m counters.Measure, values ...string) {
+		p.Changes = append(p.Changes, counters.Change{Measure: m, Values: values, Add: 1})
+	}
+	switch e.Kind {
+	case kindKept:
+		if known != nil || len(event.Sources) == 0 {
+			return ledger.Projection{}, errs.New(errs.LedgerTampered, "policy %s is stored twice, or without its sources", event.Policy.Digest)
+		}
+		n, err := json.Marshal(e.N)
+		if err != nil {
+			return ledger.Projection{}, err
+		}
+		p.Entries = []ledger.Entry{{Key: key, Value: n}}
+		for _, name := range event.Categories {
+			count(counters.Categories(), name)
+		}
+		for _, name := range event.Destinations {
+			count(counters.Destinations(), name)
+		}
+	case kindAdopted:
+		if known == nil {
+			return ledger.Projection{}, errs.New(errs.LedgerTampered, "policy %s is adopted and was never stored", event.Policy.Digest)
+		}
+		// An edited state is detected at the next adoption.
+		if from := state.digest(); event.From != from {
+			return ledger.Projection{}, errs.New(errs.LedgerTampered, "policy %s is adopted after %q, and it was after %q", event.Policy.Digest, event.From, from)
+		}
+		state.Adopted = &api.Adopted{
+			Ref: event.Ref, Policy: event.Policy, Signer: event.Signer, By: event.By, At: e.At, Event: api.EventRef{N: e.N, Hash: e.Hash},
+		}
+		count(counters.Adoptions(), event.Policy.Version, event.Policy.Digest)
+	default:
+		return ledger.Projection{}, errs.New(errs.LedgerTampered, "unknown kind of event %q about policies", e.Kind)
+	}
+	p.State, err = json.Marshal(state, json.Deterministic(true))
+	return p, err
+}
+
+// digest is that of the adopted policy, "" for none.
+func (s chainState) digest() string {
+	if s.Adopted == nil {
+		return ""
+	}
+	return s.Adopted.Policy.Digest
+}
+
+// policyHead is the state of the chain at one moment.
+type policyHead struct {
+	n       int64 // the chain's latest event
+	adopted *api.Adopted
+}
+
+func readHead(ctx context.Context, l *ledger.Ledger) (policyHead, error) {
+	head, err := l.Head(ctx, Chain)
+	if err != nil || head.N == 0 {
+		return policyHead{}, err
+	}
+	var state chainState
+	if err := json.Unmarshal(head.State, &state); err != nil {
+		return policyHead{}, errTampered("its state cannot be read: %w", err)
+	}
+	return policyHead{n: head.N, adopted: state.Adopted}, nil
+}
+
+func errTampered(format string, args ...any) error {
+	return errs.New(errs.LedgerTampered, "the record of policies was changed: "+format, args...).With("task", Chain)
+}
+
+// ByDigest loads the policy with a digest: a built-in one, or one that the ledger
+// stores.
+//
+// # Errors
+//
+// policy-lost, ledger-tampered.
+func (s *Set) ByDigest(ctx context.Context, l *ledger.Ledger, digest string) (*routing.Policy, error) {
+	s.mu.Lock()
+	p := s.stored[digest]
+	s.mu.Unlock()
+	if p != nil {
+		return p, nil
+	}
+	p, err := s.find(ctx, l, digest)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stored[digest] = p
+	return p, nil
+}
+
+func (s *Set) find(ctx context.Context, l *ledger.Ledger, digest string) (*routing.Policy, error) {
+	key := keyPolicy + digest
+	entries, err := l.Entries(ctx, Chain, []string{key})
+	if err != nil {
+		return nil, err
+	}
+	text, ok := entries[key]
+	if !ok {
+		for _, ref := range policies.Versions() {
+			p, err := policies.Load(ctx, ref)
+			if err != nil || p.Identity().Digest == digest {
+				return p, err
+			}
+		}
+		return nil, errs.New(errs.PolicyLost, "policy %s is neither built in nor stored in the ledger", digest).With("digest", digest)
+	}
+	var n int64
+	if err := json.Unmarshal(text, &n); err != nil {
+		return nil, errTampered("%s cannot be read: %w", key, err)
+	}
+	e, err := l.Event(ctx, Chain, n)
+	if err != nil {
+		return nil, err
+	}
+	var event policyEvent
+	if err := json.Unmarshal(e.Body, &event); err != nil {
+		return nil, errTampered("event %d cannot be read: %w", n, err)
+	}
+	p, err := routing.Loader{Released: policies.Files(), Engine: s.engine}.FromSources(ctx, event.Ref, event.Sources)
+	if err != nil {
+		return nil, errTampered("event %d does not hold a policy: %w", n, err)
+	}
+	if p.Identity().Digest != digest {
+		return nil, errTampered("event %d holds another policy than %s", n, digest)
+	}
+	return p, nil
+}
+
+// Events returns what has to be recorded of a policy together with its decision: the
+// policy itself if the ledger does not store it yet, and its adoption if it is the first
+// and the command did not name it. The batch follows the head at CheckAdopted; without
+// drafts it still requires that head.
+func (s *Set) Events(ctx context.Context, l *ledger.Ledger, c Selection) (ledger.Batch, error) {
+	b, err := s.storeBatch(ctx, l, *c.head, c)
+	if err == nil && c.head.adopted == nil && !c.named {
+		err = b.adopt(*c.head, c)
+	}
+	return b.Batch, err
+}
+
+// policyBatch is a batch of the chain.
+type policyBatch struct {
+	ledger.Batch
+	by string
+}
+
+// storeBatch returns the batch that stores a policy, empty if the ledger has it.
+func (s *Set) storeBatch(ctx context.Context, l *ledger.Ledger, head policyHead, c Selection) (policyBatch, error) {
+	b := policyBatch{Batch: ledger.Batch{Task: Chain, After: head.n}, by: s.by}
+	if head.adopted != nil && head.adopted.Policy.Digest == c.Identity().Digest {
+		return b, nil // Adopted policies are always stored.
+	}
+	key := keyPolicy + c.Identity().Digest
+	entries, err := l.Entries(ctx, Chain, []string{key})
+	if err != nil || entries[key] != nil {
+		return b, err
+	}
+	return b, b.add(kindKept, policyEvent{
+		Ref: c.place, Policy: c.Identity(), Signer: c.Signer(), Sources: c.Sources(),
+		Categories: slices.Sorted(maps.Keys(c.RouteTable())), Destinations: slices.Sorted(maps.Keys(c.Destinations())),
+	})
+}
+
+func (b *policyBatch) adopt(head policyHead, c Selection) error {
+	event := policyEvent{Ref: c.place, Policy: c.Identity(), Signer: c.Signer()}
+	if head.adopted != nil {
+		event.From = head.adopted.Policy.Digest
+		event.Rollback = routing.Older(c.Identity(), head.adopted.Policy)
+	}
+	return b.add(kindAdopted, event)
+}
+
+func (b *policyBatch) add(kind string, event policyEvent) error {
+	event.By = b.by
+	// A path may hold any bytes. The digest is over the texts alone.
+	body, err := json.Marshal(event, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	b.Events = append(b.Events, ledger.NewEvent{Kind: kind, Body: body})
+	return err
+}

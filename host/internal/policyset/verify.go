@@ -1,0 +1,197 @@
+package policyset
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// maxDeciders is how many policies remember their decisions. A project has a few.
+const maxDeciders = 16
+
+// VerifyDecisions decides every recorded round again by the policy that decided it, and
+// compares the routes of the findings, the policy's input and the decision. Tampering is
+// in the report and not an error. It ignores what other processes record meanwhile.
+// Engine.Verify checks the chains themselves.
+//
+// progress receives the number of the latest verified event, and that of the ledger's
+// last one; it may be nil.
+//
+// # Errors
+//
+// Those of the ledger, and policy-timeout.
+func (s *Set) VerifyDecisions(ctx context.Context, progress func(done, total int64)) (api.DecisionsReport, error) {
+	l, err := s.openLedger(ctx)
+	if err != nil {
+		return api.DecisionsReport{}, err
+	}
+	defer l.Close()
+	events, total, err := eventSource{ledger: l}.decided(ctx, time.Time{}, 0)
+	if err != nil {
+		return api.DecisionsReport{}, err
+	}
+	v := decisionVerifier{set: s, ledger: l, deciders: make(map[string]*policyDecider), lost: make(map[routing.Identity]int)}
+	err = inOrder(ctx, events,
+		func(e ledger.Event) (parsedEvent, error) {
+			d, err := readDecision(e)
+			e.Body = nil
+			return parsedEvent{e, d, err}, nil
+		},
+		func(p parsedEvent) error {
+			if err := v.verify(ctx, p); err != nil {
+				return err
+			}
+			if progress != nil {
+				progress(p.event.Seq, total)
+			}
+			return nil
+		})
+	return v.report, err
+}
+
+// parsedEvent is the result of reading an event.
+type parsedEvent struct {
+	event    ledger.Event // without its body
+	decision decisionRecord
+	err      error
+}
+
+// decisionVerifier verifies decisions, one after another.
+type decisionVerifier struct {
+	set      *Set
+	ledger   *ledger.Ledger
+	report   api.DecisionsReport
+	deciders map[string]*policyDecider // by the policy's digest, nil for a lost policy
+	lost     map[routing.Identity]int  // index in the report
+}
+
+// policyDecider is a policy that decides again.
+type policyDecider struct {
+	policy *routing.Policy
+	*replay.Decider
+}
+
+func (v *decisionVerifier) problem(e ledger.Event, kind ledger.ProblemKind, format string, args ...any) {
+	if len(v.report.Problems) == api.MaxDecisionProblems {
+		v.report.Omitted++
+		return
+	}
+	v.report.Problems = append(v.report.Problems,
+		ledger.Problem{Task: e.Task, N: e.N, Seq: e.Seq, Kind: kind, Message: fmt.Sprintf(format, args...)})
+}
+
+func (v *decisionVerifier) verify(ctx context.Context, p parsedEvent) error {
+	v.report.Decisions++
+	if p.err != nil {
+		v.problem(p.event, api.ProblemRecord, "%v", p.err)
+		return nil
+	}
+	d := p.decision
+	decider, err := v.decider(ctx, d.Policy.Digest)
+	if err != nil {
+		return err
+	}
+	if decider == nil {
+		v.addLost(d.Policy)
+		return nil
+	}
+	policy := decider.policy
+	if id := policy.Identity(); id.Name != d.Policy.Name || id.Version != d.Policy.Version || id.ADR != d.Policy.ADR {
+		v.problem(p.event, api.ProblemPolicy, "it names its policy %s of %s, which is %s of %s", nameOf(d.Policy), d.Policy.ADR, nameOf(id), id.ADR)
+	}
+	for _, c := range d.Categories {
+		to, known := policy.Route(c.Name)
+		switch {
+		case to != c.Route:
+			v.problem(p.event, api.ProblemRoute, "findings of category %.80q (%d) were sent to %.80q, and %s sends them to %s", c.Name, c.Count, c.Route, policy, to)
+		case known && c.Unknown:
+			v.problem(p.event, api.ProblemRoute, "category %.80q is said to be unknown to %s, which knows it", c.Name, policy)
+		case !known && !c.Unknown:
+			v.problem(p.event, api.ProblemRoute, "category %.80q is said to be known to %s, which does not know it", c.Name, policy)
+		}
+	}
+	return v.verifyDecision(ctx, p.event, d, decider)
+}
+
+// verifyDecision has the policy decide on its recorded input.
+func (v *decisionVerifier) verifyDecision(ctx context.Context, e ledger.Event, d decisionRecord, by *policyDecider) error {
+	now, err := by.Decide(ctx, d.Recorded)
+	if errs.CodeOf(err) == errs.ReplayRecordInvalid {
+		v.problem(e, api.ProblemRecord, "%v", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	destination, _ := by.policy.Destination(d.Decision.NextAction)
+	switch {
+	case now.Decision != d.Decision:
+		v.problem(e, api.ProblemDecision, "it went to %s (%s), and %s sends it to %s (%s)",
+			d.Decision.NextAction, d.Decision.Reason, by.policy, now.Decision.NextAction, now.Decision.Reason)
+	case d.event.DestinationKind != destination.Kind || d.decision.Stuck != task.IsStuckDestination(d.Decision.NextAction, string(destination.Kind)):
+		v.problem(e, api.ProblemDecision, "%s is of kind %s for %s, and what followed was made of kind %.80q", d.Decision.NextAction, destination.Kind,
+			by.policy, d.event.DestinationKind)
+	case !canFollow(d, destination):
+		v.problem(e, api.ProblemDecision, "%s cannot leave the task in round %d after round %d", d.Decision.NextAction, d.event.NextRound, d.Round)
+	}
+	return nil
+}
+
+// canFollow reports whether the recorded next round is possible. A decision that does
+// not advance the round can still end the task, once it was repeated too often.
+func canFollow(d decisionRecord, to routing.Destination) bool {
+	switch d.event.NextRound {
+	case d.Round:
+		return to.Kind == routing.Terminal || !to.AdvancesRound && d.Input.Verify != routing.Red
+	case d.Round + 1:
+		return to.Kind != routing.Terminal
+	default:
+		return false
+	}
+}
+
+// decider returns the policy with a digest, nil if it is lost.
+func (v *decisionVerifier) decider(ctx context.Context, digest string) (*policyDecider, error) {
+	if d, ok := v.deciders[digest]; ok {
+		return d, nil
+	}
+	var d *policyDecider
+	p, err := v.set.ByDigest(ctx, v.ledger, digest)
+	switch errs.CodeOf(err) {
+	case errs.PolicyLost:
+	case errs.LedgerTampered:
+		v.problem(ledger.Event{Task: Chain}, api.ProblemPolicy, "%v", err)
+	default:
+		if err != nil {
+			return nil, err
+		}
+		d = &policyDecider{p, replay.NewDecider(p)}
+	}
+	if len(v.deciders) == maxDeciders {
+		clear(v.deciders)
+	}
+	v.deciders[digest] = d
+	return d, nil
+}
+
+// addLost counts a decision of a lost policy.
+func (v *decisionVerifier) addLost(id routing.Identity) {
+	v.report.Unchecked++
+	i, ok := v.lost[id]
+	if !ok {
+		if len(v.lost) == api.MaxDecisionProblems {
+			return
+		}
+		i = len(v.report.Lost)
+		v.lost[id] = i
+		v.report.Lost = append(v.report.Lost, replay.Used{Policy: id})
+	}
+	v.report.Lost[i].Decisions++
+}

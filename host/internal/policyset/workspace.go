@@ -1,0 +1,380 @@
+package policyset
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/internal/policy/release"
+	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Workspace is the folders of a project in which versions of a policy are written,
+// with their decision records. These are sources for their authors, so signatures are
+// not required. It is safe for concurrent use.
+type Workspace struct {
+	set  *Set
+	tree release.Tree
+}
+
+// Workspace returns the project's workspace. versions and records are its folders,
+// relative to the project's root and with slashes; "" for the default ones.
+func (s *Set) Workspace(versions, records string) Workspace {
+	return Workspace{s, release.Tree{BuiltIn: policies.Files(), Root: s.project.Root, Policies: versions, ADRs: records}}
+}
+
+// List lists the policies of the project. One that cannot be loaded is listed with the
+// reason.
+//
+// # Errors
+//
+// Those of the workspace, the configuration and the ledger.
+func (w Workspace) List(ctx context.Context) (api.PolicyInventory, error) {
+	config, err := w.set.config(ctx)
+	if err != nil {
+		return api.PolicyInventory{}, err
+	}
+	all := api.PolicyInventory{Configured: config.Policy}
+	if all.Adopted, err = w.set.Adopted(ctx); err != nil {
+		return api.PolicyInventory{}, err
+	}
+	if all.Policies, err = w.versions(ctx); err != nil {
+		return api.PolicyInventory{}, err
+	}
+	if config.Policy != "" {
+		c, err := w.set.Select(ctx, "", config)
+		k := known(api.KnownPolicy{Ref: config.Policy}, c.Policy, err)
+		mark(&all, k, func(k *api.KnownPolicy) { k.Configured = true })
+	}
+	if all.Adopted != nil {
+		mark(&all, api.KnownPolicy{Ref: all.Adopted.Ref, Policy: &all.Adopted.Policy}, func(k *api.KnownPolicy) { k.Adopted = true })
+		k := &all.Policies[len(all.Policies)-1]
+		k.Kept = k.Adopted && !k.Configured && !k.BuiltIn && k.Folder == ""
+	}
+	return all, nil
+}
+
+// known returns a policy with the result of loading it.
+func known(k api.KnownPolicy, p *routing.Policy, err error) api.KnownPolicy {
+	if err != nil {
+		k.Problem = err.Error()
+		return k
+	}
+	id := p.Identity()
+	k.Policy, k.Title = &id, p.Title()
+	return k
+}
+
+// mark calls set for the policies that are the same as k, and adds k if there are none.
+func mark(all *api.PolicyInventory, k api.KnownPolicy, set func(*api.KnownPolicy)) {
+	found := false
+	for i := range all.Policies {
+		p := &all.Policies[i]
+		if !same(*p, k) {
+			continue
+		}
+		set(p)
+		found = true
+		if k.Problem != "" {
+			p.Problem = k.Problem // The project's keys may refuse what its authors can read.
+		}
+	}
+	if !found {
+		set(&k)
+		all.Policies = append(all.Policies, k)
+	}
+}
+
+// same reports whether both are one policy: by digest, or by name if one of them
+// cannot be loaded.
+func same(a, b api.KnownPolicy) bool {
+	if a.Policy == nil || b.Policy == nil {
+		return a.Ref == b.Ref
+	}
+	return a.Policy.Digest == b.Policy.Digest
+}
+
+// versions lists the versions that are built in or in the workspace, oldest first.
+func (w Workspace) versions(ctx context.Context) ([]api.KnownPolicy, error) {
+	versions, err := w.tree.Versions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []api.KnownPolicy
+	for _, ref := range policies.Versions() {
+		p, err := policies.Load(ctx, ref)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, known(api.KnownPolicy{Ref: ref, State: release.StateReleased, BuiltIn: true, Default: ref == policies.Default}, p, nil))
+	}
+	for _, v := range versions {
+		k := known(api.KnownPolicy{Ref: v.Folder, State: v.State, ADRStatus: v.ADRStatus, Folder: v.Folder}, v.Policy, v.Err)
+		// A workspace may hold a built-in version, as our own does.
+		isSame := func(b api.KnownPolicy) bool {
+			return b.BuiltIn && k.Policy != nil && b.Policy.Digest == k.Policy.Digest
+		}
+		if i := slices.IndexFunc(all, isSame); i >= 0 {
+			all[i].Folder, all[i].ADRStatus = k.Folder, k.ADRStatus
+			continue
+		}
+		all = append(all, k)
+	}
+	slices.SortStableFunc(all, byAge)
+	return all, nil
+}
+
+// byAge sorts older policies first, and those that cannot be loaded last.
+func byAge(a, b api.KnownPolicy) int {
+	switch {
+	case a.Policy == nil && b.Policy == nil:
+		return 0
+	case a.Policy == nil:
+		return 1
+	case b.Policy == nil:
+		return -1
+	case routing.Older(*a.Policy, *b.Policy):
+		return -1
+	case routing.Older(*b.Policy, *a.Policy):
+		return 1
+	}
+	return 0
+}
+
+// state is that of the version with an identity, "" if there is none. A project may
+// keep other things under the workspace's names, which must not prevent an adoption.
+func (w Workspace) state(ctx context.Context, id routing.Identity) release.State {
+	all, err := w.versions(ctx)
+	if err != nil {
+		return ""
+	}
+	if i := find(all, id); i >= 0 {
+		return all[i].State
+	}
+	return ""
+}
+
+// find returns the index of the policy with an identity's digest, -1 for none.
+func find(all []api.KnownPolicy, id routing.Identity) int {
+	return slices.IndexFunc(all, func(k api.KnownPolicy) bool { return k.Policy != nil && k.Policy.Digest == id.Digest })
+}
+
+// Check checks policies against every invariant, except those that their own decision
+// records waive. Which categories are raised is compared with the newest version alone,
+// of the workspace if it has any: today's agents are not the ones that an older version
+// was written for.
+//
+// # Errors
+//
+// Those of loading, of check.Verify, of the decision records and of agents'
+// definitions. Violations are in the reports.
+func (w Workspace) Check(ctx context.Context, req api.CheckRequest) ([]api.PolicyCheck, error) {
+	refs := req.Policies
+	if req.All {
+		all, err := w.List(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range all.Policies {
+			if k.BuiltIn || k.Folder != "" {
+				refs = append(refs, filepath.FromSlash(k.Ref))
+			}
+		}
+	}
+	if len(refs) == 0 {
+		refs = []string{""}
+	}
+	var checks []api.PolicyCheck
+	for _, ref := range refs {
+		p, err := w.set.Load(ctx, ref, req.AllowUnsigned)
+		if err != nil {
+			return nil, err
+		}
+		report, err := w.check(ctx, p, req.Observe)
+		if err != nil {
+			return nil, err
+		}
+		checks = append(checks, api.PolicyCheck{Ref: ref, Report: report})
+	}
+	return checks, nil
+}
+
+func (w Workspace) check(ctx context.Context, p *routing.Policy, observe func(routing.Identity) (func(done, total int), func())) (check.Report, error) {
+	waivers, err := w.tree.Waivers(p.Identity())
+	if err != nil {
+		return check.Report{}, err
+	}
+	o := check.Options{Waivers: waivers}
+	all, err := w.versions(ctx)
+	if err != nil {
+		return check.Report{}, err
+	}
+	i := find(all, p.Identity())
+	if i < 0 || newest(all).Digest == p.Identity().Digest {
+		if o.Raised, err = w.categorySources(ctx, i >= 0 && all[i].BuiltIn); err != nil {
+			return check.Report{}, err
+		}
+	}
+	if observe != nil {
+		var end func()
+		o.Progress, end = observe(p.Identity())
+		defer end()
+	}
+	return check.Verify(ctx, p, o)
+}
+
+// newest returns the version that the project's agents are for: the workspace's
+// newest, or the newest built-in one if it has none. A later program may have newer
+// built-in versions, which do not know the workspace's categories.
+func newest(all []api.KnownPolicy) routing.Identity {
+	var id routing.Identity
+	own := slices.ContainsFunc(all, func(k api.KnownPolicy) bool { return k.Policy != nil && k.Folder != "" })
+	for _, k := range all {
+		if k.Policy != nil && (k.Folder != "") == own {
+			id = *k.Policy // They come oldest first.
+		}
+	}
+	return id
+}
+
+// Lint checks every version of the workspace against every rule. ledger is a file
+// whose decisions are replayed to check the decision records, "" for none.
+//
+// # Errors
+//
+// Those of release.Tree.Lint and of agents' definitions. Findings are in the report.
+func (w Workspace) Lint(ctx context.Context, ledger string) (release.LintReport, error) {
+	raised, err := w.categorySources(ctx, false)
+	if err != nil {
+		return release.LintReport{}, err
+	}
+	o := release.LintOptions{Raised: raised}
+	if ledger != "" {
+		o.Replay = w.set.replayer(ledger)
+	}
+	return w.tree.Lint(ctx, o)
+}
+
+// New creates the files of the next version. The date of its record is today's, in UTC.
+//
+// # Errors
+//
+// Those of release.Tree.New.
+func (w Workspace) New(ctx context.Context, o release.NewOptions) (release.Created, error) {
+	o.Date = w.set.now().UTC()
+	return w.tree.New(ctx, o)
+}
+
+// Release completes the decision record of a version and locks it. version is as in
+// routing@1.3.0, "" for the one that is not released. accept sets its decision record's
+// status. ledger is the file whose decisions are replayed, "" for the project's own.
+//
+// # Errors
+//
+// Those of release.Tree.Release and of agents' definitions.
+func (w Workspace) Release(ctx context.Context, version string, accept bool, ledger string) (release.Released, error) {
+	// An agent may propose the policy that judges it, but not accept it.
+	if err := childenv.Inside(w.set.environ); err != nil {
+		return release.Released{}, err
+	}
+	raised, err := w.categorySources(ctx, false)
+	if err != nil {
+		return release.Released{}, err
+	}
+	return w.tree.Release(ctx, release.ReleaseOptions{
+		Version: version, Accept: accept, Raised: raised, Replay: w.set.replayer(ledger),
+	})
+}
+
+// replayer replays the decisions of a ledger; "" is the project's own.
+func (s *Set) replayer(ledger string) release.Replayer {
+	return func(ctx context.Context, candidate *routing.Policy, through int64) (replay.Report, error) {
+		return s.Replay(ctx, api.ReplayRequest{Policy: candidate, Ledger: ledger, Through: through})
+	}
+}
+
+// hostName is the host's name among the sources of categories.
+const hostName = "switchyard"
+
+// hostCategories are those of the host's own findings: a failed critic, and the ones
+// of audits (ADR-0002).
+var hostCategories = []string{task.CategoryCriticError, task.CategoryRule9, "skill-bar-unconsulted"}
+
+// categorySources lists the sources of each category of finding: the modules of the
+// project's critic, the plugins that the configuration gives categories to, and the
+// host. For a built-in policy the built-in agents count even if the project replaces
+// them, because the project cannot amend that policy.
+//
+// # Errors
+//
+// Those of the configuration, and of agents' definitions.
+func (w Workspace) categorySources(ctx context.Context, builtIn bool) (map[string][]string, error) {
+	config, err := w.set.config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sources, err := definition.Library{Root: w.set.project.Root}.Raised()
+	if err != nil {
+		return nil, err
+	}
+	for category, plugins := range configuredCategories(config) {
+		sources[category] = append(sources[category], plugins...)
+	}
+	for _, category := range hostCategories {
+		sources[category] = append(sources[category], hostName)
+	}
+	if !builtIn {
+		return sources, nil
+	}
+	agents, err := definition.Library{}.Raised()
+	if err != nil {
+		return nil, err
+	}
+	for category, by := range agents {
+		if sources[category] == nil {
+			sources[category] = by
+		}
+	}
+	return sources, nil
+}
+
+// configuredCategories lists the plugins whose settings name each category. Settings
+// of another form are left to the plugin to refuse.
+func configuredCategories(config project.Config) map[string][]string {
+	all := make(map[string][]string)
+	for _, plugin := range slices.Sorted(maps.Keys(config.Plugins)) {
+		var c struct {
+			Categories struct {
+				Rules      map[string]string `json:"rules"`
+				Tags       map[string]string `json:"tags"`
+				Severities map[string]string `json:"severities"`
+				Default    string            `json:"default"`
+			} `json:"categories"`
+		}
+		if err := json.Unmarshal(config.Plugins[plugin].Settings, &c); err != nil {
+			continue
+		}
+		named := []string{c.Categories.Default}
+		for _, m := range []map[string]string{c.Categories.Rules, c.Categories.Tags, c.Categories.Severities} {
+			named = slices.AppendSeq(named, maps.Values(m))
+		}
+		slices.Sort(named)
+		for _, category := range slices.Compact(named) {
+			if category != "" {
+				all[category] = append(all[category], plugin)
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,89 @@
+package api
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/plugins"
+)
+
+// Auto stands for the one plugin that recognises a report.
+const Auto = "auto"
+
+// Stdin as the path of a report is standard input.
+const Stdin = "-"
+
+// NormalizedReport is a report as a plugin understood it, before findings are merged.
+type NormalizedReport struct {
+	Plugin plugins.Identity
+	// Report is the digest of the report as it was read.
+	Report string
+	plugins.Result
+}
+
+// PreparedReport is everything that a plugin needs to normalise a report.
+type PreparedReport struct {
+	// Report is the digest of the report as it was read.
+	Report   string
+	Plugin   *plugins.Plugin
+	Document *document.Document
+	// Config is the project's configuration of the plugin, nil for none.
+	Config jsontext.Value
+	// Limits are those that the plugin runs under.
+	Limits plugins.Limits
+}
+
+// PluginInventory lists the plugins that a project can use by name.
+type PluginInventory struct {
+	// OK says that none of the plugins has a problem.
+	OK bool `json:"ok"`
+	// Plugins are the built-in plugins, those of the project, and the named
+	// configurations, sorted by name.
+	Plugins []InstalledPlugin `json:"plugins"`
+}
+
+// InstalledPlugin is a plugin that a project can use by name.
+type InstalledPlugin struct {
+	// Description has only the name if the plugin has a problem, and Digest is empty.
+	plugins.Description
+	// Digest is that of its module.
+	Digest string `json:"digest"`
+	// Path is that of its file relative to the project's root, "" if it is built in.
+	Path string `json:"path"`
+	// Use is the plugin that it is a configuration of, "" if it is a plugin.
+	Use string `json:"use,omitzero"`
+	// Problem is why it cannot be used, nil if it can.
+	Problem *PluginProblem `json:"problem,omitzero"`
+}
+
+// PluginProblem is why a plugin cannot be used.
+type PluginProblem struct {
+	Code    errs.Code `json:"code"`
+	Message string    `json:"message"`
+}
+
+// PluginInspection is a plugin's module and the limits that it runs under.
+type PluginInspection struct {
+	plugins.Inspection
+	Limits plugins.Limits
+	// ReportLimit is the size of the largest report that it is given, in bytes.
+	ReportLimit int64
+}
+
+// PluginModule is a plugin's module, which need not be one that works.
+type PluginModule struct {
+	// Wasm is the file. Do not modify it.
+	Wasm []byte
+	// Limits are those that the plugin runs under.
+	Limits plugins.Limits
+}
+
+// PluginLockResult is the result of locking a project's plugins.
+type PluginLockResult struct {
+	// Pins are those of the new lock, by path, and Before those of the old one.
+	Pins, Before []project.Pin
+	// Unreadable is why the old lock could not be read, nil if it could.
+	Unreadable error
+}
