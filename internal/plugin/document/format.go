@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// Format is how a report is written. Its text is a word for messages.
+// Format is a report's format. Its text is for messages.
 type Format string
 
 // The formats that the host reads.
 const (
 	// JSON is one JSON value.
 	JSON Format = "JSON"
-	// Lines is one JSON value a line.
+	// Lines is one JSON value per line.
 	Lines Format = "JSON lines"
 	// XML is one XML 1.0 element in UTF-8.
 	XML Format = "XML"
 )
 
-// FormatOf returns the format of a media type, and whether there is one that
-// the host reads. Parameters and case do not matter; RFC 6839 says what the
-// suffixes +json and +xml mean.
+// FormatOf returns the format of a media type, and whether the host reads it.
+// Parameters and case do not matter; RFC 6839 defines the suffixes +json and +xml.
 func FormatOf(mediaType string) (Format, bool) {
 	name, _, _ := strings.Cut(mediaType, ";")
 	name = strings.ToLower(strings.TrimSpace(name))

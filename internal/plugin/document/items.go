@@ -16,15 +16,14 @@ const (
 	anyMember = "{*}"
 )
 
-// Items yields the pointer and the text of every value that one of the patterns
-// matches, in the order of the report; a value that several match may come more
-// than once. A pattern is a JSON Pointer in which the token "*" stands for every
-// element of an array, and "{*}" for every member of an object. An ill-formed
-// pattern matches nothing; check it with Tokens first.
+// Items yields the pointer and the text of every value that matches a pattern, in the
+// order of the report. A value that matches several may come more than once. A
+// pattern is a JSON Pointer in which the token "*" stands for every element of an
+// array, and "{*}" for every member of an object. An ill-formed pattern matches
+// nothing; check it with Tokens first.
 //
-// The report is walked over once, but for values that patterns name both by
-// number or name and by a wildcard: what is in those is looked at once for each. It
-// ends early when ctx is done.
+// It walks over the report once; a value that patterns reach both by name or number
+// and by a wildcard is walked over once for each. It ends early if ctx is done.
 func (d *Document) Items(ctx context.Context, patterns []string) func(yield func(ref string, raw jsontext.Value) bool) {
 	root := &pattern{}
 	for _, p := range patterns {
@@ -38,15 +37,15 @@ func (d *Document) Items(ctx context.Context, patterns []string) func(yield func
 	}
 }
 
-// pattern is a step of item patterns that begin alike: what may come next.
+// pattern is a node of a prefix tree of item patterns.
 type pattern struct {
-	leaf      bool // One ends here.
+	leaf      bool // A pattern ends here.
 	any       *pattern
 	anyMember *pattern
 	named     map[string]*pattern
 }
 
-// add adds a pattern. Unless it is wild, a wildcard is a name like any other.
+// add adds a pattern. Unless wild is set, a wildcard is an ordinary name.
 func (p *pattern) add(tokens []string, wild bool) {
 	if len(tokens) == 0 {
 		p.leaf = true
@@ -72,8 +71,8 @@ func (p *pattern) add(tokens []string, wild bool) {
 	p.named[tokens[0]].add(tokens[1:], wild)
 }
 
-// find returns what follows the member with a quoted key. The key is unescaped
-// once, however many names there are, into scratch.
+// find returns the node of the member with a quoted key. It unescapes the key at most
+// once, into scratch.
 func (p *pattern) find(key, scratch []byte) (next *pattern, unescaped []byte) {
 	plain := key[1 : len(key)-1]
 	if bytes.IndexByte(plain, '\\') < 0 {
@@ -86,25 +85,25 @@ func (p *pattern) find(key, scratch []byte) (next *pattern, unescaped []byte) {
 	return p.named[string(scratch)], scratch
 }
 
-// walk is one walk over a document. It goes as deep as its patterns are long.
+// walk is one walk over a document, as deep as its patterns are long.
 type walk struct {
 	ctx     context.Context
 	steps   int
 	data    []byte
-	ref     []byte // of the value at hand
+	ref     []byte // the pointer to the current value
 	scratch []byte
 	yield   func(string, jsontext.Value) bool
-	done    bool // The caller wants no more, or the context is done.
+	done    bool // The caller stopped, or the context is done.
 }
 
-// step counts the values that are passed, and looks at the context now and then.
+// step checks the context once in a while.
 func (w *walk) step() {
 	if w.steps++; w.steps%4096 == 0 && w.ctx.Err() != nil {
 		w.done = true
 	}
 }
 
-// value walks over the value at i and returns where it ends.
+// value walks over the value at i and returns its end.
 func (w *walk) value(p *pattern, i int) int {
 	if i >= len(w.data) {
 		return i

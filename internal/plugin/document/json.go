@@ -10,12 +10,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// head is the JSON value that a text begins with. The report as JSON is that
-// value alone; as JSON lines it is the first element. So it is read once for both.
+// head is the JSON value at the beginning of a text. It is the whole report in JSON
+// and the first element in JSON lines, so it is read once for both.
 type head struct {
 	start, end int
 	spansLines bool
-	depth      int // How many arrays and objects it has open at once.
+	depth      int // The nesting of its arrays and objects.
 }
 
 // readFirst finds and checks the first value of the text.
@@ -45,7 +45,7 @@ func (s *Source) readJSON() ([]byte, error) {
 	return s.data[s.text:], nil
 }
 
-// invalidJSON says what the decoder that began at base has refused.
+// invalidJSON returns the error of a decoder that began at base.
 func invalidJSON(err error, base int) *errs.Error {
 	code, what := errs.ReportInvalidJSON, "is not valid JSON"
 	switch {
@@ -64,7 +64,7 @@ func goesOn(at int) *errs.Error {
 	return broken(errs.ReportInvalidJSON, "goes on after its JSON value", at).WithHint(summaryHint)
 }
 
-// summaryHint is for text behind a report.
+// summaryHint is the hint for text after a report.
 const summaryHint = "if the tool writes a summary behind its report, turn that off: golangci-lint run --show-stats=false"
 
 func tooDeep(limit, at int) *errs.Error {
@@ -72,12 +72,12 @@ func tooDeep(limit, at int) *errs.Error {
 		With("limit", limit).With("offset", at)
 }
 
-// broken is an error that is found at one byte.
+// broken returns an error at one byte.
 func broken(code errs.Code, what string, at int) *errs.Error {
 	return errs.New(code, "the report %s, at byte %d", what, at).With("offset", at)
 }
 
-// skipBlanks returns the offset of the first byte from i on that is not white
+// skipBlanks returns the offset of the first byte at or after i that is not white
 // space.
 func skipBlanks(data []byte, i int) int {
 	for i < len(data) && (data[i] == ' ' || data[i] == '\t' || data[i] == '\r' || data[i] == '\n') {
@@ -86,9 +86,9 @@ func skipBlanks(data []byte, i int) int {
 	return i
 }
 
-// nesting returns how many arrays and objects the value at i has open at once,
-// and where it opens one more than limit, or -1. It looks at brackets alone, so
-// that it can run before the parser, whose own limit is fixed.
+// nesting returns the nesting of the value at i, and the offset at which it exceeds
+// limit, or -1. It reads only brackets and strings, so that it can run before the
+// parser, whose own limit is fixed.
 func nesting(data []byte, i, limit int) (deepest, at int) {
 	if i >= len(data) || data[i] != '[' && data[i] != '{' {
 		return 0, -1

@@ -9,10 +9,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// readLines returns the array of the values of all lines, or if they may span
-// lines, of all values that begin on a line of their own. Its text is that of the
-// report but for one byte a value, so a value's offset in it is one more than in the
-// report.
+// readLines returns an array of the values of all lines. With maySpan a value may span
+// lines, but must begin on a new one. The array is the report's text with one byte
+// changed per value, so a value's offset in it is one more than in the report.
 func (s *Source) readLines(maySpan bool) ([]byte, error) {
 	text := bytes.TrimRight(s.data, blanks)
 	first, err := s.first()
@@ -37,8 +36,8 @@ func (s *Source) readLines(maySpan bool) ([]byte, error) {
 		array[1+i] = ' '
 	}
 
-	// One decoder reads all the other values as a stream. It takes any white
-	// space between values and inside them, so where lines end is checked here.
+	// One decoder reads all other values as a stream. It accepts any white space
+	// between values and inside them, so line ends are checked here.
 	d := jsontext.NewDecoder(bytes.NewBuffer(text[first.end:]))
 	for end := first.end; end < len(text); {
 		start := skipBlanks(text, end)
@@ -61,9 +60,8 @@ func (s *Source) readLines(maySpan bool) ([]byte, error) {
 	return array, nil
 }
 
-// inLine puts an error on the line of the value that starts at start. The line
-// ends at stop: whatever is found behind that, in the next line, this value is
-// cut short.
+// inLine adds the line of the value at start to an error. The line ends at stop: an
+// error after that means that this value is cut short.
 func (s *Source) inLine(err error, start, stop int) error {
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok {
@@ -75,8 +73,7 @@ func (s *Source) inLine(err error, start, stop int) error {
 	return onLine(f, s.line(start))
 }
 
-// cutShort is the error of a value that starts at start and does not end where
-// its line does.
+// cutShort is the error of a value at start that does not end with its line.
 func (s *Source) cutShort(start, stop int) error {
 	return onLine(broken(errs.ReportInvalidJSON, "is cut short", stop), s.line(start))
 }
@@ -88,7 +85,7 @@ func onLine(f *errs.Error, line int) *errs.Error {
 	return named.With("line", line)
 }
 
-// lineEnd returns where the line that i is in ends.
+// lineEnd returns the end of the line that contains i.
 func lineEnd(text []byte, i int) int {
 	if feed := bytes.IndexByte(text[i:], '\n'); feed >= 0 {
 		return i + feed

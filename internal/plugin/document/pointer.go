@@ -10,8 +10,7 @@ import (
 )
 
 // At returns the report's text at a JSON Pointer (RFC 6901), and whether the
-// pointer is well-formed and leads to a value. The text is shared with the
-// document: do not modify it.
+// pointer is well-formed and the value exists. Do not modify the text.
 func (d *Document) At(pointer string) (jsontext.Value, bool) {
 	tokens, ok := Tokens(pointer)
 	if !ok {
@@ -26,13 +25,12 @@ func (d *Document) At(pointer string) (jsontext.Value, bool) {
 	return d.data[at:valueEnd(d.data, at)], true
 }
 
-// Detects reports whether every pointer of all leads to a value, and at least
-// one of some, if there are any. A pointer leads there from the document's root
-// or, where the document is an array, from its first element: a format whose
-// reports may come as a list names the fields of one report. Without any pointer
-// nothing is detected, and nothing is when ctx is done.
+// Detects reports whether the values at all pointers of all exist, and at least one
+// of some, if there are any. A pointer starts at the document's root or, if the
+// document is an array, at its first element: a report may be a list of reports. It
+// returns false without any pointer, and if ctx is done.
 //
-// The report is walked over once at most, however many pointers there are.
+// It walks over the report at most once, regardless of the number of pointers.
 func (d *Document) Detects(ctx context.Context, all, some []string) bool {
 	if len(all)+len(some) == 0 {
 		return false
@@ -62,8 +60,8 @@ func (d *Document) Detects(ctx context.Context, all, some []string) bool {
 	return detected()
 }
 
-// child returns where the member or element that token names starts in the
-// container at i.
+// child returns the offset of the member or element named token in the container at
+// i.
 func child(data []byte, i int, token string) (int, bool) {
 	switch {
 	case i >= len(data):
@@ -87,12 +85,12 @@ func child(data []byte, i int, token string) (int, bool) {
 	return 0, false
 }
 
-// is reports whether a quoted key reads as name.
+// is reports whether a quoted key stands for name.
 func is(key []byte, name string) bool {
 	if plain := key[1 : len(key)-1]; string(plain) == name {
 		return !strings.Contains(name, `\`)
 	} else if len(plain) <= len(name) {
-		return false // An escape is longer than what it stands for.
+		return false // An escape is longer than its character.
 	}
 	text, err := jsontext.AppendUnquote(nil, key)
 	return err == nil && string(text) == name
@@ -131,7 +129,7 @@ func escape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }
 
-// index reads an array index as RFC 6901 writes it: no sign, no leading zero.
+// index parses an array index of RFC 6901: no sign, no leading zero.
 func index(token string) (int, bool) {
 	if token == "" || len(token) > 1 && token[0] == '0' || token[0] < '0' || token[0] > '9' {
 		return 0, false

@@ -1,9 +1,8 @@
-// Package document holds a critic's report as the host sees it: a Source is the
-// bytes as they were read, a Document is one JSON value within limits that they
-// stand for, with the text at any JSON Pointer into it. JSON is taken as it
-// stands, JSON lines become an array, and XML becomes objects and arrays. Nothing
-// unchecked passes this package, so neither a guest nor the host has to doubt
-// the JSON behind it again (design section 4).
+// Package document reads critics' reports. A Source is a report's bytes as they were
+// read. A Document is the report as one JSON value within limits, with access by JSON
+// Pointer. JSON stays as it is, JSON lines become an array, and XML becomes objects
+// and arrays. Everything is checked here, so guests and the host can rely on a
+// Document's JSON.
 package document
 
 import "github.com/switchyard-dev/switchyard/internal/errs"
@@ -12,7 +11,7 @@ import "github.com/switchyard-dev/switchyard/internal/errs"
 type Limits struct {
 	// Bytes is the largest report, in bytes: as it is read, and as JSON.
 	Bytes int64
-	// Depth is how many arrays and objects may be open at once.
+	// Depth is the deepest nesting of arrays and objects.
 	Depth int
 }
 
@@ -33,16 +32,15 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Document is a checked report: one JSON value, UTF-8, without duplicate keys
-// and lone surrogates, within the limits. It is immutable and safe for
-// concurrent use.
+// Document is a checked report: one JSON value in UTF-8, without duplicate keys or
+// lone surrogates, within the limits. It is immutable and safe for concurrent use.
 type Document struct {
 	data   []byte
 	digest string
 }
 
-// Parse is Read and As(JSON) in one, for callers that know that a report is
-// JSON. It takes ownership of data, and fails as they do.
+// Parse is Read followed by As(JSON), with their errors. It takes ownership of
+// data.
 func Parse(data []byte, limits Limits) (*Document, error) {
 	s, err := Read(data, limits)
 	if err != nil {
@@ -54,7 +52,7 @@ func Parse(data []byte, limits Limits) (*Document, error) {
 // Bytes returns the document's JSON. Do not modify it.
 func (d *Document) Bytes() []byte { return d.data }
 
-// Digest returns the digest of the Source that the document was made of.
+// Digest returns the digest of the document's Source.
 func (d *Document) Digest() string { return d.digest }
 
 // TooLarge is the error of a report beyond limit bytes, for readers that stop
@@ -63,7 +61,7 @@ func TooLarge(limit int64) error {
 	return errs.New(errs.ReportTooLarge, "the report is larger than %d bytes", limit).With("limit", limit)
 }
 
-// tooLargeAsJSON is the error of a report that only its JSON takes beyond limit.
+// tooLargeAsJSON is the error of a report whose JSON exceeds limit.
 func tooLargeAsJSON(limit int64) error {
 	return errs.New(errs.ReportTooLarge, "the report is larger than %d bytes once it is JSON", limit).With("limit", limit)
 }

@@ -1,10 +1,10 @@
 package document
 
-// The functions below walk JSON that has been checked already. They return
-// offsets into data, never copy, and never recurse. On bytes that are not valid
-// JSON they still end and stay inside data, but what they return means nothing.
+// The functions below scan checked JSON. They return offsets into data, and neither
+// copy nor recurse. On invalid JSON they end and stay inside data, but their results
+// are meaningless.
 
-// value returns the offset of the first byte of the value at or behind i.
+// value returns the offset of the next value at or after i.
 func value(data []byte, i int) int {
 	for i < len(data) {
 		switch data[i] {
@@ -17,8 +17,7 @@ func value(data []byte, i int) int {
 	return i
 }
 
-// stringEnd returns the offset behind the closing quote of the string that
-// opens at i.
+// stringEnd returns the offset after the closing quote of the string at i.
 func stringEnd(data []byte, i int) int {
 	for i++; i < len(data); i++ {
 		switch data[i] {
@@ -31,7 +30,7 @@ func stringEnd(data []byte, i int) int {
 	return len(data)
 }
 
-// valueEnd returns the offset behind the value that starts at i.
+// valueEnd returns the offset after the value at i.
 func valueEnd(data []byte, i int) int {
 	if i >= len(data) {
 		return len(data)
@@ -66,11 +65,10 @@ func valueEnd(data []byte, i int) int {
 	}
 }
 
-// span is the place of one value in the data.
+// span is the range of one value in the data.
 type span struct{ start, end int }
 
-// elements yields the values of the array at i, or nothing where there is no
-// array.
+// elements yields the values of the array at i, or nothing if it is not an array.
 func elements(data []byte, i int) func(yield func(int, span) bool) {
 	return func(yield func(int, span) bool) {
 		if i >= len(data) || data[i] != '[' {
@@ -91,8 +89,8 @@ func elements(data []byte, i int) func(yield func(int, span) bool) {
 	}
 }
 
-// members yields the keys, quotes included, and the values of the object at i,
-// or nothing where there is no object.
+// members yields the keys, with quotes, and the values of the object at i, or nothing
+// if it is not an object.
 func members(data []byte, i int) func(yield func(key []byte, value span) bool) {
 	return func(yield func([]byte, span) bool) {
 		if i >= len(data) || data[i] != '{' {

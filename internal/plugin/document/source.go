@@ -11,34 +11,34 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Source is a report's bytes as they were read. It does not know its format:
-// the plugin that reads it does. It is immutable and safe for concurrent use;
-// what As finds out is kept, so that asking again costs nothing.
+// Source is a report's bytes as they were read. Its format depends on the plugin
+// that reads it. It is immutable and safe for concurrent use; As computes each format
+// once.
 type Source struct {
 	data   []byte
-	text   int // Where the text starts in data: behind a byte order mark.
+	text   int // The offset of the text in data, after a byte order mark.
 	digest string
 	limits Limits
 
-	first func() (head, error) // The JSON value that the text begins with.
+	first func() (head, error) // The JSON value at the beginning of the text.
 	json  func() (*Document, error)
 	lines func() (*Document, error)
 	xml   func() (*Document, error)
 }
 
-// byteOrderMark may precede a report. RFC 8259 forbids to write it before JSON and
-// allows to read it, and tools on Windows write it.
+// byteOrderMark may precede a report: tools on Windows write it, and RFC 8259 allows
+// parsers to ignore it.
 const byteOrderMark = "\ufeff"
 
 // blanks are the white space of JSON and of XML alike.
 const blanks = " \t\r\n"
 
-// Read takes ownership of data: the caller must not modify it any more.
+// Read takes ownership of data: the caller must not modify it afterwards.
 //
 // # Errors
 //
-// A *errs.Error with report-too-large or report-invalid-utf8. No error of this package
-// quotes the report, because a file that was named by mistake may hold secrets.
+// report-too-large or report-invalid-utf8. No error of this package quotes the report,
+// because a file that was named by mistake may contain secrets.
 func Read(data []byte, limits Limits) (*Source, error) {
 	limits = limits.WithDefaults()
 	if int64(len(data)) > limits.Bytes {
@@ -63,25 +63,23 @@ func (s *Source) Digest() string { return s.digest }
 
 // As returns the report read as format f, without a byte order mark:
 //
-//   - JSON is the text as it stands.
-//   - Lines is an array of the lines' values, in order. Blank lines are left
-//     out. The array is "[", the text with a comma in the place of the line feed
-//     that ends a value and comes before another, and "]".
-//   - XML is an object with one member, the root element by its name. An element
-//     is an object of its attributes by "@" and their name, its child elements
-//     by their name, each an array, its own text, "#text", unless that is white
-//     space, and the texts of its own comments, "#comment", an array, each without
-//     the white space around it, unless there are none. Members stand in that
-//     order, and by first appearance. Names stand as written. Line ends are line
-//     feeds; other white space in attributes stays as it is.
+//   - JSON is the text itself.
+//   - Lines is an array of the lines' values, in order, without blank lines. The
+//     array is "[", the text with a comma instead of the line feed between two
+//     values, and "]".
+//   - XML is an object with one member, the root element by its name. An element is
+//     an object of its attributes, named "@" and their name; its child elements by
+//     name, each an array; its own text, "#text", unless it is white space; and its
+//     comments without surrounding white space, "#comment", an array, if there are
+//     any. Members are in that order, then by first appearance. Names are as written.
+//     Line ends are line feeds; other white space in attributes is unchanged.
 //
 // # Errors
 //
-// A *errs.Error that says why the report is not valid as f. Its details name
-// the offset in the report as it was read, and the line if f is Lines or XML.
-// The codes are report-empty, report-invalid-json, report-duplicate-key, report-invalid-xml,
+// report-empty, report-invalid-json, report-duplicate-key, report-invalid-xml,
 // report-too-deep, report-too-large if only the JSON is, and report-wrong-format for an
-// unknown format.
+// unknown format. The details have the offset in the report as it was read, and the
+// line if f is Lines or XML.
 func (s *Source) As(f Format) (*Document, error) {
 	if s.isBlank() {
 		return nil, errs.New(errs.ReportEmpty, "the report is empty")
@@ -97,8 +95,8 @@ func (s *Source) As(f Format) (*Document, error) {
 	return nil, s.wrongFormat([]Format{f})
 }
 
-// AsValues is As(Lines), but a value may span lines, and if there is nothing but white
-// space, the array is empty.
+// AsValues is As(Lines), except that a value may span lines and that blank text is an
+// empty array.
 func (s *Source) AsValues() (*Document, error) {
 	if s.isBlank() {
 		return s.document([]byte("[]"), nil)
@@ -108,10 +106,9 @@ func (s *Source) AsValues() (*Document, error) {
 
 func (s *Source) isBlank() bool { return len(bytes.TrimLeft(s.data[s.text:], blanks)) == 0 }
 
-// For returns the document that a plugin which reads formats gets. Text that
-// begins with "<" is XML. Other text is JSON, or JSON lines where the plugin
-// reads only those, or where it reads both and the text goes on after its first
-// value.
+// For returns the document for a plugin that reads formats. Text that begins with
+// "<" is XML. Other text is JSON, or JSON lines if the plugin reads only those, or if
+// it reads both and the text continues after its first value.
 //
 // # Errors
 //
@@ -133,17 +130,16 @@ func (s *Source) For(formats []Format) (*Document, error) {
 	return nil, s.wrongFormat(formats)
 }
 
-// Err returns nil if the report is valid in the format that it looks like, and
-// otherwise why it is not: for a report that no plugin recognises, where being
-// cut short is the likelier reason.
+// Err returns nil if the report is valid in the format that it seems to have, and
+// otherwise the reason. It explains a report that no plugin recognises, for example
+// because it is cut short.
 func (s *Source) Err() error {
 	_, err := s.For([]Format{JSON, Lines, XML})
 	return err
 }
 
-// jsonOrLines reads text that may be either. Where it is neither, the better
-// reason is that of the format that it is more like: lines, unless its first
-// value takes several.
+// jsonOrLines reads text that may be either. If it is neither, it returns the error of
+// the likelier format: lines, unless the first value spans several.
 func (s *Source) jsonOrLines() (*Document, error) {
 	doc, err := s.As(JSON)
 	if err == nil {
@@ -177,7 +173,7 @@ func (s *Source) document(data []byte, err error) (*Document, error) {
 	return &Document{data: data, digest: s.digest}, nil
 }
 
-// line returns the number of the line that offset is in, from 1.
+// line returns the number of the line that contains offset, from 1.
 func (s *Source) line(offset int) int {
 	return 1 + bytes.Count(s.data[:offset], []byte{'\n'})
 }

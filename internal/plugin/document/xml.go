@@ -11,23 +11,22 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// The most elements that a report may have, the most names that these may have,
-// and the most attributes that one element may have. A million elements of 32
-// bytes, which is less than any finding takes, fill 32 MiB, and formats have some
-// dozen names. The limits keep what is allocated for 32 MiB below 0.5 GB, which
-// takes text that is nothing but quotation marks; reports stay below 150 MB.
+// The limits on a report's elements, their names, and the attributes of one element.
+// A million elements of 32 bytes, fewer than any finding takes, fill 32 MiB, and
+// formats have some dozen names. The limits keep the memory for 32 MiB below 0.5 GB
+// for text of only quotation marks; real reports stay below 150 MB.
 const (
 	maxElements   = 1_000_000
 	maxNames      = 10_000
 	maxAttributes = 10_000
 )
 
-// xmlReader reads a report as XML and writes it as JSON. encoding/xml splits it
-// into tokens. It is used without its namespaces (RawToken), so that names stand
-// as written, and what it does not check is checked here.
+// xmlReader reads a report as XML and writes it as JSON. It takes encoding/xml's
+// tokens without namespaces (RawToken), so that names stay as written, and checks
+// what encoding/xml does not.
 type xmlReader struct {
 	source   *Source
-	base     int    // Where text starts in the report.
+	base     int    // The offset of text in the report.
 	text     []byte // The report without a byte order mark.
 	d        *xml.Decoder
 	out      *xmlWriter
@@ -72,7 +71,7 @@ func (s *Source) readXML() ([]byte, error) {
 	return r.out.bytes(), nil
 }
 
-// token reads the token at at. It returns io.EOF behind the last one.
+// token reads the token at at. It returns io.EOF after the last one.
 func (r *xmlReader) token(at int) error {
 	attributes, what, bad := checkTag(r.text, at)
 	if what != "" {
@@ -94,7 +93,7 @@ func (r *xmlReader) token(at int) error {
 		if !bytes.HasSuffix(raw, []byte("/>")) {
 			return nil
 		}
-		if token, err = r.d.RawToken(); err != nil { // The decoder invents the end tag.
+		if token, err = r.d.RawToken(); err != nil { // The decoder adds the end tag.
 			return r.refused(err)
 		}
 		invented, ok := token.(xml.EndElement)
@@ -147,8 +146,8 @@ func (r *xmlReader) end(name xml.Name, at int) error {
 	return nil
 }
 
-// characters takes text and CDATA, which the decoder has unescaped. raw is how
-// it is written: outside of the element nothing but literal white space may be.
+// characters reads text and CDATA, which the decoder has unescaped. raw is the
+// original: outside the root element only literal white space is allowed.
 func (r *xmlReader) characters(text, raw []byte, at int) error {
 	if len(r.open) == 0 {
 		if blank := skipBlanks(raw, 0); blank < len(raw) {
@@ -165,7 +164,7 @@ func (r *xmlReader) characters(text, raw []byte, at int) error {
 	return nil
 }
 
-// comment takes a comment inside of the element. Others are no member's.
+// comment reads a comment. Comments outside the root element are ignored.
 func (r *xmlReader) comment(text []byte, at int) error {
 	switch {
 	case len(r.open) == 0:
@@ -177,8 +176,8 @@ func (r *xmlReader) comment(text []byte, at int) error {
 	return nil
 }
 
-// instruction checks a processing instruction. The declaration is one for the
-// decoder, though it has a place of its own and has been checked there.
+// instruction checks a processing instruction. For the decoder the XML declaration is
+// one too; checkDeclaration has checked it.
 func (r *xmlReader) instruction(t xml.ProcInst, raw []byte, at int) error {
 	if strings.EqualFold(t.Target, "xml") && (at > 0 || t.Target != "xml") {
 		return r.invalid("has an XML declaration that is not at its start", at)
@@ -190,8 +189,8 @@ func (r *xmlReader) instruction(t xml.ProcInst, raw []byte, at int) error {
 	return nil
 }
 
-// refused is the error of a token that the decoder refuses, or io.EOF. The
-// decoder's own words may quote the report.
+// refused returns the error of a token that the decoder refuses, or io.EOF. It drops
+// the decoder's message, which may quote the report.
 func (r *xmlReader) refused(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.EOF
@@ -203,8 +202,8 @@ func (r *xmlReader) refused(err error) error {
 	return r.invalid("is not well-formed XML", at)
 }
 
-// tooMany is the error of the element at at, which goes beyond a limit that is
-// not one of bytes.
+// tooMany is the error of the element at at, which exceeds a limit other than
+// bytes.
 func (r *xmlReader) tooMany(limit int, unit string, at int) error {
 	f := broken(errs.ReportTooLarge, fmt.Sprintf("has more than %d XML %s", limit, unit), r.base+at).With("limit", limit).With("unit", unit)
 	return onLine(f, r.source.line(r.base+at))

@@ -9,11 +9,11 @@ import (
 	"sync"
 )
 
-// The functions below check what encoding/xml lets pass. They return what is
-// wrong, in words for a message, and where.
+// The functions below check what encoding/xml does not. They return the problem, for
+// a message, and its offset.
 
-// forbidden returns where text has a character that XML 1.0 does not allow, or
-// -1. The decoder does not look into comments and processing instructions.
+// forbidden returns the offset of a character that XML 1.0 does not allow, or -1.
+// The decoder does not check comments and processing instructions.
 func forbidden(text []byte) int {
 	for i, c := range text {
 		switch {
@@ -26,9 +26,9 @@ func forbidden(text []byte) int {
 	return -1
 }
 
-// declaration is the XML declaration as the standard has it. The decoder finds
-// an encoding only where it is written in one of the usual ways. It is compiled
-// for the first report that has one, since most are no XML.
+// declaration matches the XML declaration of the standard. The decoder finds an
+// encoding only if it is written in a usual way. The expression is compiled for the
+// first report that has a declaration, since most reports are not XML.
 var declaration = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^<\?xml[ \t\r\n]+version[ \t\r\n]*=[ \t\r\n]*(?:"([^"<&]*)"|'([^'<&]*)')` +
 		`(?:[ \t\r\n]+encoding[ \t\r\n]*=[ \t\r\n]*(?:"([A-Za-z][A-Za-z0-9._-]*)"|'([A-Za-z][A-Za-z0-9._-]*)'))?` +
@@ -41,7 +41,7 @@ func checkDeclaration(text []byte) (what string, at int) {
 	if !bytes.HasPrefix(text, []byte(opening)) || len(text) > len(opening) && !strings.ContainsRune(blanks+"?", rune(text[len(opening)])) {
 		return "", 0
 	}
-	const longest = 1 << 10 // It has no more than some white space to be long with.
+	const longest = 1 << 10 // Only white space could make it longer.
 	m := declaration().FindSubmatch(text[:min(len(text), longest)])
 	switch {
 	case m == nil && !bytes.Contains(text, []byte("?>")):
@@ -57,10 +57,9 @@ func checkDeclaration(text []byte) (what string, at int) {
 	return "", 0
 }
 
-// checkTag checks the start tag at i, if there is one, before the decoder reads
-// it: white space between attributes, and references in their values. What else
-// is wrong with it the decoder finds. It also counts the attributes, since the
-// decoder would keep any number of them.
+// checkTag checks the start tag at i, if there is one, before the decoder reads it:
+// white space between attributes, and references in their values. The decoder checks
+// the rest. It also counts the attributes, since the decoder accepts any number.
 func checkTag(text []byte, i int) (attributes int, what string, at int) {
 	if i+1 >= len(text) || text[i] != '<' || text[i+1] == '/' || text[i+1] == '!' || text[i+1] == '?' {
 		return attributes, "", 0
@@ -87,8 +86,8 @@ func checkTag(text []byte, i int) (attributes int, what string, at int) {
 	return attributes, "", 0
 }
 
-// surrogate returns where text refers to half a character, such as &#xD800;, or
-// -1. The decoder puts U+FFFD there.
+// surrogate returns the offset of a reference to a surrogate, such as &#xD800;, or
+// -1. The decoder replaces it by U+FFFD.
 func surrogate(text []byte) int {
 	for i := 0; ; {
 		next := bytes.Index(text[i:], []byte("&#"))
@@ -115,14 +114,13 @@ func surrogate(text []byte) int {
 	}
 }
 
-// namespaces knows what the prefixes stand for in the open elements. They matter
-// for one thing only: an element may not have the same attribute under two
-// prefixes.
+// namespaces tracks the prefixes of the open elements, to refuse an element with the
+// same attribute under two prefixes.
 type namespaces struct {
-	// ids number the names of namespaces: such a name may be megabytes long, and
-	// is looked at once where it is bound and not for every attribute.
+	// ids number the names of namespaces. A name may be megabytes long, so it is
+	// hashed once where it is bound and not for every attribute.
 	ids    map[string]int
-	bound  map[string]int // A prefix's namespace, by its number.
+	bound  map[string]int // The number of a prefix's namespace.
 	undo   []binding
 	opened []int // len(undo) before each open element.
 }
@@ -159,8 +157,8 @@ func (n *namespaces) open(attrs []xml.Attr) bool {
 		(prefixed < 2 || distinct(attrs, n.expand))
 }
 
-// expand returns an attribute's name with its namespace in place of the prefix.
-// What is not bound stays apart.
+// expand returns an attribute's name with its namespace instead of the prefix. An
+// unbound prefix stays.
 func (n *namespaces) expand(a xml.Attr) xml.Name {
 	if id, ok := n.bound[a.Name.Space]; ok {
 		return xml.Name{Space: "=" + strconv.Itoa(id), Local: a.Name.Local}

@@ -8,50 +8,50 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// xmlWriter writes elements as JSON while they come. There is no tree: children
-// are written into one growing text, and only where those of one name do not
-// follow each other are they put together once their parent ends.
+// xmlWriter writes elements as JSON while they are read. It builds no tree: children
+// are appended to one text, and those of one name that are not adjacent are moved
+// together when their parent ends.
 type xmlWriter struct {
 	out   []byte
 	limit int64
 
 	names    []name
-	ids      map[xml.Name]int // Places in names.
-	open     []int            // Where the runs of each open element start.
+	ids      map[xml.Name]int // Indexes into names.
+	open     []int            // The first run of each open element.
 	runs     []run            // Of all open elements, the outermost's first.
-	texts    [][]byte         // What each open element says itself; longer than open, for reuse.
+	texts    [][]byte         // The own text of each open element; longer than open, for reuse.
 	comments [][]byte         // Its comments, each with a NUL behind it, which XML does not allow; as long as texts.
 
 	scratch []byte
 	next    []int // Per run, the next of the same name, or 0.
 }
 
-// name is that of an element.
+// name is the name of an element.
 type name struct {
 	key  []byte // As JSON.
-	last int    // While runs are put together: the last run of this name, from 1, or 0.
+	last int    // In group: the last run of this name, from 1, or 0.
 }
 
-// run is children of one name that follow each other.
+// run is a sequence of adjacent children of one name.
 type run struct {
 	name  int
-	key   int // Where the member starts in out, at its key,
-	start int // where the text between the array's brackets starts,
-	end   int // and where it ends.
+	key   int // The offset of the member's key in out,
+	start int // the start of the text between the array's brackets,
+	end   int // and its end.
 }
 
-// newXMLWriter returns a writer for a report of size bytes. JSON takes about as
-// much as XML does.
+// newXMLWriter returns a writer for a report of size bytes. JSON is about as long as
+// XML.
 func newXMLWriter(size int, limit int64) *xmlWriter {
 	w := &xmlWriter{limit: limit, ids: make(map[xml.Name]int)}
 	w.out = append(make([]byte, 0, size+64), '{')
 	return w
 }
 
-// full reports whether there is more than the limit.
+// full reports whether the document exceeds the limit.
 func (w *xmlWriter) full() bool { return int64(len(w.out))+1 > w.limit }
 
-// bytes returns the document. Nothing may be written any more.
+// bytes returns the document. It ends the writing.
 func (w *xmlWriter) bytes() []byte { return append(w.out, '}') }
 
 func (w *xmlWriter) start(t xml.StartElement) {
@@ -79,7 +79,7 @@ func (w *xmlWriter) start(t xml.StartElement) {
 	}
 }
 
-// child makes room for a child of the innermost element.
+// child begins a child of the innermost element.
 func (w *xmlWriter) child(id int) {
 	if last := len(w.runs) - 1; last >= w.open[len(w.open)-1] {
 		if w.runs[last].name == id {
@@ -95,14 +95,14 @@ func (w *xmlWriter) child(id int) {
 	w.runs = append(w.runs, r)
 }
 
-// text adds to what the innermost element says itself.
+// text adds to the innermost element's own text.
 func (w *xmlWriter) text(text []byte) {
 	own := &w.texts[len(w.open)-1]
 	*own = append(*own, text...)
 }
 
-// comment adds to the innermost element's comments. The decoder has left the line
-// ends as they are.
+// comment adds to the innermost element's comments. The decoder does not normalise
+// line ends in them.
 func (w *xmlWriter) comment(text []byte) {
 	own := w.comments[len(w.open)-1]
 	for {
@@ -146,9 +146,9 @@ func (w *xmlWriter) end() {
 	}
 }
 
-// group puts the runs of one name together where there are several, at the place
-// of the first. The runs are those of one element, the last in the text. This
-// copies them once for every element around them, of which Limits.Depth allows few.
+// group moves the runs of one name to the place of the first. The runs are those of
+// one element, the last in the text. A run is copied once for every element around
+// it, of which Limits.Depth allows few.
 func (w *xmlWriter) group(runs []run) {
 	w.next = slices.Grow(w.next[:0], len(runs))[:len(runs)]
 	apart := false
@@ -191,7 +191,7 @@ func (w *xmlWriter) comma() {
 	}
 }
 
-// id returns the place of an element's name in names.
+// id returns the index of an element's name in names.
 func (w *xmlWriter) id(n xml.Name) int {
 	id, ok := w.ids[n]
 	if !ok {
@@ -202,8 +202,7 @@ func (w *xmlWriter) id(n xml.Name) int {
 	return id
 }
 
-// written returns a name as it stands in the report. The decoder has split it at
-// its colon.
+// written returns a name as in the report. The decoder has split it at its colon.
 func written(n xml.Name) string {
 	if n.Space == "" {
 		return n.Local
