@@ -143,7 +143,7 @@ const NextHandBack = "hand-back"
 // receiptOf is what the ledger keeps of an attempt.
 func receiptOf(res spawner.Result) task.Receipt {
 	r := task.Receipt{
-		Run: res.Run, Outcome: string(res.Verdict.Outcome), Reason: string(res.Verdict.Reason), Class: string(res.Verdict.Class),
+		Run: res.Run, Outcome: res.Verdict.Outcome, Reason: res.Verdict.Reason, Class: res.Verdict.Class,
 		Used: task.Amount{Millis: max(res.Record.DurationMS, 0)}, Output: digest.Of([]byte(res.Output.Text)), Trail: res.LogDigest,
 	}
 	if res.Next == outcome.Retry || res.Next == outcome.Fallback {
@@ -219,7 +219,7 @@ func (s *session) loseRuns(was func(task.Run) bool) error {
 		if !was(r) {
 			continue
 		}
-		receipt := task.Receipt{Run: r.Intent.Run, Outcome: task.OutcomeLost, Reason: "host-killed", Class: string(outcome.Lost)}
+		receipt := task.Receipt{Run: r.Intent.Run, Outcome: task.OutcomeLost, Reason: "host-killed", Class: outcome.Lost}
 		if err := s.apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: bySwitchyard}); err != nil {
 			return err
 		}

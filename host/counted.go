@@ -134,15 +134,15 @@ func (h happened) spawned(r task.Receipt, t event.Facts) {
 		return // Apply has refused it.
 	}
 	run, day := h.before.Runs[i], dayOf(h.event.At)
-	h.add(counters.Spawns(), 1, run.Agent, run.Adapter, r.Outcome)
+	h.add(counters.Spawns(), 1, run.Agent, run.Adapter, string(r.Outcome))
 	h.add(counters.Daily(), 1, day, counters.DaySpawns)
 	class := cmp.Or(r.Class, "none")
 	switch r.Next {
 	case string(outcome.Fallback), NextHandBack:
-		h.add(counters.Fallbacks(), 1, run.Agent, class)
+		h.add(counters.Fallbacks(), 1, run.Agent, string(class))
 		h.add(counters.Daily(), 1, day, counters.DayFallbacks)
 	case string(outcome.Retry):
-		h.add(counters.Retries(), 1, run.Agent, class)
+		h.add(counters.Retries(), 1, run.Agent, string(class))
 	}
 	if r.Outcome != task.OutcomeLost {
 		h.observe(counters.SpawnRuns(), counters.Observation{Value: r.Used.Millis, Task: h.event.Task, Round: run.Round})

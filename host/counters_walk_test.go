@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -262,8 +263,8 @@ func (w *walk) ended(s task.State) (task.Event, told) {
 		return nil, nil
 	}
 	e := task.SpawnEnded{Receipt: task.Receipt{
-		Run: open[w.number("run", 0, len(open)-1)].Run, Outcome: w.one("outcome", "clean", "findings", "critic-error", "lost"),
-		Class: w.one("class", "", "timeout", w.name("reason", 90)), Next: w.one("next", "", "retry", "fallback", "hand-back"), Used: w.amount("used"),
+		Run: open[w.number("run", 0, len(open)-1)].Run, Outcome: outcome.Outcome(w.one("outcome", "clean", "findings", "critic-error", "lost")),
+		Class: outcome.Class(w.one("class", "", "timeout", w.name("reason", 90))), Next: w.one("next", "", "retry", "fallback", "hand-back"), Used: w.amount("used"),
 	}}
 	for _, what := range []string{task.UnknownTokens, task.UnknownMoney} {
 		if w.yes("unknown " + what) {

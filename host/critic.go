@@ -59,7 +59,7 @@ func (c *conductor) review(ctx context.Context, v *Verification) (review, error)
 	job := c.job(c.config, agentDef, settings, p)
 	job.WantsReport = true
 	job.Resumed = c.status.Attempts(p.role, p.index) > 0
-	if run := c.status.LatestRun(p.role, p.index); run != nil && run.Receipt.Reason == string(outcome.ReasonTreeChanged) {
+	if run := c.status.LatestRun(p.role, p.index); run != nil && run.Receipt.Reason == outcome.ReasonTreeChanged {
 		job.Repeats = 0 // This is the repeat, after a kill.
 	}
 	job.Prompt = func(at spawner.Attempt) (string, error) {
@@ -119,7 +119,7 @@ func mayHelp(v outcome.Verdict) bool {
 // it decided.
 func (c *conductor) reviewed(ctx context.Context) (review, bool, error) {
 	run := c.status.LatestRun(task.RoleCritic, 0)
-	if run == nil || run.Receipt.Path == "" || run.Receipt.Outcome != string(outcome.Clean) && run.Receipt.Outcome != string(outcome.Findings) {
+	if run == nil || run.Receipt.Path == "" || run.Receipt.Outcome != outcome.Clean && run.Receipt.Outcome != outcome.Findings {
 		return review{}, false, nil
 	}
 	if c.tree == "" {
@@ -148,8 +148,8 @@ func (c *conductor) reviewed(ctx context.Context) (review, bool, error) {
 // critic that is asked now would judge what this one may have left in the tree.
 func (c *conductor) condemned(ctx context.Context) (review, error) {
 	run := c.status.LatestRun(task.RoleCritic, 0)
-	if run == nil || run.Receipt.Outcome != string(outcome.CriticError) || run.Receipt.Next != "" ||
-		run.Receipt.Spawn == nil || run.Receipt.Reason == string(outcome.ReasonCancelled) {
+	if run == nil || run.Receipt.Outcome != outcome.CriticError || run.Receipt.Next != "" ||
+		run.Receipt.Spawn == nil || run.Receipt.Reason == outcome.ReasonCancelled {
 		return review{}, nil
 	}
 	record, err := c.recordOf(ctx, run.Intent.Run)

@@ -247,7 +247,7 @@ func (c *conductor) answered(ctx context.Context, index int) (*research.Output, 
 	c.mu.Lock()
 	run := c.status.LatestRun(task.RoleResearcher, index)
 	c.mu.Unlock()
-	if run == nil || run.Receipt.Outcome != string(outcome.OK) || run.Receipt.Path == "" {
+	if run == nil || run.Receipt.Outcome != outcome.OK || run.Receipt.Path == "" {
 		return nil, nil
 	}
 	data, err := c.kept(ctx, *run)
@@ -270,7 +270,7 @@ func (c *conductor) abandon(ctx context.Context, run, why string) error {
 		if !slices.ContainsFunc(c.status.OpenRuns(), func(r task.Run) bool { return r.Intent.Run == run }) {
 			return nil
 		}
-		receipt := task.Receipt{Run: run, Outcome: string(outcome.Failed), Reason: why, Class: string(outcome.NotFound)}
+		receipt := task.Receipt{Run: run, Outcome: outcome.Failed, Reason: outcome.Reason(why), Class: outcome.NotFound}
 		return c.apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: bySwitchyard})
 	})
 	return err

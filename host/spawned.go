@@ -41,7 +41,7 @@ func summaryOf(r spawner.Record) SpawnSummary {
 func earlier(run task.Run) SpawnSummary {
 	s := SpawnSummary{
 		Run: run.Intent.Run, Agent: run.Agent, Adapter: run.Adapter, Attempt: run.Attempt, Why: run.Why, Resumed: true,
-		Outcome: outcome.Outcome(run.Receipt.Outcome), Reason: outcome.Reason(run.Receipt.Reason), Class: outcome.Class(run.Receipt.Class), DurationMS: run.Receipt.Used.Millis,
+		Outcome: run.Receipt.Outcome, Reason: run.Receipt.Reason, Class: run.Receipt.Class, DurationMS: run.Receipt.Used.Millis,
 	}
 	if !slices.Contains(run.Receipt.Unknown, task.UnknownMoney) {
 		s.CostMicroDollars = &run.Receipt.Used.MicroDollars

@@ -176,8 +176,8 @@ func (k kept) criticFailure() string {
 	}
 	for _, run := range slices.Backward(k.Runs) {
 		if run.Role == task.RoleCritic && run.Round == k.Stop.Round && run.Receipt != nil {
-			if run.Receipt.Outcome == string(outcome.CriticError) {
-				return run.Receipt.Reason
+			if run.Receipt.Outcome == outcome.CriticError {
+				return string(run.Receipt.Reason)
 			}
 			return ""
 		}

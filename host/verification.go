@@ -125,12 +125,12 @@ func (s *session) nested() bool {
 	return slices.Contains(strings.Split(os.Getenv(rootsVariable), ","), s.rootMark())
 }
 
-// commandEnv is what the project's own commands get beside our environment.
+// commandEnv is the environment of the project's own commands.
 func (s *session) commandEnv(round int) []string {
-	return []string{
-		"SWITCHYARD_TASK=" + s.id, fmt.Sprintf("SWITCHYARD_ROUND=%d", round),
-		rootsVariable + "=" + os.Getenv(rootsVariable) + "," + s.rootMark(),
-	}
+	return append(slices.Clip(s.environ),
+		"SWITCHYARD_TASK="+s.id, fmt.Sprintf("SWITCHYARD_ROUND=%d", round),
+		rootsVariable+"="+os.Getenv(rootsVariable)+","+s.rootMark(),
+	)
 }
 
 // runVerification runs a command in the project's root.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // StampAgent stamps that an agent ran in the task's round, and holds it against
@@ -138,18 +139,7 @@ func (c RecordSearch) decide(s State) (Event, error) {
 	if len(s.Searches) >= maxListed {
 		return nil, errs.New(errs.StampsTooMany, "round %d has %d searches already", round, maxListed).With("limit", maxListed)
 	}
-	return SearchRecorded{Search: Search{Round: round, Agent: c.Agent, Query: cut(c.Query, maxQuery), Source: c.Source, By: c.By}}, nil
-}
-
-// cut shortens s to at most limit bytes, at a code point's start.
-func cut(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && s[limit]&0xc0 == 0x80 {
-		limit--
-	}
-	return s[:limit]
+	return SearchRecorded{Search: Search{Round: round, Agent: c.Agent, Query: textutil.ClipBytes(c.Query, maxQuery), Source: c.Source, By: c.By}}, nil
 }
 
 // The categories of the host's own findings.

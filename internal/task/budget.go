@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // What Switchyard itself puts a task aside with, see Halt.
@@ -60,14 +61,6 @@ func units() []unit {
 	}
 }
 
-// rounds writes a number of rounds.
-func rounds(n int64) string {
-	if n == 1 {
-		return "1 round"
-	}
-	return fmt.Sprintf("%d rounds", n)
-}
-
 // dollars writes millionths of a dollar, without losing any.
 func dollars(n int64) string {
 	fraction := fmt.Sprintf("%06d", n%1_000_000)
@@ -84,7 +77,7 @@ func (l Limits) checkBudget(s State, wanted []Intent) error {
 		return err
 	}
 	if begun := int64(s.Rounds()); l.Rounds > 0 && begun > int64(l.Rounds) {
-		byRound := unit{name: "rounds", text: rounds}
+		byRound := unit{name: "rounds", text: func(n int64) string { return textutil.Count(n, "round") }}
 		return account{"task", byRound, int64(l.Rounds), begun - 1, nil, []int64{1}}.exhausted()
 	}
 	open := s.OpenRuns()

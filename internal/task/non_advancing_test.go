@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -210,8 +211,8 @@ func TestNamesAreBounded(t *testing.T) {
 	}
 	s = do(t, s, spawning(critic("r1")))
 	for name, edit := range map[string]func(*task.Receipt, string){
-		"outcome": func(r *task.Receipt, text string) { r.Outcome = text },
-		"class":   func(r *task.Receipt, text string) { r.Class = text },
+		"outcome": func(r *task.Receipt, text string) { r.Outcome = outcome.Outcome(text) },
+		"class":   func(r *task.Receipt, text string) { r.Class = outcome.Class(text) },
 		"report":  func(r *task.Receipt, text string) { r.Report = text },
 		"path":    func(r *task.Receipt, text string) { r.Path = text },
 		"output":  func(r *task.Receipt, text string) { r.Output = text },
@@ -230,11 +231,11 @@ func TestNamesAreBounded(t *testing.T) {
 func TestWhatAnAgentSaysNeverStopsItsReceipt(t *testing.T) {
 	spawn := task.Spawn{PID: 7, Session: "s\xff" + strings.Repeat("x", 2000)}
 	c := ended("r1")
-	c.Reason, c.Model, c.Spawn = strings.Repeat("é", 1000), "m\xff", &spawn
+	c.Reason, c.Model, c.Spawn = outcome.Reason(strings.Repeat("é", 1000)), "m\xff", &spawn
 	s := do(t, task.State{}, spawning(critic("r1")), c)
 	asJSON(t, s)
 	got := s.Runs[0].Receipt
-	if got.Reason != strings.Repeat("é", 512) || got.Model != "m\uFFFD" || len(got.Spawn.Session) != 1024 || !strings.HasPrefix(got.Spawn.Session, "s\uFFFDx") {
+	if string(got.Reason) != strings.Repeat("é", 512) || got.Model != "m\uFFFD" || len(got.Spawn.Session) != 1024 || !strings.HasPrefix(got.Spawn.Session, "s\uFFFDx") {
 		t.Errorf("%+v", got)
 	}
 	if len(spawn.Session) < 2000 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // RecordReceipt closes a run. It does so whatever has become of the task meanwhile: what
@@ -26,7 +27,7 @@ func (c RecordReceipt) decide(s State) (Event, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	if err := checkNames(r.Outcome, r.Class, r.Next, r.Report, r.Path, r.Output, r.Trail); err != nil {
+	if err := checkNames(string(r.Outcome), string(r.Class), r.Next, r.Report, r.Path, r.Output, r.Trail); err != nil {
 		return nil, err
 	}
 	// An agent has a say in these, and may not keep its receipt from being
@@ -41,8 +42,8 @@ func (c RecordReceipt) decide(s State) (Event, error) {
 }
 
 // legible makes of any text one that a state may keep.
-func legible(text string) string {
-	return cut(strings.ToValidUTF8(text, "\uFFFD"), maxName)
+func legible[T ~string](text T) T {
+	return T(textutil.ClipBytes(strings.ToValidUTF8(string(text), "\uFFFD"), maxName))
 }
 
 // openRun is the place of an open run in the list, -1 where there is none.

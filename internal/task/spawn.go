@@ -2,6 +2,8 @@ package task
 
 import (
 	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
 // Role is what a spawned agent is there for.
@@ -17,7 +19,7 @@ const (
 
 // OutcomeLost is the outcome of a run of which nobody knows how it ended, as
 // after a kill of the host. It counts as having used up its reserve.
-const OutcomeLost = "lost"
+const OutcomeLost outcome.Outcome = "lost"
 
 // What a receipt may not know.
 const (
@@ -59,9 +61,9 @@ type Receipt struct {
 	Run string `json:"run"`
 	// DecideRound is the judgement on the run or OutcomeLost; Reason says why, and
 	// Class is that of its error, "" for none.
-	Outcome string `json:"outcome"`
-	Reason  string `json:"reason,omitzero"`
-	Class   string `json:"class,omitzero"`
+	Outcome outcome.Outcome `json:"outcome"`
+	Reason  outcome.Reason  `json:"reason,omitzero"`
+	Class   outcome.Class   `json:"class,omitzero"`
 	// Next says what follows where it failed: retry, fallback or hand-back, "" for
 	// nothing.
 	Next string `json:"next,omitzero"`

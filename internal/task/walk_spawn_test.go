@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
@@ -40,7 +41,7 @@ func (w *walk) reserve() {
 // receive closes a run, most often one that is open.
 func (w *walk) receive() {
 	c := task.RecordReceipt{Receipt: task.Receipt{
-		Run: "nobody", Outcome: w.pick("outcome", "clean", "critic-error", task.OutcomeLost),
+		Run: "nobody", Outcome: outcome.Outcome(w.pick("outcome", "clean", "critic-error", string(task.OutcomeLost))),
 		Used:    task.Amount{Millis: w.cost("ms", 0), Tokens: w.cost("tokens", 0), MicroDollars: w.cost("money", 0)},
 		Unknown: rapid.SampledFrom([][]string{nil, nil, {"tokens"}, {"microdollars"}, {"tokens", "microdollars"}}).Draw(w.T, "unknown"),
 	}}

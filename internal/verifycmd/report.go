@@ -31,7 +31,7 @@ type Report struct {
 // cause.
 func (r Report) Run(ctx context.Context) (supervise.Result, error) {
 	spec := shell(r.Command)
-	spec.Dir, spec.Env = r.Dir, append(os.Environ(), r.Env...)
+	spec.Dir, spec.Env = r.Dir, r.Env
 	spec.Output, spec.Errors, spec.OutputLimit = r.Output, r.Errors, r.OutputLimit
 	spec.Timeout, spec.Grace = r.Timeout, grace
 	return runRecorded(ctx, r.Keeper, spec, r.Record)

@@ -12,7 +12,6 @@ package verifycmd
 
 import (
 	"context"
-	"os"
 	"strings"
 	"time"
 
@@ -48,7 +47,8 @@ type Plan struct {
 	OutputLimit int64
 	// Dir is the folder to run in, "" for the project's root.
 	Dir string
-	// Env is added to our own environment, as NAME=value. The last of a name counts.
+	// Env is the command's whole environment, as NAME=value. The last entry of a name
+	// counts.
 	Env []string
 	// Output is where the output goes.
 	Output OutputFile
@@ -156,7 +156,7 @@ func (p Plan) complete() (Plan, error) {
 func (p Plan) run(ctx context.Context, log *logFile) ([]RunResult, error) {
 	spec := shell(p.Command)
 	spec.Dir = p.Dir
-	spec.Env = append(os.Environ(), p.Env...)
+	spec.Env = p.Env
 	spec.Output = log.file
 	spec.OutputLimit = p.OutputLimit
 	spec.Timeout, spec.Grace = p.Timeout, grace

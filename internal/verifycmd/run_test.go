@@ -31,7 +31,7 @@ func plan(t testing.TB, command string) verifycmd.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return verifycmd.Plan{Keeper: k, Command: command, Runs: 1, Output: verifycmd.OutputFile{Root: t.TempDir(), Task: "T1", Round: 2}}
+	return verifycmd.Plan{Keeper: k, Command: command, Runs: 1, Env: os.Environ(), Output: verifycmd.OutputFile{Root: t.TempDir(), Task: "T1", Round: 2}}
 }
 
 func run(t testing.TB, p verifycmd.Plan) verifycmd.Outcome {
@@ -208,7 +208,7 @@ func TestEnvironmentAndFolder(t *testing.T) {
 	t.Setenv("VERIFY_OURS", "ours")
 	t.Setenv("VERIFY_BOTH", "ours")
 	p := plan(t, `echo "$VERIFY_OURS $VERIFY_BOTH"; pwd -P`)
-	p.Env = []string{"VERIFY_BOTH=the plan's"}
+	p.Env = append(os.Environ(), "VERIFY_BOTH=the plan's")
 	dir, err := filepath.EvalSymlinks(p.Output.Root)
 	if err != nil {
 		t.Fatal(err)
