@@ -4,23 +4,22 @@
 //
 //	GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -o mine.wasm .
 //
-// A plugin registers its normalizer and has nothing else to do:
+// A plugin only has to register its normalizer:
 //
 //	func init() { sdk.Register(description, normalize) }
 //
 //	func main() {}
 //
-// Being ordinary Go, the normalizer can be tested on any platform.
+// The normalizer is ordinary Go and can be tested on any platform.
 //
-// A Go guest is comfortable and large: about 2.6 MB, which take a second to
-// compile once, 60 ms to load from the cache whenever a command needs them, and
-// 5 for each report. A guest in AssemblyScript or C has some 10 KB and takes less
-// than one.
+// A Go guest is large: about 3.5 MB, which take about a second to compile once, 90 ms
+// to load from the cache in each command, and 6 ms for each report. A guest in
+// AssemblyScript or C has about 10 KB and takes less than one millisecond.
 //
-// Every report gets a fresh instance with 64 MiB of memory, no files, no
-// environment, and a clock that stands still. What is printed goes nowhere, a
-// panic is a trap, which the host reports, and the same report must give the
-// same answer: don't let the order of a map get into it.
+// Every report gets a fresh instance with 64 MiB of memory, no files, no environment,
+// and a clock that stands still. Output is discarded, and a panic is a trap that the
+// host reports. The same report must give the same answer, so do not depend on the
+// order of a map.
 package sdk
 
 import (
