@@ -83,7 +83,7 @@ func New(o Options) *Engine {
 		plugins: pluginset.New(o.Project, o.Plugins),
 	}
 	e.policies = policyset.New(policyset.Options{
-		Project: o.Project, Environ: o.Environ, Now: o.Now, By: o.By, Engine: o.Engine,
+		Project: o.Project, Environ: o.Environ, Now: o.Now, By: o.By, Engine: o.Engine, CacheDir: o.Plugins.CacheDir,
 		Config: e.Config, Ledger: e.ledger, Append: e.store,
 	})
 	return e

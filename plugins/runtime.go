@@ -11,6 +11,7 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 
+	"github.com/switchyard-dev/switchyard/internal/codecache"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -118,24 +119,26 @@ func (r *Runtime) compileInTime(ctx context.Context, wasm []byte) (*engine, waze
 // whatever reason, costs time and never the result: the module is compiled once
 // more without it.
 func (r *Runtime) compile(ctx context.Context, wasm []byte) (*engine, wazero.CompiledModule, error) {
-	if r.config.CacheDir != "" {
-		cache, err := openCache(r.config.CacheDir)
-		if err != nil {
-			return nil, nil, err
+	var made *engine
+	var compiled wazero.CompiledModule
+	ok, err := codecache.Compile(ctx, r.config.CacheDir, wasm, func(cache wazero.CompilationCache) (err error) {
+		e := newEngine(ctx, wazero.NewRuntimeConfigCompiler(), cache)
+		if compiled, err = e.compile(ctx, wasm); err != nil {
+			_ = e.runtime.Close(ctx)
+			return err
 		}
-		if cache != nil {
-			if engine, compiled, err := cache.compile(ctx, wasm); err == nil {
-				return engine, compiled, nil
-			}
-		}
+		made = e
+		return nil
+	})
+	if ok || err != nil {
+		return made, compiled, err
 	}
 	how := wazero.NewRuntimeConfigCompiler()
 	if r.config.Interpret {
 		how = wazero.NewRuntimeConfigInterpreter()
 	}
 	e := newEngine(ctx, how, nil)
-	compiled, err := e.compile(ctx, wasm)
-	if err != nil {
+	if compiled, err = e.compile(ctx, wasm); err != nil {
 		_ = e.close(ctx)
 		return nil, nil, err
 	}

@@ -32,6 +32,8 @@ type Options struct {
 	By string
 	// Engine evaluates policies, "" for the default.
 	Engine routing.Engine
+	// CacheDir keeps the machine code of EngineWasm; see routing.Loader.
+	CacheDir string
 	// Config reads the project's configuration.
 	Config func(context.Context) (project.Config, error)
 	// Ledger opens the project's ledger, with a fold that calls Fold.
@@ -46,7 +48,7 @@ type Set struct {
 	environ    []string
 	now        func() time.Time
 	by         string
-	engine     routing.Engine
+	unsigned   routing.Loader // without the project's trust
 	config     func(context.Context) (project.Config, error)
 	openLedger func(context.Context) (*ledger.Ledger, error)
 	append     func(context.Context, *ledger.Ledger, ...ledger.Batch) ([]ledger.Event, error)
@@ -58,8 +60,9 @@ type Set struct {
 // New returns the policies of a project.
 func New(o Options) *Set {
 	return &Set{
-		project: o.Project, environ: o.Environ, now: o.Now, by: o.By, engine: o.Engine,
-		config: o.Config, openLedger: o.Ledger, append: o.Append, stored: make(map[string]*routing.Policy),
+		project: o.Project, environ: o.Environ, now: o.Now, by: o.By,
+		unsigned: routing.Loader{Released: policies.Files(), Engine: o.Engine, CacheDir: o.CacheDir},
+		config:   o.Config, openLedger: o.Ledger, append: o.Append, stored: make(map[string]*routing.Policy),
 	}
 }
 
@@ -142,7 +145,7 @@ const maxKey = 64 << 10
 //
 // policy-key-invalid.
 func (s *Set) loader(ctx context.Context, t project.Trust) (routing.Loader, error) {
-	loader := routing.Loader{Released: policies.Files(), Engine: s.engine}
+	loader := s.unsigned
 	if len(t.Keys) == 0 {
 		return loader, nil
 	}

@@ -192,7 +192,7 @@ func (s *Set) find(ctx context.Context, l *ledger.Ledger, digest string) (*routi
 	if err := json.Unmarshal(e.Body, &event); err != nil {
 		return nil, errTampered("event %d cannot be read: %w", n, err)
 	}
-	p, err := routing.Loader{Released: policies.Files(), Engine: s.engine}.FromSources(ctx, event.Ref, event.Sources)
+	p, err := s.unsigned.FromSources(ctx, event.Ref, event.Sources)
 	if err != nil {
 		return nil, errTampered("event %d does not hold a policy: %w", n, err)
 	}

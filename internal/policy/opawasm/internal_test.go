@@ -16,7 +16,7 @@ func TestAProgramIsFreedWhenItIsForgotten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := New(t.Context(), result.Bytes, topdown.GetBuiltin)
+	p, err := New(t.Context(), result.Bytes, topdown.GetBuiltin, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func TestOnlyAsManyInstancesAreKeptAsThereIsWorkFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := New(t.Context(), result.Bytes, topdown.GetBuiltin)
+	p, err := New(t.Context(), result.Bytes, topdown.GetBuiltin, "")
 	if err != nil {
 		t.Fatal(err)
 	}

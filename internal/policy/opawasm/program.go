@@ -14,6 +14,7 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/topdown"
+	"github.com/switchyard-dev/switchyard/internal/codecache"
 	"github.com/tetratelabs/wazero"
 )
 
@@ -59,20 +60,19 @@ type pool struct {
 }
 
 // New compiles a policy in OPA's WebAssembly ABI, whose first entrypoint is the
-// query, to machine code. lookup finds the built-ins that it does not bring along;
-// it must be safe for concurrent use.
-func New(ctx context.Context, code []byte, lookup Lookup) (*Program, error) {
-	cache := wazero.NewCompilationCache()
-	p := &Program{code: code, lookup: lookup, pool: &pool{
-		cache:  cache,
-		keeper: newRuntime(ctx, cache),
-		idle:   make(chan *instance, runtime.GOMAXPROCS(0)),
-	}}
-	if _, err := p.pool.keeper.CompileModule(ctx, code); err != nil {
-		p.pool.close()
+// query, to machine code, or finds that code below cacheDir (package codecache); ""
+// means no cache on disk. lookup finds the built-ins that the policy does not bring
+// along; it must be safe for concurrent use.
+func New(ctx context.Context, code []byte, lookup Lookup, cacheDir string) (*Program, error) {
+	p := &Program{code: code, lookup: lookup, pool: &pool{idle: make(chan *instance, runtime.GOMAXPROCS(0))}}
+	ok, err := codecache.Compile(ctx, cacheDir, code, func(cache wazero.CompilationCache) error { return p.pool.compile(ctx, cache, code) })
+	if err == nil && !ok {
+		err = p.pool.compile(ctx, wazero.NewCompilationCache(), code)
+	}
+	if err != nil {
 		return nil, err
 	}
-	vm, err := newInstance(ctx, code, lookup, cache)
+	vm, err := newInstance(ctx, code, lookup, p.pool.cache)
 	if err != nil {
 		p.pool.close()
 		return nil, err
@@ -80,6 +80,19 @@ func New(ctx context.Context, code []byte, lookup Lookup) (*Program, error) {
 	p.pool.idle <- vm
 	runtime.AddCleanup(p, (*pool).close, p.pool)
 	return p, nil
+}
+
+// compile compiles all modules of an instance, so that newInstance finds their code
+// in memory.
+func (p *pool) compile(ctx context.Context, cache wazero.CompilationCache, code []byte) error {
+	p.cache, p.keeper = cache, newRuntime(ctx, cache)
+	for _, module := range [][]byte{environment(minPages(code), maxPages), code} {
+		if _, err := p.keeper.CompileModule(ctx, module); err != nil {
+			_ = p.keeper.Close(ctx)
+			return err
+		}
+	}
+	return nil
 }
 
 // Eval evaluates the query for an input in Rego's notation, of which JSON is a

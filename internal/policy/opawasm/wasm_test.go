@@ -33,7 +33,7 @@ func code(t testing.TB, module string) []byte {
 // program compiles a module to a program.
 func program(t testing.TB, module string) *opawasm.Program {
 	t.Helper()
-	p, err := opawasm.New(t.Context(), code(t, module), topdown.GetBuiltin)
+	p, err := opawasm.New(t.Context(), code(t, module), topdown.GetBuiltin, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,12 +157,12 @@ func TestNewRefusesWhatIsNoPolicy(t *testing.T) {
 		"cut short": good[:len(good)/2],
 		"empty":     []byte("\x00asm\x01\x00\x00\x00"),
 	} {
-		if _, err := opawasm.New(t.Context(), bytes, topdown.GetBuiltin); err == nil {
+		if _, err := opawasm.New(t.Context(), bytes, topdown.GetBuiltin, ""); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
 	none := func(string) topdown.BuiltinFunc { return nil }
-	if _, err := opawasm.New(t.Context(), good, none); err == nil || !strings.Contains(err.Error(), "time.weekday") {
+	if _, err := opawasm.New(t.Context(), good, none, ""); err == nil || !strings.Contains(err.Error(), "time.weekday") {
 		t.Errorf("a built-in that is not there: got %v", err)
 	}
 }

@@ -40,9 +40,9 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// BenchmarkLadder is what explaining a first decision costs, and BenchmarkClimb
+// BenchmarkBranches is what explaining a first decision costs, and BenchmarkMatching
 // any further one.
-func BenchmarkLadder(b *testing.B) {
+func BenchmarkBranches(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := loadOn(b, routing.EngineRego, policies.Default).Branches(b.Context()); err != nil {
@@ -51,7 +51,7 @@ func BenchmarkLadder(b *testing.B) {
 	}
 }
 
-func BenchmarkClimb(b *testing.B) {
+func BenchmarkMatching(b *testing.B) {
 	l, err := loadOn(b, routing.EngineRego, policies.Default).Branches(b.Context())
 	if err != nil {
 		b.Fatal(err)

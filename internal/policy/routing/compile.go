@@ -54,7 +54,7 @@ func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy
 	}
 	switch p.engine {
 	case EngineWasm:
-		p.evaluator, err = p.compileWasm(ctx, compiler)
+		p.evaluator, err = p.compileWasm(ctx, compiler, l.CacheDir)
 	default:
 		p.evaluator, err = p.interpret(ctx, compiler, decisionQuery, true)
 	}

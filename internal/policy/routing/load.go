@@ -39,6 +39,9 @@ type Loader struct {
 	Released fs.FS
 	// Engine is what evaluates the policy; "" is EngineRego.
 	Engine Engine
+	// CacheDir is the folder in which EngineWasm keeps machine code between runs, the
+	// same as the plugins'; "" means none.
+	CacheDir string
 	// Trust holds the keys that a bundle must be signed with. nil asks for no
 	// signature.
 	Trust *bundle.Trust

@@ -9,6 +9,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/rego"
 	"github.com/open-policy-agent/opa/v1/topdown"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/opawasm"
 )
 
@@ -21,7 +22,7 @@ type compiled struct{ program *opawasm.Program }
 // compileWasm compiles the policy's decision. The built-ins are those of the
 // interpreter and are called in the host: the ones that OPA would compile in
 // are written a second time in C, and say nothing if they fail.
-func (p *Policy) compileWasm(ctx context.Context, compiler *ast.Compiler) (compiled, error) {
+func (p *Policy) compileWasm(ctx context.Context, compiler *ast.Compiler, cacheDir string) (compiled, error) {
 	problems := checkOrder(compiler)
 	for _, mod := range compiler.Modules {
 		ast.WalkExprs(mod, func(expr *ast.Expr) bool {
@@ -41,7 +42,10 @@ func (p *Policy) compileWasm(ctx context.Context, compiler *ast.Compiler) (compi
 	}
 	program, err := opawasm.New(ctx, result.Bytes, func(name string) topdown.BuiltinFunc {
 		return limited(strings.TrimPrefix(name, limitedPrefix))
-	})
+	}, cacheDir)
+	if errs.CodeOf(err) == errs.PluginCacheUnsafe {
+		return compiled{}, err
+	}
 	if err != nil {
 		return compiled{}, p.invalid(Problem{Message: "it cannot be run as WebAssembly: " + oneLine(err.Error())})
 	}

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package plugins
+package codecache
 
 import "io/fs"
 
