@@ -8,34 +8,34 @@ import (
 	"time"
 )
 
-// While a child is quiet, it is looked at in steps that double between these two;
-// one that writes much is looked at as often as it goes.
+// The interval between polls of a quiet child doubles between these two. A child that
+// writes much is polled at the short interval.
 const minPoll, maxPoll = time.Millisecond, 25 * time.Millisecond
 
-// burst is by how many bytes a busy writer grows between two looks, and what one
-// may still write beyond its limit while it has its grace.
+// burst is by how many bytes a busy writer grows between two polls, and what it may write
+// beyond its limit during its grace.
 const burst = 256 << 10
 
-// pressure is how hard to press a child and its descendants to end.
+// pressure is how hard to push a process to end.
 type pressure int
 
 const (
-	probe pressure = iota // only look for them
-	soft                  // ask them to end
-	hard                  // end them
+	probe pressure = iota // only look whether it exists
+	soft                  // SIGTERM
+	hard                  // SIGKILL
 )
 
-// child is a process that was started. Each platform knows how to start one, to
-// wait for it and to reach what descends from it.
+// child is a process that was started. Each platform implements starting it, waiting for
+// it and signalling its descendants.
 type child struct {
 	cmd   *exec.Cmd
 	files outputFiles
 	began time.Time
 	tree  tree
 
-	exited chan struct{} // closed when the child has ended
-	ended  time.Time     // to be read after exited
-	waited error         // what waiting returned, where it came with the end; to be read after exited
+	exited chan struct{}
+	ended  time.Time // valid after exited is closed
+	waited error     // valid after exited is closed
 }
 
 // start starts the child and a goroutine that waits for its end.
@@ -66,7 +66,6 @@ func start(s Spec) (*child, error) {
 	return c, nil
 }
 
-// hasExited reports whether the child has ended.
 func (c *child) hasExited() bool {
 	select {
 	case <-c.exited:
@@ -76,8 +75,8 @@ func (c *child) hasExited() bool {
 	}
 }
 
-// watch returns when the child has ended or has to be: then it says why, with no
-// End at all when ctx is done.
+// watch returns when the child has ended or has to end, with the reason; "" if ctx is
+// done.
 func (c *child) watch(ctx context.Context, s Spec) (End, error) {
 	deadline := time.NewTimer(time.Until(c.began.Add(s.Timeout)))
 	defer deadline.Stop()
@@ -118,9 +117,9 @@ func (c *child) watch(ctx context.Context, s Spec) (End, error) {
 	}
 }
 
-// finish ends whatever is still there, the child and its descendants, and returns
-// how the child ended and by how much its files have grown. On an error, some of
-// them may be left, and goroutines that wait for the child too.
+// finish ends the child and its descendants, and returns how the child ended and by how
+// much its files grew. On an error, processes and goroutines that wait for them may be
+// left.
 func (c *child) finish(s Spec, patience time.Duration) (*os.ProcessState, size, error) {
 	gone := !c.signalAll(soft) || c.waitGrace(s) ||
 		poll(patience, func() bool { return !c.signalAll(hard) })
@@ -142,8 +141,8 @@ func (c *child) finish(s Spec, patience time.Duration) (*os.ProcessState, size, 
 	return c.cmd.ProcessState, grown, err
 }
 
-// reapLate waits for a child that was given up. If it ends after all, neither it nor an
-// orphan of it shall stay a zombie.
+// reapLate waits for a child that was given up, so that neither it nor its orphans stay
+// zombies if they end after all.
 func (c *child) reapLate() {
 	<-c.exited
 	poll(defaultKillTimeout, func() bool { return !c.signalAll(hard) })
@@ -151,8 +150,8 @@ func (c *child) reapLate() {
 	c.release()
 }
 
-// waitGrace gives the child and its descendants their grace, and reports whether they
-// ended in it. Who goes on writing loses it: the disk would else fill up meanwhile.
+// waitGrace reports whether the child and its descendants ended within their grace. A
+// child that goes on writing loses its grace, before it fills the disk.
 func (c *child) waitGrace(s Spec) bool {
 	gone := false
 	before, err := c.files.grown()
@@ -167,8 +166,8 @@ func (c *child) waitGrace(s Spec) bool {
 	return gone
 }
 
-// poll asks again and again, at least once, whether something is done, and
-// reports whether it was before the time was over.
+// poll calls done at least once until it returns true or the time is over, and reports
+// which.
 func poll(limit time.Duration, done func() bool) bool {
 	deadline := time.Now().Add(limit)
 	for pause := minPoll; ; pause = min(2*pause, maxPoll) {
@@ -181,4 +180,45 @@ func poll(limit time.Duration, done func() bool) bool {
 		}
 		time.Sleep(min(pause, left))
 	}
+}
+
+// outputFiles are the files that a child writes to, with their sizes at the start.
+type outputFiles struct {
+	output, errors *os.File // errors may be nil
+	before         size
+}
+
+// size is the size of both files, or their growth, in bytes.
+type size struct{ output, errors int64 }
+
+func (s size) sum() int64 { return s.output + s.errors }
+
+func newOutputFiles(output, errors *os.File) (outputFiles, error) {
+	s := outputFiles{output: output, errors: errors}
+	before, err := s.sizes()
+	s.before = before
+	return s, err
+}
+
+// grown is by how much the files grew, 0 for one that was truncated.
+func (s outputFiles) grown() (size, error) {
+	now, err := s.sizes()
+	return size{max(now.output-s.before.output, 0), max(now.errors-s.before.errors, 0)}, err
+}
+
+func (s outputFiles) sizes() (size, error) {
+	output, err := fileSize(s.output)
+	if err != nil || s.errors == nil {
+		return size{output: output}, err
+	}
+	errors, err := fileSize(s.errors)
+	return size{output, errors}, err
+}
+
+func fileSize(f *os.File) (int64, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
 }

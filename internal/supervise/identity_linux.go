@@ -1,25 +1,25 @@
 package supervise
 
 import (
+	"crypto/rand"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
-// reserve is Keeper.Announce.
 func reserve(folder string) Identity {
 	return Identity{Start: ticks(), Boot: bootID(), EnvMarker: newMarker(), Folder: folder}
 }
 
-// tick is what /proc counts the time of a start in, on all architectures that Go
-// knows.
+// tick is the unit of start times in /proc on all architectures of Go.
 const tick = time.Second / 100
 
-// ticks is the time since the machine started, as /proc would show it of a process
-// that starts now. Without such a clock it is that of nobody: everybody is younger.
+// ticks is the start time that /proc would show for a process that starts now. Without
+// such a clock, all processes are younger than 1.
 func ticks() uint64 {
 	var now unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &now); err != nil {
@@ -28,11 +28,47 @@ func ticks() uint64 {
 	return uint64(now.Nano()) / uint64(tick)
 }
 
-// bootID is the id of the machine's last start, "" where nothing shows it.
+// bootID is the machine's boot id, "" if unknown.
 func bootID() string {
 	id, err := os.ReadFile(filepath.Join(procDir, "sys/kernel/random/boot_id"))
 	if err != nil {
 		return ""
 	}
 	return strings.TrimSpace(string(id))
+}
+
+// A child is marked by a variable in its environment. The marker is part of the
+// variable's name, so that a child with children of its own can have several.
+const markerPrefix, markerSuffix = "SWITCHYARD_CHILD_", "=1"
+
+func newMarker() string { return rand.Text() }
+
+// The alphabet and length of newMarker.
+const markerLetters, markerLength = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 26
+
+// markerVariable is a marker as an entry of the environment.
+func markerVariable(mark string) string { return markerPrefix + mark + markerSuffix }
+
+// validMarker reports whether a marker can be ours. It may come from a file, and a common
+// string would match unrelated processes.
+func validMarker(mark string) bool {
+	return len(mark) == markerLength && strings.Trim(mark, markerLetters) == ""
+}
+
+// envMarkers are the markers in a process's initial environment, none if it cannot be
+// read.
+func envMarkers(pid int) map[string]bool {
+	env, err := os.ReadFile(filepath.Join(procDir, strconv.Itoa(pid), "environ"))
+	if err != nil {
+		return nil
+	}
+	marks := map[string]bool{}
+	for entry := range strings.SplitSeq(string(env), "\x00") {
+		if rest, ok := strings.CutPrefix(entry, markerPrefix); ok {
+			if mark, ok := strings.CutSuffix(rest, markerSuffix); ok {
+				marks[mark] = true
+			}
+		}
+	}
+	return marks
 }

@@ -9,11 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxPath is how long a link in /proc can be, in bytes.
+// maxPath bounds a link in /proc, in bytes.
 const maxPath = 4096
 
-// worksIn reports whether a process works in a folder. The package comment says who
-// does.
+// worksIn reports whether a process works in a folder, as the package comment defines it.
 func worksIn(e process, folder string) bool {
 	for place := range workPaths(e) {
 		if within(place, folder) {
@@ -23,22 +22,22 @@ func worksIn(e process, folder string) bool {
 	return false
 }
 
-// within reports whether a place is a folder or below it, "" being none. The system
-// adds a remark to the path of what was deleted.
+// within reports whether a path is a folder or below it. The kernel marks the path of a
+// deleted file.
 func within(place, folder string) bool {
 	rest, ok := strings.CutPrefix(place, folder)
 	return ok && folder != "" && (rest == "" || rest[0] == '/' || rest == " (deleted)")
 }
 
-// workPaths are the paths where a process of our user without a terminal works: its
-// working directory, its program and the files that it has open for writing. One
-// that may not be looked at has none, as far as we know.
+// workPaths yields the working directory, the program and the files open for writing of a
+// process of our user without a terminal. It yields nothing for a process that cannot be
+// inspected.
 func workPaths(e process) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if e.dead || e.terminal {
 			return
 		}
-		// The folder stays that of this process, whoever gets its number.
+		// The handle stays with this process even if its number is reused.
 		proc, err := unix.Open(procDir+"/"+strconv.Itoa(e.pid), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 		if err != nil {
 			return
@@ -58,9 +57,8 @@ func workPaths(e process) iter.Seq[string] {
 	}
 }
 
-// openForWriting yields the paths of the files that a process, given by its folder in /proc,
-// has open for writing. The links to them show how they were opened by who may do
-// what with the link.
+// openForWriting yields the paths of the files that a process, given by its directory in
+// /proc, has open for writing. The mode of each link shows how the file was opened.
 func openForWriting(proc int, buffer []byte, yield func(string) bool) {
 	fd, err := unix.Openat(proc, "fd", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -70,7 +68,7 @@ func openForWriting(proc int, buffer []byte, yield func(string) bool) {
 	defer dir.Close()
 	names, err := dir.Readdirnames(-1)
 	if err != nil {
-		return // It has just ended.
+		return // The process has just ended.
 	}
 	for _, name := range names {
 		var link unix.Stat_t

@@ -11,11 +11,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// sweep is Keeper.Sweep.
+// sweep implements Sweep.
 func (k *Supervisor) sweep(ctx context.Context, id Identity, grace time.Duration) (int, error) {
 	who := fmt.Sprintf("process %d", id.PID)
 	if id.PID == 0 {
-		who = "a process that was announced"
+		who = "a reserved process"
 	}
 	lost := func(why string) error {
 		return errs.New(errs.ProcessLost, "%s cannot be swept: %s", who, why).With("pid", id.PID)
@@ -23,11 +23,11 @@ func (k *Supervisor) sweep(ctx context.Context, id Identity, grace time.Duration
 	stopped := func() error { return fmt.Errorf("sweep %s: %w", who, context.Cause(ctx)) }
 	switch {
 	case id.PID < 0 || id.PID == 1 || id.Start == 0 || !validMarker(id.EnvMarker) || !id.validFolder():
-		return 0, lost("it is not told from others")
+		return 0, lost("incomplete process identity")
 	case id.Boot != bootID():
-		return 0, nil // The machine has started anew since.
+		return 0, nil // The machine was rebooted.
 	case runsBelow(id):
-		return 0, lost("this program belongs to it")
+		return 0, lost("this program runs below it")
 	case ctx.Err() != nil:
 		return 0, stopped()
 	}
@@ -46,12 +46,12 @@ func (k *Supervisor) sweep(ctx context.Context, id Identity, grace time.Duration
 	case ctx.Err() != nil:
 		return len(h.ended), stopped()
 	default:
-		return len(h.ended), lost("somebody did not end when killed")
+		return len(h.ended), lost("a process survived SIGKILL")
 	}
 }
 
-// runsBelow reports whether this program or one that it descends from is that child or
-// has its mark. Ending the others would end what we were started for.
+// runsBelow reports whether this program is a descendant of that child or has its marker.
+// Sweeping would end whatever started us.
 func runsBelow(id Identity) bool {
 	if slices.Contains(os.Environ(), markerVariable(id.EnvMarker)) {
 		return true
@@ -64,13 +64,13 @@ func runsBelow(id Identity) bool {
 	return false
 }
 
-// orphanSweep looks for what is left of a child that had another keeper.
+// orphanSweep finds what is left of a child of another supervisor.
 type orphanSweep struct {
 	id       Identity
-	seen     map[int]uint64 // who was found, with the time of the start
-	sessions map[int]bool   // the sessions of these
-	ended    map[int]uint64 // who of these lived
-	clean    int            // how many looks in a row found nobody
+	seen     map[int]uint64 // processes found, with their start times
+	sessions map[int]bool   // their sessions
+	ended    map[int]uint64 // those that were signalled
+	clean    int            // consecutive scans that found nothing
 }
 
 // signalAll is like that of a child.
@@ -90,8 +90,8 @@ func (h *orphanSweep) signalAll(f pressure) bool {
 	return true
 }
 
-// scan finds who is left, and reaps the dead whose parent we became. Other dead ones
-// are their parents' and do not count.
+// scan finds what is left, and reaps the zombies that are our children. Other zombies do
+// not count.
 func (h *orphanSweep) scan() ([]process, error) {
 	now, err := shared.snapshots.take()
 	if err != nil {
@@ -107,13 +107,13 @@ func (h *orphanSweep) scan() ([]process, error) {
 	return left, nil
 }
 
-// members are the child if the number is still its own, whoever has its mark or
-// works in its folder, and all that descend from these or share a session with
-// them: nobody can join a session from outside. This program, those that it descends
-// from and what it started are none of them.
+// members are the child if its number was not reused, all processes with its marker or
+// working in its folder, and all that descend from these or share a session with them: no
+// process can join a session from outside. This program, its ancestors and its children
+// are excluded.
 func (h *orphanSweep) members(now processTable) []process {
 	var found []process
-	var others []process // who may belong to it, if related to one that does
+	var others []process // candidates that may be related
 	above := now.ancestors()
 	sessions := map[int][]process{}
 	for _, e := range now.all {
@@ -121,7 +121,7 @@ func (h *orphanSweep) members(now processTable) []process {
 			continue
 		}
 		others = append(others, e)
-		if e.session != 0 { // The number of all sessions outside of our namespace.
+		if e.session != 0 { // 0 stands for all sessions outside of our namespace.
 			sessions[e.session] = append(sessions[e.session], e)
 		}
 		if h.id.is(e) || h.seen[e.pid] == e.start || h.hasMarker(e, now.self) {
@@ -134,7 +134,7 @@ func (h *orphanSweep) members(now processTable) []process {
 	if h.id.Folder == "" {
 		return found
 	}
-	// Asking for open files is dear, and most are known by now.
+	// Listing open files is expensive, and most processes are known by now.
 	known := make(map[int]bool, len(found))
 	for _, e := range found {
 		known[e.pid] = true
@@ -147,8 +147,8 @@ func (h *orphanSweep) members(now processTable) []process {
 	return closure(found, related)
 }
 
-// hasMarker reports whether a process bears the mark. One that has ended shows none any
-// more; if it was left to us, the session is enough to reap it.
+// hasMarker reports whether a process has the marker. A zombie has no environment any
+// more; if it is our child, its session decides.
 func (h *orphanSweep) hasMarker(e, self process) bool {
 	if e.dead {
 		return e.parent == self.pid && h.sessions[e.session]
@@ -156,7 +156,7 @@ func (h *orphanSweep) hasMarker(e, self process) bool {
 	return envMarkers(e.pid)[h.id.EnvMarker]
 }
 
-// is reports whether a process is the child itself, which leads its session for life.
+// is reports whether a process is the child itself, which is a session leader.
 func (id Identity) is(e process) bool {
 	return e.pid == id.PID && e.start == id.Start && e.session == e.pid
 }

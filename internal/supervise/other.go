@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Where orphans do not come to us, there is nobody to reap, to tell apart or to find
-// again.
+// On these systems orphans are not reparented to us, so there are none to reap or to
+// find.
 
 func adopt() error { return nil }
 
@@ -18,7 +18,7 @@ func (c *child) identity(s Spec) Identity {
 	return Identity{PID: c.cmd.Process.Pid, Folder: s.Reserved.Folder}
 }
 
-// reap has nothing to do: the exit status came with the end.
+// reap has nothing to do: waiting took the exit status.
 func (c *child) reap() error { return c.waited }
 
 func (c *child) release() {}

@@ -1,70 +1,63 @@
-// Package supervise runs child processes, well-kept: each has a time limit and an
-// output limit, and when Run returns neither it nor what it started is left.
+// Package supervise runs child processes with limits for time and output, and ends them
+// together with everything they started.
 //
-// A child runs in a session of its own, without a terminal: it cannot stop to
-// ask, and a signal meant for us does not reach it. Its streams are files and no
-// pipes, so that no slow reader cuts its output, no child that does not read
-// blocks us, and no grandchild that holds a file open makes us wait.
+// A child runs in a session of its own, without a terminal: it cannot stop to ask, and
+// terminal signals do not reach it. Its streams are files instead of pipes, so that a slow
+// reader does not cut its output, and a grandchild that holds them open does not block us.
 //
 // # What is ended
 //
-// However a child ends, everything that descends from it is ended too: a soft
-// signal, a grace, a hard kill that is repeated until nobody is left.
+// However a child ends, its descendants are ended too: SIGTERM, a grace period, SIGKILL
+// repeated until none is left.
 //
-//   - Linux: the child, its process group and session, and everything below
-//     them. A Keeper makes this program a subreaper: who loses its parent comes to
-//     us and to nobody else. So a descendant is found in a session of its own,
-//     without its parent and with its environment cleared, and it does not stay a
-//     zombie. When this program has no child at all, nobody can be left, and one
-//     question to the kernel shows that.
-//   - Other Unix systems: the process group. Who left it is not found.
-//   - Windows: the child alone, at once and without a soft signal.
+//   - Linux: the child, its process group and session, and all their descendants. A
+//     Supervisor makes this program a subreaper, so that orphans become our children.
+//     They are found in sessions of their own, without their parents and with a cleared
+//     environment, and do not stay zombies. If this program has no child at all, none
+//     can be left.
+//   - Other Unix systems: the process group. A process that left it is not found.
+//   - Windows: only the child, at once and without a soft signal.
 //
-// Not covered is what a child only asked for: a service, a container or a
-// terminal server that was already there works on. What runs as another user is
-// found, but may outlive us; that is process-lost.
+// Services, containers or terminal servers that existed before and that a child only
+// talked to are not covered. Processes of another user are found but may survive; that is
+// process-lost.
 //
-// # Whose an orphan is
+// # Which child an orphan belongs to
 //
-// An orphan that came to us may be anybody's. It belongs to the child in whose
-// session it is, that was seen above it, whose mark it has in its environment, or in
-// whose folder it works. One that nothing of this tells apart is ended with a child
-// as soon as it cannot be that of another one: it is older than all the others that
-// run, or no other runs. So it may outlive its own child, but never the last one.
+// An orphan belongs to the child in whose session it is, that was seen among its ancestors,
+// whose marker it has in its environment, or in whose private folder it works. If none of
+// this decides, it is ended with a child as soon as it cannot belong to another one, because
+// it is older than all the others or no other one runs. So it may outlive its own child, but
+// not the last one.
 //
-// Other parts of this program may have children of their own, with os/exec. None
-// of them is touched, nor is its exit status taken, that
+// Other parts of this program may have children. These are neither signalled nor reaped if
 //
-//   - is in our own session, where os/exec leaves it: a descendant of our children
-//     can never get there; or
-//   - was there before the first of the children that now run.
+//   - they are in our own session, as with os/exec: a descendant of our children can never
+//     get there; or
+//   - they existed before the first of the children that now run.
 //
-// That leaves one assumption: while a child runs, nothing else that comes to this
-// program makes a session of its own, neither a daemon that another part of it starts
-// nor, where this program is the first one of a container, an orphan from elsewhere
-// in there. It would be taken for an orphan of that child.
+// This assumes that, while a child runs, no other process with a session of its own becomes
+// our child: no daemon of another part of this program and, if this program is the first one
+// of a container, no orphan from elsewhere in it.
 //
-// # When this program is killed
+// # If this program is killed
 //
-// Linux then sends the child a soft signal. The rest is for the next start: the
-// child's Identity is written down, and Sweep ends what is left of it. Announce
-// hands out what is known before the start, so that no moment is without a record,
-// and Started what is known after it. Sweep finds the child, whoever has its mark,
-// whoever works in its folder, the sessions of these, and everything below.
+// Linux then sends SIGTERM to the child. The rest is done at the next start: the child's
+// Identity is written down before the start (Reserve) and after it (Spec.Started), and Sweep
+// ends what is left. Sweep finds the child, processes with its marker, processes that work
+// in its folder, their sessions, and all descendants.
 //
-// Who works in a folder: has a file open there for writing, as an orphan has its
-// output, or its working directory or its program there. This is no proof like the
-// mark, which nobody else can have, so some are left out:
+// A process works in a folder if its working directory, its program or a file that it has
+// open for writing is there. Unlike the marker this is no proof, so these are excluded:
 //
-//   - who only reads there. That may be a user who follows the output with tail, or
-//     a backup; an orphan nearly always has a file to write to.
-//   - who has a terminal: a user who went there to look, with a shell or an editor.
-//     A child has none, and what it starts gets one only by making it.
-//   - who was there before the child, or belongs to another user.
-//   - this program, and those that it descends from.
+//   - processes that only read there, such as a user's tail or a backup. An orphan nearly
+//     always has a file open for writing.
+//   - processes with a terminal, such as a user's shell or editor.
+//   - processes that are older than the child, or of another user.
+//   - this program and its ancestors.
 //
-// Not found is an orphan with a session, an environment and files of its own that
-// works elsewhere.
+// An orphan with a session, an environment and files of its own that works elsewhere is not
+// found.
 package supervise
 
 import (
@@ -75,108 +68,99 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Spec says what to run. Argv, Output, OutputLimit and Timeout are needed: a child
-// without limits is not run.
+// Spec says what to run. Argv, Output, OutputLimit and Timeout are required.
 type Spec struct {
-	// Argv is the program and its arguments. A program without a path separator
-	// is looked for in PATH, that of this program.
+	// Argv is the program and its arguments. A program without a path separator is
+	// searched in this program's PATH.
 	Argv []string
-	// CommandLine replaces Argv as what a child on Windows is told, for programs
-	// with quoting rules of their own. Elsewhere it is not used.
+	// CommandLine replaces the arguments on Windows, for programs with their own quoting
+	// rules.
 	CommandLine string
-	// Dir is the folder to run in, "" for ours.
+	// Dir is the working directory, "" for ours.
 	Dir string
-	// Env is the whole environment, nil for ours. On Linux, Run adds one variable
-	// whose name begins with SWITCHYARD_CHILD_.
+	// Env is the whole environment, nil for ours. On Linux, Run adds a variable whose
+	// name begins with SWITCHYARD_CHILD_.
 	Env []string
-	// Reserved is what Announce returned for this child and for no other; the zero
-	// value is for one that was not announced and has no folder of its own.
+	// Reserved is the result of Reserve for this child, or the zero value.
 	Reserved Identity
-	// Input is standard input, a regular file that is read from where it stands; nil
-	// is the null device. The child gets this very file, as it does with Output and
-	// Errors; the caller keeps and closes it.
+	// Input is standard input, a regular file that is read from its current offset; nil
+	// is the null device. The child inherits the file itself, like Output and Errors;
+	// the caller closes it.
 	Input *os.File
-	// Output takes standard output, and Errors standard error; without Errors,
-	// Output takes both. They are written at their end if they were opened for
-	// appending. They must be regular files, and not the same one, for OutputLimit
-	// and Idle to mean anything.
+	// Output receives standard output, and Errors standard error; if Errors is nil,
+	// Output receives both. They must be different regular files, so that OutputLimit
+	// and Idle work.
 	Output, Errors *os.File
-	// OutputLimit is by how many bytes both together may grow. It is looked at now
-	// and then, so a fast writer is ended some way beyond it.
+	// OutputLimit is by how many bytes both files together may grow. It is polled, so a
+	// fast writer exceeds it.
 	OutputLimit int64
-	// Timeout is how long the child may take, and Grace how long it and its
-	// descendants have between the soft signal and the hard kill. The grace is over
-	// at once for one that still writes far beyond its limit.
+	// Timeout is how long the child may run, and Grace how long it and its descendants
+	// have between SIGTERM and SIGKILL. A child that goes on writing far beyond its
+	// limit has no grace.
 	Timeout, Grace time.Duration
-	// Idle is for how long neither file may change its size, 0 for ever.
+	// Idle is how long neither file may change its size, 0 for any time.
 	Idle time.Duration
-	// Started is called right after the start with what tells the child from all
-	// others. If it fails, the child is ended at once, and Run returns the error,
-	// wrapped. Nothing is watched until it returns. nil: none.
+	// Started is called right after the start. If it fails, the child is ended, and Run
+	// returns the error. The child is not watched until it returns. It may be nil.
 	Started func(Identity) error
-	// Watch is called at every look, in the goroutine of Run, so it should be quick.
-	// If it returns an End, the child is ended for that reason. nil: none.
+	// Watch is called at every poll in Run's goroutine. If it returns an End, the child
+	// is ended for that reason. It may be nil.
 	Watch func() End
 }
 
-// End is why a child ended. A Spec's Watch may have reasons of its own.
+// End is why a child ended. Spec.Watch may add its own reasons.
 type End string
 
 // The ends of a child.
 const (
 	// Exited: by itself, with an exit code or by a signal that was not ours.
 	Exited End = "exited"
-	// TimedOut: it was ended after its time limit.
+	// TimedOut: after its time limit.
 	TimedOut End = "timed-out"
-	// Idle: it was ended because it wrote nothing for too long.
+	// Idle: it wrote nothing for too long.
 	Idle End = "idle"
-	// OutputLimit: it was ended because it wrote more than it may, or had already
-	// done so when it ended by itself.
+	// OutputLimit: it wrote more than allowed, even if it then ended by itself.
 	OutputLimit End = "output-limit"
 )
 
 // Result is how a child ended.
 type Result struct {
-	// PID is the number that it had.
 	PID int
-	// ExitCode is -1 where a signal ended the child.
+	// ExitCode is -1 if a signal ended the child.
 	ExitCode int
 	// Signal is the name of that signal, such as SIGKILL, else "".
 	Signal string
-	// End is why the child ended. A child that we end may still choose its
-	// ExitCode, 0 too, so this comes first.
+	// End takes precedence over ExitCode: a child that we end may still exit with 0.
 	End End
-	// Duration is the time from its start to its end; cleaning up comes on top.
+	// Duration is the time from the start to the end, without cleaning up.
 	Duration time.Duration
-	// OutputBytes is by how much Output has grown, and ErrorBytes by how much
-	// Errors has.
+	// OutputBytes and ErrorBytes are by how much Output and Errors grew.
 	OutputBytes, ErrorBytes int64
 }
 
-// Identity tells a process from every other one, also after our own death. On
-// systems other than Linux it has only the number, which may pass to another, and
-// the folder.
+// Identity identifies a process, also after our own death. On systems other than Linux it
+// has only the number, which may be reused, and the folder.
 type Identity struct {
-	// PID is the number, 0 for a process that is not started yet.
+	// PID is 0 for a process that is not started yet.
 	PID int `json:"pid,omitzero"`
-	// Start is the time of the start, in ticks since the machine started; without a
-	// number it is when the process was announced.
+	// Start is the start time in ticks since boot; without a PID it is the time of
+	// Reserve.
 	Start uint64 `json:"start,omitzero"`
-	// Boot is the id of that start of the machine.
+	// Boot is the boot id of the machine.
 	Boot string `json:"boot,omitzero"`
-	// EnvMarker is in the environment of the process, and of all that inherit it.
+	// EnvMarker is in the environment of the process and its descendants.
 	EnvMarker string `json:"mark,omitzero"`
-	// Folder is the absolute path, without symbolic links, of a folder that is the
-	// process's alone, "" for none. Whoever works there may be ended with it.
+	// Folder is the absolute path, without symbolic links, of a private folder of the
+	// process, "" for none. Processes that work there may be ended with it.
 	Folder string `json:"folder,omitzero"`
 }
 
-// check refuses what would run without a limit.
+// check refuses a process without limits.
 func (s Spec) check() error {
 	var lacks string
 	switch {
 	case len(s.Argv) == 0 || s.Argv[0] == "":
-		return errs.New(errs.ProcessStart, "no program to run was named").With("argv0", "")
+		return errs.New(errs.ProcessStart, "no program to run is given").With("argv0", "")
 	case s.Output == nil:
 		lacks = "a file for its output"
 	case s.OutputLimit <= 0:
@@ -184,7 +168,7 @@ func (s Spec) check() error {
 	case s.Timeout <= 0:
 		lacks = "a time limit"
 	case s.Grace < 0 || s.Idle < 0:
-		lacks = "limits that are no less than nothing"
+		return errs.New(errs.ProcessStart, "%s: grace and idle timeouts must not be negative", s.Argv[0]).With("argv0", s.Argv[0])
 	case s.Input != nil && !regular(s.Input):
 		lacks = "a regular file for its input"
 	case !s.Reserved.validFolder():
@@ -195,14 +179,13 @@ func (s Spec) check() error {
 	return errs.New(errs.ProcessStart, "%s is not started without %s", s.Argv[0], lacks).With("argv0", s.Argv[0])
 }
 
-// validFolder reports whether the folder of an Identity can be one process's alone.
+// validFolder reports whether the folder can be private.
 func (id Identity) validFolder() bool {
 	f := id.Folder
 	return f == "" || filepath.IsAbs(f) && filepath.Clean(f) == f && filepath.Dir(f) != f
 }
 
-// regular reports whether a file is one whose reader never has to wait for a
-// writer.
+// regular reports whether a file is regular, so that reading it never blocks.
 func regular(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode().IsRegular()

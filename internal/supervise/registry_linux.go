@@ -9,22 +9,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shared is the one variable of this package. Linux hands orphans to a program and
-// not to a part of it, so all Keepers have to know of each other's children: one
-// would else end those of another.
+// shared is the only variable of this package. Linux reparents orphans to the program, so
+// all Supervisors have to know of each other's children: otherwise one would end those of
+// another.
 var shared registry
 
-// registry is what this program knows of its children. Its lock is held for a look at
-// the processes at most, never while a program is started or somebody waited for.
+// registry has all children of this program. Its lock is held during a scan of the
+// processes, never while starting or waiting.
 type registry struct {
 	mu          sync.Mutex
 	children    map[*child]struct{} // from before the start until the exit status is taken
-	preexisting map[int]uint64      // who was here before all of these, with the time of the start
+	preexisting map[int]uint64      // children before all of these, with their start times
 
 	snapshots sharedSnapshot
 }
 
-// adopt makes this program the parent of its orphaned descendants.
+// adopt makes this program the subreaper of its descendants.
 func adopt() error {
 	if self, ok := findProcess("self"); !ok || self.pid != os.Getpid() {
 		return fmt.Errorf("%s does not show this process", procDir)
@@ -32,8 +32,8 @@ func adopt() error {
 	return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 }
 
-// add takes in a child that is about to be started. The first one finds out who
-// is there already.
+// add registers a child that is about to be started. The first one records which children
+// exist already.
 func (h *registry) add(c *child) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -54,29 +54,29 @@ func (h *registry) add(c *child) error {
 	return nil
 }
 
-// setRoot says which process a child became.
+// setRoot records the process of a child.
 func (h *registry) setRoot(c *child, root process) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	c.tree.root = root
 }
 
-// remove lets go a child whose exit status was taken, or that was not started.
+// remove removes a child whose exit status was taken, or that was not started.
 func (h *registry) remove(c *child) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.children, c)
 }
 
-// scan finds the child, what descends from it, and the orphans that can be of no
-// other one. It remembers them: one whose parent is ended first could otherwise be
-// anybody's. The dead among them are reaped if that is ours to do.
+// scan finds the child, its descendants, and the orphans that can only be its own. It
+// remembers them, since one whose parent ends first could not be attributed later. It
+// reaps the dead ones that are ours.
 func (h *registry) scan(c *child) ([]process, error) {
 	now, err := h.snapshots.take()
 	if err != nil {
 		return nil, err
 	}
-	// Who is in the census was in the house before, if it is a child.
+	// Every child in the snapshot was registered before it.
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var found []process
@@ -93,11 +93,11 @@ func (h *registry) scan(c *child) ([]process, error) {
 	return found, nil
 }
 
-// reapOrphans reaps the dead orphans, whosever they were.
+// reapOrphans reaps all dead orphans.
 func (h *registry) reapOrphans() {
 	now, err := h.snapshots.take()
 	if err != nil {
-		return // The next one may go better.
+		return // Try again next time.
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -124,7 +124,7 @@ func (h *registry) belongs(e process, c *child) bool {
 	return true
 }
 
-// owner returns the child that e is or comes from, nil if nothing tells.
+// owner returns the child that e is or comes from, nil if unknown.
 func (h *registry) owner(e process) *child {
 	for c := range h.children {
 		t := &c.tree
@@ -133,7 +133,7 @@ func (h *registry) owner(e process) *child {
 		}
 	}
 	if len(h.children) == 1 {
-		return nil // Whose mark it has does not matter then.
+		return nil // No marker is needed to decide.
 	}
 	marks, starting := envMarkers(e.pid), false
 	for c := range h.children {
@@ -143,7 +143,7 @@ func (h *registry) owner(e process) *child {
 		starting = starting || c.tree.root.pid == 0
 	}
 	if starting {
-		return nil // That may be e: until it becomes its program, it has all our files open.
+		return nil // It may be e, which has all our files open until it executes its program.
 	}
 	for place := range workPaths(e) {
 		for c := range h.children {
@@ -155,8 +155,9 @@ func (h *registry) owner(e process) *child {
 	return nil
 }
 
-// reap reaps those of found that are dead and whose parent we are. The exit status
-// of a child itself is its keeper's, and one that is being started we do not know.
+// reap reaps those of found that are dead and our direct children. The exit status of a
+// supervised child is taken by its Supervisor; of one that is being started we do not
+// know the number yet.
 func (h *registry) reap(found []process) {
 	taken := map[int]bool{}
 	for c := range h.children {
@@ -169,7 +170,7 @@ func (h *registry) reap(found []process) {
 		if !e.dead || e.parent != os.Getpid() || taken[e.pid] {
 			continue
 		}
-		// Somebody may have reaped it since, and its number be another's.
+		// It may have been reaped since, and its number reused.
 		if now, ok := findProcess(strconv.Itoa(e.pid)); ok && now == e {
 			_, _ = unix.Wait4(e.pid, nil, unix.WNOHANG, nil)
 		}

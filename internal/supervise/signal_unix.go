@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// signals are what presses a process on Unix; signal 0 only asks for it.
+// signal is the signal for this pressure; 0 only checks for existence.
 func (f pressure) signal() syscall.Signal {
 	switch f {
 	case soft:
@@ -21,7 +21,7 @@ func (f pressure) signal() syscall.Signal {
 	}
 }
 
-// signalName is the name of the signal that ended a process, "" where none did.
+// signalName is the name of the signal that ended a process, "" for none.
 func signalName(state *os.ProcessState) string {
 	status, ok := state.Sys().(syscall.WaitStatus)
 	if !ok || !status.Signaled() {
@@ -30,5 +30,5 @@ func signalName(state *os.ProcessState) string {
 	if name := unix.SignalName(status.Signal()); name != "" {
 		return name
 	}
-	return status.Signal().String() // A real-time signal has a number only.
+	return status.Signal().String() // Real-time signals have numbers only.
 }

@@ -10,47 +10,43 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Supervisor runs children and looks after them. Its methods may be called
-// concurrently. The Keepers of one program know of each other's children.
+// Supervisor runs children and ends them with all their descendants. It is safe for
+// concurrent use. All Supervisors of a program share the knowledge about their children.
 type Supervisor struct {
-	// killTimeout is how long a hard kill is repeated before what outlives it counts
-	// as lost.
+	// killTimeout is how long SIGKILL is repeated before a survivor counts as lost.
 	killTimeout time.Duration
 }
 
-// defaultKillTimeout is the patience of a Keeper.
 const defaultKillTimeout = 10 * time.Second
 
-// New returns a Keeper. On Linux it makes this program the one that all its
-// descendants come to when they lose their parent, for as long as it lives. It is
-// cheap, and nothing has to be closed.
+// New returns a Supervisor. On Linux it makes this program the subreaper of its
+// descendants, permanently. Nothing has to be closed.
 //
 // # Errors
 //
-// process-start where the system does not let us look after children, as without a
-// /proc on Linux.
+// process-start if the system cannot supervise children, for example without /proc on
+// Linux.
 func New() (*Supervisor, error) {
 	if err := adopt(); err != nil {
-		return nil, errs.New(errs.ProcessStart, "child processes cannot be looked after: %w", err)
+		return nil, errs.New(errs.ProcessStart, "child processes cannot be supervised: %w", err)
 	}
 	return &Supervisor{killTimeout: defaultKillTimeout}, nil
 }
 
-// Reserve returns what will tell a child from all others once it is started, to be
-// written down before that and to be handed to Run. folder is one that is the
-// child's alone, "" for none; it need not be there yet. Identity says what its path
-// must be.
+// Reserve returns an Identity for a child that is not started yet, to be written down
+// first and then passed to Run. folder is the child's private folder, "" for none; it
+// need not exist yet. See Identity.Folder.
 func (k *Supervisor) Reserve(folder string) Identity { return reserve(folder) }
 
-// Run runs a child to its end and cleans up after it. It returns at the latest
-// after Timeout, Grace and some seconds, and the time that Started and Watch take.
-// Concurrent calls need files of their own.
+// Run runs a child to its end and cleans up after it. It returns at the latest some
+// seconds after Timeout and Grace, and the time that Started and Watch take. Concurrent
+// calls need separate files.
 //
 // # Errors
 //
-// process-start and process-lost. What Started returned, wrapped. When ctx is done, the
-// child is ended as on a timeout, and the error wraps ctx's cause. Only without an
-// error the Result says anything.
+// process-start and process-lost, and the wrapped error of Started. If ctx is done, the
+// child is ended as on a timeout, and the error wraps ctx's cause. The Result is valid
+// only without an error.
 func (k *Supervisor) Run(ctx context.Context, s Spec) (Result, error) {
 	if err := s.check(); err != nil {
 		return Result{}, err
@@ -58,7 +54,7 @@ func (k *Supervisor) Run(ctx context.Context, s Spec) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, s.errStopped(context.Cause(ctx))
 	}
-	// Linux signals a child when the thread that started it is gone.
+	// Linux sends Pdeathsig when the thread that started the child exits.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	c, err := start(s)
@@ -79,8 +75,8 @@ func (k *Supervisor) Run(ctx context.Context, s Spec) (Result, error) {
 	case end == "":
 		return Result{}, s.errStopped(context.Cause(ctx))
 	}
-	// What it wrote after the last look counts as well, so that the verdict does
-	// not depend on when we looked.
+	// Count what it wrote after the last poll too, so that the result does not depend on
+	// timing.
 	if end == Exited && size.sum() > s.OutputLimit {
 		end = OutputLimit
 	}
@@ -95,11 +91,10 @@ func (k *Supervisor) Run(ctx context.Context, s Spec) (Result, error) {
 	}, nil
 }
 
-// errStopped is the error of a child that was ended, or not even started, because of
-// err.
+// errStopped is the error of a child that was ended or not started because of err.
 func (s Spec) errStopped(err error) error { return fmt.Errorf("run %s: %w", s.Argv[0], err) }
 
-// errLost is the error of a child that err kept us from accounting for, if any.
+// errLost is the error of a child that could not be accounted for because of err, if any.
 func (s Spec) errLost(err error) error {
 	if err == nil {
 		return nil
@@ -107,18 +102,17 @@ func (s Spec) errLost(err error) error {
 	return errs.New(errs.ProcessLost, "%s was started and is lost: %w", s.Argv[0], err).With("argv0", s.Argv[0])
 }
 
-// Sweep ends what is left of a child whose own keeper was killed before it could,
-// and of what descends from it, and returns how many processes that was. The child
-// may also be one that was announced and perhaps never started. Sweep must not be
-// called for one that still is in a Run, here or in another program. It returns at
-// the latest after grace and some seconds. On systems other than Linux, where an
-// Identity proves too little, it ends nobody.
+// Sweep ends what is left of a child whose supervisor was killed, with its descendants,
+// and returns how many processes that was. The child may also be reserved only. Sweep
+// must not be called for a child of a running Run, here or in another program. It returns
+// at the latest some seconds after grace. On systems other than Linux it does nothing,
+// since an Identity proves too little there.
 //
 // # Errors
 //
-// process-lost where somebody is left, where the Identity is not complete, or where this
-// program itself runs below that child. When ctx is done, an error that wraps its
-// cause; Sweep may then be called again.
+// process-lost if a process survives, if the Identity is incomplete, or if this program
+// runs below that child. If ctx is done, an error that wraps its cause; Sweep may then be
+// called again.
 func (k *Supervisor) Sweep(ctx context.Context, id Identity, grace time.Duration) (swept int, err error) {
 	return k.sweep(ctx, id, grace)
 }

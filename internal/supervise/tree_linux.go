@@ -11,22 +11,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tree is what is known of a child and of what descends from it. The first three
-// fields are guarded by the house's lock.
+// tree is what is known of a child and its descendants. The first three fields are
+// guarded by the registry's lock.
 type tree struct {
-	root process        // the child itself, without a number until it is started
-	id   Identity       // as it was announced: the mark and the folder of all that descend from it
-	seen map[int]uint64 // who was found, with the time of the start
+	root process        // the child itself, 0 until it is started
+	id   Identity       // as reserved: marker and folder
+	seen map[int]uint64 // processes found, with their start times
 
 	wait   func() error // takes the exit status, once
-	clean  int          // how many looks in a row found nobody
-	reaped time.Time    // when dead orphans were last looked for
+	clean  int          // consecutive scans that found nothing
+	reaped time.Time    // the last reapOrphans
 }
 
-// reapEvery is for how long a dead orphan may stay a zombie while a child runs.
+// reapEvery is how long a dead orphan may stay a zombie while a child runs.
 const reapEvery = time.Second
 
-// launch starts the child in a session of its own, with a mark.
+// launch starts the child in a new session, with a marker.
 func (c *child) launch(s Spec) error {
 	c.tree = tree{id: s.Reserved, seen: map[int]uint64{}, wait: sync.OnceValue(c.cmd.Wait), reaped: c.began}
 	if c.tree.id.EnvMarker == "" {
@@ -41,7 +41,7 @@ func (c *child) launch(s Spec) error {
 		shared.remove(c)
 		return err
 	}
-	// It is there, dead or alive: nobody has taken its exit status.
+	// The entry exists, since the exit status was not taken.
 	root, ok := findProcess(fmt.Sprint(c.cmd.Process.Pid))
 	if !ok {
 		err := errors.Join(fmt.Errorf("%s does not show it", procDir), c.cmd.Process.Kill())
@@ -53,15 +53,14 @@ func (c *child) launch(s Spec) error {
 	return nil
 }
 
-// identity is that of the child, once it is started.
 func (c *child) identity(Spec) Identity {
 	id := c.tree.id
 	id.PID, id.Start = c.tree.root.pid, c.tree.root.start
 	return id
 }
 
-// await leaves the exit status where it is: until it is taken, nobody else can
-// get the child's number, which is also the number of its group.
+// await waits without taking the exit status: until that is taken, the child's number,
+// which is also its group's, is not reused.
 func (c *child) await() error {
 	for {
 		err := unix.Waitid(unix.P_PID, c.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
@@ -73,10 +72,9 @@ func (c *child) await() error {
 
 func (c *child) reap() error { return c.tree.wait() }
 
-// release gives up the child's place in the house.
 func (c *child) release() { shared.remove(c) }
 
-// reapOrphans now and then reaps dead orphans, which a child may leave without end.
+// reapOrphans now and then reaps dead orphans, of which a child may leave any number.
 func (c *child) reapOrphans() {
 	if time.Since(c.tree.reaped) < reapEvery {
 		return
@@ -87,13 +85,13 @@ func (c *child) reapOrphans() {
 	}
 }
 
-// signalAll signals the child and all its descendants that live, and reports whether
-// there may be any. A look can miss one whose parent ends under our eyes, so two in
-// a row have to find nobody, unless the kernel knows that there is nobody at all.
+// signalAll signals the child and its descendants, and reports whether there may be any.
+// A scan can miss a process whose parent ends meanwhile, so two scans in a row have to
+// find nothing, unless the kernel knows that we have no children at all.
 func (c *child) signalAll(f pressure) bool {
 	exited := c.hasExited()
 	if exited {
-		_ = c.reap() // Whoever finishes the child asks for the error.
+		_ = c.reap() // finish returns the error.
 		if childless() {
 			return false
 		}
@@ -109,8 +107,8 @@ func (c *child) signalAll(f pressure) bool {
 	}
 	root := c.cmd.Process.Pid
 	inGroup := func(e process) bool { return e.group == root }
-	// The kernel signals a whole group at once, which no fork can outrun. Its number
-	// is not used again while it has a member, a dead one included.
+	// The kernel signals a group atomically, which no fork can outrun. The group's
+	// number is not reused while it has a member, even a zombie.
 	if !exited || slices.ContainsFunc(found, inGroup) {
 		_ = syscall.Kill(-root, f.signal())
 	}
@@ -122,8 +120,8 @@ func (c *child) signalAll(f pressure) bool {
 	return true
 }
 
-// childless reports whether this program has no child, dead or alive. All who
-// descend from it then have ended: their orphans would be its children.
+// childless reports whether this program has no child, dead or alive. Then all
+// descendants have ended, since orphans would be our children.
 func childless() bool {
 	for {
 		err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL, nil)
@@ -133,7 +131,7 @@ func childless() bool {
 	}
 }
 
-// someoneDied reports whether a child of this program waits to be reaped.
+// someoneDied reports whether a child of this program is a zombie.
 func someoneDied() bool {
 	var info unix.Siginfo
 	err := unix.Waitid(unix.P_ALL, 0, &info, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL, nil)

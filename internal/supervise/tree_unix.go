@@ -12,13 +12,12 @@ func (c *child) launch(Spec) error {
 	return c.cmd.Start()
 }
 
-// await takes the exit status, so the number of an empty group is free from then
-// on. Systems hand numbers out in turn, and we use it for no longer than cleaning
-// up takes.
+// await takes the exit status, so the number of an empty group may be reused from then
+// on. Systems reuse numbers late, and cleaning up is quick.
 func (c *child) await() error { return c.cmd.Wait() }
 
-// signalAll signals the group, and reports whether anybody was there. A system that
-// refuses, as macOS does where all of the group are dead, has nobody for us.
+// signalAll signals the group, and reports whether it had a member. macOS refuses if all
+// members are zombies.
 func (c *child) signalAll(f pressure) bool {
 	return syscall.Kill(-c.cmd.Process.Pid, f.signal()) == nil
 }

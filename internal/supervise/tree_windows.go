@@ -5,29 +5,27 @@ import (
 	"syscall"
 )
 
-// tree is empty: of what a child starts, we know nothing.
 type tree struct{}
 
 func (c *child) launch(s Spec) error {
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{
 		CmdLine:       s.CommandLine,
-		CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, // A Ctrl-C is for us alone.
+		CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP, // Ctrl-C is for us only.
 	}
 	return c.cmd.Start()
 }
 
 func (c *child) await() error { return c.cmd.Wait() }
 
-// signalAll kills the child unless it only looks, and reports whether it was there.
+// signalAll kills the child unless it only probes, and reports whether it existed.
 func (c *child) signalAll(f pressure) bool {
 	if c.hasExited() {
 		return false
 	}
 	if f != probe {
-		_ = c.cmd.Process.Kill() // It fails where the child has just ended.
+		_ = c.cmd.Process.Kill() // It fails if the child has just ended.
 	}
 	return true
 }
 
-// signalName is "": Windows has no signals.
 func signalName(*os.ProcessState) string { return "" }

@@ -72,11 +72,17 @@ func object(t *testing.T, text string) map[string]any {
 	return o
 }
 
+// lastLine is the last line of an output.
+func lastLine(text string) string {
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	return lines[len(lines)-1]
+}
+
 func TestCriticWritesReportAndEnvelope(t *testing.T) {
 	s := newStage(t, fakeagent.Finds(
 		fakeagent.Finding{Category: "missing-test", Remediation: "Test it"},
 		fakeagent.Finding{Category: "style", Severity: "nit", File: "a.go", Line: 3, Remediation: "Rename it"}))
-	stdout, stderr, code := s.call(t, "-p", "--output-format", "json")
+	stdout, stderr, code := s.call(t, "-p", "--output-format", "stream-json")
 	if code != 0 || stderr != "" {
 		t.Fatalf("code %d, %s", code, stderr)
 	}
@@ -88,7 +94,7 @@ func TestCriticWritesReportAndEnvelope(t *testing.T) {
 	if report["task_id"] != "T-1" || report["round"] != 2.0 || report["verdict"] != "issues_found" || len(report["findings"].([]any)) != 2 {
 		t.Errorf("report %v", report)
 	}
-	result := object(t, stdout)
+	result := object(t, lastLine(stdout))
 	if result["type"] != "result" || result["is_error"] != false || result["total_cost_usd"] != 0.0016 {
 		t.Errorf("result %v", result)
 	}
@@ -123,8 +129,8 @@ func TestFinalMessageAsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(t, fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}}, fakeagent.Step{Final: &test.final}))
-			stdout, _, _ := s.call(t, "-p", "--output-format", "json")
-			if said := object(t, stdout)["result"].(string); !test.want(said) {
+			stdout, _, _ := s.call(t, "-p", "--output-format", "stream-json")
+			if said := object(t, lastLine(stdout))["result"].(string); !test.want(said) {
 				t.Errorf("said %q", said)
 			}
 		})

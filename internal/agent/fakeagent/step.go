@@ -36,13 +36,13 @@ func (p *player) take(s Step) error {
 	defer p.mu.Unlock()
 	switch {
 	case s.Say != "":
-		p.voice.say(p.brief.fill(s.Say))
+		p.out.say(p.brief.fill(s.Say))
 	case s.Tool != nil:
-		p.voice.use(*s.Tool)
+		p.out.use(*s.Tool)
 	case s.Final != nil:
-		p.final(s.Final)
+		return p.final(s.Final)
 	case s.Fail != nil:
-		p.code = p.voice.fail(*s.Fail)
+		p.code = p.out.fail(*s.Fail)
 	case s.Report != nil:
 		return p.report(s.Report)
 	case s.Print != nil:
@@ -84,7 +84,7 @@ func (p *player) beat(b *Keepalive) error {
 			return errors.New("it beat for too long")
 		}
 		p.mu.Lock()
-		p.voice.beat()
+		p.out.keepalive()
 		p.mu.Unlock()
 		time.Sleep(time.Duration(b.Every))
 	}
@@ -132,9 +132,9 @@ func (p *player) report(r *Report) error {
 	return r.put(path, content)
 }
 
-func (p *player) final(f *Final) {
+func (p *player) final(f *Final) error {
 	path := cmp.Or(p.reportPath, p.brief.ReportPath)
-	p.voice.final(f.text(p.brief, envelope(p.brief, path, p.status, p.blockers)), f.Cut)
+	return p.out.final(f.text(p.brief, envelope(p.brief, path, p.status, p.blockers)), f.Cut)
 }
 
 func output(to string) *os.File {

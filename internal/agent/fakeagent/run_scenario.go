@@ -62,16 +62,8 @@ func Main() (code int) {
 	if err != nil {
 		return complain(err)
 	}
-	defer func() {
-		if broken, ok := recover().(playError); ok {
-			code = complain(broken.error)
-		}
-	}()
 	return p.play()
 }
-
-// playError is a panic of ours, from where no error can be returned.
-type playError struct{ error }
 
 func complain(err error) int {
 	fmt.Fprintln(os.Stderr, "fakeagent:", err)
@@ -98,7 +90,7 @@ type player struct {
 	// base is the script's folder, calls that of all calls and folder this call's.
 	base, calls, folder string
 	number              int
-	voice               voice
+	out                 *cliOutput
 
 	// mu is held while anything is written or learned, so that a signal's handler
 	// finds whole lines.
@@ -124,9 +116,9 @@ func newPlayer(script *Script, path string) (*player, error) {
 		}
 	}
 	p.scenario = &script.Calls[min(p.number, len(script.Calls))-1]
-	p.voice = newVoice(speaker{out: os.Stdout, err: os.Stderr, scenario: p.scenario,
-		session: cmp.Or(p.scenario.Session, fmt.Sprintf("fake-session-%d", p.number))}, os.Args[1:])
-	return p, nil
+	var err error
+	p.out, err = newCLIOutput(p.scenario, cmp.Or(p.scenario.Session, fmt.Sprintf("fake-session-%d", p.number)), os.Args[1:])
+	return p, err
 }
 
 func (p *player) play() int {
@@ -184,7 +176,7 @@ func (p *player) heed() {
 			case "exit":
 				os.Exit(0)
 			case "result":
-				p.final(&Final{})
+				_ = p.final(&Final{})
 				os.Exit(0)
 			}
 			p.mu.Unlock()
