@@ -82,7 +82,7 @@ func wrongSetting(pointer, wanted string, found Value) *Error {
 }
 
 func unknownSetting(where, name string) *Error {
-	return RefuseConfig(where+Pointer(name), description.Name+" has no setting "+Value(encode(name)).Excerpt(),
+	return RefuseConfig(where+Pointer(name), description.Name+" has no setting "+Value(appendText(nil, name)).Excerpt(),
 		"it takes categories: default, rules, tags, severities")
 }
 

@@ -1,8 +1,9 @@
 package sdk
 
 import (
-	"encoding/json"
+	"bytes"
 	"reflect"
+	"strconv"
 	"strings"
 )
 
@@ -17,6 +18,8 @@ import (
 // Fields may be bool, string, a number, a Value, or a struct, slice, pointer or
 // map by string of those.
 //
+// Use DecodeAt for a part of the report.
+//
 // # Errors
 //
 // An *Error with the code "<plugin>-invalid" and the Ref of the wrong value.
@@ -24,87 +27,175 @@ func (v Value) Decode(into any) error { return v.DecodeAt("", into) }
 
 // DecodeAt is Decode for the part of the report that lies at ref.
 func (v Value) DecodeAt(ref string, into any) error {
-	if err := v.decode(ref, reflect.ValueOf(into).Elem()); err != nil {
+	d := decoder{scanner: scanner{text: v}, ref: ref}
+	target := reflect.ValueOf(into).Elem()
+	if v == nil {
+		return d.refuse(target.Type(), nil)
+	}
+	if err := d.decode(target); err != nil {
 		return err
 	}
 	return nil
 }
 
-func (v Value) decode(ref string, into reflect.Value) *Error {
-	t := into.Type()
-	kind := v.Kind()
-	switch {
-	case v == nil:
-		return refuse(ref, t, v)
-	case t == reflect.TypeFor[Value]():
-		into.SetBytes(v)
-	case t.Kind() == reflect.Pointer:
-		if kind != "null" {
-			into.Set(reflect.New(t.Elem()))
-			return v.decode(ref, into.Elem())
+// decoder decodes one value in one pass.
+type decoder struct {
+	scanner
+	ref  string   // the value's place in the report
+	path []string // the current value's place in the value
+}
+
+// decode reads the value here.
+func (d *decoder) decode(into reflect.Value) *Error {
+	if into.Type() == reflect.TypeFor[Value]() {
+		into.SetBytes(d.value())
+		return nil
+	}
+	switch into.Kind() {
+	case reflect.Pointer:
+		if d.text[d.at] == 'n' {
+			d.skipScalar()
+			return nil
 		}
-	case t.Kind() == reflect.Struct && kind == "object":
-		return v.decodeStruct(ref, into)
-	case t.Kind() == reflect.Map && kind == "object":
-		into.Set(reflect.MakeMap(t))
-		for key, value := range v.Members() {
-			element := reflect.New(t.Elem()).Elem()
-			if err := value.decode(ref+Pointer(key), element); err != nil {
-				return err
-			}
-			into.SetMapIndex(reflect.ValueOf(key).Convert(t.Key()), element)
-		}
-	case t.Kind() == reflect.Slice && kind == "array":
-		into.Set(reflect.MakeSlice(t, 0, 0))
-		for i, value := range v.Elements() {
-			into.Set(reflect.Append(into, reflect.Zero(t.Elem())))
-			if err := value.decode(ref+Pointer(i), into.Index(i)); err != nil {
-				return err
-			}
-		}
-	case kind == "object" || kind == "array" || kind == "null" || string(v) == "-0",
-		json.Unmarshal(v, into.Addr().Interface()) != nil:
-		return refuse(ref, t, v)
+		into.Set(reflect.New(into.Type().Elem()))
+		return d.decode(into.Elem())
+	case reflect.Struct:
+		return d.object(into)
+	case reflect.Map:
+		return d.table(into)
+	case reflect.Slice:
+		return d.array(into)
+	}
+	value := d.value()
+	if !setScalar(into, value) {
+		return d.refuse(into.Type(), value)
 	}
 	return nil
 }
 
-func (v Value) decodeStruct(ref string, into reflect.Value) *Error {
-	members := map[string]Value{}
-	for name, value := range v.Members() {
-		members[name] = value
+func setScalar(into reflect.Value, value Value) bool {
+	text := string(value)
+	switch into.Kind() {
+	case reflect.String:
+		said, ok := value.Text()
+		into.SetString(said)
+		return ok
+	case reflect.Bool:
+		into.SetBool(text == "true")
+		return value.Kind() == "boolean"
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		n, err := strconv.ParseInt(text, 10, into.Type().Bits())
+		into.SetInt(n)
+		return err == nil && text != "-0"
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		n, err := strconv.ParseUint(text, 10, into.Type().Bits())
+		into.SetUint(n)
+		return err == nil
+	case reflect.Float32, reflect.Float64:
+		n, err := strconv.ParseFloat(text, into.Type().Bits())
+		into.SetFloat(n)
+		return err == nil
+	}
+	panic("sdk: cannot decode into " + into.Type().String())
+}
+
+func (d *decoder) object(into reflect.Value) *Error {
+	if d.text[d.at] != '{' {
+		return d.refuse(into.Type(), d.value())
 	}
 	into.SetZero()
-	for i := range into.NumField() {
-		f := into.Type().Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if !f.IsExported() || name == "-" {
+	fields := fieldsOf(into.Type())
+	seen := make([]bool, len(fields))
+	d.at++
+	for d.more('}') {
+		i := fields.index(d.value())
+		d.colon()
+		if i < 0 {
+			d.value()
 			continue
 		}
-		if name == "" {
-			name = f.Name
-		}
-		value, optional := members[name], options == "omitempty" || f.Type.Kind() == reflect.Pointer
-		if optional && (value == nil || value.Kind() == "null") {
+		seen[i] = true
+		f := fields[i]
+		if f.optional && d.text[d.at] == 'n' {
+			d.skipScalar()
 			continue
 		}
-		if value == nil {
-			return newError("", ref, ref+Pointer(name)+" must be "+wanted(f.Type)+", but it is missing", nil)
-		}
-		if err := value.decode(ref+Pointer(name), into.Field(i)); err != nil {
+		d.path = append(d.path, f.name)
+		if err := d.decode(into.Field(f.index)); err != nil {
 			return err
+		}
+		d.path = d.path[:len(d.path)-1]
+	}
+	for i, f := range fields {
+		if !seen[i] && !f.optional {
+			return d.missing(f.name, into.Type().Field(f.index).Type)
 		}
 	}
 	return nil
 }
 
-// refuse says that the value at ref cannot become a t.
-func refuse(ref string, t reflect.Type, found Value) *Error {
-	name := ref
-	if name == "" {
-		name = "the report"
+func (d *decoder) table(into reflect.Value) *Error {
+	t := into.Type()
+	if d.text[d.at] != '{' {
+		return d.refuse(t, d.value())
 	}
-	return newError("", ref, name+" must be "+wanted(t)+", but it is "+found.Excerpt(), found)
+	into.Set(reflect.MakeMap(t))
+	d.at++
+	for d.more('}') {
+		key := unquote(d.value())
+		d.colon()
+		value := reflect.New(t.Elem()).Elem()
+		d.path = append(d.path, key)
+		if err := d.decode(value); err != nil {
+			return err
+		}
+		d.path = d.path[:len(d.path)-1]
+		into.SetMapIndex(reflect.ValueOf(key).Convert(t.Key()), value)
+	}
+	return nil
+}
+
+func (d *decoder) array(into reflect.Value) *Error {
+	t := into.Type()
+	if d.text[d.at] != '[' {
+		return d.refuse(t, d.value())
+	}
+	d.at++
+	into.Set(reflect.MakeSlice(t, 0, 0))
+	for i := 0; d.more(']'); i++ {
+		into.Grow(1)
+		into.SetLen(i + 1)
+		d.path = append(d.path, strconv.Itoa(i))
+		if err := d.decode(into.Index(i)); err != nil {
+			return err
+		}
+		d.path = d.path[:len(d.path)-1]
+	}
+	return nil
+}
+
+// refuse says that the current value cannot become a t.
+func (d *decoder) refuse(t reflect.Type, found Value) *Error {
+	ref := d.here()
+	what := ref
+	if what == "" {
+		what = "the report"
+	}
+	return newError("", ref, what+" must be "+wanted(t)+", but it is "+found.Excerpt(), found)
+}
+
+// missing says that the current object lacks a member.
+func (d *decoder) missing(name string, t reflect.Type) *Error {
+	ref := d.here()
+	return newError("", ref, ref+Pointer(name)+" must be "+wanted(t)+", but it is missing", nil)
+}
+
+func (d *decoder) here() string {
+	ref := d.ref
+	for _, token := range d.path {
+		ref += Pointer(token)
+	}
+	return ref
 }
 
 // wanted describes the values that a t accepts, for a message.
@@ -127,4 +218,51 @@ func wanted(t reflect.Type) string {
 		return "an array"
 	}
 	return "a whole number in plain digits"
+}
+
+// field is a field that Decode fills.
+type field struct {
+	name     string
+	index    int
+	optional bool
+}
+
+type fields []field
+
+// index returns the index of the field that a key names, or -1.
+func (all fields) index(key Value) int {
+	name := key[1 : len(key)-1]
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name = []byte(unquote(key))
+	}
+	for i := range all {
+		if all[i].name == string(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// fieldCache has the fields of the types seen so far, since reading tags is slow.
+var fieldCache = make(map[reflect.Type]fields)
+
+func fieldsOf(t reflect.Type) fields {
+	if all, ok := fieldCache[t]; ok {
+		return all
+	}
+	var all fields
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if !f.IsExported() || name == "-" {
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		optional := options == "omitempty" || f.Type.Kind() == reflect.Pointer
+		all = append(all, field{name, i, optional})
+	}
+	fieldCache[t] = all
+	return all
 }

@@ -11,16 +11,16 @@ type Error struct {
 	// Code becomes the command's error code: lower-case words joined by dashes, of
 	// which the first is the format's or the plugin's own. "" stands for
 	// "<plugin>-invalid".
-	Code string `json:"code"`
+	Code string
 	// Message is one lower-case sentence without a full stop.
-	Message string `json:"message"`
+	Message string
 	// Hint says what to do about it; it may be empty.
-	Hint string `json:"hint,omitempty"`
+	Hint string
 	// Ref is a JSON Pointer to the part of the report that is wrong, or nil.
-	Ref *string `json:"ref,omitempty"`
-	// Details are the evidence, under snake_case names: anything that
-	// encoding/json can encode.
-	Details map[string]any `json:"details,omitempty"`
+	Ref *string
+	// Details are the evidence, under snake_case names: texts, numbers, booleans,
+	// nil, lists and maps of those, and a Value as it is.
+	Details map[string]any
 }
 
 // Error implements error.

@@ -7,7 +7,7 @@ import "embed"
 // Source holds the SDKs and the worked examples, by their paths in this folder, for
 // package scaffold. No guest contains it.
 //
-//go:embed sdk.go categories.go decode.go errors.go exports.go value.go
+//go:embed sdk.go categories.go decode.go errors.go exports.go value.go write.go
 //go:embed assemblyscript/*.ts c/switchyard.h
 //go:embed examples/go/main.go examples/go/main_test.go examples/go/Makefile
 //go:embed examples/assemblyscript/guest.ts examples/assemblyscript/tsconfig.json

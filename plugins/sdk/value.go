@@ -1,11 +1,10 @@
 package sdk
 
 import (
-	"bytes"
-	"encoding/json"
 	"iter"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -16,9 +15,6 @@ type Value []byte
 
 // Bytes returns the text. Do not modify it.
 func (v Value) Bytes() []byte { return v }
-
-// MarshalJSON implements json.Marshaler. A missing value becomes null.
-func (v Value) MarshalJSON() ([]byte, error) { return json.RawMessage(v).MarshalJSON() }
 
 // Kind returns the value's JSON type: "object", "array", "string", "number",
 // "boolean", "null", or "missing".
@@ -77,15 +73,20 @@ func (v Value) child(token string) Value {
 
 // Text returns the content of a string, and whether v is one.
 func (v Value) Text() (string, bool) {
-	var text string
-	return text, v.Kind() == "string" && json.Unmarshal(v, &text) == nil
+	if v.Kind() != "string" {
+		return "", false
+	}
+	return unquote(v), true
 }
 
 // Int returns a whole number in plain digits, and whether v is one. It refuses 1.0
 // and 1e3: as a line or a round they are a sign that something went wrong.
 func (v Value) Int() (int, bool) {
+	if len(v) > 1 && v[0] == '-' && v[1] == '0' {
+		return 0, false
+	}
 	n, err := strconv.Atoi(string(v))
-	return n, err == nil && !bytes.HasPrefix(v, []byte("-0"))
+	return n, err == nil
 }
 
 // Excerpt returns the value's text for a message, cut if it is long.
@@ -113,11 +114,11 @@ func (v Value) Members() iter.Seq2[string, Value] {
 		if v.Kind() != "object" {
 			return
 		}
-		d := v.open()
-		for d.More() {
-			key, _ := d.Token()
-			name, _ := key.(string)
-			if !yield(name, next(d)) {
+		s := scanner{text: v, at: 1}
+		for s.more('}') {
+			key := s.value()
+			s.colon()
+			if !yield(unquote(key), s.value()) {
 				return
 			}
 		}
@@ -131,25 +132,154 @@ func (v Value) Elements() iter.Seq2[int, Value] {
 		if v.Kind() != "array" {
 			return
 		}
-		d := v.open()
-		for i := 0; d.More(); i++ {
-			if !yield(i, next(d)) {
+		s := scanner{text: v, at: 1}
+		for i := 0; s.more(']'); i++ {
+			if !yield(i, s.value()) {
 				return
 			}
 		}
 	}
 }
 
-// open returns a decoder that has read the opening bracket.
-func (v Value) open() *json.Decoder {
-	d := json.NewDecoder(bytes.NewReader(v))
-	_, _ = d.Token()
-	return d
+// document returns the value in a text.
+func document(text []byte) Value {
+	s := scanner{text: text}
+	s.blank()
+	return s.value()
 }
 
-// next reads one value. It cannot fail, because the text is valid.
-func next(d *json.Decoder) Value {
-	var value json.RawMessage
-	_ = d.Decode(&value)
-	return Value(value)
+// scanner scans valid JSON.
+type scanner struct {
+	text []byte
+	at   int
+}
+
+// blank moves to the next byte that is not white space.
+func (s *scanner) blank() {
+	for s.at < len(s.text) && s.text[s.at] <= ' ' {
+		s.at++
+	}
+}
+
+// more moves to the next element or member and reports whether there is one. If
+// not, it moves after the closing bracket.
+func (s *scanner) more(closing byte) bool {
+	s.blank()
+	if s.text[s.at] == ',' {
+		s.at++
+		s.blank()
+	}
+	if s.text[s.at] == closing {
+		s.at++
+		return false
+	}
+	return true
+}
+
+// colon moves from a key to its value.
+func (s *scanner) colon() {
+	s.blank()
+	s.at++
+	s.blank()
+}
+
+// value returns the value here and moves after it.
+func (s *scanner) value() Value {
+	start := s.at
+	switch s.text[s.at] {
+	case '"':
+		s.skipString()
+	case '{', '[':
+		s.skipContainer()
+	default:
+		s.skipScalar()
+	}
+	return s.text[start:s.at:s.at]
+}
+
+func (s *scanner) skipString() {
+	for s.at++; s.text[s.at] != '"'; s.at++ {
+		if s.text[s.at] == '\\' {
+			s.at++
+		}
+	}
+	s.at++
+}
+
+func (s *scanner) skipContainer() {
+	for depth := 0; ; s.at++ {
+		switch s.text[s.at] {
+		case '"':
+			s.skipString()
+			s.at--
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth--; depth == 0 {
+				s.at++
+				return
+			}
+		}
+	}
+}
+
+func (s *scanner) skipScalar() {
+	for ; s.at < len(s.text); s.at++ {
+		switch s.text[s.at] {
+		case ',', '}', ']', ' ', '\t', '\r', '\n':
+			return
+		}
+	}
+}
+
+// unquote returns the content of a JSON string.
+func unquote(quoted []byte) string {
+	inside := quoted[1 : len(quoted)-1]
+	at := 0
+	for at < len(inside) && inside[at] != '\\' {
+		at++
+	}
+	if at == len(inside) {
+		return string(inside)
+	}
+	text := append(make([]byte, 0, len(inside)), inside[:at]...)
+	for at < len(inside) {
+		c := inside[at]
+		if c != '\\' {
+			text = append(text, c)
+			at++
+			continue
+		}
+		c = inside[at+1]
+		at += 2
+		switch c {
+		case 'b':
+			c = '\b'
+		case 'f':
+			c = '\f'
+		case 'n':
+			c = '\n'
+		case 'r':
+			c = '\r'
+		case 't':
+			c = '\t'
+		case 'u':
+			r := hex4(inside[at:])
+			at += 4
+			if utf16.IsSurrogate(r) && at+6 <= len(inside) {
+				// The host refuses lone surrogates, so this is a pair.
+				r = utf16.DecodeRune(r, hex4(inside[at+2:]))
+				at += 6
+			}
+			text = utf8.AppendRune(text, r)
+			continue
+		}
+		text = append(text, c)
+	}
+	return string(text)
+}
+
+func hex4(digits []byte) rune {
+	n, _ := strconv.ParseUint(string(digits[:4]), 16, 16)
+	return rune(n)
 }
