@@ -29,15 +29,17 @@ demo: build ## run the main job on real reports, in a throw-away project
 test: ## run the tests, with a sample of the cases where they are many
 	GOGC=400 $(TEST) ./...
 
-# Only the packages with such tests, and not the scripts again, which have no more cases.
+# Only the tests in files that use internal/exhaustive: the others have no more cases.
 test-exhaustive: ## run the tests with all of their cases: kills before every write, room for every page, every damage
-	SWITCHYARD_EXHAUSTIVE=1 $(TEST) -skip '^TestScripts$$' $$($(GO) list -f '{{.ImportPath}} {{.TestImports}} {{.XTestImports}}' ./... | awk '/\/internal\/exhaustive/ { print $$1 }')
+	files=$$(grep -rl --include='*_test.go' 'exhaustive\.' . | grep -v internal/exhaustive/) && \
+	SWITCHYARD_EXHAUSTIVE=1 $(TEST) -run "^($$(grep -ho '^func Test[A-Za-z0-9_]*' $$files | cut -d' ' -f2 | paste -sd'|'))$$" $$(dirname $$files | sort -u)
 
 e2e: ## run whole rounds with real agent CLIs from npm, and watch metrics with a real Prometheus
 	SWITCHYARD_E2E=1 $(TEST) -count=1 -p 1 ./e2e/...
 
-race: ## run the tests under the race detector
-	CGO_ENABLED=1 $(TEST) -race -short ./...
+# Only the packages that start goroutines or hold locks: the others cannot race.
+race: ## run the tests of concurrent packages under the race detector
+	CGO_ENABLED=1 $(TEST) -race -short $$(grep -rlE --include='*.go' --exclude='*_test.go' '\<go (func|[a-z.]+\()|sync\.|atomic\.|errgroup' . | xargs -n1 dirname | sort -u)
 
 bench: build ## measure the decision, the merge, a guest call, the ledger, a scrape and the whole process
 	$(GO) test -run '^$$' -bench . -benchmem ./host/... ./metrics/... ./plugins/... ./policies/... ./spawner/...
