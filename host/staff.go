@@ -112,7 +112,7 @@ func (e *Engine) scope(config project.Config, id string) (worktree.Scope, error)
 func (e *Engine) beside(config project.Config) (apart []string, err error) {
 	if file := config.Metrics.Textfile; file != "" {
 		dir, name := filepath.Split(file)
-		apart = append(apart, file, dir+"."+name+".draft")
+		apart = append(apart, file, dir+"."+name+".draft", dir+"."+name+".lock")
 	}
 	temp, err := filepath.EvalSymlinks(os.TempDir())
 	if err != nil {

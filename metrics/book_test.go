@@ -162,10 +162,10 @@ func example() (*book, metrics.Options) {
 		counters.TaskRounds().Observe(sample(3)),
 	)...)
 	return b, metrics.Options{
-		Known: metrics.Known{
+		Seed: metrics.Seed{
 			Actions: []string{"executor", "commit"}, PolicyVersions: []string{"1.2.0"},
 			Routes:  map[string]string{"style": "executor"},
-			Agents:  []metrics.KnownAgent{{Name: "critic", Reviews: true, Adapters: []string{"claude"}}, {Name: "researcher", Adapters: []string{"codex"}}},
+			Agents:  []metrics.SeedAgent{{Name: "critic", Reviews: true, Adapters: []string{"claude"}}, {Name: "researcher", Adapters: []string{"codex"}}},
 			Plugins: []string{"np-critic"},
 		},
 		Build: metrics.Build{Version: "1.0.0", Go: "go1.26"},

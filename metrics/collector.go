@@ -33,7 +33,7 @@ func New(source Source, o Options) (*Collector, error) {
 	if err := CheckLabels(o.Labels); err != nil {
 		return nil, err
 	}
-	o.Known = o.Known.bounded()
+	o.Seed = o.Seed.bounded()
 	c := &Collector{source: source, options: o, families: Families()}
 	for _, name := range slices.Sorted(maps.Keys(o.Labels)) {
 		c.constant = append(c.constant, pair(name, o.Labels[name]))
@@ -69,7 +69,7 @@ func (c *Collector) Gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 			return nil, corrupt("%s has more than %d sums", queries[i].Measure, maxRows)
 		}
 	}
-	g := gathering{Collector: c, tallies: all}
+	g := snapshot{Collector: c, tallies: all}
 	if g.since, err = moment(all.Since); err != nil {
 		return nil, err
 	}
@@ -105,8 +105,8 @@ func (c *Collector) WithContext(ctx context.Context) Bound {
 // Gather is that of the collector.
 func (b Bound) Gather() ([]*dto.MetricFamily, error) { return b() }
 
-// gathering is what a collector reads once.
-type gathering struct {
+// snapshot is what a collector reads at one moment.
+type snapshot struct {
 	*Collector
 	tallies ledger.Counters
 	// since and until are the times of the first and the last event, zero where

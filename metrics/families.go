@@ -52,12 +52,12 @@ func of(name string, values ...string) Label { return Label{Name: name, Values: 
 
 // fixed lists all combinations of values where all labels' values are known, and
 // nothing elsewhere.
-func fixed(labels []Label) func(Known, [][]string) [][]string {
+func fixed(labels []Label) func(Seed, [][]string) [][]string {
 	lists := make([][]string, len(labels))
 	for i, l := range labels {
 		lists[i] = l.Values
 	}
-	return func(Known, [][]string) [][]string { return combined(lists...) }
+	return func(Seed, [][]string) [][]string { return combined(lists...) }
 }
 
 // combined lists all combinations of a value of each list.

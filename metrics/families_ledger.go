@@ -12,7 +12,7 @@ import (
 func ledgerFamilies(others []Family) []Family {
 	overflow := counter("label_overflow_total", "Label values that were counted as other, since the label has as many values as it may, or the value is too long.",
 		overflow(), open("label"))
-	overflow.known = func(Known, [][]string) [][]string { return combined(capped(others)) }
+	overflow.known = func(Seed, [][]string) [][]string { return combined(capped(others)) }
 	return []Family{
 		{Name: "ledger_events_total", Kind: Counter, Reading: Events, Help: "Events in the ledger."},
 		{

@@ -11,7 +11,7 @@ import (
 func loopFamilies() []Family {
 	rounds := counter("rounds_total", "Decisions, by where the task goes next and by the policy that decided.",
 		counters.Rounds(), open("next_action"), open("policy_version"))
-	rounds.known = func(k Known, seen [][]string) [][]string {
+	rounds.known = func(k Seed, seen [][]string) [][]string {
 		versions := slices.Clone(k.PolicyVersions)
 		for _, values := range seen {
 			versions = append(versions, values[1])
@@ -21,7 +21,7 @@ func loopFamilies() []Family {
 	}
 	findings := counter("findings_total", "Findings of decisions after merging, by category, severity and where the policy routes them.",
 		counters.Findings(), open("category"), of("severity", severities()...), open("route"))
-	findings.known = func(k Known, _ [][]string) [][]string {
+	findings.known = func(k Seed, _ [][]string) [][]string {
 		var all [][]string
 		for _, category := range slices.Sorted(maps.Keys(k.Routes)) {
 			all = append(all, combined([]string{category}, severities(), []string{k.Routes[category]})...)

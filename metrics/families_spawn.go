@@ -11,7 +11,7 @@ func spawnFamilies() []Family {
 	agent, direction := open("agent"), of("direction", "cached", "in", "out")
 	spawns := counter("spawns_total", "Runs of agents that have ended, by what they came to.",
 		counters.Spawns(), agent, open("adapter"), of("outcome", "clean", "critic-error", "failed", "findings", "lost", "ok"))
-	spawns.known = func(k Known, _ [][]string) [][]string {
+	spawns.known = func(k Seed, _ [][]string) [][]string {
 		var all [][]string
 		for _, a := range k.Agents {
 			all = append(all, combined([]string{a.Name}, a.Adapters, a.outcomes())...)
@@ -38,8 +38,8 @@ func spawnFamilies() []Family {
 }
 
 // byAgent lists the known agents with all combinations of values.
-func byAgent(values ...[]string) func(Known, [][]string) [][]string {
-	return func(k Known, _ [][]string) [][]string {
+func byAgent(values ...[]string) func(Seed, [][]string) [][]string {
+	return func(k Seed, _ [][]string) [][]string {
 		var names []string
 		for _, a := range k.Agents {
 			names = append(names, a.Name)

@@ -5,7 +5,7 @@ import "github.com/switchyard-dev/switchyard/internal/counters"
 // taskFamilies are those of tasks and their budgets.
 func taskFamilies() []Family {
 	stuck := counter("stuck_total", "Times that tasks became stuck, by the reason.", counters.Stops(), open("reason"))
-	stuck.known = func(Known, [][]string) [][]string {
+	stuck.known = func(Seed, [][]string) [][]string {
 		return combined([]string{"budget", "by-hand", "max-rounds", "no-progress", "stuck-finding"})
 	}
 	status := of("status", "committed", "open", "stuck", "waiting")

@@ -42,7 +42,7 @@ type Family struct {
 	// known lists the label values of the series that are shown before anything was
 	// counted for them, at 0. seen are those of which something was. nil lists none,
 	// and not even the single series of a metric without labels.
-	known func(k Known, seen [][]string) [][]string
+	known func(k Seed, seen [][]string) [][]string
 }
 
 // Label describes a label of a metric.

@@ -36,7 +36,7 @@ type cell struct {
 
 // histograms makes a histogram for all labels that the rows of cells have, and those
 // that are known. Each is both a classic one and a native one.
-func (g gathering) histograms(f Family, cells, sums []ledger.Counter) ([]*dto.Metric, error) {
+func (g snapshot) histograms(f Family, cells, sums []ledger.Counter) ([]*dto.Metric, error) {
 	d := f.distribution()
 	all := newSeries[contents]()
 	for _, row := range cells {
@@ -64,7 +64,7 @@ func (g gathering) histograms(f Family, cells, sums []ledger.Counter) ([]*dto.Me
 		c.sum = row.Sum
 	}
 	var metrics []*dto.Metric
-	for _, values := range all.complete(f, g.options.Known) {
+	for _, values := range all.complete(f, g.options.Seed) {
 		c := all.get(values)
 		if c == nil {
 			c = &contents{}

@@ -44,7 +44,7 @@ func TestHistogramsAreThoseOfTheClientLibrary(t *testing.T) {
 		if err := theirs.Write(&want); err != nil {
 			t.Fatal(err)
 		}
-		families, err := must(metrics.New(b, metrics.Options{Known: metrics.Known{Plugins: []string{""}}})).Gather(t.Context())
+		families, err := must(metrics.New(b, metrics.Options{Seed: metrics.Seed{Plugins: []string{""}}})).Gather(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,28 +12,27 @@ import (
 type Options struct {
 	// Labels are constant labels that every series gets. See CheckLabels.
 	Labels map[string]string
-	Known  Known
+	Seed   Seed
 	Build  Build
 }
 
-// Known are values for which series are shown before anything was counted under
-// them, at 0: a rate over a series that begins with its first event misses that.
-// Whatever is left empty begins no series, and neither does what is beyond the number
-// of values that the ledger would tell apart.
-type Known struct {
+// Seed has label values whose series are exported as 0 before anything is counted under
+// them: a rate over a series that begins with its first event misses that event. Values
+// beyond the ledger's cap for a label are dropped.
+type Seed struct {
 	// Actions are the destinations of the policy, and PolicyVersions the versions
 	// that can decide next. A version that did decide is known without that.
 	Actions        []string
 	PolicyVersions []string
 	// Routes has the destination of every category of findings.
 	Routes map[string]string
-	Agents []KnownAgent
+	Agents []SeedAgent
 	// Plugins are those that the project's reports are read by.
 	Plugins []string
 }
 
-// KnownAgent is an agent that rounds run.
-type KnownAgent struct {
+// SeedAgent is an agent that rounds run.
+type SeedAgent struct {
 	Name string
 	// Reviews says that it owes a report: it is a critic.
 	Reviews bool
@@ -42,7 +41,7 @@ type KnownAgent struct {
 }
 
 // outcomes are what a run of the agent can come to.
-func (a KnownAgent) outcomes() []string {
+func (a SeedAgent) outcomes() []string {
 	if a.Reviews {
 		return []string{"clean", "critic-error", "findings", "lost"}
 	}
@@ -54,7 +53,7 @@ type Build struct{ Version, Go string }
 
 // bounded cuts off what is beyond the caps of the ledger: policies and configurations
 // list what they like.
-func (k Known) bounded() Known {
+func (k Seed) bounded() Seed {
 	rounds, findings, spawns := counters.Rounds().Labels, counters.Findings().Labels, counters.Spawns().Labels
 	k.Actions = first(k.Actions, rounds[0].Cap)
 	k.PolicyVersions = first(k.PolicyVersions, rounds[1].Cap)

@@ -45,7 +45,7 @@ func (f Family) distribution() counters.Distribution {
 
 // read makes a family's series, ordered by label values, of the rows that its queries
 // found.
-func (g gathering) read(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error) {
+func (g snapshot) read(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error) {
 	switch f.Reading {
 	case Cells:
 		return g.histograms(f, rows[0], rows[1])
@@ -56,14 +56,14 @@ func (g gathering) read(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error
 	case Program:
 		return []*dto.Metric{g.single(f, 1, g.options.Build.Version, g.options.Build.Go)}, nil
 	case Oldest, Greatest:
-		return g.firsts(f, rows)
+		return g.extremes(f, rows)
 	default:
 		return g.sums(f, rows[0])
 	}
 }
 
 // sums makes a series of every row, and those that are known.
-func (g gathering) sums(f Family, rows []ledger.Counter) ([]*dto.Metric, error) {
+func (g snapshot) sums(f Family, rows []ledger.Counter) ([]*dto.Metric, error) {
 	numbers := newSeries[float64]()
 	for _, row := range rows {
 		values, err := f.values(row, f.Measure)
@@ -87,7 +87,7 @@ func (g gathering) sums(f Family, rows []ledger.Counter) ([]*dto.Metric, error) 
 		numbers.set(values, n)
 	}
 	var all []*dto.Metric
-	for _, values := range numbers.complete(f, g.options.Known) {
+	for _, values := range numbers.complete(f, g.options.Seed) {
 		n := float64(0)
 		if known := numbers.get(values); known != nil {
 			n = *known
@@ -97,8 +97,8 @@ func (g gathering) sums(f Family, rows []ledger.Counter) ([]*dto.Metric, error) 
 	return all, nil
 }
 
-// firsts makes a series of the first row of each of a label's values.
-func (g gathering) firsts(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error) {
+// extremes makes a series of the first row of each of a label's values.
+func (g snapshot) extremes(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error) {
 	var all []*dto.Metric
 	for i, found := range rows {
 		if len(found) == 0 {
@@ -156,7 +156,7 @@ func (f Family) values(row ledger.Counter, m counters.Measure) ([]string, error)
 }
 
 // single is a counter or a gauge.
-func (g gathering) single(f Family, n float64, values ...string) *dto.Metric {
+func (g snapshot) single(f Family, n float64, values ...string) *dto.Metric {
 	m := &dto.Metric{Label: g.labelled(f.Labels, values)}
 	if f.Kind == Counter {
 		m.Counter = &dto.Counter{Value: &n, CreatedTimestamp: g.created}
@@ -167,7 +167,7 @@ func (g gathering) single(f Family, n float64, values ...string) *dto.Metric {
 }
 
 // at is a gauge of a time, or nothing for no time.
-func (g gathering) at(f Family, t time.Time) []*dto.Metric {
+func (g snapshot) at(f Family, t time.Time) []*dto.Metric {
 	if t.IsZero() {
 		return nil
 	}
@@ -201,7 +201,7 @@ func (s *series[T]) set(values []string, thing T) *T {
 
 // complete lists the combinations that there are and those that are known, in order,
 // each once.
-func (s *series[T]) complete(f Family, k Known) [][]string {
+func (s *series[T]) complete(f Family, k Seed) [][]string {
 	all := slices.Clone(s.values)
 	if f.known != nil {
 		all = append(all, f.known(k, s.values)...)

@@ -176,7 +176,7 @@ func TestKnownIsBounded(t *testing.T) {
 	for i := range 1000 {
 		routes[strings.Repeat("x", i+1)] = "executor"
 	}
-	families := gather(t, &book{}, metrics.Options{Known: metrics.Known{Routes: routes, Plugins: []string{"p", "p"}}})
+	families := gather(t, &book{}, metrics.Options{Seed: metrics.Seed{Routes: routes, Plugins: []string{"p", "p"}}})
 	if n := len(family(families, "findings_total").Metric); n != 300 {
 		t.Errorf("there are %d series of findings", n)
 	}

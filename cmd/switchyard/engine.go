@@ -19,7 +19,7 @@ func (a *app) with(ctx context.Context, work func(*host.Engine) error) error {
 	}
 	e := a.engine(p)
 	defer func() { _ = e.Close(context.WithoutCancel(ctx)) }()
-	defer a.publish(ctx, e, p)
+	defer a.publish(ctx, e)
 	return work(e)
 }
 

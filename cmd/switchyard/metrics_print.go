@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/metrics"
 )
@@ -33,17 +32,17 @@ The same ledger gives the same bytes.`,
 	cmd.Flags().Var(&format, "format", "print `FORMAT`: text or openmetrics")
 	labels.register(cmd.Flags())
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		constant, err := labels.parsed()
-		if err != nil {
-			return err
-		}
-		return a.with(ctx, func(e *host.Engine) error {
-			families, err := a.gathered(ctx, e, constant)
+		return a.withMetrics(ctx, labels, func(p metrics.Project) error {
+			c, err := p.Collector(ctx)
+			if err != nil {
+				return err
+			}
+			families, err := c.Gather(ctx)
 			if err != nil {
 				return err
 			}
 			if err := writeMetrics(a.out, families, metrics.Format(format)); err != nil {
-				return errs.New(errs.OutputFailed, "write the result: %w", err)
+				return errs.New(errs.OutputFailed, "failed to write the result: %w", err)
 			}
 			return nil
 		})
@@ -51,8 +50,8 @@ The same ledger gives the same bytes.`,
 	return cmd
 }
 
-// writeMetrics writes metrics as they are, but for a terminal: a category is the word
-// of whoever wrote the report, and a label may hold any text.
+// writeMetrics writes metrics. For a terminal it escapes hidden characters, which a
+// label value may have.
 func writeMetrics(w io.Writer, families []*dto.MetricFamily, format metrics.Format) error {
 	if f, ok := w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		return metrics.Write(w, families, format)

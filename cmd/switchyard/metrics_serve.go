@@ -3,16 +3,11 @@ package main
 import (
 	"context"
 	"fmt"
-	"sync"
-	"time"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
-	dto "github.com/prometheus/client_model/go"
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/internal/metrics/exporter"
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
@@ -40,59 +35,32 @@ On an interrupt it lets the scrapes that run come to their end.`,
 		Args: noArgs,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&address, "listen", exporter.DefaultAddress, "serve at `HOST:PORT`; port 0 takes a free one")
+	flags.StringVar(&address, "listen", metrics.DefaultAddress, "serve at `HOST:PORT`; port 0 takes a free one")
 	flags.StringVar(&webConfig, "web.config.file", "", "the web configuration `FILE`")
 	labels.register(flags)
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		constant, err := labels.parsed()
-		if err != nil {
-			return err
-		}
-		if err := exporter.CheckAddress(address); err != nil {
+		if err := metrics.CheckAddress(address); err != nil {
 			return usagef("--listen: %w", err)
-		}
-		p, err := a.project()
-		if err != nil {
-			return err
 		}
 		if flags.Changed("web.config.file") {
 			if webConfig == "" {
 				return usagef("--web.config.file is empty")
 			}
+			p, err := a.project()
+			if err != nil {
+				return err
+			}
 			webConfig = p.Abs(webConfig)
 		}
-		return a.with(ctx, func(e *host.Engine) error {
-			source := metrics.NewLasting(e)
-			s := &scraped{fresh: func(ctx context.Context) (*metrics.Collector, error) {
-				return a.collectorOf(ctx, source, e, constant, nil)
-			}}
-			ready := func(ctx context.Context) error {
-				_, err := source.Tallies(ctx)
-				return err
-			}
-			// What is wrong from the beginning is for whoever began it.
-			if _, err := s.collector(ctx); err != nil {
-				return err
-			}
-			if err := ready(ctx); err != nil {
-				return err
-			}
-			return exporter.Run(ctx, exporter.Options{
-				Address:   address,
-				WebConfig: webConfig,
-				Gather:    s.gather,
-				Ready:     ready,
-				Started:   a.serving,
-				Warn:      a.warn,
-			})
+		return a.withMetrics(ctx, labels, func(p metrics.Project) error {
+			return p.Serve(ctx, metrics.ServeOptions{Address: address, WebConfig: webConfig, Started: a.serving, Warn: a.warn})
 		})
 	})
 	return cmd
 }
 
-// serving says where metrics are served. It goes to standard error, since there is
-// no result: with --output json as a line of it.
-func (a *app) serving(at exporter.Listening) {
+// serving prints the address on standard error, with --output json as a line of JSON.
+func (a *app) serving(at metrics.Listening) {
 	if a.output == outputJSON {
 		_ = render.JSONLine(a.err, struct {
 			Serving string `json:"serving"`
@@ -104,43 +72,4 @@ func (a *app) serving(at exporter.Listening) {
 	if at.Open {
 		a.warn(fmt.Errorf("everyone who can reach %s can read the metrics; --web.config.file adds TLS and passwords", at.URL))
 	}
-}
-
-// knownFor is how long it takes at most until a change of the configuration or of
-// the policy shows in the series that begin at 0.
-const knownFor = time.Minute
-
-// scraped gathers metrics again and again. It is safe for concurrent use.
-type scraped struct {
-	fresh func(context.Context) (*metrics.Collector, error)
-
-	mu    sync.Mutex
-	last  *metrics.Collector
-	until time.Time
-}
-
-func (s *scraped) gather(ctx context.Context) ([]*dto.MetricFamily, error) {
-	c, err := s.collector(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return c.Gather(ctx)
-}
-
-// collector is one that is not older than knownFor; while the configuration is
-// broken, the last one goes on.
-func (s *scraped) collector(ctx context.Context) (*metrics.Collector, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now := time.Now(); now.After(s.until) {
-		c, err := s.fresh(ctx)
-		if err != nil && s.last == nil {
-			return nil, err
-		}
-		if err == nil {
-			s.last = c
-		}
-		s.until = now.Add(knownFor)
-	}
-	return s.last, nil
 }

@@ -14,12 +14,10 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/switchyard-dev/switchyard/internal/project"
-	"github.com/switchyard-dev/switchyard/metrics"
 )
 
 // serving starts the program's server in a project, and returns its URL, what it
@@ -245,42 +243,5 @@ func TestServeSaysWhereItIs(t *testing.T) {
 	rest, _ := io.ReadAll(lines)
 	if err := cmd.Wait(); err != nil || len(rest) != 0 {
 		t.Errorf("it ends with %v: %s", err, rest)
-	}
-}
-
-// TestScrapesShareACollector: what a project can count is looked up once, and a
-// configuration that is broken later does not end the metrics.
-func TestScrapesShareACollector(t *testing.T) {
-	t.Parallel()
-	calls := 0
-	var failure error
-	s := &scraped{fresh: func(context.Context) (*metrics.Collector, error) {
-		calls++
-		if failure != nil {
-			return nil, failure
-		}
-		return new(metrics.Collector), nil
-	}}
-	failure = os.ErrInvalid
-	if _, err := s.collector(t.Context()); err == nil || calls != 1 {
-		t.Fatalf("after %d calls: %v", calls, err)
-	}
-	failure = nil
-	first, err := s.collector(t.Context())
-	if err != nil || calls != 2 {
-		t.Fatalf("after %d calls: %v", calls, err)
-	}
-	if again, err := s.collector(t.Context()); err != nil || again != first || calls != 2 {
-		t.Errorf("after %d calls: %v", calls, err)
-	}
-	failure, s.until = os.ErrInvalid, time.Time{}
-	for range 2 {
-		if again, err := s.collector(t.Context()); err != nil || again != first || calls != 3 {
-			t.Errorf("after %d calls: %v", calls, err)
-		}
-	}
-	failure, s.until = nil, time.Time{}
-	if other, err := s.collector(t.Context()); err != nil || other == first || calls != 4 {
-		t.Errorf("after %d calls: %v", calls, err)
 	}
 }

@@ -4,11 +4,9 @@ import (
 	"context"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/metrics"
 
 	"github.com/spf13/cobra"
-
-	"github.com/switchyard-dev/switchyard/host"
-	"github.com/switchyard-dev/switchyard/internal/metrics/textfile"
 )
 
 func newMetricsTextfileCmd(a *app) *cobra.Command {
@@ -33,17 +31,13 @@ was recorded.`,
 	}
 	labels.register(cmd.Flags())
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
-		constant, err := labels.parsed()
+		dirs, err := a.project()
 		if err != nil {
 			return err
 		}
-		p, err := a.project()
-		if err != nil {
-			return err
-		}
-		path := p.Abs(args[0])
-		return a.with(ctx, func(e *host.Engine) error {
-			result, err := a.writeTextfile(ctx, e, path, constant)
+		path := dirs.Abs(args[0])
+		return a.withMetrics(ctx, labels, func(p metrics.Project) error {
+			result, err := p.WriteTextfile(ctx, path)
 			if err != nil {
 				return err
 			}
@@ -57,22 +51,4 @@ was recorded.`,
 		})
 	})
 	return cmd
-}
-
-// writtenMetrics is what became of a file of metrics.
-type writtenMetrics struct {
-	File string `json:"file"`
-	// Written is false where the file has newer ones already.
-	Written bool `json:"written"`
-	Metrics int  `json:"metrics"`
-}
-
-// writeTextfile writes a project's metrics as they are now to a file.
-func (a *app) writeTextfile(ctx context.Context, e *host.Engine, path string, labels map[string]string) (writtenMetrics, error) {
-	families, err := a.gathered(ctx, e, labels)
-	if err != nil {
-		return writtenMetrics{}, err
-	}
-	written, err := textfile.Write(ctx, path, families)
-	return writtenMetrics{File: path, Written: written, Metrics: len(families)}, err
 }

@@ -25,10 +25,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot/verbs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/internal/metrics/pushgateway"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
 	"github.com/switchyard-dev/switchyard/internal/stats"
+	"github.com/switchyard-dev/switchyard/metrics"
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
 )
 
@@ -56,8 +56,8 @@ func results() map[string][]reflect.Type {
 			reflect.TypeFor[verbs.PrepareResult](), reflect.TypeFor[compatReview](), reflect.TypeFor[verbs.StuckResult](),
 		},
 		"loop-stuck":       {reflect.TypeFor[verbs.StuckResult]()},
-		"metrics push":     {reflect.TypeFor[pushgateway.Receipt]()},
-		"metrics textfile": {reflect.TypeFor[writtenMetrics]()},
+		"metrics push":     {reflect.TypeFor[metrics.PushResult]()},
+		"metrics textfile": {reflect.TypeFor[metrics.TextfileResult]()},
 		"phase commit":     {reflect.TypeFor[host.TaskResult]()},
 		"phase design":     {reflect.TypeFor[host.TaskResult]()},
 		"phase draft":      {reflect.TypeFor[host.DraftResult]()},

@@ -20,9 +20,12 @@ type Lock struct {
 // of this one, has it. root must stay open until the lock is released.
 func TryLock(root *os.Root, name string) (*Lock, error) {
 	for {
-		f, err := openLock(root, name)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrReplaced) {
-			continue // Its holder has released it meanwhile.
+		f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			f, err = OpenFile(root, name, os.O_RDWR)
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrReplaced) {
+				continue // Its holder has released it meanwhile.
+			}
 		}
 		if err != nil {
 			return nil, err
@@ -40,14 +43,6 @@ func TryLock(root *os.Root, name string) (*Lock, error) {
 			return nil, err
 		}
 	}
-}
-
-func openLock(root *os.Root, name string) (*os.File, error) {
-	f, err := root.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return OpenFile(root, name, os.O_RDWR)
-	}
-	return f, err
 }
 
 // isAt reports whether name still leads to f.

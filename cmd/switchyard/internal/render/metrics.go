@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/internal/metrics/pushgateway"
+	"github.com/switchyard-dev/switchyard/metrics"
 )
 
 // Push prints the result of a push.
-func (p *Printer) Push(got pushgateway.Receipt) {
+func (p *Printer) Push(got metrics.PushResult) {
 	var group []string
 	for _, name := range slices.Sorted(maps.Keys(got.Grouping)) {
 		group = append(group, name+"="+got.Grouping[name])

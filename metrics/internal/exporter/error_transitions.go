@@ -12,7 +12,7 @@ func errAgain() error { return errors.New("the metrics can be read again") }
 
 // watch tells when the metrics cannot be read any more, for another reason, or
 // again. It is safe for concurrent use.
-type watch struct {
+type errorTransitions struct {
 	warn func(error)
 
 	mu   sync.Mutex
@@ -20,7 +20,7 @@ type watch struct {
 }
 
 // see is told of every attempt, with its error or nil.
-func (w *watch) see(err error) {
+func (w *errorTransitions) update(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var code errs.Code

@@ -1,6 +1,7 @@
 package pushgateway
 
 import (
+	"cmp"
 	"encoding/base64"
 	"maps"
 	"net/url"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -23,20 +26,15 @@ const (
 // jobLabel is the label of the group that every target has.
 const jobLabel = "job"
 
-// Target is a group of metrics at a Pushgateway. Its zero value is none; Parse
-// makes them. It is never changed, and safe for concurrent use.
+// Target is a group of metrics at a Pushgateway, made by Parse. It is immutable.
 type Target struct {
 	base     *url.URL // without user and password
 	user     *url.Userinfo
 	grouping map[string]string // with the job
 }
 
-// Parse checks where to push: the gateway's URL, without /metrics/job/…, and with
-// a user and a password where it wants them; the job; and the other labels of the
-// group.
-//
-// Two projects that push to one group overwrite each other. ProjectKey is a value
-// that tells them apart.
+// Parse checks the URL of a gateway, without /metrics/job/… and optionally with a user
+// and a password, the job, and the other labels of the group.
 //
 // # Errors
 //
@@ -91,11 +89,11 @@ func parseURL(raw string) (*url.URL, error) {
 func checkLabel(name, value string) error {
 	switch {
 	case !regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_]*$`).MatchString(name) || len(name) > maxValue:
-		return invalid("%q is no name of a label: want letters, digits and underscores", textutil.Clip(name, 40))
+		return invalid("%q is not a label name: want letters, digits and underscores", textutil.Clip(name, 40))
 	case name == jobLabel:
-		return invalid("the job is no other label of the group")
+		return invalid("the job cannot also be a label of the group")
 	case strings.HasPrefix(name, "__"), name == "le", name == "quantile":
-		return invalid("the label %s is Prometheus' own", name)
+		return invalid("the label %s is reserved by Prometheus", name)
 	}
 	return checkValue(name, value)
 }
@@ -103,7 +101,7 @@ func checkLabel(name, value string) error {
 func checkValue(name, value string) error {
 	switch {
 	case value == "":
-		return invalid("the %s of a group is empty, which Prometheus cannot tell from none", name)
+		return invalid("the %s of a group is empty, which Prometheus treats as missing", name)
 	case len(value) > maxValue:
 		return invalid("the %s of a group has more than %d bytes", name, maxValue)
 	case !utf8.ValidString(value):
@@ -112,10 +110,23 @@ func checkValue(name, value string) error {
 	return nil
 }
 
+// checkLabels refuses a metric with a label of the group, which the gateway would
+// silently overwrite.
+func (t Target) checkLabels(family *dto.MetricFamily) error {
+	for _, m := range family.GetMetric() {
+		for _, l := range m.GetLabel() {
+			if _, ok := t.grouping[l.GetName()]; ok {
+				return invalid("both %s and the group have the label %s", family.GetName(), l.GetName())
+			}
+		}
+	}
+	return nil
+}
+
 // String is the gateway's URL, without a user and a password.
 func (t Target) String() string { return t.base.String() }
 
-// Grouping is the group's key, with the job. It belongs to the caller.
+// Grouping returns a copy of the group's key, with the job.
 func (t Target) Grouping() map[string]string { return maps.Clone(t.grouping) }
 
 // group is the URL of the group.
@@ -127,11 +138,13 @@ func (t Target) group() *url.URL {
 			parts = append(parts, component(name, t.grouping[name])...)
 		}
 	}
-	return t.base.JoinPath(parts...)
+	base := *t.base
+	base.Path = cmp.Or(base.Path, "/") // JoinPath would return a relative path.
+	return base.JoinPath(parts...)
 }
 
-// component is a label in the path of a URL. What a proxy or a router might read as
-// something else is written in base64, as the gateway's contract allows.
+// component is a label in the path of a URL. A value that a proxy or a router might
+// misread is written in base64.
 func component(name, value string) []string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.'

@@ -19,13 +19,13 @@ func (m *moments) Tallies(context.Context, ...ledger.CounterQuery) (ledger.Count
 	return now()
 }
 
-func TestALedgerThatIsGoneIsNoEmptyOne(t *testing.T) {
+func TestGuardedSource(t *testing.T) {
 	events := func(n int64) func() (ledger.Counters, error) {
 		return func() (ledger.Counters, error) { return ledger.Counters{Events: n}, nil }
 	}
 	locked := errors.New("locked")
 	fails := func() (ledger.Counters, error) { return ledger.Counters{}, locked }
-	source := metrics.NewLasting(&moments{events(0), fails, events(2), fails, events(0), events(0), events(1)})
+	source := metrics.Guard(&moments{events(0), fails, events(2), fails, events(0), events(0), events(1)})
 	for i, want := range []struct {
 		events int64
 		fails  bool

@@ -104,7 +104,7 @@ func Run(ctx context.Context, o Options) error {
 	// Scrapes outlive ctx, by the grace.
 	scrapes, cut := context.WithCancel(context.WithoutCancel(ctx))
 	defer cut()
-	quiet := newCalm(o.Warn)
+	quiet := newRateLimitedHandler(o.Warn)
 	server := &http.Server{
 		Handler:           newHandler(o),
 		ReadHeaderTimeout: o.head,

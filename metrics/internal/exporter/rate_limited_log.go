@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// calmTime is how long nothing more is told after a line.
-const calmTime = time.Second
+// quietPeriod is how long nothing more is told after a line.
+const quietPeriod = time.Second
 
 // calm tells what the server and the toolkit log, as far as it is a warning: a
 // client without TLS, a web configuration that was broken since. Clients cause such
-// lines, so there are not more than one in calmTime; the next one says how many
+// lines, so there are not more than one in quietPeriod; the next one says how many
 // were left out.
-type calm struct {
+type rateLimitedHandler struct {
 	warn func(error)
 
 	mu   sync.Mutex
@@ -25,17 +25,21 @@ type calm struct {
 	left int
 }
 
-func newCalm(warn func(error)) *calm { return &calm{warn: warn} }
+func newRateLimitedHandler(warn func(error)) *rateLimitedHandler {
+	return &rateLimitedHandler{warn: warn}
+}
 
 // Enabled leaves out what is good news.
-func (c *calm) Enabled(_ context.Context, level slog.Level) bool { return level >= slog.LevelWarn }
+func (c *rateLimitedHandler) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn
+}
 
 // Handle tells of a record.
-func (c *calm) Handle(_ context.Context, r slog.Record) error {
+func (c *rateLimitedHandler) Handle(_ context.Context, r slog.Record) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
-	if now.Sub(c.last) < calmTime {
+	if now.Sub(c.last) < quietPeriod {
 		c.left++
 		return nil
 	}
@@ -55,7 +59,7 @@ func (c *calm) Handle(_ context.Context, r slog.Record) error {
 }
 
 // WithAttrs and WithGroup leave out what nobody here uses.
-func (c *calm) WithAttrs([]slog.Attr) slog.Handler { return c }
+func (c *rateLimitedHandler) WithAttrs([]slog.Attr) slog.Handler { return c }
 
 // WithGroup: see WithAttrs.
-func (c *calm) WithGroup(string) slog.Handler { return c }
+func (c *rateLimitedHandler) WithGroup(string) slog.Handler { return c }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/metrics/pushgateway"
+	"github.com/switchyard-dev/switchyard/metrics/internal/pushgateway"
 )
 
 // carrier is a transport of the test's.

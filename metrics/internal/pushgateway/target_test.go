@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/metrics/pushgateway"
+	"github.com/switchyard-dev/switchyard/metrics/internal/pushgateway"
 )
 
 func TestWhatIsNoTarget(t *testing.T) {
@@ -42,13 +42,13 @@ func TestWhatIsNoTarget(t *testing.T) {
 		"no job":             {good, "", nil, "the job of a group is empty"},
 		"long job":           {good, strings.Repeat("j", 201), nil, "200 bytes"},
 		"job of other bytes": {good, "\xff", nil, "UTF-8"},
-		"second job":         {good, "j", map[string]string{"job": "k"}, "the job"},
-		"label with dash":    {good, "j", map[string]string{"a-b": "k"}, `"a-b" is no name`},
-		"label of no name":   {good, "j", map[string]string{"": "k"}, `"" is no name`},
-		"label of a digit":   {good, "j", map[string]string{"1a": "k"}, `"1a" is no name`},
-		"label with a line":  {good, "j", map[string]string{"a\n": "k"}, `no name`},
-		"internal label":     {good, "j", map[string]string{"__name__": "k"}, "Prometheus' own"},
-		"bucket's label":     {good, "j", map[string]string{"le": "k"}, "Prometheus' own"},
+		"second job":         {good, "j", map[string]string{"job": "k"}, "the job cannot"},
+		"label with dash":    {good, "j", map[string]string{"a-b": "k"}, `"a-b" is not a label name`},
+		"label of no name":   {good, "j", map[string]string{"": "k"}, `"" is not a label name`},
+		"label of a digit":   {good, "j", map[string]string{"1a": "k"}, `"1a" is not a label name`},
+		"label with a line":  {good, "j", map[string]string{"a\n": "k"}, `not a label name`},
+		"internal label":     {good, "j", map[string]string{"__name__": "k"}, "reserved by Prometheus"},
+		"bucket's label":     {good, "j", map[string]string{"le": "k"}, "reserved by Prometheus"},
 		"empty value":        {good, "j", map[string]string{"a": ""}, "the a of a group is empty"},
 		"too many labels":    {good, "j", many, "17 labels"},
 	} {
@@ -135,23 +135,4 @@ func TestGroupsAreDistinct(t *testing.T) {
 			t.Fatalf("%v and %v have %v", groups[0], groups[1], urls)
 		}
 	})
-}
-
-func TestProjectKey(t *testing.T) {
-	t.Parallel()
-	one := pushgateway.ProjectKey("host", "/srv/my app")
-	if !strings.HasPrefix(one, "my_app-") || len(one) != len("my_app-")+8 {
-		t.Errorf("got %q", one)
-	}
-	if again := pushgateway.ProjectKey("host", "/srv/my app"); again != one {
-		t.Errorf("%q and then %q", one, again)
-	}
-	for _, other := range []string{pushgateway.ProjectKey("host2", "/srv/my app"), pushgateway.ProjectKey("host", "/srv/other/my app"), pushgateway.ProjectKey("host/srv", "/my app")} {
-		if other == one {
-			t.Errorf("two projects are %q", one)
-		}
-	}
-	if long := pushgateway.ProjectKey("h", "/"+strings.Repeat("ä", 300)); len(long) != 40+9 {
-		t.Errorf("%q has %d bytes", long, len(long))
-	}
 }

@@ -96,7 +96,11 @@ func withConnection(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// useConnection is use for the connection of a request.
+// useConnection is use for the connection of a request. It does nothing if another
+// server has accepted the connection.
 func useConnection(ctx context.Context) (done func()) {
-	return ctx.Value(connectionKey{}).(*connection).use()
+	if c, ok := ctx.Value(connectionKey{}).(*connection); ok {
+		return c.use()
+	}
+	return func() {}
 }

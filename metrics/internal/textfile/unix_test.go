@@ -14,10 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/metrics/textfile"
 )
 
-// hold locks a draft as another process would, until it is released.
+// hold locks a lock as another process would, until it is released.
 func hold(t *testing.T, draft string) (release func()) {
 	t.Helper()
 	f, err := os.Create(draft)
@@ -41,23 +40,23 @@ func TestOthersMayRead(t *testing.T) {
 	}
 }
 
-// TestPipesAreNotWaitedFor: not in the place of the file, its draft or its folder.
+// TestPipesAreNotWaitedFor: not in the place of the file, its lock or its folder.
 func TestPipesAreNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "switchyard.prom")
 	if err := unix.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := textfile.Write(t.Context(), path, metricsOf(5, 3)); errs.CodeOf(err) != errs.TextfileRefused {
+	if _, err := writeMetrics(t.Context(), path, metricsOf(5, 3)); errs.CodeOf(err) != errs.TextfileRefused {
 		t.Errorf("a pipe: %v", err)
 	}
-	if err := errors.Join(os.Remove(path), unix.Mkfifo(draftOf(path), 0o600)); err != nil {
+	if err := errors.Join(os.Remove(path), unix.Mkfifo(lockOf(path), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := textfile.Write(t.Context(), path, metricsOf(5, 3)); errs.CodeOf(err) != errs.TextfileUnwritable {
-		t.Errorf("a pipe for a draft: %v", err)
+	if _, err := writeMetrics(t.Context(), path, metricsOf(5, 3)); errs.CodeOf(err) != errs.TextfileUnwritable {
+		t.Errorf("a pipe for a lock: %v", err)
 	}
-	if _, err := textfile.Write(t.Context(), filepath.Join(draftOf(path), "switchyard.prom"), metricsOf(5, 3)); errs.CodeOf(err) != errs.TextfileUnwritable {
+	if _, err := writeMetrics(t.Context(), filepath.Join(lockOf(path), "switchyard.prom"), metricsOf(5, 3)); errs.CodeOf(err) != errs.TextfileUnwritable {
 		t.Errorf("a pipe for a folder: %v", err)
 	}
 }

@@ -20,8 +20,8 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/internal/metrics/textfile"
 	"github.com/switchyard-dev/switchyard/metrics"
+	"github.com/switchyard-dev/switchyard/metrics/internal/textfile"
 )
 
 func TestMain(m *testing.M) {
@@ -89,10 +89,16 @@ func alone(t *testing.T, path string) {
 	}
 }
 
+// writeMetrics writes what metricsOf has gathered.
+func writeMetrics(ctx context.Context, path string, families []*dto.MetricFamily) (bool, error) {
+	result, err := textfile.Write(ctx, path, func(context.Context) ([]*dto.MetricFamily, error) { return families, nil })
+	return result.Written, err
+}
+
 // write writes the metrics of a ledger, and wants that to have been done or not.
 func write(t *testing.T, path string, since, events int64, want bool) {
 	t.Helper()
-	written, err := textfile.Write(t.Context(), path, metricsOf(since, events))
+	written, err := writeMetrics(t.Context(), path, metricsOf(since, events))
 	if err != nil || written != want {
 		t.Fatalf("written: %t, %v; want %t", written, err, want)
 	}
@@ -120,7 +126,7 @@ func TestOlderNeverReplacesNewer(t *testing.T) {
 		alone(t, path)
 	}
 	for _, older := range []ledgerOf{{5, 9}, {0, 0}} {
-		_, err := textfile.Write(t.Context(), path, metricsOf(older.since, older.events))
+		_, err := writeMetrics(t.Context(), path, metricsOf(older.since, older.events))
 		if errs.CodeOf(err) != errs.TextfileRefused || eventsIn(t, path) != 1 {
 			t.Errorf("an older ledger over a younger one: %v", err)
 		}
@@ -146,7 +152,6 @@ func TestWhatIsNotOursStays(t *testing.T) {
 		"comments":             {"# My notes.\n", false},
 		"white space":          {"\n\n", false},
 		"bytes":                {"\x00\x01\xff", false},
-		"a long line":          {"switchyard_x " + strings.Repeat("1", 100_000), false},
 		"too large":            {strings.Repeat("switchyard_x 1\n", 1_200_000), false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -155,7 +160,7 @@ func TestWhatIsNotOursStays(t *testing.T) {
 			if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			written, err := textfile.Write(t.Context(), path, metricsOf(5, 3))
+			written, err := writeMetrics(t.Context(), path, metricsOf(5, 3))
 			if c.ok {
 				if err != nil || !written || eventsIn(t, path) != 3 {
 					t.Errorf("written: %t, %v", written, err)
@@ -196,7 +201,7 @@ func TestPlacesThatAreRefused(t *testing.T) {
 		filepath.Join(dir, strings.Repeat("x", 251)+".prom"):      errs.TextfileUnwritable,
 		filepath.Join(dir, strings.Repeat("x", 5000)+"/a/b.prom"): errs.TextfileUnwritable,
 	} {
-		written, err := textfile.Write(t.Context(), path, metricsOf(5, 3))
+		written, err := writeMetrics(t.Context(), path, metricsOf(5, 3))
 		f, ok := errors.AsType[*errs.Error](err)
 		if written || !ok || f.Code != want || f.Details["path"] != path {
 			t.Errorf("%.80s: %t, %v", path, written, err)
@@ -222,7 +227,7 @@ func TestWritersTakeTurns(t *testing.T) {
 	for i := range 6 {
 		writers.Go(func() {
 			for j := i; j < events; j += 6 {
-				if _, err := textfile.Write(t.Context(), path, metricsOf(5, int64(order[j]+2))); err != nil {
+				if _, err := writeMetrics(t.Context(), path, metricsOf(5, int64(order[j]+2))); err != nil {
 					t.Errorf("write: %v", err)
 				}
 			}
@@ -261,12 +266,16 @@ func TestDraftsOfTheDead(t *testing.T) {
 	alone(t, path)
 }
 
+func lockOf(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock")
+}
+
 func draftOf(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".draft")
 }
 
-// TestPlantedDrafts: what somebody put in the place of the draft is not written to.
-func TestPlantedDrafts(t *testing.T) {
+// TestPlantedLocks: what somebody put in the place of the lock is not written to.
+func TestPlantedLocks(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(draft, target string) error{
 		"a link":      func(draft, target string) error { return os.Symlink(target, draft) },
@@ -276,11 +285,11 @@ func TestPlantedDrafts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			path, target := filepath.Join(t.TempDir(), "switchyard.prom"), filepath.Join(t.TempDir(), "secret")
-			if err := errors.Join(os.WriteFile(target, []byte("kept"), 0o600), plant(draftOf(path), target)); err != nil {
+			if err := errors.Join(os.WriteFile(target, []byte("kept"), 0o600), plant(lockOf(path), target)); err != nil {
 				t.Fatal(err)
 			}
-			_, err := textfile.Write(t.Context(), path, metricsOf(5, 3))
-			if name == "a hard link" { // Its name is removed, as that of any draft that is left.
+			_, err := writeMetrics(t.Context(), path, metricsOf(5, 3))
+			if name == "a hard link" { // Its name is removed, as that of any lock that is left.
 				if err != nil {
 					t.Error(err)
 				}
@@ -299,10 +308,10 @@ func TestPlantedDrafts(t *testing.T) {
 func TestNothingIsWrittenAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "switchyard.prom")
-	release := hold(t, draftOf(path))
+	release := hold(t, lockOf(path))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	written, err := textfile.Write(ctx, path, metricsOf(5, 3))
+	written, err := writeMetrics(ctx, path, metricsOf(5, 3))
 	if written || !errors.Is(err, context.DeadlineExceeded) || errs.CodeOf(err) != errs.TextfileUnwritable {
 		t.Errorf("written: %t, %v", written, err)
 	}
@@ -321,7 +330,7 @@ const writerVariable = "SWITCHYARD_TEST_TEXTFILE"
 // writeOn writes ever newer metrics until it is killed.
 func writeOn(path string) int {
 	for n := int64(1); n < 1_000_000; n++ {
-		if _, err := textfile.Write(context.Background(), path, metricsOf(5, n)); err != nil {
+		if _, err := writeMetrics(context.Background(), path, metricsOf(5, n)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}

@@ -22,7 +22,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/metrics/pushgateway"
+	"github.com/switchyard-dev/switchyard/metrics/internal/pushgateway"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -187,7 +187,7 @@ func TestWhatIsRefusedIsNotTriedAgain(t *testing.T) {
 		status int
 		body   string
 	}{
-		"bad request": {answer(400, "pushed metrics are invalid\n\x1b[31m or\tinconsistent.\n"), 400, "pushed metrics are invalid [31m or inconsistent"},
+		"bad request": {answer(400, "pushed metrics are invalid\n\x1b[31m or\tinconsistent.\n"), 400, "pushed metrics are invalid <U+001B>[31m or inconsistent"},
 		"forbidden":   {answer(403, ""), 403, ""},
 		"not found":   {answer(404, strings.Repeat("x", 100_000)), 404, strings.Repeat("x", 512)},
 		// A GET would follow, succeed, and push nothing.
@@ -330,9 +330,9 @@ func TestWhatCannotBeGathered(t *testing.T) {
 	}
 }
 
-// TestTurns: whoever pushes has gathered after the one before was answered, so that
+// TestLock: whoever pushes has gathered after the one before was answered, so that
 // nothing older follows something newer, whatever fails in between.
-func TestTurns(t *testing.T) {
+func TestLock(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var counted, shown float64
@@ -366,7 +366,7 @@ func TestTurns(t *testing.T) {
 	}))
 	defer s.Close()
 	turn := make(chan struct{}, 1)
-	o := pushgateway.Options{Turn: func(ctx context.Context) (func(), error) {
+	o := pushgateway.Options{Lock: func(ctx context.Context) (func(), error) {
 		select {
 		case turn <- struct{}{}:
 			return func() { <-turn }, nil
@@ -389,19 +389,19 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-func TestATurnThatDoesNotCome(t *testing.T) {
+func TestLockTimeout(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, answer(200, ""))
 	never := func(ctx context.Context) (func(), error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}
-	_, err := pushgateway.Push(t.Context(), target(t, g.URL), gathers, pushgateway.Options{Timeout: 50 * time.Millisecond, Turn: never})
+	_, err := pushgateway.Push(t.Context(), target(t, g.URL), gathers, pushgateway.Options{Timeout: 50 * time.Millisecond, Lock: never})
 	if errs.CodeOf(err) != errs.PushUnavailable || len(g.requests()) != 0 {
 		t.Errorf("got %v after %d requests", err, len(g.requests()))
 	}
 	broken := errs.New("state-unwritable", "no")
-	_, err = pushgateway.Push(t.Context(), target(t, g.URL), gathers, pushgateway.Options{Turn: func(context.Context) (func(), error) { return nil, broken }})
+	_, err = pushgateway.Push(t.Context(), target(t, g.URL), gathers, pushgateway.Options{Lock: func(context.Context) (func(), error) { return nil, broken }})
 	if !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}

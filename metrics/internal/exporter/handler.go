@@ -20,7 +20,7 @@ import (
 // newHandler answers for the three pages that there are. What is no GET or HEAD is
 // turned away by the patterns.
 func newHandler(o Options) http.Handler {
-	w := &watch{warn: o.Warn}
+	w := &errorTransitions{warn: o.Warn}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", landing)
 	mux.Handle("GET /healthz", &health{ready: o.Ready, timeout: o.Timeout, watch: w})
@@ -28,12 +28,18 @@ func newHandler(o Options) http.Handler {
 	return mux
 }
 
+// Handler answers every request with the metrics.
+func Handler(o Options) http.Handler {
+	o = o.filled()
+	return &scrapes{gather: o.Gather, timeout: o.Timeout, places: make(chan struct{}, o.Scrapes), watch: &errorTransitions{warn: o.Warn}}
+}
+
 // scrapes answers them.
 type scrapes struct {
 	gather  func(context.Context) ([]*dto.MetricFamily, error)
 	timeout time.Duration
 	places  chan struct{} // one element a scrape that runs
-	watch   *watch
+	watch   *errorTransitions
 }
 
 func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -66,7 +72,7 @@ func (s *scrapes) gathered(r *http.Request) *page {
 	if r.Context().Err() != nil {
 		return nil
 	}
-	s.watch.see(err)
+	s.watch.update(err)
 	if err != nil {
 		unavailable(w, err)
 		return w
@@ -114,7 +120,7 @@ func (s *scrapes) within(h http.Header) time.Duration {
 type health struct {
 	ready   func(context.Context) error
 	timeout time.Duration
-	watch   *watch
+	watch   *errorTransitions
 }
 
 func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -124,7 +130,7 @@ func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Context().Err() != nil {
 		return
 	}
-	h.watch.see(err)
+	h.watch.update(err)
 	if err != nil {
 		unavailable(w, err)
 		return

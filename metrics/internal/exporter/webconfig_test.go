@@ -25,7 +25,7 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/metrics/exporter"
+	"github.com/switchyard-dev/switchyard/metrics/internal/exporter"
 )
 
 // write puts a file into a folder and returns its path.

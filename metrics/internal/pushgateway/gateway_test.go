@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/metrics/pushgateway"
+	"github.com/switchyard-dev/switchyard/metrics/internal/pushgateway"
 )
 
 // startGateway starts Debian's Pushgateway on a free port of the loopback, and

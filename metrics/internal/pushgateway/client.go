@@ -1,0 +1,175 @@
+package pushgateway
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+)
+
+const (
+	maxShown     = 512      // bytes of an answer's body that an error shows
+	maxBody      = 16 << 10 // bytes that are read of it, so that the connection can be used again
+	maxHeader    = 16 << 10
+	maxRedirects = 3
+)
+
+// client sends the requests of a push.Pusher to a target, and turns answers into coded
+// errors.
+type client struct {
+	to      Target
+	agent   string
+	timeout time.Duration // of a request
+	http    *http.Client
+	sent    int // bytes of the last request's body
+}
+
+// clientFunc is a push.HTTPDoer.
+type clientFunc func(*http.Request) (*http.Response, error)
+
+func (f clientFunc) Do(r *http.Request) (*http.Response, error) { return f(r) }
+
+func newClient(to Target, o Options) *client {
+	transport := o.transport
+	if transport == nil {
+		transport = &http.Transport{
+			Proxy:                  http.ProxyFromEnvironment,
+			DialContext:            (&net.Dialer{}).DialContext,
+			ForceAttemptHTTP2:      true,
+			MaxIdleConns:           1,
+			MaxResponseHeaderBytes: maxHeader,
+		}
+	}
+	return &client{
+		to: to, agent: o.UserAgent, timeout: o.Timeout / 2,
+		http: &http.Client{Transport: transport, CheckRedirect: checkRedirect},
+	}
+}
+
+// checkRedirect follows a redirection that asks for the same request at the same host.
+// Any other is an answer: one that turns it into a GET would look like a success, and
+// another host must not get the password.
+func checkRedirect(next *http.Request, before []*http.Request) error {
+	first := before[0]
+	downgrade := first.URL.Scheme == "https" && next.URL.Scheme != "https"
+	if len(before) > maxRedirects || next.Method != first.Method || next.URL.Host != first.URL.Host || downgrade {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// transientError is a failure that a later attempt may not have.
+type transientError struct {
+	error
+	// after is how long the gateway asked to wait, or 0.
+	after time.Duration
+}
+
+func (e transientError) Unwrap() error { return e.error }
+
+// do sends a request to the target's group. A response is a success.
+func (c *client) do(r *http.Request) (*http.Response, error) {
+	r.URL = c.to.group() // Pusher orders labels at random and escapes fewer characters.
+	c.sent = int(max(r.ContentLength, 0))
+	if c.agent != "" {
+		r.Header.Set("User-Agent", c.agent)
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), c.timeout)
+	defer cancel()
+	resp, err := c.http.Do(r.WithContext(ctx))
+	if err != nil {
+		return nil, c.requestError(err)
+	}
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody)) // It is only for the message.
+	_ = resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		return nil, c.answerError(resp, oneLine(c.redact(body)))
+	}
+	resp.StatusCode, resp.Body = http.StatusAccepted, http.NoBody // Pusher.Delete takes no other.
+	return resp, nil
+}
+
+// redact returns the body of an answer, or nothing if it repeats the password, as
+// servers do that show a request's headers.
+func (c *client) redact(body []byte) []byte {
+	password, ok := c.to.user.Password()
+	if !ok || password == "" {
+		return body
+	}
+	sent := base64.StdEncoding.EncodeToString([]byte(c.to.user.Username() + ":" + password))
+	if bytes.Contains(body, []byte(sent)) || bytes.Contains(body, []byte(password)) {
+		return nil
+	}
+	return body
+}
+
+// answerError is the error for an answer that is not a success.
+func (c *client) answerError(resp *http.Response, body string) error {
+	code, reason := errs.PushRefused, ""
+	if body != "" {
+		reason = ": " + body
+	}
+	transient := resp.StatusCode >= 500 || resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusRequestTimeout
+	if transient {
+		code = errs.PushUnavailable
+	}
+	if resp.StatusCode/100 == 3 {
+		reason = ", a redirection that is not followed"
+	}
+	status := strings.TrimSpace(strconv.Itoa(resp.StatusCode) + " " + http.StatusText(resp.StatusCode))
+	e := errs.New(code, "the Pushgateway at %s answers %s%s", c.to, status, reason).
+		With("url", c.to.String()).With("status", resp.StatusCode).With("body", body)
+	if transient {
+		return transientError{e, retryAfter(resp.Header.Get("Retry-After"), time.Now())}
+	}
+	return e
+}
+
+// requestError is the error for a request without an answer.
+func (c *client) requestError(err error) error {
+	for u, ok := errors.AsType[*url.Error](err); ok; u, ok = errors.AsType[*url.Error](err) {
+		err = u.Err // Its URL may show the password.
+	}
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	_, otherHost := errors.AsType[x509.HostnameError](err)
+	if untrusted || otherHost {
+		return errs.New(errs.PushRefused, "the certificate of the Pushgateway at %s is not trusted: %s", c.to, oneLine([]byte(err.Error()))).
+			Because(err).With("url", c.to.String())
+	}
+	reason := oneLine([]byte(err.Error()))
+	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
+		reason = "it takes too long"
+	}
+	return transientError{error: errs.New(errs.PushUnavailable, "the Pushgateway at %s cannot be reached: %s", c.to, reason).
+		Because(err).With("url", c.to.String())}
+}
+
+// retryAfter reads the header of that name: seconds, or a time. It returns 0 if there
+// is neither.
+func retryAfter(header string, now time.Time) time.Duration {
+	if s, err := strconv.ParseUint(header, 10, 31); err == nil {
+		return time.Duration(s) * time.Second
+	}
+	if at, err := http.ParseTime(header); err == nil {
+		return max(at.Sub(now), 0)
+	}
+	return 0
+}
+
+// oneLine returns the beginning of a text from outside as one line.
+func oneLine(text []byte) string {
+	s := textutil.Line(string(text[:min(len(text), maxShown)]))
+	return strings.TrimSuffix(strings.Join(strings.Fields(s), " "), ".")
+}

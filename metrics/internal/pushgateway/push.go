@@ -1,0 +1,183 @@
+// Package pushgateway pushes metrics to a Pushgateway, with the client of client_golang.
+//
+// Around that client it adds what it does not have: retries of transient failures, a
+// deadline for everything including deletions, limits on answers and redirections,
+// errors with a code, and no password in any of them.
+//
+// A push replaces its group, so a gateway always shows one moment of the ledger.
+// Exemplars are left out: a gateway would show the same ones forever.
+//
+// Counters must not fall, or Prometheus counts them twice. So every attempt gathers
+// anew, and Options.Lock keeps pushes to one group apart, from gathering to the answer.
+package pushgateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/push"
+	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/retry"
+)
+
+// DefaultTimeout is the default of Options.Timeout.
+const DefaultTimeout = 10 * time.Second
+
+// Options are how a push is made. The zero value has the defaults.
+type Options struct {
+	// Timeout limits everything: waiting for the lock, gathering, all attempts and the
+	// pauses between them. A request gets half of it, so that a gateway that hangs once
+	// leaves time for another attempt. An earlier deadline of the context wins.
+	Timeout time.Duration
+	// Lock waits until no other process pushes to the same group. nil locks nothing.
+	Lock func(ctx context.Context) (unlock func(), err error)
+	// UserAgent is sent to the gateway.
+	UserAgent string
+
+	// transport replaces the network in tests.
+	transport http.RoundTripper
+}
+
+// Result is the result of a push or a deletion.
+type Result struct {
+	// URL is the gateway's, without a password.
+	URL string `json:"url"`
+	// Grouping is the key of the group, with the job.
+	Grouping map[string]string `json:"grouping"`
+	// Families, Series and Bytes say how much was sent, all 0 for a deletion. A
+	// histogram is one series.
+	Families int `json:"families,omitzero"`
+	Series   int `json:"series,omitzero"`
+	Bytes    int `json:"bytes,omitzero"`
+	// Attempts is the number of requests that it took.
+	Attempts int `json:"attempts"`
+	// Deleted says that the group was deleted and not replaced.
+	Deleted bool `json:"deleted"`
+}
+
+// Push gathers metrics and replaces the target's group by them. gather is called once
+// for each attempt.
+//
+// # Errors
+//
+// push-refused, push-unavailable; push-target-invalid if a metric has a label of the
+// group; and those of gather and Options.Lock. If ctx is cancelled, the error wraps its
+// cause.
+func Push(ctx context.Context, to Target, gather func(context.Context) ([]*dto.MetricFamily, error), o Options) (Result, error) {
+	return repeat(ctx, to, o, func(ctx context.Context, c *client, got *Result) error {
+		if o.Lock != nil {
+			unlock, err := o.Lock(ctx)
+			if errors.Is(err, context.DeadlineExceeded) {
+				return errs.New(errs.PushUnavailable, "another push to the same group does not end").Because(err).With("url", to.String())
+			}
+			if err != nil {
+				return err
+			}
+			defer unlock()
+		}
+		families, err := gather(ctx)
+		if err != nil {
+			return err
+		}
+		got.Families, got.Series = len(families), 0
+		sent := make([]*dto.MetricFamily, len(families))
+		for i, family := range families {
+			if err := to.checkLabels(family); err != nil {
+				return err
+			}
+			sent[i] = withoutExemplars(family)
+			got.Series += len(family.GetMetric())
+		}
+		gathered := prometheus.GathererFunc(func() ([]*dto.MetricFamily, error) { return sent, nil })
+		err = c.pusher(ctx).Gatherer(gathered).PushContext(ctx)
+		got.Bytes = c.sent
+		return err
+	})
+}
+
+// Delete removes the target's group. A group that does not exist is no error.
+//
+// # Errors
+//
+// As Push.
+func Delete(ctx context.Context, to Target, o Options) (Result, error) {
+	return repeat(ctx, to, o, func(ctx context.Context, c *client, got *Result) error {
+		got.Deleted = true
+		return c.pusher(ctx).Delete()
+	})
+}
+
+// pusher returns a client of client_golang for one attempt.
+func (c *client) pusher(ctx context.Context) *push.Pusher {
+	p := push.New(c.to.String(), c.to.grouping[jobLabel]).Client(clientFunc(func(r *http.Request) (*http.Response, error) {
+		return c.do(r.WithContext(ctx)) // Pusher.Delete has no context.
+	}))
+	if c.to.user != nil {
+		password, _ := c.to.user.Password()
+		p.BasicAuth(c.to.user.Username(), password)
+	}
+	return p
+}
+
+// repeat makes attempts until one succeeds or fails permanently, or the time is over.
+func repeat(ctx context.Context, to Target, o Options, attempt func(context.Context, *client, *Result) error) (Result, error) {
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if end, ok := ctx.Deadline(); ok {
+		o.Timeout = min(o.Timeout, time.Until(end))
+	}
+	limited, cancel := context.WithTimeout(ctx, o.Timeout)
+	defer cancel()
+	c := newClient(to, o)
+	defer c.http.CloseIdleConnections()
+	got := Result{URL: to.String(), Grouping: to.Grouping()}
+	pauses := retry.Backoff{First: 100 * time.Millisecond, Max: 2 * time.Second}
+	const maxAttempts = 5
+	for {
+		got.Attempts++
+		err := attempt(limited, c, &got)
+		if err == nil {
+			return got, nil
+		}
+		passing, ok := errors.AsType[transientError](err)
+		if ok && got.Attempts < maxAttempts && retry.Sleep(limited, max(passing.after, pauses.Pause(got.Attempts))) {
+			continue
+		}
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return got, fmt.Errorf("push to %s: %w", to, context.Cause(ctx))
+		}
+		if e, ok := errors.AsType[*errs.Error](err); ok && (e.Code == errs.PushRefused || e.Code == errs.PushUnavailable) {
+			err = e.With("attempts", got.Attempts)
+		}
+		return got, err
+	}
+}
+
+// withoutExemplars returns a family without exemplars. It copies a family that may
+// have some.
+func withoutExemplars(family *dto.MetricFamily) *dto.MetricFamily {
+	switch family.GetType() {
+	case dto.MetricType_COUNTER, dto.MetricType_HISTOGRAM:
+		family = proto.CloneOf(family)
+	}
+	for _, m := range family.GetMetric() {
+		if m.Counter != nil {
+			m.Counter.Exemplar = nil
+		}
+		if h := m.Histogram; h != nil {
+			h.Exemplars = nil
+			for _, b := range h.Bucket {
+				b.Exemplar = nil
+			}
+		}
+	}
+	return family
+}

@@ -1,0 +1,155 @@
+// Package textfile writes metrics to a file for node_exporter's textfile collector.
+//
+// The file is replaced atomically: a reader never sees half of it. Writers hold a lock
+// while they gather and write, and newer metrics of the same ledger are never replaced
+// by older ones, so a counter in the file does not fall. A file that is not ours stays
+// as it is.
+package textfile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/retry"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+)
+
+const (
+	suffix = ".prom" // of the files that node_exporter reads
+	// mode lets node_exporter read the file as another user. Metrics are not secret: the
+	// text format has no exemplars, and so no names of tasks.
+	mode fs.FileMode = 0o644
+	// lockTimeout limits how long a writer waits for another one.
+	lockTimeout = 5 * time.Second
+)
+
+// Files that stand beside a text file while it is written: its lock, and its new content.
+func lockName(name string) string { return "." + name + ".lock" }
+func tempName(name string) string { return "." + name + ".draft" }
+
+// Result is the result of Write.
+type Result struct {
+	File string `json:"file"`
+	// Written is false if the file already has newer metrics of the same ledger.
+	Written bool `json:"written"`
+	Metrics int  `json:"metrics"`
+}
+
+// Write replaces the file at path by gathered metrics in the text format, unless the
+// file has newer ones of the same ledger. The folder must exist. If another process
+// writes the file, Write waits until ctx is done, and at most five seconds.
+//
+// # Errors
+//
+// textfile-unwritable, textfile-refused, and those of gather; then the file is as it
+// was. If ctx ends first, the error wraps its cause.
+func Write(ctx context.Context, path string, gather func(context.Context) ([]*dto.MetricFamily, error)) (Result, error) {
+	result := Result{File: path}
+	name := filepath.Base(path)
+	if !strings.HasSuffix(name, suffix) || name == suffix {
+		return result, refused(path, "node_exporter reads files whose names end in "+suffix)
+	}
+	// The dot makes the system look for a folder: a pipe in its place would block.
+	root, err := os.OpenRoot(filepath.Dir(path) + string(filepath.Separator) + ".")
+	if err != nil {
+		return result, unwritable(path, err)
+	}
+	defer root.Close()
+	if _, err := existing(root, path, name); err != nil { // before anything is created beside it
+		return result, err
+	}
+	unlock, err := lock(ctx, root, lockName(name))
+	if err != nil {
+		return result, unwritable(path, err)
+	}
+	defer unlock()
+	families, err := gather(ctx)
+	if err != nil {
+		return result, err
+	}
+	result.Metrics = len(families)
+	ours := stateOf(families)
+	theirs, err := existing(root, path, name)
+	switch {
+	case err != nil:
+		return result, err
+	case theirs.since.After(ours.since):
+		return result, refused(path, "it has the metrics of a younger ledger")
+	case theirs.since.Equal(ours.since) && theirs.events > ours.events:
+		return result, nil
+	}
+	text := bytes.NewBufferString(ours.comment())
+	for _, family := range families {
+		if _, err := expfmt.MetricFamilyToText(text, family); err != nil {
+			return result, err
+		}
+	}
+	if err := safefile.ReplaceWith(root, name, text, safefile.Options{Mode: mode, Exact: true, Temp: tempName(name)}); err != nil {
+		return result, unwritable(path, err)
+	}
+	result.Written = true
+	return result, nil
+}
+
+// lock waits until no other process writes the file.
+func lock(ctx context.Context, root *os.Root, name string) (unlock func(), err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, lockTimeout, errors.New("another process is writing it"))
+	defer cancel()
+	for range (retry.Backoff{First: 2 * time.Millisecond, Max: 20 * time.Millisecond}).Attempts(ctx) {
+		l, err := safefile.TryLock(root, name)
+		if err != nil {
+			return nil, err
+		}
+		if l != nil {
+			return func() { _ = l.Release() }, nil
+		}
+	}
+	<-ctx.Done() // At most one pause away.
+	return nil, context.Cause(ctx)
+}
+
+func unwritable(path string, err error) error {
+	return errs.New(errs.TextfileUnwritable, "failed to write %s: %w", path, safefile.Reason(err)).With("path", path)
+}
+
+func refused(path, reason string) error {
+	return errs.New(errs.TextfileRefused, "%s is not overwritten: %s", path, reason).With("path", path)
+}
+
+// existing returns the state of the file that is there, or the zero state. It fails if
+// the file must not be replaced.
+func existing(root *os.Root, path, name string) (state, error) {
+	f, err := safefile.OpenFile(root, name, os.O_RDONLY)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return state{}, nil
+	case err != nil && safefile.Unsafe(err):
+		return state{}, refused(path, "it is "+safefile.Reason(err).Error())
+	case err != nil:
+		return state{}, unwritable(path, err)
+	}
+	defer f.Close()
+	const maxSize = 16 << 20 // Ours have a few hundred kilobytes.
+	data, err := safefile.ReadAll(f, maxSize)
+	if _, ok := errors.AsType[safefile.TooLargeError](err); ok {
+		return state{}, refused(path, "it is too large to have been written by Switchyard")
+	}
+	if err != nil {
+		return state{}, unwritable(path, err)
+	}
+	s, err := parse(string(data))
+	if err != nil {
+		return state{}, refused(path, err.Error())
+	}
+	return s, nil
+}

@@ -1,0 +1,298 @@
+package metrics
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/retry"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/metrics/internal/pushgateway"
+	"github.com/switchyard-dev/switchyard/metrics/internal/textfile"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Engine is what a Project needs of a project's engine.
+type Engine interface {
+	Source
+	UncheckedConfig(ctx context.Context) (project.Config, error)
+}
+
+// Project exports the metrics of a project with the labels and to the places that its
+// configuration names.
+type Project struct {
+	Engine Engine
+	// Policy loads the policy that decides the project's rounds.
+	Policy func(ctx context.Context) (*policies.Policy, error)
+	// Root is the project's folder, and State the folder of its ledger.
+	Root, State string
+	Build       Build
+	// Labels are added to those of the configuration; they win.
+	Labels map[string]string
+}
+
+// Collector returns a collector of the project's metrics.
+//
+// # Errors
+//
+// metrics-label-invalid, those of the configuration, ledger-busy, and the cause if ctx
+// ends.
+func (p Project) Collector(ctx context.Context) (*Collector, error) {
+	return p.collector(ctx, p.Engine, nil)
+}
+
+// collector returns a collector of a source. It leaves out the labels of a push's group.
+func (p Project) collector(ctx context.Context, source Source, group map[string]string) (*Collector, error) {
+	config, err := p.Engine.UncheckedConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seed, err := p.seed(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	labels := merged(config.Metrics.Labels, p.Labels)
+	maps.DeleteFunc(labels, func(name, value string) bool { return group[name] == value })
+	return New(source, Options{Labels: labels, Seed: seed, Build: p.Build})
+}
+
+// merged returns the labels of both maps; those of the second win.
+func merged(first, second map[string]string) map[string]string {
+	all := make(map[string]string, len(first)+len(second))
+	maps.Copy(all, first)
+	maps.Copy(all, second)
+	return all
+}
+
+// seed returns the agents, plugins and policy that the project can count under.
+func (p Project) seed(ctx context.Context, config project.Config) (Seed, error) {
+	agent := func(name string, reviews bool) SeedAgent {
+		spawn := config.Spawn.For(name)
+		return SeedAgent{Name: name, Reviews: reviews, Adapters: append(slices.Clone(spawn.Fallback), spawn.Adapter)}
+	}
+	s := Seed{
+		Agents:  []SeedAgent{agent("critic", true), agent("researcher", false)},
+		Plugins: append(slices.Collect(maps.Keys(config.Plugins)), "np-critic"),
+	}
+	policy, err := p.Policy(ctx)
+	if ctx.Err() != nil || errs.CodeOf(err) == errs.LedgerBusy {
+		return s, err // The counters could not be read either.
+	}
+	if err != nil {
+		// Metrics are exported even if the policy is broken, or not adopted yet.
+		if policy, err = policies.Load(ctx, policies.Default); err != nil {
+			return s, err
+		}
+	}
+	s.PolicyVersions = []string{policy.Identity().Version}
+	s.Actions = slices.Collect(maps.Keys(policy.Destinations()))
+	s.Routes = policy.RouteTable()
+	return s, nil
+}
+
+// WriteTextfile replaces the file at path by the project's metrics.
+//
+// # Errors
+//
+// As the function WriteTextfile and Collector.
+func (p Project) WriteTextfile(ctx context.Context, path string) (TextfileResult, error) {
+	c, err := p.Collector(ctx)
+	if err != nil {
+		return TextfileResult{}, err
+	}
+	return WriteTextfile(ctx, path, c)
+}
+
+// TextfileResult is the result of WriteTextfile.
+type TextfileResult = textfile.Result
+
+// WriteTextfile replaces the file at path, whose name ends in .prom, by a collector's
+// metrics in the text format, for node_exporter. It gathers under a lock, and leaves a
+// file with newer metrics alone.
+//
+// # Errors
+//
+// textfile-unwritable, textfile-refused, and those of Gather; then the file is as it was.
+func WriteTextfile(ctx context.Context, path string, c *Collector) (TextfileResult, error) {
+	return textfile.Write(ctx, path, c.Gather)
+}
+
+// PushRequest says where to push a project's metrics. An empty field has the value of
+// the configuration.
+type PushRequest struct {
+	// URL is the gateway's, without /metrics/job/…. It may have a user and a password.
+	URL, Job string
+	Grouping map[string]string
+	// Delete removes the group instead of replacing it.
+	Delete bool
+	// Timeout limits everything, 0 is DefaultPushTimeout.
+	Timeout time.Duration
+}
+
+// DefaultPushTimeout is the default of PushRequest.Timeout.
+const DefaultPushTimeout = pushgateway.DefaultTimeout
+
+// PushResult is the result of a push or of a deletion.
+type PushResult = pushgateway.Result
+
+// Push replaces a group of metrics at a Pushgateway by the project's metrics, or
+// removes it. One process at a time pushes the metrics of a project. A group without a
+// label project gets one that no other project has.
+//
+// # Errors
+//
+// usage if there is no URL that may be used; push-target-invalid, which is a usage error
+// if the request has a target; push-refused, push-unavailable, state-unwritable, and
+// those of Collector.
+func (p Project) Push(ctx context.Context, r PushRequest) (PushResult, error) {
+	config, err := p.Engine.UncheckedConfig(ctx)
+	if err != nil {
+		return PushResult{}, err
+	}
+	m := config.Metrics
+	if r.URL == "" && m.Push == "" {
+		return PushResult{}, errs.New(errs.Usage, "URL is missing, and %s has no metrics.push", project.ConfigFile)
+	}
+	if r.URL == "" && m.Foreign {
+		return PushResult{}, errs.New(errs.Usage, "%s is owned by user %d, so its metrics.push is ignored: give the URL", project.ConfigFile, m.Owner)
+	}
+	if r.URL != "" {
+		m.Push = r.URL
+	}
+	if r.Job != "" {
+		m.Job = r.Job
+	}
+	if len(r.Grouping) > 0 {
+		m.Grouping = r.Grouping
+	}
+	to, err := p.target(m)
+	if err != nil {
+		if r.URL != "" || r.Job != "" || len(r.Grouping) > 0 {
+			err = errs.New(errs.Usage, "%w", err)
+		}
+		return PushResult{}, err
+	}
+	o := pushgateway.Options{Timeout: r.Timeout, UserAgent: p.userAgent(), Lock: p.lockPush}
+	if r.Delete {
+		return pushgateway.Delete(ctx, to, o)
+	}
+	c, err := p.collector(ctx, p.Engine, to.Grouping())
+	if err != nil {
+		return PushResult{}, err
+	}
+	return pushgateway.Push(ctx, to, c.Gather, o)
+}
+
+// target returns the group that a configuration pushes to. Its label project is that of
+// all metrics, or a name that no other project has.
+func (p Project) target(m project.Metrics) (pushgateway.Target, error) {
+	const label = "project"
+	if m.Job == "" {
+		m.Job = "switchyard"
+	}
+	grouping := merged(nil, m.Grouping)
+	if _, ok := grouping[label]; !ok {
+		grouping[label], ok = merged(m.Labels, p.Labels)[label]
+		if !ok {
+			grouping[label] = projectName(p.Root)
+		}
+	}
+	return pushgateway.Parse(m.Push, m.Job, grouping)
+}
+
+// projectName returns the folder's name and a digest of its path and of the machine:
+// containers often have the same path, and two projects that share a group overwrite
+// each other's counters.
+func projectName(root string) string {
+	machine, _ := os.Hostname() // Without one the path alone has to do.
+	digest := sha256.Sum256([]byte(machine + "\x00" + root))
+	folder := []rune(strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
+			return r
+		}
+		return '_'
+	}, filepath.Base(root)))
+	const maxLength = 40
+	return string(folder[:min(len(folder), maxLength)]) + "-" + hex.EncodeToString(digest[:4])
+}
+
+func (p Project) userAgent() string { return "switchyard/" + strings.Trim(p.Build.Version, "()") }
+
+// lockPush waits until no other process pushes the project's metrics: what one has
+// gathered must not arrive after what another has gathered later. Without a state
+// folder there is nothing to lock: everybody pushes the same zeros.
+func (p Project) lockPush(ctx context.Context) (unlock func(), err error) {
+	state, err := os.OpenRoot(p.State)
+	if errors.Is(err, fs.ErrNotExist) {
+		return func() {}, nil
+	}
+	fail := func(err error) (func(), error) {
+		return nil, errs.New(errs.StateUnwritable, "failed to lock pushes: %w", err).With("path", p.State)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	defer state.Close()
+	run, err := safefile.MakeDirIn(state, "run")
+	if err != nil {
+		return fail(err)
+	}
+	for range (retry.Backoff{First: 5 * time.Millisecond, Max: 50 * time.Millisecond}).Attempts(ctx) {
+		l, err := safefile.TryLock(run, "metrics-push.lock")
+		if err != nil {
+			return fail(errors.Join(err, run.Close()))
+		}
+		if l != nil {
+			return func() { _ = errors.Join(l.Release(), run.Close()) }, nil
+		}
+	}
+	<-ctx.Done() // At most one pause away.
+	return nil, errors.Join(ctx.Err(), run.Close())
+}
+
+// publishTimeout limits how long a command waits for its metrics. What it recorded is
+// durable and reported by then.
+const publishTimeout = 2 * time.Second
+
+// Publish exports the project's metrics to every place that its configuration names. It
+// takes two seconds at most. The error says everything that failed.
+func (p Project) Publish(ctx context.Context) error {
+	config, err := p.Engine.UncheckedConfig(ctx)
+	if err != nil {
+		return fmt.Errorf("the metrics are not published: %w", err)
+	}
+	m := config.Metrics
+	if !m.IsSet() {
+		return nil
+	}
+	if m.Foreign {
+		return fmt.Errorf("the metrics are not published: %s is owned by user %d, so its metrics destinations are ignored", project.ConfigFile, m.Owner)
+	}
+	ctx, cancel := context.WithTimeout(ctx, publishTimeout)
+	defer cancel()
+	var failures []error
+	if path := m.Textfile; path != "" {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(p.Root, path)
+		}
+		_, err := p.WriteTextfile(ctx, path)
+		failures = append(failures, err)
+	}
+	if m.Push != "" {
+		if _, err := p.Push(ctx, PushRequest{Timeout: publishTimeout}); err != nil {
+			failures = append(failures, fmt.Errorf("the metrics are not pushed: %w", err))
+		}
+	}
+	return errors.Join(failures...)
+}

@@ -1,0 +1,100 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestLockPush: one process at a time pushes the metrics of a project.
+func TestLockPush(t *testing.T) {
+	t.Parallel()
+	p := Project{State: filepath.Join(t.TempDir(), ".switchyard")}
+	unlock, err := p.lockPush(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	if _, err := os.Stat(p.State); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a push has created the state folder: %v", err)
+	}
+	if err := os.Mkdir(p.State, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if unlock, err = p.lockPush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := p.lockPush(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a second push is not locked out: %v", err)
+	}
+	next := make(chan error, 1)
+	go func() {
+		unlock, err := p.lockPush(t.Context())
+		if err == nil {
+			unlock()
+		}
+		next <- err
+	}()
+	unlock()
+	if err := <-next; err != nil {
+		t.Errorf("the lock is not released: %v", err)
+	}
+	if left, err := os.ReadDir(filepath.Join(p.State, "run")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+func TestProjectName(t *testing.T) {
+	t.Parallel()
+	one := projectName("/srv/my app")
+	if !strings.HasPrefix(one, "my_app-") || len(one) != len("my_app-")+8 || projectName("/srv/my app") != one || projectName("/srv/other/my app") == one {
+		t.Errorf("got %q", one)
+	}
+	if long := projectName("/" + strings.Repeat("ä", 300)); len(long) != 40+9 {
+		t.Errorf("%q has %d bytes", long, len(long))
+	}
+}
+
+// TestRefreshed: scrapes share a collector, which stays while the configuration is
+// broken.
+func TestRefreshed(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	var failure error
+	s := &refreshed{fresh: func(context.Context) (*Collector, error) {
+		calls++
+		if failure != nil {
+			return nil, failure
+		}
+		return new(Collector), nil
+	}}
+	failure = os.ErrInvalid
+	if _, err := s.collector(t.Context()); err == nil || calls != 1 {
+		t.Fatalf("after %d calls: %v", calls, err)
+	}
+	failure = nil
+	first, err := s.collector(t.Context())
+	if err != nil || calls != 2 {
+		t.Fatalf("after %d calls: %v", calls, err)
+	}
+	if again, err := s.collector(t.Context()); err != nil || again != first || calls != 2 {
+		t.Errorf("after %d calls: %v", calls, err)
+	}
+	failure, s.until = os.ErrInvalid, time.Time{}
+	for range 2 {
+		if again, err := s.collector(t.Context()); err != nil || again != first || calls != 3 {
+			t.Errorf("after %d calls: %v", calls, err)
+		}
+	}
+	failure, s.until = nil, time.Time{}
+	if other, err := s.collector(t.Context()); err != nil || other == first || calls != 4 {
+		t.Errorf("after %d calls: %v", calls, err)
+	}
+}

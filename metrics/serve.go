@@ -1,0 +1,105 @@
+package metrics
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/switchyard-dev/switchyard/metrics/internal/exporter"
+)
+
+// DefaultAddress is the default of ServeOptions.Address.
+const DefaultAddress = exporter.DefaultAddress
+
+// Listening says where metrics are served.
+type Listening = exporter.Listening
+
+// CheckAddress returns an error if an address to listen on is not HOST:PORT.
+func CheckAddress(address string) error { return exporter.CheckAddress(address) }
+
+// Handler returns an HTTP handler that answers every request with a collector's metrics,
+// in the format that the scraper asks for. It answers 503 if they cannot be gathered.
+func Handler(c *Collector) http.Handler {
+	return exporter.Handler(exporter.Options{Gather: c.Gather})
+}
+
+// ServeOptions are how metrics are served.
+type ServeOptions struct {
+	// Address is HOST:PORT. Port 0 takes a free one; without a host all addresses of
+	// the machine are used.
+	Address string
+	// WebConfig is a web configuration file of Prometheus' exporter toolkit, or "".
+	WebConfig string
+	// Started is called once scrapes are answered.
+	Started func(Listening)
+	// Warn is called, by one goroutine at a time, if scrapes begin to fail, and at most
+	// once a second for anything else.
+	Warn func(error)
+}
+
+// Serve answers scrapes of the project's metrics until ctx is done, and lets the scrapes
+// that run then finish. That is not an error.
+//
+// # Errors
+//
+// web-config-invalid, listen-failed, and those of Collector and Gather, before
+// ServeOptions.Started.
+func (p Project) Serve(ctx context.Context, o ServeOptions) error {
+	source := &guardedSource{Source: p.Engine}
+	s := &refreshed{fresh: func(ctx context.Context) (*Collector, error) { return p.collector(ctx, source, nil) }}
+	ready := func(ctx context.Context) error {
+		_, err := source.Tallies(ctx)
+		return err
+	}
+	if _, err := s.collector(ctx); err != nil {
+		return err
+	}
+	if err := ready(ctx); err != nil {
+		return err
+	}
+	return exporter.Run(ctx, exporter.Options{
+		Address: o.Address, WebConfig: o.WebConfig, Gather: s.gather, Ready: ready, Started: o.Started, Warn: o.Warn,
+	})
+}
+
+// maxAge limits how long a change of the configuration or of the policy does not show
+// in the seeded series.
+const maxAge = time.Minute
+
+// refreshed gathers from a collector that is replaced when it is older than maxAge. It
+// is safe for concurrent use.
+type refreshed struct {
+	fresh func(context.Context) (*Collector, error)
+
+	mu    sync.Mutex // guards the rest
+	last  *Collector
+	until time.Time
+}
+
+func (s *refreshed) gather(ctx context.Context) ([]*dto.MetricFamily, error) {
+	c, err := s.collector(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.Gather(ctx)
+}
+
+// collector keeps the last collector while the configuration is broken.
+func (s *refreshed) collector(ctx context.Context) (*Collector, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if now := time.Now(); now.After(s.until) {
+		c, err := s.fresh(ctx)
+		if err != nil && s.last == nil {
+			return nil, err
+		}
+		if err == nil {
+			s.last = c
+		}
+		s.until = now.Add(maxAge)
+	}
+	return s.last, nil
+}
