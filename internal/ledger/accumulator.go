@@ -11,15 +11,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// accumulator adds up what events count, in any order of the events. Under which values
-// it counts is decided at the end: a capped dimension keeps those apart that it met
-// first, and whoever walks from task to task learns late which ones these are.
+// accumulator adds up the changes of events, which may come in any order. rows decides at
+// the end which values a capped dimension keeps apart: those of the first events, which
+// a walk from task to task does not know earlier.
 type accumulator struct {
 	measures    map[string][]counters.Dimension
 	caps        map[string]int         // by the dimension's name
 	sums        map[string]*sum        // by measure and labels
 	labelValues map[string]*labelValue // values of capped dimensions, by the labels of LabelMeasure
-	text        []byte                 // what a key is built in
+	text        []byte                 // buffer for keys
 }
 
 func newAccumulator() *accumulator {
@@ -31,20 +31,19 @@ func newAccumulator() *accumulator {
 	}
 }
 
-// sum is what the changes under one name and the same values come to.
+// sum adds up the changes of one measure with the same values.
 type sum struct {
 	measure string
 	labels  []counters.Dimension
 	values  []string
-	// up and down are the sums of what was added and of what was taken away, each
-	// at most counters.MaxSum. Where only one of them is not 0, or neither comes to
-	// that much, the order of the changes makes no difference.
+	// up and down add up the positive and the negative changes, each at most
+	// counters.MaxSum; see exact.
 	up, down int64
 	newest   place
 	exemplar jsontext.Value // of the newest change
 }
 
-// place is where something was counted: in which event, and which of its changes.
+// place is the position of a change: its event and its index there.
 type place struct {
 	seq   int64
 	index int
@@ -55,16 +54,16 @@ func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.seq, q.seq), cmp.Compare(p.index, q.index))
 }
 
-// labelValue is in how many events, and where first and last, a value of a capped
-// dimension was counted under.
+// labelValue is a value of a capped dimension, with the number of events that counted it
+// and the places of its first and last change.
 type labelValue struct {
 	dimension, value string
 	times            int64
-	counted          int64 // the Seq of the event that was met last
+	counted          int64 // the Seq of the last of these events
 	first, last      place
 }
 
-// add counts what e counts, by the changes of its Projection.
+// add counts the changes of an event.
 func (c *accumulator) add(e *Event, changes []counters.Change) error {
 	lost := make(map[[2]string]bool) // by dimension and value
 	for i, change := range changes {
@@ -92,7 +91,7 @@ func (c *accumulator) add(e *Event, changes []counters.Change) error {
 	return nil
 }
 
-// agrees fails if a measure or a dimension of that name was another before.
+// agrees fails if a measure or a dimension of that name was defined differently before.
 func (c *accumulator) agrees(m counters.Measure) error {
 	labels, ok := c.measures[m.Name]
 	if ok && slices.Equal(labels, m.Labels) {
@@ -111,17 +110,17 @@ func (c *accumulator) agrees(m counters.Measure) error {
 	return nil
 }
 
-// isKept reports whether value may stand in a sum's labels.
+// isKept reports whether value can be stored as a label.
 func isKept(value string) bool { return len(value) <= counters.MaxValue && utf8.ValidString(value) }
 
-// other returns values without the one at i.
+// other returns values with counters.Other at i.
 func other(values []string, i int) []string {
 	values = slices.Clone(values)
 	values[i] = counters.Other
 	return values
 }
 
-// meet notes that something was counted under a value of a capped dimension.
+// meet records a change with a value of a capped dimension.
 func (c *accumulator) meet(dimension, value string, at place) {
 	c.text, _ = appendLabels(c.text[:0], []string{dimension, value})
 	m := c.labelValues[string(c.text)]
@@ -140,13 +139,13 @@ func (c *accumulator) meet(dimension, value string, at place) {
 	}
 }
 
-// addOverflow notes that values of a dimension were lost: each one counts once an event,
-// however many changes the event makes under it.
+// addOverflow counts lost values of a dimension: each once an event, whatever number of
+// changes the event has under it.
 func (c *accumulator) addOverflow(dimension string, times int64, last place) {
 	c.sum(counters.Measure{Name: OverflowMeasure}, []string{dimension}).change(times, 0, last, nil)
 }
 
-// sum returns that of m under values, all of which may be kept.
+// sum returns the sum of m with the given values, all of which can be stored.
 func (c *accumulator) sum(m counters.Measure, values []string) *sum {
 	c.text, _ = appendLabels(append(c.text[:0], m.Name...), values)
 	s := c.sums[string(c.text)]
@@ -157,7 +156,7 @@ func (c *accumulator) sum(m counters.Measure, values []string) *sum {
 	return s
 }
 
-// change adds a change, or all those of another sum.
+// change adds a change, or another sum.
 func (s *sum) change(up, down int64, at place, note jsontext.Value) {
 	s.up = min(s.up+up, counters.MaxSum)
 	s.down = min(s.down+down, counters.MaxSum)
@@ -166,12 +165,13 @@ func (s *sum) change(up, down int64, at place, note jsontext.Value) {
 	}
 }
 
-// exact reports whether the sum is the same in whatever order its changes came.
+// exact reports whether the order of the changes makes no difference: the sum never
+// reached its limit, or all changes have one sign.
 func (s *sum) exact() bool {
 	return s.up < counters.MaxSum && s.down < counters.MaxSum || s.up == 0 || s.down == 0
 }
 
-// row is one row of the table tallies, or what is to be added to it.
+// row is a row of the table tallies, or a change of it.
 type row struct {
 	measure, labels string
 	sum             int64
@@ -180,11 +180,10 @@ type row struct {
 	exemplar        jsontext.Value
 }
 
-// rows decides under which values was counted, and returns what is to be added to
-// which sums, in their order. Values of capped dimensions that are known, by the
-// labels of LabelMeasure, are kept apart already, and room says how many others each
-// dimension still takes.
-func (c *accumulator) rows(known map[string]bool, room map[string]int) []row {
+// rows returns the changes of the stored counters, in their order. known are the labels
+// of LabelMeasure that are stored already, and remaining says how many more values each
+// dimension takes.
+func (c *accumulator) rows(known map[string]bool, remaining map[string]int) []row {
 	var rows []row
 	kept := maps.Clone(known)
 	if kept == nil {
@@ -199,12 +198,12 @@ func (c *accumulator) rows(known map[string]bool, room map[string]int) []row {
 	slices.SortFunc(fresh, func(a, b string) int {
 		return cmp.Or(c.labelValues[a].first.compare(c.labelValues[b].first), cmp.Compare(a, b))
 	})
-	room = maps.Clone(room)
+	remaining = maps.Clone(remaining)
 	lost := false
 	for _, labels := range fresh {
 		m := c.labelValues[labels]
-		if room[m.dimension] > 0 {
-			room[m.dimension]--
+		if remaining[m.dimension] > 0 {
+			remaining[m.dimension]--
 			kept[labels] = true
 			rows = append(rows, row{LabelMeasure, labels, 1, true, m.first, nil})
 			continue
@@ -224,7 +223,7 @@ func (c *accumulator) rows(known map[string]bool, room map[string]int) []row {
 	return rows
 }
 
-// foldOverflow puts the sums under values that are not kept apart where they belong.
+// foldOverflow moves the sums of values beyond the caps to counters.Other.
 func (c *accumulator) foldOverflow(kept map[string]bool) {
 	for key, s := range maps.Clone(c.sums) {
 		values := s.values

@@ -9,24 +9,21 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// NewEvent is an event that is not recorded yet.
+// NewEvent is an event to record.
 type NewEvent struct {
-	// Kind is the Event's.
 	Kind string
-	// Body is any JSON value without duplicate names. The ledger neither keeps
-	// nor modifies it, and stores it on one line with its strings in their
-	// plainest form, but for hidden characters, which are \u escapes.
+	// Body is any JSON value without duplicate names. The ledger does not modify it. It
+	// stores it on one line, with canonical strings and hidden characters escaped.
 	Body []byte
 }
 
-// Batch is what is to be recorded of one task.
+// Batch is the events to record for one task.
 type Batch struct {
 	Task string
-	// After is the N of the task's last event that the caller knows, 0 for a new
-	// task.
+	// After is the N of the task's last event as the caller knows it, 0 for a new task.
 	After int64
-	// Events may be empty beside those of other batches: then the task is to be
-	// where After says, and nothing is recorded of it.
+	// Events may be empty if another batch has some: the batch then only requires that
+	// the task is at After.
 	Events []NewEvent
 }
 
@@ -39,24 +36,21 @@ func (l *Ledger) Append(ctx context.Context, task string, after int64, at time.T
 	return events[0], nil
 }
 
-// AppendAll records events of one task, or of several, in the order of the batches
-// and their drafts and all at one time, folds each into its task's state and
-// entries, and adds what it counts to the sums: everything or nothing. It returns them as recorded. When it has returned
-// without an error, they survive the end of the process and a loss of power. The
-// first events of a project create the state directory and the ledger; where an
-// event is refused, nothing is created.
+// AppendAll records the events of all batches in their order, at one time. It folds each
+// into its task's state and entries and adds its changes to the counters: everything or
+// nothing. It returns the recorded events, which then survive a crash and a power loss.
+// The first events of a project create the ledger; refused ones create nothing.
 //
-// If one of the tasks has another event by now than its batch's After, whatever the
-// caller decided may be wrong, so nothing is recorded and the error is ledger-conflict,
-// with the task in its details. at must be a time between the years 1 and 9999.
+// If a task has other events by now than its batch's After says, the caller's decision
+// may be wrong, so nothing is recorded and the error is ledger-conflict. at must be
+// between the years 1 and 9999.
 //
 // # Errors
 //
-// ledger-conflict; ledger-invalid for arguments against the rules above or those of
-// Event, for batches without any draft, for two batches of one task, and for a fold
-// that breaks those of Projection; whatever the fold returns; and those of Open. An
-// error means that nothing was recorded, with one exception: where ledger-io or the end
-// of ctx meets the very commit, only looking at the Head tells.
+// ledger-conflict; ledger-invalid for arguments against these rules or those of Event,
+// batches without any event, two batches of one task, and a fold that breaks the rules of
+// Projection; the error of the fold; and those of Open. Nothing was recorded then, except
+// that after ledger-io or the end of ctx during the commit only the Head can tell.
 func (l *Ledger) AppendAll(ctx context.Context, at time.Time, batches ...Batch) ([]Event, error) {
 	events, err := eventsOf(at, batches)
 	if err != nil {
@@ -93,8 +87,7 @@ func (l *Ledger) AppendAll(ctx context.Context, at time.Time, batches ...Batch) 
 	return events, nil
 }
 
-// dryRun fails if the events of batches, the first of a ledger that does not exist
-// yet, are refused. It leaves nothing behind.
+// dryRun fails if a new ledger would refuse the events of batches. It has no effect.
 func (l *Ledger) dryRun(events []Event, batches []Batch) error {
 	for _, b := range batches {
 		if len(b.Events) == 0 && b.After != 0 {
@@ -122,8 +115,7 @@ func (l *Ledger) dryRun(events []Event, batches []Batch) error {
 	return nil
 }
 
-// insert appends the events of batches in one transaction that may write from its
-// first moment on.
+// insert appends the events of batches in one write transaction.
 func (l *Ledger) insert(ctx context.Context, db *sql.DB, events []Event, batches []Batch) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -148,8 +140,7 @@ func (l *Ledger) insert(ctx context.Context, db *sql.DB, events []Event, batches
 	return tx.Commit()
 }
 
-// record puts events, at least one, and what they make of their tasks and of the
-// sums into tx, unless one is refused.
+// record writes events, at least one, and their projections.
 func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event) error {
 	// A newer program may have changed the schema since this one connected.
 	if _, err := userVersion(ctx, tx, l.versions); err != nil {
@@ -178,8 +169,8 @@ func (l *Ledger) record(ctx context.Context, tx *sql.Tx, events []Event) error {
 	return writeCounters(ctx, tx, sums)
 }
 
-// recordChain is record for the events of one task, which follow the ledger's event
-// with the number last. What they count is still to be added to the sums.
+// recordChain is record for the events of one task. last is the Seq before them. Their
+// changes are added to sums.
 func (l *Ledger) recordChain(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, last int64, events []Event, sums *accumulator) error {
 	head, err := readHead(ctx, tx, events[0].Task)
 	if err != nil {
@@ -210,8 +201,8 @@ func (l *Ledger) recordChain(ctx context.Context, tx *sql.Tx, insert *sql.Stmt, 
 	return err
 }
 
-// extend puts e at the end of the chain that head is the head of, moves head to
-// it, and returns what e makes of the task. Head's state stays as it is.
+// extend appends e to the chain of head, moves head to it, and returns the projection of
+// e. The state of head does not change.
 func (l *Ledger) extend(head *Head, before View, e *Event) (Projection, error) {
 	if head.N != e.N-1 {
 		return Projection{}, conflict(e.Task, head.N, e.N-1)
@@ -229,7 +220,7 @@ func (l *Ledger) extend(head *Head, before View, e *Event) (Projection, error) {
 	return next, nil
 }
 
-// conflict says that a task is not where the caller took it to be.
+// conflict returns the error of a task with other events than the caller expects.
 func conflict(task string, actual, expected int64) error {
 	return errs.New(errs.LedgerConflict, "task %s is at event %d, not %d", task, actual, expected).
 		With("task", task).With("expected", expected).With("actual", actual)

@@ -18,8 +18,7 @@ import (
 // Genesis is the Prev of every task's first event: 64 zeros.
 const Genesis = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// chainFormat opens the text that is hashed. It changes if that text's layout
-// ever does.
+// chainFormat begins the hashed text. It changes if the layout of that text does.
 const chainFormat = "switchyard.event.v1"
 
 // TimeFormat is RFC 3339 with nanoseconds, always in UTC: all its values have
@@ -34,32 +33,30 @@ const (
 	maxKind = 64
 )
 
-// Event is one thing that happened to a task, as recorded. Marshalled to JSON,
-// its fields keep the very bytes that its hash covers.
+// Event is a recorded event. Its JSON keeps the bytes that its hash covers.
 type Event struct {
 	// Seq counts the ledger's events from 1 in the order of their recording.
 	// The hash does not cover it.
 	Seq int64 `json:"seq"`
-	// Task is the task's id, by the rule of design section 5.
+	// Task is the task's id (design section 5).
 	Task string `json:"task"`
 	// N counts the task's events from 1.
 	N int64 `json:"n"`
 	// At is when it happened, by its writer's clock: RFC 3339, UTC, nanoseconds.
 	At string `json:"at"`
-	// Kind says what happened, in the caller's words: [a-z][a-z0-9-]{0,63}.
+	// Kind is the caller's: [a-z][a-z0-9-]{0,63}.
 	Kind string `json:"kind"`
 	// Body is the caller's JSON on one line.
 	Body jsontext.Value `json:"body"`
 	// Prev is the Hash of the task's event before it, or Genesis.
 	Prev string `json:"prev"`
-	// Hash is what Sum gave when it was recorded.
+	// Hash is the Sum of the event when it was recorded.
 	Hash string `json:"hash"`
 }
 
-// Sum returns the event's hash computed anew: SHA-256, as 64 hex digits, over
-// the format's name, Prev, Task, N, At, Kind and Body, with a newline between
-// each two. Only the last of them could hold one, so no two events give the
-// same text.
+// Sum computes the event's hash: SHA-256 in 64 hex digits over the format's name, Prev,
+// Task, N, At, Kind and Body, separated by newlines. Only Body could have one, so no two
+// events have the same text.
 func (e Event) Sum() string {
 	h := sha256.New()
 	for _, part := range []string{chainFormat, e.Prev, e.Task, strconv.FormatInt(e.N, 10), e.At, e.Kind} {
@@ -70,8 +67,7 @@ func (e Event) Sum() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Time returns At as a time in UTC, and the zero time where a tampered event
-// does not hold one.
+// Time returns At in UTC, or the zero time if a tampered event has no valid time.
 func (e Event) Time() time.Time {
 	t, err := time.Parse(TimeFormat, e.At)
 	if err != nil {
@@ -80,8 +76,7 @@ func (e Event) Time() time.Time {
 	return t
 }
 
-// eventsOf makes events of drafts that follow the last events of their tasks. They
-// have no Seq, Prev and Hash yet.
+// eventsOf makes the events of batches, without Seq, Prev and Hash.
 func eventsOf(at time.Time, batches []Batch) ([]Event, error) {
 	var events []Event
 	seen := make(map[string]bool, len(batches))
@@ -114,7 +109,7 @@ func eventsOf(at time.Time, batches []Batch) ([]Event, error) {
 	return events, nil
 }
 
-// chains yields the events of one task after the other, as parts of the slice.
+// chains yields the events of each task, as parts of the slice.
 func chains(events []Event) iter.Seq[[]Event] {
 	return func(yield func([]Event) bool) {
 		for from := 0; from < len(events); {
@@ -130,9 +125,9 @@ func chains(events []Event) iter.Seq[[]Event] {
 	}
 }
 
-// canonicalBody returns the form of a body that is stored: on one line, hidden characters as
-// escapes, and its strings otherwise as marshalling the event would give them, so
-// that what an export shows is what was hashed.
+// canonicalBody returns the stored form of a body: one line, hidden characters escaped,
+// and other strings as marshalling the event writes them, so that an export shows exactly
+// the hashed bytes.
 func canonicalBody(body jsontext.Value) (jsontext.Value, error) {
 	body = body.Clone()
 	if err := canonicalize(&body); err != nil {
@@ -144,7 +139,7 @@ func canonicalBody(body jsontext.Value) (jsontext.Value, error) {
 	return body, nil
 }
 
-// checkForm checks those parts of an event whose form this package sets.
+// checkForm checks the task, kind and time of an event.
 func (e Event) checkForm() error {
 	if !isTask(e.Task) {
 		return invalid("%q is not a task id", e.Task)
@@ -158,8 +153,8 @@ func (e Event) checkForm() error {
 	return nil
 }
 
-// isTask reports whether s is [A-Za-z0-9_][A-Za-z0-9._-]{0,127}: the id of a task,
-// or, with an underscore in front, of a chain that is no task's.
+// isTask reports whether s is [A-Za-z0-9_][A-Za-z0-9._-]{0,127}: a task id or, with an
+// underscore in front, another chain.
 func isTask(s string) bool {
 	return isWord(s, maxTask, func(c byte, first bool) bool {
 		return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '_' ||

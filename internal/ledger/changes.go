@@ -8,18 +8,18 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// Limits of a Projection's counts.
+// Limits of a Projection's changes.
 const (
-	// MaxChanges is how many changes of sums one event may make: more than MaxEntries,
-	// since what has an entry of its own, as each finding has, is counted too.
+	// MaxChanges is how many changes one event may make: more than MaxEntries, because
+	// everything that has an entry, such as a finding, is counted too.
 	MaxChanges = 250_000
-	// MaxLabels is how many labels a measure may have.
+	// MaxLabels limits the labels of a measure.
 	MaxLabels = 16
 	maxName   = 64
 )
 
-// checkCounts returns a copy of a fold's changes with their notes as they are
-// stored, unless one is against the rules.
+// checkCounts returns a copy of a fold's changes with canonical exemplars, or the error of
+// one that is against the rules.
 func checkCounts(counts []counters.Change) ([]counters.Change, error) {
 	if len(counts) > MaxChanges {
 		return nil, invalid("the fold changes %d sums, more than %d", len(counts), MaxChanges)
@@ -37,12 +37,12 @@ func checkCounts(counts []counters.Change) ([]counters.Change, error) {
 			continue
 		}
 		if len(c.Exemplar) > counters.MaxExemplar {
-			return nil, invalid("a note of the measure %s has %d bytes, more than %d",
+			return nil, invalid("an exemplar of the measure %s has %d bytes, more than %d",
 				c.Measure.Name, len(c.Exemplar), counters.MaxExemplar)
 		}
 		note := c.Exemplar.Clone()
 		if err := canonicalize(&note); err != nil {
-			return nil, invalid("a note of the measure %s is not JSON: %w", c.Measure.Name, err)
+			return nil, invalid("an exemplar of the measure %s is not JSON: %w", c.Measure.Name, err)
 		}
 		counts[i].Exemplar = note
 	}
@@ -74,8 +74,7 @@ func isName(s string) bool {
 	})
 }
 
-// canonicalize brings JSON into the form that is stored: on one line, its strings in
-// their plainest form.
+// canonicalize brings JSON into the stored form: one line, with canonical strings.
 func canonicalize(value *jsontext.Value) error {
 	return value.Format(jsontext.AllowDuplicateNames(false), jsontext.AllowInvalidUTF8(false),
 		jsontext.PreserveRawStrings(false))

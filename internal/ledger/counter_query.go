@@ -10,62 +10,58 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// The measures that the ledger keeps itself. No fold counts under their names.
+// The ledger's own measures. A fold cannot use their names.
 const (
-	// LabelMeasure lists, with labels "dimension" and "value" and a sum of 1, the
-	// values that capped dimensions keep apart. Each is there since the event that
-	// first had it.
+	// LabelMeasure lists the values that capped dimensions keep apart, with the labels
+	// "dimension" and "value" and a sum of 1.
 	LabelMeasure = "label"
-	// OverflowMeasure counts, with the label "dimension", the values of a capped
-	// dimension that became counters.Other: they were beyond the cap, too long, or not
-	// UTF-8. It counts each once an event, however many changes are under it.
+	// OverflowMeasure counts, with the label "dimension", the values that became
+	// counters.Other because they were beyond the cap, too long, or not UTF-8: each once
+	// an event.
 	OverflowMeasure = "overflow"
 )
 
-// Counter is the sum of what events have counted under the same values.
+// Counter is the sum of all changes of a measure with the same label values.
 type Counter struct {
-	// Values are the labels' values, one a label of the measure.
+	// Values has one value for each label of the measure.
 	Values []string `json:"values"`
-	// Sum is never 0: such a row is not kept. It is at most counters.MaxSum, and at
-	// least its opposite.
+	// Sum is from -counters.MaxSum to counters.MaxSum and never 0.
 	Sum int64 `json:"sum"`
-	// At is the time of the newest event that changed it, in TimeFormat.
+	// At is the time of the last event that changed it, in TimeFormat.
 	At string `json:"at"`
-	// Exemplar is that of the newest change, nil where it had none.
+	// Exemplar is that of the last change, or nil.
 	Exemplar jsontext.Value `json:"note,omitzero"`
 }
 
-// CounterQuery names some sums of one measure.
+// CounterQuery selects counters of one measure.
 type CounterQuery struct {
-	// Measure is the measure's name. There are no sums of an unknown one.
+	// Measure is the measure's name. An unknown one has no counters.
 	Measure string
-	// Prefix has the values of the first labels that are wanted, nil for all.
+	// Prefix has the values of the first labels, nil for all counters.
 	Prefix []string
-	// Limit is how many sums are wanted at most, 0 for all.
+	// Limit is the most counters to return, 0 for all.
 	Limit int
-	// Descending begins with the last of them.
+	// Descending reverses the order.
 	Descending bool
 }
 
-// Counters is what a ledger has counted up to one moment.
+// Counters are a ledger's counters as of one moment.
 type Counters struct {
-	// Events is how many events there are: the Seq of the last.
+	// Events is the number of events.
 	Events int64
-	// Since and Until are the At of the first and of the last event, "" where there
-	// is none. At Since all sums were 0.
+	// Since and Until are the At of the first and the last event, "" without events.
 	Since, Until string
-	// Rows has a list for each query, ordered by the text of the JSON array of the
-	// Values.
+	// Rows has a list for each query, ordered by the JSON text of the Values.
 	Rows [][]Counter
 }
 
-// Counters answers all queries as of one moment. It reads the rows that it returns
-// and no others, so that it costs the same however many events there are.
+// Counters answers all queries as of one moment. It reads only the rows that it returns,
+// so its cost does not depend on the number of events.
 //
 // # Errors
 //
-// ledger-older; ledger-invalid for a limit below 0; and those of Open, ledger-corrupt also
-// for a sum that no ledger holds.
+// ledger-older; ledger-invalid for a negative limit; and those of Open. ledger-corrupt
+// includes a counter that no ledger would store.
 func (l *Ledger) Counters(ctx context.Context, queries ...CounterQuery) (Counters, error) {
 	for _, q := range queries {
 		if q.Limit < 0 {
@@ -98,7 +94,7 @@ func (l *Ledger) Counters(ctx context.Context, queries ...CounterQuery) (Counter
 	return t, nil
 }
 
-// span returns the times of the first and of the last event, and its number.
+// span returns the times of the first and the last event, and the number of events.
 func span(ctx context.Context, tx *sql.Tx) (since, until string, events int64, err error) {
 	if _, err = queryRow(ctx, tx, []any{&since}, "SELECT at FROM events ORDER BY seq LIMIT 1"); err != nil {
 		return "", "", 0, err
@@ -107,7 +103,7 @@ func span(ctx context.Context, tx *sql.Tx) (since, until string, events int64, e
 	return since, until, events, err
 }
 
-// rows returns the sums that q names, by one range of the table's key.
+// rows returns the counters that q selects, by one range of the table's key.
 func (q CounterQuery) rows(ctx context.Context, tx *sql.Tx) ([]Counter, error) {
 	from, to, ok := labelRange(q.Prefix)
 	if !ok {
@@ -119,32 +115,27 @@ func (q CounterQuery) rows(ctx context.Context, tx *sql.Tx) ([]Counter, error) {
 	}
 	limit := q.Limit
 	if limit == 0 {
-		limit = -1 // SQLite's word for all.
+		limit = -1 // no limit in SQLite
 	}
-	rows, err := tx.QueryContext(ctx, query, q.Measure, from, to, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var tallies []Counter
-	for rows.Next() {
+	var all []Counter
+	err := eachRow(ctx, tx, func(rows *sql.Rows) error {
 		var labels sql.RawBytes
-		var t Counter
-		if err := scanRow(rows, &labels, &t.Sum, &t.At, (*[]byte)(&t.Exemplar)); err != nil {
-			return nil, err
+		var c Counter
+		if err := scanRow(rows, &labels, &c.Sum, &c.At, (*[]byte)(&c.Exemplar)); err != nil {
+			return err
 		}
-		var sound bool
-		t.Values, sound = parseLabels(labels)
-		if !sound || !t.sound() {
-			return nil, corrupt("a sum of %.100q under %.300q is none", q.Measure, labels)
+		var ok bool
+		if c.Values, ok = parseLabels(labels); !ok || !c.valid() {
+			return corrupt("a sum of %.100q under %.300q is none", q.Measure, labels)
 		}
-		tallies = append(tallies, t)
-	}
-	return tallies, rows.Err()
+		all = append(all, c)
+		return nil
+	}, query, q.Measure, from, to, limit)
+	return all, err
 }
 
-// valid reports whether a ledger may hold t, whatever its values are.
-func (t Counter) sound() bool {
-	return t.Sum != 0 && -counters.MaxSum <= t.Sum && t.Sum <= counters.MaxSum && !Event{At: t.At}.Time().IsZero() &&
-		(t.Exemplar == nil || len(t.Exemplar) <= counters.MaxExemplar && t.Exemplar.IsValid())
+// valid reports whether a ledger would store t, apart from its values.
+func (c Counter) valid() bool {
+	return c.Sum != 0 && -counters.MaxSum <= c.Sum && c.Sum <= counters.MaxSum && !Event{At: c.At}.Time().IsZero() &&
+		(c.Exemplar == nil || len(c.Exemplar) <= counters.MaxExemplar && c.Exemplar.IsValid())
 }

@@ -9,14 +9,12 @@ import (
 	"path/filepath"
 )
 
-// create makes the state directory and a ledger that holds events alone, the
-// first of their tasks, and reports whether it did: if another process was faster,
-// they still have to be appended.
+// create makes the state directory and a ledger with the given events, and reports
+// whether it did. If another process was faster, the events still have to be appended.
 //
-// The database is built under a name of its own and then linked to its place,
-// which fails if there already is one. So nobody ever sees half a ledger,
-// creators need no lock against each other, and a project's first event costs
-// four flushes and not eight.
+// The database is built under a temporary name and then linked to its place, which fails
+// if there is one. So no process sees half a ledger, creators need no lock, and the
+// first event of a project needs four syncs instead of eight.
 func (l *Ledger) create(ctx context.Context, events []Event) (bool, error) {
 	if err := makeDir(l.dir); err != nil {
 		return false, err
@@ -51,8 +49,8 @@ func (l *Ledger) create(ctx context.Context, events []Event) (bool, error) {
 	return true, errors.Join(flushDir(l.dir), flushDir(filepath.Dir(l.dir)))
 }
 
-// build makes a database of the empty file at path. Nobody else knows the file
-// yet, so it needs no journal, and the one flush is the caller's.
+// build makes a database of the empty file at path. No other process knows the file yet,
+// so it needs no journal, and the caller syncs it.
 func (l *Ledger) build(ctx context.Context, path string, events []Event) (err error) {
 	db, err := sql.Open("sqlite", source(path, "_pragma=journal_mode(MEMORY)&_pragma=synchronous(OFF)"))
 	if err != nil {

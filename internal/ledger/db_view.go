@@ -8,80 +8,64 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// dbView is a task's projection in the database, as one transaction sees it. It
-// is of use as long as that transaction is.
+// dbView is a task's projection as one transaction sees it.
 type dbView struct {
-	ctx   context.Context // of the transaction: a fold has none to give
+	ctx   context.Context // of the transaction; a fold has none to pass
 	tx    *sql.Tx
 	task  string
 	state jsontext.Value
 }
 
-func (s *dbView) State() jsontext.Value { return s.state }
+func (v *dbView) State() jsontext.Value { return v.state }
 
-func (s *dbView) Entry(key string) (jsontext.Value, error) {
-	found, err := s.Entries([]string{key})
+func (v *dbView) Entry(key string) (jsontext.Value, error) {
+	found, err := v.Entries([]string{key})
 	return found[key], err
 }
 
-func (s *dbView) Entries(keys []string) (map[string]jsontext.Value, error) {
+func (v *dbView) Entries(keys []string) (map[string]jsontext.Value, error) {
 	found := make(map[string]jsontext.Value, len(keys))
 	for part := range slices.Chunk(keys, maxRows) {
-		if err := s.read(part, found); err != nil {
+		err := eachRow(v.ctx, v.tx, func(rows *sql.Rows) error {
+			var e Entry
+			err := scanRow(rows, &e.Key, (*[]byte)(&e.Value))
+			found[e.Key] = e.Value
+			return err
+		}, "SELECT key, value FROM entries WHERE task = ? AND key IN ("+placeholders("?", len(part))+")", v.args(part)...)
+		if err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
 }
 
-// read adds those entries to found that exist among keys, at most maxRows.
-func (s *dbView) read(keys []string, found map[string]jsontext.Value) error {
-	rows, err := s.tx.QueryContext(s.ctx,
-		"SELECT key, value FROM entries WHERE task = ? AND key IN ("+listOf("?", len(keys))+")", s.args(keys)...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var key string
-		var value jsontext.Value
-		if err := scanRow(rows, &key, (*[]byte)(&value)); err != nil {
-			return err
-		}
-		found[key] = value
-	}
-	return rows.Err()
+// apply writes an event's projection, except for the state, which is stored with the
+// task's head.
+func (v *dbView) apply(next Projection) error {
+	v.state = next.State
+	return v.change(next.Entries)
 }
 
-// apply writes what an event makes of the task, except for its state, which
-// stands beside the task's head.
-func (s *dbView) apply(next Projection) error {
-	s.state = next.State
-	return s.change(next.Entries)
-}
-
-// change writes entries, each key once, and removes those without a value. As it is
-// for sums, many values of one statement are cheaper than a statement for each: see
-// addRows.
-func (s *dbView) change(entries []Entry) error {
+// change writes entries, each key once, and removes those without a value.
+func (v *dbView) change(entries []Entry) error {
 	var puts []any
 	var removed []string
 	for _, entry := range entries {
 		if entry.Value == nil {
 			removed = append(removed, entry.Key)
 		} else {
-			puts = append(puts, s.task, entry.Key, string(entry.Value))
+			puts = append(puts, v.task, entry.Key, string(entry.Value))
 		}
 	}
 	for part := range slices.Chunk(removed, maxRows) {
-		if _, err := s.tx.ExecContext(s.ctx,
-			"DELETE FROM entries WHERE task = ? AND key IN ("+listOf("?", len(part))+")", s.args(part)...); err != nil {
+		if _, err := v.tx.ExecContext(v.ctx,
+			"DELETE FROM entries WHERE task = ? AND key IN ("+placeholders("?", len(part))+")", v.args(part)...); err != nil {
 			return err
 		}
 	}
 	for part := range slices.Chunk(puts, 3*maxRows) {
-		if _, err := s.tx.ExecContext(s.ctx,
-			"INSERT INTO entries (task, key, value) VALUES "+listOf("(?, ?, ?)", len(part)/3)+
+		if _, err := v.tx.ExecContext(v.ctx,
+			"INSERT INTO entries (task, key, value) VALUES "+placeholders("(?, ?, ?)", len(part)/3)+
 				" ON CONFLICT (task, key) DO UPDATE SET value = excluded.value", part...); err != nil {
 			return err
 		}
@@ -89,9 +73,9 @@ func (s *dbView) change(entries []Entry) error {
 	return nil
 }
 
-// args are the task and keys, as a statement's arguments.
-func (s *dbView) args(keys []string) []any {
-	args := []any{s.task}
+// args returns the arguments of a statement about some of the task's keys.
+func (v *dbView) args(keys []string) []any {
+	args := []any{v.task}
 	for _, key := range keys {
 		args = append(args, key)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Entries returns those of a task's entries that exist among the given keys, as
-// of one moment, by one look-up each. The map is nil only beside an error.
+// Entries returns the task's entries with the given keys, as of one moment. Keys
+// without an entry are left out.
 func (l *Ledger) Entries(ctx context.Context, task string, keys []string) (map[string]jsontext.Value, error) {
 	found := make(map[string]jsontext.Value)
 	err := l.read(ctx, func(tx *sql.Tx) (err error) {
@@ -18,33 +18,24 @@ func (l *Ledger) Entries(ctx context.Context, task string, keys []string) (map[s
 	return found, err
 }
 
-// LatestEntries returns those of a task's entries whose keys begin with prefix, the
-// greatest key first, and at most limit of them. It costs what it returns,
-// however many others there are: keys that end in a number of a fixed width make
-// it the newest of a long list.
+// LatestEntries returns at most limit of the task's entries whose keys begin with
+// prefix, the greatest key first. Its cost depends on what it returns alone: keys that
+// end in a number of fixed width make it the tail of a long list.
 func (l *Ledger) LatestEntries(ctx context.Context, task, prefix string, limit int) ([]Entry, error) {
-	var newest []Entry
+	var latest []Entry
 	err := l.read(ctx, func(tx *sql.Tx) error {
-		newest = nil
-		// No key holds a byte as great as DEL: it ends the range of the prefix.
-		rows, err := tx.QueryContext(ctx,
-			"SELECT key, value FROM entries WHERE task = ? AND key >= ? AND key < ? ORDER BY key DESC LIMIT ?",
-			task, prefix, prefix+"\x7f", max(limit, 0))
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
+		latest = nil
+		// No key has a byte as great as DEL, so it ends the range of the prefix.
+		return eachRow(ctx, tx, func(rows *sql.Rows) error {
 			var entry Entry
-			if err := scanRow(rows, &entry.Key, (*[]byte)(&entry.Value)); err != nil {
-				return err
-			}
-			newest = append(newest, entry)
-		}
-		return rows.Err()
+			err := scanRow(rows, &entry.Key, (*[]byte)(&entry.Value))
+			latest = append(latest, entry)
+			return err
+		}, "SELECT key, value FROM entries WHERE task = ? AND key >= ? AND key < ? ORDER BY key DESC LIMIT ?",
+			task, prefix, prefix+"\x7f", max(limit, 0))
 	})
 	if err != nil {
 		return nil, err
 	}
-	return newest, nil
+	return latest, nil
 }

@@ -16,8 +16,8 @@ func unsafePath(path, why string) error {
 	return errs.New(errs.StateUnsafe, "%s %s", path, why).With("path", path)
 }
 
-// unwritable reports a failed file operation. A full or failing disk is told
-// apart from a lack of permission, since its remedy is another.
+// unwritable returns the error of a failed file operation. A full or failing disk has a
+// code of its own, because its remedy is not a permission.
 func unwritable(path string, err error) error {
 	code := errs.StateUnwritable
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO) {
@@ -34,12 +34,12 @@ func invalid(format string, args ...any) error {
 	return errs.New(errs.LedgerInvalid, "%w", fmt.Errorf(format, args...))
 }
 
-// foldError carries an error of the caller's function past retry and translate.
+// foldError carries an error of the caller's function through retry and translate.
 type foldError struct{ error }
 
-// isBusy reports whether err says that another process is in the way, which
-// passes. Some of these come at once, without SQLite's own waiting: recovery of
-// the log after a crash, the checkpoint of another's close, a stale snapshot.
+// isBusy reports whether another process holds a lock. SQLite returns some of these
+// errors without waiting: during the recovery of a log, the checkpoint of another close,
+// or for a stale snapshot.
 func isBusy(err error) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	if !ok {
@@ -52,8 +52,8 @@ func isBusy(err error) bool {
 	return false
 }
 
-// translate gives an error of the database its code. Errors that have one, and
-// errors of the caller's function, pass unchanged.
+// translate gives an error of the database its code. Errors that have one and those of
+// the caller's function do not change.
 func translate(ctx context.Context, op string, err error) error {
 	if err == nil {
 		return nil
@@ -74,9 +74,8 @@ func translate(ctx context.Context, op string, err error) error {
 	return errs.New(codeOf(e.Code()&0xff), "%s the ledger: %w", op, err).With("sqlite_code", e.Code())
 }
 
-// codeOf maps a primary result code of SQLite. What is not named is the
-// database's fault too: our statements are fixed and known to work on a sound
-// one.
+// codeOf maps a primary result code of SQLite. All others mean a damaged database,
+// because our statements work on a sound one.
 func codeOf(result int) errs.Code {
 	switch result {
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL:

@@ -7,9 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// appendLabels appends the text that the values of a sum's labels are stored as: a
-// JSON array on one line, its strings in their plainest form. ok is false where a
-// value is not UTF-8.
+// appendLabels appends the stored form of a counter's label values: a canonical JSON
+// array. ok is false if a value is not UTF-8.
 func appendLabels(text []byte, values []string) (_ []byte, ok bool) {
 	text = append(text, '[')
 	for i, value := range values {
@@ -24,7 +23,7 @@ func appendLabels(text []byte, values []string) (_ []byte, ok bool) {
 	return append(text, ']'), true
 }
 
-// parseLabels is the reverse of appendLabels. ok is false for every other text.
+// parseLabels is the reverse of appendLabels. ok is false for any other text.
 func parseLabels(text []byte) (values []string, ok bool) {
 	if err := json.Unmarshal(text, &values); err != nil {
 		return nil, false
@@ -33,12 +32,12 @@ func parseLabels(text []byte) (values []string, ok bool) {
 	return values, ok && bytes.Equal(plain, text)
 }
 
-// labelRange returns the first and the last text that labels beginning with prefix
-// may have. ok is false where there are none.
+// labelRange returns the first and the last text that labels beginning with prefix may
+// have. ok is false if there are none.
 //
-// The text of a prefix without its closing bracket ends in a quote that closes its
-// last value, so a comma or a bracket follows, and in the order of bytes a comma
-// comes first. Of texts that begin otherwise none lies between the two.
+// The text of a prefix without its closing bracket ends in a quote, which a comma or a
+// bracket follows, in this order of bytes. No other label text sorts between the two
+// bounds.
 func labelRange(prefix []string) (from, to string, ok bool) {
 	if len(prefix) == 0 {
 		return "[", "[]", true

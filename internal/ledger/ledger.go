@@ -1,21 +1,17 @@
-// Package ledger is the event store of a project: what was decided for every
-// task, in order, each event chained to the one before it (design section 5).
+// Package ledger is the event store of a project: the decisions about every task, in
+// order, each event chained to the one before it (design section 5).
 //
-// It knows nothing of what a task is. An event's body is opaque JSON, and so is
-// what the events have made of a task: its state, a small document, and its
-// entries, any number of keyed values. Both are the fold of the task's events by
-// a function that the caller hands in, and are stored beside them in the same
-// transaction, so that reading where a task stands, or one thing of its past,
-// costs no more as its history grows. What events count across all tasks is kept in
-// the same way, as sums: see Tallies and ADR-0018.
+// Bodies of events are opaque JSON. A Fold that the caller passes turns a task's events
+// into its state, a small document, and its entries, any number of keyed values; it also
+// says what each event adds to the counters of all tasks. State, entries and counters are
+// stored in the event's own transaction, so the cost of reading them does not grow with
+// the history (ADR-0018).
 //
-// Everything lives in one SQLite database, ledger.db, in the project's state
-// directory. Any number of processes may use it at once. Reading never creates
-// anything: where there is no ledger yet, reads find nothing, and the first
-// Append that is not refused creates it whole or not at all. A database that a
-// repository brought along is data to distrust: one whose schema is not exactly
-// ours is refused before any of it is used. The reasons are in ADR-0008, the
-// format and what its chain can show in docs/ledger.md.
+// Everything is in one SQLite database, ledger.db, in the project's state directory,
+// which any number of processes may use at once. Reading never creates it; the first
+// Append creates it completely or not at all. A database may come with a repository and
+// is not trusted: it is refused unless its schema is exactly ours. See ADR-0008 for the
+// reasons and docs/ledger.md for the format.
 package ledger
 
 import (
@@ -30,13 +26,12 @@ import (
 	"time"
 )
 
-// busyTime is how long an operation waits for other processes before it fails
-// with ledger-busy. A caller with less patience gives its context a deadline.
+// busyTime is how long an operation waits for other processes before it fails with
+// ledger-busy. A context with a deadline makes it shorter.
 const busyTime = 10 * time.Second
 
-// Ledger is a project's ledger, which may not exist on disk yet. Its methods
-// are safe for concurrent use; operations of one Ledger run one after another.
-// It must be closed.
+// Ledger is a project's ledger, which may not exist on disk yet. It is safe for
+// concurrent use; its operations run one after another. It must be closed.
 type Ledger struct {
 	dir      string
 	path     string
@@ -44,28 +39,24 @@ type Ledger struct {
 	versions []version
 	busy     time.Duration
 
-	mu     sync.Mutex  // guards what follows
-	file   os.FileInfo // the database that was found or created, nil until then
+	mu     sync.Mutex  // guards the fields below
+	file   os.FileInfo // the database, nil until it was found or created
 	db     *sql.DB     // open on file, nil until needed
 	closed bool
 }
 
-// Open returns the ledger in the state directory dir, usually ".switchyard"
-// under the project's root. It creates nothing: where dir or the database in it
-// does not exist, the ledger is empty, and it looks again at every later use. A
-// ledger that an older Switchyard made is brought to this one's schema, in one
-// transaction; where that has to fold all its events, others wait meanwhile, and an
-// event that fold refuses is ledger-corrupt.
+// Open returns the ledger in the state directory dir, usually ".switchyard" in the
+// project's root. It creates nothing: without a database the ledger is empty, and every
+// later use looks again. An older schema is migrated in one transaction.
 //
-// A nil fold gives a ledger for reading: Append is refused, Verify leaves the
-// states, entries and sums unchecked, and an older schema stays as it is.
+// With a nil fold the ledger is read-only: Append is refused, Verify does not check
+// states, entries and counters, and an older schema stays.
 //
 // # Errors
 //
-// state-unsafe, state-unwritable, ledger-corrupt, ledger-newer, ledger-busy and ledger-io, each
-// as its own comment says. Every other method may return the same ones, since
-// the database may appear, be replaced or break at any time. Where ctx ends
-// first, the error wraps its cause.
+// state-unsafe, state-unwritable, ledger-corrupt, ledger-newer, ledger-busy and
+// ledger-io. All other methods may return them too, because the database may appear, be
+// replaced or break at any time. If ctx ends first, the error wraps its cause.
 func Open(ctx context.Context, dir string, fold Fold) (*Ledger, error) {
 	return open(ctx, dir, fold, released(), busyTime)
 }
@@ -88,8 +79,8 @@ func open(ctx context.Context, dir string, fold Fold, versions []version, busy t
 	return l, nil
 }
 
-// Close releases the database. The last process to close it writes everything
-// into ledger.db and removes the files beside it. Closing again does nothing.
+// Close releases the database. The last process to close it writes the log into
+// ledger.db and removes the files beside it. Closing again does nothing.
 func (l *Ledger) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -102,9 +93,8 @@ func (l *Ledger) Close() error {
 	return translate(context.Background(), "close", db.Close())
 }
 
-// connect returns the open database, or nil where there is none yet. The file
-// is looked at every time: a long command must not write into a database that
-// was removed or replaced under it, since that write would be lost.
+// connect returns the open database, or nil if there is none yet. It checks the file
+// every time: a write to a database that was removed or replaced would be lost.
 func (l *Ledger) connect(ctx context.Context) (*sql.DB, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -14,18 +14,16 @@ import (
 // fileName is the database's name in the state directory.
 const fileName = "ledger.db"
 
-// pragmas are what every connection needs: waiting first, then what distrusts
-// the file, then that a commit reaches the disk before Append returns. The
-// write-ahead log is not among them, because the file itself remembers it.
+// pragmas are for every connection: lock waiting, distrust of the file, and durable
+// commits. The write-ahead log is a property of the file.
 const pragmas = "_pragma=busy_timeout(" + waitSlice + ")" +
 	"&_pragma=trusted_schema(OFF)&_pragma=cell_size_check(ON)&_pragma=synchronous(FULL)"
 
-// drivePragmas make macOS flush the drive's own cache too, which its fsync leaves
-// alone. Elsewhere they have no effect, and cost their time.
+// drivePragmas make macOS flush the drive's cache, which its fsync does not. They have
+// no effect elsewhere, but cost time.
 const drivePragmas = "&_pragma=fullfsync(ON)&_pragma=checkpoint_fullfsync(ON)"
 
-// connection names the ledger at path with the pragmas that it needs here, for reading
-// alone or for writing too.
+// connection returns the data source name of the ledger at path.
 func connection(path string, reading bool) string {
 	own := pragmas
 	if reading {
@@ -37,15 +35,14 @@ func connection(path string, reading bool) string {
 	return source(path, own)
 }
 
-// source names the database at path, an absolute path, in the driver's terms.
-// It is never created by opening it.
+// source returns the data source name of an existing database at an absolute path.
 func source(path, pragmas string) string {
 	u := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path)}
 	return u.String() + "?mode=rw&_txlock=immediate&_defensive=1&_dqs=0&" + pragmas
 }
 
-// inspect looks at the state directory without following links, closes it to other
-// users, and returns the database's file, or nil where there is none.
+// inspect checks the state directory without following links, removes the permissions
+// of other users, and returns the database's file, or nil if there is none.
 func inspect(dir string) (os.FileInfo, error) {
 	info, err := os.Lstat(dir)
 	switch {
@@ -66,8 +63,8 @@ func inspect(dir string) (os.FileInfo, error) {
 	return inspectFile(filepath.Join(dir, fileName))
 }
 
-// lstatRegular returns what is at path, nil where there is nothing, and an error
-// where it is anything else than a regular file.
+// lstatRegular returns the regular file at path, or nil if there is nothing. Anything
+// else is an error.
 func lstatRegular(path string) (os.FileInfo, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -81,7 +78,7 @@ func lstatRegular(path string) (os.FileInfo, error) {
 	return info, nil
 }
 
-// makeDir creates the state directory, unless it exists.
+// makeDir creates the state directory if it does not exist.
 func makeDir(dir string) error {
 	root, err := safefile.OpenState(dir)
 	if err == nil {
@@ -93,7 +90,7 @@ func makeDir(dir string) error {
 	return nil
 }
 
-// unusable is the error of a state directory.
+// unusable returns the error of a state directory.
 func unusable(dir string, err error) error {
 	if safefile.Unsafe(err) {
 		return unsafePath(dir, "cannot be used: "+err.Error())
@@ -101,7 +98,7 @@ func unusable(dir string, err error) error {
 	return unwritable(dir, err)
 }
 
-// flushFile makes what was written to the file at path survive a loss of power.
+// flushFile syncs the file at path.
 func flushFile(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0) // Windows flushes only what may be written.
 	if err != nil {
@@ -110,8 +107,7 @@ func flushFile(path string) error {
 	return flush(f)
 }
 
-// flushDir does the same for the entries of a directory. Windows has no such
-// flush: NTFS keeps a journal of its directories.
+// flushDir syncs a directory, except on Windows: NTFS journals its directories.
 func flushDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil

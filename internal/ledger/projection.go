@@ -9,43 +9,39 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// Fold applies one event to what the task's earlier events have made of it.
+// Fold applies an event to the projection of the task's earlier events.
 //
-// A fold is pure: the same view and event always give the same bytes, because
-// Verify folds every task again and compares. It may read both arguments but
-// neither modify nor keep them, and may run more than once for one Append. What
-// it returns is the ledger's. An error refuses the event: nothing is recorded,
-// and Append returns that error unchanged.
+// A fold must be pure: Verify folds every task again and compares bytes. It may run
+// several times for one Append. It must not modify or keep its arguments, and gives up
+// what it returns. An error refuses the event; Append returns it unchanged.
 //
-// The view of an Append is what the database holds, which somebody may have
-// changed: a fold that finds there what it never wrote returns an error.
+// The database may have been tampered with: a fold that finds something there that it
+// never wrote returns an error.
 type Fold func(before View, e Event) (Projection, error)
 
-// View is what a task's events have made of it so far.
+// View is the projection of a task's events so far.
 type View interface {
-	// State returns the task's state, nil where the task does not exist yet.
+	// State returns the task's state, nil if the task does not exist yet.
 	State() jsontext.Value
-	// Entry returns the entry of that key, by one look-up, and nil where there
-	// is none. An error means that the ledger could not be read; it ends the
-	// Append or Verify, whatever the fold makes of it.
+	// Entry returns the entry of a key, or nil. An error ends the Append or Verify, even
+	// if the fold ignores it.
 	Entry(key string) (jsontext.Value, error)
-	// Entries returns those that exist among the given keys, which costs less than
-	// asking for one after the other. The map is the caller's. An error means what
-	// it does for Entry.
+	// Entries returns the entries of several keys at once, in the caller's own map.
+	// Errors are as for Entry.
 	Entries(keys []string) (map[string]jsontext.Value, error)
 }
 
-// Projection is what an event makes of a task.
+// Projection is the result of folding an event.
 type Projection struct {
-	// State is the new state, of at most MaxBody bytes: small, since it is read
-	// whenever somebody asks where the task stands. It may be the old one.
+	// State is the task's state, of at most MaxBody bytes. It should be small, because
+	// every query of the task's status reads it.
 	State []byte
-	// Entries are those that change, at most MaxEntries, in any order, with
-	// each key once. What grows with a task's history belongs here.
+	// Entries are those that change, at most MaxEntries, each key once. Data that grows
+	// with a task's history belongs here.
 	Entries []Entry
-	// Changes are what the event adds to the ledger's sums, at most MaxChanges, in the
-	// order in which they count. Measures of one name have the same dimensions, and
-	// dimensions of one name the same cap, in all events.
+	// Changes are added to the ledger's counters in their order, at most MaxChanges. In
+	// all events, measures of one name have the same labels, and dimensions of one name
+	// the same cap.
 	Changes []counters.Change
 }
 
@@ -54,8 +50,8 @@ type Entry struct {
 	// Key has 1 to 200 bytes of A-Z, a-z, 0-9, '.', '/', '_', ':' and '-'.
 	// Entries are ordered by the bytes of their keys.
 	Key string `json:"key"`
-	// Value is JSON without duplicate names, of at most MaxValue bytes. Where
-	// it is nil, a Projection removes the entry.
+	// Value is JSON without duplicate names, of at most MaxValue bytes. In a
+	// Projection, nil removes the entry.
 	Value jsontext.Value `json:"value"`
 }
 
@@ -68,8 +64,7 @@ const (
 	maxKey   = 200
 )
 
-// project runs fold and returns its projection with its entries in the order of
-// their keys, or the error of a view that failed, a refusal, or ledger-invalid.
+// project runs fold and checks its projection, whose entries it sorts by key.
 func project(fold Fold, before View, e Event) (Projection, error) {
 	view := &errTrackingView{View: before}
 	p, err := fold(view, e)
@@ -94,8 +89,7 @@ func project(fold Fold, before View, e Event) (Projection, error) {
 	return p, nil
 }
 
-// checkEntries returns a sorted copy of a fold's entries, unless one is against the
-// rules.
+// checkEntries returns a sorted copy of a fold's entries if they keep the rules.
 func checkEntries(entries []Entry) ([]Entry, error) {
 	if len(entries) > MaxEntries {
 		return nil, invalid("the fold changes %d entries, more than %d", len(entries), MaxEntries)
@@ -124,8 +118,7 @@ func isKey(s string) bool {
 	})
 }
 
-// errTrackingView remembers that a view failed, so that a fold cannot go on as if there
-// were no entry.
+// errTrackingView remembers that a view failed, so that a fold cannot ignore it.
 type errTrackingView struct {
 	View
 	err error
@@ -149,8 +142,7 @@ func (w *errTrackingView) see(err error) {
 	}
 }
 
-// memState is a task's projection in memory. The zero value is that of a task
-// without events.
+// memState is a task's projection in memory. Its zero value is a task without events.
 type memState struct {
 	state   jsontext.Value
 	entries map[string]jsontext.Value
@@ -170,7 +162,7 @@ func (p *memState) Entries(keys []string) (map[string]jsontext.Value, error) {
 	return found, nil
 }
 
-// apply makes p what the projection of one more event makes of it.
+// apply adds the projection of another event.
 func (p *memState) apply(next Projection) {
 	p.state = next.State
 	if p.entries == nil && len(next.Entries) > 0 {

@@ -3,10 +3,19 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	"strings"
 )
 
-// scanRow reads the current row. It fails only where a column holds what it cannot
-// hold in a ledger.
+// maxRows is how many rows one statement reads or changes.
+const maxRows = 256
+
+// querier is a transaction, or a database for a single query.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// scanRow reads the current row. A column of another type means that the database is
+// not sound.
 func scanRow(rows *sql.Rows, dest ...any) error {
 	if err := rows.Scan(dest...); err != nil {
 		return corrupt("a row holds a wrong type: %w", err)
@@ -14,19 +23,19 @@ func scanRow(rows *sql.Rows, dest ...any) error {
 	return nil
 }
 
-// firstRow reads the first of the rows into dest, closes them, and reports whether
-// there is one.
-func firstRow(rows *sql.Rows, dest ...any) (bool, error) {
-	defer rows.Close()
-	if !rows.Next() {
-		return false, rows.Err()
+// eachRow runs f for every row of a query.
+func eachRow(ctx context.Context, q querier, f func(*sql.Rows) error, query string, args ...any) error {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
 	}
-	return true, scanRow(rows, dest...)
-}
-
-// querier is a transaction, or a database where a query is one by itself.
-type querier interface {
-	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	defer rows.Close()
+	for rows.Next() {
+		if err := f(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
 
 // queryRow reads the first row of a query into dest and reports whether there is one.
@@ -35,12 +44,21 @@ func queryRow(ctx context.Context, q querier, dest []any, query string, args ...
 	if err != nil {
 		return false, err
 	}
-	return firstRow(rows, dest...)
+	defer rows.Close()
+	if !rows.Next() {
+		return false, rows.Err()
+	}
+	return true, scanRow(rows, dest...)
 }
 
-// queryInt reads the one number that a query gives.
+// queryInt reads the number that a query returns.
 func queryInt(ctx context.Context, q querier, query string) (int64, error) {
 	var n int64
 	_, err := queryRow(ctx, q, []any{&n}, query)
 	return n, err
+}
+
+// placeholders repeats item n times, with commas between.
+func placeholders(item string, n int) string {
+	return strings.Repeat(item+", ", n-1) + item
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A page is what one read transaction fetches: so many rows, or fewer as soon
-// as they have so many bytes. Between two pages nothing is held, so that a slow
-// reader is never in a writer's way and a loop's body may use the ledger.
+// One read transaction fetches a page of at most so many rows or bytes. Nothing is locked
+// between two pages, so a slow reader never blocks a writer, and a loop's body can use the
+// ledger.
 const (
 	pageRows  = 256
 	pageBytes = 1 << 20
 )
 
-// Head is where a task stands: its last event, and the fold of all of them. The
-// zero Head stands for a task that has no event.
+// Head is a task's last event and the fold of all of its events. A task without events
+// has the zero Head.
 type Head struct {
 	Task string `json:"task"`
-	// N is the last event's, so also the count of the task's events.
+	// N is the last event's, and so the number of the task's events.
 	N int64 `json:"n"`
 	// Hash is the last event's.
 	Hash string `json:"hash"`
@@ -28,8 +28,7 @@ type Head struct {
 	State jsontext.Value `json:"state,omitzero"`
 }
 
-// Head returns where a task stands, by one key look-up, however long its
-// history is. An unknown task gives the zero Head and no error.
+// Head returns a task's head by one key look-up, the zero Head for an unknown task.
 func (l *Ledger) Head(ctx context.Context, task string) (Head, error) {
 	var head Head
 	err := l.read(ctx, func(tx *sql.Tx) (err error) {
@@ -39,9 +38,9 @@ func (l *Ledger) Head(ctx context.Context, task string) (Head, error) {
 	return head, err
 }
 
-// Heads yields every task's head, in the byte order of their ids. It ends after
-// the first error, which it yields with a zero Head. Tasks that change
-// meanwhile appear as they were or as they are.
+// Heads yields every task's head in the byte order of their ids. It ends after the first
+// error, which it yields with a zero Head. Tasks that change meanwhile appear as they
+// were before or after the change.
 func (l *Ledger) Heads(ctx context.Context) iter.Seq2[Head, error] {
 	return pages(ctx, l, "SELECT task, n, head, state FROM tasks WHERE task > ? ORDER BY task LIMIT ?", nil, "",
 		func(rows *sql.Rows) (h Head, next any, size int, err error) {
@@ -50,10 +49,9 @@ func (l *Ledger) Heads(ctx context.Context) iter.Seq2[Head, error] {
 		})
 }
 
-// Events yields a task's events from the one with the given N on, oldest first;
-// 1 yields all. It ends after the first error, which it yields with a zero
-// Event. It does not judge the chain: that is Verify's part, and Event.Sum tells
-// for one event.
+// Events yields a task's events from the given N on, oldest first; 1 yields all. It ends
+// after the first error, which it yields with a zero Event. It does not check the chain;
+// see Verify and Event.Sum.
 func (l *Ledger) Events(ctx context.Context, task string, from int64) iter.Seq2[Event, error] {
 	return pages(ctx, l, selectEvents+"WHERE task = ? AND n > ? ORDER BY n LIMIT ?", []any{task}, max(from, 1)-1,
 		func(rows *sql.Rows) (Event, any, int, error) {
@@ -62,8 +60,7 @@ func (l *Ledger) Events(ctx context.Context, task string, from int64) iter.Seq2[
 		})
 }
 
-// Event returns one event of a task, by one key look-up, and the zero Event
-// where there is none.
+// Event returns one event of a task by one key look-up, or the zero Event.
 func (l *Ledger) Event(ctx context.Context, task string, n int64) (Event, error) {
 	var e Event
 	err := l.read(ctx, func(tx *sql.Tx) error {
@@ -77,9 +74,8 @@ func (l *Ledger) Event(ctx context.Context, task string, n int64) (Event, error)
 	return e, nil
 }
 
-// EventsSince yields the events of all tasks after the one with the given Seq,
-// in the order of their recording; 0 yields all. It is otherwise like Events.
-// Events that are recorded meanwhile are yielded too.
+// EventsSince yields the events of all tasks after the given Seq in the order of their
+// recording, like Events; 0 yields all. It includes events that are recorded meanwhile.
 func (l *Ledger) EventsSince(ctx context.Context, seq int64) iter.Seq2[Event, error] {
 	return pages(ctx, l, selectEvents+"WHERE seq > ? ORDER BY seq LIMIT ?", nil, seq,
 		func(rows *sql.Rows) (Event, any, int, error) {
@@ -107,7 +103,7 @@ const selectLast = "SELECT coalesce(max(seq), 0) FROM events"
 
 const selectEvents = "SELECT seq, task, n, at, kind, body, prev, hash FROM events "
 
-// columns are where the columns of selectEvents belong.
+// columns returns the scan destinations of selectEvents.
 func (e *Event) columns() []any {
 	return []any{&e.Seq, &e.Task, &e.N, &e.At, &e.Kind, (*[]byte)(&e.Body), &e.Prev, &e.Hash}
 }
@@ -127,8 +123,7 @@ func readHead(ctx context.Context, tx *sql.Tx, task string) (Head, error) {
 	return h, nil
 }
 
-// read runs f in a transaction that sees one moment of the ledger, and not at
-// all where there is no ledger.
+// read runs f in a read transaction. Without a ledger it does nothing.
 func (l *Ledger) read(ctx context.Context, f func(*sql.Tx) error) error {
 	db, err := l.connect(ctx)
 	if err != nil || db == nil {
@@ -144,9 +139,9 @@ func (l *Ledger) read(ctx context.Context, f func(*sql.Tx) error) error {
 	})
 }
 
-// pages yields the rows of a query page by page. The query's last parameters
-// are the key after which the page begins, from at first and then what row gave
-// as next, and the most rows wanted.
+// pages yields the rows of a query page by page. The query's last parameters are the key
+// before the page, which is from at first and then the next of the last row, and the
+// limit of rows.
 func pages[T any](ctx context.Context, l *Ledger, query string, args []any, from any,
 	row func(*sql.Rows) (item T, next any, size int, err error),
 ) iter.Seq2[T, error] {

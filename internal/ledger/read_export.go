@@ -13,21 +13,19 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// maxLine is the longest line of an export in bytes: a body, and room for the rest.
+// maxLine is the longest line of an export in bytes: a body and the other fields.
 const maxLine = MaxBody + 4<<10
 
-// ReadExport yields the events of an export, which has each event as a line of JSON,
-// all of them, in the order of their recording. It checks what Verify would: that
-// the events are numbered without a gap, and that every chain begins at Genesis and
-// is unbroken. What is missing at the end nobody can see. It ends after the first
-// error, which it yields with a zero Event.
-//
-// Of every task the place of its newest event is kept in memory, some 300 bytes.
+// ReadExport yields the events of an export: lines of JSON, one an event, in the order
+// of recording. Like Verify it checks that the events are numbered without a gap and that
+// every chain is unbroken from Genesis. Events missing at the end cannot be detected. It
+// ends after the first error, which it yields with a zero Event. It needs some 300 bytes
+// of memory for each task.
 //
 // # Errors
 //
-// ledger-export-invalid, and ledger-io where r cannot be read. Where ctx ends first, the error
-// wraps its cause; a read that blocks is waited for.
+// ledger-export-invalid, and ledger-io if r cannot be read. If ctx ends first, the error
+// wraps its cause; a read that blocks is not interrupted.
 func ReadExport(ctx context.Context, r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		lines := bufio.NewScanner(r)
@@ -58,13 +56,13 @@ func ReadExport(ctx context.Context, r io.Reader) iter.Seq2[Event, error] {
 	}
 }
 
-// chainEnd is the place of a task's newest event.
+// chainEnd is a task's last event.
 type chainEnd struct {
 	n    int64
 	hash string
 }
 
-// parseExportLine reads the event with the number seq, and puts it at the end of its chain.
+// parseExportLine reads event number seq and appends it to its chain.
 func parseExportLine(line []byte, seq int64, chains map[string]chainEnd) (Event, error) {
 	var e Event
 	if err := json.Unmarshal(line, &e, json.RejectUnknownMembers(true)); err != nil {

@@ -9,18 +9,16 @@ import (
 	"path/filepath"
 )
 
-// readerPragmas are those of a connection that must not change anything.
+// readerPragmas are for a read-only connection.
 const readerPragmas = pragmas + "&_pragma=query_only(ON)"
 
-// OpenFile returns the ledger in the database at path, which may be another
-// project's, for reading. Nothing in it is changed: one of an older schema is read
-// as it is, where Open would bring it to the newest. SQLite does beside it what every
-// reader of a write-ahead log has to do, and the last to leave writes the log into
-// the database.
+// OpenFile opens the database at path, which may be another project's, for reading. An
+// older schema is read without migration. SQLite may still create the files that readers
+// of a write-ahead log need, and the last reader writes the log into the database.
 //
 // # Errors
 //
-// Those of Open; and state-unwritable where there is nothing at path.
+// Those of Open, and state-unwritable if there is nothing at path.
 func OpenFile(ctx context.Context, path string) (*Ledger, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -52,22 +50,21 @@ func OpenFile(ctx context.Context, path string) (*Ledger, error) {
 	return l, nil
 }
 
-// inspectFile looks at a database and the files beside it without following links,
-// and returns the database's file, or nil where there is none.
+// inspectFile checks a database and the files beside it without following links, and
+// returns the database's file, or nil if there is none.
 func inspectFile(path string) (os.FileInfo, error) {
 	file, err := lstatRegular(path)
 	if err != nil || file == nil {
 		return nil, err
 	}
-	os.SameFile(file, file) // Windows looks a file's identity up when it is first asked for.
+	os.SameFile(file, file) // Windows reads the identity of a file at its first use.
 	for _, suffix := range []string{"-wal", "-shm"} {
 		if _, err := lstatRegular(path + suffix); err != nil {
 			return nil, err
 		}
 	}
-	// A ledger has a write-ahead log from its first moment on, so nobody but an
-	// attacker leaves a rollback journal, whose text can make SQLite delete
-	// another file.
+	// A ledger always has a write-ahead log. Only an attacker leaves a rollback journal,
+	// which can make SQLite delete another file.
 	journal := path + "-journal"
 	if _, err := os.Lstat(journal); !errors.Is(err, fs.ErrNotExist) {
 		return nil, unsafePath(journal, "does not belong to a ledger")

@@ -8,55 +8,45 @@ import (
 	"slices"
 )
 
-// rebuild replaces all entries and sums by those that the fold of all events gives,
-// reading them as Verify does, task by task. Where an event is refused or is none, its
-// task keeps its entries, and counts as far as that event: such a task shall not keep
-// anybody from the others, and Verify says what is wrong with it.
+// rebuild recomputes all entries and counters from the events, task by task. If an event
+// is malformed or the fold refuses it, its task keeps its entries and counts up to that
+// event: one such task must not block the others, and Verify reports it.
 func rebuild(ctx context.Context, tx *sql.Tx, fold Fold) error {
 	if _, err := tx.ExecContext(ctx, "DELETE FROM tallies"); err != nil {
 		return err
 	}
-	rows, err := tx.QueryContext(ctx, selectEvents+"ORDER BY task, n")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	all := rebuilder{ctx: ctx, tx: tx, fold: fold, sums: newAccumulator()}
-	for rows.Next() {
+	r := rebuilder{ctx: ctx, tx: tx, fold: fold, sums: newAccumulator()}
+	err := eachRow(ctx, tx, func(rows *sql.Rows) error {
 		e, err := scanEvent(rows)
 		if err != nil {
 			return err
 		}
-		if e.Task != all.task {
-			if err := all.finish(); err != nil {
+		if e.Task != r.task {
+			if err := r.finish(); err != nil {
 				return err
 			}
-			all.task, all.state, all.broken = e.Task, memState{}, false
+			r.task, r.state, r.broken = e.Task, memState{}, false
 		}
-		all.event(e)
-		// A fold may have taken the end of ctx for something that is wrong with its
-		// event.
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-	}
-	if err := rows.Err(); err != nil {
+		r.event(e)
+		return ctx.Err() // The fold may have failed because ctx is done.
+	}, selectEvents+"ORDER BY task, n")
+	if err != nil {
 		return err
 	}
-	if err := all.finish(); err != nil {
+	if err := r.finish(); err != nil {
 		return err
 	}
-	return addRows(ctx, tx, all.sums.rows(nil, all.sums.caps))
+	return addRows(ctx, tx, r.sums.rows(nil, r.sums.caps))
 }
 
-// rebuilder is one walk over all events.
+// rebuilder is the state of a rebuild.
 type rebuilder struct {
 	ctx  context.Context
 	tx   *sql.Tx
 	fold Fold
 	sums *accumulator
 
-	task   string // whose events are read, "" at first
+	task   string // the task being read, "" at first
 	state  memState
 	broken bool
 }
@@ -75,41 +65,31 @@ func (r *rebuilder) event(e Event) {
 	}
 }
 
-// finish writes the entries of the task whose events were read that are not as they
-// are due.
+// finish writes those entries of the task that differ from the stored ones.
 func (r *rebuilder) finish() error {
 	if r.task == "" || r.broken {
 		return nil
 	}
 	due := maps.Clone(r.state.entries)
-	var stale []string
-	rows, err := r.tx.QueryContext(r.ctx, "SELECT key, value FROM entries WHERE task = ? ORDER BY key", r.task)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	var changes []Entry
+	err := eachRow(r.ctx, r.tx, func(rows *sql.Rows) error {
 		var key string
 		var value sql.RawBytes
 		if err := scanRow(rows, &key, &value); err != nil {
 			return err
 		}
 		if want, ok := due[key]; !ok {
-			stale = append(stale, key)
+			changes = append(changes, Entry{Key: key})
 		} else if bytes.Equal(value, want) {
 			delete(due, key)
 		}
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}, "SELECT key, value FROM entries WHERE task = ? ORDER BY key", r.task)
+	if err != nil {
 		return err
-	}
-	task := dbView{ctx: r.ctx, tx: r.tx, task: r.task}
-	var changes []Entry
-	for _, key := range stale {
-		changes = append(changes, Entry{Key: key})
 	}
 	for _, key := range slices.Sorted(maps.Keys(due)) {
 		changes = append(changes, Entry{Key: key, Value: due[key]})
 	}
-	return task.change(changes)
+	return (&dbView{ctx: r.ctx, tx: r.tx, task: r.task}).change(changes)
 }

@@ -2,32 +2,26 @@ package ledger
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/retry"
 )
 
-// waitSlice is how long SQLite itself waits for a lock, in milliseconds. It is much
-// shorter than busyTime because SQLite does not notice a cancelled context while
-// it waits; retry does, between two slices.
+// waitSlice is how long SQLite itself waits for a lock, in milliseconds. It is short
+// because SQLite does not notice a cancelled context while it waits.
 const waitSlice = "100"
 
-// retry runs f until it succeeds, fails for another reason than a lock, the
-// ledger's busy time is over or ctx ends. f must leave nothing behind when it
-// fails. The error it returns has its code.
+// retry runs f until it succeeds, fails for another reason than a lock, the ledger's
+// busy time is over or ctx ends. f must have no effect when it fails. The error has its
+// code.
 func (l *Ledger) retry(ctx context.Context, op string, f func() error) error {
-	deadline := time.Now().Add(l.busy)
-	for {
-		err := f()
-		if !isBusy(err) || ctx.Err() != nil || time.Now().After(deadline) {
-			return translate(ctx, op, err)
-		}
-		// Where SQLite did not wait itself, a pause keeps this from spinning,
-		// and chance keeps many processes from meeting again.
-		timer := time.NewTimer(time.Millisecond + rand.N(4*time.Millisecond))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+	limited, cancel := context.WithTimeout(ctx, l.busy)
+	defer cancel()
+	var err error
+	for range (retry.Backoff{First: 2 * time.Millisecond, Max: 8 * time.Millisecond}).Attempts(limited) {
+		if err = f(); !isBusy(err) {
+			break
 		}
 	}
+	return translate(ctx, op, err)
 }

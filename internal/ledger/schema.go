@@ -13,20 +13,19 @@ import (
 // applicationID marks our databases in SQLite's file header: "SwYd".
 const applicationID = 0x53775964
 
-// version is one version of the schema: how to get there from the one before,
-// and everything that a database of that version holds. Released versions never
-// change.
+// version is a version of the schema: the statements that migrate to it and all objects
+// that a database of that version has. Released versions never change.
 type version struct {
 	up      []string
 	objects []object // ordered by kind, then name
-	// rebuild says that since this version events give other entries than before, or
-	// count for something else, or count at all: both are computed anew from all
-	// events. A state never changes its form, because events hold its digest.
+	// rebuild says that entries or counters are computed differently since this version,
+	// so a migration recomputes them from the events. The form of states never changes,
+	// because events contain their digest.
 	rebuild bool
 }
 
-// object is one row of sqlite_schema. The text of an index that SQLite made for
-// a constraint is empty.
+// object is a row of sqlite_schema. An index that SQLite made for a constraint has no
+// text.
 type object struct{ kind, name, table, text string }
 
 const createEvents = `CREATE TABLE events (
@@ -41,8 +40,7 @@ const createEvents = `CREATE TABLE events (
   UNIQUE (task, n)
 ) STRICT`
 
-// createTasks keeps the rows themselves in the order of their ids, so that
-// listing all tasks reads every page once.
+// createTasks stores rows in the order of ids, so listing all tasks reads every page once.
 const createTasks = `CREATE TABLE tasks (
   task  TEXT NOT NULL PRIMARY KEY,
   n     INTEGER NOT NULL,
@@ -57,8 +55,7 @@ const createEntries = `CREATE TABLE entries (
   PRIMARY KEY (task, key)
 ) STRICT, WITHOUT ROWID`
 
-// createTallies keeps the sums of a measure beside each other, in the order of their
-// labels, so that reading all of them is reading one range.
+// createTallies stores the counters of a measure in one range, ordered by labels.
 const createTallies = `CREATE TABLE tallies (
   measure TEXT NOT NULL,
   labels  TEXT NOT NULL,
@@ -69,11 +66,11 @@ const createTallies = `CREATE TABLE tallies (
   PRIMARY KEY (measure, labels)
 ) STRICT, WITHOUT ROWID`
 
-// countersVersion is the first version that keeps sums.
+// countersVersion is the first version with counters.
 const countersVersion = 2
 
-// released returns every version of the schema, oldest first. A database's
-// user_version is the count of those it has been through.
+// released returns all versions of the schema, oldest first. A database's user_version is
+// the number of its version, from 1.
 func released() []version {
 	return []version{{
 		up: []string{createEvents, createTasks, createEntries},
@@ -96,13 +93,12 @@ func released() []version {
 	}}
 }
 
-// upgrade accepts a database of the newest version, brings an older one forward
-// in one transaction, and refuses every other. Without a fold, which it needs for
-// that, it leaves an older one as it is.
+// upgrade accepts a database of the latest version, migrates an older one in one
+// transaction, and refuses any other. Without a fold it leaves an older one as it is.
 func upgrade(ctx context.Context, db *sql.DB, versions []version, fold Fold) error {
 	at, err := inTx(ctx, db, versions, &sql.TxOptions{ReadOnly: true}, nil)
 	if errors.Is(err, errNotWAL) && fold != nil {
-		// A copy that VACUUM INTO made lacks the log alone.
+		// A copy made with VACUUM INTO has no log.
 		if _, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL"); err != nil {
 			return err
 		}
@@ -111,8 +107,7 @@ func upgrade(ctx context.Context, db *sql.DB, versions []version, fold Fold) err
 	if err != nil || at == len(versions) || fold == nil {
 		return err
 	}
-	// Another process may have done it since: checked looks again, now with the
-	// right to write.
+	// Check again in a write transaction: another process may have migrated it.
 	_, err = inTx(ctx, db, versions, nil, func(tx *sql.Tx, at int) error {
 		if at == len(versions) {
 			return nil
@@ -122,7 +117,7 @@ func upgrade(ctx context.Context, db *sql.DB, versions []version, fold Fold) err
 	return err
 }
 
-// inTx runs check, and then f, in one transaction.
+// inTx runs check and then f in one transaction.
 func inTx(ctx context.Context, db *sql.DB, versions []version, opts *sql.TxOptions,
 	f func(tx *sql.Tx, at int) error,
 ) (at int, err error) {
@@ -142,8 +137,8 @@ func inTx(ctx context.Context, db *sql.DB, versions []version, opts *sql.TxOptio
 	return at, tx.Commit()
 }
 
-// check returns the version of a database that is exactly what that version
-// says, and an error for any other.
+// check returns the version of a database, or an error if it has not exactly the schema
+// of that version.
 func check(ctx context.Context, tx *sql.Tx, versions []version) (int, error) {
 	id, err := queryInt(ctx, tx, "PRAGMA application_id")
 	if err != nil {
@@ -171,7 +166,7 @@ func check(ctx context.Context, tx *sql.Tx, versions []version) (int, error) {
 
 var errNotWAL = errors.New("not wal")
 
-// userVersion returns the database's schema version, from 1 to the newest known.
+// userVersion returns the database's schema version, from 1 to the latest known.
 func userVersion(ctx context.Context, tx *sql.Tx, versions []version) (int, error) {
 	at, err := queryInt(ctx, tx, "PRAGMA user_version")
 	switch {
@@ -186,15 +181,10 @@ func userVersion(ctx context.Context, tx *sql.Tx, versions []version) (int, erro
 	return int(at), nil
 }
 
-// compare fails unless the database holds exactly want.
+// compare fails unless the database has exactly the objects in want.
 func compare(ctx context.Context, tx *sql.Tx, want []object) error {
-	rows, err := tx.QueryContext(ctx, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	i := 0
-	for ; rows.Next(); i++ {
+	err := eachRow(ctx, tx, func(rows *sql.Rows) error {
 		var got object
 		if err := scanRow(rows, &got.kind, &got.name, &got.table, &got.text); err != nil {
 			return err
@@ -205,8 +195,10 @@ func compare(ctx context.Context, tx *sql.Tx, want []object) error {
 		if i >= len(want) || got != want[i] {
 			return corrupt("its schema lacks or repeats something at the %s %q", got.kind, got.name)
 		}
-	}
-	if err := rows.Err(); err != nil {
+		i++
+		return nil
+	}, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema ORDER BY type, name")
+	if err != nil {
 		return err
 	}
 	if i < len(want) {
@@ -215,8 +207,7 @@ func compare(ctx context.Context, tx *sql.Tx, want []object) error {
 	return nil
 }
 
-// migrate brings a database from a version to the newest, within tx; version 0
-// is an empty file.
+// migrate brings a database from a version to the latest one. Version 0 is an empty file.
 func migrate(ctx context.Context, tx *sql.Tx, versions []version, from int, fold Fold) error {
 	for _, v := range versions[from:] {
 		for _, statement := range v.up {
@@ -228,7 +219,7 @@ func migrate(ctx context.Context, tx *sql.Tx, versions []version, from int, fold
 			return err
 		}
 	}
-	// An empty file has no events, and what every version adds is there by now.
+	// An empty file has no events to recompute anything from.
 	if from > 0 && slices.ContainsFunc(versions[from:], func(v version) bool { return v.rebuild }) {
 		if err := rebuild(ctx, tx, fold); err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 	"slices"
 )
 
-// maxProblems is how many problems a Report spells out.
+// maxProblems limits the problems of a Report.
 const maxProblems = 1000
 
 // Report is what Verify found.
@@ -17,23 +17,21 @@ type Report struct {
 	// Tasks and Events count what the ledger holds.
 	Tasks  int64 `json:"tasks"`
 	Events int64 `json:"events"`
-	// Heads are all tasks' heads as their events give them, by id, without
-	// their states. Kept elsewhere, they show later that nothing before them
-	// was changed or removed.
+	// Heads are all tasks' heads by id, computed from their events, without states. A
+	// copy kept elsewhere can show later that no earlier event was changed or removed.
 	Heads []Head `json:"heads"`
-	// Problems are the signs of tampering, at most 1,000 of them, in the order
-	// in which they were met.
+	// Problems are the signs of tampering in the order of their discovery, at most 1,000.
 	Problems []Problem `json:"problems"`
-	// Omitted counts the problems beyond those.
+	// Omitted counts further problems.
 	Omitted int64 `json:"omitted,omitzero"`
 }
 
 // Sound reports whether nothing is wrong.
 func (r Report) Sound() bool { return len(r.Problems) == 0 }
 
-// Problem is one way in which the ledger contradicts itself.
+// Problem is a contradiction in the ledger.
 type Problem struct {
-	// Task, N and Seq say where, and are zero where they do not apply.
+	// Task, N and Seq are zero if they do not apply.
 	Task    string      `json:"task,omitzero"`
 	N       int64       `json:"n,omitzero"`
 	Seq     int64       `json:"seq,omitzero"`
@@ -41,7 +39,7 @@ type Problem struct {
 	Message string      `json:"message"`
 }
 
-// String says where and what.
+// String returns the place and the message.
 func (p Problem) String() string {
 	if p.Task == "" {
 		return p.Message
@@ -58,36 +56,32 @@ const (
 	ProblemHash ProblemKind = "hash"
 	// ProblemLink: an event does not name its predecessor's hash.
 	ProblemLink ProblemKind = "link"
-	// ProblemForm: an event holds what Append would never have accepted.
+	// ProblemForm: an event is malformed; Append would have refused it.
 	ProblemForm ProblemKind = "form"
-	// ProblemTaskGap: events are missing within a task.
+	// ProblemTaskGap: a task lacks events.
 	ProblemTaskGap ProblemKind = "task-gap"
-	// ProblemLedgerGap: events are missing in the ledger's own count.
+	// ProblemLedgerGap: the ledger's numbering has a gap.
 	ProblemLedgerGap ProblemKind = "ledger-gap"
 	// ProblemOrder: a task's later event has a smaller Seq.
 	ProblemOrder ProblemKind = "order"
-	// ProblemHead: a task's head is not its last event, or one of them is
-	// missing.
+	// ProblemHead: a task's head is not its last event, or one of the two is missing.
 	ProblemHead ProblemKind = "head"
 	// ProblemState: a task's state is not the fold of its events.
 	ProblemState ProblemKind = "state"
-	// ProblemEntry: a task's entry is not what the fold of its events gives, or
-	// is missing, or nothing gives it.
+	// ProblemEntry: a task's entry differs from the fold of its events, is missing, or
+	// should not exist.
 	ProblemEntry ProblemKind = "entry"
-	// ProblemCounter: a sum, its time or its note is not what the events count, or is
-	// missing, or nothing counts it.
+	// ProblemCounter: a counter differs from the events, is missing, or should not exist.
 	ProblemCounter ProblemKind = "tally"
-	// ProblemFold: the fold refuses a recorded event, or breaks the rules of
-	// Projection for it.
+	// ProblemFold: the fold refuses a recorded event or breaks the rules of Projection.
 	ProblemFold ProblemKind = "fold"
 )
 
-// Verify reads the whole ledger as of one moment, computes everything in it
-// again and compares. Tampering is a result and no error. Others may append
-// meanwhile; in this process, other operations wait. The memory it needs grows
-// with the number of tasks and of sums, and with the entries of the task that has
-// the most, but not with the number of events. What it can and cannot show is said in
-// docs/ledger.md.
+// Verify reads the whole ledger as of one moment, recomputes everything and compares.
+// Tampering is a result, not an error. Other processes can append meanwhile; other
+// operations of this Ledger wait. The memory it needs grows with the number of tasks and
+// counters and with the entries of one task, not with the number of events.
+// docs/ledger.md says what it can and cannot detect.
 //
 // # Errors
 //
@@ -104,15 +98,15 @@ func (l *Ledger) Verify(ctx context.Context) (Report, error) {
 	return v.report, nil
 }
 
-// verifier is one walk over a ledger, task by task.
+// verifier is the state of a Verify.
 type verifier struct {
 	tx     *sql.Tx
 	fold   Fold
 	report Report
 
-	last    Event    // the event before; its Task is "" at first
+	last    Event    // the previous event; its Task is "" at first
 	task    memState // the fold of that task's events so far
-	refused bool     // the fold refused one of them, so that task means nothing
+	refused bool     // the fold refused one of them, so task is meaningless
 
 	sums      *accumulator // what all events count
 	uncounted bool         // the fold refused an event of any task, so that sums means nothing
@@ -127,7 +121,7 @@ func (v *verifier) run(ctx context.Context) error {
 	return nil
 }
 
-// problem notes a problem of an event, or of what else e says of its place.
+// problem reports a problem at the place that e names.
 func (v *verifier) problem(e Event, kind ProblemKind, format string, args ...any) {
 	if len(v.report.Problems) == maxProblems {
 		v.report.Omitted++
@@ -137,26 +131,10 @@ func (v *verifier) problem(e Event, kind ProblemKind, format string, args ...any
 		Problem{Task: e.Task, N: e.N, Seq: e.Seq, Kind: kind, Message: fmt.Sprintf(format, args...)})
 }
 
-// each runs f for every row of a query.
-func (v *verifier) each(ctx context.Context, query string, f func(*sql.Rows) error, args ...any) error {
-	rows, err := v.tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := f(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
-// database lets SQLite look at its own structures. The quick check would not
-// do: it does not compare indexes with tables, and every read here goes through
-// an index.
+// database runs SQLite's own check. The quick check would not compare indexes with
+// tables, and every read here uses an index.
 func (v *verifier) database(ctx context.Context) error {
-	return v.each(ctx, "PRAGMA integrity_check(1)", func(rows *sql.Rows) error {
+	return eachRow(ctx, v.tx, func(rows *sql.Rows) error {
 		var result string
 		if err := scanRow(rows, &result); err != nil {
 			return err
@@ -165,13 +143,13 @@ func (v *verifier) database(ctx context.Context) error {
 			return corrupt("SQLite finds %s", result)
 		}
 		return nil
-	})
+	}, "PRAGMA integrity_check(1)")
 }
 
-// sequence checks that events are numbered from 1 without a gap.
+// sequence checks that events are numbered from 1 without gaps.
 func (v *verifier) sequence(ctx context.Context) error {
 	want := int64(1)
-	return v.each(ctx, "SELECT seq FROM events ORDER BY seq", func(rows *sql.Rows) error {
+	return eachRow(ctx, v.tx, func(rows *sql.Rows) error {
 		var seq int64
 		if err := scanRow(rows, &seq); err != nil {
 			return err
@@ -181,12 +159,12 @@ func (v *verifier) sequence(ctx context.Context) error {
 		}
 		want = seq + 1
 		return nil
-	})
+	}, "SELECT seq FROM events ORDER BY seq")
 }
 
 // chains checks every task's events and head.
 func (v *verifier) chains(ctx context.Context) error {
-	err := v.each(ctx, selectEvents+"ORDER BY task, n", func(rows *sql.Rows) error {
+	err := eachRow(ctx, v.tx, func(rows *sql.Rows) error {
 		e, err := scanEvent(rows)
 		if err != nil {
 			return err
@@ -200,15 +178,15 @@ func (v *verifier) chains(ctx context.Context) error {
 		v.event(e)
 		v.last = e
 		return nil
-	})
+	}, selectEvents+"ORDER BY task, n")
 	if err != nil {
 		return err
 	}
 	return v.finish(ctx)
 }
 
-// event checks one event against the one before it. What the event itself says
-// is then taken as given, so that one change is not reported again and again.
+// event checks an event against the previous one. The next event is checked against what
+// this one says, so that one change is reported only once.
 func (v *verifier) event(e Event) {
 	v.report.Events++
 	if err := e.checkForm(); err != nil {
@@ -243,8 +221,7 @@ func (v *verifier) event(e Event) {
 	v.task.apply(next)
 }
 
-// finish checks what is stored of the task whose last event was the last one
-// read.
+// finish checks the head, state and entries of the task whose events were read.
 func (v *verifier) finish(ctx context.Context) error {
 	last := v.last
 	if v.report.Events == 0 {
@@ -272,11 +249,11 @@ func (v *verifier) finish(ctx context.Context) error {
 	return v.entries(ctx)
 }
 
-// entries compares the entries of that task with those that its events give.
+// entries compares the stored entries of that task with the fold.
 func (v *verifier) entries(ctx context.Context) error {
 	where := Event{Task: v.last.Task, N: v.last.N}
 	want := v.task.entries
-	err := v.each(ctx, "SELECT key, value FROM entries WHERE task = ? ORDER BY key", func(rows *sql.Rows) error {
+	err := eachRow(ctx, v.tx, func(rows *sql.Rows) error {
 		var key string
 		var value sql.RawBytes
 		if err := scanRow(rows, &key, &value); err != nil {
@@ -291,7 +268,7 @@ func (v *verifier) entries(ctx context.Context) error {
 		}
 		delete(want, key)
 		return nil
-	}, v.last.Task)
+	}, "SELECT key, value FROM entries WHERE task = ? ORDER BY key", v.last.Task)
 	if err != nil {
 		return err
 	}
@@ -303,28 +280,26 @@ func (v *verifier) entries(ctx context.Context) error {
 
 // headless checks that every head has an event.
 func (v *verifier) headless(ctx context.Context) error {
-	return v.each(ctx, "SELECT task, n FROM tasks WHERE task NOT IN (SELECT task FROM events) ORDER BY task",
-		func(rows *sql.Rows) error {
-			var e Event
-			if err := scanRow(rows, &e.Task, &e.N); err != nil {
-				return err
-			}
-			v.report.Tasks++
-			v.problem(e, ProblemHead, "the task has a head but no events")
-			return nil
-		})
+	return eachRow(ctx, v.tx, func(rows *sql.Rows) error {
+		var e Event
+		if err := scanRow(rows, &e.Task, &e.N); err != nil {
+			return err
+		}
+		v.report.Tasks++
+		v.problem(e, ProblemHead, "the task has a head but no events")
+		return nil
+	}, "SELECT task, n FROM tasks WHERE task NOT IN (SELECT task FROM events) ORDER BY task")
 }
 
 // ownerless checks that every entry's task has an event.
 func (v *verifier) ownerless(ctx context.Context) error {
-	return v.each(ctx, "SELECT task, count(*) FROM entries GROUP BY task HAVING task NOT IN (SELECT task FROM events) ORDER BY task",
-		func(rows *sql.Rows) error {
-			var e Event
-			var count int64
-			if err := scanRow(rows, &e.Task, &count); err != nil {
-				return err
-			}
-			v.problem(e, ProblemEntry, "the task has entries but no events: %d", count)
-			return nil
-		})
+	return eachRow(ctx, v.tx, func(rows *sql.Rows) error {
+		var e Event
+		var count int64
+		if err := scanRow(rows, &e.Task, &count); err != nil {
+			return err
+		}
+		v.problem(e, ProblemEntry, "the task has entries but no events: %d", count)
+		return nil
+	}, "SELECT task, count(*) FROM entries GROUP BY task HAVING task NOT IN (SELECT task FROM events) ORDER BY task")
 }

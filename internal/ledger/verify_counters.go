@@ -12,7 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// tallies compares the sums with those that all events give.
+// tallies compares the stored counters with those of all events.
 func (v *verifier) tallies(ctx context.Context) error {
 	if v.fold == nil || v.uncounted {
 		return nil
@@ -23,24 +23,23 @@ func (v *verifier) tallies(ctx context.Context) error {
 			want[r.measure+r.labels] = r
 		}
 	}
-	err := v.each(ctx, "SELECT measure, labels, sum, seq, at, note FROM tallies ORDER BY measure, labels",
-		func(rows *sql.Rows) error {
-			var got row
-			if err := scanRow(rows, &got.measure, &got.labels, &got.sum, &got.newest.seq, &got.newest.at,
-				(*[]byte)(&got.exemplar)); err != nil {
-				return err
-			}
-			// A name may be anything here: nothing else may look like its labels.
-			key := got.measure + got.labels
-			due, ok := want[key]
-			if !ok || due.measure != got.measure {
-				v.problem(Event{}, ProblemCounter, "nothing in the events counts %.100q under %.300s", got.measure, got.labels)
-				return nil
-			}
-			v.tally(got, due)
-			delete(want, key)
+	err := eachRow(ctx, v.tx, func(rows *sql.Rows) error {
+		var got row
+		if err := scanRow(rows, &got.measure, &got.labels, &got.sum, &got.newest.seq, &got.newest.at,
+			(*[]byte)(&got.exemplar)); err != nil {
+			return err
+		}
+		// A name may be anything here: nothing else may look like its labels.
+		key := got.measure + got.labels
+		due, ok := want[key]
+		if !ok || due.measure != got.measure {
+			v.problem(Event{}, ProblemCounter, "nothing in the events counts %.100q under %.300s", got.measure, got.labels)
 			return nil
-		})
+		}
+		v.tally(got, due)
+		delete(want, key)
+		return nil
+	}, "SELECT measure, labels, sum, seq, at, note FROM tallies ORDER BY measure, labels")
 	if err != nil {
 		return err
 	}
@@ -52,7 +51,7 @@ func (v *verifier) tallies(ctx context.Context) error {
 	return nil
 }
 
-// tally compares one sum with what it is due to be.
+// tally compares a stored counter with the recomputed one.
 func (v *verifier) tally(got, due row) {
 	switch {
 	case due.exact && got.sum != due.sum, got.sum == 0, got.sum > counters.MaxSum, got.sum < -counters.MaxSum:
@@ -66,5 +65,5 @@ func (v *verifier) tally(got, due row) {
 	}
 }
 
-// sameExemplar tells no note from an empty one, which is none.
+// sameExemplar distinguishes no exemplar from an empty one.
 func sameExemplar(a, b jsontext.Value) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }

@@ -2,21 +2,17 @@ package ledger
 
 import "context"
 
-// WithLock runs f, once, while no process can write to the ledger, with the head of
-// a task at that moment. It is for keeping something outside of the ledger in
-// step with a task: what f looks at cannot change before f has returned. Where
-// there is no ledger yet, f gets the zero Head, and nothing keeps another process
-// from creating one.
+// WithLock runs f with the current head of a task while no process can write to the
+// ledger. It keeps a file outside of the ledger in step with a task. Without a ledger f
+// gets the zero Head, and another process may create one meanwhile.
 //
-// All other writers wait meanwhile, and fail after ten seconds, so f must be
-// quick. Other processes can read, and so can another Ledger of this one; f must
-// not use this Ledger, which would wait for f. The end of ctx ends the waiting
-// for the lock, but does not release it while f runs.
+// Other writers wait, and fail after ten seconds, so f must be quick. Other Ledgers can
+// be read; f must not use this one, which would deadlock. ctx limits the waiting for the
+// lock, not f.
 //
 // # Errors
 //
-// Whatever f returns, unchanged, and those of Open. f ran unless the error is
-// one of the latter.
+// The error of f, unchanged, and those of Open, if f did not run.
 func (l *Ledger) WithLock(ctx context.Context, task string, f func(Head) error) error {
 	db, err := l.connect(ctx)
 	if err != nil {
@@ -31,7 +27,7 @@ func (l *Ledger) WithLock(ctx context.Context, task string, f func(Head) error) 
 			return err
 		}
 		defer conn.Close()
-		// A transaction ends with its context, even while f is running.
+		// A transaction ends with its context, even while f runs.
 		tx, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
 		if err != nil {
 			return err
