@@ -1,141 +1,125 @@
-// Package lease keeps the number of an agent's spawns in a project small, over all
-// processes of this program, and knows who runs, so that the next start can clean
-// up after one that was killed.
+// Package lease limits the number of an agent's spawns in a project, over all processes
+// of this program, and cleans up after processes that were killed.
 //
-// A slot is a file below the project's state folder that its holder has locked.
-// The lock is the operating system's: it goes when its process goes, however that
-// ends. So nothing here compares ages or guesses whether a process number is still
-// the one it was. A child does not inherit the lock, since the file is closed when
-// another program is executed.
+// A lease is a locked file in a directory below the project's state directory. The
+// operating system releases the lock when its process ends, so no ages or process numbers
+// are compared. Children do not inherit the lock.
 //
-//	slot.critic.0       the lock, empty; gone when nobody holds it
-//	slot.critic.0.json  the record of the spawn that runs; gone when it has ended
+//	slot.critic.0       the lock, empty; removed when released
+//	slot.critic.0.json  the record of the spawn that runs; removed when it has ended
 //	slot.critic.0.new   a record that is being written
 //
-// The record is there before anything that it speaks of: first the holder announces
-// the private folder that it will make and the mark that its process will have, and
-// then, once that runs, it records which one it is. So whenever a holder is killed,
-// nothing is left that no record leads to. A record whose slot nobody has locked is
-// that of a dead holder: its processes are ended, its private folder is removed, and
-// then the record.
+// The record exists before anything that it describes: the holder first records the
+// private directory that it will make and the marker that its process will have, and then
+// the process. So nothing is left without a record if a holder is killed. If a lock is
+// free and its record exists, the holder is dead: its processes are ended, its private
+// directory is removed, and then the record.
 package lease
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"os"
 	"regexp"
 	"sync"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/retry"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// MaxLimit is how many slots an agent may have.
+// MaxLimit is the largest number of leases of an agent.
 const MaxLimit = 100
 
-// While somebody waits for a slot, it is tried in steps that double between these
-// two, and vary.
-const (
-	minPause = 10 * time.Millisecond
-	maxPause = 250 * time.Millisecond
-)
-
-// Sweeper ends what is left of a process whose keeper was killed. It is a
+// Sweeper ends what is left of a process whose supervisor was killed; see
 // supervise.Supervisor.
 type Sweeper interface {
 	Sweep(ctx context.Context, id supervise.Identity, grace time.Duration) (swept int, err error)
 }
 
-// Pool is the slots of a project. It is safe for concurrent use.
+// Pool has the leases of a project. It is safe for concurrent use.
 type Pool struct {
 	dir, temp string
 	sweeper   Sweeper
 }
 
-// Open returns the rack in the folder dir, and makes the folder, for us alone,
-// where there is none; the folder that it lies in must be there. temp is the
-// folder that private folders lie in, the only one of which any is removed, and s
-// ends what a dead holder left.
+// Open returns the pool in the directory dir, and creates it, for its owner only, if it
+// does not exist; its parent must exist. temp is the directory of private directories:
+// nothing outside of it is removed.
 //
 // # Errors
 //
-// spawn-slot-unusable, also where dir is a symbolic link.
+// spawn-slot-unusable, also if dir is a symbolic link.
 func Open(dir, temp string, s Sweeper) (*Pool, error) {
-	r := &Pool{dir: dir, temp: temp, sweeper: s}
-	root, err := r.open()
+	p := &Pool{dir: dir, temp: temp, sweeper: s}
+	root, err := p.open()
 	if err != nil {
 		return nil, err
 	}
-	return r, root.Close()
+	return p, root.Close()
 }
 
-// RecordProcess says who runs in a slot.
+// Record describes the spawn that holds a lease.
 type Record struct {
-	// Process is the agent's process, which has no number as long as it is only
-	// announced. Its folder is the spawn's private one, right below the rack's temp.
+	// Process is the agent's process, without a PID before it is started. Its folder is the
+	// private directory, directly below the pool's temp.
 	Process supervise.Identity `json:"process"`
-	// Run identifies the spawn, and Task is the task that it runs for, "" for none.
+	// Run identifies the spawn. Task is "" for none.
 	Run  string `json:"run"`
 	Task string `json:"task,omitempty"`
-	// Began is when, in RFC 3339.
+	// Began is in RFC 3339.
 	Began string `json:"began"`
 }
 
-// Lease is a slot that is held. It is safe for concurrent use.
+// Lease is held until it is released. It is safe for concurrent use.
 type Lease struct {
 	mu   sync.Mutex
-	root *os.Root // nil once it was released
-	lock *os.File
+	root *os.Root // nil after Release
+	lock *safefile.Lock
 	name string
 }
 
-// Take takes one of the agent's slots, of which there are limit. What a dead
-// holder left in it is cleaned up first. Where none is free and wait is set, Take
-// tries again until ctx is done. The caller must release the slot.
-//
-// Who takes slots of one agent under different limits never makes more than the
-// largest of them.
+// Take takes one of limit leases of an agent, and first cleans up what a dead holder left
+// in it. If none is free and wait is set, it retries until ctx is done. The caller must
+// release the lease. If callers use different limits, the largest one holds.
 //
 // # Errors
 //
-// spawn-locked, and spawn-slot-unusable also for what is no name of an agent or no limit.
-// When ctx is done, the error wraps its cause, and spawn-locked where it had to wait.
-func (r *Pool) Take(ctx context.Context, agent string, limit int, wait bool) (*Lease, error) {
+// spawn-locked, and spawn-slot-unusable, also for an invalid name or limit. If ctx is done,
+// the error wraps its cause, and is spawn-locked if it had to wait.
+func (p *Pool) Take(ctx context.Context, agent string, limit int, wait bool) (*Lease, error) {
 	switch {
 	case !regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`).MatchString(agent):
-		return nil, errs.New(errs.SpawnSlotUnusable, "%.200q is no name of an agent: 1 to 128 letters, digits, _ and -", agent)
+		return nil, errs.New(errs.SpawnSlotUnusable, "%.200q is not a name of an agent: 1 to 128 letters, digits, _ and -", agent)
 	case limit < 1 || limit > MaxLimit:
-		return nil, errs.New(errs.SpawnSlotUnusable, "%d is no number of slots: 1 to %d", limit, MaxLimit)
+		return nil, errs.New(errs.SpawnSlotUnusable, "%d is not a number of slots: 1 to %d", limit, MaxLimit)
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	}
-	for pause := minPause; ; pause = min(2*pause, maxPause) {
-		slot, err := r.tryAll(ctx, agent, limit)
-		if !wait || errs.CodeOf(err) != errs.SpawnLocked {
-			return slot, err
-		}
-		select {
-		case <-ctx.Done():
-			taken, _ := errors.AsType[*errs.Error](err)
-			return nil, taken.Because(context.Cause(ctx))
-		case <-time.After(pause/2 + rand.N(pause)):
+	var err error
+	for range (retry.Backoff{First: 20 * time.Millisecond, Max: 250 * time.Millisecond}).Attempts(ctx) {
+		var l *Lease
+		if l, err = p.tryAll(ctx, agent, limit); !wait || errs.CodeOf(err) != errs.SpawnLocked {
+			return l, err
 		}
 	}
+	locked, _ := errors.AsType[*errs.Error](err)
+	return nil, locked.Because(cmp.Or(context.Cause(ctx), context.DeadlineExceeded))
 }
 
-// tryLock looks at each slot once.
-func (r *Pool) tryAll(ctx context.Context, agent string, limit int) (*Lease, error) {
-	root, err := r.open()
+// tryAll tries each lease once.
+func (p *Pool) tryAll(ctx context.Context, agent string, limit int) (*Lease, error) {
+	root, err := p.open()
 	if err != nil {
 		return nil, err
 	}
 	var pids []int
 	for n := range limit {
 		name := slotName(agent, n)
-		lock, err := lockFile(root, name)
+		lock, err := lockSlot(root, name)
 		if err == nil && lock == nil {
 			if record, err := read(root, name); err == nil && record != nil && record.Process.PID != 0 {
 				pids = append(pids, record.Process.PID)
@@ -143,59 +127,56 @@ func (r *Pool) tryAll(ctx context.Context, agent string, limit int) (*Lease, err
 			continue
 		}
 		if err == nil {
-			if _, err = r.cleanUp(ctx, root, name); err == nil {
+			if _, err = p.cleanUp(ctx, root, name); err == nil {
 				return &Lease{root: root, lock: lock, name: name}, nil
 			}
-			err = errors.Join(err, unlock(root, name, lock))
+			err = errors.Join(err, lock.Release())
 		}
 		return nil, errors.Join(err, root.Close())
 	}
-	taken := errs.New(errs.SpawnLocked, "%d of at most %d spawns of the agent %s run in this project", limit, limit, agent)
-	return nil, errors.Join(taken.With("agent", agent).With("limit", limit).With("pids", pids), root.Close())
+	locked := errs.New(errs.SpawnLocked, "%d of at most %d spawns of the agent %s run in this project", limit, limit, agent)
+	return nil, errors.Join(locked.With("agent", agent).With("limit", limit).With("pids", pids), root.Close())
 }
 
-// RecordIntent writes down who is about to run in the slot, instead of what was written
-// before. When it returns without an error, the record survives us, though no loss
-// of power: that ends whom it names as well, and at worst leaves a folder among the
-// temporary ones. So it costs little. On an error one of the two stands, whole.
+// RecordIntent replaces the record, before the process is started. The record survives our
+// death, but not a power loss: that ends the processes too, and leaves a temporary
+// directory at worst. On an error, the old or the new record is there, complete.
 //
 // # Errors
 //
-// spawn-slot-unusable, also for a slot that was released.
-func (s *Lease) RecordIntent(rec Record) error { return s.write(rec, true) }
+// spawn-slot-unusable, also for a released lease.
+func (l *Lease) RecordIntent(rec Record) error { return l.write(rec, true) }
 
-// RecordProcess is Announce for who runs. When it returns without an error, the record
-// survives a loss of power, too.
+// RecordProcess is RecordIntent for a running process. The record also survives a power
+// loss.
 //
 // # Errors
 //
-// Those of Announce.
-func (s *Lease) RecordProcess(rec Record) error { return s.write(rec, false) }
+// Those of RecordIntent.
+func (l *Lease) RecordProcess(rec Record) error { return l.write(rec, false) }
 
-func (s *Lease) write(rec Record, noSync bool) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.root == nil {
-		return unusable(s.name, errReleased)
+func (l *Lease) write(rec Record, noSync bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.root == nil {
+		return unusable(l.name, errReleased)
 	}
-	return write(s.root, s.name, rec, noSync)
+	return write(l.root, l.name, rec, noSync)
 }
 
-// Release removes the record and lets the slot go, the latter also on an error.
-// Only its first call does anything.
+// Release removes the record and releases the lease, the latter even on an error. Calling
+// it again has no effect.
 //
 // # Errors
 //
-// spawn-slot-unusable where the record is still there. Whoever takes the slot next finds
-// its processes ended and removes it.
-func (s *Lease) Release() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.root == nil {
+// spawn-slot-unusable if the record could not be removed. The next holder removes it.
+func (l *Lease) Release() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.root == nil {
 		return nil
 	}
-	err := remove(s.root, s.name)
-	err = errors.Join(err, unlock(s.root, s.name, s.lock), s.root.Close())
-	s.root = nil
+	err := errors.Join(remove(l.root, l.name), l.lock.Release(), l.root.Close())
+	l.root = nil
 	return err
 }

@@ -14,28 +14,27 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// sweepGrace is how long what a dead holder left may take to end after a soft
-// signal.
+// sweepGrace is how long processes of a dead holder have to end after a soft signal.
 const sweepGrace = 2 * time.Second
 
-// privatePrefix begins the names of private folders, and a number ends them. Other
-// names may begin like that, as those of somebody's own copies of a repository.
+// privatePrefix begins the names of private directories, and a number ends them. Other
+// directories, such as a user's clones, may begin with it too.
 const privatePrefix = "switchyard-"
 
-// PrivateName is the name that a spawn's private folder must have, for Recover to
-// remove it; number is one that nobody can guess.
+// PrivateName is the name that a spawn's private directory must have for Recover to
+// remove it; number must be random.
 func PrivateName(number uint64) string { return privatePrefix + strconv.FormatUint(number, 10) }
 
-// Recover cleans up after every dead holder and returns the records of those. A
-// slot that somebody holds is left alone.
+// Recover cleans up after every dead holder and returns their records. Leases that are
+// held are left alone.
 //
 // # Errors
 //
-// spawn-slot-unusable and those of the sweeper, joined. Where one slot fails the others
-// are recovered all the same. A private folder that does not look like one of ours
-// is left where it is and named in the error; its record is in the result.
-func (r *Pool) Recover(ctx context.Context) ([]Record, error) {
-	root, err := r.open()
+// spawn-slot-unusable and those of the sweeper, joined; the other leases are recovered
+// anyway. A private directory that does not look like ours is left and named in the
+// error; its record is in the result.
+func (p *Pool) Recover(ctx context.Context) ([]Record, error) {
+	root, err := p.open()
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +51,7 @@ func (r *Pool) Recover(ctx context.Context) ([]Record, error) {
 		if match == nil || ctx.Err() != nil {
 			continue
 		}
-		record, err := r.recoverSlot(ctx, root, match[1])
+		record, err := p.recoverSlot(ctx, root, match[1])
 		failed = append(failed, err)
 		if record != nil {
 			found = append(found, *record)
@@ -61,35 +60,36 @@ func (r *Pool) Recover(ctx context.Context) ([]Record, error) {
 	return found, errors.Join(append(failed, context.Cause(ctx))...)
 }
 
-// recoverSlot cleans up one slot, unless somebody holds it.
-func (r *Pool) recoverSlot(ctx context.Context, root *os.Root, name string) (*Record, error) {
-	lock, err := lockFile(root, name)
+// recoverSlot cleans up one slot unless it is held.
+func (p *Pool) recoverSlot(ctx context.Context, root *os.Root, name string) (*Record, error) {
+	lock, err := lockSlot(root, name)
 	if err != nil || lock == nil {
 		return nil, err
 	}
-	record, err := r.cleanUp(ctx, root, name)
-	return record, errors.Join(err, unlock(root, name, lock))
+	record, err := p.cleanUp(ctx, root, name)
+	return record, errors.Join(err, lock.Release())
 }
 
-// cleanUp ends what the last holder of a slot that we have locked left, and returns
-// its record, nil where it left none.
-func (r *Pool) cleanUp(ctx context.Context, root *os.Root, name string) (*Record, error) {
+// cleanUp ends what the last holder of a slot, which we have locked, left behind, and
+// returns its record, nil for none.
+func (p *Pool) cleanUp(ctx context.Context, root *os.Root, name string) (*Record, error) {
 	record, err := read(root, name)
 	if err != nil {
 		return nil, err
 	}
 	if record == nil {
-		return nil, remove(root, name) // A draft may be left.
+		return nil, remove(root, name)
 	}
 	left := record.Process
-	path, foreign := r.privatePath(left.Folder)
+	path, foreign := p.privatePath(left.Folder)
 	left.Folder = path
-	// The record stays until nobody is left, so that who comes next tries again.
-	if _, err := r.sweeper.Sweep(ctx, left, sweepGrace); err != nil {
+	// The record stays until all processes have ended, so that the next caller tries
+	// again.
+	if _, err := p.sweeper.Sweep(ctx, left, sweepGrace); err != nil {
 		return nil, fmt.Errorf("end what run %s left: %w", record.Run, err)
 	}
 	kept := errors.Join(foreign, removePrivate(path))
-	// What cannot be removed is told of once, and does not keep the slot from others.
+	// A directory that cannot be removed is reported once, and does not block the slot.
 	if err := remove(root, name); err != nil {
 		return nil, errors.Join(err, kept)
 	}
@@ -99,31 +99,29 @@ func (r *Pool) cleanUp(ctx context.Context, root *os.Root, name string) (*Record
 	return record, nil
 }
 
-// privatePath is the path, without symbolic links, of a private folder that a record
-// names, "" for none. A record may have come with a repository, so that only what
-// can be one of ours counts: right below temp, under a name as ours have.
-// Nobody is ended for working anywhere else.
-func (r *Pool) privatePath(path string) (string, error) {
+// privatePath returns the path, without symbolic links, of a private directory in a
+// record, "" for none. A record may come with a repository, so only a direct child of
+// temp with a name like ours is accepted: no process is ended for working elsewhere.
+func (p *Pool) privatePath(path string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	// The folder for temporary files may itself be behind a link, and a record may
-	// have either of its names.
-	temp, err := filepath.EvalSymlinks(r.temp)
+	// The temporary directory may be behind a link, and a record may have either path.
+	temp, err := filepath.EvalSymlinks(p.temp)
 	if err != nil {
 		return "", err
 	}
 	parent, name := filepath.Split(filepath.Clean(path))
-	if parent = filepath.Clean(parent); parent != temp && parent != filepath.Clean(r.temp) {
+	if parent = filepath.Clean(parent); parent != temp && parent != filepath.Clean(p.temp) {
 		return "", errors.New("it is not in the folder for temporary files")
 	}
 	if !regexp.MustCompile(`^` + privatePrefix + `[0-9]+$`).MatchString(name) {
-		return "", errors.New("its name is none of ours")
+		return "", errors.New("its name is not one of ours")
 	}
 	return filepath.Join(temp, name), nil
 }
 
-// removePrivate removes a private folder, if it is one and belongs to our user.
+// removePrivate removes a private directory if it belongs to our user.
 func removePrivate(path string) error {
 	if path == "" {
 		return nil
@@ -141,9 +139,9 @@ func removePrivate(path string) error {
 	case err != nil:
 		return err
 	case !info.IsDir():
-		return errors.New("it is no folder")
+		return errors.New("it is not a folder")
 	case !safefile.OwnedByUser(info):
-		return errors.New("it belongs to somebody else")
+		return errors.New("it belongs to another user")
 	}
 	return safefile.RemoveAll(root, name)
 }
