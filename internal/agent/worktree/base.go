@@ -14,15 +14,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Base returns the id of the commit that a draft in the working tree below root is
-// compared with: of rev, else of the merge base of HEAD and branch, else of HEAD,
-// if rev and branch are "". Before the first commit it is that of the tree
-// without files.
+// Base returns the id of the commit that a draft is compared with: of rev, else of the
+// merge base of HEAD and branch, else of HEAD if both are "". Before the first commit it
+// is that of the empty tree.
 //
 // # Errors
 //
-// tree-no-git, tree-base-unknown, tree-unreadable and those of k. When ctx is done, the error
-// wraps its cause.
+// tree-no-git, tree-base-unknown, tree-unreadable and those of the supervisor. If ctx is
+// done, the error wraps its cause.
 func (t Tree) Base(ctx context.Context, rev, branch string) (commit string, err error) {
 	err = t.scan(ctx, Scope{}, func(ctx context.Context, l *scanner) (err error) {
 		commit, err = (&comparison{scanner: l}).base(ctx, rev, branch)
@@ -31,7 +30,7 @@ func (t Tree) Base(ctx context.Context, rev, branch string) (commit string, err 
 	return commit, err
 }
 
-// comparison is one of a working tree with a commit.
+// comparison compares a working tree with a commit.
 type comparison struct {
 	*scanner
 	repo  repo
@@ -78,9 +77,8 @@ func (c *comparison) base(ctx context.Context, rev, branch string) (string, erro
 	return common, err
 }
 
-// commit returns the id of the commit base, "" for HEAD. The refs are the
-// repository's own, so that git sees its configuration, of which it needs nothing
-// that runs.
+// commit returns the id of the commit base, "" for HEAD. Here git uses the repository's
+// own configuration, of which it runs nothing.
 func (c *comparison) commit(ctx context.Context, base string) (string, error) {
 	if slices.Contains(emptyTrees, base) {
 		return base, nil
@@ -89,7 +87,7 @@ func (c *comparison) commit(ctx context.Context, base string) (string, error) {
 		base = "HEAD"
 	}
 	unknown := errs.New(errs.TreeBaseUnknown, "git knows no commit %.200q to compare with", base).With("base", base)
-	// Other words of git's language of revisions search, or name no commit.
+	// Other forms of revisions search, or do not name a commit.
 	if !regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@{}~^-]{0,255}$`).MatchString(base) {
 		return "", unknown
 	}
@@ -108,7 +106,7 @@ func (c *comparison) commit(ctx context.Context, base string) (string, error) {
 	return empty, err
 }
 
-// id is the id that a command of git prints, if it does.
+// id returns the id that a git command prints, if it succeeds.
 func (c *comparison) id(ctx context.Context, args ...string) (string, bool, error) {
 	out, err := c.git.run(ctx, gitCommand{dir: c.real, env: []string{"GIT_DIR=" + c.repo.dir, "GIT_WORK_TREE=" + c.repo.top}, args: args, limit: 1 << 20})
 	if err != nil {
@@ -122,13 +120,13 @@ func (c *comparison) id(ctx context.Context, args ...string) (string, bool, erro
 	return id, out.code == 0 && regexp.MustCompile(`^[0-9a-f]{40,64}$`).MatchString(id), nil
 }
 
-// emptyTrees are the ids of the tree without files, in each format of ids.
+// emptyTrees are the ids of the empty tree in each format.
 var emptyTrees = []string{
 	"4b825dc642cb6eb9a060e54bf8d69288fbee4904",
 	"6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
 
-// unborn reports whether HEAD names a branch that has no commit yet.
+// unborn reports whether HEAD names a branch without a commit.
 func (r repo) unborn() bool {
 	names, err := r.head()
 	if err != nil || len(names) == 0 {

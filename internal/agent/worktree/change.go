@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Kind says how something changed.
+// Kind is how something changed.
 type Kind string
 
 // The kinds of changes.
@@ -15,39 +15,36 @@ const (
 	Removed Kind = "removed"
 	Content Kind = "content"
 	Mode    Kind = "mode"
-	Type    Kind = "type" // a file became a link, or the like
-	Git     Kind = "git"  // git's own record, and no file of the tree
+	Type    Kind = "type" // for example, a file became a link
+	Git     Kind = "git"  // git's own files
 )
 
 // Change is one difference between two snapshots.
 type Change struct {
-	// Path is relative to the root, with slashes, as the file system has it: it
-	// need not be valid UTF-8, and may hold any character but NUL. That of git's own
-	// files begins with .git/ wherever the repository keeps them, after the folder
-	// of a nested repository.
+	// Path is relative to the root, with slashes. It need not be valid UTF-8. Paths of
+	// git's own files begin with .git/, after the directory of a nested repository.
 	Path string
 	Kind Kind
-	// Detail says more where the path does not say all, else "".
+	// Detail says more if the path does not say everything, else "".
 	Detail string
-	// Ordinary says that it is what work in a tree comes to: a file that is written or
-	// added, and decides nothing itself, a commit, or what is staged for one. All else
-	// may take something away, run something, or decide what is to come.
+	// Ordinary says that normal work in a tree makes this change: a file is written or
+	// added that affects no later round, or something is staged or committed. Other
+	// changes may remove something, run something, or affect later rounds.
 	Ordinary bool
 }
 
-// ordinary are those of git's own files that move with every commit.
+// ordinary are git's files that change with every commit.
 var ordinary = []string{gitFolder + "/HEAD", gitFolder + "/index"}
 
-// ordinary reports whether a change of a file is one of work in the tree. is is what
-// the file is now.
+// ordinary reports whether a change to the file is one of normal work.
 func (s *Snapshot) ordinary(path string, kind Kind, is file) bool {
 	return (kind == Content || kind == Added) && is.mode.IsRegular() && !slices.ContainsFunc(s.alwaysTracked, func(o string) bool {
 		return path == o || below(path, o)
 	})
 }
 
-// Compare lists what differs, sorted by path, kind and detail. It is empty exactly
-// where the digests are the same.
+// Compare lists the differences, sorted by path, kind and detail. It is empty exactly if
+// the digests are equal.
 func Compare(before, after *Snapshot) []Change {
 	var changes []Change
 	pairs(before.files, after.files, pathFile.compare, func(was, is *pathFile) {
@@ -78,8 +75,8 @@ func Compare(before, after *Snapshot) []Change {
 	return changes
 }
 
-// Rewritten lists those of some files that were written anew between two snapshots with
-// the content that they had.
+// Rewritten lists those of paths that were rewritten with the same content between two
+// snapshots.
 func Rewritten(before, after *Snapshot, paths []string) []Change {
 	var changes []Change
 	pairs(before.files, after.files, pathFile.compare, func(was, is *pathFile) {
@@ -90,8 +87,8 @@ func Rewritten(before, after *Snapshot, paths []string) []Change {
 	return changes
 }
 
-// pairs calls each with what two sorted lists have of one name, nil for the list
-// that has nothing of it.
+// pairs calls each with the entries of two sorted lists that have the same name, nil if a
+// list has none.
 func pairs[T any](before, after []T, compare func(a, b T) int, each func(was, is *T)) {
 	for len(before) > 0 || len(after) > 0 {
 		order := 0
@@ -114,7 +111,6 @@ func pairs[T any](before, after []T, compare func(a, b T) int, each func(was, is
 	}
 }
 
-// pathFile is a file and where it is.
 type pathFile struct {
 	path string
 	file
@@ -122,24 +118,23 @@ type pathFile struct {
 
 func (l pathFile) compare(other pathFile) int { return cmp.Compare(l.path, other.path) }
 
-// gitKey is something that git keeps: a file, or what it says of one thing.
+// gitKey is something of git that counts: a file, or a part of one.
 type gitKey struct {
 	path string
-	of   string // an entry of the index or a setting, "" for the whole
+	of   string // an index entry or a setting, "" for the whole file
 }
 
 func (it gitKey) compare(other gitKey) int {
 	return cmp.Or(cmp.Compare(it.path, other.path), cmp.Compare(it.of, other.of))
 }
 
-// gitValue is what an item says.
+// gitValue is the value of a gitKey.
 type gitValue struct {
 	text string
-	// tag is that of an entry of the index, a letter of git-ls-files(1), -v; else 0.
+	// tag is that of an index entry, see git-ls-files(1), -v; else 0.
 	tag byte
 }
 
-// count is an item and what it says.
 type gitEntry struct {
 	gitKey
 	gitValue
@@ -147,7 +142,7 @@ type gitEntry struct {
 
 func (k gitEntry) compare(other gitEntry) int { return k.gitKey.compare(other.gitKey) }
 
-// change names what happened to an item, nil standing for no such item.
+// change describes what happened; nil means that it does not exist.
 func (it gitKey) change(was, is *gitValue) Change {
 	word := "changed"
 	switch {
@@ -167,7 +162,7 @@ func (it gitKey) change(was, is *gitValue) Change {
 	return Change{Path: it.path, Kind: Git, Detail: word, Ordinary: slices.Contains(ordinary, it.path) && (is == nil || is.tag == 0 || is.tag == 'H')}
 }
 
-// flagWord says by which flags an entry of the index hides its file.
+// flagWord says which flags of an index entry hide its file.
 func flagWord(tag byte) string {
 	switch tag {
 	case 'S':

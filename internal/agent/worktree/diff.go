@@ -16,21 +16,21 @@ import (
 // cutNotice is the last line of a diff that was cut.
 const cutNotice = "[cut here: the diff is longer than it may be]\n"
 
-// Diff writes git's diff of the working tree below root against the commit base, as
-// Base names it, "" for HEAD, to w: all that counts, untracked files as additions,
-// and also what the index is told to hide. Paths are relative to root. Before the
-// first commit all files are additions. It writes at most limit bytes, whole lines, of
-// which the last one says so if there was more.
+// Diff writes git's diff of the tree against the commit base, as Base names it, "" for
+// HEAD: all that counts, with untracked files as additions, and files that the index is
+// told to hide. Paths are relative to the root. Before the first commit all files are
+// additions. It writes at most limit bytes in whole lines; if there are more, the last
+// line says so.
 //
-// What .gitattributes says of filters and of binary files does not count, so that
-// a draft cannot hide in it. So a file that a filter keeps elsewhere, as git-lfs
-// does, is shown with what it holds here once it was touched. Files above 16 MiB
-// are shown as binary ones. Of a submodule its commit is compared.
+// .gitattributes has no say in filters and binary files, so that a draft cannot hide in
+// it. A file that a filter stores elsewhere, such as git-lfs, is shown with its content
+// here once it was touched. Files above 16 MiB are binary. Of a submodule the commit is
+// compared.
 //
 // # Errors
 //
-// tree-no-git, tree-base-unknown, tree-unreadable, those of k, and those of w. When ctx is
-// done, the error wraps its cause.
+// tree-no-git, tree-base-unknown, tree-unreadable, those of the supervisor and of w. If
+// ctx is done, the error wraps its cause.
 func (t Tree) Diff(ctx context.Context, base string, w io.Writer, limit int64) error {
 	return t.scan(ctx, Scope{}, func(ctx context.Context, l *scanner) error {
 		out, err := (&comparison{scanner: l, limit: limit}).diff(ctx, base, []string{"--find-renames", "--src-prefix=a/", "--dst-prefix=b/"}, nil)
@@ -41,9 +41,9 @@ func (t Tree) Diff(ctx context.Context, base string, w io.Writer, limit int64) e
 	})
 }
 
-// Differs reports whether any file that one of the patterns matches differs from the
-// commit base, as Diff has it. In a pattern, * stands for any part of a name and **/
-// for any folders, as git has it; paths are relative to root.
+// Differs reports whether a file that matches one of the patterns differs from the commit
+// base, as in Diff. In a pattern, * matches a part of a name and **/ any directories, as
+// in git; paths are relative to the root.
 //
 // # Errors
 //
@@ -65,8 +65,8 @@ func (t Tree) Differs(ctx context.Context, base string, patterns []string) (diff
 	return differs, err
 }
 
-// diff runs git diff with these arguments for these paths, all if there are none,
-// and returns what it prints, up to the limit.
+// diff runs git diff with these arguments for these paths, all if there are none, and
+// returns its output up to the limit.
 func (d *comparison) diff(ctx context.Context, base string, args, paths []string) (io.ReadSeeker, error) {
 	if err := d.locate(ctx); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (d *comparison) diff(ctx context.Context, base string, args, paths []string
 	command := m.command(d.real, slices.Concat([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--relative",
 		"--submodule=short", "--ignore-submodules=dirty"}, args, []string{commit, "--"}, paths)...)
 	command.limit = max(d.limit, 1)
-	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // The paths are patterns of our own.
+	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // The paths are our own patterns.
 	out, err := d.git.run(ctx, command)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (d *comparison) diff(ctx context.Context, base string, args, paths []string
 	return out.output, nil
 }
 
-// emptyBlob is the id of a file without content.
+// emptyBlob is the id of an empty file.
 func (m *shadowRepo) emptyBlob() string {
 	if m.format == sha256Format {
 		return "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
@@ -116,9 +116,9 @@ func (m *shadowRepo) emptyBlob() string {
 	return "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
 }
 
-// index gives the mirror an index of its own: the repository's, with the untracked
-// files that count and without the flags and the times that hide a file. Whoever
-// wrote the draft could write the index as well, and git believes its times.
+// index gives the shadow an index of its own: the repository's, with untracked files that
+// count and without flags and times that hide a change. The author of the draft could
+// also write the index, and git trusts its times.
 func (d *comparison) index(ctx context.Context, m *shadowRepo) error {
 	own, err := os.OpenRoot(d.repo.dir)
 	if err != nil {
@@ -147,9 +147,9 @@ func (d *comparison) index(ctx context.Context, m *shadowRepo) error {
 	return err
 }
 
-// entries writes the index anew, for git update-index, with what it lacks, and
-// returns how much that is. An entry that is written anew has no flags and no times,
-// so that git looks at its file.
+// entries writes entries for git update-index, for untracked and hidden files, and
+// returns their number. A rewritten entry has no flags and times, so that git reads its
+// file.
 func (d *comparison) entries(ctx context.Context, m *shadowRepo, w io.Writer) (int, error) {
 	out, err := d.git.runOK(ctx, m.command(d.real, "ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude-standard"))
 	if err != nil {
@@ -167,7 +167,7 @@ func (d *comparison) entries(ctx context.Context, m *shadowRepo, w io.Writer) (i
 		}
 		if hidden := e.tag == 'h' || e.tag == 's' || e.tag == 'S'; hidden || e.untracked() {
 			f, err := d.dirs.there(e.path)
-			if err != nil || f == nil { // A file that is not checked out is no deletion.
+			if err != nil || f == nil { // A file that is not checked out was not deleted.
 				return err
 			}
 			if e.untracked() {
@@ -181,7 +181,7 @@ func (d *comparison) entries(ctx context.Context, m *shadowRepo, w io.Writer) (i
 	return n, err
 }
 
-// gitMode is what git calls a file's type and permissions.
+// gitMode is git's name for a file's type and permissions.
 func gitMode(mode fs.FileMode) string {
 	switch {
 	case mode.Type() == fs.ModeSymlink:
@@ -193,8 +193,8 @@ func gitMode(mode fs.FileMode) string {
 	}
 }
 
-// truncated copies a diff, or of a longer one as many whole lines as fit with a notice
-// behind them.
+// cut copies a diff. If it is too long, it copies as many whole lines as fit, and a
+// notice.
 func cut(w io.Writer, r io.ReadSeeker, limit int64) error {
 	size, err := r.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -217,7 +217,7 @@ func cut(w io.Writer, r io.ReadSeeker, limit int64) error {
 	return err
 }
 
-// lastLine returns where the last line ends that ends within the first size bytes.
+// lastLine returns the end of the last line that ends within the first size bytes.
 func lastLine(r io.ReadSeeker, size int64) (int64, error) {
 	buffer := make([]byte, 32<<10)
 	for size > 0 {

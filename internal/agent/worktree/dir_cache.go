@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// dirCache reaches what lies below a place. It follows no link: nothing is there
-// behind one, which leads elsewhere. It keeps the folders open that lead to the last
-// path: the next one is mostly near, and to walk to each of them anew would take
-// longer than to read it. It is for one goroutine.
+// dirCache accesses files below the root without following links. It keeps the
+// directories on the way to the last path open, since the next path is usually close. It
+// is not for concurrent use.
 type dirCache struct {
 	rootDir
-	// steps are the opened folders, each in the one before; the first is the place.
+	// steps are the open directories, each in the one before; the first is the root.
 	steps []step
 }
 
@@ -22,8 +21,8 @@ type step struct {
 	dirHandle
 }
 
-// at returns the folder at a path, where "" and "." are the place. Where there is
-// none, the error is fs.ErrNotExist.
+// at returns the directory at a path; "" and "." are the root. If there is none, the
+// error is fs.ErrNotExist.
 func (n *dirCache) at(dir string) (dirHandle, error) {
 	if dir == "." {
 		dir = ""
@@ -57,7 +56,7 @@ func (n *dirCache) at(dir string) (dirHandle, error) {
 	}
 }
 
-// lstat returns what a path is, nil where nothing is there.
+// lstat returns a file's metadata, nil if it does not exist.
 func (n *dirCache) lstat(name string) (*file, error) {
 	dir, err := n.at(path.Dir(name))
 	if err != nil {
@@ -67,7 +66,7 @@ func (n *dirCache) lstat(name string) (*file, error) {
 	return f, missing(name, err)
 }
 
-// there is lstat for a file: folders do not count.
+// there is lstat that returns nil for directories.
 func (n *dirCache) there(name string) (*file, error) {
 	f, err := n.lstat(name)
 	if f != nil && f.mode.IsDir() {
@@ -76,7 +75,7 @@ func (n *dirCache) there(name string) (*file, error) {
 	return f, err
 }
 
-// missing gives an error its code; that nothing is there is none.
+// missing gives an error its code; a missing file is not an error.
 func missing(name string, err error) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil

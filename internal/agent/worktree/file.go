@@ -9,24 +9,23 @@ import (
 
 // file is what is known of a file.
 type file struct {
-	mode fs.FileMode // its type and permissions
-	// stat is what stands for the content where that was not hashed.
+	mode fs.FileMode // type and permissions
+	// stat replaces the content if that was not hashed.
 	stat   stat
 	hashed bool
 	sum    [sha256.Size]byte // of the content, or of a link's target
 }
 
-// stat is what changes along with a file's content, as far as the file system
-// tells: reader.hash says why that is not enough. The time of the last change of the
-// inode cannot be set back, but need not move on.
+// stat is metadata that changes with a file's content, with exceptions; see reader.hash.
+// The inode's change time cannot be set back, but need not advance.
 type stat struct {
 	size int64
-	// modified and changed are times, in nanoseconds since 1970: that of the content,
-	// which anybody may set, and that of the inode, whose number is number.
+	// modified and changed are the times of the content and of the inode, in nanoseconds
+	// since 1970; number is the inode number.
 	modified, changed, number int64
 }
 
-// changes says how a file differs from what it was.
+// changes lists how a file differs.
 func (f file) changes(is file) []Kind {
 	if f.mode.Type() != is.mode.Type() {
 		return []Kind{Type}
@@ -55,13 +54,13 @@ func (f file) write(w fields) {
 	}
 }
 
-// fields writes texts and numbers so that their ends are known.
+// fields writes texts and numbers unambiguously.
 type fields struct{ *bufio.Writer }
 
 func (w fields) text(texts ...string) {
 	for _, t := range texts {
 		w.number(int64(len(t)))
-		_, _ = w.WriteString(t) // A hash never fails.
+		_, _ = w.WriteString(t)
 	}
 }
 

@@ -12,11 +12,10 @@ import (
 	"strings"
 )
 
-// ignoreFile is where a folder's files are named that git shall not see.
 const ignoreFile = ".gitignore"
 
-// enclosingRepo returns the repository that rules the root, nil for none, and notes the
-// rules that stand in its folders above the root.
+// enclosingRepo returns the repository that contains the root, nil for none, and adds the
+// ignore files in the directories above the root.
 func (l *scanner) enclosingRepo(ctx context.Context) (*repo, error) {
 	r, err := findAbove(l.real)
 	if err != nil || r == nil || r.top == l.real {
@@ -32,7 +31,7 @@ func (l *scanner) enclosingRepo(ctx context.Context) (*repo, error) {
 			return nil, unreadable(name, err)
 		}
 		sum, err := digest(folder, ignoreFile)
-		_ = folder.Close() // It was only read.
+		_ = folder.Close()
 		switch {
 		case err == nil:
 			l.items[gitKey{path: name}] = gitValue{text: sum}
@@ -43,8 +42,8 @@ func (l *scanner) enclosingRepo(ctx context.Context) (*repo, error) {
 	return r, nil
 }
 
-// rootIgnored reports whether a repository above the root ignores the root itself, as
-// one of somebody's whole home may: then what happens here is not its to tell.
+// rootIgnored reports whether a repository above the root ignores the root, as one of a
+// whole home directory may: then it has no say.
 func (l *scanner) rootIgnored(ctx context.Context, r repo) (bool, error) {
 	if l.git.bin == "" {
 		return false, nil
@@ -69,7 +68,7 @@ func (l *scanner) rootIgnored(ctx context.Context, r repo) (bool, error) {
 func (g *git) checkIgnore(ctx context.Context, m *shadowRepo, dir string, input *os.File, args ...string) (gitResult, error) {
 	command := m.command(dir, append([]string{"check-ignore"}, args...)...)
 	command.input = input
-	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // It takes names alone, and refuses to be told so.
+	command.env = append(slices.Clone(m.env), "GIT_LITERAL_PATHSPECS=0") // check-ignore refuses literal pathspecs.
 	out, err := g.run(ctx, command)
 	if err == nil && out.code > 1 {
 		err = unreadable(".", fmt.Errorf("git check-ignore: %q (exit code %d)", strings.TrimSpace(out.stderr), out.code))
@@ -77,8 +76,8 @@ func (g *git) checkIgnore(ctx context.Context, m *shadowRepo, dir string, input 
 	return out, err
 }
 
-// findPlantedRepos notes the repositories that git does not tell of: those in a folder of
-// which it tracks files. Whoever calls git there is ruled by their settings.
+// findPlantedRepos adds repositories that git does not report: those in a directory with
+// tracked files. Their settings apply to git commands that run there.
 func (l *scanner) findPlantedRepos(ctx context.Context) error {
 	folders := make(map[string]bool)
 	for name := range l.paths {
@@ -98,7 +97,7 @@ func (l *scanner) findPlantedRepos(ctx context.Context) error {
 			continue
 		}
 		l.items[gitKey{path: path.Join(dir, gitFolder)}] = gitValue{text: f.mode.Type().String()}
-		if r, err := l.find(dir); err == nil && r != nil { // Git takes no other one.
+		if r, err := l.find(dir); err == nil && r != nil { // Git ignores an invalid one.
 			if err := l.state(ctx, dir, *r, true); err != nil {
 				return err
 			}

@@ -21,20 +21,21 @@ import (
 // The limits of one run of git: its time, what it may print, and how long it has
 // to end when it is asked to.
 const (
+	// The limits of one git command: time, output, and grace.
 	gitTime   = time.Minute
 	gitOutput = 512 << 20
 	gitGrace  = time.Second
 )
 
-// git runs git, one command at a time. Everything that it reads or writes on our
-// behalf lies in a private folder.
+// git runs git, one command at a time. All files that it writes for us are in a private
+// directory.
 type git struct {
 	supervisor *supervise.Supervisor
 	environ    []string
-	bin        string // "" where git is not installed
+	bin        string // "" if git is not installed
 	temp       string // "" before the first command
 	held       *os.File
-	// output and errors take what all commands print, one behind the other.
+	// output and errors receive what all commands print, appended.
 	output, errors *os.File
 }
 
@@ -77,7 +78,7 @@ func (g *git) expand(name string) string {
 	return filepath.FromSlash(name)
 }
 
-// open makes the private folder for the first command.
+// open creates the private directory.
 func (g *git) open() (err error) {
 	if g.temp != "" {
 		return nil
@@ -92,35 +93,35 @@ func (g *git) open() (err error) {
 	return err
 }
 
-// close removes the private folder, where there is one.
+// close removes the private directory.
 func (g *git) close() error {
 	if g.temp == "" {
 		return nil
 	}
 	for _, f := range []*os.File{g.output, g.errors} {
 		if f != nil {
-			_ = f.Close() // Nobody needs what is in it.
+			_ = f.Close()
 		}
 	}
-	return errors.Join(g.held.Close(), os.RemoveAll(g.temp)) // Some systems remove no open file.
+	return errors.Join(g.held.Close(), os.RemoveAll(g.temp)) // Some systems cannot remove open files.
 }
 
-// inherited are the variables that git gets from us: where it is, where the user's
-// settings are, and what Windows needs to start anything. None of git's own is
-// among them, since the caller may be a hook of another repository.
+// inherited are the variables that git gets: its path, the user's settings, and what
+// Windows needs. Git's own variables are not passed, since the caller may be a hook of
+// another repository.
 var inherited = []string{"PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "SYSTEMROOT", "WINDIR"}
 
-// environ is the environment of every run of git.
+// environment is the environment of every git command.
 func (g *git) environment(more ...string) []string {
 	env := []string{
 		"LC_ALL=C",
 		"TMPDIR=" + g.temp, "TMP=" + g.temp, "TEMP=" + g.temp,
-		"GIT_OPTIONAL_LOCKS=0",     // no lock, and no fresh index
-		"GIT_TERMINAL_PROMPT=0",    // nobody is there to ask
-		"GIT_ALLOW_PROTOCOL=none",  // a partial clone fetches what it lacks
-		"GIT_NO_LAZY_FETCH=1",      // the same, for those that know it
-		"GIT_NO_REPLACE_OBJECTS=1", // an object is what its name says
-		"GIT_LITERAL_PATHSPECS=1",  // a file may be called :(top)
+		"GIT_OPTIONAL_LOCKS=0", // do not lock or refresh the index
+		"GIT_TERMINAL_PROMPT=0",
+		"GIT_ALLOW_PROTOCOL=none", // a partial clone would fetch missing objects
+		"GIT_NO_LAZY_FETCH=1",     // the same, for newer versions
+		"GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_LITERAL_PATHSPECS=1", // a file may be called :(top)
 		"GIT_PAGER=cat",
 	}
 	for _, name := range inherited {
@@ -131,7 +132,6 @@ func (g *git) environment(more ...string) []string {
 	return append(env, more...)
 }
 
-// gitCommand is a command of git.
 type gitCommand struct {
 	dir   string
 	env   []string
@@ -140,15 +140,15 @@ type gitCommand struct {
 	limit int64
 }
 
-// gitResult is how a command of git ended.
+// gitResult is the result of a git command.
 type gitResult struct {
 	output    io.ReadSeeker
-	truncated bool // it was ended because it printed more than it may
+	truncated bool // it exceeded the output limit
 	code      int
-	stderr    string // the beginning of what it said on standard error
+	stderr    string // the beginning of standard error
 }
 
-// gitCommand runs git. A command that git itself ends with an error is none here.
+// run runs git. A nonzero exit code is not an error.
 func (g *git) run(ctx context.Context, r gitCommand) (gitResult, error) {
 	if err := g.open(); err != nil {
 		return gitResult{}, err
@@ -180,8 +180,8 @@ func (g *git) run(ctx context.Context, r gitCommand) (gitResult, error) {
 	return gitResult{output: output, truncated: result.End == supervise.OutputLimit, code: result.ExitCode, stderr: string(said[:n])}, nil
 }
 
-// runOK is run for a command that has to succeed, whole. A folder that git cannot
-// open is a warning to it, and would hide what is in there.
+// runOK runs a command that must succeed completely. Git only warns about a directory
+// that it cannot open, whose files would be missing.
 func (g *git) runOK(ctx context.Context, r gitCommand) (io.ReadSeeker, error) {
 	out, err := g.run(ctx, r)
 	if err != nil {
@@ -196,7 +196,7 @@ func (g *git) runOK(ctx context.Context, r gitCommand) (io.ReadSeeker, error) {
 	return out.output, nil
 }
 
-// verb is the command without what stands before it.
+// verb is the name of the command.
 func (r gitCommand) verb() string {
 	for i := 0; i < len(r.args); i++ {
 		if r.args[i] != "-c" {
@@ -207,7 +207,7 @@ func (r gitCommand) verb() string {
 	return ""
 }
 
-// create makes a file of our own.
+// create creates a file in the private directory.
 func (g *git) create(name string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(g.temp, name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -216,11 +216,10 @@ func (g *git) create(name string) (*os.File, error) {
 	return f, nil
 }
 
-// setting is one of git's settings.
 type setting struct{ name, value string }
 
-// settings asks for all settings that hold in a repository: its own, the user's and
-// the system's, with the files that they include. Reading them runs nothing.
+// settings returns all settings that apply to a repository: its own, the user's and the
+// system's, with included files. Reading them runs nothing.
 func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
 	if err := g.ready(r); err != nil {
 		return nil, err
@@ -238,7 +237,7 @@ func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
 	err = records(out.output, func(text string) error {
 		name, value, ok := strings.Cut(text, "\n")
 		if !ok {
-			value = "true" // A name alone says so.
+			value = "true" // A name without a value means true.
 		}
 		found = append(found, setting{name, value})
 		if name == "core.excludesfile" && regular(g.expand(value)) != nil {
@@ -249,9 +248,9 @@ func (g *git) settings(ctx context.Context, r repo) ([]setting, error) {
 	return found, err
 }
 
-// counts reports whether a setting can change what git does in a working tree whose
-// HEAD leads through these refs. Settings that git does not know cannot, and neither
-// can those of other branches: git writes them when a branch is made for another working tree.
+// counts reports whether a setting can change what git does in a working tree whose HEAD
+// leads through these refs. Settings unknown to git cannot, and neither can those of
+// other branches, which git writes when a branch is created for another working tree.
 func (s setting) counts(head []string) bool {
 	section, rest, _ := strings.Cut(s.name, ".")
 	if section != "branch" {
@@ -261,8 +260,8 @@ func (s setting) counts(head []string) bool {
 	return i < 0 || slices.Contains(head, "refs/heads/"+rest[:i]) && slices.Contains(branchSettings, rest[i+1:])
 }
 
-// sections are the first words of the settings that git knows (git help --config), with
-// those of its usual companions; branchSettings are the last words of a branch's.
+// sections are the first parts of git's settings (git help --config) and those of common
+// companions; branchSettings are the last parts of a branch's.
 var (
 	sections = strings.Fields(`add advice alias am annex apply attr author blame browser bundle checkout clean clone color column commit
 		commitgraph committer completion core credential credentialcache credentialstore diff difftool extensions fastimport feature fetch
@@ -274,10 +273,10 @@ var (
 	branchSettings = strings.Fields("autosetupmerge autosetuprebase description merge mergeoptions pushremote rebase remote sort")
 )
 
-// maxRecord is the largest record that git prints, in bytes; it may be a path.
+// maxRecord bounds a record in git's output, in bytes.
 const maxRecord = 1 << 20
 
-// records calls each with every record of git's output. They end with NUL.
+// records calls each with every NUL-terminated record of git's output.
 func records(output io.Reader, each func(string) error) error {
 	scanner := bufio.NewScanner(output)
 	scanner.Buffer(nil, maxRecord)

@@ -11,22 +11,21 @@ import (
 	"sync"
 )
 
-// gitlink is the mode of an entry that stands for another repository.
+// gitlink is the mode of an entry for a submodule.
 const gitlink = "160000"
 
-// indexEntry is what git ls-files prints of a path.
+// indexEntry is a line of git ls-files.
 type indexEntry struct {
 	path string
-	// tag is a letter, of git-ls-files(1), -t and -v.
+	// tag is a letter, see git-ls-files(1), -t and -v.
 	tag byte
-	// mode, oid and stage are those of the index, "" for what is not in it.
+	// mode, oid and stage are "" for an untracked path.
 	mode, oid, stage string
 }
 
-// untracked reports whether the index does not have the path.
 func (e indexEntry) untracked() bool { return e.tag == '?' }
 
-// parseEntry reads a record of git ls-files -z -v --stage.
+// parseEntry parses a record of git ls-files -z -v --stage.
 func parseEntry(text string) (indexEntry, error) {
 	malformed := fmt.Errorf("git ls-files: %.200q is no entry", text)
 	if len(text) < 3 || text[1] != ' ' {
@@ -43,15 +42,14 @@ func parseEntry(text string) (indexEntry, error) {
 		}
 		e.mode, e.oid, e.stage = words[0], words[1], words[2]
 	}
-	// A path that is none would be looked for elsewhere.
+	// A path that is not clean and local would lead elsewhere.
 	if clean := strings.TrimSuffix(e.path, "/"); clean == "." || !filepath.IsLocal(clean) || path.Clean(clean) != clean {
 		return indexEntry{}, malformed
 	}
 	return e, nil
 }
 
-// repository looks at a repository whose working tree has the folder dir of the
-// root, and at those below it.
+// repository scans a repository whose working tree is at dir, and those below it.
 func (l *scanner) repository(ctx context.Context, dir string, r repo) error {
 	if l.depth++; l.depth > maxNested {
 		return unreadable(dir, fmt.Errorf("repositories lie more than %d deep in each other", maxNested))
@@ -61,7 +59,7 @@ func (l *scanner) repository(ctx context.Context, dir string, r repo) error {
 	if l.depth == 1 {
 		l.common = r.common
 	} else if r.common == l.common && r.linked() {
-		// What is in another working tree of the same repository is that one's.
+		// The contents of another working tree of the same repository do not count.
 		l.items[gitKey{path: path.Join(dir, gitFolder)}] = gitValue{text: "another working tree"}
 		return nil
 	}
@@ -89,8 +87,7 @@ func (l *scanner) repository(ctx context.Context, dir string, r repo) error {
 	return l.list(ctx, dir, m)
 }
 
-// rules notes the settings that count, and what outside of the repository decides
-// which files are ignored.
+// rules adds the settings that count, and the user's file of ignore rules.
 func (l *scanner) rules(dir string, r repo, settings []setting) error {
 	head, err := r.head()
 	if err != nil {
@@ -102,7 +99,7 @@ func (l *scanner) rules(dir string, r repo, settings []setting) error {
 			continue
 		}
 		it := gitKey{path.Join(dir, gitFolder, "config"), s.name}
-		l.items[it] = gitValue{text: l.items[it].text + s.value + "\x00"} // It may have several values.
+		l.items[it] = gitValue{text: l.items[it].text + s.value + "\x00"} // A setting may have several values.
 		if s.name == "core.excludesfile" {
 			excludes = l.git.expand(s.value)
 		}
@@ -123,7 +120,7 @@ func (l *scanner) rules(dir string, r repo, settings []setting) error {
 	return nil
 }
 
-// list asks git which files there are in a repository.
+// list asks git for the files of a repository.
 func (l *scanner) list(ctx context.Context, dir string, m *shadowRepo) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -136,8 +133,8 @@ func (l *scanner) list(ctx context.Context, dir string, m *shadowRepo) error {
 		}
 	})
 	in := filepath.Join(l.real, filepath.FromSlash(dir))
-	// What is said here comes before all files: rules count, also where they ignore
-	// themselves, unless git does not even enter the folder that they are in.
+	// This pattern comes first: .gitignore files count even if they ignore themselves,
+	// unless git does not enter their directory.
 	out, err := l.git.runOK(ctx, m.command(in, "ls-files", "-z", "-v", "--stage", "--cached", "--others", "--exclude=!"+ignoreFile, "--exclude-standard"))
 	walking.Wait()
 	if ctx.Err() != nil {

@@ -9,16 +9,15 @@ import (
 	"os"
 )
 
-// dirHandle is an opened folder. What lies in it is reached by its name.
+// dirHandle is an open directory.
 type dirHandle struct{ *os.Root }
 
-// openTop opens a place itself.
 func openTop(p rootDir) (dirHandle, error) {
 	root, err := p.OpenRoot(".")
 	return dirHandle{root}, err
 }
 
-// folder opens a folder. Without one of that name, the error is fs.ErrNotExist.
+// folder opens a subdirectory. If there is none, the error is fs.ErrNotExist.
 func (o dirHandle) folder(name string) (dirHandle, error) {
 	info, err := o.Lstat(name)
 	if err == nil && !info.IsDir() {
@@ -31,7 +30,6 @@ func (o dirHandle) folder(name string) (dirHandle, error) {
 	return dirHandle{root}, err
 }
 
-// names lists the folder, in no order.
 func (o dirHandle) names() ([]string, error) {
 	f, err := o.Open(".")
 	if err != nil {
@@ -49,7 +47,6 @@ func (o dirHandle) lstat(name string) (*file, error) {
 	return newFile(info), nil
 }
 
-// open opens a file for reading.
 func (o dirHandle) open(name string) (fileHandle, error) {
 	f, err := o.Open(name)
 	return fileHandle{f}, err
@@ -57,12 +54,11 @@ func (o dirHandle) open(name string) (fileHandle, error) {
 
 func (o dirHandle) readlink(name string) (string, error) { return o.Readlink(name) }
 
-func (o dirHandle) close() { _ = o.Close() } // It was only read.
+func (o dirHandle) close() { _ = o.Close() }
 
-// fileHandle is a file that was opened for reading.
 type fileHandle struct{ *os.File }
 
-// read reads something, nothing at the end.
+// read returns 0 at the end of the file.
 func (c fileHandle) read(buffer []byte) (int, error) {
 	n, err := c.Read(buffer)
 	if errors.Is(err, io.EOF) {
@@ -79,9 +75,9 @@ func (c fileHandle) stat() (*file, error) {
 	return newFile(info), nil
 }
 
-func (c fileHandle) close() { _ = c.Close() } // It was only read.
+func (c fileHandle) close() { _ = c.Close() }
 
-// newFile does not know an inode here: a large file's size and time have to do.
+// newFile has no inode number here; size and time have to suffice for a large file.
 func newFile(info fs.FileInfo) *file {
 	return &file{mode: info.Mode(), stat: stat{size: info.Size(), modified: info.ModTime().UnixNano()}}
 }

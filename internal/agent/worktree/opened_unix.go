@@ -11,21 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dirHandle is an opened folder. What lies in it is reached by its name and through no
-// link, with one call to the system each. An os.Root needs several, and an os.File
-// several more, which is most of what a look at many small files would take.
+// dirHandle is an open directory. Each access is a single system call that follows no
+// link; os.Root and os.File need several, which dominates a scan of many small files.
 type dirHandle struct{ file *os.File }
 
-// openTop opens a place itself.
 func openTop(p rootDir) (dirHandle, error) {
 	f, err := p.Open(".")
 	return dirHandle{f}, err
 }
 
-// folder opens a folder. Without one of that name, the error is fs.ErrNotExist.
+// folder opens a subdirectory. If there is none, the error is fs.ErrNotExist.
 func (o dirHandle) folder(name string) (dirHandle, error) {
 	fd, err := o.openat(name, unix.O_DIRECTORY)
-	if slices.Contains([]error{unix.ENOTDIR, unix.ELOOP, unix.EMLINK}, err) { // The latter two are what some say of a link.
+	if slices.Contains([]error{unix.ENOTDIR, unix.ELOOP, unix.EMLINK}, err) { // Some systems return the latter two for a link.
 		err = fs.ErrNotExist
 	}
 	if err != nil {
@@ -34,7 +32,6 @@ func (o dirHandle) folder(name string) (dirHandle, error) {
 	return dirHandle{os.NewFile(uintptr(fd), name)}, nil
 }
 
-// names lists the folder, in no order.
 func (o dirHandle) names() ([]string, error) {
 	if _, err := o.file.Seek(0, 0); err != nil {
 		return nil, err
@@ -51,7 +48,7 @@ func (o dirHandle) lstat(name string) (*file, error) {
 	return newFile(&s), nil
 }
 
-// open opens a file for reading, and never waits for a writer.
+// open opens a file for reading without blocking.
 func (o dirHandle) open(name string) (fileHandle, error) {
 	fd, err := o.openat(name, unix.O_NONBLOCK)
 	return fileHandle{fd}, err
@@ -66,7 +63,7 @@ func (o dirHandle) readlink(name string) (string, error) {
 	return string(buffer[:max(n, 0)]), err
 }
 
-func (o dirHandle) close() { _ = o.file.Close() } // It was only read.
+func (o dirHandle) close() { _ = o.file.Close() }
 
 func (o dirHandle) fd() int { return int(o.file.Fd()) }
 
@@ -78,10 +75,9 @@ func (o dirHandle) openat(name string, flags int) (fd int, err error) {
 	return fd, err
 }
 
-// fileHandle is a file that was opened for reading.
 type fileHandle struct{ fd int }
 
-// read reads something, nothing at the end.
+// read returns 0 at the end of the file.
 func (c fileHandle) read(buffer []byte) (n int, err error) {
 	err = retryEINTR(func() error {
 		n, err = unix.Read(c.fd, buffer)
@@ -98,9 +94,9 @@ func (c fileHandle) stat() (*file, error) {
 	return newFile(&s), nil
 }
 
-func (c fileHandle) close() { _ = unix.Close(c.fd) } // It was only read.
+func (c fileHandle) close() { _ = unix.Close(c.fd) }
 
-// retryEINTR repeats a call that a signal interrupts.
+// retryEINTR repeats a system call that a signal interrupts.
 func retryEINTR(call func() error) error {
 	for {
 		if err := call(); !errors.Is(err, unix.EINTR) {
@@ -116,7 +112,7 @@ func newFile(s *unix.Stat_t) *file {
 	}
 }
 
-// modeOf is what Go calls a mode of Unix.
+// modeOf converts a Unix mode.
 func modeOf(mode uint32) fs.FileMode {
 	m := fs.FileMode(mode & 0o777)
 	switch mode & unix.S_IFMT {

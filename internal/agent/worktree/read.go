@@ -11,11 +11,11 @@ import (
 	"sync/atomic"
 )
 
-// readers is how many files are looked at, and read, at once.
+// readers is how many files are read concurrently.
 const readers = 2
 
-// read looks at the files that were found. One that is gone meanwhile is not
-// there.
+// read reads the metadata and contents of the files that were found. A file that was
+// removed meanwhile does not exist.
 func (l *scanner) read(ctx context.Context) ([]pathFile, []string, error) {
 	names := sorted(l.paths)
 	found := make([]*file, len(names))
@@ -32,7 +32,7 @@ func (l *scanner) read(ctx context.Context) ([]pathFile, []string, error) {
 		if f == nil || !f.mode.IsRegular() {
 			continue
 		}
-		// Which files are hashed depends on the tree alone, not on who is first.
+		// Which files are hashed depends only on the tree, not on timing.
 		if f.hashed = f.stat.size <= maxContent && content+f.stat.size <= maxContents; f.hashed {
 			content += f.stat.size
 		} else {
@@ -58,11 +58,10 @@ func (l *scanner) read(ctx context.Context) ([]pathFile, []string, error) {
 	return files, notes, nil
 }
 
-// batchSize is how many files in a row one reader takes: they lie in few folders.
+// batchSize is how many consecutive files one reader takes, since they share directories.
 const batchSize = 64
 
-// each calls do with the numbers below n, some at a time, and stops at the first
-// error.
+// each calls do with the numbers below n, concurrently, and stops at the first error.
 func (l *scanner) each(ctx context.Context, n int, do func(r *reader, i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -93,18 +92,18 @@ func (l *scanner) each(ctx context.Context, n int, do func(r *reader, i int) err
 	return context.Cause(ctx)
 }
 
-// reader reads files, one at a time.
+// reader reads files. It is not for concurrent use.
 type reader struct {
 	dirCache
 	digest hash.Hash
 	buffer []byte
 }
 
-// atOnce is how much of a file is read at once, in bytes.
+// atOnce is how many bytes of a file are read at a time.
 const atOnce = 64 << 10
 
-// fileHandle reads a file's content or a link's target, as often as it takes to read
-// it unchanged, within reason.
+// content reads a file's content or a link's target. If it changes meanwhile, it tries
+// again, up to three times.
 func (r *reader) content(ctx context.Context, name string, f *file) (*file, error) {
 	for range 3 {
 		if ctx.Err() != nil {
@@ -117,7 +116,7 @@ func (r *reader) content(ctx context.Context, name string, f *file) (*file, erro
 		if err == nil {
 			return f, nil
 		}
-		// Somebody else is at work in the tree. What matters is how it is now.
+		// The file changed. The current state is what matters.
 		now, again := r.there(name)
 		if again != nil {
 			return nil, again
@@ -148,12 +147,11 @@ func (r *reader) read(ctx context.Context, name string, f *file) (err error) {
 	return err
 }
 
-// hash hashes the content of a regular file, which has to look the same afterwards.
+// hash hashes a regular file, whose metadata must not change meanwhile.
 //
-// This is done at every look, also for a file that looks as it did at the last one:
-// describe a file system says of a file need not tell that its content changed. Ext4 for
-// one lets everybody who may write two files exchange their blocks, and changes no
-// time for that.
+// Every scan hashes every file, even if its metadata did not change: metadata need not
+// reveal a changed content. On ext4, for example, a process that may write two files can
+// exchange their blocks without changing any time.
 func (r *reader) hash(ctx context.Context, name string, f *file) error {
 	opened, err := r.open(name)
 	if err != nil {

@@ -11,23 +11,22 @@ import (
 	"syscall"
 )
 
-// repo is a git repository as it is found in a folder.
+// repo is a git repository.
 type repo struct {
-	// top is the folder that has .git in it, dir is what git keeps for this working
-	// tree, and common is what it keeps for all of the repository's. The three are
-	// absolute paths; the latter two differ in a linked working tree only.
+	// top contains .git, dir is the git directory of this working tree, and common that
+	// of the whole repository. They are absolute; dir and common differ in a linked
+	// working tree only.
 	top, dir, common string
 }
 
-// linked reports whether this is a working tree beside the repository's first, and
-// the one that the repository knows by that name.
+// linked reports whether this is a linked working tree that the repository knows.
 func (r repo) linked() bool {
 	back, err := line(filepath.Join(r.dir, "gitdir"))
 	return err == nil && r.dir != r.common && resolve(r.dir, back) == filepath.Join(r.top, gitFolder)
 }
 
-// head lists the refs that HEAD leads through, the last of which holds a commit or
-// is not there yet. It is empty if HEAD is a commit itself.
+// head lists the refs that HEAD leads through; the last one has a commit or does not
+// exist yet. It is empty if HEAD is detached.
 func (r repo) head() (names []string, err error) {
 	text, err := line(filepath.Join(r.dir, "HEAD"))
 	for err == nil {
@@ -41,18 +40,18 @@ func (r repo) head() (names []string, err error) {
 		text, err = line(filepath.Join(r.common, filepath.FromSlash(name)))
 	}
 	if errors.Is(err, fs.ErrNotExist) && len(names) > 0 {
-		err = nil // It is packed, or has no commit yet.
+		err = nil // It is packed, or unborn.
 	}
 	return names, err
 }
 
-// maxSymbolic is how many refs may lead to one another: as many as git follows.
+// maxSymbolic bounds a chain of symbolic refs, as git does.
 const maxSymbolic = 5
 
-// errBroken is the error of a repository that git would not take for one.
+// errBroken is the error of a repository that git would not accept.
 var errBroken = errors.New("it is no git repository, though it looks like one")
 
-// findAbove finds the repository that a folder lies in, nil where it lies in none.
+// findAbove finds the repository that contains a directory, nil for none.
 func findAbove(dir string) (*repo, error) {
 	for {
 		repo, err := find(dir)
@@ -67,7 +66,7 @@ func findAbove(dir string) (*repo, error) {
 	}
 }
 
-// find finds the repository whose working tree begins in a folder of the root.
+// find finds the repository at a directory of the root.
 func (p rootDir) find(dir string) (*repo, error) {
 	repo, err := find(filepath.Join(p.real, filepath.FromSlash(dir)))
 	if err != nil {
@@ -76,16 +75,16 @@ func (p rootDir) find(dir string) (*repo, error) {
 	return repo, nil
 }
 
-// find finds the repository whose working tree begins in a folder. An empty .git,
-// and a folder without anything that a repository has, is none; half a repository
-// is an error, since git would look for another one further up.
+// find finds the repository at a directory. An empty .git, or a directory without any
+// part of a repository, is none; an incomplete repository is an error, because git would
+// look further up.
 func find(top string) (*repo, error) {
 	link := filepath.Join(top, gitFolder)
 	info, err := os.Stat(link) // Git follows a link here.
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Lstat(link); err == nil {
-			return nil, errBroken // a link to nowhere
+			return nil, errBroken // a dangling link
 		}
 		return nil, nil
 	case err != nil:
@@ -126,7 +125,7 @@ func find(top string) (*repo, error) {
 	}
 }
 
-// resolve is where a path leads that stands in a file of a folder.
+// resolve resolves a path that stands in a file of a directory.
 func resolve(dir, name string) string {
 	name = filepath.FromSlash(name)
 	if filepath.IsAbs(name) {
@@ -135,10 +134,10 @@ func resolve(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// maxLine is the largest file that holds a path, in bytes.
+// maxLine bounds a file that holds a path, in bytes.
 const maxLine = 16 << 10
 
-// line reads a small file that holds one line.
+// line reads a small file with one line.
 func line(name string) (string, error) {
 	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

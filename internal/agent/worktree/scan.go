@@ -11,39 +11,39 @@ import (
 	"strings"
 )
 
-// stateFolder is where this program keeps its state, and ours is what counts in it: what
-// people write, and what keeps the state out of version control.
+// stateFolder is our state directory, and stateFiles is what counts in it: the files that
+// people write.
 const stateFolder = ".switchyard"
 
 var stateFiles = []string{stateFolder + "/agents", stateFolder + "/prompts", stateFolder + "/" + ignoreFile}
 
-// alwaysTracked is what decides the rounds to come and lies outside of our folder: who
-// ignores it must not be able to replace the critic unseen.
+// ruleFiles affect later rounds and are outside of our directory. An agent must not be
+// able to replace the critic in an ignored file.
 var ruleFiles = []string{".nubos-pilot/agents", ".claude/agents", "switchyard.yaml", "switchyard.lock"}
 
-// gitFolder is where git keeps its own, in a folder or behind a file.
+// gitFolder is git's directory, or a file that leads to it.
 const gitFolder = ".git"
 
-// scanner collects what there is to look at. Paths are relative to the root, with
-// slashes; "" is the root itself.
+// scanner collects what to compare. Paths are relative to the root, with slashes; "" is
+// the root.
 type scanner struct {
 	rootDir
 	ignored []string
-	// alwaysTracked are the files and folders that count whatever git says.
+	// alwaysTracked are files and directories that always count.
 	alwaysTracked []string
 	git           *git
 	dirs          *dirCache
-	// paths has the files that were found, nil for one that nobody looked at yet.
+	// paths has the files found, nil for one that is not read yet.
 	paths map[string]*file
 	items map[gitKey]gitValue
-	// index has the entries of the index, which are many.
+	// index has the entries of the index.
 	index []gitEntry
-	// repos has the folders that repositories were found in.
+	// repos has the directories with repositories.
 	repos map[string]bool
-	// common is what git keeps for all working trees of the outermost repository.
+	// common is the common git directory of the outermost repository.
 	common string
 	notes  []string
-	depth  int // of repositories in each other
+	depth  int // of nested repositories
 }
 
 func newScanner(p rootDir, g *git, scope Scope) *scanner {
@@ -53,8 +53,7 @@ func newScanner(p rootDir, g *git, scope Scope) *scanner {
 	}
 }
 
-// local cleans paths, and leaves out those outside of the root. One that ends with a
-// slash keeps it.
+// local cleans paths, and drops those outside of the root. It keeps a trailing slash.
 func (p rootDir) local(paths []string) []string {
 	var local []string
 	for _, name := range paths {
@@ -81,7 +80,7 @@ func (p rootDir) local(paths []string) []string {
 	return local
 }
 
-// counts reports whether a path may count, apart from what git says.
+// counts reports whether a path may count, apart from git's rules.
 func (l *scanner) counts(name string) bool {
 	for _, a := range l.ignored {
 		if dir, whole := strings.CutSuffix(a, "/"); name == dir || whole && below(name, dir) {
@@ -99,14 +98,14 @@ func (l *scanner) counts(name string) bool {
 	return false
 }
 
-// enters reports whether something in a folder may count.
+// enters reports whether a file in a directory may count.
 func (l *scanner) enters(dir string) bool { return l.counts(path.Join(dir, "any")) }
 
 func below(name, dir string) bool {
 	return len(name) > len(dir) && name[len(dir)] == '/' && strings.HasPrefix(name, dir)
 }
 
-// add notes a file, with what it is where that is known.
+// add adds a file, with its metadata if known.
 func (l *scanner) add(name string, f *file) error {
 	if !l.counts(name) {
 		return nil
@@ -117,8 +116,8 @@ func (l *scanner) add(name string, f *file) error {
 	return nil
 }
 
-// walk notes all files below a folder, or the file that is there. Where plain is
-// set, a repository in the folder itself does not matter.
+// walk adds all files below a directory, or the file at that path. With plain, a
+// repository in the directory itself is treated as a directory.
 func (l *scanner) walk(ctx context.Context, dir string, plain bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -152,7 +151,7 @@ func (l *scanner) walk(ctx context.Context, dir string, plain bool) error {
 		switch {
 		case err != nil:
 			return err
-		case f == nil: // It is gone.
+		case f == nil: // It was removed meanwhile.
 		case !f.mode.IsDir():
 			err = l.add(name, f)
 		case l.enters(name):

@@ -13,30 +13,30 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// shadow is a folder in place of a repository's own: with its index and objects,
-// and none of its configuration.
+// shadowRepo is a directory that git uses instead of a repository's own: with its index
+// and objects, and without its configuration.
 type shadowRepo struct {
 	repo   repo
 	dir    string
-	format string // of the names of objects
+	format string // of object names
 	env    []string
 	args   []string
 }
 
-// The formats of the names of objects, as git calls them.
+// The formats of object names.
 const (
 	sha1Format   = "sha1"
 	sha256Format = "sha256"
 )
 
-// shadowedSettings are the settings that decide which files are ignored and how they are
-// compared. Nothing else is taken from where they stand.
+// shadowedSettings affect which files are ignored and how they are compared. No other
+// settings are copied.
 var shadowedSettings = []string{
 	"core.autocrlf", "core.eol", "core.excludesfile", "core.filemode", "core.ignorecase", "core.longpaths", "core.precomposeunicode",
 	"core.sparsecheckout", "core.sparsecheckoutcone", "core.symlinks",
 }
 
-// shadow makes a mirror of a repository that has these settings.
+// shadow creates the shadow of a repository with these settings.
 func (g *git) shadow(r repo, settings []setting) (*shadowRepo, error) {
 	dir, err := os.MkdirTemp(g.temp, "mirror-")
 	if err != nil {
@@ -57,9 +57,8 @@ func (g *git) shadow(r repo, settings []setting) (*shadowRepo, error) {
 	if err := m.fill(); err != nil {
 		return nil, unreadable(gitFolder, err)
 	}
-	none := filepath.Join(dir, "none") // It is not there.
-	// These win over every file, so that no version of git that reads one after all
-	// runs anything.
+	none := filepath.Join(dir, "none") // It does not exist.
+	// These override every file, in case some version of git reads one anyway.
 	for _, s := range []string{
 		"core.fsmonitor=false", "core.hooksPath=" + none, "core.untrackedCache=false", "core.splitIndex=false",
 		"core.quotePath=false", "core.bigFileThreshold=16m", "protocol.allow=never", "submodule.recurse=false",
@@ -76,7 +75,7 @@ func (g *git) shadow(r repo, settings []setting) (*shadowRepo, error) {
 	return m, nil
 }
 
-// fill writes the mirror's files.
+// fill writes the files.
 func (m *shadowRepo) fill() error {
 	config := "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 	if m.format == sha256Format {
@@ -84,7 +83,7 @@ func (m *shadowRepo) fill() error {
 	}
 	for name, text := range map[string]string{
 		"HEAD": "ref: refs/heads/none\n", "config": config, "no-config": "",
-		// What a tree says of its files shall not name a filter, nor hide a difference.
+		// Attributes of the tree must not name a filter or hide a difference.
 		"info/attributes": "* -filter !diff\n",
 	} {
 		name = filepath.Join(m.dir, filepath.FromSlash(name))
@@ -111,7 +110,7 @@ func (m *shadowRepo) fill() error {
 	return m.copyShared()
 }
 
-// copyShared copies the shared part of an index that is split in two.
+// copyShared copies the shared part of a split index.
 func (m *shadowRepo) copyShared() error {
 	own, err := os.OpenRoot(m.repo.dir)
 	if err != nil {
@@ -138,8 +137,8 @@ func (m *shadowRepo) copyShared() error {
 	return nil
 }
 
-// copy copies a file of the repository into the mirror, with its time: git takes
-// describe is as new as its index for changed.
+// copy copies a file of the repository with its time: git treats files as changed if they
+// are as new as its index.
 func (m *shadowRepo) copy(from *os.Root, name string) error {
 	source, err := safefile.Open(from, filepath.FromSlash(name))
 	if err != nil {
@@ -162,7 +161,7 @@ func (m *shadowRepo) copy(from *os.Root, name string) error {
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
-// command is a command of git in a folder of the mirrored repository's tree.
+// command is a git command in a directory of the repository's working tree.
 func (m *shadowRepo) command(dir string, args ...string) gitCommand {
 	return gitCommand{dir: dir, env: m.env, args: append(append([]string(nil), m.args...), args...), limit: gitOutput}
 }

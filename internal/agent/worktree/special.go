@@ -16,20 +16,19 @@ import (
 	"syscall"
 )
 
-// errWaits is the error of something that git would wait for.
+// errWaits is the error of a special file that would block git.
 var errWaits = errors.New("it is neither a file nor a folder, and git would wait for it")
 
-// read are the files of a working tree that git reads itself.
+// read are the files of a working tree that git itself reads.
 var read = []string{ignoreFile, ".gitattributes", ".gitmodules", ".mailmap"}
 
-// special lists what lies below a folder of a repository's working tree and is neither
-// a regular file, a link nor a folder, as pipes and sockets: git does not tell of
-// them. It goes into ignored folders and our own, too, since git may read files there,
-// and not into other repositories.
+// special lists files below dir that are not regular files, links or directories, such as
+// pipes and sockets, which git does not report. It enters ignored directories, since git
+// may read files there, but not other repositories.
 //
 // # Errors
 //
-// tree-unreadable if git would wait for one. The cause of ctx when that is done.
+// tree-unreadable if a file would block git. The cause of ctx if that is done.
 func (l *scanner) special(ctx context.Context, dir string) ([]string, error) {
 	var found []string
 	var walk func(dir string) error
@@ -37,7 +36,7 @@ func (l *scanner) special(ctx context.Context, dir string) ([]string, error) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		// What cannot be opened git cannot open either, and says so where it counts.
+		// Git cannot open it either, and reports it if it matters.
 		entries, _ := l.entriesOf(dir)
 		for _, e := range entries {
 			name := path.Join(dir, e.Name())
@@ -62,7 +61,6 @@ func (l *scanner) special(ctx context.Context, dir string) ([]string, error) {
 	return found, err
 }
 
-// entriesOf lists a folder with the types of what is in it.
 func (l *scanner) entriesOf(dir string) ([]fs.DirEntry, error) {
 	f, err := l.Open(filepath.FromSlash(path.Join(".", dir)))
 	if err != nil {
@@ -72,10 +70,10 @@ func (l *scanner) entriesOf(dir string) ([]fs.DirEntry, error) {
 	return f.ReadDir(-1)
 }
 
-// maxSpecial is how many special files may lie in a repository's working tree.
+// maxSpecial bounds the special files in a repository's working tree.
 const maxSpecial = 1000
 
-// addSpecial notes those of the special files of a repository that it does not ignore.
+// addSpecial adds those special files that the repository does not ignore.
 func (l *scanner) addSpecial(ctx context.Context, dir string, m *shadowRepo, names []string) error {
 	if len(names) == 0 {
 		return nil
@@ -117,8 +115,8 @@ func (l *scanner) addSpecial(ctx context.Context, dir string, m *shadowRepo, nam
 	return nil
 }
 
-// ready refuses a repository of which git would wait for a file: of its own, or one of
-// settings. Paths in errors are those of .git.
+// ready refuses a repository with a file that would block git: one of its own, or one of
+// settings.
 func (g *git) ready(r repo) error {
 	for _, dir := range []string{r.dir, r.common} {
 		for _, name := range []string{"HEAD", "index", "packed-refs", "shallow", "info/exclude", "info/attributes", "info/grafts", "info/sparse-checkout", "objects/info/alternates"} {
@@ -143,7 +141,7 @@ func (g *git) ready(r repo) error {
 	return nil
 }
 
-// regular refuses what is there and no regular file.
+// regular refuses an existing special file.
 func regular(name string) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return errWaits
@@ -151,19 +149,18 @@ func regular(name string) error {
 	return nil
 }
 
-// maxIncluded is how many files of settings are looked at, and maxSettings how much of
+// maxIncluded bounds how many files of settings are read, and maxSettings the size of
 // each, in bytes.
 const maxIncluded, maxSettings = 100, 1 << 20
 
-// section and included find what a file of settings may include. They need not be
-// exact: each path is only looked at.
+// section and included find files that settings may include. They need not be exact.
 var (
 	section  = regexp.MustCompile(`^\s*\[\s*([A-Za-z]+)`)
 	included = regexp.MustCompile(`(?i)\bpath\s*=\s*"?([^"#;\r\n]+)`)
 )
 
-// readySettings refuses a file of settings that git would wait for, be it one that it
-// includes. seen has those that were looked at.
+// readySettings refuses a file of settings that would block git, also if it is included.
+// seen has the files that were checked.
 func (g *git) readySettings(name string, seen map[string]bool) error {
 	if seen[name] || len(seen) > maxIncluded {
 		return nil

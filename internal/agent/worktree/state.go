@@ -17,7 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// maxGitFiles is how many files of git's own are looked at in one repository.
+// maxGitFiles bounds the files of git that are read in one repository.
 const maxGitFiles = 100_000
 
 // ownState and commonState are what counts of git's own files, in what it keeps
@@ -28,38 +28,41 @@ const maxGitFiles = 100_000
 // nothing here follows them. Left out are logs, caches and the objects, which no
 // ref leads to unless a ref changes.
 var (
+	// ownState and commonState are git's files that count, for one working tree and for
+	// all: files and whole directories, which need not exist. Of the refs, those count
+	// that belong to the working tree itself, such as a bisection's, that replace
+	// objects, or that HEAD leads to; others may belong to other working trees. Logs,
+	// caches and objects do not count, since objects are reached through refs.
 	ownState = []string{
 		"HEAD", "commondir", "info", "refs/bisect", "refs/rewritten", "refs/worktree", "MERGE_HEAD", "MERGE_MODE", "MERGE_MSG", "SQUASH_MSG",
 		"CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_START", "rebase-merge", "rebase-apply", "sequencer",
 	}
 	commonState = []string{"hooks", "info", "objects/info/alternates", "refs/replace", "reftable", "shallow"}
-	// configs are the files of settings, which count by what they set unless git is
-	// not asked.
+	// configs are files of settings, which count by their content only if git is not
+	// asked.
 	configs = []string{"config", "config.worktree"}
 )
 
-// replacements is where the refs are that replace objects.
+// replacements contains the refs that replace objects.
 const replacements = "refs/replace/"
 
-// packedRefs is the file of the refs that have none of their own.
 const packedRefs = "packed-refs"
 
-// state looks at what git keeps of a repository in the folder prefix of the root.
+// state collects git's files of a repository at prefix.
 type state struct {
 	prefix string
 	items  map[gitKey]gitValue
 	count  int
-	// configs says that the files of settings count as they are.
+	// configs says that files of settings count by content.
 	configs bool
 }
 
-// add notes an item under the path that it has in .git.
+// add adds a file under its path in .git.
 func (s *state) add(name, text string) {
 	s.items[gitKey{path: path.Join(s.prefix, gitFolder, name)}] = gitValue{text: text}
 }
 
-// state notes what git keeps of a repository, without asking git; with configs its
-// files of settings as they are.
+// state adds git's files of a repository, without running git.
 func (l *scanner) state(ctx context.Context, prefix string, r repo, configs bool) error {
 	s := &state{prefix: prefix, items: l.items, configs: configs}
 	err := s.read(ctx, r)
@@ -69,7 +72,7 @@ func (l *scanner) state(ctx context.Context, prefix string, r repo, configs bool
 	return err
 }
 
-// part is some of what git keeps.
+// part is a list of files in a directory.
 type part struct {
 	root  *os.Root
 	names []string
@@ -111,8 +114,8 @@ func (s *state) read(ctx context.Context, r repo) error {
 	return nil
 }
 
-// leads notes the refs that HEAD leads through as a part of HEAD: another branch of
-// the same commit is one change, and not three.
+// leads makes the refs that HEAD leads through a part of HEAD, so that switching the
+// branch is one change instead of three.
 func (s *state) leads(head []string) {
 	for _, name := range head {
 		was := gitKey{path: path.Join(s.prefix, gitFolder, name)}
@@ -123,7 +126,7 @@ func (s *state) leads(head []string) {
 	}
 }
 
-// readLink notes where .git leads if it is no folder.
+// readLink adds where .git leads if it is not a directory.
 func (s *state) readLink(top string) error {
 	name := filepath.Join(top, gitFolder)
 	info, err := os.Lstat(name)
@@ -140,7 +143,7 @@ func (s *state) readLink(top string) error {
 	return err
 }
 
-// any notes a file, or all files of a folder, none where there is nothing.
+// any adds a file, or all files of a directory, if it exists.
 func (s *state) any(ctx context.Context, root *os.Root, name string) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -159,7 +162,7 @@ func (s *state) any(ctx context.Context, root *os.Root, name string) error {
 	case info.IsDir():
 		return s.folder(ctx, root, name)
 	case strings.HasSuffix(name, ".lock") || name == "info/refs":
-		return nil // Somebody is about to write; a copy of the refs for web servers.
+		return nil // a lock file, or a copy of the refs for web servers
 	case info.Mode().Type() == fs.ModeSymlink:
 		target, err := root.Readlink(filepath.FromSlash(name))
 		s.add(name, "link "+target)
@@ -175,8 +178,8 @@ func (s *state) any(ctx context.Context, root *os.Root, name string) error {
 	return err
 }
 
-// describe is what counts of a file: its digest, and for all but refs also whether it
-// can be run. A ref may move into the file of packed refs, and is the same there.
+// describe returns what counts of a file: its digest and, except for refs, its mode. A
+// ref may move to the packed refs and stays the same there.
 func describe(name string, info fs.FileInfo, sum string) string {
 	if strings.HasPrefix(name, "refs/") {
 		return sum
@@ -201,8 +204,8 @@ func (s *state) folder(ctx context.Context, root *os.Root, name string) error {
 	return nil
 }
 
-// packed notes those of the packed refs that count. A ref of the same name that has a
-// file of its own is noted later, and is the one that counts.
+// packed adds those of the packed refs that count. A ref with a file of its own is added
+// later and overrides the packed one.
 func (s *state) packed(root *os.Root, counts func(ref string) bool) error {
 	f, err := safefile.Open(root, packedRefs)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -216,7 +219,7 @@ func (s *state) packed(root *os.Root, counts func(ref string) bool) error {
 	lines.Buffer(nil, 64<<10)
 	for lines.Scan() {
 		text := lines.Text()
-		if text == "" || text[0] == '#' || text[0] == '^' { // a comment, and where a tag leads
+		if text == "" || text[0] == '#' || text[0] == '^' { // a comment, or a peeled tag
 			continue
 		}
 		oid, name, ok := strings.Cut(text, " ")

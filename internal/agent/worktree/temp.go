@@ -12,12 +12,13 @@ import (
 // The names of the private folders of looks begin with tempPrefix. As long as a look
 // is under way, the file lockFile in its folder is locked.
 const (
+	// The private directories of scans begin with tempPrefix. During a scan, lockFile in
+	// it is locked.
 	tempPrefix = "switchyard-tree-"
 	lockFile   = "lock"
 )
 
-// newTemp makes a private folder in another one, for its owner alone, and removes
-// those that killed processes have left there.
+// newTemp creates a private directory, and removes those that killed processes left.
 func newTemp(in string) (dir string, held *os.File, err error) {
 	left, err := filepath.Glob(filepath.Join(in, tempPrefix+"*"))
 	if err != nil {
@@ -38,7 +39,8 @@ func newTemp(in string) (dir string, held *os.File, err error) {
 	return "", nil, fs.ErrNotExist
 }
 
-// removeLeft removes the folder of a look that is over. What is another user's stays.
+// removeLeft removes the directory of a scan that is over. It does not touch those of
+// other users.
 func removeLeft(dir string) {
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		return
@@ -48,17 +50,16 @@ func removeLeft(dir string) {
 		return
 	}
 	if os.Remove(dir) == nil {
-		return // It was empty.
+		return
 	}
-	// A look makes its lock before anything else. So one without it was killed while it
-	// removed its folder.
+	// A scan creates its lock first. Without a lock, the scan was killed while it
+	// removed its directory.
 	if _, err := os.Lstat(filepath.Join(dir, lockFile)); errors.Is(err, fs.ErrNotExist) {
 		_ = os.RemoveAll(dir)
 	}
 }
 
-// lock opens and locks the file of a folder; nil if it is not there, or another look
-// has it.
+// lock opens and locks a directory's lock file; nil if it does not exist or is locked.
 func lock(dir string, flags int) *os.File {
 	name := filepath.Join(dir, lockFile)
 	f, err := os.OpenFile(name, os.O_RDWR|flags, 0o600)
@@ -69,7 +70,7 @@ func lock(dir string, flags int) *os.File {
 	opened, stat := f.Stat()
 	now, gone := os.Lstat(name)
 	if !ok || errors.Join(err, stat, gone) != nil || !os.SameFile(opened, now) {
-		_ = f.Close() // It was not even read.
+		_ = f.Close()
 		return nil
 	}
 	return f

@@ -1,37 +1,35 @@
-// Package worktree tells what somebody changed in a working tree who should have
-// changed nothing, and what a draft changes in it.
+// Package worktree finds out what a process changed in a working tree, and what a draft
+// changes in it.
 //
 // # What counts
 //
-// Where git rules a folder, the files that it tracks and those that are neither
-// tracked nor ignored; elsewhere all files. A repository inside of another one, a
-// submodule too, is looked at in the same way. Of our own folder .switchyard only
-// agents/, prompts/ and .gitignore count, ignored or not: the rest is our state, which
-// others may write at the same time. What else the rounds to come obey counts in any case:
-// our configuration, and the agents in .nubos-pilot and .claude. Folders as such do
-// not count. A repository that ignores the root altogether has no say in it.
+// In a git repository, tracked files and files that are neither tracked nor ignored;
+// elsewhere all files. Nested repositories and submodules follow the same rules. Of our own
+// directory .switchyard only agents/, prompts/ and .gitignore count, ignored or not; the
+// rest is our state, which other processes may write. Other files that affect later rounds
+// always count: our configuration, and the agents in .nubos-pilot and .claude. Directories
+// do not count. A repository that ignores the root itself has no say.
 //
-// A .gitignore counts even where it ignores itself, unless its whole folder is
-// rootIgnored from outside: else one file could hide a folder and itself with it.
+// A .gitignore counts even if it ignores itself, unless its whole directory is ignored from
+// outside: otherwise one file could hide a directory and itself with it.
 //
-// Of git itself count HEAD and the commit that it leads to, the refs that replace
-// objects, the index's entries and their flags, the settings that hold here, the
-// user's own too, hooks, the files of info/, an operation in progress, and what else
-// decides which files are ignored. The times that the index keeps do not, so that
-// looking with git status is no change.
+// Of git itself these count: HEAD and its commit, refs that replace objects, the index's
+// entries and flags, the settings that apply here including the user's, hooks, the files of
+// info/, an operation in progress, and other files that decide what is ignored. The times
+// in the index do not count, so that git status is not a change.
 //
 // What belongs to another working tree of the same repository does not count: other
-// branches and their settings, tags, the stash, and its files if it lies in this
-// one. If a repository keeps its refs as a reftable, all of them count.
+// branches and their settings, tags, the stash, and its files if it is inside of this one.
+// If a repository keeps its refs as a reftable, all of them count.
 //
-// # How it is looked at
+// # How it is scanned
 //
-// Contents are hashed as they are, by us, so that no filter runs. Only what there
-// is to look at is asked of git, and git never sees the repository's own
-// configuration then: it is given a folder of ours in place of .git, with the
-// repository's index and objects. So nothing that a repository may bring can run:
-// no hook, file system monitor, filter, external diff, text conversion, pager,
-// credential or transport helper, in submodules neither. It takes no lock.
+// Contents are hashed as they are, by us, so that no filter runs. Git is only asked for the
+// list of files, and never sees the repository's configuration then: it gets a shadow
+// directory instead of .git, with the repository's index and objects. So nothing that a
+// repository may bring can run: no hook, file system monitor, filter, external diff, text
+// conversion, pager, credential or transport helper, in submodules neither. It takes no
+// lock.
 package worktree
 
 import (
@@ -50,20 +48,20 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// The limits of a look. What they cut off is never taken for unchanged.
+// The limits of a scan. Whatever exceeds them is an error or noted, and never counts as
+// unchanged.
 const (
-	// scanTimeout is how long it may take.
+	// scanTimeout bounds a scan.
 	scanTimeout = 2 * time.Minute
-	// maxFiles is how many files may count.
-	maxFiles = 1_000_000
-	// maxContent is the largest file that is hashed, and maxContents is how much
-	// all of them together may have, in bytes.
+	maxFiles    = 1_000_000
+	// maxContent bounds the size of a file that is hashed, and maxContents the size of
+	// all of them, in bytes.
 	maxContent, maxContents = 64 << 20, 2 << 30
-	// maxNested is how deep repositories may lie in each other.
+	// maxNested bounds how deep repositories may be nested.
 	maxNested = 8
 )
 
-// Snapshot is how a working tree looked. It does not change.
+// Snapshot is the immutable state of a working tree.
 type Snapshot struct {
 	files         []pathFile // sorted
 	git           []gitEntry // sorted
@@ -72,14 +70,14 @@ type Snapshot struct {
 	digest        string
 }
 
-// Scope says what counts besides what git says. Paths are relative to the root, or
-// absolute; those outside of it mean nothing.
+// Scope says what counts in addition to git's rules. Paths are relative to the root, or
+// absolute; those outside of it are ignored.
 type Scope struct {
-	// IgnorePaths are files that do not count. Nor does all that is below a path that ends
-	// with a slash: a file that is replaced by a folder hides nothing in it.
+	// IgnorePaths are files that do not count. A path that ends with a slash is a
+	// directory with all its contents.
 	IgnorePaths []string
-	// AlwaysTracked are files, and folders with all that is in them, which decide what is to
-	// come. They count even if git ignores them.
+	// AlwaysTracked are files and directories that affect later rounds. They count even
+	// if git ignores them.
 	AlwaysTracked []string
 }
 
@@ -122,7 +120,6 @@ func (t Tree) scan(ctx context.Context, scope Scope, do func(context.Context, *s
 	return errors.Join(do(ctx, l), g.close())
 }
 
-// take looks at everything.
 func (l *scanner) take(ctx context.Context) (*Snapshot, error) {
 	if l.git.bin == "" {
 		l.notes = append(l.notes, "git is not installed: all files count, ignored ones too, and the index does not")
@@ -133,7 +130,7 @@ func (l *scanner) take(ctx context.Context) (*Snapshot, error) {
 	} else if err == nil {
 		err = l.walk(ctx, "", false)
 	}
-	// Git has no say in whether these count.
+	// These count even if git ignores them.
 	for _, name := range l.alwaysTracked {
 		if err == nil {
 			err = l.walk(ctx, name, true)
@@ -154,7 +151,7 @@ func (l *scanner) take(ctx context.Context) (*Snapshot, error) {
 	return s, nil
 }
 
-// count lists all that git keeps.
+// gitEntries lists everything of git that counts.
 func (l *scanner) gitEntries() []gitEntry {
 	all := make([]gitEntry, 0, len(l.index)+len(l.items))
 	for it, v := range l.items {
@@ -165,16 +162,15 @@ func (l *scanner) gitEntries() []gitEntry {
 	return all
 }
 
-// Digest identifies all that counts, "sha256:" and 64 hex digits: the tree is the
-// same where it is the same. Of a file that was too large to be hashed, its size,
-// times and inode stand for its content.
+// Digest identifies all that counts, as "sha256:" and 64 hex digits. For a file that is
+// too large to be hashed, its size, times and inode number stand for its content.
 func (s *Snapshot) Digest() string { return s.digest }
 
-// Notes says what was looked at less closely than usual, and why.
+// Notes says what was compared less closely than usual, and why.
 func (s *Snapshot) Notes() []string { return slices.Clone(s.notes) }
 
-// sum computes the digest. Every text is preceded by its length, so that no two
-// trees are written alike.
+// sum computes the digest. Every text is preceded by its length, so that the encoding is
+// unambiguous.
 func (s *Snapshot) sum() string {
 	h := sha256.New()
 	w := fields{bufio.NewWriter(h)}
@@ -185,12 +181,12 @@ func (s *Snapshot) sum() string {
 	for _, k := range s.git {
 		w.text("git", k.path, k.of, k.text, string(k.tag))
 	}
-	_ = w.Flush() // A hash never fails.
+	_ = w.Flush()
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-// rootDir is the folder that is looked at: as an opened root, from which no link
-// leads away, and as the path that git is given.
+// rootDir is the scanned directory: as an os.Root, which no link leaves, and as paths for
+// git.
 type rootDir struct {
 	*os.Root
 	given, real string
@@ -212,8 +208,7 @@ func openRootDir(dir string) (rootDir, error) {
 	return rootDir{Root: root, given: given, real: real}, nil
 }
 
-// unreadable gives an error its code, and names the path, relative to the root and
-// with slashes.
+// unreadable gives an error its code and a path relative to the root, with slashes.
 func unreadable(path string, err error) *errs.Error {
 	return errs.New(errs.TreeUnreadable, "%q in the working tree cannot be looked at: %w", path, safefile.Reason(err)).With("path", path)
 }
