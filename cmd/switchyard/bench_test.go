@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Release is the program as it is released: what it costs to start counts here.
+// release is the program as it is released: what it costs to start counts here.
 // The benchmark is skipped where make build has not been run.
 type released struct {
 	binary  string

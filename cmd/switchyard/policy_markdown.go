@@ -10,7 +10,7 @@ import (
 )
 
 // markdownFormat is the flag --output of a command whose result can be pasted into a
-// Decision record.
+// decision record.
 type markdownFormat struct{ *outputFormat }
 
 func (f markdownFormat) Set(s string) error {

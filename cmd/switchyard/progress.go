@@ -68,7 +68,7 @@ func (p *progress) see(at spawner.Progress) {
 	}
 }
 
-// Line is what a terminal shows, "" while nobody runs.
+// line is what a terminal shows, "" while nobody runs.
 func (p *progress) line(now time.Time) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -255,7 +255,7 @@ func reasons(skipped []host.Skipped) string {
 }
 
 // findings shows a table of findings, the remediation of each below its row; since
-// Time they stand only if some are not new.
+// when they stand only if some are not new.
 func (p *Printer) findings(findings []finding.Finding) {
 	header := []string{"ROUTE", "SEVERITY", "CATEGORY", "WHERE", "FOUND BY"}
 	const where = 3

@@ -9,7 +9,7 @@ import (
 )
 
 // Clean makes a text from a report, a plugin or the file system safe to show in a
-// Line of a terminal.
+// line of a terminal.
 func Clean(s string) string { return textutil.Line(s) }
 
 // Time shortens the time of an event to seconds; JSON has all of it.
