@@ -17,23 +17,16 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return fmt.Errorf("there is no command %q%s", args[0], didYouMean(nearCommand(cmd, args[0])))
+	return fmt.Errorf("there is no command %q%s", args[0], textutil.DidYouMean(args[0], commandNames(cmd)))
 }
 
-// nearCommand is the command below cmd that a word was probably meant to be, or "".
-func nearCommand(cmd *cobra.Command, word string) string {
+// commandNames are the names of the commands below cmd.
+func commandNames(cmd *cobra.Command) []string {
 	var names []string
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return textutil.Nearest(word, names)
-}
-
-func didYouMean(name string) string {
-	if name == "" {
-		return ""
-	}
-	return "; did you mean " + name + "?"
+	return names
 }
 
 // flagError explains a flag that cmd does not know or cannot read. If cmd only holds
@@ -41,7 +34,7 @@ func didYouMean(name string) string {
 // like one, or about the word that follows those of cmd.
 func flagError(cmd *cobra.Command, args []string, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		return fmt.Errorf("--%s: %s", invalid.GetFlag().Name, valueProblem(invalid))
+		return valueProblem(invalid)
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
@@ -50,7 +43,7 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 	if cmd.HasSubCommands() {
 		words := wordsOf(cmd, args)
 		for _, word := range words {
-			if near := nearCommand(cmd, word); near != "" && near != word {
+			if near := textutil.Nearest(word, commandNames(cmd)); near != "" && near != word {
 				return unknownCommand(cmd, []string{word})
 			}
 		}
@@ -67,30 +60,16 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
-	near := textutil.Nearest(name, names)
-	if near != "" {
-		near = "--" + near
-	} else if arg := strings.ToUpper(name); slices.Contains(strings.FieldsFunc(cmd.Use, isNotUpper), arg) {
+	if near := textutil.Nearest(name, names); near != "" {
+		return fmt.Errorf("unknown flag: --%s; did you mean --%s?", name, near)
+	}
+	if arg := strings.ToUpper(name); slices.Contains(strings.FieldsFunc(cmd.Use, isNotUpper), arg) {
 		return fmt.Errorf("unknown flag: --%s; the %s is an argument: %s", name, arg, cmd.UseLine())
 	}
-	return fmt.Errorf("unknown flag: --%s%s", name, didYouMean(near))
+	return fmt.Errorf("unknown flag: --%s", name)
 }
 
 func isNotUpper(r rune) bool { return r < 'A' || r > 'Z' }
-
-// valueProblem says what is wrong with a flag's value.
-func valueProblem(invalid *pflag.InvalidValueError) string {
-	switch invalid.GetFlag().Value.Type() {
-	case "int", "int64":
-		return fmt.Sprintf("%q is not a whole number", invalid.GetValue())
-	case "bool":
-		return fmt.Sprintf("%q is neither true nor false", invalid.GetValue())
-	case "duration":
-		return fmt.Sprintf("%q is not a duration, such as 90s or 10m", invalid.GetValue())
-	default:
-		return invalid.Unwrap().Error()
-	}
-}
 
 // wordsOf are the words of a command line behind those of cmd that neither are flags
 // nor follow one that takes a value.
@@ -151,11 +130,7 @@ func knownShell(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	var names []string
-	for _, shell := range cmd.Commands() {
-		names = append(names, shell.Name())
-	}
-	return fmt.Errorf("there is no completion for %q, only for %s", args[0], strings.Join(names, ", "))
+	return fmt.Errorf("there is no completion for %q, only for %s", args[0], strings.Join(commandNames(cmd), ", "))
 }
 
 // exactly wants one argument for each name.
@@ -176,12 +151,22 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// atMostOneTask wants a task's id or nothing.
-func atMostOneTask(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
+// orNothing accepts no arguments, and else those that want accepts.
+func orNothing(want cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return nil
+		}
+		return want(cmd, args)
 	}
-	return oneTask(cmd, args)
+}
+
+// firstArg is the first argument, "" for none.
+func firstArg(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
 }
 
 // splitList splits a list at its commas.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -25,6 +24,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/internal/verifycmd"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
@@ -68,7 +68,7 @@ func newCompatCmd(a *app, v verbs.Verb, run compatRunner) *cobra.Command {
 		Use: strings.TrimSpace(v.Name + " " + v.Args), Short: v.Short, Long: v.Long, Example: v.Example, Args: noArgs,
 	}
 	if v.InvalidTask != "" {
-		cmd.Args = atMostOneTask
+		cmd.Args = orNothing(oneTask)
 	}
 	for _, f := range v.Flags {
 		if f.Switch {
@@ -78,7 +78,7 @@ func newCompatCmd(a *app, v verbs.Verb, run compatRunner) *cobra.Command {
 		}
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
-		a.bareErrors = true
+		a.compatErrors = true
 		in := verbs.Input{TaskID: strings.Join(args, ""), Flags: map[string]string{}}
 		cmd.Flags().Visit(func(f *pflag.Flag) { in.Flags[f.Name] = f.Value.String() })
 		if err := v.Check(in); err != nil {
@@ -88,11 +88,7 @@ func newCompatCmd(a *app, v verbs.Verb, run compatRunner) *cobra.Command {
 		if err != nil {
 			return verbs.Recode(err, v.Codes)
 		}
-		w := bufio.NewWriter(a.out)
-		if err := errors.Join(render.JSON(w, result), w.Flush()); err != nil {
-			return errs.New(errs.OutputFailed, "failed to write the result: %w", err)
-		}
-		return nil
+		return a.write(func(w io.Writer) error { return render.JSON(w, result) })
 	})
 	return cmd
 }
@@ -104,7 +100,7 @@ func (c *compatVerb) runRound(ctx context.Context) (any, error) {
 	}
 	step := verbs.Step{TaskID: c.TaskID, Phase: phase}
 	if phase.Force != "" && c.On(phase.Force) {
-		if step.Force, err = newForce(c.app, c.Text("reason")); err != nil {
+		if step.Force, err = newForce(c.Text("reason")); err != nil {
 			return nil, err
 		}
 	}
@@ -219,7 +215,7 @@ func (c *compatVerb) stop(ctx context.Context, report []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	req := host.StopRequest{Reason: render.Clip(reason, maxReason), ForgetCap: forgetCap}
+	req := host.StopRequest{Reason: textutil.Fit(reason, maxReason), ForgetCap: forgetCap}
 	if report != nil {
 		req.Request = compatRequest(report)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -30,7 +31,7 @@ func TestLoopRaces(t *testing.T) {
 					done++
 					return
 				}
-				var shown errorJSON
+				var shown render.Error
 				if json.Unmarshal([]byte(err.String()), &shown) != nil {
 					t.Errorf("no error in %q", err.String())
 				}

@@ -14,29 +14,39 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// complete has a shell complete the ids of tasks for every command below root that
-// takes one, and the values of flags that are names or one of a few words.
+// complete has the shell complete the ids of tasks and the policies that commands
+// below root take, and the values of flags that are names or one of a few words.
 func (a *app) complete(root *cobra.Command) {
 	values := map[string]cobra.CompletionFunc{
-		"output":  words("text", "json"),
-		"verify":  words(string(policies.Green), string(policies.Red), string(policies.Absent)),
-		"lang":    words("go", "assemblyscript", "c"),
-		"engine":  words(string(policies.EngineRego), string(policies.EngineWasm)),
 		"adapter": a.names(func(ctx context.Context, e *host.Engine) ([]string, error) { return e.AdapterNames(ctx) }),
 		"agent":   a.names(func(_ context.Context, e *host.Engine) ([]string, error) { return e.AgentNames(), nil }),
 		"plugin":  a.names(pluginNames),
 		"policy":  policyRefs,
 	}
 	eachCommand(root, func(cmd *cobra.Command) {
-		if fields := strings.Fields(cmd.Use); len(fields) > 1 && strings.Trim(fields[1], "[]") == "TASK" {
-			cmd.ValidArgsFunction = a.taskIDs(taken(cmd))
+		if arguments := strings.Fields(strings.ReplaceAll(cmd.Use, "[", "")); len(arguments) > 1 {
+			switch strings.Trim(arguments[1], "]") {
+			case "TASK":
+				cmd.ValidArgsFunction = a.taskIDs(taken(cmd))
+			case "POLICY", "A":
+				cmd.ValidArgsFunction = policyRefs
+			}
 		}
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if complete, ok := values[f.Name]; ok {
-				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // Those that have their own keep it.
+			complete := values[f.Name]
+			if c, ok := f.Value.(interface{ options() []string }); ok {
+				complete = cobra.FixedCompletions(c.options(), cobra.ShellCompDirectiveNoFileComp)
+			}
+			if complete != nil {
+				_ = cmd.RegisterFlagCompletionFunc(f.Name, complete) // It fails only for a second one.
 			}
 		})
 	})
+}
+
+// policyRefs completes built-in versions beside the names of files.
+func policyRefs(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return policies.Versions(), cobra.ShellCompDirectiveDefault
 }
 
 // taken are the statuses of tasks that a command can do something with.
@@ -51,11 +61,6 @@ func taken(cmd *cobra.Command) []task.Status {
 	default:
 		return []task.Status{task.Open}
 	}
-}
-
-// words completes one of a few words.
-func words(all ...string) cobra.CompletionFunc {
-	return cobra.FixedCompletions(all, cobra.ShellCompDirectiveNoFileComp)
 }
 
 // names completes one of the names that list returns. Nothing is completed if it

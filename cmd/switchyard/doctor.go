@@ -22,7 +22,7 @@ policy and the ledger; finds the program of each adapter, asks it for its versio
 and compares its help with the flags that the adapter uses; and lists the agents.
 It changes nothing. With --deep it also verifies every event of the ledger.
 
-It fails if something is broken that the project uses. An adapter that no setting
+It fails if something that the project uses is broken. An adapter that no setting
 names may be missing.`,
 		Example: `  switchyard doctor
   switchyard doctor --deep --output json`,
@@ -38,10 +38,11 @@ names may be missing.`,
 			if err != nil {
 				return err
 			}
-			if err := a.print(health, func(p *render.Printer) { p.Health(health) }); err != nil || health.OK {
-				return err
+			var failure error
+			if !health.OK {
+				failure = errs.New(errs.Unhealthy, "broken: %s", strings.Join(brokenParts(health), ", "))
 			}
-			return errs.New(errs.Unhealthy, "broken: %s", strings.Join(brokenParts(health), ", "))
+			return showCheck(a, health, (*render.Printer).Health, failure)
 		})
 	})
 	return cmd

@@ -45,7 +45,7 @@ drafts are verified and reviewed again. What it could not take over, it lists.`,
 		if err != nil {
 			return err
 		}
-		return a.print(result, func(p *render.Printer) { p.Init(result) })
+		return show(a, result, (*render.Printer).Init)
 	})
 	return cmd
 }

@@ -63,7 +63,7 @@ switchyard.yaml metrics are pushed whenever something was recorded.`,
 			if err != nil {
 				return err
 			}
-			return a.print(result, func(p *render.Printer) { p.Push(result) })
+			return show(a, result, (*render.Printer).Push)
 		})
 	})
 	return cmd

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/metrics"
 
 	"github.com/spf13/cobra"
@@ -41,12 +42,12 @@ was recorded.`,
 			if err != nil {
 				return err
 			}
-			return a.print(result, func(p *render.Printer) {
-				if !result.Written {
+			return show(a, result, func(p *render.Printer, r metrics.TextfileResult) {
+				if !r.Written {
 					p.Line("%s has newer metrics already", path)
 					return
 				}
-				p.Line("wrote %s to %s", render.Count(result.Metrics, "metric"), path)
+				p.Line("wrote %s to %s", textutil.Count(r.Metrics, "metric"), path)
 			})
 		})
 	})

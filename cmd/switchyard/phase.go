@@ -10,6 +10,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 func newPhaseCmd(a *app) *cobra.Command {
@@ -17,10 +18,10 @@ func newPhaseCmd(a *app) *cobra.Command {
 		Use:   "phase",
 		Short: "Run a round one phase at a time",
 		Long: `Phase runs a task's round step by step, where round does it in one command. Each
-phase has a gate: the stamp of the agent that did its work, in this very round.
-switchyard audit makes one. The phases are, in their order,
+phase has a gate: the attestation, in this very round, of the agent that did its
+work; switchyard audit records one. The phases are, in their order,
 
-  start     the work begins, or begins anew after a commit or after being stuck
+  start     the work begins, or begins again after a commit or after being stuck
   research  the researchers are done
   design    the architect is done (optional)
   tests     the test writer is done (optional)
@@ -52,15 +53,9 @@ docs/tasks.md has the whole picture.`,
 	return cmd
 }
 
-// TaskResult runs a command that leaves a task somewhere, and shows where.
-func (a *app) step(ctx context.Context, do func(*host.Engine) (host.TaskResult, error)) error {
-	return a.with(ctx, func(e *host.Engine) error {
-		s, err := do(e)
-		if err != nil {
-			return err
-		}
-		return a.print(s, func(p *render.Printer) { p.TaskResult(s) })
-	})
+// runStep runs a command that leaves a task somewhere, and shows where.
+func (a *app) runStep(ctx context.Context, work func(*host.Engine) (host.TaskResult, error)) error {
+	return answer(ctx, a, work, (*render.Printer).TaskResult)
 }
 
 func newPhaseStartCmd(a *app) *cobra.Command {
@@ -70,24 +65,18 @@ func newPhaseStartCmd(a *app) *cobra.Command {
 		Use:   "start TASK",
 		Short: "Begin the work on a task",
 		Long: `Start begins the work on a task. After a commit, or after the task was stuck, it
-begins anew in the next round, with as many rounds as the project grants.`,
+begins again in the next round, with the project's number of rounds.`,
 		Args: oneTask,
 	}
 	cmd.Flags().StringVar(&req.Query, "query", "", "what the work is about: `TEXT`")
-	cmd.Flags().IntVar(&req.MaxRounds, "max-rounds", 0, maxRoundsUsage())
-	cmd.Flags().StringVar(&req.Base, "base", "", baseUsage)
-	force.register(cmd.Flags(), "begin anew although the work goes on")
+	maxRoundsVar(cmd.Flags(), &req.MaxRounds)
+	baseVar(cmd.Flags(), &req.Base)
+	force.register(cmd.Flags(), "begin again although the work is under way")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) (err error) {
-		if err := checkBase(cmd.Flags(), req.Base); err != nil {
+		if req.Force, err = force.request(); err != nil {
 			return err
 		}
-		if err := checkMaxRounds(cmd.Flags(), req.MaxRounds); err != nil {
-			return err
-		}
-		if req.Force, err = force.request(a); err != nil {
-			return err
-		}
-		return a.step(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Start(ctx, args[0], req) })
+		return a.runStep(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Start(ctx, args[0], req) })
 	})
 	return cmd
 }
@@ -104,15 +93,15 @@ func newPhaseDoneCmd(a *app, phase task.Phase, short string) *cobra.Command {
 	if phase == task.Tests {
 		cmd.Flags().StringArrayVar(&tests, "tests", nil, "the test files that were written: `FILES`, with commas between them")
 	}
-	force.register(cmd.Flags(), "go on without the stamps that are missing")
+	force.register(cmd.Flags(), "go on without the attestations that are missing")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) (err error) {
-		if req.Force, err = force.request(a); err != nil {
+		if req.Force, err = force.request(); err != nil {
 			return err
 		}
 		for _, list := range tests {
 			req.Tests = append(req.Tests, splitList(list)...)
 		}
-		return a.step(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Done(ctx, args[0], req) })
+		return a.runStep(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Done(ctx, args[0], req) })
 	})
 	return cmd
 }
@@ -125,29 +114,23 @@ func newPhaseDraftCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "draft TASK",
 		Short: "Verify a draft",
-		Long: `Draft verifies a draft: by --verify-cmd, or by what --verify or
---verify-exit-code tells of a verification that ran already, else by the
-project's own command. A green draft is stamped and waits for its review. A red
-one is decided at once, and uses up its round.`,
+		Long: `Draft verifies a draft: with --verify-cmd, with the result of a verification that
+you ran yourself (--verify or --verify-exit-code), else with the project's own
+command. A green draft waits for its review. A red one is decided at once, and
+uses up its round.`,
 		Args: oneTask,
 	}
 	verify.register(cmd.Flags())
-	cmd.Flags().IntVar(&req.Round, "round", 0, "the round `N` that the draft is of, from 1")
-	cmd.Flags().StringVar(&req.Policy, "policy", "", policyUsage())
-	a.registerEngine(cmd.Flags())
+	roundVar(cmd.Flags(), &req.Round, "the round `N` that the draft is of, from 1")
+	policyVar(cmd.Flags(), &req.Policy)
+	a.engineVar(cmd.Flags())
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "make the decision on a red draft the exit status")
-	force.register(cmd.Flags(), "go on without the executor's stamp")
+	force.register(cmd.Flags(), "go on without the executor's attestation")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) (err error) {
 		if req.Verify, err = verify.request(cmd.Flags()); err != nil {
 			return err
 		}
-		if err := checkRound(cmd.Flags(), req.Round); err != nil {
-			return err
-		}
-		if err := checkPolicy(cmd.Flags(), req.Policy); err != nil {
-			return err
-		}
-		if req.Force, err = force.request(a); err != nil {
+		if req.Force, err = force.request(); err != nil {
 			return err
 		}
 		return a.with(ctx, func(e *host.Engine) error {
@@ -160,28 +143,40 @@ one is decided at once, and uses up its round.`,
 			if exitCode && d.Decision != nil {
 				a.exit = decisionExit(d.Decision.NextAction)
 			}
-			return a.print(d, func(p *render.Printer) { p.DraftResult(d) })
+			return show(a, d, (*render.Printer).DraftResult)
 		})
 	})
 	return cmd
 }
 
 func newPhaseReviewCmd(a *app) *cobra.Command {
-	var f requestFlags
+	var f decisionFlags
+	var force forceFlags
 	cmd := &cobra.Command{
 		Use:   "review TASK --report [PLUGIN=]FILE",
 		Short: "Decide a round on its critics' reports",
 		Long: `Review reads the critics' reports and decides the round, as switchyard round
-does. It wants the critic's stamp, runs no verification, and does not commit: a
-decision to commit is carried out by switchyard phase commit. Where that will
-want more, it says so, and with --exit-code the exit status is 15.`,
+does. It needs the critic's attestation, runs no verification, and does not
+commit: switchyard phase commit carries out a decision to commit. If that will
+need more, review says so, and with --exit-code the exit status is 15.`,
 		Args: oneTask,
 	}
-	f.registerTask(cmd.Flags())
-	a.registerEngine(cmd.Flags())
+	f.register(a, cmd.Flags())
+	force.register(cmd.Flags(), forceReview)
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
-		return a.decide(ctx, &f, cmd.Flags(), func(e *host.Engine, req host.Request) (host.Decision, error) {
-			return e.Review(ctx, args[0], req)
+		req, err := f.request(a)
+		if err != nil {
+			return err
+		}
+		if req.Force, err = force.request(); err != nil {
+			return err
+		}
+		return a.with(ctx, func(e *host.Engine) error {
+			d, err := e.Review(ctx, args[0], req)
+			if err != nil {
+				return err
+			}
+			return a.showDecision(d, f.exitCode)
 		})
 	})
 	return cmd
@@ -193,33 +188,33 @@ func newPhaseCommitCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "commit TASK",
 		Short: "Commit a task, as its review decided",
-		Long: `Commit marks a task as committed. The newest phase of the round must be a review
-that decided so, and once the task was ever verified, or where the project has a
-verification, the round's own must be green.`,
+		Long: `Commit marks a task as committed. The latest phase of the round must be a review
+that decided to commit. If the task was ever verified, or the project has a
+verification, the verification of this round must be green.`,
 		Args: oneTask,
 	}
 	force.register(cmd.Flags(), "commit although something is missing")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) (err error) {
-		if req.Force, err = force.request(a); err != nil {
+		if req.Force, err = force.request(); err != nil {
 			return err
 		}
-		return a.step(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Commit(ctx, args[0], req) })
+		return a.runStep(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Commit(ctx, args[0], req) })
 	})
 	return cmd
 }
 
 func newPhaseStuckCmd(a *app) *cobra.Command {
-	var f requestFlags
+	var f reportFlags
 	var reason string
 	cmd := &cobra.Command{
 		Use:   "stuck TASK --reason TEXT",
 		Short: "Put a task aside as stuck",
-		Long: `Stuck puts a task aside, on a person's word. It takes no more rounds until
-switchyard resume takes it out. With --report it is left with the findings of
-those reports, else with those of its newest decision.`,
+		Long: `Stuck puts a task aside, on a person's word. The task takes no more rounds until
+switchyard resume. It keeps the findings of the reports of --report, else those of
+its latest decision.`,
 		Args: oneTask,
 	}
-	f.evidence(cmd.Flags())
+	f.register(cmd.Flags())
 	cmd.Flags().StringVar(&reason, "reason", "", "why: `TEXT`")
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		if strings.TrimSpace(reason) == "" {
@@ -229,14 +224,12 @@ those reports, else with those of its newest decision.`,
 		if err != nil {
 			return err
 		}
-		req := host.StopRequest{Reason: render.Clip(reason, maxReason)}
-		if req.Request, err = f.request(cmd.Flags(), p, a.in); err != nil {
+		reports, err := f.refs(p)
+		if err != nil {
 			return err
 		}
-		return a.step(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Stop(ctx, args[0], req) })
+		req := host.StopRequest{Reason: textutil.Fit(reason, maxReason), Request: host.Request{Reports: reports, Stdin: a.in}}
+		return a.runStep(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Stop(ctx, args[0], req) })
 	})
 	return cmd
 }
-
-// maxReason is how much of a reason is kept, in code points.
-const maxReason = 300

@@ -7,20 +7,19 @@ import (
 func newPluginCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plugin",
-		Short: "Look at, test and write the plugins that read reports",
+		Short: "Inspect, test and write the plugins that read reports",
 		Long: `A plugin turns the report of one tool into findings. It is a WebAssembly module
-that runs in a sandbox: it sees the report and its own settings, and nothing
-else, and the host checks that it accounts for every item of the report.
+that runs in a sandbox: it sees only the report and its own settings, and the host
+checks that it accounts for every item of the report.
 
-Where a command takes a PLUGIN, that is
-  the name of one that is installed: built in, or brought along by the project
+A PLUGIN argument is one of
+  the name of an installed plugin: built in, or one of the project
   the path of a module: a .wasm file, with a slash or the suffix in it
 
-A project brings plugins along by naming their files, or folders of them, under
-plugin_paths in switchyard.yaml. Each has to be pinned in switchyard.lock, which
-switchyard plugin lock writes: a file that is not pinned, or is another one than
-the lock pins, is refused. The settings of a plugin stand under plugins, by its
-name.`,
+A project adds plugins by listing their files, or folders of them, under
+plugin_paths in switchyard.yaml. Each must be pinned in switchyard.lock, which
+switchyard plugin lock writes: a file that is not pinned, or differs from the
+lock, is refused. The settings of a plugin are under plugins, by its name.`,
 		Example: `  switchyard plugin list
   switchyard plugin run auto report.json
   switchyard plugin new --lang go my-linter

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -29,35 +30,31 @@ const (
 const maxMeasured = 10 * time.Second
 
 func newPluginBenchCmd(a *app) *cobra.Command {
-	var runs int
+	runs := defaultRuns
 	cmd := &cobra.Command{
 		Use:   "bench PLUGIN REPORT",
 		Short: "Measure what a plugin costs on a report",
-		Long: `Bench measures one report's way through a plugin, with the project's settings:
+		Long: `Bench measures how long a plugin takes for a report, with the project's settings:
 
   cold, compiled   in a new runtime, without a code cache
   cold, cached     in a new runtime, its code from the cache
   warm             in a new instance of a plugin that is loaded
-  warm, guest      of that the plugin's own part, without the host's checks
+  warm, guest      the plugin's part of that, without the host's checks
 
-Each ends with the findings that a round would merge. Reading the report from
-disk and checking its format happens before. The shortest time says what the
-work costs, the median what to expect on this machine. The cost per finding is
-the warm median over the findings. The cache is one of its own, in a temporary
-folder that is removed. A slow plugin is measured less often: each way takes ten
-seconds at the most.
+Each ends with the findings that a round would merge. Reading the report from disk
+and checking its format is not measured. The shortest time shows the cost of the
+work, the median what to expect on this machine. The cost per finding is the warm
+median divided by the findings. The cache is a temporary folder that is removed
+afterwards. A slow plugin is measured less often: each measurement takes at most
+ten seconds.
 
 PLUGIN may also be auto. REPORT - is standard input.`,
 		Example: `  switchyard plugin bench sarif lint.sarif
   switchyard plugin bench ./my-linter.wasm report.json --runs 200 --output json`,
 		Args: exactly("the PLUGIN", "the REPORT"),
 	}
-	cmd.Flags().IntVar(&runs, "runs", defaultRuns, "measure `N` times; compiling at most 5 times")
+	numberVar(cmd.Flags(), &runs, "runs", 1, maxRuns, "measure `N` times; compiling at most 5 times", fmt.Sprintf("it is from 1 to %d", maxRuns))
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
-		if runs < 1 || runs > maxRuns {
-			return usagef("--runs %d: it is from 1 to %d", runs, maxRuns)
-		}
-		collectLate()
 		return a.with(ctx, func(e *host.Engine) error {
 			ready, err := e.Plugins().Prepare(ctx, api.ReportRef{Plugin: args[0], Path: args[1]}, a.in)
 			if err != nil {
@@ -72,7 +69,7 @@ PLUGIN may also be auto. REPORT - is standard input.`,
 			if err != nil {
 				return err
 			}
-			return a.print(b, func(p *render.Printer) { p.Benchmark(b) })
+			return show(a, b, (*render.Printer).Benchmark)
 		})
 	})
 	return cmd

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
@@ -14,14 +13,13 @@ import (
 func newPluginInspectCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect PLUGIN",
-		Short: "Show what a plugin is, needs and says of itself",
-		Long: `Inspect shows a plugin's digest and size, what it imports and exports, the memory
-that it declares, the limits that it runs under, and what it says of itself: its
-name and version, the formats that it reads, how its reports are detected, and
-the items that it accounts for. Of the plugin itself only its start and its
-description are run, in the sandbox.
+		Short: "Show a plugin's digest, interface and description",
+		Long: `Inspect shows a plugin's digest and size, its imports and exports, the memory that
+it declares, its limits, and its description of itself: its name and version, the
+formats that it reads, how its reports are detected, and the items that it accounts
+for. Only the plugin's start and description functions run, in the sandbox.
 
-A file that is no plugin is shown as far as it can be read; then the command
+A file that is not a plugin is shown as far as it can be read; then the command
 fails with the reason.`,
 		Example: `  switchyard plugin inspect sarif
   switchyard plugin inspect ./my-linter.wasm
@@ -34,8 +32,7 @@ fails with the reason.`,
 			if in.Digest == "" {
 				return err
 			}
-			shown := render.NewInspection(in)
-			return errors.Join(a.print(shown, func(p *render.Printer) { p.PluginInspection(in) }), err)
+			return showCheck(a, render.NewInspection(in), (*render.Printer).PluginInspection, err)
 		})
 	})
 	return cmd

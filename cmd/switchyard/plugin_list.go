@@ -1,9 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 
 	"github.com/spf13/cobra"
 
@@ -14,13 +18,12 @@ func newPluginListCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the plugins that can be used by name",
-		Long: `List shows the built-in plugins and those that the project brings along: where
-each comes from, and the formats that it reads; and the configurations that have
-names of their own, with the plugin that each uses. With --output json it shows
-the whole digest, and all that a plugin says of itself.
+		Long: `List shows the built-in plugins and those of the project: the origin of each, and
+the formats that it reads; and the named configurations, with the plugin that each
+uses. With --output json it shows the whole digest and description.
 
-The exit status is 1 if one of them cannot be used, as a file that is not the one
-that switchyard.lock pins. The others are listed all the same.`,
+The exit status is 1 if one of them cannot be used, such as a file that differs
+from switchyard.lock. The others are listed anyway.`,
 		Example: `  switchyard plugin list
   switchyard plugin list --output json | jq -r '.plugins[].name'`,
 		Args: noArgs,
@@ -31,11 +34,23 @@ that switchyard.lock pins. The others are listed all the same.`,
 			if err != nil {
 				return err
 			}
+			var failure error
 			if !all.OK {
-				a.exit = exitFault
+				failure = errs.New(errs.Unhealthy, "broken: %s", strings.Join(brokenPlugins(all), ", "))
 			}
-			return a.print(all, func(p *render.Printer) { p.PluginList(all) })
+			return showCheck(a, all, (*render.Printer).PluginList, failure)
 		})
 	})
 	return cmd
+}
+
+// brokenPlugins names the plugins that cannot be used.
+func brokenPlugins(all api.PluginInventory) []string {
+	var names []string
+	for _, p := range all.Plugins {
+		if p.Problem != nil {
+			names = append(names, cmp.Or(p.Path, p.Use, p.Name))
+		}
+	}
+	return names
 }

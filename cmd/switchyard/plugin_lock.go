@@ -27,14 +27,10 @@ a finding.`,
 		Args: noArgs,
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		return a.with(ctx, func(e *host.Engine) error {
+		return answer(ctx, a, func(e *host.Engine) (render.LockView, error) {
 			l, err := e.Plugins().Lock(ctx)
-			if err != nil {
-				return err
-			}
-			shown := render.NewLockView(l)
-			return a.print(shown, func(p *render.Printer) { p.PluginLock(l, shown.Changes) })
-		})
+			return render.NewLockView(l), err
+		}, (*render.Printer).PluginLock)
 	})
 	return cmd
 }

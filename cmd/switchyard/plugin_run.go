@@ -16,26 +16,25 @@ func newPluginRunCmd(a *app) *cobra.Command {
 		Use:   "run PLUGIN REPORT",
 		Short: "Normalise one report and show what the host would get",
 		Long: `Run has a plugin read one report, with the project's settings for it, and shows
-what would go on to be merged and routed: the findings, what was left out and
-why, and the rules that no setting gives a category. Nothing is decided and
-nothing is kept.
+what would be merged and routed: the findings, the skipped items with their
+reasons, and the rules for which no setting has a category. Nothing is decided or
+recorded.
 
-PLUGIN may also be auto, or a folder of plugins, one of which has to recognise
-the report. REPORT - is standard input.`,
+PLUGIN may also be auto, or a folder of plugins, one of which has to recognise the
+report. REPORT - is standard input.`,
 		Example: `  switchyard plugin run auto lint.sarif
   switchyard plugin run ./my-linter.wasm report.json --output json
   eslint --format json . | switchyard plugin run eslint -`,
 		Args: exactly("the PLUGIN", "the REPORT"),
 	}
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
-		collectLate()
-		return a.with(ctx, func(e *host.Engine) error {
+		return answer(ctx, a, func(e *host.Engine) (render.NormalizedView, error) {
 			n, err := e.Plugins().Normalize(ctx, api.ReportRef{Plugin: args[0], Path: args[1]}, a.in)
 			if err != nil {
-				return err
+				return render.NormalizedView{}, err
 			}
-			return a.print(render.NewNormalizedView(n), func(p *render.Printer) { p.Normalized(n) })
-		})
+			return render.NewNormalizedView(n), nil
+		}, (*render.Printer).Normalized)
 	})
 	return cmd
 }

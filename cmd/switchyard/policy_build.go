@@ -3,8 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -26,25 +25,24 @@ func newPolicyBuildCmd(a *app) *cobra.Command {
 		Use:   "build [POLICY] -o FILE",
 		Short: "Pack a policy into an OPA bundle, and sign it",
 		Long: `Build packs a policy's Rego, without its tests, into a bundle that every command
-here takes as a POLICY, and OPA's own tools read too. The same policy and flags
-give the same bytes, on every machine and at any time, but for PS signatures, in
-which there is chance, and for --expires, which counts from now.
+accepts as a POLICY, and that OPA's own tools can read. The same policy and flags
+give the same bytes on every machine at any time, except with PS signatures, which
+are random, and with --expires, which counts from now.
 
---wasm adds the policy compiled to WebAssembly, for OPA's tools. The commands
-here go by the Rego.
+--wasm adds the policy compiled to WebAssembly, for OPA's tools. Switchyard's own
+commands use the Rego.
 
 --sign-key signs the bundle as OPA defines it: with a private key in PEM, or for
-HS256, HS384 and HS512 with a secret. --key-id is the name that the key has
-under policy_trust in the projects that take the bundle; --scope must be theirs.
-Switchyard's docs/bundles.md goes through it.
+HS256, HS384 and HS512 with a secret. --key-id is the name of the key under
+policy_trust in the projects that use the bundle; --scope must match theirs.
+Switchyard's docs/bundles.md walks through it.
 
-FILE is replaced all at once, if it is a regular file. With FILE - the bundle
-goes to standard output, and nothing is said of it.`,
+FILE is replaced atomically, if it is a regular file. With FILE - the bundle goes
+to standard output, and nothing else is printed.`,
 		Example: `  switchyard policy build policies/routing/1.3.0 -o routing.tar.gz
   switchyard policy build -o routing.tar.gz --sign-key policy.key --key-id release-2026
   switchyard policy build -o - | tar -tz`,
-		Args:              atMostOnePolicy,
-		ValidArgsFunction: policyRefs,
+		Args: onePolicy(),
 	}
 	f.register(cmd.Flags())
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
@@ -60,7 +58,7 @@ goes to standard output, and nothing is said of it.`,
 			return err
 		}
 		return a.with(ctx, func(e *host.Engine) error {
-			policy, err := e.Policies().Load(ctx, policyArg(args), f.allowUnsigned)
+			policy, err := e.Policies().Load(ctx, firstArg(args), f.allowUnsigned)
 			if err != nil {
 				return err
 			}
@@ -74,8 +72,7 @@ goes to standard output, and nothing is said of it.`,
 			if err := writeFile(p, f.file, packed); err != nil {
 				return err
 			}
-			b := f.built(policy.Identity(), packed, o)
-			return a.print(b, func(p *render.Printer) { p.Bundle(b) })
+			return show(a, f.bundle(policy.Identity(), packed, o), (*render.Printer).Bundle)
 		})
 	})
 	return cmd
@@ -91,42 +88,30 @@ type buildFlags struct {
 	expires             time.Duration
 }
 
-// signingFlags say nothing without a key.
-func signingFlags() []string { return []string{"key-id", "algorithm", "scope", "expires"} }
-
 func (f *buildFlags) register(flags *pflag.FlagSet) {
-	flags.StringVarP(&f.file, "file", "o", "", "write the bundle to `FILE`, - for standard output")
+	flags.VarP((*text)(&f.file), "file", "o", "write the bundle to `FILE`, - for standard output")
 	flags.BoolVar(&f.wasm, "wasm", false, "add the policy compiled to WebAssembly")
-	flags.StringVar(&f.revision, "revision", "", "call the bundle `REVISION` (default the policy's version)")
-	flags.StringVar(&f.key, "sign-key", "", "sign with the private key or the secret in `FILE`")
-	flags.StringVar(&f.id, "key-id", "", "the key is known as `ID` to those who verify")
-	flags.StringVar(&f.algorithm, "algorithm", "ES256", "sign with `ALGORITHM`: ES256, RS256, HS256 and the like")
-	flags.StringVar(&f.scope, "scope", "", "the signature is for `SCOPE`")
-	flags.DurationVar(&f.expires, "expires", 0, "the signature is good for `DURATION`, as 720h (default for ever)")
-	allowUnsignedFlag(flags, &f.allowUnsigned)
+	textVar(flags, &f.revision, "revision", "the `REVISION` of the bundle (default the policy's version)")
+	textVar(flags, &f.key, "sign-key", "sign with the private key or the secret in `FILE`")
+	textVar(flags, &f.id, "key-id", "the `ID` of the key for those who verify")
+	f.algorithm = "ES256"
+	textVar(flags, &f.algorithm, "algorithm", "sign with `ALGORITHM`: ES256, RS256, HS256 and others")
+	textVar(flags, &f.scope, "scope", "the signature is for `SCOPE`")
+	flags.DurationVar(&f.expires, "expires", 0, "the signature is valid for `DURATION`, such as 720h (default permanently)")
+	allowUnsignedVar(flags, &f.allowUnsigned)
 }
 
-// check looks for what contradicts itself in the flags.
+// check looks for contradictions in the flags.
 func (f *buildFlags) check(flags *pflag.FlagSet) error {
-	for _, name := range []string{"file", "revision", "sign-key", "key-id", "algorithm", "scope"} {
-		if flag := flags.Lookup(name); flag.Changed && flag.Value.String() == "" {
-			return usagef("--%s is empty", name)
-		}
-	}
-	switch {
+	switch names := given(flags, "key-id", "algorithm", "scope", "expires"); {
 	case f.file == "":
 		return usagef("-o FILE is missing")
 	case f.key != "" && f.id == "":
 		return usagef("--sign-key needs --key-id too")
 	case flags.Changed("expires") && f.expires <= 0:
-		return usagef("--expires %s: a signature must be good for some time", f.expires)
-	case f.key != "":
-		return nil
-	}
-	for _, name := range signingFlags() {
-		if flags.Changed(name) {
-			return usagef("--%s says nothing without --sign-key", name)
-		}
+		return usagef("--expires %s: it must be longer than 0", f.expires)
+	case f.key == "" && len(names) > 0:
+		return usagef("%s needs --sign-key", names[0])
 	}
 	return nil
 }
@@ -150,10 +135,10 @@ func (f *buildFlags) signing(ctx context.Context, p project.Project, now time.Ti
 	return s, nil
 }
 
-func (f *buildFlags) built(id policies.Identity, packed []byte, o routing.PackOptions) render.Bundle {
-	sum := sha256.Sum256(packed)
+// bundle describes a bundle that was written.
+func (f *buildFlags) bundle(id policies.Identity, packed []byte, o routing.PackOptions) render.Bundle {
 	b := render.Bundle{
-		File: f.file, Policy: id, Revision: cmp.Or(o.Revision, id.Version), Digest: "sha256:" + hex.EncodeToString(sum[:]),
+		File: f.file, Policy: id, Revision: cmp.Or(o.Revision, id.Version), Digest: digest.Of(packed),
 		Size: int64(len(packed)), Wasm: o.Wasm,
 	}
 	if s := o.Sign; s != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 func newPolicyLintCmd(a *app) *cobra.Command {
@@ -16,26 +17,26 @@ func newPolicyLintCmd(a *app) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "lint",
-		Short: "Hold all versions and their decision records against the rules",
-		Long: `Lint looks at every version in the project's folder policies/routing, at
-policies/versions.lock and at the decision records in docs/adr:
+		Short: "Check all versions and their decision records against the rules",
+		Long: `Lint checks every version in the project's folder policies/routing,
+policies/versions.lock and the decision records in docs/adr:
 
-  each version loads, is formatted as opa fmt does, and has METADATA
-  it has tests, they pass, and reach every line
-  it is proven, but for what its decision record waives
-  it has a decision record that is accepted, that gives its reasons, and that
-  says truly what the version changes and what replaying it came to
-  no released version was changed or removed, none is left out, and the step in
-  the version is large enough for the change
-  no agent raises a category that the newest version does not know
+  each version loads, is formatted by opa fmt, and has METADATA
+  it has tests, they pass, and they reach every line
+  it keeps all invariants but those that its decision record waives
+  its decision record is accepted, gives reasons, and describes correctly what
+  the version changes and the result of its replay
+  no released version was changed, removed or skipped, and the step in the
+  version is large enough for the change
+  no agent raises a category that the latest version does not know
 
-Each finding is FILE:ROW:COL: RULE: MESSAGE, with the files named from the
-project's root. --ledger decides a ledger's or an export's rounds again, to hold
-what the records say of their replays against them; without it those are only
-held against the version's digest.
+Each finding is FILE:ROW:COL: RULE: MESSAGE, with files relative to the project's
+root. --ledger decides the rounds of a ledger or an export again, to check the
+replays in the records against them; without it they are only checked against the
+version's digest.
 
-Versions before the first in the folder are those that are built in. From the
-first on the line is the project's own, whatever a later Switchyard has built in
+Versions before the first one in the folder are the built-in ones. From the first
+on, the project's own versions count, whatever a later Switchyard has built in
 under the same numbers.`,
 		Example: `  switchyard policy lint
   switchyard policy lint --ledger recorded.jsonl
@@ -44,26 +45,25 @@ under the same numbers.`,
 	}
 	flags := cmd.Flags()
 	tree.register(flags)
-	flags.StringVar(&file, "ledger", "", "check replays by the ledger or the export in `FILE`")
+	textVar(flags, &file, "ledger", "check replays by the ledger or the export in `FILE`")
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		at, err := a.inTree(tree, flags, file)
+		at, err := a.inTree(tree, flags)
 		if err != nil {
 			return err
 		}
 		return a.with(ctx, func(e *host.Engine) error {
-			done := a.waiting("proving all versions")
+			done := a.waiting("checking all versions")
 			report, err := e.Policies().Workspace(at.versions, at.records).Lint(ctx, file)
 			done()
 			if err != nil {
 				return err
 			}
-			text := func(p *render.Printer) { p.Lint(report) }
+			var failure error
 			if n := len(report.Findings); n > 0 {
-				f := errs.New(errs.PolicyLintFailed, "%s in %s", render.Count(n, "finding"), render.Count(len(report.Versions), "version")).
+				failure = errs.New(errs.PolicyLintFailed, "%s in %s", textutil.Count(n, "finding"), textutil.Count(len(report.Versions), "version")).
 					With("findings", report.Findings).With("versions", report.Versions)
-				return a.after(text, f)
 			}
-			return a.print(report, text)
+			return showCheck(a, report, (*render.Printer).Lint, failure)
 		})
 	})
 	return cmd

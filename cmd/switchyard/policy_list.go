@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/internal/api"
 
 	"github.com/spf13/cobra"
 
@@ -18,30 +19,25 @@ func newPolicyListCmd(a *app) *cobra.Command {
 		Long: `List shows the versions that are built in and those in the project's folder
 policies/routing, oldest first, with their decision records. A version is
   released  its digest is that of policies/versions.lock, or it is built in
-  draft     the lock does not have it yet
-  edited    the lock has another digest: a released version was changed
+  draft     it is not in the lock yet
+  edited    its digest differs from the lock: a released version was changed
 
-Behind them come the policy that switchyard.yaml names and the one that the
-project adopted, where they are others; of an adopted one the ledger has a copy,
-by which the project goes. A policy that cannot be loaded is listed with the
-reason.`,
+After them come the policy that switchyard.yaml names and the adopted policy, if
+they are others. The ledger has a copy of the adopted policy, which is the one
+that decides. A policy that cannot be loaded is listed with the reason.`,
 		Example: `  switchyard policy list
   switchyard policy list --output json | jq -r '.policies[] | select(.adopted).ref'`,
 		Args: noArgs,
 	}
 	tree.register(cmd.Flags())
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		at, err := a.inTree(tree, cmd.Flags(), "")
+		at, err := a.inTree(tree, cmd.Flags())
 		if err != nil {
 			return err
 		}
-		return a.with(ctx, func(e *host.Engine) error {
-			all, err := e.Policies().Workspace(at.versions, at.records).List(ctx)
-			if err != nil {
-				return err
-			}
-			return a.print(all, func(p *render.Printer) { p.PolicyList(all) })
-		})
+		return answer(ctx, a, func(e *host.Engine) (api.PolicyInventory, error) {
+			return e.Policies().Workspace(at.versions, at.records).List(ctx)
+		}, (*render.Printer).PolicyList)
 	})
 	return cmd
 }

@@ -23,47 +23,39 @@ func newPolicyNewCmd(a *app) *cobra.Command {
 		Short: "Start the next version, with its tests and its decision record",
 		Long: `New copies a version's Rego and its tests to a folder for the next one, below
 policies/routing, and starts the decision record that argues for the amendment,
-in docs/adr. Where there is none yet, it makes policies/versions.lock, with the
-versions that are built in. It replaces nothing: it makes all of it, or none.
+in docs/adr. If policies/versions.lock does not exist, it creates it with the
+built-in versions. It replaces no file: it creates all of them, or none.
 
-The next version is a minor one, unless --major or --patch says otherwise: what
-an amendment needs, policy diff tells. While a version is a draft, no other one
-is started.
+The next version is a minor one, unless --major or --patch is given; policy diff
+shows which step an amendment needs. While one version is a draft, no other one
+can be started.
 
-It prints what is to be done next; Switchyard's docs/amending.md walks through
-it.`,
+It prints the next steps; Switchyard's docs/amending.md walks through them.`,
 		Example: `  switchyard policy new --adr "Accessibility findings go to the executor"
   switchyard policy new --from routing@1.1.0 --major --adr "Ask the planner first"`,
 		Args: noArgs,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.From, "from", "", "start from `VERSION`, as "+policies.Default+" or 1.2.0 (default the newest)")
-	flags.StringVar(&o.Title, "adr", "", "the decision record is called `TITLE`")
+	textVar(flags, &o.From, "from", "start from `VERSION`, such as "+policies.Default+" or 1.2.0 (default the latest)")
+	textVar(flags, &o.Title, "adr", "the `TITLE` of the decision record")
 	steps.register(flags)
 	tree.register(flags)
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		if o.Title == "" {
-			return usagef("--adr is missing: the title of the decision record")
-		}
-		if flags.Changed("from") && o.From == "" {
-			return usagef("--from is empty")
+		if err := checkRequired(flags, "adr"); err != nil {
+			return usagef("%w: the title of the decision record", err)
 		}
 		var err error
 		if o.Step, err = steps.step(); err != nil {
 			return err
 		}
-		at, err := a.inTree(tree, flags, "")
+		at, err := a.inTree(tree, flags)
 		if err != nil {
 			return err
 		}
 		o.From = asVersion(o.From)
-		return a.with(ctx, func(e *host.Engine) error {
-			created, err := e.Policies().Workspace(at.versions, at.records).New(ctx, o)
-			if err != nil {
-				return err
-			}
-			return a.print(created, func(p *render.Printer) { p.NewVersion(created) })
-		})
+		return answer(ctx, a, func(e *host.Engine) (release.Created, error) {
+			return e.Policies().Workspace(at.versions, at.records).New(ctx, o)
+		}, (*render.Printer).NewVersion)
 	})
 	return cmd
 }
@@ -72,8 +64,8 @@ it.`,
 type stepFlags struct{ major, minor, patch bool }
 
 func (f *stepFlags) register(flags *pflag.FlagSet) {
-	flags.BoolVar(&f.major, "major", false, "the next major version: something goes elsewhere than before")
-	flags.BoolVar(&f.minor, "minor", false, "the next minor version: something is new, or is decided more strictly (the default)")
+	flags.BoolVar(&f.major, "major", false, "the next major version: something is routed differently than before")
+	flags.BoolVar(&f.minor, "minor", false, "the next minor version: something is new or decided more strictly (the default)")
 	flags.BoolVar(&f.patch, "patch", false, "the next patch: nothing changes in meaning")
 }
 

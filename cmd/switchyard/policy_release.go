@@ -19,65 +19,49 @@ func newPolicyReleaseCmd(a *app) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:   "release [VERSION]",
-		Short: "Lock a version, with what was proven about it in its record",
-		Long: `Release holds a version against the rules of policy lint, and refuses it where
-one is broken. Else it writes into the front matter of its decision record what
-the version replaces, what it changes in meaning and what replaying the ledger
-came to, and the changes as tables into its text, and adds the version's digest
-to policies/versions.lock. From then on the version never changes.
+		Short: "Lock a version, and write its check results into its record",
+		Long: `Release checks a version against the rules of policy lint, and refuses it if it
+breaks one. Otherwise it writes to the front matter of the decision record what the
+version replaces, what it changes in meaning and the result of replaying the
+ledger; adds the changes as tables to its text; and adds the version's digest to
+policies/versions.lock. From then on the version never changes.
 
-VERSION is as routing@1.3.0 or 1.3.0. Left out, it is the one that is a draft, or
-where there is none, the newest. Its decision record must be accepted, or
---accept makes it so.
+VERSION is written as routing@1.3.0 or 1.3.0. The default is the draft, or the
+latest version if there is no draft. The status of its decision record must be
+accepted; --accept sets it.
 
 The rounds of the project's own ledger are replayed, or those of --ledger. The
-record is written first and the lock last: a release that was cut short is none,
-and doing it again completes it. Doing it once more changes nothing.`,
+record is written first and the lock last: repeating a release that was
+interrupted completes it. Repeating a complete one changes nothing.`,
 		Example: `  switchyard policy release 1.3.0 --accept
   switchyard policy release routing@1.3.0 --ledger recorded.jsonl`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			return exactly("the VERSION")(cmd, args)
-		},
+		Args: orNothing(exactly("the VERSION")),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&accept, "accept", false, "set the decision record's status to accepted")
-	flags.StringVar(&file, "ledger", "", "replay the ledger or the export in `FILE` (default the project's ledger)")
+	textVar(flags, &file, "ledger", "replay the ledger or the export in `FILE` (default the project's ledger)")
 	tree.register(flags)
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
-		version := asVersion(policyArg(args))
-		at, err := a.inTree(tree, flags, file)
+		version := asVersion(firstArg(args))
+		at, err := a.inTree(tree, flags)
 		if err != nil {
 			return err
 		}
 		return a.with(ctx, func(e *host.Engine) error {
-			done := a.waiting("proving " + version)
+			done := a.waiting("checking " + version)
 			released, err := e.Policies().Workspace(at.versions, at.records).Release(ctx, version, accept, file)
 			done()
-			if findings, ok := refusal(err); ok {
-				return a.after(func(p *render.Printer) {
-					for _, f := range findings {
-						p.LintFinding(f)
-					}
-				}, err)
+			if err == nil {
+				return show(a, released, (*render.Printer).Release)
 			}
-			if err != nil {
-				return err
+			// As JSON the findings are part of the error.
+			if f, ok := errors.AsType[*errs.Error](err); ok && a.output != outputJSON {
+				if findings, ok := f.Details["findings"].([]release.Finding); ok {
+					return showCheck(a, findings, (*render.Printer).LintFindings, err)
+				}
 			}
-			return a.print(released, func(p *render.Printer) { p.Release(released) })
+			return err
 		})
 	})
 	return cmd
-}
-
-// refusal takes the findings out of the error of a version that is not fit to be
-// released.
-func refusal(err error) ([]release.Finding, bool) {
-	if f, ok := errors.AsType[*errs.Error](err); ok {
-		findings, ok := f.Details["findings"].([]release.Finding)
-		return findings, ok
-	}
-	return nil, false
 }

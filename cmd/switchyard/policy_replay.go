@@ -1,14 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"strings"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -18,84 +19,87 @@ import (
 )
 
 func newPolicyReplayCmd(a *app) *cobra.Command {
-	var (
-		policy, since, file string
-		failOn              []string
-		through             int64
-		allowUnsigned       bool
-	)
+	var f replayFlags
 	cmd := &cobra.Command{
 		Use:   "replay --policy CANDIDATE",
-		Short: "Decide every recorded round again, by another policy",
-		Long: `Replay takes every decision that the ledger has, routes its findings by the
-table of CANDIDATE, and lets CANDIDATE decide on what the policy saw then. It
-prints a matrix of where rounds went and where they would go, and lists those
-that differ with their cause.
+		Short: "Decide every recorded round again, with another policy",
+		Long: `Replay takes every decision in the ledger, routes its findings by the table of
+CANDIDATE, and has CANDIDATE decide on the input of that time. It prints a matrix of
+where rounds went and where they would go, and lists the changed decisions with
+their causes.
 
-Each round is decided as it was recorded: what would have followed a different
-decision is not played on. Where CANDIDATE comes to no decision, the round counts
-as undecided.
+Each round is decided as it was recorded; the consequences of a different decision
+are not simulated. If CANDIDATE comes to no decision, the round counts as undecided.
 
---fail-on-flip makes the command fail where a round would go from FROM to TO;
-either may be *. --ledger reads another ledger, or the lines of an export.`,
+--fail-on-flip makes the command fail if a round would go from FROM to TO; either
+may be *. --ledger reads another ledger, or the lines of an export.`,
 		Example: `  switchyard policy replay --policy policies/routing/1.3.0
   switchyard policy replay --policy routing@1.1.0 --since 2026-11-01
   switchyard policy replay --policy candidate/ --fail-on-flip '*:commit' --output json`,
 		Args: noArgs,
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&policy, "policy", "", "decide by `CANDIDATE`: "+policies.Default+", a directory or an OPA bundle (default the project's)")
-	flags.StringVar(&since, "since", "", "only what was decided since `WHEN`: a date, a time of RFC 3339, or how long ago, as 72h")
-	flags.Int64Var(&through, "through", 0, "only the ledger's first `N` events")
-	flags.StringVar(&file, "ledger", "", "read the ledger or the export in `FILE` (default the project's ledger)")
-	flags.StringArrayVar(&failOn, "fail-on-flip", nil, "fail where a round goes from one action to another: `FROM:TO`; may be repeated")
-	flags.BoolVar(&allowUnsigned, "allow-unsigned", false, "replay a policy without a signature, although the project has keys")
-	a.registerEngine(flags)
+	f.register(flags)
+	a.engineVar(flags)
+	a.offerMarkdown(cmd)
 	cmd.RunE = a.runE(func(ctx context.Context, _ []string) error {
-		if err := checkPolicy(flags, policy); err != nil {
+		req, err := f.request(flags, time.Now())
+		if err != nil {
 			return err
-		}
-		req := api.ReplayRequest{Ledger: file, Through: through}
-		var err error
-		if req.Since, err = sinceWhen(flags.Changed("since"), since, time.Now()); err != nil {
-			return err
-		}
-		if flags.Changed("through") && through < 1 {
-			return usagef("--through %d: events count from 1", through)
-		}
-		if flags.Changed("ledger") && file == "" {
-			return usagef("--ledger is empty")
-		}
-		for _, flip := range failOn {
-			from, to, ok := strings.Cut(flip, ":")
-			if !ok || from == "" || to == "" {
-				return usagef("--fail-on-flip %q: want FROM:TO, as *:commit", flip)
-			}
-			req.FailOn = append(req.FailOn, [2]string{from, to})
 		}
 		return a.with(ctx, func(e *host.Engine) error {
-			if req.Policy, err = e.Policies().Load(ctx, policy, allowUnsigned); err != nil {
+			if req.Policy, err = e.Policies().Load(ctx, f.policy, f.allowUnsigned); err != nil {
 				return err
 			}
 			see, done := a.counting("replaying decisions")
 			req.Progress = see
 			report, err := e.Policies().Replay(ctx, req)
 			done()
-			if err != nil && errs.CodeOf(err) != errs.PolicyFlips {
+			switch {
+			case err != nil && errs.CodeOf(err) != errs.PolicyFlips:
 				return err
+			case a.output != outputMarkdown:
+				return showCheck(a, report, (*render.Printer).Replay, err)
 			}
-			show := func() error { return a.print(report, func(p *render.Printer) { p.Replay(report) }) }
-			if a.output == outputMarkdown {
-				show = func() error { return a.printText(textutil.Lines(report.Markdown())) }
-			}
-			return errors.Join(show(), err) // What flips is what is asked for.
+			return cmp.Or(a.printText(textutil.Lines(report.Markdown())), err)
 		})
 	})
-	a.offersMarkdown(cmd)
 	return cmd
 }
 
-// sinceWhen reads the moment that --since means.
+// replayFlags are the flags of policy replay.
+type replayFlags struct {
+	policy, since, ledger string
+	failOn                []string
+	through               int64
+	allowUnsigned         bool
+}
+
+func (f *replayFlags) register(flags *pflag.FlagSet) {
+	textVar(flags, &f.policy, "policy", "decide by `CANDIDATE`: "+policies.Default+", a directory or an OPA bundle (default the project's)")
+	flags.StringVar(&f.since, "since", "", "only what was decided since `WHEN`: a date, a time of RFC 3339, or how long ago, such as 72h")
+	numberVar(flags, &f.through, "through", 1, 0, "only the ledger's first `N` events", "events count from 1")
+	textVar(flags, &f.ledger, "ledger", "read the ledger or the export in `FILE` (default the project's ledger)")
+	flags.StringArrayVar(&f.failOn, "fail-on-flip", nil, "fail if a round goes from one action to another: `FROM:TO`; may be repeated")
+	flags.BoolVar(&f.allowUnsigned, "allow-unsigned", false, "replay a policy without a signature, although the project has keys")
+}
+
+// request is what the flags ask of the engine, but for the policy.
+func (f *replayFlags) request(flags *pflag.FlagSet, now time.Time) (api.ReplayRequest, error) {
+	req := api.ReplayRequest{Ledger: f.ledger, Through: f.through}
+	for _, change := range f.failOn {
+		from, to, ok := strings.Cut(change, ":")
+		if !ok || from == "" || to == "" {
+			return req, usagef("--fail-on-flip %q: want FROM:TO, such as *:commit", change)
+		}
+		req.FailOn = append(req.FailOn, [2]string{from, to})
+	}
+	var err error
+	req.Since, err = sinceWhen(flags.Changed("since"), f.since, now)
+	return req, err
+}
+
+// sinceWhen returns the time that --since means.
 func sinceWhen(given bool, text string, now time.Time) (time.Time, error) {
 	if !given {
 		return time.Time{}, nil
@@ -108,5 +112,5 @@ func sinceWhen(given bool, text string, now time.Time) (time.Time, error) {
 	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
 	}
-	return time.Time{}, usagef("--since %q: want a date as 2026-11-21, a time of RFC 3339, or how long ago, as 72h", text)
+	return time.Time{}, usagef("--since %q: want a date such as 2026-11-21, a time of RFC 3339, or how long ago, such as 72h", text)
 }

@@ -15,41 +15,34 @@ func newPolicyShowCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [POLICY]",
 		Short: "Show a policy's destinations, table and rules",
-		Long: `Show lays a policy out: what it is called, where tasks can go, strongest first
-and each with the categories of findings that it takes, and the branches of the
-rule decision in the order in which they are tried, with their lines.
+		Long: `Show prints a policy: its name, its destinations, strongest first and each with
+the categories of findings that are routed to it, and the branches of the rule
+decision in the order in which they are tried, with their lines.
 
---rego prints its Rego files instead. With --output json the texts are as they
-are, byte for byte.`,
+--rego prints its Rego files instead. With --output json they are printed byte for
+byte.`,
 		Example: `  switchyard policy show
   switchyard policy show routing@1.0.0
   switchyard policy show routing@1.2.0 --rego --output json | jq -r '.sources[0].text'`,
-		Args:              atMostOnePolicy,
-		ValidArgsFunction: policyRefs,
+		Args: onePolicy(),
 	}
 	cmd.Flags().BoolVar(&rego, "rego", false, "print the Rego files")
-	allowUnsignedFlag(cmd.Flags(), &allowUnsigned)
+	allowUnsignedVar(cmd.Flags(), &allowUnsigned)
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
 		return a.with(ctx, func(e *host.Engine) error {
-			policy, err := e.Policies().Load(ctx, policyArg(args), allowUnsigned)
+			policy, err := e.Policies().Load(ctx, firstArg(args), allowUnsigned)
 			if err != nil {
 				return err
 			}
-			ladder, err := policy.Branches(ctx)
+			shown, err := render.NewPolicyView(ctx, policy)
 			if err != nil {
 				return err
 			}
-			shown := render.NewPolicyView(policy, ladder)
 			if rego {
 				shown.Sources = policy.Sources()
+				return show(a, shown, func(p *render.Printer, v render.PolicyView) { p.Rego(v.Sources) })
 			}
-			return a.print(shown, func(p *render.Printer) {
-				if rego {
-					p.Rego(shown.Sources)
-				} else {
-					p.Policy(shown)
-				}
-			})
+			return show(a, shown, (*render.Printer).Policy)
 		})
 	})
 	return cmd

@@ -19,30 +19,25 @@ func newPolicyTestCmd(a *app) *cobra.Command {
 	var allowUnsigned bool
 	cmd := &cobra.Command{
 		Use:   "test [POLICY]",
-		Short: "Run a policy's Rego tests, and measure what they reach",
+		Short: "Run a policy's Rego tests, and measure their coverage",
 		Long: `Test runs the rules whose names begin with test_ in the files *_test.rego of a
 policy, as opa test does, and measures which lines of the policy they reach. A
 test that fails is shown with the expression that did not hold and the values in
-it. Tests may call what policies may: nothing whose result changes from one run
-to the next.
+it. Like policies, tests can call only functions whose result never changes.
 
-The policy is one that is built in or a directory; a bundle carries no tests. It
-fails if a test fails, if there is none, and with --coverage-min if fewer of the
-lines are reached. policy lint asks for 100 per cent.`,
+The policy is a built-in one or a directory; a bundle has no tests. The command
+fails if a test fails, if there are no tests, and with --coverage-min if fewer of
+the lines are reached. policy lint requires 100 per cent.`,
 		Example: `  switchyard policy test policies/routing/1.3.0
   switchyard policy test policies/routing/1.3.0 --coverage-min 100
   switchyard policy test --output json | jq .coverage.missing`,
-		Args:              atMostOnePolicy,
-		ValidArgsFunction: policyRefs,
+		Args: onePolicy(),
 	}
-	cmd.Flags().IntVar(&minimum, "coverage-min", 0, "fail where less than `PERCENT` of the lines are reached")
-	allowUnsignedFlag(cmd.Flags(), &allowUnsigned)
+	numberVar(cmd.Flags(), &minimum, "coverage-min", 0, 100, "fail if less than `PERCENT` of the lines are reached", "it is from 0 to 100")
+	allowUnsignedVar(cmd.Flags(), &allowUnsigned)
 	cmd.RunE = a.runE(func(ctx context.Context, args []string) error {
-		if minimum < 0 || minimum > 100 {
-			return usagef("--coverage-min %d: it is from 0 to 100", minimum)
-		}
 		return a.with(ctx, func(e *host.Engine) error {
-			tested, err := e.Policies().LoadTests(ctx, policyArg(args), allowUnsigned)
+			tested, err := e.Policies().LoadTests(ctx, firstArg(args), allowUnsigned)
 			if err != nil {
 				return err
 			}
@@ -53,12 +48,11 @@ lines are reached. policy lint asks for 100 per cent.`,
 				return err
 			}
 			shown := render.TestedPolicy{Policy: tested.Identity(), Report: report}
-			text := func(p *render.Printer) { p.RegoTests(shown) }
-			if missing := shown.Problem(minimum); missing != "" {
-				f := errs.New(errs.PolicyTestsFailed, "policy %s: %s", render.PolicyRef(shown.Policy), missing).With("report", shown)
-				return a.after(text, f)
+			var failure error
+			if problem := shown.Problem(minimum); problem != "" {
+				failure = errs.New(errs.PolicyTestsFailed, "policy %s: %s", render.PolicyRef(shown.Policy), problem).With("report", shown)
 			}
-			return a.print(shown, text)
+			return showCheck(a, shown, (*render.Printer).RegoTests, failure)
 		})
 	})
 	return cmd

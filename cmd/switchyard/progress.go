@@ -28,7 +28,7 @@ type progress struct {
 // work beside them.
 func (a *app) observed(what string) (done func()) {
 	start := time.Now()
-	if _, ok := a.lively(); !ok && a.tells() {
+	if _, ok := a.interactive(); !ok && a.reports() {
 		a.progress.tell = func(format string, args ...any) {
 			fmt.Fprintf(a.err, "switchyard: %s\n", render.Clean(fmt.Sprintf(format, args...)))
 		}
@@ -37,12 +37,12 @@ func (a *app) observed(what string) (done func()) {
 		if line := a.progress.line(time.Now()); line != "" {
 			return line
 		}
-		return fmt.Sprintf("%s, %s", what, lasting(time.Since(start)))
+		return fmt.Sprintf("%s, %s", what, duration(time.Since(start)))
 	})
 }
 
-// see takes note of an agent's progress.
-func (p *progress) see(at spawner.Progress) {
+// update notes an agent's progress.
+func (p *progress) update(at spawner.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before, known := p.runs[at.Run]
@@ -75,13 +75,13 @@ func (p *progress) line(now time.Time) string {
 	var words []string
 	for _, run := range slices.Sorted(maps.Keys(p.runs)) {
 		at := p.runs[run]
-		text := fmt.Sprintf("%s %s", who(at), lasting(now.Sub(at.Since)))
+		text := fmt.Sprintf("%s %s", who(at), duration(now.Sub(at.Since)))
 		if at.Limit > 0 {
-			text += " of " + lasting(at.Limit)
+			text += " of " + duration(at.Limit)
 		}
 		switch {
 		case at.Phase == spawner.Queued:
-			text = fmt.Sprintf("%s waits for a slot, %s", at.Agent, lasting(now.Sub(at.Since)))
+			text = fmt.Sprintf("%s waits for a slot, %s", at.Agent, duration(now.Sub(at.Since)))
 		case at.Tokens > 0:
 			text += fmt.Sprintf(", %d tokens", at.Tokens)
 		}
@@ -97,9 +97,9 @@ func who(at spawner.Progress) string {
 	return fmt.Sprintf("%s (%s)", at.Agent, at.Adapter)
 }
 
-// lasting writes a duration as people say it: in seconds, from two minutes on in
+// duration writes a duration as people say it: in seconds, from two minutes on in
 // minutes, and from two hours on in hours.
-func lasting(d time.Duration) string {
+func duration(d time.Duration) string {
 	switch {
 	case d < 2*time.Minute:
 		return fmt.Sprintf("%d s", int(d.Seconds()))

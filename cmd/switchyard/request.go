@@ -1,145 +1,209 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"io"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+	"github.com/switchyard-dev/switchyard/internal/verifycmd"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// requestFlags are the flags of the commands that decide.
-type requestFlags struct {
-	reports   []string
-	plugin    string
-	round     int
-	maxRounds int
-	verify    verifyFlags
-	force     forceFlags
-	policy    string
-	exitCode  bool
+// reportFlags name critics' reports.
+type reportFlags struct {
+	reports []string
+	plugin  string
 }
 
-// register adds the flags of a command that knows no task.
-func (f *requestFlags) register(flags *pflag.FlagSet) {
-	f.common(flags)
-	f.verify.claim = claimFlag(policies.Absent)
-	flags.Var(&f.verify.claim, "verify", claimUsage)
-}
-
-// registerTask adds those of a command that decides a task's round.
-func (f *requestFlags) registerTask(flags *pflag.FlagSet) {
-	f.common(flags)
-	f.force.register(flags, "decide without the agents' stamps that are missing")
-}
-
-// evidence adds the flags of the reports alone.
-func (f *requestFlags) evidence(flags *pflag.FlagSet) {
+func (f *reportFlags) register(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.reports, "report", nil, "read a critic's report: `[PLUGIN=]FILE`; FILE - is standard input; may be repeated")
-	flags.StringVar(&f.plugin, "plugin", api.Auto, "read reports that name no plugin with `PLUGIN`: a name, a .wasm file, a folder of them, or auto")
+	f.plugin = api.Auto
+	textVar(flags, &f.plugin, "plugin", "read reports that name no plugin with `PLUGIN`: a name, a .wasm file, a folder of them, or auto")
 }
 
-func (f *requestFlags) common(flags *pflag.FlagSet) {
-	f.evidence(flags)
-	flags.IntVar(&f.round, "round", 0, "the round `N` that the reports are about, from 1")
-	flags.IntVar(&f.maxRounds, "max-rounds", 0, maxRoundsUsage())
-	flags.StringVar(&f.policy, "policy", "", policyUsage())
-	flags.BoolVar(&f.exitCode, "exit-code", false, "make the decision the exit status")
-}
-
-func maxRoundsUsage() string {
-	return fmt.Sprintf("the task's cap of `N` rounds, %d to %d (default %d, or the project's)", task.MinRounds, task.MaxRounds, task.DefaultRounds)
-}
-
-func policyUsage() string {
-	return "decide by `POLICY`: " + policies.Default + ", a directory or an OPA bundle"
-}
-
-func checkMaxRounds(flags *pflag.FlagSet, rounds int) error {
-	if flags.Changed("max-rounds") && (rounds < task.MinRounds || rounds > task.MaxRounds) {
-		return usagef("--max-rounds %d: the cap is from %d to %d", rounds, task.MinRounds, task.MaxRounds)
-	}
-	return nil
-}
-
-func checkRound(flags *pflag.FlagSet, round int) error {
-	if flags.Changed("round") && round < 1 {
-		return usagef("--round %d: rounds count from 1", round)
-	}
-	return nil
-}
-
-// baseUsage explains the flag --base.
-const baseUsage = "compare the task's draft with `REV`, a commit, a branch or a tag, from now on (default the commit at which the task began, or base of switchyard.yaml)"
-
-func checkBase(flags *pflag.FlagSet, base string) error {
-	if flags.Changed("base") && base == "" {
-		return usagef("--base is empty")
-	}
-	return nil
-}
-
-func checkPolicy(flags *pflag.FlagSet, policy string) error {
-	if flags.Changed("policy") && policy == "" {
-		return usagef("--policy is empty")
-	}
-	return nil
-}
-
-// request checks the flags and turns them into what the engine asks for.
-func (f *requestFlags) request(flags *pflag.FlagSet, p project.Project, stdin io.Reader) (host.Request, error) {
-	req := host.Request{Stdin: stdin, Round: f.round, MaxRounds: f.maxRounds, Policy: f.policy}
-	var err error
-	if req.Verify, err = f.verify.request(flags); err != nil {
-		return req, err
-	}
-	if err := checkRound(flags, f.round); err != nil {
-		return req, err
-	}
-	if err := checkMaxRounds(flags, f.maxRounds); err != nil {
-		return req, err
-	}
-	if err := checkPolicy(flags, f.policy); err != nil {
-		return req, err
-	}
-	if f.plugin == "" {
-		return req, usagef("--plugin is empty")
-	}
+// refs are the reports that the flags name.
+func (f *reportFlags) refs(p project.Project) ([]api.ReportRef, error) {
+	var refs []api.ReportRef
 	stdins := 0
-	for _, r := range f.reports {
-		ref := parseReport(r, f.plugin, p)
+	for _, text := range f.reports {
+		ref := parseReport(text, f.plugin, p)
 		if ref.Path == "" {
-			return req, usagef("--report %q names no file", r)
+			return nil, usagef("--report %q names no file", text)
 		}
 		if ref.Path == api.Stdin {
 			stdins++
 		}
-		req.Reports = append(req.Reports, ref)
+		refs = append(refs, ref)
 	}
 	if stdins > 1 {
-		return req, usagef("only one --report can be standard input")
+		return nil, usagef("only one --report can be standard input")
+	}
+	return refs, nil
+}
+
+// parseReport splits [PLUGIN=]FILE. The text before the first "=" is a plugin if it is
+// a plugin's name or the path of a module; also if it exists and the whole text does
+// not: then it is a folder of plugins, or the engine reports what it is. Else the
+// whole text is a file that has "=" in its name.
+func parseReport(text, plugin string, p project.Project) api.ReportRef {
+	before, after, ok := strings.Cut(text, "=")
+	if ok && before != "" &&
+		(abi.IsName(before) || strings.HasSuffix(before, project.ModuleSuffix) || !p.Exists(text) && p.Exists(before)) {
+		return api.ReportRef{Plugin: before, Path: after}
+	}
+	return api.ReportRef{Plugin: plugin, Path: text}
+}
+
+// decisionFlags are those of the commands that decide a round on reports.
+type decisionFlags struct {
+	reportFlags
+	round, maxRounds int
+	policy           string
+	exitCode         bool
+}
+
+func (f *decisionFlags) register(a *app, flags *pflag.FlagSet) {
+	f.reportFlags.register(flags)
+	roundVar(flags, &f.round, "the round `N` that the reports are about, from 1")
+	maxRoundsVar(flags, &f.maxRounds)
+	policyVar(flags, &f.policy)
+	flags.BoolVar(&f.exitCode, "exit-code", false, "make the decision the exit status")
+	a.engineVar(flags)
+}
+
+// request is what the flags ask of the engine.
+func (f *decisionFlags) request(a *app) (host.Request, error) {
+	p, err := a.project()
+	if err != nil {
+		return host.Request{}, err
+	}
+	reports, err := f.refs(p)
+	return host.Request{Reports: reports, Stdin: a.in, Round: f.round, MaxRounds: f.maxRounds, Policy: f.policy}, err
+}
+
+// showDecision prints a decision. With exitCode it is the exit status too.
+func (a *app) showDecision(d host.Decision, exitCode bool) error {
+	if exitCode {
+		a.exit = decisionExit(d.NextAction)
+		if len(d.Missing) > 0 {
+			a.exit = exitOther // The commit has to wait.
+		}
+	}
+	return show(a, d, (*render.Printer).Decision)
+}
+
+func maxRoundsVar(flags *pflag.FlagSet, rounds *int) {
+	numberVar(flags, rounds, "max-rounds", task.MinRounds, task.MaxRounds,
+		fmt.Sprintf("the task's cap of `N` rounds, %d to %d (default %d, or the project's)", task.MinRounds, task.MaxRounds, task.DefaultRounds),
+		fmt.Sprintf("the cap is from %d to %d", task.MinRounds, task.MaxRounds))
+}
+
+func policyVar(flags *pflag.FlagSet, policy *string) {
+	textVar(flags, policy, "policy", "decide by `POLICY`: "+policies.Default+", a directory or an OPA bundle")
+}
+
+func baseVar(flags *pflag.FlagSet, base *string) {
+	textVar(flags, base, "base", "compare the task's draft with `REV`, a commit, a branch or a tag, from now on (default the commit at which the task began, or base of switchyard.yaml)")
+}
+
+func adapterVar(flags *pflag.FlagSet, adapter *string) {
+	textVar(flags, adapter, "adapter", "run agents with `ADAPTER`: claude, codex, gemini, opencode, copilot, exec or one of the project's (default spawn.adapter of switchyard.yaml)")
+}
+
+// engineVar adds --engine to a command that evaluates a policy.
+func (a *app) engineVar(flags *pflag.FlagSet) {
+	a.policyEngine = policies.EngineRego
+	choiceVar(flags, &a.policyEngine, "engine", "evaluate the policy with `ENGINE`: rego interprets it, wasm compiles it to WebAssembly; both decide alike", policies.EngineRego, policies.EngineWasm)
+}
+
+func verifyVar(flags *pflag.FlagSet, claim *policies.Verify, suffix string) {
+	choiceVar(flags, claim, "verify", "the `OUTCOME` of verification: green, red or absent"+suffix, policies.Green, policies.Red, policies.Absent)
+}
+
+// verifyFlags say how a draft is verified.
+type verifyFlags struct {
+	claim             policies.Verify
+	command, exitCode string
+}
+
+func (f *verifyFlags) register(flags *pflag.FlagSet) {
+	verifyVar(flags, &f.claim, " (default the result of the project's own verification)")
+	flags.StringVar(&f.command, "verify-cmd", "", "verify by running `COMMAND` in a shell")
+	flags.StringVar(&f.exitCode, "verify-exit-code", "", "verification ran already and ended with exit code `N`")
+}
+
+// request is what the flags ask of the engine.
+func (f *verifyFlags) request(flags *pflag.FlagSet) (host.VerifyRequest, error) {
+	req := host.VerifyRequest{Claim: f.claim, Command: f.command}
+	if names := given(flags, "verify", "verify-cmd", "verify-exit-code"); len(names) > 1 {
+		return req, usagef("%s say the same in two ways; give one", strings.Join(names, " and "))
+	}
+	if flags.Changed("verify-cmd") && strings.TrimSpace(f.command) == "" {
+		return req, usagef("--verify-cmd is empty")
+	}
+	if flags.Changed("verify-exit-code") {
+		code, err := verifycmd.ParseExitCode(f.exitCode)
+		if err != nil {
+			return req, err
+		}
+		req.ExitCode = &code
 	}
 	return req, nil
 }
 
-// parseReport splits [PLUGIN=]FILE. What stands before the first "=" is a
-// plugin if it is a plugin's name or the path of a module, and also if it is
-// there and the whole text is not: then it is a folder of plugins, or something
-// that was taken for one, which the engine can tell. Else the whole text is a
-// file that happens to have "=" in its name.
-func parseReport(text, plugin string, p project.Project) api.ReportRef {
-	before, after, ok := strings.Cut(text, "=")
+// forceFlags pass a gate on a person's word, which is recorded permanently.
+type forceFlags struct {
+	force  bool
+	reason string
+}
+
+func (f *forceFlags) register(flags *pflag.FlagSet, effect string) {
+	flags.BoolVar(&f.force, "force", false, effect+"; needs --reason, and is recorded permanently")
+	flags.StringVar(&f.reason, "reason", "", "why: `TEXT`")
+}
+
+// request returns the person's word, nil for none.
+func (f *forceFlags) request() (*task.Force, error) {
 	switch {
-	case !ok || before == "":
-	case abi.IsName(before), strings.HasSuffix(before, project.ModuleSuffix), !p.Exists(text) && p.Exists(before):
-		return api.ReportRef{Plugin: before, Path: after}
+	case !f.force && f.reason != "":
+		return nil, usagef("--reason explains --force, which is missing")
+	case !f.force:
+		return nil, nil
+	default:
+		return newForce(f.reason)
 	}
-	return api.ReportRef{Plugin: plugin, Path: text}
+}
+
+// maxReason is how much of a reason is kept, in code points.
+const maxReason = 300
+
+// newForce returns a person's word, which needs a reason.
+func newForce(reason string) (*task.Force, error) {
+	if !strings.ContainsFunc(reason, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+		return nil, errs.New(errs.ForceReasonMissing, "--force needs a reason")
+	}
+	return &task.Force{Reason: textutil.Fit(reason, maxReason), By: userName()}, nil
+}
+
+// readInput reads a file that the user named, or standard input.
+func (a *app) readInput(ctx context.Context, file string, limit int64) ([]byte, error) {
+	if file == api.Stdin {
+		return project.ReadAll(ctx, a.in, "standard input", limit)
+	}
+	p, err := a.project()
+	if err != nil {
+		return nil, err
+	}
+	return p.Read(ctx, file, limit)
 }

@@ -13,8 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // streams are the standard streams of a run.
@@ -48,11 +46,11 @@ func run(ctx context.Context, args []string, std streams) int {
 		plainUsages(root)
 	}
 	if cmd, err := root.ExecuteContextC(ctx); err != nil {
-		a.understood(cmd)
+		a.noteCommand(cmd)
 		switch {
 		case ctx.Err() != nil && errors.Is(err, context.Canceled):
 			err = errs.New(errs.Interrupted, "interrupted")
-		case !a.running:
+		case !a.parsed:
 			err = usage(err)
 		case isWriteError(err):
 			err = errs.New(errs.OutputFailed, "write the result: %w", err)
@@ -66,46 +64,6 @@ func run(ctx context.Context, args []string, std streams) int {
 	return a.exit
 }
 
-// app is what the commands of one run share. The flags fill it in before a
-// command runs.
-type app struct {
-	streams
-	dir    string
-	output outputFormat
-	// policyEngine evaluates policies, "" for the usual one.
-	policyEngine policies.Engine
-	// running says that the command line was understood: an error from here on
-	// is the work's and not the user's spelling.
-	running bool
-	// bareErrors says that an error is shown as JSON, without the object around it
-	// that --output json puts there.
-	bareErrors bool
-	// progress is how spawned agents go.
-	progress progress
-	// exit is the exit code of a run without an error.
-	exit int
-	// command is the command of a run that failed, as one types it, "" for none; task
-	// is the task that it names, "" for none.
-	command, task string
-}
-
-// understood notes what is known of the command line, for the hints of an error.
-func (a *app) understood(cmd *cobra.Command) {
-	if _, a.command, _ = strings.Cut(cmd.CommandPath(), " "); a.command == "help" {
-		a.command = ""
-	}
-	if id := cmd.Flags().Arg(0); strings.Contains(cmd.Use, " TASK") && task.CheckID(id) == nil {
-		a.task = id
-	}
-}
-
-// runE adapts a command's body to cobra.
-func (a *app) runE(body func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
-	return func(cmd *cobra.Command, args []string) error {
-		return body(cmd.Context(), args)
-	}
-}
-
 // isWriteError reports whether cobra itself failed to print something.
 func isWriteError(err error) bool {
 	pathErr, ok := errors.AsType[*fs.PathError](err)
@@ -114,7 +72,7 @@ func isWriteError(err error) bool {
 
 // usage marks an error as one of the command line itself.
 func usage(err error) error {
-	if f, ok := errors.AsType[*errs.Error](err); ok && f.Code == errs.Usage {
+	if errs.CodeOf(err) == errs.Usage {
 		return err
 	}
 	return errs.New(errs.Usage, "%w", err)

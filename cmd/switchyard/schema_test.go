@@ -40,15 +40,15 @@ const schemaFolder = "../../docs/schema"
 func results() map[string][]reflect.Type {
 	return map[string][]reflect.Type{
 		"answer": {reflect.TypeFor[host.TaskResult]()},
-		"audit":  {reflect.TypeFor[host.StampResult](), reflect.TypeFor[stampList]()},
+		"audit":  {reflect.TypeFor[host.StampResult](), reflect.TypeFor[render.AttestationList]()},
 		"doctor": {reflect.TypeFor[host.Health]()},
 		"error": {reflect.TypeFor[struct {
-			Error errorJSON `json:"error"`
+			Error render.Error `json:"error"`
 		}]()},
 		"explain":             {reflect.TypeFor[host.Explanation]()},
 		"init":                {reflect.TypeFor[render.Initialized]()},
 		"ledger export":       {reflect.TypeFor[ledger.Event]()},
-		"ledger verify":       {reflect.TypeFor[verifiedLedger]()},
+		"ledger verify":       {reflect.TypeFor[render.LedgerReport]()},
 		"loop-audit-tool-use": {reflect.TypeFor[verbs.AuditResult](), reflect.TypeFor[verbs.SearchResult](), reflect.TypeFor[verbs.AuditList]()},
 		"loop-metrics":        {reflect.TypeFor[verbs.MetricsResult]()},
 		"loop-run-round": {
@@ -90,7 +90,7 @@ func results() map[string][]reflect.Type {
 		"spawn":            {reflect.TypeFor[host.SpawnResult]()},
 		"spawn-headless":   {reflect.TypeFor[compatSpawn]()},
 		"stats":            {reflect.TypeFor[stats.Stats](), reflect.TypeFor[writtenPage]()},
-		"status":           {reflect.TypeFor[taskList](), reflect.TypeFor[host.TaskDetail]()},
+		"status":           {reflect.TypeFor[render.TaskList](), reflect.TypeFor[host.TaskDetail]()},
 		"version":          {reflect.TypeFor[buildInfo]()},
 	}
 }

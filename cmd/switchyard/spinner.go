@@ -12,9 +12,9 @@ import (
 	"golang.org/x/term"
 )
 
-// quiet is how long work may take before anything is said of it: most is done by
-// then, and a line that appears and vanishes is only unrest.
-const quiet = 300 * time.Millisecond
+// quietPeriod is how long work takes before a line reports it: most is done by then, and
+// a line that appears and vanishes only distracts.
+const quietPeriod = 300 * time.Millisecond
 
 // heartbeat is how often long work is reported without a terminal: an agent's shell
 // or CI may take silence for a hang.
@@ -23,7 +23,7 @@ const heartbeat = time.Minute
 // waiting shows that work goes on, until the function that it returns is called.
 func (a *app) waiting(what string) (done func()) {
 	start := time.Now()
-	return a.ticking(func() string { return fmt.Sprintf("%s, %s", what, lasting(time.Since(start))) })
+	return a.ticking(func() string { return fmt.Sprintf("%s, %s", what, duration(time.Since(start))) })
 }
 
 // counting shows how far work has come, as see tells it, until done
@@ -39,11 +39,11 @@ func (a *app) counting(what string) (see func(at, of int64), done func()) {
 func (a *app) ticking(line func() string) (done func()) {
 	stop := make(chan struct{})
 	var shown sync.WaitGroup
-	f, ok := a.lively()
+	f, ok := a.interactive()
 	switch {
 	case ok:
-		shown.Go(func() { show(f, line, stop) })
-	case a.tells():
+		shown.Go(func() { keepLine(f, line, stop) })
+	case a.reports():
 		shown.Go(func() { a.beat(line, stop) })
 	}
 	return func() {
@@ -52,9 +52,9 @@ func (a *app) ticking(line func() string) (done func()) {
 	}
 }
 
-// tells reports whether lines about the work may stand on standard error, which has
+// reports tells whether lines about the work may stand on standard error, which has
 // nothing but the error if that is JSON.
-func (a *app) tells() bool { return a.output != outputJSON && !a.bareErrors }
+func (a *app) reports() bool { return a.output != outputJSON && !a.compatErrors }
 
 // beat writes a line every minute until stop is closed.
 func (a *app) beat(line func() string, stop <-chan struct{}) {
@@ -70,11 +70,11 @@ func (a *app) beat(line func() string, stop <-chan struct{}) {
 	}
 }
 
-// show keeps a line of a terminal up to date until stop is closed.
-func show(f *os.File, line func() string, stop <-chan struct{}) {
+// keepLine keeps a line of a terminal up to date until stop is closed.
+func keepLine(f *os.File, line func() string, stop <-chan struct{}) {
 	const clearLine = "\r\x1b[K"
 	select {
-	case <-time.After(quiet):
+	case <-time.After(quietPeriod):
 	case <-stop:
 		return
 	}
@@ -95,8 +95,8 @@ func show(f *os.File, line func() string, stop <-chan struct{}) {
 	}
 }
 
-// lively returns standard error, if it is a terminal that can rewrite a line.
-func (a *app) lively() (*os.File, bool) {
+// interactive returns standard error, if it is a terminal that can rewrite a line.
+func (a *app) interactive() (*os.File, bool) {
 	f, ok := a.err.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && render.ShowsColor(f)
 }

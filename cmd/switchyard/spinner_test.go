@@ -14,32 +14,32 @@ import (
 func TestLongWorkIsToldOf(t *testing.T) {
 	const want = "switchyard: verification 60 s of 10 min\nswitchyard: critic (claude) 60 s of 10 min, 7 tokens\nswitchyard: deciding T, 3 min\n"
 	for _, c := range []struct {
-		output     outputFormat
-		bareErrors bool
-		want       string
+		output       outputFormat
+		compatErrors bool
+		want         string
 	}{{"", false, want}, {outputJSON, false, ""}, {"", true, ""}} {
 		synctest.Test(t, func(t *testing.T) {
 			var told bytes.Buffer
-			a := &app{streams: streams{err: &told}, output: c.output, bareErrors: c.bareErrors}
+			a := &app{streams: streams{err: &told}, output: c.output, compatErrors: c.compatErrors}
 			done := a.ticking(func() string { return "" })
 			done() // Work that is short is not told of.
 			start := time.Now()
 			done = a.observed("deciding T")
 			a.progress.tell = nil // The beginning and the end of an agent are another test's.
 			at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "v", Since: start, Limit: 10 * time.Minute}
-			a.progress.see(at)
+			a.progress.update(at)
 			time.Sleep(heartbeat + time.Second)
 			at.Phase = spawner.Ended
-			a.progress.see(at)
+			a.progress.update(at)
 			at = spawner.Progress{Phase: spawner.Running, Agent: "critic", Adapter: "claude", Run: "c", Since: start.Add(heartbeat), Limit: 10 * time.Minute, Tokens: 7}
-			a.progress.see(at)
+			a.progress.update(at)
 			time.Sleep(heartbeat)
 			at.Phase = spawner.Ended
-			a.progress.see(at)
+			a.progress.update(at)
 			time.Sleep(heartbeat)
 			done()
 			if got := told.String(); got != c.want {
-				t.Errorf("told with --output %s, compatible %v:\n%s", c.output.String(), c.bareErrors, got)
+				t.Errorf("told with --output %s, compatible %v:\n%s", string(c.output), c.compatErrors, got)
 			}
 		})
 	}
@@ -47,7 +47,7 @@ func TestLongWorkIsToldOf(t *testing.T) {
 
 func TestLasting(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "0 s", 119 * time.Second: "119 s", 2 * time.Minute: "2 min", 119 * time.Minute: "119 min", 24 * time.Hour: "24 h"} {
-		if got := lasting(d); got != want {
+		if got := duration(d); got != want {
 			t.Errorf("%s is %q, want %q", d, got, want)
 		}
 	}

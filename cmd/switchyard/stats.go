@@ -20,6 +20,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 	"github.com/switchyard-dev/switchyard/internal/stats"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 func newStatsCmd(a *app) *cobra.Command {
@@ -71,7 +72,7 @@ func (a *app) statsText(ctx context.Context, ascii bool) error {
 	if ascii || !render.ShowsBlocks() {
 		bars = render.HashBars()
 	}
-	return a.print(numbers, func(p *render.Printer) { p.Stats(numbers, bars) })
+	return show(a, numbers, func(p *render.Printer, s stats.Stats) { p.Stats(s, bars) })
 }
 
 // numbers are those of stats, with what stopped the first tasks of the list if that
@@ -131,8 +132,8 @@ func (a *app) statsPage(ctx context.Context, file string) error {
 		return err
 	}
 	written := writtenPage{File: file, Size: text.Len(), Events: numbers.Ledger.Events}
-	return a.print(written, func(p *render.Printer) {
-		p.Line("wrote %s, %s of %s", file, render.Size(int64(text.Len())), render.Count(int(written.Events), "event"))
+	return show(a, written, func(p *render.Printer, w writtenPage) {
+		p.Line("wrote %s, %s of %s", w.File, render.Size(int64(w.Size)), textutil.Count(w.Events, "event"))
 	})
 }
 

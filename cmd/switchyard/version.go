@@ -32,8 +32,8 @@ func newVersionCmd(a *app) *cobra.Command {
 
 func (a *app) printVersion() error {
 	info := readBuildInfo()
-	return a.print(info, func(p *render.Printer) {
-		p.Line("switchyard %s (%s, %s, default policy %s)", info.Version, info.Go, info.Platform, info.Policy)
+	return show(a, info, func(p *render.Printer, b buildInfo) {
+		p.Line("switchyard %s (%s, %s, default policy %s)", b.Version, b.Go, b.Platform, b.Policy)
 	})
 }
 

@@ -62,6 +62,7 @@ const (
 	OutputFailed                                     Code = "output-failed"
 	ForceReasonMissing                               Code = "force-reason-missing"
 	InitNested                                       Code = "init-nested"
+	PluginTestFailed                                 Code = "plugin-test-failed"
 	PolicyTestsFailed                                Code = "policy-tests-failed"
 	PolicyNotProven                                  Code = "policy-not-proven"
 	PolicyLintFailed                                 Code = "policy-lint-failed"

@@ -5,12 +5,10 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/finding"
-	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
@@ -318,20 +316,6 @@ func since(f finding.Finding) string {
 func shortDigest(digest string) string {
 	hex := strings.TrimPrefix(digest, "sha256:")
 	return hex[:min(12, len(hex))]
-}
-
-// Ledger shows a ledger without problems, and its chains if chains is set.
-func (p *Printer) Ledger(r ledger.Report, chains bool) {
-	p.Line("%s  %s in %s", p.Paint(Green, "intact"), Count(int(r.Events), "event"), Count(int(r.Tasks), "chain"))
-	if !chains || len(r.Heads) == 0 {
-		return
-	}
-	p.Line("")
-	rows := make([][]cell, len(r.Heads))
-	for i, h := range r.Heads {
-		rows[i] = []cell{{h.Task, Plain}, {strconv.FormatInt(h.N, 10), Plain}, {h.Hash, Plain}}
-	}
-	p.table([]string{"CHAIN", "EVENTS", "NEWEST HASH"}, rows)
 }
 
 func actionColor(action string) string {

@@ -47,6 +47,15 @@ func (p *Printer) PluginList(all api.PluginInventory) {
 type Inspection struct {
 	plugins.Inspection
 	Limits PluginLimits `json:"limits"`
+
+	inspected api.PluginInspection
+}
+
+// NewInspection is an inspection as JSON has it.
+func NewInspection(in api.PluginInspection) Inspection {
+	return Inspection{in.Inspection, PluginLimits{
+		in.Limits.Memory, in.Limits.Time.Milliseconds(), in.Limits.Output, in.ReportLimit,
+	}, in}
 }
 
 type PluginLimits struct {
@@ -56,15 +65,9 @@ type PluginLimits struct {
 	Report int64 `json:"report"`
 }
 
-// NewInspection is an inspection as JSON has it.
-func NewInspection(in api.PluginInspection) Inspection {
-	return Inspection{in.Inspection, PluginLimits{
-		in.Limits.Memory, in.Limits.Time.Milliseconds(), in.Limits.Output, in.ReportLimit,
-	}}
-}
-
 // PluginInspection shows a plugin from outside.
-func (p *Printer) PluginInspection(in api.PluginInspection) {
+func (p *Printer) PluginInspection(v Inspection) {
+	in := v.inspected
 	if d := in.Description; d != nil {
 		p.Line("%s %s  reads reports of %s", p.Paint(Bold, d.Name), d.Version, d.Critic)
 	}
@@ -178,6 +181,8 @@ type NormalizedView struct {
 	Findings []normalizedFinding `json:"findings"`
 	Skipped  []plugins.Skipped   `json:"skipped"`
 	Unmapped []plugins.Unmapped  `json:"unmapped"`
+
+	normalized api.NormalizedReport
 }
 
 type normalizedFinding struct {
@@ -193,7 +198,7 @@ type normalizedFinding struct {
 func NewNormalizedView(n api.NormalizedReport) NormalizedView {
 	out := NormalizedView{
 		Plugin: n.Plugin, Report: n.Report, Critic: n.Critic, TaskID: n.TaskID, Round: n.Round,
-		Skipped: n.Skipped, Unmapped: n.Unmapped,
+		Skipped: n.Skipped, Unmapped: n.Unmapped, normalized: n,
 	}
 	for _, f := range n.Findings {
 		out.Findings = append(out.Findings, normalizedFinding{
@@ -212,7 +217,8 @@ func pluginName(id plugins.Identity) string {
 }
 
 // NormalizedView shows a report as a plugin understood it.
-func (p *Printer) Normalized(n api.NormalizedReport) {
+func (p *Printer) Normalized(v NormalizedView) {
+	n := v.normalized
 	about := "critic " + n.Critic
 	if n.TaskID != nil {
 		about += ", task " + *n.TaskID

@@ -10,6 +10,8 @@ type LockView struct {
 	Path    string        `json:"path"`
 	Plugins []project.Pin `json:"plugins"`
 	Changes []LockChange  `json:"changes"`
+
+	lock api.PluginLockResult
 }
 
 // LockChange is a pin that the new lock has and the old one had not, or the other
@@ -31,7 +33,7 @@ const (
 
 // NewLockView is a new lock as JSON has it.
 func NewLockView(l api.PluginLockResult) LockView {
-	return LockView{project.LockFile, l.Pins, lockChanges(l)}
+	return LockView{project.LockFile, l.Pins, lockChanges(l), l}
 }
 
 // lockChanges compares a lock with the one before it.
@@ -55,9 +57,10 @@ func lockChanges(l api.PluginLockResult) []LockChange {
 }
 
 // LockView shows the pins of a new lock, and those that are gone.
-func (p *Printer) PluginLock(l api.PluginLockResult, changes []LockChange) {
+func (p *Printer) PluginLock(v LockView) {
+	l := v.lock
 	by := make(map[string]LockChange)
-	for _, c := range changes {
+	for _, c := range v.Changes {
 		by[c.Path] = c
 	}
 	row := func(pin project.Pin) []cell {

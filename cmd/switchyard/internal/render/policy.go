@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"iter"
 	"maps"
@@ -153,10 +154,14 @@ type shownDestination struct {
 }
 
 // NewPolicyView is a policy as show prints it.
-func NewPolicyView(policy *policies.Policy, ladder *routing.Branches) PolicyView {
+func NewPolicyView(ctx context.Context, policy *policies.Policy) (PolicyView, error) {
+	branches, err := policy.Branches(ctx)
+	if err != nil {
+		return PolicyView{}, err
+	}
 	shown := PolicyView{
 		Policy: policy.Identity(), Title: policy.Title(), Signer: policy.Signer(),
-		Precedence: policy.Precedence(), Rungs: ladder.All(),
+		Precedence: policy.Precedence(), Rungs: branches.All(),
 	}
 	declared := policy.Destinations()
 	for _, name := range strongestFirst(policy) {
@@ -168,7 +173,7 @@ func NewPolicyView(policy *policies.Policy, ladder *routing.Branches) PolicyView
 		}
 		shown.Destinations = append(shown.Destinations, d)
 	}
-	return shown
+	return shown, nil
 }
 
 // PolicyList shows the policies that a project has to do with.
@@ -332,22 +337,23 @@ func (p *Printer) Release(r release.Released) {
 
 // Lint shows what is wrong with a tree, a line each for other tools to read.
 func (p *Printer) Lint(r release.LintReport) {
-	for _, f := range r.Findings {
-		p.LintFinding(f)
-	}
+	p.LintFindings(r.Findings)
 	if r.Clean() {
 		p.Line("%s  %s", p.Paint(Green, "clean"), CountOf(len(r.Versions), "version and its decision record", "versions and their decision records"))
 	}
 }
 
-func (p *Printer) LintFinding(f release.Finding) {
-	at := f.File
-	if f.Location != nil {
-		at = fmt.Sprintf("%s:%d:%d", f.Location.File, f.Location.Row, f.Location.Col)
-	}
-	p.Line("%s: %s: %s", at, p.Paint(Yellow, string(f.Rule)), f.Message)
-	if f.Hint != "" {
-		p.Line("  %s", p.Paint(Dim, f.Hint))
+// LintFindings shows findings of lint, a line each.
+func (p *Printer) LintFindings(all []release.Finding) {
+	for _, f := range all {
+		at := f.File
+		if f.Location != nil {
+			at = fmt.Sprintf("%s:%d:%d", f.Location.File, f.Location.Row, f.Location.Col)
+		}
+		p.Line("%s: %s: %s", at, p.Paint(Yellow, string(f.Rule)), f.Message)
+		if f.Hint != "" {
+			p.Line("  %s", p.Paint(Dim, f.Hint))
+		}
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -155,4 +157,34 @@ type Counterexample struct {
 	Input     policies.Input  `json:"input"`
 	// File has the input, "" where it was not written.
 	File string `json:"file,omitzero"`
+}
+
+// Add adds the report of a policy, which the user can name by ref.
+func (all *PolicyChecks) Add(ref string, r check.Report) {
+	all.Reports = append(all.Reports, r)
+	if r.Proven() {
+		return
+	}
+	all.Proven = false
+	if v, invariant := r.Simplest(); v != nil && all.Counterexample == nil {
+		all.Counterexample = &Counterexample{Policy: ref, Invariant: invariant, Input: *v.Input}
+	}
+}
+
+// Failure says which policies break which invariants, nil for none.
+func (all PolicyChecks) Failure() error {
+	if all.Proven {
+		return nil
+	}
+	var broken []string
+	for _, r := range all.Reports {
+		if names := r.Broken(); len(names) > 0 {
+			broken = append(broken, fmt.Sprintf("%s breaks %s", PolicyRef(r.Policy), textutil.List(names, MaxNamed)))
+		}
+	}
+	f := errs.New(errs.PolicyNotProven, "policy %s", textutil.List(broken, MaxNamed)).With("reports", all.Reports)
+	if all.Counterexample != nil {
+		f = f.With("counterexample", *all.Counterexample)
+	}
+	return f
 }

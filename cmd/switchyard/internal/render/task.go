@@ -11,6 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -101,8 +102,37 @@ func rounds(t host.TaskStatus) string {
 	return fmt.Sprintf("%d of %d", t.Round, t.MaxRounds)
 }
 
-// Tasks shows all tasks, those that need somebody first.
-func (p *Printer) Tasks(tasks []host.TaskStatus) {
+// TaskList is what status prints as JSON without a task.
+type TaskList struct {
+	Tasks []host.TaskStatus `json:"tasks"`
+	// Omitted is how many more tasks --limit leaves out.
+	Omitted int `json:"omitted,omitzero"`
+	// Policy is the active one, nil before the project's first decision.
+	Policy *api.Adopted `json:"policy"`
+	// Total is how many tasks the project has.
+	Total int `json:"-"`
+}
+
+// TaskList shows tasks and the active policy.
+func (p *Printer) TaskList(l TaskList) {
+	switch {
+	case l.Total == 0:
+		p.Line("no tasks yet")
+	case len(l.Tasks) == 0:
+		p.Line("none of %s", textutil.Count(l.Total, "task"))
+	default:
+		p.tasks(l.Tasks)
+	}
+	if l.Omitted > 0 {
+		p.Line("… and %s that changed earlier", textutil.Count(l.Omitted, "task"))
+	}
+	if l.Policy != nil {
+		p.Line("policy %s, adopted %s by %s", PolicyID(l.Policy.Policy), Time(l.Policy.At), l.Policy.By)
+	}
+}
+
+// tasks shows all tasks, those that need somebody first.
+func (p *Printer) tasks(tasks []host.TaskStatus) {
 	header := []string{"TASK", "STATUS", "ROUND", "WENT TO", "REASON", "FINDINGS", "POLICY", "UPDATED"}
 	forced := slices.ContainsFunc(tasks, func(t host.TaskStatus) bool { return t.Overrides > 0 })
 	if forced {
@@ -267,23 +297,29 @@ func (p *Printer) DraftResult(d host.DraftResult) {
 	p.verification(d.Verification)
 }
 
-// Attestation shows a stamp.
+// Attestation shows the attestation of a run.
 func (p *Printer) Attestation(a host.StampResult) {
 	if a.Recorded == nil {
-		p.Line("nothing to do: this run was stamped before")
+		p.Line("nothing to do: this run was attested before")
 	}
 	s := a.Stamp
-	p.Line("%s stamped in round %d of %s: %s, %s, %d credited", s.Agent, s.Round, a.TaskID,
+	p.Line("%s attested in round %d of %s: %s, %s, %d credited", s.Agent, s.Round, a.TaskID,
 		Count(s.ToolUses, "tool use"), Count(s.SearchCalls, "search call"), s.Credited)
 	if s.Violation != "" {
 		p.Line("  %s: it is a finding of the next decision", p.Paint(Red, string(s.Violation)))
 	}
 }
 
-// Attestations lists all stamps of a task.
-func (p *Printer) Attestations(stamps []host.StampEntry) {
+// AttestationList is what audit --list prints as JSON.
+type AttestationList struct {
+	Stamps []host.StampEntry `json:"stamps"`
+}
+
+// Attestations lists the attestations of a task.
+func (p *Printer) Attestations(l AttestationList) {
+	stamps := l.Stamps
 	if len(stamps) == 0 {
-		p.Line("no stamps")
+		p.Line("no attestations")
 		return
 	}
 	rows := make([][]cell, len(stamps))

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+)
+
+// textVar adds a flag for a text that must not be empty.
+func textVar(flags *pflag.FlagSet, value *string, name, usage string) {
+	flags.Var((*text)(value), name, usage)
+}
+
+// text is the value of a flag of textVar.
+type text string
+
+func (t *text) String() string { return string(*t) }
+
+func (t *text) Type() string { return "string" }
+
+func (t *text) Set(s string) error {
+	if s == "" {
+		return errEmpty
+	}
+	*t = text(s)
+	return nil
+}
+
+var errEmpty = errors.New("is empty")
+
+// numberVar adds a flag for a whole number of at least low, and of at most high unless
+// that is 0. rule says so in an error.
+func numberVar[N int | int64](flags *pflag.FlagSet, value *N, name string, low, high N, usage, rule string) {
+	flags.Var(&number[N]{value, low, high, rule}, name, usage)
+}
+
+// roundVar adds a flag for a round's number.
+func roundVar(flags *pflag.FlagSet, value *int, usage string) {
+	numberVar(flags, value, "round", 1, 0, usage, "rounds count from 1")
+}
+
+// number is the value of a flag of numberVar.
+type number[N int | int64] struct {
+	value     *N
+	low, high N
+	rule      string
+}
+
+func (n *number[N]) String() string { return fmt.Sprint(*n.value) }
+
+func (n *number[N]) Type() string { return "int" }
+
+func (n *number[N]) Set(s string) error {
+	i, err := strconv.ParseInt(s, 0, 64)
+	if err != nil {
+		return err
+	}
+	if i < int64(n.low) || n.high != 0 && i > int64(n.high) || int64(N(i)) != i {
+		return ruleError(s + ": " + n.rule)
+	}
+	*n.value = N(i)
+	return nil
+}
+
+// ruleError says which rule the value of a flag breaks.
+type ruleError string
+
+func (e ruleError) Error() string { return string(e) }
+
+// choiceVar adds a flag that takes one of a few words. The shell completes them.
+func choiceVar[T ~string](flags *pflag.FlagSet, value *T, name, usage string, words ...T) {
+	flags.Var(&choice[T]{value, words}, name, usage)
+}
+
+// choice is the value of a flag of choiceVar.
+type choice[T ~string] struct {
+	value *T
+	words []T
+}
+
+func (c *choice[T]) String() string { return string(*c.value) }
+
+func (c *choice[T]) Type() string { return "word" }
+
+func (c *choice[T]) Set(s string) error {
+	if !slices.Contains(c.words, T(s)) {
+		words := c.options()
+		last := len(words) - 1
+		return fmt.Errorf("%q is neither %s nor %s", s, strings.Join(words[:last], ", "), words[last])
+	}
+	*c.value = T(s)
+	return nil
+}
+
+// options are the words that the flag takes.
+func (c *choice[T]) options() []string {
+	all := make([]string, len(c.words))
+	for i, word := range c.words {
+		all[i] = string(word)
+	}
+	return all
+}
+
+// given are the flags of these names that the command line has, as "--name".
+func given(flags *pflag.FlagSet, names ...string) []string {
+	var all []string
+	for _, name := range names {
+		if flags.Changed(name) {
+			all = append(all, "--"+name)
+		}
+	}
+	return all
+}
+
+// checkRequired reports the first of these flags that the command line lacks.
+func checkRequired(flags *pflag.FlagSet, names ...string) error {
+	for _, name := range names {
+		if !flags.Changed(name) {
+			return usagef("--%s is missing", name)
+		}
+	}
+	return nil
+}
+
+// valueProblem says what is wrong with a flag's value.
+func valueProblem(invalid *pflag.InvalidValueError) error {
+	name, err := invalid.GetFlag().Name, invalid.Unwrap()
+	if errors.Is(err, errEmpty) {
+		return fmt.Errorf("--%s is empty", name)
+	}
+	if rule, ok := errors.AsType[ruleError](err); ok {
+		return fmt.Errorf("--%s %w", name, rule)
+	}
+	switch invalid.GetFlag().Value.Type() {
+	case "int", "int64":
+		return fmt.Errorf("--%s: %q is not a whole number", name, invalid.GetValue())
+	case "bool":
+		return fmt.Errorf("--%s: %q is neither true nor false", name, invalid.GetValue())
+	case "duration":
+		return fmt.Errorf("--%s: %q is not a duration, such as 90s or 10m", name, invalid.GetValue())
+	default:
+		return fmt.Errorf("--%s: %w", name, err)
+	}
+}
