@@ -34,6 +34,9 @@ func commandNames(cmd *cobra.Command) []string {
 // like one, or about the word that follows those of cmd.
 func flagError(cmd *cobra.Command, args []string, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if breaksRule(err) && slices.Contains(args, "--help") {
+			return pflag.ErrHelp
+		}
 		return valueProblem(invalid)
 	}
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)

@@ -56,7 +56,7 @@ func inputErrors() []errorGroup {
 			{errs.Interrupted, "The command was told to stop by a signal. Nothing was recorded.", "run it again"},
 			{errs.OutputFailed, "The result could not be written to standard output. A round that was decided is recorded all the same.", "make room, or give it an output that can be written; switchyard explain TASK shows a round that was recorded"},
 			{errs.Internal, "Something failed that has no code of its own.", "please report it with the command line and the message"},
-			{errs.Unhealthy, "switchyard doctor found something broken that the project uses. Its whole result is on standard output.", "fix what it lists as broken"},
+			{errs.Unhealthy, "switchyard doctor or plugin list found something broken that the project uses. Standard output has the whole result.", "fix what it lists as broken"},
 		}},
 		{"Files and configuration", []errorEntry{
 			{"file-not-found", "A file that was named does not exist.", "check the path; a relative one starts at the folder of -C"},
@@ -101,6 +101,7 @@ func inputErrors() []errorGroup {
 			{"plugin-abi", "The file is no WebAssembly module, does not speak ABI v1, imports more than WASI preview 1, or handed out a bad pointer.", "build the plugin for ABI v1, see docs/plugin-abi.md; switchyard plugin inspect shows what it has"},
 			{"plugin-invalid-output", "The plugin's answer does not follow the ABI's schema.", "mend the plugin; see docs/plugin-abi.md"},
 			{"plugin-conservation-violated", "The plugin dropped an item of the report, or refers to something that is not there.", "mend the plugin: every item is a finding or is skipped with a reason"},
+			{errs.PluginTestFailed, "A check of switchyard plugin test failed. Standard output has the result of every check.", "fix what the failed checks describe; docs/plugin-abi.md has the rules"},
 			{"plugin-scaffold-exists", "There is something in the folder that a new plugin should be written to.", "name a new or an empty folder"},
 			{"plugin-scaffold-name", "No plugin can have that name: it is no lower-case words joined by dashes, or is taken.", "give it another with --name"},
 			{"plugin-scaffold-unwritable", "The folder of a new plugin cannot be created or written to.", "check its permissions, or name another folder"},

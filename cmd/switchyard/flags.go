@@ -105,11 +105,12 @@ func (c *choice[T]) options() []string {
 	return all
 }
 
-// given are the flags of these names that the command line has, as "--name".
+// given are the flags of these names that the command line sets, as "--name". A flag
+// that is switched off does not count.
 func given(flags *pflag.FlagSet, names ...string) []string {
 	var all []string
 	for _, name := range names {
-		if flags.Changed(name) {
+		if f := flags.Lookup(name); f != nil && f.Changed && (f.Value.Type() != "bool" || f.Value.String() == "true") {
 			all = append(all, "--"+name)
 		}
 	}
@@ -124,6 +125,12 @@ func checkRequired(flags *pflag.FlagSet, names ...string) error {
 		}
 	}
 	return nil
+}
+
+// breaksRule reports whether the value of a flag could be read, but is out of range.
+func breaksRule(err error) bool {
+	_, ok := errors.AsType[ruleError](err)
+	return ok || errors.Is(err, errEmpty)
 }
 
 // valueProblem says what is wrong with a flag's value.

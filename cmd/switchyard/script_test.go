@@ -33,6 +33,7 @@ func scriptCommands() map[string]func(ts *testscript.TestScript, neg bool, args 
 		"exits":   exits,
 		"gateway": gatewayCommand,
 		"json":    jsonAt,
+		"fails":   fails,
 		"refuse":  refuse,
 		"sqlite":  sqlite,
 	}
@@ -125,8 +126,28 @@ func lookUp(value any, pointer string) (any, bool) {
 //
 //	refuse "CODE" args...
 func refuse(ts *testscript.TestScript, neg bool, args []string) {
+	wantError(ts, neg, args)
+	if out := ts.ReadFile("stdout"); out != "" {
+		ts.Fatalf("standard output is not empty")
+	}
+}
+
+// fails is refuse for a check that does not pass, whose result is on standard output:
+//
+//	fails "CODE" args...
+func fails(ts *testscript.TestScript, neg bool, args []string) {
+	wantError(ts, neg, args)
+	var result map[string]any
+	if err := json.Unmarshal([]byte(ts.ReadFile("stdout")), &result); err != nil || len(result) == 0 {
+		ts.Fatalf("standard output is not the result of the check: %v", err)
+	}
+}
+
+// wantError runs switchyard with --output json and wants that error and an unchanged
+// state.
+func wantError(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf(`usage: refuse "CODE" args...`)
+		ts.Fatalf(`usage: refuse|fails "CODE" args...`)
 	}
 	code, wantStatus := strings.Trim(args[0], `"`), exitFault
 	if code == string(errs.Usage) {
@@ -136,9 +157,6 @@ func refuse(ts *testscript.TestScript, neg bool, args []string) {
 	status := statusOf(ts, "switchyard", append([]string{"--output", "json"}, args[1:]...)...)
 	if after := stateIn(ts); after != before {
 		ts.Fatalf("the state has changed from\n%s\nto\n%s", before, after)
-	}
-	if out := ts.ReadFile("stdout"); out != "" {
-		ts.Fatalf("standard output is not empty")
 	}
 	var shown struct {
 		Error *struct {
