@@ -15,6 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/plugins"
@@ -83,7 +84,8 @@ func New(o Options) *Engine {
 		plugins: pluginset.New(o.Project, o.Plugins),
 	}
 	e.policies = policyset.New(policyset.Options{
-		Project: o.Project, Environ: o.Environ, Now: o.Now, By: o.By, Engine: o.Engine, CacheDir: o.Plugins.CacheDir,
+		Project: o.Project, Environ: o.Environ, Now: o.Now, By: o.By,
+		Loader: routing.Loader{Released: policies.Files(), Engine: o.Engine, CacheDir: o.Plugins.CacheDir},
 		Config: e.Config, Ledger: e.ledger, Append: e.store,
 	})
 	return e

@@ -6,62 +6,20 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// decisionRecord is the part of a recorded decision that replaying and verifying it
-// needs.
+// decisionRecord is a recorded decision, as far as replaying and verifying it needs it.
 type decisionRecord struct {
 	replay.Recorded
-	// event is what the state machine folds, and decision is what users see.
-	event    recordedEvent
-	decision recordedDecision
-}
-
-// recordedEvent is the part of a task.RoundDecided that concerns the policy.
-type recordedEvent struct {
-	Round           int            `json:"round"`
-	NextRound       int            `json:"next_round"`
-	MaxRounds       int            `json:"max_rounds"`
-	NextAction      string         `json:"next_action"`
-	DestinationKind routing.Kind   `json:"kind"`
-	Reason          string         `json:"reason"`
-	FindingCount    int            `json:"finding_count"`
-	Policy          string         `json:"policy"`
-	Verify          routing.Verify `json:"verify"`
-	Stalled         int            `json:"stalled"`
-}
-
-// recordedDecision is the part of a Decision that replay needs; finding texts, which
-// are most of a record, are not decoded.
-type recordedDecision struct {
-	TaskID        string            `json:"task_id"`
-	Round         int               `json:"round"`
-	NextRound     int               `json:"next_round"`
-	MaxRounds     int               `json:"max_rounds"`
-	NextAction    string            `json:"next_action"`
-	Stuck         bool              `json:"stuck"`
-	Reason        string            `json:"reason"`
-	NoProgress    bool              `json:"no_progress"`
-	NewCount      int               `json:"new_count"`
-	RepeatCount   int               `json:"repeat_count"`
-	ReopenedCount int               `json:"reopened_count"`
-	ResolvedCount int               `json:"resolved_count"`
-	StalledRounds int               `json:"stalled_rounds"`
-	Findings      []recordedFinding `json:"findings"`
-	Input         *routing.Input    `json:"input"`
-	Policy        *routing.Identity `json:"policy"`
-}
-
-type recordedFinding struct {
-	Category        string `json:"category"`
-	Route           string `json:"route"`
-	UnknownCategory bool   `json:"unknown_category"`
+	// event is what the state machine folds, and stuck what users were shown.
+	event *task.RoundDecided
+	stuck bool
 }
 
 // readDecision reads the event of a decision, which must match its hash.
@@ -69,52 +27,48 @@ func readDecision(e ledger.Event) (decisionRecord, error) {
 	if e.Hash != e.Sum() {
 		return decisionRecord{}, errTaskTampered(e.Task, "event %d is not what its hash was made of", e.N)
 	}
-	var body struct {
-		Event    *recordedEvent    `json:"event"`
-		Decision *recordedDecision `json:"decision"`
-	}
-	err := json.Unmarshal(e.Body, &body)
-	if err == nil && (body.Event == nil || body.Decision == nil || body.Decision.Input == nil || body.Decision.Policy == nil) {
+	body, err := event.Decode(e)
+	d := body.DecisionOrZero()
+	decided, isDecision := body.Event.(*task.RoundDecided)
+	switch {
+	case err != nil:
+	case !isDecision || d.Input == nil || d.Policy == routing.Identity{}:
 		err = errors.New("it lacks the decision, or what led to it")
-	}
-	if err == nil && body.Decision.TaskID != e.Task {
-		err = fmt.Errorf("it is a decision about task %.80q", body.Decision.TaskID)
+	case d.TaskID != e.Task:
+		err = fmt.Errorf("it is a decision about task %.80q", d.TaskID)
 	}
 	if err != nil {
 		return decisionRecord{}, errTaskTampered(e.Task, "event %d cannot be read: %w", e.N, err)
 	}
-	d := body.Decision
-	r := decisionRecord{
+	if err := checkCopies(*decided, d, *d.Input); err != nil {
+		return decisionRecord{}, errTaskTampered(e.Task, "event %d contradicts itself: %w", e.N, err)
+	}
+	return decisionRecord{
 		Recorded: replay.Recorded{
 			Seq: e.Seq, N: e.N, Task: e.Task, Round: d.Round, At: e.At,
 			Input: *d.Input, Categories: categories(d.Findings),
-			Decision: routing.Decision{NextAction: d.NextAction, Reason: d.Reason}, Policy: *d.Policy,
+			Decision: routing.Decision{NextAction: d.NextAction, Reason: d.Reason}, Policy: d.Policy,
 		},
-		event: *body.Event, decision: *d,
-	}
-	if err := r.agree(); err != nil {
-		return decisionRecord{}, errTaskTampered(e.Task, "event %d contradicts itself: %w", e.N, err)
-	}
-	return r, nil
+		event: decided, stuck: d.Stuck,
+	}, nil
 }
 
-// agree fails if a record contradicts itself: the state machine's event, the shown
-// decision and the policy's input must agree.
-func (r decisionRecord) agree() error {
-	in, e, d := r.Input, r.event, r.decision
+// checkCopies fails if a record contradicts itself: the state machine's event, the shown
+// decision and the policy's input repeat some fields, which must agree.
+func checkCopies(e task.RoundDecided, d event.Decision, in routing.Input) error {
 	for _, p := range []struct {
-		field      string
-		shown, was any
+		field string
+		a, b  any
 	}{
 		{"round", e.Round, in.Round},
 		{"next_round", e.NextRound, d.NextRound},
 		{"max_rounds", e.MaxRounds, in.MaxRounds},
 		{"max_rounds", d.MaxRounds, in.MaxRounds},
 		{"finding_count", e.FindingCount, in.FindingCount},
-		{"verify", e.Verify, in.Verify},
+		{"verify", routing.Verify(e.Verify), in.Verify},
 		{"next_action", e.NextAction, d.NextAction},
 		{"reason", e.Reason, d.Reason},
-		{"policy", e.Policy, nameOf(r.Policy)},
+		{"policy", e.Policy, nameOf(d.Policy)},
 		{"new_count", d.NewCount, in.NewCount},
 		{"repeat_count", d.RepeatCount, in.RepeatCount},
 		{"reopened_count", d.ReopenedCount, in.ReopenedCount},
@@ -123,29 +77,33 @@ func (r decisionRecord) agree() error {
 		{"stalled_rounds", d.StalledRounds, in.StalledRounds},
 		{"stalled_rounds", e.Stalled, in.StalledRounds},
 	} {
-		if p.shown != p.was {
-			return fmt.Errorf("%s is %.80v in one place and %.80v in another", p.field, p.shown, p.was)
+		if p.a != p.b {
+			return fmt.Errorf("%s is %.80v in one place and %.80v in another", p.field, p.a, p.b)
 		}
 	}
 	return nil
 }
 
-func errTaskTampered(id, format string, args ...any) error {
-	return errs.New(errs.LedgerTampered, "the record of task "+id+" was changed: "+format, args...).With("task", id)
-}
-
-// categories counts findings by category and route. It reorders them.
-func categories(findings []recordedFinding) []replay.Category {
-	slices.SortStableFunc(findings, func(a, b recordedFinding) int {
-		return cmp.Or(cmp.Compare(a.Category, b.Category), cmp.Compare(a.Route, b.Route))
-	})
-	var list []replay.Category
+// categories counts findings by category and route.
+func categories(findings []event.Finding) []replay.Category {
+	all := make([]replay.Category, len(findings))
 	for i, f := range findings {
-		if i > 0 && f == findings[i-1] {
-			list[len(list)-1].Count++
+		all[i] = replay.Category{Name: f.Category, Route: f.Route, Unknown: f.UnknownCategory, Count: 1}
+	}
+	slices.SortStableFunc(all, func(a, b replay.Category) int {
+		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Route, b.Route))
+	})
+	counted := all[:0]
+	for _, c := range all {
+		if n := len(counted) - 1; n >= 0 && counted[n].Name == c.Name && counted[n].Route == c.Route && counted[n].Unknown == c.Unknown {
+			counted[n].Count++
 			continue
 		}
-		list = append(list, replay.Category{Name: f.Category, Route: f.Route, Unknown: f.UnknownCategory, Count: 1})
+		counted = append(counted, c)
 	}
-	return list
+	return counted
+}
+
+func errTaskTampered(id, format string, args ...any) error {
+	return errs.New(errs.LedgerTampered, "the record of task "+id+" was changed: "+format, args...).With("task", id)
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // Options are what a Set works with.
@@ -30,10 +29,8 @@ type Options struct {
 	Now     func() time.Time
 	// By is the caller's name, as it is recorded.
 	By string
-	// Engine evaluates policies, "" for the default.
-	Engine routing.Engine
-	// CacheDir keeps the machine code of EngineWasm; see routing.Loader.
-	CacheDir string
+	// Loader has the built-in policies and the engine; the project's keys are added.
+	Loader routing.Loader
 	// Config reads the project's configuration.
 	Config func(context.Context) (project.Config, error)
 	// Ledger opens the project's ledger, with a fold that calls Fold.
@@ -61,7 +58,7 @@ type Set struct {
 func New(o Options) *Set {
 	return &Set{
 		project: o.Project, environ: o.Environ, now: o.Now, by: o.By,
-		unsigned: routing.Loader{Released: policies.Files(), Engine: o.Engine, CacheDir: o.CacheDir},
+		unsigned: o.Loader,
 		config:   o.Config, openLedger: o.Ledger, append: o.Append, stored: make(map[string]*routing.Policy),
 	}
 }

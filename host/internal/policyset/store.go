@@ -13,7 +13,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // Chain is the chain of the ledger with every policy that ever decided something, its
@@ -172,8 +171,9 @@ func (s *Set) find(ctx context.Context, l *ledger.Ledger, digest string) (*routi
 	}
 	text, ok := entries[key]
 	if !ok {
-		for _, ref := range policies.Versions() {
-			p, err := policies.Load(ctx, ref)
+		released := routing.Loader{Released: s.unsigned.Released}
+		for _, ref := range released.Versions() {
+			p, err := released.Load(ctx, ref)
 			if err != nil || p.Identity().Digest == digest {
 				return p, err
 			}

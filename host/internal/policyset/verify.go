@@ -135,7 +135,7 @@ func (v *decisionVerifier) verifyDecision(ctx context.Context, e ledger.Event, d
 	case now.Decision != d.Decision:
 		v.problem(e, api.ProblemDecision, "it went to %s (%s), and %s sends it to %s (%s)",
 			d.Decision.NextAction, d.Decision.Reason, by.policy, now.Decision.NextAction, now.Decision.Reason)
-	case d.event.DestinationKind != destination.Kind || d.decision.Stuck != task.IsStuckDestination(d.Decision.NextAction, string(destination.Kind)):
+	case routing.Kind(d.event.DestinationKind) != destination.Kind || d.stuck != task.IsStuckDestination(d.Decision.NextAction, string(destination.Kind)):
 		v.problem(e, api.ProblemDecision, "%s is of kind %s for %s, and what followed was made of kind %.80q", d.Decision.NextAction, destination.Kind,
 			by.policy, d.event.DestinationKind)
 	case !canFollow(d, destination):

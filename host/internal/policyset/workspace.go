@@ -31,7 +31,7 @@ type Workspace struct {
 // Workspace returns the project's workspace. versions and records are its folders,
 // relative to the project's root and with slashes; "" for the default ones.
 func (s *Set) Workspace(versions, records string) Workspace {
-	return Workspace{s, release.Tree{BuiltIn: policies.Files(), Root: s.project.Root, Policies: versions, ADRs: records}}
+	return Workspace{s, release.Tree{BuiltIn: s.unsigned.Released, Root: s.project.Root, Policies: versions, ADRs: records}}
 }
 
 // List lists the policies of the project. One that cannot be loaded is listed with the
@@ -49,8 +49,12 @@ func (w Workspace) List(ctx context.Context) (api.PolicyInventory, error) {
 	if all.Adopted, err = w.set.Adopted(ctx); err != nil {
 		return api.PolicyInventory{}, err
 	}
-	if all.Policies, err = w.versions(ctx); err != nil {
+	versions, err := w.versions(ctx)
+	if err != nil {
 		return api.PolicyInventory{}, err
+	}
+	for _, v := range versions {
+		all.Policies = append(all.Policies, v.KnownPolicy)
 	}
 	if config.Policy != "" {
 		c, err := w.set.Select(ctx, "", config)
@@ -64,6 +68,15 @@ func (w Workspace) List(ctx context.Context) (api.PolicyInventory, error) {
 	}
 	return all, nil
 }
+
+// version is a version of the workspace, or a built-in one.
+type version struct {
+	api.KnownPolicy
+	loaded *routing.Policy // nil if it cannot be loaded
+}
+
+// is reports whether a version has an identity's digest.
+func (v version) is(id routing.Identity) bool { return v.Policy != nil && v.Policy.Digest == id.Digest }
 
 // known returns a policy with the result of loading it.
 func known(k api.KnownPolicy, p *routing.Policy, err error) api.KnownPolicy {
@@ -105,38 +118,38 @@ func same(a, b api.KnownPolicy) bool {
 	return a.Policy.Digest == b.Policy.Digest
 }
 
-// versions lists the versions that are built in or in the workspace, oldest first.
-func (w Workspace) versions(ctx context.Context) ([]api.KnownPolicy, error) {
-	versions, err := w.tree.Versions(ctx)
+// versions loads the versions that are built in or in the workspace, oldest first.
+func (w Workspace) versions(ctx context.Context) ([]version, error) {
+	inTree, err := w.tree.Versions(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var all []api.KnownPolicy
-	for _, ref := range policies.Versions() {
-		p, err := policies.Load(ctx, ref)
+	var all []version
+	released := routing.Loader{Released: w.set.unsigned.Released}
+	for _, ref := range released.Versions() {
+		p, err := released.Load(ctx, ref)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, known(api.KnownPolicy{Ref: ref, State: release.StateReleased, BuiltIn: true, Default: ref == policies.Default}, p, nil))
+		k := api.KnownPolicy{Ref: ref, State: release.StateReleased, BuiltIn: true, Default: ref == policies.Default}
+		all = append(all, version{known(k, p, nil), p})
 	}
-	for _, v := range versions {
+	for _, v := range inTree {
 		k := known(api.KnownPolicy{Ref: v.Folder, State: v.State, ADRStatus: v.ADRStatus, Folder: v.Folder}, v.Policy, v.Err)
 		// A workspace may hold a built-in version, as our own does.
-		isSame := func(b api.KnownPolicy) bool {
-			return b.BuiltIn && k.Policy != nil && b.Policy.Digest == k.Policy.Digest
-		}
+		isSame := func(b version) bool { return b.BuiltIn && k.Policy != nil && b.is(*k.Policy) }
 		if i := slices.IndexFunc(all, isSame); i >= 0 {
 			all[i].Folder, all[i].ADRStatus = k.Folder, k.ADRStatus
 			continue
 		}
-		all = append(all, k)
+		all = append(all, version{k, v.Policy})
 	}
 	slices.SortStableFunc(all, byAge)
 	return all, nil
 }
 
 // byAge sorts older policies first, and those that cannot be loaded last.
-func byAge(a, b api.KnownPolicy) int {
+func byAge(a, b version) int {
 	switch {
 	case a.Policy == nil && b.Policy == nil:
 		return 0
@@ -159,15 +172,12 @@ func (w Workspace) state(ctx context.Context, id routing.Identity) release.State
 	if err != nil {
 		return ""
 	}
-	if i := find(all, id); i >= 0 {
-		return all[i].State
+	for _, v := range all {
+		if v.is(id) {
+			return v.State
+		}
 	}
 	return ""
-}
-
-// find returns the index of the policy with an identity's digest, -1 for none.
-func find(all []api.KnownPolicy, id routing.Identity) int {
-	return slices.IndexFunc(all, func(k api.KnownPolicy) bool { return k.Policy != nil && k.Policy.Digest == id.Digest })
 }
 
 // Check checks policies against every invariant, except those that their own decision
@@ -180,15 +190,24 @@ func find(all []api.KnownPolicy, id routing.Identity) int {
 // Those of loading, of check.Verify, of the decision records and of agents'
 // definitions. Violations are in the reports.
 func (w Workspace) Check(ctx context.Context, req api.CheckRequest) ([]api.PolicyCheck, error) {
+	config, err := w.set.config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := w.versions(ctx)
+	if err != nil {
+		return nil, err
+	}
 	refs := req.Policies
+	loaded := make(map[string]*routing.Policy)
 	if req.All {
-		all, err := w.List(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, k := range all.Policies {
-			if k.BuiltIn || k.Folder != "" {
-				refs = append(refs, filepath.FromSlash(k.Ref))
+		// Versions are loaded without keys and for the default engine.
+		reusable := (len(config.Trust.Keys) == 0 || req.AllowUnsigned) && (w.set.unsigned.Engine == "" || w.set.unsigned.Engine == routing.EngineRego)
+		for _, v := range all {
+			ref := filepath.FromSlash(v.Ref)
+			refs = append(refs, ref)
+			if reusable {
+				loaded[ref] = v.loaded
 			}
 		}
 	}
@@ -197,11 +216,13 @@ func (w Workspace) Check(ctx context.Context, req api.CheckRequest) ([]api.Polic
 	}
 	var checks []api.PolicyCheck
 	for _, ref := range refs {
-		p, err := w.set.Load(ctx, ref, req.AllowUnsigned)
-		if err != nil {
-			return nil, err
+		p := loaded[ref]
+		if p == nil {
+			if p, err = w.set.Load(ctx, ref, req.AllowUnsigned); err != nil {
+				return nil, err
+			}
 		}
-		report, err := w.check(ctx, p, req.Observe)
+		report, err := w.check(ctx, p, all, req.Observe)
 		if err != nil {
 			return nil, err
 		}
@@ -210,25 +231,24 @@ func (w Workspace) Check(ctx context.Context, req api.CheckRequest) ([]api.Polic
 	return checks, nil
 }
 
-func (w Workspace) check(ctx context.Context, p *routing.Policy, observe func(routing.Identity) (func(done, total int), func())) (check.Report, error) {
-	waivers, err := w.tree.Waivers(p.Identity())
+func (w Workspace) check(
+	ctx context.Context, p *routing.Policy, all []version, observe func(routing.Identity) (func(done, total int), func()),
+) (check.Report, error) {
+	id := p.Identity()
+	waivers, err := w.tree.Waivers(id)
 	if err != nil {
 		return check.Report{}, err
 	}
 	o := check.Options{Waivers: waivers}
-	all, err := w.versions(ctx)
-	if err != nil {
-		return check.Report{}, err
-	}
-	i := find(all, p.Identity())
-	if i < 0 || newest(all).Digest == p.Identity().Digest {
+	i := slices.IndexFunc(all, func(v version) bool { return v.is(id) })
+	if i < 0 || newest(all).Digest == id.Digest {
 		if o.Raised, err = w.categorySources(ctx, i >= 0 && all[i].BuiltIn); err != nil {
 			return check.Report{}, err
 		}
 	}
 	if observe != nil {
 		var end func()
-		o.Progress, end = observe(p.Identity())
+		o.Progress, end = observe(id)
 		defer end()
 	}
 	return check.Verify(ctx, p, o)
@@ -237,12 +257,12 @@ func (w Workspace) check(ctx context.Context, p *routing.Policy, observe func(ro
 // newest returns the version that the project's agents are for: the workspace's
 // newest, or the newest built-in one if it has none. A later program may have newer
 // built-in versions, which do not know the workspace's categories.
-func newest(all []api.KnownPolicy) routing.Identity {
+func newest(all []version) routing.Identity {
 	var id routing.Identity
-	own := slices.ContainsFunc(all, func(k api.KnownPolicy) bool { return k.Policy != nil && k.Folder != "" })
-	for _, k := range all {
-		if k.Policy != nil && (k.Folder != "") == own {
-			id = *k.Policy // They come oldest first.
+	own := slices.ContainsFunc(all, func(v version) bool { return v.Policy != nil && v.Folder != "" })
+	for _, v := range all {
+		if v.Policy != nil && (v.Folder != "") == own {
+			id = *v.Policy // They come oldest first.
 		}
 	}
 	return id
