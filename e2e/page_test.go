@@ -10,26 +10,30 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/switchyard-dev/switchyard/internal/stats"
-	"github.com/switchyard-dev/switchyard/internal/stats/statstest"
 )
 
-// statsPages are pages of ledgers as they can be, by their names on the site.
+// statsPages are pages of the ledgers in internal/stats/testdata, by their names on the
+// site.
 func statsPages(t *testing.T) map[string]string {
 	t.Helper()
 	pages := make(map[string]string)
-	for name, l := range map[string]*statstest.Ledger{
-		"/empty": {}, "/week": statstest.Sample(9, 6), "/months": statstest.Sample(212, 120), "/years": statstest.Sample(400, 1200), "/hostile": statstest.Hostile(),
-	} {
-		s, err := stats.Of(t.Context(), l)
+	for _, name := range []string{"empty", "week", "months", "hostile"} {
+		data, err := os.ReadFile(filepath.Join("..", "internal", "stats", "testdata", name+".json"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var text bytes.Buffer
-		if err := s.HTML(&text, stats.Page{Project: "shop", Now: statstest.Start().AddDate(0, 0, 121), Version: "v1.2.3"}); err != nil {
+		var s stats.Stats
+		if err := json.Unmarshal(data, &s); err != nil {
 			t.Fatal(err)
 		}
-		pages[name] = text.String()
+		var text bytes.Buffer
+		now := time.Date(2026, 5, 13, 8, 30, 0, 0, time.UTC)
+		if err := s.HTML(&text, stats.Page{Project: "shop", Now: now, Version: "v1.2.3"}); err != nil {
+			t.Fatal(err)
+		}
+		pages["/"+name] = text.String()
 	}
 	return pages
 }

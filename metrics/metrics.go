@@ -8,17 +8,11 @@
 package metrics
 
 import (
-	"context"
-
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
 // Prefix begins the name of every metric.
 const Prefix = "switchyard_"
 
-// Source has the sums: a ledger, or an engine for its project.
-type Source interface {
-	// Tallies returns the sums that the queries ask for, a list each, all as of one
-	// moment.
-	Tallies(ctx context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error)
-}
+// Source has the counters of a ledger: a ledger, or an engine for its project.
+type Source = ledger.CounterSource

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/switchyard-dev/switchyard/internal/stats/statstest"
 )
 
 // Text has a contrast of 4.5 to its ground at least, and what is drawn one of 3, in the
@@ -40,7 +38,7 @@ func TestColorsHaveContrast(t *testing.T) {
 // colorsOf reads the style sheet and its two schemes of colors, the light one first.
 func colorsOf(t testing.TB) (style string, schemes []map[string]string) {
 	t.Helper()
-	style = parse(t, html(t, of(t, &statstest.Ledger{}), about())).named("style")[0].text.String()
+	style = parse(t, html(t, of(t, &memLedger{}), about())).named("style")[0].text.String()
 	for _, block := range regexp.MustCompile(`:root \{([^}]*--ink[^}]*)\}`).FindAllStringSubmatch(style, -1) {
 		colors := make(map[string]string)
 		for _, c := range regexp.MustCompile(`--([a-z0-9-]+): (#[0-9a-f]{6});`).FindAllStringSubmatch(block[1], -1) {

@@ -13,7 +13,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/stats"
-	"github.com/switchyard-dev/switchyard/internal/stats/statstest"
 )
 
 func one(m counters.Measure, values ...string) counters.Change { return add(m, 1, values...) }
@@ -34,7 +33,7 @@ func of(t testing.TB, source stats.Source) stats.Stats {
 // Two tasks, one of which is stuck: all that can be told of them.
 func TestOf(t *testing.T) {
 	t.Parallel()
-	l := &statstest.Ledger{}
+	l := &memLedger{}
 	first := time.Date(2026, 3, 4, 10, 0, 0, 0, time.UTC)
 	second := first.Add(26 * time.Hour)
 	const day1, day2 = "2026-03-04", "2026-03-05"
@@ -117,7 +116,7 @@ func TestOf(t *testing.T) {
 
 func TestEmptyLedgerHasNoNumbers(t *testing.T) {
 	t.Parallel()
-	s := of(t, &statstest.Ledger{})
+	s := of(t, &memLedger{})
 	if !s.Empty() {
 		t.Error("it is not empty")
 	}
@@ -134,7 +133,7 @@ func TestEmptyLedgerHasNoNumbers(t *testing.T) {
 // What a sample says in two ways must be the same.
 func TestSumsAgreeWithEachOther(t *testing.T) {
 	t.Parallel()
-	s := of(t, statstest.Sample(300, 200))
+	s := of(t, newSample(300, 200))
 	var rounds, spawns, fallbacks, micro, agents, committed int64
 	for _, d := range s.Days {
 		for _, c := range d.NextActions {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,13 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/doccheck"
 	"github.com/switchyard-dev/switchyard/internal/stats"
-	"github.com/switchyard-dev/switchyard/internal/stats/statstest"
 )
 
 func about() stats.Page {
-	return stats.Page{Project: "shop", Now: statstest.Start().AddDate(0, 0, 121), Version: "v1.2.3"}
+	return stats.Page{Project: "shop", Now: sampleStart().AddDate(0, 0, 121), Version: "v1.2.3"}
 }
 
 func html(t testing.TB, s stats.Stats, p stats.Page) string {
@@ -42,7 +44,7 @@ func number(t testing.TB, text string) int64 {
 
 func TestPageSaysWhatTheNumbersSay(t *testing.T) {
 	t.Parallel()
-	s := of(t, statstest.Sample(212, 120))
+	s := of(t, newSample(212, 120))
 	page := parse(t, html(t, s, about()))
 
 	var bars [][2]string
@@ -119,7 +121,7 @@ func TestPageSaysWhatTheNumbersSay(t *testing.T) {
 // Every chart's heights are those of its table, whose sums are those of the numbers.
 func TestChartsAreTheirNumbers(t *testing.T) {
 	t.Parallel()
-	s := of(t, statstest.Sample(212, 120))
+	s := of(t, newSample(212, 120))
 	page := parse(t, html(t, s, about()))
 	sums := func(caption string) []float64 {
 		t.Helper()
@@ -235,10 +237,10 @@ func heightsOf(t testing.TB, page *node, id string) map[string]float64 {
 }
 
 // pages are the ledgers whose pages have to be sound.
-func pages() map[string]*statstest.Ledger {
-	return map[string]*statstest.Ledger{
-		"empty": {}, "one task": statstest.Sample(1, 1), "a week": statstest.Sample(9, 6), "months": statstest.Sample(212, 120),
-		"years": statstest.Sample(500, 1200), "hostile": statstest.Hostile(),
+func pages() map[string]*memLedger {
+	return map[string]*memLedger{
+		"empty": {}, "one task": newSample(1, 1), "a week": newSample(9, 6), "months": newSample(212, 120),
+		"years": newSample(500, 1200), "hostile": newHostile(hostileNames()),
 	}
 }
 
@@ -330,7 +332,7 @@ func TestPageOfHostileNames(t *testing.T) {
 	hostile := `<b>"x'</b>`
 	p := about()
 	p.Project, p.Version = hostile+"\u202e", hostile
-	page := parse(t, html(t, of(t, statstest.Hostile()), p))
+	page := parse(t, html(t, of(t, newHostile(hostileNames())), p))
 	if got, want := page.named("h1")[0].words(), hostile+"<U+202E>"; got != want {
 		t.Errorf("the project is shown as %q", got)
 	}
@@ -352,7 +354,7 @@ func TestPageOfHostileNames(t *testing.T) {
 
 func TestPageIsTheSameForTheSameNumbers(t *testing.T) {
 	t.Parallel()
-	first, second := of(t, statstest.Sample(80, 50)), of(t, statstest.Sample(80, 50))
+	first, second := of(t, newSample(80, 50)), of(t, newSample(80, 50))
 	if html(t, first, about()) != html(t, second, about()) {
 		t.Error("two pages of the same numbers differ")
 	}
@@ -366,10 +368,10 @@ func TestPageIsTheSameForTheSameNumbers(t *testing.T) {
 // A list is cut, and the page says by how much.
 func TestPageOfManyNames(t *testing.T) {
 	t.Parallel()
-	l := &statstest.Ledger{}
+	l := &memLedger{}
 	for i := range 300 {
 		name := fmt.Sprintf("n%03d", i)
-		l.Record(statstest.Start(), one(counters.Tasks(), "stuck"), one(counters.BlockedTasks(), "stuck", "", name, "x"),
+		l.Record(sampleStart(), one(counters.Tasks(), "stuck"), one(counters.BlockedTasks(), "stuck", "", name, "x"),
 			one(counters.Findings(), name, "fail", "executor"), one(counters.Spawns(), name, "claude", "ok"),
 			one(counters.Policies(), name, "sha256:aa", "ADR-0001"), one(counters.Rounds(), name, "1.0.0"), one(counters.DailyRounds(), "2026-01-12", name))
 	}
@@ -410,10 +412,23 @@ func (r *refuser) Write(p []byte) (int, error) {
 
 func TestPageThatCannotBeWritten(t *testing.T) {
 	t.Parallel()
-	s := of(t, statstest.Sample(30, 20))
+	s := of(t, newSample(30, 20))
 	for _, left := range []int{0, 5000} {
 		if err := s.HTML(&refuser{left}, about()); !errors.Is(err, errFull) {
 			t.Errorf("after %d bytes: %v", left, err)
 		}
+	}
+}
+
+// TestTestdata keeps the files that e2e opens in a browser up to date.
+func TestTestdata(t *testing.T) {
+	t.Parallel()
+	short := slices.DeleteFunc(hostileNames(), func(s string) bool { return len(s) > 1000 })
+	for name, l := range map[string]*memLedger{"empty": {}, "week": newSample(9, 6), "months": newSample(212, 120), "hostile": newHostile(short)} {
+		text, err := json.Marshal(of(t, l), json.Deterministic(true))
+		if err != nil {
+			t.Fatal(err)
+		}
+		doccheck.Page(t, filepath.Join("testdata", name+".json"), string(text))
 	}
 }

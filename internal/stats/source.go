@@ -8,11 +8,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// Source has the ledger's sums as of one moment. It is what metrics reads, too; named
-// here, so that numbers for people do not bring the libraries of Prometheus along.
-type Source interface {
-	Tallies(ctx context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error)
-}
+// Source has the counters of a ledger.
+type Source = ledger.CounterSource
 
 // sums are the rows of the measures that were asked for.
 type sums struct {

@@ -1,4 +1,4 @@
-package statstest
+package stats_test
 
 import (
 	"strconv"
@@ -8,9 +8,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// Hostiles are names that try to get out of where they stand: of text, attributes,
+// hostileNames are names that try to get out of where they stand: of text, attributes,
 // elements, style sheets and scripts, of the line and of the reading order.
-func Hostiles() []string {
+func hostileNames() []string {
 	return []string{
 		`</script><script>alert(1)</script>`, `</title></svg></style><img src=x onerror=alert(2)>`, `" onload="alert(3)`, `' x='`,
 		`]]><!-- --><x>`, `{{.Style}}`, `url(http://192.0.2.1/x)`, `@import "http://192.0.2.1/x"`, "a\u202eb\u2066c\u200f", "line\nbreak\ttab",
@@ -18,15 +18,15 @@ func Hostiles() []string {
 	}
 }
 
-// Hostile is a ledger whose every free name is one of Hostiles, with sums as large as
+// newHostile is a ledger whose every free name is one of these, with sums as large as
 // they can be.
-func Hostile() *Ledger {
-	l := &Ledger{}
-	at := Start().Format(ledger.TimeFormat)
-	day := Start().Format("2006-01-02")
-	for i, name := range Hostiles() {
+func newHostile(names []string) *memLedger {
+	l := &memLedger{}
+	at := sampleStart().Format(ledger.TimeFormat)
+	day := sampleStart().Format("2006-01-02")
+	for i, name := range names {
 		huge := counters.MaxSum - int64(i)
-		l.Record(Start(),
+		l.Record(sampleStart(),
 			add(counters.Rounds(), huge, name, name), add(counters.DailyRounds(), huge, day, name), add(counters.Policies(), huge, name, name, name),
 			one(counters.Adoptions(), name, name), add(counters.Findings(), huge, name, name, name), one(counters.Progress(), name),
 			one(counters.Tasks(), "stuck"), one(counters.BlockedTasks(), "stuck", at, name, name), one(counters.BlockedTasks(), "waiting", name, name, name),

@@ -1,6 +1,4 @@
-// Package statstest has sums of ledgers that nobody had to record, for tests of what
-// is made of them.
-package statstest
+package stats_test
 
 import (
 	"context"
@@ -14,10 +12,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// Ledger keeps sums in memory, as the real one does, but for the caps of dimensions:
+// memLedger keeps sums in memory, as the real one does, but for the caps of dimensions:
 // it keeps every value apart. Its zero value is one without an event. It must not be
 // read while something is recorded.
-type Ledger struct {
+type memLedger struct {
 	events       int64
 	since, until string
 	// sums are by measure, then by the JSON of the values.
@@ -25,7 +23,7 @@ type Ledger struct {
 }
 
 // Record adds an event that counts the changes.
-func (l *Ledger) Record(at time.Time, changes ...counters.Change) {
+func (l *memLedger) Record(at time.Time, changes ...counters.Change) {
 	l.events++
 	l.until = at.UTC().Format(ledger.TimeFormat)
 	if l.since == "" {
@@ -50,13 +48,13 @@ func (l *Ledger) Record(at time.Time, changes ...counters.Change) {
 func keyOf(values []string) string {
 	text, err := json.Marshal(values, json.Deterministic(true))
 	if err != nil {
-		panic("statstest: " + err.Error()) // A test has a value that is not UTF-8.
+		panic(err) // A test has a value that is not UTF-8.
 	}
 	return string(text)
 }
 
 // Tallies answers as ledger.Ledger does. It knows queries of whole measures alone.
-func (l *Ledger) Tallies(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
+func (l *memLedger) Tallies(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
 	t := ledger.Counters{Events: l.events, Since: l.since, Until: l.until, Rows: make([][]ledger.Counter, len(queries))}
 	for i, q := range queries {
 		of := l.sums[q.Measure]
@@ -65,11 +63,4 @@ func (l *Ledger) Tallies(_ context.Context, queries ...ledger.CounterQuery) (led
 		}
 	}
 	return t, nil
-}
-
-// one is a change by 1.
-func one(m counters.Measure, values ...string) counters.Change { return add(m, 1, values...) }
-
-func add(m counters.Measure, n int64, values ...string) counters.Change {
-	return counters.Change{Measure: m, Values: values, Add: n}
 }

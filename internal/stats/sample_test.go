@@ -1,4 +1,4 @@
-package statstest
+package stats_test
 
 import (
 	"fmt"
@@ -10,13 +10,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// Start is when the first event of a sample is.
-func Start() time.Time { return time.Date(2026, 1, 12, 8, 30, 0, 0, time.UTC) }
+// sampleStart is when the first event of a sample is.
+func sampleStart() time.Time { return time.Date(2026, 1, 12, 8, 30, 0, 0, time.UTC) }
 
-// Sample is the ledger of a project that has worked on so many tasks for so many days:
+// newSample is the ledger of a project that has worked on so many tasks for so many days:
 // it began badly, amended its policy after a third of the time, had trouble with an
 // agent for two weeks, and rests at weekends. The same numbers make the same ledger.
-func Sample(tasks, days int) *Ledger {
+func newSample(tasks, days int) *memLedger {
 	s := &sample{random: rand.New(rand.NewPCG(7, 11)), days: days}
 	amended := false
 	for i := range tasks {
@@ -27,11 +27,11 @@ func Sample(tasks, days int) *Ledger {
 		}
 		s.work(i)
 	}
-	return &s.Ledger
+	return &s.memLedger
 }
 
 type sample struct {
-	Ledger
+	memLedger
 	random *rand.Rand
 	days   int
 	now    time.Time
@@ -40,7 +40,7 @@ type sample struct {
 // moment is when a task begins: in order, in office hours.
 func (s *sample) moment(task, tasks int) time.Time {
 	day := task * s.days / max(tasks, 1)
-	at := Start().AddDate(0, 0, day)
+	at := sampleStart().AddDate(0, 0, day)
 	switch at.Weekday() {
 	case time.Saturday:
 		at = at.AddDate(0, 0, -1)
@@ -52,7 +52,7 @@ func (s *sample) moment(task, tasks int) time.Time {
 
 // part is how much of the sample's time is over, in [0, 1].
 func (s *sample) part() float64 {
-	return s.now.Sub(Start()).Hours() / 24 / float64(max(s.days, 1))
+	return s.now.Sub(sampleStart()).Hours() / 24 / float64(max(s.days, 1))
 }
 
 // policy is the one that decides what is begun now.

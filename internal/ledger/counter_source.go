@@ -1,0 +1,10 @@
+package ledger
+
+import "context"
+
+// CounterSource has the counters of a ledger: a *Ledger, or an engine for its project.
+type CounterSource interface {
+	// Tallies returns the counters that the queries ask for, a list each, all as of one
+	// moment.
+	Tallies(ctx context.Context, queries ...CounterQuery) (Counters, error)
+}
