@@ -54,7 +54,7 @@ func (c *counted) round(id string, categories ...string) host.Decision {
 // sums are those of a measure, by its labels' values with slashes between them.
 func (c *counted) sums(m counters.Measure) map[string]int64 {
 	c.Helper()
-	t, err := c.Tallies(c.Context(), ledger.CounterQuery{Measure: m.Name})
+	t, err := c.Counters(c.Context(), ledger.CounterQuery{Measure: m.Name})
 	if err != nil {
 		c.Fatal(err)
 	}

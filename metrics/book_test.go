@@ -55,7 +55,7 @@ func text(values []string) string {
 	return string(data)
 }
 
-func (b *book) Tallies(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
+func (b *book) Counters(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
 	t := ledger.Counters{Events: b.events}
 	if b.events > 0 {
 		t.Since, t.Until = at(1), at(b.events)

@@ -57,7 +57,7 @@ func (c *Collector) Gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 	for _, f := range c.families {
 		queries = append(queries, f.queries()...)
 	}
-	all, err := c.source.Tallies(ctx, queries...)
+	all, err := c.source.Counters(ctx, queries...)
 	if err != nil {
 		return nil, err
 	}

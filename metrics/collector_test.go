@@ -32,7 +32,7 @@ func TestSameBytes(t *testing.T) {
 // source is a function as a Source.
 type source func(queries []ledger.CounterQuery) (ledger.Counters, error)
 
-func (s source) Tallies(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
+func (s source) Counters(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
 	return s(queries)
 }
 

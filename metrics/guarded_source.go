@@ -15,8 +15,8 @@ type guardedSource struct {
 	seen atomic.Bool
 }
 
-func (s *guardedSource) Tallies(ctx context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
-	t, err := s.Source.Tallies(ctx, queries...)
+func (s *guardedSource) Counters(ctx context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
+	t, err := s.Source.Counters(ctx, queries...)
 	if err != nil {
 		return t, err
 	}

@@ -13,7 +13,7 @@ import (
 // moments gives what a ledger is at one moment after the other.
 type moments []func() (ledger.Counters, error)
 
-func (m *moments) Tallies(context.Context, ...ledger.CounterQuery) (ledger.Counters, error) {
+func (m *moments) Counters(context.Context, ...ledger.CounterQuery) (ledger.Counters, error) {
 	now := (*m)[0]
 	*m = (*m)[1:]
 	return now()
@@ -31,7 +31,7 @@ func TestGuardedSource(t *testing.T) {
 		fails  bool
 		code   errs.Code
 	}{{}, {fails: true}, {events: 2}, {fails: true}, {fails: true, code: errs.MetricsLedgerGone}, {fails: true, code: errs.MetricsLedgerGone}, {events: 1}} {
-		got, err := source.Tallies(t.Context())
+		got, err := source.Counters(t.Context())
 		if got.Events != want.events || (err != nil) != want.fails || errs.CodeOf(err) != want.code {
 			t.Errorf("moment %d: %d events, %v, want %+v", i, got.Events, err, want)
 		}

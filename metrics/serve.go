@@ -51,7 +51,7 @@ func (p Project) Serve(ctx context.Context, o ServeOptions) error {
 	source := &guardedSource{Source: p.Engine}
 	s := &refreshed{fresh: func(ctx context.Context) (*Collector, error) { return p.collector(ctx, source, nil) }}
 	ready := func(ctx context.Context) error {
-		_, err := source.Tallies(ctx)
+		_, err := source.Counters(ctx)
 		return err
 	}
 	if _, err := s.collector(ctx); err != nil {

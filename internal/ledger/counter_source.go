@@ -4,7 +4,7 @@ import "context"
 
 // CounterSource has the counters of a ledger: a *Ledger, or an engine for its project.
 type CounterSource interface {
-	// Tallies returns the counters that the queries ask for, a list each, all as of one
+	// Counters returns the counters that the queries ask for, a list each, all as of one
 	// moment.
-	Tallies(ctx context.Context, queries ...CounterQuery) (Counters, error)
+	Counters(ctx context.Context, queries ...CounterQuery) (Counters, error)
 }

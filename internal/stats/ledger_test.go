@@ -53,8 +53,8 @@ func keyOf(values []string) string {
 	return string(text)
 }
 
-// Tallies answers as ledger.Ledger does. It knows queries of whole measures alone.
-func (l *memLedger) Tallies(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
+// Counters answers as ledger.Ledger does. It knows queries of whole measures alone.
+func (l *memLedger) Counters(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
 	t := ledger.Counters{Events: l.events, Since: l.since, Until: l.until, Rows: make([][]ledger.Counter, len(queries))}
 	for i, q := range queries {
 		of := l.sums[q.Measure]

@@ -168,7 +168,7 @@ type broken struct {
 	err     error
 }
 
-func (b broken) Tallies(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
+func (b broken) Counters(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
 	t := ledger.Counters{Events: 1, Rows: make([][]ledger.Counter, len(queries))}
 	for i, q := range queries {
 		if q.Measure == b.measure {

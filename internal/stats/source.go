@@ -28,7 +28,7 @@ func read(ctx context.Context, source Source, measures ...counters.Measure) (sum
 	for i, m := range measures {
 		queries[i].Measure = m.Name
 	}
-	all, err := source.Tallies(ctx, queries...)
+	all, err := source.Counters(ctx, queries...)
 	if err != nil {
 		return sums{}, err
 	}

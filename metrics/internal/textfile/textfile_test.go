@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 // ledgerOf is a ledger with so many events, the first at a number of seconds.
 type ledgerOf struct{ since, events int64 }
 
-func (l ledgerOf) Tallies(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
+func (l ledgerOf) Counters(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
 	t := ledger.Counters{Events: l.events, Rows: make([][]ledger.Counter, len(queries))}
 	if l.events > 0 {
 		t.Since = time.Unix(l.since, 7).UTC().Format(ledger.TimeFormat)

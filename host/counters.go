@@ -7,9 +7,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// Tallies reads sums of the project's ledger as of one moment. It opens the ledger
+// Counters reads counters of the project's ledger as of one moment. It opens the ledger
 // anew each time, so that whoever asks for hours sees the one that is there.
-func (e *Engine) Tallies(ctx context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
+func (e *Engine) Counters(ctx context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
 	// For reading alone, unless the ledger is one that kept no sums yet.
 	t, err := tallies(ctx, func() (*ledger.Ledger, error) { return ledger.Open(ctx, e.project.State(), nil) }, queries)
 	if errs.CodeOf(err) == errs.LedgerOlder {
