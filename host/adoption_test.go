@@ -82,7 +82,7 @@ func TestAnotherPolicyNeedsAnAct(t *testing.T) {
 	if d, err := s.Task(t.Context(), "A"); err != nil || d.Round != 2 {
 		t.Errorf("the refused round left the task in round %d, %v", d.Round, err)
 	}
-	if _, err := s.Draft(t.Context(), "A", host.DraftRequest{Verify: host.VerifyRequest{ExitCode: new(int)}, Force: s.force}); errs.CodeOf(err) != errs.PolicyChanged {
+	if _, err := s.Draft(t.Context(), "A", api.DraftRequest{Verify: host.VerifyRequest{ExitCode: new(int)}, Force: s.force}); errs.CodeOf(err) != errs.PolicyChanged {
 		t.Errorf("a draft gives %v", err)
 	}
 

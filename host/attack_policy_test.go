@@ -90,7 +90,7 @@ func TestKeysHoldForTheAdoptedPolicy(t *testing.T) {
 		t.Errorf("a round by what nobody signed gives %v", err)
 	}
 	failed := 1
-	draft := host.DraftRequest{Verify: host.VerifyRequest{ExitCode: &failed}, Force: s.force}
+	draft := api.DraftRequest{Verify: host.VerifyRequest{ExitCode: &failed}, Force: s.force}
 	if _, err := s.Draft(t.Context(), "B", draft); errs.CodeOf(err) != errs.PolicyUnsigned {
 		t.Errorf("a red draft gives %v", err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	_ "modernc.org/sqlite" // The engine's own driver, to edit behind its back.
 
-	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -20,7 +20,7 @@ import (
 func TestAnEditedStateLeavesATrace(t *testing.T) {
 	root := t.TempDir()
 	e := newEngine(t, root, noon)
-	if _, err := e.Audit(t.Context(), "T", host.AuditRequest{Agent: task.AgentExecutor}); err != nil {
+	if _, err := e.Audit(t.Context(), "T", api.AuditRequest{Agent: task.AgentExecutor}); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := e.Task(t.Context(), "T"); err != nil || len(got.Violations) != 1 {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -93,7 +94,7 @@ type scaleCommand struct {
 func scaleCommands() []scaleCommand {
 	return []scaleCommand{
 		{"audit", func(b *testing.B, g *ground) func() error {
-			req := host.AuditRequest{Agent: task.AgentCritic, Run: fmt.Sprint(g.turn), Tools: []string{"Read", "knowledge-search"}}
+			req := api.AuditRequest{Agent: task.AgentCritic, Run: fmt.Sprint(g.turn), Tools: []string{"Read", "knowledge-search"}}
 			return func() error { _, err := g.engine.Audit(b.Context(), "T", req); return err }
 		}},
 		{"round", func(b *testing.B, g *ground) func() error {
@@ -113,7 +114,7 @@ func scaleCommands() []scaleCommand {
 			return func() error { return g.engine.Wait(b.Context(), "T", 0) }
 		}},
 		{"stop", func(b *testing.B, g *ground) func() error {
-			return func() error { _, err := g.engine.Stop(b.Context(), "T", host.StopRequest{Reason: "bench"}); return err }
+			return func() error { _, err := g.engine.Stop(b.Context(), "T", api.StopRequest{Reason: "bench"}); return err }
 		}},
 		{"resume", func(b *testing.B, g *ground) func() error {
 			req := host.ResumeRequest{Mode: task.MoreRounds, Rounds: 1, Reason: "bench"}
@@ -281,7 +282,7 @@ func BenchmarkMark(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.StartTimer()
-				if _, err := e.Stop(b.Context(), fmt.Sprint("T-", i), host.StopRequest{Reason: "bench"}); err != nil {
+				if _, err := e.Stop(b.Context(), fmt.Sprint("T-", i), api.StopRequest{Reason: "bench"}); err != nil {
 					b.Fatal(err)
 				}
 			}

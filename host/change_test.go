@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -33,7 +34,7 @@ func TestStampsOfManyAgents(t *testing.T) {
 	root := t.TempDir()
 	const agents = 12
 	for i, err := range each(t, root, agents, func(i int, e *host.Engine) error {
-		_, err := e.Audit(t.Context(), "T", host.AuditRequest{Agent: task.AgentCritic, Run: fmt.Sprint("run-", i)})
+		_, err := e.Audit(t.Context(), "T", api.AuditRequest{Agent: task.AgentCritic, Run: fmt.Sprint("run-", i)})
 		return err
 	}) {
 		if err != nil {
@@ -52,7 +53,7 @@ func TestStampsOfManyAgents(t *testing.T) {
 // TestResumedOnce: of several who resume a task at once, one does.
 func TestResumedOnce(t *testing.T) {
 	root := t.TempDir()
-	if _, err := newEngine(t, root, noon).Stop(t.Context(), "T", host.StopRequest{Reason: "enough"}); err != nil {
+	if _, err := newEngine(t, root, noon).Stop(t.Context(), "T", api.StopRequest{Reason: "enough"}); err != nil {
 		t.Fatal(err)
 	}
 	resumed := 0

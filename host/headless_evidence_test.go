@@ -8,6 +8,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -50,7 +51,7 @@ func TestHostStampsAreEvidence(t *testing.T) {
 		if got := len(s.calls(t)); got != 0 {
 			t.Fatalf("%d agents ran for a round that could not be entered", got)
 		}
-		if _, err := s.engine(t, time.Now).Audit(t.Context(), "T", host.AuditRequest{Agent: task.AgentExecutor}); err != nil {
+		if _, err := s.engine(t, time.Now).Audit(t.Context(), "T", api.AuditRequest{Agent: task.AgentExecutor}); err != nil {
 			t.Fatal(err)
 		}
 		if d, err := s.round(t); err != nil || d.NextAction != "commit" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -50,7 +51,7 @@ func (s site) waitFor(t *testing.T, calls int) {
 func TestOthersWhileTheCriticRuns(t *testing.T) {
 	audit := func(agent string, tools ...string) func(*testing.T, *host.Engine) error {
 		return func(t *testing.T, e *host.Engine) error {
-			_, err := e.Audit(t.Context(), "T", host.AuditRequest{Agent: agent, Tools: tools})
+			_, err := e.Audit(t.Context(), "T", api.AuditRequest{Agent: agent, Tools: tools})
 			return err
 		}
 	}
@@ -77,11 +78,11 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 		{"another agent's audit", audit(task.AgentDesigner), "", task.Committed, true},
 		{"a critic's audit by hand", audit(task.AgentCritic), "", task.Committed, true},
 		{"a search", func(t *testing.T, e *host.Engine) error {
-			_, err := e.Search(t.Context(), "T", host.SearchRequest{Agent: task.AgentResearcher, Query: "lists"})
+			_, err := e.Search(t.Context(), "T", api.SearchRequest{Agent: task.AgentResearcher, Query: "lists"})
 			return err
 		}, "", task.Committed, true},
 		{"a stop", func(t *testing.T, e *host.Engine) error {
-			_, err := e.Stop(t.Context(), "T", host.StopRequest{Reason: "enough"})
+			_, err := e.Stop(t.Context(), "T", api.StopRequest{Reason: "enough"})
 			return err
 		}, errs.TaskStuck, task.Stuck, true},
 		// One that its own agent gives, say.
@@ -89,7 +90,7 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 		{"a decision", refused(request(issues)), "", task.Committed, true},
 		{"a decision that keeps the round", refused(request(planReport(1))), "", task.Committed, true},
 		{"a commit of phases", func(t *testing.T, e *host.Engine) error {
-			if _, err := e.Commit(t.Context(), "T", host.CommitRequest{Force: &task.Force{Reason: "r", By: "b"}}); errs.CodeOf(err) != errs.RoundRunning {
+			if _, err := e.Commit(t.Context(), "T", api.CommitRequest{Force: &task.Force{Reason: "r", By: "b"}}); errs.CodeOf(err) != errs.RoundRunning {
 				t.Errorf("a commit beside it says %v, want %s", err, errs.RoundRunning)
 			}
 			return nil

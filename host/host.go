@@ -1,153 +1,255 @@
-// Package host is the round engine: reports go in, are normalised by plugins,
-// merged, routed by the policy and recorded in the ledger, and come out as a
-// decision. It is the only package that knows all the rooms.
+// Package host is the engine of Switchyard: it normalises reports with plugins, merges
+// their findings, lets the policy decide where a task goes next, and records why in the
+// ledger.
+//
+// Route decides on reports alone. Round runs a round of a task, and Answer and Resume let
+// a task go on that waits for its user or is stuck. Task, Tasks and Explain show what was
+// recorded. Everything else serves the command line.
 package host
 
 import (
 	"context"
 	"iter"
-	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/host/internal/round"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
-	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/project"
-	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/policies"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// The special values of a ReportRef: Auto stands for the one plugin that recognises the
-// report, and Stdin for standard input.
+// Auto and Stdin are special values of a ReportRef: the one plugin that recognises the
+// report, and standard input as its path.
 const (
 	Auto  = api.Auto
 	Stdin = api.Stdin
 )
 
+// Requests and results.
+type (
+	Request        = api.Request
+	ReportRef      = api.ReportRef
+	VerifyRequest  = api.VerifyRequest
+	AnswerRequest  = api.AnswerRequest
+	ResumeRequest  = api.ResumeRequest
+	SpawnRequest   = round.SpawnRequest
+	Decision       = api.Decision
+	Verification   = api.Verification
+	ManualFallback = api.ManualFallback
+	EventRef       = api.EventRef
+	TaskStatus     = api.TaskStatus
+	TaskDetail     = api.TaskDetail
+	TaskResult     = api.TaskResult
+	Explanation    = api.Explanation
+	SpawnResult    = round.SpawnResult
+	// Error is an error with a stable code.
+	Error = errs.Error
+)
+
 // Options are what an Engine works with.
 type Options struct {
-	// Project is where it works. Nothing is written before a decision is
+	// Project is where the engine works. Nothing is written before a decision is
 	// recorded.
 	Project project.Project
-	// Plugins says how guests run; their limits are the project's.
+	// Plugins configures the plugin runtime; its limits are replaced by the project's.
 	Plugins plugins.Config
 	// Now is the clock that stamps events.
 	Now func() time.Time
-	// By is who gives the commands, as it is recorded.
+	// By is the name of the user or program that gives the commands, as it is recorded.
 	By string
-	// Environ is the environment that agents' own is taken from, as os.Environ has
-	// it.
+	// Environ is the environment in the form of os.Environ. Agents and commands get
+	// theirs from it.
 	Environ []string
-	// Engine evaluates policies, "" for the usual one.
+	// Engine evaluates policies, "" for the default.
 	Engine policies.Engine
-	// Observe is told how spawned agents go, and verifications, which have no adapter;
-	// it may be nil. It may be called by several goroutines at once.
+	// Observe receives the progress of agents, and of verifications, which have no
+	// adapter. It may be nil, and may be called by several goroutines at once.
 	Observe func(spawner.Progress)
-	// Warn is told what went wrong beside the work, which was done. It may be
-	// called by several goroutines at once.
+	// Warn receives errors beside work that was done. It may be called by several
+	// goroutines at once.
 	Warn func(error)
 }
 
-// Engine runs rounds and answers questions about them. It is safe for
-// concurrent use, and any number of engines in any number of processes may work
-// on one project.
-type Engine struct {
-	project project.Project
-	now     func() time.Time
-	by      string
-	warn    func(error)
-	environ []string
-	observe func(spawner.Progress)
-	keeper  func() (*supervise.Supervisor, error)
-	loads   sync.WaitGroup // what is still loading for requests that have failed
-	// recorded says that something was.
-	recorded atomic.Bool
-
-	policies *policyset.Set
-	plugins  *pluginset.Set
-}
+// Engine runs rounds and answers questions about them. It is safe for concurrent use,
+// and any number of engines in any number of processes may work on one project.
+type Engine struct{ rounds *round.Engine }
 
 // New returns an Engine. It does no work; the caller must Close it.
-func New(o Options) *Engine {
-	if o.Observe == nil {
-		o.Observe = func(spawner.Progress) {}
-	}
-	e := &Engine{
-		project: o.Project, now: o.Now, by: o.By, warn: o.Warn,
-		environ: o.Environ, observe: o.Observe, keeper: sync.OnceValues(supervise.New),
-		plugins: pluginset.New(o.Project, o.Plugins),
-	}
-	e.policies = policyset.New(policyset.Options{
-		Project: o.Project, Environ: o.Environ, Now: o.Now, By: o.By,
-		Loader: routing.Loader{Released: policies.Files(), Engine: o.Engine, CacheDir: o.Plugins.CacheDir},
-		Config: e.Config, Ledger: e.ledger, Append: e.store,
-	})
-	return e
-}
+func New(o Options) *Engine { return &Engine{rounds: round.New(round.Options(o))} }
+
+// Close releases what the engine holds. No request may run meanwhile or follow.
+func (e *Engine) Close(ctx context.Context) error { return e.rounds.Close(ctx) }
 
 // Policies returns the policies of the project.
-func (e *Engine) Policies() *policyset.Set { return e.policies }
+func (e *Engine) Policies() *policyset.Set { return e.rounds.Policies() }
 
 // Plugins returns the plugins of the project.
-func (e *Engine) Plugins() *pluginset.Set { return e.plugins }
+func (e *Engine) Plugins() *pluginset.Set { return e.rounds.Plugins() }
 
-// Config returns the project's configuration. The engine reads it anew for every
-// request.
-//
-// # Errors
-//
-// Those of project.Project.Config.
-func (e *Engine) Config(ctx context.Context) (project.Config, error) { return e.plugins.Config(ctx) }
+// Config returns the project's configuration. The engine reads it anew for every request.
+func (e *Engine) Config(ctx context.Context) (project.Config, error) { return e.rounds.Config(ctx) }
 
 // UncheckedConfig is Config without a check of the plugins' names: the settings may be
 // those of a plugin that another command gets by its file.
 func (e *Engine) UncheckedConfig(ctx context.Context) (project.Config, error) {
-	return e.plugins.UncheckedConfig(ctx)
+	return e.Plugins().UncheckedConfig(ctx)
 }
 
-// rooted is the project as its own files see it.
-func (e *Engine) rooted() project.Project { return e.project.AtRoot() }
-
-// isChain reports whether a chain of the ledger is not a task's.
-func isChain(name string) bool { return strings.HasPrefix(name, "_") }
-
-// Close releases what the engine holds, once nothing uses it any more. No request
-// may be made meanwhile or afterwards.
-func (e *Engine) Close(ctx context.Context) error {
-	e.loads.Wait()
-	return e.plugins.Close(ctx)
+// Route decides on reports alone: it records nothing and knows no task.
+func (e *Engine) Route(ctx context.Context, req Request) (Decision, error) {
+	return e.rounds.Route(ctx, req)
 }
 
-// Verify checks every chain of the project's ledger.
-func (e *Engine) Verify(ctx context.Context) (ledger.Report, error) {
-	l, err := e.ledger(ctx)
-	if err != nil {
-		return ledger.Report{}, err
-	}
-	defer l.Close()
-	return l.Verify(ctx)
+// Ask evaluates a policy on a bare input, without findings.
+func (e *Engine) Ask(ctx context.Context, req api.AskRequest) (Decision, error) {
+	return e.rounds.Ask(ctx, req)
 }
 
-// Events yields every event of the project's ledger in the order of recording.
-// An error ends it, with a zero Event.
+// Round runs a task's round to its decision and records it: verification, then the
+// critic, which is spawned unless its reports are given, then the policy. When it
+// returns without an error the decision is durable. A decision to commit commits the
+// task.
+//
+// # Errors
+//
+// Besides those of reports, plugins, policies, verification, spawns and the ledger: the
+// task's own (task-waiting and so on), report-wrong-task, report-wrong-round,
+// round-shifted if another process decided the round first, and round-running if
+// another process runs it.
+func (e *Engine) Round(ctx context.Context, id string, req Request) (Decision, error) {
+	return e.rounds.Round(ctx, id, req)
+}
+
+// Answer records the user's answer to a question. The same answer again does nothing.
+func (e *Engine) Answer(ctx context.Context, id string, req AnswerRequest) (TaskResult, error) {
+	return e.rounds.Answer(ctx, id, req)
+}
+
+// Resume takes a stuck task into its next round.
+func (e *Engine) Resume(ctx context.Context, id string, req ResumeRequest) (TaskResult, error) {
+	return e.rounds.Resume(ctx, id, req)
+}
+
+// Task returns the status of a task, or task-not-found.
+func (e *Engine) Task(ctx context.Context, id string) (TaskDetail, error) {
+	return e.rounds.Task(ctx, id)
+}
+
+// Tasks returns the status of every task, in the order of their ids.
+func (e *Engine) Tasks(ctx context.Context) ([]TaskStatus, error) { return e.rounds.Tasks(ctx) }
+
+// Explain returns the latest decision of a round, or of the task if round is 0, with
+// everything that led to it.
+func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation, error) {
+	return e.rounds.Explain(ctx, id, round)
+}
+
+// Wait blocks until a task, or any task for "", has an event after the given one.
+func (e *Engine) Wait(ctx context.Context, id string, after int64) error {
+	return e.rounds.Wait(ctx, id, after)
+}
+
+// Review is the phase of a round that decides: it needs the critic's stamp, verifies
+// nothing, and leaves the commit to Commit.
+func (e *Engine) Review(ctx context.Context, id string, req Request) (Decision, error) {
+	return e.rounds.Review(ctx, id, req)
+}
+
+// Start begins the work on a task, or begins it anew.
+func (e *Engine) Start(ctx context.Context, id string, req api.StartRequest) (TaskResult, error) {
+	return e.rounds.Start(ctx, id, req)
+}
+
+// Done records that a phase before the draft is done.
+func (e *Engine) Done(ctx context.Context, id string, req api.PhaseRequest) (TaskResult, error) {
+	return e.rounds.Done(ctx, id, req)
+}
+
+// Draft verifies a draft.
+func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (api.DraftResult, error) {
+	return e.rounds.Draft(ctx, id, req)
+}
+
+// Commit commits a task whose review decided so.
+func (e *Engine) Commit(ctx context.Context, id string, req api.CommitRequest) (TaskResult, error) {
+	return e.rounds.Commit(ctx, id, req)
+}
+
+// Stop puts a task aside as stuck.
+func (e *Engine) Stop(ctx context.Context, id string, req api.StopRequest) (TaskResult, error) {
+	return e.rounds.Stop(ctx, id, req)
+}
+
+// Audit records by hand that an agent ran in the task's round.
+func (e *Engine) Audit(ctx context.Context, id string, req api.AuditRequest) (api.StampResult, error) {
+	return e.rounds.Audit(ctx, id, req)
+}
+
+// Search records by hand that an agent searched.
+func (e *Engine) Search(ctx context.Context, id string, req api.SearchRequest) (TaskResult, error) {
+	return e.rounds.Search(ctx, id, req)
+}
+
+// Stamps returns every stamp of a task, oldest first.
+func (e *Engine) Stamps(ctx context.Context, id string) ([]api.StampEntry, error) {
+	return e.rounds.Stamps(ctx, id)
+}
+
+// Spawn runs an agent outside any task.
+func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, error) {
+	return e.rounds.Spawn(ctx, req)
+}
+
+// Import takes over tasks of nubos-pilot that are in flight.
+func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.ImportResult, error) {
+	return e.rounds.Import(ctx, tasks)
+}
+
+// Summary reads every task's state and events once.
+func (e *Engine) Summary(ctx context.Context) (api.Summary, error) { return e.rounds.Summary(ctx) }
+
+// CriticFailures returns, for the tasks that are stuck because of their critic, its failure.
+func (e *Engine) CriticFailures(ctx context.Context, ids []string) (map[string]string, error) {
+	return e.rounds.CriticFailures(ctx, ids)
+}
+
+// Counters reads counters of the ledger as of one moment.
+func (e *Engine) Counters(ctx context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
+	return e.rounds.Counters(ctx, queries...)
+}
+
+// Verify checks every chain of the ledger.
+func (e *Engine) Verify(ctx context.Context) (ledger.Report, error) { return e.rounds.Verify(ctx) }
+
+// Events yields every event of the ledger in the order of recording. An error ends it,
+// with a zero Event.
 func (e *Engine) Events(ctx context.Context) iter.Seq2[ledger.Event, error] {
-	return func(yield func(ledger.Event, error) bool) {
-		l, err := e.ledger(ctx)
-		if err != nil {
-			yield(ledger.Event{}, err)
-			return
-		}
-		defer l.Close()
-		for event, err := range l.EventsSince(ctx, 0) {
-			if !yield(event, err) {
-				return
-			}
-		}
-	}
+	return e.rounds.Events(ctx)
 }
+
+// Recorded reports whether the engine has appended any event.
+func (e *Engine) Recorded() bool { return e.rounds.Recorded() }
+
+// Diagnose checks what the project's commands rely on, and if deep is set also every event
+// of the ledger. It changes nothing.
+func (e *Engine) Diagnose(ctx context.Context, deep bool) (api.Health, error) {
+	return e.rounds.Diagnose(ctx, deep)
+}
+
+// AdapterNames returns the adapters that the project can name.
+func (e *Engine) AdapterNames(ctx context.Context) ([]string, error) {
+	return e.rounds.AdapterNames(ctx)
+}
+
+// Installed returns the built-in adapters whose programs are installed.
+func (e *Engine) Installed() []string { return e.rounds.Installed() }
+
+// AgentNames returns the agents that the project can spawn.
+func (e *Engine) AgentNames() []string { return e.rounds.AgentNames() }

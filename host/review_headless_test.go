@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -31,7 +32,7 @@ func TestGreenIsOfItsTree(t *testing.T) {
 		for _, spawned := range []bool{false, true} {
 			s := newSite(t, handsBack, fakeagent.Presets()["auth"])
 			d, err := s.engine(t, time.Now).Round(t.Context(), "T", host.Request{Verify: host.VerifyRequest{Command: "true"}})
-			if err != nil || d.NextAction != host.ActionHandBack || s.state(t).Verified == nil {
+			if err != nil || d.NextAction != api.ActionHandBack || s.state(t).Verified == nil {
 				t.Fatalf("the first round leads to %s, verified: %v, %v", d.NextAction, s.state(t).Verified, err)
 			}
 			s.write(t, "a.go", c.edit)
@@ -141,7 +142,7 @@ func TestAgentThatCannotBeStarted(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := s.round(t)
-	if err != nil || d.NextAction != host.ActionHandBack || d.ManualFallback == nil || len(d.ManualFallback.Failures) != 1 {
+	if err != nil || d.NextAction != api.ActionHandBack || d.ManualFallback == nil || len(d.ManualFallback.Failures) != 1 {
 		t.Errorf("it leads to %q, %+v, %v", d.NextAction, d.ManualFallback, err)
 	}
 	if spent := s.state(t).Spent.Task; spent.Tokens != 0 {
@@ -232,10 +233,10 @@ func TestAgentsDecideNothing(t *testing.T) {
 	defer e.Close(t.Context())
 	for what, do := range map[string]func() error{
 		"an answer": func() error { _, err := e.Answer(t.Context(), "T", host.AnswerRequest{Text: "yes"}); return err },
-		"a draft":   func() error { _, err := e.Draft(t.Context(), "T", host.DraftRequest{}); return err },
+		"a draft":   func() error { _, err := e.Draft(t.Context(), "T", api.DraftRequest{}); return err },
 		"a round":   func() error { _, err := e.Round(t.Context(), "T", request(clean)); return err },
 		"a review":  func() error { _, err := e.Review(t.Context(), "T", request(clean)); return err },
-		"a commit":  func() error { _, err := e.Commit(t.Context(), "T", host.CommitRequest{}); return err },
+		"a commit":  func() error { _, err := e.Commit(t.Context(), "T", api.CommitRequest{}); return err },
 		"a resume":  func() error { _, err := e.Resume(t.Context(), "T", host.ResumeRequest{}); return err },
 	} {
 		if err := do(); errs.CodeOf(err) != errs.SpawnReentrant {
@@ -258,7 +259,7 @@ func TestDoctorRunsNothingOfStrangers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		known := slices.ContainsFunc(health.Adapters, func(a host.AdapterHealth) bool { return a.Name == "own" })
+		known := slices.ContainsFunc(health.Adapters, func(a api.AdapterHealth) bool { return a.Name == "own" })
 		_, err = os.Stat(ran)
 		if ours := owner == os.Geteuid(); known != ours || (err == nil) != ours {
 			t.Errorf("of user %d: listed: %v, run: %v; %+v", owner, known, err == nil, health.Checks)

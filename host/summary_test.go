@@ -60,26 +60,26 @@ func (s *summarized) review(id string, categories ...string) {
 func (s *summarized) red(id string) {
 	s.Helper()
 	failed := 1
-	if _, err := s.Draft(s.Context(), id, host.DraftRequest{Verify: host.VerifyRequest{ExitCode: &failed}, Force: s.force}); err != nil {
+	if _, err := s.Draft(s.Context(), id, api.DraftRequest{Verify: host.VerifyRequest{ExitCode: &failed}, Force: s.force}); err != nil {
 		s.Fatal(err)
 	}
 }
 
 func (s *summarized) stop(id string, req host.Request) {
 	s.Helper()
-	if _, err := s.Stop(s.Context(), id, host.StopRequest{Reason: "a test", Request: req}); err != nil {
+	if _, err := s.Stop(s.Context(), id, api.StopRequest{Reason: "a test", Request: req}); err != nil {
 		s.Fatal(err)
 	}
 }
 
 func (s *summarized) commit(id string) {
 	s.Helper()
-	if _, err := s.Commit(s.Context(), id, host.CommitRequest{Force: s.force}); err != nil {
+	if _, err := s.Commit(s.Context(), id, api.CommitRequest{Force: s.force}); err != nil {
 		s.Fatal(err)
 	}
 }
 
-func (s *summarized) wants(want host.Summary) {
+func (s *summarized) wants(want api.Summary) {
 	s.Helper()
 	got, err := s.Summary(s.Context())
 	if err != nil {
@@ -107,13 +107,13 @@ func (s *summarized) wants(want host.Summary) {
 
 func TestSummaryOfNothing(t *testing.T) {
 	s := newSummarized(t)
-	s.wants(host.Summary{Histogram: map[int]int{1: 0, 2: 0, 3: 0}})
+	s.wants(api.Summary{Histogram: map[int]int{1: 0, 2: 0, 3: 0}})
 }
 
 func TestSummary(t *testing.T) {
 	s := newSummarized(t)
 	s.review("executor", "style", "style-unknown-to-nobody")
-	s.wants(host.Summary{
+	s.wants(api.Summary{
 		// What no policy knows leaves a task stuck, whatever else there is.
 		Tasks: 1, Rounds: 1, Average: 1, Stuck: 1, Overrides: 1, Routes: map[string]int{"stuck": 1},
 		Categories: map[string]int{"style": 1, "style-unknown-to-nobody": 1}, Histogram: map[int]int{1: 1, 2: 0, 3: 0},
@@ -127,7 +127,7 @@ func TestSummary(t *testing.T) {
 	s.review("committed", "style")
 	s.review("committed")
 	s.commit("committed")
-	s.wants(host.Summary{
+	s.wants(api.Summary{
 		Tasks: 4, Rounds: 1 + 2 + 2 + 2, Average: 1.75, Stuck: 1, Committed: 1, Overrides: 1 + 2 + 1 + 2,
 		Routes: map[string]int{"stuck": 1, "executor": 1, "askuser": 1, "commit": 1},
 		Categories: map[string]int{
@@ -143,7 +143,7 @@ func TestSummaryOfStops(t *testing.T) {
 	s := newSummarized(t)
 	s.review("t", "infrastructure-mismatch")
 	s.stop("t", host.Request{})
-	want := host.Summary{
+	want := api.Summary{
 		Tasks: 1, Rounds: 1, Average: 1, Stuck: 1, Overrides: 1, Routes: map[string]int{"stuck": 1},
 		Categories: map[string]int{"infrastructure-mismatch": 1}, Histogram: map[int]int{1: 1, 2: 0, 3: 0},
 	}
@@ -159,7 +159,7 @@ func TestSummaryOfStops(t *testing.T) {
 // TestSummaryBeyondTheCap: rounds beyond the project's cap are counted.
 func TestSummaryBeyondTheCap(t *testing.T) {
 	s := newSummarized(t)
-	if _, err := s.Start(t.Context(), "t", host.StartRequest{MaxRounds: 9}); err != nil {
+	if _, err := s.Start(t.Context(), "t", api.StartRequest{MaxRounds: 9}); err != nil {
 		t.Fatal(err)
 	}
 	for range 4 {
@@ -167,7 +167,7 @@ func TestSummaryBeyondTheCap(t *testing.T) {
 	}
 	s.review("u", "style")
 	s.review("v")
-	s.wants(host.Summary{
+	s.wants(api.Summary{
 		Tasks: 3, Rounds: 5 + 2 + 1, Average: 2.67, Overrides: 4 + 1 + 1, Routes: map[string]int{"executor": 2, "commit": 1},
 		Categories: map[string]int{"style": 1}, Histogram: map[int]int{1: 1, 2: 1, 3: 0, 5: 1},
 	})

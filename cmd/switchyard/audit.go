@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -22,7 +23,7 @@ import (
 const maxLog = 16 << 20
 
 func newAuditCmd(a *app) *cobra.Command {
-	var req host.AuditRequest
+	var req api.AuditRequest
 	var log, search string
 	var list bool
 	cmd := &cobra.Command{
@@ -65,13 +66,13 @@ command is repeated.`,
 			}, (*render.Printer).Attestations)
 		case flags.Changed("search"):
 			return a.runStep(ctx, func(e *host.Engine) (host.TaskResult, error) {
-				return e.Search(ctx, args[0], host.SearchRequest{Round: req.Round, Agent: req.Agent, Query: search})
+				return e.Search(ctx, args[0], api.SearchRequest{Round: req.Round, Agent: req.Agent, Query: search})
 			})
 		}
 		if req.Tools, err = a.usedTools(ctx, log); err != nil {
 			return err
 		}
-		return answer(ctx, a, func(e *host.Engine) (host.StampResult, error) { return e.Audit(ctx, args[0], req) }, (*render.Printer).Attestation)
+		return answer(ctx, a, func(e *host.Engine) (api.StampResult, error) { return e.Audit(ctx, args[0], req) }, (*render.Printer).Attestation)
 	})
 	return cmd
 }

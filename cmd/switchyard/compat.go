@@ -118,8 +118,8 @@ func compatStatus(s host.TaskStatus) verbs.Status {
 
 // prepare runs preflight and the other phases before the draft.
 func (c *compatVerb) prepare(ctx context.Context, step verbs.Step) (any, error) {
-	start := host.StartRequest{Force: step.Force}
-	done := host.PhaseRequest{Phase: step.Phase.Gate, Force: step.Force}
+	start := api.StartRequest{Force: step.Force}
+	done := api.PhaseRequest{Phase: step.Phase.Gate, Force: step.Force}
 	var err error
 	switch step.Phase.Gate {
 	case task.Start:
@@ -142,7 +142,7 @@ func (c *compatVerb) prepare(ctx context.Context, step verbs.Step) (any, error) 
 }
 
 func (c *compatVerb) draft(ctx context.Context, step verbs.Step) (any, error) {
-	req := host.DraftRequest{Force: step.Force}
+	req := api.DraftRequest{Force: step.Force}
 	code, err := c.ExitCode()
 	if err != nil {
 		return nil, err
@@ -197,7 +197,7 @@ func compatRequest(report []byte) host.Request {
 }
 
 func (c *compatVerb) commit(ctx context.Context, step verbs.Step) (any, error) {
-	s, err := c.engine.Commit(ctx, step.TaskID, host.CommitRequest{MustVerify: true, Force: step.Force})
+	s, err := c.engine.Commit(ctx, step.TaskID, api.CommitRequest{MustVerify: true, Force: step.Force})
 	return step.Commit(compatStatus(s.TaskStatus)), err
 }
 
@@ -215,7 +215,7 @@ func (c *compatVerb) stop(ctx context.Context, report []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	req := host.StopRequest{Reason: textutil.Fit(reason, maxReason), ForgetCap: forgetCap}
+	req := api.StopRequest{Reason: textutil.Fit(reason, maxReason), ForgetCap: forgetCap}
 	if report != nil {
 		req.Request = compatRequest(report)
 	}
@@ -238,7 +238,7 @@ func (c *compatVerb) auditToolUse(ctx context.Context) (any, error) {
 		}
 		return list, err
 	case "search":
-		s, err := c.engine.Search(ctx, c.TaskID, host.SearchRequest{Agent: agent, Query: query})
+		s, err := c.engine.Search(ctx, c.TaskID, api.SearchRequest{Agent: agent, Query: query})
 		return verbs.SearchResult{TaskID: c.TaskID, Round: s.Round, Agent: agent, Query: query, At: s.UpdatedAt}, err
 	}
 	config, err := c.engine.Config(ctx)
@@ -249,7 +249,7 @@ func (c *compatVerb) auditToolUse(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	req := host.AuditRequest{Agent: agent}
+	req := api.AuditRequest{Agent: agent}
 	if log != nil {
 		if req.Tools, err = parseLog(log); err != nil {
 			return nil, err

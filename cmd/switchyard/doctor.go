@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -49,7 +50,7 @@ names may be missing.`,
 }
 
 // brokenParts names what is broken.
-func brokenParts(h host.Health) []string {
+func brokenParts(h api.Health) []string {
 	var all []string
 	for _, c := range h.Checks {
 		if !c.OK && !slices.Contains(all, c.Name) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/project"
@@ -78,7 +78,7 @@ func (a *app) init(ctx context.Context, importing bool, from string, agents, her
 	write.Suggestion = p.Suggest(ctx)
 	var files map[string][]byte
 	if agents {
-		files = host.AgentFiles()
+		files = definition.Files()
 	}
 	result.Created, err = project.Init(ctx, p.Dir, write, files)
 	e := a.engine(project.Project{Root: p.Dir, Dir: p.Dir})

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -59,7 +60,7 @@ func (a *app) runStep(ctx context.Context, work func(*host.Engine) (host.TaskRes
 }
 
 func newPhaseStartCmd(a *app) *cobra.Command {
-	var req host.StartRequest
+	var req api.StartRequest
 	var force forceFlags
 	cmd := &cobra.Command{
 		Use:   "start TASK",
@@ -82,7 +83,7 @@ begins again in the next round, with the project's number of rounds.`,
 }
 
 func newPhaseDoneCmd(a *app, phase task.Phase, short string) *cobra.Command {
-	req := host.PhaseRequest{Phase: phase}
+	req := api.PhaseRequest{Phase: phase}
 	var tests []string
 	var force forceFlags
 	cmd := &cobra.Command{
@@ -109,7 +110,7 @@ func newPhaseDoneCmd(a *app, phase task.Phase, short string) *cobra.Command {
 func newPhaseDraftCmd(a *app) *cobra.Command {
 	var verify verifyFlags
 	var force forceFlags
-	req := host.DraftRequest{}
+	req := api.DraftRequest{}
 	var exitCode bool
 	cmd := &cobra.Command{
 		Use:   "draft TASK",
@@ -183,7 +184,7 @@ need more, review says so, and with --exit-code the exit status is 15.`,
 }
 
 func newPhaseCommitCmd(a *app) *cobra.Command {
-	var req host.CommitRequest
+	var req api.CommitRequest
 	var force forceFlags
 	cmd := &cobra.Command{
 		Use:   "commit TASK",
@@ -228,7 +229,7 @@ its latest decision.`,
 		if err != nil {
 			return err
 		}
-		req := host.StopRequest{Reason: textutil.Fit(reason, maxReason), Request: host.Request{Reports: reports, Stdin: a.in}}
+		req := api.StopRequest{Reason: textutil.Fit(reason, maxReason), Request: host.Request{Reports: reports, Stdin: a.in}}
 		return a.runStep(ctx, func(e *host.Engine) (host.TaskResult, error) { return e.Stop(ctx, args[0], req) })
 	})
 	return cmd

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -50,7 +51,7 @@ policy verify.`,
 		return a.with(ctx, func(e *host.Engine) error {
 			var d host.Decision
 			if input != "" {
-				d, err = e.Ask(ctx, host.AskRequest{Path: input, Stdin: a.in, Policy: f.policy, Explain: explain})
+				d, err = e.Ask(ctx, api.AskRequest{Path: input, Stdin: a.in, Policy: f.policy, Explain: explain})
 			} else {
 				d, err = e.Route(ctx, req)
 			}

@@ -40,8 +40,8 @@ const schemaFolder = "../../docs/schema"
 func results() map[string][]reflect.Type {
 	return map[string][]reflect.Type{
 		"answer": {reflect.TypeFor[host.TaskResult]()},
-		"audit":  {reflect.TypeFor[host.StampResult](), reflect.TypeFor[render.AttestationList]()},
-		"doctor": {reflect.TypeFor[host.Health]()},
+		"audit":  {reflect.TypeFor[api.StampResult](), reflect.TypeFor[render.AttestationList]()},
+		"doctor": {reflect.TypeFor[api.Health]()},
 		"error": {reflect.TypeFor[struct {
 			Error render.Error `json:"error"`
 		}]()},
@@ -60,7 +60,7 @@ func results() map[string][]reflect.Type {
 		"metrics textfile": {reflect.TypeFor[metrics.TextfileResult]()},
 		"phase commit":     {reflect.TypeFor[host.TaskResult]()},
 		"phase design":     {reflect.TypeFor[host.TaskResult]()},
-		"phase draft":      {reflect.TypeFor[host.DraftResult]()},
+		"phase draft":      {reflect.TypeFor[api.DraftResult]()},
 		"phase research":   {reflect.TypeFor[host.TaskResult]()},
 		"phase review":     {reflect.TypeFor[host.Decision]()},
 		"phase start":      {reflect.TypeFor[host.TaskResult]()},

@@ -197,3 +197,10 @@ type SpawnSummary struct {
 	Said   []string `json:"said,omitzero"`
 	Stderr string   `json:"stderr,omitzero"`
 }
+
+// ActionHandBack is the next action of a round whose agent the caller is to run
+// (design section 7), and ReasonHandBack why.
+const (
+	ActionHandBack = "spawn-agent-tool"
+	ReasonHandBack = "spawn-failed"
+)

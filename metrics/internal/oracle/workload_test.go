@@ -69,27 +69,27 @@ func (w *workload) step(id string) error {
 	}
 	switch w.random.IntN(16) {
 	case 0:
-		_, err := w.Start(ctx, id, host.StartRequest{Force: w.force()})
+		_, err := w.Start(ctx, id, api.StartRequest{Force: w.force()})
 		return was("start", err)
 	case 1:
 		phase := []task.Phase{task.Research, task.Design, task.Tests}[w.random.IntN(3)]
-		_, err := w.Done(ctx, id, host.PhaseRequest{Phase: phase, Force: w.force()})
+		_, err := w.Done(ctx, id, api.PhaseRequest{Phase: phase, Force: w.force()})
 		return was("phase", err)
 	case 2:
 		code := w.random.IntN(2)
-		_, err := w.Draft(ctx, id, host.DraftRequest{Verify: host.VerifyRequest{ExitCode: &code}, Force: w.force()})
+		_, err := w.Draft(ctx, id, api.DraftRequest{Verify: host.VerifyRequest{ExitCode: &code}, Force: w.force()})
 		return was("draft", err)
 	case 3:
 		_, err := w.Review(ctx, id, host.Request{Reports: request(issues).Reports, Stdin: strings.NewReader(issues), Force: w.force()})
 		return was("review", err)
 	case 4:
-		_, err := w.Commit(ctx, id, host.CommitRequest{Force: w.force()})
+		_, err := w.Commit(ctx, id, api.CommitRequest{Force: w.force()})
 		return was("commit", err)
 	case 5:
 		if w.random.IntN(3) > 0 {
 			return nil
 		}
-		_, err := w.Stop(ctx, id, host.StopRequest{Reason: "a test"})
+		_, err := w.Stop(ctx, id, api.StopRequest{Reason: "a test"})
 		return was("stop", err)
 	case 6, 7:
 		mode := []task.Mode{task.MoreRounds, task.Replan, task.Manual, task.Reset}[w.random.IntN(4)]

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
@@ -70,7 +71,7 @@ func (p *Printer) decided(d host.Decision, asking string) {
 		p.Line("")
 		p.Line("verification: none")
 	}
-	if slices.ContainsFunc(d.Reports, func(r host.Report) bool { return r.Command != "" }) && !reviewedByCritic(d) {
+	if slices.ContainsFunc(d.Reports, func(r api.Report) bool { return r.Command != "" }) && !reviewedByCritic(d) {
 		p.Line("critic: none; spawn.adapter in switchyard.yaml names one")
 	}
 	if words := reasons(d.Skipped); words != "" {
@@ -83,7 +84,7 @@ func (p *Printer) decided(d host.Decision, asking string) {
 
 // reviewedByCritic reports whether a critic was run or its report given.
 func reviewedByCritic(d host.Decision) bool {
-	return len(d.Spawns) > 0 || slices.ContainsFunc(d.Reports, func(r host.Report) bool { return r.Command == "" })
+	return len(d.Spawns) > 0 || slices.ContainsFunc(d.Reports, func(r api.Report) bool { return r.Command == "" })
 }
 
 // asked reports whether a policy decided.
@@ -98,7 +99,7 @@ const (
 )
 
 // unmapped says which rules follow the default of their plugin, in a line each.
-func (p *Printer) unmapped(all []host.Unmapped) {
+func (p *Printer) unmapped(all []api.Unmapped) {
 	type kind struct{ plugin, category string }
 	var order []kind
 	rules := make(map[kind][]string)
@@ -167,7 +168,7 @@ func because(d host.Decision) string {
 		return fmt.Sprintf("%d reviews in a row changed nothing: %s again", d.StalledRounds, Count(d.Input.FindingCount, "finding"))
 	case "routed":
 		return routedWords(d)
-	case host.ReasonHandBack:
+	case api.ReasonHandBack:
 		return "no agent could be run here"
 	case task.ReasonBudget:
 		return d.Budget
@@ -238,7 +239,7 @@ func PolicyID(id policies.Identity) string {
 var framing = []string{"start", "run", "pause", "cont", "output", "build-output", "attr"}
 
 // reasons says how many items were left out and why, "" for none worth a word.
-func reasons(skipped []host.Skipped) string {
+func reasons(skipped []api.Skipped) string {
 	counts := make(map[string]int)
 	for _, s := range skipped {
 		if !slices.Contains(framing, s.Reason) {

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 )
 
-func (p *Printer) Health(h host.Health) {
+func (p *Printer) Health(h api.Health) {
 	for _, c := range h.Checks {
 		mark := p.Paint(Green, "ok")
 		if !c.OK {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
@@ -92,7 +93,7 @@ func (p *Printer) sources(d host.Decision) {
 }
 
 // history lists a task's decisions, where there are several.
-func (p *Printer) history(history []host.HistoryEntry) {
+func (p *Printer) history(history []api.HistoryEntry) {
 	if len(history) < 2 {
 		return
 	}
@@ -105,7 +106,7 @@ func (p *Printer) history(history []host.HistoryEntry) {
 }
 
 // turns shows what people made of a task beside its decisions.
-func (p *Printer) turns(turns []host.LifecycleEntry) {
+func (p *Printer) turns(turns []api.LifecycleEntry) {
 	if len(turns) == 0 {
 		return
 	}
@@ -122,7 +123,7 @@ func (p *Printer) turns(turns []host.LifecycleEntry) {
 }
 
 // turnWords says what a turn was.
-func turnWords(t host.LifecycleEntry) string {
+func turnWords(t api.LifecycleEntry) string {
 	switch t.Kind {
 	case task.KindStarted:
 		return "begun"
@@ -136,7 +137,7 @@ func turnWords(t host.LifecycleEntry) string {
 }
 
 // overrides lists the gates that somebody forced.
-func (p *Printer) overrides(overrides []host.OverrideEntry) {
+func (p *Printer) overrides(overrides []api.OverrideEntry) {
 	if len(overrides) == 0 {
 		return
 	}

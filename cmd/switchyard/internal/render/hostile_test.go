@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 )
 
@@ -23,9 +24,9 @@ func TestManyCategoriesAreCut(t *testing.T) {
 }
 
 func TestManyReasonsAreCut(t *testing.T) {
-	skipped := make([]host.Skipped, 100_000)
+	skipped := make([]api.Skipped, 100_000)
 	for i := range skipped {
-		skipped[i] = host.Skipped{Reason: fmt.Sprint("r", i), Count: 1}
+		skipped[i] = api.Skipped{Reason: fmt.Sprint("r", i), Count: 1}
 	}
 	if words := reasons(skipped); len(words) > 1000 || !strings.HasSuffix(words, "and 99980 more") {
 		t.Errorf("%d bytes: %.300s", len(words), words)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
@@ -248,9 +247,9 @@ func (p *Printer) Normalized(v NormalizedView) {
 		}
 		p.table([]string{"LEFT OUT", "BECAUSE"}, rows)
 	}
-	unmapped := make([]host.Unmapped, len(n.Unmapped))
+	unmapped := make([]api.Unmapped, len(n.Unmapped))
 	for i, u := range n.Unmapped {
-		unmapped[i] = host.Unmapped{Plugin: n.Plugin.Name, Report: n.Report, Rule: u.Rule, Category: u.Category}
+		unmapped[i] = api.Unmapped{Plugin: n.Plugin.Name, Report: n.Report, Rule: u.Rule, Category: u.Category}
 	}
 	p.unmapped(unmapped)
 }

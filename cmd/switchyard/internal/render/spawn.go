@@ -9,6 +9,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
@@ -39,7 +40,7 @@ func (p *Printer) agents(d host.Decision) {
 }
 
 // spawns shows the attempts to run agents.
-func (p *Printer) spawns(all []host.SpawnSummary) {
+func (p *Printer) spawns(all []api.SpawnSummary) {
 	rows := make([][]cell, len(all))
 	for i, s := range all {
 		color := Plain
@@ -102,7 +103,7 @@ func seconds(ms int64) string {
 // unknown stands for a number that nobody said.
 const unknown = "?"
 
-func tokenCount(s host.SpawnSummary) string {
+func tokenCount(s api.SpawnSummary) string {
 	if s.TokensIn == nil || s.TokensOut == nil {
 		return unknown
 	}

@@ -288,7 +288,7 @@ func verifyColor(v policies.Verify) string {
 }
 
 // DraftResult shows what became of a draft.
-func (p *Printer) DraftResult(d host.DraftResult) {
+func (p *Printer) DraftResult(d api.DraftResult) {
 	if d.Decision != nil {
 		p.Decision(*d.Decision)
 		return
@@ -298,7 +298,7 @@ func (p *Printer) DraftResult(d host.DraftResult) {
 }
 
 // Attestation shows the attestation of a run.
-func (p *Printer) Attestation(a host.StampResult) {
+func (p *Printer) Attestation(a api.StampResult) {
 	if a.Recorded == nil {
 		p.Line("nothing to do: this run was attested before")
 	}
@@ -312,7 +312,7 @@ func (p *Printer) Attestation(a host.StampResult) {
 
 // AttestationList is what audit --list prints as JSON.
 type AttestationList struct {
-	Stamps []host.StampEntry `json:"stamps"`
+	Stamps []api.StampEntry `json:"stamps"`
 }
 
 // Attestations lists the attestations of a task.

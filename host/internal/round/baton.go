@@ -1,0 +1,95 @@
+package round
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// lockTime is how long to wait for a round's lock. A process that holds it longer runs
+// the round. A child of a killed process holds it briefly, until it has executed its
+// program.
+const lockTime = time.Second
+
+// alone keeps other processes from running the same task's round, until the slot is
+// released.
+func (tx *taskTx) lockRound(ctx context.Context) (*lease.Lease, error) {
+	rack, err := tx.engine.leasePool()
+	if err != nil {
+		return nil, err
+	}
+	brief, cancel := context.WithTimeout(ctx, lockTime)
+	defer cancel()
+	held, err := rack.Take(brief, roundLockName(tx.id), 1, true)
+	switch {
+	case err == nil:
+		return held, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errs.CodeOf(err) == errs.SpawnLocked:
+		return nil, tx.errRoundRunning()
+	}
+	return nil, err
+}
+
+// rack has the project's slots: those of agents, of verifications, and of the tasks
+// whose rounds are run.
+func (e *Engine) leasePool() (*lease.Pool, error) {
+	keeper, err := e.supervisor()
+	if err != nil {
+		return nil, err
+	}
+	state, err := e.openState()
+	if err != nil {
+		return nil, err
+	}
+	defer state.Close()
+	return lease.Open(e.runFolder(), os.TempDir(), keeper)
+}
+
+func (e *Engine) runFolder() string { return filepath.Join(e.project.State(), spawner.RunFolder) }
+
+// free lets a slot go.
+func (e *Engine) release(held *lease.Lease) {
+	if err := held.Release(); err != nil {
+		e.warn(err) // The next process that takes the slot cleans up.
+	}
+}
+
+// baton is the name of what a process holds that runs a task's round.
+func roundLockName(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return fmt.Sprintf("task-%x", sum[:12])
+}
+
+func (tx *taskTx) errRoundRunning() error {
+	round := max(tx.status.Round, 1)
+	return errs.New(errs.RoundRunning, "another process runs round %d of task %s", round, tx.id).With("task", tx.id).With("round", round)
+}
+
+// undisturbed ends what killed commands left running in the project, which would
+// change what is being decided on, and closes the task's runs that were lost with
+// them. It refuses to decide a round that another process runs: the process whose
+// agents work for the round decides it.
+func (tx *taskTx) checkNotRunning(ctx context.Context) error {
+	if err := tx.engine.recoverOrphans(ctx); err != nil {
+		return err
+	}
+	if len(tx.status.OpenRuns()) == 0 {
+		return nil
+	}
+	held, err := tx.lockRound(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.engine.release(held)
+	return tx.loseRuns(func(task.Run) bool { return true })
+}

@@ -1,0 +1,147 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// modules are the surfaces that the critic reviews: ours, then those that the project
+// adds.
+func (rr *roundRunner) modules() ([]prompt.Module, error) {
+	var all []prompt.Module
+	for _, name := range prompt.Economy(rr.config.Economy).ModuleNames() {
+		definition, err := rr.agents.library.Find(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, prompt.Module{Name: name, Text: definition.Body})
+	}
+	added, err := rr.agents.library.Added()
+	for _, d := range added {
+		all = append(all, prompt.Module{Name: d.Name, Text: d.Body})
+	}
+	return all, err
+}
+
+// criticPrompt writes the prompt of an attempt, and the files that it names.
+func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, modules []prompt.Module, v api.Verification) (string, error) {
+	p := prompt.Critic{
+		Task: rr.tx.id, RunID: at.Run, ReportPath: at.ReportPath, Round: rr.round.Number, MaxRounds: rr.round.MaxRounds, Modules: modules,
+		VerificationOutcome: string(v.Outcome), Economy: prompt.Economy(rr.config.Economy), Note: at.Note,
+	}
+	if v.Output != "" {
+		path, err := rr.copyOutput(v.Output, at.Folder)
+		if err != nil {
+			return "", err
+		}
+		p.Verification = path
+	}
+	if plan := rr.config.Spawn.PlanOf(rr.tx.id); plan != "" {
+		if _, err := rr.tx.engine.rooted().Read(ctx, plan, maxPlan); err != nil {
+			return "", errs.New(errs.CodeOf(err), "spawn.plan in %s: %w", project.ConfigFile, err).With("path", plan).
+				WithHint("write the task's plan there, or leave spawn.plan out and say what the task is with --prompt")
+		}
+		p.Plan = filepath.Join(rr.agents.spawner.Root, plan)
+	}
+	p.Prompt = rr.tx.taskPrompt()
+	rr.withoutCriteria = p.Plan == "" && p.Prompt == ""
+	diff, err := rr.writeDiff(ctx, at.Folder)
+	if err != nil {
+		return "", err
+	}
+	p.Diff, p.DiffEmpty = diff, rr.emptyDraft
+	findings, err := openFindings(ctx, rr.tx.ledger, rr.tx.status)
+	if err != nil {
+		return "", err
+	}
+	for _, f := range findings {
+		p.Previous = append(p.Previous, lineOf(f))
+	}
+	return prompt.RenderCritic(rr.agents.spawner.Root, p)
+}
+
+// What an attempt is given to read.
+const (
+	diffFile         = "draft.diff"
+	verificationFile = "verification.log"
+)
+
+// How large a task's plan may be, and how much of a diff and of a verification's
+// output is handed on, in bytes.
+const maxPlan, maxDiff, maxVerification = 1 << 20, 4 << 20, 4 << 20
+
+// copyOf puts the end of a file of the state folder where an agent may read it:
+// some keep out of what version control ignores.
+func (rr *roundRunner) copyOutput(path, to string) (string, error) {
+	data, err := func() ([]byte, error) {
+		root, err := os.OpenRoot(rr.agents.spawner.Root)
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		// The verification ran the draft's own code, which may have put a link or a
+		// pipe in its place.
+		f, err := safefile.OpenFile(root, filepath.FromSlash(path), os.O_RDONLY)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return nil, err
+		}
+		from := max(info.Size()-maxVerification, 0)
+		return io.ReadAll(io.NewSectionReader(f, from, maxVerification))
+	}()
+	copied := filepath.Join(to, verificationFile)
+	if err == nil {
+		err = os.WriteFile(copied, data, 0o600)
+	}
+	if err != nil {
+		return "", errs.New(errs.SpawnFolderFailed, "the verification's output cannot be handed on: %w", err)
+	}
+	return copied, nil
+}
+
+// diff writes the difference from the task's base to a file in folder, and returns its
+// path, or "" without git. An empty one fails with draft-empty, unless the caller
+// allows it.
+func (rr *roundRunner) writeDiff(ctx context.Context, folder string) (string, error) {
+	path := filepath.Join(folder, diffFile)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return "", errs.New(errs.SpawnFolderFailed, "the draft's diff cannot be written: %w", err)
+	}
+	base, err := rr.tx.base(ctx)
+	if err == nil {
+		err = rr.agents.workingTree().Diff(ctx, base, f, maxDiff)
+	}
+	info, stat := f.Stat()
+	if err := cmp.Or(err, stat, f.Close()); errs.CodeOf(err) == errs.TreeNoGit {
+		return "", os.Remove(path)
+	} else if err != nil {
+		return "", rr.tx.withTaskID(err)
+	}
+	if rr.emptyDraft = info.Size() == 0; rr.emptyDraft && !rr.req.AllowEmpty {
+		return "", errs.New(errs.DraftEmpty, "nothing differs from commit %.12s, so that the critic would review nothing", cmp.Or(base, "HEAD")).
+			With("base", cmp.Or(base, "HEAD")).With("task", rr.tx.id)
+	}
+	return path, nil
+}
+
+// lineOf is a finding as one line.
+func lineOf(f finding.Finding) string {
+	return fmt.Sprintf("%s %s %s: %s", f.Severity, f.Category, f.Location(), f.Remediation)
+}

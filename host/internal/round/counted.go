@@ -1,0 +1,253 @@
+package round
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// taskSnapshot is a task before or after an event, as far as it is counted.
+type taskSnapshot struct {
+	storedStatus
+	statusSince
+	limits task.Limits
+}
+
+// statusSince says since when a task waits or is stuck, and why.
+type statusSince struct {
+	Since string `json:"since"`
+	Why   string `json:"why"`
+}
+
+// counted says what an event of a task adds to the ledger's sums.
+func countEvent(before, after taskSnapshot, t event.Facts, e ledger.Event) []counters.Change {
+	c := &counts{}
+	at := eventCounter{counts: c, event: e, before: before, after: after}
+	switch event := t.Event.(type) {
+	case *task.RoundDecided:
+		at.decided(*event, t)
+	case *task.QuestionsAnswered:
+		at.answered(*event)
+	case *task.WorkResumed:
+		c.add(counters.Resumes(), 1, string(event.Mode))
+	case *task.SpawnBegun:
+		at.begun(*event)
+	case *task.SpawnEnded:
+		at.spawned(event.Receipt, t)
+	}
+	if after.Overrides > before.Overrides && after.Forced != nil {
+		c.add(counters.Forced(), 1, string(after.Forced.Phase))
+	}
+	at.moved(t)
+	c.turn(before.state(e.Task), after.state(e.Task))
+	return c.changes
+}
+
+// eventCounter is an event of a task that is counted.
+type eventCounter struct {
+	*counts
+	event         ledger.Event
+	before, after taskSnapshot
+}
+
+// decided counts a decision and what it rests on.
+func (h eventCounter) decided(d task.RoundDecided, t event.Facts) {
+	decision := t.DecisionOrZero()
+	policy := decision.Policy
+	h.add(counters.Rounds(), 1, d.NextAction, policy.Version)
+	h.add(counters.DailyRounds(), 1, dayOf(h.event.At), d.NextAction)
+	h.add(counters.Policies(), 1, policy.Version, policy.Digest, policy.ADR)
+	h.add(counters.Verifications(), 1, d.Verify)
+	h.add(counters.Questions(), int64(len(d.Questions)))
+	h.found(decision.Findings)
+	if d.Reviewed {
+		h.add(counters.Progress(), int64(decision.NewCount), "new")
+		h.add(counters.Progress(), int64(decision.RepeatCount), "repeat")
+		h.add(counters.Progress(), int64(decision.ReopenedCount), "reopened")
+		h.add(counters.Progress(), int64(decision.ResolvedCount), "resolved")
+		if decision.NoProgress {
+			h.add(counters.Stalled(), 1)
+		}
+	}
+	if t.Timing == nil {
+		return
+	}
+	sample := counters.Observation{Task: h.event.Task, Round: d.Round}
+	for _, run := range t.Timing.Plugins {
+		sample.Value = run.Micros
+		h.observe(counters.PluginRuns(), sample, run.Plugin)
+	}
+	sample.Value = t.Timing.PolicyMicros
+	h.observe(counters.Evaluations(), sample)
+}
+
+// found counts findings, those that are counted alike together, in the order in which
+// the first of them appears.
+func (h eventCounter) found(findings []event.Finding) {
+	n := make(map[[3]string]int64)
+	var kinds [][3]string
+	for _, f := range findings {
+		kind := [3]string{f.Category, f.Severity, f.Route}
+		if n[kind]++; n[kind] == 1 {
+			kinds = append(kinds, kind)
+		}
+	}
+	for _, kind := range kinds {
+		h.add(counters.Findings(), n[kind], kind[:]...)
+	}
+}
+
+// answered counts how long questions waited: the newest decision has asked them.
+func (h eventCounter) answered(a task.QuestionsAnswered) {
+	waited := h.event.Time().Sub(ledger.Event{At: h.before.DecidedAt}.Time())
+	for range a.Answers {
+		h.observe(counters.QuestionWaits(), counters.Observation{Value: waited.Milliseconds(), Task: h.event.Task, Round: a.Round})
+	}
+}
+
+// begun counts the fallbacks that no run announces: the program of the adapter before
+// was not there, so that nothing was run at all.
+func (h eventCounter) begun(s task.SpawnBegun) {
+	for _, run := range s.Intents {
+		class, fell := strings.CutPrefix(run.Why, string(outcome.Fallback)+":")
+		// An agent that belongs to no round always begins with its first attempt.
+		if fell && run.Attempt == 1 && run.Role != task.RoleOther {
+			h.add(counters.Fallbacks(), 1, run.Agent, class)
+			h.add(counters.Daily(), 1, dayOf(h.event.At), counters.DayFallbacks)
+		}
+	}
+}
+
+// spawned counts a run that has ended, by what was announced of it.
+func (h eventCounter) spawned(r task.Receipt, t event.Facts) {
+	i := slices.IndexFunc(h.before.Runs, func(run task.Run) bool { return run.Run == r.Run })
+	if i < 0 {
+		return // Apply has refused it.
+	}
+	run, day := h.before.Runs[i], dayOf(h.event.At)
+	h.add(counters.Spawns(), 1, run.Agent, run.Adapter, string(r.Outcome))
+	h.add(counters.Daily(), 1, day, counters.DaySpawns)
+	class := cmp.Or(r.Class, "none")
+	switch r.Next {
+	case string(outcome.Fallback), NextHandBack:
+		h.add(counters.Fallbacks(), 1, run.Agent, string(class))
+		h.add(counters.Daily(), 1, day, counters.DayFallbacks)
+	case string(outcome.Retry):
+		h.add(counters.Retries(), 1, run.Agent, string(class))
+	}
+	if r.Outcome != task.OutcomeLost {
+		h.observe(counters.SpawnRuns(), counters.Observation{Value: r.Used.Millis, Task: h.event.Task, Round: run.Round})
+	}
+	var spawn spawner.Record
+	if t.Spawn != nil {
+		spawn = *t.Spawn
+	}
+	for _, direction := range []struct {
+		name   string
+		tokens *int64
+	}{{"in", spawn.TokensIn}, {"out", spawn.TokensOut}, {"cached", spawn.TokensCached}} {
+		h.add(counters.Tokens(), positive(direction.tokens), run.Agent, direction.name)
+	}
+	cost := positive(spawn.CostMicroDollars)
+	h.add(counters.MicroDollars(), cost, run.Agent)
+	h.add(counters.Daily(), cost, day, counters.DayMicroDollars)
+}
+
+// positive is a number that an agent's CLI has told, 0 where it event.Facts none.
+func positive(n *int64) int64 {
+	if n == nil {
+		return 0
+	}
+	return max(*n, 0)
+}
+
+// moved counts where a task has come to.
+func (h eventCounter) moved(t event.Facts) {
+	if h.after.Status == h.before.Status || isChain(h.event.Task) {
+		return
+	}
+	day := dayOf(h.event.At)
+	switch h.after.Status {
+	case task.Stuck:
+		h.add(counters.Stops(), 1, h.after.Why)
+		h.add(counters.Daily(), 1, day, counters.DayStuck)
+		if t.Budget != "" {
+			h.add(counters.BudgetStops(), 1, t.Budget)
+		}
+	case task.Committed:
+		n := int64(h.after.Rounds())
+		h.observe(counters.TaskRounds(), counters.Observation{Value: n, Task: h.event.Task, Round: h.after.Round})
+		h.add(counters.Daily(), 1, day, counters.DayCommitted)
+	}
+}
+
+// state is what a task counts for as long as it stays as it is.
+func (m taskSnapshot) state(id string) []counters.Change {
+	if m.Status == task.NoTask || isChain(id) {
+		return nil
+	}
+	c := &counts{}
+	c.add(counters.Tasks(), 1, string(m.Status))
+	if m.Status == task.Waiting || m.Status == task.Stuck {
+		c.add(counters.BlockedTasks(), 1, string(m.Status), m.Since, id, m.Why)
+	}
+	if m.Status == task.Committed {
+		return c.changes
+	}
+	for _, use := range m.limits.Usage(m.State) {
+		c.add(counters.BudgetUse(), 1, use.Budget, permille(use), id)
+	}
+	return c.changes
+}
+
+// permille is the used part of a budget in thousandths, in six digits.
+func permille(u task.BudgetUse) string {
+	const most = 999_999
+	part, limit := uint64(most), uint64(u.Limit)
+	if high, low := bits.Mul64(uint64(u.Spent), 1000); high < limit {
+		part, _ = bits.Div64(high, low, limit)
+	}
+	return fmt.Sprintf("%06d", min(part, most))
+}
+
+// reasonOf says in a word why a task is stuck or waits.
+func reasonOf(s task.State, t event.Facts) string {
+	switch event := t.Event.(type) {
+	case *task.RoundDecided:
+		if s.Status == task.Stuck {
+			return event.Reason
+		}
+		return event.NextAction
+	case *task.WorkStopped:
+		if event.Stop.By == bySwitchyard {
+			return event.Stop.Reason
+		}
+		return "by-hand"
+	case *task.TaskImported:
+		return "imported"
+	default:
+		return string(s.Status)
+	}
+}
+
+// since counts from an event on where that changed a task's status.
+func (m taskSnapshot) withStatusSince(before taskSnapshot, t event.Facts, at string) taskSnapshot {
+	if m.Status == before.Status {
+		m.statusSince = before.statusSince
+		return m
+	}
+	m.statusSince = statusSince{}
+	if m.Status == task.Waiting || m.Status == task.Stuck {
+		m.statusSince = statusSince{Since: at, Why: reasonOf(m.State, t)}
+	}
+	return m
+}

@@ -1,0 +1,345 @@
+package round
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/redact"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+)
+
+// diagnosis collects checks.
+type diagnosis struct{ api.Health }
+
+// Diagnose looks at what the project's commands rely on, and if deep is set also at
+// every event of the ledger. It changes nothing, and starts each adapter's program to
+// ask for its version and its help.
+func (e *Engine) Diagnose(ctx context.Context, deep bool) (api.Health, error) {
+	h := diagnosis{api.Health{OK: true, Root: e.project.Root}}
+	config, err := e.Config(ctx)
+	readable := err == nil
+	if readable {
+		err = e.plugins.Resolver(config).CheckSettings(ctx, true)
+	}
+	h.check(project.ConfigFile, err, present(e.rooted(), project.ConfigFile, "is not there: the defaults apply"))
+	if readable {
+		if e.rooted().Exists(project.ConfigFile) {
+			h.check("ownership", e.foreign(config), "what "+project.ConfigFile+" runs is yours")
+		}
+		e.checkPlugins(ctx, &h)
+		e.checkPolicy(ctx, &h, config)
+		if config.Base != "" {
+			_, err := e.newBase(ctx, "", config)
+			h.check("base", err, "drafts begin at the merge base with "+config.Base)
+		}
+	}
+	e.checkLedger(ctx, &h, deep)
+	h.check("environment", childenv.Guard(e.environ), "not that of a spawned agent")
+	if ctx.Err() != nil {
+		return h.Health, context.Cause(ctx)
+	}
+	catalog, err := e.catalog(ctx, config)
+	if err = cmp.Or(err, trusted(config.Spawn)); err != nil {
+		h.check("adapters", err, "")
+		catalog, config.Spawn.Command = adapter.NewCatalog(), nil // Asking runs what they name.
+	}
+	if err := e.checkAdapters(ctx, &h, catalog, config); err != nil {
+		return h.Health, err
+	}
+	for _, listed := range (definition.Library{Root: e.project.Root}).List() {
+		a := api.AgentHealth{Name: listed.Name, Path: listed.Definition.Path, Module: listed.Definition.Module, Broken: listed.Err != nil}
+		if problem := unspawnable(listed.Err, listed.Definition); problem != nil {
+			a.Problem = problem.Error()
+		}
+		h.Agents = append(h.Agents, a)
+		h.OK = h.OK && listed.Err == nil
+	}
+	return h.Health, context.Cause(ctx)
+}
+
+// present says that a file is valid, or what it means that it is not there.
+func present(p project.Project, file, absent string) string {
+	if p.Exists(file) {
+		return "is valid"
+	}
+	return absent
+}
+
+// foreign fails if another user has written what the project runs, or where its
+// metrics go.
+func (e *Engine) foreign(config project.Config) error {
+	if config.Verify != nil {
+		if err := trustedCommand(config.Verify); err != nil {
+			return err
+		}
+	}
+	if err := trustedReports(config.Reports); err != nil {
+		return err
+	}
+	if m := config.Metrics; m.Foreign {
+		return errs.New(errs.ConfigForeign, "%s belongs to user %d, so that the metrics are not published", project.ConfigFile, m.Owner)
+	}
+	return trusted(config.Spawn)
+}
+
+// checkPlugins loads the plugins that the project brings along, as its lock pins them.
+func (e *Engine) checkPlugins(ctx context.Context, h *diagnosis) {
+	_, err := e.project.Lock(ctx)
+	h.check(project.LockFile, err, present(e.rooted(), project.LockFile, "is not there: no plugin is pinned"))
+	if err != nil {
+		return
+	}
+	all, err := e.plugins.List(ctx)
+	own, named := 0, 0
+	for _, p := range all.Plugins {
+		switch {
+		case p.Use != "":
+			named++ // What is wrong with its plugin stands with that.
+		case p.Problem != nil:
+			h.check("plugins", errs.New(p.Problem.Code, "%s", p.Problem.Message), "")
+		case p.Path != "":
+			own++
+		}
+	}
+	if err != nil || all.OK {
+		h.check("plugins", err, fmt.Sprintf("%d built in, %d of the project", len(all.Plugins)-own-named, own))
+	}
+}
+
+// checkPolicy loads the policy that a round would take, as a round does.
+func (e *Engine) checkPolicy(ctx context.Context, h *diagnosis, config project.Config) {
+	c, err := e.policies.Select(ctx, "", config)
+	if err == nil {
+		err = e.admitted(ctx, &c)
+	}
+	fine := ""
+	if err == nil {
+		id := c.Identity()
+		fine = fmt.Sprintf("%s %s (%s) can decide", id.Name, id.Version, id.ADR)
+	}
+	h.check("policy", err, fine)
+}
+
+// admitted replaces the policy by the one that may decide a task's round.
+func (e *Engine) admitted(ctx context.Context, c *policyset.Selection) error {
+	l, err := e.OpenLedger(ctx)
+	if err != nil {
+		return nil // The ledger's own check says it.
+	}
+	defer l.Close()
+	*c, err = e.policies.CheckAdopted(ctx, l, *c)
+	return err
+}
+
+// checkLedger opens the ledger and reads its last event, or all of them.
+func (e *Engine) checkLedger(ctx context.Context, h *diagnosis, deep bool) {
+	events, err := e.lastEvent(ctx)
+	fine := fmt.Sprintf("%d events, readable; doctor --deep verifies them", events)
+	switch {
+	case err != nil:
+	case events == 0:
+		fine = "is empty: nothing was recorded yet"
+	case deep:
+		var report ledger.Report
+		if report, err = e.Verify(ctx); err == nil && !report.Sound() {
+			err = errs.New(errs.LedgerTampered, "%d problems: switchyard ledger verify lists them", len(report.Problems))
+		}
+		fine = fmt.Sprintf("%d events, intact", report.Events)
+	}
+	h.check("ledger", err, fine)
+}
+
+// lastEvent is the number of the ledger's newest event.
+func (e *Engine) lastEvent(ctx context.Context) (int64, error) {
+	l, err := e.OpenLedger(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Last(ctx)
+}
+
+// checkAdapters asks the program of each adapter about itself, and looks for adapters
+// that the settings name and that there are none of. The default adapter of a project
+// that says nothing of agents counts only if its program is there.
+func (e *Engine) checkAdapters(ctx context.Context, h *diagnosis, catalog *adapter.Catalog, config project.Config) error {
+	keeper, err := e.supervisor()
+	if err != nil {
+		return err
+	}
+	used := usedAdapters(config)
+	for _, name := range used {
+		if _, err := catalog.Get(name); err != nil {
+			h.check("adapters", err, "")
+		}
+	}
+	names := catalog.Names()
+	h.Adapters = make([]api.AdapterHealth, len(names))
+	var all sync.WaitGroup
+	for i, name := range names {
+		all.Go(func() {
+			a := e.examine(ctx, keeper, catalog, name, config)
+			a.Used = slices.Contains(used, name) && (config.Spawn.Given || a.Binary != "")
+			h.Adapters[i] = a
+		})
+	}
+	all.Wait()
+	for _, a := range h.Adapters {
+		h.OK = h.OK && (a.OK || !a.Used)
+	}
+	return nil
+}
+
+// unspawnable is why an agent cannot be spawned; a module is not meant to be.
+func unspawnable(err error, d definition.Definition) error {
+	if err == nil && !d.Module {
+		return d.Spawnable()
+	}
+	return err
+}
+
+// check adds the result of a check; its text is fine if there is no error.
+func (h *diagnosis) check(name string, err error, fine string) {
+	c := api.Check{Name: name, OK: err == nil, Text: fine}
+	if err != nil {
+		h.OK = false
+		c.Text = strings.TrimLeft(strings.TrimPrefix(err.Error(), name), ": ")
+		c.Code = errs.CodeOf(err)
+		if f, ok := errors.AsType[*errs.Error](err); ok {
+			if problems, _ := f.Details["problems"].([]string); len(problems) > 1 {
+				c.Problems = problems
+			}
+		}
+	}
+	h.Checks = append(h.Checks, c)
+}
+
+// usedAdapters are those that the settings name.
+func usedAdapters(config project.Config) []string {
+	var used []string
+	all := []project.SpawnAgent{config.Spawn.SpawnAgent}
+	for _, a := range config.Spawn.Agents {
+		all = append(all, a)
+	}
+	for _, a := range all {
+		used = append(append(used, a.Adapter), a.Fallback...)
+	}
+	slices.Sort(used)
+	used = slices.Compact(used)
+	return slices.DeleteFunc(used, func(name string) bool { return name == "" }) // Of settings that cannot be read.
+}
+
+// The limits of asking a program about itself.
+const (
+	askTime  = 30 * time.Second
+	askBytes = 4 << 20
+)
+
+// examine looks for an adapter's program and asks it about itself.
+func (e *Engine) examine(ctx context.Context, k *supervise.Supervisor, catalog *adapter.Catalog, name string, config project.Config) api.AdapterHealth {
+	h := api.AdapterHealth{Name: name}
+	a, err := catalog.Get(name)
+	if err != nil {
+		h.Problem = err.Error()
+		return h
+	}
+	h.Tested = a.Tested()
+	if h.Binary, err = a.Binary(e.environ, e.project.Root, config.Spawn.Command); err != nil {
+		h.Problem = err.Error()
+		return h
+	}
+	needs := a.Needs()
+	help := ""
+	for _, args := range append([][]string{needs.Version}, needs.Help...) {
+		if len(args) == 0 {
+			continue
+		}
+		text, err := e.ask(ctx, k, append([]string{h.Binary}, args...))
+		if err != nil {
+			h.Problem = fmt.Sprintf("%s: %s", strings.Join(args, " "), err)
+			return h
+		}
+		if slices.Equal(args, needs.Version) && h.Version == "" {
+			h.Version = version(text)
+		} else {
+			help += text
+		}
+	}
+	for _, flag := range needs.Flags {
+		if !mentions(help, flag) {
+			h.Missing = append(h.Missing, flag)
+		}
+	}
+	h.KnownVersion = len(h.Tested) == 0 || slices.ContainsFunc(h.Tested, func(t string) bool { return h.Version == t || strings.HasPrefix(h.Version, t+".") })
+	if h.OK = len(h.Missing) == 0; !h.OK {
+		h.Problem = "its help does not name " + strings.Join(h.Missing, ", ")
+	}
+	return h
+}
+
+// version is the version in what a program says of itself, or the start of that.
+func version(text string) string {
+	if v := regexp.MustCompile(`\d+(\.\d+)+([0-9A-Za-z.+-]*[0-9A-Za-z])?`).FindString(text); v != "" {
+		return v
+	}
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return cut(line, 80)
+}
+
+// mentions reports whether a help text names a flag, and not only a longer one.
+func mentions(help, flag string) bool {
+	return regexp.MustCompile(`(^|[^A-Za-z0-9-])` + regexp.QuoteMeta(flag) + `($|[^A-Za-z0-9-])`).MatchString(help)
+}
+
+// ask runs a program that says something of itself.
+func (e *Engine) ask(ctx context.Context, k *supervise.Supervisor, argv []string) (string, error) {
+	dir, err := os.MkdirTemp("", "switchyard-ask-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	f, err := os.OpenFile(filepath.Join(dir, "output"), os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	result, err := k.Run(ctx, supervise.Spec{
+		Argv: argv, Dir: dir, Env: append(childenv.Child(e.environ, childenv.Policy{}), "TMPDIR="+dir, "TMP="+dir, "TEMP="+dir),
+		Output: f, OutputLimit: askBytes, Timeout: askTime, Grace: time.Second,
+	})
+	if err != nil {
+		if f := errs.CodeOf(err); f != "" {
+			return "", err
+		}
+		return "", cmp.Or(context.Cause(ctx), err)
+	}
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, askBytes))
+	switch {
+	case err != nil:
+		return "", err
+	case result.End != supervise.Exited:
+		return "", fmt.Errorf("%s", result.End)
+	case result.ExitCode != 0:
+		return "", fmt.Errorf("exit code %d: %s", result.ExitCode, cut(redact.Text(string(bytes.TrimSpace(text))), 200))
+	}
+	return string(text), nil
+}

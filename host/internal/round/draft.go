@@ -1,0 +1,154 @@
+package round
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Draft verifies a draft. A green one is stamped; a red one is decided at once,
+// and uses up its round.
+//
+// # Errors
+//
+// evidence-missing where the executor, or in later rounds the build-fixer, left
+// no stamp in this round, and verify-missing where nothing verifies it.
+func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (api.DraftResult, error) {
+	if err := childenv.Inside(e.environ); err != nil {
+		return api.DraftResult{}, err
+	}
+	config, err := e.Config(ctx)
+	if err != nil {
+		return api.DraftResult{}, err
+	}
+	policy, err := e.policies.Select(ctx, req.Policy, config)
+	if err != nil {
+		return api.DraftResult{}, err
+	}
+	tx, err := e.beginTx(ctx, id)
+	defer tx.close()
+	if err != nil {
+		return api.DraftResult{}, err
+	}
+	if err := tx.checkNotRunning(ctx); err != nil {
+		return api.DraftResult{}, err
+	}
+	if policy, err = e.policies.CheckAdopted(ctx, tx.ledger, policy); err != nil {
+		return api.DraftResult{}, err
+	}
+	entry := task.RoundEntry{
+		Expected: req.Round, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds), Phases: []task.Phase{task.Draft}, Force: req.Force,
+	}
+	round, err := task.EnterRound(tx.status.State, entry)
+	if err != nil {
+		tx.refreshStateMD(ctx, err)
+		return api.DraftResult{}, tx.withTaskID(err)
+	}
+	if err := tx.checkMayVerify(req.Verify, config); err != nil {
+		return api.DraftResult{}, err
+	}
+	entry.Expected = round.Number // Whatever others do meanwhile.
+	if !runsVerification(req.Verify, config) {
+		tx.status.Verified = nil // A claim is about this draft, and nothing else is.
+	} else if err := tx.beginVerification(ctx, task.BeginVerification{}); err != nil {
+		return api.DraftResult{}, tx.mapConflict(ctx, round.Number, err)
+	}
+	verification, err := tx.verify(ctx, req.Verify, config, true)
+	if err != nil {
+		return api.DraftResult{}, err
+	}
+	if verification.Outcome == policies.Absent {
+		return api.DraftResult{}, errs.New(errs.VerifyMissing, "nothing verifies the draft of round %d", round.Number)
+	}
+	for {
+		drafted, err := tx.recordDraft(ctx, req, decisionInput{policy: policy, round: round, verification: verification, config: config})
+		if errs.CodeOf(err) != errs.LedgerConflict {
+			return drafted, err
+		}
+		// What was verified may still be this round's draft, whoever did what
+		// meanwhile.
+		since := tx.head.N
+		if err := tx.begin(ctx); err != nil {
+			return api.DraftResult{}, err
+		}
+		newer, err := tx.hasNewerDraft(ctx, since)
+		if err != nil {
+			return api.DraftResult{}, err
+		}
+		if newer || max(tx.status.Round, 1) != round.Number {
+			return api.DraftResult{}, errLostRace(round.Number, tx.status.State)
+		}
+		if round, err = task.EnterRound(tx.status.State, entry); err != nil {
+			return api.DraftResult{}, tx.withTaskID(err)
+		}
+	}
+}
+
+// redraft ends what is known of an earlier draft of the round, before a
+// verification that may take long, or never end, is run. Where somebody else comes
+// right behind, the error is ledger-conflict: theirs is the newer draft.
+func (tx *taskTx) beginVerification(ctx context.Context, c task.BeginVerification) error {
+	if err := tx.apply(c, event.Full{}); err != nil {
+		return err
+	}
+	begun, err := tx.commit(ctx, nil)
+	if err != nil || begun == nil {
+		return err
+	}
+	if err := tx.begin(ctx); err != nil {
+		return err
+	}
+	if tx.head.N != begun.N {
+		return errs.New(errs.LedgerConflict, "event %d is not the newest any more", begun.N)
+	}
+	return nil
+}
+
+// draftedSince reports whether there is a newer draft than the one that was known
+// at an event: another that is verified, or an agent that drafted.
+func (tx *taskTx) hasNewerDraft(ctx context.Context, n int64) (bool, error) {
+	for e, err := range tx.ledger.Events(ctx, tx.id, n+1) {
+		if err != nil {
+			return false, err
+		}
+		body, err := event.Decode(e)
+		if err != nil {
+			return false, errTampered(tx.id, "event %d: %w", e.N, err)
+		}
+		switch change := body.Event.(type) {
+		case *task.DraftBegun, *task.DraftVerified:
+			return true, nil
+		case *task.AgentStamped:
+			if change.Stamp.Agent == task.AgentExecutor || change.Stamp.Agent == task.AgentFixer {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// drafted records what a verification made of a draft.
+func (tx *taskTx) recordDraft(ctx context.Context, req api.DraftRequest, r decisionInput) (api.DraftResult, error) {
+	if r.verification.Outcome == policies.Red {
+		d, err := tx.decide(ctx, r)
+		if err != nil {
+			return api.DraftResult{}, err
+		}
+		return api.DraftResult{TaskResult: api.TaskResult{TaskStatus: tx.status.public(), Recorded: d.Event}, Verification: r.verification, Decision: &d}, nil
+	}
+	command := task.RecordVerification{Verification: r.verification.Verification, Force: req.Force}
+	if err := tx.apply(command, event.Full{Verification: &r.verification}); err != nil {
+		return api.DraftResult{}, err
+	}
+	event, err := tx.commit(ctx, nil)
+	if err != nil {
+		return api.DraftResult{}, err
+	}
+	return api.DraftResult{TaskResult: api.TaskResult{TaskStatus: tx.status.public(), Recorded: event}, Verification: r.verification}, nil
+}

@@ -1,0 +1,138 @@
+// Package round runs the rounds of a project's tasks: the transaction of one task, the
+// round with its verification, critic, decision and researchers, the other commands on a
+// task, and the fold of the ledger's events.
+package round
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// Options are those of host.Options, which describes them.
+type Options struct {
+	Project project.Project
+	Plugins plugins.Config
+	Now     func() time.Time
+	By      string
+	Environ []string
+	Engine  policies.Engine
+	Observe func(spawner.Progress)
+	Warn    func(error)
+}
+
+// Engine is what host.Engine works with. It is safe for concurrent use.
+type Engine struct {
+	project    project.Project
+	now        func() time.Time
+	by         string
+	warn       func(error)
+	environ    []string
+	observe    func(spawner.Progress)
+	supervisor func() (*supervise.Supervisor, error)
+	policies   *policyset.Set
+	plugins    *pluginset.Set
+	// loads are the loads that still run for requests that failed meanwhile.
+	loads sync.WaitGroup
+	// recorded is set once any event was appended.
+	recorded atomic.Bool
+}
+
+// New returns an Engine. The caller must Close it.
+func New(o Options) *Engine {
+	if o.Observe == nil {
+		o.Observe = func(spawner.Progress) {}
+	}
+	e := &Engine{
+		project: o.Project, now: o.Now, by: o.By, warn: o.Warn, environ: o.Environ, observe: o.Observe,
+		supervisor: sync.OnceValues(supervise.New), plugins: pluginset.New(o.Project, o.Plugins),
+	}
+	e.policies = policyset.New(policyset.Options{
+		Project: o.Project, Environ: o.Environ, Now: o.Now, By: o.By,
+		Loader: routing.Loader{Released: policies.Files(), Engine: o.Engine, CacheDir: o.Plugins.CacheDir},
+		Config: e.Config, Ledger: e.OpenLedger, Append: e.Append,
+	})
+	return e
+}
+
+// Close waits for abandoned loads and releases the plugins.
+func (e *Engine) Close(ctx context.Context) error {
+	e.loads.Wait()
+	return e.plugins.Close(ctx)
+}
+
+// Policies returns the project's policies.
+func (e *Engine) Policies() *policyset.Set { return e.policies }
+
+// Plugins returns the project's plugins.
+func (e *Engine) Plugins() *pluginset.Set { return e.plugins }
+
+// Config reads the project's configuration.
+func (e *Engine) Config(ctx context.Context) (project.Config, error) { return e.plugins.Config(ctx) }
+
+// OpenLedger opens the project's ledger. One that does not exist yet reads as empty, and
+// its first event creates it.
+func (e *Engine) OpenLedger(ctx context.Context) (*ledger.Ledger, error) {
+	return ledger.Open(ctx, e.project.State(), Fold)
+}
+
+// Append appends to the ledger, with the current time. Every event of the engine is
+// appended by it.
+func (e *Engine) Append(ctx context.Context, l *ledger.Ledger, batches ...ledger.Batch) ([]ledger.Event, error) {
+	events, err := l.AppendAll(ctx, e.now(), batches...)
+	if err == nil {
+		e.recorded.Store(true)
+	}
+	return events, err
+}
+
+// Recorded reports whether the engine has appended any event; callers use it to decide
+// whether to publish metrics again.
+func (e *Engine) Recorded() bool { return e.recorded.Load() }
+
+// Verify checks every chain of the ledger.
+func (e *Engine) Verify(ctx context.Context) (ledger.Report, error) {
+	l, err := e.OpenLedger(ctx)
+	if err != nil {
+		return ledger.Report{}, err
+	}
+	defer l.Close()
+	return l.Verify(ctx)
+}
+
+// Events yields every event of the ledger in the order of recording. An error ends it,
+// with a zero Event.
+func (e *Engine) Events(ctx context.Context) iter.Seq2[ledger.Event, error] {
+	return func(yield func(ledger.Event, error) bool) {
+		l, err := e.OpenLedger(ctx)
+		if err != nil {
+			yield(ledger.Event{}, err)
+			return
+		}
+		defer l.Close()
+		for event, err := range l.EventsSince(ctx, 0) {
+			if !yield(event, err) {
+				return
+			}
+		}
+	}
+}
+
+// rooted returns the project with the root as its folder.
+func (e *Engine) rooted() project.Project { return e.project.AtRoot() }
+
+// isChain reports whether a chain of the ledger is not a task's.
+func isChain(name string) bool { return strings.HasPrefix(name, "_") }

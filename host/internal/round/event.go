@@ -1,0 +1,266 @@
+package round
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// storedStatus is a task's status as the ledger's projection keeps it.
+type storedStatus struct {
+	api.TaskStatus
+	// FindingsEvent is the number of the newest event which names the findings
+	// that are open, 0 for none.
+	FindingsEvent int64 `json:"findings_event,omitzero"`
+}
+
+// public is the status without what is nobody's business.
+func (k storedStatus) public() api.TaskStatus {
+	s := k.TaskStatus
+	if s.Status == task.Open {
+		s.Drafter = s.State.DraftAgent()
+	}
+	s.Internals = task.Internals{}
+	return s
+}
+
+// addUse counts a decision of a policy.
+func (k *storedStatus) addUse(p policies.Identity, round int) {
+	uses := slices.Clone(k.Policies) // The state before must not change.
+	i := slices.IndexFunc(uses, func(u api.PolicyUse) bool { return u.Policy.Digest == p.Digest })
+	if i < 0 {
+		if len(uses) == api.MaxPolicyUses {
+			oldest := 0
+			for j, u := range uses {
+				if u.LastRound < uses[oldest].LastRound {
+					oldest = j
+				}
+			}
+			uses = slices.Delete(uses, oldest, oldest+1)
+		}
+		i = len(uses)
+		uses = append(uses, api.PolicyUse{Policy: p, FirstRound: round})
+	}
+	uses[i].Decisions++
+	uses[i].LastRound = round
+	k.Policies = uses
+}
+
+// The prefixes of the keys under which a task's entries are storedStatus.
+const (
+	keyFinding  = "finding/"  // by fingerprint: task.Trace
+	keyDecision = "decision/" // by event: HistoryEntry
+	keyRound    = "round/"    // by round: the number of its newest decision
+	keyOverride = "override/" // by event: OverrideEntry
+	keyAnswer   = "answer/"   // by round and event: the number of that event
+	keyTurn     = "turn/"     // by event: LifecycleEntry
+	keyRun      = "run/"      // by the digest of agent and run: task.Stamp
+	keyStanding = "standing"  // of a task that waits or is stuck: standing
+	keyLimits   = "limits"    // of a task with budgets: task.Limits
+)
+
+// Fold applies an event to a task's projection.
+func Fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+	switch e.Task {
+	case policyset.Chain:
+		return policyset.Fold(before, e)
+	case event.FailuresChain:
+		return foldFailedRound(before, e)
+	}
+	was, err := loadSnapshot(before)
+	if err != nil {
+		return ledger.Projection{}, err
+	}
+	s := was.storedStatus
+	body, err := event.Decode(e)
+	if err != nil {
+		return ledger.Projection{}, err
+	}
+	if body.Before != "" && body.Before != digestOf(before.State()) {
+		return ledger.Projection{}, fmt.Errorf("it was decided on a state that the events before it do not give")
+	}
+	next, err := task.Apply(s.State, body.Event)
+	if err != nil {
+		return ledger.Projection{}, err
+	}
+	p := projection{place: api.EventRef{N: e.N, Hash: e.Hash}, at: e.At}
+	if next.Overrides > s.Overrides && next.Forced != nil {
+		p.put(sequenced(keyOverride, e.N), api.OverrideEntry{Override: *next.Forced, At: e.At, Event: p.place})
+	}
+	decision := body.DecisionOrZero()
+	switch event := body.Event.(type) {
+	case *task.RoundDecided:
+		p.decided(*event, decision.Policy)
+		s.addUse(decision.Policy, event.Round)
+		s.DecidedAt = e.At
+		if event.Reviewed {
+			p.traces(before, s.State, decision.Findings)
+			s.FindingsEvent = e.N
+		} else if event.FindingCount > 0 {
+			s.FindingsEvent = e.N // A critic that came to nothing is found by us.
+		}
+	case *task.TaskImported:
+		p.traces(before, task.State{Round: event.Round}, body.Findings)
+		s.FindingsEvent = e.N
+	case *task.AgentStamped:
+		if event.Stamp.Run != "" {
+			key := runKey(event.Stamp.Agent, event.Stamp.Run)
+			if known, err := before.Entry(key); err != nil || known != nil {
+				return ledger.Projection{}, cmp.Or(err, fmt.Errorf("a run of %s is stamped again", event.Stamp.Agent))
+			}
+			p.put(key, event.Stamp)
+		}
+	case *task.QuestionsAnswered:
+		p.put(sequenced(answersOf(event.Round), e.N), e.N)
+	case *task.WorkStarted:
+		p.turn(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By})
+	case *task.WorkStopped:
+		p.turn(api.LifecycleEntry{Kind: event.Kind(), Round: event.Stop.Round, Reason: event.Stop.Reason, By: event.Stop.By})
+		if body.Findings != nil {
+			s.FindingsEvent = e.N
+		}
+	case *task.WorkResumed:
+		p.turn(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, Mode: event.Mode, Reason: event.Reason, By: event.By})
+	case *task.WorkCommitted:
+		p.turn(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By})
+	}
+	if next.ResetReview > s.ResetReview {
+		s.FindingsEvent = 0 // What was found belongs to the work before.
+	}
+	s.TaskID, s.State, s.Event, s.UpdatedAt = e.Task, next, e.N, e.At
+	s.Base, s.Prompt = cmp.Or(body.Base, s.Base), cmp.Or(body.Prompt, s.Prompt)
+	is := taskSnapshot{storedStatus: s, limits: was.limits}.withStatusSince(was, body, e.At)
+	p.storeCounterState(was, &is, body.Limits)
+	state := p.encode(s)
+	return ledger.Projection{State: state, Entries: p.entries, Changes: countEvent(was, is, body, e)}, p.err
+}
+
+// recall reads what a task's events have made of it, as far as a fold needs it.
+func loadSnapshot(before ledger.View) (taskSnapshot, error) {
+	var m taskSnapshot
+	if state := before.State(); state != nil {
+		if err := json.Unmarshal(state, &m.storedStatus); err != nil {
+			return taskSnapshot{}, fmt.Errorf("read state: %w", err)
+		}
+	}
+	read := func(key string, into any) error {
+		text, err := before.Entry(key)
+		if err != nil || text == nil {
+			return err
+		}
+		if err := json.Unmarshal(text, into); err != nil {
+			return fmt.Errorf("read %s: %w", key, err)
+		}
+		return nil
+	}
+	// Most tasks have neither, and need no look.
+	if m.Status == task.Waiting || m.Status == task.Stuck {
+		if err := read(keyStanding, &m.statusSince); err != nil {
+			return taskSnapshot{}, err
+		}
+	}
+	if m.Spent.Runs > 0 || len(m.Runs) > 0 {
+		if err := read(keyLimits, &m.limits); err != nil {
+			return taskSnapshot{}, err
+		}
+	}
+	return m, nil
+}
+
+// remember keeps beside a task's state what only its counting needs. Limits are those
+// that came with the event, nil for none.
+func (p *projection) storeCounterState(was taskSnapshot, is *taskSnapshot, limits *task.Limits) {
+	switch {
+	case is.statusSince == was.statusSince:
+	case is.statusSince == statusSince{}:
+		p.drop(keyStanding)
+	default:
+		p.put(keyStanding, is.statusSince)
+	}
+	if limits != nil && *limits != was.limits {
+		is.limits = *limits
+		p.put(keyLimits, *limits)
+	}
+}
+
+// projection collects the entries that an event changes.
+type projection struct {
+	place   api.EventRef
+	at      string
+	entries []ledger.Entry
+	err     error
+}
+
+func (p *projection) put(key string, value any) {
+	p.entries = append(p.entries, ledger.Entry{Key: key, Value: p.encode(value)})
+}
+
+func (p *projection) drop(key string) { p.entries = append(p.entries, ledger.Entry{Key: key}) }
+
+func (p *projection) encode(value any) jsontext.Value {
+	text, err := json.Marshal(value, json.Deterministic(true))
+	if p.err == nil {
+		p.err = err
+	}
+	return text
+}
+
+func (p *projection) turn(t api.LifecycleEntry) {
+	t.At, t.Event = p.at, p.place
+	p.put(sequenced(keyTurn, p.place.N), t)
+}
+
+func (p *projection) decided(d task.RoundDecided, by policies.Identity) {
+	p.put(sequenced(keyDecision, p.place.N), api.HistoryEntry{
+		Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, NextAction: d.NextAction, Reason: d.Reason,
+		FindingCount: d.FindingCount, Policy: by, At: p.at, Event: p.place,
+	})
+	p.put(sequenced(keyRound, int64(d.Round)), p.place.N)
+}
+
+// traces moves the past of every finding of a review on.
+func (p *projection) traces(before ledger.View, s task.State, findings []event.Finding) {
+	keys := make([]string, len(findings))
+	for i, f := range findings {
+		keys[i] = keyFinding + f.Fingerprint
+	}
+	texts, err := before.Entries(keys)
+	if err != nil {
+		p.err = fmt.Errorf("read the past of the findings: %w", err)
+		return
+	}
+	for _, key := range keys {
+		var past task.Trace
+		if text := texts[key]; text != nil {
+			if err := json.Unmarshal(text, &past); err != nil {
+				p.err = fmt.Errorf("read the past of %s: %w", key, err)
+				return
+			}
+		}
+		p.put(key, s.Trace(past))
+	}
+}
+
+// answersOf is the prefix of the answers to a round's questions.
+func answersOf(round int) string { return sequenced(keyAnswer, int64(round)) + "/" }
+
+// runKey is the key of an agent's run, whatever it is called.
+func runKey(agent, run string) string {
+	sum := sha256.Sum256([]byte(agent + "\n" + run))
+	return keyRun + hex.EncodeToString(sum[:])
+}
+
+// sequenced is a key that sorts by a number.
+func sequenced(prefix string, n int64) string { return fmt.Sprintf("%s%012d", prefix, n) }

@@ -1,0 +1,115 @@
+package round
+
+import (
+	"context"
+	"errors"
+	"path"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// failed records that a round came to no decision because a plugin or the policy broke,
+// and returns the error of it. It is a note beside the work: where it cannot be made, as
+// on a full disk, that error is what there is to say. A project whose ledger does not
+// exist yet gets none by a failure.
+func (e *Engine) recordFailedRound(ctx context.Context, id string, err error) error {
+	f, ok := errors.AsType[*errs.Error](err)
+	if !ok || !isBreakage(f.Code) || ctx.Err() != nil || childenv.Inside(e.environ) != nil || task.CheckID(id) != nil {
+		return err
+	}
+	_ = e.appendFailure(ctx, event.Failure{
+		By: e.by, Task: id, Code: f.Code, Plugin: faultyPlugin(f), Message: strings.ToValidUTF8(f.Message[:min(len(f.Message), event.MaxFailureMessage)], "\ufffd"),
+	})
+	return err
+}
+
+// broke reports whether an error is one of a plugin or a policy that broke. Whatever
+// else ends a round refuses what it was given, and leaves no trace.
+func isBreakage(code errs.Code) bool {
+	switch code {
+	case errs.PluginTimeout, errs.PluginMemory, errs.PluginOutputTooLarge, errs.PluginTrap, errs.PluginABI,
+		errs.PluginInvalidOutput, errs.PluginConservationViolated,
+		errs.PolicyUndefined, errs.PolicyFailed, errs.PolicyTimeout, errs.PolicyInvalidDecision,
+		errs.PolicyUndeclaredDestination, errs.PolicyUnsafeCommit:
+		return true
+	default:
+		return false
+	}
+}
+
+// blamed is the name of the plugin that broke, "" for none. One that did so before it
+// had said its name is called by its file's.
+func faultyPlugin(f *errs.Error) string {
+	plugin, _ := f.Details["plugin"].(string)
+	if file, ok := f.Details["path"].(string); ok && plugin == "" && strings.HasPrefix(string(f.Code), "plugin-") {
+		plugin = strings.TrimSuffix(path.Base(file), ".wasm")
+	}
+	// Behind the name are its version, or the plugin that it is a configuration of.
+	if end := strings.IndexAny(plugin, "@ "); end >= 0 {
+		plugin = plugin[:end]
+	}
+	return plugin
+}
+
+// note appends to the chain of failures of a ledger that exists.
+func (e *Engine) appendFailure(ctx context.Context, told event.Failure) error {
+	l, err := e.OpenLedger(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	body, err := json.Marshal(told, json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	if last, err := l.Last(ctx); err != nil || last == 0 {
+		return err
+	}
+	for {
+		head, err := l.Head(ctx, event.FailuresChain)
+		if err != nil {
+			return err
+		}
+		// Rounds of other tasks may fail at the same time.
+		_, err = e.Append(ctx, l, ledger.Batch{Task: event.FailuresChain, After: head.N, Events: []ledger.NewEvent{{Kind: event.KindFailed, Body: body}}})
+		if errs.CodeOf(err) != errs.LedgerConflict {
+			return err
+		}
+	}
+}
+
+// foldFailure applies an event of the chain of failures: it only counts.
+func foldFailedRound(before ledger.View, e ledger.Event) (ledger.Projection, error) {
+	var state struct {
+		Failures int64 `json:"failures"`
+	}
+	if text := before.State(); text != nil {
+		if err := json.Unmarshal(text, &state); err != nil {
+			return ledger.Projection{}, err
+		}
+	}
+	var told event.Failure
+	if err := json.Unmarshal(e.Body, &told); err != nil {
+		return ledger.Projection{}, err
+	}
+	if e.Kind != event.KindFailed {
+		return ledger.Projection{}, errs.New(errs.LedgerTampered, "unknown kind of event %q about failures", e.Kind)
+	}
+	state.Failures++
+	c := &counts{}
+	c.add(counters.Failures(), 1, string(told.Code))
+	if told.Plugin != "" {
+		c.add(counters.PluginFailures(), 1, told.Plugin, strings.TrimPrefix(string(told.Code), "plugin-"))
+	}
+	p := projection{}
+	text := p.encode(state)
+	return ledger.Projection{State: text, Changes: c.changes}, p.err
+}

@@ -1,0 +1,110 @@
+package round
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// handBack writes the prompt for whoever runs the critic instead.
+func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.Definition, o spawner.Outcome, modules []prompt.Module, v api.Verification) (*api.ManualFallback, error) {
+	h := &api.ManualFallback{Agent: agentDef.Name, ReportPath: project.StateDir + "/" + handoffFolder + "/" + rr.fileName("critic.json")}
+	for _, err := range o.Skipped {
+		h.Failures = append(h.Failures, err.Error())
+	}
+	for _, res := range o.Results {
+		words := fmt.Sprintf("%s: %s", res.Record.Adapter, res.Verdict.Reason)
+		if said := explainAttempt(res.Record); len(said) > 0 {
+			words += " (" + said[len(said)-1] + ")"
+		}
+		h.Failures = append(h.Failures, words)
+	}
+	dir, err := rr.tx.engine.stateFolder(handoffFolder)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	// What an earlier hand-back left is of another draft, a report above all.
+	given := rr.fileName("critic")
+	for _, name := range []string{given, rr.fileName("critic.json")} {
+		if err := dir.RemoveAll(name); err != nil {
+			return nil, errStateWrite(name, err)
+		}
+	}
+	if err := dir.Mkdir(given, 0o700); err != nil {
+		return nil, errStateWrite(given, err)
+	}
+	rendered, err := rr.criticPrompt(ctx, spawner.Attempt{
+		Run: spawner.NewRun(), Folder: filepath.Join(dir.Name(), given), ReportPath: rr.tx.engine.absolute(h.ReportPath),
+	}, modules, v)
+	if err != nil {
+		return nil, err
+	}
+	h.PromptPath, err = rr.tx.engine.writeStateFile(handoffFolder, rr.fileName("critic.md"), []byte(definition.Compose(agentDef, rendered)))
+	return h, err
+}
+
+// file is the name of a file that the round keeps.
+func (rr *roundRunner) fileName(name string) string {
+	return fmt.Sprintf("%s-r%d-%s", rr.tx.id, rr.round.Number, name)
+}
+
+// handOff writes what the next executor is to do. The ledger has the findings too, so
+// the file need not survive a loss of power, and the round does not wait for the disk.
+func (tx *taskTx) writeHandoff(config project.Config, d api.Decision) (string, error) {
+	h := prompt.Handoff{
+		Task: tx.id, Prompt: tx.taskPrompt(), Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, Findings: d.Findings,
+		VerificationOutcome: string(policies.Absent), Economy: prompt.Economy(config.Economy),
+	}
+	if d.Verification != nil {
+		h.VerificationOutcome, h.Excerpt, h.Output = string(d.Verification.Outcome), d.Verification.Excerpt, d.Verification.Output
+	}
+	if d.StillOpen != nil {
+		h.StillOpen, h.Reviewed = d.StillOpen.Findings, d.StillOpen.Round
+	}
+	if plan := config.Spawn.PlanOf(tx.id); plan != "" && tx.engine.rooted().Exists(plan) {
+		h.Files = append(h.Files, plan)
+	}
+	for _, round := range slices.Compact([]int{d.Round, d.NextRound}) {
+		research := project.StateDir + "/" + handoffFolder + "/" + researchFile(tx.id, round, "research.md")
+		if tx.engine.rooted().Exists(research) {
+			h.Files = append(h.Files, research)
+		}
+	}
+	path := handoffPath(tx.id, d.NextRound)
+	state, err := tx.engine.openState()
+	if err != nil {
+		return "", err
+	}
+	defer state.Close()
+	if err := state.Mkdir(handoffFolder, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", errStateWrite(path, err)
+	}
+	dir, err := safefile.MakeDirIn(state, handoffFolder)
+	if err != nil {
+		return "", errStateWrite(path, err)
+	}
+	defer dir.Close()
+	if err := safefile.ReplaceWith(dir, filepath.Base(path), strings.NewReader(h.Markdown()), safefile.Options{Mode: 0o600, NoSync: true}); err != nil {
+		return "", errStateWrite(path, err)
+	}
+	return path, nil
+}
+
+// handoffPath is where the work of a round stands for its executor, relative to the
+// project's root.
+func handoffPath(id string, round int) string {
+	return fmt.Sprintf("%s/%s/%s-r%d-findings.md", project.StateDir, handoffFolder, id, round)
+}

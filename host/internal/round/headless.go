@@ -1,0 +1,311 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// patience is how long a spawn waits for others of its agent to end.
+const patience = time.Hour
+
+// roundRunner runs a task's whole round: it verifies the draft, spawns the critic,
+// decides, and has researchers look for what is missing.
+//
+// What has run is known from the task's events: an intent before each process, a
+// receipt after it. So a round that was killed goes on where it was. A green
+// verification and a critic's report count again as long as the working tree is
+// the one that they are about.
+type roundRunner struct {
+	tx       *taskTx
+	recorder *spawnRecorder
+	agents   agentRunner
+	config   project.Config
+	req      api.Request
+	// critic says that the critic is spawned.
+	critic bool
+	// withoutCriteria says that the critic was not told what the task is.
+	withoutCriteria bool
+	// researchers says that the project names researchers, and that they can be run.
+	researchers bool
+	round       task.Round
+	policy      policyset.Selection
+	// tree is the digest of the working tree, "" before anybody looked.
+	tree string
+	// emptyDraft says that the critic was given a draft equal to its base.
+	emptyDraft bool
+}
+
+// runHeadless runs a round that runs its critic itself, or commands for reports, or that
+// may need researchers.
+func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic bool) (api.Decision, error) {
+	rr := &roundRunner{tx: in.tx, recorder: &spawnRecorder{tx: in.tx, config: in.config}, config: in.config, req: req, critic: critic}
+	if err := rr.enter(); err != nil {
+		rr.tx.refreshStateMD(ctx, err)
+		return api.Decision{}, rr.tx.withTaskID(err)
+	}
+	policy, given, err := in.inputs.wait(ctx)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	if rr.policy, err = e.policies.CheckAdopted(ctx, rr.tx.ledger, policy); err != nil {
+		return api.Decision{}, err
+	}
+	if _, err := pluginset.CheckSubject(given, rr.tx.id, rr.round.Number); err != nil {
+		return api.Decision{}, err
+	}
+	if err := rr.tx.checkMayVerify(req.Verify, rr.config); err != nil {
+		return api.Decision{}, err
+	}
+	if err := rr.tx.checkMayReport(rr.config); err != nil {
+		return api.Decision{}, err
+	}
+	if !critic {
+		rr.researchers = rr.config.Spawn.For(researcherName).Named && e.checkAgentAvailable(ctx, rr.config, researcherName, "") == nil
+		return rr.run(ctx, given)
+	}
+	if err := e.checkCriticAvailable(ctx, rr.config, req.Adapter); err != nil {
+		if left := rr.tx.checkNotRunning(ctx); left != nil {
+			return api.Decision{}, left
+		}
+		return rr.withoutAgent(ctx, given, err)
+	}
+	return rr.run(ctx, given)
+}
+
+// run runs a round that may be run: alone, after what an earlier command left.
+func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (api.Decision, error) {
+	var err error
+	if rr.agents, err = rr.tx.engine.newAgentRunner(ctx, rr.config, rr.tx.id); err != nil {
+		return api.Decision{}, err
+	}
+	held, err := rr.tx.lockRound(ctx)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	defer rr.tx.engine.release(held)
+	if err := rr.tx.engine.recoverOrphans(ctx); err != nil {
+		return api.Decision{}, err
+	}
+	if err := rr.recorder.closeLostRuns(ctx, func(task.Run) bool { return true }); err != nil {
+		return api.Decision{}, err
+	}
+	if d, pending, err := rr.resumeResearch(ctx); err != nil || pending {
+		return d, err
+	}
+	if err := rr.enter(); err != nil {
+		return api.Decision{}, rr.tx.withTaskID(err)
+	}
+	return rr.decideWith(ctx, given)
+}
+
+// able fails where the critic cannot be run, nor handed to somebody else. It
+// changes nothing.
+func (e *Engine) checkCriticAvailable(ctx context.Context, config project.Config, with string) error {
+	if _, err := e.findAgent(criticName); err != nil {
+		return err
+	}
+	return e.checkAgentAvailable(ctx, config, criticName, with)
+}
+
+// withoutAgent decides a round whose critic cannot be run: on a red verification,
+// which needs none. Otherwise it fails with why and leaves nothing behind.
+func (rr *roundRunner) withoutAgent(ctx context.Context, given []pluginset.Report, why error) (api.Decision, error) {
+	if runsVerification(rr.req.Verify, rr.config) {
+		// A verification that is killed, or loses a race, may have been red.
+		if err := rr.tx.beginVerification(ctx, task.BeginVerification{Same: true}); err != nil {
+			return api.Decision{}, rr.tx.mapConflict(ctx, rr.round.Number, err)
+		}
+	}
+	v, err := rr.tx.verify(ctx, rr.req.Verify, rr.config, true)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	if v.Outcome != policies.Red {
+		return api.Decision{}, why
+	}
+	return rr.decided(ctx, decisionInput{
+		policy: rr.policy, evidence: given, round: rr.round, verification: v, final: true, config: rr.config,
+	})
+}
+
+// enter finds out which round is to be decided, and whether what it needs before a
+// review is there.
+func (rr *roundRunner) enter(more ...task.Phase) (err error) {
+	var phases []task.Phase
+	if rr.config.Evidence == project.EvidenceStamps {
+		phases = append([]task.Phase{task.Draft}, more...)
+	}
+	rr.round, err = task.EnterRound(rr.tx.status.State, task.RoundEntry{
+		Expected: cmp.Or(rr.round.Number, rr.req.Round), MaxRounds: rr.req.MaxRounds, Fallback: cmp.Or(rr.config.MaxRounds, task.DefaultRounds),
+		Phases: phases, Force: rr.req.Force,
+	})
+	return err
+}
+
+// decideWith runs the round to its decision.
+func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report) (api.Decision, error) {
+	r := decisionInput{
+		policy: rr.policy, evidence: given, round: rr.round, verification: api.Verification{Outcome: policies.Absent},
+		final: true, config: rr.config,
+	}
+	var review review
+	var err error
+	if rr.critic {
+		review, err = rr.recordedCriticFailure(ctx)
+	}
+	if err == nil && review.failure == nil {
+		r.verification, err = rr.verifyDraft(ctx)
+		// Nobody reviews a draft that is known to be wrong.
+		if err == nil && r.verification.Outcome != policies.Red {
+			var reports []pluginset.Report
+			if reports, err = rr.commandReports(ctx, r.verification); err == nil && rr.critic {
+				review, err = rr.review(ctx, &r.verification)
+				again := slices.ContainsFunc(rr.recorder.spawns, func(s api.SpawnSummary) bool { return s.Why == spawner.WhyRepeated })
+				if err == nil && again && r.verification.Outcome != policies.Red {
+					reports, err = rr.commandReports(ctx, r.verification) // The draft has changed since.
+				}
+			}
+			r.evidence = append(r.evidence, reports...)
+			if err == nil && !rr.critic && len(r.evidence) == 0 {
+				err = errs.New(errs.NoEvidence, "no command for a report concerns the files that the draft changes").
+					WithHint("leave paths out of one of the reports in " + project.ConfigFile + ", or add --spawn or --report FILE")
+			}
+		}
+	}
+	switch {
+	case errs.CodeOf(err) == errs.BudgetExhausted:
+		return rr.stopOnBudget(ctx, err)
+	case err != nil:
+		return api.Decision{}, err
+	case review.handBack != nil:
+		d := rr.resultWithoutPolicy(api.ActionHandBack, api.ReasonHandBack)
+		d.ManualFallback = review.handBack
+		if r.verification.Outcome != policies.Absent {
+			d.Verification = &r.verification
+		}
+		return d, nil
+	case review.failure != nil:
+		r.own = []finding.Finding{*review.failure}
+	case review.run != "":
+		r.evidence = append(r.evidence, review.evidence)
+	}
+	r.run = review.run
+	d, err := rr.decided(ctx, r)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	if rr.researches(d) {
+		return rr.research(ctx, d)
+	}
+	return d, nil
+}
+
+// researches says that a decision's work is for researchers, and not for whoever a
+// policy may call so.
+func (rr *roundRunner) researches(d api.Decision) bool {
+	return d.NextAction == actionResearcher && rr.tx.status.Status == task.Open && (rr.critic || rr.researchers)
+}
+
+// decided lets the policy decide. What others recorded meanwhile is no reason to
+// lose a review that is still of this round and this draft.
+func (rr *roundRunner) decided(ctx context.Context, r decisionInput) (api.Decision, error) {
+	rr.recorder.mu.Lock()
+	defer rr.recorder.mu.Unlock()
+	for {
+		if err := rr.tx.begin(ctx); err != nil {
+			return api.Decision{}, err
+		}
+		if max(rr.tx.status.Round, 1) != rr.round.Number {
+			return api.Decision{}, errLostRace(rr.round.Number, rr.tx.status.State)
+		}
+		run := rr.tx.status.LatestRun(task.RoleCritic, 0)
+		switch tree := r.verification.Tree; {
+		case r.run == "":
+		case run == nil || run.Intent.Run != r.run:
+			return api.Decision{}, errLostRace(rr.round.Number, rr.tx.status.State)
+		case tree != "" && run.Tree != tree:
+			return api.Decision{}, errs.New(errs.RoundShifted, "the working tree changed between the verification and the review of round %d", rr.round.Number).
+				With("expected", rr.round.Number).With("actual", rr.tx.status.Round)
+		}
+		if len(r.evidence) > 0 && len(r.own) == 0 {
+			if err := rr.enter(task.Review); err != nil {
+				return api.Decision{}, rr.tx.withTaskID(err)
+			}
+			r.round = rr.round
+		}
+		r.then = rr.prepareNext
+		d, err := rr.tx.decide(ctx, r)
+		if errs.CodeOf(err) == errs.LedgerConflict {
+			continue
+		}
+		if d.Budget != "" {
+			d.NextAction, d.Reason, d.Stuck = stuckAction, task.ReasonBudget, true
+		}
+		return d, err
+	}
+}
+
+// follow prepares what comes after a decision, before it is recorded: the intents of
+// researchers.
+func (rr *roundRunner) prepareNext(d *api.Decision) error {
+	d.Spawns, d.EmptyDraft, d.WithoutCriteria = slices.Clone(rr.recorder.spawns), rr.emptyDraft, rr.withoutCriteria
+	if !rr.researches(*d) {
+		return nil
+	}
+	err := rr.reserveResearchers(rr.config.Researchers)
+	if errs.CodeOf(err) == errs.BudgetExhausted {
+		d.Budget = err.Error()
+		return rr.stop(err)
+	}
+	return err
+}
+
+// halt puts the task aside because of a budget that why names.
+func (rr *roundRunner) stop(why error) error {
+	told := event.Full{By: bySwitchyard}
+	if f, ok := errors.AsType[*errs.Error](why); ok {
+		told.Budget, _ = f.Details["unit"].(string)
+	}
+	return rr.tx.apply(task.StopTask{Reason: task.ReasonBudget, By: bySwitchyard, FindingCount: -1}, told)
+}
+
+// exhausted puts a task aside whose budget does not cover what is needed next.
+func (rr *roundRunner) stopOnBudget(ctx context.Context, why error) (api.Decision, error) {
+	at, err := rr.recorder.write(ctx, func() error {
+		if max(rr.tx.status.Round, 1) != rr.round.Number {
+			return errLostRace(rr.round.Number, rr.tx.status.State)
+		}
+		return rr.stop(why)
+	})
+	if err != nil {
+		return api.Decision{}, err
+	}
+	d := rr.resultWithoutPolicy(stuckAction, task.ReasonBudget)
+	d.Stuck, d.Budget, d.Event = true, why.Error(), at
+	return d, nil
+}
+
+// undecided is where a round goes that no policy was asked about.
+func (rr *roundRunner) resultWithoutPolicy(next, reason string) api.Decision {
+	d := api.Decision{
+		TaskID: rr.tx.id, Round: rr.round.Number, NextRound: rr.round.Number, MaxRounds: rr.round.MaxRounds, NextAction: next, Reason: reason,
+		Findings: []finding.Finding{}, Policy: rr.policy.Identity(), Spawns: rr.recorder.spawns, EmptyDraft: rr.emptyDraft,
+	}
+	setRouting(&d)
+	d.Routing.NextDestination = next
+	return d
+}

@@ -1,0 +1,113 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// sourceNubos names nubos-pilot as where a task comes from.
+const sourceNubos = "nubos-pilot"
+
+// maxStopReason is how much of another tool's reason is kept, in bytes.
+const maxStopReason = 300
+
+// maxViolations is how many violations a task brings along: far more agents than
+// any project has.
+const maxViolations = 256
+
+// Import takes over the tasks of nubos-pilot that are in flight, each in an event
+// of its own: which round it is in, its cap, whether it is stuck, what is open
+// and which gates were forced. Nothing of it is evidence. A task that is recorded
+// already stays as it is, so that an import can be repeated.
+func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.ImportResult, error) {
+	config, err := e.Config(ctx)
+	if err != nil {
+		return api.ImportResult{}, err
+	}
+	policy, err := e.policies.Select(ctx, "", config)
+	if err != nil {
+		return api.ImportResult{}, err
+	}
+	result := api.ImportResult{Tasks: []api.TaskStatus{}}
+	for _, t := range tasks {
+		if t.Status == "done" {
+			result.Left = append(result.Left, nubospilot.Left{What: t.ID, Why: "the task is done; nothing of it is in flight"})
+			continue
+		}
+		findings := merge(policy.Policy, findingsOf(t))
+		imported := importOf(t, len(findings), cmp.Or(config.MaxRounds, task.DefaultRounds), e.by)
+		status, _, err := e.update(ctx, t.ID, func(*taskTx) (task.Command, event.Full, error) {
+			return task.ImportTask{TaskImported: imported}, event.Full{Findings: findings}, nil
+		})
+		switch code := errs.CodeOf(err); {
+		case err == nil:
+			result.Tasks = append(result.Tasks, status)
+		case code == errs.TaskExists || code == errs.RoundShifted:
+			result.Left = append(result.Left, nubospilot.Left{What: t.ID, Why: "the task is recorded already"})
+		case code == errs.RoundsExhausted || code == errs.TaskInvalidID:
+			result.Left = append(result.Left, nubospilot.Left{What: t.ID, Why: err.Error()})
+		default:
+			return result, err
+		}
+	}
+	return result, nil
+}
+
+// importOf is the event that takes a task over.
+func importOf(t nubospilot.Task, findings, fallback int, by string) task.TaskImported {
+	imported := task.TaskImported{
+		Source: sourceNubos, Digest: t.Digest, Round: t.Round, MaxRounds: cmp.Or(t.MaxRounds, fallback), CustomCap: t.MaxRounds != 0,
+		FindingCount: findings, Overrides: len(t.Forced), By: by,
+	}
+	// A cap that the task is already beyond would stop it at once.
+	imported.MaxRounds = max(imported.MaxRounds, imported.Round)
+	if t.Status == "stuck" {
+		imported.Stop = &task.Stop{Round: t.Round, Reason: cut(cmp.Or(t.StuckReason, "stuck in "+sourceNubos), maxStopReason), By: sourceNubos, FindingCount: findings}
+	}
+	for _, v := range t.Violations {
+		kind := task.NoSearch
+		if v.Kind == string(task.SearchUnverified) {
+			kind = task.SearchUnverified
+		}
+		same := func(o task.Violation) bool { return o.Agent == v.Agent && o.Kind == kind }
+		if len(imported.Violations) < maxViolations && !slices.ContainsFunc(imported.Violations, same) {
+			imported.Violations = append(imported.Violations, task.Violation{Round: min(v.Round, t.Round), Agent: v.Agent, Kind: kind})
+		}
+	}
+	return imported
+}
+
+// findingsOf are the findings of a task's newest round that has any.
+func findingsOf(t nubospilot.Task) []finding.Finding {
+	newest := 0
+	for _, f := range t.Findings {
+		newest = max(newest, f.Round)
+	}
+	var found []finding.Finding
+	for _, f := range t.Findings {
+		if f.Round != newest {
+			continue
+		}
+		one := finding.Finding{
+			Critic: sourceNubos, Category: f.Category, Severity: finding.Severity(f.Severity), Remediation: f.Remediation,
+			ConfirmedBy: []string{sourceNubos},
+			Sources:     []finding.Source{{Critic: sourceNubos, Plugin: sourceNubos, Report: t.Digest}},
+		}
+		if f.File != "" {
+			one.File = &f.File
+		}
+		if f.Line > 0 {
+			one.Line = &f.Line
+		}
+		found = append(found, one)
+	}
+	return found
+}

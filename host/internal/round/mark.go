@@ -1,0 +1,91 @@
+package round
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// markFindings is how many findings a mark names.
+const markFindings = 20
+
+// mark makes STATE.md say whether the task is stuck, as the ledger has it at
+// that moment. The ledger is what counts, so that a failure is a warning: the
+// next command that finds the task stuck tries again.
+func (tx *taskTx) writeStateMD(ctx context.Context) {
+	ctx = context.WithoutCancel(ctx) // What it tells of is recorded already.
+	for {
+		again, err := tx.tryStateMD(ctx)
+		if err != nil {
+			tx.engine.warn(fmt.Errorf("STATE.md does not say how task %s stands: %w", tx.id, err))
+		}
+		if !again {
+			return
+		}
+	}
+}
+
+// tryMark writes the mark with the ledger held, unless the task has changed
+// since its findings were read.
+func (tx *taskTx) tryStateMD(ctx context.Context) (again bool, err error) {
+	head, err := tx.ledger.Head(ctx, tx.id)
+	if err != nil || head.N == 0 {
+		return false, err
+	}
+	now, err := status(head)
+	if err != nil {
+		return false, err
+	}
+	text := ""
+	if now.Status == task.Stuck {
+		findings, err := openFindings(ctx, tx.ledger, now)
+		if err != nil {
+			return false, err
+		}
+		text = markText(now.TaskStatus, findings)
+	}
+	err = tx.ledger.WithLock(ctx, tx.id, func(held ledger.Head) error {
+		if again = held.N != head.N; again {
+			return nil
+		}
+		return tx.engine.project.UpdateStateMD(tx.id, text)
+	})
+	if text == "" && errs.CodeOf(err) == errs.MarkerUnsafe {
+		err = nil // Whatever lies there, no mark of ours is in it.
+	}
+	return again, err
+}
+
+// markText is what STATE.md says of a stuck task, in Markdown.
+func markText(t api.TaskStatus, findings []finding.Finding) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s is stuck** in round %d (%s), put there by %s at %s.\n", t.TaskID, t.Stop.Round, inline(t.Stop.Reason), inline(t.Stop.By), t.UpdatedAt)
+	for i, f := range findings {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		if i == markFindings {
+			fmt.Fprintf(&b, "- and %d more\n", len(findings)-i)
+			break
+		}
+		fmt.Fprintf(&b, "- %s %s %s: %s\n", inline(string(f.Severity)), inline(f.Category), inline(f.Location()), inline(f.Remediation))
+	}
+	fmt.Fprintf(&b, "\n`switchyard explain %s` shows why; `switchyard resume %s` lets it go on, with --rounds, --replan, --manual or --reset.\n", t.TaskID, t.TaskID)
+	return b.String()
+}
+
+// inline makes a report's text one short line that Markdown shows as it is.
+func inline(text string) string {
+	const limit = 300
+	text = strings.Join(strings.Fields(text), " ")
+	if points := []rune(text); len(points) > limit {
+		text = string(points[:limit-1]) + "…"
+	}
+	return strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]", "<", "&lt;", ">", "&gt;", "#", "\\#", "|", "\\|").Replace(text)
+}

@@ -1,0 +1,93 @@
+package round
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// compare tells every finding of a review how it stands against the task's
+// earlier reviews, and returns what the review as a whole made of them.
+func compare(ctx context.Context, l *ledger.Ledger, id string, s task.State, findings []finding.Finding) (task.Progress, error) {
+	past, err := traces(ctx, l, id, findings)
+	if err != nil {
+		return task.Progress{}, err
+	}
+	standings := make([]task.FindingStatus, len(findings))
+	for i := range findings {
+		f := &findings[i]
+		trace := past[f.Fingerprint]
+		standings[i] = s.Compare(trace)
+		trace = s.Trace(trace)
+		f.Standing, f.SinceRound, f.Reopened = string(standings[i]), trace.Since, trace.Reopened
+	}
+	return s.Measure(standings), nil
+}
+
+// traces reads the past of findings, by fingerprint.
+func traces(ctx context.Context, l *ledger.Ledger, id string, findings []finding.Finding) (map[string]task.Trace, error) {
+	keys := make([]string, len(findings))
+	for i, f := range findings {
+		keys[i] = keyFinding + f.Fingerprint
+	}
+	texts, err := l.Entries(ctx, id, keys)
+	if err != nil {
+		return nil, err
+	}
+	past := make(map[string]task.Trace, len(texts))
+	for key, text := range texts {
+		var t task.Trace
+		if err := json.Unmarshal(text, &t); err != nil {
+			return nil, errTampered(id, "the past of %s cannot be read: %w", key, err)
+		}
+		past[key[len(keyFinding):]] = t
+	}
+	return past, nil
+}
+
+// openFindings are those that the task's newest decision left, or that a person
+// put it aside with.
+func openFindings(ctx context.Context, l *ledger.Ledger, t storedStatus) ([]finding.Finding, error) {
+	found, _, err := openReview(ctx, l, t)
+	return found, err
+}
+
+// openReview is openFindings with the round whose review they are of, 0 if they
+// are of none.
+func openReview(ctx context.Context, l *ledger.Ledger, t storedStatus) (found []finding.Finding, round int, err error) {
+	if t.FindingsEvent == 0 {
+		return nil, 0, nil
+	}
+	e, err := l.Event(ctx, t.TaskID, t.FindingsEvent)
+	if err != nil {
+		return nil, 0, err
+	}
+	body, err := event.DecodeFull(e)
+	if err == nil && e.Hash != e.Sum() {
+		err = fmt.Errorf("its hash is not that of its contents")
+	}
+	if err != nil {
+		return nil, 0, errTampered(t.TaskID, "event %d: %w", t.FindingsEvent, err)
+	}
+	d := body.DecisionOrZero()
+	return append(body.Findings, d.Findings...), d.Round, nil
+}
+
+// stillOpen is what the last review left open, for a round that reviews nothing.
+func (tx *taskTx) stillOpen(ctx context.Context) (*api.OpenReview, error) {
+	found, round, err := openReview(ctx, tx.ledger, tx.status)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	for i := range found {
+		found[i].Sources = []finding.Source{}
+	}
+	return &api.OpenReview{Round: round, Findings: found}, nil
+}

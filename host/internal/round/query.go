@@ -1,0 +1,84 @@
+package round
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// Task says where one task stands, or task-not-found.
+func (e *Engine) Task(ctx context.Context, id string) (api.TaskDetail, error) {
+	if err := task.CheckID(id); err != nil {
+		return api.TaskDetail{}, err
+	}
+	l, err := e.OpenLedger(ctx)
+	if err != nil {
+		return api.TaskDetail{}, err
+	}
+	defer l.Close()
+	head, err := l.Head(ctx, id)
+	if err != nil {
+		return api.TaskDetail{}, err
+	}
+	now, err := existingStatus(id, head)
+	if err != nil {
+		return api.TaskDetail{}, err
+	}
+	t := api.TaskDetail{TaskStatus: now.public()}
+	if path := handoffPath(id, now.Round); now.Status == task.Open && now.Last != nil && now.Last.NextRound == now.Round && e.rooted().Exists(path) {
+		t.Handoff = &path
+	}
+	t.Findings, err = openFindings(ctx, l, now)
+	return t, err
+}
+
+// known is the status of a task, which must have one.
+func existingStatus(id string, head ledger.Head) (storedStatus, error) {
+	if head.N == 0 {
+		return storedStatus{}, errTaskNotFound(id)
+	}
+	now, err := status(head)
+	if err == nil && now.Status == task.NoTask {
+		err = errTampered(id, "its events make no task")
+	}
+	return now, err
+}
+
+func errTaskNotFound(id string) error {
+	return errs.New(errs.TaskNotFound, "nothing is recorded for task %s", id).With("task", id)
+}
+
+// status is where a task stands.
+func status(head ledger.Head) (storedStatus, error) {
+	var s storedStatus
+	err := s.read(head)
+	return s, err
+}
+
+// read decodes a task's projection into k, which is empty. A ledger can be
+// edited by hand, or come with a repository, so what is read is not yet what was
+// written.
+func (k *storedStatus) read(head ledger.Head) error {
+	err := json.Unmarshal(head.State, k)
+	if err == nil {
+		err = k.Check()
+	}
+	if err == nil && k.TaskID != head.Task {
+		err = fmt.Errorf("the state of %q", k.TaskID)
+	}
+	if err != nil {
+		return errTampered(head.Task, "its state is not that of its events: %w", err)
+	}
+	return nil
+}
+
+// tampered is the error of a ledger that holds what we never wrote.
+func errTampered(id, format string, args ...any) error {
+	return errs.New(errs.LedgerTampered, "the record of task "+id+" was changed: "+format, args...).With("task", id)
+}

@@ -1,0 +1,239 @@
+package round
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/redact"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+	"github.com/switchyard-dev/switchyard/internal/verifycmd"
+)
+
+// maxReportErrors is how much of a failed command's last words an error has, in bytes,
+// and maxReportWords how much of that its message has.
+const maxReportErrors, maxReportWords = 4 << 10, 300
+
+// mayReport refuses commands that are not to be run.
+func (tx *taskTx) checkMayReport(config project.Config) error {
+	switch {
+	case len(config.Reports.Commands) == 0:
+		return nil
+	case tx.isNested():
+		return errs.New(errs.VerifyNested, "a command of %s decides task %s in its turn", tx.engine.project.Root, tx.id).With("task", tx.id)
+	}
+	return trustedReports(config.Reports)
+}
+
+// trustedReports refuses commands that another user has written.
+func trustedReports(r project.Reports) error {
+	if !r.Foreign {
+		return nil
+	}
+	return errs.New(errs.ConfigForeign, "%s belongs to user %d, so that its commands for reports are not run", project.ConfigFile, r.Owner).
+		With("owner", r.Owner).With("command", r.Commands[0].Run)
+}
+
+// commandReports runs the project's commands for reports, side by side, and returns
+// what they report. One that fails fails all: no report is not a clean report.
+func (rr *roundRunner) commandReports(ctx context.Context, v api.Verification) ([]pluginset.Report, error) {
+	commands, err := rr.dueReports(ctx)
+	if err != nil || len(commands) == 0 {
+		return nil, err
+	}
+	within, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ran := make([]*reportRun, len(commands))
+	failures := make([]error, len(commands))
+	var all sync.WaitGroup
+	for i, command := range commands {
+		all.Go(func() {
+			if ran[i], failures[i] = rr.runReport(within, command, i+1); failures[i] != nil {
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	defer func() {
+		for _, r := range ran {
+			r.close()
+		}
+	}()
+	if err := firstCause(failures); err != nil {
+		return nil, err
+	}
+	if v.Tree != "" {
+		if err := rr.readTree(ctx); err != nil {
+			return nil, err
+		}
+		if rr.tree != v.Tree {
+			return nil, errs.New(errs.ReportCommandFailed, "the working tree changed while the commands for reports ran, so that it is not the one that was verified")
+		}
+	}
+	resolver := rr.tx.engine.plugins.Resolver(rr.config)
+	var found []pluginset.Report
+	for _, r := range ran {
+		ev, err := rr.readReport(ctx, r, resolver)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, ev)
+	}
+	return found, nil
+}
+
+// dueReports are the commands that concern the draft.
+func (rr *roundRunner) dueReports(ctx context.Context) ([]project.ReportCommand, error) {
+	var due []project.ReportCommand
+	for _, command := range rr.config.Reports.Commands {
+		if len(command.Paths) > 0 {
+			base, err := rr.tx.base(ctx)
+			if err != nil {
+				return nil, err
+			}
+			differs, err := rr.agents.workingTree().Differs(ctx, base, command.Paths)
+			if err != nil && errs.CodeOf(err) != errs.TreeNoGit {
+				return nil, err
+			}
+			if err == nil && !differs {
+				continue // Without git that is not known, and it is run.
+			}
+		}
+		due = append(due, command)
+	}
+	return due, nil
+}
+
+// reportRun is a command for a report that has ended by itself.
+type reportRun struct {
+	command        project.ReportCommand
+	path           string // of its output, relative to the project's root
+	output, errors *os.File
+	result         supervise.Result
+}
+
+func (r *reportRun) close() {
+	if r == nil {
+		return
+	}
+	for _, f := range []*os.File{r.output, r.errors} {
+		if f != nil {
+			_ = f.Close() // What it holds was read.
+		}
+	}
+}
+
+// runReport runs the nth command.
+func (rr *roundRunner) runReport(ctx context.Context, command project.ReportCommand, n int) (*reportRun, error) {
+	name := fmt.Sprintf("%s-r%d-%d", rr.tx.id, rr.round.Number, n)
+	r := &reportRun{command: command, path: project.StateDir + "/" + reportsFolder + "/" + name + ".out"}
+	dir, err := rr.tx.engine.stateFolder(reportsFolder)
+	if err != nil {
+		return r, err
+	}
+	defer dir.Close()
+	if r.output, err = newFile(dir, name+".out"); err == nil {
+		r.errors, err = newFile(dir, name+".err")
+	}
+	if err != nil {
+		return r, errStateWrite(r.path, err)
+	}
+	rack, err := rr.tx.engine.leasePool()
+	if err != nil {
+		return r, err
+	}
+	held, err := rack.Take(ctx, verificationSlot, lease.MaxLimit, true)
+	if err != nil {
+		return r, err
+	}
+	defer rr.tx.engine.release(held)
+	limits := document.Limits{Bytes: rr.config.Limits.Report}.WithDefaults()
+	r.result, err = verifycmd.Report{
+		Keeper: rr.agents.spawner.Supervisor, Record: func(child supervise.Identity) error {
+			return held.RecordIntent(lease.Record{Process: child, Run: "report", Task: rr.tx.id, Began: rr.tx.engine.now().UTC().Format(time.RFC3339)})
+		},
+		Command: command.Run, Dir: rr.agents.spawner.Root, Env: rr.tx.commandEnv(rr.round.Number), Timeout: command.Timeout, OutputLimit: 2 * limits.Bytes,
+		Output: r.output, Errors: r.errors,
+	}.Run(ctx)
+	if err != nil {
+		return r, err
+	}
+	switch {
+	case r.result.End == supervise.TimedOut:
+		return r, r.failed("it took more than %s", command.Timeout)
+	case r.result.End == supervise.OutputLimit:
+		return r, r.failed("it wrote more than %d bytes", 2*limits.Bytes)
+	case r.result.Signal != "":
+		return r, r.failed("it was ended by %s", r.result.Signal)
+	case r.result.ExitCode != 0 && !slices.Contains(command.ExitCodes, r.result.ExitCode):
+		return r, r.failed("exit code %d", r.result.ExitCode)
+	}
+	return r, nil
+}
+
+// newFile makes a file in place of what has its name.
+func newFile(dir *os.Root, name string) (*os.File, error) {
+	if err := dir.RemoveAll(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, safefile.Reason(err)
+	}
+	return dir.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+// readReport has a plugin read what a command printed.
+func (rr *roundRunner) readReport(ctx context.Context, r *reportRun, resolver *pluginset.Resolver) (pluginset.Report, error) {
+	ref := api.ReportRef{Plugin: r.command.Plugin, Path: api.Stdin}
+	if ref.Plugin == "" {
+		ref.Plugin = api.Auto
+	}
+	size, err := r.output.Seek(0, io.SeekEnd)
+	if err != nil {
+		return pluginset.Report{}, errStateWrite(r.path, err)
+	}
+	ev, err := resolver.Normalize(ctx, ref, io.NewSectionReader(r.output, 0, size))
+	if err == nil {
+		ev.Path, ev.Command = r.path, r.command.Run
+		_, err = pluginset.CheckSubject([]pluginset.Report{ev}, rr.tx.id, rr.round.Number)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return pluginset.Report{}, context.Cause(ctx)
+	case err != nil:
+		return pluginset.Report{}, r.failed("its output is not a report that can be used: %w", err).With("cause", string(errs.CodeOf(err)))
+	case r.result.ExitCode != 0 && len(ev.Result.Findings) == 0:
+		return pluginset.Report{}, r.failed("exit code %d means that it found something, and its report has no findings", r.result.ExitCode)
+	}
+	return ev, nil
+}
+
+// failed is the error of the command, with the end of what it said.
+func (r *reportRun) failed(format string, args ...any) *errs.Error {
+	said := ""
+	if info, err := r.errors.Stat(); err == nil {
+		said, _ = redact.Tail(r.errors, info.Size(), maxReportErrors)
+	}
+	said = strings.TrimSpace(said)
+	if said != "" {
+		format, args = format+": %s", append(args, textutil.Clip(said[strings.LastIndexByte(said, '\n')+1:], maxReportWords))
+	}
+	f := errs.New(errs.ReportCommandFailed, "failed to run %q: "+format, append([]any{r.command.Run}, args...)...).
+		With("command", r.command.Run).With("stderr", said).With("path", r.path)
+	if r.result.End == supervise.Exited && r.result.Signal == "" {
+		f = f.With("exit_code", r.result.ExitCode)
+	}
+	return f
+}

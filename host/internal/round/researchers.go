@@ -1,0 +1,304 @@
+package round
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/agent/prompt"
+	"github.com/switchyard-dev/switchyard/internal/agent/research"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// announce announces those of k researchers that have not answered yet: along with
+// the decision that asks for them, or when the research of a killed command goes on.
+// All of them fit the budget, or none begins.
+func (rr *roundRunner) reserveResearchers(k int) error {
+	settings := agentSettings(rr.config, researcherName, rr.req.Adapter)
+	var intents []task.Intent
+	for i := range k {
+		if run := rr.tx.status.LatestRun(task.RoleResearcher, i); run != nil && run.Receipt.Path != "" {
+			continue
+		}
+		why := "first"
+		if rr.tx.status.Attempts(task.RoleResearcher, i) > 0 {
+			why = "resume"
+		}
+		intents = append(intents, rr.recorder.intent(spawnTarget{role: task.RoleResearcher, index: i}, researcherName, spawner.Attempt{
+			Run: spawner.NewRun(), Why: why, Adapter: settings.Adapter, Timeout: settings.Timeout,
+		}))
+	}
+	if len(intents) == 0 {
+		return nil
+	}
+	limits := rr.recorder.limits()
+	return rr.tx.apply(task.ReserveRuns{Intents: intents, Limits: limits}, event.Full{By: bySwitchyard, Limits: &limits})
+}
+
+func researchFile(id string, round int, name string) string {
+	return fmt.Sprintf("%s-r%d-%s", id, round, name)
+}
+
+// unfinished goes on with the research of a command that was killed, and returns
+// the decision that asked for it.
+func (rr *roundRunner) resumeResearch(ctx context.Context) (d api.Decision, pending bool, err error) {
+	round := max(rr.tx.status.Round, 1)
+	asked := slices.ContainsFunc(rr.tx.status.Runs, func(r task.Run) bool {
+		return r.Role == task.RoleResearcher && r.Round == round && !r.Stale
+	})
+	if !asked || rr.tx.engine.rooted().Exists(project.StateDir+"/"+handoffFolder+"/"+researchFile(rr.tx.id, round, "research.json")) {
+		return api.Decision{}, false, nil
+	}
+	last, err := rr.lastDecision(ctx)
+	if err != nil {
+		return api.Decision{}, true, err
+	}
+	_, err = rr.recorder.write(ctx, func() error { return rr.reserveResearchers(rr.researcherCount(round)) })
+	switch {
+	case errs.CodeOf(err) == errs.BudgetExhausted:
+		d, err = rr.stopOnBudget(ctx, err)
+	case err == nil:
+		d, err = rr.research(ctx, last)
+	}
+	return d, true, err
+}
+
+// lastDecision is the task's newest decision, as it is recorded.
+func (rr *roundRunner) lastDecision(ctx context.Context) (api.Decision, error) {
+	newest, err := rr.tx.ledger.LatestEntries(ctx, rr.tx.id, keyDecision, 1)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	if len(newest) == 0 {
+		return api.Decision{}, errTampered(rr.tx.id, "research follows no decision")
+	}
+	var entry api.HistoryEntry
+	if err := json.Unmarshal(newest[0].Value, &entry); err != nil {
+		return api.Decision{}, errTampered(rr.tx.id, "%s cannot be read: %w", newest[0].Key, err)
+	}
+	e, err := rr.tx.ledger.Event(ctx, rr.tx.id, entry.Event.N)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	body, err := event.DecodeFull(e)
+	if err != nil || body.Decision == nil || e.Hash != entry.Event.Hash {
+		return api.Decision{}, errTampered(rr.tx.id, "event %d is not the decision that its entry names", entry.Event.N)
+	}
+	body.Decision.Event = &entry.Event
+	return *body.Decision, nil
+}
+
+// research has the researchers of a decision look for what is missing, brings
+// their answers together and hands them on.
+func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.Decision, error) {
+	round := max(rr.tx.status.Round, 1)
+	var asked []finding.Finding
+	for _, f := range d.Findings {
+		if f.Route == actionResearcher {
+			asked = append(asked, f)
+		}
+	}
+	k := rr.researcherCount(round)
+	voices := make([]research.Voice, k)
+	failures := make([]error, k)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var all sync.WaitGroup
+	words := rr.tx.taskPrompt() // What they record meanwhile changes the taskTx.
+	for i, p := range research.Perspectives(k) {
+		all.Go(func() {
+			voices[i], failures[i] = rr.askResearcher(ctx, p, k, round, words, asked)
+			if code := errs.CodeOf(failures[i]); failures[i] != nil && code != errs.SpawnAuth && code != errs.SpawnQuota {
+				cancel() // What cannot be recorded must not go on.
+			}
+		})
+	}
+	all.Wait()
+	if err := firstCause(failures); err != nil {
+		return api.Decision{}, err
+	}
+	consensus := research.Merge(voices)
+	result := &api.Research{Round: round, K: k, AgreementScore: consensus.Meta.AgreementScore, Silent: consensus.Silent}
+	var err error
+	if result.Path, err = rr.tx.engine.writeStateFile(handoffFolder, researchFile(rr.tx.id, round, "research.md"), []byte(consensus.Markdown(rr.tx.id, round, asking(asked)))); err != nil {
+		return api.Decision{}, err
+	}
+	text, err := json.Marshal(consensus, json.Deterministic(true), jsontext.Multiline(true))
+	if err != nil {
+		return api.Decision{}, err
+	}
+	// Whoever drafts next has the other findings to settle, too.
+	path, err := rr.tx.writeHandoff(rr.config, d)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	d.Handoff = &path
+	// This file says that the research is done, so it comes last.
+	if result.Data, err = rr.tx.engine.writeStateFile(handoffFolder, researchFile(rr.tx.id, round, "research.json"), textutil.JSON(text)); err != nil {
+		return api.Decision{}, err
+	}
+	_, err = rr.recorder.write(ctx, func() error {
+		err := rr.tx.apply(task.CompletePhase{Phase: task.Research, Required: k}, event.Full{By: bySwitchyard})
+		if code := errs.CodeOf(err); code == errs.EvidenceMissing || code == errs.TaskStuck || code == errs.TaskCommitted || code == errs.TaskWaiting {
+			return nil // Somebody failed, so that the phase is not done; the task may go on all the same.
+		}
+		return err
+	})
+	d.Research, d.Spawns = result, rr.recorder.spawns
+	return d, err
+}
+
+// asked is how many researchers a round has.
+func (rr *roundRunner) researcherCount(round int) int {
+	k := 0
+	for _, r := range rr.tx.status.Runs {
+		if r.Role == task.RoleResearcher && r.Round == round {
+			k = max(k, r.Index+1)
+		}
+	}
+	return max(k, 1)
+}
+
+// voice is one researcher's answer, or why there is none. An error ends all of
+// them.
+func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective, k, round int, words string, asked []finding.Finding) (research.Voice, error) {
+	v, index := research.Voice{Index: p.Index}, p.Index-1
+	if answer, err := rr.earlierAnswer(ctx, index); err != nil || answer != nil {
+		v.Output = answer
+		return v, err
+	}
+	agentDef, err := rr.tx.engine.findAgent(researcherName)
+	if err != nil {
+		return v, err
+	}
+	settings := agentSettings(rr.config, researcherName, rr.req.Adapter)
+	at := spawnTarget{role: task.RoleResearcher, index: index, stamps: task.AgentResearcher, round: round}
+	job := rr.recorder.newJob(rr.config, agentDef, settings, at)
+	job.Concurrency = max(job.Concurrency, k)
+	job.Run, job.Resumed = rr.reservedRun(index)
+	job.Prompt = func(a spawner.Attempt) (string, error) {
+		r := prompt.Researcher{
+			Task: rr.tx.id, RunID: a.Run, Round: round, Index: index, K: k, Nudge: p.Nudge, Question: asking(asked), Note: a.Note, Prompt: words,
+		}
+		for _, f := range asked {
+			r.Findings = append(r.Findings, lineOf(f))
+		}
+		if plan := rr.config.Spawn.PlanOf(rr.tx.id); plan != "" {
+			r.Files = append(r.Files, plan)
+		}
+		return prompt.RenderResearcher(rr.agents.spawner.Root, r)
+	}
+	job.Check = func(_ context.Context, res spawner.Result) error {
+		_, err := research.Parse(res.Output.Text)
+		return err
+	}
+	result, err := rr.agents.spawner.Run(ctx, job)
+	rr.addSpawns(result)
+	last := result.Last()
+	switch {
+	case errs.CodeOf(err) == errs.BudgetExhausted:
+		v.Failure = "the budget is exhausted"
+		return v, nil
+	case err != nil:
+		return v, err
+	case last == nil:
+		// Its intent is on record, and will never have a process.
+		v.Failure = errors.Join(result.Skipped...).Error()
+		return v, rr.abandon(ctx, job.Run, v.Failure)
+	case loginErrorCode(last.Record) != "":
+		return v, rr.tx.withTaskID(errSpawnFailed(*last, settings))
+	case !last.Verdict.Good():
+		v.Failure = string(last.Verdict.Reason)
+		return v, nil
+	}
+	v.Output, err = research.Parse(last.Output.Text)
+	return v, err
+}
+
+// announced is the run that is announced for a researcher and has not begun, and
+// whether another was begun before.
+func (rr *roundRunner) reservedRun(index int) (run string, resumed bool) {
+	rr.recorder.mu.Lock()
+	defer rr.recorder.mu.Unlock()
+	attempts := rr.tx.status.Attempts(task.RoleResearcher, index)
+	for _, r := range rr.tx.status.OpenRuns() {
+		if r.Role == task.RoleResearcher && r.Index == index {
+			return r.Intent.Run, attempts > 1
+		}
+	}
+	return "", attempts > 0
+}
+
+// answered is the answer of a researcher to a command that was killed, or nil.
+func (rr *roundRunner) earlierAnswer(ctx context.Context, index int) (*research.Output, error) {
+	rr.recorder.mu.Lock()
+	run := rr.tx.status.LatestRun(task.RoleResearcher, index)
+	rr.recorder.mu.Unlock()
+	if run == nil || run.Receipt.Outcome != outcome.OK || run.Receipt.Path == "" {
+		return nil, nil
+	}
+	data, err := rr.readRunReport(ctx, *run)
+	if err != nil || data == nil {
+		return nil, err
+	}
+	answer, err := research.Parse(string(data))
+	if err != nil {
+		return nil, nil // It is asked again.
+	}
+	rr.recorder.mu.Lock()
+	defer rr.recorder.mu.Unlock()
+	rr.recorder.spawns = append(rr.recorder.spawns, earlierSpawn(*run))
+	return answer, nil
+}
+
+// abandon closes an intent that nothing can be made of, if it is open.
+func (rr *roundRunner) abandon(ctx context.Context, run, why string) error {
+	_, err := rr.recorder.write(ctx, func() error {
+		if !slices.ContainsFunc(rr.tx.status.OpenRuns(), func(r task.Run) bool { return r.Intent.Run == run }) {
+			return nil
+		}
+		receipt := task.Receipt{Run: run, Outcome: outcome.Failed, Reason: outcome.Reason(why), Class: outcome.NotFound}
+		return rr.tx.apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: bySwitchyard})
+	})
+	return err
+}
+
+// firstCause is the first error that is not only the consequence of another.
+func firstCause(failures []error) error {
+	var first error
+	for _, err := range failures {
+		if err != nil && (first == nil || errors.Is(first, context.Canceled)) {
+			first = err
+		}
+	}
+	return first
+}
+
+// asking is what researchers are asked.
+func asking(asked []finding.Finding) string {
+	var lines []string
+	for _, f := range asked {
+		lines = append(lines, f.Remediation)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// The destinations that the engine itself does something for.
+const (
+	actionExecutor   = "executor"
+	actionResearcher = "researcher"
+)

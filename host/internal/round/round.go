@@ -1,0 +1,303 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// Round runs a task's round to its decision and records it: verification, then
+// the critic, which is spawned unless its reports are given, then the policy. When
+// it returns, the decision is durable; when it fails, the task is as it was before,
+// except that a green verification of the round has ended once a command verifies
+// it again, and that agents that ran are on record. A decision to commit commits
+// the task.
+//
+// A round that spawns does more (see roundRunner): it hands findings on to the
+// executor, and has researchers look for what is missing. Where its agent is to be
+// run in some other way, or a budget is exhausted, its Decision says so, and no
+// policy was asked.
+//
+// # Errors
+//
+// Besides those of reports, plugins, policies, verification, spawns and the ledger:
+// the task's own (task-waiting and so on), report-wrong-task and report-wrong-round,
+// round-shifted where another process decided the round first, and
+// round-running where another process runs it.
+func (e *Engine) Round(ctx context.Context, id string, req api.Request) (api.Decision, error) {
+	d, err := e.round(ctx, id, req)
+	return d, e.recordFailedRound(ctx, id, err)
+}
+
+func (e *Engine) round(ctx context.Context, id string, req api.Request) (api.Decision, error) {
+	in, err := e.open(ctx, id, req)
+	defer in.close()
+	if err != nil {
+		return api.Decision{}, err
+	}
+	agents := in.config.Spawn.For(criticName).Named || in.config.Spawn.For(researcherName).Named
+	// A project that has its reports made by commands has a critic if it names one.
+	critic := req.Spawn || req.Adapter != "" || len(req.Reports) == 0 && (len(in.config.Reports.Commands) == 0 || in.config.Spawn.For(criticName).Named)
+	if critic || agents || len(in.config.Reports.Commands) > 0 {
+		return e.runHeadless(ctx, in, req, critic)
+	}
+	return e.decideRound(ctx, in, req, roundOptions{verify: true, final: true})
+}
+
+// Review decides a round as Round does, as a phase of its own: it wants the
+// critic's stamp, runs no verification, and leaves the commit to Commit.
+func (e *Engine) Review(ctx context.Context, id string, req api.Request) (api.Decision, error) {
+	in, err := e.open(ctx, id, req)
+	defer in.close()
+	var d api.Decision
+	if err == nil {
+		d, err = e.decideRound(ctx, in, req, roundOptions{phases: []task.Phase{task.Review}})
+	}
+	return d, e.recordFailedRound(ctx, id, err)
+}
+
+// roundOptions says how a round is decided.
+type roundOptions struct {
+	// verify says that verification may be run.
+	verify bool
+	// final says that a decision to commit commits the task.
+	final bool
+	// phases are those whose agents' stamps are wanted.
+	phases []task.Phase
+}
+
+// roundInputs is a task whose round is to be decided, with what that takes on its way.
+// Whoever asked for it must close it, also after an error.
+type roundInputs struct {
+	tx     *taskTx
+	config project.Config
+	inputs *pendingInputs
+}
+
+// open begins to decide a round.
+func (e *Engine) open(ctx context.Context, id string, req api.Request) (in roundInputs, err error) {
+	// What an agent is run for is not for it to decide.
+	if err := childenv.Inside(e.environ); err != nil {
+		return in, err
+	}
+	if in.config, err = e.plugins.Config(ctx, req.Reports...); err != nil {
+		return in, err
+	}
+	if err := task.CheckID(id); err != nil {
+		return in, err
+	}
+	in.inputs = e.startLoading(ctx, req, in.config)
+	if in.tx, err = e.beginTx(ctx, id); err != nil {
+		return in, err
+	}
+	in.tx.prompt = req.Prompt
+	if in.tx.baseRev = req.Base; in.tx.baseRev != "" {
+		_, err = in.tx.base(ctx) // One that is not there is refused before any work.
+	}
+	return in, err
+}
+
+func (in roundInputs) close() {
+	if in.tx != nil {
+		in.tx.close()
+	}
+	if in.inputs != nil {
+		in.inputs.cancel()
+	}
+}
+
+func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Request, how roundOptions) (api.Decision, error) {
+	config := in.config
+	if err := in.tx.checkNotRunning(ctx); err != nil {
+		return api.Decision{}, err
+	}
+	// Where the draft's own phase came last, it has passed its gate.
+	if config.Evidence == project.EvidenceStamps && (how.final || in.tx.status.Phase != task.Draft) {
+		how.phases = []task.Phase{task.Draft, task.Review}
+	}
+	round, err := task.EnterRound(in.tx.status.State, task.RoundEntry{
+		Expected: req.Round, MaxRounds: req.MaxRounds, Fallback: cmp.Or(config.MaxRounds, task.DefaultRounds),
+		Phases: how.phases, Force: req.Force,
+	})
+	if err != nil {
+		in.tx.refreshStateMD(ctx, err)
+		return api.Decision{}, in.tx.withTaskID(err)
+	}
+	policy, all, err := in.inputs.wait(ctx)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	if policy, err = e.policies.CheckAdopted(ctx, in.tx.ledger, policy); err != nil {
+		return api.Decision{}, err
+	}
+	if _, err := pluginset.CheckSubject(all, in.tx.id, round.Number); err != nil {
+		return api.Decision{}, err
+	}
+	if len(all) == 0 {
+		return api.Decision{}, errNoEvidence()
+	}
+	if how.verify {
+		if err := in.tx.checkMayVerify(req.Verify, config); err != nil {
+			return api.Decision{}, err
+		}
+	}
+	if how.verify && runsVerification(req.Verify, config) {
+		// A verification that is killed, or loses a race, may have been red.
+		if err := in.tx.beginVerification(ctx, task.BeginVerification{Same: true}); err != nil {
+			return api.Decision{}, in.tx.mapConflict(ctx, round.Number, err)
+		}
+	}
+	verification, err := in.tx.verify(ctx, req.Verify, config, how.verify)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	d, err := in.tx.decide(ctx, decisionInput{policy: policy, evidence: all, round: round, verification: verification, final: how.final, config: config})
+	if err != nil {
+		return api.Decision{}, in.tx.mapConflict(ctx, round.Number, err)
+	}
+	if d.NextAction == policies.Commit && !how.final {
+		d.Missing = append([]string{}, in.tx.status.MissingForCommit(config.Verify != nil)...)
+	}
+	return d, nil
+}
+
+// decisionInput is what a round of a task is decided on.
+type decisionInput struct {
+	policy       policyset.Selection
+	evidence     []pluginset.Report
+	round        task.Round
+	verification api.Verification
+	final        bool
+	config       project.Config
+	// own are findings of the host's own, which join those of the reports, and run
+	// is the spawn that the review rests on, "" for none.
+	own []finding.Finding
+	run string
+	// then is asked before the decision is recorded, nil for nobody.
+	then func(*api.Decision) error
+}
+
+// decide lets the policy decide a round, and records what it says. Where the task
+// has changed meanwhile, the error is ledger-conflict.
+func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, error) {
+	q := policyQuery{
+		policy: r.policy.Policy, evidence: r.evidence, verify: r.verification.Outcome,
+		round: r.round.Number, maxRounds: r.round.MaxRounds,
+	}
+	// Where the critic came to nothing nobody has reviewed the draft, whatever others
+	// report: what was found before is not resolved.
+	reviewed := len(r.evidence) > 0 && len(r.own) == 0
+	if reviewed {
+		q.audits = tx.auditFindings()
+		q.compare = func(findings []finding.Finding) (task.Progress, error) {
+			return compare(ctx, tx.ledger, tx.id, tx.status.State, findings)
+		}
+	}
+	q.audits = append(q.audits, r.own...)
+	d, timing, err := q.decide(ctx)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	if !reviewed {
+		if d.StillOpen, err = tx.stillOpen(ctx); err != nil {
+			return api.Decision{}, err
+		}
+	}
+	destination, _ := r.policy.Destination(d.NextAction)
+	if destination.Kind == policies.Human {
+		d.Questions = questions(r.policy.Policy, d, tx.engine.now())
+	}
+	d.Force = r.round.Force
+	outcome := task.DecideRound{
+		Round: r.round, NextAction: d.NextAction, Reason: d.Reason, Policy: r.policy.String(),
+		DestinationKind: string(destination.Kind), AdvancesRound: destination.AdvancesRound,
+		FindingCount: len(d.Findings), Reviewed: reviewed, Verify: string(r.verification.Outcome),
+		MustVerify: r.config.Verify != nil, Final: r.final, Evidence: boundDigests(r.evidence), Stalled: d.StalledRounds, Questions: d.Questions,
+	}
+	if r.verification.Outcome != policies.Absent {
+		d.Verification = &r.verification
+		outcome.Verification = &r.verification.Verification
+	}
+	tx.policy = &r.policy
+	return tx.recordDecision(ctx, outcome, d, timing, r)
+}
+
+// record appends a decision to the task's chain, with what r.then adds to it, unless
+// the task has moved on since it was looked at. An executor's hand-off is there before
+// the decision is.
+func (tx *taskTx) recordDecision(ctx context.Context, o task.DecideRound, d api.Decision, timing *event.Timing, r decisionInput) (api.Decision, error) {
+	change, err := task.Decide(tx.status.State, o)
+	if err != nil {
+		return api.Decision{}, tx.withTaskID(err)
+	}
+	d.TaskID = tx.id
+	if decided, ok := change.(task.RoundDecided); ok {
+		d.NextRound = decided.NextRound
+	}
+	if err := tx.add(change, event.Full{Decision: &d, Timing: timing}); err != nil {
+		return api.Decision{}, err
+	}
+	var handOff func() error
+	if d.NextAction == actionExecutor {
+		path := handoffPath(tx.id, d.NextRound)
+		d.Handoff = &path
+		handOff = func() error {
+			_, err := tx.writeHandoff(r.config, d)
+			return err
+		}
+	}
+	if r.then != nil {
+		if err := r.then(&d); err != nil {
+			return api.Decision{}, err
+		}
+	}
+	at, err := tx.commit(ctx, handOff)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	d.Event = at
+	return d, nil
+}
+
+// bound lists the digests of those reports that name their round: no two honest
+// reports of one round are the same bytes.
+func boundDigests(all []pluginset.Report) []string {
+	var digests []string
+	for _, ev := range all {
+		if ev.Result.Round != nil && !slices.Contains(digests, ev.Digest) {
+			digests = append(digests, ev.Digest)
+		}
+	}
+	return digests
+}
+
+// auditFindings are the task's unrouted violations as findings, each with the
+// stamp that raised it as its source.
+func (tx *taskTx) auditFindings() []finding.Finding {
+	found := tx.status.AuditFindings()
+	for i := range found {
+		raw, err := json.Marshal(tx.status.Violations[i], json.Deterministic(true))
+		if err != nil {
+			continue // Cannot happen: it is numbers and texts of our own.
+		}
+		found[i].Sources = []finding.Source{{Critic: finding.AuditCritic, Plugin: finding.AuditCritic, Report: digestOf(raw), Ref: "", Raw: raw}}
+	}
+	return found
+}
+
+// digestOf is the digest of a text of our own, in the form of a report's.
+func digestOf(text []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(text)) }

@@ -1,0 +1,209 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
+	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/policies"
+)
+
+// stuckAction is the destination that every policy declares for what nobody
+// can route.
+const stuckAction = "stuck"
+
+// Route decides on reports alone: it keeps nothing and knows no task, so that
+// every finding is new. The round is the request's, else the one that the
+// reports name, else 1.
+func (e *Engine) Route(ctx context.Context, req api.Request) (api.Decision, error) {
+	config, err := e.plugins.Config(ctx, req.Reports...)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	if len(req.Reports) == 0 {
+		return api.Decision{}, errNoEvidence()
+	}
+	inputs := e.startLoading(ctx, req, config)
+	defer inputs.cancel()
+	policy, all, err := inputs.wait(ctx)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	round, err := pluginset.CheckSubject(all, "", req.Round)
+	if err != nil {
+		return api.Decision{}, err
+	}
+	if err := e.policies.CheckUnrecorded(ctx, policy); err != nil {
+		return api.Decision{}, err
+	}
+	d, _, err := policyQuery{
+		policy: policy.Policy, evidence: all, verify: cmp.Or(req.Verify.Claim, policies.Absent),
+		round: max(round, 1), maxRounds: cmp.Or(req.MaxRounds, config.MaxRounds, task.DefaultRounds),
+	}.decide(ctx)
+	if err == nil && req.Explain {
+		d.Why, err = explained(ctx, policy.Policy, d.Input)
+	}
+	return d, err
+}
+
+// pendingInputs is the policy and the evidence of a request on their way, side by
+// side. Whoever begins it must cancel it.
+type pendingInputs struct {
+	cancel   context.CancelFunc
+	policies chan result[policyset.Selection]
+	evidence chan result[[]pluginset.Report]
+}
+
+type result[T any] struct {
+	value T
+	err   error
+}
+
+func (e *Engine) startLoading(ctx context.Context, req api.Request, config project.Config) *pendingInputs {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &pendingInputs{cancel: cancel, policies: make(chan result[policyset.Selection], 1), evidence: make(chan result[[]pluginset.Report], 1)}
+	e.loads.Go(func() {
+		p, err := e.policies.Select(ctx, req.Policy, config)
+		l.policies <- result[policyset.Selection]{p, err}
+	})
+	e.loads.Go(func() {
+		all, err := e.plugins.NormalizeAll(ctx, req.Reports, req.Stdin, config)
+		l.evidence <- result[[]pluginset.Report]{all, err}
+	})
+	return l
+}
+
+// wait returns what was loaded, or the policy's error before the evidence's, so
+// that the same mistake always gives the same error. When ctx is done it returns
+// the cause; what is still pendingInputs then ends soon, and Close waits for it.
+func (l *pendingInputs) wait(ctx context.Context) (policyset.Selection, []pluginset.Report, error) {
+	var p result[policyset.Selection]
+	select {
+	case p = <-l.policies:
+	case <-ctx.Done():
+		return policyset.Selection{}, nil, context.Cause(ctx)
+	}
+	if p.err != nil {
+		return policyset.Selection{}, nil, p.err
+	}
+	select {
+	case ev := <-l.evidence:
+		return p.value, ev.value, ev.err
+	case <-ctx.Done():
+		return policyset.Selection{}, nil, context.Cause(ctx)
+	}
+}
+
+// policyQuery is all that a decision is made of.
+type policyQuery struct {
+	policy           *policies.Policy
+	evidence         []pluginset.Report
+	audits           []finding.Finding // those of our own, with their sources
+	round, maxRounds int
+	verify           policies.Verify
+	// compare holds the merged findings against the task's past; nil where no
+	// task is known.
+	compare func([]finding.Finding) (task.Progress, error)
+}
+
+// decide merges the findings, routes each and lets the policy choose. It also returns
+// how long things took.
+func (q policyQuery) decide(ctx context.Context) (api.Decision, *event.Timing, error) {
+	d := api.Decision{Round: q.round, MaxRounds: q.maxRounds, Policy: q.policy.Identity()}
+	var found []finding.Finding
+	for _, ev := range q.evidence {
+		found = append(found, ev.Result.Findings...)
+		d.Skipped = append(d.Skipped, skipped(ev)...)
+		for _, u := range ev.Result.Unmapped {
+			d.Unmapped = append(d.Unmapped, api.Unmapped{Plugin: ev.Plugin.Name, Report: ev.Digest, Rule: u.Rule, Category: u.Category})
+		}
+		if !slices.Contains(d.Plugins, ev.Plugin) {
+			d.Plugins = append(d.Plugins, ev.Plugin)
+		}
+		d.Reports = append(d.Reports, summarize(ev))
+	}
+	d.Findings = merge(q.policy, append(found, q.audits...))
+	progress := task.Progress{New: len(d.Findings)}
+	if q.compare != nil {
+		var err error
+		if progress, err = q.compare(d.Findings); err != nil {
+			return api.Decision{}, nil, err
+		}
+	}
+	setProgress(&d, progress)
+	setRouting(&d)
+	d.Input = policies.Input{
+		Round: q.round, MaxRounds: q.maxRounds, FindingCount: len(d.Findings), Routes: bucketSizes(d.Routing), Verify: q.verify,
+		NewCount: progress.New, RepeatCount: progress.Repeat, ReopenedCount: progress.Reopened, ResolvedCount: progress.Resolved,
+		NoProgress: progress.IsStalled(), StalledRounds: progress.Stalled,
+	}
+	begin := time.Now()
+	chosen, err := q.policy.Decide(ctx, d.Input)
+	if err != nil {
+		return api.Decision{}, nil, err
+	}
+	timing := timingOf(q.evidence, time.Since(begin))
+	d.NextAction, d.Reason = chosen.NextAction, chosen.Reason
+	setDestination(&d, q.policy)
+	return d, timing, nil
+}
+
+// merge gives findings their destinations and merges them.
+func merge(policy *policies.Policy, found []finding.Finding) []finding.Finding {
+	classified := make([]finding.Finding, len(found))
+	for i, f := range found {
+		classified[i] = classify(policy, f)
+	}
+	return finding.Merge(classified)
+}
+
+// classify gives a finding its destination. A category that the policy does not
+// know stops the loop: guessing where it goes could be guessing that it is
+// harmless.
+func classify(policy *policies.Policy, f finding.Finding) finding.Finding {
+	route, known := policy.Route(f.Category)
+	if !known {
+		f.UnknownCategory, f.Severity, route = true, finding.Fail, stuckAction
+	}
+	f.Route = route
+	return f
+}
+
+// skipped groups what a report's plugin left out by reason, in the order in which
+// the reasons first appear.
+func skipped(ev pluginset.Report) []api.Skipped {
+	var groups []api.Skipped
+	at := make(map[string]int)
+	for _, s := range ev.Result.Skipped {
+		n, ok := at[s.Reason]
+		if !ok {
+			n, at[s.Reason] = len(groups), len(groups)
+			groups = append(groups, api.Skipped{Plugin: ev.Plugin.Name, Report: ev.Digest, Reason: s.Reason})
+		}
+		g := &groups[n]
+		if g.Count++; g.Count <= maxSkippedRefs {
+			g.Refs = append(g.Refs, s.Ref)
+		}
+	}
+	return groups
+}
+
+func summarize(ev pluginset.Report) api.Report {
+	return api.Report{
+		Path: strings.ToValidUTF8(ev.Path, "\ufffd"), Command: ev.Command, Digest: ev.Digest, Plugin: ev.Plugin.Name, Critic: ev.Result.Critic,
+		Findings: len(ev.Result.Findings), Skipped: len(ev.Result.Skipped),
+	}
+}
+
+// noEvidence is the error of a decision without any report.
+func errNoEvidence() error { return errs.New(errs.NoEvidence, "no report is given") }

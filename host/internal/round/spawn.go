@@ -1,0 +1,230 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/confine"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// loginFault is the error code of a run that failed because of a login or an account,
+// else "". A run that changed the working tree is judged by that.
+func loginErrorCode(r spawner.Record) errs.Code {
+	switch {
+	case len(r.Changed) > 0:
+		return ""
+	case r.Class == outcome.Auth:
+		return errs.SpawnAuth
+	case r.Class == outcome.Quota:
+		return errs.SpawnQuota
+	}
+	return ""
+}
+
+// maxPrompt is the largest prompt that a caller may give, in bytes.
+const maxPrompt = 4 << 20
+
+// SpawnRequest has an agent run outside any task.
+type SpawnRequest struct {
+	Agent string
+	// PromptPath and OutputPath are files in the project or in the folder for
+	// temporary files. The latter gets the agent's final message.
+	PromptPath, OutputPath string
+	// Adapter runs the agent instead of that which the project configures, and
+	// Model is asked for instead of its own; "" for those.
+	Adapter, Model string
+	// Timeout is for all attempts together, 0 for the project's.
+	Timeout time.Duration
+	// Once makes a single attempt, refuses to wait for a slot and takes the only
+	// one of the agent.
+	Once bool
+	// Content is what the output file gets, nil for the final message of a spawn
+	// that went well. It is asked about the last attempt alone, and read while that
+	// one's output is open; a nil reader leaves the file as it is.
+	Content func(spawner.Result) (io.Reader, error)
+}
+
+// SpawnResult is what became of a spawn outside any task.
+type SpawnResult struct {
+	spawner.Record
+	// OutputPath is as the caller gave it, OutputResolved absolute, and TrailPath
+	// the file of records.
+	OutputPath     string `json:"output_path"`
+	OutputResolved string `json:"output_path_resolved"`
+	TrailPath      string `json:"spawn_trail_path"`
+	OutputBytes    int64  `json:"output_bytes"`
+	// Attempts are all that were made.
+	Attempts []api.SpawnSummary `json:"attempts"`
+}
+
+// Spawn runs an agent. When it returns, the record is durable and the output is in
+// its place.
+//
+// # Errors
+//
+// spawn-failed, spawn-auth and spawn-quota, with what is known of the spawn;
+// those of agent.Library.Find, of the package place, and of spawner.Spawner.Run.
+func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, error) {
+	// What can be refused without leaving a trace comes before what makes folders.
+	definition, err := e.findAgent(req.Agent)
+	if err != nil {
+		return SpawnResult{}, err
+	}
+	config, err := e.Config(ctx)
+	if err != nil {
+		return SpawnResult{}, err
+	}
+	places, err := confine.Open(e.project.Root, os.TempDir(), e.project.Dir)
+	if err != nil {
+		return SpawnResult{}, err
+	}
+	defer places.Close()
+	text, err := places.Read(ctx, req.PromptPath, maxPrompt)
+	if err != nil {
+		return SpawnResult{}, err
+	}
+	output, err := places.Output(req.OutputPath)
+	if err != nil {
+		return SpawnResult{}, err
+	}
+	if within(e.project.State(), output.Path()) {
+		return SpawnResult{}, errs.New(errs.SpawnOutputUnsafe, "%s lies in %s, which is Switchyard's own", req.OutputPath, project.StateDir).With("path", output.Path())
+	}
+	if err := e.checkAgentAvailable(ctx, config, definition.Name, req.Adapter); err != nil {
+		return SpawnResult{}, err
+	}
+	runner, err := e.newAgentRunner(ctx, config, "")
+	if err != nil {
+		return SpawnResult{}, err
+	}
+	if err := e.recoverOrphans(ctx); err != nil {
+		return SpawnResult{}, err
+	}
+	rec, err := e.adHocRecorder(ctx, config)
+	if err != nil {
+		return SpawnResult{}, err
+	}
+	defer rec.tx.close()
+	set := agentSettings(config, definition.Name, req.Adapter)
+	result := SpawnResult{OutputPath: req.OutputPath, OutputResolved: output.Path(), TrailPath: filepath.Join(e.project.State(), spawner.RunLogFile)}
+	job := req.job(rec.newJob(config, definition, set, spawnTarget{role: task.RoleOther}), string(text))
+	job.Deliver = req.deliver(output, &result.OutputBytes)
+	ran, err := runner.spawner.Run(ctx, job)
+	for _, res := range ran.Results {
+		result.Attempts = append(result.Attempts, summarizeSpawn(res.Record))
+	}
+	last := ran.Last()
+	if last != nil {
+		result.Record = last.Record
+	}
+	switch {
+	case err != nil:
+		return result, err
+	case last == nil:
+		return result, errors.Join(ran.Skipped...)
+	case !last.Verdict.Good():
+		return result, errSpawnFailed(*last, set)
+	}
+	return result, nil
+}
+
+// job is what the project's settings make of the agent, as the caller wants it.
+func (r SpawnRequest) job(j spawner.Job, text string) spawner.Job {
+	j.Prompt = func(at spawner.Attempt) (string, error) {
+		if at.Note != "" {
+			return text + "\n\n" + at.Note + "\n", nil
+		}
+		return text, nil
+	}
+	j.Model, j.Timeout = cmp.Or(r.Model, j.Model), cmp.Or(r.Timeout, j.Timeout)
+	if r.Once {
+		j.Adapters, j.Retries, j.Repeats, j.Concurrency, j.QueueTimeout = j.Adapters[:1], 0, 0, 1, 0
+	}
+	return j
+}
+
+// deliver writes what the last attempt brought, and counts its bytes.
+func (r SpawnRequest) deliver(output *confine.Output, written *int64) func(spawner.Result) error {
+	content := r.Content
+	if content == nil {
+		content = finalMessage
+	}
+	return func(res spawner.Result) error {
+		if res.Next == outcome.Retry || res.Next == outcome.Fallback {
+			return nil
+		}
+		data, err := content(res)
+		if err != nil || data == nil {
+			return err
+		}
+		var n byteCount
+		if err := output.Write(io.TeeReader(data, &n)); err != nil {
+			return err
+		}
+		*written = int64(n)
+		return nil
+	}
+}
+
+// within reports whether a file lies somewhere below a folder, by whichever name.
+func within(folder, file string) bool {
+	ours, err := os.Stat(folder)
+	if err != nil {
+		return false // Nothing lies there.
+	}
+	for at := filepath.Dir(file); ; at = filepath.Dir(at) {
+		if info, err := os.Stat(at); err == nil && os.SameFile(info, ours) {
+			return true
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
+}
+
+// byteCount counts the bytes that are written to it.
+type byteCount int64
+
+func (t *byteCount) Write(p []byte) (int, error) {
+	*t += byteCount(len(p))
+	return len(p), nil
+}
+
+// finalMessage is what the output file of a spawn that went well gets.
+func finalMessage(res spawner.Result) (io.Reader, error) {
+	if !res.Verdict.Good() {
+		return nil, nil
+	}
+	return strings.NewReader(strings.TrimRight(res.Output.Text, "\n") + "\n"), nil
+}
+
+func errSpawnFailed(res spawner.Result, set project.SpawnAgent) error {
+	text := fmt.Sprintf("%s came to nothing with %s: %s", res.Record.Agent, res.Record.Adapter, res.Verdict.Reason.Message())
+	said := explainAttempt(res.Record)
+	if n := len(said); n > 0 {
+		text += fmt.Sprintf(" (%s)", said[n-1])
+	}
+	f := errs.New(cmp.Or(loginErrorCode(res.Record), errs.SpawnFailed), "%s", text).
+		With("run", res.Run).With("reason", string(res.Verdict.Reason)).With("class", string(res.Verdict.Class)).With("said", said).
+		With("adapter", res.Record.Adapter).With("exit_code", res.Record.ExitCode).With("stderr", res.Record.StderrExcerpt)
+	if len(res.Record.Changed) > 0 {
+		f = f.With("changed", res.Record.Changed)
+	}
+	if set.HandBack && fallbackMayHelp(res.Verdict) {
+		f = f.With("next_action", api.ActionHandBack)
+	}
+	return f
+}

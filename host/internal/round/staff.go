@@ -1,0 +1,264 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/childenv"
+	"github.com/switchyard-dev/switchyard/internal/agent/definition"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/safefile"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// agentRunner bundles the spawner with the agent definitions.
+type agentRunner struct {
+	spawner *spawner.Spawner
+	library definition.Library
+}
+
+// maxAdapter is the largest adapter file, in bytes.
+const maxAdapter = 1 << 20
+
+// newAgentRunner prepares spawns for a project as it is configured, and a task, "" for none.
+//
+// # Errors
+//
+// spawn-reentrant and CodeDepth inside a spawned agent, config-foreign, those of
+// adapters and of slots.
+func (e *Engine) newAgentRunner(ctx context.Context, config project.Config, id string) (agentRunner, error) {
+	if err := e.checkNotNested(); err != nil {
+		return agentRunner{}, err
+	}
+	if err := trusted(config.Spawn); err != nil {
+		return agentRunner{}, err
+	}
+	scope, err := e.treeScope(config, id)
+	if err != nil {
+		return agentRunner{}, err
+	}
+	catalog, err := e.catalog(ctx, config)
+	if err != nil {
+		return agentRunner{}, err
+	}
+	keeper, err := e.supervisor()
+	if err != nil {
+		return agentRunner{}, err
+	}
+	state, err := e.openState()
+	if err != nil {
+		return agentRunner{}, err
+	}
+	defer state.Close()
+	s, err := spawner.New(spawner.Options{
+		Root: e.project.Root, State: e.project.State(), Temp: os.TempDir(),
+		Scope: scope, Supervisor: keeper, Catalog: catalog, Environ: e.environ,
+		Now: e.now, Random: rand.Float64, Warn: e.warn,
+	})
+	return agentRunner{spawner: s, library: definition.Library{Root: e.project.Root}}, err
+}
+
+// workingTree returns the project's working tree.
+func (a agentRunner) workingTree() worktree.Tree {
+	return worktree.Tree{Root: a.spawner.Root, Supervisor: a.spawner.Supervisor, Environ: a.spawner.Environ}
+}
+
+// trusted refuses what another user has somebody run.
+func trusted(s project.Spawn) error {
+	if !s.Foreign {
+		return nil
+	}
+	return errs.New(errs.ConfigForeign, "%s belongs to user %d, so that what its spawn section runs or hands out is not used", project.ConfigFile, s.Owner).
+		With("owner", s.Owner)
+}
+
+// scope is what counts as a change of the working tree while agents run for a task,
+// "" for none: not what changes without their doing, and in any case what the
+// configuration has the rounds to come obey.
+func (e *Engine) treeScope(config project.Config, id string) (worktree.Scope, error) {
+	apart, err := e.ignoredPaths(config)
+	if err != nil {
+		return worktree.Scope{}, err
+	}
+	obeyed := slices.Concat([]string{config.Policy, config.Spawn.PlanOf(id)}, config.PluginPaths, config.Spawn.Adapters)
+	for _, key := range config.Trust.Keys {
+		obeyed = append(obeyed, key.File)
+	}
+	for _, word := range config.Spawn.Command {
+		path := word
+		if !filepath.IsAbs(path) {
+			path = e.absolute(path)
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // It may be an option, or a program.
+			obeyed = append(obeyed, word)
+		}
+	}
+	for i, path := range obeyed {
+		obeyed[i] = filepath.Clean(path)
+	}
+	return worktree.Scope{IgnorePaths: apart, AlwaysTracked: obeyed}, nil
+}
+
+// beside lists what changes in the working tree without an agent's doing: the file
+// of metrics with its draft, which other commands write meanwhile, and the folder for
+// temporary files if that lies in the project.
+func (e *Engine) ignoredPaths(config project.Config) (apart []string, err error) {
+	if file := config.Metrics.Textfile; file != "" {
+		dir, name := filepath.Split(file)
+		apart = append(apart, file, dir+"."+name+".draft", dir+"."+name+".lock")
+	}
+	temp, err := filepath.EvalSymlinks(os.TempDir())
+	if err != nil {
+		return nil, errs.New(errs.SpawnFolderFailed, "the folder for temporary files cannot be used: %w", safefile.Reason(err))
+	}
+	root, err := filepath.EvalSymlinks(e.project.Root)
+	if err != nil {
+		return nil, err
+	}
+	switch rel, err := filepath.Rel(root, temp); {
+	case err != nil || !filepath.IsLocal(rel):
+		return apart, nil
+	case rel == ".":
+		return nil, errs.New(errs.SpawnFolderFailed, "the folder for temporary files is the project itself, so that nobody could tell what an agent changes")
+	default:
+		return append(apart, rel+"/"), nil
+	}
+}
+
+// outermost refuses spawns from inside a spawned agent.
+func (e *Engine) checkNotNested() error {
+	return cmp.Or(childenv.Inside(e.environ), childenv.Guard(e.environ))
+}
+
+// agent finds an agent that may be spawned from here.
+func (e *Engine) findAgent(name string) (definition.Definition, error) {
+	if err := e.checkNotNested(); err != nil {
+		return definition.Definition{}, err
+	}
+	agentDef, err := definition.Library{Root: e.project.Root}.Find(name)
+	if err != nil {
+		return definition.Definition{}, err
+	}
+	return agentDef, agentDef.Spawnable()
+}
+
+// available fails where no adapter of an agent has its program, and nobody else is
+// there to hand the agent to. It changes nothing.
+func (e *Engine) checkAgentAvailable(ctx context.Context, config project.Config, name, with string) error {
+	catalog, err := e.catalog(ctx, config)
+	if err != nil {
+		return err
+	}
+	set := agentSettings(config, name, with)
+	found := set.HandBack
+	var missing error
+	for _, name := range append([]string{set.Adapter}, set.Fallback...) {
+		a, err := catalog.Get(name)
+		if err != nil {
+			return err
+		}
+		_, err = a.Binary(e.environ, e.project.Root, config.Spawn.Command)
+		found = found || err == nil
+		missing = cmp.Or(missing, err)
+	}
+	if found {
+		return nil
+	}
+	return missing
+}
+
+// settings are those of an agent's spawns; adapter is the caller's own, "" for
+// none.
+func agentSettings(config project.Config, name, adapter string) project.SpawnAgent {
+	s := config.Spawn.For(name)
+	if adapter != "" && adapter != s.Adapter {
+		// A model is one of its adapter's.
+		s.Adapter, s.Fallback, s.Model = adapter, nil, ""
+	}
+	return s
+}
+
+// catalog has the adapters: ours, and those of the project.
+func (e *Engine) catalog(ctx context.Context, config project.Config) (*adapter.Catalog, error) {
+	var own []*adapter.Adapter
+	for _, path := range config.Spawn.Adapters {
+		data, err := e.rooted().Read(ctx, path, maxAdapter)
+		if err != nil {
+			return nil, err
+		}
+		a, err := adapter.Parse(data)
+		if err != nil {
+			return nil, errs.New(errs.CodeOf(err), "%s: %w", path, err).With("path", path)
+		}
+		own = append(own, a)
+	}
+	return adapter.NewCatalog(own...), nil
+}
+
+// keep writes a file of the state folder, whole and for good, and returns its
+// path relative to the project's root, with slashes.
+func (e *Engine) writeStateFile(in, name string, data []byte) (path string, err error) {
+	path = project.StateDir + "/" + in + "/" + name
+	dir, err := e.stateFolder(in)
+	if err != nil {
+		return "", err
+	}
+	defer dir.Close()
+	if err := safefile.Replace(dir, name, data, 0o600); err != nil {
+		return "", errStateWrite(path, err)
+	}
+	return path, nil
+}
+
+// keepFolder opens a folder of the state folder, and makes it where there is none.
+func (e *Engine) stateFolder(name string) (*os.Root, error) {
+	state, err := e.openState()
+	if err != nil {
+		return nil, err
+	}
+	defer state.Close()
+	dir, err := safefile.MakeDirIn(state, name)
+	if err != nil {
+		return nil, errStateWrite(project.StateDir+"/"+name, err)
+	}
+	return dir, nil
+}
+
+// openState opens the state folder, and makes it if there is none.
+//
+// # Errors
+//
+// state-unsafe if something else is in its place or it is another user's, and
+// state-file-unwritable.
+func (e *Engine) openState() (*os.Root, error) {
+	state, err := safefile.OpenState(e.project.State())
+	switch {
+	case safefile.Unsafe(err):
+		return nil, errs.New(errs.StateUnsafe, "%s cannot be used: %w", e.project.State(), err).With("path", e.project.State())
+	case err != nil:
+		return nil, errStateWrite(project.StateDir, err)
+	}
+	return state, nil
+}
+
+func errStateWrite(path string, err error) error {
+	return errs.New(errs.StateFileUnwritable, "%s cannot be kept: %w", path, safefile.Reason(err)).With("path", path)
+}
+
+// absolute is the path of a file that keep has written.
+func (e *Engine) absolute(path string) string {
+	return filepath.Join(e.project.Root, filepath.FromSlash(path))
+}
+
+// The folders of what is kept in the state folder.
+const (
+	reportsFolder = "reports" // of spawned agents, by run, and of commands, by task and round
+	handoffFolder = "handoff" // what a round hands on, by task and round
+)

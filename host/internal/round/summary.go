@@ -1,0 +1,187 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+	"github.com/switchyard-dev/switchyard/internal/task"
+)
+
+// Summary reads every task's state and events once. Tasks that change meanwhile
+// count as they were or as they are. A task that cannot be read is left out and
+// listed.
+//
+// # Errors
+//
+// Those of the configuration and of the ledger.
+func (e *Engine) Summary(ctx context.Context) (api.Summary, error) {
+	config, err := e.Config(ctx)
+	if err != nil {
+		return api.Summary{}, err
+	}
+	l, err := e.OpenLedger(ctx)
+	if err != nil {
+		return api.Summary{}, err
+	}
+	defer l.Close()
+	sum := newSummary(cmp.Or(config.MaxRounds, task.DefaultRounds))
+	for head, err := range l.Heads(ctx) {
+		if err != nil {
+			return api.Summary{}, err
+		}
+		if isChain(head.Task) {
+			continue
+		}
+		s, err := status(head)
+		var categories map[string]int
+		if err == nil {
+			categories, err = findingCategories(ctx, l, head.Task)
+		}
+		if f, ok := errors.AsType[*errs.Error](err); ok && f.Code == errs.LedgerTampered {
+			sum.Unreadable = append(sum.Unreadable, api.Unreadable{TaskID: head.Task, Err: f})
+			continue
+		}
+		if err != nil {
+			return api.Summary{}, err
+		}
+		addToSummary(&sum, s.State, categories)
+	}
+	if sum.Tasks > 0 {
+		sum.Average = math.Round(100*float64(sum.Rounds)/float64(sum.Tasks)) / 100
+	}
+	return sum, nil
+}
+
+func newSummary(rounds int) api.Summary {
+	sum := api.Summary{
+		Routes:     map[string]int{"executor": 0, "researcher": 0, "askuser": 0, "plan-checker": 0, "stuck": 0, "commit": 0},
+		Categories: map[string]int{}, Histogram: map[int]int{},
+	}
+	for round := 1; round <= rounds; round++ {
+		sum.Histogram[round] = 0
+	}
+	return sum
+}
+
+func addToSummary(sum *api.Summary, s task.State, categories map[string]int) {
+	sum.Tasks++
+	sum.Rounds += s.Round
+	sum.Histogram[s.Round]++
+	sum.Overrides += s.Overrides
+	for category, n := range categories {
+		sum.Categories[category] += n
+	}
+	switch {
+	case s.Status == task.Stuck:
+		sum.Stuck++
+		sum.Routes["stuck"]++
+	case s.Status == task.Committed:
+		sum.Committed++
+		sum.Routes["commit"]++
+	case s.Last != nil:
+		sum.Routes[s.Last.NextAction]++
+	}
+}
+
+// findingCategories counts a task's findings by category. Of several reviews in
+// one round only the newest counts: the others saw the same round.
+func findingCategories(ctx context.Context, l *ledger.Ledger, id string) (map[string]int, error) {
+	rounds := make(map[int][]event.Finding)
+	for e, err := range l.Events(ctx, id, 1) {
+		if err != nil {
+			return nil, err
+		}
+		round, found, err := leftFindings(e)
+		if err != nil {
+			return nil, errTampered(id, "event %d cannot be read: %w", e.N, err)
+		}
+		if found != nil {
+			rounds[round] = found
+		}
+	}
+	categories := make(map[string]int)
+	for _, found := range rounds {
+		for _, f := range found {
+			categories[f.Category]++
+		}
+	}
+	return categories, nil
+}
+
+// leftFindings returns the findings that an event left a round with, nil if it does not
+// concern them.
+func leftFindings(e ledger.Event) (round int, found []event.Finding, err error) {
+	if kind := task.Kind(e.Kind); kind != task.KindDecided && kind != task.KindStopped {
+		return 0, nil, nil
+	}
+	body, err := event.Decode(e)
+	if err != nil {
+		return 0, nil, err
+	}
+	switch change := body.Event.(type) {
+	case *task.RoundDecided:
+		if change.Reviewed {
+			return change.Round, append([]event.Finding{}, body.DecisionOrZero().Findings...), nil
+		}
+	case *task.WorkStopped:
+		return change.Stop.Round, body.Findings, nil
+	}
+	return 0, nil, nil
+}
+
+// CriticFailures says, for those of the tasks that are stuck because their critic came
+// to nothing, what the critic's last run came to.
+//
+// # Errors
+//
+// Those of the ledger.
+func (e *Engine) CriticFailures(ctx context.Context, ids []string) (map[string]string, error) {
+	failures := make(map[string]string)
+	if len(ids) == 0 {
+		return failures, nil
+	}
+	l, err := e.OpenLedger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	for _, id := range ids {
+		head, err := l.Head(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		s, err := status(head)
+		if err != nil {
+			continue // ledger verify says what was changed.
+		}
+		if reason := s.criticFailure(); reason != "" {
+			failures[id] = reason
+		}
+	}
+	return failures, nil
+}
+
+// criticFailure is what the last run of the critic came to, if the task is stuck
+// because of it; else it is empty.
+func (k storedStatus) criticFailure() string {
+	if k.Stop == nil || k.Stop.Reason != "stuck-finding" {
+		return ""
+	}
+	for _, run := range slices.Backward(k.Runs) {
+		if run.Role == task.RoleCritic && run.Round == k.Stop.Round && run.Receipt != nil {
+			if run.Receipt.Outcome == outcome.CriticError {
+				return string(run.Receipt.Reason)
+			}
+			return ""
+		}
+	}
+	return ""
+}

@@ -1,0 +1,195 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/supervise"
+	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/verifycmd"
+	"github.com/switchyard-dev/switchyard/policies"
+	"github.com/switchyard-dev/switchyard/spawner"
+)
+
+// runsVerification reports whether a verification command will be run.
+func runsVerification(r api.VerifyRequest, config project.Config) bool {
+	return r.Command != "" || r.ExitCode == nil && r.Claim == "" && config.Verify != nil
+}
+
+// mayVerify refuses a verification command that is not to be run.
+func (tx *taskTx) checkMayVerify(req api.VerifyRequest, config project.Config) error {
+	switch {
+	case !runsVerification(req, config):
+		return nil
+	case tx.isNested():
+		return errs.New(errs.VerifyNested, "a verification in %s verifies task %s in its turn", tx.engine.project.Root, tx.id).With("task", tx.id)
+	case req.Command == "":
+		return trustedCommand(config.Verify)
+	default:
+		return nil
+	}
+}
+
+// trustedCommand fails if another user has written the project's verification command.
+func trustedCommand(v *project.Verify) error {
+	if !v.Foreign {
+		return nil
+	}
+	return errs.New(errs.ConfigForeign, "%s belongs to user %d, so that its verification command is not run", project.ConfigFile, v.Owner).
+		With("owner", v.Owner).With("command", v.Command)
+}
+
+// verification finds out how a round's draft was verified. Only where run is
+// set does it run a command, which may take minutes. A stamp that names its tree
+// counts for that tree alone.
+func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config project.Config, run bool) (api.Verification, error) {
+	switch {
+	case req.Command != "":
+		command := project.Verify{Command: req.Command, Runs: 1}
+		if config.Verify != nil {
+			command.Runs, command.Timeout = config.Verify.Runs, config.Verify.Timeout
+		}
+		return tx.runVerification(ctx, command)
+	case req.ExitCode != nil:
+		v := api.Verification{
+			Outcome: policies.Green, Excerpt: req.Excerpt,
+			Verification: task.Verification{Claimed: true, ExitCode: req.ExitCode, OutputBytes: req.OutputBytes},
+		}
+		if *req.ExitCode != 0 {
+			v.Outcome = policies.Red
+		}
+		return v, nil
+	}
+	if run && config.Verify != nil && req.Claim == "" {
+		return tx.runVerification(ctx, *config.Verify)
+	}
+	outcome, stamp := tx.status.VerificationOutcome(string(req.Claim))
+	if stamp != nil && stamp.Tree != "" {
+		now, err := tx.treeDigest(ctx, config)
+		if err != nil {
+			return api.Verification{}, err
+		}
+		if now != stamp.Tree {
+			stamp = nil // Another draft was green.
+		}
+	}
+	switch {
+	case stamp != nil:
+		return api.Verification{Outcome: policies.Verify(outcome), Verification: *stamp}, nil
+	case req.Claim != "":
+		return api.Verification{Outcome: req.Claim, Verification: task.Verification{Claimed: true}}, nil
+	default:
+		return api.Verification{Outcome: policies.Absent}, nil
+	}
+}
+
+// treeNow is the digest of the working tree, as a spawn of it has it.
+func (tx *taskTx) treeDigest(ctx context.Context, config project.Config) (string, error) {
+	keeper, err := tx.engine.supervisor()
+	if err != nil {
+		return "", err
+	}
+	scope, err := tx.engine.treeScope(config, tx.id)
+	if err != nil {
+		return "", err
+	}
+	shot, err := worktree.Tree{Root: tx.engine.project.Root, Supervisor: keeper, Environ: tx.engine.environ}.Snapshot(ctx, scope)
+	if err != nil {
+		return "", err
+	}
+	return shot.Digest(), nil
+}
+
+// rootsVariable lists the marks of those projects in which a verification is
+// running that this process is part of. Tasks would else verify each other for ever.
+const rootsVariable = "SWITCHYARD_VERIFYING"
+
+// rootMark stands for the project in that list: a path could hold any byte.
+func (tx *taskTx) projectMark() string { return digestOf([]byte(tx.engine.project.Root)) }
+
+// verificationSlot is the name of the slots that say which verifications run, so
+// that the next command ends one whose host was killed.
+const verificationSlot = "verification"
+
+// nested says that a command of the project has called this program.
+func (tx *taskTx) isNested() bool {
+	return slices.Contains(strings.Split(tx.engine.getenv(rootsVariable), ","), tx.projectMark())
+}
+
+// commandEnv is the environment of the project's own commands.
+func (tx *taskTx) commandEnv(round int) []string {
+	return append(slices.Clip(tx.engine.environ),
+		"SWITCHYARD_TASK="+tx.id, fmt.Sprintf("SWITCHYARD_ROUND=%d", round),
+		rootsVariable+"="+tx.engine.getenv(rootsVariable)+","+tx.projectMark(),
+	)
+}
+
+// getenv returns a variable of the engine's environment; the last of several counts.
+func (e *Engine) getenv(name string) string {
+	for _, v := range slices.Backward(e.environ) {
+		if value, ok := strings.CutPrefix(v, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// runVerification runs a command in the project's root.
+func (tx *taskTx) runVerification(ctx context.Context, v project.Verify) (api.Verification, error) {
+	round := max(tx.status.Round, 1)
+	keeper, err := tx.engine.supervisor()
+	if err != nil {
+		return api.Verification{}, err
+	}
+	rack, err := tx.engine.leasePool()
+	if err != nil {
+		return api.Verification{}, err
+	}
+	held, err := rack.Take(ctx, verificationSlot, lease.MaxLimit, true)
+	if err != nil {
+		return api.Verification{}, err
+	}
+	defer tx.engine.release(held)
+	// One without an adapter is no agent.
+	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification", Since: tx.engine.now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verifycmd.DefaultTimeout)}
+	tx.engine.observe(at)
+	defer func() {
+		at.Phase = spawner.Ended
+		tx.engine.observe(at)
+	}()
+	outcome, err := verifycmd.Run(ctx, verifycmd.Plan{
+		Keeper: keeper, Record: func(child supervise.Identity) error {
+			return held.RecordIntent(lease.Record{Process: child, Run: "verification", Task: tx.id, Began: tx.engine.now().UTC().Format(time.RFC3339)})
+		},
+		Command: v.Command, Runs: v.Runs, Timeout: v.Timeout,
+		Output: verifycmd.OutputFile{Root: tx.engine.project.Root, Task: tx.id, Round: round},
+		Env:    tx.commandEnv(round),
+	})
+	if err != nil {
+		return api.Verification{}, err
+	}
+	last := outcome.Runs[len(outcome.Runs)-1]
+	result := api.Verification{
+		Outcome: policies.Red, Excerpt: outcome.Excerpt,
+		Verification: task.Verification{
+			Command: v.Command, ExitCode: &last.ExitCode, Signal: last.Signal, Runs: len(outcome.Runs),
+			Output: outcome.Output, OutputDigest: outcome.OutputDigest, OutputBytes: outcome.OutputBytes,
+		},
+	}
+	if last.End != supervise.Exited {
+		result.End = string(last.End)
+	}
+	if outcome.Green {
+		result.Outcome = policies.Green
+	}
+	return result, nil
+}
