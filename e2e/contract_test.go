@@ -13,6 +13,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
 // call runs an agent in the project as its adapter says, but without our spawner,
@@ -176,8 +177,8 @@ func TestContractErrors(t *testing.T) {
 	for name, lax := range laxities() {
 		t.Run(name, func(t *testing.T) {
 			r.needs(t, name)
-			for status, want := range map[int]adapter.Class{
-				401: adapter.ClassAuth, 404: adapter.ClassNotFound, 429: adapter.ClassRateLimit, 529: adapter.ClassOverloaded,
+			for status, want := range map[int]outcome.Class{
+				401: outcome.Auth, 404: outcome.NotFound, 429: outcome.RateLimit, 529: outcome.Overloaded,
 			} {
 				scene := name + "-" + string(want)
 				t.Run(string(want), func(t *testing.T) {

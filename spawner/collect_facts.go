@@ -32,7 +32,7 @@ func (a *attempt) collect(ctx, late context.Context, r processResult) Result {
 		Report: a.job.WantsReport,
 	}
 	if r.output.Failure != nil {
-		facts.Failure = outcome.Class(r.output.Failure.Class)
+		facts.Failure = r.output.Failure.Class
 	}
 	if facts.Report {
 		a.checkReport(&res, &facts)

@@ -125,7 +125,7 @@ func firstReason(job Job, with link) string {
 	case job.Resumed:
 		return "resume"
 	case with.Name() != job.Adapters[0]:
-		return "fallback:" + string(adapter.ClassNotFound)
+		return "fallback:" + string(outcome.NotFound)
 	default:
 		return "first"
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
 // MaxMessage is how many bytes a failure's message has at most, about.
@@ -20,7 +22,7 @@ type errorRule struct {
 	// cleared, where it is set, chooses events that take the error back.
 	cleared where
 	// class, where it is set, is what the error is, whatever else is known.
-	class                        Class
+	class                        outcome.Class
 	message, status, kind, after []path
 	// statusForm and afterForm find the status and the time to wait in the message.
 	// Their first group is what they find.
@@ -97,19 +99,19 @@ func wait(text string) time.Duration {
 // one of the forms is set.
 type classRule struct {
 	kind, match *regexp.Regexp
-	class       Class
+	class       outcome.Class
 }
 
 // exit says what an exit code tells: an HTTP status or a class.
 type exit struct {
 	status int
-	class  Class
+	class  outcome.Class
 }
 
 // classify says what an error is: what its rule says, else the first of the class
 // rules that fits, else its status, else that it crashed.
 func (r rules) classify(f *failed) *Failure {
-	f.Class = cmp.Or(f.Class, classOf(r.classes, f), classOfStatus(f.Status), ClassCrashed)
+	f.Class = cmp.Or(f.Class, classOf(r.classes, f), classOfStatus(f.Status), outcome.Crashed)
 	return &f.Failure
 }
 
@@ -136,7 +138,7 @@ func (r rules) statusIn(errors []byte) int {
 }
 
 // classOf is the class of the first rule that fits, "" where none does.
-func classOf(all []classRule, f *failed) Class {
+func classOf(all []classRule, f *failed) outcome.Class {
 	for _, c := range all {
 		if c.fits(f) {
 			return c.class

@@ -1,6 +1,10 @@
 package adapter
 
-import "time"
+import (
+	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+)
 
 // Output is what an agent's run said, as far as its output tells. What the output
 // does not tell is unknown, which is nil or "", and never zero.
@@ -59,7 +63,7 @@ type ToolUse struct {
 
 // Failure is what an output calls an error.
 type Failure struct {
-	Class Class
+	Class outcome.Class
 	// Status is the HTTP status that the model API answered, 0 where it is unknown.
 	Status int
 	// Message is the CLI's own sentence, at most MaxMessage bytes. Redact it before

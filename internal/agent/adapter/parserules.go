@@ -1,6 +1,10 @@
 package adapter
 
-import "regexp"
+import (
+	"regexp"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
+)
 
 // textRules returns who reads rules for one text.
 func (p *parser) textRules(to *[]rule) func(value) {
@@ -102,10 +106,10 @@ func (p *parser) wholeRegexp(v value) *regexp.Regexp {
 	return regexp.MustCompile(`^(?:` + form.String() + `)$`)
 }
 
-func (p *parser) class(v value) Class {
+func (p *parser) class(v value) outcome.Class {
 	words := make([]string, 0, len(Classes()))
 	for _, c := range Classes() {
 		words = append(words, string(c))
 	}
-	return Class(p.oneOf(v, words...))
+	return outcome.Class(p.oneOf(v, words...))
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
 const (
@@ -189,7 +191,7 @@ func (r *Reader) Finish(end Ended) Output {
 	o.Text, o.HasText = r.text(end.File)
 	o.Failure = r.failure(end)
 	if o.Valid = r.valid(o); !o.Valid && o.Failure == nil && r.tooLong() {
-		o.Failure = &Failure{Class: ClassMalformed, Message: fmt.Sprintf("too long: what has to be read has more than %d bytes", r.most())}
+		o.Failure = &Failure{Class: outcome.Malformed, Message: fmt.Sprintf("too long: what has to be read has more than %d bytes", r.most())}
 	}
 	return o
 }

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
 // result is the last event of a claude run.
@@ -96,7 +97,7 @@ func TestReaderTakesTheLastOfSeveralResults(t *testing.T) {
 		t.Errorf("the error came first: %+v", o)
 	}
 	o = read(embedded(t, "claude"), []byte(result("yes")+"\n"+bad+"\n"), adapter.Ended{})
-	if o.Text != "no" || o.Failure == nil || o.Failure.Class != adapter.ClassAuth || *o.Dollars != 750_000 {
+	if o.Text != "no" || o.Failure == nil || o.Failure.Class != outcome.Auth || *o.Dollars != 750_000 {
 		t.Errorf("the error came last: %+v", o)
 	}
 	if len(o.Notes) != 1 || !strings.Contains(o.Notes[0], "2 events") {
@@ -112,7 +113,7 @@ func TestReaderTakesTheLastOfSeveralResults(t *testing.T) {
 // A CLI that no longer says whether its result is an error has changed.
 func TestReaderDoesNotGuessAtAResult(t *testing.T) {
 	o := read(embedded(t, "claude"), []byte(`{"type":"result","result":"fine"}`), adapter.Ended{})
-	if o.Failure == nil || o.Failure.Class != adapter.ClassMalformed {
+	if o.Failure == nil || o.Failure.Class != outcome.Malformed {
 		t.Errorf("got %+v", o.Failure)
 	}
 }
@@ -126,41 +127,41 @@ func TestReaderClassifiesErrors(t *testing.T) {
 	}
 	for _, c := range []struct {
 		cli, output string
-		class       adapter.Class
+		class       outcome.Class
 		status      int
 		after       time.Duration
 	}{
-		{"claude", claude("400", "Your credit balance is too low"), adapter.ClassQuota, 400, 0},
-		{"claude", claude("400", "Prompt is too long"), adapter.ClassInput, 400, 0},
-		{"claude", claude("400", "something else"), adapter.ClassInput, 400, 0},
-		{"claude", claude("401", "no"), adapter.ClassAuth, 401, 0},
-		{"claude", claude("403", "no"), adapter.ClassAuth, 403, 0},
-		{"claude", claude("402", "no"), adapter.ClassQuota, 402, 0},
-		{"claude", claude("404", "no"), adapter.ClassNotFound, 404, 0},
-		{"claude", claude("408", "no"), adapter.ClassTimeout, 408, 0},
-		{"claude", claude("413", "no"), adapter.ClassInput, 413, 0},
-		{"claude", claude("429", "no"), adapter.ClassRateLimit, 429, 0},
-		{"claude", claude("429", "You've hit your weekly limit · resets 3pm"), adapter.ClassQuota, 429, 0},
-		{"claude", claude("500", "no"), adapter.ClassOverloaded, 500, 0},
-		{"claude", claude("504", "no"), adapter.ClassTimeout, 504, 0},
-		{"claude", claude("null", "Repeated (529) errors"), adapter.ClassOverloaded, 529, 0},
-		{"claude", claude("null", "Not logged in · Please run /login"), adapter.ClassAuth, 0, 0},
-		{"claude", claude("null", "Unable to connect to API (ECONNREFUSED)"), adapter.ClassOverloaded, 0, 0},
-		{"claude", claude("null", "who knows"), adapter.ClassCrashed, 0, 0},
-		{"claude", claude("200", "who knows"), adapter.ClassCrashed, 0, 0},
-		{"claude", `{"type":"result","is_error":true,"stop_reason":"refusal","result":"no"}`, adapter.ClassRefused, 0, 0},
-		{"claude", `{"type":"result","is_error":true,"stop_reason":"max_tokens","result":"no"}`, adapter.ClassLimit, 0, 0},
-		{"codex", codex("Rate limit reached. Please try again in 1.5s."), adapter.ClassRateLimit, 0, 1500 * time.Millisecond},
-		{"codex", codex("Rate limit reached. Please try again in 20 seconds."), adapter.ClassRateLimit, 0, 20 * time.Second},
-		{"codex", codex("You've hit your usage limit. status: 429"), adapter.ClassQuota, 429, 0},
-		{"codex", codex("stream disconnected before completion"), adapter.ClassOverloaded, 0, 0},
-		{"gemini", `{"type":"result","status":"error","error":{"type":"Error","message":"mock"}}`, adapter.ClassRateLimit, 429, 0},
-		{"gemini", `{"type":"result","status":"error","error":{"message":"Try later, request a quota increase, or switch to another /auth method"}}`, adapter.ClassRateLimit, 429, 0},
-		{"gemini", `{"type":"error","severity":"error","message":"MAX_TOKENS reached"}` + "\n" + `{"type":"result","status":"error"}`, adapter.ClassLimit, 429, 0},
-		{"opencode", `{"type":"step_finish","part":{"reason":"length"}}`, adapter.ClassLimit, 0, 0},
-		{"opencode", `{"type":"error","error":{"name":"APIError","data":{"message":"no","statusCode":503,"responseHeaders":{"retry-after":"30"}}}}`, adapter.ClassOverloaded, 503, 30 * time.Second},
-		{"opencode", `{"type":"error","error":{"name":"APIError","data":{"message":"no","statusCode":429,"responseHeaders":{"retry-after":"99999999999"}}}}`, adapter.ClassRateLimit, 429, 0},
-		{"copilot", `{"type":"result","exitCode":1}`, adapter.ClassCrashed, 0, 0},
+		{"claude", claude("400", "Your credit balance is too low"), outcome.Quota, 400, 0},
+		{"claude", claude("400", "Prompt is too long"), outcome.Input, 400, 0},
+		{"claude", claude("400", "something else"), outcome.Input, 400, 0},
+		{"claude", claude("401", "no"), outcome.Auth, 401, 0},
+		{"claude", claude("403", "no"), outcome.Auth, 403, 0},
+		{"claude", claude("402", "no"), outcome.Quota, 402, 0},
+		{"claude", claude("404", "no"), outcome.NotFound, 404, 0},
+		{"claude", claude("408", "no"), outcome.Timeout, 408, 0},
+		{"claude", claude("413", "no"), outcome.Input, 413, 0},
+		{"claude", claude("429", "no"), outcome.RateLimit, 429, 0},
+		{"claude", claude("429", "You've hit your weekly limit · resets 3pm"), outcome.Quota, 429, 0},
+		{"claude", claude("500", "no"), outcome.Overloaded, 500, 0},
+		{"claude", claude("504", "no"), outcome.Timeout, 504, 0},
+		{"claude", claude("null", "Repeated (529) errors"), outcome.Overloaded, 529, 0},
+		{"claude", claude("null", "Not logged in · Please run /login"), outcome.Auth, 0, 0},
+		{"claude", claude("null", "Unable to connect to API (ECONNREFUSED)"), outcome.Overloaded, 0, 0},
+		{"claude", claude("null", "who knows"), outcome.Crashed, 0, 0},
+		{"claude", claude("200", "who knows"), outcome.Crashed, 0, 0},
+		{"claude", `{"type":"result","is_error":true,"stop_reason":"refusal","result":"no"}`, outcome.Refused, 0, 0},
+		{"claude", `{"type":"result","is_error":true,"stop_reason":"max_tokens","result":"no"}`, outcome.Limit, 0, 0},
+		{"codex", codex("Rate limit reached. Please try again in 1.5s."), outcome.RateLimit, 0, 1500 * time.Millisecond},
+		{"codex", codex("Rate limit reached. Please try again in 20 seconds."), outcome.RateLimit, 0, 20 * time.Second},
+		{"codex", codex("You've hit your usage limit. status: 429"), outcome.Quota, 429, 0},
+		{"codex", codex("stream disconnected before completion"), outcome.Overloaded, 0, 0},
+		{"gemini", `{"type":"result","status":"error","error":{"type":"Error","message":"mock"}}`, outcome.RateLimit, 429, 0},
+		{"gemini", `{"type":"result","status":"error","error":{"message":"Try later, request a quota increase, or switch to another /auth method"}}`, outcome.RateLimit, 429, 0},
+		{"gemini", `{"type":"error","severity":"error","message":"MAX_TOKENS reached"}` + "\n" + `{"type":"result","status":"error"}`, outcome.Limit, 429, 0},
+		{"opencode", `{"type":"step_finish","part":{"reason":"length"}}`, outcome.Limit, 0, 0},
+		{"opencode", `{"type":"error","error":{"name":"APIError","data":{"message":"no","statusCode":503,"responseHeaders":{"retry-after":"30"}}}}`, outcome.Overloaded, 503, 30 * time.Second},
+		{"opencode", `{"type":"error","error":{"name":"APIError","data":{"message":"no","statusCode":429,"responseHeaders":{"retry-after":"99999999999"}}}}`, outcome.RateLimit, 429, 0},
+		{"copilot", `{"type":"result","exitCode":1}`, outcome.Crashed, 0, 0},
 	} {
 		// 173 is gemini's code for 429, and no other CLI's.
 		o := read(embedded(t, c.cli), []byte(c.output), adapter.Ended{ExitCode: 173})
@@ -175,24 +176,24 @@ func TestReaderReadsTheStandardErrorOfASilentFailure(t *testing.T) {
 	for _, c := range []struct {
 		cli, output, errors, signal string
 		exit                        int
-		class                       adapter.Class
+		class                       outcome.Class
 	}{
-		{"claude", "", "error: unknown option '--bogus'\n", "", 1, adapter.ClassConfig},
-		{"claude", "", "Not logged in\n", "", 1, adapter.ClassAuth},
+		{"claude", "", "error: unknown option '--bogus'\n", "", 1, outcome.Config},
+		{"claude", "", "Not logged in\n", "", 1, outcome.Auth},
 		{"claude", "", "TypeError: x\n    at main.js:1\n    at main.js:2\n", "", 1, ""},
 		{"claude", "", "error: unknown option '--bogus'\n", "", 0, ""},
 		{"claude", "", "error: killed\n", "terminated", -1, ""},
 		{"claude", `{"type":"system","subtype":"init"}`, "error: unknown option\n", "", 1, ""},
-		{"codex", "", "error: unexpected argument '--bogus' found\n\nUsage: codex exec\n", "", 2, adapter.ClassConfig},
-		{"gemini", "", "nobody knows\n", "", 41, adapter.ClassAuth},
-		{"gemini", "", "", "", 145, adapter.ClassAuth},
-		{"gemini", "", "log {\"error\":{\"code\":401}}\n{\n  \"error\": {\n    \"message\": \"quota\",\n    \"code\": 503\n  }\n}\n", "", 247, adapter.ClassOverloaded},
+		{"codex", "", "error: unexpected argument '--bogus' found\n\nUsage: codex exec\n", "", 2, outcome.Config},
+		{"gemini", "", "nobody knows\n", "", 41, outcome.Auth},
+		{"gemini", "", "", "", 145, outcome.Auth},
+		{"gemini", "", "log {\"error\":{\"code\":401}}\n{\n  \"error\": {\n    \"message\": \"quota\",\n    \"code\": 503\n  }\n}\n", "", 247, outcome.Overloaded},
 		{"gemini", "", "{\"error\":{\"message\":\"x\",\"code\":503}}\n", "", 0, ""},
 		{"gemini", "", "", "", 1, ""},
 		{"exec", "", "usage: frobnicate\n", "", 1, ""},
 	} {
 		o := read(embedded(t, c.cli), []byte(c.output), adapter.Ended{ExitCode: c.exit, Signal: c.signal, Errors: []byte(c.errors)})
-		got := adapter.Class("")
+		got := outcome.Class("")
 		if o.Failure != nil {
 			got = o.Failure.Class
 		}
@@ -208,11 +209,11 @@ func TestReaderFindsTheStatusInTheLog(t *testing.T) {
 	output := []byte(`{"type":"result","status":"error","error":{"type":"unknown","message":"[API Error: {}]"}}`)
 	log := "Attempt 1 failed {\n  status: 429\n}\nError when talking {\n  code: 404\n}\n"
 	o := read(embedded(t, "gemini"), output, adapter.Ended{ExitCode: 1, Errors: []byte(log)})
-	if o.Failure == nil || o.Failure.Class != adapter.ClassNotFound || o.Failure.Status != 404 {
+	if o.Failure == nil || o.Failure.Class != outcome.NotFound || o.Failure.Status != 404 {
 		t.Errorf("got %+v", o.Failure)
 	}
 	o = read(embedded(t, "gemini"), output, adapter.Ended{ExitCode: 1, Errors: []byte("  code: 200\n")})
-	if o.Failure == nil || o.Failure.Class != adapter.ClassCrashed || o.Failure.Status != 0 {
+	if o.Failure == nil || o.Failure.Class != outcome.Crashed || o.Failure.Status != 0 {
 		t.Errorf("got %+v", o.Failure)
 	}
 }
@@ -260,7 +261,7 @@ func TestReaderTakesLongLines(t *testing.T) {
 	long := result(strings.Repeat("x", 12<<20))
 	for name, output := range map[string]string{"alone": long, "after another": result("early") + "\n" + long} {
 		o := read(a, []byte(output+"\n"), adapter.Ended{})
-		if o.Valid || o.Failure == nil || o.Failure.Class != adapter.ClassMalformed || !strings.Contains(o.Failure.Message, "too long") {
+		if o.Valid || o.Failure == nil || o.Failure.Class != outcome.Malformed || !strings.Contains(o.Failure.Message, "too long") {
 			t.Errorf("%s: valid %t, failure %+v", name, o.Valid, o.Failure)
 		}
 	}
@@ -279,7 +280,7 @@ func TestReaderOfATextTakesAllOfIt(t *testing.T) {
 		t.Errorf("blank: %+v", o)
 	}
 	o := read(a, bytes.Repeat([]byte("x"), adapter.MaxText+1), adapter.Ended{})
-	if o.Valid || o.HasText || o.Failure == nil || o.Failure.Class != adapter.ClassMalformed {
+	if o.Valid || o.HasText || o.Failure == nil || o.Failure.Class != outcome.Malformed {
 		t.Errorf("too long: valid %t, failure %+v", o.Valid, o.Failure)
 	}
 }

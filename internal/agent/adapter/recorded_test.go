@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
 // recorded is the folder of what real CLIs printed.
@@ -26,7 +27,7 @@ type want struct {
 	in, out        *int64
 	cached, micros *int64
 	tools, denials []string
-	class          adapter.Class
+	class          outcome.Class
 	status         int
 	message        string
 	retryAfter     time.Duration
@@ -57,23 +58,23 @@ func recordings() map[string]want {
 		}, 200, 40, 0, 2000),
 		"claude-2.1.329-budget.json": counted(want{
 			exit: 1, noText: true, model: opus, session: "435b2b4e-17f9-4c09-8878-57ab79c8e290",
-			class: adapter.ClassLimit, message: "Reached maximum budget ($5)",
+			class: outcome.Limit, message: "Reached maximum budget ($5)",
 		}, 900000, 90000, 0, 5400000),
 		"claude-2.1.329-e429.json": counted(want{
 			exit: 1, text: "API Error: Request rejected (429) · mock 429", session: "4414f44a-b56f-4f08-8427-481e74f0c59f",
-			class: adapter.ClassRateLimit, status: 429, message: "API Error: Request rejected (429) · mock 429",
+			class: outcome.RateLimit, status: 429, message: "API Error: Request rejected (429) · mock 429",
 		}, 0, 0, 0, 0),
 		"claude-2.1.329-hangto.json": counted(want{
-			exit: 1, session: "c66c7739-7262-4340-b077-f092377146e6", class: adapter.ClassTimeout,
+			exit: 1, session: "c66c7739-7262-4340-b077-f092377146e6", class: outcome.Timeout,
 			text:    "Request timed out. If the API is slow to answer, or a proxy or gateway holds responses, set API_TIMEOUT_MS above 4000.",
 			message: "Request timed out. If the API is slow to answer, or a proxy or gateway holds responses, set API_TIMEOUT_MS above 4000.",
 		}, 0, 0, 0, 0),
 		"claude-2.1.329-maxturns.json": counted(want{
 			exit: 1, noText: true, model: opus, session: "62526e8b-e497-470c-bff1-5838de8c9dd7",
-			class: adapter.ClassLimit, message: "Reached maximum number of turns (3)",
+			class: outcome.Limit, message: "Reached maximum number of turns (3)",
 		}, 300, 60, 0, 2400),
 		"claude-2.1.329-r0.json": counted(want{
-			exit: 1, session: "176df23c-f5ca-4cec-ac8f-56e7f3e7a4fc", class: adapter.ClassOverloaded, status: 529,
+			exit: 1, session: "176df23c-f5ca-4cec-ac8f-56e7f3e7a4fc", class: outcome.Overloaded, status: 529,
 			text:    "API Error: 529 mock 529. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:8787).",
 			message: "API Error: 529 mock 529. This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (127.0.0.1:8787).",
 		}, 0, 0, 0, 0),
@@ -81,7 +82,7 @@ func recordings() map[string]want {
 			text: `{"verdict":"pass","count":2}`, model: opus, session: "81caafc3-3303-420c-aa13-5529989adc1c",
 		}, 100, 20, 0, 800),
 		"claude-2.1.329-schemabad.json": counted(want{
-			exit: 1, noText: true, model: opus, session: "75749f47-56d7-4ff2-8ace-121000b6ee7f", class: adapter.ClassMalformed,
+			exit: 1, noText: true, model: opus, session: "75749f47-56d7-4ff2-8ace-121000b6ee7f", class: outcome.Malformed,
 			message: "Failed to provide valid structured output after 5 attempts — last StructuredOutput error: Output does not match required schema: " +
 				"root: must have required property 'verdict', root: must have required property 'count'",
 		}, 500, 100, 0, 4000),
@@ -102,27 +103,27 @@ func recordings() map[string]want {
 		}, 200, 40, 0, 1600),
 
 		"codex-0.169.0-e401-rc1.jsonl": codex(want{
-			session: "01a1fc94-16bd-77c0-8cca-2130a911487d", class: adapter.ClassAuth, status: 401, notes: 3,
+			session: "01a1fc94-16bd-77c0-8cca-2130a911487d", class: outcome.Auth, status: 401, notes: 3,
 			message: "unexpected status 401 Unauthorized: mock 401, url: http://127.0.0.1:8787/s/e401~2396919030/v1/responses",
 		}),
 		"codex-0.169.0-e402-rc1.jsonl": codex(want{
-			session: "01a1fc94-1835-7a83-b327-b6e925c91299", class: adapter.ClassQuota, status: 402, notes: 3,
+			session: "01a1fc94-1835-7a83-b327-b6e925c91299", class: outcome.Quota, status: 402, notes: 3,
 			message: "unexpected status 402 Payment Required: mock 402, url: http://127.0.0.1:8787/s/e402~286406728/v1/responses",
 		}),
 		"codex-0.169.0-e403-rc1.jsonl": codex(want{
-			session: "01a1fc94-199c-7111-99d4-89a56a72f2cf", class: adapter.ClassAuth, status: 403, notes: 3,
+			session: "01a1fc94-199c-7111-99d4-89a56a72f2cf", class: outcome.Auth, status: 403, notes: 3,
 			message: "unexpected status 403 Forbidden: mock 403, url: http://127.0.0.1:8787/s/e403~1766832250/v1/responses",
 		}),
 		"codex-0.169.0-e404-rc1.jsonl": codex(want{
-			session: "01a1fc94-1b15-7e01-a4a6-f4df036e28bd", class: adapter.ClassNotFound, status: 404, notes: 3,
+			session: "01a1fc94-1b15-7e01-a4a6-f4df036e28bd", class: outcome.NotFound, status: 404, notes: 3,
 			message: "unexpected status 404 Not Found: mock 404, url: http://127.0.0.1:8787/s/e404~632529590/v1/responses",
 		}),
 		"codex-0.169.0-e429-rc1.jsonl": codex(want{
-			session: "01a1fc94-d53f-75a3-91ea-f497a7c2103e", class: adapter.ClassRateLimit, status: 429, notes: 7,
+			session: "01a1fc94-d53f-75a3-91ea-f497a7c2103e", class: outcome.RateLimit, status: 429, notes: 7,
 			message: "exceeded retry limit, last status: 429 Too Many Requests",
 		}),
 		"codex-0.169.0-e529-rc1.jsonl": codex(want{
-			session: "01a1fc94-2457-73f1-933d-51c430661f8d", class: adapter.ClassOverloaded, status: 529, notes: 3,
+			session: "01a1fc94-2457-73f1-933d-51c430661f8d", class: outcome.Overloaded, status: 529, notes: 3,
 			message: "unexpected status 529 <unknown status code>: mock 529, url: http://127.0.0.1:8787/s/e529~2455517817/v1/responses",
 		}),
 		"codex-0.169.0-write-ok.jsonl": tokens(want{
@@ -133,7 +134,7 @@ func recordings() map[string]want {
 		}, 200, 40, 20),
 
 		"copilot-1.0.102-e401-rc1.jsonl": {
-			exit: 1, noText: true, session: "f7eb3b1e-7296-496a-b2fa-4408c629679c", class: adapter.ClassAuth, status: 401, notes: 2,
+			exit: 1, noText: true, session: "f7eb3b1e-7296-496a-b2fa-4408c629679c", class: outcome.Auth, status: 401, notes: 2,
 			message: "Authentication failed with provider at http://127.0.0.1:8787/s/e401/v1 (HTTP 401).\n" +
 				"  Check your COPILOT_PROVIDER_API_KEY, COPILOT_PROVIDER_API_KEY_COMMAND, or COPILOT_PROVIDER_BEARER_TOKEN.",
 		},
@@ -143,10 +144,10 @@ func recordings() map[string]want {
 
 		// An error of gemini is an exit code and an object behind its log.
 		"gemini-0.61.0-e429-rc173.stderr": {
-			exit: 173, noText: true, invalid: true, class: adapter.ClassRateLimit, status: 429, message: "mock 429",
+			exit: 173, noText: true, invalid: true, class: outcome.RateLimit, status: 429, message: "mock 429",
 		},
 		"gemini-0.61.0-empty-rc0.json": tokens(want{
-			model: "mock, gemini-2.5-flash", session: "c717c50d-df1c-4cf9-9f0b-2c5e1d70c45f", class: adapter.ClassMalformed,
+			model: "mock, gemini-2.5-flash", session: "c717c50d-df1c-4cf9-9f0b-2c5e1d70c45f", class: outcome.Malformed,
 			message: "The model returned an empty response with no text or thoughts. This may be a transient API issue; please try again.",
 		}, 400, 80, 0),
 		"gemini-0.61.0-stream-write.jsonl": tokens(want{
@@ -157,10 +158,10 @@ func recordings() map[string]want {
 		}, 200, 40, 0),
 
 		"opencode-1.18.33-e401-rc1.jsonl": {
-			exit: 1, noText: true, session: "ses_e03604f02ffe1ga01zzRhe1saT", class: adapter.ClassAuth, status: 401, message: "mock 401",
+			exit: 1, noText: true, session: "ses_e03604f02ffe1ga01zzRhe1saT", class: outcome.Auth, status: 401, message: "mock 401",
 		},
 		"opencode-1.18.33-e429-rc1.jsonl": {
-			exit: 1, noText: true, session: "ses_e035f6cc7ffePV3XkbbQnpkNAz", class: adapter.ClassRateLimit, status: 429,
+			exit: 1, noText: true, session: "ses_e035f6cc7ffePV3XkbbQnpkNAz", class: outcome.RateLimit, status: 429,
 			message: "mock 429", retryAfter: time.Second,
 		},
 		// The run ends where somebody should have been asked, without a final message.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/agent/adapter"
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
+	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
 // read calls the agent as an adapter would, and reads its output with it.
@@ -88,9 +89,9 @@ func TestAdaptersReadTheFakesFailures(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for f, want := range map[fakeagent.Failure]adapter.Class{
-			{Status: 401}: adapter.ClassAuth, {Status: 404}: adapter.ClassNotFound, {Status: 413}: adapter.ClassInput,
-			{Status: 429}: adapter.ClassRateLimit, {Status: 529}: adapter.ClassOverloaded, {Kind: "usage"}: adapter.ClassConfig,
+		for f, want := range map[fakeagent.Failure]outcome.Class{
+			{Status: 401}: outcome.Auth, {Status: 404}: outcome.NotFound, {Status: 413}: outcome.Input,
+			{Status: 429}: outcome.RateLimit, {Status: 529}: outcome.Overloaded, {Kind: "usage"}: outcome.Config,
 		} {
 			if o := newStage(t, fakeagent.Fails(f)).read(t, a); o.Failure == nil || o.Failure.Class != want {
 				t.Errorf("%s, %+v: %+v, not %s", name, f, o.Failure, want)
@@ -101,8 +102,8 @@ func TestAdaptersReadTheFakesFailures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for kind, want := range map[string]adapter.Class{
-		"max-turns": adapter.ClassLimit, "budget": adapter.ClassLimit, "refusal": adapter.ClassRefused,
+	for kind, want := range map[string]outcome.Class{
+		"max-turns": outcome.Limit, "budget": outcome.Limit, "refusal": outcome.Refused,
 	} {
 		if o := newStage(t, fakeagent.Fails(fakeagent.Failure{Kind: kind})).read(t, a); o.Failure == nil || o.Failure.Class != want {
 			t.Errorf("%s: %+v, not %s", kind, o.Failure, want)
