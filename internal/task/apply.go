@@ -9,20 +9,42 @@ import (
 //
 // # Errors
 //
-// An error says that the event cannot have followed the state: the history is
-// not one that this package wrote.
+// An error means that the event cannot follow the state: this package did not write the
+// history.
 func Apply(s State, e Event) (State, error) {
 	if code := Transition(s.Status, e.Kind()); code != "" {
 		return s, fmt.Errorf("an event %s follows in a task that is %q", e.Kind(), s.Status)
 	}
-	next, err := e.apply(s)
+	next := s
+	if e, ok := e.(roundEvent); ok {
+		if err := inRound(s, e.Kind(), e.round()); err != nil {
+			return s, err
+		}
+		next = s.existing()
+	}
+	next, err := e.apply(next)
 	if err != nil {
 		return s, err
 	}
 	return next, nil
 }
 
-// inRound refuses an event of another round than the one that is due.
+// roundEvent is an event of the current round. It creates the task if it is the first.
+type roundEvent interface {
+	Event
+	round() int
+}
+
+func (e AgentStamped) round() int   { return e.Stamp.Round }
+func (e SearchRecorded) round() int { return e.Search.Round }
+func (e PhaseDone) round() int      { return e.Round }
+func (e DraftBegun) round() int     { return e.Round }
+func (e DraftVerified) round() int  { return e.Round }
+func (e RoundDecided) round() int   { return e.Round }
+func (e WorkCommitted) round() int  { return e.Round }
+func (e WorkStopped) round() int    { return e.Stop.Round }
+
+// inRound refuses an event of another round than the current one.
 func inRound(s State, k Kind, round int) error {
 	if want := max(s.Round, 1); round != want {
 		return fmt.Errorf("an event %s of round %d follows where round %d is due", k, round, want)
@@ -30,7 +52,7 @@ func inRound(s State, k Kind, round int) error {
 	return nil
 }
 
-// existing makes a task that begins with its first event, whichever that is.
+// existing creates the task if it does not exist yet: any first event does.
 func (s State) existing() State {
 	if s.Status == NoTask {
 		s.Status, s.Round, s.StartedRound = Open, 1, 1
@@ -38,7 +60,7 @@ func (s State) existing() State {
 	return s
 }
 
-// enterRound begins a round: no evidence of an earlier one counts in it.
+// enterRound begins a round without the evidence of earlier ones.
 func (s State) enterRound(round int) State {
 	s.Round, s.Phase, s.Manual, s.NonAdvancing = round, "", false, 0
 	s.Stamps, s.Searches, s.Verified, s.Evidence = nil, nil, nil, nil
@@ -52,8 +74,8 @@ func (s State) useEvidence() State {
 	return s
 }
 
-// discardDraft is what another draft makes of the evidence about the one before:
-// neither a verification nor a critic has seen it.
+// discardDraft drops the evidence about the previous draft: no verification or critic has
+// seen the new one.
 func (s State) discardDraft() State {
 	s.Verified, s.Stamps, s.Runs = nil, markUsed(s.Stamps, AgentCritic), markStale(s.Runs, RoleCritic)
 	if s.Phase == Draft || s.Phase == Review {
@@ -62,7 +84,7 @@ func (s State) discardDraft() State {
 	return s
 }
 
-// union adds to a list what is new of another.
+// union appends the missing entries of another list.
 func union(list, more []string) []string {
 	list = slices.Clip(list)
 	for _, one := range more {
@@ -73,7 +95,7 @@ func union(list, more []string) []string {
 	return list
 }
 
-// markUsed returns stamps of which those of an agent, "" for all, are used up.
+// markUsed returns a copy with the stamps of an agent, or of all for "", marked as used.
 func markUsed(stamps []Stamp, agent string) []Stamp {
 	stamps = slices.Clone(stamps)
 	for i := range stamps {
@@ -82,7 +104,7 @@ func markUsed(stamps []Stamp, agent string) []Stamp {
 	return stamps
 }
 
-// markStale returns runs of which those in a role, "" for all, have become stale.
+// markStale returns a copy with the runs of a role, or of all for "", marked as stale.
 func markStale(runs []Run, role Role) []Run {
 	runs = slices.Clone(runs)
 	for i := range runs {
@@ -91,7 +113,7 @@ func markStale(runs []Run, role Role) []Run {
 	return runs
 }
 
-// startOver lets the work begin anew in a round.
+// startOver restarts the work in a round.
 func (s State) startOver(round int) State {
 	s = s.enterRound(round)
 	s.StartedRound, s.Tests = round, nil
@@ -130,10 +152,6 @@ func (e WorkStarted) apply(s State) (State, error) {
 }
 
 func (e AgentStamped) apply(s State) (State, error) {
-	if err := inRound(s, e.Kind(), e.Stamp.Round); err != nil {
-		return s, err
-	}
-	s = s.existing()
 	if e.Stamp.Agent == AgentExecutor || e.Stamp.Agent == AgentFixer {
 		s = s.discardDraft()
 	}
@@ -145,29 +163,17 @@ func (e AgentStamped) apply(s State) (State, error) {
 }
 
 func (e SearchRecorded) apply(s State) (State, error) {
-	if err := inRound(s, e.Kind(), e.Search.Round); err != nil {
-		return s, err
-	}
-	s = s.existing()
 	s.Searches = append(slices.Clip(s.Searches), e.Search)
 	return s, nil
 }
 
 func (e PhaseDone) apply(s State) (State, error) {
-	if err := inRound(s, e.Kind(), e.Round); err != nil {
-		return s, err
-	}
-	s = s.existing()
 	s.Phase = e.Phase
 	s.Tests = union(s.Tests, e.Tests)
 	return s.forced(e.Force, e.Phase), nil
 }
 
 func (e DraftBegun) apply(s State) (State, error) {
-	if err := inRound(s, e.Kind(), e.Round); err != nil {
-		return s, err
-	}
-	s = s.existing()
 	s.Verifies = true
 	if e.Same {
 		s.Verified = nil
@@ -177,25 +183,17 @@ func (e DraftBegun) apply(s State) (State, error) {
 }
 
 func (e DraftVerified) apply(s State) (State, error) {
-	if err := inRound(s, e.Kind(), e.Round); err != nil {
-		return s, err
-	}
-	s = s.existing()
 	s = s.discardDraft()
 	s.Phase, s.Verified, s.Verifies = Draft, &e.Verification, true
 	return s.forced(e.Force, Draft), nil
 }
 
 func (e RoundDecided) apply(s State) (State, error) {
-	if err := inRound(s, e.Kind(), e.Round); err != nil {
-		return s, err
-	}
 	if e.NextRound != e.Round && e.NextRound != e.Round+1 {
 		return s, fmt.Errorf("round %d is followed by round %d", e.Round, e.NextRound)
 	}
-	s = s.existing()
 	last := e
-	last.Questions, last.Evidence = nil, nil // They are kept once, below.
+	last.Questions, last.Evidence = nil, nil // stored in the state, below
 	s.Last, s.MaxRounds, s.CustomCap = &last, e.MaxRounds, e.CustomCap
 	s.Verifies = s.Verifies || e.Verify == green || e.Verify == red
 	phase := Draft
@@ -220,7 +218,7 @@ func (e RoundDecided) apply(s State) (State, error) {
 	if e.NextRound != e.Round {
 		s = s.enterRound(e.NextRound)
 	} else {
-		// The round goes on, and knows the reports that it had.
+		// The round continues and remembers its reports.
 		s.Evidence = union(s.Evidence, e.Evidence)
 		s.Runs = markStale(s.Runs, "")
 		if e.DestinationKind != kindTerminal {
@@ -230,8 +228,7 @@ func (e RoundDecided) apply(s State) (State, error) {
 	switch {
 	case e.NextRound != e.Round:
 	case e.NextAction != actionCommit:
-		// It goes on with other work: what was evidence for this decision is
-		// none for the next.
+		// The next decision needs its own evidence.
 		s = s.useEvidence()
 	case e.Verify == green && s.Verified == nil:
 		s.Verified = &Verification{Claimed: true}
@@ -240,12 +237,12 @@ func (e RoundDecided) apply(s State) (State, error) {
 		}
 	}
 	if s.Status == Committed {
-		s = s.withStatus()
+		s = s.committed()
 	}
 	return s, nil
 }
 
-// status is what a decision makes of a task.
+// status returns the status after a decision.
 func (e RoundDecided) status() Status {
 	switch {
 	case e.NextAction == actionCommit && e.Final:
@@ -259,33 +256,26 @@ func (e RoundDecided) status() Status {
 	}
 }
 
-// IsStuckDestination reports whether a destination leaves a task stuck: any terminal one but
-// commit. What is not done and has nowhere to go needs a person.
+// IsStuckDestination reports whether a destination leaves a task stuck: any terminal one
+// except commit.
 func IsStuckDestination(nextAction, destinationKind string) bool {
 	return destinationKind == kindTerminal && nextAction != actionCommit
 }
 
-// withStatus ends what a commit ends.
-func (s State) withStatus() State {
+// committed marks the task as committed and drops what ends with it.
+func (s State) committed() State {
 	s.Status, s.CustomCap, s.Violations, s.Questions = Committed, false, nil, nil
 	s.Stamps, s.Searches = nil, nil
 	return s
 }
 
 func (e WorkCommitted) apply(s State) (State, error) {
-	if err := inRound(s, e.Kind(), e.Round); err != nil {
-		return s, err
-	}
-	s = s.existing().withStatus()
+	s = s.committed()
 	s.Phase = Commit
 	return s.forced(e.Force, Commit), nil
 }
 
 func (e WorkStopped) apply(s State) (State, error) {
-	if err := inRound(s, e.Kind(), e.Stop.Round); err != nil {
-		return s, err
-	}
-	s = s.existing()
 	s.Status, s.Stop, s.Questions = Stuck, &e.Stop, nil
 	if e.ForgetCap {
 		s.CustomCap = false
@@ -343,7 +333,7 @@ func (e TaskImported) apply(s State) (State, error) {
 	s = State{
 		Round: e.Round, MaxRounds: e.MaxRounds, CustomCap: e.CustomCap, Status: Open, Internals: Internals{StartedRound: 1},
 		Violations: e.Violations, Overrides: e.Overrides, Verifies: true,
-		// What ran before it was a task has run all the same.
+		// Runs before the import still count.
 		Runs: s.Runs, Spent: Spending{Task: s.Spent.Task, Runs: s.Spent.Runs},
 	}
 	if e.FindingCount > 0 {
@@ -355,9 +345,8 @@ func (e TaskImported) apply(s State) (State, error) {
 	return s, nil
 }
 
-// Check refuses a state that no sequence of events folds to, as one has that
-// was edited by hand. One without a status is accepted where it is that of runs
-// outside any task; whether such may be there, the caller knows.
+// Check refuses a state that no sequence of events folds to, such as one edited by hand.
+// It accepts a state without a status that has runs outside of any task.
 func (s State) Check() error {
 	if err := s.checkRuns(); err != nil {
 		return err
@@ -386,8 +375,7 @@ func (s State) Check() error {
 	return nil
 }
 
-// allAnswered says that the newest decision asked the user, who has answered all
-// of it.
+// allAnswered reports whether the last decision asked the user and has all answers.
 func (s State) allAnswered() bool {
 	return s.Last.status() == Waiting && s.Questions != nil && len(s.Questions.Open) == 0
 }

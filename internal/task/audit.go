@@ -9,23 +9,22 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// StampAgent stamps that an agent ran in the task's round, and holds it against
-// rule 9: an audited agent must have used a search tool.
+// StampAgent records that an agent ran in the task's round. It checks the
+// search-before-write rule: an audited agent must have used a search tool.
 type StampAgent struct {
-	// Round is the round that the agent ran in, 0 for the task's.
+	// Round is the round that the agent ran in, 0 for the current one.
 	Round  int
 	Agent  string
 	Source Source
 	By     string
-	// Run identifies the run, "" where nobody knows it. A run is stamped once;
-	// Known says that it was, in an earlier round.
+	// Run is the id of the run, "" if unknown. A run is stamped once; Known is set if it
+	// was in an earlier round.
 	Run   string
 	Known bool
 	Spawn *Spawn
-	// Tools are the names of the tools that the agent used, in order, each as
-	// often as it was used.
+	// Tools are the names of the tools in the order of their calls.
 	Tools []string
-	// Audited lists the agents that must search, and SearchTools what counts.
+	// Audited lists the agents that must search, and SearchTools the search tools.
 	Audited, SearchTools []string
 }
 
@@ -58,7 +57,7 @@ func (c StampAgent) decide(s State) (Event, error) {
 			stamp.SearchCalls++
 		}
 	}
-	// What the host saw needs no other evidence.
+	// A run of the host needs no other evidence.
 	if c.Source == ByHost || stamp.SearchEvidence > 0 {
 		stamp.Credited = stamp.SearchCalls
 	}
@@ -75,14 +74,13 @@ func (c StampAgent) decide(s State) (Event, error) {
 	return AgentStamped{Stamp: stamp}, nil
 }
 
-// hasViolation reports whether an agent's violation waits to be routed: a second of
-// the same kind would be the same finding.
+// hasViolation reports whether an agent has an unrouted violation of a kind. A second one
+// would be the same finding.
 func (s State) hasViolation(agent string, kind ViolationKind) bool {
 	return slices.ContainsFunc(s.Violations, func(v Violation) bool { return v.Agent == agent && v.Kind == kind })
 }
 
-// checkRound is the round that comes next, if the caller means that one; 0 means
-// whichever it is.
+// checkRound returns the current round if it is the expected one; 0 expects any.
 func (s State) checkRound(expected int) (int, error) {
 	round := max(s.Round, 1)
 	if expected != 0 && expected != round {
@@ -91,8 +89,8 @@ func (s State) checkRound(expected int) (int, error) {
 	return round, nil
 }
 
-// countSearches counts the searches on record for an agent in this round. Those that
-// name no agent count for anybody, as long as no search of the round names one.
+// countSearches counts the recorded searches of an agent in this round. Searches without
+// an agent count for all agents if no search of the round has one.
 func (s State) countSearches(agent string) int {
 	own, nobody := 0, 0
 	for _, search := range s.Searches {
@@ -109,15 +107,14 @@ func (s State) countSearches(agent string) int {
 	return own
 }
 
-// maxQuery is how much of a search's query is kept, in bytes (reference
-// section 9).
+// maxQuery is the length of a stored query in bytes.
 const maxQuery = 200
 
 // RecordSearch records that an agent searched.
 type RecordSearch struct {
-	// Round is the round that it searched in, 0 for the task's.
+	// Round is the round of the search, 0 for the current one.
 	Round int
-	// Agent is "" where nobody knows which.
+	// Agent is "" if unknown.
 	Agent, Query string
 	Source       Source
 	By           string
@@ -150,9 +147,8 @@ const (
 	CategoryCriticError = "critic-error"
 )
 
-// AuditFindings are the findings of a round that its unrouted violations make.
-// They stay until a decision sends them to an agent: one that ends in stuck, or
-// in a question, has not (reference section 18, 26).
+// AuditFindings returns the findings of the unrouted violations. They stay until a
+// decision routes them to an agent; stuck and questions do not.
 func (s State) AuditFindings() []finding.Finding {
 	var found []finding.Finding
 	for _, v := range s.Violations {
@@ -162,9 +158,8 @@ func (s State) AuditFindings() []finding.Finding {
 }
 
 func (v Violation) finding(round int) finding.Finding {
-	// What tells two violations apart comes first: only the start of a
-	// remediation is part of a finding's identity, so that the note at the end
-	// leaves a violation the same finding in every round.
+	// Only the start of a remediation is part of a finding's identity. So the text begins
+	// with what distinguishes violations, and the note at the end does not change it.
 	text := fmt.Sprintf("Run %s again and have it call the search tool before it works: no search of it is on record, which rule 9 demands.", v.Agent)
 	if v.Kind == SearchUnverified {
 		text = fmt.Sprintf("Have %s search for real when it runs again: it says that it searched, and nothing on record backs it, as rule 9 demands.", v.Agent)

@@ -8,31 +8,31 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// What Switchyard itself puts a task aside with, see Halt.
+// The reason and the author of a stop by Switchyard itself.
 const (
-	// ReasonBudget is the reason where a budget is exhausted.
+	// ReasonBudget is the reason if a budget is exhausted.
 	ReasonBudget = "budget"
-	// BySwitchyard stands where a person or a policy does elsewhere.
+	// BySwitchyard is the author.
 	BySwitchyard = "switchyard"
 )
 
-// Limits are the budgets of a task. What is 0 has no limit.
+// Limits are the budgets of a task. 0 means no limit.
 type Limits struct {
-	// Task limits what all runs of the task use up, and Round those of a round.
+	// Task limits all runs of the task, and Round those of one round.
 	Task  Amount `json:"task,omitzero"`
 	Round Amount `json:"round,omitzero"`
-	// Rounds limits the rounds since the work began or began anew.
+	// Rounds limits the rounds since the last start.
 	Rounds int `json:"rounds,omitzero"`
 }
 
-// BudgetUse is what a task has used up of one of its budgets.
+// BudgetUse is the used part of a budget.
 type BudgetUse struct {
 	// Budget is the unit: see budget-exhausted.
 	Budget       string
 	Spent, Limit int64
 }
 
-// Usage lists what a task has used up of each budget of its own that has a limit.
+// Usage lists the use of each of the task's budgets that has a limit.
 func (l Limits) Usage(s State) []BudgetUse {
 	var uses []BudgetUse
 	for _, u := range units() {
@@ -61,16 +61,14 @@ func units() []unit {
 	}
 }
 
-// dollars writes millionths of a dollar, without losing any.
+// dollars formats millionths of a dollar exactly.
 func dollars(n int64) string {
 	fraction := fmt.Sprintf("%06d", n%1_000_000)
 	return fmt.Sprintf("$%d.%s%s", n/1_000_000, fraction[:2], strings.TrimRight(fraction[2:], "0"))
 }
 
-// checkBudget refuses runs that the budgets do not cover: what is spent, what open runs
-// reserve and what these want may come to the limit, and not beyond.
-//
-// A run of an earlier round that is still open counts for the task alone, as its
+// checkBudget refuses runs that exceed a budget, together with what is spent and what
+// open runs reserve. An open run of an earlier round counts for the task alone, as its
 // receipt will.
 func (l Limits) checkBudget(s State, wanted []Intent) error {
 	if err := l.check(wanted); err != nil {
@@ -111,8 +109,8 @@ func (l Limits) checkBudget(s State, wanted []Intent) error {
 	return nil
 }
 
-// check refuses limits below zero, and runs without a worst case where one is
-// needed: they would be free.
+// check refuses negative limits, and runs that reserve nothing of a limited unit: they
+// would be free.
 func (l Limits) check(wanted []Intent) error {
 	if l.Rounds < 0 {
 		return fmt.Errorf("a budget of %d rounds", l.Rounds)
@@ -132,7 +130,7 @@ func (l Limits) check(wanted []Intent) error {
 	return nil
 }
 
-// account is one budget with what it has to cover.
+// account is a budget and what it has to cover.
 type account struct {
 	scope            string
 	unit             unit
@@ -140,7 +138,7 @@ type account struct {
 	reserved, wanted []int64
 }
 
-// covers takes everything from the limit, one by one: a sum could overflow.
+// covers subtracts everything from the limit, because a sum could overflow.
 func (a account) covers() bool {
 	left := a.limit
 	for _, parts := range [][]int64{{a.spent}, a.reserved, a.wanted} {

@@ -1,6 +1,6 @@
 package task
 
-// Kind names a kind of event, as the ledger keeps it.
+// Kind is the kind of an event in the ledger.
 type Kind string
 
 // The kinds of events.
@@ -22,15 +22,15 @@ const (
 	KindSpawnEnded Kind = "spawn-ended"
 )
 
-// Event is something that happened to a task: one of the types of this file.
-// Events are values; nobody modifies what they point to.
+// Event is one of the types of this file. Events are values; do not modify what they point
+// to.
 type Event interface {
 	Kind() Kind
 	apply(State) (State, error)
 }
 
-// NewEvent returns a pointer to an empty event of a kind, to decode into, or nil for
-// a kind that does not exist.
+// NewEvent returns a pointer to an empty event of a kind, to decode into, or nil for an
+// unknown kind.
 func NewEvent(k Kind) Event {
 	switch k {
 	case KindStarted:
@@ -66,13 +66,13 @@ func NewEvent(k Kind) Event {
 	}
 }
 
-// Force is a person's word that a gate is to be passed.
+// Force is a person's order to pass a gate.
 type Force struct {
 	Reason string `json:"reason"`
 	By     string `json:"by"`
 }
 
-// WorkStarted: the work on a task begins, or begins anew.
+// WorkStarted starts or restarts a task.
 type WorkStarted struct {
 	Round     int    `json:"round"`
 	MaxRounds int    `json:"max_rounds"`
@@ -81,17 +81,17 @@ type WorkStarted struct {
 	Force     *Force `json:"force,omitzero"`
 }
 
-// AgentStamped: an agent is known to have run in a round.
+// AgentStamped records that an agent ran in a round.
 type AgentStamped struct {
 	Stamp Stamp `json:"stamp"`
 }
 
-// SearchRecorded: an agent is known to have searched.
+// SearchRecorded records that an agent searched.
 type SearchRecorded struct {
 	Search Search `json:"search"`
 }
 
-// PhaseDone: a phase before the draft is done.
+// PhaseDone ends a phase before the draft.
 type PhaseDone struct {
 	Round int   `json:"round"`
 	Phase Phase `json:"phase"`
@@ -102,78 +102,78 @@ type PhaseDone struct {
 	Force    *Force   `json:"force,omitzero"`
 }
 
-// DraftBegun: another draft of the round is about to be verified.
+// DraftBegun announces the verification of another draft of the round.
 type DraftBegun struct {
 	Round int `json:"round"`
-	// Same says that only the verification of the draft before ends here.
+	// Same is set if the draft is the previous one: only its verification is dropped.
 	Same bool `json:"same,omitzero"`
 }
 
-// DraftVerified: a draft is done and its verification is green. A draft whose
-// verification is red is Decided at once.
+// DraftVerified records a draft with a green verification. A red one leads to
+// RoundDecided at once.
 type DraftVerified struct {
 	Round        int          `json:"round"`
 	Verification Verification `json:"verification"`
 	Force        *Force       `json:"force,omitzero"`
 }
 
-// RoundDecided: a round was decided.
+// RoundDecided records the decision of a round.
 type RoundDecided struct {
 	Round     int `json:"round"`
 	NextRound int `json:"next_round"`
 	MaxRounds int `json:"max_rounds"`
-	// NextAction is the destination and DestinationKind its kind, as the policy
-	// declares it: agent, human or terminal.
+	// NextAction is the destination, and DestinationKind its kind in the policy: agent,
+	// human or terminal.
 	NextAction      string `json:"next_action"`
 	DestinationKind string `json:"kind"`
 	Reason          string `json:"reason"`
-	// FindingCount is how many findings were open.
+	// FindingCount is the number of open findings.
 	FindingCount int `json:"finding_count"`
-	// Policy decided, as routing@1.2.0.
+	// Policy is the policy that decided, such as routing@1.2.0.
 	Policy string `json:"policy"`
-	// Reviewed says that reports were read; else the decision is one on a red
+	// Reviewed is set if reports were read; otherwise the decision is based on a red
 	// verification alone.
 	Reviewed bool `json:"reviewed"`
-	// Verify is green, red or absent, and Verification what is known of it.
+	// Verify is green, red or absent, and Verification has the details.
 	Verify       string        `json:"verify"`
 	Verification *Verification `json:"verification,omitzero"`
-	// Final says that a decision to commit commits the task. Where phases are
-	// run one by one, the phase commit does.
+	// Final is set if a decision to commit commits the task. If phases are run one by
+	// one, the commit phase does.
 	Final bool `json:"final,omitzero"`
-	// CustomCap says that the cap is this task's own.
+	// CustomCap is set if MaxRounds was set for this task.
 	CustomCap bool `json:"raised,omitzero"`
 	// Evidence lists the digests of reports that name their round.
 	Evidence []string `json:"evidence,omitzero"`
-	// Stalled counts the reviews in a row that made no progress.
+	// Stalled counts the last reviews in a row without progress.
 	Stalled   int        `json:"stalled,omitzero"`
 	Questions []Question `json:"questions,omitzero"`
 	Force     *Force     `json:"force,omitzero"`
 }
 
-// WorkCommitted: the task is committed.
+// WorkCommitted commits the task.
 type WorkCommitted struct {
 	Round int `json:"round"`
-	// Missing lists what should have been there and was forced.
+	// Missing lists the preconditions that were forced.
 	Missing []string `json:"missing,omitzero"`
 	Force   *Force   `json:"force,omitzero"`
 }
 
-// WorkStopped: a person, or Switchyard itself, has put the task aside as stuck.
+// WorkStopped makes a task stuck, by a person or by Switchyard.
 type WorkStopped struct {
 	Stop Stop `json:"stop"`
-	// ForgetCap says that a cap of the task's own ends here.
+	// ForgetCap drops the task's own cap.
 	ForgetCap bool `json:"forget_cap,omitzero"`
 }
 
-// QuestionsAnswered: questions to the user have their answers.
+// QuestionsAnswered records answers of the user.
 type QuestionsAnswered struct {
 	Round   int      `json:"round"`
 	Answers []Answer `json:"answers"`
 }
 
-// WorkResumed: a stuck task goes on.
+// WorkResumed continues a stuck task.
 type WorkResumed struct {
-	// Round is the round that it goes on in.
+	// Round is the round in which it continues.
 	Round     int    `json:"round"`
 	MaxRounds int    `json:"max_rounds"`
 	Mode      Mode   `json:"mode"`
@@ -182,9 +182,9 @@ type WorkResumed struct {
 	By        string `json:"by"`
 }
 
-// TaskImported: the task comes from another tool.
+// TaskImported creates a task from another tool's.
 type TaskImported struct {
-	// Source says from which, and Digest what was read.
+	// Source is the tool, and Digest that of its file.
 	Source     string      `json:"source"`
 	Digest     string      `json:"digest"`
 	Round      int         `json:"round"`
@@ -192,18 +192,18 @@ type TaskImported struct {
 	CustomCap  bool        `json:"raised,omitzero"`
 	Stop       *Stop       `json:"stop,omitzero"`
 	Violations []Violation `json:"violations,omitzero"`
-	// FindingCount is how many findings were open: the task's first review.
+	// FindingCount is the number of open findings, which count as the first review.
 	FindingCount int    `json:"finding_count"`
 	Overrides    int    `json:"overrides,omitzero"`
 	By           string `json:"by"`
 }
 
-// SpawnBegun: agents are about to be run.
+// SpawnBegun announces runs of agents.
 type SpawnBegun struct {
 	Intents []Intent `json:"intents"`
 }
 
-// SpawnEnded: a run has ended, or is known to be lost.
+// SpawnEnded ends a run, which may be lost.
 type SpawnEnded struct {
 	Receipt Receipt `json:"receipt"`
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// The agents whose stamps the phases want (reference section 8).
+// The agents whose stamps the phases need.
 const (
 	AgentResearcher = "np-researcher"
 	AgentDesigner   = "np-task-architect"
@@ -14,51 +14,50 @@ const (
 	AgentCritic     = "np-critic"
 )
 
-// The bounds of a state: how many stamps, searches, violations, reports and test
-// files it lists each, and how long a name in it may be, in bytes.
+// The bounds of a state: the length of each of its lists, and that of a name in bytes.
 const (
 	maxListed = 256
 	maxName   = 1024
 )
 
-// Source says who vouches for a stamp or a search.
+// Source says where a stamp or a search comes from.
 type Source string
 
 // The sources of evidence.
 const (
-	// ByHand: a caller says so.
+	// ByHand means that a caller said so.
 	ByHand Source = "hand"
-	// ByHost: Switchyard ran the agent itself and saw it.
+	// ByHost means that Switchyard ran the agent itself.
 	ByHost Source = "host"
 )
 
-// Stamp is the evidence that an agent ran in a round, and what it was seen to do.
+// Stamp is the evidence that an agent ran in a round.
 type Stamp struct {
 	Round  int    `json:"round"`
 	Agent  string `json:"agent"`
 	Source Source `json:"source"`
 	By     string `json:"by"`
-	// Run identifies the run, where known: the same run counts once.
+	// Run is the id of the run, "" if unknown. A run counts once.
 	Run string `json:"run,omitzero"`
-	// Used says that a decision or a newer draft has used the stamp up. It is
-	// kept until the round ends, so that its run cannot be stamped again.
+	// Used is set once a decision or a newer draft has used up the stamp. The stamp stays
+	// until the round ends, so that its run cannot be stamped again.
 	Used bool `json:"used,omitzero"`
 	// Spawn is what the host saw of the process; nil for a stamp by hand.
 	Spawn *Spawn `json:"spawn,omitzero"`
-	// ToolUses counts the tools that it used, SearchCalls those of them that
-	// search, and Credited those of these that evidence backs.
+	// ToolUses counts the tool calls, SearchCalls the searches among them, and Credited
+	// those of the searches that have evidence.
 	ToolUses    int `json:"tool_uses"`
 	SearchCalls int `json:"search_calls"`
 	Credited    int `json:"credited_calls"`
 	// SearchEvidence counts the searches on record for the agent in this round.
 	SearchEvidence int `json:"search_evidence"`
-	// Audited says that the agent must search (rule 9).
+	// Audited is set if the agent must search first (the search-before-write rule).
 	Audited bool `json:"audited"`
-	// Violation is what it did against rule 9, "" for nothing.
+	// Violation is how it broke that rule, "" if it did not.
 	Violation ViolationKind `json:"violation,omitzero"`
 }
 
-// Spawn is what the host saw of an agent that it ran.
+// Spawn identifies the process of an agent that the host ran.
 type Spawn struct {
 	PID     int    `json:"pid"`
 	Session string `json:"session,omitzero"`
@@ -69,53 +68,51 @@ type Spawn struct {
 // Search is the evidence that an agent searched.
 type Search struct {
 	Round int `json:"round"`
-	// Agent is "" where the evidence names none.
+	// Agent is "" if unknown.
 	Agent  string `json:"agent,omitzero"`
 	Query  string `json:"query"`
 	Source Source `json:"source"`
 	By     string `json:"by"`
 }
 
-// Verification is what is known of a draft's verification.
+// Verification describes the verification of a draft.
 type Verification struct {
-	// Claimed says that the caller gave the outcome; else the host ran it.
+	// Claimed is set if the caller gave the outcome; otherwise the host ran it.
 	Claimed bool   `json:"claimed,omitzero"`
 	Command string `json:"command,omitzero"`
-	// ExitCode is nil where nobody knows it.
+	// ExitCode is nil if unknown.
 	ExitCode *int `json:"exit_code,omitzero"`
-	// Signal is the signal that ended the command, and End why the host did:
-	// timed-out or output-limit. Both are "" where it ended by itself.
+	// Signal is the signal that ended the command, and End why the host ended it:
+	// timed-out or output-limit. Both are "" if it ended by itself.
 	Signal string `json:"signal,omitzero"`
 	End    string `json:"end,omitzero"`
-	// Runs counts how often the command ran.
+	// Runs counts the runs of the command.
 	Runs int `json:"runs,omitzero"`
-	// Output is the file that holds what it printed, OutputDigest its digest
-	// and OutputBytes its size.
+	// Output is the file of its output, with its digest and size.
 	Output       string `json:"output,omitzero"`
 	OutputDigest string `json:"output_digest,omitzero"`
 	OutputBytes  int64  `json:"output_bytes,omitzero"`
-	// Tree is the digest of the working tree that was verified, "" where nobody
-	// looked.
+	// Tree is the digest of the verified working tree, "" if unknown.
 	Tree string `json:"tree,omitzero"`
 }
 
-// ViolationKind is how an agent broke rule 9.
+// ViolationKind is how an agent broke the search-before-write rule.
 type ViolationKind string
 
-// The violations (reference section 6).
+// The violations.
 const (
 	NoSearch         ViolationKind = "rule-9-no-search-tool-invoked"
 	SearchUnverified ViolationKind = "rule-9-search-tool-unverified"
 )
 
-// Violation is one that no decision has routed yet.
+// Violation is a broken rule that no decision has routed yet.
 type Violation struct {
 	Round int           `json:"round"`
 	Agent string        `json:"agent"`
 	Kind  ViolationKind `json:"kind"`
 }
 
-// CountStamps counts the stamps of an agent in this round that are not used up.
+// CountStamps counts the unused stamps of an agent in this round.
 func (s State) CountStamps(agent string) int {
 	found := 0
 	for _, stamp := range s.Stamps {
@@ -126,7 +123,7 @@ func (s State) CountStamps(agent string) int {
 	return found
 }
 
-// DraftAgent is the agent whose draft this round is, "" where a person makes it.
+// DraftAgent returns the agent that makes this round's draft, "" for a person.
 func (s State) DraftAgent() string {
 	switch {
 	case s.Manual:
@@ -156,7 +153,7 @@ func (s State) phaseAgent(p Phase) string {
 	}
 }
 
-// CheckEvidence fails unless the agent of a phase has its stamps in this round.
+// CheckEvidence returns an error unless the agent of a phase has its stamps.
 func (s State) CheckEvidence(p Phase, required int) error {
 	agent := s.phaseAgent(p)
 	if agent == "" {
@@ -170,7 +167,7 @@ func (s State) CheckEvidence(p Phase, required int) error {
 	return nil
 }
 
-// checkAgent refuses what is no agent's name: up to 128 letters, digits,
+// checkAgent returns an error unless name is an agent's: up to 128 letters, digits,
 // underscores and dashes.
 func checkAgent(name string) error {
 	ok := len(name) >= 1 && len(name) <= 128

@@ -9,8 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// RecordReceipt closes a run. It does so whatever has become of the task meanwhile: what
-// ran has run, and has cost what it cost.
+// RecordReceipt ends a run, whatever the status of the task is by now: its cost counts in
+// any case.
 type RecordReceipt struct{ Receipt }
 
 func (c RecordReceipt) decide(s State) (Event, error) {
@@ -30,8 +30,7 @@ func (c RecordReceipt) decide(s State) (Event, error) {
 	if err := checkNames(string(r.Outcome), string(r.Class), r.Next, r.Report, r.Path, r.Output, r.Trail); err != nil {
 		return nil, err
 	}
-	// An agent has a say in these, and may not keep its receipt from being
-	// recorded by what it says.
+	// An agent can influence these texts, and must not prevent its receipt with them.
 	r.Reason, r.Model = legible(r.Reason), legible(r.Model)
 	if r.Spawn != nil {
 		spawn := *r.Spawn
@@ -41,17 +40,17 @@ func (c RecordReceipt) decide(s State) (Event, error) {
 	return SpawnEnded{Receipt: r}, nil
 }
 
-// legible makes of any text one that a state may keep.
+// legible makes any text valid for a state.
 func legible[T ~string](text T) T {
 	return T(textutil.ClipBytes(strings.ToValidUTF8(string(text), "\uFFFD"), maxName))
 }
 
-// openRun is the place of an open run in the list, -1 where there is none.
+// openRun returns the index of an open run, or -1.
 func (s State) openRun(id string) int {
 	return slices.IndexFunc(s.Runs, func(r Run) bool { return r.Run == id && r.Receipt == nil })
 }
 
-// check refuses a receipt whose cost could not be told.
+// check refuses a receipt with an invalid cost.
 func (r Receipt) check() error {
 	for i, what := range r.Unknown {
 		if what != UnknownTokens && what != UnknownMoney || slices.Contains(r.Unknown[:i], what) {

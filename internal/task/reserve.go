@@ -7,12 +7,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// ReserveRuns announces runs: whoever gets its event recorded may start them. All of
-// them begin, or none.
+// ReserveRuns announces runs, all or none. The caller may start them once the event is
+// recorded.
 type ReserveRuns struct {
-	// Round is the round that the caller means, 0 for the task's.
+	// Round is the expected round, 0 for any.
 	Round int
-	// Intents are at least one. Their Round is filled in.
+	// Intents has at least one entry. decide sets their Round.
 	Intents []Intent
 	Limits  Limits
 }
@@ -46,8 +46,8 @@ func (c ReserveRuns) decide(s State) (Event, error) {
 	return e, nil
 }
 
-// maxOpen is how many runs may be open at a time. Those outside any task have no
-// more to do with each other than those of two tasks.
+// maxOpen is the limit of open runs. Runs outside of any task are independent of each
+// other, so they have a higher one.
 func (s State) maxOpen(more []Intent) int {
 	if s.Status == NoTask && !hasRoundRole(more) {
 		return maxListed
@@ -55,12 +55,12 @@ func (s State) maxOpen(more []Intent) int {
 	return MaxOpenRuns
 }
 
-// hasRoundRole reports whether any of the runs is for a round's sake.
+// hasRoundRole reports whether any of the runs belongs to a round.
 func hasRoundRole(intents []Intent) bool {
 	return slices.ContainsFunc(intents, func(i Intent) bool { return i.Role != RoleOther })
 }
 
-// check refuses what no caller should announce.
+// check refuses an invalid intent.
 func (i Intent) check() error {
 	switch {
 	case i.Role != RoleCritic && i.Role != RoleResearcher && i.Role != RoleOther:
@@ -86,7 +86,7 @@ func checkNames(names ...string) error {
 	return nil
 }
 
-// checkIntents refuses runs that cannot follow those that are there.
+// checkIntents refuses runs that cannot follow the existing ones.
 func (s State) checkIntents(more []Intent) error {
 	if len(more) == 0 {
 		return fmt.Errorf("no run begins")

@@ -7,34 +7,32 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// RoundEntry says which round of a task comes next, and what is needed to decide it.
+// RoundEntry is a request to decide the current round.
 type RoundEntry struct {
-	// Expected is the round that the caller means, 0 where it means whichever
-	// comes.
+	// Expected is the round that the caller expects, 0 for any.
 	Expected int
-	// MaxRounds is the caller's cap, 0 where the task keeps its own, or gets
-	// Fallback if it has none.
+	// MaxRounds is the caller's cap, or 0 for the task's own, or Fallback if it has none.
 	MaxRounds, Fallback int
-	// Phases are those whose agents must have left their stamps.
+	// Phases are those whose agents need a stamp.
 	Phases []Phase
 	Force  *Force
 }
 
-// Round is a round that may be decided.
+// Round is a round that can be decided.
 type Round struct {
 	Number, MaxRounds int
-	// CustomCap says that the cap is the task's own.
+	// CustomCap is set if MaxRounds is the task's own.
 	CustomCap bool
-	// Force is set where a gate had to be forced.
+	// Force is set if a gate had to be forced.
 	Force *Force
 }
 
-// EnterRound says which round is to be decided.
+// EnterRound returns the round to decide.
 //
 // # Errors
 //
-// task-waiting, task-stuck or task-committed where the task may not go on,
-// round-shifted where it is in another round than expected, and evidence-missing.
+// task-waiting, task-stuck or task-committed if the task cannot continue, round-shifted
+// if it is in another round than expected, and evidence-missing.
 func EnterRound(s State, e RoundEntry) (Round, error) {
 	if err := allow(s, KindDecided); err != nil {
 		return Round{}, err
@@ -63,14 +61,14 @@ func EnterRound(s State, e RoundEntry) (Round, error) {
 	return r, nil
 }
 
-// ErrRoundShifted is the error of a caller that means another round than the task is
-// in, or lost the race for it.
+// ErrRoundShifted returns the error of a caller that expects another round, or lost the
+// race for it.
 func ErrRoundShifted(expected, actual int) error {
 	return errs.New(errs.RoundShifted, "the task is in round %d, not in round %d", actual, expected).
 		With("expected", expected).With("actual", actual)
 }
 
-// DecideRound is what the policy made of a round that was entered.
+// DecideRound records the policy's decision about a round.
 type DecideRound struct {
 	Round      Round
 	NextAction string
@@ -83,21 +81,21 @@ type DecideRound struct {
 	FindingCount    int
 	// Reviewed says that reports were read.
 	Reviewed bool
-	// Verify is green, red or absent, and Verification what is known of it.
+	// Verify is green, red or absent, and Verification has the details.
 	Verify       string
 	Verification *Verification
-	// MustVerify says that the project wants every commit verified.
+	// MustVerify is set if the project requires verification for every commit.
 	MustVerify bool
-	// Final says that a decision to commit commits the task.
+	// Final is set if a decision to commit commits the task.
 	Final bool
 	// Evidence lists the digests of reports that name their round.
 	Evidence  []string
 	Questions []Question
-	// Stalled counts the reviews in a row that made no progress, this one included.
+	// Stalled counts the reviews in a row without progress, this one included.
 	Stalled int
 }
 
-// The destinations, kinds and outcomes that the state machine itself knows.
+// The destinations, kinds and outcomes that the state machine depends on.
 const (
 	actionCommit = "commit"
 	kindHuman    = "human"
@@ -107,9 +105,8 @@ const (
 	absent       = "absent"
 )
 
-// decide makes the event of a round's outcome. The round advances when the
-// destination says so, and when verification was red, unless the task ends
-// here.
+// decide returns the event of the decision. The round advances if the destination says so
+// or verification was red, unless the task ends here.
 func (o DecideRound) decide(s State) (Event, error) {
 	if err := allow(s, KindDecided); err != nil {
 		return nil, err
@@ -131,8 +128,8 @@ func (o DecideRound) decide(s State) (Event, error) {
 			With("round", o.Round.Number)
 	}
 	next := o.Round.Number
-	// A round that nothing advances is decided as often as the task has rounds,
-	// and no oftener: else a loop through it would have no end.
+	// A round can be decided without advancing at most MaxRounds-1 times, so that every
+	// loop ends.
 	if o.DestinationKind != kindTerminal && (o.AdvancesRound || o.Verify == red || s.NonAdvancing+1 >= o.Round.MaxRounds) {
 		next++
 	}
@@ -147,8 +144,8 @@ func (o DecideRound) decide(s State) (Event, error) {
 	}, nil
 }
 
-// fresh refuses a commit on a report that was decided on before in this round,
-// unless its critic is known to have run since: then it found the same once more.
+// fresh refuses a commit on a report that was decided before in this round, unless its
+// critic has a stamp since then: it may have reported the same again.
 func (o DecideRound) fresh(s State) error {
 	if n := len(union(s.Evidence, o.Evidence)); n > maxListed {
 		return errs.New(errs.StampsTooMany, "round %d would rest on %d reports that name it", o.Round.Number, n).With("limit", maxListed)
@@ -164,8 +161,8 @@ func (o DecideRound) fresh(s State) error {
 	return nil
 }
 
-// check refuses what no caller should say of a round: a task that waits without a
-// question could never go on.
+// check refuses invalid outcomes. A task that waits without a question could never
+// continue.
 func (o DecideRound) check() error {
 	switch o.Verify {
 	case green, red, absent:

@@ -6,56 +6,54 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
-// Role is what a spawned agent is there for.
+// Role is the purpose of a spawned agent.
 type Role string
 
 // The roles.
 const (
 	RoleCritic     Role = "critic"
 	RoleResearcher Role = "researcher"
-	// RoleOther: a person has it spawned, for no round's sake. It makes no task.
+	// RoleOther is for agents that a person spawns outside of a round. It creates no task.
 	RoleOther Role = "other"
 )
 
-// OutcomeLost is the outcome of a run of which nobody knows how it ended, as
-// after a kill of the host. It counts as having used up its reserve.
+// OutcomeLost is the outcome of a run with an unknown end, such as after a kill of the
+// host. The run counts as having used up its reserve.
 const OutcomeLost outcome.Outcome = "lost"
 
-// What a receipt may not know.
+// The parts of a receipt that may be unknown.
 const (
 	UnknownTokens = "tokens"
 	UnknownMoney  = "microdollars"
 )
 
-// MaxOpenRuns is how many runs of a task may be open at a time.
+// MaxOpenRuns limits the open runs of a task.
 const MaxOpenRuns = 16
 
-// Intent says that an agent is about to be run. It is durable before its process
-// starts, so that whoever finds it without a receipt knows what may have run.
+// Intent announces a run. It is recorded before its process starts, so an intent without
+// a receipt tells what may have run.
 type Intent struct {
-	// Run identifies the run, in the whole project.
+	// Run is the run's id, unique in the project.
 	Run string `json:"run"`
-	// Round is the round that it is for. Reserve fills it in.
+	// Round is the run's round. ReserveRuns sets it.
 	Round int    `json:"round"`
 	Role  Role   `json:"role"`
 	Agent string `json:"agent"`
-	// Index tells the agents of one role apart, from 0.
+	// Index numbers the agents of one role, from 0.
 	Index int `json:"index,omitzero"`
-	// Attempt counts the runs for the same role and index, from 1, over retries
-	// and fallbacks.
+	// Attempt counts the runs for the role and index, from 1, with retries and fallbacks.
 	Attempt int    `json:"attempt"`
 	Adapter string `json:"adapter"`
 	// Why is first, resume, retry:CLASS or fallback:CLASS.
 	Why string `json:"why"`
 	// ReserveRuns is the most that it may use up.
 	Reserve Amount `json:"reserve,omitzero"`
-	// Prompt is the digest of its prompt, and Tree that of the working tree that
-	// it is about.
+	// Prompt is the digest of its prompt, and Tree that of its working tree.
 	Prompt string `json:"prompt,omitzero"`
 	Tree   string `json:"tree,omitzero"`
 }
 
-// Receipt says how a run ended.
+// Receipt is the result of a run.
 type Receipt struct {
 	// Run is that of the intent.
 	Run string `json:"run"`
@@ -64,38 +62,34 @@ type Receipt struct {
 	Outcome outcome.Outcome `json:"outcome"`
 	Reason  outcome.Reason  `json:"reason,omitzero"`
 	Class   outcome.Class   `json:"class,omitzero"`
-	// Next says what follows where it failed: retry, fallback or hand-back, "" for
-	// nothing.
+	// Next says what follows a failure: retry, fallback, hand-back, or "" for nothing.
 	Next string `json:"next,omitzero"`
-	// Used is what it used up; of what Unknown lists, at least that much.
+	// Used is what it used: at least that much of the parts in Unknown.
 	Used    Amount   `json:"used,omitzero"`
 	Unknown []string `json:"unknown,omitzero"`
-	// Report is the digest of its report, "" for none, and Path where the host
-	// keeps it.
+	// Report is the digest of its report, "" for none, and Path the host's copy.
 	Report string `json:"report,omitzero"`
 	Path   string `json:"path,omitzero"`
-	// Output is the digest of its final message, and Trail that of its trail
-	// record.
+	// Output is the digest of its final message, and Trail that of its trail record.
 	Output string `json:"output,omitzero"`
 	Trail  string `json:"trail,omitzero"`
-	// Spawn is what the host saw of its process, nil where none was.
+	// Spawn is what the host saw of its process, nil for none.
 	Spawn *Spawn `json:"spawn,omitzero"`
 	Model string `json:"model,omitzero"`
 }
 
-// Run is a spawn as a state keeps it.
+// Run is a spawn in a state.
 type Run struct {
 	Intent
-	// Stale says that something has come since it began for which it does not
-	// count: a decision, or for a critic another draft.
+	// Stale is set after a decision, and for a critic after another draft: the run does
+	// not count any more.
 	Stale bool `json:"stale,omitzero"`
 	// Receipt is nil while the run is open.
 	Receipt *Receipt `json:"receipt,omitzero"`
 }
 
-// Cost is what a run counts for: what it used up once it has ended, and what it
-// reserves until then. What is unknown counts as the reserve, or as what is
-// known of it if that is more. What was used beyond the reserve counts as it is.
+// Cost is what a run counts for: its reserve until it has ended, then what it used. An
+// unknown part counts as the reserve, or as its known amount if that is more.
 func (r Run) Cost() Amount {
 	if r.Receipt == nil {
 		return r.Reserve
@@ -113,18 +107,18 @@ func (r Run) Cost() Amount {
 	return cost
 }
 
-// Spending is what a task has used up by runs that have ended.
+// Spending is the use of all ended runs of a task.
 type Spending struct {
-	// Task is what it has used up ever: no new start forgets it.
+	// Task is the total, which no restart resets.
 	Task Amount `json:"task,omitzero"`
-	// Round is the part of this round's own runs.
+	// Round is the part of this round's runs.
 	Round Amount `json:"round,omitzero"`
-	// Runs counts the runs that have ended, ever.
+	// Runs counts all ended runs.
 	Runs int `json:"runs,omitzero"`
 }
 
-// OpenRuns returns the runs that have no receipt, those of earlier rounds included,
-// in the order in which they began.
+// OpenRuns returns the runs without a receipt, also those of earlier rounds, in the order
+// of their start.
 func (s State) OpenRuns() []Run {
 	var open []Run
 	for _, r := range s.Runs {
@@ -135,8 +129,8 @@ func (s State) OpenRuns() []Run {
 	return open
 }
 
-// LatestRun returns the newest run of this round for a role and index that has
-// ended and is not stale, whatever its outcome, or nil.
+// LatestRun returns the last run of this round for a role and index that has ended and is
+// not stale, whatever its outcome, or nil.
 func (s State) LatestRun(role Role, index int) *Run {
 	for _, r := range slices.Backward(s.Runs) {
 		if r.Receipt != nil && s.matches(r, role, index) {
@@ -163,6 +157,5 @@ func (s State) matches(r Run, role Role, index int) bool {
 	return r.Round == max(s.Round, 1) && r.Role == role && r.Index == index && !r.Stale
 }
 
-// Rounds counts the task's rounds since its work began or began anew, this one
-// included.
+// Rounds counts the rounds since the last start, this one included.
 func (s State) Rounds() int { return max(s.Round, 1) - max(s.StartedRound, 1) + 1 }

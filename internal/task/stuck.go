@@ -6,13 +6,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// StopTask puts a task aside as stuck.
+// StopTask makes a task stuck.
 type StopTask struct {
 	Reason, By string
-	// FindingCount is how many findings are open, -1 for those of the newest
-	// decision.
+	// FindingCount is the number of open findings, -1 for that of the last decision.
 	FindingCount int
-	// ForgetCap says that a cap of the task's own ends here.
+	// ForgetCap drops the task's own cap.
 	ForgetCap bool
 }
 
@@ -29,23 +28,23 @@ func (c StopTask) decide(s State) (Event, error) {
 	return WorkStopped{Stop: Stop{Round: max(s.Round, 1), Reason: c.Reason, By: c.By, FindingCount: c.FindingCount}, ForgetCap: c.ForgetCap}, nil
 }
 
-// Mode is how a stuck task goes on.
+// Mode is how a stuck task continues.
 type Mode string
 
-// The modes (reference section 8).
+// The modes.
 const (
-	// MoreRounds: as before, with more rounds.
+	// MoreRounds continues with more rounds.
 	MoreRounds Mode = "rounds"
-	// Replan: the plan is made anew, and the executor begins with it.
+	// Replan restarts with a new plan and the executor.
 	Replan Mode = "replan"
-	// Manual: a person makes the next draft.
+	// Manual lets a person make the next draft.
 	Manual Mode = "manual"
-	// Reset: the task begins anew, and its findings' past is forgotten.
+	// Reset restarts the task and forgets the history of its findings.
 	Reset Mode = "reset"
 )
 
-// ResumeTask takes a task out of being stuck, into its next round: no evidence of
-// the round in which it got stuck counts there.
+// ResumeTask continues a stuck task in its next round, without the evidence of the round
+// in which it got stuck.
 type ResumeTask struct {
 	Mode Mode
 	// Rounds are added to the cap in the mode MoreRounds.

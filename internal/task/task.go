@@ -1,11 +1,9 @@
-// Package task is the state machine of one task: which round it is in, what may
-// follow, and what every event makes of it (design section 5, ADR-0014).
+// Package task is the state machine of one task (design section 5, ADR-0014).
 //
-// Decide turns a command into an event, or says why not; Apply folds an event
-// into a state. Both are pure: there is no I/O, no clock, no randomness and no
-// order of maps, so the same events always fold to the same state, here or under
-// any other engine. Times come in as texts of one fixed form, which sort as
-// times do.
+// Decide turns a command into an event or refuses it; Apply folds an event into a state.
+// Both are pure, without I/O, clock, randomness or the order of maps: the same events
+// always give the same state, also under another engine. Times are passed in as texts of
+// one form that sorts like times.
 package task
 
 import (
@@ -14,11 +12,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Status says whether a task may go on. The zero Status is that of a task that
-// does not exist yet.
+// Status says whether a task can continue.
 type Status string
 
-// The statuses of a task.
+// The statuses of a task. NoTask means that it does not exist yet.
 const (
 	NoTask    Status = ""
 	Open      Status = "open"
@@ -41,91 +38,87 @@ const (
 	Commit   Phase = "commit"
 )
 
-// The bounds of a task's cap, and the cap where nobody sets one.
+// The bounds of a task's cap, and its default.
 const (
 	MinRounds     = 1
 	MaxRounds     = 100
 	DefaultRounds = 3
 )
 
-// State is where a task stands: the fold of its events. It is bounded: what
-// grows with a task's history is not part of it. The zero State is a task that
-// does not exist yet. Runs that belong to no task fold like one that never exists:
-// its Status stays None.
+// State is the fold of a task's events. Its size is bounded: nothing in it grows with the
+// task's history. The zero State is a task that does not exist yet. Runs without a task
+// fold into a state whose Status stays NoTask.
 type State struct {
-	// Round is the round that the next decision is about, from 1.
+	// Round is the round of the next decision, from 1.
 	Round int `json:"round"`
 	// MaxRounds is the task's cap; 0 until its first decision or start.
 	MaxRounds int `json:"max_rounds"`
-	// CustomCap says that somebody gave this task a cap of its own. It ends with
-	// the incident that it was given for.
+	// CustomCap is set if MaxRounds was set for this task, until its next commit or
+	// restart.
 	CustomCap bool   `json:"own_cap,omitzero"`
 	Status    Status `json:"status"`
-	// Phase is the newest phase of this round that is done, "" for none.
+	// Phase is the last finished phase of this round, or "".
 	Phase Phase `json:"phase,omitzero"`
-	// Restarts counts how often the task began anew.
+	// Restarts counts the restarts of the task.
 	Restarts int `json:"restarts,omitzero"`
-	// Query is what the task was last started with.
+	// Query is the query of the last start.
 	Query string `json:"query,omitzero"`
-	// Tests are the test files that were written before the draft.
+	// Tests are the test files written before the draft.
 	Tests []string `json:"tests,omitzero"`
-	// Last is the newest decision, or nil.
+	// Last is the last decision, or nil.
 	Last *RoundDecided `json:"last"`
 
-	// The evidence of this round. A decision uses it up.
+	// The evidence of this round, which a decision uses up.
 
 	// Verified is this round's green verification, or nil.
 	Verified *Verification `json:"verification,omitzero"`
-	// Stamps are the agents that are known to have run.
+	// Stamps are the agents that have run.
 	Stamps   []Stamp  `json:"stamps,omitzero"`
 	Searches []Search `json:"searches,omitzero"`
 
-	// Verifies says that the task was verified at least once. From then on
-	// nothing is committed without a green verification of its round.
+	// Verifies is set once the task was verified. From then on a commit needs a green
+	// verification of its round.
 	Verifies bool `json:"verification_required,omitzero"`
-	// Violations are those that no decision has routed yet.
+	// Violations are those that were not routed yet.
 	Violations []Violation `json:"violations,omitzero"`
-	// Questions are those of the newest decision that asked the user.
+	// Questions are those of the last decision, if it asked the user.
 	Questions *Questions `json:"questions,omitzero"`
 	// Stop is why the task is stuck, or nil.
 	Stop *Stop `json:"stop,omitzero"`
-	// Overrides counts the gates that somebody forced, ever.
-	Overrides int `json:"override_count,omitzero"`
-	// Forced is the newest of them.
-	Forced *Override `json:"last_override,omitzero"`
+	// Overrides counts all gates that were forced, and Forced is the last one.
+	Overrides int       `json:"override_count,omitzero"`
+	Forced    *Override `json:"last_override,omitzero"`
 
 	// Convergence, see Measure.
 
-	// Reviews counts the decisions that rested on reports.
+	// Reviews counts the decisions based on reports.
 	Reviews int `json:"reviews,omitzero"`
-	// Stalled is how many reviews in a row made no progress.
+	// Stalled counts the last reviews in a row without progress.
 	Stalled int `json:"stalled_rounds,omitzero"`
 
-	// Runs are the spawns of this round, and those of earlier ones that are
-	// still open, in the order in which they began.
+	// Runs are the spawns of this round and the open ones of earlier rounds, in the order
+	// of their start.
 	Runs  []Run    `json:"spawns,omitzero"`
 	Spent Spending `json:"spent,omitzero"`
 
 	Internals `json:"memory,omitzero"`
 }
 
-// Internals is what a state keeps for its own decisions. It is nobody else's
-// business, and may change.
+// Internals are the parts of a state for this package's own decisions. They may change.
 type Internals struct {
-	// StartedRound is the round in which the work began or began anew: its draft is
-	// the executor's, that of later rounds the build-fixer's.
+	// StartedRound is the round of the last start: the executor makes its draft, the
+	// build-fixer those of later rounds.
 	StartedRound int `json:"fresh,omitzero"`
-	// Manual says that a person makes this round's draft, so that no agent's
-	// stamp is wanted for it.
+	// Manual is set if a person makes this round's draft, which then needs no stamp.
 	Manual bool `json:"manual,omitzero"`
-	// Evidence lists the reports about exactly this round that were decided on.
+	// Evidence lists the decided reports that name this round.
 	Evidence []string `json:"evidence,omitzero"`
-	// NonAdvancing counts the decisions of this round that did not end it.
+	// NonAdvancing counts the decisions that did not end this round.
 	NonAdvancing int `json:"kept,omitzero"`
-	// Remaining is how many findings the newest review left.
+	// Remaining is the number of findings of the last review.
 	Remaining int `json:"remaining,omitzero"`
-	// ResetReview is the newest review that a reset has made history: a finding
-	// that was last seen then, or earlier, counts as new.
+	// ResetReview is the last review before a reset: a finding last seen in it or
+	// earlier counts as new.
 	ResetReview int `json:"forgotten,omitzero"`
 }
 
@@ -133,21 +126,20 @@ type Internals struct {
 type Stop struct {
 	Round  int    `json:"round"`
 	Reason string `json:"reason"`
-	// By is who put it there: a policy, as routing@1.2.0, a person, or
-	// BySwitchyard.
+	// By is a policy such as routing@1.2.0, a person, or BySwitchyard.
 	By string `json:"by"`
 	// FindingCount is how many findings were open.
 	FindingCount int `json:"finding_count"`
 }
 
-// Override is a gate that somebody forced.
+// Override is a forced gate.
 type Override struct {
 	Round int   `json:"round"`
 	Phase Phase `json:"phase"`
 	Force
 }
 
-// CheckID refuses what is no task id: a letter or digit, then up to 127
+// CheckID returns an error unless id is a task id: a letter or digit, then up to 127
 // letters, digits, dots, underscores and dashes (design section 5).
 func CheckID(id string) error {
 	ok := len(id) >= 1 && len(id) <= 128
@@ -165,8 +157,8 @@ func CheckID(id string) error {
 	return nil
 }
 
-// nearID makes a task id of a text that is none, such as the name of a branch: a dash
-// for each run of other characters. It is "" if too little is left.
+// nearID makes a task id of another text, such as the name of a branch, with a dash for
+// each run of other characters. It is "" if nothing is left.
 func nearID(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text) && b.Len() < 128; i++ {

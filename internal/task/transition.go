@@ -6,10 +6,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Statuses lists every status, the one of a task that does not exist first.
+// Statuses lists all statuses, NoTask first.
 func Statuses() []Status { return []Status{NoTask, Open, Waiting, Stuck, Committed} }
 
-// Kinds lists every kind of event.
+// Kinds lists all kinds of events.
 func Kinds() []Kind {
 	return []Kind{
 		KindStarted, KindStamped, KindSearched, KindPrepared, KindRedrafted, KindDrafted, KindDecided,
@@ -17,17 +17,16 @@ func Kinds() []Kind {
 	}
 }
 
-// Transition says what an event means in a status: "" where it may follow, else
-// the code of the error. It is the whole table of docs/tasks.md; what an event
-// needs beyond the status, its command says.
+// Transition returns "" if an event may follow in a status, else the code of the error.
+// It is the table of docs/tasks.md. Commands check further conditions.
 func Transition(s Status, k Kind) errs.Code {
 	switch k {
 	case KindStarted:
-		return "" // An open task refuses it once its work has begun; see Begin.
+		return "" // StartWork refuses it for a task under way.
 	case KindStamped, KindSearched, KindStopped:
 		return map[Status]errs.Code{Committed: errs.TaskCommitted}[s]
 	case KindSpawnEnded:
-		return "" // A run that is not open refuses it; see Receive.
+		return "" // RecordReceipt refuses it for a run that is not open.
 	case KindPrepared, KindRedrafted, KindDrafted, KindDecided, KindFinished, KindSpawnBegun:
 		return map[Status]errs.Code{Waiting: errs.TaskWaiting, Stuck: errs.TaskStuck, Committed: errs.TaskCommitted}[s]
 	case KindAnswered:
@@ -41,7 +40,7 @@ func Transition(s Status, k Kind) errs.Code {
 	}
 }
 
-// checkBudget returns the error of an event that may not follow, or nil.
+// allow returns the error of an event that may not follow in the status, or nil.
 func allow(s State, k Kind) error {
 	switch code := Transition(s.Status, k); code {
 	case "":
