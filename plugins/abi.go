@@ -48,7 +48,7 @@ func functions() []function {
 }
 
 // checkModule checks a compiled, metered module against ABI v1 before it runs.
-func checkModule(m wazero.CompiledModule, limits Limits) error {
+func checkModule(m wazero.CompiledModule, limits abi.Limits) error {
 	exported := m.ExportedFunctions()
 	if _, ok := exported[exportMarker]; !ok {
 		for _, name := range slices.Sorted(maps.Keys(exported)) {

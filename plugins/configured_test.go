@@ -14,7 +14,7 @@ import (
 )
 
 func TestItemsOfTheConfiguration(t *testing.T) {
-	p := &Plugin{description: Description{Items: []string{"/own/*"}, ItemsFrom: "/where/items"}}
+	p := &Plugin{description: abi.Description{Items: []string{"/own/*"}, ItemsFrom: "/where/items"}}
 	for _, c := range []struct {
 		config string
 		want   []string // nil for a refusal
@@ -41,8 +41,8 @@ func TestItemsOfTheConfiguration(t *testing.T) {
 // TestConfiguredItemsAreAccountedFor holds answers against items that only the
 // configuration names.
 func TestConfiguredItemsAreAccountedFor(t *testing.T) {
-	p := &Plugin{description: Description{ItemsFrom: "/items", Critic: "map"}, runtime: New(Config{})}
-	p.identity = Identity{Name: "mine", Version: "1.0.0", Use: "map"}
+	p := &Plugin{description: abi.Description{ItemsFrom: "/items", Critic: "map"}, runtime: New(Config{})}
+	p.identity = abi.Identity{Name: "mine", Version: "1.0.0", Use: "map"}
 	doc, err := document.Parse([]byte(`{"a":{"x":[1],"y":[2]}}`), document.Limits{})
 	if err != nil {
 		t.Fatal(err)

@@ -19,24 +19,24 @@ import (
 // Its memory grows with the answer and not with the report, and it stops at the
 // first item that the answer lacks. The time for walking over the items and looking
 // up refs grows with the report and the patterns; both end with ctx.
-func checkConservation(ctx context.Context, p *Plugin, doc *document.Document, items []string, out *output) (Result, error) {
+func checkConservation(ctx context.Context, p *Plugin, doc *document.Document, items []string, out *output) (abi.Result, error) {
 	claims, err := collectRefs(out)
 	if err != nil {
-		return Result{}, err
+		return abi.Result{}, err
 	}
 	for ref, raw := range doc.Items(ctx, items) {
 		c, ok := claims[ref]
 		if !ok {
-			return Result{}, violated(abi.Dropped, "drops %q", ref)
+			return abi.Result{}, violated(abi.Dropped, "drops %q", ref)
 		}
 		c.raw, c.exists = raw, true
 	}
 	if ctx.Err() != nil {
-		return Result{}, context.Cause(ctx)
+		return abi.Result{}, context.Cause(ctx)
 	}
 	for ref, c := range claims {
 		if ctx.Err() != nil {
-			return Result{}, context.Cause(ctx)
+			return abi.Result{}, context.Cause(ctx)
 		}
 		if !c.exists {
 			c.raw, c.exists = doc.At(ref)
@@ -72,13 +72,13 @@ func collectRefs(out *output) (map[string]*reference, error) {
 
 // buildResult makes the result of an answer whose refs have been looked up. It keeps
 // the answer's order, so that the same answer always gives the same error.
-func buildResult(p *Plugin, doc *document.Document, out *output, claims map[string]*reference) (Result, error) {
+func buildResult(p *Plugin, doc *document.Document, out *output, claims map[string]*reference) (abi.Result, error) {
 	for _, s := range *out.Skipped {
 		if !claims[s.Ref].exists {
-			return Result{}, violated(abi.Invented, "skips %q, which is not in the report", s.Ref)
+			return abi.Result{}, violated(abi.Invented, "skips %q, which is not in the report", s.Ref)
 		}
 	}
-	result := Result{
+	result := abi.Result{
 		Critic: out.Critic, TaskID: out.TaskID, Round: out.Round,
 		Findings: make([]finding.Finding, 0, len(*out.Findings)), Skipped: *out.Skipped, Unmapped: out.Unmapped,
 	}
@@ -86,11 +86,11 @@ func buildResult(p *Plugin, doc *document.Document, out *output, claims map[stri
 	for _, f := range *out.Findings {
 		c := claims[*f.Ref]
 		if quoted += int64(len(c.raw)); quoted > p.runtime.config.Limits.Output {
-			return Result{}, errs.New(errs.PluginOutputTooLarge, "the plugin's findings refer to more than %d bytes of the report", p.runtime.config.Limits.Output).
+			return abi.Result{}, errs.New(errs.PluginOutputTooLarge, "the plugin's findings refer to more than %d bytes of the report", p.runtime.config.Limits.Output).
 				With("limit", p.runtime.config.Limits.Output)
 		}
 		if !c.exists {
-			return Result{}, violated(abi.Invented, "refers to %q, which is not in the report", *f.Ref)
+			return abi.Result{}, violated(abi.Invented, "refers to %q, which is not in the report", *f.Ref)
 		}
 		result.Findings = append(result.Findings, finding.Finding{
 			Critic: f.Critic, Category: f.Category, Severity: f.Severity,

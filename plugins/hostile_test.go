@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
@@ -96,7 +97,7 @@ func TestLoadRefuses(t *testing.T) {
 }
 
 func TestNormalizeSurvivesHostileGuests(t *testing.T) {
-	limits := plugins.Limits{Time: 500 * time.Millisecond, Memory: 4 << 20, Output: 1 << 20}
+	limits := abi.Limits{Time: 500 * time.Millisecond, Memory: 4 << 20, Output: 1 << 20}
 	r := newRuntime(t, plugins.Config{Limits: limits})
 	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
 	if err != nil {
@@ -137,7 +138,7 @@ func TestNormalizeSurvivesHostileGuests(t *testing.T) {
 // TestLookUpsEndWithTheDeadline has the guest name thousands of places that the
 // host must walk through a large report to find.
 func TestLookUpsEndWithTheDeadline(t *testing.T) {
-	r := newRuntime(t, plugins.Config{Limits: plugins.Limits{Time: time.Second}})
+	r := newRuntime(t, plugins.Config{Limits: abi.Limits{Time: time.Second}})
 	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +158,7 @@ func TestLookUpsEndWithTheDeadline(t *testing.T) {
 
 // TestQuotesAreBounded has thousands of findings refer to the whole report.
 func TestQuotesAreBounded(t *testing.T) {
-	r := newRuntime(t, plugins.Config{Limits: plugins.Limits{Output: 8 << 20}})
+	r := newRuntime(t, plugins.Config{Limits: abi.Limits{Output: 8 << 20}})
 	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +172,7 @@ func TestQuotesAreBounded(t *testing.T) {
 }
 
 func TestRecursionEnds(t *testing.T) {
-	r := newRuntime(t, plugins.Config{Limits: plugins.Limits{Time: time.Minute}})
+	r := newRuntime(t, plugins.Config{Limits: abi.Limits{Time: time.Minute}})
 	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
 	if err != nil {
 		t.Fatal(err)
@@ -197,7 +198,7 @@ func TestNormalizeRefusesBadMemory(t *testing.T) {
 }
 
 func TestReportLargerThanTheGuestsMemory(t *testing.T) {
-	r := newRuntime(t, plugins.Config{Limits: plugins.Limits{Memory: 1 << 20}})
+	r := newRuntime(t, plugins.Config{Limits: abi.Limits{Memory: 1 << 20}})
 	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
@@ -58,7 +59,7 @@ func TestGuestsEndWithTheirTime(t *testing.T) {
 		t.Run(how.name, func(t *testing.T) {
 			in(t, how.processors, how.collecting)
 			limit := 50 * time.Millisecond
-			r := newRuntime(t, plugins.Config{Limits: plugins.Limits{Time: limit, Memory: 40 << 20}, Interpret: how.interpret})
+			r := newRuntime(t, plugins.Config{Limits: abi.Limits{Time: limit, Memory: 40 << 20}, Interpret: how.interpret})
 			doc := jsonDocument(t, `{"findings":[]}`)
 			load := func(name string) *plugins.Plugin {
 				p, err := r.Load(t.Context(), hostile(t, name))
@@ -111,7 +112,7 @@ func TestGuestsEndWithTheirTime(t *testing.T) {
 // TestNothingLeaks runs good and hostile guests in turn.
 func TestNothingLeaks(t *testing.T) {
 	calls := exhaustive.Count(500, 10_000)
-	r := newRuntime(t, plugins.Config{Limits: plugins.Limits{Time: 3 * time.Millisecond, Memory: 4 << 20, Output: 1 << 20}})
+	r := newRuntime(t, plugins.Config{Limits: abi.Limits{Time: 3 * time.Millisecond, Memory: 4 << 20, Output: 1 << 20}})
 	puppet, err := r.Load(t.Context(), hostile(t, "puppet"))
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func describing(text string) []byte {
 }
 
 func TestLiesInADescription(t *testing.T) {
-	r := newRuntime(t, plugins.Config{Limits: plugins.Limits{Output: 1 << 20}})
+	r := newRuntime(t, plugins.Config{Limits: abi.Limits{Output: 1 << 20}})
 	say := func(old, replacement string) string {
 		return strings.Replace(`{"name":"liar","version":"1.0.0","critic":"liar","formats":["application/json"],"detect":["/liar"],"items":["/findings/*"]}`,
 			old, replacement, 1)
@@ -96,7 +96,7 @@ func TestCompileBombsAreOversized(t *testing.T) {
 func TestHostileGuestsAreStoppedByName(t *testing.T) {
 	for _, how := range []string{"compiled", "interpreted"} {
 		r := newRuntime(t, plugins.Config{
-			Limits: plugins.Limits{Memory: 64 << 20, Output: 1 << 20}, Interpret: how == "interpreted",
+			Limits: abi.Limits{Memory: 64 << 20, Output: 1 << 20}, Interpret: how == "interpreted",
 		})
 		doc := jsonDocument(t, `{"findings":[]}`)
 		for _, c := range []struct {

@@ -21,10 +21,10 @@ import (
 //
 // The guest's own code if it refuses the report, else a plugin-… code. The details
 // name the plugin and its version. A cancelled context yields its cause.
-func (p *Plugin) Normalize(ctx context.Context, doc *document.Document, config jsontext.Value) (Result, error) {
+func (p *Plugin) Normalize(ctx context.Context, doc *document.Document, config jsontext.Value) (abi.Result, error) {
 	reply, err := p.Ask(ctx, doc, config)
 	if err != nil {
-		return Result{}, err
+		return abi.Result{}, err
 	}
 	result, err := p.parseReply(ctx, doc, config, reply)
 	return result, p.withPlugin(err)
@@ -156,20 +156,20 @@ func (p *Plugin) ask(ctx context.Context, doc *document.Document, config jsontex
 
 // parseReply checks an answer against the ABI and the report. It has a time limit
 // apart from the guest's.
-func (p *Plugin) parseReply(ctx context.Context, doc *document.Document, config jsontext.Value, reply Reply) (Result, error) {
+func (p *Plugin) parseReply(ctx context.Context, doc *document.Document, config jsontext.Value, reply Reply) (abi.Result, error) {
 	out, err := decodeOutput(reply.Answer)
 	if err != nil {
-		return Result{}, err
+		return abi.Result{}, err
 	}
 	if out.Error != nil {
-		return Result{}, out.Error.fault()
+		return abi.Result{}, out.Error.fault()
 	}
 	if p.identity.Use != "" {
 		out.rename(p.description.Critic, p.identity.Name)
 	}
 	items, err := p.Items(config)
 	if err != nil {
-		return Result{}, err
+		return abi.Result{}, err
 	}
 	ctx, cancel := p.runtime.deadline(ctx)
 	defer cancel()
@@ -185,7 +185,7 @@ func (p *Plugin) withPlugin(err error) error {
 }
 
 // describe runs a guest's sy_describe.
-func (r *Runtime) describe(ctx context.Context, m *module) (Description, error) {
+func (r *Runtime) describe(ctx context.Context, m *module) (abi.Description, error) {
 	var answer []byte
 	err := r.call(ctx, m, func(ctx context.Context, g *instance) error {
 		packed, err := g.invoke(ctx, exportDescribe)
@@ -196,7 +196,19 @@ func (r *Runtime) describe(ctx context.Context, m *module) (Description, error) 
 		return err
 	})
 	if err != nil {
-		return Description{}, err
+		return abi.Description{}, err
 	}
 	return decodeDescription(answer)
+}
+
+// PreparedReport is everything that a plugin needs to normalise a report.
+type PreparedReport struct {
+	// Report is the digest of the report as it was read.
+	Report   string
+	Plugin   *Plugin
+	Document *document.Document
+	// Config is the project's configuration of the plugin, nil for none.
+	Config jsontext.Value
+	// Limits are those that the plugin runs under.
+	Limits Limits
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
@@ -23,7 +24,7 @@ func TestNormalizersConform(t *testing.T) {
 			t.Fatalf("%s is not embedded", name)
 		}
 		t.Run(name, func(t *testing.T) {
-			plugintest.Test(t, guest.Wasm, plugintest.Options{Corpus: filepath.Join("..", "testdata", "normalizers", name), CacheDir: cache, Limits: plugins.Limits{Time: time.Hour}, Time: time.Hour})
+			plugintest.Test(t, guest.Wasm, plugintest.Options{Corpus: filepath.Join("..", "testdata", "normalizers", name), CacheDir: cache, Limits: abi.Limits{Time: time.Hour}, Time: time.Hour})
 		})
 	}
 }

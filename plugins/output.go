@@ -23,8 +23,8 @@ type output struct {
 	TaskID   *string              `json:"task_id"`
 	Round    *int                 `json:"round"`
 	Findings *list[outputFinding] `json:"findings"`
-	Skipped  *list[Skipped]       `json:"skipped"`
-	Unmapped list[Unmapped]       `json:"unmapped"`
+	Skipped  *list[abi.Skipped]   `json:"skipped"`
+	Unmapped list[abi.Unmapped]   `json:"unmapped"`
 	Error    *guestError          `json:"error"`
 }
 
@@ -203,8 +203,8 @@ func decodeOutput(data []byte) (*output, error) {
 
 // decodeDescription reads and checks the answer of sy_describe. data is not
 // retained.
-func decodeDescription(data []byte) (Description, error) {
-	var d Description
+func decodeDescription(data []byte) (abi.Description, error) {
+	var d abi.Description
 	if len(data) > maxDescription {
 		return d, invalid("the plugin describes itself with %d bytes; the limit is %d", len(data), maxDescription)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
@@ -24,7 +25,7 @@ func FuzzOutput(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	p := &Plugin{runtime: New(Config{}), description: Description{Items: []string{"/findings/*"}}}
+	p := &Plugin{runtime: New(Config{}), description: abi.Description{Items: []string{"/findings/*"}}}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		out, err := decodeOutput(data)
 		if err != nil {

@@ -22,8 +22,8 @@ import (
 // Plugin is a normalizer. It is compiled when it is first used. It is safe for
 // concurrent use; every call gets its own instance.
 type Plugin struct {
-	identity    Identity
-	description Description
+	identity    abi.Identity
+	description abi.Description
 	formats     []document.Format // of the description's media types
 
 	runtime *Runtime
@@ -93,21 +93,21 @@ func (p *Plugin) load(ctx context.Context) error {
 	return nil
 }
 
-func (p *Plugin) describe(d Description) {
+func (p *Plugin) describe(d abi.Description) {
 	p.description = d
 	for _, mediaType := range d.Formats {
 		if f, ok := document.FormatOf(mediaType); ok && !slices.Contains(p.formats, f) {
 			p.formats = append(p.formats, f)
 		}
 	}
-	p.identity = Identity{Name: d.Name, Version: d.Version, Digest: Digest(p.wasm)}
+	p.identity = abi.Identity{Name: d.Name, Version: d.Version, Digest: Digest(p.wasm)}
 }
 
 // Identity returns the plugin's identity.
-func (p *Plugin) Identity() Identity { return p.identity }
+func (p *Plugin) Identity() abi.Identity { return p.identity }
 
 // Description returns the plugin's description of itself. Do not modify its slices.
-func (p *Plugin) Description() Description { return p.description }
+func (p *Plugin) Description() abi.Description { return p.description }
 
 // As returns the plugin under the name of a configuration. That name is also the
 // critic of reports that name none.

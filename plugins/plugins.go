@@ -9,116 +9,38 @@
 package plugins
 
 import (
-	"time"
-
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 )
-
-// Limits bound one guest. A zero field takes its default.
-type Limits struct {
-	// Memory is the most linear memory a guest may have, in bytes.
-	Memory int64
-	// Time is the longest that normalising one report may take.
-	Time time.Duration
-	// Output is the largest answer, in bytes.
-	Output int64
-}
-
-// The default limits.
-const (
-	DefaultMemory = 64 << 20
-	DefaultTime   = 2 * time.Second
-	DefaultOutput = 64 << 20
-)
-
-func (l Limits) withDefaults() Limits {
-	if l.Memory <= 0 {
-		l.Memory = DefaultMemory
-	}
-	if l.Time <= 0 {
-		l.Time = DefaultTime
-	}
-	if l.Output <= 0 {
-		l.Output = DefaultOutput
-	}
-	return l
-}
-
-// Identity identifies a plugin exactly.
-type Identity struct {
-	// Name is the plugin's name, or that of the configuration that it runs with.
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	// Digest is the SHA-256 of the module's bytes, as "sha256:" and 64 hex
-	// digits.
-	Digest string `json:"digest"`
-	// Use is the plugin's own name if Name is that of a configuration, else "".
-	Use string `json:"use,omitempty"`
-}
-
-// String returns the name and version; for a configuration also the plugin's name.
-func (i Identity) String() string {
-	if i.Use != "" {
-		return i.Name + " (" + i.Use + "@" + i.Version + ")"
-	}
-	return i.Name + "@" + i.Version
-}
-
-// Description is a guest's description of itself.
-type Description struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	// Critic is the critic of reports that name none.
-	Critic string `json:"critic"`
-	// Formats are the media types it reads.
-	Formats []string `json:"formats"`
-	// Detect are JSON Pointers that all exist in a report of its format.
-	Detect []string `json:"detect"`
-	// DetectAny are JSON Pointers of which at least one exists in a report of
-	// its format. A plugin with neither is never detected.
-	DetectAny []string `json:"detect_any,omitempty"`
-	// Items are pointer patterns for everything in a report that must be
-	// accounted for; "*" stands for every element of an array, "{*}" for every
-	// member of an object.
-	Items []string `json:"items"`
-	// ItemsFrom is a JSON Pointer into the plugin's configuration, "" for none: the
-	// pattern there, or each of the list there, joins Items.
-	ItemsFrom string `json:"items_from,omitempty"`
-	// LinesIf is a JSON Pointer into the plugin's configuration, "" for none: if the
-	// value there is true, the report is JSON lines, possibly empty.
-	LinesIf string `json:"lines_if,omitempty"`
-}
-
-// Result is a normalised report.
-type Result struct {
-	// Critic is the report's critic; a finding may name another.
-	Critic string
-	// TaskID and Round are the task and round that the report names, or nil.
-	TaskID *string
-	Round  *int
-	// Findings have one source each and are confirmed by their own critic.
-	Findings []finding.Finding
-	// Skipped are the items that are not findings, with the reason.
-	Skipped []Skipped
-	// Unmapped are the rules whose findings have a default category.
-	Unmapped []Unmapped
-}
-
-// Unmapped is a rule that the configuration gives no category, and the default
-// that its findings have instead.
-type Unmapped struct {
-	Rule     string `json:"rule"`
-	Category string `json:"category"`
-}
-
-// Skipped is an item of a report that is not a finding, and the reason.
-type Skipped struct {
-	// Ref is a JSON Pointer into the report.
-	Ref    string `json:"ref"`
-	Reason string `json:"reason"`
-}
 
 // emptyConfig is the configuration of a plugin that has none.
 var emptyConfig = jsontext.Value("{}")
+
+// The data of plugins. The host's packages share these types.
+type (
+	// Limits bound one guest. A zero field takes its default.
+	Limits = abi.Limits
+	// Identity identifies a plugin exactly.
+	Identity = abi.Identity
+	// Description is a guest's description of itself.
+	Description = abi.Description
+	// Result is a normalised report.
+	Result = abi.Result
+	// Skipped is an item of a report that is not a finding, and the reason.
+	Skipped = abi.Skipped
+	// Unmapped is a rule without a category in the configuration.
+	Unmapped = abi.Unmapped
+	// Inspection describes a plugin's file.
+	Inspection = abi.Inspection
+	// Error is the type of this package's errors. Its Code is one of docs/errors.md.
+	Error = errs.Error
+)
+
+// The default limits.
+const (
+	DefaultMemory = abi.DefaultMemory
+	DefaultTime   = abi.DefaultTime
+	DefaultOutput = abi.DefaultOutput
+)

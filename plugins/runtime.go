@@ -13,12 +13,13 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/codecache"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 )
 
 // Config says how guests run. Its zero value grants nothing, applies every
 // default limit and caches nothing.
 type Config struct {
-	Limits Limits
+	Limits abi.Limits
 	// CacheDir keeps compiled code between runs; "" keeps none. Only the user may
 	// be able to write to it, because its content is executed: never use a folder
 	// inside a repository.
@@ -44,7 +45,7 @@ type Runtime struct {
 
 // New returns a Runtime. The caller must Close it.
 func New(config Config) *Runtime {
-	config.Limits = config.Limits.withDefaults()
+	config.Limits = config.Limits.WithDefaults()
 	if config.Interpret {
 		config.CacheDir = ""
 	}
@@ -52,7 +53,7 @@ func New(config Config) *Runtime {
 }
 
 // Limits returns the guests' limits, with defaults filled in.
-func (r *Runtime) Limits() Limits { return r.config.Limits }
+func (r *Runtime) Limits() abi.Limits { return r.config.Limits }
 
 // Close releases all compiled code. The caller must not run guests any more. An
 // abandoned compilation ends by itself.

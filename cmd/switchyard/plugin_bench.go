@@ -8,10 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
-
 	"github.com/spf13/cobra"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -76,7 +75,7 @@ PLUGIN may also be auto. REPORT - is standard input.`,
 }
 
 // measure runs a plugin over a report in each of the ways.
-func measure(ctx context.Context, ready api.PreparedReport, runs int) (b render.BenchmarkResult, err error) {
+func measure(ctx context.Context, ready plugins.PreparedReport, runs int) (b render.BenchmarkResult, err error) {
 	dir, err := os.MkdirTemp("", "switchyard-bench-")
 	if err != nil {
 		return b, errs.New(errs.FileUnwritable, "no temporary folder for the cache: %w", err).With("path", os.TempDir()).

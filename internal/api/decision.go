@@ -4,10 +4,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/agent/research"
 	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/plugins"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // Decision is where a round goes, and all that led there (design section 6).
@@ -45,10 +45,10 @@ type Decision struct {
 	Unmapped []Unmapped `json:"unmapped"`
 	Routing  Routing    `json:"routing"`
 	// Input is all that the policy saw.
-	Input   policies.Input     `json:"input"`
-	Policy  policies.Identity  `json:"policy"`
-	Plugins []plugins.Identity `json:"plugins"`
-	Reports []Report           `json:"reports"`
+	Input   routing.Input    `json:"input"`
+	Policy  routing.Identity `json:"policy"`
+	Plugins []abi.Identity   `json:"plugins"`
+	Reports []Report         `json:"reports"`
 	// Verification is what is known of it; nil where there was none.
 	Verification *Verification `json:"verification,omitzero"`
 	// Questions are those to the user, where the task waits for one.
@@ -139,7 +139,7 @@ type EventRef struct {
 
 // Verification is what is known of a draft's verification.
 type Verification struct {
-	Outcome policies.Verify `json:"outcome"`
+	Outcome routing.Verify `json:"outcome"`
 	task.Verification
 	// Excerpt is the head and the tail of what the command printed.
 	Excerpt string `json:"excerpt,omitzero"`

@@ -1,12 +1,9 @@
 package api
 
 import (
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/switchyard-dev/switchyard/internal/errs"
-	"github.com/switchyard-dev/switchyard/internal/plugin/document"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/project"
-	"github.com/switchyard-dev/switchyard/plugins"
 )
 
 // Auto stands for the one plugin that recognises a report.
@@ -17,22 +14,10 @@ const Stdin = "-"
 
 // NormalizedReport is a report as a plugin understood it, before findings are merged.
 type NormalizedReport struct {
-	Plugin plugins.Identity
+	Plugin abi.Identity
 	// Report is the digest of the report as it was read.
 	Report string
-	plugins.Result
-}
-
-// PreparedReport is everything that a plugin needs to normalise a report.
-type PreparedReport struct {
-	// Report is the digest of the report as it was read.
-	Report   string
-	Plugin   *plugins.Plugin
-	Document *document.Document
-	// Config is the project's configuration of the plugin, nil for none.
-	Config jsontext.Value
-	// Limits are those that the plugin runs under.
-	Limits plugins.Limits
+	abi.Result
 }
 
 // PluginInventory lists the plugins that a project can use by name.
@@ -47,7 +32,7 @@ type PluginInventory struct {
 // InstalledPlugin is a plugin that a project can use by name.
 type InstalledPlugin struct {
 	// Description has only the name if the plugin has a problem, and Digest is empty.
-	plugins.Description
+	abi.Description
 	// Digest is that of its module.
 	Digest string `json:"digest"`
 	// Path is that of its file relative to the project's root, "" if it is built in.
@@ -66,8 +51,8 @@ type PluginProblem struct {
 
 // PluginInspection is a plugin's module and the limits that it runs under.
 type PluginInspection struct {
-	plugins.Inspection
-	Limits plugins.Limits
+	abi.Inspection
+	Limits abi.Limits
 	// ReportLimit is the size of the largest report that it is given, in bytes.
 	ReportLimit int64
 }
@@ -77,7 +62,7 @@ type PluginModule struct {
 	// Wasm is the file. Do not modify it.
 	Wasm []byte
 	// Limits are those that the plugin runs under.
-	Limits plugins.Limits
+	Limits abi.Limits
 }
 
 // PluginLockResult is the result of locking a project's plugins.

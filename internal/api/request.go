@@ -3,8 +3,8 @@ package api
 import (
 	"io"
 
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // Request is what a round is decided on.
@@ -54,7 +54,7 @@ type ReportRef struct {
 // project's configuration, else to the round's stamp, else it is absent.
 type VerifyRequest struct {
 	// Claim is the outcome as the caller knows it, "" where it says nothing.
-	Claim policies.Verify
+	Claim routing.Verify
 	// ExitCode is the exit code of the caller's own verification, nil for none.
 	ExitCode *int
 	// Excerpt and OutputBytes are what the caller kept of that one's output.
@@ -66,7 +66,7 @@ type VerifyRequest struct {
 
 // AskRequest is a question to a policy.
 type AskRequest struct {
-	// Path is a file with a policies.Input as JSON, or Stdin.
+	// Path is a file with a routing.Input as JSON, or Stdin.
 	Path  string
 	Stdin io.Reader
 	// Policy is a reference, "" for the project's own.

@@ -3,8 +3,8 @@ package api
 import (
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
 	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 	"github.com/switchyard-dev/switchyard/internal/task"
-	"github.com/switchyard-dev/switchyard/policies"
 )
 
 // TaskStatus is where a task stands.
@@ -31,7 +31,7 @@ type TaskStatus struct {
 
 // PolicyUse says which rounds of a task a policy decided.
 type PolicyUse struct {
-	Policy policies.Identity `json:"policy"`
+	Policy routing.Identity `json:"policy"`
 	// Decisions counts them; FirstRound and LastRound are those of the first and of
 	// the newest.
 	Decisions  int `json:"decisions"`
@@ -48,9 +48,9 @@ type HistoryEntry struct {
 	Reason       string `json:"reason"`
 	FindingCount int    `json:"finding_count"`
 	// Policy is the one that decided.
-	Policy policies.Identity `json:"policy"`
-	At     string            `json:"at"`
-	Event  EventRef          `json:"event"`
+	Policy routing.Identity `json:"policy"`
+	At     string           `json:"at"`
+	Event  EventRef         `json:"event"`
 }
 
 // OverrideEntry is a gate that somebody forced.

@@ -14,8 +14,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
-	"github.com/switchyard-dev/switchyard/plugins"
 )
 
 // Case is a golden case, a JSON file in the corpus: one report, and one
@@ -38,13 +38,13 @@ type Case struct {
 
 // Answer is a plugin's answer as the ABI writes it.
 type Answer struct {
-	Critic   string            `json:"critic"`
-	TaskID   *string           `json:"task_id,omitzero"`
-	Round    *int              `json:"round,omitzero"`
-	Findings []Finding         `json:"findings"`
-	Skipped  []plugins.Skipped `json:"skipped"`
+	Critic   string        `json:"critic"`
+	TaskID   *string       `json:"task_id,omitzero"`
+	Round    *int          `json:"round,omitzero"`
+	Findings []Finding     `json:"findings"`
+	Skipped  []abi.Skipped `json:"skipped"`
 	// Unmapped may be anything where an expected answer leaves it out.
-	Unmapped []plugins.Unmapped `json:"unmapped,omitzero"`
+	Unmapped []abi.Unmapped `json:"unmapped,omitzero"`
 }
 
 // Finding is a finding of an Answer.
@@ -193,7 +193,7 @@ func (k *kit) golden(c *loadedCase) error {
 			return err
 		}
 	}
-	var result plugins.Result
+	var result abi.Result
 	var err error
 	if c.doc, err = k.document(text, c.Config); err == nil {
 		result, err = k.plugin.Normalize(k.ctx, c.doc, c.Config)
@@ -239,7 +239,7 @@ func (w *WantError) compare(err error) error {
 }
 
 // answerOf turns a result back into the ABI's form.
-func answerOf(r plugins.Result) Answer {
+func answerOf(r abi.Result) Answer {
 	a := Answer{Critic: r.Critic, TaskID: r.TaskID, Round: r.Round, Skipped: r.Skipped, Unmapped: r.Unmapped}
 	for _, f := range r.Findings {
 		a.Findings = append(a.Findings, Finding{

@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
-	"github.com/switchyard-dev/switchyard/plugins"
 )
 
 // The size of the hostile part of a run.
@@ -143,7 +143,7 @@ func asJSON(text []byte) (*document.Document, error) {
 
 // try gives the plugin a document, and fails where it does worse than to answer by
 // the rules or to refuse. The result is nil where it was refused.
-func (k *kit) try(text []byte, config jsontext.Value) (*plugins.Result, error) {
+func (k *kit) try(text []byte, config jsontext.Value) (*abi.Result, error) {
 	doc, err := asJSON(text)
 	if err != nil {
 		return nil, nil // The host refuses it, by name.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
 )
 
@@ -30,7 +30,7 @@ func last(r plugintest.Report) plugintest.Check { return r.Checks[len(r.Checks)-
 
 func TestGivesUpOnASlowPlugin(t *testing.T) {
 	r := run(t, hostile(t, "puppet"), plugintest.Options{
-		Corpus: cases(t, t.TempDir(), 1000, "loop"), Limits: plugins.Limits{Time: 50 * time.Millisecond},
+		Corpus: cases(t, t.TempDir(), 1000, "loop"), Limits: abi.Limits{Time: 50 * time.Millisecond},
 	})
 	if c := last(r); r.OK() || c.Status != plugintest.Fail || !strings.Contains(c.Detail, "5 times; the checks that were left") {
 		t.Errorf("the last check is %+v", c)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
@@ -26,7 +27,7 @@ type Options struct {
 	Corpus string
 	// Limits are those that the plugin has to live with; a zero field takes its
 	// default. The interpreter gets ten times the time.
-	Limits plugins.Limits
+	Limits abi.Limits
 	// CacheDir is that of plugins.Config.
 	CacheDir string
 	// Read reads a file of the corpus, or fails where it has more than limit
@@ -49,7 +50,7 @@ const (
 type Report struct {
 	// Plugin says which plugin it was. It is empty where the module could not
 	// be loaded.
-	Plugin plugins.Identity `json:"plugin"`
+	Plugin abi.Identity `json:"plugin"`
 	// Size is that of the module, in bytes.
 	Size   int     `json:"size"`
 	Passed int     `json:"passed"`
@@ -175,7 +176,7 @@ func (k *kit) close() {
 func (k *kit) runtime(config plugins.Config) *plugins.Runtime {
 	config.Limits = k.options.Limits
 	if config.Interpret {
-		config.Limits.Time = 10 * cmp.Or(config.Limits.Time, plugins.DefaultTime)
+		config.Limits.Time = 10 * cmp.Or(config.Limits.Time, abi.DefaultTime)
 	} else {
 		config.CacheDir = k.options.CacheDir
 	}
@@ -262,7 +263,7 @@ func (k *kit) module() bool {
 	return true
 }
 
-func sameDescription(a, b plugins.Description) bool {
+func sameDescription(a, b abi.Description) bool {
 	return a.Name == b.Name && a.Version == b.Version && a.Critic == b.Critic && slices.Equal(a.Formats, b.Formats) &&
 		slices.Equal(a.Detect, b.Detect) && slices.Equal(a.DetectAny, b.DetectAny) && slices.Equal(a.Items, b.Items) &&
 		a.ItemsFrom == b.ItemsFrom && a.LinesIf == b.LinesIf

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/plugins"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
 )
@@ -103,7 +103,7 @@ func TestNonconformingPluginsFail(t *testing.T) {
 			dir := corpus(t, `{"name":"case","config":{"do":"`+c.do+`","answer":{"critic":"puppet","findings":[`+c.findings+`],"skipped":[]}},`+
 				`"report":{"puppet":"@","findings":[{"n":"a long item, so that many of them are a large report"}]},`+
 				`"want_counts":{"findings":`+c.want+`,"skipped":0}}`)
-			report := run(t, hostile(t, "puppet"), plugintest.Options{Corpus: dir, Limits: plugins.Limits{Time: 300 * time.Millisecond, Memory: 8 << 20}})
+			report := run(t, hostile(t, "puppet"), plugintest.Options{Corpus: dir, Limits: abi.Limits{Time: 300 * time.Millisecond, Memory: 8 << 20}})
 			if report.OK() {
 				t.Fatal("it passes")
 			}
@@ -132,7 +132,7 @@ func TestModulesThatDoNotLoadFail(t *testing.T) {
 		"describe-garbage": "plugin-invalid-output", "trap-at-start": "plugin-trap", "endless-start": "plugin-timeout",
 		"endless-describe": "plugin-timeout", "big-memory": "plugin-memory",
 	} {
-		report := run(t, hostile(t, name), plugintest.Options{Limits: plugins.Limits{Time: 100 * time.Millisecond}})
+		report := run(t, hostile(t, name), plugintest.Options{Limits: abi.Limits{Time: 100 * time.Millisecond}})
 		all := failed(report)
 		if report.OK() || len(all) != 1 || !strings.HasPrefix(all[0], "module: loads and describes itself: "+code) {
 			t.Errorf("%s: %q, want %s", name, all, code)

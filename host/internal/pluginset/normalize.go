@@ -74,30 +74,30 @@ func (s *Set) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Reader)
 }
 
 // Prepare finds the plugin of a report and runs only as much of it as loading needs.
-func (s *Set) Prepare(ctx context.Context, ref api.ReportRef, stdin io.Reader) (api.PreparedReport, error) {
+func (s *Set) Prepare(ctx context.Context, ref api.ReportRef, stdin io.Reader) (plugins.PreparedReport, error) {
 	config, err := s.Config(ctx, ref)
 	if err != nil {
-		return api.PreparedReport{}, err
+		return plugins.PreparedReport{}, err
 	}
 	prepared, err := s.Resolver(config).prepare(ctx, ref, stdin)
 	return prepared, withReport(err, ref)
 }
 
-func (r *Resolver) prepare(ctx context.Context, ref api.ReportRef, stdin io.Reader) (api.PreparedReport, error) {
+func (r *Resolver) prepare(ctx context.Context, ref api.ReportRef, stdin io.Reader) (plugins.PreparedReport, error) {
 	source, err := r.source(ctx, ref.Path, stdin)
 	if err != nil {
-		return api.PreparedReport{}, err
+		return plugins.PreparedReport{}, err
 	}
 	plugin, err := r.choose(ctx, ref.Plugin, source)
 	if err != nil {
-		return api.PreparedReport{}, err
+		return plugins.PreparedReport{}, err
 	}
 	config := r.config.Plugins[plugin.Identity().Name].Settings
 	doc, err := plugin.Document(source, config)
 	if err != nil {
-		return api.PreparedReport{}, err
+		return plugins.PreparedReport{}, err
 	}
-	return api.PreparedReport{
+	return plugins.PreparedReport{
 		Report: source.Digest(), Plugin: plugin, Document: doc, Config: config, Limits: r.runtime.Limits(),
 	}, nil
 }

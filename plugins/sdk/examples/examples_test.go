@@ -23,6 +23,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
@@ -91,7 +92,7 @@ func load(t testing.TB, language string, config plugins.Config) *plugins.Plugin 
 }
 
 // ask has a plugin answer, and the host judge the answer.
-func ask(t testing.TB, p *plugins.Plugin, text string, config jsontext.Value) (plugins.Result, *errs.Error) {
+func ask(t testing.TB, p *plugins.Plugin, text string, config jsontext.Value) (abi.Result, *errs.Error) {
 	t.Helper()
 	doc, err := document.Parse([]byte(text), document.Limits{})
 	if err != nil {
@@ -115,7 +116,7 @@ func TestExamplesPassTheKit(t *testing.T) {
 			if language == "go" {
 				exhaustive.Require(t, "compiling a module of this size takes the kit half a minute; the other languages are always tried")
 			}
-			plugintest.Test(t, module(t, language), plugintest.Options{Corpus: "corpus", Limits: plugins.Limits{Time: time.Hour}, Time: time.Hour})
+			plugintest.Test(t, module(t, language), plugintest.Options{Corpus: "corpus", Limits: abi.Limits{Time: time.Hour}, Time: time.Hour})
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
+	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
@@ -28,7 +29,7 @@ func start(t *testing.T, language scaffold.Language, name string) scaffold.Proje
 }
 
 // unhurried keeps a slow machine from running into the limit of time.
-var unhurried = plugins.Limits{Time: time.Hour}
+var unhurried = abi.Limits{Time: time.Hour}
 
 // TestProjectsBuildAndPass is the promise: what was just written builds, and
 // passes the conformance kit.
