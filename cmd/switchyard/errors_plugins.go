@@ -1,17 +1,17 @@
 package main
 
-// guestErrors are the codes with which the built-in plugins refuse a report.
-func guestErrors() []errorGroup {
+// pluginErrors are the codes with which the built-in plugins refuse a report.
+func pluginErrors() []errorGroup {
 	return []errorGroup{
 		{"Reports of np-critic", []errorEntry{
 			{"critic-output-empty", "The list of reports is empty.", "check that the critic really ran"},
 			{"critic-output-not-an-object", "A report is not a JSON object.", "the critic must write one object, or a list of them"},
 			{"critic-output-is-envelope", "This is the critic's final message and not its report.", "give the file that its report_path names"},
 			{"critic-output-failed", "The critic says that it failed: its report has an error.", "find out why and run the critic again"},
-			{"critic-output-unknown-axis", "critic is missing or none of critic, style, tests, acceptance, economy.", "the axis is the critic's subject, not the agent's name"},
+			{"critic-output-unknown-axis", "critic is missing or is not critic, style, tests, acceptance or economy.", "the axis is the critic's subject, not the agent's name"},
 			{"critic-output-no-findings", "Neither findings nor criteria is a list.", "a clean report says so with an empty list of findings"},
-			{"critic-output-findings-not-an-array", "findings is there and is no list.", "have the critic write a list"},
-			{"critic-output-criteria-not-an-array", "criteria is there and is no list.", "have the critic write a list"},
+			{"critic-output-findings-not-an-array", "findings is not a list.", "have the critic write a list"},
+			{"critic-output-criteria-not-an-array", "criteria is not a list.", "have the critic write a list"},
 			{"critic-output-empty-criteria", "criteria is empty and there are no findings: nothing was reviewed.", "run the critic again"},
 			{"critic-output-malformed-finding", "A finding is not an object.", "a finding has category, severity, file, line and remediation"},
 			{"critic-output-malformed-criterion", "A criterion is not an object.", "a criterion has id, verdict and evidence"},
@@ -24,7 +24,7 @@ func guestErrors() []errorGroup {
 			{"critic-output-task-conflict", "The reports in one file are about different tasks.", "give each task its own reports"},
 			{"critic-output-round-conflict", "The reports in one file are about different rounds.", "keep only the reports of the current round"},
 			{"critic-output-unknown-verdict", "verdict is neither passed nor issues_found.", "use one of the two, or leave it out"},
-			{"critic-output-verdict-contradiction", "verdict says passed beside open issues, or issues_found beside none.", "run the critic again; neither half can be trusted"},
+			{"critic-output-verdict-contradiction", "verdict is passed with open issues, or issues_found without any.", "run the critic again; neither half can be trusted"},
 			{"critic-output-unknown-member", "The report has no findings, but a list or an object that is not part of a report and may hold some.", "have the critic write what it found into findings, and anything else as text"},
 		}},
 		{"Reports read by json-map", []errorEntry{
@@ -40,8 +40,8 @@ func guestErrors() []errorGroup {
 			{"sarif-invalid", "The report does not follow the SARIF schema where it matters for routing.", "update the tool that wrote it"},
 			{"sarif-no-runs", "There are no runs: no tool reported anything.", "check that the tool really ran"},
 			{"sarif-no-results", "A run has no list of results, and does not say that its tool succeeded.", "check that the tool really ran; if it leaves out an empty list, set empty: clean for the plugin"},
-			{"sarif-execution-failed", "The tool says that its own execution failed, or does not say that it succeeded.", "mend what stopped the tool and run it again"},
-			{"sarif-invalid-level", "A level is none of error, warning, note, none.", "update the tool that wrote it"},
+			{"sarif-execution-failed", "The tool says that its own execution failed, or does not say that it succeeded.", "fix the failure of the tool and run it again"},
+			{"sarif-invalid-level", "A level is not error, warning, note or none.", "update the tool that wrote it"},
 			{"sarif-invalid-message", "A message has no text: it names a string that its tool does not describe, or lacks arguments.", "update the tool that wrote it"},
 			{"sarif-invalid-rule", "A result's rule is not one that its tool describes, or is two at once.", "update the tool that wrote it"},
 			{"sarif-invalid-uri", "A location's URI is not valid, or its bases lead nowhere.", "update the tool that wrote it"},
@@ -49,7 +49,7 @@ func guestErrors() []errorGroup {
 		}},
 		{"Reports in checkstyle XML", []errorEntry{
 			{"checkstyle-invalid", "The report does not follow the format where it matters for routing.", "check that the tool was told to write checkstyle XML"},
-			{"checkstyle-invalid-severity", "A severity is none of error, warning, info, ignore.", "update the tool that wrote it"},
+			{"checkstyle-invalid-severity", "A severity is not error, warning, info or ignore.", "update the tool that wrote it"},
 			{"checkstyle-invalid-line", "A line is not a whole number.", "update the tool that wrote it"},
 			{"checkstyle-tool-failed", "The linter reports an exception of its own.", "find out why the linter failed and run it again"},
 		}},
@@ -80,7 +80,7 @@ func guestErrors() []errorGroup {
 			{"junit-no-tests", "The report holds no test case, so nothing was tested.", "check which tests the runner was told to run; for a linter, set empty: clean for the plugin"},
 			{"junit-contradiction", "No test failed, but a suite counts failures or more tests than it lists.", "run the tests again; if the runner counts what it does not list, leave its report out and have verify run the tests"},
 			{"junit-suite-failed", "A suite failed outside of its test cases.", "find out why the suite failed and run it again"},
-			{"junit-too-deep", "Suites are nested too deep.", "this is no report of a known runner"},
+			{"junit-too-deep", "Suites are nested too deep.", "the report nests too deeply to be a known format"},
 			{"junit-invalid-status", "A status says neither failed nor passed nor not run.", "update Switchyard, or check what wrote the report"},
 			{"junit-invalid-line", "A line is not a whole number.", "update the runner that wrote it"},
 		}},
@@ -93,14 +93,14 @@ func guestErrors() []errorGroup {
 		}},
 		{"Reports in rdjson", []errorEntry{
 			{"rdjson-invalid", "The report does not follow the format where it matters for routing.", "update the tool that wrote it"},
-			{"rdjson-no-diagnostics", "diagnostics is no list, or is empty beside unknown fields, so nothing says that a tool ran.", "a tool that found nothing writes an empty list of diagnostics"},
-			{"rdjson-invalid-severity", "A severity is none that the format has.", "update the tool that wrote it"},
+			{"rdjson-no-diagnostics", "diagnostics is not a list, or is empty beside unknown fields, so nothing says that a tool ran.", "a tool that found nothing writes an empty list of diagnostics"},
+			{"rdjson-invalid-severity", "The format does not have the severity.", "update the tool that wrote it"},
 			{"rdjson-invalid-line", "A line is not a whole number.", "update the tool that wrote it"},
 		}},
 		{"Reports in rdjsonl", []errorEntry{
 			{"rdjsonl-invalid", "A line does not follow the format where it matters for routing.", "update the tool that wrote it"},
 			{"rdjsonl-empty", "There is no line, so nothing says that a tool ran.", "use rdjson, in which a tool that found nothing can say so"},
-			{"rdjsonl-invalid-severity", "A severity is none that the format has.", "update the tool that wrote it"},
+			{"rdjsonl-invalid-severity", "The format does not have the severity.", "update the tool that wrote it"},
 			{"rdjsonl-invalid-line", "A line is not a whole number.", "update the tool that wrote it"},
 		}},
 	}

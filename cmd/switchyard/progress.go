@@ -68,7 +68,7 @@ func (p *progress) update(at spawner.Progress) {
 	}
 }
 
-// line is what a terminal shows, "" while nobody runs.
+// line is what a terminal shows, "" if no agent runs.
 func (p *progress) line(now time.Time) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

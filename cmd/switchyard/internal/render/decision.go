@@ -76,7 +76,7 @@ func (p *Printer) decided(d host.Decision, asking string) {
 	}
 	if words := reasons(d.Skipped); words != "" {
 		p.Line("")
-		p.Line("left out: %s", words)
+		p.Line("skipped: %s", words)
 	}
 	p.unmapped(d.Unmapped)
 	p.agents(d)
@@ -238,7 +238,7 @@ func PolicyID(id policies.Identity) string {
 // framing are the reasons of items that only say how a test run went; JSON has them.
 var framing = []string{"start", "run", "pause", "cont", "output", "build-output", "attr"}
 
-// reasons says how many items were left out and why, "" for none worth a word.
+// reasons says how many items were skipped and why, "" for none worth a word.
 func reasons(skipped []api.Skipped) string {
 	counts := make(map[string]int)
 	for _, s := range skipped {

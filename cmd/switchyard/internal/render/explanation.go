@@ -119,7 +119,7 @@ func (p *Printer) turns(turns []api.LifecycleEntry) {
 		}
 		rows[i] = []cell{{strconv.Itoa(t.Round), Plain}, {turnWords(t), color}, {t.By, Plain}, {Time(t.At), Dim}, {t.Reason, Plain}}
 	}
-	p.table([]string{"ROUND", "TURN", "BY", "AT", "REASON"}, rows)
+	p.table([]string{"ROUND", "ACTION", "BY", "AT", "REASON"}, rows)
 }
 
 // turnWords says what a turn was.
@@ -136,7 +136,7 @@ func turnWords(t api.LifecycleEntry) string {
 	}
 }
 
-// overrides lists the gates that somebody forced.
+// overrides lists the gates passed with --force.
 func (p *Printer) overrides(overrides []api.OverrideEntry) {
 	if len(overrides) == 0 {
 		return
@@ -156,7 +156,7 @@ func (p *Printer) why(x *explain.Explanation) {
 	p.Line("")
 	p.Line("%s", p.Paint(Bold, "Why"))
 	if x == nil {
-		p.Line("  the policy that decided is not to be had any more")
+		p.Line("  the policy that made this decision is no longer available")
 		return
 	}
 	if x.Rule != nil {
@@ -169,7 +169,7 @@ func (p *Printer) why(x *explain.Explanation) {
 		p.Line("  waits      %s for %s", Count(w.Findings, "finding"), w.Destination)
 	}
 	for i, f := range x.Counterfactuals {
-		label := "flips"
+		label := "changes"
 		if i > 0 {
 			label = "or"
 		}
@@ -183,9 +183,9 @@ func (p *Printer) why(x *explain.Explanation) {
 	}
 	switch {
 	case x.GaveUp && len(x.Counterfactuals) == 0:
-		p.Line("  flips      none was found in %d tries; there may be one", x.Tried)
+		p.Line("  changes    none was found in %d tries; there may be one", x.Tried)
 	case len(x.Counterfactuals) == 0:
-		p.Line("  flips      nothing would have led elsewhere")
+		p.Line("  changes    no single change would alter this decision")
 	}
 }
 

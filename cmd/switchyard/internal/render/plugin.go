@@ -226,7 +226,7 @@ func (p *Printer) Normalized(v NormalizedView) {
 		about += fmt.Sprintf(", round %d", *n.Round)
 	}
 	p.Line("%s  %s", p.Paint(Bold, pluginName(n.Plugin)), about)
-	p.Line("  report  %s  %s, %d left out", shortDigest(n.Report), Count(len(n.Findings), "finding"), len(n.Skipped))
+	p.Line("  report  %s  %s, %d skipped", shortDigest(n.Report), Count(len(n.Findings), "finding"), len(n.Skipped))
 	if len(n.Findings) > 0 {
 		p.Line("")
 		rows, texts := make([][]cell, len(n.Findings)), make([]string, len(n.Findings))
@@ -245,7 +245,7 @@ func (p *Printer) Normalized(v NormalizedView) {
 		for i, s := range n.Skipped {
 			rows[i] = []cell{{s.Ref, Dim}, {s.Reason, Plain}}
 		}
-		p.table([]string{"LEFT OUT", "BECAUSE"}, rows)
+		p.table([]string{"SKIPPED", "BECAUSE"}, rows)
 	}
 	unmapped := make([]api.Unmapped, len(n.Unmapped))
 	for i, u := range n.Unmapped {

@@ -33,7 +33,7 @@ type Timing struct {
 
 // BenchmarkResult shows what a plugin costs.
 func (p *Printer) Benchmark(b BenchmarkResult) {
-	p.Line("%s %s  %s, %d left out, a report of %s", p.Paint(Bold, b.Plugin.Name), b.Plugin.Version,
+	p.Line("%s %s  %s, %d skipped, a report of %s", p.Paint(Bold, b.Plugin.Name), b.Plugin.Version,
 		Count(b.Findings, "finding"), b.Skipped, Size(int64(b.Bytes)))
 	p.Line("")
 	var rows [][]cell

@@ -307,7 +307,7 @@ func (p *Printer) NewVersion(c release.Created) {
 
 // goBy says how a project comes to go by a version of its tree.
 func (p *Printer) goBy(folder string) {
-	p.Line("to go by it: policy: %s in switchyard.yaml, and then switchyard policy adopt", folder)
+	p.Line("to make it the active policy: policy: %s in switchyard.yaml, and then switchyard policy adopt", folder)
 }
 
 // Release shows a version that was locked.

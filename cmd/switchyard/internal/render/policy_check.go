@@ -55,7 +55,7 @@ func (p *Printer) proof(r check.Report) {
 		mark = p.Paint(Red, "not proven")
 	}
 	p.Line("%s  %s  %s and %s, %s, %s, in %d ms", mark, PolicyID(r.Policy),
-		Count(r.States, "state"), Count(r.Probes, "probe"), CountOf(r.Rungs, "branch", "branches"), CountOf(r.Categories, "category", "categories"), r.Millis)
+		Count(r.States, "representative"), Count(r.Probes, "sample"), CountOf(r.Rungs, "branch", "branches"), CountOf(r.Categories, "category", "categories"), r.Millis)
 }
 
 func (p *Printer) invariants(results []check.Result) {

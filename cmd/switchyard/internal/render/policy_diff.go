@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -38,7 +39,7 @@ func (p *Printer) PolicyDiff(s DiffView) {
 	p.flips(s.Decisions)
 	if len(s.Gaps) > 0 {
 		p.Line("")
-		p.Line("%s", p.Paint(Bold, "Not compared: the input is used in a way that nobody can bound"))
+		p.Line("%s", p.Paint(Bold, "Not compared: the input is used in a way that cannot be bounded"))
 		for _, at := range s.Gaps {
 			p.Line("  %s  %s", placed(at), at.Text)
 		}
@@ -98,7 +99,7 @@ func (p *Printer) flips(d diff.Decisions) {
 		return
 	}
 	p.Line("")
-	p.Line("%s", p.Paint(Bold, fmt.Sprintf("Decisions, of %s", Count(d.States, "kind")+" of input")))
+	p.Line("%s", p.Paint(Bold, "Decisions, of "+textutil.Count(d.States, "input class", "input classes")))
 	p.matrix(d.Matrix)
 	var rows [][]cell
 	for _, f := range slices.Concat(d.Flips, d.Reasons) {
@@ -107,7 +108,7 @@ func (p *Printer) flips(d diff.Decisions) {
 			{f.To, actionColor(f.To)}, {f.ToReason, Plain}, {inputWords(f.Example), Dim},
 		})
 	}
-	p.changes([]string{"KINDS", "FROM", "REASON", "TO", "REASON", "THE SMALLEST"}, rows)
+	p.changes([]string{"CLASSES", "FROM", "REASON", "TO", "REASON", "SMALLEST INPUT"}, rows)
 }
 
 // matrix shows how many kinds of input go from which next action to which. What

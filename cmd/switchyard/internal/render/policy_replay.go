@@ -18,9 +18,9 @@ func (p *Printer) Replay(r replay.Report) {
 		p.Line("  %d decided by %s", u.Decisions, policyName(u.Policy))
 	}
 	if r.Flipped() == 0 {
-		p.Line("%s  no decision flips", p.Paint(Green, "same"))
+		p.Line("%s  no decision changes", p.Paint(Green, "same"))
 	} else {
-		p.Line("%s  %s of %d would go elsewhere", p.Paint(Yellow, "flips"), Count(int(r.Flipped()), "decision"), r.Decisions)
+		p.Line("%s  %s of %d would go elsewhere", p.Paint(Yellow, "changed"), Count(int(r.Flipped()), "decision"), r.Decisions)
 	}
 	var rows [][]cell
 	for _, c := range r.Matrix {

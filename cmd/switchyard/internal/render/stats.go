@@ -41,7 +41,7 @@ func (p *Printer) figures(s stats.Stats) {
 		figure("to commit", decimals(t.Median), "rounds in the median, 90 % within "+decimals(t.P90))
 	}
 	if n := s.Rounds.Forced; n > 0 {
-		figure("forced", n, "gates that somebody forced")
+		figure("forced", n, "gates passed with --force")
 	}
 	if q := s.Questions; q.Asked > 0 {
 		words := "to the user, none answered yet"

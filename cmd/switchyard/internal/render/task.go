@@ -50,7 +50,7 @@ func (p *Printer) standing(t host.TaskStatus) {
 	if t.Base != "" {
 		p.Line("  compared with commit %.12s", t.Base)
 	}
-	p.Line("  newest event %d, %s", t.Event, Time(t.UpdatedAt))
+	p.Line("  latest event %d, %s", t.Event, Time(t.UpdatedAt))
 	if words := spentWords(t.State); words != "" {
 		p.Line("  agents: %s", words)
 	}
@@ -64,7 +64,7 @@ func (p *Printer) standing(t host.TaskStatus) {
 		p.Line("  %s in round %d by %s: %s", p.Paint(Red, "stuck"), t.Stop.Round, t.Stop.By, t.Stop.Reason)
 	}
 	if n := len(t.Violations); n > 0 {
-		p.Line("  %s against rule 9 not yet routed", Count(n, "violation"))
+		p.Line("  %s against the search-before-write rule not yet routed", Count(n, "violation"))
 	}
 	switch {
 	case t.Overrides > 0 && t.Forced == nil:
