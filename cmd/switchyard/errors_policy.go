@@ -2,7 +2,7 @@ package main
 
 import "github.com/switchyard-dev/switchyard/internal/errs"
 
-// policyErrors are those of afixing a policy, of signatures, and of which policy
+// policyErrors are those of amending a policy, of signatures, and of which policy
 // decides.
 func policyErrors() []errorGroup {
 	return []errorGroup{
@@ -11,7 +11,7 @@ func policyErrors() []errorGroup {
 			{errs.PolicyNotProven, "The policy breaks an invariant that its decision record does not waive.", "fix the violations, or waive the invariant in the decision record if it can be waived; switchyard help policy verify lists the invariants"},
 			{errs.PolicyDomainTooLarge, "The policy distinguishes too many inputs to check them all: it has too many destinations, or compares with too many numbers.", "declare fewer destinations with findings, or compare with fewer numbers"},
 			{errs.PolicyWaiverInvalid, "A decision record waives an unknown invariant or one that cannot be waived, or gives no reason.", "switchyard policy verify says for each broken invariant whether a record may waive it"},
-			{errs.PolicyLintFailed, "A version or its decision record breaks a rule. Each finding says where.", "the line below a finding says what to do about it; switchyard help policy has the steps of an afixment"},
+			{errs.PolicyLintFailed, "A version or its decision record breaks a rule. Each finding says where.", "the line below a finding says what to do about it; switchyard help policy has the steps of an amendment"},
 			{errs.ADRInvalid, "A decision record's name, front matter or heading is wrong.", "the message says what is expected; switchyard policy new starts a complete one"},
 			{errs.PolicyTreeUnreadable, "The folder of versions does not exist, or it or the folder of decision records cannot be read.", "switchyard policy new starts one; --policies and --adrs name others"},
 			{errs.PolicyTreeUnwritable, "A file of a version or of its decision record cannot be written.", "check the permissions of the folders; then give the command again, which completes it"},
