@@ -85,7 +85,7 @@ func TestTheDocumentedSumIsRight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, _ := strings.Cut(string(page), "## The sums")
+	_, rest, _ := strings.Cut(string(page), "## The counters")
 	_, query, ok := strings.Cut(rest, "```sql\n")
 	query, _, ok2 := strings.Cut(query, "```")
 	if !ok || !ok2 {
