@@ -2,7 +2,7 @@
 // after a round of review: which agent works next, or that the task is done.
 //
 // A policy is a folder of Rego with three static tables (destinations,
-// route_table, precedence) and one rule, decision (design section 3). The
+// route_table, precedence) and one rule, decision. The
 // released versions are embedded, so Load(ctx, Default) reads no file.
 //
 // A *Policy is immutable and safe for concurrent use. Every error is an *Error

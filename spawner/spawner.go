@@ -1,5 +1,5 @@
 // Package spawner runs the command lines of coding agents without a terminal, as
-// supervised subprocesses, and judges the result (design section 7, ADR-0015).
+// supervised subprocesses, and judges the result (ADR-0015).
 //
 // An agent is a prompt with a name; an adapter says how to call its CLI and how to read
 // its output. A Job names both, with limits for time, tokens and retries:

@@ -76,7 +76,7 @@ func reportPath(b *testing.B, name string) string {
 // BenchmarkColdProcess times whole processes in turn, so that they share
 // whatever else the machine is doing: a recorded round with 20 findings, the
 // same command's version, and an empty Node.js program. It reports medians and
-// the two ratios that design section 9 promises: at most 3 and at most 0.25.
+// the two ratios that it must keep: at most 3 and at most 0.25.
 func BenchmarkColdProcess(b *testing.B) {
 	r, twenty := newReleased(b), reportPath(b, "twenty.json")
 	node, err := exec.LookPath("node")

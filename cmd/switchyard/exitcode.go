@@ -1,6 +1,6 @@
 package main
 
-// The exit codes of every command (design section 6).
+// The exit codes of every command.
 const (
 	exitDone  = 0
 	exitFault = 1

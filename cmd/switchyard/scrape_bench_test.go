@@ -9,9 +9,8 @@ import (
 )
 
 // BenchmarkScrape is what metrics and a round cost in a project of a thousand rounds
-// and in one of a million, in turn, as whole processes. The promise of design section 9
-// is a factor of 3 at the most between two scrapes; both shall take less than 50 ms, and
-// a round the same at both sizes.
+// and in one of a million, in turn, as whole processes. A scrape
+// may take at most 3 times as long, and less than 50 ms, and a round the same at both sizes.
 func BenchmarkScrape(b *testing.B) {
 	sizes := []int{1_000, 1_000_000}
 	var projects []released

@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// Decision is where a round goes, and all that led there (design section 6).
+// Decision is where a round goes, and all that led there.
 type Decision struct {
 	// TaskID and NextRound are empty for a stateless route.
 	TaskID    string `json:"task_id,omitzero"`

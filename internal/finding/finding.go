@@ -1,6 +1,6 @@
 // Package finding holds what a critic said, in the one form that routing
 // understands: the Finding, its severity, its fingerprint, and the merge of
-// several critics' findings into one ordered list (design section 2).
+// several critics' findings into one ordered list.
 //
 // It is ground floor: it imports nothing of ours, does no I/O, and every
 // function is a pure function of its arguments, safe for concurrent use.

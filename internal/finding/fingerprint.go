@@ -38,7 +38,7 @@ func (id identity) fingerprint() string {
 
 // Fingerprint returns the 16 hex digits by which a finding is shown: the start
 // of SHA-256 over category, normalised file, line or nothing, and the first 80
-// code points of the normalised remediation, joined by "|" (design section 2).
+// code points of the normalised remediation, joined by "|".
 // Who reported it and how gravely take no part.
 func Fingerprint(category string, file *string, line *int, remediation string) string {
 	return identify(category, file, line, remediation).fingerprint()

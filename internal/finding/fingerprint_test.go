@@ -14,7 +14,7 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
-// naive is the definition of design section 2 written the slow way.
+// naive is the definition of a fingerprint, written the slow way.
 func naive(category string, file *string, line, remediation string) string {
 	norm := func(s string) string {
 		return strings.Join(strings.FieldsFunc(strings.ToLower(s), unicode.IsSpace), " ")

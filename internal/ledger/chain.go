@@ -38,7 +38,7 @@ type Event struct {
 	// Seq counts the ledger's events from 1 in the order of their recording.
 	// The hash does not cover it.
 	Seq int64 `json:"seq"`
-	// Task is the task's id (design section 5).
+	// Task is the task's id.
 	Task string `json:"task"`
 	// N counts the task's events from 1.
 	N int64 `json:"n"`

@@ -1,5 +1,5 @@
 // Package ledger is the event store of a project: the decisions about every task, in
-// order, each event chained to the one before it (design section 5).
+// order, each event chained to the one before it.
 //
 // Bodies of events are opaque JSON. A Fold that the caller passes turns a task's events
 // into its state, a small document, and its entries, any number of keyed values; it also

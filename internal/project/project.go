@@ -1,6 +1,6 @@
 // Package project finds the project that a command works on or makes a new one,
 // reads its configuration, opens the files that the user names, and marks its
-// STATE.md (design section 5).
+// STATE.md.
 package project
 
 import (

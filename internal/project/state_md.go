@@ -31,7 +31,7 @@ const maxStateMD = 4 << 20
 //
 // marker-unsafe and marker-unwritable. The file is as it was then.
 func (p Project) UpdateStateMD(task, text string) error {
-	// The rule of task ids (design section 5): nothing else may stand in a comment.
+	// The rule of task ids: nothing else may stand in a comment.
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`).MatchString(task) {
 		return stateMDUnsafe("%q is no task id", textutil.Clip(task, maxShown))
 	}

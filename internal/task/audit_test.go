@@ -27,7 +27,6 @@ func looked(agent string) task.RecordSearch {
 
 func newest(s task.State) task.Stamp { return s.Stamps[len(s.Stamps)-1] }
 
-// The names of subtests are the ids of reference section 17.
 func TestRule9(t *testing.T) {
 	open := do(t, task.State{}, begin)
 	for _, c := range []struct {
@@ -37,17 +36,17 @@ func TestRule9(t *testing.T) {
 		credited int
 		want     task.ViolationKind
 	}{
-		{"AUDIT-1", nil, audited(task.AgentExecutor, "edit"), 0, task.NoSearch},
-		{"AUDIT-2", []task.Command{looked(task.AgentExecutor)}, audited(task.AgentExecutor, "web-search-pro"), 0, task.NoSearch},
-		{"AUDIT-2b", []task.Command{looked(task.AgentResearcher)}, audited(task.AgentExecutor, "knowledge-search"), 0, task.SearchUnverified},
-		{"AUDIT-2c", []task.Command{looked(task.AgentExecutor)}, audited(task.AgentExecutor, "edit", "knowledge-search", "knowledge-search"), 2, ""},
-		{"AUDIT-2d", []task.Command{looked("")}, audited(task.AgentExecutor, "knowledge-search"), 1, ""},
-		{"AUDIT-2e", []task.Command{looked(""), looked(task.AgentResearcher)}, audited(task.AgentExecutor, "knowledge-search"), 0, task.SearchUnverified},
-		{"AUDIT-2e, its own", []task.Command{looked(""), looked(task.AgentExecutor)}, audited(task.AgentExecutor, "knowledge-search"), 1, ""},
-		{"AUDIT-3", nil, audited(task.AgentCritic), 0, ""},
-		{"AUDIT-14", nil, audited(task.AgentExecutor, "knowledge-search"), 0, task.SearchUnverified},
-		{"AUDIT-15, searched but not used", []task.Command{looked(task.AgentExecutor)}, audited(task.AgentExecutor), 0, task.NoSearch},
-		{"RR-21", nil, audited(task.AgentCritic), 0, ""},
+		{"no search", nil, audited(task.AgentExecutor, "edit"), 0, task.NoSearch},
+		{"a tool that does not search", []task.Command{looked(task.AgentExecutor)}, audited(task.AgentExecutor, "web-search-pro"), 0, task.NoSearch},
+		{"another agent's search", []task.Command{looked(task.AgentResearcher)}, audited(task.AgentExecutor, "knowledge-search"), 0, task.SearchUnverified},
+		{"its own search", []task.Command{looked(task.AgentExecutor)}, audited(task.AgentExecutor, "edit", "knowledge-search", "knowledge-search"), 2, ""},
+		{"a search without an agent", []task.Command{looked("")}, audited(task.AgentExecutor, "knowledge-search"), 1, ""},
+		{"a search without an agent beside a named one", []task.Command{looked(""), looked(task.AgentResearcher)}, audited(task.AgentExecutor, "knowledge-search"), 0, task.SearchUnverified},
+		{"its own search beside one without an agent", []task.Command{looked(""), looked(task.AgentExecutor)}, audited(task.AgentExecutor, "knowledge-search"), 1, ""},
+		{"an agent that need not search", nil, audited(task.AgentCritic), 0, ""},
+		{"a claimed search", nil, audited(task.AgentExecutor, "knowledge-search"), 0, task.SearchUnverified},
+		{"searched but not used", []task.Command{looked(task.AgentExecutor)}, audited(task.AgentExecutor), 0, task.NoSearch},
+		{"a critic without a log", nil, audited(task.AgentCritic), 0, ""},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			s := do(t, open, append(c.before, c.audit)...)
@@ -70,7 +69,7 @@ func TestRule9(t *testing.T) {
 			t.Errorf("it saw no search: %+v", st)
 		}
 	})
-	t.Run("AUDIT-5", func(t *testing.T) {
+	t.Run("an invalid agent or log", func(t *testing.T) {
 		for _, name := range []string{"", "a b", "np/x", "é", strings.Repeat("a", 129)} {
 			refuse(t, open, ran(name), errs.AgentInvalid)
 			if name != "" {
@@ -78,12 +77,12 @@ func TestRule9(t *testing.T) {
 			}
 		}
 	})
-	t.Run("AUDIT-6", func(t *testing.T) {
+	t.Run("an attestation of an earlier round", func(t *testing.T) {
 		if st := newest(do(t, inRound2(t), ran(task.AgentFixer))); st.Round != 2 {
 			t.Errorf("round %d", st.Round)
 		}
 	})
-	t.Run("AUDIT-16", func(t *testing.T) {
+	t.Run("a search of an earlier round", func(t *testing.T) {
 		s := do(t, decide(t, do(t, open, looked(task.AgentFixer)), onRed), audited(task.AgentFixer, "knowledge-search"))
 		if st := newest(s); st.Violation != task.SearchUnverified || st.SearchEvidence != 0 {
 			t.Errorf("%+v", st)
@@ -123,7 +122,7 @@ func TestRule9(t *testing.T) {
 
 func TestViolations(t *testing.T) {
 	broken := do(t, task.State{}, begin, audited(task.AgentExecutor))
-	t.Run("AUDIT-9", func(t *testing.T) {
+	t.Run("a finding of the audit", func(t *testing.T) {
 		found := broken.AuditFindings()
 		if len(found) != 1 {
 			t.Fatalf("%d findings", len(found))
@@ -134,10 +133,10 @@ func TestViolations(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 		if !strings.Contains(f.Remediation, task.AgentExecutor) || strings.Contains(f.Remediation, "Carried") {
-			t.Errorf("AUDIT-7: %q", f.Remediation)
+			t.Errorf("%q", f.Remediation)
 		}
 	})
-	t.Run("AUDIT-11", func(t *testing.T) {
+	t.Run("a red draft routes nothing", func(t *testing.T) {
 		later := decide(t, broken, onRed)
 		before, after := broken.AuditFindings()[0], later.AuditFindings()[0]
 		if !strings.HasPrefix(after.Remediation, before.Remediation) || !strings.Contains(after.Remediation, "from round 1") {
@@ -147,7 +146,7 @@ func TestViolations(t *testing.T) {
 			t.Error("it is another finding in the next round")
 		}
 	})
-	t.Run("AUDIT-17", func(t *testing.T) {
+	t.Run("each kind is a finding of its own", func(t *testing.T) {
 		s := do(t, broken, audited(task.AgentExecutor, "knowledge-search"), audited(task.AgentResearcher))
 		seen := make(map[string]bool)
 		for _, f := range s.AuditFindings() {
@@ -163,11 +162,11 @@ func TestViolations(t *testing.T) {
 		s    task.State
 		want int
 	}{
-		{"RR-5b", decide(t, broken, toExecutor), settled},
-		{"AUDIT-12", decide(t, decide(t, broken, toExecutor), toExecutor), settled},
+		{"routed", decide(t, broken, toExecutor), settled},
+		{"routed twice", decide(t, decide(t, broken, toExecutor), toExecutor), settled},
 		{"plan-checker", decide(t, broken, toPlanChecker), settled},
-		{"RR-5d", decide(t, broken, onRed), kept},
-		{"RR-5d, routed", decide(t, decide(t, broken, onRed), toExecutor), settled},
+		{"red", decide(t, broken, onRed), kept},
+		{"red, then routed", decide(t, decide(t, broken, onRed), toExecutor), settled},
 		{"stuck", decide(t, broken, toStuck), kept},
 		{"stuck, resumed", do(t, decide(t, broken, toStuck), task.ResumeTask{Mode: task.Replan, Fallback: 3}), kept},
 		{"question", decide(t, broken, asking(true, task.Question{Fingerprint: "q1"})), kept},
@@ -205,7 +204,7 @@ func TestViolations(t *testing.T) {
 			t.Errorf("%d violations", len(s.Violations))
 		}
 	})
-	t.Run("AUDIT-13", func(t *testing.T) {
+	t.Run("attestations are used up", func(t *testing.T) {
 		s := do(t, task.State{}, begin, looked(task.AgentResearcher), audited(task.AgentResearcher, "knowledge-search"),
 			audited(task.AgentResearcher), audited(task.AgentCritic))
 		if len(s.Violations) != 1 {

@@ -9,8 +9,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// The names of subtests are the ids of reference section 17.
-
 // enterRound asks for the next round with its phase's evidence.
 func enter(s task.State, e task.RoundEntry) (task.Round, errs.Code) {
 	r, err := task.EnterRound(s, e)
@@ -24,17 +22,17 @@ func inRound2(t *testing.T) task.State {
 
 func TestStart(t *testing.T) {
 	open := do(t, task.State{}, begin)
-	t.Run("RR-1", func(t *testing.T) {
+	t.Run("the work begins", func(t *testing.T) {
 		if open.Round != 1 || open.Phase != task.Start || open.MaxRounds != 3 || open.CustomCap || open.Query != "build it" {
 			t.Errorf("%+v", open)
 		}
 	})
-	t.Run("RR-43", func(t *testing.T) {
+	t.Run("begun work does not begin again", func(t *testing.T) {
 		refuse(t, open, begin, errs.TaskStarted)
 		refuse(t, inRound2(t), begin, errs.TaskStarted)
 		refuse(t, standing(t)[task.Waiting], begin, errs.TaskStarted)
 	})
-	t.Run("RR-43b", func(t *testing.T) {
+	t.Run("a forced start begins in the next round", func(t *testing.T) {
 		for _, s := range []task.State{open, inRound2(t), standing(t)[task.Waiting]} {
 			anew := do(t, s, task.StartWork{Fallback: 3, Force: force})
 			if anew.Round != s.Round+1 || anew.MaxRounds != s.Round+3 || anew.DraftAgent() != task.AgentExecutor || anew.Questions != nil {
@@ -45,7 +43,7 @@ func TestStart(t *testing.T) {
 			}
 		}
 	})
-	t.Run("RR-43c", func(t *testing.T) {
+	t.Run("a finished or stuck task begins again", func(t *testing.T) {
 		for _, status := range []task.Status{task.Committed, task.Stuck} {
 			anew := do(t, standing(t)[status], begin)
 			if anew.Status != task.Open || anew.Round != 2 || anew.MaxRounds != 4 || anew.DraftAgent() != task.AgentExecutor || anew.Overrides != 0 || anew.Stop != nil {
@@ -74,9 +72,9 @@ func TestPhasesWantTheirAgents(t *testing.T) {
 		phase task.Phase
 		agent string
 	}{
-		{"RR-2a", task.Design, task.AgentDesigner},
-		{"RR-2d", task.Tests, task.AgentTester},
-		{"RR-34", task.Research, task.AgentResearcher},
+		{"design", task.Design, task.AgentDesigner},
+		{"tests", task.Tests, task.AgentTester},
+		{"research", task.Research, task.AgentResearcher},
 	} {
 		t.Run(c.id, func(t *testing.T) {
 			err := refuse(t, open, task.CompletePhase{Phase: c.phase, Required: 1}, errs.EvidenceMissing)
@@ -90,13 +88,13 @@ func TestPhasesWantTheirAgents(t *testing.T) {
 			}
 		})
 	}
-	t.Run("RR-2c", func(t *testing.T) {
+	t.Run("a forced phase", func(t *testing.T) {
 		s := do(t, open, task.CompletePhase{Phase: task.Design, Required: 1, Force: force})
 		if s.Overrides != 1 || *s.Forced != (task.Override{Round: 1, Phase: task.Design, Force: *force}) {
 			t.Errorf("%d, %+v", s.Overrides, s.Forced)
 		}
 	})
-	t.Run("RR-2f", func(t *testing.T) {
+	t.Run("test files add up", func(t *testing.T) {
 		s := do(t, open, ran(task.AgentTester),
 			task.CompletePhase{Phase: task.Tests, Required: 1, Tests: []string{"a_test.go", "b_test.go"}},
 			task.CompletePhase{Phase: task.Tests, Required: 1, Tests: []string{"b_test.go", "c_test.go"}})
@@ -104,14 +102,14 @@ func TestPhasesWantTheirAgents(t *testing.T) {
 			t.Errorf("tests %v", s.Tests)
 		}
 	})
-	t.Run("RR-34b", func(t *testing.T) {
+	t.Run("too few researchers", func(t *testing.T) {
 		s := do(t, open, ran(task.AgentResearcher))
 		err := refuse(t, s, task.CompletePhase{Phase: task.Research, Required: 3}, errs.EvidenceMissing)
 		if err.Details["required"] != 3 || err.Details["found"] != 1 {
 			t.Errorf("details %v", err.Details)
 		}
 	})
-	t.Run("RR-35", func(t *testing.T) {
+	t.Run("researchers that did not search count", func(t *testing.T) {
 		// Each of them broke rule 9, which is one finding: they ran all the same.
 		s := do(t, open, audited(task.AgentResearcher), audited(task.AgentResearcher), audited(task.AgentResearcher),
 			task.CompletePhase{Phase: task.Research, Required: 3})
@@ -119,7 +117,7 @@ func TestPhasesWantTheirAgents(t *testing.T) {
 			t.Errorf("violations %v", s.Violations)
 		}
 	})
-	t.Run("RR-36", func(t *testing.T) {
+	t.Run("forced research", func(t *testing.T) {
 		e, err := task.Decide(open, task.CompletePhase{Phase: task.Research, Required: 3, Force: force})
 		if p := e.(task.PhaseDone); err != nil || p.Required != 3 || p.Found != 0 || p.Force != force {
 			t.Errorf("%+v, %v", p, err)
@@ -136,33 +134,33 @@ func TestPhasesWantTheirAgents(t *testing.T) {
 
 func TestDraft(t *testing.T) {
 	open := do(t, task.State{}, begin)
-	t.Run("RR-3", func(t *testing.T) {
+	t.Run("a green draft", func(t *testing.T) {
 		s := do(t, open, ran(task.AgentExecutor), task.RecordVerification{})
 		if verify, v := s.VerificationOutcome("absent"); s.Round != 1 || s.Phase != task.Draft || verify != "green" || v == nil {
 			t.Errorf("%+v", s)
 		}
 	})
-	t.Run("RR-4", func(t *testing.T) {
+	t.Run("a red draft", func(t *testing.T) {
 		s := decide(t, do(t, open, ran(task.AgentExecutor)), onRed)
 		if s.Status != task.Open || s.Round != 2 || s.DraftAgent() != task.AgentFixer || !s.Verifies || s.Reviews != 0 {
 			t.Errorf("%+v", s)
 		}
 	})
-	t.Run("RR-12", func(t *testing.T) {
+	t.Run("no attestation", func(t *testing.T) {
 		err := refuse(t, open, task.RecordVerification{}, errs.EvidenceMissing)
 		if err.Details["agent"] != task.AgentExecutor || err.Details["round"] != 1 || !strings.Contains(err.Message, task.AgentExecutor) {
 			t.Errorf("%v, %v", err, err.Details)
 		}
 	})
-	t.Run("RR-13", func(t *testing.T) {
+	t.Run("the wrong agent", func(t *testing.T) {
 		refuse(t, do(t, open, ran(task.AgentFixer), ran(task.AgentCritic)), task.RecordVerification{}, errs.EvidenceMissing)
 	})
-	t.Run("RR-14", func(t *testing.T) {
+	t.Run("later rounds need the build-fixer", func(t *testing.T) {
 		s := do(t, inRound2(t), ran(task.AgentExecutor))
 		refuse(t, s, task.RecordVerification{}, errs.EvidenceMissing)
 		do(t, s, ran(task.AgentFixer), task.RecordVerification{})
 	})
-	t.Run("RR-17", func(t *testing.T) {
+	t.Run("a forced draft", func(t *testing.T) {
 		if s := do(t, open, task.RecordVerification{Force: force}); s.Overrides != 1 || s.Forced.Phase != task.Draft {
 			t.Errorf("%+v", s)
 		}
@@ -183,7 +181,7 @@ func TestDraft(t *testing.T) {
 func TestReview(t *testing.T) {
 	open := do(t, task.State{}, begin)
 	review := task.RoundEntry{Fallback: 3, Phases: []task.Phase{task.Review}}
-	t.Run("RR-15", func(t *testing.T) {
+	t.Run("a review needs its critic", func(t *testing.T) {
 		if _, code := enter(open, review); code != errs.EvidenceMissing {
 			t.Errorf("entered with %q", code)
 		}
@@ -191,7 +189,7 @@ func TestReview(t *testing.T) {
 			t.Errorf("%+v, %q", r, code)
 		}
 	})
-	t.Run("RR-18", func(t *testing.T) {
+	t.Run("a forced review", func(t *testing.T) {
 		forced := review
 		forced.Force = force
 		r, code := enter(open, forced)
@@ -201,13 +199,13 @@ func TestReview(t *testing.T) {
 		o := toExecutor
 		o.Round = r
 		if s := do(t, open, o); s.Overrides != 1 || *s.Forced != (task.Override{Round: 1, Phase: task.Review, Force: *force}) {
-			t.Errorf("RR-27: %d, %+v", s.Overrides, s.Forced)
+			t.Errorf("%d, %+v", s.Overrides, s.Forced)
 		}
 		if r, _ := enter(do(t, open, ran(task.AgentCritic)), forced); r.Force != nil {
 			t.Errorf("force is recorded where the critic has run: %+v", r)
 		}
 	})
-	t.Run("RR-20", func(t *testing.T) {
+	t.Run("an attestation of an earlier round", func(t *testing.T) {
 		if _, code := enter(inRound2(t), review); code != errs.EvidenceMissing {
 			t.Errorf("entered with %q", code)
 		}
@@ -218,13 +216,13 @@ func TestReview(t *testing.T) {
 		next    int
 		status  task.Status
 	}{
-		{"RR-5", toCommit, 1, task.Open},
-		{"RR-5, in one step", final(toCommit), 1, task.Committed},
-		{"RR-25", toExecutor, 2, task.Open},
-		{"RR-37", asking(true, task.Question{Fingerprint: "q1"}), 2, task.Waiting},
-		{"NL-8", toPlanChecker, 1, task.Open},
-		{"NL-8, red", verified(toPlanChecker, "red"), 2, task.Open},
-		{"NL-12", toStuck, 1, task.Stuck},
+		{"commit", toCommit, 1, task.Open},
+		{"commit in one step", final(toCommit), 1, task.Committed},
+		{"executor", toExecutor, 2, task.Open},
+		{"a question", asking(true, task.Question{Fingerprint: "q1"}), 2, task.Waiting},
+		{"plan-checker", toPlanChecker, 1, task.Open},
+		{"plan-checker on red", verified(toPlanChecker, "red"), 2, task.Open},
+		{"stuck", toStuck, 1, task.Stuck},
 		{"another end", task.DecideRound{NextAction: "abandon", DestinationKind: "terminal", Reviewed: true, Verify: "absent", FindingCount: 1}, 1, task.Stuck},
 	} {
 		t.Run(c.id, func(t *testing.T) {
@@ -234,7 +232,7 @@ func TestReview(t *testing.T) {
 			}
 		})
 	}
-	t.Run("RR-30", func(t *testing.T) {
+	t.Run("the task's own cap", func(t *testing.T) {
 		r, code := enter(do(t, task.State{}, task.StartWork{MaxRounds: 8, Fallback: 3}), task.RoundEntry{Fallback: 3})
 		if code != "" || r.MaxRounds != 8 || !r.CustomCap {
 			t.Errorf("%+v, %q", r, code)
@@ -277,21 +275,21 @@ func TestCommit(t *testing.T) {
 			t.Errorf("missing %v, want %v", got, want)
 		}
 	}
-	t.Run("RR-8", func(t *testing.T) {
+	t.Run("no verification", func(t *testing.T) {
 		missing(t, decide(t, do(t, task.State{}, begin), toCommit), true, task.MissingVerification)
 	})
-	t.Run("RR-9", func(t *testing.T) {
+	t.Run("no review", func(t *testing.T) {
 		missing(t, do(t, task.State{}, begin, ran(task.AgentExecutor), task.RecordVerification{}), false, task.MissingReview)
 		missing(t, task.State{}, true, task.MissingVerification, task.MissingReview)
 		missing(t, decide(t, do(t, task.State{}, begin), toPlanChecker), false, task.MissingZeroFindings)
 	})
-	t.Run("RR-10", func(t *testing.T) {
+	t.Run("both halves", func(t *testing.T) {
 		s := do(t, ready, task.CommitTask{MustVerify: true})
 		if s.Status != task.Committed || s.Phase != task.Commit || s.Round != 1 || s.Overrides != 0 {
 			t.Errorf("%+v", s)
 		}
 	})
-	t.Run("RR-11", func(t *testing.T) {
+	t.Run("a forced commit", func(t *testing.T) {
 		e, err := task.Decide(task.State{}, task.CommitTask{MustVerify: true, Force: force})
 		if err != nil || !slices.Equal(e.(task.WorkCommitted).Missing, []string{task.MissingVerification, task.MissingReview}) {
 			t.Fatalf("%+v, %v", e, err)
@@ -301,7 +299,7 @@ func TestCommit(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	})
-	t.Run("RR-38", func(t *testing.T) {
+	t.Run("the task's own cap ends", func(t *testing.T) {
 		raised := do(t, task.State{}, task.StartWork{MaxRounds: 8, Fallback: 3})
 		for _, s := range []task.State{decide(t, raised, final(toCommit)), do(t, decide(t, raised, toCommit), task.CommitTask{})} {
 			if s.CustomCap {

@@ -9,7 +9,7 @@ import (
 
 func TestHalt(t *testing.T) {
 	halt := task.StopTask{Reason: "user-requested", By: "somebody", FindingCount: -1}
-	t.Run("RR-6", func(t *testing.T) {
+	t.Run("a person stops a task", func(t *testing.T) {
 		s := do(t, inRound2(t), halt)
 		if s.Status != task.Stuck || *s.Stop != (task.Stop{Round: 2, Reason: "user-requested", By: "somebody", FindingCount: 1}) {
 			t.Errorf("%+v", s.Stop)
@@ -26,14 +26,14 @@ func TestHalt(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	})
-	t.Run("RR-39", func(t *testing.T) {
+	t.Run("the raised cap is forgotten", func(t *testing.T) {
 		forget := halt
 		forget.ForgetCap = true
 		if s := do(t, task.State{}, task.StartWork{MaxRounds: 8, Fallback: 3}, forget, begin); s.MaxRounds != 4 || s.CustomCap {
 			t.Errorf("cap %d", s.MaxRounds)
 		}
 	})
-	t.Run("RR-40", func(t *testing.T) {
+	t.Run("the raised cap stays", func(t *testing.T) {
 		if s := do(t, task.State{}, task.StartWork{MaxRounds: 8, Fallback: 3}, halt, begin); s.MaxRounds != 8 || !s.CustomCap {
 			t.Errorf("cap %d", s.MaxRounds)
 		}
@@ -103,13 +103,13 @@ func TestCaps(t *testing.T) {
 		want    int
 		code    errs.Code
 	}{
-		"NL-1, NL-2":      {task.StartWork{Fallback: 5}, 5, ""},
-		"the caller's":    {task.StartWork{MaxRounds: 7, Fallback: 5}, 7, ""},
-		"the lowest":      {task.StartWork{MaxRounds: 1, Fallback: 5}, 1, ""},
-		"the highest":     {task.StartWork{MaxRounds: 100, Fallback: 5}, 100, ""},
-		"NL-3, too high":  {task.StartWork{MaxRounds: 101, Fallback: 5}, 0, errs.RoundsExhausted},
-		"NL-3, too low":   {task.StartWork{MaxRounds: -1, Fallback: 5}, 0, errs.RoundsExhausted},
-		"nobody sets one": {task.StartWork{}, 0, errs.RoundsExhausted},
+		"the project's cap": {task.StartWork{Fallback: 5}, 5, ""},
+		"the caller's":      {task.StartWork{MaxRounds: 7, Fallback: 5}, 7, ""},
+		"the lowest":        {task.StartWork{MaxRounds: 1, Fallback: 5}, 1, ""},
+		"the highest":       {task.StartWork{MaxRounds: 100, Fallback: 5}, 100, ""},
+		"too high":          {task.StartWork{MaxRounds: 101, Fallback: 5}, 0, errs.RoundsExhausted},
+		"too low":           {task.StartWork{MaxRounds: -1, Fallback: 5}, 0, errs.RoundsExhausted},
+		"nobody sets one":   {task.StartWork{}, 0, errs.RoundsExhausted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.code != "" {

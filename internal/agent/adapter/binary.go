@@ -11,8 +11,7 @@ import (
 )
 
 // overridePrefixes are those of the variables that name a program to run in an
-// adapter's place, the first one first. The second is the reference's (reference
-// section 13).
+// adapter's place, the first one first. The second is nubos-pilot's.
 func overridePrefixes() []string { return []string{"SWITCHYARD_", "NUBOS_PILOT_"} }
 
 // Binary returns the absolute path of the program to run. It is what

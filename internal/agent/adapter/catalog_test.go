@@ -129,7 +129,7 @@ func TestBinaryIsFoundInOrder(t *testing.T) {
 		"the first in PATH":      {cli: "claude", environ: []string{path("none", "plain", "later", "bin")}, want: later},
 		"the last PATH":          {cli: "claude", environ: []string{path("bin"), path("later")}, want: later},
 		"ours":                   {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=" + mine, "NUBOS_PILOT_CLAUDE_BIN=/no", path("bin")}, want: mine},
-		"the reference's":        {cli: "claude", environ: []string{"NUBOS_PILOT_CLAUDE_BIN=" + mine, path("bin")}, want: mine},
+		"nubos-pilot's":          {cli: "claude", environ: []string{"NUBOS_PILOT_CLAUDE_BIN=" + mine, path("bin")}, want: mine},
 		"an empty one":           {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=", path("bin")}, want: inPath},
 		"a relative one":         {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=./mine"}, want: mine},
 		"a bare one":             {cli: "claude", environ: []string{"SWITCHYARD_CLAUDE_BIN=tool", path("bin")}, want: tool},

@@ -41,7 +41,7 @@ const markPrefix = "SWITCHYARD_CHILD_"
 //   - named by the policy, or in SWITCHYARD_SPAWN_ENV_PASSTHROUGH or
 //     NUBOS_PILOT_SPAWN_ENV_PASSTHROUGH;
 //   - one of those that programs need to run at all (common);
-//   - a setting of ours, of the reference or of its CLI, by its prefix, unless its
+//   - a setting of ours, of nubos-pilot or of its CLI, by its prefix, unless its
 //     name smells of a secret;
 //   - a mark by which package process finds its children again.
 //

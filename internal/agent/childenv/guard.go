@@ -8,7 +8,7 @@ import (
 )
 
 // The variables that tell a process that it was spawned, ours and those that hooks
-// know from the reference.
+// know from nubos-pilot.
 const (
 	headless      = "SWITCHYARD_HEADLESS"
 	nubosHeadless = "NUBOS_PILOT_HEADLESS"

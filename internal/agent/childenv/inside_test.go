@@ -29,11 +29,11 @@ func TestInsideOfAnAgent(t *testing.T) {
 		env  []string
 		code errs.Code
 	}{
-		"nothing":                     {nil, ""},
-		"ours":                        {[]string{"SWITCHYARD_HEADLESS=1"}, errs.SpawnReentrant},
-		"off":                         {[]string{"SWITCHYARD_HEADLESS=0"}, ""},
-		"a hook of the reference":     {[]string{"NUBOS_PILOT_HOOK_DEPTH=1"}, ""},
-		"an agent of the reference's": {[]string{"NUBOS_PILOT_HEADLESS=1"}, ""},
+		"nothing":                 {nil, ""},
+		"ours":                    {[]string{"SWITCHYARD_HEADLESS=1"}, errs.SpawnReentrant},
+		"off":                     {[]string{"SWITCHYARD_HEADLESS=0"}, ""},
+		"a hook of nubos-pilot":   {[]string{"NUBOS_PILOT_HOOK_DEPTH=1"}, ""},
+		"an agent of nubos-pilot": {[]string{"NUBOS_PILOT_HEADLESS=1"}, ""},
 	} {
 		if err := childenv.Inside(c.env); errs.CodeOf(err) != c.code {
 			t.Errorf("%s: %v, want %q", name, err, c.code)

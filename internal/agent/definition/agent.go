@@ -65,7 +65,7 @@ func (d Definition) Spawnable() error {
 const divider = "---"
 
 // Compose puts the instructions of an agent before a prompt, with a line between
-// them (design section 7).
+// them.
 func Compose(d Definition, prompt string) string {
 	return d.Body + "\n\n" + divider + "\n\n" + strings.TrimSpace(prompt) + "\n"
 }

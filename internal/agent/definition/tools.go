@@ -10,7 +10,7 @@ import (
 const prefix = "np-"
 
 // writesCode says that an agent of this name writes the code under review, whatever
-// its definition claims (design section 7).
+// its definition claims.
 func writesCode(name string) bool {
 	role := strings.TrimPrefix(strings.ToLower(name), prefix)
 	return role == "executor" || role == "build-fixer"

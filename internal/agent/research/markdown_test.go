@@ -10,7 +10,7 @@ import (
 // sections is how many every page has.
 const sections = 8
 
-func TestSW14Markdown(t *testing.T) {
+func TestMarkdown(t *testing.T) {
 	sure := 0.25
 	voices := []research.Voice{
 		{Index: 1, Output: &research.Output{

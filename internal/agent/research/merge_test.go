@@ -13,9 +13,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/research"
 )
 
-// The tests that begin with the id of a behaviour hold what the reference did in
-// the same case.
-
 // says is a voice with decisions of these texts.
 func says(index int, texts ...string) research.Voice {
 	out := &research.Output{}
@@ -50,14 +47,14 @@ func same(t interface {
 	}
 }
 
-func TestSW6Majority(t *testing.T) {
+func TestMajority(t *testing.T) {
 	c := research.Merge([]research.Voice{says(1, "Use  a Queue"), says(2, "use a queue"), says(3, "poll")})
 	same(t, texts(c.Decisions), []string{"Use  a Queue 2"})
 	same(t, texts(c.Flagged), []string{"poll 1"})
 	same(t, c.Decisions[0].SeenBy, []int{1, 2})
 }
 
-func TestSW6ProvenanceIsRaised(t *testing.T) {
+func TestProvenanceIsRaised(t *testing.T) {
 	voices := []research.Voice{says(1, "a"), says(2, "A")}
 	voices[1].Output.Decisions[0].Provenance = research.Verified
 	same(t, research.Merge(voices).Decisions[0].Provenance, research.Verified)
@@ -65,14 +62,14 @@ func TestSW6ProvenanceIsRaised(t *testing.T) {
 	same(t, research.Merge(voices).Decisions[0].Provenance, research.Assumed)
 }
 
-func TestSW7ThreeSolosAreFlagged(t *testing.T) {
+func TestThreeSolosAreFlagged(t *testing.T) {
 	c := research.Merge([]research.Voice{says(1, "a"), says(2, "b"), says(3, "c")})
 	same(t, texts(c.Decisions), []string(nil))
 	same(t, texts(c.Flagged), []string{"a 1", "b 1", "c 1"})
 	same(t, c.Meta, research.Meta{K: 3, AgreementScore: 0.333, FlaggedCount: 3})
 }
 
-func TestSW8SW10SW11Union(t *testing.T) {
+func TestUnion(t *testing.T) {
 	voices := []research.Voice{
 		{Index: 1, Output: &research.Output{
 			Risks:     []research.Risk{{"It leaks", research.Low}, {"It hangs", ""}},
@@ -104,24 +101,24 @@ func sees(index int, text string) research.Voice {
 	return research.Voice{Index: index, Output: &research.Output{Patterns: []research.Pattern{{text, research.Verified}}}}
 }
 
-func TestSW9PatternOfOneIsDemoted(t *testing.T) {
+func TestPatternOfOneIsDemoted(t *testing.T) {
 	c := research.Merge([]research.Voice{sees(1, "outbox"), sees(2, "Outbox"), sees(3, "saga")})
 	same(t, c.Patterns, []research.SeenPattern{{research.Pattern{Text: "outbox", Provenance: research.Verified}, []int{1, 2}}})
 	same(t, c.Demoted, []research.SeenPattern{{research.Pattern{Text: "saga", Provenance: research.Assumed}, []int{3}}})
 }
 
-func TestK1PatternOfTheOnlyOneIsAccepted(t *testing.T) {
+func TestPatternOfTheOnlyOneIsAccepted(t *testing.T) {
 	c := research.Merge([]research.Voice{sees(1, "saga")})
 	same(t, c.Patterns, []research.SeenPattern{{research.Pattern{Text: "saga", Provenance: research.Verified}, []int{1}}})
 	same(t, len(c.Demoted), 0)
 }
 
-func TestSW12SW19NothingScoresNothing(t *testing.T) {
+func TestNothingScoresNothing(t *testing.T) {
 	same(t, research.Merge(nil), research.Consensus{})
 	same(t, research.Merge([]research.Voice{sees(1, "saga"), sees(2, "saga")}).Meta, research.Meta{K: 2})
 }
 
-func TestSW13OrderDoesNotDependOnTheVoices(t *testing.T) {
+func TestOrderDoesNotDependOnTheAnswers(t *testing.T) {
 	voices := []research.Voice{says(1, "b", "a"), says(2, "c", "b"), says(3, "B", "Z")}
 	first := research.Merge(voices)
 	same(t, append(texts(first.Decisions), texts(first.Flagged)...), []string{"b 3", "Z 1", "a 1", "c 1"})
@@ -129,7 +126,7 @@ func TestSW13OrderDoesNotDependOnTheVoices(t *testing.T) {
 	same(t, research.Merge(voices), first)
 }
 
-func TestSW16SW17SW18Scores(t *testing.T) {
+func TestScores(t *testing.T) {
 	for want, voices := range map[float64][]research.Voice{
 		1:     {says(1, "a"), says(2, "a"), says(3, "a")},
 		0.333: {says(1, "a"), says(2, "b"), says(3, "c")},
@@ -139,17 +136,17 @@ func TestSW16SW17SW18Scores(t *testing.T) {
 	}
 }
 
-func TestSW19aOrderOfWordsMatters(t *testing.T) {
+func TestOrderOfWordsMatters(t *testing.T) {
 	c := research.Merge([]research.Voice{says(1, "cache before queue"), says(2, "queue before cache"), says(3)})
 	same(t, texts(c.Flagged), []string{"cache before queue 1", "queue before cache 1"})
 }
 
-func TestPROV1AgreementVerifiesNothing(t *testing.T) {
+func TestAgreementVerifiesNothing(t *testing.T) {
 	c := research.Merge([]research.Voice{says(1, "a"), says(2, "a"), says(3, "a"), says(4, "a"), says(5, "a")})
 	same(t, c.Decisions[0].Provenance, research.Assumed)
 }
 
-func TestPROV2OneWhoVerifiedIsEnough(t *testing.T) {
+func TestOneWhoVerifiedIsEnough(t *testing.T) {
 	voices := []research.Voice{says(1, "a"), says(2, "a"), says(3, "a")}
 	voices[2].Output.Decisions[0].Provenance = research.Verified
 	same(t, research.Merge(voices).Decisions[0].Provenance, research.Verified)

@@ -6,13 +6,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/research"
 )
 
-func TestSW1SW2SW3Clamp(t *testing.T) {
+func TestClamp(t *testing.T) {
 	for k, want := range map[int]int{-1: 1, 0: 1, 1: 1, 3: 3, 4: 4, 5: 5, 6: 5, 1000: 5} {
 		same(t, len(research.Perspectives(k)), want)
 	}
 }
 
-func TestSW4SW5PerspectivesDiffer(t *testing.T) {
+func TestPerspectivesDiffer(t *testing.T) {
 	all := research.Perspectives(research.MaxVoices)
 	seen := make(map[string]bool)
 	for i, p := range all {

@@ -47,7 +47,7 @@ func TestSettingsAreTakenOver(t *testing.T) {
 	}
 }
 
-// TestSettingsOutOfRange has the reference's behaviour NL-3, and says so.
+// TestSettingsOutOfRange: a value out of range is clamped as nubos-pilot does, and listed.
 func TestSettingsOutOfRange(t *testing.T) {
 	rounds := func(n int) nubospilot.Settings { return nubospilot.Settings{MaxRounds: n} }
 	for text, c := range map[string]struct {

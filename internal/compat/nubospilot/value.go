@@ -102,7 +102,7 @@ func numberOf(value jsontext.Value, least, most, fallback int) (n int, changed b
 // taskID is how nubos-pilot names a task.
 func taskID() *regexp.Regexp { return regexp.MustCompile(`^M\d{3,}-S\d{3,}-T\d{4,}$`) }
 
-// maxID is the longest task id that Switchyard takes (design section 5).
+// maxID is the longest task id that Switchyard takes.
 const maxID = 128
 
 // agentName is how an agent may be named.

@@ -1,5 +1,5 @@
 // Package routing loads, checks and evaluates routing policies: the Rego that
-// decides where a task goes after a round of review (design section 3).
+// decides where a task goes after a round of review.
 //
 // A policy is one or more Rego v1 modules. Its package switchyard.routing holds
 // three static tables (destinations, route_table, precedence) and one rule,
