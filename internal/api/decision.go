@@ -199,7 +199,7 @@ type SpawnSummary struct {
 }
 
 // ActionHandBack is the next action of a round whose agent the caller is to run
-// (design section 7), and ReasonHandBack why.
+// , and ReasonHandBack why.
 const (
 	ActionHandBack = "spawn-agent-tool"
 	ReasonHandBack = "spawn-failed"

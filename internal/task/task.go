@@ -1,4 +1,4 @@
-// Package task is the state machine of one task (design section 5, ADR-0014).
+// Package task is the state machine of one task (ADR-0014).
 //
 // Decide turns a command into an event or refuses it; Apply folds an event into a state.
 // Both are pure, without I/O, clock, randomness or the order of maps: the same events
@@ -140,7 +140,7 @@ type Override struct {
 }
 
 // CheckID returns an error unless id is a task id: a letter or digit, then up to 127
-// letters, digits, dots, underscores and dashes (design section 5).
+// letters, digits, dots, underscores and dashes.
 func CheckID(id string) error {
 	ok := len(id) >= 1 && len(id) <= 128
 	for i := 0; ok && i < len(id); i++ {

@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Error is an error as JSON has it (design section 6).
+// Error is an error as JSON has it.
 type Error struct {
 	Code    string         `json:"code"`
 	Message string         `json:"message"`
