@@ -70,10 +70,7 @@ type Verify struct {
 	Runs int
 	// Timeout is how long one run may take.
 	Timeout time.Duration
-	// Foreign says that the file belongs to another user who is not root either,
-	// so that the command is not the caller's word. Owner is that user's id.
-	Foreign bool
-	Owner   int
+	FileOwner
 }
 
 // Evidence is what a round needs besides reports.
@@ -158,17 +155,19 @@ func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (
 	if err != nil {
 		return Config{}, err
 	}
+	var owner FileOwner
+	owner.Owner, owner.Foreign = otherOwner(file, os.Geteuid())
 	if c.Verify != nil {
-		c.Verify.Owner, c.Verify.Foreign = otherOwner(file, os.Geteuid())
+		c.Verify.FileOwner = owner
 	}
 	if len(c.Reports.Commands) > 0 {
-		c.Reports.Owner, c.Reports.Foreign = otherOwner(file, os.Geteuid())
+		c.Reports.FileOwner = owner
 	}
 	if c.Spawn.isCode() {
-		c.Spawn.Owner, c.Spawn.Foreign = otherOwner(file, os.Geteuid())
+		c.Spawn.FileOwner = owner
 	}
 	if c.Metrics.IsSet() {
-		c.Metrics.Owner, c.Metrics.Foreign = otherOwner(file, os.Geteuid())
+		c.Metrics.FileOwner = owner
 	}
 	return c, nil
 }

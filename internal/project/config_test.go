@@ -270,7 +270,7 @@ func TestConfigReadsWhatItIsGiven(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := project.Project{Root: dir}.Config(t.Context(), 100)
-		want.Verify = &project.Verify{Command: "make", Runs: runs, Timeout: time.Duration(seconds) * time.Second, Owner: max(os.Geteuid(), 0)}
+		want.Verify = &project.Verify{Command: "make", Runs: runs, Timeout: time.Duration(seconds) * time.Second, FileOwner: project.FileOwner{Owner: max(os.Geteuid(), 0)}}
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Fatalf("%s\ngot %+v, %v, want %+v", text, got, err, want)
 		}

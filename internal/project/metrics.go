@@ -21,11 +21,7 @@ type Metrics struct {
 	Grouping map[string]string
 	// Labels are put on every metric.
 	Labels map[string]string
-	// Foreign says that the file belongs to another user who is not root either, so
-	// that where things are written and sent is not the caller's word. Owner is that
-	// user's id.
-	Foreign bool
-	Owner   int
+	FileOwner
 }
 
 // IsSet says that the metrics go somewhere.

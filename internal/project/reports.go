@@ -11,9 +11,7 @@ import (
 // comes with the repository.
 type Reports struct {
 	Commands []ReportCommand
-	// Foreign and Owner are as those of Verify.
-	Foreign bool
-	Owner   int
+	FileOwner
 }
 
 // ReportCommand is a command that writes a report to its standard output.

@@ -32,11 +32,8 @@ type Spawn struct {
 	// Agents are the settings of single agents, whole: what the file does not
 	// say there comes from SpawnAgent.
 	Agents map[string]SpawnAgent
-	// Foreign says that Env, Command or Adapters are set, and by another user
-	// who is not root either: they are code, or hand out secrets, without being
-	// the caller's word. Owner is that user's id.
-	Foreign bool
-	Owner   int
+	// FileOwner is set if Env, Command or Adapters are.
+	FileOwner
 }
 
 // SpawnAgent is how one agent is run.

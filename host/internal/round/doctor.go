@@ -43,7 +43,7 @@ func (e *Engine) Diagnose(ctx context.Context, deep bool) (api.Health, error) {
 	h.check(project.ConfigFile, err, present(e.rooted(), project.ConfigFile, "is not there: the defaults apply"))
 	if readable {
 		if e.rooted().Exists(project.ConfigFile) {
-			h.check("ownership", e.foreign(config), "what "+project.ConfigFile+" runs is yours")
+			h.check("ownership", cmp.Or(config.Verify.CheckTrusted(), config.Reports.CheckTrusted(), config.Metrics.CheckTrusted(), config.Spawn.CheckTrusted()), "what "+project.ConfigFile+" runs is yours")
 		}
 		e.checkPlugins(ctx, &h)
 		e.checkPolicy(ctx, &h, config)
@@ -58,7 +58,7 @@ func (e *Engine) Diagnose(ctx context.Context, deep bool) (api.Health, error) {
 		return h.Health, context.Cause(ctx)
 	}
 	catalog, err := e.catalog(ctx, config)
-	if err = cmp.Or(err, trusted(config.Spawn)); err != nil {
+	if err = cmp.Or(err, config.Spawn.CheckTrusted()); err != nil {
 		h.check("adapters", err, "")
 		catalog, config.Spawn.Command = adapter.NewCatalog(), nil // Asking runs what they name.
 	}
@@ -82,23 +82,6 @@ func present(p project.Project, file, absent string) string {
 		return "is valid"
 	}
 	return absent
-}
-
-// foreign fails if another user has written what the project runs, or where its
-// metrics go.
-func (e *Engine) foreign(config project.Config) error {
-	if config.Verify != nil {
-		if err := trustedCommand(config.Verify); err != nil {
-			return err
-		}
-	}
-	if err := trustedReports(config.Reports); err != nil {
-		return err
-	}
-	if m := config.Metrics; m.Foreign {
-		return errs.New(errs.ConfigForeign, "%s belongs to user %d, so that the metrics are not published", project.ConfigFile, m.Owner)
-	}
-	return trusted(config.Spawn)
 }
 
 // checkPlugins loads the plugins that the project brings along, as its lock pins them.

@@ -37,16 +37,7 @@ func (tx *taskTx) checkMayReport(config project.Config) error {
 	case tx.isNested():
 		return errs.New(errs.VerifyNested, "a command of %s decides task %s in its turn", tx.engine.project.Root, tx.id).With("task", tx.id)
 	}
-	return trustedReports(config.Reports)
-}
-
-// trustedReports refuses commands that another user has written.
-func trustedReports(r project.Reports) error {
-	if !r.Foreign {
-		return nil
-	}
-	return errs.New(errs.ConfigForeign, "%s belongs to user %d, so that its commands for reports are not run", project.ConfigFile, r.Owner).
-		With("owner", r.Owner).With("command", r.Commands[0].Run)
+	return config.Reports.CheckTrusted()
 }
 
 // commandReports runs the project's commands for reports, side by side, and returns

@@ -37,7 +37,7 @@ func (e *Engine) newAgentRunner(ctx context.Context, config project.Config, id s
 	if err := e.checkNotNested(); err != nil {
 		return agentRunner{}, err
 	}
-	if err := trusted(config.Spawn); err != nil {
+	if err := config.Spawn.CheckTrusted(); err != nil {
 		return agentRunner{}, err
 	}
 	scope, err := e.treeScope(config, id)
@@ -68,15 +68,6 @@ func (e *Engine) newAgentRunner(ctx context.Context, config project.Config, id s
 // workingTree returns the project's working tree.
 func (a agentRunner) workingTree() worktree.Tree {
 	return worktree.Tree{Root: a.spawner.Root, Supervisor: a.spawner.Supervisor, Environ: a.spawner.Environ}
-}
-
-// trusted refuses what another user has somebody run.
-func trusted(s project.Spawn) error {
-	if !s.Foreign {
-		return nil
-	}
-	return errs.New(errs.ConfigForeign, "%s belongs to user %d, so that what its spawn section runs or hands out is not used", project.ConfigFile, s.Owner).
-		With("owner", s.Owner)
 }
 
 // scope is what counts as a change of the working tree while agents run for a task,

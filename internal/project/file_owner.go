@@ -1,0 +1,56 @@
+package project
+
+import (
+	"errors"
+
+	"github.com/switchyard-dev/switchyard/internal/errs"
+)
+
+// FileOwner is the owner of the configuration, for a section that runs commands, hands
+// out secrets or sends data.
+type FileOwner struct {
+	// Foreign says that another user, who is not root either, owns the file, so that the
+	// section is not the caller's word. Owner is that user's id.
+	Foreign bool
+	Owner   int
+}
+
+// checkTrusted fails if another user owns the file. consequence completes the message.
+func (o FileOwner) checkTrusted(consequence string) error {
+	if !o.Foreign {
+		return nil
+	}
+	return errs.New(errs.ConfigForeign, "%s belongs to user %d, so that %s", ConfigFile, o.Owner, consequence).With("owner", o.Owner)
+}
+
+// withCommand adds a command to the details of an error of checkTrusted.
+func withCommand(err error, command string) error {
+	if f, ok := errors.AsType[*errs.Error](err); ok {
+		return f.With("command", command)
+	}
+	return err
+}
+
+// CheckTrusted fails if another user has written the verification command.
+func (v *Verify) CheckTrusted() error {
+	if v == nil {
+		return nil
+	}
+	return withCommand(v.checkTrusted("its verification command is not run"), v.Command)
+}
+
+// CheckTrusted fails if another user has written the commands for reports.
+func (r Reports) CheckTrusted() error {
+	if len(r.Commands) == 0 {
+		return nil
+	}
+	return withCommand(r.checkTrusted("its commands for reports are not run"), r.Commands[0].Run)
+}
+
+// CheckTrusted fails if another user has written what the section runs or hands out.
+func (s Spawn) CheckTrusted() error {
+	return s.checkTrusted("what its spawn section runs or hands out is not used")
+}
+
+// CheckTrusted fails if another user has written where metrics go.
+func (m Metrics) CheckTrusted() error { return m.checkTrusted("the metrics are not published") }
