@@ -26,15 +26,15 @@ func newPolicyBuildCmd(a *app) *cobra.Command {
 		Short: "Pack a policy into an OPA bundle, and sign it",
 		Long: `Build packs a policy's Rego, without its tests, into a bundle that every command
 accepts as a POLICY, and that OPA's own tools can read. The same policy and flags
-give the same bytes on every machine at any time, except with PS signatures, which
-are random, and with --expires, which counts from now.
+give the same bytes on every machine at any time, except with --expires, which
+counts from now.
 
 --wasm adds the policy compiled to WebAssembly, for OPA's tools. Switchyard's own
 commands use the Rego.
 
---sign-key signs the bundle as OPA defines it: with a private key in PEM, or for
-HS256, HS384 and HS512 with a secret. --key-id is the name of the key under
-policy_trust in the projects that use the bundle; --scope must match theirs.
+--sign-key signs the bundle as OPA defines it, with a private key in PEM. --key-id
+is the name of the key under policy_trust in the projects that use the bundle;
+--scope must match theirs.
 Switchyard's docs/bundles.md walks through it.
 
 FILE is replaced atomically, if it is a regular file. With FILE - the bundle goes
@@ -92,10 +92,10 @@ func (f *buildFlags) register(flags *pflag.FlagSet) {
 	flags.VarP((*text)(&f.file), "file", "o", "write the bundle to `FILE`, - for standard output")
 	flags.BoolVar(&f.wasm, "wasm", false, "add the policy compiled to WebAssembly")
 	textVar(flags, &f.revision, "revision", "the `REVISION` of the bundle (default the policy's version)")
-	textVar(flags, &f.key, "sign-key", "sign with the private key or the secret in `FILE`")
+	textVar(flags, &f.key, "sign-key", "sign with the private key in `FILE`")
 	textVar(flags, &f.id, "key-id", "the `ID` of the key for those who verify")
 	f.algorithm = "ES256"
-	textVar(flags, &f.algorithm, "algorithm", "sign with `ALGORITHM`: ES256, RS256, HS256 and others")
+	textVar(flags, &f.algorithm, "algorithm", "sign with `ALGORITHM`: ES256, EdDSA or RS256")
 	textVar(flags, &f.scope, "scope", "the signature is for `SCOPE`")
 	flags.DurationVar(&f.expires, "expires", 0, "the signature is valid for `DURATION`, such as 720h (default permanently)")
 	allowUnsignedVar(flags, &f.allowUnsigned)

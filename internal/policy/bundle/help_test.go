@@ -4,7 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"crypto/hmac"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -91,26 +91,37 @@ func wantCode(t testing.TB, err error, code errs.Code) *errs.Error {
 	return e
 }
 
-// secret is long enough for all HS algorithms.
-const secret = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+// seeded is the key pair of a name, the same each time.
+func seeded(name string) ed25519.PrivateKey {
+	seed := sha256.Sum256([]byte(name))
+	return ed25519.NewKeyFromSeed(seed[:])
+}
+
+// seededPublic is the public half of a seeded key.
+func seededPublic(name, id string) bundle.Key {
+	return bundle.Key{ID: id, Algorithm: "EdDSA", Material: publicPEM(seeded(name).Public())}
+}
 
 // now is when the tests verify.
 func now() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
-// shared trusts one secret by the name of "shared".
+// seededPrivate is the key that shared trusts, to sign with.
+func seededPrivate() *bundle.Key {
+	return &bundle.Key{ID: "shared", Algorithm: "EdDSA", Material: privatePEM(seeded("shared"))}
+}
+
+// shared trusts one key by the name of "shared".
 func shared() *bundle.Trust {
-	return &bundle.Trust{Keys: []bundle.Key{{ID: "shared", Algorithm: "HS256", Material: secret}}, Now: now}
+	return &bundle.Trust{Keys: []bundle.Key{seededPublic("shared", "shared")}, Now: now}
 }
 
 func encode(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 
-// token signs any header and payload with HS256 and the secret, without the code
+// token signs any header and payload with the shared key, without the code
 // under test.
 func token(header, payload string) string {
 	input := encode(header) + "." + encode(payload)
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(input))
-	return input + "." + encode(string(mac.Sum(nil)))
+	return input + "." + encode(string(ed25519.Sign(seeded("shared"), []byte(input))))
 }
 
 // listed is the claim "files" over plain files, in pairs of name and content.
@@ -134,4 +145,4 @@ func signed(t testing.TB, header string, more string) []byte {
 	return packed(t, "/p.rego", rego, "/.signatures.json", signatures(token(header, "{"+listed("p.rego", rego)+more+"}")))
 }
 
-const goodHeader = `{"alg":"HS256","kid":"shared"}`
+const goodHeader = `{"alg":"EdDSA","kid":"shared"}`

@@ -4,6 +4,7 @@ import (
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
+	"crypto/elliptic"
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
@@ -22,12 +23,11 @@ const minRSABits = 2048
 type Key struct {
 	// ID is the name by which signatures refer to the key.
 	ID string
-	// Algorithm is how the key signs, and the only way that it is believed: ES256,
-	// ES384, ES512, RS256, RS384, RS512, PS256, PS384, PS512, EdDSA, HS256, HS384 or
-	// HS512 (RFC 7518, RFC 8037). What a signature says of itself counts for nothing.
+	// Algorithm is ES256, EdDSA or RS256 (RFC 7518, RFC 8037). A signature that names
+	// another algorithm is refused.
 	Algorithm string
-	// Material is the key in PEM: to verify a public key, to sign a private one that
-	// is not encrypted. For the HS algorithms it is the secret, byte by byte.
+	// Material is the key in PEM: a public key to verify, a private one that is not
+	// encrypted to sign.
 	Material string `json:"-"`
 	// Scope is what the key signs for. A signature has to state the very same scope;
 	// "" is a scope like any other.
@@ -44,9 +44,6 @@ func (k Key) GoString() string { return k.ID }
 func (k Key) checkVerifying() error {
 	if err := k.checkForm(); err != nil {
 		return err
-	}
-	if k.isSecret() {
-		return k.checkSecret()
 	}
 	block, err := k.onlyBlock(k.Material)
 	if err != nil {
@@ -72,13 +69,10 @@ func (k Key) checkVerifying() error {
 	return k.checkFit(public)
 }
 
-// signer is what k signs with: a crypto.Signer, or the bytes of a secret.
-func (k Key) signer() (any, error) {
+// signer returns the private key.
+func (k Key) signer() (crypto.Signer, error) {
 	if err := k.checkForm(); err != nil {
 		return nil, err
-	}
-	if k.isSecret() {
-		return []byte(k.Material), k.checkSecret()
 	}
 	material := k.Material
 	if block, rest := pem.Decode([]byte(material)); block != nil && block.Type == "EC PARAMETERS" {
@@ -125,74 +119,41 @@ func (k Key) onlyBlock(material string) (*pem.Block, error) {
 	return block, nil
 }
 
-// checkFit holds a public key against k's algorithm. Go's and OPA's code would
+// checkFit checks that a public key fits k's algorithm. Go's and OPA's code would
 // verify ES256 with a key on any curve.
 func (k Key) checkFit(public any) error {
+	kind, fits := "", ""
 	switch public := public.(type) {
 	case *rsa.PublicKey:
-		switch {
-		case !isRSA(k.Algorithm):
-			return k.invalid("it is an RSA key, which does not fit %s", k.Algorithm)
-		case public.N.BitLen() < minRSABits:
+		if kind, fits = "an RSA key", "RS256"; fits == k.Algorithm && public.N.BitLen() < minRSABits {
 			return k.invalid("it has %d bits, and an RSA key needs %d", public.N.BitLen(), minRSABits)
 		}
-		return nil
 	case *ecdsa.PublicKey:
-		curve := public.Curve.Params().Name
-		if want := curves()[k.Algorithm]; curve != want {
-			return k.invalid("it is a key on the curve %s, which does not fit %s", curve, k.Algorithm)
+		if kind = "a key on the curve " + public.Curve.Params().Name; public.Curve == elliptic.P256() {
+			fits = "ES256"
 		}
-		return nil
 	case ed25519.PublicKey:
-		if k.Algorithm != "EdDSA" {
-			return k.invalid("it is an Ed25519 key, which does not fit %s", k.Algorithm)
-		}
-		return nil
+		kind, fits = "an Ed25519 key", "EdDSA"
 	default:
-		return k.invalid("it is of a kind that does not fit %s", k.Algorithm)
+		kind = "of a kind"
 	}
-}
-
-// checkSecret wants a secret as long as the digest (RFC 7518, 3.2), and no public
-// key: who mistakes one for the other lets everybody sign.
-func (k Key) checkSecret() error {
-	if strings.Contains(k.Material, "-----BEGIN ") {
-		return k.invalid("it is a key in PEM, and %s takes a secret", k.Algorithm)
-	}
-	if want := secrets()[k.Algorithm]; len(k.Material) < want {
-		return k.invalid("its secret is shorter than the %d bytes that %s needs", want, k.Algorithm)
+	if fits != k.Algorithm {
+		return k.invalid("it is %s, which does not fit %s", kind, k.Algorithm)
 	}
 	return nil
 }
 
-func (k Key) isSecret() bool { return secrets()[k.Algorithm] > 0 }
-
-// checkForm wants an ID, and an algorithm that bundles are signed with; "none" is no
-// such algorithm.
+// checkForm wants an ID and a known algorithm; "none" is not one.
 func (k Key) checkForm() error {
-	switch {
-	case k.ID == "":
+	switch k.Algorithm {
+	case "ES256", "EdDSA", "RS256":
+	default:
+		return k.invalid("%q is not an algorithm that bundles are signed with: use ES256, EdDSA or RS256", textutil.Clip(k.Algorithm, maxShown))
+	}
+	if k.ID == "" {
 		return k.invalid("it has no id")
-	case !k.isSecret() && curves()[k.Algorithm] == "" && !isRSA(k.Algorithm) && k.Algorithm != "EdDSA":
-		return k.invalid("%q is not an algorithm that bundles are signed with", textutil.Clip(k.Algorithm, maxShown))
 	}
 	return nil
-}
-
-// secrets are the shortest secrets of the algorithms that take one, in bytes.
-func secrets() map[string]int { return map[string]int{"HS256": 32, "HS384": 48, "HS512": 64} }
-
-// curves are the curves of the algorithms that need one (RFC 7518, 3.4).
-func curves() map[string]string {
-	return map[string]string{"ES256": "P-256", "ES384": "P-384", "ES512": "P-521"}
-}
-
-func isRSA(algorithm string) bool {
-	switch algorithm {
-	case "RS256", "RS384", "RS512", "PS256", "PS384", "PS512":
-		return true
-	}
-	return false
 }
 
 // invalid is policy-key-invalid for this key. Errors of parsers are not passed on: they

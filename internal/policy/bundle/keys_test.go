@@ -76,21 +76,11 @@ func edKey(t testing.TB) ed25519.PrivateKey {
 // pairs is a pair for every algorithm.
 func pairs(t testing.TB) []pair {
 	t.Helper()
-	list := []pair{
+	return []pair{
 		newPair("ES256", ecKey(t, elliptic.P256())),
-		newPair("ES384", ecKey(t, elliptic.P384())),
-		newPair("ES512", ecKey(t, elliptic.P521())),
 		newPair("EdDSA", edKey(t)),
+		newPair("RS256", rsaKey(t)),
 	}
-	key := rsaKey(t)
-	for _, algorithm := range []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"} {
-		list = append(list, newPair(algorithm, key))
-	}
-	for _, algorithm := range []string{"HS256", "HS384", "HS512"} {
-		k := bundle.Key{ID: algorithm + "-1", Algorithm: algorithm, Material: secret, Scope: "switchyard"}
-		list = append(list, pair{k, k})
-	}
-	return list
 }
 
 // draft is a bundle of one module.
@@ -111,16 +101,14 @@ func TestKeysAreReadInTheFormsThatToolsWrite(t *testing.T) {
 	}
 	bag := func(id string) string { return "Bag Attributes: words in front\n" + id }
 	for name, tc := range map[string]struct{ algorithm, private, public string }{
-		"EC, PKCS #8":          {"ES256", privatePEM(ec), publicPEM(ec.Public())},
-		"EC, SEC 1":            {"ES256", inPEM("EC PRIVATE KEY", sec1, nil), publicPEM(ec.Public())},
-		"EC, with parameters":  {"ES256", inPEM("EC PARAMETERS", []byte("curve"), nil) + inPEM("EC PRIVATE KEY", sec1, nil), publicPEM(ec.Public())},
-		"RSA, PKCS #8":         {"RS256", privatePEM(rs), publicPEM(rs.Public())},
-		"RSA, PKCS #1":         {"RS256", inPEM("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(rs), nil), inPEM("RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(&rs.PublicKey), nil)},
-		"RSA for PSS":          {"PS256", privatePEM(rs), publicPEM(rs.Public())},
-		"Ed25519":              {"EdDSA", privatePEM(ed), publicPEM(ed.Public())},
-		"with words in front":  {"EdDSA", bag(privatePEM(ed)), bag(publicPEM(ed.Public()))},
-		"with a line at end":   {"EdDSA", privatePEM(ed) + "\n", publicPEM(ed.Public()) + "\n\n"},
-		"a secret of any kind": {"HS256", strings.Repeat("\x00\n", 16), strings.Repeat("\x00\n", 16)},
+		"EC, PKCS #8":         {"ES256", privatePEM(ec), publicPEM(ec.Public())},
+		"EC, SEC 1":           {"ES256", inPEM("EC PRIVATE KEY", sec1, nil), publicPEM(ec.Public())},
+		"EC, with parameters": {"ES256", inPEM("EC PARAMETERS", []byte("curve"), nil) + inPEM("EC PRIVATE KEY", sec1, nil), publicPEM(ec.Public())},
+		"RSA, PKCS #8":        {"RS256", privatePEM(rs), publicPEM(rs.Public())},
+		"RSA, PKCS #1":        {"RS256", inPEM("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(rs), nil), inPEM("RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(&rs.PublicKey), nil)},
+		"Ed25519":             {"EdDSA", privatePEM(ed), publicPEM(ed.Public())},
+		"with words in front": {"EdDSA", bag(privatePEM(ed)), bag(publicPEM(ed.Public()))},
+		"with a line at end":  {"EdDSA", privatePEM(ed) + "\n", publicPEM(ed.Public()) + "\n\n"},
 	} {
 		packed, err := written(draft(&bundle.Key{ID: "k", Algorithm: tc.algorithm, Material: tc.private}))
 		if err != nil {
@@ -152,33 +140,31 @@ func TestKeysThatCannotVerifyAreToldApart(t *testing.T) {
 		keys []bundle.Key
 		want string
 	}{
-		"no keys":               {nil, "no key is trusted"},
-		"no id":                 {[]bundle.Key{{Algorithm: "ES256", Material: good.Material}}, "no id"},
-		"two of one id":         {[]bundle.Key{good, good}, "another one has the same id"},
-		"no algorithm":          {key("", good.Material), "is not an algorithm"},
-		"none":                  {key("none", ""), "is not an algorithm"},
-		"none with a key":       {key("none", good.Material), "is not an algorithm"},
-		"in lower case":         {key("es256", good.Material), "is not an algorithm"},
-		"of a blockchain":       {key("ES256K", good.Material), "is not an algorithm"},
-		"no material":           {key("ES256", ""), "not in PEM"},
-		"words":                 {key("ES256", "words"), "not in PEM"},
-		"private EC key":        {key("ES256", privatePEM(ec)), "private key: give the public one"},
-		"private RSA key":       {key("RS256", inPEM("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(rs), nil)), "private key: give the public one"},
-		"certificate":           {key("RS256", inPEM("CERTIFICATE", []byte{1}, nil)), "certificate"},
-		"something else":        {key("RS256", inPEM("X509 CRL", []byte{1}, nil)), `holds "X509 CRL"`},
-		"broken key":            {key("ES256", inPEM("PUBLIC KEY", []byte{1}, nil)), "cannot be read"},
-		"two keys":              {key("ES256", good.Material+good.Material), "more follows"},
-		"key and words":         {key("ES256", good.Material+"more"), "more follows"},
-		"RSA for EC":            {key("ES256", publicPEM(rs.Public())), "RSA key, which does not fit ES256"},
-		"EC for RSA":            {key("RS256", publicPEM(ec.Public())), "curve P-256, which does not fit RS256"},
-		"EC for EdDSA":          {key("EdDSA", publicPEM(ec.Public())), "curve P-256, which does not fit EdDSA"},
-		"other curve":           {key("ES384", publicPEM(ec.Public())), "curve P-256, which does not fit ES384"},
-		"Ed25519 for EC":        {key("ES256", publicPEM(ed.Public())), "Ed25519 key, which does not fit ES256"},
-		"key agreement":         {key("EdDSA", publicPEM(dh.PublicKey())), "of a kind that does not fit"},
-		"short RSA":             {key("RS256", publicPEM(small.Public())), "1024 bits, and an RSA key needs 2048"},
-		"public key as secret":  {key("HS256", good.Material), "in PEM, and HS256 takes a secret"},
-		"short secret":          {key("HS256", strings.Repeat("s", 31)), "shorter than the 32 bytes"},
-		"secret short for more": {key("HS512", strings.Repeat("s", 63)), "shorter than the 64 bytes"},
+		"no keys":         {nil, "no key is trusted"},
+		"no id":           {[]bundle.Key{{Algorithm: "ES256", Material: good.Material}}, "no id"},
+		"two of one id":   {[]bundle.Key{good, good}, "another one has the same id"},
+		"no algorithm":    {key("", good.Material), "is not an algorithm"},
+		"none":            {key("none", ""), "is not an algorithm"},
+		"none with a key": {key("none", good.Material), "is not an algorithm"},
+		"in lower case":   {key("es256", good.Material), "is not an algorithm"},
+		"of a blockchain": {key("ES256K", good.Material), "is not an algorithm"},
+		"no material":     {key("ES256", ""), "not in PEM"},
+		"words":           {key("ES256", "words"), "not in PEM"},
+		"private EC key":  {key("ES256", privatePEM(ec)), "private key: give the public one"},
+		"private RSA key": {key("RS256", inPEM("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(rs), nil)), "private key: give the public one"},
+		"certificate":     {key("RS256", inPEM("CERTIFICATE", []byte{1}, nil)), "certificate"},
+		"something else":  {key("RS256", inPEM("X509 CRL", []byte{1}, nil)), `holds "X509 CRL"`},
+		"broken key":      {key("ES256", inPEM("PUBLIC KEY", []byte{1}, nil)), "cannot be read"},
+		"two keys":        {key("ES256", good.Material+good.Material), "more follows"},
+		"key and words":   {key("ES256", good.Material+"more"), "more follows"},
+		"RSA for EC":      {key("ES256", publicPEM(rs.Public())), "RSA key, which does not fit ES256"},
+		"EC for RSA":      {key("RS256", publicPEM(ec.Public())), "curve P-256, which does not fit RS256"},
+		"EC for EdDSA":    {key("EdDSA", publicPEM(ec.Public())), "curve P-256, which does not fit EdDSA"},
+		"other curve":     {key("ES256", publicPEM(ecKey(t, elliptic.P384()).Public())), "curve P-384, which does not fit ES256"},
+		"Ed25519 for EC":  {key("ES256", publicPEM(ed.Public())), "Ed25519 key, which does not fit ES256"},
+		"key agreement":   {key("EdDSA", publicPEM(dh.PublicKey())), "of a kind, which does not fit"},
+		"short RSA":       {key("RS256", publicPEM(small.Public())), "1024 bits, and an RSA key needs 2048"},
+		"a secret":        {key("HS256", strings.Repeat("s", 64)), "is not an algorithm"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			trust := &bundle.Trust{Keys: tc.keys}
@@ -202,10 +188,10 @@ func TestKeysThatCannotSignAreToldApart(t *testing.T) {
 		"broken":        {"ES256", inPEM("EC PRIVATE KEY", []byte{1}, nil), "cannot be read"},
 		"certificate":   {"ES256", inPEM("CERTIFICATE", []byte{1}, nil), `holds "CERTIFICATE"`},
 		"only a curve":  {"ES256", inPEM("EC PARAMETERS", []byte{1}, nil), "not in PEM"},
-		"other curve":   {"ES512", privatePEM(ec), "curve P-256"},
+		"other curve":   {"ES256", privatePEM(ecKey(t, elliptic.P521())), "curve P-521"},
 		"other kind":    {"EdDSA", privatePEM(rs), "RSA key"},
 		"none":          {"none", "", "not an algorithm"},
-		"short secret":  {"HS256", "secret", "shorter than"},
+		"a secret":      {"HS256", "secret", "not an algorithm"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			packed, err := written(draft(&bundle.Key{ID: "k", Algorithm: tc.algorithm, Material: tc.material}))
@@ -222,7 +208,7 @@ func TestKeysThatCannotSignAreToldApart(t *testing.T) {
 
 // A key is printed in many ways, of which some would show all fields.
 func TestKeysDoNotShowTheirMaterial(t *testing.T) {
-	k := bundle.Key{ID: "release-2026", Algorithm: "HS256", Material: "hush-hush"}
+	k := bundle.Key{ID: "release-2026", Algorithm: "ES256", Material: "hush-hush"}
 	inJSON, err := json.Marshal(k)
 	if err != nil {
 		t.Fatal(err)

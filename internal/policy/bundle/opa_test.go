@@ -86,7 +86,7 @@ func TestOPARefusesWhatWeRefuse(t *testing.T) {
 	for name, archive := range map[string][]byte{
 		"no signature":  packed(t, "/p.rego", rego),
 		"two tokens":    packed(t, "/p.rego", rego, "/.signatures.json", signatures("a.b.c", "a.b.c")),
-		"unknown key":   signed(t, `{"alg":"HS256","kid":"nobody"}`, ""),
+		"unknown key":   signed(t, `{"alg":"EdDSA","kid":"nobody"}`, ""),
 		"another scope": signed(t, goodHeader, `,"scope":"more"`),
 		"extra file":    packed(t, "/p.rego", rego, "/q.rego", rego, "/.signatures.json", signatures(token(goodHeader, "{"+listed("p.rego", rego)+"}"))),
 	} {

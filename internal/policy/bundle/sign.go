@@ -16,7 +16,7 @@ import (
 
 // Signing says how a bundle is signed.
 type Signing struct {
-	// Key is the private key or the secret; the signature states its ID and scope.
+	// Key is the private key; the signature states its ID and scope.
 	Key Key
 	// Expires is when the signature ends to be good, to the second; the zero time is
 	// never.
@@ -24,11 +24,9 @@ type Signing struct {
 }
 
 // sign is the file .signatures.json over the other files. The token is put together
-// here because OPA's own signer takes a secret for the name of a file, where there is
-// one of that name, and reads the scope from a file too.
+// here because OPA's own signer reads the key and the scope from files.
 //
-// No time and nothing random goes into it: the same key signs the same files
-// alike. Only the PS algorithms are random by their nature.
+// No time and nothing random goes into it: the same key signs the same files alike.
 func (s Signing) sign(files []File) (File, error) {
 	key, err := s.Key.signer()
 	if err != nil {

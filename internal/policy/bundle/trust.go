@@ -10,7 +10,7 @@ import (
 // Trust holds the keys that a bundle must be signed with one of. It is read-only
 // once it is in use, and then safe for concurrent use.
 type Trust struct {
-	// Keys are public keys and secrets. There is at least one, and each has an ID of
+	// Keys are public keys. There is at least one, and each has an ID of
 	// its own.
 	Keys []Key
 	// Now tells the time that signatures are checked against; nil is time.Now.

@@ -17,13 +17,13 @@ import (
 )
 
 func TestASignatureNamesItsKeyInOneOfThreeWays(t *testing.T) {
-	other := bundle.Key{ID: "other", Algorithm: "HS256", Material: strings.Repeat("o", 32)}
+	other := seededPublic("other", "other")
 	both := &bundle.Trust{Keys: append([]bundle.Key{other}, shared().Keys...), Now: now}
 	for name, archive := range map[string][]byte{
 		"in the header":             signed(t, goodHeader, ""),
-		"in the payload":            signed(t, `{"alg":"HS256"}`, `,"keyid":"shared"`),
+		"in the payload":            signed(t, `{"alg":"EdDSA"}`, `,"keyid":"shared"`),
 		"in both, the header first": signed(t, goodHeader, `,"keyid":"other"`),
-		"not at all, as opa sign":   signed(t, `{"alg":"HS256","typ":"JWT"}`, ""),
+		"not at all, as opa sign":   signed(t, `{"alg":"EdDSA","typ":"JWT"}`, ""),
 	} {
 		for _, trust := range []*bundle.Trust{shared(), both} {
 			if got, err := bundle.Read(archive, limits(), trust); err != nil || got.Signer != "shared" {
@@ -36,9 +36,9 @@ func TestASignatureNamesItsKeyInOneOfThreeWays(t *testing.T) {
 func TestSignaturesThatDoNotVerify(t *testing.T) {
 	ec := newPair("ES256", ecKey(t, elliptic.P256()))
 	trust := shared()
-	trust.Keys = append(trust.Keys, ec.public,
-		bundle.Key{ID: "scoped", Algorithm: "HS256", Material: secret, Scope: "switchyard"},
-		bundle.Key{ID: "else", Algorithm: "HS256", Material: strings.Repeat("e", 32)})
+	scoped := seededPublic("shared", "scoped")
+	scoped.Scope = "switchyard"
+	trust.Keys = append(trust.Keys, ec.public, scoped, seededPublic("else", "else"))
 
 	// confused is a token by the public key that everybody knows, taken for a secret.
 	mac := hmac.New(sha256.New, []byte(ec.public.Material))
@@ -77,28 +77,28 @@ func TestSignaturesThatDoNotVerify(t *testing.T) {
 		"header is no text":  {by("*." + parts[1] + "." + parts[2]), errs.PolicySignatureInvalid, "header"},
 		"padding":            {by(parts[0] + "=." + parts[1] + "." + parts[2]), errs.PolicySignatureInvalid, "header"},
 		"header is a list":   {by(token("[]", "{}")), errs.PolicySignatureInvalid, "header"},
-		"key twice":          {by(token(`{"alg":"HS256","kid":"else","kid":"shared"}`, "{"+listed("p.rego", rego)+"}")), errs.PolicySignatureInvalid, "header"},
+		"key twice":          {by(token(`{"alg":"EdDSA","kid":"else","kid":"shared"}`, "{"+listed("p.rego", rego)+"}")), errs.PolicySignatureInvalid, "header"},
 		"payload is no JSON": {by(token(goodHeader, "files")), errs.PolicySignatureInvalid, "payload"},
-		"extension":          {signed(t, `{"alg":"HS256","kid":"shared","crit":["b64"],"b64":false}`, ""), errs.PolicySignatureInvalid, "extensions"},
+		"extension":          {signed(t, `{"alg":"EdDSA","kid":"shared","crit":["b64"],"b64":false}`, ""), errs.PolicySignatureInvalid, "extensions"},
 
-		"no algorithm":         {by(token(`{"kid":"shared"}`, "{"+listed("p.rego", rego)+"}")), errs.PolicySignatureInvalid, `made by ""`},
-		"none":                 {by(encode(`{"alg":"none","kid":"shared"}`) + "." + parts[1] + "."), errs.PolicySignatureInvalid, `made by "none"`},
-		"none and no key":      {by(encode(`{"alg":"none"}`) + "." + parts[1] + "."), errs.PolicySignatureInvalid, "names no key"},
-		"no signature in it":   {by(parts[0] + "." + parts[1] + "."), errs.PolicySignatureInvalid, `not made by the key "shared"`},
-		"other algorithm":      {by(token(`{"alg":"HS384","kid":"shared"}`, "{"+listed("p.rego", rego)+"}")), errs.PolicySignatureInvalid, `made by "HS384"`},
-		"public key as secret": {by(confused), errs.PolicySignatureInvalid, `made by "HS256"`},
-		"wrong key":            {signed(t, `{"alg":"HS256","kid":"else"}`, ""), errs.PolicySignatureInvalid, `not made by the key "else"`},
-		"changed header":       {by(encode(goodHeader+" ") + "." + parts[1] + "." + parts[2]), errs.PolicySignatureInvalid, "not made by"},
-		"changed payload":      {by(parts[0] + "." + encode("{"+listed("p.rego", rego+"#")+"}") + "." + parts[2]), errs.PolicySignatureInvalid, "not made by"},
-		"changed signature":    {by(parts[0] + "." + parts[1] + "." + encode(strings.Repeat("s", 32))), errs.PolicySignatureInvalid, "not made by"},
+		"no algorithm":             {by(token(`{"kid":"shared"}`, "{"+listed("p.rego", rego)+"}")), errs.PolicySignatureInvalid, `made by ""`},
+		"none":                     {by(encode(`{"alg":"none","kid":"shared"}`) + "." + parts[1] + "."), errs.PolicySignatureInvalid, `made by "none"`},
+		"none and no key":          {by(encode(`{"alg":"none"}`) + "." + parts[1] + "."), errs.PolicySignatureInvalid, "names no key"},
+		"no signature in it":       {by(parts[0] + "." + parts[1] + "."), errs.PolicySignatureInvalid, `not made by the key "shared"`},
+		"other algorithm":          {by(token(`{"alg":"HS384","kid":"shared"}`, "{"+listed("p.rego", rego)+"}")), errs.PolicySignatureInvalid, `made by "HS384"`},
+		"a public key as a secret": {by(confused), errs.PolicySignatureInvalid, `made by "HS256"`},
+		"wrong key":                {signed(t, `{"alg":"EdDSA","kid":"else"}`, ""), errs.PolicySignatureInvalid, `not made by the key "else"`},
+		"changed header":           {by(encode(goodHeader+" ") + "." + parts[1] + "." + parts[2]), errs.PolicySignatureInvalid, "not made by"},
+		"changed payload":          {by(parts[0] + "." + encode("{"+listed("p.rego", rego+"#")+"}") + "." + parts[2]), errs.PolicySignatureInvalid, "not made by"},
+		"changed signature":        {by(parts[0] + "." + parts[1] + "." + encode(strings.Repeat("s", 32))), errs.PolicySignatureInvalid, "not made by"},
 
-		"unknown key":            {signed(t, `{"alg":"HS256","kid":"nobody"}`, ""), errs.PolicyKeyUnknown, `"nobody"`},
-		"unknown key in payload": {signed(t, `{"alg":"HS256"}`, `,"keyid":"nobody"`), errs.PolicyKeyUnknown, `"nobody"`},
-		"known key by case":      {signed(t, `{"alg":"HS256","kid":"Shared"}`, ""), errs.PolicyKeyUnknown, `"Shared"`},
+		"unknown key":            {signed(t, `{"alg":"EdDSA","kid":"nobody"}`, ""), errs.PolicyKeyUnknown, `"nobody"`},
+		"unknown key in payload": {signed(t, `{"alg":"EdDSA"}`, `,"keyid":"nobody"`), errs.PolicyKeyUnknown, `"nobody"`},
+		"known key by case":      {signed(t, `{"alg":"EdDSA","kid":"Shared"}`, ""), errs.PolicyKeyUnknown, `"Shared"`},
 
 		"a scope of its own": {signed(t, goodHeader, `,"scope":"switchyard"`), errs.PolicyScopeMismatch, `"switchyard"`},
-		"no scope":           {signed(t, `{"alg":"HS256","kid":"scoped"}`, ""), errs.PolicyScopeMismatch, `"switchyard"`},
-		"another scope":      {signed(t, `{"alg":"HS256","kid":"scoped"}`, `,"scope":"switch"`), errs.PolicyScopeMismatch, `"switch"`},
+		"no scope":           {signed(t, `{"alg":"EdDSA","kid":"scoped"}`, ""), errs.PolicyScopeMismatch, `"switchyard"`},
+		"another scope":      {signed(t, `{"alg":"EdDSA","kid":"scoped"}`, `,"scope":"switch"`), errs.PolicyScopeMismatch, `"switch"`},
 
 		"over":              {signed(t, goodHeader, `,"exp":`+at(-time.Second)), errs.PolicySignatureExpired, "good until 2026-11-21T11:59:59Z"},
 		"over this instant": {signed(t, goodHeader, `,"exp":`+at(0)), errs.PolicySignatureExpired, "good until"},
@@ -167,17 +167,17 @@ func TestTheClockIsTheSystemsWhereNoneIsGiven(t *testing.T) {
 
 // A token without a key's name is good by any key that is trusted, and by no other.
 func TestATokenWithoutAKeysNameIsByATrustedOneOrNone(t *testing.T) {
-	archive := signed(t, `{"alg":"HS256"}`, "")
+	archive := signed(t, `{"alg":"EdDSA"}`, "")
 	strangers := &bundle.Trust{Now: now, Keys: []bundle.Key{
-		{ID: "a", Algorithm: "HS256", Material: strings.Repeat("a", 32)},
-		{ID: "b", Algorithm: "HS384", Material: secret}, // the same secret by another algorithm is another key
+		seededPublic("a", "a"),
+		newPair("ES256", ecKey(t, elliptic.P256())).public,
 	}}
 	_, err := bundle.Read(archive, limits(), strangers)
 	wantCode(t, err, errs.PolicySignatureInvalid)
 }
 
 func TestDetailsSayWhatWasAskedFor(t *testing.T) {
-	_, err := bundle.Read(signed(t, `{"alg":"HS256","kid":"nobody"}`, ""), limits(), shared())
+	_, err := bundle.Read(signed(t, `{"alg":"EdDSA","kid":"nobody"}`, ""), limits(), shared())
 	e := wantCode(t, err, errs.PolicyKeyUnknown)
 	if known, _ := e.Details["known"].([]string); e.Details["key_id"] != "nobody" || !slices.Equal(known, []string{"shared"}) {
 		t.Errorf("details are %v", e.Details)
@@ -198,7 +198,7 @@ func TestDetailsSayWhatWasAskedFor(t *testing.T) {
 
 // OPA signs what a document says and not how it is written.
 func TestTheManifestIsSignedByItsMeaning(t *testing.T) {
-	original, err := written(draft(&shared().Keys[0]))
+	original, err := written(draft(seededPrivate()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,8 +33,7 @@ type Draft struct {
 }
 
 // Write writes the bundle to w in one piece. Order of files, times, owners and modes
-// are fixed, so equal drafts give equal bytes; only a signature by one of the PS
-// algorithms differs each time. A Draft that Read would not accept is not written.
+// are fixed, so equal drafts give equal bytes. A Draft that Read would not accept is not written.
 //
 // # Errors
 //

@@ -64,7 +64,7 @@ func generated(t *rapid.T) bundle.Draft {
 		d.Wasm, d.Entrypoint = []byte("\x00asm\x01\x00\x00\x00"), "switchyard/routing/decision"
 	}
 	if rapid.Bool().Draw(t, "signed") {
-		d.Sign = &bundle.Signing{Key: bundle.Key{ID: "shared", Algorithm: "HS256", Material: secret}}
+		d.Sign = &bundle.Signing{Key: *seededPrivate()}
 	}
 	return d
 }
@@ -118,7 +118,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 
 // Flipping any byte of a signed bundle leaves it unreadable, or the same.
 func TestNoByteOfASignedBundleCanBeChanged(t *testing.T) {
-	good, err := written(draft(&shared().Keys[0]))
+	good, err := written(draft(seededPrivate()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +167,7 @@ func TestEverythingIsSignedAlikeEveryTime(t *testing.T) {
 
 // The bytes are pinned by what they must not depend on: order, owner, mode, times.
 func TestTheArchiveTellsNothingOfItsMaking(t *testing.T) {
-	packed, err := written(draft(&shared().Keys[0]))
+	packed, err := written(draft(seededPrivate()))
 	if err != nil {
 		t.Fatal(err)
 	}

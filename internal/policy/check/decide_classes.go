@@ -2,8 +2,6 @@ package check
 
 import (
 	"context"
-	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -14,9 +12,6 @@ import (
 // seed draws the probes. It is fixed, so that a policy that fails here fails
 // everywhere.
 const seed = 1
-
-// chunk is how many classes are asked about between two calls of Progress.
-const chunk = 64
 
 // answer is what the policy made of an input: a decision, or the code of an error.
 type answer struct {
@@ -54,42 +49,26 @@ type answers struct {
 // ask has the policy decide two inputs of each class.
 func ask(ctx context.Context, p *routing.Policy, d *inputspace.Domain, progress func(done, total int)) (answers, error) {
 	a := answers{states: make([]answer, d.Len()), probes: make([]answer, d.Len())}
-	var next, slow atomic.Int64 // the next chunk; the first class that took too long
+	var slow atomic.Int64 // the first class that took too long
 	slow.Store(int64(d.Len()))
-	var mu sync.Mutex // guards done and progress
-	done := 0
-
-	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			for {
-				from := int(next.Add(1)-1) * chunk
-				to := min(from+chunk, d.Len())
-				if from >= to {
-					return
-				}
-				for i := from; i < to; i++ {
-					if ctx.Err() != nil || int64(i) > slow.Load() {
-						return
-					}
-					a.states[i] = decide(ctx, p, d.At(i))
-					if a.states[i].code != errs.PolicyTimeout {
-						a.probes[i] = decide(ctx, p, d.Sample(i, seed))
-					}
-					if a.states[i].code == errs.PolicyTimeout || a.probes[i].code == errs.PolicyTimeout {
-						lower(&slow, int64(i))
-					}
-				}
-				if progress != nil {
-					mu.Lock()
-					done += 2 * (to - from)
-					progress(done, 2*d.Len())
-					mu.Unlock()
-				}
-			}
-		})
+	report := func(done int) {
+		if progress != nil && (done%64 == 0 || done == d.Len()) {
+			progress(2*done, 2*d.Len())
+		}
 	}
-	workers.Wait()
+	d.Each(func(i int) bool {
+		if ctx.Err() != nil || int64(i) > slow.Load() {
+			return false
+		}
+		a.states[i] = decide(ctx, p, d.At(i))
+		if a.states[i].code != errs.PolicyTimeout {
+			a.probes[i] = decide(ctx, p, d.Sample(i, seed))
+		}
+		if a.states[i].code == errs.PolicyTimeout || a.probes[i].code == errs.PolicyTimeout {
+			lower(&slow, int64(i))
+		}
+		return true
+	}, report)
 	if ctx.Err() != nil {
 		return answers{}, interrupted(ctx, p)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // check holds one answer against one invariant. It reports whether the invariant
@@ -90,19 +91,12 @@ func (c *checker) onlyCleanCommits(in routing.Input, a answer) (bool, string) {
 func open(in routing.Input) string {
 	var parts []string
 	if in.FindingCount > 0 {
-		parts = append(parts, findings(in.FindingCount))
+		parts = append(parts, textutil.Count(in.FindingCount, "finding"))
 	}
 	if in.Verify == routing.Red {
 		parts = append(parts, "a red verification")
 	}
 	return strings.Join(parts, " and ")
-}
-
-func findings(n int) string {
-	if n == 1 {
-		return "1 finding"
-	}
-	return fmt.Sprintf("%d findings", n)
 }
 
 func (c *checker) declared(_ routing.Input, a answer) (bool, string) {
@@ -117,7 +111,7 @@ func (c *checker) stuckStrongest(in routing.Input, a answer) (bool, string) {
 	if !applies || a.code != "" || a.decision.NextAction == routing.Stuck {
 		return applies, ""
 	}
-	return true, fmt.Sprintf("%s for %s, but the decision is %q", findings(in.Routes[routing.Stuck]), routing.Stuck, a.decision.NextAction)
+	return true, fmt.Sprintf("%s for %s, but the decision is %q", textutil.Count(in.Routes[routing.Stuck], "finding"), routing.Stuck, a.decision.NextAction)
 }
 
 func (c *checker) ends(in routing.Input, a answer) (bool, string) {
@@ -139,7 +133,7 @@ func (c *checker) humanFirst(in routing.Input, a answer) (bool, string) {
 		return waiting >= 0, ""
 	}
 	name := c.precedence[waiting]
-	return true, fmt.Sprintf("%s for %s, a person, but the decision is the agent %q", findings(in.Routes[name]), name, a.decision.NextAction)
+	return true, fmt.Sprintf("%s for %s, a person, but the decision is the agent %q", textutil.Count(in.Routes[name], "finding"), name, a.decision.NextAction)
 }
 
 // precedenceKept is about decisions for findings: those that do not end the loop,

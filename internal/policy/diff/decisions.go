@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/inputspace"
@@ -85,21 +83,14 @@ func decideAll(ctx context.Context, d *inputspace.Domain, from, to *routing.Poli
 	var first sync.Once
 	var failure error
 	outcomes := make([]outcome, d.Len())
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(outcomes)) {
-		workers.Go(func() {
-			for i := int(next.Add(1) - 1); i < len(outcomes); i = int(next.Add(1) - 1) {
-				var err error
-				if outcomes[i], err = decideBoth(ctx, from, to, d.At(i)); err != nil {
-					first.Do(func() { failure = err })
-					stop() // the others fail for this now
-					return
-				}
-			}
-		})
-	}
-	workers.Wait()
+	d.Each(func(i int) bool {
+		var err error
+		if outcomes[i], err = decideBoth(ctx, from, to, d.At(i)); err != nil {
+			first.Do(func() { failure = err })
+			stop() // the others fail because of it
+		}
+		return err == nil
+	}, nil)
 	return outcomes, failure
 }
 

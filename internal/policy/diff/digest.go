@@ -1,8 +1,6 @@
 package diff
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"maps"
 	"slices"
 	"strings"
@@ -10,11 +8,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
-
-// digestPrefix names the algorithm in front of every digest.
-const digestPrefix = "sha256:"
 
 // meaning is what Diff.Digest covers.
 type meaning struct {
@@ -43,7 +39,7 @@ func (d Diff) Digest() string {
 	if d.From != nil {
 		m.From = reference(*d.From)
 	}
-	return digest(canonical(m))
+	return digest.Of(canonical(m))
 }
 
 // reference names a policy as in routing@1.0.0.
@@ -71,12 +67,7 @@ func digestCells(cells []cell) string {
 		lines[i] = canonical(c) + "\n"
 	}
 	slices.Sort(lines)
-	return digest(strings.Join(lines, ""))
-}
-
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return digestPrefix + hex.EncodeToString(sum[:])
+	return digest.Of(strings.Join(lines, ""))
 }
 
 // canonical is value as canonical JSON. Categories are any text, so bytes that

@@ -8,17 +8,18 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Summary is the difference in one line, as for a decision record's front matter.
 func (d Diff) Summary() string {
 	if d.From == nil {
-		return fmt.Sprintf("first version: %s, %s", count(len(d.Categories.Added), "category", "categories"), count(len(d.Destinations.Added), "destination", "destinations"))
+		return fmt.Sprintf("first version: %s, %s", textutil.Count(len(d.Categories.Added), "category", "categories"), textutil.Count(len(d.Destinations.Added), "destination", "destinations"))
 	}
 	var parts []string
 	say := func(n int, one, many, how string) {
 		if n > 0 {
-			parts = append(parts, count(n, one, many)+" "+how)
+			parts = append(parts, textutil.Count(n, one, many)+" "+how)
 		}
 	}
 	say(len(d.Categories.Added), "category", "categories", "added")
@@ -54,7 +55,7 @@ func (d Decisions) moves() []string {
 	var moves []string
 	for _, m := range d.Matrix {
 		if m.From != m.To {
-			moves = append(moves, fmt.Sprintf("%s from %s to %s", count(m.Cells, "decision", "decisions"), m.From, m.To))
+			moves = append(moves, fmt.Sprintf("%s from %s to %s", textutil.Count(m.Cells, "decision", "decisions"), m.From, m.To))
 		}
 	}
 	return moves
@@ -73,7 +74,7 @@ func situation(in routing.Input) string {
 	parts := []string{fmt.Sprintf("round %d of %d", in.Round, in.MaxRounds)}
 	for _, name := range slices.Sorted(maps.Keys(in.Routes)) {
 		if n := in.Routes[name]; n > 0 {
-			parts = append(parts, count(n, "finding", "findings")+" for "+name)
+			parts = append(parts, textutil.Count(n, "finding", "findings")+" for "+name)
 		}
 	}
 	if in.FindingCount == 0 {
@@ -81,25 +82,17 @@ func situation(in routing.Input) string {
 	}
 	parts = append(parts, "verification "+string(in.Verify))
 	if in.NoProgress {
-		return strings.Join(append(parts, count(in.StalledRounds, "review", "reviews")+" without progress"), ", ")
+		return strings.Join(append(parts, textutil.Count(in.StalledRounds, "review", "reviews")+" without progress"), ", ")
 	}
 	for _, past := range []struct {
 		n         int
 		one, many string
 	}{{in.RepeatCount, "repeat", "repeats"}, {in.ReopenedCount, "reopened", "reopened"}, {in.ResolvedCount, "resolved", "resolved"}} {
 		if past.n > 0 {
-			parts = append(parts, count(past.n, past.one, past.many))
+			parts = append(parts, textutil.Count(past.n, past.one, past.many))
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// count is a number with its noun.
-func count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
 }
 
 // shown is a category as it may stand in a text. A policy may have any text as a

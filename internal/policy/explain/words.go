@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Words says all of the changes, as in "without the 2 findings for researcher and
@@ -41,13 +42,13 @@ func (c Change) words() string {
 		}
 		return "with a " + string(c.Verify.To) + " verification"
 	case Cap:
-		return "with a cap of " + count(c.Count.To, "round")
+		return "with a cap of " + textutil.Count(c.Count.To, "round")
 	case Round:
 		return fmt.Sprintf("in round %d", c.Count.To)
 	case News:
 		return "with a new finding in place of a repeated one"
 	default:
-		return "after " + count(c.Count.To, "review") + " without progress"
+		return "after " + textutil.Count(c.Count.To, "review") + " without progress"
 	}
 }
 
@@ -64,14 +65,6 @@ func findingsWords(destination string, from, to int) string {
 	case from == 0:
 		return fmt.Sprintf("with %d findings for %s", to, destination)
 	default:
-		return "with " + count(to-from, "more finding") + " for " + destination
+		return "with " + textutil.Count(to-from, "more finding") + " for " + destination
 	}
-}
-
-// count is a number with its noun.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

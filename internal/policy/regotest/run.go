@@ -40,13 +40,14 @@ func Run(ctx context.Context, files []routing.Source) (Report, error) {
 	began := time.Now()
 	ctx, stop := context.WithTimeout(ctx, Timeout)
 	defer stop()
-	r, err := inTime(ctx, func() (Report, error) { return run(ctx, files) })
-	if err != nil {
+	r, err := routing.Bounded(ctx, func() (Report, error) { return run(ctx, files) })
+	switch {
+	case errs.CodeOf(err) != "":
 		return Report{}, err
-	}
-	// The runner leaves out what it did not come to.
-	if err := ctx.Err(); err != nil {
-		return Report{}, interrupted(err)
+	case ctx.Err() != nil: // the runner leaves out the tests that it did not reach
+		return Report{}, interrupted(ctx.Err())
+	case err != nil:
+		return Report{}, errs.New(errs.PolicyFailed, "the tests could not be run: %w", err)
 	}
 	r.Millis = time.Since(began).Milliseconds()
 	return r, nil
@@ -128,41 +129,6 @@ func (s suite) placeOf(loc *ast.Location) routing.Location {
 		return routing.Location{}
 	}
 	return s.place(loc.File, loc.Row, loc.Col)
-}
-
-// grace is how long a test has to notice that its time is over.
-const grace = 100 * time.Millisecond
-
-// inTime returns what work returns, but waits no longer than a grace beyond the end
-// of ctx: OPA looks for a cancellation between steps, and one step can be long. Work
-// that is left behind goes on until it or the process ends.
-func inTime(ctx context.Context, work func() (Report, error)) (Report, error) {
-	type outcome struct {
-		report Report
-		err    error
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		var o outcome
-		defer func() {
-			if p := recover(); p != nil {
-				o.err = errs.New(errs.PolicyFailed, "the tests could not be run: %v", p)
-			}
-			done <- o
-		}()
-		o.report, o.err = work()
-	}()
-	select {
-	case o := <-done:
-		return o.report, o.err
-	case <-ctx.Done():
-	}
-	select {
-	case o := <-done:
-		return o.report, o.err
-	case <-time.After(grace):
-		return Report{}, interrupted(ctx.Err())
-	}
 }
 
 // interrupted says why the tests did not end.

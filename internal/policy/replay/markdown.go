@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxShown is how many flips Markdown lists.
@@ -31,7 +33,7 @@ func (r Report) Markdown() string {
 			f.From.NextAction+" ("+f.From.Reason+")", f.To.NextAction+" ("+f.To.Reason+")", cell(strings.Join(why, "; ")))
 	}
 	if more := r.Flipped() - maxShown; more > 0 {
-		fmt.Fprintf(&b, "\nAnd %s.\n", count(more, "flip")+" more")
+		fmt.Fprintf(&b, "\nAnd %s.\n", textutil.Count(more, "flip")+" more")
 	}
 	return b.String()
 }

@@ -46,7 +46,7 @@ func (r Recorded) check() error {
 		return r.fault("it has no task")
 	case r.Round != r.Input.Round:
 		return r.fault("it was round %d, and its input says %d", r.Round, r.Input.Round)
-	case !isName(r.Decision.NextAction) || !isName(r.Decision.Reason):
+	case !routing.IsName(r.Decision.NextAction) || !routing.IsName(r.Decision.Reason):
 		return r.fault("%.80q for the reason %.80q is no decision", r.Decision.NextAction, r.Decision.Reason)
 	case r.Policy.Digest == "":
 		return r.fault("it does not say which policy decided")
@@ -84,18 +84,4 @@ func present(routes map[string]int) map[string]int {
 func (r Recorded) fault(format string, args ...any) error {
 	return errs.New(errs.ReplayRecordInvalid, "event %d of task %s tells nothing: %w", r.N, r.Task, fmt.Errorf(format, args...)).
 		With("task", r.Task).With("event", r.N)
-}
-
-// isName says that s is fit to be a destination or a reason: up to 64 lower-case
-// letters, digits and hyphens.
-func isName(s string) bool {
-	if s == "" || len(s) > 64 {
-		return false
-	}
-	for i := range len(s) {
-		if c := s[i]; c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') {
-			return false
-		}
-	}
-	return true
 }

@@ -14,13 +14,13 @@ package replay
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"hash"
 	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
@@ -140,6 +140,6 @@ func (y *Replay) Report() Report {
 	r.Policies = slices.Clone(r.Policies)
 	r.Flips = slices.Clone(r.Flips)
 	r.Matrix, r.Reasons = cells(y.matrix), cells(y.reasons)
-	r.FlipsDigest = digestPrefix + hex.EncodeToString(y.flips.Sum(nil))
+	r.FlipsDigest = digest.OfHash(y.flips)
 	return r
 }

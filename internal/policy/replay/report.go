@@ -2,15 +2,15 @@ package replay
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Report is what a replay came to.
@@ -113,14 +113,14 @@ const maxTold = 6
 // Summary says it in one line, for a decision record.
 func (r Report) Summary() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s decided again", count(r.Decisions, "recorded decision"))
+	fmt.Fprintf(&b, "%s decided again", textutil.Count(r.Decisions, "recorded decision"))
 	if r.Since != "" {
 		fmt.Fprintf(&b, ", since %s", r.Since)
 	}
 	if r.Flipped() == 0 {
 		b.WriteString(": none flips")
 	} else {
-		fmt.Fprintf(&b, ": %s", count(r.Flipped(), "flip"))
+		fmt.Fprintf(&b, ": %s", textutil.Count(r.Flipped(), "flip"))
 		turns := r.Turns()
 		separator := ", of which "
 		for _, c := range turns[:min(len(turns), maxTold)] {
@@ -140,16 +140,6 @@ func (r Report) Summary() string {
 	}
 	return b.String()
 }
-
-// count is a number of things.
-func count(n int64, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
-}
-
-const digestPrefix = "sha256:"
 
 // Digest identifies what was replayed and what came of it: the candidate, the
 // rounds and all flips, those that are not listed too. A replay of the same
@@ -173,6 +163,5 @@ func (r Report) Digest() string {
 	if err != nil {
 		return "" // Cannot happen: a report has been through Add, which marshals its texts.
 	}
-	sum := sha256.Sum256(text)
-	return digestPrefix + hex.EncodeToString(sum[:])
+	return digest.Of(text)
 }

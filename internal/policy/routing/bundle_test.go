@@ -18,7 +18,7 @@ import (
 )
 
 // keyPair is a new key for signing, and the one that verifies what it signed.
-func keyPair(t *testing.T, id string) (private, public bundle.Key) {
+func keyPair(t testing.TB, id string) (private, public bundle.Key) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -57,7 +57,7 @@ func TestATrustedSignatureIsAskedOfEverythingThatIsNotBuiltIn(t *testing.T) {
 	private, public := keyPair(t, "release-2026")
 	_, stranger := keyPair(t, "release-2026")
 	_, other := keyPair(t, "other")
-	weak := bundle.Key{ID: "weak", Algorithm: "HS256", Material: "short"}
+	weak := bundle.Key{ID: "weak", Algorithm: "ES256", Material: "short"}
 	p := load(t, policies.Default)
 	signing := &bundle.Signing{Key: private}
 	past := &bundle.Signing{Key: private, Expires: time.Now().Add(-time.Hour)}
@@ -202,7 +202,7 @@ func TestABundleIsReadAndNothingIsWritten(t *testing.T) {
 }
 
 func BenchmarkLoadBundle(b *testing.B) {
-	private := bundle.Key{ID: "shared", Algorithm: "HS256", Material: strings.Repeat("s", 32)}
+	private, public := keyPair(b, "k")
 	p, err := policies.Load(b.Context(), policies.Default)
 	if err != nil {
 		b.Fatal(err)
@@ -219,7 +219,7 @@ func BenchmarkLoadBundle(b *testing.B) {
 		path := writeFile(b, "policy.tar.gz", packed)
 		loader := routing.Loader{Released: policies.Files()}
 		if o.Sign != nil {
-			loader = trusting(private)
+			loader = trusting(public)
 		}
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

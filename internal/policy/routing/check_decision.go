@@ -56,7 +56,7 @@ func (r *reader) checkBranch(branch *ast.Rule) {
 			r.problem(field.Loc(), "%s of a decision must be a string", name)
 		case name == "next_action" && text == "":
 			r.problem(field.Loc(), "next_action of a decision must not be empty")
-		case name == "reason" && !isName(string(text)):
+		case name == "reason" && !IsName(string(text)):
 			r.problem(field.Loc(), "reason %s: a reason is up to 64 lower-case letters, digits and hyphens", textutil.Clip(field.String(), 100))
 		}
 	})

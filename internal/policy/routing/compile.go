@@ -39,7 +39,7 @@ func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy
 		return nil, p.invalid(problems...)
 	}
 	p.identity, p.title, p.tables = contract.identity, contract.title, contract.tables
-	p.identity.Digest, p.identity.Revision = digest(c.modules), c.revision
+	p.identity.Digest, p.identity.Revision = policyDigest(c.modules), c.revision
 
 	compiler, err := p.compile(p.parsed)
 	if err != nil {

@@ -72,7 +72,7 @@ func (r *reader) readDestinations() {
 	r.tables.destinations = make(map[string]Destination, object.Len())
 	object.Foreach(func(key, value *ast.Term) {
 		name, ok := key.Value.(ast.String)
-		if !ok || !isName(string(name)) {
+		if !ok || !IsName(string(name)) {
 			r.problem(key.Loc(), "destination %v: a name is up to 64 lower-case letters, digits and hyphens", key)
 			return
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/topdown"
@@ -76,7 +75,7 @@ func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input) (answer, e
 	if err := ctx.Err(); err != nil {
 		return answer{}, p.interrupted(in, err)
 	}
-	a, err := bounded(ctx, func() (answer, error) { return e.evaluate(ctx, in) })
+	a, err := Bounded(ctx, func() (answer, error) { return e.evaluate(ctx, in) })
 	if e, ok := errors.AsType[timedOut](err); ok {
 		return answer{}, p.interrupted(in, e.cause)
 	}
@@ -100,7 +99,7 @@ func (p *Policy) accept(in Input, d Decision) error {
 		return nil
 	}
 	if in.FindingCount > 0 {
-		return p.fault(errs.PolicyUnsafeCommit, in, "policy %s would commit with %s", p, openFindings(in.FindingCount))
+		return p.fault(errs.PolicyUnsafeCommit, in, "policy %s would commit with %s", p, textutil.Count(in.FindingCount, "open finding"))
 	}
 	if in.Verify == Red {
 		return p.fault(errs.PolicyUnsafeCommit, in, "policy %s would commit over a red verification", p)
@@ -118,13 +117,6 @@ func shown(value any) any {
 	return oneLine(string(text))
 }
 
-func openFindings(n int) string {
-	if n == 1 {
-		return "1 open finding"
-	}
-	return fmt.Sprintf("%d open findings", n)
-}
-
 // decision reads {next_action, reason} and nothing else.
 func decision(value any) (Decision, bool) {
 	object, ok := value.(map[string]any)
@@ -133,7 +125,7 @@ func decision(value any) (Decision, bool) {
 	}
 	action, ok1 := object["next_action"].(string)
 	reason, ok2 := object["reason"].(string)
-	return Decision{NextAction: action, Reason: reason}, ok1 && ok2 && action != "" && isName(reason)
+	return Decision{NextAction: action, Reason: reason}, ok1 && ok2 && action != "" && IsName(reason)
 }
 
 // interrupted tells a policy that was too slow from a caller that gave up.

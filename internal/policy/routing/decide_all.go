@@ -52,7 +52,7 @@ func (p *Policy) DecideAll(ctx context.Context, ins []Input) []Outcome {
 func (p *Policy) decideBatch(ctx context.Context, ins []Input) ([]Outcome, error) {
 	ctx, stop := context.WithTimeout(ctx, EvalTimeout)
 	defer stop()
-	return bounded(ctx, func() ([]Outcome, error) {
+	return Bounded(ctx, func() ([]Outcome, error) {
 		outcomes := make([]Outcome, len(ins))
 		for i, in := range ins {
 			if err := ctx.Err(); err != nil {

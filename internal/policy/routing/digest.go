@@ -1,16 +1,13 @@
 package routing
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"slices"
 	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/digest"
 )
 
-// digestPrefix names the algorithm in front of every digest.
-const digestPrefix = "sha256:"
-
-// digest identifies a policy by what it says, and by nothing else. It is the
+// policyDigest identifies a policy by what it says, and by nothing else. It is the
 // SHA-256 of a list that has one line for every module: the module's own
 // SHA-256 in lower-case hex, then "\n". The lines are sorted by byte order.
 //
@@ -18,13 +15,11 @@ const digestPrefix = "sha256:"
 // it comes embedded, from a directory or from a bundle. By hand:
 //
 //	find . -name '*.rego' ! -name '*_test.rego' -exec sha256sum {} + | cut -c1-64 | LC_ALL=C sort | sha256sum
-func digest(modules []module) string {
+func policyDigest(modules []module) string {
 	lines := make([]string, len(modules))
 	for i, m := range modules {
-		sum := sha256.Sum256([]byte(m.source))
-		lines[i] = hex.EncodeToString(sum[:]) + "\n"
+		lines[i] = digest.Hex(m.source) + "\n"
 	}
 	slices.Sort(lines)
-	sum := sha256.Sum256([]byte(strings.Join(lines, "")))
-	return digestPrefix + hex.EncodeToString(sum[:])
+	return digest.Of(strings.Join(lines, ""))
 }

@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 func TestLockSeesEveryDifference(t *testing.T) {
-	one, two := digestPrefix+strings.Repeat("1", 64), digestPrefix+strings.Repeat("2", 64)
+	one, two := digest.Prefix+strings.Repeat("1", 64), digest.Prefix+strings.Repeat("2", 64)
 	base := map[string]string{"routing@1.0.0": one, "routing@1.1.0": two}
 	if err := compareLock(base, maps.Clone(base)); err != nil {
 		t.Errorf("equal maps differ: %v", err)
@@ -27,25 +28,25 @@ func TestLockSeesEveryDifference(t *testing.T) {
 }
 
 func TestLockFormat(t *testing.T) {
-	digest := digestPrefix + strings.Repeat("0a", 32)
-	good := "# header\n\nrouting@1.9.0 " + digest + "\nrouting@1.10.0 " + digest + "\n"
-	want := map[string]string{"routing@1.9.0": digest, "routing@1.10.0": digest}
+	sum := digest.Prefix + strings.Repeat("0a", 32)
+	good := "# header\n\nrouting@1.9.0 " + sum + "\nrouting@1.10.0 " + sum + "\n"
+	want := map[string]string{"routing@1.9.0": sum, "routing@1.10.0": sum}
 	if got, err := ParseLock(good); err != nil || !maps.Equal(got, want) {
 		t.Errorf("ParseLock = %v, %v", got, err)
 	}
 	for name, text := range map[string]string{
 		"no digest":       "routing@1.0.0\n",
-		"short digest":    "routing@1.0.0 " + digest[:70] + "\n",
-		"upper case":      "routing@1.0.0 " + strings.ToUpper(digest) + "\n",
-		"no algorithm":    "routing@1.0.0 " + digest[len(digestPrefix):] + "\n",
-		"not hex":         "routing@1.0.0 " + digestPrefix + strings.Repeat("g", 64) + "\n",
-		"no version":      "routing " + digest + "\n",
-		"two spaces":      "routing@1.0.0  " + digest + "\n",
-		"trailing words":  "routing@1.0.0 " + digest + " ok\n",
-		"carriage return": "routing@1.0.0 " + digest + "\r\n",
-		"twice":           "routing@1.0.0 " + digest + "\nrouting@1.0.0 " + digest + "\n",
-		"unsorted":        "routing@1.10.0 " + digest + "\nrouting@1.9.0 " + digest + "\n",
-		"names unsorted":  "routing@1.0.0 " + digest + "\nother@2.0.0 " + digest + "\n",
+		"short digest":    "routing@1.0.0 " + sum[:70] + "\n",
+		"upper case":      "routing@1.0.0 " + strings.ToUpper(sum) + "\n",
+		"no algorithm":    "routing@1.0.0 " + sum[len(digest.Prefix):] + "\n",
+		"not hex":         "routing@1.0.0 " + digest.Prefix + strings.Repeat("g", 64) + "\n",
+		"no version":      "routing " + sum + "\n",
+		"two spaces":      "routing@1.0.0  " + sum + "\n",
+		"trailing words":  "routing@1.0.0 " + sum + " ok\n",
+		"carriage return": "routing@1.0.0 " + sum + "\r\n",
+		"twice":           "routing@1.0.0 " + sum + "\nrouting@1.0.0 " + sum + "\n",
+		"unsorted":        "routing@1.10.0 " + sum + "\nrouting@1.9.0 " + sum + "\n",
+		"names unsorted":  "routing@1.0.0 " + sum + "\nother@2.0.0 " + sum + "\n",
 	} {
 		if _, err := ParseLock(text); errs.CodeOf(err) != errs.PolicyLockInvalid {
 			t.Errorf("%s: got %v", name, err)
@@ -78,12 +79,12 @@ func TestCompareVersionsIsByNumber(t *testing.T) {
 
 func TestIsName(t *testing.T) {
 	for _, s := range []string{"a", "0", "no-findings", "rule-9", "a-", strings.Repeat("a", 64)} {
-		if !isName(s) {
+		if !IsName(s) {
 			t.Errorf("%q is refused", s)
 		}
 	}
 	for _, s := range []string{"", "-a", "A", "a b", "a_b", "a.b", "ä", "a\n", strings.Repeat("a", 65)} {
-		if isName(s) {
+		if IsName(s) {
 			t.Errorf("%q is accepted", s)
 		}
 	}

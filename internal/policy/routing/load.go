@@ -78,7 +78,7 @@ func (l Loader) Load(ctx context.Context, ref string) (*Policy, error) {
 		}
 		return l.loadReleased(ctx, ref)
 	}
-	return l.bounded(ctx, ref, func() (loadedSources, error) { return l.readPath(ref) })
+	return l.load(ctx, ref, func() (loadedSources, error) { return l.readPath(ref) })
 }
 
 // ready refuses to begin what cannot be done.
@@ -94,8 +94,8 @@ func (l Loader) ready(ctx context.Context, ref string) error {
 	return nil
 }
 
-// bounded reads and builds a policy within LoadTimeout.
-func (l Loader) bounded(ctx context.Context, ref string, read func() (loadedSources, error)) (*Policy, error) {
+// load reads and builds a policy within LoadTimeout.
+func (l Loader) load(ctx context.Context, ref string, read func() (loadedSources, error)) (*Policy, error) {
 	if err := l.ready(ctx, ref); err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (l Loader) bounded(ctx context.Context, ref string, read func() (loadedSour
 func inTime[T any](ctx context.Context, ref string, work func() (T, error)) (T, error) {
 	ctx, stop := context.WithTimeout(ctx, LoadTimeout)
 	defer stop()
-	value, err := bounded(ctx, work)
+	value, err := Bounded(ctx, work)
 	if e, ok := errors.AsType[timedOut](err); ok {
 		return value, errs.New(errs.PolicyTimeout, "loading policy %s ran over its time: %w", ref, e.cause).
 			With("policy", ref).With("timeout_ms", LoadTimeout.Milliseconds())

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxLine is how much of a source line is kept to be shown, in bytes.
@@ -60,20 +61,8 @@ func (p *Policy) line(name string, row int) string {
 	for line := range strings.Lines(p.modules[i].source) {
 		if row--; row == 0 {
 			// Errors are written as JSON, which has no room for bytes that are no text.
-			return clip(strings.ToValidUTF8(strings.TrimRight(line, "\r\n"), "?"))
+			return textutil.ClipBytes(strings.ToValidUTF8(strings.TrimRight(line, "\r\n"), "?"), maxLine)
 		}
 	}
 	return ""
-}
-
-// clip shortens a line to maxLine bytes, and cuts no character in two.
-func clip(line string) string {
-	if len(line) <= maxLine {
-		return line
-	}
-	end := maxLine
-	for end > 0 && !utf8.RuneStart(line[end]) {
-		end--
-	}
-	return line[:end]
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
@@ -83,15 +84,15 @@ func ParseLock(text string) (map[string]string, error) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		ref, digest, _ := strings.Cut(line, " ")
+		ref, sum, _ := strings.Cut(line, " ")
 		name, version, _ := strings.Cut(ref, "@")
 		switch {
-		case !isName(name) || !isVersion(version) || !isDigest(digest):
+		case !IsName(name) || !isVersion(version) || !digest.Valid(sum):
 			return nil, errs.New(errs.PolicyLockInvalid, "%s:%d: want NAME@VERSION sha256:HEX", LockFile, number).With("line", number)
 		case last != "" && compareRefs(last, ref) >= 0:
 			return nil, errs.New(errs.PolicyLockInvalid, "%s:%d: %s must come before %s", LockFile, number, ref, last).With("line", number)
 		}
-		locked[ref], last = digest, ref
+		locked[ref], last = sum, ref
 	}
 	return locked, nil
 }
@@ -104,18 +105,4 @@ func compareRefs(a, b string) int {
 		return c
 	}
 	return compareVersions(aVersion, bVersion)
-}
-
-// isDigest says that s is "sha256:" and 64 lower-case hex digits.
-func isDigest(s string) bool {
-	hex, ok := strings.CutPrefix(s, digestPrefix)
-	if !ok || len(hex) != 64 {
-		return false
-	}
-	for i := range len(hex) {
-		if c := hex[i]; !isDigit(c) && (c < 'a' || c > 'f') {
-			return false
-		}
-	}
-	return true
 }

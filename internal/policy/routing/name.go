@@ -4,11 +4,11 @@ package routing
 // bytes.
 const maxNameLen = 64
 
-// isName says that s is fit to be the name of a destination or a reason: it
+// IsName says that s is fit to be the name of a destination or a reason: it
 // becomes a label of a metric and a word in a shell script. As a pattern:
 //
 //	^[a-z0-9][a-z0-9-]{0,63}$
-func isName(s string) bool {
+func IsName(s string) bool {
 	if s == "" || len(s) > maxNameLen || s[0] == '-' {
 		return false
 	}

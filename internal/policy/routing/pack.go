@@ -34,8 +34,7 @@ type PackOptions struct {
 // is the same policy with the same digest.
 //
 // The same policy and options give the same bytes with the same version of
-// Switchyard, signed too, unless it is by a PS algorithm, which signs at random.
-// Ten versions on, the compression and the compiler may be others.
+// Switchyard, signed too. Later versions may compress and compile otherwise.
 //
 // # Errors
 //

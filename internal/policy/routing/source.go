@@ -36,7 +36,7 @@ func (p *Policy) Sources() []Source {
 //
 // policy-invalid, policy-invalid-input, policy-timeout and policy-unreadable as Load.
 func (l Loader) FromSources(ctx context.Context, ref string, sources []Source) (*Policy, error) {
-	return l.bounded(ctx, ref, func() (loadedSources, error) {
+	return l.load(ctx, ref, func() (loadedSources, error) {
 		if len(sources) > MaxModules {
 			return loadedSources{}, tooLarge(ref, "", "it holds more than %d Rego files", MaxModules)
 		}

@@ -26,9 +26,9 @@ type panicked struct{ value any }
 
 func (p panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
-// bounded returns what work returns, but waits no longer than a grace beyond the
+// Bounded returns what work returns, but waits no longer than a grace beyond the
 // end of ctx. Work that is left behind goes on until it or the process ends.
-func bounded[T any](ctx context.Context, work func() (T, error)) (T, error) {
+func Bounded[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
 		err   error

@@ -13,7 +13,7 @@ func TestBoundedLeavesBehindWhatDoesNotEnd(t *testing.T) {
 	defer close(release)
 	short, stop := context.WithTimeout(t.Context(), time.Millisecond)
 	defer stop()
-	_, err := bounded(short, func() (int, error) {
+	_, err := Bounded(short, func() (int, error) {
 		<-release
 		return 1, nil
 	})
@@ -22,7 +22,7 @@ func TestBoundedLeavesBehindWhatDoesNotEnd(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = bounded(ctx, func() (int, error) {
+	_, err = Bounded(ctx, func() (int, error) {
 		<-release
 		return 1, nil
 	})
@@ -32,7 +32,7 @@ func TestBoundedLeavesBehindWhatDoesNotEnd(t *testing.T) {
 }
 
 func TestBoundedCatchesPanics(t *testing.T) {
-	_, err := bounded(t.Context(), func() (int, error) { panic("too far") })
+	_, err := Bounded(t.Context(), func() (int, error) { panic("too far") })
 	if _, ok := errors.AsType[panicked](err); !ok || !strings.Contains(err.Error(), "too far") {
 		t.Errorf("got %v", err)
 	}
@@ -40,7 +40,7 @@ func TestBoundedCatchesPanics(t *testing.T) {
 
 func TestBoundedReturnsWhatTheWorkReturns(t *testing.T) {
 	want := errors.New("no")
-	if got, err := bounded(t.Context(), func() (int, error) { return 7, want }); got != 7 || !errors.Is(err, want) {
+	if got, err := Bounded(t.Context(), func() (int, error) { return 7, want }); got != 7 || !errors.Is(err, want) {
 		t.Errorf("got %d, %v", got, err)
 	}
 }
