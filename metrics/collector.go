@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -30,7 +32,7 @@ type Collector struct {
 //
 // metrics-label-invalid.
 func New(source Source, o Options) (*Collector, error) {
-	if err := CheckLabels(o.Labels); err != nil {
+	if err := checkLabels(o.Labels); err != nil {
 		return nil, err
 	}
 	o.Seed = o.Seed.bounded()
@@ -94,16 +96,38 @@ func (c *Collector) Gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 	return shown, nil
 }
 
-// Bound gathers for one request: it is a Gatherer as the client library has them.
-type Bound func() ([]*dto.MetricFamily, error)
+// Describe implements prometheus.Collector. It describes nothing: the ledger decides
+// which series exist, so the registry must not check them against a list.
+func (c *Collector) Describe(chan<- *prometheus.Desc) {}
 
-// WithContext binds gathering to a context.
-func (c *Collector) WithContext(ctx context.Context) Bound {
-	return func() ([]*dto.MetricFamily, error) { return c.Gather(ctx) }
+// Collect implements prometheus.Collector, so that a Collector can be registered. It
+// gathers without a deadline; call Gather for one.
+func (c *Collector) Collect(out chan<- prometheus.Metric) {
+	families, err := c.Gather(context.Background())
+	if err != nil {
+		out <- prometheus.NewInvalidMetric(prometheus.NewInvalidDesc(err), err)
+		return
+	}
+	for _, family := range families {
+		desc := prometheus.NewDesc(family.GetName(), family.GetHelp(), nil, nil)
+		for _, m := range family.GetMetric() {
+			out <- constMetric{desc, m}
+		}
+	}
 }
 
-// Gather is that of the collector.
-func (b Bound) Gather() ([]*dto.MetricFamily, error) { return b() }
+// constMetric is a gathered series as a registry wants it.
+type constMetric struct {
+	desc *prometheus.Desc
+	*dto.Metric
+}
+
+func (m constMetric) Desc() *prometheus.Desc { return m.desc }
+
+func (m constMetric) Write(to *dto.Metric) error {
+	proto.Merge(to, m.Metric)
+	return nil
+}
 
 // snapshot is what a collector reads at one moment.
 type snapshot struct {

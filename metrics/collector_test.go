@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/prometheus/client_golang/prometheus"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -17,7 +18,7 @@ import (
 )
 
 // The client library takes a bound collector.
-var _ prometheus.Gatherer = metrics.Bound(nil)
+var _ prometheus.Collector = (*metrics.Collector)(nil)
 
 func TestSameBytes(t *testing.T) {
 	b, o := example()
@@ -43,7 +44,7 @@ func TestErrorsOfTheSourceAreAll(t *testing.T) {
 		calls++
 		return ledger.Counters{}, broken
 	}), metrics.Options{})
-	families, err := c.WithContext(t.Context()).Gather()
+	families, err := c.Gather(t.Context())
 	if !errors.Is(err, broken) || families != nil || calls != 1 {
 		t.Errorf("after %d looks there are %d families and %v", calls, len(families), err)
 	}
@@ -166,11 +167,37 @@ func TestConstantLabels(t *testing.T) {
 	for _, c := range "abcdefghijklmnop" {
 		many[string(c)] = "x"
 	}
-	if err := metrics.CheckLabels(many); err != nil {
+	if _, err := metrics.New(&book{}, metrics.Options{Labels: many}); err != nil {
 		t.Errorf("16 labels: %v", err)
 	}
 	many["q"] = "x"
-	if err := metrics.CheckLabels(many); errs.CodeOf(err) != errs.MetricsLabelInvalid {
+	if _, err := metrics.New(&book{}, metrics.Options{Labels: many}); errs.CodeOf(err) != errs.MetricsLabelInvalid {
 		t.Errorf("17 labels: %v", err)
+	}
+}
+
+// TestRegistry registers a collector and expects what it gathers itself.
+func TestRegistry(t *testing.T) {
+	t.Parallel()
+	b := &book{}
+	c, err := metrics.New(b, metrics.Options{Labels: map[string]string{"team": "x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := c.Gather(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(c)
+	got, err := registry.Gather()
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("%d families of %d, %v", len(got), len(want), err)
+	}
+	for i, f := range want {
+		f.Unit = nil // A registry does not know units.
+		if !proto.Equal(got[i], f) {
+			t.Errorf("got %v, want %v", got[i], f)
+		}
 	}
 }

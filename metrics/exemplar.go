@@ -25,10 +25,10 @@ func (f Family) exemplar(row ledger.Counter, cell string) (*dto.Exemplar, error)
 	}
 	var sample counters.Observation
 	if err := json.Unmarshal(row.Exemplar, &sample); err != nil {
-		return nil, corrupt("%s has a sample that cannot be read: %w", f.Measure.Name, err)
+		return nil, corrupt("%s has a sample that cannot be read: %w", f.measure.Name, err)
 	}
-	if f.Scale.Cell(sample.Value) != cell || sample.Round < 0 {
-		return nil, corrupt("%s has a sample %d in the cell %s", f.Measure.Name, sample.Value, textutil.Clip(cell, maxShown))
+	if f.scale.Cell(sample.Value) != cell || sample.Round < 0 {
+		return nil, corrupt("%s has a sample %d in the cell %s", f.measure.Name, sample.Value, textutil.Clip(cell, maxShown))
 	}
 	at, err := moment(row.At)
 	if err != nil {
@@ -38,7 +38,7 @@ func (f Family) exemplar(row ledger.Counter, cell string) (*dto.Exemplar, error)
 	if labels == nil {
 		return nil, nil
 	}
-	value := float64(sample.Value) / float64(f.Per)
+	value := float64(sample.Value) / float64(f.per)
 	return &dto.Exemplar{Label: labels, Value: &value, Timestamp: timestamppb.New(at)}, nil
 }
 

@@ -13,34 +13,24 @@ func Families() []Family {
 	all = append(all, ledgerFamilies(all)...)
 	for i := range all {
 		all[i].Name = Prefix + all[i].Name
-		if all[i].Per == 0 {
-			all[i].Per = 1
+		if all[i].per == 0 {
+			all[i].per = 1
 		}
 	}
 	slices.SortFunc(all, func(a, b Family) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
-// FamilyNamed returns the family of a metric by its whole name, with Prefix.
-func FamilyNamed(name string) (Family, bool) {
-	all := Families()
-	i := slices.IndexFunc(all, func(f Family) bool { return f.Name == name })
-	if i < 0 {
-		return Family{}, false
-	}
-	return all[i], true
-}
-
 // counter is a metric that shows the sums of a measure as they are.
 func counter(name, help string, m counters.Measure, labels ...Label) Family {
-	return Family{Name: name, Help: help, Kind: Counter, Labels: labels, Measure: m, Reading: Sums, known: fixed(labels)}
+	return Family{Name: name, Help: help, Kind: Counter, Labels: labels, measure: m, aggregation: sums, seeds: fixed(labels)}
 }
 
 // seconds is a histogram of times.
 func seconds(name, help string, d counters.Distribution, borders []float64, labels ...Label) Family {
 	return Family{
 		Name: name, Help: help, Kind: Histogram, Unit: "seconds", Labels: labels, Buckets: borders,
-		Measure: d.Measure, Scale: d.Scale, Per: d.Scale.PerUnit, Reading: Cells, known: fixed(labels),
+		measure: d.Measure, scale: d.Scale, per: d.Scale.PerUnit, aggregation: histogramCells, seeds: fixed(labels),
 	}
 }
 

@@ -1,7 +1,10 @@
 package metrics
 
 import (
+	"strings"
+
 	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // guestFamilies are those of plugins.
@@ -9,13 +12,15 @@ func guestFamilies() []Family {
 	plugin := open("plugin")
 	runs := seconds("plugin_duration_seconds", "Time that plugins took to normalise a report.",
 		counters.PluginRuns(), powers(exponents(-10, 5, 1)...), plugin)
-	runs.known = func(k Seed, _ [][]string) [][]string { return combined(k.Plugins) }
+	runs.seeds = func(k Seed, _ [][]string) [][]string { return combined(k.Plugins) }
 	failures := counter("plugin_failures_total", "Rounds that came to no decision because a plugin broke, by how.",
-		counters.PluginFailures(), plugin, Label{Name: "type", Trim: "plugin-"})
-	failures.known = func(k Seed, _ [][]string) [][]string {
-		return combined(k.Plugins, []string{
-			"abi", "conservation-violated", "invalid-output", "memory", "output-too-large", "timeout", "trap",
-		})
+		counters.PluginFailures(), plugin, Label{Name: "type", trim: "plugin-"})
+	var types []string
+	for _, code := range errs.PluginFailures() {
+		types = append(types, strings.TrimPrefix(string(code), "plugin-"))
+	}
+	failures.seeds = func(k Seed, _ [][]string) [][]string {
+		return combined(k.Plugins, types)
 	}
 	return []Family{runs, failures}
 }

@@ -12,16 +12,16 @@ import (
 func ledgerFamilies(others []Family) []Family {
 	overflow := counter("label_overflow_total", "Label values that were counted as other, since the label has as many values as it may, or the value is too long.",
 		overflow(), open("label"))
-	overflow.known = func(Seed, [][]string) [][]string { return combined(capped(others)) }
+	overflow.seeds = func(Seed, [][]string) [][]string { return combined(capped(others)) }
 	return []Family{
-		{Name: "ledger_events_total", Kind: Counter, Reading: Events, Help: "Events in the ledger."},
+		{Name: "ledger_events_total", Kind: Counter, aggregation: eventCount, Help: "Events in the ledger."},
 		{
-			Name: "ledger_last_event_timestamp_seconds", Kind: Gauge, Unit: "seconds", Reading: Newest,
+			Name: "ledger_last_event_timestamp_seconds", Kind: Gauge, Unit: "seconds", aggregation: latestEvent,
 			Help: "Time of the newest event in the ledger.",
 		},
 		overflow,
 		{
-			Name: "build_info", Kind: Gauge, Labels: []Label{open("version"), open("goversion")}, Reading: Program,
+			Name: "build_info", Kind: Gauge, Labels: []Label{open("version"), open("goversion")}, aggregation: buildInfo,
 			Help: "The program that shows these metrics, always 1.",
 		},
 	}
@@ -36,7 +36,7 @@ func overflow() counters.Measure {
 func capped(families []Family) []string {
 	var names []string
 	for _, f := range families {
-		for _, d := range f.Measure.Labels {
+		for _, d := range f.measure.Labels {
 			if d.Cap > 0 {
 				names = append(names, d.Name)
 			}

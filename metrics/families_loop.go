@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/switchyard-dev/switchyard/internal/counters"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 // loopFamilies are those of decisions, and of what follows from them.
 func loopFamilies() []Family {
 	rounds := counter("rounds_total", "Decisions, by where the task goes next and by the policy that decided.",
 		counters.Rounds(), open("next_action"), open("policy_version"))
-	rounds.known = func(k Seed, seen [][]string) [][]string {
+	rounds.seeds = func(k Seed, seen [][]string) [][]string {
 		versions := slices.Clone(k.PolicyVersions)
 		for _, values := range seen {
 			versions = append(versions, values[1])
@@ -21,7 +22,7 @@ func loopFamilies() []Family {
 	}
 	findings := counter("findings_total", "Findings of decisions after merging, by category, severity and where the policy routes them.",
 		counters.Findings(), open("category"), of("severity", severities()...), open("route"))
-	findings.known = func(k Seed, _ [][]string) [][]string {
+	findings.seeds = func(k Seed, _ [][]string) [][]string {
 		var all [][]string
 		for _, category := range slices.Sorted(maps.Keys(k.Routes)) {
 			all = append(all, combined([]string{category}, severities(), []string{k.Routes[category]})...)
@@ -37,10 +38,7 @@ func loopFamilies() []Family {
 			counters.Progress(), of("progress", "new", "reopened", "repeat", "resolved")),
 		counter("rounds_without_progress_total", "Reviews that made no progress over those before.", counters.Stalled()),
 		counter("round_failures_total", "Rounds that came to no decision because a plugin or the policy broke, by the code of the error.",
-			counters.Failures(), of("code",
-				"plugin-abi", "plugin-conservation-violated", "plugin-invalid-output", "plugin-memory", "plugin-output-too-large",
-				"plugin-timeout", "plugin-trap", "policy-failed", "policy-invalid-decision", "policy-timeout", "policy-undeclared-destination",
-				"policy-undefined", "policy-unsafe-commit")),
+			counters.Failures(), of("code", failureCodes()...)),
 		counter("forced_gates_total", "Gates that somebody forced, by the phase of the round.",
 			counters.Forced(), of("phase", "commit", "design", "draft", "research", "review", "start", "tests")),
 		counter("questions_total", "Questions to the user.", counters.Questions()),
@@ -51,3 +49,12 @@ func loopFamilies() []Family {
 
 // severities are those of findings.
 func severities() []string { return []string{"fail", "nit", "risk"} }
+
+// failureCodes are the codes of rounds that fail because a plugin or the policy breaks.
+func failureCodes() []string {
+	var all []string
+	for _, code := range slices.Concat(errs.PluginFailures(), errs.PolicyFailures()) {
+		all = append(all, string(code))
+	}
+	return all
+}

@@ -11,7 +11,7 @@ func spawnFamilies() []Family {
 	agent, direction := open("agent"), of("direction", "cached", "in", "out")
 	spawns := counter("spawns_total", "Runs of agents that have ended, by what they came to.",
 		counters.Spawns(), agent, open("adapter"), of("outcome", "clean", "critic-error", "failed", "findings", "lost", "ok"))
-	spawns.known = func(k Seed, _ [][]string) [][]string {
+	spawns.seeds = func(k Seed, _ [][]string) [][]string {
 		var all [][]string
 		for _, a := range k.Agents {
 			all = append(all, combined([]string{a.Name}, a.Adapters, a.outcomes())...)
@@ -20,16 +20,16 @@ func spawnFamilies() []Family {
 	}
 	fallbacks := counter("spawn_fallbacks_total", "Runs after whose failure another adapter or the caller took over, by the kind of the failure.",
 		counters.Fallbacks(), agent, of("reason", classes()...))
-	fallbacks.known = byAgent(classes())
+	fallbacks.seeds = byAgent(classes())
 	retries := counter("spawn_retries_total", "Runs that were tried again with the same adapter, by the kind of their failure.",
 		counters.Retries(), agent, of("reason", classes()...))
-	retries.known = byAgent(classes())
+	retries.seeds = byAgent(classes())
 	tokens := counter("spawn_tokens_total", "Tokens that agents used, as their command-line tools told it.",
 		counters.Tokens(), agent, direction)
-	tokens.known = byAgent(direction.Values)
+	tokens.seeds = byAgent(direction.Values)
 	cost := counter("spawn_cost_dollars_total", "What agents cost, as their command-line tools told it.",
 		counters.MicroDollars(), agent)
-	cost.Unit, cost.Per, cost.known = "dollars", 1_000_000, byAgent()
+	cost.Unit, cost.per, cost.seeds = "dollars", 1_000_000, byAgent()
 	return []Family{
 		spawns, fallbacks, retries,
 		seconds("spawn_duration_seconds", "Time that runs of agents took.", counters.SpawnRuns(), powers(exponents(0, 12, 1)...)),

@@ -29,20 +29,20 @@ type Family struct {
 	// Buckets are the upper borders of a histogram's classic buckets, without the
 	// last, infinite one. A native histogram comes with them.
 	Buckets []float64
-	// Measure is what the ledger counts for the metric; for a histogram the one that
+	// measure is what the ledger counts for the metric; for a histogram the one that
 	// its cells and its sum belong to. Its name is "" where Reading needs none.
-	Measure counters.Measure
-	// Scale is that of a histogram's cells.
-	Scale counters.Scale
-	// Per is how many of the whole numbers that are counted make 1 of the metric.
-	Per int64
-	// Reading is how the metric follows from the measure's rows.
-	Reading Reading
+	measure counters.Measure
+	// scale is that of a histogram's cells.
+	scale counters.Scale
+	// per is how many of the whole numbers that are counted make 1 of the metric.
+	per int64
+	// aggregation is how the metric follows from the measure's rows.
+	aggregation aggregation
 
-	// known lists the label values of the series that are shown before anything was
+	// seeds lists the label values of the series that are shown before anything was
 	// counted for them, at 0. seen are those of which something was. nil lists none,
 	// and not even the single series of a metric without labels.
-	known func(k Seed, seen [][]string) [][]string
+	seeds func(k Seed, seen [][]string) [][]string
 }
 
 // Label describes a label of a metric.
@@ -51,32 +51,32 @@ type Label struct {
 	// Values are all that there are, where Switchyard itself chooses them and none
 	// can be added by a policy or a project; nil elsewhere.
 	Values []string
-	// Trim is cut off the front of the measure's value.
-	Trim string
+	// trim is cut off the front of the measure's value.
+	trim string
 }
 
-// Reading is how a metric follows from the rows of its measure.
-type Reading string
+// aggregation is how a metric follows from the rows of its measure.
+type aggregation string
 
 // The readings.
 const (
-	// Sums: a series a row, with its sum.
-	Sums Reading = "sums"
-	// Cells: a histogram, from the rows of counters.Distribution's two measures.
-	Cells Reading = "cells"
-	// Ones: a series a row, always 1.
-	Ones Reading = "ones"
-	// Times: a series a row, with the time of its last change.
-	Times Reading = "times"
-	// Oldest: the earliest of the rows' second value, a time, by their first.
-	Oldest Reading = "oldest"
-	// Greatest: the greatest of the rows' second value, a number, by their first.
-	Greatest Reading = "greatest"
-	// Events is the number of events in the ledger, and Newest the time of the last.
-	Events Reading = "events"
-	Newest Reading = "newest"
-	// Program: not the ledger knows, but the program that shows it.
-	Program Reading = "program"
+	// sums: a series a row, with its sum.
+	sums aggregation = "sums"
+	// histogramCells: a histogram, from the rows of counters.Distribution's two measures.
+	histogramCells aggregation = "cells"
+	// ones: a series a row, always 1.
+	ones aggregation = "ones"
+	// times: a series a row, with the time of its last change.
+	times aggregation = "times"
+	// oldest: the earliest of the rows' second value, a time, by their first.
+	oldest aggregation = "oldest"
+	// greatest: the greatest of the rows' second value, a number, by their first.
+	greatest aggregation = "greatest"
+	// eventCount is the number of events in the ledger, and Newest the time of the last.
+	eventCount  aggregation = "events"
+	latestEvent aggregation = "newest"
+	// buildInfo: not the ledger knows, but the program that shows it.
+	buildInfo aggregation = "program"
 )
 
 // powers are the borders 2^e, exactly as the cells have them.

@@ -80,8 +80,8 @@ func (g snapshot) histograms(f Family, cells, sums []ledger.Counter) ([]*dto.Met
 func (c *contents) add(f Family, row ledger.Counter) error {
 	text := row.Values[len(row.Values)-1]
 	n, zero, ok := counters.ParseCell(text)
-	if !ok || !zero && (strconv.Itoa(n) != text || max(n, -n) > maxCell || f.Scale.Exact && n < 1) {
-		return corrupt("%s has a cell %q", f.Measure.Name, textutil.Clip(text, maxShown))
+	if !ok || !zero && (strconv.Itoa(n) != text || max(n, -n) > maxCell || f.scale.Exact && n < 1) {
+		return corrupt("%s has a cell %q", f.measure.Name, textutil.Clip(text, maxShown))
 	}
 	exemplar, err := f.exemplar(row, text)
 	if in := (cell{uint64(row.Sum), exemplar}); zero {
@@ -94,7 +94,7 @@ func (c *contents) add(f Family, row ledger.Counter) error {
 
 // upper is the upper border of a cell.
 func (f Family) upper(cell int) float64 {
-	if f.Scale.Exact {
+	if f.scale.Exact {
 		return float64(cell)
 	}
 	return counters.Upper(cell)
@@ -102,7 +102,7 @@ func (f Family) upper(cell int) float64 {
 
 // histogram shows cells as both kinds of histogram.
 func (f Family) histogram(c contents) *dto.Histogram {
-	count, sum := c.zero.count, float64(c.sum)/float64(f.Per)
+	count, sum := c.zero.count, float64(c.sum)/float64(f.per)
 	h := &dto.Histogram{SampleCount: &count, SampleSum: &sum}
 	cells, newest := slices.Sorted(maps.Keys(c.cells)), c.zero.exemplar
 	for _, border := range append(slices.Clip(f.Buckets), math.Inf(1)) {
@@ -132,7 +132,7 @@ func (f Family) native(h *dto.Histogram, c contents) {
 	h.Schema, h.ZeroThreshold, h.ZeroCount = &schema, &threshold, &c.zero.count
 	buckets := make(map[int]uint64, len(c.cells))
 	for n, in := range c.cells {
-		if f.Scale.Exact {
+		if f.scale.Exact {
 			n = nativeCell(n)
 		}
 		buckets[n] += in.count

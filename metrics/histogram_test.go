@@ -25,7 +25,7 @@ func TestHistogramsAreThoseOfTheClientLibrary(t *testing.T) {
 			"question_wait_seconds", "spawn_duration_seconds", "plugin_duration_seconds", "policy_evaluation_seconds", "task_rounds",
 		}).Draw(t, "name")
 		d := distributions[name]
-		f, _ := metrics.FamilyNamed(metrics.Prefix + name)
+		f, _ := familyNamed(metrics.Prefix + name)
 		theirs := prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: f.Name, Buckets: f.Buckets,
 			NativeHistogramBucketFactor: 1.1, // The finest resolution that is not finer than it: 2^(1/8).
@@ -38,7 +38,7 @@ func TestHistogramsAreThoseOfTheClientLibrary(t *testing.T) {
 		for _, v := range rapid.SliceOf(rapid.Int64Range(0, most)).Draw(t, "values") {
 			labels := make([]string, len(d.Labels))
 			b.record(d.Observe(counters.Observation{Value: v}, labels...)...)
-			theirs.Observe(float64(v) / float64(f.Per))
+			theirs.Observe(float64(v) / float64(metrics.Per(f)))
 		}
 		var want dto.Metric
 		if err := theirs.Write(&want); err != nil {

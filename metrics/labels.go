@@ -18,14 +18,14 @@ const (
 	maxLabelValue = 200
 )
 
-// CheckLabels checks constant labels: at most 16, by names that Prometheus takes, that
+// checkLabels checks constant labels: at most 16, by names that Prometheus takes, that
 // no metric has and that Prometheus and its exporters do not set themselves; with values
 // of 1 to 200 bytes of UTF-8.
 //
 // # Errors
 //
 // metrics-label-invalid.
-func CheckLabels(labels map[string]string) error {
+func checkLabels(labels map[string]string) error {
 	if len(labels) > maxLabels {
 		return errs.New(errs.MetricsLabelInvalid, "there are %d constant labels, and at most %d are allowed", len(labels), maxLabels)
 	}

@@ -10,7 +10,7 @@ import (
 
 // Options are what a Collector needs to know besides the sums.
 type Options struct {
-	// Labels are constant labels that every series gets. See CheckLabels.
+	// Labels are constant labels that every series gets. See checkLabels.
 	Labels map[string]string
 	Seed   Seed
 	Build  Build

@@ -64,7 +64,9 @@ func TestAnySumsMakeAnExposition(t *testing.T) {
 				t.Fatal(err)
 			}
 			// The client library checks what it merges for consistency.
-			if _, err := (prometheus.Gatherers{c.WithContext(t.Context())}).Gather(); err != nil {
+			registry := prometheus.NewRegistry()
+			registry.MustRegister(c)
+			if _, err := registry.Gather(); err != nil {
 				t.Fatal(err)
 			}
 			after := numbers(t, families)

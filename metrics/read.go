@@ -20,17 +20,17 @@ const maxRows = 100_000
 
 // queries ask for the rows that read expects of a family.
 func (f Family) queries() []ledger.CounterQuery {
-	switch f.Reading {
-	case Sums, Ones, Times:
-		return []ledger.CounterQuery{{Measure: f.Measure.Name, Limit: maxRows + 1}}
-	case Cells:
+	switch f.aggregation {
+	case sums, ones, times:
+		return []ledger.CounterQuery{{Measure: f.measure.Name, Limit: maxRows + 1}}
+	case histogramCells:
 		d := f.distribution()
 		return []ledger.CounterQuery{{Measure: d.Cells().Name, Limit: maxRows + 1}, {Measure: d.Sum().Name, Limit: maxRows + 1}}
-	case Oldest, Greatest:
+	case oldest, greatest:
 		// The second value comes next in the order of rows, so that one is enough.
 		queries := make([]ledger.CounterQuery, len(f.Labels[0].Values))
 		for i, value := range f.Labels[0].Values {
-			queries[i] = ledger.CounterQuery{Measure: f.Measure.Name, Prefix: []string{value}, Limit: 1, Descending: f.Reading == Greatest}
+			queries[i] = ledger.CounterQuery{Measure: f.measure.Name, Prefix: []string{value}, Limit: 1, Descending: f.aggregation == greatest}
 		}
 		return queries
 	default:
@@ -40,22 +40,22 @@ func (f Family) queries() []ledger.CounterQuery {
 
 // distribution is what a histogram is read from.
 func (f Family) distribution() counters.Distribution {
-	return counters.Distribution{Measure: f.Measure, Scale: f.Scale}
+	return counters.Distribution{Measure: f.measure, Scale: f.scale}
 }
 
 // read makes a family's series, ordered by label values, of the rows that its queries
 // found.
 func (g snapshot) read(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error) {
-	switch f.Reading {
-	case Cells:
+	switch f.aggregation {
+	case histogramCells:
 		return g.histograms(f, rows[0], rows[1])
-	case Events:
+	case eventCount:
 		return []*dto.Metric{g.single(f, float64(g.tallies.Events))}, nil
-	case Newest:
+	case latestEvent:
 		return g.at(f, g.until), nil
-	case Program:
+	case buildInfo:
 		return []*dto.Metric{g.single(f, 1, g.options.Build.Version, g.options.Build.Go)}, nil
-	case Oldest, Greatest:
+	case oldest, greatest:
 		return g.extremes(f, rows)
 	default:
 		return g.sums(f, rows[0])
@@ -66,18 +66,18 @@ func (g snapshot) read(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error)
 func (g snapshot) sums(f Family, rows []ledger.Counter) ([]*dto.Metric, error) {
 	numbers := newSeries[float64]()
 	for _, row := range rows {
-		values, err := f.values(row, f.Measure)
+		values, err := f.values(row, f.measure)
 		if err != nil {
 			return nil, err
 		}
 		n := float64(1)
-		switch f.Reading {
-		case Sums:
-			n = float64(row.Sum) / float64(f.Per)
+		switch f.aggregation {
+		case sums:
+			n = float64(row.Sum) / float64(f.per)
 			if already := numbers.get(values); already != nil {
 				n += *already // Two values that are shown as the same.
 			}
-		case Times:
+		case times:
 			at, err := moment(row.At)
 			if err != nil {
 				return nil, err
@@ -104,12 +104,12 @@ func (g snapshot) extremes(f Family, rows [][]ledger.Counter) ([]*dto.Metric, er
 		if len(found) == 0 {
 			continue
 		}
-		values, err := f.values(found[0], f.Measure)
+		values, err := f.values(found[0], f.measure)
 		if err != nil {
 			return nil, err
 		}
 		if values[0] != f.Labels[0].Values[i] {
-			return nil, corrupt("%s has %q for %q", f.Measure.Name, textutil.Clip(values[0], maxShown), f.Labels[0].Values[i])
+			return nil, corrupt("%s has %q for %q", f.measure.Name, textutil.Clip(values[0], maxShown), f.Labels[0].Values[i])
 		}
 		n, err := f.number(found[0].Values[1])
 		if err != nil {
@@ -122,18 +122,18 @@ func (g snapshot) extremes(f Family, rows [][]ledger.Counter) ([]*dto.Metric, er
 
 // number reads a value that is itself what the metric shows.
 func (f Family) number(text string) (float64, error) {
-	if f.Reading == Oldest {
+	if f.aggregation == oldest {
 		at, err := moment(text)
 		if err == nil && at.IsZero() {
-			err = corrupt("%s has no time", f.Measure.Name)
+			err = corrupt("%s has no time", f.measure.Name)
 		}
 		return unix(at), err
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil {
-		return 0, corrupt("%s has %q for a number", f.Measure.Name, textutil.Clip(text, maxShown))
+		return 0, corrupt("%s has %q for a number", f.measure.Name, textutil.Clip(text, maxShown))
 	}
-	return float64(n) / float64(f.Per), nil
+	return float64(n) / float64(f.per), nil
 }
 
 // values are the label values of a row of a measure, as the metric shows them: without
@@ -150,7 +150,7 @@ func (f Family) values(row ledger.Counter, m counters.Measure) ([]string, error)
 		if !utf8.ValidString(row.Values[i]) {
 			return nil, corrupt("%s has a label that is not UTF-8", m.Name)
 		}
-		values[i] = textutil.Line(strings.TrimPrefix(row.Values[i], l.Trim))
+		values[i] = textutil.Line(strings.TrimPrefix(row.Values[i], l.trim))
 	}
 	return values, nil
 }
@@ -203,8 +203,8 @@ func (s *series[T]) set(values []string, thing T) *T {
 // each once.
 func (s *series[T]) complete(f Family, k Seed) [][]string {
 	all := slices.Clone(s.values)
-	if f.known != nil {
-		all = append(all, f.known(k, s.values)...)
+	if f.seeds != nil {
+		all = append(all, f.seeds(k, s.values)...)
 	}
 	slices.SortFunc(all, slices.Compare)
 	return slices.CompactFunc(all, slices.Equal)

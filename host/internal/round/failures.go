@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -31,18 +32,10 @@ func (e *Engine) recordFailedRound(ctx context.Context, id string, err error) er
 	return err
 }
 
-// broke reports whether an error is one of a plugin or a policy that broke. Whatever
-// else ends a round refuses what it was given, and leaves no trace.
+// isBreakage reports whether a round failed because a plugin or the policy broke. Any
+// other error rejects the input and is not recorded.
 func isBreakage(code errs.Code) bool {
-	switch code {
-	case errs.PluginTimeout, errs.PluginMemory, errs.PluginOutputTooLarge, errs.PluginTrap, errs.PluginABI,
-		errs.PluginInvalidOutput, errs.PluginConservationViolated,
-		errs.PolicyUndefined, errs.PolicyFailed, errs.PolicyTimeout, errs.PolicyInvalidDecision,
-		errs.PolicyUndeclaredDestination, errs.PolicyUnsafeCommit:
-		return true
-	default:
-		return false
-	}
+	return slices.Contains(errs.PluginFailures(), code) || slices.Contains(errs.PolicyFailures(), code)
 }
 
 // blamed is the name of the plugin that broke, "" for none. One that did so before it
