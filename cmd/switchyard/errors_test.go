@@ -42,6 +42,9 @@ hint: WHAT TO DO
 With ` + "`--output json`" + ` it is ` + "`" + `{"error": {"code", "message", "hint", "details"}}` + "`" + `. The code is stable: scripts may rely on it. The
 details depend on the code; errors about a report name the ` + "`report`" + `, and its ` + "`ref`" + ` where one place in it is to blame. A plugin of your own
 may add codes of its own.
+
+A check that does not pass (` + "`policy verify`, `policy lint`, `policy test`, `policy replay`, `plugin test`, `plugin list`, `doctor`, `ledger verify`" + `) prints its
+whole result on standard output, in the format that --output asks for, and exits with 1. Its error is on standard error, as that of any other command.
 `)
 	for _, group := range errorGroups() {
 		fmt.Fprintf(&b, "\n## %s\n\n| code | what it means | what to do |\n|---|---|---|\n", group.title)
