@@ -352,7 +352,7 @@ func (c *compatVerb) spawnHeadless(ctx context.Context) (any, error) {
 	case failed && !unreadable:
 		c.exit = exitAgent
 		for line := range strings.Lines(spawned.StderrExcerpt) {
-			fmt.Fprintln(c.err, render.Clean(strings.TrimRight(line, "\r\n")))
+			fmt.Fprintln(c.err, textutil.Line(strings.TrimRight(line, "\r\n")))
 		}
 		c.warn(err)
 	}

@@ -10,10 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
-
 	"github.com/switchyard-dev/switchyard/internal/doccheck"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 )
 
@@ -246,7 +245,7 @@ func TestCleanLeavesNothingThatMovesTheCursor(t *testing.T) {
 		"bad\xffbyte":           "bad\ufffdbyte",
 		"no\u00a0break":         "no break",
 	} {
-		if got := render.Clean(in); got != want {
+		if got := textutil.Line(in); got != want {
 			t.Errorf("clean(%q) = %q, want %q", in, got, want)
 		}
 	}

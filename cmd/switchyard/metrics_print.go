@@ -7,13 +7,12 @@ import (
 	"os"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
-
 	dto "github.com/prometheus/client_model/go"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
@@ -61,7 +60,7 @@ func writeMetrics(w io.Writer, families []*dto.MetricFamily, format metrics.Form
 		return err
 	}
 	for line := range strings.Lines(text.String()) {
-		if _, err := io.WriteString(w, render.Clean(strings.TrimSuffix(line, "\n"))+"\n"); err != nil {
+		if _, err := io.WriteString(w, textutil.Line(strings.TrimSuffix(line, "\n"))+"\n"); err != nil {
 			return err
 		}
 	}

@@ -8,8 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
-
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
@@ -30,7 +29,7 @@ func (a *app) observed(what string) (done func()) {
 	start := time.Now()
 	if _, ok := a.interactive(); !ok && a.reports() {
 		a.progress.tell = func(format string, args ...any) {
-			fmt.Fprintf(a.err, "switchyard: %s\n", render.Clean(fmt.Sprintf(format, args...)))
+			fmt.Fprintf(a.err, "switchyard: %s\n", textutil.Line(fmt.Sprintf(format, args...)))
 		}
 	}
 	return a.ticking(func() string {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 
 	"golang.org/x/term"
 )
@@ -63,7 +64,7 @@ func (a *app) beat(line func() string, stop <-chan struct{}) {
 	for {
 		select {
 		case <-tick.C:
-			fmt.Fprintf(a.err, "switchyard: %s\n", render.Clean(line()))
+			fmt.Fprintf(a.err, "switchyard: %s\n", textutil.Line(line()))
 		case <-stop:
 			return
 		}
@@ -85,7 +86,7 @@ func keepLine(f *os.File, line func() string, stop <-chan struct{}) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
-		fmt.Fprintf(f, "%s%s", clearLine, render.Fit(render.Clean(line()), width-1))
+		fmt.Fprintf(f, "%s%s", clearLine, render.Fit(textutil.Line(line()), width-1))
 		select {
 		case <-tick.C:
 		case <-stop:

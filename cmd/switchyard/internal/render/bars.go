@@ -7,6 +7,8 @@ import (
 	"os"
 	"runtime"
 	"strings"
+
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // BarStyle draws bars: whole cells, and the parts of one, the smallest first.
@@ -70,7 +72,7 @@ func (p *Printer) bars(style BarStyle, rows []bar, total int64) {
 	var names, counts, words int
 	for i := range rows {
 		r := &rows[i]
-		r.name = Fit(Clean(r.name), maxBarName)
+		r.name = Fit(textutil.Line(r.name), maxBarName)
 		names = max(names, columns(r.name))
 		counts, words = max(counts, len(fmt.Sprint(r.count))), max(words, columns(r.words))
 	}

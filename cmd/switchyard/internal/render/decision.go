@@ -116,13 +116,13 @@ func (p *Printer) unmapped(all []api.Unmapped) {
 	for _, k := range order {
 		slices.Sort(rules[k])
 		named := slices.Compact(rules[k])
-		count, words := Count(len(named), "rule"), "have no category of their own and count"
+		count, words := textutil.Count(len(named), "rule"), "have no category of their own and count"
 		if len(named) == 1 {
 			words = "has no category of its own and counts"
 		}
 		var list []string
 		for _, rule := range named[:min(maxRules, len(named))] {
-			list = append(list, Clip(rule, maxRule))
+			list = append(list, textutil.Fit(rule, maxRule))
 		}
 		if len(named) > maxRules {
 			list = append(list, "…")
@@ -158,14 +158,14 @@ func because(d host.Decision) string {
 		if d.Input.FindingCount == 0 {
 			return "the last round ends with verification red"
 		}
-		return fmt.Sprintf("the last round ends with %s", Count(d.Input.FindingCount, "finding"))
+		return fmt.Sprintf("the last round ends with %s", textutil.Count(d.Input.FindingCount, "finding"))
 	case "verify-red":
 		if len(d.Reports) == 0 {
 			return "verification is red; nothing was reviewed"
 		}
 		return "there are no findings, but verification is red"
 	case "no-progress":
-		return fmt.Sprintf("%d reviews in a row changed nothing: %s again", d.StalledRounds, Count(d.Input.FindingCount, "finding"))
+		return fmt.Sprintf("%d reviews in a row changed nothing: %s again", d.StalledRounds, textutil.Count(d.Input.FindingCount, "finding"))
 	case "routed":
 		return routedWords(d)
 	case api.ReasonHandBack:
@@ -219,7 +219,7 @@ func routedWords(d host.Decision) string {
 	if d.Input.Routes[d.NextAction] == 1 {
 		verb = "goes"
 	}
-	words := fmt.Sprintf("%s %s to %s", Count(d.Input.Routes[d.NextAction], "finding"), verb, d.NextAction)
+	words := fmt.Sprintf("%s %s to %s", textutil.Count(d.Input.Routes[d.NextAction], "finding"), verb, d.NextAction)
 	if len(others) > 0 {
 		words += ", which outranks " + strings.Join(others, ", ")
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
 	"github.com/switchyard-dev/switchyard/internal/task"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Explanation shows a decision with all its evidence, and what the task's past
@@ -50,7 +51,7 @@ func (p *Printer) explained(x host.Explanation, d host.Decision) {
 	p.Line("")
 	p.Line("%s", p.Paint(Bold, "Evidence"))
 	for _, r := range d.Reports {
-		p.Line("  report  %s  %s, %s, read by %s", shortDigest(r.Digest), r.Path, Count(r.Findings, "finding"), r.Plugin)
+		p.Line("  report  %s  %s, %s, read by %s", shortDigest(r.Digest), r.Path, textutil.Count(r.Findings, "finding"), r.Plugin)
 	}
 	for _, pl := range d.Plugins {
 		p.Line("  plugin  %s  %s", shortDigest(pl.Digest), pluginName(pl))
@@ -66,13 +67,13 @@ func (p *Printer) explained(x host.Explanation, d host.Decision) {
 func (p *Printer) seen(d host.Decision) {
 	p.Line("")
 	p.Line("%s", p.Paint(Bold, "What the policy saw"))
-	p.Line("  round %d of %d, %s, verification %s", d.Input.Round, d.Input.MaxRounds, Count(d.Input.FindingCount, "finding"), d.Input.Verify)
+	p.Line("  round %d of %d, %s, verification %s", d.Input.Round, d.Input.MaxRounds, textutil.Count(d.Input.FindingCount, "finding"), d.Input.Verify)
 	for _, route := range slices.Sorted(maps.Keys(d.Input.Routes)) {
 		p.Line("  %d to %s", d.Input.Routes[route], route)
 	}
 	if d.RepeatCount+d.ReopenedCount+d.ResolvedCount > 0 {
 		p.Line("  %d new, %d again, %d came back, %d resolved; %s without progress",
-			d.NewCount, d.RepeatCount, d.ReopenedCount, d.ResolvedCount, Count(d.StalledRounds, "review"))
+			d.NewCount, d.RepeatCount, d.ReopenedCount, d.ResolvedCount, textutil.Count(d.StalledRounds, "review"))
 	}
 }
 
@@ -166,7 +167,7 @@ func (p *Printer) why(x *explain.Explanation) {
 		p.Line("  outranked  %s  %s (%s)", placed(o.Rule.Location), o.Decision.NextAction, o.Decision.Reason)
 	}
 	for _, w := range x.Waiting {
-		p.Line("  waits      %s for %s", Count(w.Findings, "finding"), w.Destination)
+		p.Line("  waits      %s for %s", textutil.Count(w.Findings, "finding"), w.Destination)
 	}
 	for i, f := range x.Counterfactuals {
 		label := "changes"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
@@ -16,7 +17,7 @@ func (p *Printer) Push(got metrics.PushResult) {
 	}
 	what := "removed the metrics"
 	if !got.Deleted {
-		what = "pushed " + Count(got.Families, "metric")
+		what = "pushed " + textutil.Count(got.Families, "metric")
 	}
 	p.Line("%s  %s at %s of %s", p.Paint(Green, "done"), what, got.URL, strings.Join(group, ", "))
 	if got.Attempts > 1 {

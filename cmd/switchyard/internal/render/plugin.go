@@ -10,6 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/plugin/wasmbin"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/plugins"
 	"github.com/switchyard-dev/switchyard/plugins/sdk/scaffold"
 )
@@ -226,7 +227,7 @@ func (p *Printer) Normalized(v NormalizedView) {
 		about += fmt.Sprintf(", round %d", *n.Round)
 	}
 	p.Line("%s  %s", p.Paint(Bold, pluginName(n.Plugin)), about)
-	p.Line("  report  %s  %s, %d skipped", shortDigest(n.Report), Count(len(n.Findings), "finding"), len(n.Skipped))
+	p.Line("  report  %s  %s, %d skipped", shortDigest(n.Report), textutil.Count(len(n.Findings), "finding"), len(n.Skipped))
 	if len(n.Findings) > 0 {
 		p.Line("")
 		rows, texts := make([][]cell, len(n.Findings)), make([]string, len(n.Findings))

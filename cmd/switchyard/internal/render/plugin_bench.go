@@ -3,6 +3,7 @@ package render
 import (
 	"time"
 
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
@@ -34,19 +35,19 @@ type Timing struct {
 // BenchmarkResult shows what a plugin costs.
 func (p *Printer) Benchmark(b BenchmarkResult) {
 	p.Line("%s %s  %s, %d skipped, a report of %s", p.Paint(Bold, b.Plugin.Name), b.Plugin.Version,
-		Count(b.Findings, "finding"), b.Skipped, Size(int64(b.Bytes)))
+		textutil.Count(b.Findings, "finding"), b.Skipped, Size(int64(b.Bytes)))
 	p.Line("")
 	var rows [][]cell
 	for _, t := range []struct {
 		name string
 		Timing
 	}{{"cold, compiled", b.Compiled}, {"cold, cached", b.Cached}, {"warm", b.Warm}, {"warm, guest", b.Guest}} {
-		rows = append(rows, []cell{{t.name, Plain}, {Count(t.Runs, "run"), Plain}, {nanoseconds(t.Min), Plain}, {nanoseconds(t.Median), Plain}})
+		rows = append(rows, []cell{{t.name, Plain}, {textutil.Count(t.Runs, "run"), Plain}, {nanoseconds(t.Min), Plain}, {nanoseconds(t.Median), Plain}})
 	}
 	p.table([]string{"MEASURED", "OVER", "MIN", "MEDIAN"}, rows)
 	p.Line("")
 	if b.PerFinding != nil {
-		p.Line("per finding  %s, the warm median over %s", nanoseconds(*b.PerFinding), Count(b.Findings, "finding"))
+		p.Line("per finding  %s, the warm median over %s", nanoseconds(*b.PerFinding), textutil.Count(b.Findings, "finding"))
 	}
 	p.Line("memory       %s at the end of a call", Size(b.Memory))
 }

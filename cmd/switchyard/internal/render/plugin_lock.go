@@ -3,6 +3,7 @@ package render
 import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/project"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // LockView is what lock prints as JSON.
@@ -89,5 +90,5 @@ func (p *Printer) PluginLock(v LockView) {
 	if l.Unreadable != nil {
 		p.Line("note: the old lock could not be read and was replaced: %s", l.Unreadable)
 	}
-	p.Line("%s has %s", project.LockFile, Count(len(l.Pins), "plugin"))
+	p.Line("%s has %s", project.LockFile, textutil.Count(len(l.Pins), "plugin"))
 }

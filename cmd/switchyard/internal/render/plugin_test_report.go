@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
 )
 
@@ -46,7 +47,7 @@ func (p *Printer) Conformance(r plugintest.Report) {
 		}
 	}
 	p.Line("")
-	counts := fmt.Sprintf("%s: %d passed, %d failed, %d skipped", Count(len(r.Checks), "check"), r.Passed, r.Failed, skipped)
+	counts := fmt.Sprintf("%s: %d passed, %d failed, %d skipped", textutil.Count(len(r.Checks), "check"), r.Passed, r.Failed, skipped)
 	if r.OK() {
 		p.Line("%s  %s", p.Paint(Green, "passed"), counts)
 	} else {

@@ -16,6 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/policy/release"
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -66,7 +67,7 @@ const wrapWidth = 80
 func (p *Printer) wrapped(indent string, all []string) {
 	line := ""
 	for i, word := range all {
-		if word = Clean(word); i < len(all)-1 {
+		if word = textutil.Line(word); i < len(all)-1 {
 			word += ","
 		}
 		if line != "" && utf8.RuneCountInString(indent+line+" "+word) > wrapWidth {
@@ -339,7 +340,7 @@ func (p *Printer) Release(r release.Released) {
 func (p *Printer) Lint(r release.LintReport) {
 	p.LintFindings(r.Findings)
 	if r.Clean() {
-		p.Line("%s  %s", p.Paint(Green, "clean"), CountOf(len(r.Versions), "version and its decision record", "versions and their decision records"))
+		p.Line("%s  %s", p.Paint(Green, "clean"), textutil.Count(len(r.Versions), "version and its decision record", "versions and their decision records"))
 	}
 }
 

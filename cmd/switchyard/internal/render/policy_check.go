@@ -55,7 +55,7 @@ func (p *Printer) proof(r check.Report) {
 		mark = p.Paint(Red, "not proven")
 	}
 	p.Line("%s  %s  %s and %s, %s, %s, in %d ms", mark, PolicyID(r.Policy),
-		Count(r.States, "representative"), Count(r.Probes, "sample"), CountOf(r.Rungs, "branch", "branches"), CountOf(r.Categories, "category", "categories"), r.Millis)
+		textutil.Count(r.States, "representative"), textutil.Count(r.Probes, "sample"), textutil.Count(r.Rungs, "branch", "branches"), textutil.Count(r.Categories, "category", "categories"), r.Millis)
 }
 
 func (p *Printer) invariants(results []check.Result) {
@@ -97,7 +97,7 @@ func (p *Printer) broken(id policies.Identity, r check.Result) {
 		note = "the policy's decision record may waive it"
 	}
 	p.Line("%s  %s by %s: %s", word, r.Invariant, PolicyRef(id), r.Says)
-	p.Line("  %s; %s", Count(r.Violated, "violation"), note)
+	p.Line("  %s; %s", textutil.Count(r.Violated, "violation"), note)
 	shown := r.Violations[:min(maxViolations, len(r.Violations))]
 	for _, v := range shown {
 		p.violation(v)
@@ -132,14 +132,6 @@ func (p *Printer) answer(a check.Answer) {
 }
 
 func decisionWords(d policies.Decision) string { return fmt.Sprintf("%s (%s)", d.NextAction, d.Reason) }
-
-// CountOf is plural for a noun with a plural of its own.
-func CountOf(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
 
 // PolicyChecks is what verify prints as JSON.
 type PolicyChecks struct {

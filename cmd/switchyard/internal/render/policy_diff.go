@@ -148,7 +148,7 @@ func inputWords(in policies.Input) string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.Routes)) {
 		if n := in.Routes[name]; n > 0 {
-			words = append(words, Count(n, "finding")+" for "+name)
+			words = append(words, textutil.Count(n, "finding")+" for "+name)
 		}
 	}
 	for _, past := range []struct {
@@ -160,7 +160,7 @@ func inputWords(in policies.Input) string {
 		}
 	}
 	if in.StalledRounds > 0 {
-		words = append(words, Count(in.StalledRounds, "review")+" without progress")
+		words = append(words, textutil.Count(in.StalledRounds, "review")+" without progress")
 	}
 	return strings.Join(words, ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/replay"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxFlipsShown is how many of a replay's flips are shown as text; JSON has more.
@@ -13,14 +14,14 @@ const maxFlipsShown = 20
 
 // Replay shows what a candidate would have decided.
 func (p *Printer) Replay(r replay.Report) {
-	p.Line("%s  %s by %s", p.Paint(Bold, "replayed"), Count(int(r.Decisions), "decision"), policyName(r.Candidate))
+	p.Line("%s  %s by %s", p.Paint(Bold, "replayed"), textutil.Count(int(r.Decisions), "decision"), policyName(r.Candidate))
 	for _, u := range r.Policies {
 		p.Line("  %d decided by %s", u.Decisions, policyName(u.Policy))
 	}
 	if r.Flipped() == 0 {
 		p.Line("%s  no decision changes", p.Paint(Green, "same"))
 	} else {
-		p.Line("%s  %s of %d would go elsewhere", p.Paint(Yellow, "changed"), Count(int(r.Flipped()), "decision"), r.Decisions)
+		p.Line("%s  %s of %d would go elsewhere", p.Paint(Yellow, "changed"), textutil.Count(int(r.Flipped()), "decision"), r.Decisions)
 	}
 	var rows [][]cell
 	for _, c := range r.Matrix {

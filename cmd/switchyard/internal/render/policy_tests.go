@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
@@ -15,7 +16,7 @@ type TestedPolicy struct {
 
 // Problem says what the tests lack, "" for nothing.
 func (t TestedPolicy) Problem(minimum int) string {
-	switch n, all := t.Failed+t.Errored, Count(len(t.Tests), "test"); {
+	switch n, all := t.Failed+t.Errored, textutil.Count(len(t.Tests), "test"); {
 	case len(t.Tests) == 0:
 		return "there are no tests"
 	case n == 1:
@@ -36,7 +37,7 @@ func (p *Printer) RegoTests(t TestedPolicy) {
 	if !t.Clean() {
 		mark = p.Paint(Red, "failed")
 	}
-	counts := fmt.Sprintf("%s: %d passed", Count(len(t.Tests), "test"), t.Passed)
+	counts := fmt.Sprintf("%s: %d passed", textutil.Count(len(t.Tests), "test"), t.Passed)
 	for _, more := range []struct {
 		n    int
 		word string
@@ -49,7 +50,7 @@ func (p *Printer) RegoTests(t TestedPolicy) {
 	if len(t.Tests) == 0 {
 		return // They reach nothing, and to list all lines would tell nothing.
 	}
-	p.Line("  reached  %s, %d of %s", Percent(t.Coverage.Percent), t.Coverage.Covered, Count(t.Coverage.Lines, "line"))
+	p.Line("  reached  %s, %d of %s", Percent(t.Coverage.Percent), t.Coverage.Covered, textutil.Count(t.Coverage.Lines, "line"))
 	for _, test := range t.Tests {
 		if test.Outcome != regotest.Passed {
 			p.Line("")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"golang.org/x/term"
 )
 
@@ -46,7 +47,7 @@ const (
 type painted string
 
 // Paint cleans s and colours it, where there is colour.
-func (p *Printer) Paint(color, s string) painted { return p.colored(color, Clean(s)) }
+func (p *Printer) Paint(color, s string) painted { return p.colored(color, textutil.Line(s)) }
 
 // colored is paint for what is clean already.
 func (p *Printer) colored(color, s string) painted {
@@ -62,7 +63,7 @@ func (p *Printer) Line(format string, args ...any) {
 		switch arg.(type) {
 		case painted, int, int64:
 		default:
-			args[i] = Clean(fmt.Sprint(arg))
+			args[i] = textutil.Line(fmt.Sprint(arg))
 		}
 	}
 	fmt.Fprintf(p.w, format+"\n", args...)
@@ -81,7 +82,7 @@ func (p *Printer) block(text string) {
 	for i, line := range lines {
 		if n := len(lines) - blockHead - blockTail; n > 0 && i >= blockHead && i < blockHead+n {
 			if i == blockHead {
-				p.Line("  | … %s", Count(n, "line"))
+				p.Line("  | … %s", textutil.Count(n, "line"))
 			}
 			continue
 		}
@@ -123,7 +124,7 @@ func (p *Printer) tableWithTexts(header []string, rows [][]cell, texts []string)
 	for i, row := range all {
 		write(row)
 		if i > 0 && texts != nil && texts[i-1] != "" {
-			p.indented(Clean(texts[i-1]))
+			p.indented(textutil.Line(texts[i-1]))
 		}
 	}
 }
@@ -134,7 +135,7 @@ func columnWidths(rows [][]cell, most int) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i := range row {
-			row[i].text = Clean(row[i].text)
+			row[i].text = textutil.Line(row[i].text)
 			widths[i] = max(widths[i], min(most, columns(row[i].text)))
 		}
 	}

@@ -22,7 +22,7 @@ func (p *Printer) agents(d host.Decision) {
 	}
 	if r := d.Research; r != nil {
 		p.Line("")
-		p.Line("researched for round %d: %s of %d answered, agreement %s", r.Round, Count(r.K-len(r.Silent), "researcher"), r.K, strconv.FormatFloat(r.AgreementScore, 'f', 3, 64))
+		p.Line("researched for round %d: %s of %d answered, agreement %s", r.Round, textutil.Count(r.K-len(r.Silent), "researcher"), r.K, strconv.FormatFloat(r.AgreementScore, 'f', 3, 64))
 		for _, s := range r.Silent {
 			p.Line("  %s %d came to nothing: %s", p.Paint(Yellow, "researcher"), s.Index, s.Failure)
 		}
@@ -66,11 +66,11 @@ func (p *Printer) spawns(all []api.SpawnSummary) {
 			p.Line("while %s ran the working tree changed: %s", p.Paint(Red, s.Run), textutil.List(s.Changed, MaxNamed))
 		}
 		words := s.Said
-		if last := Clip(lastLine(s.Stderr), maxStderrShown); !good(s.Outcome) && last != "" && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, last) }) {
+		if last := textutil.Fit(lastLine(s.Stderr), maxStderrShown); !good(s.Outcome) && last != "" && !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, last) }) {
 			words = append(slices.Clone(words), last)
 		}
 		for _, w := range words {
-			p.Line("%s said: %s", s.Run, Clip(w, maxStderrShown))
+			p.Line("%s said: %s", s.Run, textutil.Fit(w, maxStderrShown))
 		}
 	}
 }
@@ -124,7 +124,7 @@ func spentWords(t task.State) string {
 	if s.Runs == 0 {
 		return ""
 	}
-	words := []string{Count(s.Runs, "run"), seconds(s.Task.Millis)}
+	words := []string{textutil.Count(s.Runs, "run"), seconds(s.Task.Millis)}
 	if s.Task.Tokens > 0 {
 		words = append(words, fmt.Sprintf("%d tokens", s.Task.Tokens))
 	}

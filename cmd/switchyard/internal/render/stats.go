@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/switchyard-dev/switchyard/internal/stats"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // The most rows of a list that stats shows; JSON has all.
@@ -30,7 +31,7 @@ func (p *Printer) Stats(s stats.Stats, style BarStyle) {
 
 // figures are the numbers to know first, a line each.
 func (p *Printer) figures(s stats.Stats) {
-	p.Line("%s from %s to %s", Count(int(s.Ledger.Events), "event"), Time(s.Ledger.Since), Time(s.Ledger.Until))
+	p.Line("%s from %s to %s", textutil.Count(int(s.Ledger.Events), "event"), Time(s.Ledger.Since), Time(s.Ledger.Until))
 	p.Line("")
 	figure := func(name string, value any, words string) {
 		p.Line("  %-12s %9s  %s", painted(name), painted(fmt.Sprint(value)), words)
@@ -112,7 +113,7 @@ func (p *Printer) categories(f stats.Findings, style BarStyle) {
 	for _, r := range rest {
 		findings += int(r.count)
 	}
-	p.andMore(len(rest), " with "+Count(findings, "finding"))
+	p.andMore(len(rest), " with "+textutil.Count(findings, "finding"))
 }
 
 // spawners shows what each agent was used for.
@@ -124,7 +125,7 @@ func (p *Printer) spawners(s stats.Spawns) {
 	rows := make([][]cell, 0, maxShownAgents)
 	for _, a := range s.Agents[:min(len(s.Agents), maxShownAgents)] {
 		rows = append(rows, []cell{
-			{Fit(Clean(a.Agent), maxBarName), Plain}, {strconv.FormatInt(a.Spawns, 10), Plain},
+			{Fit(textutil.Line(a.Agent), maxBarName), Plain}, {strconv.FormatInt(a.Spawns, 10), Plain},
 			{fmt.Sprintf("%d (%s)", a.Fallbacks, stats.Percent(a.Fallbacks, a.Spawns)), Plain},
 			{strconv.FormatInt(a.Retries, 10), Plain}, {stats.Dollars(a.MicroDollars), Plain},
 		})
@@ -147,7 +148,7 @@ func (p *Printer) standingList(all []stats.Standing) {
 		if t.Status == "stuck" {
 			color = Red
 		}
-		rows = append(rows, []cell{{Fit(Clean(t.Task), ids), Plain}, {t.Status, color}, {Time(t.Since), Dim}, {Fit(Clean(t.Why), 28), Plain}})
+		rows = append(rows, []cell{{Fit(textutil.Line(t.Task), ids), Plain}, {t.Status, color}, {Time(t.Since), Dim}, {Fit(textutil.Line(t.Why), 28), Plain}})
 	}
 	p.table([]string{"TASK", "STATUS", "SINCE", "WHY"}, rows)
 	p.andMore(len(all)-maxShownStanding, "")

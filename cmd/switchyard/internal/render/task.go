@@ -39,12 +39,12 @@ func (p *Printer) standing(t host.TaskStatus) {
 	case last == nil:
 		p.Line("  no round is decided yet")
 	case last.Reviewed:
-		p.Line("  round %d went to %s (%s) with %s, %s", last.Round, last.NextAction, last.Reason, Count(last.FindingCount, "finding"), Time(t.DecidedAt))
+		p.Line("  round %d went to %s (%s) with %s, %s", last.Round, last.NextAction, last.Reason, textutil.Count(last.FindingCount, "finding"), Time(t.DecidedAt))
 	default:
 		p.Line("  round %d went to %s (%s) without a review, %s", last.Round, last.NextAction, last.Reason, Time(t.DecidedAt))
 	}
 	if t.Prompt != "" {
-		p.Line("  task: %s", Clip(strings.Join(strings.Fields(t.Prompt), " "), maxPromptShown))
+		p.Line("  task: %s", textutil.Fit(strings.Join(strings.Fields(t.Prompt), " "), maxPromptShown))
 	}
 	p.uses(t.Policies)
 	if t.Base != "" {
@@ -55,7 +55,7 @@ func (p *Printer) standing(t host.TaskStatus) {
 		p.Line("  agents: %s", words)
 	}
 	if open := len(t.OpenRuns()); open > 0 {
-		p.Line("  %s under way, or cut short: switchyard round %s goes on", Count(open, "run"), t.TaskID)
+		p.Line("  %s under way, or cut short: switchyard round %s goes on", textutil.Count(open, "run"), t.TaskID)
 	}
 	if t.Phase != "" && t.Status == task.Open {
 		p.Line("  phase %s is done", t.Phase)
@@ -64,13 +64,13 @@ func (p *Printer) standing(t host.TaskStatus) {
 		p.Line("  %s in round %d by %s: %s", p.Paint(Red, "stuck"), t.Stop.Round, t.Stop.By, t.Stop.Reason)
 	}
 	if n := len(t.Violations); n > 0 {
-		p.Line("  %s against the search-before-write rule not yet routed", Count(n, "violation"))
+		p.Line("  %s against the search-before-write rule not yet routed", textutil.Count(n, "violation"))
 	}
 	switch {
 	case t.Overrides > 0 && t.Forced == nil:
-		p.Line("  %s before it was imported", p.Paint(Red, Count(t.Overrides, "forced gate")))
+		p.Line("  %s before it was imported", p.Paint(Red, textutil.Count(t.Overrides, "forced gate")))
 	case t.Forced != nil:
-		p.Line("  %s, last %s in round %d by %s: %s", p.Paint(Red, Count(t.Overrides, "forced gate")), t.Forced.Phase, t.Forced.Round, t.Forced.By, t.Forced.Reason)
+		p.Line("  %s, last %s in round %d by %s: %s", p.Paint(Red, textutil.Count(t.Overrides, "forced gate")), t.Forced.Phase, t.Forced.Round, t.Forced.By, t.Forced.Reason)
 	}
 }
 
@@ -90,7 +90,7 @@ func (p *Printer) uses(uses []api.PolicyUse) {
 	}
 	p.Line("  %s decided it:", p.Paint(Red, words))
 	for _, u := range uses {
-		p.Line("    %s  rounds %d to %d, %s", PolicyID(u.Policy), u.FirstRound, u.LastRound, Count(u.Decisions, "decision"))
+		p.Line("    %s  rounds %d to %d, %s", PolicyID(u.Policy), u.FirstRound, u.LastRound, textutil.Count(u.Decisions, "decision"))
 	}
 }
 
@@ -192,7 +192,7 @@ func taskRow(t *host.TaskStatus, forced bool) []cell {
 	if forced {
 		times := ""
 		if t.Overrides > 0 {
-			times = Count(t.Overrides, "gate")
+			times = textutil.Count(t.Overrides, "gate")
 		}
 		row = append(row, cell{times, Red})
 	}
@@ -304,7 +304,7 @@ func (p *Printer) Attestation(a api.StampResult) {
 	}
 	s := a.Stamp
 	p.Line("%s attested in round %d of %s: %s, %s, %d credited", s.Agent, s.Round, a.TaskID,
-		Count(s.ToolUses, "tool use"), Count(s.SearchCalls, "search call"), s.Credited)
+		textutil.Count(s.ToolUses, "tool use"), textutil.Count(s.SearchCalls, "search call"), s.Credited)
 	if s.Violation != "" {
 		p.Line("  %s: it is a finding of the next decision", p.Paint(Red, string(s.Violation)))
 	}

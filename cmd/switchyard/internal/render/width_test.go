@@ -10,6 +10,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/doccheck"
 	"github.com/switchyard-dev/switchyard/internal/finding"
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"pgregory.net/rapid"
 )
 
@@ -63,7 +64,7 @@ func TestColumns(t *testing.T) {
 // TestCutsFit: what is cut or wrapped fits, and what is wrapped is all there.
 func TestCutsFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		text := Clean(rapid.StringOf(rapid.SampledFrom([]rune("ab  /漢🙂e\u0301"))).Draw(t, "text"))
+		text := textutil.Line(rapid.StringOf(rapid.SampledFrom([]rune("ab  /漢🙂e\u0301"))).Draw(t, "text"))
 		limit := rapid.IntRange(1, 30).Draw(t, "limit")
 		for name, cut := range map[string]string{"fit": Fit(text, limit), "fitMiddle": fitMiddle(text, limit)} {
 			if columns(cut) > limit || !utf8.ValidString(cut) || columns(text) <= limit && cut != text {
