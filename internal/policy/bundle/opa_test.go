@@ -80,7 +80,7 @@ func TestWeVerifyWhatOPASigns(t *testing.T) {
 	}
 }
 
-// Where we refuse a signature that OPA refuses too, it is no accident of ours.
+// If we refuse a signature that OPA refuses too, it is no accident of ours.
 func TestOPARefusesWhatWeRefuse(t *testing.T) {
 	k := shared().Keys[0]
 	for name, archive := range map[string][]byte{

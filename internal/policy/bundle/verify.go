@@ -15,7 +15,7 @@ import (
 // defaultPlugin is how OPA names the signatures that it defines itself.
 const defaultPlugin = "_default"
 
-// verify holds the files against the signature among them, and returns the ID of
+// verify checks the files against the signature among them, and returns the ID of
 // the key that it is by. No Trust verifies nothing.
 //
 // OPA's code checks the signature itself and the digests. It does not look at the

@@ -8,7 +8,7 @@ import (
 )
 
 // blame finds the line behind each violation that is about a decision: the branch
-// that decided. Where two inputs of a class differ, it is the first branch that
+// that decided. If two inputs of a class differ, it is the first branch that
 // holds for only one of them.
 func (c *checker) blame(ctx context.Context) {
 	if c.asked.slow {

@@ -15,7 +15,7 @@ import (
 const redraws = 200
 
 // classes wants inputs of one class to be decided alike, and the policy to use no
-// number in a way that nobody can bound.
+// number in a way that cannot be bounded.
 func (c *checker) classes(ctx context.Context) {
 	if c.asked.slow {
 		c.skip(Classes)

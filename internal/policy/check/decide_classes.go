@@ -20,7 +20,7 @@ type answer struct {
 	message  string // the error's
 }
 
-// made returns the decision, or nil where there is none.
+// made returns the decision, or nil if there is none.
 func (a answer) made() *routing.Decision {
 	if a.code != "" {
 		return nil

@@ -11,12 +11,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// check holds one answer against one invariant. It reports whether the invariant
+// check checks one answer against one invariant. It reports whether the invariant
 // has anything to say about the input at all, and what is wrong, or "". An input
 // without a decision breaks only the invariant that its error belongs to.
 type check func(in routing.Input, a answer) (applies bool, wrong string)
 
-// decisions holds every answer against every invariant that is about single
+// decisions checks every answer against every invariant that is about single
 // decisions.
 func (c *checker) decisions() {
 	checks := map[Invariant]check{

@@ -55,7 +55,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 		mutation []string
 		breaks   check.Invariant
 		input    *routing.Input    // of the simplest counterexample
-		decision *routing.Decision // nil where the policy fails
+		decision *routing.Decision // nil if the policy fails
 		code     errs.Code
 		line     string // what the line to blame begins with, "" for none
 		message  string // a part of the message

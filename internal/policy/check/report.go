@@ -2,7 +2,7 @@
 //
 // A policy's input falls into finitely many classes (package domain). Verify has
 // the policy decide one input of each, and another one drawn from the same class,
-// and holds every decision against invariants: that there is exactly one, that
+// and checks every decision against invariants: that there is exactly one, that
 // only a clean round commits, that the loop ends, and so on. The tables and the
 // rules are checked against what the decisions reached. What an ADR may waive is told
 // apart from what it may not.
@@ -59,7 +59,7 @@ type Report struct {
 	Millis int64 `json:"millis"`
 	// Results has every invariant, in the order of Invariants.
 	Results []Result `json:"results"`
-	// Gaps are where the policy uses its input in a way that nobody can bound. Each
+	// Gaps are where the policy uses its input in a way that cannot be bounded. Each
 	// is also a violation of Classes.
 	Gaps []routing.Location `json:"gaps"`
 }
@@ -93,10 +93,10 @@ type Violation struct {
 	Message string `json:"message"`
 	// Location is the line of the policy that is to blame, if one is.
 	Location *routing.Location `json:"place,omitzero"`
-	// Input is what the policy was asked, nil where the violation is not about a
+	// Input is what the policy was asked, nil if the violation is not about a
 	// decision. It is as switchyard route --input reads it.
 	Input *routing.Input `json:"input,omitzero"`
-	// Decision is what the policy answered, nil where it did not come to a decision
+	// Decision is what the policy answered, nil if it did not come to a decision
 	// that the host accepts. Then Code says why.
 	Decision *routing.Decision `json:"decision,omitzero"`
 	Code     errs.Code         `json:"code,omitzero"`

@@ -41,7 +41,7 @@ func (c *checker) row(category, message string) Violation {
 	return v
 }
 
-// categories holds the route table against what is raised.
+// categories checks the route table against what is raised.
 func (c *checker) categories(raised map[string][]string) {
 	inTable, known := c.found[CategoryRaised], c.found[CategoryKnown]
 	if raised == nil {

@@ -15,7 +15,7 @@ import (
 // takes longer is a policy that is slow for every input, and no single one too slow.
 const Timeout = 2 * time.Minute
 
-// Verify holds the policy against every invariant. That one does not hold is no
+// Verify checks the policy against every invariant. That one does not hold is no
 // error but part of the report. It uses all processors, and some 100
 // microseconds of one for each class of inputs.
 //

@@ -29,7 +29,7 @@ type Diff struct {
 	Precedence *Precedence `json:"precedence,omitzero"`
 	Decisions  Decisions   `json:"decisions"`
 	// Gaps are the uses of the input in either policy that the domain cannot bound.
-	// Where there are any, decisions may flip that are not among Decisions.
+	// If there are any, decisions may flip that are not among Decisions.
 	Gaps []routing.Location `json:"gaps"`
 }
 
@@ -38,7 +38,7 @@ type Diff struct {
 // too slow.
 const Timeout = 2 * time.Minute
 
-// Compare returns what changes from one policy to another. Where from is nil, to
+// Compare returns what changes from one policy to another. If from is nil, to
 // is the first version and everything in it is new.
 //
 // Decisions are compared in terms of destinations: what a re-routed category does

@@ -116,7 +116,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// Where a policy fails now, a task that ends is a stricter place, and any other is
+// If a policy fails now, a task that ends is a stricter place, and any other is
 // not.
 func TestStepsFromAPolicyThatFails(t *testing.T) {
 	red := `} else := {"next_action": "fixer", "reason": "verify-red"} if {`

@@ -17,7 +17,7 @@ import (
 type Explanation struct {
 	Input    routing.Input    `json:"input"`
 	Decision routing.Decision `json:"decision"`
-	// Rule is the branch of rule decision that decided. It is nil where no single
+	// Rule is the branch of rule decision that decided. It is nil if no single
 	// branch can be named.
 	Rule *routing.Branch `json:"rule,omitzero"`
 	// Outranked are the branches behind Rule that held too, in the order in which
@@ -86,7 +86,7 @@ func Explain(ctx context.Context, p *routing.Policy, in routing.Input) (Explanat
 	return e, nil
 }
 
-// matching finds the branch that decided and those behind it. Where the first branch
+// matching finds the branch that decided and those behind it. If the first branch
 // that holds decides otherwise than the policy, none is named: a wrong one would
 // be worse.
 func (e *Explanation) matching(ctx context.Context, p *routing.Policy) error {

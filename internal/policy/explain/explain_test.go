@@ -215,7 +215,7 @@ func TestTheLargestCountsCanBeExplained(t *testing.T) {
 	}
 }
 
-// Where nothing leads elsewhere, that is said, and that all was tried.
+// If nothing leads elsewhere, that is said, and that all was tried.
 func TestAPolicyThatKnowsOneAnswer(t *testing.T) {
 	e := explanationOf(t, deciding(t, `decision := {"next_action": "stuck", "reason": "closed"} if input.round > 0`), input(1, 3, routing.Green, map[string]int{"fixer": 1}))
 	if len(e.Counterfactuals) != 0 || len(e.ReachableBy) != 0 || e.Tried == 0 || e.GaveUp {

@@ -126,6 +126,6 @@ func (d *Domain) At(i int) routing.Input {
 func (d *Domain) Destinations() []string { return slices.Clone(d.destinations) }
 
 // Gaps are the places where a policy uses its input in a way that nobody can
-// bound. Where there is one, the classes may not be all that it tells apart. The
+// bound. If there is one, the classes may not be all that it tells apart. The
 // slice is the caller's.
 func (d *Domain) Gaps() []routing.Location { return slices.Clone(d.gaps) }

@@ -65,7 +65,7 @@ func (h *host) abort(_ context.Context, addr int32) {
 	h.breakOff(errors.New(message))
 }
 
-// call runs a built-in. Where it fails the policy sees no result, and the whole
+// call runs a built-in. If it fails the policy sees no result, and the whole
 // evaluation fails in the end: as OPA's evaluator does it where it is strict.
 func (h *host) call(ctx context.Context, id int32, addrs ...int32) int32 {
 	f := h.builtins[id]

@@ -110,7 +110,7 @@ func (p *Program) Eval(ctx context.Context, input string) (ast.Value, error) {
 		return nil, interrupted(ctx, err)
 	}
 	results, failed, err := vm.evaluate(ctx, input)
-	if err != nil { // who knows what it was in the midst of
+	if err != nil { // its state is unknown
 		vm.close()
 		return nil, interrupted(ctx, err)
 	}

@@ -46,7 +46,7 @@ type Test struct {
 	Location routing.Location `json:"place"`
 	// FailedAt is the expression that did not hold, nil where nobody knows.
 	FailedAt *routing.Location `json:"failed_at,omitzero"`
-	// Locals are the values that the variables of that expression had. Where an
+	// Locals are the values that the variables of that expression had. If an
 	// equation has no variables, they are its sides, or what only one of them has.
 	Locals []Local `json:"locals"`
 	// Cases are the names of the cases that failed, where the test has cases.

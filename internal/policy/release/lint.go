@@ -55,7 +55,7 @@ type Version struct {
 	Step diff.Step `json:"step,omitzero"`
 }
 
-// Lint holds every version of the tree against every rule. It takes some tenths of
+// Lint checks every version of the tree against every rule. It takes some tenths of
 // a second for each version, on all processors.
 //
 // # Errors
@@ -79,7 +79,7 @@ func (t Tree) Lint(ctx context.Context, o LintOptions) (LintReport, error) {
 	return s.lint(ctx, o)
 }
 
-// lint holds a tree that was read against every rule.
+// lint checks a tree that was read against every rule.
 func (s *workspace) lint(ctx context.Context, o LintOptions) (LintReport, error) {
 	l := &linter{workspace: s, options: o}
 	history, err := s.history(ctx)

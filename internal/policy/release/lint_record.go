@@ -226,7 +226,7 @@ func (w *versionLinter) replay(ctx context.Context, of *adr.ReplayProof) (replay
 	return w.options.Replay(ctx, w.policy, of.Through)
 }
 
-// proven holds the version against the invariants, and its record's waivers against
+// proven checks the version against the invariants, and its record's waivers against
 // what they are for.
 func (w *versionLinter) proven(ctx context.Context, r adr.Record, seen *Version) error {
 	o := check.Options{}

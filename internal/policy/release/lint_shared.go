@@ -88,7 +88,7 @@ func (l *linter) locked(ctx context.Context) error {
 	return nil
 }
 
-// find returns the tree's version of a reference, nil where it has none.
+// find returns the tree's version of a reference, nil if it has none.
 func (s *workspace) find(ref string) *version {
 	for _, v := range s.versions {
 		if v.ref == ref {

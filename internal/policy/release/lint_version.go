@@ -30,7 +30,7 @@ func (w *versionLinter) say(f Finding) {
 	w.add(f)
 }
 
-// look holds the version against every rule. What a policy that does not load
+// look checks the version against every rule. What a policy that does not load
 // would be asked is left out: there is a finding already.
 func (w *versionLinter) look(ctx context.Context) (Version, error) {
 	_, released := w.lock.digests[w.ref]
@@ -194,7 +194,7 @@ func firstDifference(file, text, want string) (routing.Location, string) {
 	return routing.Location{File: file, Row: i + 1, Col: 1, Text: strings.TrimSpace(lines[i])}, line
 }
 
-// unchanged holds the version against the lock, or where that does not have it yet
+// unchanged checks the version against the lock, or where that does not have it yet
 // and it begins the tree's line, against the one that is built in. A version that was
 // released, and one that follows it, stay what they are whatever a later program has.
 func (w *versionLinter) unchanged(ctx context.Context, seen *Version) error {

@@ -26,7 +26,7 @@ const (
 type Listed struct {
 	// Folder is relative to the tree's root.
 	Folder string
-	// Policy is nil where the folder holds none that loads; Err then says why.
+	// Policy is nil if the folder holds none that loads; Err then says why.
 	Policy *routing.Policy
 	Err    error
 	State  State

@@ -33,7 +33,7 @@ type version struct {
 	folder  string // "" for one that is built in
 	modules []routing.Source
 	tests   []routing.Source
-	policy  *routing.Policy // nil where it does not load
+	policy  *routing.Policy // nil if it does not load
 	err     error           // why it does not
 }
 

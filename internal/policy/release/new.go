@@ -47,7 +47,7 @@ type Created struct {
 // tests, its decision record, still proposed, and the lock where there is none. The
 // number is the one after the newest version's, whichever version is copied.
 //
-// Nothing that is there is changed. Where New fails, what it made is gone again.
+// Nothing that is there is changed. If New fails, what it made is gone again.
 //
 // # Errors
 //

@@ -117,7 +117,7 @@ func (y *Replay) rerouted(r Recorded) []Cause {
 	return causes
 }
 
-// rule is the one that decides an input, nil where none does.
+// rule is the one that decides an input, nil if none does.
 func rule(ctx context.Context, p *routing.Policy, in routing.Input) (*routing.Location, error) {
 	branches, err := p.Branches(ctx)
 	if err != nil {

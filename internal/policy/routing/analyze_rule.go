@@ -120,7 +120,7 @@ func (s *ruleAnalysis) function(ref ast.Ref, operands []*ast.Term) {
 }
 
 // returned is the shade of what a branch of a function returns: a value that is
-// written out, or who knows.
+// written out, or unknown.
 func returned(branch *ast.Rule) abstractValue {
 	switch v := branch.Head.Value.Value.(type) {
 	case ast.Boolean, ast.String, ast.Null:

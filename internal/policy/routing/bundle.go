@@ -62,7 +62,7 @@ func bundleFault(ref string, err error) error {
 	return unreadable(ref, err)
 }
 
-// checkModules holds the modules of a bundle against its manifest. Each package has
+// checkModules checks the modules of a bundle against its manifest. Each package has
 // to be below one of the roots: OPA refuses any other bundle, because another one
 // may own that part of the tree. And what the manifest says is compiled has to be
 // there as Rego too: opa build -t wasm takes it out.

@@ -64,7 +64,7 @@ func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy
 	return p, nil
 }
 
-// checkSize holds modules against the limits of Load.
+// checkSize checks modules against the limits of Load.
 func checkSize(ref string, modules []module) error {
 	total := 0
 	for _, m := range modules {

@@ -30,7 +30,7 @@ type reader struct {
 }
 
 // readContract reads the tables and the METADATA of the parsed modules and
-// holds them against the contract in docs/policies.md. The contract is usable only if it comes
+// checks them against the contract in docs/policies.md. The contract is usable only if it comes
 // without problems.
 func readContract(modules []module, parsed map[string]*ast.Module) (contract, []Problem) {
 	r := reader{rules: make(map[string][]*ast.Rule)}

@@ -26,10 +26,10 @@ type Outcome struct {
 
 // DecideAll is DecideRetrying for several inputs, in their order, for less than each
 // alone would cost. It ends with the first one that the policy runs over its time for,
-// or that fails when ctx is done. Where there are fewer outcomes than inputs, the last
+// or that fails when ctx is done. If there are fewer outcomes than inputs, the last
 // one has an error.
 //
-// A hundred inputs at a time are enough. Where they take longer together than one may,
+// A hundred inputs at a time are enough. If they take longer together than one may,
 // each is decided alone after all.
 func (p *Policy) DecideAll(ctx context.Context, ins []Input) []Outcome {
 	if outcomes, err := p.decideBatch(ctx, ins); err == nil {

@@ -23,7 +23,7 @@ const (
 
 // evaluator asks a prepared policy one question. It is safe for concurrent use.
 type evaluator interface {
-	// evaluate answers the question for in. Where it ends because ctx does, the
+	// evaluate answers the question for in. If it ends because ctx does, the
 	// error is errInterrupted.
 	evaluate(ctx context.Context, in Input) (answer, error)
 }

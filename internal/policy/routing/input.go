@@ -63,7 +63,7 @@ type Input struct {
 	StalledRounds int `json:"stalled_rounds"`
 }
 
-// check holds in against its own rules and against the policy's tables. An
+// check checks in against its own rules and against the policy's tables. An
 // input that contradicts itself must not reach a rule that could make
 // something of it.
 func (in Input) check(t tables) error {

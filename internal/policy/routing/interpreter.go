@@ -11,7 +11,7 @@ import (
 // interpreter evaluates a query with OPA's evaluator.
 type interpreter struct{ query rego.PreparedEvalQuery }
 
-// interpret prepares a query. Where strict, a built-in that fails fails the
+// interpret prepares a query. If strict, a built-in that fails fails the
 // whole query. By default it would be undefined, and another rule could answer in
 // its place.
 func (p *Policy) interpret(ctx context.Context, compiler *ast.Compiler, query string, strict bool) (interpreter, error) {

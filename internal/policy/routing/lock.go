@@ -13,7 +13,7 @@ import (
 // LockFile is the lock's name, beside the folder of the versions.
 const LockFile = "versions.lock"
 
-// VerifyLock holds the embedded policies against versions.lock: each of them
+// VerifyLock checks the embedded policies against versions.lock: each of them
 // must be there under its real digest, and nothing else. It guards the promise
 // that a released version never changes.
 //

@@ -89,7 +89,7 @@ func TestOlderIsAStrictPartialOrder(t *testing.T) {
 	})
 }
 
-// Where revisions are of one kind, the order is total up to equality.
+// If revisions are of one kind, the order is total up to equality.
 func TestOlderOrdersVersionsTotally(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		revision := rapid.SampledFrom([]string{`[1-9][0-9]{0,2}`, `1\.[0-2]\.[0-2](-a|-b)?`}).Draw(t, "kind")

@@ -29,7 +29,7 @@ func (p *Policy) Sources() []Source {
 }
 
 // FromSources builds a policy from kept sources. ref names it in errors and
-// locations. Where the sources come from is the caller's to vouch for: Trust is
+// locations. The caller vouches for the sources: Trust is
 // not asked. The policy has neither a revision nor a signer.
 //
 // # Errors

@@ -18,7 +18,7 @@ type Thresholds struct {
 	// that is not whole, the two around it are there.
 	Fields map[string][]int `json:"fields"`
 	// Unknown are the uses of the input that the analysis cannot bound, in the
-	// order of the sources. Where there is one, Fields does not say all.
+	// order of the sources. If there is one, Fields does not say all.
 	Unknown []Location `json:"unknown"`
 }
 

@@ -37,7 +37,7 @@ func TestWhatMayNotBeReadIsUnreadable(t *testing.T) {
 	wantCode(t, err, errs.PolicyUnreadable)
 }
 
-// Where a name is bytes, a policy's is text all the same: a bundle's has to be, and the
+// If a name is bytes, a policy's is text all the same: a bundle's has to be, and the
 // names of what decided are kept as JSON.
 func TestNamesOfFilesAreText(t *testing.T) {
 	dir := policyDir(t, goodPolicy)
