@@ -1,5 +1,3 @@
-// Package filelock locks open files against other processes.
-//
-// A package that opens the file by its path would follow links on the way: whoever
-// locks has opened the file, in the way that it has to be opened.
+// Package filelock locks open files against other processes. The caller opens the file,
+// because opening it by its path would follow links.
 package filelock

@@ -9,9 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Try locks a file, and reports false where somebody else has it locked. The lock
-// belongs to this opening of the file, so that two in one process exclude each other
-// as well; it goes when the file is closed, or the process ends.
+// Try locks a file and returns false if it is locked already, also by another open file of
+// this process. Closing the file or the end of the process releases the lock.
 func Try(f *os.File) (bool, error) {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)

@@ -1,9 +1,8 @@
-// Package finding holds what a critic said, in the one form that routing
-// understands: the Finding, its severity, its fingerprint, and the merge of
-// several critics' findings into one ordered list.
+// Package finding has the normalized form of critics' findings: the Finding, its
+// severity, its fingerprint, and the merge of several critics' findings into one ordered
+// list.
 //
-// It is ground floor: it imports nothing of ours, does no I/O, and every
-// function is a pure function of its arguments, safe for concurrent use.
+// All functions are pure and safe for concurrent use.
 package finding
 
 import (
@@ -12,22 +11,21 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// AuditCritic is the critic of findings that Switchyard's own audits raise. No
-// plugin may speak in its name.
+// AuditCritic is the critic of the findings of Switchyard's own audits. Plugins cannot use
+// it.
 const AuditCritic = "audit"
 
-// Severity is how grave a finding is. Any other string than the three named
-// ones is kept and ranks below them.
+// Severity is the severity of a finding. Unknown ones are kept and rank lowest.
 type Severity string
 
-// The severities that routing knows, gravest first.
+// The known severities, highest first.
 const (
 	Fail Severity = "fail"
 	Risk Severity = "risk"
 	Nit  Severity = "nit"
 )
 
-// Rank orders severities: 0 is the gravest, a higher rank is less grave.
+// Rank orders severities; 0 is the highest.
 func (s Severity) Rank() int {
 	switch s {
 	case Fail:
@@ -41,44 +39,40 @@ func (s Severity) Rank() int {
 	}
 }
 
-// Finding is one thing that somebody has to do something about. Routing reads
-// Category, Severity, File, Line and Remediation; the rest says who found it
-// and where the words stand.
+// Finding is a problem that a critic reported. Routing reads Category, Severity, File,
+// Line and Remediation; the other fields say where it comes from.
 type Finding struct {
-	// Fingerprint identifies the finding across critics and rounds; Merge sets
-	// it. See the function of that name.
+	// Fingerprint identifies the finding across critics and rounds; Merge sets it.
 	Fingerprint string `json:"fingerprint"`
-	// Critic said it first.
+	// Critic is the first critic that reported it.
 	Critic   string   `json:"critic"`
 	Category string   `json:"category"`
 	Severity Severity `json:"severity"`
 	// Route is the destination that the policy's table gives the category.
 	Route string `json:"route"`
-	// UnknownCategory says that the policy's table lacks the category, so that
-	// the finding stops the loop instead of being guessed at.
+	// UnknownCategory is set if the policy's table lacks the category. The finding then
+	// stops the loop.
 	UnknownCategory bool `json:"unknown_category,omitzero"`
-	// File is nil where the finding names none, and "-" for a promoted
-	// criterion.
+	// File is nil if the finding has none, and "-" for a promoted criterion.
 	File *string `json:"file"`
-	// Line counts from 1 and is nil where the finding names none.
+	// Line counts from 1, or is nil.
 	Line        *int   `json:"line"`
 	Remediation string `json:"remediation"`
-	// Standing is what the finding is compared with the task's earlier reviews:
-	// new, a repeat of the last one, or reopened. It is "" where no task is known.
+	// Standing compares the finding with the task's earlier reviews: new, repeat or
+	// reopened, or "" without a task.
 	Standing string `json:"standing,omitzero"`
-	// SinceRound is the round since which it stands without a gap.
+	// SinceRound is the round since which it was reported without a gap.
 	SinceRound int `json:"since_round,omitzero"`
-	// Reopened counts how often it came back after it was gone.
+	// Reopened counts its returns after it was gone.
 	Reopened int `json:"reopened,omitzero"`
 	// ConfirmedBy lists the critics that reported it, each once, in order of
 	// appearance.
 	ConfirmedBy []string `json:"confirmed_by"`
-	// Sources lists every place that reported it, so that a merge can be
-	// explained and undone.
+	// Sources lists all places that reported it, so that a merge can be explained.
 	Sources []Source `json:"sources"`
 }
 
-// Source is one place in one report that a finding came from.
+// Source is a place in a report.
 type Source struct {
 	Critic string `json:"critic"`
 	Plugin string `json:"plugin"`
@@ -87,12 +81,11 @@ type Source struct {
 	Report string `json:"report"`
 	// Ref is a JSON Pointer (RFC 6901) into the report.
 	Ref string `json:"ref"`
-	// Raw is the report's own text at Ref, cut out by the host. It is shared,
-	// not copied: do not modify it.
+	// Raw is the report's text at Ref, taken by the host. It is shared: do not modify it.
 	Raw jsontext.Value `json:"raw"`
 }
 
-// Location says where the finding is, as file:line, "-" where it names no file.
+// Location returns file:line, the file alone, or "-".
 func (f Finding) Location() string {
 	switch {
 	case f.File == nil:

@@ -9,13 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// remediationPoints is how many code points of the normalised remediation
-// take part in a finding's identity.
+// remediationPoints is the number of code points of the normalized remediation that
+// identify a finding.
 const remediationPoints = 80
 
-// identity is the tuple that makes two findings the same finding. The merge
-// compares this and not the shortened hash, so that two findings can never
-// collapse because their hashes, or their parts joined by a bar, collide.
+// identity identifies a finding. Merge compares it instead of the shortened hash, so
+// that a collision never merges two findings.
 type identity struct {
 	category, file, line, remediation string
 }
@@ -36,18 +35,16 @@ func (id identity) fingerprint() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// Fingerprint returns the 16 hex digits by which a finding is shown: the start
-// of SHA-256 over category, normalised file, line or nothing, and the first 80
-// code points of the normalised remediation, joined by "|".
-// Who reported it and how gravely take no part.
+// Fingerprint returns the first 16 hex digits of SHA-256 over category, normalized file,
+// line or nothing, and the first 80 code points of the normalized remediation, joined by
+// "|".
 func Fingerprint(category string, file *string, line *int, remediation string) string {
 	return identify(category, file, line, remediation).fingerprint()
 }
 
-// normalize lower-cases s, turns each run of white space into one space and
-// trims it, stopping after limit code points; a negative limit means no limit.
-// It stops reading as soon as the limit is reached, so a remediation of a
-// megabyte costs no more than one of a line.
+// normalize lower-cases s, turns each run of white space into one space, trims it, and
+// stops after limit code points, so that a very long text costs no more than a line. A
+// negative limit means no limit.
 func normalize(s string, limit int) string {
 	if n := normalPrefix(s); n == len(s) || limit >= 0 && n >= limit {
 		if limit >= 0 && n > limit {
@@ -80,9 +77,8 @@ func normalize(s string, limit int) string {
 	return b.String()
 }
 
-// normalPrefix returns how many leading bytes of s are plain ASCII that
-// normalising leaves as they are, so that the common case costs no copy. A
-// space counts only once the byte behind it is seen to be no space.
+// normalPrefix returns the number of leading bytes that normalize does not change, so that
+// the common case needs no copy. A space counts if a visible character follows.
 func normalPrefix(s string) int {
 	for i := 0; i < len(s); i++ {
 		c := s[i]

@@ -5,17 +5,15 @@ import (
 	"slices"
 )
 
-// Merge collapses findings with the same identity into one and returns them in
-// routing order, most important first. The argument is not modified and shares
-// no slice with the result.
+// Merge merges findings with the same identity and returns them in routing order. It does
+// not modify its argument, nor share a slice with it.
 //
-// The first occurrence gives a finding its fields. A duplicate adds its critics
-// to ConfirmedBy and its sources to Sources, each once, and raises Severity if
-// its own is graver; a merge never lowers one. An audit finding comes after all
-// critics' findings, and one that a critic already reported collapses into it
-// without counting as a confirmation: our own audit is not a second opinion.
+// The first occurrence gives a finding its fields. A duplicate adds its critics and
+// sources, each once, and raises Severity if its own is higher. Audit findings come after
+// those of critics; one that a critic reported too is merged without counting as a
+// confirmation, because the audit is not a second opinion.
 //
-// Merging is idempotent, and takes n log n time.
+// Merge is idempotent and takes n log n time.
 func Merge(findings []Finding) []Finding {
 	m := merger{
 		index:  make(map[identity]int, len(findings)),
@@ -36,8 +34,7 @@ type merger struct {
 	merged []entry
 }
 
-// entry is a merged finding with what it already has. The sets stay nil until
-// a list is long enough for a search through it to cost more than they do.
+// entry is a merged finding. The sets index its lists once these are long.
 type entry struct {
 	finding   Finding
 	confirmed map[string]struct{}
@@ -46,7 +43,7 @@ type entry struct {
 
 type origin struct{ critic, plugin, report, ref string }
 
-// listed is the length up to which a list is searched and not indexed.
+// listed is the length up to which a list is searched without an index.
 const listed = 16
 
 func (m *merger) add(f *Finding) {
@@ -91,8 +88,7 @@ func (e *entry) source(s Source) {
 
 func (s Source) origin() origin { return origin{s.Critic, s.Plugin, s.Report, s.Ref} }
 
-// added reports whether key is new to list, and keeps set in step with it once
-// the list is long.
+// added reports whether key is new to list. It maintains set once the list is long.
 func added[T any, K comparable](set *map[K]struct{}, list []T, key K, keyOf func(T) K) bool {
 	if len(list) < listed {
 		return !slices.ContainsFunc(list, func(t T) bool { return keyOf(t) == key })
@@ -110,9 +106,8 @@ func added[T any, K comparable](set *map[K]struct{}, list []T, key K, keyOf func
 	return true
 }
 
-// ordered returns the merged findings in routing order: more confirmations
-// first, then the graver severity, then the category by its bytes, then first
-// appearance. It sorts indexes, because a finding is large to move.
+// ordered returns the merged findings in routing order: by confirmations, severity,
+// category and first appearance. It sorts indexes because findings are large.
 func (m *merger) ordered() []Finding {
 	order := make([]int, len(m.merged))
 	for i := range order {

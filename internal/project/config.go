@@ -16,59 +16,55 @@ import (
 // maxConfig is the largest switchyard.yaml, in bytes.
 const maxConfig = 1 << 20
 
-// Config is what switchyard.yaml says, with the defaults filled in: a project
-// without one has them all. It belongs to the caller.
+// Config is the content of switchyard.yaml, with defaults for missing keys.
 type Config struct {
-	// MaxRounds is the cap of a task that sets none, 0 where the file sets none.
+	// MaxRounds is the cap of tasks without their own, 0 if not set.
 	MaxRounds int
 	// Policy names the policy, "" for the default. A path is relative to the
 	// project's root.
 	Policy string
-	// Trust says whose signatures the policy needs.
+	// Trust lists the signers of policies.
 	Trust Trust
-	// Plugins are the configurations of plugins, by their names: each is that of
-	// a plugin, or one of the project's own.
+	// Plugins are the configurations of plugins by name: a plugin's, or the project's own.
 	Plugins map[string]PluginConfig
 	// PluginPaths are plugin files, and folders of them, relative to the
 	// project's root and inside of it.
 	PluginPaths []string
-	// Limits are those of its plugins.
+	// Limits are the limits of plugins.
 	Limits Limits
-	// Verify is the project's own verification, nil where it has none.
+	// Verify is the project's verification, or nil.
 	Verify *Verify
-	// Reports are the commands that a round gets reports from.
+	// Reports are the commands that write reports for every round.
 	Reports Reports
-	// Evidence says what a round needs besides reports.
+	// Evidence is what a round needs besides reports.
 	Evidence Evidence
-	// Audit says who has to search, and what counts as searching (rule 9).
+	// Audit configures the search-before-write rule.
 	Audit Audit
-	// Researchers is of how many researchers the research phase wants a stamp.
+	// Researchers is the number of researchers' stamps that the research phase needs.
 	Researchers int
-	// Phases are the optional phases that a task goes through between research
-	// and draft, in their order.
+	// Phases are the optional phases between research and draft, in their order.
 	Phases []string
-	// Base is the branch whose merge base with HEAD drafts are compared with; "" for the
-	// commit at which their task began.
+	// Base is a branch: a draft is the difference from its merge base with HEAD. "" means
+	// the commit at which the task began.
 	Base string
-	// Spawn says who runs agents, and how.
+	// Spawn says how agents are run.
 	Spawn Spawn
-	// Economy is how hard the critic and the executor look for needless code:
-	// one of the words below.
+	// Economy is how strictly the critic and the executor avoid needless code: one of the
+	// constants below.
 	Economy string
-	// Budget is what agents may use up.
+	// Budget limits what agents use.
 	Budget Budget
-	// Metrics says where metrics go.
+	// Metrics says where metrics are written.
 	Metrics Metrics
 }
 
-// Verify is the command that verifies a draft. It is code that comes with the
-// repository.
+// Verify is the command that verifies a draft. It is code from the repository.
 type Verify struct {
 	// Command is a line for the shell. It is never blank.
 	Command string
-	// Runs is how often it runs; verification is green only if every run is.
+	// Runs is the number of runs, all of which have to be green.
 	Runs int
-	// Timeout is how long one run may take.
+	// Timeout limits one run.
 	Timeout time.Duration
 	FileOwner
 }
@@ -84,11 +80,11 @@ const (
 	EvidenceStamps Evidence = "stamps"
 )
 
-// Audit is rule 9: who writes or researches has searched first.
+// Audit is the search-before-write rule.
 type Audit struct {
-	// Agents must use a search tool.
+	// Agents are those that must use a search tool.
 	Agents []string
-	// SearchTools are the tools that count as one.
+	// SearchTools are the tools that count as search tools.
 	SearchTools []string
 }
 
@@ -112,7 +108,7 @@ const (
 	EconomyUltra = "ultra"
 )
 
-// defaults is the configuration of a project that has none.
+// defaults is the configuration of a project without a file.
 func defaults() Config {
 	return Config{
 		Evidence: EvidenceReports,
@@ -127,16 +123,14 @@ func defaults() Config {
 	}
 }
 
-// Config reads the project's configuration. maxRounds is the highest cap that a
-// task can have, and plugins are the names of the plugins that there are besides
-// those of switchyard.lock; without any the names in the configuration are not
-// checked.
+// Config reads the project's configuration. maxRounds is the highest cap of a task.
+// plugins are the names of the plugins besides those of switchyard.lock; without any, the
+// names in the configuration are not checked.
 //
 // # Errors
 //
-// config-invalid for what is no valid configuration, unknown keys and plugins included:
-// the detail "problems" has every problem and its line. And the codes of Read, and of
-// Lock if the names need it.
+// config-invalid, also for unknown keys and plugins: the detail "problems" has every
+// problem with its line. And the codes of Read and Lock.
 func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (Config, error) {
 	data, file, err := Project{Root: p.Root, Dir: p.Root}.read(ctx, ConfigFile, maxConfig)
 	if errs.CodeOf(err) == errs.FileNotFound {
@@ -172,8 +166,8 @@ func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (
 	return c, nil
 }
 
-// parseConfig reads the text of a configuration. What is wrong with it is noted in
-// the reader, unless it is no YAML at all.
+// parseConfig reads the text of a configuration. The reader has its problems, unless the
+// text is not YAML.
 func parseConfig(data []byte, maxRounds int) (Config, *reader, error) {
 	var document, more yaml.Node
 	c, r := defaults(), &reader{}
@@ -194,7 +188,7 @@ func parseConfig(data []byte, maxRounds int) (Config, *reader, error) {
 	return c, r, nil
 }
 
-// fields has the reader of each key.
+// fields returns the function that reads each key.
 func (c *Config) fields(r *reader, maxRounds int) fields {
 	return fields{
 		"max_rounds":    func(v value) { c.MaxRounds = r.integer(v, 1, maxRounds) },

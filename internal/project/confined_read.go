@@ -17,21 +17,20 @@ import (
 // Read returns the content of a file that the user named, if it has at most
 // limit bytes.
 //
-// A path inside the project is opened through the project's root: what lies
-// there may have been put there by an agent, and a symbolic link must not make
-// us read a file from elsewhere under a trusted name. There, only regular files
-// are read. A path outside the project is the user's own word.
+// A path inside the project is opened through the project's root, because an agent may
+// have put a symbolic link there, and only regular files are read. A path outside the
+// project is trusted.
 //
 // # Errors
 //
-// One of this package's codes; file-too-large carries the limit. When ctx is done,
-// its cause, even if a named pipe still waits for its writer.
+// One of this package's codes; file-too-large has the limit. When ctx is done, its cause,
+// even if a named pipe still blocks.
 func (p Project) Read(ctx context.Context, path string, limit int64) ([]byte, error) {
 	data, _, err := p.read(ctx, path, limit)
 	return data, err
 }
 
-// read is Read; it also says what kind of file the content comes from.
+// read is Read and also returns the file's info.
 func (p Project) read(ctx context.Context, path string, limit int64) ([]byte, fs.FileInfo, error) {
 	type content struct {
 		data []byte
@@ -43,7 +42,7 @@ func (p Project) read(ctx context.Context, path string, limit int64) ([]byte, fs
 			return content{}, unusable(path, err)
 		}
 		defer f.Close()
-		info, err := f.Stat() // of what was opened, whatever its name leads to by now
+		info, err := f.Stat()
 		if err != nil {
 			return content{}, unusable(path, err)
 		}
@@ -53,8 +52,8 @@ func (p Project) read(ctx context.Context, path string, limit int64) ([]byte, fs
 	return c.data, c.info, err
 }
 
-// ReadAll reads r to its end, if that comes within limit bytes. name says what is
-// read. When ctx is done, a reader that blocks is left behind.
+// ReadAll reads r to its end within limit bytes. name is for messages. When ctx is done, a
+// reader that blocks is abandoned.
 func ReadAll(ctx context.Context, r io.Reader, name string, limit int64) ([]byte, error) {
 	return readContext(ctx, name, func() ([]byte, error) { return drain(r, name, limit) })
 }
@@ -120,8 +119,8 @@ func (p Project) Rel(path string) (string, bool) {
 	return filepath.ToSlash(rel), inside
 }
 
-// inside returns the path relative to the root, and whether it lies inside: by
-// its name, or because its folder does under another name of the project.
+// inside returns the path relative to the root, and whether it is inside: by its name, or
+// after resolving symbolic links in both.
 func (p Project) inside(full string) (string, bool) {
 	if rel, err := filepath.Rel(p.Root, full); err == nil && filepath.IsLocal(rel) {
 		return rel, true
@@ -152,8 +151,8 @@ func (p Project) open(path string) (*os.File, error) {
 	return safefile.Open(root, rel)
 }
 
-// unusable gives an error of the file system its code. It names the path as
-// the user wrote it.
+// unusable gives an error of the file system its code. It shows the path as the user wrote
+// it.
 func unusable(path string, err error) error {
 	var code errs.Code
 	switch {

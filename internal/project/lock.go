@@ -8,11 +8,11 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
@@ -23,7 +23,7 @@ const LockFile = "switchyard.lock"
 // maxLock is the largest switchyard.lock, in bytes.
 const maxLock = 1 << 20
 
-// Pin says which plugin a file must hold.
+// Pin pins a plugin file by its digest.
 type Pin struct {
 	// Path is relative to the project's root, its folders joined by slashes.
 	Path    string `yaml:"path" json:"path"`
@@ -33,7 +33,7 @@ type Pin struct {
 	Digest string `yaml:"digest" json:"digest"`
 }
 
-// Lock is what switchyard.lock says. Its zero value pins nothing.
+// Lock is the content of switchyard.lock. Its zero value pins nothing.
 type Lock struct {
 	Plugins []Pin `yaml:"plugins"`
 }
@@ -52,7 +52,7 @@ func (l Lock) Find(rel string) (Pin, bool) {
 //
 // # Errors
 //
-// lock-invalid for what is no valid lock, and the codes of Read.
+// lock-invalid, and the codes of Read.
 func (p Project) Lock(ctx context.Context) (Lock, error) {
 	data, err := Project{Root: p.Root, Dir: p.Root}.Read(ctx, LockFile, maxLock)
 	if errs.CodeOf(err) == errs.FileNotFound {
@@ -71,7 +71,6 @@ func (p Project) Lock(ctx context.Context) (Lock, error) {
 	if err := d.Decode(new(any)); !errors.Is(err, io.EOF) {
 		return Lock{}, invalidLock("the file holds more than one document")
 	}
-	digest := regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 	seen := make(map[string]bool)
 	for _, pin := range lock.Plugins {
 		switch {
@@ -79,7 +78,7 @@ func (p Project) Lock(ctx context.Context) (Lock, error) {
 			return Lock{}, invalidLock("%q is no path inside the project", pin.Path)
 		case seen[pin.Path]:
 			return Lock{}, invalidLock("%s is pinned twice", pin.Path)
-		case !digest.MatchString(pin.Digest):
+		case !digest.Valid(pin.Digest):
 			return Lock{}, invalidLock("the digest of %s is not sha256: and 64 hex digits", pin.Path)
 		}
 		seen[pin.Path] = true
@@ -87,12 +86,11 @@ func (p Project) Lock(ctx context.Context) (Lock, error) {
 	return lock, nil
 }
 
-// lockHeader tells a person what the file is.
+// lockHeader explains the file to a reader.
 const lockHeader = "# Made by switchyard plugin lock: the plugins of plugin_paths, by digest.\n" +
 	"# Who changes this file decides what counts as a finding; review it so.\n"
 
-// WriteLock replaces the project's lock, all at once: a reader sees the old one or
-// the new one.
+// WriteLock replaces the project's lock atomically.
 func (p Project) WriteLock(lock Lock) error {
 	var text bytes.Buffer
 	text.WriteString(lockHeader)

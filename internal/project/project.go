@@ -1,6 +1,5 @@
-// Package project finds the project that a command works on or makes a new one,
-// reads its configuration, opens the files that the user names, and marks its
-// STATE.md.
+// Package project finds or initializes a project, reads its configuration, opens files
+// that the user names, and writes its STATE.md.
 package project
 
 import (
@@ -20,7 +19,7 @@ const (
 	gitDir     = ".git"
 )
 
-// Project is a project's root and the folder from which the user speaks.
+// Project is a project's root and the user's folder.
 type Project struct {
 	// Root is the absolute path of the nearest parent folder that holds
 	// .switchyard, switchyard.yaml or .git, else of the folder itself.
@@ -47,7 +46,7 @@ func Find(dir string) (Project, error) {
 			if _, err := os.Lstat(filepath.Join(at, marker)); err == nil {
 				return Project{Root: at, Dir: dir}, nil
 			} else if !errors.Is(err, fs.ErrNotExist) {
-				break // A folder that cannot be searched marks nothing.
+				break // The folder cannot be searched.
 			}
 		}
 		if at == filepath.Dir(at) {

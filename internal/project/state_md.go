@@ -12,26 +12,23 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// StateMDFile is where people read which tasks are stuck, relative to the project's
-// root.
+// StateMDFile lists the stuck tasks for people. Its path is relative to the root.
 const StateMDFile = StateDir + "/STATE.md"
 
-// maxStateMD is the largest STATE.md, in bytes, with its blocks.
+// maxStateMD is the largest STATE.md in bytes.
 const maxStateMD = 4 << 20
 
-// UpdateStateMD puts the task's block into STATE.md, or replaces the one that is there; text
-// "" removes it. The file is there as long as it has a block; it is ours as a whole,
-// and keeps nothing that others write into it.
+// UpdateStateMD writes the task's block into STATE.md, or removes it if text is "". The
+// file exists as long as it has a block, and nothing else in it is kept.
 //
-// The text loses what could end a block and what a terminal would obey. The file is
-// replaced all at once; if nothing changes, nothing is written. The caller makes
-// sure that one process does so at a time.
+// Text that could end a block or control a terminal is removed. The file is replaced
+// atomically, and only if it changes. The caller must prevent concurrent updates.
 //
 // # Errors
 //
-// marker-unsafe and marker-unwritable. The file is as it was then.
+// marker-unsafe and marker-unwritable. The file is unchanged then.
 func (p Project) UpdateStateMD(task, text string) error {
-	// The rule of task ids: nothing else may stand in a comment.
+	// Only a task id is safe in a comment.
 	if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$`).MatchString(task) {
 		return stateMDUnsafe("%q is no task id", textutil.Clip(task, maxShown))
 	}
@@ -67,7 +64,7 @@ func (p Project) UpdateStateMD(task, text string) error {
 	return nil
 }
 
-// readStateMD returns the file's content, nothing if there is none.
+// readStateMD returns the file's content, nil if there is none.
 func readStateMD(state *os.Root, name string) ([]byte, error) {
 	f, err := safefile.OpenFile(state, name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,7 +81,7 @@ func stateMDUnsafe(format string, args ...any) error {
 	return errs.New(errs.MarkerUnsafe, StateMDFile+": "+format, args...).With("path", StateMDFile)
 }
 
-// stateMDError gives an error of STATE.md its code.
+// stateMDError gives an error about STATE.md its code.
 func stateMDError(err error) error {
 	if safefile.Unsafe(err) {
 		return stateMDUnsafe("%w", err)

@@ -11,12 +11,11 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// reader takes values out of a YAML document and notes all that is wrong with
-// them, so that a user can put everything right at once. What it returns counts
-// only if it noted nothing.
+// reader reads values from a YAML document and collects all problems, so that a user can
+// fix them at once. Its results are valid only if there are none.
 type reader struct {
 	problems []problem
-	// more is how many problems it did not keep.
+	// more counts the problems beyond maxProblems.
 	more int
 	// plugins are the lines of the entries of plugins.
 	plugins map[string]int
@@ -24,14 +23,13 @@ type reader struct {
 	readers []value
 }
 
-// problem is one thing that is wrong, and the line it is in, from 1.
+// problem is an error in a line, which counts from 1.
 type problem struct {
 	line int
 	text string
 }
 
-// maxProblems is how many problems are kept: a hostile file could have one in
-// every few bytes.
+// maxProblems limits the reported problems: a hostile file could have very many.
 const maxProblems = 50
 
 func (p problem) String() string { return fmt.Sprintf("line %d: %s", p.line, p.text) }
@@ -44,8 +42,8 @@ func (r *reader) addProblem(line int, format string, args ...any) {
 	r.problems = append(r.problems, problem{line, fmt.Sprintf(format, args...)})
 }
 
-// err returns what was noted, in the order of the lines: a single problem in the
-// message, several as the detail "problems".
+// err returns the problems in the order of their lines: a single one in the message,
+// several in the detail "problems".
 func (r *reader) err() error {
 	if len(r.problems) == 0 {
 		return nil
@@ -64,11 +62,11 @@ func (r *reader) err() error {
 	return invalidConfig(" has %d problems", len(r.problems)+r.more).With("problems", words)
 }
 
-// value is a value of the document and its place.
+// value is a value of the document with its place.
 type value struct {
-	// path is the key, after those it is nested in and dots.
+	// path is the key with those that it is nested in, joined by dots.
 	path string
-	// line is where it stands, and not where an alias leads.
+	// line is its own line, not that of an alias's target.
 	line int
 	node *yaml.Node
 }
@@ -81,13 +79,12 @@ func valueOf(n *yaml.Node, path string) value {
 	return v
 }
 
-// empty says that nothing follows the key.
+// empty reports whether nothing follows the key.
 func (v value) empty() bool {
 	return v.node.Kind == yaml.ScalarNode && v.node.ShortTag() == "!!null"
 }
 
-// isText says that the value is text, and not a number or another word that YAML
-// knows.
+// isText reports whether the value is text, and not a number or a YAML keyword.
 func (v value) isText() bool {
 	return v.node.Kind == yaml.ScalarNode && v.node.ShortTag() == "!!str"
 }
@@ -107,10 +104,10 @@ func (v value) String() string {
 	return textutil.Clip(v.node.Value, maxShown)
 }
 
-// maxShown is how much of a text is shown in a message, in code points.
+// maxShown limits a text in a message, in code points.
 const maxShown = 64
 
-// expected notes that a value is not what it must be.
+// expected reports a value that is not what it must be.
 func (r *reader) expected(v value, format string, args ...any) {
 	name := v.path
 	if name == "" {
@@ -122,8 +119,7 @@ func (r *reader) expected(v value, format string, args ...any) {
 // fields has the reader of each key of a mapping.
 type fields map[string]func(value)
 
-// mapping reads a mapping whose keys are known. A mapping without any may be left
-// empty.
+// mapping reads a mapping with known keys. It may be empty.
 func (r *reader) mapping(v value, known fields) {
 	if v.empty() {
 		return
@@ -158,8 +154,8 @@ func (r *reader) mapping(v value, known fields) {
 	}
 }
 
-// join puts a key behind those that it is nested in. A key that no text can show
-// is quoted.
+// join appends a key to the path of those that it is nested in. An unprintable key is
+// quoted.
 func join(path, name string) string {
 	shown := textutil.Clip(name, maxShown)
 	if name == "" || strings.ContainsFunc(shown, func(c rune) bool { return c <= ' ' || !strconv.IsPrint(c) }) {
@@ -171,7 +167,7 @@ func join(path, name string) string {
 	return path + "." + shown
 }
 
-// list reads a list of at most most entries.
+// list reads a list with at most most entries.
 func (r *reader) list(v value, most int, entry func(value)) {
 	switch {
 	case v.node.Kind != yaml.SequenceNode:
@@ -188,7 +184,7 @@ func (r *reader) list(v value, most int, entry func(value)) {
 // integer reads a decimal number without a fraction.
 func (r *reader) integer(v value, least, most int) int {
 	n, err := strconv.Atoi(v.node.Value)
-	// In other spellings the same digits are other numbers: YAML reads 010 as 8.
+	// Accept one spelling alone: YAML reads 010 as 8.
 	plain := v.node.Kind == yaml.ScalarNode && v.node.ShortTag() == "!!int" && err == nil && strconv.Itoa(n) == v.node.Value
 	if !plain || n < least || n > most {
 		r.expected(v, "a whole number from %d to %d", least, most)

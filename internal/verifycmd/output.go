@@ -3,7 +3,6 @@ package verifycmd
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/switchyard-dev/switchyard/internal/digest"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
@@ -159,7 +159,7 @@ func (l *logFile) evidence(ctx context.Context) (evidence, error) {
 	if err != nil {
 		return evidence{}, l.failed(err)
 	}
-	return evidence{size, "sha256:" + hex.EncodeToString(hash.Sum(nil)), excerpt}, nil
+	return evidence{size, digest.OfHash(hash), excerpt}, nil
 }
 
 // contextReader is a reader that ends when its context is done.

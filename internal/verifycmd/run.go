@@ -1,13 +1,11 @@
-// Package verifycmd runs a project's verification command and says whether it is
-// green.
+// Package verifycmd runs a project's verification command.
 //
-// Green is the exception: every run has to end by itself, within its limits, with
-// exit code 0. Whatever else happens is red, or an error where nothing can be
-// said at all. A caller must take an error for neither.
+// The result is green if every run ends by itself, within its limits, with exit code 0,
+// and red otherwise. An error means that there is no result.
 //
-// What the command writes goes to a file in the state directory while it runs, so
-// that the user can follow it. It is never held in memory: the Outcome has its
-// digest and an excerpt.
+// The output goes to a file in the state directory while the command runs, so that the
+// user can follow it. It is never held in memory: the Outcome has its digest and an
+// excerpt.
 package verifycmd
 
 import (
@@ -25,24 +23,22 @@ const (
 	DefaultOutputLimit = 256 << 20 // bytes
 )
 
-// grace is how long a command that has to end may take for it.
+// grace is the time between the soft signal and the kill of a command.
 const grace = 2 * time.Second
 
 // Plan says what to verify, and how.
 type Plan struct {
 	// Keeper runs the command.
 	Keeper *supervise.Supervisor
-	// Record writes down which process runs the command: before each run as it is
-	// announced, and again once it is started. So the next start finds what is left
-	// of it if we are killed. nil: it is not written down.
+	// Record stores the identity of the process, before each run and once it has started,
+	// so that the next start finds orphans if we are killed. It may be nil.
 	Record func(supervise.Identity) error
-	// Command is a line for the shell: sh, or cmd on Windows. A blank one, which
-	// would verify nothing and succeed, is refused.
+	// Command is a line for the shell: sh, or cmd on Windows. A blank one is refused,
+	// because it would succeed.
 	Command string
-	// Runs is how often the command has to succeed, at least 1.
+	// Runs is the number of runs that have to succeed, at least 1.
 	Runs int
-	// Timeout is for each run, and so is OutputLimit, in bytes. 0 stands for the
-	// default.
+	// Timeout and OutputLimit, in bytes, are for each run. 0 means the default.
 	Timeout     time.Duration
 	OutputLimit int64
 	// Dir is the folder to run in, "" for the project's root.
@@ -54,12 +50,11 @@ type Plan struct {
 	Output OutputFile
 }
 
-// Outcome is what a verification came to.
+// Outcome is the result of a verification.
 type Outcome struct {
-	// Green reports whether all the runs that were asked for took place and
-	// succeeded.
+	// Green is set if all runs took place and succeeded.
 	Green bool `json:"green"`
-	// Runs has those that took place. Of a red verification, the last one is why.
+	// Runs has those that took place. The last one is the cause of a red result.
 	Runs []RunResult `json:"runs"`
 	// Excerpt is the output, or its beginning and its end (see Excerpt).
 	Excerpt string `json:"excerpt"`
@@ -82,22 +77,20 @@ type RunResult struct {
 	DurationMS int64 `json:"duration_ms"`
 }
 
-// green reports whether the run speaks for the draft. All that is known of it has
-// to agree.
+// green reports whether the run succeeded, by all that is known of it.
 func (r RunResult) green() bool {
 	return r.End == supervise.Exited && r.ExitCode == 0 && r.Signal == ""
 }
 
-// Run runs the command as often as the plan says, or until a run is not green.
-// Where the plan has several runs, a header line precedes the output of each. A
-// command that the shell cannot find is red, with exit code 127.
+// Run runs the command as often as the plan says, or until a run is red. With several
+// runs, a header line precedes the output of each. A command that the shell cannot find is
+// red, with exit code 127.
 //
 // # Errors
 //
-// verify-plan-invalid, verify-output-unsafe and verify-output-failed; process-start where there is no shell
-// or no Dir, and process-lost. When ctx is done, an error that wraps its
-// cause. With an error the Outcome is empty; the output file stays, if there was
-// one, with what was written until then.
+// verify-plan-invalid, verify-output-unsafe and verify-output-failed; process-start if the
+// shell or Dir is missing, and process-lost. When ctx is done, the error wraps its cause.
+// The output file stays, with the output so far.
 func Run(ctx context.Context, p Plan) (Outcome, error) {
 	p, err := p.complete()
 	if err != nil {
@@ -126,7 +119,7 @@ func Run(ctx context.Context, p Plan) (Outcome, error) {
 	}, nil
 }
 
-// complete returns the plan with its defaults, if it is one that can be run.
+// complete checks the plan and fills in its defaults.
 func (p Plan) complete() (Plan, error) {
 	switch {
 	case p.Keeper == nil:
@@ -152,7 +145,7 @@ func (p Plan) complete() (Plan, error) {
 	return p, nil
 }
 
-// run returns the runs that took place: all but the last one are green.
+// run returns the runs that took place. All but the last one are green.
 func (p Plan) run(ctx context.Context, log *logFile) ([]RunResult, error) {
 	spec := shell(p.Command)
 	spec.Dir = p.Dir
@@ -189,7 +182,7 @@ func (p Plan) run(ctx context.Context, log *logFile) ([]RunResult, error) {
 	return runs, nil
 }
 
-// runRecorded runs a child that record writes down, if it is not nil.
+// runRecorded runs a child and records its identity if record is not nil.
 func runRecorded(ctx context.Context, k *supervise.Supervisor, spec supervise.Spec, record func(supervise.Identity) error) (supervise.Result, error) {
 	if record != nil {
 		spec.Reserved, spec.Started = k.Reserve(""), record

@@ -1,12 +1,13 @@
 package nubospilot
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/switchyard-dev/switchyard/internal/digest"
 )
 
 // schema is the version of checkpoints that is read.
@@ -34,7 +35,7 @@ func (c *checkpoint) parse(id string, data []byte) error {
 		return err
 	}
 	statuses := []string{"in-progress", "verifying", "pre-commit", "done", "stuck"}
-	c.task = Task{ID: id, Status: top.text("status"), Round: 1, Digest: fmt.Sprintf("sha256:%x", sha256.Sum256(data))}
+	c.task = Task{ID: id, Status: top.text("status"), Round: 1, Digest: digest.Of(data)}
 	switch {
 	case len(id) > maxID:
 		return fmt.Errorf("its task id has more than %d characters", maxID)
