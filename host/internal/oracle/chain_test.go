@@ -41,7 +41,7 @@ func (c *chain) move(e ledger.Event, b body) {
 		}
 		c.status, c.round = "open", b.Event.Round
 	case "round-decided":
-		c.status, c.round = outcome(b.Event), b.Event.NextRound
+		c.status, c.round = statusAfter(b.Event), b.Event.NextRound
 		c.questions, c.asked = len(b.Event.Questions), e.Time()
 	case "work-committed":
 		c.status = "committed"
@@ -80,8 +80,8 @@ func (c *chain) exists(e ledger.Event, b body) bool {
 	}
 }
 
-// outcome is the status that a decision leaves a task with.
-func outcome(e event) string {
+// statusAfter is the status that a decision leaves a task with.
+func statusAfter(e event) string {
 	switch {
 	case e.NextAction == "commit" && e.Final:
 		return "committed"
