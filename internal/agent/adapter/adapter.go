@@ -11,8 +11,7 @@ import (
 	"slices"
 )
 
-// Adapter is one agent's command line as data. It is immutable and safe for
-// concurrent use.
+// Adapter describes an agent's command line. It is immutable.
 type Adapter struct {
 	name   string
 	bin    string
@@ -27,27 +26,24 @@ type Adapter struct {
 
 // Needs is what a check of the installed program has to find.
 type Needs struct {
-	// Version are the arguments that make it print its version, nil where it has
-	// none.
+	// Version are the arguments that print the version, nil for none.
 	Version []string
-	// Help lists arguments that make it print help. Each of Flags has to stand in
-	// one of these texts.
-	Help [][]string
-	// Flags are those that the adapter uses.
+	// Help lists arguments that print help. Each of Flags has to be in one of these
+	// texts.
+	Help  [][]string
 	Flags []string
 }
 
-// Name is the adapter's name: lower-case letters, digits and dashes.
+// Name consists of lower-case letters, digits and dashes.
 func (a *Adapter) Name() string { return a.name }
 
-// Tested lists the versions of the program that the adapter was held against, or
-// the starts of them.
+// Tested lists the versions of the program that the adapter was tested with, or prefixes
+// of them.
 func (a *Adapter) Tested() []string { return slices.Clone(a.tested) }
 
-// Digest is "sha256:" and 64 hex digits over the bytes of the adapter's file.
+// Digest is "sha256:" and 64 hex digits over the adapter's file.
 func (a *Adapter) Digest() string { return a.digest }
 
-// Needs says what a check of the installed program has to find.
 func (a *Adapter) Needs() Needs {
 	n := Needs{Version: slices.Clone(a.needs.Version), Flags: slices.Clone(a.needs.Flags)}
 	for _, argv := range a.needs.Help {
@@ -56,11 +52,10 @@ func (a *Adapter) Needs() Needs {
 	return n
 }
 
-// SeesTools reports whether this CLI's output tells which tools were used.
+// SeesTools reports whether this CLI's output lists the tools that were used.
 func (a *Adapter) SeesTools() bool { return len(a.rules.tools) > 0 }
 
-// SearchTools lists the tools that search, by the names that this CLI gives them.
+// SearchTools lists the CLI's names of tools that search.
 func (a *Adapter) SearchTools() []string { return slices.Clone(a.search) }
 
-// searches reports whether a tool searches.
 func (a *Adapter) searches(tool string) bool { return slices.Contains(a.search, tool) }

@@ -10,16 +10,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// overridePrefixes are those of the variables that name a program to run in an
-// adapter's place, the first one first. The second is nubos-pilot's.
+// overridePrefixes begin the variables that override an adapter's program, in order. The
+// second one is nubos-pilot's.
 func overridePrefixes() []string { return []string{"SWITCHYARD_", "NUBOS_PILOT_"} }
 
-// Binary returns the absolute path of the program to run. It is what
-// SWITCHYARD_<NAME>_BIN says, else NUBOS_PILOT_<NAME>_BIN, else the adapter's own
-// program, or the first word of the command where the adapter has none. A path is
-// taken from root, in which the program is to run; a bare name is searched in PATH.
-// All variables are those of environ. Folders of PATH that are no absolute paths are
-// passed over: they would find programs that a repository brings.
+// Binary returns the absolute path of the program to run: SWITCHYARD_<NAME>_BIN, else
+// NUBOS_PILOT_<NAME>_BIN, else the adapter's program, or the first word of command if the
+// adapter has none. A path is relative to root, in which the program runs; a bare name is
+// searched in PATH. Variables are those of environ. Relative directories in PATH are
+// skipped: they would find programs of the repository.
 //
 // # Errors
 //
@@ -57,8 +56,8 @@ func (a *Adapter) variable() string {
 	return strings.ToUpper(strings.ReplaceAll(a.name, "-", "_"))
 }
 
-// inPath looks for a program in folders. One that cannot be run is only an answer
-// where no later folder has one that can.
+// inPath searches a program. One that cannot be run is reported only if no later
+// directory has one that can.
 func (a *Adapter) inPath(name string, folders []string) (string, error) {
 	var unusable error
 	for _, folder := range folders {
@@ -94,8 +93,7 @@ func (a *Adapter) runnable(path string) (string, error) {
 	}
 }
 
-// lookup returns the value of a variable, "" where it has none. The last of several
-// wins, as in a process.
+// lookup returns the value of a variable, "" for none. The last one wins.
 func lookup(environ []string, name string) string {
 	value := ""
 	for _, entry := range environ {

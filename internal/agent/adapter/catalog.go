@@ -21,7 +21,7 @@ const (
 func Names() []string {
 	entries, err := files.ReadDir(folder)
 	if err != nil {
-		panic(err) // it is part of the program
+		panic(err) // The files are embedded.
 	}
 	names := make([]string, 0, len(entries))
 	for _, e := range entries {
@@ -30,12 +30,11 @@ func Names() []string {
 	return names
 }
 
-// Catalog holds adapters by their names. It is immutable and safe for concurrent
-// use.
+// Catalog has adapters by name. It is immutable.
 type Catalog struct{ overrides map[string]*Adapter }
 
-// NewCatalog returns the embedded adapters and those given. One given takes the
-// place of an embedded one or an earlier one of the same name.
+// NewCatalog returns the embedded adapters and overrides, which replace adapters of the
+// same name.
 func NewCatalog(overrides ...*Adapter) *Catalog {
 	c := &Catalog{overrides: make(map[string]*Adapter, len(overrides))}
 	for _, a := range overrides {
@@ -44,14 +43,13 @@ func NewCatalog(overrides ...*Adapter) *Catalog {
 	return c
 }
 
-// Names lists the adapters in byte order.
 func (c *Catalog) Names() []string {
 	names := append(Names(), slices.Collect(maps.Keys(c.overrides))...)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
 
-// Get returns the adapter of a name.
+// Get returns the adapter with a name.
 //
 // # Errors
 //

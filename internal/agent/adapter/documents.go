@@ -8,37 +8,31 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxDocument is how many bytes of an output in JSON are held at once: a line, or a
-// JSON object over several lines. What is longer is passed over. It leaves room for a
-// large report in a CLI's last event, and bounds what a babbler costs.
+// MaxDocument bounds a line or a multi-line JSON object of the output, in bytes. Longer
+// ones are skipped. It leaves room for a large report in a CLI's last event.
 const MaxDocument = 8 << 20
 
-// MaxText is how many bytes an output that is text may have. It is a final message as
-// a whole, and not one among many events.
+// MaxText bounds an output that is text, in bytes.
 const MaxText = 1 << 20
 
 // quoted is how many bytes of a line a note quotes.
 const quoted = 160
 
-// documents finds the JSON objects in what a CLI prints. An object is a line that
-// holds nothing else, or the lines from one that is "{" to one that is "}", as
-// indented JSON is printed. A byte order mark, colours and CR LF around it are no
-// part of it; other lines, such as a banner or a log, are passed over.
-//
-// The end of a line is what decides, never the end of a piece, so the pieces in
-// which the output comes make no difference.
+// documents finds the JSON objects in an output. An object is a whole line, or the lines
+// from "{" to "}" as indented JSON is printed. A byte order mark, colours and CR LF are
+// ignored; other lines, such as banners and logs, are skipped. The result does not depend
+// on how the output is split into writes.
 type documents struct {
 	emit func(event)
-	// line is what has come of the current line, block what has come of an object
-	// over several lines, nil outside of one.
+	// line is the current line, and block the current object over several lines, nil for
+	// none.
 	line, block []byte
-	// long says that the current line, or the object that it is part of, has more
-	// than MaxDocument bytes; its rest is dropped.
+	// long says that the current line or block is too long; its rest is dropped.
 	long bool
 
-	begun bool // the first line is over
-	// skipped counts lines and objects that were too long, broken those that are no
-	// object, and example is the first of these.
+	begun bool // after the first line
+	// skipped counts lines and objects that were too long, broken those that are not
+	// objects; example is the first of these.
 	skipped, broken int
 	example         string
 }
@@ -56,7 +50,7 @@ func (d *documents) write(p []byte) {
 	}
 }
 
-// finish takes the last line, which may lack its end.
+// finish ends the last line.
 func (d *documents) finish() {
 	d.endLine()
 	if d.block != nil {
@@ -95,8 +89,8 @@ func (d *documents) endLine() {
 	}
 }
 
-// inBlock goes on with an object over several lines. All but its last line are
-// indented, so another one says that it was none.
+// inBlock continues a multi-line object. All lines but the last are indented; any other
+// line means that it was not an object.
 func (d *documents) inBlock(line []byte) {
 	if len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
 		d.block = append(append(d.block, line...), '\n')
@@ -142,7 +136,7 @@ func (d *documents) note(b []byte) {
 	}
 }
 
-// notes says what was passed over.
+// notes describes what was skipped.
 func (d *documents) notes() []string {
 	var notes []string
 	if d.broken > 0 {
@@ -154,17 +148,17 @@ func (d *documents) notes() []string {
 	return notes
 }
 
-// The sequences that colour a terminal, at the start and at the end of a text.
+// Terminal colours and white space at the start and at the end of a text.
 var (
 	leading  = pattern(`^(?:\s|\x1b\[[0-9;?]*[ -/]*[@-~])+`)
 	trailing = pattern(`(?:\s|\x1b\[[0-9;?]*[ -/]*[@-~])+$`)
 )
 
-// colours is how many bytes at the end of a line are searched for colours. Searching
-// a line of megabytes for its end would take longer than reading it.
+// colours is how many bytes at the end of a line are searched for colours: searching a
+// line of megabytes from its start would be slow.
 const colours = 64
 
-// bare is a line without spaces and colours around it.
+// bare removes white space and colours around a line.
 func bare(line []byte) []byte {
 	line = bytes.TrimSpace(line)
 	if bytes.IndexByte(line, 0x1b) < 0 {

@@ -11,21 +11,21 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
-// MaxMessage is how many bytes a failure's message has at most, about.
+// MaxMessage bounds a failure's message, in bytes.
 const MaxMessage = 4 << 10
 
-// errorRule says where an error stands.
+// errorRule finds an error.
 type errorRule struct {
-	// errors says that it stands in the standard error and not in the output.
+	// errors says that it is in standard error instead of the output.
 	errors bool
 	where  where
-	// cleared, where it is set, chooses events that take the error back.
+	// cleared chooses events that cancel the error. It may be nil.
 	cleared where
-	// class, where it is set, is what the error is, whatever else is known.
+	// class overrides all other rules if it is set.
 	class                        outcome.Class
 	message, status, kind, after []path
-	// statusForm and afterForm find the status and the time to wait in the message.
-	// Their first group is what they find.
+	// statusForm and afterForm find the status and the time to wait in the message, as
+	// their first groups.
 	statusForm, afterForm *regexp.Regexp
 }
 
@@ -35,7 +35,7 @@ type failed struct {
 	kinds []string
 }
 
-// find returns the error that the event is.
+// find returns the error in an event.
 func (r errorRule) find(e event) *failed {
 	f := &failed{Failure: Failure{Class: r.class, Message: strings.Join(scalars(r.message, e), "; ")}}
 	f.kinds = scalars(r.kind, e)
@@ -45,7 +45,7 @@ func (r errorRule) find(e event) *failed {
 	return f
 }
 
-// scalars returns all texts and numbers that stand at the paths.
+// scalars returns all texts and numbers at the paths.
 func scalars(paths []path, e event) []string {
 	var all []string
 	for _, p := range paths {
@@ -71,7 +71,7 @@ func firstOf(values []string, form *regexp.Regexp, message string) string {
 	return ""
 }
 
-// status reads an HTTP status that tells of a failure, 0 where it is none.
+// status parses an HTTP status of an error, 0 for others.
 func status(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 400 || n > 599 {
@@ -80,10 +80,10 @@ func status(text string) int {
 	return n
 }
 
-// maxWait is the longest time to wait that is believed.
+// maxWait bounds a time to wait.
 const maxWait = 366 * 24 * time.Hour
 
-// wait reads a time to wait: a number of seconds, or one with its unit.
+// wait parses a time to wait: seconds, or a number with a unit.
 func wait(text string) time.Duration {
 	d, err := time.ParseDuration(text)
 	if err != nil {
@@ -95,28 +95,28 @@ func wait(text string) time.Duration {
 	return d
 }
 
-// classRule says what an error is: its kind or its message is of a form. Exactly
-// one of the forms is set.
+// classRule classifies an error by its kind or its message. Exactly one of the patterns
+// is set.
 type classRule struct {
 	kind, match *regexp.Regexp
 	class       outcome.Class
 }
 
-// exit says what an exit code tells: an HTTP status or a class.
+// exit is the meaning of an exit code: an HTTP status or a class.
 type exit struct {
 	status int
 	class  outcome.Class
 }
 
-// classify says what an error is: what its rule says, else the first of the class
-// rules that fits, else its status, else that it crashed.
+// classify sets an error's class: that of its rule, else of the first class rule that
+// matches, else of its status, else crashed.
 func (r rules) classify(f *failed) *Failure {
 	f.Class = cmp.Or(f.Class, classOf(r.classes, f), classOfStatus(f.Status), outcome.Crashed)
 	return &f.Failure
 }
 
-// classifySilent says what a run is that failed and left nothing but a standard
-// error. It is nil where no rule knows that text.
+// classifySilent classifies a failed run that left only standard error. It is nil if no
+// rule matches.
 func (r rules) classifySilent(f *failed) *Failure {
 	f.Class = cmp.Or(classOf(r.classes, f), classOf(r.silent, f))
 	if f.Class == "" {
@@ -125,7 +125,7 @@ func (r rules) classifySilent(f *failed) *Failure {
 	return &f.Failure
 }
 
-// statusIn is the last HTTP status in the standard error, 0 where there is none.
+// statusIn is the last HTTP status in standard error, 0 for none.
 func (r rules) statusIn(errors []byte) int {
 	if r.errorStatus == nil {
 		return 0
@@ -137,7 +137,7 @@ func (r rules) statusIn(errors []byte) int {
 	return status(string(found[len(found)-1][1]))
 }
 
-// classOf is the class of the first rule that fits, "" where none does.
+// classOf is the class of the first rule that matches, "" for none.
 func classOf(all []classRule, f *failed) outcome.Class {
 	for _, c := range all {
 		if c.fits(f) {

@@ -17,49 +17,44 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Values are what one spawn brings to an adapter's templates. Paths are absolute.
+// Values are the values of a spawn for an adapter's templates. Paths are absolute.
 type Values struct {
-	// Model is the model to ask for, "" for the CLI's own choice.
-	Model string
-	// WorkDir is the folder that the agent works in.
+	// Model is "" for the CLI's default.
+	Model   string
 	WorkDir string
-	// StateDir is a private folder for the CLI's configuration and state, and
-	// TempDir one for its temporary files.
+	// StateDir is a private directory for the CLI's configuration and state, TempDir one
+	// for temporary files.
 	StateDir, TempDir string
 	// OutFile is where the CLI may write its final message.
 	OutFile string
-	// ReportPath is the file that the agent may write, PromptFile one that holds its
-	// prompt.
+	// ReportPath is the file that the agent may write, PromptFile contains its prompt.
 	ReportPath, PromptFile string
-	// MaxDollars is the most that the run may cost, as a decimal number of dollars,
-	// "" for no limit. Not all CLIs know one.
+	// MaxDollars limits the cost, as a decimal number of dollars, "" for no limit. Not
+	// all CLIs support it.
 	MaxDollars string
-	// Write says that the agent may write its report (profile "report"); else it is
-	// to read alone (profile "readonly").
+	// Write selects the profile "report", which may write ReportPath, else "readonly".
 	Write bool
-	// Web says that the agent may search the web and read pages.
+	// Web allows web searches and reading pages.
 	Web bool
-	// Command is the program and the arguments of an adapter that runs any command.
+	// Command is the program and arguments for an adapter that runs any command.
 	Command []string
-	// Environ is the environment that the run's is chosen from, as NAME=value. It is
-	// only asked whether a credential is there.
+	// Environ tells which credentials are available, as NAME=value.
 	Environ []string
 }
 
-// Invocation is how to start a CLI. It is the caller's own.
+// Invocation is how to start a CLI.
 type Invocation struct {
 	// Argv are the arguments, without the program.
 	Argv []string
 	// Env are variables to set, as NAME=value, in byte order.
 	Env []string
-	// Pass are names of variables that the CLI needs as they are: its credential,
-	// its endpoint.
+	// Pass are variables to inherit, such as the credential and the endpoint.
 	Pass []string
 	// Files are to be created below Values.StateDir before the start: contents by
-	// local names.
+	// relative path.
 	Files map[string]string
-	// Stdin says that the prompt goes to the standard input. Else the arguments name
-	// Values.PromptFile.
+	// Stdin says that the prompt goes to standard input; else the arguments name
+	// PromptFile.
 	Stdin bool
 }
 
@@ -72,33 +67,33 @@ type call struct {
 	stdin    bool
 	set      map[string]string
 	pass     []string
-	// state are the variables that move the CLI's state to Values.StateDir. Where
-	// credentials are named, they are set only if one of those is: else the user has
-	// logged in, and the login is in the CLI's own place.
+	// state are variables that move the CLI's state to Values.StateDir. If credentials
+	// are named, they are set only if one of those is set: else the user has logged in,
+	// and the login is in the CLI's default place.
 	state       []string
 	credentials []string
 	files       map[string]any // JSON values
-	// forbidden are paths below Values.WorkDir at which a CLI would find settings of
-	// the repository's, such as hooks, that nothing switches off.
+	// forbidden are paths below Values.WorkDir of repository settings, such as hooks,
+	// that cannot be switched off.
 	forbidden []string
 }
 
-// argument is one argument, or several that are left out together where one of
-// their placeholders is empty.
+// argument is one argument, or a group that is left out if one of its placeholders is
+// empty.
 type argument struct {
 	texts []string
 	group bool
 }
 
-// placeholder is what stands in a template for a value.
 var placeholder = pattern(`\{([a-z_]+)\}`)
 
-// command is the placeholder that stands for all arguments of Values.Command. It is
-// an argument of its own.
+// command is the placeholder for all arguments of Values.Command. It is an argument of
+// its own.
 const command = "{command}"
 
 // The placeholders of Values.
 const (
+	// The placeholders of Values.
 	atPromptFile = "prompt_file"
 	atOutFile    = "out_file"
 )
@@ -107,7 +102,7 @@ func (v Values) named() map[string]string {
 	dir, rel := "", ""
 	if v.ReportPath != "" {
 		dir = filepath.Dir(v.ReportPath)
-		// Without a common root, as on Windows, there is no way from one to the other.
+		// This fails on Windows without a common root.
 		rel, _ = filepath.Rel(v.WorkDir, v.ReportPath)
 	}
 	return map[string]string{
@@ -121,9 +116,9 @@ func (v Values) named() map[string]string {
 //
 // # Errors
 //
-// adapter-invalid where an argument that cannot be left out lacks its value, or where
-// this CLI cannot be given a value as it is. adapter-repository-settings where the repository
-// brings what the CLI would obey.
+// adapter-invalid if a required argument has no value, or a value cannot be passed to
+// this CLI. adapter-repository-settings if the repository has settings that the CLI would
+// apply.
 func (a *Adapter) Invocation(v Values) (Invocation, error) {
 	values := v.named()
 	for _, name := range slices.Sorted(maps.Keys(values)) {
@@ -166,12 +161,12 @@ func (a *Adapter) Invocation(v Values) (Invocation, error) {
 	return inv, nil
 }
 
-// accepts refuses a value that this CLI would take for something else.
+// accepts refuses a value that this CLI would misinterpret.
 func (a *Adapter) accepts(name, value string) error {
 	refuse := a.call.refuse[name]
 	switch {
 	case strings.ContainsRune(value, 0):
-	case strings.HasPrefix(value, "-"): // a flag
+	case strings.HasPrefix(value, "-"): // it would be a flag
 	case refuse != nil && refuse.MatchString(value):
 	default:
 		return nil
@@ -180,8 +175,8 @@ func (a *Adapter) accepts(name, value string) error {
 		With("adapter", a.name).With("problems", []Problem{{Path: "/refuse/" + name, Text: "refuses this value"}})
 }
 
-// undisturbed looks for what a repository must not bring. Only what is certainly
-// not there is not.
+// undisturbed refuses settings of the repository. A file that cannot be checked counts as
+// present.
 func (a *Adapter) undisturbed(dir string) error {
 	for _, name := range a.call.forbidden {
 		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
@@ -225,8 +220,7 @@ func (arg argument) fill(own, values map[string]string) (filled []string, missin
 	return filled, missing
 }
 
-// fill puts values into a template, and names the first placeholder whose value is
-// empty.
+// fill replaces placeholders, and returns the first one whose value is empty.
 func fill(template string, values map[string]string) (filled, empty string) {
 	filled = placeholder().ReplaceAllStringFunc(template, func(at string) string {
 		name := at[1 : len(at)-1]
@@ -238,15 +232,14 @@ func fill(template string, values map[string]string) (filled, empty string) {
 	return filled, empty
 }
 
-// fillJSON puts values into the texts and the names of a JSON value, and prints it.
+// fillJSON fills the texts and names of a JSON value, and prints it.
 func fillJSON(template any, values map[string]string) (string, error) {
 	printed, err := json.Marshal(fillTree(template, values), json.Deterministic(true),
 		jsontext.AllowInvalidUTF8(true), jsontext.WithIndent("  "))
 	return string(printed) + "\n", err
 }
 
-// fillTree returns a copy: a template is for all spawns. Elements and names that
-// are nothing but placeholders without a value are left out.
+// fillTree returns a filled copy. Elements and names that become empty are left out.
 func fillTree(v any, values map[string]string) any {
 	switch v := v.(type) {
 	case string:
@@ -273,7 +266,7 @@ func fillTree(v any, values map[string]string) any {
 	}
 }
 
-// private reports whether the CLI gets a state of its own.
+// private reports whether the CLI gets its own state.
 func (c call) private(environ []string) bool {
 	return len(c.credentials) == 0 ||
 		slices.ContainsFunc(c.credentials, func(name string) bool { return lookup(environ, name) != "" })

@@ -6,48 +6,37 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
-// Output is what an agent's run said, as far as its output tells. What the output
-// does not tell is unknown, which is nil or "", and never zero.
-//
-// None of it is proof of success: an agent may end cheerfully without having done
-// anything.
+// Output is what an agent's output says about its run. Unknown values are nil or "". None
+// of it proves success: an agent may end cheerfully without having done anything.
 type Output struct {
-	// Text is the final message. HasText says that there is one, which may still
-	// be empty.
+	// Text is the final message, which may be empty; HasText says whether there is one.
 	Text    string
 	HasText bool
-	// Model and Session are what the CLI calls the model that it used and its own
-	// session, "" where it does not say.
+	// Model and Session are the CLI's names of its model and session.
 	Model, Session string
 	Tokens         Tokens
-	// Dollars is what the run cost by the CLI's own count, in micro-dollars
-	// (1e-6 $), rounded up.
+	// Dollars is the cost by the CLI's own count, in micro-dollars (1e-6 $), rounded up.
 	Dollars *int64
-	// Tools are the uses of tools in order, at most MaxTools. ToolCount counts all
-	// of them.
+	// Tools are the uses of tools in order, at most MaxTools. ToolCount counts all of
+	// them.
 	Tools     []ToolUse
 	ToolCount int
-	// Denials name the tools whose use the CLI refused, or its ids of those uses
-	// where it does not say the name, at most MaxTools.
+	// Denials name the tools that were refused, or their ids, at most MaxTools.
 	Denials []string
-	// Failure is what the output calls an error, nil where nothing does. A run that
-	// failed without a word has none.
+	// Failure is the error that the output reports, nil for none.
 	Failure *Failure
-	// Valid says that the output had the form that the adapter promises, to its
-	// end.
+	// Valid says that the output has the form that the adapter promises, to its end.
 	Valid bool
-	// Done says that the output ended with an event that ends a run.
+	// Done says that the output contains an event that ends a run.
 	Done bool
-	// Notes are sentences about what was passed over: warnings, lines that are no
-	// JSON, earlier results. They quote the output, so redact them before they are
-	// shown.
+	// Notes describe what was skipped: warnings, lines that are not JSON, earlier
+	// results. They quote the output, so redact them.
 	Notes []string
 }
 
-// Tokens count the tokens of a run, nil where they are unknown.
+// Tokens counts the tokens of a run; nil is unknown.
 type Tokens struct {
-	// In counts all that went to the model, those from its cache included, and Out
-	// all that it wrote, its thoughts included.
+	// In includes tokens from the cache, and Out includes thoughts.
 	In, Out *int64
 	// Cached counts those of In that came from the cache.
 	Cached *int64
@@ -55,43 +44,41 @@ type Tokens struct {
 
 // ToolUse is one use of a tool.
 type ToolUse struct {
-	// Name is what the CLI calls the tool.
+	// Name is the CLI's name of the tool.
 	Name string
-	// Search says that the tool searches (see Adapter.SearchTools).
+	// Search says that the tool searches; see Adapter.SearchTools.
 	Search bool
 }
 
-// Failure is what an output calls an error.
+// Failure is an error that an output reports.
 type Failure struct {
 	Class outcome.Class
-	// Status is the HTTP status that the model API answered, 0 where it is unknown.
+	// Status is the HTTP status of the model API, 0 if unknown.
 	Status int
-	// Message is the CLI's own sentence, at most MaxMessage bytes. Redact it before
-	// it is shown.
+	// Message is the CLI's text, at most MaxMessage bytes. Redact it before it is shown.
 	Message string
-	// RetryAfter is how long the API asked to wait, 0 where it did not say.
+	// RetryAfter is how long the API asked to wait, 0 if it did not.
 	RetryAfter time.Duration
 }
 
 // Progress is how far a run has come.
 type Progress struct {
-	// Tokens counts those that the output has told of so far, 0 where it has not.
+	// Tokens is 0 if unknown.
 	Tokens int64
-	// Tools counts uses of tools, and Events the JSON objects of the output.
+	// Tools counts uses of tools, and Events JSON objects of the output.
 	Tools, Events int
-	// Done says that the last event of the run has come. Other events may follow.
+	// Done says that the run's last event has come. Others may follow.
 	Done bool
 }
 
-// Ended is how an agent's process ended, and what it left beside its standard
-// output.
+// Ended is how an agent's process ended, and what it left beside standard output.
 type Ended struct {
-	// ExitCode is -1 where a signal ended the process.
+	// ExitCode is -1 if a signal ended the process.
 	ExitCode int
-	// Signal names the signal that ended the process, "" where none did.
+	// Signal is "" for none.
 	Signal string
-	// Errors is the end of its standard error.
+	// Errors is the end of standard error.
 	Errors []byte
-	// File is what stands in Values.OutFile, nil where there is no such file.
+	// File is the content of Values.OutFile, nil if it does not exist.
 	File []byte
 }

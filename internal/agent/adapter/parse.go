@@ -14,11 +14,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// maxFile is how many bytes an adapter's file may have.
+// maxFile bounds an adapter's file, in bytes.
 const maxFile = 1 << 20
 
 // The forms of words in an adapter.
 var (
+	// The forms of words in an adapter.
 	nameForm     = pattern(`^[a-z][a-z0-9-]{0,31}$`)
 	variableForm = pattern(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 	ownForm      = pattern(`^[a-z_]{1,32}$`)
@@ -31,11 +32,11 @@ const (
 	describedFlag     = "a flag, such as --model"
 )
 
-// Parse reads an adapter's file (docs/adapters.md).
+// Parse parses an adapter's file (docs/adapters.md).
 //
 // # Errors
 //
-// adapter-invalid, with all its problems.
+// adapter-invalid, with all problems.
 func Parse(data []byte) (*Adapter, error) {
 	if len(data) > maxFile {
 		return nil, errs.New(errs.AdapterInvalid, "the adapter is invalid: it has more than %d bytes", maxFile).With("limit", maxFile)
@@ -55,15 +56,15 @@ func Parse(data []byte) (*Adapter, error) {
 	return p.adapter, nil
 }
 
-// parser reads one file into an adapter.
+// parser parses one file into an adapter.
 type parser struct {
 	schema
 
 	adapter *Adapter
 	call    *call
 	rules   *rules
-	// named are the values that templates may name: those of Values and of the
-	// file's own choices.
+	// named are the placeholders that templates may use: those of Values, and the file's
+	// own.
 	named map[string]bool
 }
 
@@ -119,7 +120,7 @@ func (p *parser) file(v value) {
 	p.whole(v)
 }
 
-// whole looks at what no field can say alone.
+// whole checks what depends on several fields.
 func (p *parser) whole(v value) {
 	runsCommand := slices.ContainsFunc(p.call.argv, func(a argument) bool { return a.texts[0] == command })
 	switch a := p.adapter; {
@@ -158,7 +159,7 @@ func (p *parser) names(name string) bool {
 	})
 }
 
-// program reads the name of a program: PATH finds it, so it is no path.
+// program parses the name of a program, which is searched in PATH.
 func (p *parser) program(v value) string {
 	name := p.text(v)
 	if name == "" || filepath.Base(name) != name || name == "." || name == ".." {
@@ -167,7 +168,7 @@ func (p *parser) program(v value) string {
 	return name
 }
 
-// template reads a text with placeholders.
+// template parses a text with placeholders.
 func (p *parser) template(v value, known map[string]bool) string {
 	text := p.text(v)
 	for _, m := range placeholder().FindAllStringSubmatch(text, -1) {
@@ -198,8 +199,7 @@ func (p *parser) arguments(v value) {
 	})
 }
 
-// choice reads what the adapter says for each of two cases: values of its own for
-// templates. Both cases have to name the same.
+// choice parses templates for two cases. Both cases have to define the same names.
 func (p *parser) choice(v value, no, yes string) map[bool]map[string]string {
 	spawn := map[string]bool{}
 	for name := range (Values{}).named() {
@@ -252,7 +252,7 @@ func (p *parser) variables(v value) {
 	})
 }
 
-// files reads the files of the state: JSON values, by local names.
+// files parses the files of the state: JSON values by relative path.
 func (p *parser) files(v value) {
 	p.call.files = map[string]any{}
 	p.members(v, func(name string, v value) {
@@ -274,7 +274,7 @@ func (p *parser) forbidden(v value) {
 	})
 }
 
-// walk looks at all templates in a JSON value.
+// walk checks all templates in a JSON value.
 func (p *parser) walk(v value) {
 	switch v.of.(type) {
 	case string:
@@ -289,7 +289,7 @@ func (p *parser) walk(v value) {
 	}
 }
 
-// exits reads what exit codes tell: a class, or the HTTP status behind it.
+// exits parses the meaning of exit codes: a class or an HTTP status.
 func (p *parser) exits(v value) {
 	p.rules.exits = map[int]exit{}
 	p.members(v, func(name string, v value) {

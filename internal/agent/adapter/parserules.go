@@ -6,22 +6,22 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
-// textRules returns who reads rules for one text.
+// textRules parses rules for one text.
 func (p *parser) textRules(to *[]rule) func(value) {
 	return func(v value) { *to = p.rulesOf(v, pickLast, pickFirst, pickConcat, pickKeys) }
 }
 
-// numberRules returns who reads rules for one number.
+// numberRules parses rules for one number.
 func (p *parser) numberRules(to *[]rule) func(value) {
 	return func(v value) { *to = p.rulesOf(v, pickLast, pickSum) }
 }
 
-// listRules returns who reads rules that find many texts, all of which count.
+// listRules parses rules that find any number of texts.
 func (p *parser) listRules(to *[]rule) func(value) {
 	return func(v value) { *to = p.rulesOf(v) }
 }
 
-// rulesOf reads a list of rules. Without picks there is nothing to choose.
+// rulesOf parses a list of rules. If only one pick is possible, picks is empty.
 func (p *parser) rulesOf(v value, picks ...pick) []rule {
 	var all []rule
 	p.each(v, func(v value) {
@@ -77,7 +77,7 @@ func (p *parser) errorRule(v value) {
 	p.rules.errors = append(p.rules.errors, r)
 }
 
-// classRules reads rules that say what an error is, by its kind or its message.
+// classRules parses rules that classify an error by its kind or its message.
 func (p *parser) classRules(v value) []classRule {
 	var all []classRule
 	p.each(v, func(v value) {
@@ -97,7 +97,7 @@ func (p *parser) classRules(v value) []classRule {
 	return all
 }
 
-// wholeRegexp reads a regular expression for a whole text.
+// wholeRegexp parses a regular expression for a whole text.
 func (p *parser) wholeRegexp(v value) *regexp.Regexp {
 	form := p.regexp(v, 0)
 	if form == nil {

@@ -8,19 +8,18 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// path says where in a JSON value something stands: names joined by dots, each
-// followed by [*] for all elements of an array or all values of an object, or by
-// [name=text] for those elements that have that text under that name.
+// path is a place in a JSON value: names joined by dots, each followed by [*] for all
+// elements of an array or values of an object, or by [name=text] for the elements with
+// that member.
 type path []step
 
 type step struct {
 	name string
 	each bool
-	// key and text, where key is not "", choose among the elements.
+	// key and text choose elements if key is not "".
 	key, text string
 }
 
-// stepForm is one step of a path.
 var stepForm = pattern(`^([A-Za-z0-9_-]+)(\[(?:\*|([A-Za-z0-9_-]+)=([^\[\]]+))\])?$`)
 
 func parsePath(text string) (path, error) {
@@ -35,8 +34,8 @@ func parsePath(text string) (path, error) {
 	return p, nil
 }
 
-// event is an object that a CLI prints, with its own members at hand: most rules
-// begin with one of them, and going through a large object for each would be slow.
+// event is an object of the output, split into its members: most rules begin with one,
+// and parsing a large object for each rule would be slow.
 type event []named
 
 type named struct {
@@ -62,8 +61,7 @@ func (e event) member(name string) jsontext.Value {
 	return nil
 }
 
-// values returns what stands at the path, in order. The values are parts of the
-// event.
+// values returns the values at the path in order. They are parts of the event.
 func (p path) values(e event) []jsontext.Value {
 	found := p[0].follow(e.member(p[0].name), nil)
 	for _, s := range p[1:] {
@@ -76,7 +74,7 @@ func (p path) values(e event) []jsontext.Value {
 	return found
 }
 
-// follow adds what the step chooses of the value that stands under its name.
+// follow appends what the step chooses of a value.
 func (s step) follow(at jsontext.Value, found []jsontext.Value) []jsontext.Value {
 	switch {
 	case at == nil:
@@ -96,8 +94,7 @@ func (s step) follow(at jsontext.Value, found []jsontext.Value) []jsontext.Value
 	return found
 }
 
-// member returns the value that an object has under a name, nil where v is no
-// object or has none.
+// member returns an object's member, nil for none.
 func member(v jsontext.Value, name string) jsontext.Value {
 	var found jsontext.Value
 	if v.Kind() == '{' {
@@ -112,14 +109,14 @@ func member(v jsontext.Value, name string) jsontext.Value {
 	return found
 }
 
-// eachOf goes through an object or an array until visit returns false. The names
-// of an array's elements are "". What is neither has no elements.
+// eachOf visits the members of an object or the elements of an array, with the name "",
+// until visit returns false.
 func eachOf(v jsontext.Value, visit func(name string, value jsontext.Value) bool) {
 	kind := v.Kind()
 	if kind != '{' && kind != '[' {
 		return
 	}
-	// The documents are checked when they come in, so nothing is checked again here.
+	// The documents were validated before.
 	d := jsontext.NewDecoder(bytes.NewBuffer(v), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if _, err := d.ReadToken(); err != nil {
 		return
@@ -137,7 +134,7 @@ func eachOf(v jsontext.Value, visit func(name string, value jsontext.Value) bool
 		if err != nil {
 			return
 		}
-		// The decoder may use its memory again, so the part of v is cut out.
+		// The decoder may reuse its memory, so slice v.
 		end := int(d.InputOffset())
 		if !visit(name, v[end-len(value):end:end]) {
 			return
@@ -145,8 +142,7 @@ func eachOf(v jsontext.Value, visit func(name string, value jsontext.Value) bool
 	}
 }
 
-// scalar returns the text of a string, or of a number or a truth value as it is
-// written. Null is nothing.
+// scalar returns the text of a string, number or boolean.
 func scalar(v jsontext.Value) (string, bool) {
 	switch v.Kind() {
 	case '"':
@@ -163,7 +159,7 @@ func text(v jsontext.Value) (string, bool) {
 	if v.Kind() != '"' {
 		return "", false
 	}
-	// The error tells of invalid UTF-8 alone here, and the text is whole.
+	// The only error is invalid UTF-8, which is replaced.
 	unquoted, _ := jsontext.AppendUnquote(nil, v)
 	return string(unquoted), true
 }

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// pattern is a regular expression that is compiled when it is first used: most
-// commands start no agent, and these were a twelfth of what they do before main.
+// pattern compiles a regular expression at its first use: most commands start no agent,
+// and compiling all of them took a twelfth of the start-up time.
 func pattern(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

@@ -10,28 +10,28 @@ import (
 )
 
 const (
-	// MaxTools is how many uses of tools, and how many denials, an Output keeps.
+	// MaxTools bounds the uses of tools and the denials in an Output.
 	MaxTools = 4096
-	// maxToolName is how many bytes of a tool's name are kept.
+	// maxToolName bounds a tool's name, in bytes.
 	maxToolName = 256
-	// maxWarnings is how many of a CLI's warnings an Output keeps, and maxWarning how
-	// many bytes of each.
+	// maxWarnings bounds the warnings in an Output, and maxWarning each of them, in
+	// bytes.
 	maxWarnings, maxWarning = 16, 512
-	// maxErrors is how much of the end of the standard error is read.
+	// maxErrors is how many bytes of the end of standard error are read.
 	maxErrors = 64 << 10
 )
 
-// form is what the output is.
+// form is the form of an output.
 type form string
 
 const (
-	// formJSON: JSON objects, one in a line or one over several lines.
+	// formJSON: JSON objects.
 	formJSON form = "json"
 	// formText: a text, which is the final message.
 	formText form = "text"
 )
 
-// rules say where things stand in an output of formJSON.
+// rules say where values are in an output of formJSON.
 type rules struct {
 	done                   []where
 	result, model, session []rule
@@ -41,31 +41,30 @@ type rules struct {
 	errors                 []errorRule
 	classes                []classRule
 	exits                  map[int]exit
-	// errorStatus finds an HTTP status in the standard error of a run whose output
-	// calls an error, but not its status. The last one counts.
+	// errorStatus finds the last HTTP status in standard error, for an error in the
+	// output without a status.
 	errorStatus *regexp.Regexp
-	// silent says what a run is that failed without any event, by its standard
-	// error, where classes do not.
+	// silent classifies a run that failed without any event by its standard error, if
+	// classes do not.
 	silent []classRule
-	// file says that the CLI writes its final message into a file too.
+	// file says that the CLI also writes its final message to a file.
 	file bool
 }
 
-// Reader reads one run's standard output as it grows. What it holds does not grow
-// with the output: it is a few times MaxDocument at most. It is for one goroutine
-// at a time.
+// Reader reads one run's standard output as it grows. Its memory is bounded by a few
+// times MaxDocument. It is not for concurrent use.
 type Reader struct {
 	adapter *Adapter
 	rules   rules
 
 	documents documents
-	plain     []byte // of formText
-	long      bool   // a text that had to be kept is too long
+	plain     []byte
+	long      bool // a required text is too long
 
 	result, model, session           *texts
 	in, out, cached, cost, progress  *numbers
 	tools                            []ToolUse
-	toolCount, events, ends, skipped int // skipped: of documents, when the last end came
+	toolCount, events, ends, skipped int // skipped is documents.skipped at the last end
 	denials, warnings                []string
 	failures                         []*failed // by error rule
 }
@@ -83,7 +82,7 @@ func (a *Adapter) NewReader() *Reader {
 	return r
 }
 
-// Write takes the next piece of the output. It takes any bytes, and never fails.
+// Write takes any bytes, and never fails.
 func (r *Reader) Write(p []byte) (int, error) {
 	if r.adapter.form == formJSON {
 		r.documents.write(p)
@@ -97,7 +96,7 @@ func (r *Reader) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// event takes a JSON object of the output.
+// event handles a JSON object of the output.
 func (r *Reader) event(e event) {
 	r.events++
 	r.long = !r.result.see(e) || r.long
@@ -144,7 +143,7 @@ func (r *Reader) tool(name string) {
 	r.tools = append(r.tools, ToolUse{Name: name, Search: r.adapter.searches(name)})
 }
 
-// appendUpTo appends so many texts that there are at most count.
+// appendUpTo appends up to a total of count texts.
 func appendUpTo(all []string, count, size int, more []string) []string {
 	for _, text := range more[:min(len(more), count-len(all))] {
 		all = append(all, excerpt(text, size))
@@ -152,7 +151,7 @@ func appendUpTo(all []string, count, size int, more []string) []string {
 	return all
 }
 
-// fail keeps what the event says of errors, in the output or in the standard error.
+// fail applies the error rules to an event of the output or of standard error.
 func (r *Reader) fail(e event, errors bool) {
 	for i, rule := range r.rules.errors {
 		switch {
@@ -165,7 +164,6 @@ func (r *Reader) fail(e event, errors bool) {
 	}
 }
 
-// Progress tells how far the run has come.
 func (r *Reader) Progress() Progress {
 	p := Progress{Tools: r.toolCount, Events: r.events, Done: r.ends > 0}
 	in, out := r.in.whole(), r.out.whole()
@@ -177,8 +175,8 @@ func (r *Reader) Progress() Progress {
 	return p
 }
 
-// Finish takes the end of the run and returns what its output says. Nothing may be
-// written afterwards.
+// Finish ends the run and returns what its output says. Nothing may be written
+// afterwards.
 func (r *Reader) Finish(end Ended) Output {
 	r.documents.finish()
 	o := Output{
@@ -196,8 +194,7 @@ func (r *Reader) Finish(end Ended) Output {
 	return o
 }
 
-// text is the final message: in the output, else in the file that the CLI was told
-// to write it into.
+// text is the final message: from the output, else from the file.
 func (r *Reader) text(file []byte) (string, bool) {
 	if r.adapter.form == formText {
 		message := message(r.plain)
@@ -210,13 +207,12 @@ func (r *Reader) text(file []byte) (string, bool) {
 	return text, has && !r.long
 }
 
-// message is a text as a message: without a byte order mark, spaces around it and
-// invalid UTF-8.
+// message cleans a text: no byte order mark, surrounding spaces or invalid UTF-8.
 func message(b []byte) string {
 	return strings.TrimSpace(strings.ToValidUTF8(strings.TrimPrefix(string(b), "\ufeff"), "\ufffd"))
 }
 
-// valid reports whether the output has the form that was promised, to its end.
+// valid implements Output.Valid.
 func (r *Reader) valid(o Output) bool {
 	if r.adapter.form == formText {
 		return o.HasText
@@ -224,7 +220,7 @@ func (r *Reader) valid(o Output) bool {
 	return r.events > 0 && (o.Done || len(r.rules.done) == 0) && !r.tooLong()
 }
 
-// most is how long what has to be read may be, in bytes.
+// most is the limit that applies, in bytes.
 func (r *Reader) most() int {
 	if r.adapter.form == formText {
 		return MaxText
@@ -232,8 +228,8 @@ func (r *Reader) most() int {
 	return MaxDocument
 }
 
-// tooLong reports whether something is missing that may have been the result: a
-// text of it, or anything after the last event that ends a run.
+// tooLong reports whether a part of the result may be missing: of its text, or anything
+// after the last event that ends a run.
 func (r *Reader) tooLong() bool { return r.long || r.documents.skipped > r.skipped }
 
 func (r *Reader) notes() []string {
@@ -244,12 +240,12 @@ func (r *Reader) notes() []string {
 	return notes
 }
 
-// failure is what the output calls an error, else what the standard error and the
-// exit code of a run that failed tell.
+// failure is the error in the output, else what standard error and the exit code of a
+// failed run say.
 func (r *Reader) failure(end Ended) *Failure {
 	bad := end.ExitCode != 0 || end.Signal != ""
 	errors := end.Errors[max(0, len(end.Errors)-maxErrors):]
-	if bad { // what stands there after a success is no failure
+	if bad { // After a success, errors there do not count.
 		d := documents{emit: func(e event) { r.fail(e, true) }}
 		d.write(errors)
 		d.finish()

@@ -8,40 +8,37 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// pick says which of the chosen events count.
+// pick says which of several values counts.
 type pick string
 
 const (
-	// pickLast: the last one. Where it lacks the value, there is none.
+	// pickLast: the last event. If it has no value, there is none.
 	pickLast pick = "last"
-	// pickFirst: the first one that has the value.
+	// pickFirst: the first event with a value.
 	pickFirst pick = "first"
-	// pickConcat: all, their texts one after the other.
+	// pickConcat: all texts, concatenated.
 	pickConcat pick = "concat"
-	// pickSum: all, their numbers added up. Where one of them lacks the number, the
-	// sum is unknown.
+	// pickSum: the sum, which is unknown if one event has no number.
 	pickSum pick = "sum"
-	// pickKeys: the last one; the names in the object that stands there.
+	// pickKeys: the member names of the object in the last event.
 	pickKeys pick = "keys"
 )
 
-// rule says where a text or a number stands. Several paths belong together: their
-// texts are joined, their numbers added up.
+// rule finds a text or a number. Texts at several paths are joined, numbers added.
 type rule struct {
 	where where
 	paths []path
 	pick  pick
-	// reset, where it is set, chooses events that make the rule forget what it has
-	// found.
+	// reset chooses events that discard what was found. It may be nil.
 	reset where
-	// once, where it is set, leads to a text: of events in a row that have the same
-	// there, only the first one counts.
+	// once leads to a text: of consecutive events with the same text, only the first one
+	// counts. It may be nil.
 	once path
 }
 
 func (r rule) resets(e event) bool { return r.reset != nil && r.reset.holds(e) }
 
-// texts is what some rules find: the first rule that has something wins.
+// texts is what several rules find; the first rule that has a value wins.
 type texts struct {
 	rules []rule
 	found []foundText
@@ -55,8 +52,7 @@ type foundText struct {
 
 func newTexts(rules []rule) *texts { return &texts{rules: rules, found: make([]foundText, len(rules))} }
 
-// see looks at an event, and reports false where the text that it adds would become
-// too long.
+// see handles an event, and returns false if a text becomes too long.
 func (t *texts) see(e event) bool {
 	fits := true
 	for i, r := range t.rules {
@@ -109,7 +105,7 @@ func (r rule) text(e event) (string, bool) {
 	return b.String(), has
 }
 
-// names joins the names in an object.
+// names joins the member names of an object.
 func names(v jsontext.Value) (string, bool) {
 	var all []string
 	eachOf(v, func(name string, _ jsontext.Value) bool {
@@ -119,11 +115,10 @@ func names(v jsontext.Value) (string, bool) {
 	return strings.Join(all, ", "), v.Kind() == '{' && len(all) > 0
 }
 
-// maxNumber is the greatest number that counts as one: above, a float64 is not
-// exact.
+// maxNumber is the largest number that a float64 represents exactly.
 const maxNumber = 1 << 53
 
-// numbers is what some rules find: the first rule that has something wins.
+// numbers is what several rules find; the first rule that has a value wins.
 type numbers struct {
 	rules []rule
 	found []foundNumber
@@ -132,7 +127,7 @@ type numbers struct {
 type foundNumber struct {
 	value     float64
 	has, lost bool
-	last      string // what stood at rule.once
+	last      string // the last text at rule.once
 }
 
 func newNumbers(rules []rule) *numbers {
@@ -174,7 +169,7 @@ func (r rule) repeated(e event, f *foundNumber) bool {
 	return false
 }
 
-// get returns the number, or false where it is unknown.
+// get returns false if the number is unknown.
 func (n *numbers) get() (float64, bool) {
 	for _, f := range n.found {
 		if f.has && !f.lost && f.value <= maxNumber {
@@ -184,8 +179,8 @@ func (n *numbers) get() (float64, bool) {
 	return 0, false
 }
 
-// number is what the rule finds in one event. Each of the paths has to lead to
-// numbers, none below zero.
+// number is what the rule finds in one event. Each path has to lead to numbers that are
+// not negative.
 func (r rule) number(e event) (float64, bool) {
 	sum := 0.0
 	for _, p := range r.paths {
@@ -204,7 +199,7 @@ func (r rule) number(e event) (float64, bool) {
 	return sum, true
 }
 
-// whole is the number as a count, nil where it is unknown or none.
+// whole is the number as an integer, nil if unknown.
 func (n *numbers) whole() *int64 {
 	value, has := n.get()
 	if !has || value != math.Trunc(value) {
@@ -214,9 +209,8 @@ func (n *numbers) whole() *int64 {
 	return &count
 }
 
-// micros is the number, as dollars, in micro-dollars, rounded up. What lies below a
-// thousandth of those is taken for the noise of floating-point sums, which CLIs
-// print, and does not make them more.
+// micros is the number of dollars in micro-dollars, rounded up. It drops noise of
+// floating-point sums below a thousandth.
 func (n *numbers) micros() *int64 {
 	value, has := n.get()
 	const micro, noise = 1e6, 1e3

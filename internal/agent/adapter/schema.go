@@ -12,29 +12,28 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Problem is one thing that is wrong with an adapter.
+// Problem is an error in an adapter.
 type Problem struct {
-	// Path is a JSON Pointer (RFC 6901) into its file.
+	// Path is a JSON Pointer (RFC 6901) into the file.
 	Path string `json:"path"`
-	// Text says what is wrong, to be read after the path.
+	// Text follows the path in a message.
 	Text string `json:"text"`
 }
 
-// value is a JSON value and its place.
+// value is a JSON value and its path.
 type value struct {
 	path string
 	of   any
 }
 
-// schema reads values and collects the problems, so that one look at a file finds
-// all of them.
+// schema parses values and collects all problems.
 type schema struct{ problems []Problem }
 
 func (s *schema) note(v value, format string, args ...any) {
 	s.problems = append(s.problems, Problem{Path: v.path, Text: fmt.Sprintf(format, args...)})
 }
 
-// err reports the problems, in the order of their paths.
+// err reports the problems in the order of their paths.
 func (s *schema) err() error {
 	if len(s.problems) == 0 {
 		return nil
@@ -49,10 +48,10 @@ func (s *schema) err() error {
 		With("problems", s.problems)
 }
 
-// fields are the names that an object may have, and who reads them.
+// fields are the known members of an object, with their parsers.
 type fields map[string]func(value)
 
-// object reads an object. Names in need have to be there.
+// object parses an object with the required members need.
 func (s *schema) object(v value, known fields, need ...string) {
 	members, ok := v.of.(map[string]any)
 	if !ok {
@@ -74,12 +73,12 @@ func (s *schema) object(v value, known fields, need ...string) {
 	}
 }
 
-// at is a member of v or one of its elements.
+// at is a member or element of v.
 func (v value) at(name string, of any) value {
 	return value{v.path + "/" + strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1"), of}
 }
 
-// each reads an array, and the members of an object by their names.
+// each parses an array.
 func (s *schema) each(v value, read func(value)) {
 	elements, ok := v.of.([]any)
 	if !ok {
@@ -90,7 +89,7 @@ func (s *schema) each(v value, read func(value)) {
 	}
 }
 
-// members reads an object whose names are free.
+// members parses an object with arbitrary names.
 func (s *schema) members(v value, read func(name string, v value)) {
 	members, ok := v.of.(map[string]any)
 	if !ok {
@@ -109,7 +108,7 @@ func (s *schema) text(v value) string {
 	return text
 }
 
-// word reads a text of a form, which is described in words.
+// word parses a text of a form, which is described in words.
 func (s *schema) word(v value, form *regexp.Regexp, described string) string {
 	text, ok := v.of.(string)
 	if !ok || !form.MatchString(text) {
@@ -132,15 +131,14 @@ func (s *schema) texts(v value) []string {
 	return all
 }
 
-// words reads a list of texts of a form.
+// words parses a list of texts of a form.
 func (s *schema) words(v value, form *regexp.Regexp, described string) []string {
 	var all []string
 	s.each(v, func(v value) { all = append(all, s.word(v, form, described)) })
 	return all
 }
 
-// regexp reads a regular expression (RE2). groups says how many groups it needs at
-// least.
+// regexp parses a regular expression (RE2) with at least so many groups.
 func (s *schema) regexp(v value, groups int) *regexp.Regexp {
 	form, err := regexp.Compile(s.text(v))
 	switch {
@@ -169,7 +167,7 @@ func (s *schema) path(v value) path {
 	return p
 }
 
-// paths reads one path or a list of them.
+// paths parses one path or a list of them.
 func (s *schema) paths(v value) []path {
 	if _, ok := v.of.(string); ok {
 		return []path{s.path(v)}

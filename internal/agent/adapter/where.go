@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// where chooses events: all of its terms hold.
+// where chooses events: all its terms hold.
 type where []term
 
-// term is one condition: "path" (something stands there that is not null),
-// "path=text", "path!=text" or "path~regexp". A path that leads nowhere is unlike
-// every text.
+// term is a condition: "path" (the value exists and is not null), "path=text",
+// "path!=text" or "path~regexp". A missing value differs from every text.
 type term struct {
 	path path
 	op   string
@@ -26,8 +25,8 @@ const (
 	opExists = ""
 )
 
-// parseWhere reads terms joined by commas. So neither a text nor a regexp can hold
-// a comma.
+// parseWhere parses terms joined by commas, so neither a text nor a regexp can contain
+// one.
 func parseWhere(text string) (where, error) {
 	var w where
 	for part := range strings.SplitSeq(text, ",") {
@@ -67,8 +66,7 @@ func parseTerm(text string) (term, error) {
 	return t, err
 }
 
-// holds reports whether an event is one of those that w chooses. No condition
-// chooses all.
+// holds reports whether w chooses an event. Without terms it chooses all.
 func (w where) holds(e event) bool {
 	for _, t := range w {
 		if !t.holds(e) {
