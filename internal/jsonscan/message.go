@@ -1,9 +1,5 @@
-// Package jsonscan finds the JSON that an agent was asked to end with in what it
-// really ended with: the bare object, one in a code fence, or one amid prose.
-//
-// It looks for objects only, and judges none: what an object must hold is its
-// reader's business. Package verdict and internal/agent/research read with it, so that
-// both understand the same message alike.
+// Package jsonscan finds the JSON objects in an agent's final message: alone, in a code
+// fence, or in prose. It does not check their contents.
 package jsonscan
 
 import (
@@ -15,27 +11,24 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxBytes is the length of the longest message that is looked at, in bytes. An
-// envelope has some 200, a researcher's answer some thousand.
+// MaxBytes bounds a message that is scanned, in bytes. An envelope has some 200, a
+// researcher's answer some thousand.
 const MaxBytes = 1 << 20
 
-// Object is what stands in a message from an opening brace on.
+// Object is a JSON object in a message, or the beginning of one.
 type Object struct {
-	// Text is the object as the agent wrote it. It may have a key twice or be
-	// no UTF-8: whoever decodes it must still be strict. Where Whole is false,
-	// it ends where it stopped being an object.
+	// Text is the object as written. It may have duplicate keys or invalid UTF-8, so
+	// decode it strictly. If Whole is false, it ends where it stopped being an object.
 	Text jsontext.Value
-	// Whole says that this is one JSON object, and that none of what follows
-	// could belong to it: no further bracket, and no letter, digit or quote
-	// without a space.
+	// Whole says that this is one JSON object, and that nothing after it could belong to
+	// it: no further bracket, and no letter, digit or quote without a space.
 	Whole bool
 }
 
-// Objects returns the outermost objects of a message in their order. What looks
-// like an object and then breaks off is there as well, not Whole, so that a
-// reader can tell a cut envelope from none; objects inside of it are not, for
-// they are part of a thought that was never finished. A message of more than
-// MaxBytes has none. The texts are copies.
+// Objects returns the outermost objects of a message in order. The beginning of an object
+// that breaks off is included, not Whole, so that a cut envelope differs from a missing
+// one; objects inside of it are not. A message of more than MaxBytes has none. The texts
+// are copies.
 func Objects(text string) []Object {
 	if len(text) > MaxBytes {
 		return nil
@@ -63,16 +56,15 @@ func Objects(text string) []Object {
 	}
 }
 
-// begins reports whether what follows a brace could be the inside of an object.
-// The braces of prose and of most code are told apart here.
+// begins reports whether what follows a brace can be the inside of an object. Braces of
+// prose and most code are excluded here.
 func begins(inside []byte) bool {
 	inside = bytes.TrimLeft(inside, " \t\r\n")
 	return len(inside) > 0 && (inside[0] == '"' || inside[0] == '}')
 }
 
-// extent returns how many bytes of data, which begins with a brace, are an
-// object, or could have become one. It is lenient where leniency only affects
-// what is in the object, not where it ends.
+// extent returns how many bytes of data, which begins with a brace, are an object, or
+// could have become one. It is lenient about the contents, but not about the end.
 func extent(d *jsontext.Decoder, data []byte) (length int, whole bool) {
 	d.Reset(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if value, err := d.ReadValue(); err == nil {
@@ -83,7 +75,7 @@ func extent(d *jsontext.Decoder, data []byte) (length int, whole bool) {
 	return len(data), false
 }
 
-// free reports whether an object ends before rest for a reader as for a parser.
+// free reports whether an object ends before rest unambiguously.
 func free(rest []byte) bool {
 	if len(rest) == 0 {
 		return true

@@ -2,11 +2,11 @@ package redact
 
 import "strings"
 
-// minKey is how many characters a key has behind its prefix at least. Shorter ones
-// are prose about keys.
+// minKey is the minimum length of a key after its prefix. Shorter ones are prose about
+// keys.
 const minKey = 16
 
-// prefixed finds the keys that begin in a way of their own.
+// prefixed finds keys with a known prefix.
 func prefixed(s string, i int) (secret, bool) {
 	isID := func(c byte) bool { return isUpper(c) || isDigit(c) }
 	for _, p := range [...]struct {
@@ -14,7 +14,7 @@ func prefixed(s string, i int) (secret, bool) {
 		least        int
 		class        func(byte) bool
 	}{
-		{"anthropic-key", "sk-ant-", minKey, isKey}, // Before the prefix that it shares with the next.
+		{"anthropic-key", "sk-ant-", minKey, isKey}, // before its shorter prefix
 		{"openai-key", "sk-", minKey, isKey},
 		{"github-token", "ghp_", minKey, isKey},
 		{"github-token", "gho_", minKey, isKey},
@@ -31,7 +31,7 @@ func prefixed(s string, i int) (secret, bool) {
 		{"slack-token", "xoxs-", minKey, isKey},
 		{"slack-token", "xapp-", minKey, isKey},
 		{"aws-key-id", "AKIA", 12, isID},
-		{"aws-key-id", "ASIA", 16, isID}, // A continent needs the whole length.
+		{"aws-key-id", "ASIA", 16, isID}, // exact length, because of the continent
 	} {
 		if !strings.HasPrefix(s[i:], p.prefix) {
 			continue
@@ -44,8 +44,8 @@ func prefixed(s string, i int) (secret, bool) {
 	return secret{}, false
 }
 
-// token finds a JSON Web Token: three parts in base64url, of which the first is an
-// object and so begins with the encoding of {".
+// token finds a JSON Web Token: three parts in base64url, the first of which begins with
+// the encoding of {".
 func (f *finder) token(i int) (secret, bool) {
 	s := f.text
 	if i < f.tokenless || !strings.HasPrefix(s[i:], "eyJ") {
@@ -58,7 +58,7 @@ func (f *finder) token(i int) (secret, bool) {
 		}
 		end := run(s, at, isKey)
 		if part == 0 {
-			// Another one that begins in this part would fail by the same parts.
+			// Any other token that begins in this part fails in the same way.
 			f.tokenless = end
 		}
 		if end-at < least {
@@ -69,8 +69,8 @@ func (f *finder) token(i int) (secret, bool) {
 	return secret{"jwt", i, at}, true
 }
 
-// authorization finds the credentials of the schemes Bearer and Basic (RFC 9110,
-// section 11.4), and keeps the scheme.
+// authorization finds credentials of the schemes Bearer and Basic (RFC 9110, section
+// 11.4), and keeps the scheme.
 func authorization(s string, i int) (secret, bool) {
 	for _, scheme := range [...]struct {
 		kind, word string
@@ -92,17 +92,17 @@ func authorization(s string, i int) (secret, bool) {
 	return secret{}, false
 }
 
-// isHeader says that s ends as a header does before its value.
+// isHeader reports whether s ends as a header does before its value.
 func isHeader(s string) bool {
 	s = strings.TrimRight(s, "\"'` \t\\")
 	return strings.HasSuffix(s, ":") || strings.HasSuffix(s, "=")
 }
 
-// isPlain says that a text is a word of prose: "basic internationalization".
+// isPlain reports whether a text is a word of prose, as in "basic internationalization".
 func isPlain(s string) bool { return run(s, 0, isLower) == len(s) }
 
-// awsSecret finds a secret access key of Amazon's, which has no form of its own, by
-// the name that stands before it.
+// awsSecret finds an AWS secret access key by the name before it, since it has no form of
+// its own.
 func awsSecret(s string, i int) (secret, bool) {
 	at := i
 	for _, word := range [...]string{"secret", "access", "key"} {
@@ -123,8 +123,8 @@ func awsSecret(s string, i int) (secret, bool) {
 	return secret{"aws-secret-key", from, end}, end-from >= minKey
 }
 
-// userinfo finds a password, or a token alone, in a URL (RFC 3986, section 3.2.1).
-// A short name alone, as in ssh://git@host, is no secret.
+// userinfo finds a password or token in a URL (RFC 3986, section 3.2.1). A short user
+// name, as in ssh://git@host, is not a secret.
 func userinfo(s string, i int) (secret, bool) {
 	const before = "://"
 	if !strings.HasPrefix(s[i:], before) {
@@ -132,7 +132,7 @@ func userinfo(s string, i int) (secret, bool) {
 	}
 	start := i + len(before)
 	end := run(s, start, func(c byte) bool { return c > ' ' && c != 0x7f && strings.IndexByte("/?#\"'`<>\\", c) < 0 })
-	// The last sign: a password may hold one that should have been encoded.
+	// The last one: a password may contain an unencoded @.
 	length := strings.LastIndexByte(s[start:end], '@')
 	if length < minKey && (length < 0 || !strings.Contains(s[start:start+length], ":")) {
 		return secret{}, false
@@ -140,8 +140,8 @@ func userinfo(s string, i int) (secret, bool) {
 	return secret{"url-userinfo", start, start + length}, true
 }
 
-// privateKey finds a key in the textual encoding of RFC 7468 and its relatives. One
-// that does not end is taken to the end of the text.
+// privateKey finds a key in the textual encoding of RFC 7468 and similar. A key without
+// an end extends to the end of the text.
 func privateKey(s string, i int) (secret, bool) {
 	const begin, end, fence = "-----BEGIN ", "-----END ", "-----"
 	label, ok := strings.CutPrefix(s[i:], begin)

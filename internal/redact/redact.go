@@ -1,22 +1,19 @@
-// Package redact takes secrets out of what an agent's CLI prints, before it is
-// stored or shown.
-//
-// It knows secrets by their form, so that it is no reason to log more than needed:
-// a password in plain words looks like any other word. In doubt it takes too much.
+// Package redact removes secrets from the output of an agent's CLI, before it is stored or
+// shown. It recognizes secrets by their form, and so does not find a plain password. In doubt
+// it removes too much.
 package redact
 
 import "strings"
 
-// Text returns s with each secret in it replaced by [REDACTED:kind]. The word before
-// a secret that says what it is stays. It takes linear time. A text without secrets
-// comes back as it is.
+// Text replaces each secret in s by [REDACTED:kind]. A word before a secret that says
+// what it is stays. It takes linear time.
 //
 // The kinds are anthropic-key, openai-key, github-token, gitlab-pat, google-api-key,
 // slack-token, aws-key-id, aws-secret-key, jwt, bearer, basic-auth, url-userinfo and
 // private-key.
 func Text(s string) string { return behind(s, 0) }
 
-// behind is Text for what s has from at on. A secret across that place is one of it.
+// behind is Text for s[at:]. A secret across that position is included.
 func behind(s string, at int) string {
 	var out strings.Builder
 	kept := at // What stands before has been written, or is not asked for.
@@ -44,24 +41,24 @@ func behind(s string, at int) string {
 
 func mark(kind string) string { return "[REDACTED:" + kind + "]" }
 
-// secret is where a secret stands: from start, before end.
+// secret is the position of a secret: [start, end).
 type secret struct {
 	kind       string
 	start, end int
 }
 
-// finder looks for secrets from the begin of a text to its end. A look at a place
-// may read on to the end of a run of characters. The whole is linear because a look
-// that reads far finds something, or is the only one to read that run.
+// finder finds secrets from the beginning to the end of a text. A check at one position
+// may read on to the end of a run of characters. The whole is linear because such a check
+// either finds something, or is the only one to read that run.
 type finder struct {
 	text string
-	// ended is where the last secret did.
+	// ended is the end of the last secret.
 	ended int
-	// tokenless is up to where no JSON Web Token begins.
+	// tokenless says that no JSON Web Token begins before it.
 	tokenless int
 }
 
-// find looks for a secret at i, perhaps behind words that say so.
+// find finds a secret at i, perhaps after words that announce it.
 func (f *finder) find(i int) (secret, bool) {
 	switch s := f.text; s[i] {
 	case ':':
@@ -85,9 +82,9 @@ func (f *finder) find(i int) (secret, bool) {
 	return prefixed(f.text, i)
 }
 
-// startsWord says that no word goes on at i. What ends an escape is no part of a
-// word: programs print keys behind \n and \u0026 in JSON, behind %3D in URLs, and
-// behind colours.
+// startsWord reports whether no word continues at i. The end of an escape is not part of
+// a word: programs print keys after \n and \u0026 in JSON, after %3D in URLs, and after
+// colours.
 func startsWord(s string, i int) bool {
 	switch {
 	case i == 0 || !isWord(s[i-1]):
@@ -102,8 +99,8 @@ func startsWord(s string, i int) bool {
 	return endsColour(s[:i])
 }
 
-// endsColour says that s ends as ESC [ 1 ; 31 m does, however the first sign is
-// written.
+// endsColour reports whether s ends with an escape sequence such as ESC [ 1 ; 31 m, also
+// if ESC itself is escaped.
 func endsColour(s string) bool {
 	const longest = 24
 	i := len(s) - 1
@@ -116,7 +113,7 @@ func endsColour(s string) bool {
 	return i > 0 && s[i-1] == '['
 }
 
-// run returns where the characters that are in a class end, from i on.
+// run returns the end of the characters of a class, from i on.
 func run(s string, i int, class func(byte) bool) int {
 	for i < len(s) && class(s[i]) {
 		i++
@@ -131,8 +128,8 @@ func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 func isHex(c byte) bool { return isDigit(c) || 'a' <= c|0x20 && c|0x20 <= 'f' }
 
-// isWord has the characters of a word, isKey those of most keys and of base64url,
-// isBase64 those of base64, and isToken all that RFC 6750 lets a bearer token have.
+// isWord is for words, isKey for most keys and base64url, isBase64 for base64, and
+// isToken for bearer tokens (RFC 6750).
 func isWord(c byte) bool { return isDigit(c) || isUpper(c) || isLower(c) || c == '_' }
 func isKey(c byte) bool  { return isWord(c) || c == '-' }
 func isBase64(c byte) bool {

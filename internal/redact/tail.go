@@ -6,26 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// margin is how much of what stands before it Tail looks at, in bytes: as much as a
-// secret across the cut, with the words that tell it, may have. A private key has up
-// to 13 KiB.
+// margin is how many bytes before the cut Tail reads: the maximum length of a secret
+// across the cut. A private key has up to 13 KiB.
 const margin = 64 << 10
 
-// replacement stands for what is no UTF-8.
 const replacement = "\uFFFD"
 
-// cutWord is the kind of a word whose begin is further away than the margin, so that
-// nobody knows what it was.
+// cutWord is the kind of a word that begins before the margin, so that its kind is
+// unknown.
 const cutWord = "cut"
 
-// Tail returns the last limit bytes of a text of size bytes, as UTF-8 without
-// secrets. Secrets are taken out before it is cut: what is left of one that stood
-// across the cut would not look like one. The result has limit bytes at most, and
-// memory is needed for limit and 64 KiB a few times.
+// Tail returns the last limit bytes, at most, of a text of size bytes, as UTF-8 without
+// secrets. It redacts before it cuts, since a part of a secret does not look like one. It
+// needs memory of a few times limit and 64 KiB.
 //
 // # Errors
 //
-// Those of r. That the text is shorter than size by now is none.
+// Those of r. A text that is shorter than size by now is not an error.
 func Tail(r io.ReaderAt, size int64, limit int) (string, error) {
 	if size <= 0 || limit <= 0 {
 		return "", nil
@@ -47,7 +44,7 @@ func Tail(r io.ReaderAt, size int64, limit int) (string, error) {
 	return last(strings.ToValidUTF8(behind(text, cut), replacement), limit), nil
 }
 
-// last returns the end of s, of at most limit bytes and whole characters.
+// last returns the end of s, at most limit bytes of whole characters.
 func last(s string, limit int) string {
 	if len(s) <= limit {
 		return s

@@ -1,10 +1,9 @@
-// Package adapter knows the command lines of coding agents: how each is called
-// without a terminal, and how to read what it prints. What differs between them is
-// data, one JSON file for each (docs/adapters.md); the embedded ones can be
-// replaced by a file of the user's.
+// Package adapter describes the command lines of coding agents: how to call each without a
+// terminal, and how to read its output. Each adapter is a JSON file (docs/adapters.md); a
+// user's file can replace an embedded one.
 //
-// The package starts nothing. It makes the arguments and the environment of a
-// process, and reads the output as it grows.
+// The package starts nothing. It builds the arguments and the environment of a process, and
+// reads its output as it grows.
 package adapter
 
 import (

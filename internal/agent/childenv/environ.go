@@ -1,9 +1,8 @@
-// Package childenv makes the environment of a spawned agent: what it may see of
-// ours, and how it learns that it was spawned.
+// Package childenv builds the environment of a spawned agent: which of our variables it
+// gets, and how it learns that it was spawned.
 //
-// An agent runs commands that a model thought of, in a shell that inherits all of
-// this. So a variable is passed on because a rule names it, and not because no rule
-// forbids it.
+// An agent runs commands of a model in a shell that inherits this environment. So a variable
+// is passed only if a rule names it.
 package childenv
 
 import (
@@ -12,40 +11,32 @@ import (
 	"strings"
 )
 
-// Policy is what one agent needs besides what every agent gets.
+// Policy is what one agent needs in addition to the common variables.
 type Policy struct {
-	// Credentials are the exact names of the variables by which the agent's CLI
-	// knows the user.
+	// Credentials are the exact names of the variables with the CLI's credentials.
 	Credentials []string
-	// Extra are further exact names. They may also be secrets: somebody wrote
-	// down each of them.
+	// Extra are further exact names, which may be secrets: the user listed each of them.
 	Extra []string
 }
 
-// The variables in which the user names further ones, separated by commas or white
-// space. A child does not get them: what an agent may see is not its own to say.
+// The variables in which the user lists further ones, separated by commas or white space.
+// A child does not get them.
 const (
 	passthrough      = "SWITCHYARD_SPAWN_ENV_PASSTHROUGH"
 	nubosPassthrough = "NUBOS_PILOT_SPAWN_ENV_PASSTHROUGH"
 )
 
-// markPrefix begins the names of the marks of package process. The rest of such a
-// name is random, and may happen to smell of a secret.
+// markPrefix begins the markers of package supervise. The rest of such a name is random,
+// and may look like a secret's name.
 const markPrefix = "SWITCHYARD_CHILD_"
 
-// Child returns a child's whole environment, as NAME=value sorted by bytes, each
-// name once. Of several values of a name the last one counts, as it does for
-// os/exec. The marks of Marks have to be put behind it.
+// Child returns a child's whole environment, as sorted NAME=value, each name once. The
+// last value of a name counts. The caller appends the variables of Marks.
 //
-// A variable passes if it is one of these:
-//   - named by the policy, or in SWITCHYARD_SPAWN_ENV_PASSTHROUGH or
-//     NUBOS_PILOT_SPAWN_ENV_PASSTHROUGH;
-//   - one of those that programs need to run at all (common);
-//   - a setting of ours, of nubos-pilot or of its CLI, by its prefix, unless its
-//     name smells of a secret;
-//   - a mark by which package process finds its children again.
-//
-// On Windows names have no case.
+// A variable is passed if it is named by the policy, by SWITCHYARD_SPAWN_ENV_PASSTHROUGH
+// or NUBOS_PILOT_SPAWN_ENV_PASSTHROUGH; if it is one of the common variables; if it has a
+// known prefix and its name does not look like a secret; or if it is a marker of package
+// supervise. Names have no case on Windows.
 func Child(environ []string, p Policy) []string {
 	values := table(environ)
 	named := set(p.Credentials, p.Extra, names(values[fold(passthrough)].value), names(values[fold(nubosPassthrough)].value))
@@ -65,11 +56,10 @@ func Child(environ []string, p Policy) []string {
 	return child
 }
 
-// variable is a variable as it is spelled.
 type variable struct{ name, value string }
 
-// table has the last value of each variable, by its folded name. An entry without
-// a name is none: Windows keeps the folders of its drives in such.
+// table has the last value of each variable, by its folded name. Entries without a name,
+// as Windows has them for drives, are skipped.
 func table(environ []string) map[string]variable {
 	values := make(map[string]variable, len(environ))
 	for _, entry := range environ {
@@ -80,7 +70,7 @@ func table(environ []string) map[string]variable {
 	return values
 }
 
-// fold returns what two spellings of one name have in common.
+// fold is the canonical spelling of a name.
 func fold(name string) string {
 	if runtime.GOOS == "windows" {
 		return strings.ToUpper(name)

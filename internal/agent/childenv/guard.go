@@ -7,8 +7,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// The variables that tell a process that it was spawned, ours and those that hooks
-// know from nubos-pilot.
+// The variables that tell a process that it was spawned: ours, and those of nubos-pilot
+// for its hooks.
 const (
 	headless      = "SWITCHYARD_HEADLESS"
 	nubosHeadless = "NUBOS_PILOT_HEADLESS"
@@ -21,15 +21,15 @@ const (
 	defaultMaxDepth = 1
 )
 
-// Guard refuses a spawn from within a spawned agent: an agent, or a hook of its CLI,
-// that starts the command that started it never ends. It keeps from accidents. Who
-// takes the marks out of the environment gets past it.
+// Guard refuses a spawn from within a spawned agent, since an agent that starts the
+// command that started it never ends. It prevents accidents; a process that removes the
+// variables gets past it.
 //
 // # Errors
 //
-// spawn-reentrant where a mark says "1", and nothing but that. spawn-depth-exceeded where the depth
-// has reached NUBOS_PILOT_MAX_HOOK_DEPTH (1 where that is no number from 0), or is
-// itself no such number: then nobody knows how deep we are.
+// spawn-reentrant if a variable is exactly "1". spawn-depth-exceeded if the depth has
+// reached NUBOS_PILOT_MAX_HOOK_DEPTH (1 if that is not a number from 0), or is not a
+// number.
 func Guard(environ []string) error {
 	values := table(environ)
 	for _, name := range []string{headless, nubosHeadless} {
@@ -54,10 +54,9 @@ func Guard(environ []string) error {
 	return nil
 }
 
-// Inside refuses what is not for an agent to do that this program has spawned: to
-// decide, or to vouch for another. On Linux it also looks at the processes above us,
-// whose environments an agent that clears its own leaves as they are; one whose
-// parent has ended is not found in this way.
+// Inside refuses what a spawned agent must not do: decide, or attest for another agent.
+// On Linux it also checks the environments of our ancestors, which an agent that clears
+// its own cannot change; an ancestor whose parent has ended is not found.
 //
 // # Errors
 //
@@ -72,7 +71,7 @@ func Inside(environ []string) error {
 }
 
 // Marks returns the variables that tell a child that it was spawned, how deep it is
-// and by which run. environ is our own environment, not the child's.
+// nested and by which run. environ is our own environment.
 func Marks(environ []string, run string) []string {
 	values := table(environ)
 	ours, _ := number(values[fold(depth)].value)
@@ -84,7 +83,7 @@ func Marks(environ []string, run string) []string {
 	}
 }
 
-// number reads a depth. What is not set is 0.
+// number parses a depth; "" is 0.
 func number(text string) (int, bool) {
 	if text == "" {
 		return 0, true
@@ -93,6 +92,5 @@ func number(text string) (int, bool) {
 	return int(n), err == nil
 }
 
-// maxShown is how much of a value that somebody made up a message shows, in code
-// points.
+// maxShown bounds a foreign value in a message, in code points.
 const maxShown = 32

@@ -6,11 +6,10 @@ import (
 	"strconv"
 )
 
-// maxAbove is how many processes above us are looked at.
+// maxAbove is how many ancestors are checked.
 const maxAbove = 64
 
-// above returns the environments of the processes above us, as far as we may read
-// them: a process can clear its own, and not that of who started it.
+// above returns the environments of our ancestors, as far as they can be read.
 func above() [][]string {
 	var all [][]string
 	pid := os.Getppid()
@@ -30,7 +29,7 @@ func above() [][]string {
 		if err != nil {
 			break
 		}
-		// The name before it may hold anything, parentheses too.
+		// The process's name may contain anything, also parentheses.
 		fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 		if len(fields) < 2 {
 			break

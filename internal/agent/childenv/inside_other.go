@@ -2,5 +2,5 @@
 
 package childenv
 
-// above returns nothing: the environments of other processes cannot be read here.
+// above returns nothing: other environments cannot be read here.
 func above() [][]string { return nil }

@@ -7,15 +7,11 @@ import (
 
 // common are the variables that every agent gets.
 //
-// They hold no secret, with one exception that nothing works without: a proxy's
-// address may have a password in it. And none of them makes a program load code,
-// run another command or read another configuration than the one of its user:
-// NODE_OPTIONS, NODE_PATH, LD_PRELOAD, LD_LIBRARY_PATH, BASH_ENV, PYTHONPATH and
-// GIT_CONFIG_COUNT are missing on purpose. An editor's debugger, for one, puts
-// itself into every Node program by NODE_OPTIONS. Nor does an agent get at the
-// user's keys by SSH_AUTH_SOCK.
-//
-// The working folder is the child's own, so PWD would be wrong.
+// They contain no secrets, except for a password in a proxy's address, which is needed.
+// None of them makes a program load code, run another command or read another
+// configuration: NODE_OPTIONS, NODE_PATH, LD_PRELOAD, LD_LIBRARY_PATH, BASH_ENV,
+// PYTHONPATH and GIT_CONFIG_COUNT are missing on purpose. Nor does an agent get
+// SSH_AUTH_SOCK. PWD is missing because the child's directory differs.
 func common() []string {
 	return []string{
 		// The user and the shell.
@@ -26,45 +22,44 @@ func common() []string {
 		"LC_MESSAGES", "LC_MONETARY", "LC_NAME", "LC_NUMERIC", "LC_PAPER", "LC_TELEPHONE", "LC_TIME",
 		// Temporary files.
 		"TMPDIR", "TMP", "TEMP",
-		// The terminal, of which programs ask even if there is none.
+		// The terminal. Programs check these even without one.
 		"TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE",
-		// Where Node and its version managers are.
+		// Node and its version managers.
 		"NODE_ENV", "NODE_NO_WARNINGS", "NVM_DIR", "NVM_BIN", "FNM_DIR", "FNM_MULTISHELL_PATH", "VOLTA_HOME", "ASDF_DIR", "ASDF_DATA_DIR", "MISE_DATA_DIR",
-		// The way to the network.
+		// Network proxies.
 		"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy",
 		"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "NODE_USE_SYSTEM_CA", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO",
-		// That this is CI, and whose.
+		// Continuous integration.
 		"CI", "CONTINUOUS_INTEGRATION", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "CIRCLECI", "TRAVIS", "TF_BUILD", "TEAMCITY_VERSION", "JENKINS_URL",
 		// The user's editor.
 		"EDITOR", "VISUAL", "PAGER",
-		// What no program on Windows starts without.
+		// Required on Windows.
 		"SystemRoot", "SystemDrive", "windir", "ComSpec", "PATHEXT", "OS", "USERNAME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA",
 		"ProgramData", "ProgramFiles", "ProgramFiles(x86)", "ProgramW6432", "CommonProgramFiles", "CommonProgramFiles(x86)", "CommonProgramW6432",
 		"PUBLIC", "COMPUTERNAME", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE", "PROCESSOR_IDENTIFIER",
 	}
 }
 
-// ofTheCaller are variables by which a session of the claude CLI talks to its own
-// editor and shells. A child that has them takes part in that session.
+// ofTheCaller are variables of a session of the claude CLI. A child with them would take
+// part in that session.
 func ofTheCaller() []string {
 	return []string{"CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_ENV_FILE"}
 }
 
-// hasPrefix says that a name belongs to the settings that pass as a whole.
+// hasPrefix reports whether a name has a known prefix.
 func hasPrefix(name string) bool {
 	return slices.ContainsFunc([]string{"SWITCHYARD_", "NUBOS_PILOT_", "CLAUDE_", "ANTHROPIC_"}, func(prefix string) bool {
 		return strings.HasPrefix(name, prefix)
 	})
 }
 
-// smells says that a name is likely to be a secret's. A name that merely counts
-// tokens is caught too; it can be named in spawn.env.
+// smells reports whether a name looks like a secret's. False positives can be listed in
+// spawn.env.
 func smells(name string) bool {
 	name = strings.ToUpper(name)
 	words := []string{
 		"API_KEY", "TOKEN", "SECRET", "PASSWORD", "PWD", "CREDENTIAL", "AUTH", "BEARER", "COOKIE", "SESSION", "USERPASS", "DSN", "PRIVATE_KEY", "JWT",
-		// The reference lets these pass. ANTHROPIC_CUSTOM_HEADERS is where a
-		// gateway's users put their authorization.
+		// Gateway users put their authorization into ANTHROPIC_CUSTOM_HEADERS.
 		"APIKEY", "ACCESS_KEY", "PASSWD", "PASSPHRASE", "HEADERS",
 	}
 	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(name, word) })

@@ -12,16 +12,16 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// Output is a place for the output of a spawn. It keeps its folder open, so that it
-// writes where it looked. It can be used until its Bases are closed.
+// Output is a file for a spawn's output. Its directory stays open, so that it writes to
+// the directory that was checked. It is valid until its Bases are closed.
 type Output struct {
 	folder *os.Root
 	name   string
 	path   string
 }
 
-// Output prepares a place for an output: its folder is there, and the file is a
-// regular one or is not there yet. Nothing is written.
+// Output prepares an output file: its directory exists, and the file is regular or does
+// not exist. Nothing is written.
 //
 // # Errors
 //
@@ -48,16 +48,15 @@ func (b *Bases) Output(path string) (*Output, error) {
 	return o, nil
 }
 
-// Path returns the absolute path of the output, without symbolic links.
+// Path is absolute and without symbolic links.
 func (o *Output) Path() string { return o.path }
 
-// Write gives the file the content that data has, for its owner alone (0600). There
-// is the whole content or what was there before, also after a loss of power.
+// Write atomically replaces the file's content, with permissions 0600.
 //
 // # Errors
 //
 // spawn-output-unsafe and spawn-output-unwritable, which also wraps an error of data.
-// Nothing is left behind by either.
+// Then the old content stays.
 func (o *Output) Write(data io.Reader) error {
 	if err := o.check(); err != nil {
 		return err
@@ -68,7 +67,7 @@ func (o *Output) Write(data io.Reader) error {
 	return nil
 }
 
-// check looks at what is there under the output's name.
+// check checks the existing file.
 func (o *Output) check() error {
 	info, err := o.folder.Lstat(o.name)
 	switch {

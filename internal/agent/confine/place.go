@@ -1,10 +1,7 @@
-// Package confine opens the files that a spawn is told of: the prompt that it reads and
-// the output that it writes. Both have to lie in the project or in the temporary
-// folder, and an agent may have prepared what lies there.
-//
-// So a place is not a path that was looked at. It is what an opened folder leads to
-// when the file is used, and an os.Root lets no symbolic link lead out of it,
-// whatever happens between.
+// Package confine opens the files of a spawn: the prompt that it reads and the output that
+// it writes. Both must be in the project or in the temporary directory, whose contents an
+// agent may have prepared. So files are used through open directories, which no symbolic
+// link leaves, instead of paths that were checked before.
 package confine
 
 import (
@@ -18,21 +15,20 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// Bases are the folders that files may lie in. They are not for concurrent use.
+// Bases are the directories that files may be in. They are not for concurrent use.
 type Bases struct {
 	dir     string
 	roots   []base
 	outputs []*Output
 }
 
-// base is one of the folders, and what tells it from every other.
 type base struct {
 	root *os.Root
 	info fs.FileInfo
 }
 
-// Open opens the project and the temporary folder. Relative paths start at dir,
-// which need not lie in either. The caller must close the result.
+// Open opens the project and the temporary directory. Relative paths start at dir, which
+// may be elsewhere. The caller must close the result.
 //
 // # Errors
 //
@@ -53,7 +49,7 @@ func Open(project, temp, dir string) (*Bases, error) {
 	return b, nil
 }
 
-// Close closes the folders, and those of the outputs.
+// Close closes the directories, and those of the outputs.
 func (b *Bases) Close() error {
 	var err error
 	for _, o := range b.outputs {
@@ -73,9 +69,8 @@ func (b *Bases) abs(path string) string {
 	return filepath.Join(b.dir, path)
 }
 
-// find returns the base that a real path lies in, and the path from there, if there is
-// one. It compares folders and not names: a folder has several, through links, mounts,
-// and capitals where a file system knows none.
+// find returns the base that contains a resolved path, and the relative path. It compares
+// directories instead of names, which may differ by links, mounts and case.
 func (b *Bases) find(real string) (*os.Root, string, bool) {
 	below := "."
 	for at := real; ; {
@@ -95,8 +90,8 @@ func (b *Bases) find(real string) (*os.Root, string, bool) {
 	}
 }
 
-// missing is the error of a path that leads to nothing. That it leads outside comes
-// first.
+// missing is the error of a path that does not exist. That it is outside takes
+// precedence.
 func (b *Bases) missing(code errs.Code, full string, err error) error {
 	if _, _, inside := b.find(filepath.Dir(full)); !inside {
 		return outside(full)
@@ -109,8 +104,8 @@ func outside(path string) *errs.Error {
 	return errs.New(errs.SpawnPathOutside, "%s lies neither in the project nor in the temporary folder", name).With("path", name)
 }
 
-// unusable gives an error of the file system its code, without the folders on the
-// way. A link that leads out of a root is always spawn-path-outside.
+// unusable gives an error of the file system its code, and drops the path. A link out of
+// a root is always spawn-path-outside.
 func unusable(code errs.Code, path string, err error) *errs.Error {
 	if errors.Is(err, safefile.ErrOutside) {
 		return outside(path).Because(err)
@@ -119,7 +114,7 @@ func unusable(code errs.Code, path string, err error) *errs.Error {
 	return errs.New(code, "%s: %w", name, safefile.Reason(err)).With("path", name)
 }
 
-// errKind is what is wrong with a file that is no regular one.
+// errKind is the error of a file that is not regular.
 func errKind(mode fs.FileMode) error {
 	switch {
 	case mode&fs.ModeSymlink != 0:

@@ -11,13 +11,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// Read returns the content of a regular file that lies in a base and has at most
-// limit bytes. A symbolic link may lead to it as long as it leads nowhere else.
+// Read returns the content of a regular file in a base with at most limit bytes. Symbolic
+// links must stay within a base.
 //
 // # Errors
 //
-// spawn-path-outside and spawn-prompt-unreadable. When ctx is done, its cause: a file system may
-// never answer.
+// spawn-path-outside and spawn-prompt-unreadable. If ctx is done, its cause, since a file
+// system may never answer.
 func (b *Bases) Read(ctx context.Context, path string, limit int64) ([]byte, error) {
 	data, err := await.Result(ctx, func() ([]byte, error) {
 		f, err := b.open(path)
@@ -48,7 +48,7 @@ func (b *Bases) open(path string) (*os.File, error) {
 	if !inside {
 		return nil, outside(full)
 	}
-	// No link is left in the path, so one that it meets was put there since.
+	// The path is resolved, so any link that is met now was put there since.
 	f, err := safefile.OpenFile(root, below, os.O_RDONLY)
 	if err != nil {
 		return nil, unusable(errs.SpawnPromptUnreadable, full, err)

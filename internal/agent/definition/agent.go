@@ -1,12 +1,8 @@
-// Package definition knows who can be spawned: agent definitions, which are Markdown
-// files with a front matter, the project's own and those that are built in
-// (docs/agents.md).
+// Package definition reads agent definitions: Markdown files with front matter, a project's
+// own and the built-in ones (docs/agents.md).
 //
-// A definition is what somebody tells a model to be. It grants nothing: what an
-// agent may do is up to the adapter that starts it. What a definition lists as its
-// tools is read only to refuse an agent that is meant to edit.
-//
-// All functions are safe for concurrent use.
+// A definition grants nothing: the adapter decides what an agent may do. The listed tools
+// are only used to refuse agents that edit files.
 package definition
 
 import (
@@ -16,36 +12,33 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Definition is an agent as a file defines it. It is a copy and belongs to the
-// caller.
+// Definition is an agent as its file defines it.
 type Definition struct {
-	// Name is that of the file, without its ending.
+	// Name is the file's name without its extension.
 	Name string
-	// Path is the file's, relative to the project's root and with slashes; "" where
-	// the definition is built in.
+	// Path is relative to the project's root, with slashes; "" for a built-in
+	// definition.
 	Path string
-	// Description says what the agent is for, to people.
+	// Description says what the agent is for.
 	Description string
 	// Tier is how capable a model it needs, in the project's own words.
 	Tier string
-	// Tools are the tools that it names. None are named where the list is missing.
+	// Tools are the tools that it lists.
 	Tools []string
 	// Module says that the text is a part of another agent's prompt.
 	Module bool
-	// Body is the text below the front matter, without white space around it. It is
-	// never empty, and its lines end in a line feed alone.
+	// Body is the text below the front matter, trimmed and not empty, with LF line ends.
 	Body string
 	// Digest is that of the whole file, as "sha256:" and 64 hex digits.
 	Digest string
 }
 
-// Spawnable returns nil where the agent may be spawned.
+// Spawnable returns nil if the agent may be spawned.
 //
 // # Errors
 //
-// agent-is-module for a module. agent-edits for an agent that is known to write the code
-// under review, by its name, or that lists a tool that edits files: a review whose
-// reviewer changes the draft is none.
+// agent-is-module for a module. agent-edits for an agent that edits the code under
+// review, by its name or by a tool that it lists: its review would be worthless.
 func (d Definition) Spawnable() error {
 	if d.Module {
 		return errs.New(errs.AgentIsModule, "%s is a module of another agent's prompt and no agent", d.Name).With("agent", d.Name)
@@ -61,22 +54,19 @@ func (d Definition) Spawnable() error {
 	return nil
 }
 
-// divider parts the instructions of an agent from what it is to do.
+// divider separates the agent's instructions from its prompt.
 const divider = "---"
 
-// Compose puts the instructions of an agent before a prompt, with a line between
-// them.
+// Compose puts the agent's instructions before a prompt.
 func Compose(d Definition, prompt string) string {
 	return d.Body + "\n\n" + divider + "\n\n" + strings.TrimSpace(prompt) + "\n"
 }
 
-// maxName is the longest name, in bytes.
+// maxName bounds a name, in bytes.
 const maxName = 128
 
-// isName says that s is fit to be an agent's name. It becomes a part of file names
-// and a metric's label. As a pattern:
-//
-//	^[A-Za-z0-9_-]{1,128}$
+// isName reports whether s can be an agent's name, which becomes part of file names and
+// metric labels: ^[A-Za-z0-9_-]{1,128}$.
 func isName(s string) bool {
 	if s == "" || len(s) > maxName {
 		return false
@@ -86,5 +76,5 @@ func isName(s string) bool {
 	})
 }
 
-// maxShown is how much of a text from outside a message shows, in code points.
+// maxShown bounds a foreign text in a message, in code points.
 const maxShown = 64

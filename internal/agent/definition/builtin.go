@@ -12,22 +12,22 @@ import (
 //go:embed agents/*.md
 var ours embed.FS
 
-// Names returns the names of what is built in, agents and modules, in their order.
+// Names returns the names of the built-in agents and modules, sorted.
 func Names() []string {
 	entries, err := ours.ReadDir("agents")
 	if err != nil {
-		return nil // cannot happen: the folder is compiled in
+		return nil // cannot happen with an embedded folder
 	}
 	names := make([]string, len(entries))
 	for i, e := range entries {
 		names[i] = strings.TrimSuffix(e.Name(), ending)
 	}
-	slices.Sort(names) // With their ending they come in another order.
+	slices.Sort(names) // With the extension their order differs.
 	return names
 }
 
-// Files returns the built-in definitions as a project may have them: their text, by
-// the path relative to the project's root. The map is the caller's.
+// Files returns the built-in definitions: their text, by the path that they would have in
+// a project.
 func Files() map[string][]byte {
 	files := make(map[string][]byte)
 	for _, name := range Names() {
@@ -38,7 +38,6 @@ func Files() map[string][]byte {
 	return files
 }
 
-// builtIn returns one of ours.
 func builtIn(name string) (Definition, bool) {
 	data, err := ours.ReadFile(path.Join("agents", name+ending))
 	if err != nil {

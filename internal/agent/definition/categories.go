@@ -6,18 +6,16 @@ import (
 	"strings"
 )
 
-// definesCategory is the start of a list item that defines a category, as a regular
-// expression.
+// definesCategory matches the start of a list item that defines a category.
 const definesCategory = "^- `([a-z0-9]+(?:-[a-z0-9]+)*)`:"
 
-// Categories returns the categories of findings that the definition gives its agent
-// to use, each once and in the order of the text. A category is defined by a list
-// item that begins with its name, marked as code, and a colon:
+// Categories returns the categories of findings that the definition defines, each once
+// and in the order of the text. A list item defines a category if it begins with the name
+// as code and a colon:
 //
-//   - `todo-marker`: what it is raised for
+// - `todo-marker`: when it is raised
 //
-// Names are in small letters. Items between code fences define nothing: they are
-// examples.
+// Names are in lower case. Items in code fences are examples and define nothing.
 func (d Definition) Categories() []string {
 	item := regexp.MustCompile(definesCategory)
 	found := []string{}
@@ -40,8 +38,8 @@ func (d Definition) Categories() []string {
 	return found
 }
 
-// fenceOf returns the marks that a line of Markdown opens or closes code with, ""
-// where it does neither.
+// fenceOf returns the characters with which a line of Markdown opens or closes a code
+// fence, "" for other lines.
 func fenceOf(line string) string {
 	for _, mark := range []string{"`", "~"} {
 		if n := len(line) - len(strings.TrimLeft(line, mark)); n >= 3 {
@@ -51,13 +49,13 @@ func fenceOf(line string) string {
 	return ""
 }
 
-// Raised returns the categories that a review by the project's critic can raise, and
-// for each the names of the definitions that define it, in their order. These are
-// ours, or what the project has in their place, and the modules that it adds.
+// Raised returns the categories that the project's critic can raise, each with the sorted
+// names of the definitions that define it: the built-in ones, or their replacements in
+// the project, and the modules that the project adds.
 //
 // # Errors
 //
-// The first that Find has for one of them.
+// The first one of Find.
 func (l Library) Raised() (map[string][]string, error) {
 	names := Names()
 	added, err := l.Added()
@@ -84,13 +82,12 @@ func (l Library) Raised() (map[string][]string, error) {
 // addedPrefix begins the names of the modules that a project adds to its critic.
 const addedPrefix = "critic-"
 
-// Added returns the modules that the project adds to those of our critic, in the
-// order of their names: definitions named critic-SOMETHING that say module: true.
+// Added returns the modules that the project adds to the built-in ones, sorted by name:
+// definitions named critic-NAME with module: true.
 //
 // # Errors
 //
-// The first that Find has for such a name: a broken one may have been meant as a
-// module, and a critic that goes without it would find too little.
+// The first one of Find, since a broken definition may have been meant as a module.
 func (l Library) Added() ([]Definition, error) {
 	ours := Names()
 	var added []Definition

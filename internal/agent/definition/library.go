@@ -14,42 +14,40 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// ending is that of a definition's file.
 const ending = ".md"
 
-// maxDefinition is the largest file of a definition, in bytes.
+// maxDefinition bounds a definition's file, in bytes.
 const maxDefinition = 1 << 20
 
-// maxListed is how many entries of a folder List looks at.
+// maxListed is how many entries of a folder List reads.
 const maxListed = 1000
 
-// Folder is where a project's own definitions belong, relative to its root.
+// Folder has a project's own definitions, relative to its root.
 const Folder = ".switchyard/agents"
 
-// folders are those that are searched, in their order.
+// folders are searched in this order.
 func folders() []string { return []string{Folder, ".nubos-pilot/agents", ".claude/agents"} }
 
-// Library finds definitions: a project's own, then ours.
+// Library finds definitions: a project's own, then the built-in ones.
 type Library struct {
-	// Root is the project's root; "" finds ours alone.
+	// Root is the project's root; "" for the built-in definitions only.
 	Root string
 }
 
-// Find returns the definition of an agent. The first folder that has a file of the
-// name decides, even if that file is broken: whoever replaced an agent must not get
-// another one unawares.
+// Find returns the definition of an agent. The first folder with a file of that name
+// decides, even if that file is broken, so that a replacement is never ignored silently.
 //
-// What we call critic also answers to np-critic, and so on for all that is built in,
-// unless the project has a file of the longer name.
+// A built-in agent NAME is also found as np-NAME, unless the project has a file of that
+// name.
 //
-// Files are opened through the project's root, so that a symbolic link cannot lead
-// out of it. Only regular files are read.
+// Files are opened through the project's root, so that no symbolic link leads out of it.
+// Only regular files are read.
 //
 // # Errors
 //
-// agent-name-invalid before anything is opened, agent-not-found, and those of Parse; agent-invalid-definition
-// also where a file cannot be read, is too large or lies outside. They carry the
-// path, if there is one.
+// agent-name-invalid, agent-not-found, and those of Parse; agent-invalid-definition also
+// for a file that cannot be read, is too large or is outside. They have the path, if
+// there is one.
 func (l Library) Find(name string) (Definition, error) {
 	if !isName(name) {
 		return Definition{}, errs.New(errs.AgentNameInvalid, "%q is no agent's name: it has 1 to %d letters, digits, _ and -", textutil.Clip(name, maxShown), maxName).With("agent", textutil.Clip(name, maxShown))
@@ -79,7 +77,7 @@ func (l Library) Find(name string) (Definition, error) {
 	return Definition{}, errs.New(errs.AgentNotFound, "no agent is called %s", name).With("agent", name).With("searched", folders())
 }
 
-// open returns the project's root, nil where there is none to search.
+// open returns the project's root, nil for none.
 func (l Library) open() (*os.Root, error) {
 	if l.Root == "" {
 		return nil, nil
@@ -99,7 +97,7 @@ func read(root *os.Root, dir, name string) (Definition, bool, error) {
 	file := path.Join(dir, name+ending)
 	data, err := safefile.Read(root, file, maxDefinition)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		// A link that leads nowhere is there, and broken.
+		// A dangling link exists, and is broken.
 		if _, err := root.Lstat(file); err != nil {
 			return Definition{}, false, nil
 		}
@@ -115,7 +113,7 @@ func read(root *os.Root, dir, name string) (Definition, bool, error) {
 	return d, true, nil
 }
 
-// Listed is an agent or a module that the name leads to.
+// Listed is an agent or module that List found.
 type Listed struct {
 	Name string
 	// Definition is what Find returns for the name, and Err its error.
@@ -123,16 +121,16 @@ type Listed struct {
 	Err        error
 }
 
-// List returns all that Find finds, each name once and in the order of the names. A
-// broken definition is listed with its error; what cannot be an agent, by its name,
-// is left out. Of a folder it looks at the first 1000 entries.
+// List returns everything that Find finds, sorted by name. A broken definition is listed
+// with its error; files without a valid name are skipped. It reads the first 1000 entries
+// of a folder.
 func (l Library) List() []Listed {
 	names := Names()
 	if root, err := l.open(); err == nil && root != nil {
 		for _, dir := range folders() {
 			names = append(names, inFolder(root, dir)...)
 		}
-		_ = root.Close() // It was only read.
+		_ = root.Close()
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
@@ -144,15 +142,14 @@ func (l Library) List() []Listed {
 	return all
 }
 
-// inFolder returns the names of the definitions in a folder. There are none in one
-// that cannot be read: a project need not have it.
+// inFolder returns the names of the definitions in a folder, none if it cannot be read.
 func inFolder(root *os.Root, dir string) []string {
 	f, err := root.Open(dir)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	entries, _ := f.ReadDir(maxListed) // What was read before an error counts.
+	entries, _ := f.ReadDir(maxListed) // Entries before an error count.
 	var names []string
 	for _, e := range entries {
 		if name, ok := strings.CutSuffix(e.Name(), ending); ok && isName(name) && !e.IsDir() {

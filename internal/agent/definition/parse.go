@@ -15,8 +15,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// header is a front matter. Other keys are other programs' business, as model and
-// color are.
+// header is a front matter. Other keys, such as model and color, belong to other
+// programs.
 type header struct {
 	Name        string `yaml:"name"`
 	Description string `yaml:"description"`
@@ -25,10 +25,10 @@ type header struct {
 	Module      bool   `yaml:"module"`
 }
 
-// tools is a list of tools, or the same as text with commas.
+// tools is a list of tools, or a text separated by commas.
 type tools []string
 
-// UnmarshalYAML reads both forms.
+// UnmarshalYAML implements yaml.Unmarshaler.
 func (t *tools) UnmarshalYAML(node *yaml.Node) error {
 	var list []string
 	if err := node.Decode(&list); err != nil || node.Kind == yaml.ScalarNode {
@@ -46,13 +46,13 @@ func (t *tools) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// Parse reads a definition of the agent name. The front matter may be missing; then
-// all of data is the body.
+// Parse parses a definition of the agent name. Without front matter, all of data is the
+// body.
 //
 // # Errors
 //
-// agent-invalid-definition for what is not UTF-8, for a front matter that does not end, is not
-// valid or gives the agent another name, and agent-empty where no text follows it.
+// agent-invalid-definition if data is not UTF-8, or the front matter does not end, is
+// invalid or has another name; agent-empty if there is no body.
 func Parse(name string, data []byte) (Definition, error) {
 	if !utf8.Valid(data) {
 		return Definition{}, invalid(name, "the file is not UTF-8")
@@ -81,9 +81,8 @@ func Parse(name string, data []byte) (Definition, error) {
 // fence is the line before and after a front matter.
 const fence = "---"
 
-// cut takes the front matter and the body apart. The front matter keeps its first
-// line, which also is YAML's sign for the start of a document, so that the parser
-// counts lines as the file has them.
+// cut separates the front matter and the body. The front matter keeps its first line, so
+// that line numbers in errors are those of the file.
 func cut(data []byte) (front []byte, body string, err error) {
 	text := strings.TrimPrefix(string(data), "\uFEFF")
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -114,15 +113,14 @@ func readHeader(front []byte) (header, error) {
 	return h, nil
 }
 
-// plainly says in one line, and without the names of our types, what the parser has
-// to say.
+// plainly describes a parser's error in one line, without names of Go types.
 func plainly(err error) string {
 	text := err.Error()
 	if e, ok := errors.AsType[*yaml.TypeError](err); ok {
 		text = strings.Join(e.Errors, "; ")
 	}
 	return strings.NewReplacer(
-		"yaml: ", "", " into agent.header", "; it must be a mapping of keys", " into bool", "; it must be true or false",
+		"yaml: ", "", " into definition.header", "; it must be a mapping of keys", " into bool", "; it must be true or false",
 		" into string", "; it must be text", "!!", "", "\n", " ",
 	).Replace(text)
 }

@@ -5,27 +5,26 @@ import (
 	"strings"
 )
 
-// prefix stands before the names of the agents that scripts written for the
-// reference use.
+// prefix begins the names of nubos-pilot's agents.
 const prefix = "np-"
 
-// writesCode says that an agent of this name writes the code under review, whatever
-// its definition claims.
+// writesCode reports whether an agent of this name edits the code under review, whatever
+// its definition says.
 func writesCode(name string) bool {
 	role := strings.TrimPrefix(strings.ToLower(name), prefix)
 	return role == "executor" || role == "build-fixer"
 }
 
-// editors are the tools that edit files, as the agent CLIs call them, in lower case
-// and without separators. One that writes whole files is not among them: a critic
-// writes its report with it, and the adapter confines it to that path.
+// editors are the tools that edit files in the known CLIs, in lower case without
+// separators. Writing whole files is not one of them: a critic needs it for its report,
+// and the adapter confines it to that path.
 var editors = []string{
 	"edit", "multiedit", "notebookedit", "editfile", "editfiles", "editnotebook",
 	"applypatch", "applydiff", "patch", "replace", "searchreplace", "replaceinfile", "inserteditintofile",
 }
 
-// edits says that a tool edits files. The tool may have arguments, Edit(src/*), and
-// the name of a server that it comes from, mcp__files__edit_file.
+// edits reports whether a tool edits files. It may have arguments, Edit(src/*), and a
+// server's name, mcp__files__edit_file.
 func edits(tool string) bool {
 	name, _, _ := strings.Cut(tool, "(")
 	name = strings.ToLower(strings.TrimSpace(name))
@@ -37,15 +36,14 @@ func edits(tool string) bool {
 			name = name[at+len(separator):]
 		}
 	}
-	if name == "*" { // all that a server has
+	if name == "*" { // all tools of a server
 		return true
 	}
 	name = strings.NewReplacer("_", "", "-", "").Replace(name)
 	return slices.Contains(editors, name) || strings.HasPrefix(name, "strreplace")
 }
 
-// split takes a list of tools that is written as text apart. A comma between
-// brackets belongs to a tool's arguments.
+// split splits a list of tools. A comma in brackets is part of a tool's arguments.
 func split(text string) []string {
 	var tools []string
 	depth, from := 0, 0
