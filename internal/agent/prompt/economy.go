@@ -2,25 +2,25 @@ package prompt
 
 import "slices"
 
-// Economy is how much a project cares about too much code.
+// Economy is how much attention a project pays to unneeded code.
 type Economy string
 
 // The economies, from none to most.
 const (
-	// EconomyOff: nobody is told anything of it.
+	// EconomyOff: none.
 	EconomyOff Economy = "off"
-	// EconomyLite: whoever writes the code is asked to write little. The default.
+	// EconomyLite, the default: the executor is asked to write little code.
 	EconomyLite Economy = "lite"
-	// EconomyFull: the critic looks for too much code, too.
+	// EconomyFull: the critic also reports unneeded code.
 	EconomyFull Economy = "full"
-	// EconomyUltra: and already objects to less of it.
+	// EconomyUltra: and objects to smaller amounts.
 	EconomyUltra Economy = "ultra"
 )
 
-// Economies returns all of them, from none to most.
+// Economies returns all economies in order.
 func Economies() []Economy { return []Economy{EconomyOff, EconomyLite, EconomyFull, EconomyUltra} }
 
-// ModuleNames returns the names of the modules that a critic gets, in their order.
+// ModuleNames returns the names of the critic's modules in order.
 func (e Economy) ModuleNames() []string {
 	names := []string{"critic-style", "critic-tests", "critic-acceptance"}
 	if e == EconomyFull || e == EconomyUltra {
@@ -29,7 +29,7 @@ func (e Economy) ModuleNames() []string {
 	return slices.Clip(names)
 }
 
-// bar is what the critic's prompt says of it, "" where the module says enough.
+// bar is what the critic's prompt adds, "" if the module suffices.
 func (e Economy) bar() string {
 	if e != EconomyUltra {
 		return ""
@@ -37,7 +37,7 @@ func (e Economy) bar() string {
 	return "The bar of the economy module is low in this project: report every saving that it describes, also of a few lines."
 }
 
-// prevention is what whoever writes the code is told, "" for nothing.
+// prevention is what the executor is told, "" for nothing.
 func (e Economy) prevention() string {
 	if !slices.Contains(Economies(), e) || e == EconomyOff {
 		return ""

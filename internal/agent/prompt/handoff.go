@@ -8,29 +8,29 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/finding"
 )
 
-// Handoff is what a round hands on to whoever fixes its findings.
+// Handoff is what a round passes to the agent or person that fixes its findings.
 type Handoff struct {
 	Task string
-	// Prompt is what the task is, in its author's words, "" if that is not known.
+	// Prompt is the task's text, "" if unknown.
 	Prompt string
-	// Round was judged. NextRound is the one that begins with the fix, of MaxRounds.
+	// Round was decided. NextRound, of MaxRounds, begins with the fix.
 	Round, NextRound, MaxRounds int
-	// Findings are those to fix, in the order of the merge: most important first.
+	// Findings are to be fixed, in the order of the merge: most important first.
 	Findings []finding.Finding
-	// StillOpen are those that the last review left open, if this round reviewed
-	// nothing, and Reviewed is the round of that review, 0 if that is not known.
+	// StillOpen are the open findings of the last review if this round reviewed nothing,
+	// and Reviewed is that review's round, 0 if unknown.
 	StillOpen []finding.Finding
 	Reviewed  int
-	// VerificationOutcome is green, red or absent. If it is red, Excerpt is the
+	// VerificationOutcome is green, red or absent. If it is red, Excerpt has the
 	// beginning and the end of the output, and Output the path of all of it.
 	VerificationOutcome string
 	Excerpt, Output     string
-	// Files are the paths of files to read first, such as what was researched.
+	// Files are paths of files to read first, such as the research.
 	Files   []string
 	Economy Economy
 }
 
-// Markdown writes it as a file for an agent. Findings and output are quoted as the
+// Markdown renders it as a file for an agent. Findings and output are quoted as the
 // package says.
 func (h Handoff) Markdown() string {
 	var b strings.Builder
@@ -63,7 +63,7 @@ func (h Handoff) Markdown() string {
 	return b.String()
 }
 
-// whole says where all of the output is.
+// whole says where the whole output is.
 func (h Handoff) whole() string {
 	if h.Output == "" {
 		return ""
@@ -79,14 +79,14 @@ func (h Handoff) reviewed() string {
 	return fmt.Sprintf("The review of round %d", h.Reviewed)
 }
 
-// section writes a part, unless it is empty.
+// section writes a section unless it is empty.
 func (h Handoff) section(b *strings.Builder, title, text string) {
 	if text = strings.TrimRight(text, "\n"); text != "" {
 		fmt.Fprintf(b, "\n## %s\n\n%s\n", title, text)
 	}
 }
 
-// item is what is told of a finding.
+// item renders a finding.
 func item(f finding.Finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "- severity: %s\n", word(string(f.Severity)))
@@ -110,7 +110,7 @@ func item(f finding.Finding) string {
 	return b.String()
 }
 
-// word writes a text from outside plainly if it is a slug, and quotes it otherwise.
+// word writes a foreign text as it is if it is a slug, and quotes it otherwise.
 func word(text string) string {
 	if text == "" || strings.ContainsFunc(text, func(c rune) bool { return c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') }) {
 		return quote(text)

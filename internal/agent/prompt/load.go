@@ -12,10 +12,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// Folder is where a project's own templates are, relative to its root.
+// Folder has a project's own templates, relative to its root.
 const Folder = ".switchyard/prompts"
 
-// maxTemplate is the largest template, in bytes.
+// maxTemplate bounds a template, in bytes.
 const maxTemplate = 1 << 20
 
 // ours holds the built-in templates.
@@ -23,7 +23,7 @@ const maxTemplate = 1 << 20
 //go:embed templates/*.md
 var ours embed.FS
 
-// load reads a project's template, or ours where it has none or root is "".
+// load reads a project's template, or the built-in one if there is none or root is "".
 func load(root, name string) (template, error) {
 	t := template{where: path.Join(Folder, name+".md")}
 	data, err := content(root, t.where)
@@ -41,8 +41,8 @@ func load(root, name string) (template, error) {
 	return t, nil
 }
 
-// content reads a file through the project's root, so that a link cannot lead out
-// of it. It fails with fs.ErrNotExist only where there is nothing of that name.
+// content reads a file through the project's root, so that no link leads out of it. It
+// returns fs.ErrNotExist only if nothing has that name.
 func content(dir, file string) ([]byte, error) {
 	if dir == "" {
 		return nil, fs.ErrNotExist
@@ -52,7 +52,7 @@ func content(dir, file string) ([]byte, error) {
 		return nil, hidden(err)
 	}
 	defer root.Close()
-	// A link that leads nowhere is there, and broken.
+	// A dangling link exists, and is broken.
 	if _, err := root.Lstat(file); err != nil {
 		return nil, safefile.Reason(err)
 	}
@@ -63,5 +63,5 @@ func content(dir, file string) ([]byte, error) {
 	return data, nil
 }
 
-// hidden is safefile.Reason for what does not mean that there is no file.
+// hidden is safefile.Reason for errors that do not mean that there is no file.
 func hidden(err error) error { return errors.New(safefile.Reason(err).Error()) }

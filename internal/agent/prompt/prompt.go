@@ -1,16 +1,12 @@
-// Package prompt writes what agents are told: the prompts of the critic and the
-// researchers, from a template that a project may replace, and the file with which a
-// round's findings go to whoever fixes them (docs/agents.md).
+// Package prompt renders the prompts of the critic and the researchers, from templates that
+// a project may replace, and the file that passes a round's findings to the agent or person
+// that fixes them (docs/agents.md).
 //
-// Much of what a prompt tells comes from models and files: findings, names of files,
-// the output of a verification. It must be read and not obeyed. Such a text stands in
-// a prompt only as a JSON string, or behind a bar at the start of every line, with
-// all that is invisible written out. So no line begins with it: it can close no
-// block, and it cannot pass for a heading, for a line of the head or for the divider
-// below the agent's own instructions. A template gets its fields in that form and
-// cannot get them otherwise.
-//
-// Its functions do no I/O but to read a template, and are safe for concurrent use.
+// Much of a prompt comes from models and files: findings, file names, the output of a
+// verification. It must be read but not obeyed. Such a text stands in a prompt only as a
+// JSON string, or behind a bar at the start of every line, with invisible characters
+// escaped. So it can close no block, and cannot pass for a heading, a line of the head or
+// the divider below the agent's instructions. Templates get their fields in that form only.
 package prompt
 
 import (
@@ -20,79 +16,77 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// maxPrompt is the largest prompt, in bytes.
+// maxPrompt bounds a prompt, in bytes.
 const maxPrompt = 4 << 20
 
-// Module is a part of the critic's instructions: one surface of the review. Its text
-// is the project's own word, or ours, and stands in the prompt as it is.
+// Module is a part of the critic's instructions. Its text is trusted, and stands in the
+// prompt as it is.
 type Module struct {
 	Name string
 	Text string
 }
 
-// Critic is what a prompt tells the critic. Paths are absolute or relative to where
-// the agent starts.
+// Critic is the data of a critic's prompt. Paths are absolute or relative to the agent's
+// working directory.
 type Critic struct {
-	// Task, RunID and ReportPath stand in the head, as they are. RunID may be "".
+	// Task, RunID and ReportPath are in the head, unquoted. RunID may be "".
 	Task       string
 	RunID      string
 	ReportPath string
 	// Round counts from 1, up to MaxRounds.
 	Round, MaxRounds int
-	// Modules are the surfaces, in their order; ModuleNames has their names.
+	// Modules are in order; see ModuleNames.
 	Modules []Module
-	// Prompt is what the task is, in its author's words, "" if that is not known.
+	// Prompt is the task's text, "" if unknown.
 	Prompt string
-	// Plan, Diff and Verification are the paths of files, "" where there is none.
+	// Plan, Diff and Verification are paths of files, "" for none.
 	Plan, Diff, Verification string
-	// DiffEmpty says that there is nothing in Diff.
+	// DiffEmpty says that Diff is empty.
 	DiffEmpty bool
 	// VerificationOutcome is green, red or absent.
 	VerificationOutcome string
-	// Files are the paths of more files to read first, in their order.
+	// Files are paths of more files to read first.
 	Files []string
-	// Previous are the findings of the review before, a line each.
+	// Previous are the findings of the previous review, a line each.
 	Previous []string
 	Economy  Economy
-	// Note says why the attempt before this one failed, "" where it is the first.
+	// Note says why the previous attempt failed, "" for the first.
 	Note string
 }
 
-// Researcher is what a prompt tells one of several researchers.
+// Researcher is the data of a researcher's prompt.
 type Researcher struct {
-	// Prompt is what the task is, in its author's words, "" if that is not known.
+	// Prompt is the task's text, "" if unknown.
 	Prompt string
-	// Task and RunID stand in the head, as they are. RunID may be "".
+	// Task and RunID are in the head, unquoted. RunID may be "".
 	Task  string
 	RunID string
 	// Round counts from 1.
 	Round int
-	// Index is the researcher's own, from 0, of K.
+	// Index is this researcher's number, from 0, of K.
 	Index, K int
-	// Nudge is the method that sets this researcher apart from the others. It is our
-	// own text and stands in the prompt as it is.
-	Nudge string
-	// Question is what is to be found out.
+	// Nudge is the method that distinguishes this researcher. It is trusted, and stands
+	// in the prompt as it is.
+	Nudge    string
 	Question string
-	// Findings are those that led to the question, a line each.
+	// Findings led to the question, a line each.
 	Findings []string
-	// Files are the paths of files to read first, in their order.
+	// Files are paths of files to read first.
 	Files []string
-	// Note says why the attempt before this one failed, "" where it is the first.
+	// Note says why the previous attempt failed, "" for the first.
 	Note string
 }
 
-// RenderCritic writes the critic's prompt with the template
-// .switchyard/prompts/critic.md below root, or with ours where there is none. The
-// head with task_id, round, max_rounds, run_id and report_path is no matter of the
-// template: it always comes first, a line each.
+// RenderCritic renders the critic's prompt with the template
+// .switchyard/prompts/critic.md below root, or with the built-in one. The head with
+// task_id, round, max_rounds, run_id and report_path, a line each, always comes first and
+// is not part of the template.
 //
 // # Errors
 //
-// prompt-template-invalid for a template that cannot be read or understood, or that leaves out a
-// field without which there is no review, with its path and line. prompt-value-invalid for a
-// value of the head that is empty or has a line break or something invisible in it.
-// prompt-too-large.
+// prompt-template-invalid, with path and line, for a template that cannot be read or
+// parsed, or lacks a required field. prompt-value-invalid for a value of the head that is
+// empty or has a line break or an invisible character. prompt-too-large.
 func RenderCritic(root string, c Critic) (string, error) {
 	head := []line{
 		{"task_id", c.Task}, {"round", strconv.Itoa(c.Round)}, {"max_rounds", strconv.Itoa(c.MaxRounds)},
@@ -117,13 +111,13 @@ func RenderCritic(root string, c Critic) (string, error) {
 	}, "modules")
 }
 
-// RenderResearcher writes a researcher's prompt with the template
-// .switchyard/prompts/researcher.md below root, or with ours where there is none. Its
-// head has task_id, round and run_id.
+// RenderResearcher renders a researcher's prompt with the template
+// .switchyard/prompts/researcher.md below root, or with the built-in one. Its head has
+// task_id, round and run_id.
 //
 // # Errors
 //
-// As those of RenderCritic.
+// Those of RenderCritic.
 func RenderResearcher(root string, r Researcher) (string, error) {
 	head := []line{{"task_id", r.Task}, {"round", strconv.Itoa(r.Round)}, {"run_id", r.RunID}}
 	return render(root, "researcher", head, values{
@@ -140,7 +134,7 @@ func RenderResearcher(root string, r Researcher) (string, error) {
 	}, "question", "nudge")
 }
 
-// said is a field that a section asks about.
+// said is a field that turns a section on.
 func said(is bool) string {
 	if is {
 		return "yes"
@@ -151,8 +145,8 @@ func said(is bool) string {
 // line is a line of the head.
 type line struct{ name, value string }
 
-// render puts the head before what the template makes of the fields. needed are the
-// fields that a template must have.
+// render writes the head and the filled template. needed are the fields that a template
+// must have.
 func render(root, name string, head []line, fields values, needed ...string) (string, error) {
 	t, err := load(root, name)
 	if err != nil {

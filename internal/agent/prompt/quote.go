@@ -7,9 +7,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// quote writes a text from outside as a JSON string, in one line. Whatever cannot be
-// seen is escaped, so that a person who reads the prompt sees all that the model
-// reads. What is not UTF-8 becomes U+FFFD.
+// quote writes a foreign text as a JSON string in one line. Invisible characters are
+// escaped, so that a person sees everything that the model reads. Invalid UTF-8 becomes
+// U+FFFD.
 func quote(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -30,8 +30,7 @@ func quote(text string) string {
 	return b.String()
 }
 
-// quoted is quote, but "" where there is nothing: a template leaves out a section
-// whose field is empty.
+// quoted is quote, but "" for an empty text, so that a template leaves out its section.
 func quoted(text string) string {
 	if text == "" {
 		return ""
@@ -39,7 +38,7 @@ func quoted(text string) string {
 	return quote(text)
 }
 
-// show writes a character, or its escape in JSON where it cannot be seen.
+// show writes a character, or its JSON escape if it is invisible.
 func show(b *strings.Builder, c rune) {
 	if textutil.Hidden(c) {
 		b.Write(textutil.AppendJSON(nil, c))
@@ -48,12 +47,12 @@ func show(b *strings.Builder, c rune) {
 	b.WriteRune(c)
 }
 
-// visible says that a text is one line in which nothing is hidden.
+// visible reports whether a text is one line without invisible characters.
 func visible(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, textutil.Hidden)
 }
 
-// list writes texts as an item of a Markdown list each.
+// list writes each text as an item of a Markdown list.
 func list(texts []string) string {
 	items := make([]string, len(texts))
 	for i, text := range texts {
@@ -62,7 +61,7 @@ func list(texts []string) string {
 	return strings.Join(items, "\n")
 }
 
-// barred writes lines from outside one below the other, each behind a bar.
+// barred writes foreign lines, each behind a bar.
 func barred(text string) string {
 	var b strings.Builder
 	for l := range strings.Lines(text) {
@@ -79,7 +78,7 @@ func barred(text string) string {
 	return b.String()
 }
 
-// modules writes the critic's modules below each other.
+// modules writes the critic's modules.
 func modules(all []Module) string {
 	texts := make([]string, len(all))
 	for i, m := range all {

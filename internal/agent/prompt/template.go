@@ -10,12 +10,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// template is a text with tags: {{name}} inserts a field, and what stands between
-// {{#name}} and {{/name}} is left out where the field is empty. There are no loops
-// and no calls, so that whoever wrote it cannot make it take longer than its text is
-// long.
+// template is a text with tags: {{name}} inserts a field, and the text between {{#name}}
+// and {{/name}} is left out if the field is empty. There are no loops and no calls, so
+// that rendering takes linear time.
 type template struct {
-	// where names it in a message.
+	// where names the template in messages.
 	where string
 	text  string
 }
@@ -28,7 +27,7 @@ type token struct {
 	kind kind
 	// text is the text, or the name of the tag's field.
 	text string
-	// line is where it stands, from 1.
+	// line counts from 1.
 	line int
 }
 
@@ -41,14 +40,14 @@ const (
 	end
 )
 
-// tokens takes the text apart.
+// tokens splits the template.
 func (t template) tokens() ([]token, error) {
 	var all []token
 	at := 0
 	for rest := range strings.Lines(t.text) {
 		at++
 		if tag := strings.TrimSpace(rest); isSection(tag) {
-			rest = tag // The rest of its line is no part of the prompt.
+			rest = tag // A section tag takes its whole line.
 		}
 		for {
 			before, after, tagged := strings.Cut(rest, "{{")
@@ -69,7 +68,7 @@ func (t template) tokens() ([]token, error) {
 	return all, nil
 }
 
-// isSection says that a line has the begin or the end of a section and nothing else.
+// isSection reports whether a line has nothing but a section tag.
 func isSection(line string) bool {
 	return (strings.HasPrefix(line, "{{#") || strings.HasPrefix(line, "{{/")) && strings.Index(line, "}}") == len(line)-len("}}")
 }
@@ -85,22 +84,22 @@ func tagOf(tag string, at int) token {
 	return token{k, strings.TrimSpace(tag), at}
 }
 
-// section is one that has begun.
+// section is an open section.
 type section struct {
 	token
-	// shown says that neither it nor one around it is left out.
+	// shown says that neither it nor an enclosing section is left out.
 	shown bool
 }
 
-// fill inserts the fields. Those that are needed must have a tag. It stops behind
-// the largest prompt.
+// fill inserts the fields. Those that are needed must have a tag. It stops after
+// maxPrompt bytes.
 func (t template) fill(fields values, needed []string) (string, error) {
 	tokens, err := t.tokens()
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	open := []section{{shown: true}} // the whole
+	open := []section{{shown: true}} // the whole template
 	for _, tok := range tokens {
 		if _, known := fields[tok.text]; !known && tok.kind != plain {
 			return "", t.invalid(tok.line, "there is no field %s; the fields are %s", quote(textutil.Clip(tok.text, maxShown)), strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
@@ -134,7 +133,7 @@ func (t template) fill(fields values, needed []string) (string, error) {
 	return b.String(), nil
 }
 
-// invalid is a fault of the template, in a line of it where that is not 0.
+// invalid is an error of the template, in a line unless that is 0.
 func (t template) invalid(line int, format string, args ...any) *errs.Error {
 	where := t.where
 	if line > 0 {
@@ -147,5 +146,5 @@ func (t template) invalid(line int, format string, args ...any) *errs.Error {
 	return f
 }
 
-// maxShown is how much of a wrong name a message shows, in code points.
+// maxShown bounds a wrong name in a message, in code points.
 const maxShown = 64

@@ -1,67 +1,65 @@
 package research
 
-// Consensus is what the researchers come to together.
+// Consensus is the merged result.
 type Consensus struct {
 	Meta Meta `json:"meta"`
-	// Decisions are those that a majority came to, Flagged all others.
+	// Decisions have a majority, Flagged do not.
 	Decisions []AgreedDecision `json:"decisions"`
 	Flagged   []AgreedDecision `json:"flagged"`
-	// Risks, Questions and Sources are everybody's.
+	// Risks, Questions and Sources are the union of all.
 	Risks     []SeenRisk     `json:"risks"`
 	Questions []SeenQuestion `json:"questions"`
 	Sources   []SeenSource   `json:"sources"`
-	// Patterns are those that at least two saw, or the only one who was asked.
-	// Demoted are the others, as assumptions.
+	// Patterns were seen by at least two researchers, or by the only one asked. Demoted
+	// are the others, as assumptions.
 	Patterns []SeenPattern `json:"patterns"`
 	Demoted  []SeenPattern `json:"demoted"`
-	// Silent are the researchers who failed.
+	// Silent are the researchers that failed.
 	Silent []Silence `json:"silent"`
 }
 
-// Meta is the consensus in numbers.
+// Meta has the numbers of the consensus.
 type Meta struct {
-	// K is how many were asked, those who failed included.
+	// K is how many were asked, including those that failed.
 	K int `json:"k"`
-	// AgreementScore is the mean share of the K that came to a decision, over
-	// all decisions: from 0 to 1, to three decimals. It is 0 without any.
+	// AgreementScore is the mean share of the K that made a decision, over all
+	// decisions: from 0 to 1, to three decimals, 0 without decisions.
 	AgreementScore float64 `json:"agreement_score"`
 	// FlaggedCount is the number of decisions without a majority.
 	FlaggedCount int `json:"flagged_count"`
 }
 
-// AgreedDecision is a decision and who came to it. SeenBy holds indices in
-// rising order, here and below.
+// AgreedDecision is a decision with those who made it. SeenBy has sorted indexes, here
+// and below.
 type AgreedDecision struct {
 	Decision
 	Agreement int   `json:"agreement"`
 	SeenBy    []int `json:"seen_by"`
 }
 
-// SeenRisk is a risk, at the gravest that anybody saw it.
+// SeenRisk is a risk with the highest severity of any researcher.
 type SeenRisk struct {
 	Risk
 	SeenBy []int `json:"seen_by"`
 }
 
-// SeenQuestion is a question that somebody could not answer.
 type SeenQuestion struct {
 	Question
 	SeenBy []int `json:"seen_by"`
 }
 
-// SeenSource is a source, at the most credible that anybody found it.
+// SeenSource is a source with the highest credibility of any researcher.
 type SeenSource struct {
 	Source
 	SeenBy []int `json:"seen_by"`
 }
 
-// SeenPattern is a pattern and who saw it.
 type SeenPattern struct {
 	Pattern
 	SeenBy []int `json:"seen_by"`
 }
 
-// Silence is a researcher who failed, and why.
+// Silence is a researcher that failed.
 type Silence struct {
 	Index   int    `json:"index"`
 	Failure string `json:"failure"`

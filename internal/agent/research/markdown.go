@@ -9,8 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Markdown writes the consensus as a page for those who go on with the task.
-// Every entry is one line, whatever an agent has written into it.
+// Markdown renders the consensus for the next agent. Every entry is one line, whatever it
+// contains.
 func (c Consensus) Markdown(task string, round int, question string) string {
 	var p page
 	p.title("Research for %s, round %d", line(task), round)
@@ -53,11 +53,11 @@ func (c Consensus) Markdown(task string, round int, question string) string {
 	return p.String()
 }
 
-// page is a page in the making. A section says that it is empty: its absence
-// could be read as an omission.
+// page builds a page. An empty section says so, since a missing one could be read as an
+// omission.
 type page struct {
 	b     strings.Builder
-	empty bool // the section at hand
+	empty bool // the current section
 }
 
 func (p *page) title(format string, args ...any) { fmt.Fprintf(&p.b, "# "+format+"\n", args...) }
@@ -96,8 +96,7 @@ func (p *page) String() string {
 	return p.b.String()
 }
 
-// line brings a text on one line: it must not be able to end its entry and begin a
-// section of its own.
+// line puts a text on one line, so that it cannot end its entry and begin a section.
 func line(text string) string {
 	return strings.Join(strings.Fields(textutil.Line(text)), " ")
 }

@@ -7,21 +7,19 @@ import (
 	"strings"
 )
 
-// Merge brings the voices together. Two say the same if their words are, but
-// for case and white space; for sources, their addresses.
+// Merge merges the voices, which it only reads. Two texts are the same if they differ
+// only in case and white space; two sources, if their addresses are the same.
 //
-//   - A decision is accepted if at least half of those who were asked came to
-//     it. One who failed was asked: otherwise, of three, the only one who
-//     did not fail would be a majority of his own.
-//   - A pattern is accepted if at least two saw it, or the only one asked.
-//   - Risks, questions and sources are united, at the highest level of any.
+// - A decision is accepted if at least half of those asked made it. Those that failed
+// count as asked: otherwise the only one of three that did not fail would be a majority.
 //
-// Wording and confidence are those of the voice with the lowest index. A
-// decision or pattern is verified as soon as one voice has verified it; that
-// many say it verifies nothing. The most agreed comes first, then the texts'
-// byte order.
+// - A pattern is accepted if at least two saw it, or the only one asked.
 //
-// The voices are only read.
+// - Risks, questions and sources are united, with the highest level of any.
+//
+// Wording and confidence are those of the voice with the lowest index. A decision or
+// pattern is verified if one voice verified it; agreement verifies nothing. The most
+// agreed come first, then the order is by text.
 func Merge(voices []Voice) Consensus {
 	voices = slices.SortedFunc(slices.Values(voices), func(a, b Voice) int { return cmp.Compare(a.Index, b.Index) })
 	k := len(voices)
@@ -37,7 +35,7 @@ func Merge(voices []Voice) Consensus {
 	return c
 }
 
-// decide splits the decisions by whether majority voices came to them.
+// decide splits the decisions by whether a majority made them.
 func (c *Consensus) decide(voices []Voice, majority int) {
 	sum, all := 0, gather(voices, decisionRule())
 	for _, m := range all {
@@ -55,7 +53,7 @@ func (c *Consensus) decide(voices []Voice, majority int) {
 	}
 }
 
-// unite takes over everything that nobody has to agree on.
+// unite adds what needs no agreement.
 func (c *Consensus) unite(voices []Voice) {
 	for _, m := range gather(voices, riskRule()) {
 		c.Risks = append(c.Risks, SeenRisk{m.item, m.seenBy})
@@ -81,11 +79,11 @@ func (c *Consensus) intersect(voices []Voice, enough int) {
 	}
 }
 
-// rule is how the entries of one list are merged.
+// rule says how the entries of one list are merged.
 type rule[T any] struct {
 	list func(*Output) []T
 	text func(T) string
-	// join takes over into the first what the other says of the same.
+	// join merges another entry with the same text into the first.
 	join func(first *T, other T)
 }
 
@@ -132,14 +130,14 @@ func patternRule() rule[Pattern] {
 	}
 }
 
-// merged is an entry and who has it.
+// merged is an entry with those who have it.
 type merged[T any] struct {
 	item   T
 	seenBy []int
 }
 
-// gather merges one list of all voices, which are in the order of their index.
-// A voice that says something twice has said it once.
+// gather merges one list of all voices, which are sorted by index. A duplicate within a
+// voice counts once.
 func gather[T any](voices []Voice, r rule[T]) []*merged[T] {
 	var all []*merged[T]
 	known := make(map[string]*merged[T])
@@ -168,7 +166,7 @@ func gather[T any](voices []Voice, r rule[T]) []*merged[T] {
 	return all
 }
 
-// norm is what of a text counts: its words, and not how they are set.
+// norm is the part of a text that is compared.
 func norm(text string) string {
 	return strings.ToLower(strings.Join(strings.Fields(text), " "))
 }
@@ -180,7 +178,7 @@ func higher(a, b Level) Level {
 	return a
 }
 
-// verify raises a provenance to Verified, and to nothing else.
+// verify raises a provenance to Verified only.
 func verify(first, other Provenance) Provenance {
 	if other == Verified {
 		return Verified

@@ -12,18 +12,17 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/jsonscan"
 )
 
-// answerKey is the member by which an answer is known.
+// answerKey is the member that marks an answer.
 const answerKey = "decisions"
 
-// Parse reads the answer from a researcher's final message: an object with the
-// member decisions, which may stand alone, in a code fence or amid prose. It
-// may be repeated word for word; two that differ are none. A level is low,
-// medium, high or critical, or missing; a provenance that is neither [VERIFIED]
-// nor [CITED] is [ASSUMED]; a list that is missing is empty.
+// Parse parses the answer in a researcher's final message: an object with the member
+// decisions, alone, in a code fence or in prose. It may be repeated, but two different
+// ones are invalid. A level is low, medium, high or critical, or missing; a provenance
+// other than [VERIFIED] and [CITED] is [ASSUMED]; a missing list is empty.
 //
 // # Errors
 //
-// research-output-invalid, whatever is wrong. The message never quotes the answer.
+// research-output-invalid. The message never quotes the answer.
 func Parse(text string) (*Output, error) {
 	if len(text) > jsonscan.MaxBytes {
 		return nil, invalid("the final message has more than %d bytes", jsonscan.MaxBytes)
@@ -57,7 +56,7 @@ func invalid(format string, args ...any) *errs.Error {
 	return errs.New(errs.ResearchOutputInvalid, format, args...)
 }
 
-// answers reports whether an object wants to be an answer.
+// answers reports whether an object is meant as an answer.
 func answers(o jsonscan.Object) bool {
 	if !o.Whole {
 		return bytes.Contains(o.Text, []byte(`"`+answerKey+`"`))
@@ -68,8 +67,7 @@ func answers(o jsonscan.Object) bool {
 	return ok || err != nil
 }
 
-// check finds what a well-formed answer may still lack, and reads the words
-// that researchers spell freely.
+// check checks a well-formed answer, and normalizes words.
 func (o *Output) check() error {
 	if o.Decisions == nil {
 		return invalid("%s is null; a researcher who found none gives an empty list", answerKey)
@@ -127,7 +125,7 @@ func item(list string, i int, text string, level *Level) error {
 // place is the JSON Pointer of an entry.
 func place(list string, i int) string { return fmt.Sprintf("/%s/%d", list, i) }
 
-// read takes anything that is no claim to more for an assumption.
+// read treats unknown provenances as assumptions.
 func (p Provenance) read() Provenance {
 	if p == Verified || p == Cited {
 		return p

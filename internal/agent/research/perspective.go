@@ -2,23 +2,24 @@ package research
 
 // MinVoices and MaxVoices bound how many researchers may be asked at once.
 const (
+	// MinVoices and MaxVoices bound how many researchers may be asked at once.
 	MinVoices = 1
 	MaxVoices = 5
 )
 
-// Perspective is how one researcher goes about the question that all are asked.
+// Perspective is one researcher's method.
 type Perspective struct {
-	// Index is its number, from 1.
+	// Index counts from 1.
 	Index int
 	// Nudge is a sentence for its prompt.
 	Nudge string
 }
 
-// Perspectives returns k of them, the first k of always the same five. k is
-// brought between MinVoices and MaxVoices.
+// Perspectives returns the first k of five perspectives. k is clamped to MinVoices and
+// MaxVoices.
 //
-// A nudge is about method and never about a topic: researchers who look at
-// different parts of a question cannot agree on any.
+// A nudge is about method and never about a topic: researchers who look at different
+// parts of a question cannot agree.
 func Perspectives(k int) []Perspective {
 	nudges := [MaxVoices]string{
 		"Treat what you remember as a rumour: state nothing that you have not read, in this session, in the code or in a source that you name.",

@@ -1,15 +1,13 @@
-// Package research merges what several researchers found out about one question.
+// Package research merges the answers of several researchers to one question.
 //
-// Each is asked the same, but for a nudge on how to go about it. What enough of
-// them say on their own is accepted; what one says alone is kept and marked. A
-// researcher who failed is reported, and takes nothing away from the others.
+// All get the same question, with different methods. What enough of them say is accepted;
+// what only one says is kept and marked. A researcher that failed is reported.
 //
-// The package is pure: no I/O, no clock, and the same voices make the same
-// consensus in whichever order they come.
+// The package is pure: no I/O, no clock, and the result does not depend on the order of
+// the voices.
 package research
 
-// Level is how grave or how credible something is. Empty is unknown
-// and below all others.
+// Level is a severity or credibility. "" is unknown and below all others.
 type Level string
 
 // The levels.
@@ -20,7 +18,7 @@ const (
 	Critical Level = "critical"
 )
 
-// rank orders levels. It is negative for what is none.
+// rank orders levels. It is negative for invalid ones.
 func (l Level) rank() int {
 	switch l {
 	case "":
@@ -38,21 +36,20 @@ func (l Level) rank() int {
 	}
 }
 
-// Provenance is what a statement rests on.
+// Provenance is what a statement is based on.
 type Provenance string
 
 // The provenances.
 const (
-	// Verified: the researcher has looked at the thing itself.
+	// Verified: the researcher has seen it.
 	Verified Provenance = "[VERIFIED]"
 	// Cited: a source says so.
 	Cited Provenance = "[CITED]"
-	// Assumed: nobody has looked. It is what everything else is taken for.
+	// Assumed: everything else.
 	Assumed Provenance = "[ASSUMED]"
 )
 
-// Output is what one researcher found out. The JSON that Parse reads has the
-// same shape.
+// Output is one researcher's answer. The JSON that Parse reads has the same form.
 type Output struct {
 	Decisions []Decision `json:"decisions"`
 	Risks     []Risk     `json:"risks"`
@@ -61,26 +58,23 @@ type Output struct {
 	Patterns  []Pattern  `json:"patterns"`
 }
 
-// Decision is what to do, according to one researcher.
 type Decision struct {
 	Text string `json:"text"`
-	// Confidence is how sure the researcher is, from 0 to 1; nil is unknown.
+	// Confidence is from 0 to 1; nil is unknown.
 	Confidence *float64   `json:"confidence"`
 	Provenance Provenance `json:"provenance"`
 }
 
-// Risk is what may go wrong.
 type Risk struct {
 	Text     string `json:"text"`
 	Severity Level  `json:"severity"`
 }
 
-// Question is what nobody could find out.
+// Question is an open question.
 type Question struct {
 	Text string `json:"text"`
 }
 
-// Source is where something was read.
 type Source struct {
 	URL         string `json:"url"`
 	Title       string `json:"title"`
@@ -95,11 +89,10 @@ type Pattern struct {
 
 // Voice is one researcher who was asked.
 type Voice struct {
-	// Index is the perspective's, and no other voice has it.
+	// Index is the perspective's. It is unique.
 	Index int
-	// Output is what the researcher found out, nil if it failed.
+	// Output is nil if the researcher failed.
 	Output *Output
-	// Failure says why there is no output. It may be anything that is one line
-	// in a report.
+	// Failure says why there is no output.
 	Failure string
 }
