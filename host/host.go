@@ -72,8 +72,8 @@ type Options struct {
 	// Observe receives the progress of agents, and of verifications, which have no
 	// adapter. It may be nil, and may be called by several goroutines at once.
 	Observe func(spawner.Progress)
-	// Warn receives errors beside work that was done. It may be called by several
-	// goroutines at once.
+	// Warn receives errors beside work that was done. It may be nil, and may be called by
+	// several goroutines at once.
 	Warn func(error)
 }
 

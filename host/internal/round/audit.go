@@ -39,7 +39,7 @@ func (e *Engine) Audit(ctx context.Context, id string, req api.AuditRequest) (ap
 	return a, nil
 }
 
-// stamped returns the stamp of an agent's run, or the zero Stamp: in whichever
+// findStamp returns the stamp of an agent's run, or the zero Stamp: in whichever
 // round it was stamped, it is no evidence for another.
 func (tx *taskTx) findStamp(ctx context.Context, agent, run string) (stamp task.Stamp, err error) {
 	if run == "" {
@@ -58,6 +58,9 @@ func (tx *taskTx) findStamp(ctx context.Context, agent, run string) (stamp task.
 
 // Search records by hand that an agent searched.
 func (e *Engine) Search(ctx context.Context, id string, req api.SearchRequest) (api.TaskResult, error) {
+	if err := childenv.Inside(e.environ); err != nil {
+		return api.TaskResult{}, err
+	}
 	return e.apply(ctx, id, task.RecordSearch{Round: req.Round, Agent: req.Agent, Query: req.Query, Source: task.ByHand, By: e.by})
 }
 

@@ -104,7 +104,7 @@ func (rr *roundRunner) review(ctx context.Context, v *api.Verification) (review,
 	}
 }
 
-// mayHelp says that another way of running an agent may succeed. It may not where
+// fallbackMayHelp says that another way of running an agent may succeed. It may not where
 // the agent itself is not to be trusted, or used up what it was given.
 func fallbackMayHelp(v outcome.Verdict) bool {
 	switch v.Class {
@@ -115,7 +115,7 @@ func fallbackMayHelp(v outcome.Verdict) bool {
 	}
 }
 
-// reviewed is the review of this very draft by a command that was killed before
+// resumeReview is the review of this very draft by a command that was killed before
 // it decided.
 func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
 	run := rr.tx.status.LatestRun(task.RoleCritic, 0)
@@ -143,7 +143,7 @@ func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
 	return review{run: run.Intent.Run, evidence: ev}, true, nil
 }
 
-// condemned is the review of a command that ended before it decided, where its critic
+// recordedCriticFailure is the review of a command that ended before it decided, where its critic
 // came to nothing by itself; else it has no failure. The round is decided on that: a
 // critic that is asked now would judge what this one may have left in the tree.
 func (rr *roundRunner) recordedCriticFailure(ctx context.Context) (review, error) {
@@ -160,7 +160,7 @@ func (rr *roundRunner) recordedCriticFailure(ctx context.Context) (review, error
 	return review{run: run.Intent.Run, failure: failed(record)}, nil
 }
 
-// kept is what a run reported, or nil where it is not there any more or is
+// readRunReport is what a run reported, or nil where it is not there any more or is
 // something else by now.
 func (rr *roundRunner) readRunReport(ctx context.Context, run task.Run) ([]byte, error) {
 	data, err := rr.tx.engine.rooted().Read(ctx, run.Receipt.Path, outcome.MaxReport)

@@ -90,7 +90,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 	}
 }
 
-// redraft ends what is known of an earlier draft of the round, before a
+// beginVerification ends what is known of an earlier draft of the round, before a
 // verification that may take long, or never end, is run. Where somebody else comes
 // right behind, the error is ledger-conflict: theirs is the newer draft.
 func (tx *taskTx) beginVerification(ctx context.Context, c task.BeginVerification) error {
@@ -110,7 +110,7 @@ func (tx *taskTx) beginVerification(ctx context.Context, c task.BeginVerificatio
 	return nil
 }
 
-// draftedSince reports whether there is a newer draft than the one that was known
+// hasNewerDraft reports whether there is a newer draft than the one that was known
 // at an event: another that is verified, or an agent that drafted.
 func (tx *taskTx) hasNewerDraft(ctx context.Context, n int64) (bool, error) {
 	for e, err := range tx.ledger.Events(ctx, tx.id, n+1) {
@@ -133,7 +133,7 @@ func (tx *taskTx) hasNewerDraft(ctx context.Context, n int64) (bool, error) {
 	return false, nil
 }
 
-// drafted records what a verification made of a draft.
+// recordDraft records what a verification made of a draft.
 func (tx *taskTx) recordDraft(ctx context.Context, req api.DraftRequest, r decisionInput) (api.DraftResult, error) {
 	if r.verification.Outcome == policies.Red {
 		d, err := tx.decide(ctx, r)

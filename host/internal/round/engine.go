@@ -56,6 +56,9 @@ func New(o Options) *Engine {
 	if o.Observe == nil {
 		o.Observe = func(spawner.Progress) {}
 	}
+	if o.Warn == nil {
+		o.Warn = func(error) {}
+	}
 	e := &Engine{
 		project: o.Project, now: o.Now, by: o.By, warn: o.Warn, environ: o.Environ, observe: o.Observe,
 		supervisor: sync.OnceValues(supervise.New), plugins: pluginset.New(o.Project, o.Plugins),

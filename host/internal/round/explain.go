@@ -81,7 +81,7 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (api.Explana
 	return x, err
 }
 
-// whyOf explains a recorded decision by the very policy that made it.
+// explainRecorded explains a recorded decision by the very policy that made it.
 func (e *Engine) explainRecorded(ctx context.Context, l *ledger.Ledger, d api.Decision) (*explain.Explanation, error) {
 	policy, err := e.policies.ByDigest(ctx, l, d.Policy.Digest)
 	if errs.CodeOf(err) == errs.PolicyLost {
@@ -220,7 +220,7 @@ func follow(ctx context.Context, l *ledger.Ledger, x *api.Explanation, head ledg
 	return nil
 }
 
-// read takes the decision from its event, which must be the one that the task's
+// readDecision takes the decision from its event, which must be the one that the task's
 // entries name.
 func readDecision(ctx context.Context, l *ledger.Ledger, x *api.Explanation, e ledger.Event) error {
 	body, err := event.DecodeFull(e)

@@ -18,7 +18,7 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// handBack writes the prompt for whoever runs the critic instead.
+// manualFallback writes the prompt for whoever runs the critic instead.
 func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.Definition, o spawner.Outcome, modules []prompt.Module, v api.Verification) (*api.ManualFallback, error) {
 	h := &api.ManualFallback{Agent: agentDef.Name, ReportPath: project.StateDir + "/" + handoffFolder + "/" + rr.fileName("critic.json")}
 	for _, err := range o.Skipped {
@@ -56,12 +56,12 @@ func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.D
 	return h, err
 }
 
-// file is the name of a file that the round keeps.
+// fileName is the name of a file that the round keeps.
 func (rr *roundRunner) fileName(name string) string {
 	return fmt.Sprintf("%s-r%d-%s", rr.tx.id, rr.round.Number, name)
 }
 
-// handOff writes what the next executor is to do. The ledger has the findings too, so
+// writeHandoff writes what the next executor is to do. The ledger has the findings too, so
 // the file need not survive a loss of power, and the round does not wait for the disk.
 func (tx *taskTx) writeHandoff(config project.Config, d api.Decision) (string, error) {
 	h := prompt.Handoff{

@@ -24,7 +24,7 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// announce announces those of k researchers that have not answered yet: along with
+// reserveResearchers announces those of k researchers that have not answered yet: along with
 // the decision that asks for them, or when the research of a killed command goes on.
 // All of them fit the budget, or none begins.
 func (rr *roundRunner) reserveResearchers(k int) error {
@@ -53,7 +53,7 @@ func researchFile(id string, round int, name string) string {
 	return fmt.Sprintf("%s-r%d-%s", id, round, name)
 }
 
-// unfinished goes on with the research of a command that was killed, and returns
+// resumeResearch goes on with the research of a command that was killed, and returns
 // the decision that asked for it.
 func (rr *roundRunner) resumeResearch(ctx context.Context) (d api.Decision, pending bool, err error) {
 	round := max(rr.tx.status.Round, 1)
@@ -162,7 +162,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.Decisi
 	return d, err
 }
 
-// asked is how many researchers a round has.
+// researcherCount is how many researchers a round has.
 func (rr *roundRunner) researcherCount(round int) int {
 	k := 0
 	for _, r := range rr.tx.status.Runs {
@@ -173,7 +173,7 @@ func (rr *roundRunner) researcherCount(round int) int {
 	return max(k, 1)
 }
 
-// voice is one researcher's answer, or why there is none. An error ends all of
+// askResearcher is one researcher's answer, or why there is none. An error ends all of
 // them.
 func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective, k, round int, words string, asked []finding.Finding) (research.Voice, error) {
 	v, index := research.Voice{Index: p.Index}, p.Index-1
@@ -229,7 +229,7 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 	return v, err
 }
 
-// announced is the run that is announced for a researcher and has not begun, and
+// reservedRun is the run that is announced for a researcher and has not begun, and
 // whether another was begun before.
 func (rr *roundRunner) reservedRun(index int) (run string, resumed bool) {
 	rr.recorder.mu.Lock()
@@ -243,7 +243,7 @@ func (rr *roundRunner) reservedRun(index int) (run string, resumed bool) {
 	return "", attempts > 0
 }
 
-// answered is the answer of a researcher to a command that was killed, or nil.
+// earlierAnswer is the answer of a researcher to a command that was killed, or nil.
 func (rr *roundRunner) earlierAnswer(ctx context.Context, index int) (*research.Output, error) {
 	rr.recorder.mu.Lock()
 	run := rr.tx.status.LatestRun(task.RoleResearcher, index)

@@ -236,7 +236,7 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 	return tx.recordDecision(ctx, outcome, d, timing, r)
 }
 
-// record appends a decision to the task's chain, with what r.then adds to it, unless
+// recordDecision appends a decision to the task's chain, with what r.then adds to it, unless
 // the task has moved on since it was looked at. An executor's hand-off is there before
 // the decision is.
 func (tx *taskTx) recordDecision(ctx context.Context, o task.DecideRound, d api.Decision, timing *event.Timing, r decisionInput) (api.Decision, error) {
@@ -273,7 +273,7 @@ func (tx *taskTx) recordDecision(ctx context.Context, o task.DecideRound, d api.
 	return d, nil
 }
 
-// bound lists the digests of those reports that name their round: no two honest
+// boundDigests lists the digests of those reports that name their round: no two honest
 // reports of one round are the same bytes.
 func boundDigests(all []pluginset.Report) []string {
 	var digests []string

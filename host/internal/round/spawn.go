@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/internal/agent/confine"
+	"github.com/switchyard-dev/switchyard/internal/agent/lease"
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
@@ -20,7 +23,7 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// loginFault is the error code of a run that failed because of a login or an account,
+// loginErrorCode is the error code of a run that failed because of a login or an account,
 // else "". A run that changed the working tree is judged by that.
 func loginErrorCode(r spawner.Record) errs.Code {
 	switch {
@@ -227,4 +230,54 @@ func errSpawnFailed(res spawner.Result, set project.SpawnAgent) error {
 		f = f.With("next_action", api.ActionHandBack)
 	}
 	return f
+}
+
+// spawnsChain is the chain of the ledger that has the spawns outside any task. No
+// task has its name.
+const spawnsChain = "_spawns"
+
+// adHocRecorder is the spawnRecorder of the spawns outside any task. The caller must close it.
+func (e *Engine) adHocRecorder(ctx context.Context, config project.Config) (*spawnRecorder, error) {
+	l, err := e.OpenLedger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rec := &spawnRecorder{tx: &taskTx{engine: e, id: spawnsChain, ledger: l}, config: config}
+	if err := rec.tx.begin(ctx); err != nil {
+		rec.tx.close()
+		return nil, err
+	}
+	return rec, nil
+}
+
+// recoverOrphans ends what is left of agents and verifications whose host was killed, in
+// the whole project. The runs of a task stay open until its next round.
+func (e *Engine) recoverOrphans(ctx context.Context) error {
+	// Most projects have nothing there, and a round shall make no folder for that.
+	if _, err := os.Lstat(e.runFolder()); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	rack, err := e.leasePool()
+	if err != nil {
+		return err
+	}
+	left, err := rack.Recover(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		e.warn(err) // It is in nobody's way but its own slot's.
+	}
+	outside := func(r lease.Record) bool { return r.Task == "" }
+	if !slices.ContainsFunc(left, outside) {
+		return nil
+	}
+	rec, err := e.adHocRecorder(ctx, project.Config{})
+	if err != nil {
+		return err
+	}
+	defer rec.tx.close()
+	return rec.closeLostRuns(ctx, func(r task.Run) bool {
+		return slices.ContainsFunc(left, func(l lease.Record) bool { return outside(l) && l.Run == r.Intent.Run })
+	})
 }

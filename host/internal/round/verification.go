@@ -12,6 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 	"github.com/switchyard-dev/switchyard/internal/task"
@@ -25,7 +26,7 @@ func runsVerification(r api.VerifyRequest, config project.Config) bool {
 	return r.Command != "" || r.ExitCode == nil && r.Claim == "" && config.Verify != nil
 }
 
-// mayVerify refuses a verification command that is not to be run.
+// checkMayVerify refuses a verification command that is not to be run.
 func (tx *taskTx) checkMayVerify(req api.VerifyRequest, config project.Config) error {
 	switch {
 	case !runsVerification(req, config):
@@ -39,7 +40,7 @@ func (tx *taskTx) checkMayVerify(req api.VerifyRequest, config project.Config) e
 	}
 }
 
-// verification finds out how a round's draft was verified. Only where run is
+// verify finds out how a round's draft was verified. Only where run is
 // set does it run a command, which may take minutes. A stamp that names its tree
 // counts for that tree alone.
 func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config project.Config, run bool) (api.Verification, error) {
@@ -83,7 +84,7 @@ func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config proj
 	}
 }
 
-// treeNow is the digest of the working tree, as a spawn of it has it.
+// treeDigest is the digest of the working tree, as a spawn of it has it.
 func (tx *taskTx) treeDigest(ctx context.Context, config project.Config) (string, error) {
 	keeper, err := tx.engine.supervisor()
 	if err != nil {
@@ -104,14 +105,14 @@ func (tx *taskTx) treeDigest(ctx context.Context, config project.Config) (string
 // running that this process is part of. Tasks would else verify each other for ever.
 const rootsVariable = "SWITCHYARD_VERIFYING"
 
-// rootMark stands for the project in that list: a path could hold any byte.
+// projectMark stands for the project in that list: a path could hold any byte.
 func (tx *taskTx) projectMark() string { return digestOf([]byte(tx.engine.project.Root)) }
 
 // verificationSlot is the name of the slots that say which verifications run, so
 // that the next command ends one whose host was killed.
 const verificationSlot = "verification"
 
-// nested says that a command of the project has called this program.
+// isNested says that a command of the project has called this program.
 func (tx *taskTx) isNested() bool {
 	return slices.Contains(strings.Split(tx.engine.getenv(rootsVariable), ","), tx.projectMark())
 }
@@ -183,4 +184,59 @@ func (tx *taskTx) runVerification(ctx context.Context, v project.Verify) (api.Ve
 		result.Outcome = policies.Green
 	}
 	return result, nil
+}
+
+// verifyDraft finds out how the draft is verified. A green verification that the host
+// ran on this very working tree is not run again.
+func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error) {
+	if !runsVerification(rr.req.Verify, rr.config) {
+		return rr.tx.verify(ctx, rr.req.Verify, rr.config, true)
+	}
+	if err := rr.readTree(ctx); err != nil {
+		return api.Verification{}, err
+	}
+	command := rr.req.Verify.Command
+	if command == "" {
+		command = rr.config.Verify.Command
+	}
+	if v := rr.tx.status.Verified; v != nil && !v.Claimed && v.Command == command && v.Tree == rr.tree {
+		return api.Verification{Outcome: policies.Green, Verification: *v}, nil
+	}
+	// A review of this tree stays one, whatever becomes of its verification.
+	review := rr.tx.status.LatestRun(task.RoleCritic, 0)
+	begun, err := rr.recorder.write(ctx, func() error {
+		return rr.tx.apply(task.BeginVerification{Same: review != nil && review.Tree == rr.tree}, event.Full{})
+	})
+	if err != nil {
+		return api.Verification{}, err
+	}
+	since := rr.tx.head.N
+	if begun != nil {
+		since = begun.N
+	}
+	v, err := rr.tx.verify(ctx, rr.req.Verify, rr.config, true)
+	if err != nil || v.Outcome != policies.Green {
+		return v, err
+	}
+	// Building may change what is not under version control's eye, too.
+	if err := rr.readTree(ctx); err != nil {
+		return api.Verification{}, err
+	}
+	v.Tree = rr.tree
+	_, err = rr.recorder.write(ctx, func() error {
+		newer, err := rr.tx.hasNewerDraft(ctx, since)
+		if err == nil && (newer || max(rr.tx.status.Round, 1) != rr.round.Number) {
+			err = errLostRace(rr.round.Number, rr.tx.status.State)
+		}
+		if err != nil {
+			return err
+		}
+		return rr.tx.apply(task.RecordVerification{Verification: v.Verification, InRound: true}, event.Full{Verification: &v})
+	})
+	return v, err
+}
+
+func (rr *roundRunner) readTree(ctx context.Context) (err error) {
+	rr.tree, err = rr.tx.treeDigest(ctx, rr.config)
+	return err
 }

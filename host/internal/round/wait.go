@@ -79,7 +79,7 @@ func (e *Engine) newest(ctx context.Context, l *ledger.Ledger, id string) (int64
 	return head.N, err
 }
 
-// settle records the answers to a task's questions whose time is over, and reports
+// recordExpired records the answers to a task's questions whose time is over, and reports
 // whether there were any.
 func (e *Engine) recordExpired(ctx context.Context, l *ledger.Ledger, id string) (bool, error) {
 	if id == "" {

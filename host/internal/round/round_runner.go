@@ -112,7 +112,7 @@ func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (api.D
 	return rr.decideWith(ctx, given)
 }
 
-// able fails where the critic cannot be run, nor handed to somebody else. It
+// checkCriticAvailable fails where the critic cannot be run, nor handed to somebody else. It
 // changes nothing.
 func (e *Engine) checkCriticAvailable(ctx context.Context, config project.Config, with string) error {
 	if _, err := e.findAgent(criticName); err != nil {
@@ -259,7 +259,7 @@ func (rr *roundRunner) decided(ctx context.Context, r decisionInput) (api.Decisi
 	}
 }
 
-// follow prepares what comes after a decision, before it is recorded: the intents of
+// prepareNext prepares what comes after a decision, before it is recorded: the intents of
 // researchers.
 func (rr *roundRunner) prepareNext(d *api.Decision) error {
 	d.Spawns, d.EmptyDraft, d.WithoutCriteria = slices.Clone(rr.recorder.spawns), rr.emptyDraft, rr.withoutCriteria
@@ -274,7 +274,7 @@ func (rr *roundRunner) prepareNext(d *api.Decision) error {
 	return err
 }
 
-// halt puts the task aside because of a budget that why names.
+// stop puts the task aside because of a budget that why names.
 func (rr *roundRunner) stop(why error) error {
 	told := event.Full{By: bySwitchyard}
 	if f, ok := errors.AsType[*errs.Error](why); ok {
@@ -283,7 +283,7 @@ func (rr *roundRunner) stop(why error) error {
 	return rr.tx.apply(task.StopTask{Reason: task.ReasonBudget, By: bySwitchyard, FindingCount: -1}, told)
 }
 
-// exhausted puts a task aside whose budget does not cover what is needed next.
+// stopOnBudget puts a task aside whose budget does not cover what is needed next.
 func (rr *roundRunner) stopOnBudget(ctx context.Context, why error) (api.Decision, error) {
 	at, err := rr.recorder.write(ctx, func() error {
 		if max(rr.tx.status.Round, 1) != rr.round.Number {
@@ -299,7 +299,7 @@ func (rr *roundRunner) stopOnBudget(ctx context.Context, why error) (api.Decisio
 	return d, nil
 }
 
-// undecided is where a round goes that no policy was asked about.
+// resultWithoutPolicy is where a round goes that no policy was asked about.
 func (rr *roundRunner) resultWithoutPolicy(next, reason string) api.Decision {
 	d := api.Decision{
 		TaskID: rr.tx.id, Round: rr.round.Number, NextRound: rr.round.Number, MaxRounds: rr.round.MaxRounds, NextAction: next, Reason: reason,

@@ -82,7 +82,7 @@ const (
 // output is handed on, in bytes.
 const maxPlan, maxDiff, maxVerification = 1 << 20, 4 << 20, 4 << 20
 
-// copyOf puts the end of a file of the state folder where an agent may read it:
+// copyOutput puts the end of a file of the state folder where an agent may read it:
 // some keep out of what version control ignores.
 func (rr *roundRunner) copyOutput(path, to string) (string, error) {
 	data, err := func() ([]byte, error) {
@@ -115,7 +115,7 @@ func (rr *roundRunner) copyOutput(path, to string) (string, error) {
 	return copied, nil
 }
 
-// diff writes the difference from the task's base to a file in folder, and returns its
+// writeDiff writes the difference from the task's base to a file in folder, and returns its
 // path, or "" without git. An empty one fails with draft-empty, unless the caller
 // allows it.
 func (rr *roundRunner) writeDiff(ctx context.Context, folder string) (string, error) {

@@ -15,7 +15,7 @@ import (
 // markFindings is how many findings a mark names.
 const markFindings = 20
 
-// mark makes STATE.md say whether the task is stuck, as the ledger has it at
+// writeStateMD makes STATE.md say whether the task is stuck, as the ledger has it at
 // that moment. The ledger is what counts, so that a failure is a warning: the
 // next command that finds the task stuck tries again.
 func (tx *taskTx) writeStateMD(ctx context.Context) {
@@ -31,7 +31,7 @@ func (tx *taskTx) writeStateMD(ctx context.Context) {
 	}
 }
 
-// tryMark writes the mark with the ledger held, unless the task has changed
+// tryStateMD writes the mark with the ledger held, unless the task has changed
 // since its findings were read.
 func (tx *taskTx) tryStateMD(ctx context.Context) (again bool, err error) {
 	head, err := tx.ledger.Head(ctx, tx.id)

@@ -3,6 +3,7 @@ package round
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -17,18 +18,21 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// failed records that a round came to no decision because a plugin or the policy broke,
-// and returns the error of it. It is a note beside the work: where it cannot be made, as
-// on a full disk, that error is what there is to say. A project whose ledger does not
-// exist yet gets none by a failure.
+// recordFailedRound records that a round came to no decision because a plugin or the
+// policy broke, and returns err. What else ends a round refuses its input and leaves no
+// trace. If the failure cannot be recorded, that is a warning: the command fails with
+// err. A failure never creates a ledger.
 func (e *Engine) recordFailedRound(ctx context.Context, id string, err error) error {
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok || !isBreakage(f.Code) || ctx.Err() != nil || childenv.Inside(e.environ) != nil || task.CheckID(id) != nil {
 		return err
 	}
-	_ = e.appendFailure(ctx, event.Failure{
+	failed := e.appendFailure(ctx, event.Failure{
 		By: e.by, Task: id, Code: f.Code, Plugin: faultyPlugin(f), Message: strings.ToValidUTF8(f.Message[:min(len(f.Message), event.MaxFailureMessage)], "\ufffd"),
 	})
+	if failed != nil {
+		e.warn(fmt.Errorf("failed to record the failed round: %w", failed))
+	}
 	return err
 }
 
@@ -38,7 +42,7 @@ func isBreakage(code errs.Code) bool {
 	return slices.Contains(errs.PluginFailures(), code) || slices.Contains(errs.PolicyFailures(), code)
 }
 
-// blamed is the name of the plugin that broke, "" for none. One that did so before it
+// faultyPlugin is the name of the plugin that broke, "" for none. One that did so before it
 // had said its name is called by its file's.
 func faultyPlugin(f *errs.Error) string {
 	plugin, _ := f.Details["plugin"].(string)
@@ -52,7 +56,7 @@ func faultyPlugin(f *errs.Error) string {
 	return plugin
 }
 
-// note appends to the chain of failures of a ledger that exists.
+// appendFailure appends to the chain of failures of a ledger that exists.
 func (e *Engine) appendFailure(ctx context.Context, told event.Failure) error {
 	l, err := e.OpenLedger(ctx)
 	if err != nil {
@@ -79,7 +83,7 @@ func (e *Engine) appendFailure(ctx context.Context, told event.Failure) error {
 	}
 }
 
-// foldFailure applies an event of the chain of failures: it only counts.
+// foldFailedRound applies an event of the chain of failures: it only counts.
 func foldFailedRound(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	var state struct {
 		Failures int64 `json:"failures"`

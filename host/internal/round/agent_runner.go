@@ -70,7 +70,7 @@ func (a agentRunner) workingTree() worktree.Tree {
 	return worktree.Tree{Root: a.spawner.Root, Supervisor: a.spawner.Supervisor, Environ: a.spawner.Environ}
 }
 
-// scope is what counts as a change of the working tree while agents run for a task,
+// treeScope is what counts as a change of the working tree while agents run for a task,
 // "" for none: not what changes without their doing, and in any case what the
 // configuration has the rounds to come obey.
 func (e *Engine) treeScope(config project.Config, id string) (worktree.Scope, error) {
@@ -97,7 +97,7 @@ func (e *Engine) treeScope(config project.Config, id string) (worktree.Scope, er
 	return worktree.Scope{IgnorePaths: apart, AlwaysTracked: obeyed}, nil
 }
 
-// beside lists what changes in the working tree without an agent's doing: the file
+// ignoredPaths lists what changes in the working tree without an agent's doing: the file
 // of metrics with its draft, which other commands write meanwhile, and the folder for
 // temporary files if that lies in the project.
 func (e *Engine) ignoredPaths(config project.Config) (apart []string, err error) {
@@ -123,12 +123,12 @@ func (e *Engine) ignoredPaths(config project.Config) (apart []string, err error)
 	}
 }
 
-// outermost refuses spawns from inside a spawned agent.
+// checkNotNested refuses spawns from inside a spawned agent.
 func (e *Engine) checkNotNested() error {
 	return cmp.Or(childenv.Inside(e.environ), childenv.Guard(e.environ))
 }
 
-// agent finds an agent that may be spawned from here.
+// findAgent finds an agent that may be spawned from here.
 func (e *Engine) findAgent(name string) (definition.Definition, error) {
 	if err := e.checkNotNested(); err != nil {
 		return definition.Definition{}, err
@@ -140,7 +140,7 @@ func (e *Engine) findAgent(name string) (definition.Definition, error) {
 	return agentDef, agentDef.Spawnable()
 }
 
-// available fails where no adapter of an agent has its program, and nobody else is
+// checkAgentAvailable fails where no adapter of an agent has its program, and nobody else is
 // there to hand the agent to. It changes nothing.
 func (e *Engine) checkAgentAvailable(ctx context.Context, config project.Config, name, with string) error {
 	catalog, err := e.catalog(ctx, config)
@@ -165,7 +165,7 @@ func (e *Engine) checkAgentAvailable(ctx context.Context, config project.Config,
 	return missing
 }
 
-// settings are those of an agent's spawns; adapter is the caller's own, "" for
+// agentSettings are those of an agent's spawns; adapter is the caller's own, "" for
 // none.
 func agentSettings(config project.Config, name, adapter string) project.SpawnAgent {
 	s := config.Spawn.For(name)
@@ -193,7 +193,7 @@ func (e *Engine) catalog(ctx context.Context, config project.Config) (*adapter.C
 	return adapter.NewCatalog(own...), nil
 }
 
-// keep writes a file of the state folder, whole and for good, and returns its
+// writeStateFile writes a file of the state folder, whole and for good, and returns its
 // path relative to the project's root, with slashes.
 func (e *Engine) writeStateFile(in, name string, data []byte) (path string, err error) {
 	path = project.StateDir + "/" + in + "/" + name
@@ -208,7 +208,7 @@ func (e *Engine) writeStateFile(in, name string, data []byte) (path string, err 
 	return path, nil
 }
 
-// keepFolder opens a folder of the state folder, and makes it where there is none.
+// stateFolder opens a folder of the state folder, and makes it where there is none.
 func (e *Engine) stateFolder(name string) (*os.Root, error) {
 	state, err := e.openState()
 	if err != nil {
@@ -253,3 +253,46 @@ const (
 	reportsFolder = "reports" // of spawned agents, by run, and of commands, by task and round
 	handoffFolder = "handoff" // what a round hands on, by task and round
 )
+
+// AdapterNames lists the adapters that the project can name.
+func (e *Engine) AdapterNames(ctx context.Context) ([]string, error) {
+	config, err := e.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	catalog, err := e.catalog(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	return catalog.Names(), nil
+}
+
+// Installed lists the built-in adapters whose programs are installed.
+func (e *Engine) Installed() []string {
+	installed := []string{}
+	catalog := adapter.NewCatalog()
+	for _, name := range catalog.Names() {
+		if name == project.AdapterExec {
+			continue // It has no program of its own.
+		}
+		a, err := catalog.Get(name)
+		if err == nil {
+			_, err = a.Binary(e.environ, e.project.Root, nil)
+		}
+		if err == nil {
+			installed = append(installed, name)
+		}
+	}
+	return installed
+}
+
+// AgentNames lists the agents that the project can spawn.
+func (e *Engine) AgentNames() []string {
+	var names []string
+	for _, listed := range (definition.Library{Root: e.project.Root}).List() {
+		if unspawnable(listed.Err, listed.Definition) == nil && !listed.Definition.Module {
+			names = append(names, listed.Name)
+		}
+	}
+	return names
+}

@@ -19,7 +19,7 @@ import (
 // program.
 const lockTime = time.Second
 
-// alone keeps other processes from running the same task's round, until the slot is
+// lockRound keeps other processes from running the same task's round, until the slot is
 // released.
 func (tx *taskTx) lockRound(ctx context.Context) (*lease.Lease, error) {
 	rack, err := tx.engine.leasePool()
@@ -40,7 +40,7 @@ func (tx *taskTx) lockRound(ctx context.Context) (*lease.Lease, error) {
 	return nil, err
 }
 
-// rack has the project's slots: those of agents, of verifications, and of the tasks
+// leasePool has the project's slots: those of agents, of verifications, and of the tasks
 // whose rounds are run.
 func (e *Engine) leasePool() (*lease.Pool, error) {
 	keeper, err := e.supervisor()
@@ -57,14 +57,14 @@ func (e *Engine) leasePool() (*lease.Pool, error) {
 
 func (e *Engine) runFolder() string { return filepath.Join(e.project.State(), spawner.RunFolder) }
 
-// free lets a slot go.
+// release lets a slot go.
 func (e *Engine) release(held *lease.Lease) {
 	if err := held.Release(); err != nil {
 		e.warn(err) // The next process that takes the slot cleans up.
 	}
 }
 
-// baton is the name of what a process holds that runs a task's round.
+// roundLockName is the name of what a process holds that runs a task's round.
 func roundLockName(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return fmt.Sprintf("task-%x", sum[:12])
@@ -75,7 +75,7 @@ func (tx *taskTx) errRoundRunning() error {
 	return errs.New(errs.RoundRunning, "another process runs round %d of task %s", round, tx.id).With("task", tx.id).With("round", round)
 }
 
-// undisturbed ends what killed commands left running in the project, which would
+// checkNotRunning ends what killed commands left running in the project, which would
 // change what is being decided on, and closes the task's runs that were lost with
 // them. It refuses to decide a round that another process runs: the process whose
 // agents work for the round decides it.

@@ -147,7 +147,7 @@ func Fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	return ledger.Projection{State: state, Entries: p.entries, Changes: countEvent(was, is, body, e)}, p.err
 }
 
-// recall reads what a task's events have made of it, as far as a fold needs it.
+// loadSnapshot reads what a task's events have made of it, as far as a fold needs it.
 func loadSnapshot(before ledger.View) (taskSnapshot, error) {
 	var m taskSnapshot
 	if state := before.State(); state != nil {
@@ -179,7 +179,7 @@ func loadSnapshot(before ledger.View) (taskSnapshot, error) {
 	return m, nil
 }
 
-// remember keeps beside a task's state what only its counting needs. Limits are those
+// storeCounterState keeps beside a task's state what only its counting needs. Limits are those
 // that came with the event, nil for none.
 func (p *projection) storeCounterState(was taskSnapshot, is *taskSnapshot, limits *task.Limits) {
 	switch {

@@ -177,7 +177,7 @@ func receiptOf(res spawner.Result) task.Receipt {
 	return r
 }
 
-// job is a spawn that the spawnRecorder records.
+// newJob is a spawn that the spawnRecorder records.
 func (rec *spawnRecorder) newJob(config project.Config, agentDef definition.Definition, settings project.SpawnAgent, p spawnTarget) spawner.Job {
 	j := spawner.Job{
 		Agent: agentDef, Adapters: append([]string{settings.Adapter}, settings.Fallback...), Model: settings.Model,
@@ -210,7 +210,7 @@ func web(d definition.Definition) bool {
 	})
 }
 
-// lost closes those of the open runs that were under way when their host was
+// closeLostRuns closes those of the open runs that were under way when their host was
 // killed.
 func (rec *spawnRecorder) closeLostRuns(ctx context.Context, was func(task.Run) bool) error {
 	_, err := rec.write(ctx, func() error { return rec.tx.loseRuns(was) })
@@ -231,7 +231,7 @@ func (tx *taskTx) loseRuns(was func(task.Run) bool) error {
 	return nil
 }
 
-// recordOf is what the ledger keeps of a run that has ended.
+// findRecord is what the ledger keeps of a run that has ended.
 func (rec *spawnRecorder) findRecord(ctx context.Context, run string) (spawner.Record, error) {
 	for e, err := range rec.tx.ledger.Events(ctx, rec.tx.id, 1) {
 		if err != nil {
@@ -258,4 +258,54 @@ func spawnRecord(e ledger.Event) (spawner.Record, error) {
 		return spawner.Record{}, nil
 	}
 	return *body.Spawn, nil
+}
+
+// explainAttempt is why an attempt came to nothing, in its own words and ours; nothing for one
+// that went well.
+func explainAttempt(r spawner.Record) []string {
+	words := []string{}
+	if (outcome.Verdict{Outcome: r.Outcome}).Good() {
+		return words
+	}
+	for _, tool := range r.Denials {
+		words = append(words, "denied tool: "+tool)
+	}
+	words = append(words, r.Notes...)
+	return words[max(len(words)-maxSaid, 0):] // Its own words come last.
+}
+
+// maxSaid is how many of an attempt's words are shown; the trail has all.
+const maxSaid = 5
+
+func summarizeSpawn(r spawner.Record) api.SpawnSummary {
+	s := api.SpawnSummary{
+		Run: r.RunID, Agent: r.Agent, Adapter: r.Adapter, Attempt: r.Attempt, Why: r.Why, Outcome: r.Outcome, Reason: r.Reason, Class: r.Class,
+		DurationMS: r.DurationMS, TokensIn: r.TokensIn, TokensOut: r.TokensOut, CostMicroDollars: r.CostMicroDollars,
+		Changed: r.Changed, Stderr: r.StderrExcerpt,
+	}
+	if words := explainAttempt(r); len(words) > 0 {
+		s.Said = words
+	}
+	return s
+}
+
+// earlierSpawn is a run of a command that was killed.
+func earlierSpawn(run task.Run) api.SpawnSummary {
+	s := api.SpawnSummary{
+		Run: run.Intent.Run, Agent: run.Agent, Adapter: run.Adapter, Attempt: run.Attempt, Why: run.Why, Resumed: true,
+		Outcome: run.Receipt.Outcome, Reason: run.Receipt.Reason, Class: run.Receipt.Class, DurationMS: run.Receipt.Used.Millis,
+	}
+	if !slices.Contains(run.Receipt.Unknown, task.UnknownMoney) {
+		s.CostMicroDollars = &run.Receipt.Used.MicroDollars
+	}
+	return s
+}
+
+// addSpawns remembers what was spawned, for the decision.
+func (rr *roundRunner) addSpawns(o spawner.Outcome) {
+	rr.recorder.mu.Lock()
+	defer rr.recorder.mu.Unlock()
+	for _, res := range o.Results {
+		rr.recorder.spawns = append(rr.recorder.spawns, summarizeSpawn(res.Record))
+	}
 }

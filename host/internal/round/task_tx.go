@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/switchyard-dev/switchyard/host/internal/policyset"
+	"github.com/switchyard-dev/switchyard/internal/agent/worktree"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/event"
@@ -35,10 +37,10 @@ type taskTx struct {
 	prompt string
 }
 
-// words describe the task, if the caller or the record does; else they are empty.
+// taskPrompt describe the task, if the caller or the record does; else they are empty.
 func (tx *taskTx) taskPrompt() string { return cmp.Or(tx.prompt, tx.status.Prompt) }
 
-// begin opens a task. The caller must close what it gets, also with an error.
+// beginTx opens a task. The caller must close what it gets, also with an error.
 func (e *Engine) beginTx(ctx context.Context, id string) (*taskTx, error) {
 	tx := &taskTx{engine: e, id: id}
 	if err := task.CheckID(id); err != nil {
@@ -58,8 +60,17 @@ func (tx *taskTx) close() {
 	}
 }
 
-// look reads where the task stands now.
+// begin begins a command on the task as it is now. Answers that hold because their time
+// is over come before the command's own event, in the same transaction.
 func (tx *taskTx) begin(ctx context.Context) error {
+	if err := tx.reload(ctx); err != nil {
+		return err
+	}
+	return tx.apply(task.ExpireQuestions{Now: timestamp(tx.engine.now())}, event.Full{By: bySwitchyard})
+}
+
+// reload reads where the task stands, and forgets what is pending.
+func (tx *taskTx) reload(ctx context.Context) error {
 	head, err := tx.ledger.Head(ctx, tx.id)
 	if err != nil {
 		return err
@@ -70,13 +81,13 @@ func (tx *taskTx) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	return tx.apply(task.ExpireQuestions{Now: timestamp(tx.engine.now())}, event.Full{By: bySwitchyard})
+	return nil
 }
 
 // bySwitchyard is who recorded what nobody commanded.
 const bySwitchyard = task.BySwitchyard
 
-// stamp is a time in the form that the state machine compares, which is the
+// timestamp is a time in the form that the state machine compares, which is the
 // ledger's.
 func timestamp(t time.Time) string { return t.UTC().Format(ledger.TimeFormat) }
 
@@ -90,7 +101,9 @@ func (tx *taskTx) apply(c task.Command, r event.Full) error {
 	return tx.add(change, r)
 }
 
-// add puts an event after what is pending.
+// add puts an event after what is pending. The transaction folds the event again from the
+// bytes that it records: Verify folds the same bytes, and a value that JSON does not keep
+// exactly, as a string that is not UTF-8, would give it another state.
 func (tx *taskTx) add(change task.Event, r event.Full) error {
 	next, err := task.Apply(tx.status.State, change)
 	if err != nil {
@@ -193,7 +206,7 @@ func (tx *taskTx) append(ctx context.Context, batch ledger.Batch) (ledger.Event,
 // recorded with the event.
 type command func(tx *taskTx) (task.Command, event.Full, error)
 
-// change carries a command out, and returns where the task stands then, with
+// update carries a command out, and returns where the task stands then, with
 // the event, or nil where there was nothing to do. Where another process
 // changes the task meanwhile, the command is decided anew, as long as the task
 // is in the same round.
@@ -226,25 +239,25 @@ func (e *Engine) update(ctx context.Context, id string, c command) (api.TaskStat
 	}
 }
 
-// lostRace is the error of a command that another process was faster than. The
+// errLostRace is the error of a command that another process was faster than. The
 // round's number may be the same, where that process did not advance it.
 func errLostRace(round int, now task.State) error {
 	return errs.New(errs.RoundShifted, "another command was first in round %d; the task is %s, in round %d", round, now.Status, now.Round).
 		With("expected", round).With("actual", now.Round)
 }
 
-// raced says what a failed append means for a command about a round.
+// mapConflict says what a failed append means for a command about a round.
 func (tx *taskTx) mapConflict(ctx context.Context, round int, err error) error {
 	if errs.CodeOf(err) != errs.LedgerConflict {
 		return err
 	}
-	if look := tx.begin(ctx); look != nil {
+	if tx.reload(ctx) != nil {
 		return err
 	}
 	return errLostRace(round, tx.status.State)
 }
 
-// about names the task in an error.
+// withTaskID names the task in an error.
 func (tx *taskTx) withTaskID(err error) error {
 	f, ok := errors.AsType[*errs.Error](err)
 	switch {
@@ -257,10 +270,52 @@ func (tx *taskTx) withTaskID(err error) error {
 	}
 }
 
-// repair puts the task's mark right where a command finds the task stuck: the
+// refreshStateMD puts the task's mark right where a command finds the task stuck: the
 // one that left it so may have been killed before it could.
 func (tx *taskTx) refreshStateMD(ctx context.Context, err error) {
 	if errs.CodeOf(err) == errs.TaskStuck || errs.CodeOf(err) == errs.TaskNotStuck {
 		tx.writeStateMD(ctx)
 	}
+}
+
+// base is the commit that the task's draft is compared with: the one that the command
+// names, else the recorded one, and for a task that begins the one that it begins at.
+// It is "" without git, and for a task of which none was recorded: that is compared
+// with HEAD.
+func (tx *taskTx) base(ctx context.Context) (string, error) {
+	if tx.baseCommit != "" {
+		return tx.baseCommit, nil
+	}
+	if tx.baseRev == "" && !tx.begins() {
+		return tx.status.Base, nil
+	}
+	config, err := tx.engine.plugins.UncheckedConfig(ctx)
+	if err != nil {
+		return "", err
+	}
+	tx.baseCommit, err = tx.engine.newBase(ctx, tx.baseRev, config)
+	return tx.baseCommit, tx.withTaskID(err)
+}
+
+// newBase is the commit that a draft is compared with from now on: the one that rev
+// names, "" for that of the settings. Without git it is "", unless rev names one.
+func (e *Engine) newBase(ctx context.Context, rev string, config project.Config) (string, error) {
+	keeper, err := e.supervisor()
+	if err != nil {
+		return "", err
+	}
+	commit, err := worktree.Tree{Root: e.project.Root, Supervisor: keeper, Environ: e.environ}.Base(ctx, rev, config.Base)
+	switch code := errs.CodeOf(err); {
+	case code == errs.TreeNoGit && rev == "":
+		return "", nil
+	case code == errs.TreeBaseUnknown && rev == "" && config.Base != "":
+		return "", errs.New(code, "base in %s: %w", project.ConfigFile, err).With("base", config.Base).
+			WithHint("name a branch of this repository there, or a commit with --base")
+	}
+	return commit, err
+}
+
+// begins reports whether the command begins the task, or its work anew.
+func (tx *taskTx) begins() bool {
+	return tx.head.N == 0 || slices.ContainsFunc(tx.pending, func(r event.Full) bool { return r.Event.Kind() == task.KindStarted })
 }

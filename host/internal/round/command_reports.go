@@ -29,7 +29,7 @@ import (
 // and maxReportWords how much of that its message has.
 const maxReportErrors, maxReportWords = 4 << 10, 300
 
-// mayReport refuses commands that are not to be run.
+// checkMayReport refuses commands that are not to be run.
 func (tx *taskTx) checkMayReport(config project.Config) error {
 	switch {
 	case len(config.Reports.Commands) == 0:

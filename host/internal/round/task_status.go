@@ -3,6 +3,7 @@ package round
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 
@@ -38,7 +39,7 @@ func (e *Engine) Task(ctx context.Context, id string) (api.TaskDetail, error) {
 	return t, err
 }
 
-// known is the status of a task, which must have one.
+// existingStatus is the status of a task, which must have one.
 func existingStatus(id string, head ledger.Head) (storedStatus, error) {
 	if head.N == 0 {
 		return storedStatus{}, errTaskNotFound(id)
@@ -78,7 +79,78 @@ func (k *storedStatus) read(head ledger.Head) error {
 	return nil
 }
 
-// tampered is the error of a ledger that holds what we never wrote.
+// errTampered is the error of a ledger that holds what we never wrote.
 func errTampered(id, format string, args ...any) error {
 	return errs.New(errs.LedgerTampered, "the record of task "+id+" was changed: "+format, args...).With("task", id)
+}
+
+// Tasks lists every task of the project by id.
+func (e *Engine) Tasks(ctx context.Context) ([]api.TaskStatus, error) {
+	l, err := e.OpenLedger(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	// Decoding takes as long as reading, so that both go on side by side.
+	var batches []*batch
+	var decoding sync.WaitGroup
+	defer decoding.Wait()
+	decode := func(heads []ledger.Head) {
+		b := &batch{heads: heads}
+		batches = append(batches, b)
+		decoding.Go(b.decode)
+	}
+	var heads []ledger.Head
+	for head, err := range l.Heads(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if isChain(head.Task) {
+			continue
+		}
+		if heads = append(heads, head); len(heads) == batchSize {
+			decode(heads)
+			heads = nil
+		}
+	}
+	decode(heads)
+	decoding.Wait()
+	return joined(batches)
+}
+
+// batchSize is how many tasks are decoded at a time.
+const batchSize = 256
+
+// batch is some tasks, one after another in the order of their ids.
+type batch struct {
+	heads []ledger.Head
+	tasks []api.TaskStatus // as many as heads, unless there is an error
+	err   error
+}
+
+func (b *batch) decode() {
+	b.tasks = make([]api.TaskStatus, len(b.heads))
+	for i, head := range b.heads {
+		var k storedStatus
+		if b.err = k.read(head); b.err != nil {
+			return
+		}
+		b.tasks[i] = k.public()
+	}
+}
+
+// joined lists the tasks of all batches, or returns the first error of any.
+func joined(batches []*batch) ([]api.TaskStatus, error) {
+	n := 0
+	for _, b := range batches {
+		if b.err != nil {
+			return nil, b.err
+		}
+		n += len(b.tasks)
+	}
+	tasks := make([]api.TaskStatus, 0, n)
+	for _, b := range batches {
+		tasks = append(tasks, b.tasks...)
+	}
+	return tasks, nil
 }

@@ -1,7 +1,11 @@
 package round
 
 import (
+	"time"
+
+	"github.com/switchyard-dev/switchyard/host/internal/pluginset"
 	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/event"
 	"github.com/switchyard-dev/switchyard/internal/task"
 	"github.com/switchyard-dev/switchyard/policies"
 )
@@ -41,3 +45,11 @@ func bucketSizes(r api.Routing) map[string]int {
 
 // maxSkippedRefs is how many skipped items of one reason are named.
 const maxSkippedRefs = 20
+
+func timingOf(all []pluginset.Report, policy time.Duration) *event.Timing {
+	t := &event.Timing{PolicyMicros: policy.Microseconds()}
+	for _, ev := range all {
+		t.Plugins = append(t.Plugins, event.PluginTiming{Plugin: ev.Plugin.Name, Micros: ev.Took.Microseconds()})
+	}
+	return t
+}
