@@ -1,10 +1,9 @@
-// Package metrics shows the sums that the ledger keeps as metrics of Prometheus.
+// Package metrics exports the counters of a ledger to Prometheus.
 //
-// Families describes all metrics, once: the collector, the exposition, the recording
-// rules, the dashboard and the table in docs/metrics.md are made from it. A Collector
-// reads the sums from a Source, as of one moment, and folds each metric from them. It
-// keeps nothing itself, so that a metric is right whichever process shows it, and as
-// often as it is asked for (ADR-0019).
+// Families describes all metrics. A Collector reads their counters from a Source, as of
+// one moment, and keeps nothing itself: every process exports the same numbers
+// (ADR-0019). Register it in a prometheus.Registry, or use Handler, WriteTextfile, or a
+// Project, which also pushes, serves and publishes as the project's configuration says.
 package metrics
 
 import (

@@ -10,7 +10,7 @@ import (
 // errAgain is told when scrapes work after they failed.
 func errAgain() error { return errors.New("the metrics can be read again") }
 
-// watch tells when the metrics cannot be read any more, for another reason, or
+// errorTransitions reports when the metrics cannot be read any more, for another reason, or
 // again. It is safe for concurrent use.
 type errorTransitions struct {
 	warn func(error)

@@ -13,7 +13,7 @@ import (
 // quietPeriod is how long nothing more is told after a line.
 const quietPeriod = time.Second
 
-// calm tells what the server and the toolkit log, as far as it is a warning: a
+// rateLimitedHandler reports warnings that the server and the toolkit log: a
 // client without TLS, a web configuration that was broken since. Clients cause such
 // lines, so there are not more than one in quietPeriod; the next one says how many
 // were left out.
