@@ -28,7 +28,7 @@
 // # Scenarios
 //
 // A call's scenario is a list of steps, taken in turn, each an object with one
-// member; type Step has them all. "play" names one of those in Ready instead. The
+// member; type Step has them all. "play" names one of the presets instead. The
 // call ends with code 0 after its last step, or with that of a failure if there
 // was one. A scenario that does not read leaves standard input alone.
 //

@@ -32,8 +32,7 @@ const brokenScript = 70
 // it for long.
 const forever = 10 * time.Minute
 
-// Main is the whole program. It returns the exit code, or does not return where
-// the script says so.
+// Main is the whole program. It returns the exit code.
 func Main() (code int) {
 	if len(os.Args) > 1 && os.Args[1] == childFlag {
 		return beChild(os.Args[2:])
@@ -84,7 +83,7 @@ func scriptPath() (string, error) {
 	return self + ".json", err
 }
 
-// player plays one call.
+// player runs the scenario of one call.
 type player struct {
 	scenario *Scenario
 	// base is the script's folder, calls that of all calls and folder this call's.

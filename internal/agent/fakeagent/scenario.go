@@ -21,7 +21,7 @@ type Script struct {
 
 // Scenario is what one call plays.
 type Scenario struct {
-	// Main is the name of a scenario in Ready, which replaces this one.
+	// Play is the name of a preset that replaces this scenario.
 	Play string `json:"play,omitzero"`
 	// CLI is whose output is written: claude, codex, gemini, opencode, copilot or
 	// exec, which is plain text. "" tells it from the arguments.
@@ -59,7 +59,7 @@ type Step struct {
 	Say string `json:"say,omitzero"`
 	// Tool is the use of a tool, as an event. Nothing else happens.
 	Tool *Tool `json:"tool,omitzero"`
-	// Keepalive writes signs of life.
+	// Beat writes keep-alive events.
 	Beat *Keepalive `json:"beat,omitzero"`
 	// Report writes a critic's report.
 	Report *Report `json:"report,omitzero"`
@@ -105,7 +105,7 @@ type Tool struct {
 	Denied bool `json:"denied,omitzero"`
 }
 
-// Keepalive is how signs of life are written: events of the CLI's kind that say nothing.
+// Keepalive says how to write keep-alive events.
 type Keepalive struct {
 	Every Duration `json:"every"`
 	// Times is how many, 0 for ever.

@@ -81,7 +81,7 @@ type Runner interface{ Run() int }
 
 // Prebuilt is m with the program built once for all of its tests, for a TestMain:
 //
-//	os.Exit(spawntest.Prebuilt(m).Run())
+//	os.Exit(fakeagent.Prebuilt(m).Run())
 func Prebuilt(m Runner) Runner { return prebuilt{m} }
 
 type prebuilt struct{ tests Runner }

@@ -5,8 +5,7 @@ const answer = `{"decisions":[{"text":"Use the standard library","confidence":0.
 "risks":[{"text":"It is slow on large files","severity":"low"}],"questions":[],
 "sources":[{"url":"https://example.com/doc","title":"The documentation","credibility":"high"}],"patterns":[]}`
 
-// Presets are scenarios under the names by which scripts can play them. The map is
-// the caller's.
+// Presets returns the scenarios that scripts can name.
 func Presets() map[string]Scenario {
 	return map[string]Scenario{
 		"clean":           Clean(),
