@@ -32,7 +32,7 @@ type content struct {
 
 func (c *contents) read() request {
 	var r request
-	var told []string
+	var reported []string
 	for _, message := range append([]content{c.System}, c.Contents...) {
 		if message.Role == "model" {
 			continue
@@ -41,11 +41,11 @@ func (c *contents) read() request {
 			if part.FunctionResponse != nil {
 				r.Results = append(r.Results, string(part.FunctionResponse.Response))
 			} else {
-				told = append(told, part.Text)
+				reported = append(reported, part.Text)
 			}
 		}
 	}
-	r.Text = strings.Join(told, "\n")
+	r.Text = strings.Join(reported, "\n")
 	for _, list := range c.Tools {
 		for _, tool := range list.FunctionDeclarations {
 			r.Tools = append(r.Tools, tool.Name)

@@ -99,9 +99,9 @@ func TestContracts(t *testing.T) {
 			given, foreign := t.TempDir(), t.TempDir()
 			files := []string{filepath.Join(given, "draft.diff"), filepath.Join(given, "verification.log"), filepath.Join(foreign, "secret.txt")}
 			var read []string
-			told := false
+			reported := false
 			p := r.newProject(t, r.model.url("contract-"+name, func(q request) reply {
-				told = told || strings.Contains(q.Text, hostile)
+				reported = reported || strings.Contains(q.Text, hostile)
 				if strings.Contains(q.Text, usurped) {
 					t.Error("the repository has replaced the system prompt")
 				}
@@ -127,8 +127,8 @@ func TestContracts(t *testing.T) {
 					t.Errorf("it reads %s as %q", filepath.Base(files[i]), text)
 				}
 			}
-			if told != lax.obeysProject {
-				t.Errorf("the model is told what the repository says: %v", told)
+			if reported != lax.obeysProject {
+				t.Errorf("the model is told what the repository says: %v", reported)
 			}
 			if err := os.Remove(filepath.Join(p.dir, "new.go")); (err == nil) != lax.writesProject {
 				t.Errorf("it may write in the project: %v", err == nil)

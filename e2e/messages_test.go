@@ -46,9 +46,9 @@ func blocks(content jsontext.Value) []block {
 
 func (m *messages) read() request {
 	var r request
-	var told []string
+	var reported []string
 	for _, b := range blocks(m.System) {
-		told = append(told, b.Text)
+		reported = append(reported, b.Text)
 	}
 	for _, message := range m.Messages {
 		if message.Role != "user" {
@@ -57,7 +57,7 @@ func (m *messages) read() request {
 		for _, b := range blocks(message.Content) {
 			switch b.Type {
 			case "text":
-				told = append(told, b.Text)
+				reported = append(reported, b.Text)
 			case "tool_result":
 				var said []string
 				for _, part := range blocks(b.Content) {
@@ -67,7 +67,7 @@ func (m *messages) read() request {
 			}
 		}
 	}
-	r.Text = strings.Join(told, "\n")
+	r.Text = strings.Join(reported, "\n")
 	for _, tool := range m.Tools {
 		r.Tools = append(r.Tools, tool.Name)
 	}

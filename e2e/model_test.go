@@ -43,7 +43,7 @@ func researcher(r request) reply {
 
 // elsewhere is a model that writes its report to another file of the project, and
 // then says that all is well.
-func elsewhere(name string) scenario {
+func outside(name string) scenario {
 	return func(r request) reply {
 		b := fakeagent.ReadBrief(r.Text)
 		report, message := fakeagent.Critique(b)

@@ -27,18 +27,18 @@ type responses struct {
 
 func (m *responses) read() request {
 	var r request
-	told := []string{m.Instructions}
+	reported := []string{m.Instructions}
 	for _, item := range m.Input {
 		switch {
 		case item.Type == "message" && item.Role == "user":
 			for _, b := range blocks(item.Content) {
-				told = append(told, b.Text)
+				reported = append(reported, b.Text)
 			}
 		case strings.HasSuffix(item.Type, "_call_output"):
 			r.Results = append(r.Results, string(item.Output))
 		}
 	}
-	r.Text = strings.Join(told, "\n")
+	r.Text = strings.Join(reported, "\n")
 	for _, tool := range m.Tools {
 		name := tool.Name
 		if name == "" {

@@ -49,7 +49,7 @@ func (r *rig) verdicts(t *testing.T) {
 	})
 	t.Run("refused write", func(t *testing.T) {
 		// It writes where it may not, and says that all is well.
-		p := r.newProject(t, r.model.url("refused", elsewhere("report.json")), config("claude", "  retries: 0"))
+		p := r.newProject(t, r.model.url("refused", outside("report.json")), config("claude", "  retries: 0"))
 		p.round(t, "T-1").goes(t, "stuck", "critic-error").ran(t, "critic claude critic-error denied")
 	})
 	t.Run("no report", func(t *testing.T) {

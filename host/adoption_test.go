@@ -147,7 +147,7 @@ func TestAdoptedPolicyStaysTheDefault(t *testing.T) {
 }
 
 // The files of a policy may go; what it decided can still be explained.
-func TestPoliciesAreKept(t *testing.T) {
+func TestPoliciesAreStored(t *testing.T) {
 	s := newSummarized(t)
 	s.withPolicy("mine", styleToUser...)
 	s.write("switchyard.yaml", "policy: mine\n")

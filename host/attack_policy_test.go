@@ -299,7 +299,7 @@ func policyOf(t *testing.T, ref string) policies.Identity {
 
 // What lies under the names of a tree of versions may be anything. It keeps nobody
 // from adopting a policy.
-func TestAdoptingBesideWhatIsNoTree(t *testing.T) {
+func TestAdoptingWithWhatIsNoTree(t *testing.T) {
 	for name, spoil := range map[string]func(s *summarized){
 		"a file":            func(s *summarized) { s.write("policies/routing", "") },
 		"a lock of its own": func(s *summarized) { s.write("policies/versions.lock/x", ""); s.write("policies/routing/1.0.0/x", "") },

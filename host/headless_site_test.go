@@ -108,11 +108,11 @@ func (s site) occupied(t testing.TB, agent string) *lease.Lease {
 	if err := os.MkdirAll(s.path(".switchyard"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	rack, err := lease.Open(s.path(".switchyard/run"), os.TempDir(), keeper)
+	pool, err := lease.Open(s.path(".switchyard/run"), os.TempDir(), keeper)
 	if err != nil {
 		t.Fatal(err)
 	}
-	held, err := rack.Take(t.Context(), agent, 1, false)
+	held, err := pool.Take(t.Context(), agent, 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}

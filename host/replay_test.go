@@ -314,9 +314,9 @@ func TestReplayUnderTheRecordedPolicy(t *testing.T) {
 	}
 }
 
-// TestReplayElsewhere: the project's ledger, a copy of the database and an export give
+// TestReplayOutside: the project's ledger, a copy of the database and an export give
 // one report.
-func TestReplayElsewhere(t *testing.T) {
+func TestReplayOutside(t *testing.T) {
 	a := newArchive(t, 12)
 	candidate := rerouted(t, "style", "researcher")
 	var text bytes.Buffer
@@ -591,19 +591,19 @@ func TestReplayNamesTheRules(t *testing.T) {
 // TestReplayTellsOfItsProgress in the order of the events.
 func TestReplayTellsOfItsProgress(t *testing.T) {
 	a := newArchive(t, 12)
-	var told []int64
+	var reported []int64
 	a.replayed(t, api.ReplayRequest{Policy: policy(t, policies.Default), Progress: func(done, total int64) {
 		if total < done {
 			t.Errorf("event %d of %d", done, total)
 		}
-		told = append(told, done)
+		reported = append(reported, done)
 	}})
 	var want []int64
 	for _, d := range a.decided(t) {
 		want = append(want, d.Seq)
 	}
-	if !slices.Equal(told, want) {
-		t.Errorf("got %v, want %v", told, want)
+	if !slices.Equal(reported, want) {
+		t.Errorf("got %v, want %v", reported, want)
 	}
 }
 
@@ -618,8 +618,8 @@ func TestACancelledReplayEnds(t *testing.T) {
 	}
 }
 
-// TestReplayBesideRounds: what is recorded meanwhile is left out.
-func TestReplayBesideRounds(t *testing.T) {
+// TestReplayWithRounds: what is recorded meanwhile is left out.
+func TestReplayWithRounds(t *testing.T) {
 	a := newRecord(t, "S", "T", "U")
 	before := int64(len(a.decided(t)))
 	report := a.replayed(t, api.ReplayRequest{Policy: policy(t, policies.Default), Progress: func(done, total int64) {

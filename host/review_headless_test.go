@@ -70,7 +70,7 @@ func TestHandBackForgetsTheOneBefore(t *testing.T) {
 }
 
 // Two tasks that hand their critics back do not share what these are to read.
-func TestHandBacksAreApart(t *testing.T) {
+func TestHandBacksAreIgnored(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, handsBack, fakeagent.Presets()["auth"])
 	for _, id := range []string{"A", "B"} {
@@ -246,7 +246,7 @@ func TestAgentsDecideNothing(t *testing.T) {
 }
 
 // What another user's file would have us run is not run either to ask about itself.
-func TestDoctorRunsNothingOfStrangers(t *testing.T) {
+func TestDoctorRunsNothingOfForeign(t *testing.T) {
 	t.Parallel()
 	ran := filepath.Join(t.TempDir(), "ran")
 	s := newSite(t, "spawn: {adapters: [own.json]}\n", fakeagent.Clean())

@@ -158,7 +158,7 @@ func TestConstantLabels(t *testing.T) {
 		"a name too long":        {strings.Repeat("a", 65): "x"},
 		"one of several is none": {"a": "x", "b": "x", "le": "x"},
 	} {
-		_, err := metrics.New(&book{}, metrics.Options{Labels: labels})
+		_, err := metrics.New(&record{}, metrics.Options{Labels: labels})
 		if errs.CodeOf(err) != errs.MetricsLabelInvalid {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -167,11 +167,11 @@ func TestConstantLabels(t *testing.T) {
 	for _, c := range "abcdefghijklmnop" {
 		many[string(c)] = "x"
 	}
-	if _, err := metrics.New(&book{}, metrics.Options{Labels: many}); err != nil {
+	if _, err := metrics.New(&record{}, metrics.Options{Labels: many}); err != nil {
 		t.Errorf("16 labels: %v", err)
 	}
 	many["q"] = "x"
-	if _, err := metrics.New(&book{}, metrics.Options{Labels: many}); errs.CodeOf(err) != errs.MetricsLabelInvalid {
+	if _, err := metrics.New(&record{}, metrics.Options{Labels: many}); errs.CodeOf(err) != errs.MetricsLabelInvalid {
 		t.Errorf("17 labels: %v", err)
 	}
 }
@@ -179,7 +179,7 @@ func TestConstantLabels(t *testing.T) {
 // TestRegistry registers a collector and expects what it gathers itself.
 func TestRegistry(t *testing.T) {
 	t.Parallel()
-	b := &book{}
+	b := &record{}
 	c, err := metrics.New(b, metrics.Options{Labels: map[string]string{"team": "x"}})
 	if err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ func TestExemplarsFit(t *testing.T) {
 		"the task does not fit":  {strings.Repeat("x", 125), 7, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := &book{}
+			b := &record{}
 			b.record(counters.QuestionWaits().Observe(counters.Observation{Value: 1500, Task: c.task, Round: c.round})...)
 			h := family(gather(t, b, metrics.Options{}), "question_wait_seconds").Metric[0].Histogram
 			var got []string
@@ -57,7 +57,7 @@ func labels(pairs []*dto.LabelPair) []string {
 // TestNewestExemplarOfABucket: several cells share a classic bucket, which shows the
 // newest of their values.
 func TestNewestExemplarOfABucket(t *testing.T) {
-	b := &book{}
+	b := &record{}
 	// All above 4 s and at most 16 s, in four cells.
 	for round, millis := range []int64{5000, 15_000, 7000, 9000, 5000} {
 		b.record(counters.QuestionWaits().Observe(counters.Observation{Value: millis, Task: "T", Round: round + 1})...)

@@ -34,7 +34,7 @@ func TestHistogramsAreThoseOfTheClientLibrary(t *testing.T) {
 		if d.Scale.Exact {
 			most = 150 // An exact scale tells no more than a thousand apart.
 		}
-		b := &book{}
+		b := &record{}
 		for _, v := range rapid.SliceOf(rapid.Int64Range(0, most)).Draw(t, "values") {
 			labels := make([]string, len(d.Labels))
 			b.record(d.Observe(counters.Observation{Value: v}, labels...)...)

@@ -54,7 +54,7 @@ func anEvent() *rapid.Generator[[]counters.Change] {
 func TestAnySumsMakeAnExposition(t *testing.T) {
 	_, o := example()
 	rapid.Check(t, func(t *rapid.T) {
-		b := &book{}
+		b := &record{}
 		c := must(metrics.New(b, o))
 		before := make(map[string]float64)
 		for range rapid.IntRange(1, 6).Draw(t, "events") {

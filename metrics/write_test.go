@@ -29,7 +29,7 @@ func wants(t *testing.T, exposition, word, want string) {
 // TestHistogramWritten has values on both sides of borders: of nothing at all, of
 // exactly a border, of a microsecond more, and beyond the last border.
 func TestHistogramWritten(t *testing.T) {
-	b := &book{}
+	b := &record{}
 	for i, micros := range []int64{0, 500_000, 500_001, 40_000_000} {
 		b.record(counters.PluginRuns().Observe(counters.Observation{Value: micros, Task: "T", Round: i + 1}, "sarif")...)
 	}
@@ -117,7 +117,7 @@ switchyard_spawn_cost_dollars_created{Team="x",agent="researcher",repository="a\
 // TestKnownSeriesBegin: before anything was recorded, what is known is there at 0.
 func TestKnownSeriesBegin(t *testing.T) {
 	_, o := example()
-	families := gather(t, &book{}, o)
+	families := gather(t, &record{}, o)
 	all := written(t, families, metrics.Text)
 	wants(t, all, "_spawns_", `
 # TYPE switchyard_spawns_total counter
@@ -176,7 +176,7 @@ func TestKnownIsBounded(t *testing.T) {
 	for i := range 1000 {
 		routes[strings.Repeat("x", i+1)] = "executor"
 	}
-	families := gather(t, &book{}, metrics.Options{Seed: metrics.Seed{Routes: routes, Plugins: []string{"p", "p"}}})
+	families := gather(t, &record{}, metrics.Options{Seed: metrics.Seed{Routes: routes, Plugins: []string{"p", "p"}}})
 	if n := len(family(families, "findings_total").Metric); n != 300 {
 		t.Errorf("there are %d series of findings", n)
 	}

@@ -201,7 +201,7 @@ func TestCacheHoldsNothingForAnother(t *testing.T) {
 	}
 }
 
-func TestCacheForgetsWhatNobodyUses(t *testing.T) {
+func TestCacheForgetsWhatNoneUses(t *testing.T) {
 	dir := t.TempDir()
 	mustNormalize(t, dir)
 	code := filepath.Join(dir, "switchyard-code")
@@ -273,8 +273,8 @@ func TestCacheHasALimit(t *testing.T) {
 	}
 	for i := range 10 {
 		_, err := os.Stat(filepath.Join(code, fmt.Sprintf("entry%d", i)))
-		if kept := err == nil; kept != (i < 6) {
-			t.Errorf("the entry of %d hours ago is kept: %t", i+1, kept)
+		if stored := err == nil; stored != (i < 6) {
+			t.Errorf("the entry of %d hours ago is kept: %t", i+1, stored)
 		}
 	}
 	if _, err := os.Stat(used); err != nil {

@@ -222,8 +222,8 @@ func TestSlots(t *testing.T) {
 		if out, err := ours.Run(t.Context(), patient); err != nil || !out.Last().Verdict.Good() {
 			t.Errorf("who waits: %v", err)
 		}
-		if !slices.Equal(second.told[:2], []string{"queued", "running"}) {
-			t.Errorf("who waits is told %v", second.told)
+		if !slices.Equal(second.reported[:2], []string{"queued", "running"}) {
+			t.Errorf("who waits is told %v", second.reported)
 		}
 	})
 	waitUntil(t, func() bool { return second.heard("queued") })
@@ -232,7 +232,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-func TestSpawnsRunBesideEachOther(t *testing.T) {
+func TestSpawnsRunWithEachOther(t *testing.T) {
 	t.Parallel()
 	const n = 3
 	meets := fakeagent.Clean()
@@ -282,7 +282,7 @@ func TestCancel(t *testing.T) {
 			t.Errorf("cancelled for %v, the trail has %+v", cause, trail)
 		}
 		if s.heard("deliver critic-error") || !s.heard("end critic-error") {
-			t.Errorf("what happened: %v", s.told)
+			t.Errorf("what happened: %v", s.reported)
 		}
 	}
 }
@@ -313,8 +313,8 @@ func TestRecordComesFirst(t *testing.T) {
 	if _, err := s.run(t, job); err != nil {
 		t.Fatal(err)
 	}
-	if want := []string{"begin first", "running", "end clean", "deliver clean", "ended"}; !slices.Equal(slices.Compact(s.told), want) {
-		t.Errorf("%v, want %v", s.told, want)
+	if want := []string{"begin first", "running", "end clean", "deliver clean", "ended"}; !slices.Equal(slices.Compact(s.reported), want) {
+		t.Errorf("%v, want %v", s.reported, want)
 	}
 }
 
@@ -329,7 +329,7 @@ func TestNoOutputWithoutARecord(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if len(out.Results) != 0 || s.heard("end clean") || s.heard("deliver clean") {
-		t.Errorf("results %+v after %v", out.Results, s.told)
+		t.Errorf("results %+v after %v", out.Results, s.reported)
 	}
 }
 
@@ -338,11 +338,11 @@ func TestNoOutputWithoutARecord(t *testing.T) {
 func TestFailuresAroundAnAttempt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name   string
-		change func(*scene, *spawner.Job)
-		code   errs.Code // "" for errOver
-		calls  int
-		told   []string
+		name     string
+		change   func(*scene, *spawner.Job)
+		code     errs.Code // "" for errOver
+		calls    int
+		reported []string
 	}{
 		{"its prompt", func(_ *scene, j *spawner.Job) {
 			j.Prompt = func(spawner.Attempt) (string, error) { return "", errOver }
@@ -379,8 +379,8 @@ func TestFailuresAroundAnAttempt(t *testing.T) {
 			if got := len(s.calls(t)); got != c.calls || len(s.trail(t)) != c.calls {
 				t.Errorf("%d agents ran, %d are on record, want %d", got, len(s.trail(t)), c.calls)
 			}
-			if told := slices.Compact(s.told); !slices.Equal(told, c.told) {
-				t.Errorf("%v, want %v", told, c.told)
+			if reported := slices.Compact(s.reported); !slices.Equal(reported, c.reported) {
+				t.Errorf("%v, want %v", reported, c.reported)
 			}
 		})
 	}
@@ -415,13 +415,13 @@ func TestReceiptOfWhatNeverStarted(t *testing.T) {
 // is being started has all our files open for a moment, those of others too.
 func TestSpawnsDoNotEndEachOther(t *testing.T) {
 	t.Parallel()
-	const beside, each = 4, 30
+	const with, each = 4, 30
 	s := newScene(t, fakeagent.Clean())
 	ours := s.spawner(t)
 	job := s.job(t)
-	job.Concurrency = beside
+	job.Concurrency = with
 	var all sync.WaitGroup
-	for range beside {
+	for range with {
 		all.Go(func() {
 			for range each {
 				if out, err := ours.Run(t.Context(), job); err != nil || !out.Last().Verdict.Good() {

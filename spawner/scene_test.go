@@ -32,7 +32,7 @@ type scene struct {
 	mu sync.Mutex
 	// reported is what happened, in order: begin RUN, end OUTCOME and deliver, which the
 	// job's own functions say, and the phases of its progress.
-	told []string
+	reported []string
 	// results are those that the job's End was given.
 	results []spawner.Result
 }
@@ -93,14 +93,14 @@ func (s *scene) spawner(t testing.TB) *spawner.Spawner {
 func (s *scene) tell(format string, args ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.told = append(s.told, fmt.Sprintf(format, args...))
+	s.reported = append(s.reported, fmt.Sprintf(format, args...))
 }
 
 // heard reports whether something has been told.
 func (s *scene) heard(what string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Contains(s.told, what)
+	return slices.Contains(s.reported, what)
 }
 
 // job spawns a critic for round 1 of task T, with claude and without retries.

@@ -97,8 +97,8 @@ func TestBabbler(t *testing.T) {
 			if most > before+allowed {
 				t.Errorf("the heap grew by %d MiB", (most-before)>>20)
 			}
-			if kept := len(out.Last().Record.StderrExcerpt); kept > 4<<10 {
-				t.Errorf("%d bytes of its standard error are kept", kept)
+			if stored := len(out.Last().Record.StderrExcerpt); stored > 4<<10 {
+				t.Errorf("%d bytes of its standard error are kept", stored)
 			}
 		})
 	}

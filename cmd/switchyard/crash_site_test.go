@@ -161,27 +161,27 @@ func (s *crashSite) judge(t *testing.T, p *program, when string, acknowledged bo
 		return
 	}
 	before, after := s.begun(s.before), s.begun(s.after)
-	happened := slices.Equal(tidy(got), s.after) || slices.Equal(s.begun(got), after) && !slices.Equal(before, after)
-	between := !happened && s.isBetween(got)
+	seen := slices.Equal(tidy(got), s.after) || slices.Equal(s.begun(got), after) && !slices.Equal(before, after)
+	between := !seen && s.isBetween(got)
 	s.sawBetween = s.sawBetween || between
-	if !happened && !between && !slices.Equal(s.begun(got), before) {
+	if !seen && !between && !slices.Equal(s.begun(got), before) {
 		t.Fatalf("%s, the project is neither as before nor as after the command:\n%s\nbefore:\n%s\nafter:\n%s",
 			when, lines(got), lines(s.before), lines(s.after))
 	}
-	if acknowledged && !happened {
+	if acknowledged && !seen {
 		t.Errorf("%s, the command has printed a result that is lost", when)
 	}
 
 	code := s.run(t, p, s.command)
 	want, wantCode := s.after, ""
 	switch {
-	case happened:
+	case seen:
 		want, wantCode = s.twice, s.again
 	case len(s.parts) > 0 && s.again != "" && code == s.again:
 		want, wantCode = tidy(got), s.again // It does not go on with what it finds.
 	}
 	if code != wantCode {
-		t.Errorf("%s, having happened: %v: repeated, the command says %q, want %q", when, happened, code, wantCode)
+		t.Errorf("%s, having happened: %v: repeated, the command says %q, want %q", when, seen, code, wantCode)
 	}
 	now := look(t, p, when+" and repeated")
 	if !slices.Equal(tidy(now), want) {

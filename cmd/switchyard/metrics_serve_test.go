@@ -164,8 +164,8 @@ func TestServeFollowsTheLedger(t *testing.T) {
 		t.Errorf("%d %q", status, text)
 	}
 	stop()
-	if told := more(); strings.Count(told, "\n") != 3 || !strings.Contains(told, "warning: ") || !strings.Contains(told, "the metrics can be read again") {
-		t.Errorf("it tells %q", told)
+	if reported := more(); strings.Count(reported, "\n") != 3 || !strings.Contains(reported, "warning: ") || !strings.Contains(reported, "the metrics can be read again") {
+		t.Errorf("it tells %q", reported)
 	}
 }
 
@@ -209,8 +209,8 @@ func TestServeWhileRoundsGoOn(t *testing.T) {
 		t.Errorf("%v events of 8 rounds", before)
 	}
 	stop()
-	if told := more(); told != "" {
-		t.Errorf("it tells %q", told)
+	if reported := more(); reported != "" {
+		t.Errorf("it tells %q", reported)
 	}
 }
 

@@ -215,7 +215,7 @@ func formOf(t reflect.Type, options *jsonschema.ForOptions) (*jsonschema.Schema,
 	own := maps.Clone(options.TypeSchemas)
 	delete(own, t)
 	s, err := jsonschema.ForType(t, &jsonschema.ForOptions{TypeSchemas: own})
-	mendNull(s)
+	fixNull(s)
 	if s != nil {
 		s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return optional(t, name) })
 	}
@@ -270,7 +270,7 @@ func elementOf(t reflect.Type) reflect.Type {
 
 // mendNull says what may be null: an empty list is printed as [], and a pointer to
 // a shared struct may be null.
-func mendNull(s *jsonschema.Schema) {
+func fixNull(s *jsonschema.Schema) {
 	if s == nil {
 		return
 	}
@@ -280,10 +280,10 @@ func mendNull(s *jsonschema.Schema) {
 	if s.Ref != "" && len(s.Types) > 0 {
 		s.AnyOf, s.Ref, s.Types = []*jsonschema.Schema{{Ref: s.Ref}, {Type: "null"}}, "", nil
 	}
-	mendNull(s.Items)
-	mendNull(s.AdditionalProperties)
+	fixNull(s.Items)
+	fixNull(s.AdditionalProperties)
 	for _, p := range s.Properties {
-		mendNull(p)
+		fixNull(p)
 	}
 }
 

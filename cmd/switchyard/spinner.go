@@ -45,7 +45,7 @@ func (a *app) ticking(line func() string) (done func()) {
 	case ok:
 		shown.Go(func() { keepLine(f, line, stop) })
 	case a.reports():
-		shown.Go(func() { a.beat(line, stop) })
+		shown.Go(func() { a.tick(line, stop) })
 	}
 	return func() {
 		close(stop)
@@ -58,7 +58,7 @@ func (a *app) ticking(line func() string) (done func()) {
 func (a *app) reports() bool { return a.output != outputJSON && !a.compatErrors }
 
 // beat writes a line every minute until stop is closed.
-func (a *app) beat(line func() string, stop <-chan struct{}) {
+func (a *app) tick(line func() string, stop <-chan struct{}) {
 	tick := time.NewTicker(heartbeat)
 	defer tick.Stop()
 	for {

@@ -9,9 +9,9 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// TestLongWorkIsToldOf: without a terminal there is a line a minute, with how long it
+// TestLongWorkIsReportedOf: without a terminal there is a line a minute, with how long it
 // may take, and nothing if standard error is for JSON, as that of a compatible verb is.
-func TestLongWorkIsToldOf(t *testing.T) {
+func TestLongWorkIsReportedOf(t *testing.T) {
 	const want = "switchyard: verification 60 s of 10 min\nswitchyard: critic (claude) 60 s of 10 min, 7 tokens\nswitchyard: deciding T, 3 min\n"
 	for _, c := range []struct {
 		output       outputFormat
@@ -19,8 +19,8 @@ func TestLongWorkIsToldOf(t *testing.T) {
 		want         string
 	}{{"", false, want}, {outputJSON, false, ""}, {"", true, ""}} {
 		synctest.Test(t, func(t *testing.T) {
-			var told bytes.Buffer
-			a := &app{streams: streams{err: &told}, output: c.output, compatErrors: c.compatErrors}
+			var reported bytes.Buffer
+			a := &app{streams: streams{err: &reported}, output: c.output, compatErrors: c.compatErrors}
 			done := a.ticking(func() string { return "" })
 			done() // Work that is short is not told of.
 			start := time.Now()
@@ -38,14 +38,14 @@ func TestLongWorkIsToldOf(t *testing.T) {
 			a.progress.update(at)
 			time.Sleep(heartbeat)
 			done()
-			if got := told.String(); got != c.want {
+			if got := reported.String(); got != c.want {
 				t.Errorf("told with --output %s, compatible %v:\n%s", string(c.output), c.compatErrors, got)
 			}
 		})
 	}
 }
 
-func TestLasting(t *testing.T) {
+func TestLong(t *testing.T) {
 	for d, want := range map[time.Duration]string{0: "0 s", 119 * time.Second: "119 s", 2 * time.Minute: "2 min", 119 * time.Minute: "119 min", 24 * time.Hour: "24 h"} {
 		if got := duration(d); got != want {
 			t.Errorf("%s is %q, want %q", d, got, want)

@@ -29,7 +29,7 @@ type daemon struct {
 	// url is where it answers, without a path.
 	url  string
 	cmd  *exec.Cmd
-	said *told
+	said *reported
 	// ended is closed when it has ended, with err.
 	ended chan struct{}
 	err   error
@@ -39,7 +39,7 @@ type daemon struct {
 // that became. It is ended with the test at the latest.
 func start(t *testing.T, name string, cmd *exec.Cmd) *daemon {
 	t.Helper()
-	d := &daemon{name: name, cmd: cmd, said: &told{address: make(chan string, 1)}, ended: make(chan struct{})}
+	d := &daemon{name: name, cmd: cmd, said: &reported{address: make(chan string, 1)}, ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = io.Discard, d.said
 	cmd.WaitDelay = endTime
 	if err := cmd.Start(); err != nil {
@@ -110,16 +110,16 @@ func (d *daemon) get(ctx context.Context, path string) ([]byte, error) {
 }
 
 // await asks until it is so. The error says what is missing.
-func await(t *testing.T, patience time.Duration, so func() error) {
+func await(t *testing.T, timeout time.Duration, so func() error) {
 	t.Helper()
-	deadline := time.Now().Add(patience)
+	deadline := time.Now().Add(timeout)
 	for {
 		err := so()
 		if err == nil {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("after %v: %v", patience, err)
+			t.Fatalf("after %v: %v", timeout, err)
 		}
 		select {
 		case <-t.Context().Done():
@@ -130,7 +130,7 @@ func await(t *testing.T, patience time.Duration, so func() error) {
 }
 
 // told keeps what a program says on standard error, and finds its address in it.
-type told struct {
+type reported struct {
 	mu      sync.Mutex
 	text    bytes.Buffer
 	found   bool
@@ -138,13 +138,13 @@ type told struct {
 }
 
 // maxTold is how much of it is kept, in bytes.
-const maxTold = 64 << 10
+const maxReported = 64 << 10
 
 // Write implements io.Writer.
-func (w *told) Write(p []byte) (int, error) {
+func (w *reported) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.text.Len() < maxTold {
+	if w.text.Len() < maxReported {
 		w.text.Write(p)
 	}
 	if !w.found {
@@ -159,7 +159,7 @@ func (w *told) Write(p []byte) (int, error) {
 }
 
 // problems is what it said, without what these programs call information.
-func (w *told) problems() string {
+func (w *reported) problems() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var b strings.Builder

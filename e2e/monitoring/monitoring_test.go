@@ -17,7 +17,7 @@ import (
 
 // patience is how long Prometheus may take to know something, with a scrape each
 // second.
-const patience = 20 * time.Second
+const timeout = 20 * time.Second
 
 // bench is a project with all that watches it.
 type bench struct {
@@ -97,7 +97,7 @@ func (b *bench) arrives(t *testing.T, when string) {
 	want := b.printed(t)
 	for _, s := range []server{b.prometheus, b.plain} {
 		for _, w := range ways() {
-			await(t, patience, func() error {
+			await(t, timeout, func() error {
 				got, err := s.metrics(t.Context(), w, want)
 				if err != nil {
 					return err
@@ -206,7 +206,7 @@ func (b *bench) exemplars(t *testing.T) {
 func (b *bench) alerts(t *testing.T) {
 	want := []string{"SwitchyardFallbackRateHigh", "SwitchyardTasksStuckTooLong"}
 	for _, w := range ways() {
-		await(t, patience, func() error {
+		await(t, timeout, func() error {
 			got, err := b.prometheus.firing(t.Context(), w)
 			if err != nil {
 				return err
@@ -382,7 +382,7 @@ func (b *bench) gone(t *testing.T) {
 	if err := b.serve.stop(t); err != nil {
 		t.Errorf("metrics serve ended with %v", err)
 	}
-	await(t, patience, func() error {
+	await(t, timeout, func() error {
 		left, err := b.prometheus.query(t.Context(), `{__name__=~"switchyard_[a-z_]+",job="switchyard"}`)
 		if err == nil && len(left) > 0 {
 			err = fmt.Errorf("there are still %d series, as %v", len(left), left[0].Metric)
@@ -404,7 +404,7 @@ func (b *bench) gone(t *testing.T) {
 		{served(), "SwitchyardExporterStale"},
 		{pushed(), "SwitchyardExporterStale"},
 	} {
-		await(t, patience, func() error {
+		await(t, timeout, func() error {
 			got, err := b.prometheus.firing(t.Context(), want.way)
 			if _, ok := got[want.alert]; err == nil && !ok {
 				err = errors.New("by " + want.way.name + ", " + want.alert + " does not fire")

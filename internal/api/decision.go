@@ -130,7 +130,7 @@ type Report struct {
 	Skipped  int `json:"skipped"`
 }
 
-// EventRef is a place in a task's chain. Kept elsewhere, its hash proves later
+// EventRef is a place in a task's chain. Stored elsewhere, its hash proves later
 // that the chain up to it is unchanged and complete.
 type EventRef struct {
 	N    int64  `json:"n"`

@@ -78,8 +78,8 @@ type KnownPolicy struct {
 	// ADRStatus is that of its decision record, "" if the project has none.
 	ADRStatus adr.Status `json:"adr_status,omitzero"`
 	BuiltIn   bool       `json:"built_in"`
-	// Kept says that the ledger's copy is in use, whatever the files at Ref hold by now.
-	Kept bool `json:"kept"`
+	// Stored says that the ledger's copy is in use, whatever the files at Ref hold by now.
+	Stored bool `json:"kept"`
 	// Folder is its folder in the workspace, relative to the project's root; "" if it
 	// has none.
 	Folder     string `json:"folder,omitzero"`

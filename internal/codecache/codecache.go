@@ -184,7 +184,7 @@ func touch(entry string) {
 // time ago, until no more than maxCache is left. Another process that uses such an
 // entry has its code in memory, or compiles the module again.
 func sweep(dir string) {
-	type kept struct {
+	type stored struct {
 		name string
 		used time.Time
 	}
@@ -192,7 +192,7 @@ func sweep(dir string) {
 	if err != nil {
 		return
 	}
-	var all []kept
+	var all []stored
 	for _, e := range entries {
 		info, err := e.Info()
 		if err != nil {
@@ -207,10 +207,10 @@ func sweep(dir string) {
 		case time.Since(info.ModTime()) > life:
 			_ = os.RemoveAll(filepath.Join(dir, e.Name()))
 		case !making:
-			all = append(all, kept{e.Name(), info.ModTime()})
+			all = append(all, stored{e.Name(), info.ModTime()})
 		}
 	}
-	slices.SortFunc(all, func(a, b kept) int { return b.used.Compare(a.used) })
+	slices.SortFunc(all, func(a, b stored) int { return b.used.Compare(a.used) })
 	var total int64
 	for _, e := range all {
 		entry := filepath.Join(dir, e.name)

@@ -73,7 +73,7 @@ func (c *accumulator) add(e *Event, changes []counters.Change) error {
 		at := place{e.Seq, i, e.At}
 		values := change.Values
 		for j, d := range change.Measure.Labels {
-			if isKept(values[j]) {
+			if isStored(values[j]) {
 				if d.Cap > 0 {
 					c.meet(d.Name, values[j], at)
 				}
@@ -111,7 +111,7 @@ func (c *accumulator) agrees(m counters.Measure) error {
 }
 
 // isKept reports whether value can be stored as a label.
-func isKept(value string) bool { return len(value) <= counters.MaxValue && utf8.ValidString(value) }
+func isStored(value string) bool { return len(value) <= counters.MaxValue && utf8.ValidString(value) }
 
 // other returns values with counters.Other at i.
 func other(values []string, i int) []string {
@@ -185,13 +185,13 @@ type row struct {
 // dimension takes.
 func (c *accumulator) rows(known map[string]bool, remaining map[string]int) []row {
 	var rows []row
-	kept := maps.Clone(known)
-	if kept == nil {
-		kept = make(map[string]bool)
+	stored := maps.Clone(known)
+	if stored == nil {
+		stored = make(map[string]bool)
 	}
 	var fresh []string
 	for labels := range c.labelValues {
-		if !kept[labels] {
+		if !stored[labels] {
 			fresh = append(fresh, labels)
 		}
 	}
@@ -204,7 +204,7 @@ func (c *accumulator) rows(known map[string]bool, remaining map[string]int) []ro
 		m := c.labelValues[labels]
 		if remaining[m.dimension] > 0 {
 			remaining[m.dimension]--
-			kept[labels] = true
+			stored[labels] = true
 			rows = append(rows, row{LabelMeasure, labels, 1, true, m.first, nil})
 			continue
 		}
@@ -212,7 +212,7 @@ func (c *accumulator) rows(known map[string]bool, remaining map[string]int) []ro
 		lost = true
 	}
 	if lost {
-		c.foldOverflow(kept)
+		c.foldOverflow(stored)
 	}
 	for key, s := range c.sums {
 		rows = append(rows, row{s.measure, key[len(s.measure):], s.up - s.down, s.exact(), s.newest, s.exemplar})
@@ -224,7 +224,7 @@ func (c *accumulator) rows(known map[string]bool, remaining map[string]int) []ro
 }
 
 // foldOverflow moves the sums of values beyond the caps to counters.Other.
-func (c *accumulator) foldOverflow(kept map[string]bool) {
+func (c *accumulator) foldOverflow(stored map[string]bool) {
 	for key, s := range maps.Clone(c.sums) {
 		values := s.values
 		for i, d := range s.labels {
@@ -232,7 +232,7 @@ func (c *accumulator) foldOverflow(kept map[string]bool) {
 				continue
 			}
 			c.text, _ = appendLabels(c.text[:0], []string{d.Name, values[i]})
-			if !kept[string(c.text)] {
+			if !stored[string(c.text)] {
 				values = other(values, i)
 			}
 		}

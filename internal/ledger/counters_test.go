@@ -97,22 +97,22 @@ func (m countersVersion) count(e ledger.Event, c counters.Change, lost map[strin
 	var values []string
 	for i, value := range c.Values {
 		d := c.Measure.Labels[i]
-		kept := utf8.ValidString(value) && len(value) <= counters.MaxValue
-		if kept && d.Cap > 0 {
+		stored := utf8.ValidString(value) && len(value) <= counters.MaxValue
+		if stored && d.Cap > 0 {
 			label := []string{d.Name, value}
-			_, kept = m["label "+labels(label)]
+			_, stored = m["label "+labels(label)]
 			admitted := 0
 			for _, s := range m {
 				if s.measure == "label" && s.values[0] == d.Name {
 					admitted++
 				}
 			}
-			if !kept && admitted < d.Cap {
+			if !stored && admitted < d.Cap {
 				m.add(e, "label", label, 1, "")
-				kept = true
+				stored = true
 			}
 		}
-		if !kept {
+		if !stored {
 			if gone := d.Name + " " + value; d.Cap > 0 && !lost[gone] {
 				lost[gone] = true
 				m.add(e, "overflow", []string{d.Name}, 1, "")

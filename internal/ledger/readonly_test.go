@@ -11,7 +11,7 @@ import (
 )
 
 // elsewhere opens a database for reading.
-func elsewhere(t *testing.T, path string) *ledger.Ledger {
+func outside(t *testing.T, path string) *ledger.Ledger {
 	t.Helper()
 	l, err := ledger.OpenFile(t.Context(), path)
 	if err != nil {
@@ -25,8 +25,8 @@ func elsewhere(t *testing.T, path string) *ledger.Ledger {
 	return l
 }
 
-// TestALedgerElsewhereIsOnlyRead, whatever its name.
-func TestALedgerElsewhereIsOnlyRead(t *testing.T) {
+// TestALedgerOutsideIsOnlyRead, whatever its name.
+func TestALedgerOutsideIsOnlyRead(t *testing.T) {
 	dir := fill(t)
 	path := filepath.Join(dir, "a copy?.db")
 	if err := os.Rename(filepath.Join(dir, "ledger.db"), path); err != nil {
@@ -36,7 +36,7 @@ func TestALedgerElsewhereIsOnlyRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := elsewhere(t, path)
+	l := outside(t, path)
 	if got := collect(t, l.EventsSince(t.Context(), 0)); len(got) != 15 {
 		t.Errorf("%d events, want 15", len(got))
 	}
@@ -67,12 +67,12 @@ func TestALedgerElsewhereIsOnlyRead(t *testing.T) {
 	}
 }
 
-// TestALedgerElsewhereMayBeInUse: its own project goes on with it.
-func TestALedgerElsewhereMayBeInUse(t *testing.T) {
+// TestALedgerOutsideMayBeInUse: its own project goes on with it.
+func TestALedgerOutsideMayBeInUse(t *testing.T) {
 	dir := state(t)
 	own := open(t, dir)
 	add(t, own, "a", 0)
-	l := elsewhere(t, filepath.Join(dir, "ledger.db"))
+	l := outside(t, filepath.Join(dir, "ledger.db"))
 	add(t, own, "a", 1)
 	if got := collect(t, l.EventsSince(t.Context(), 0)); len(got) != 2 {
 		t.Errorf("%d events, want 2", len(got))
@@ -83,7 +83,7 @@ func TestALedgerElsewhereMayBeInUse(t *testing.T) {
 	}
 }
 
-func TestFilesElsewhereThatAreNoLedger(t *testing.T) {
+func TestFilesOutsideThatAreNoLedger(t *testing.T) {
 	dir := t.TempDir()
 	text := filepath.Join(dir, "text")
 	if err := os.WriteFile(text, bytes.Repeat([]byte("text "), 1000), 0o600); err != nil {

@@ -382,8 +382,8 @@ func TestEntriesAreFoldedAnew(t *testing.T) {
 	}
 }
 
-// TestTheEndOfPatienceLeavesALedgerOlder, and whole.
-func TestTheEndOfPatienceLeavesALedgerOlder(t *testing.T) {
+// TestTheEndOfTimeoutLeavesALedgerOlder, and whole.
+func TestTheEndOfTimeoutLeavesALedgerOlder(t *testing.T) {
 	dir, why := makeUncounted(t), errors.New("no patience")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	_, err := Open(ctx, dir, third(func() (Projection, error) { cancel(why); return Projection{}, ctx.Err() }))

@@ -22,7 +22,7 @@ func impatient(t *testing.T, dir string) *ledger.Ledger {
 	return l
 }
 
-func TestNobodyWritesWhileTheLedgerIsHeld(t *testing.T) {
+func TestNoneWritesWhileTheLedgerIsHeld(t *testing.T) {
 	dir := fill(t)
 	l, other := open(t, dir), impatient(t, dir)
 	runs := 0

@@ -52,7 +52,7 @@ func TestConfigChecksThePluginsNames(t *testing.T) {
 			}
 			p := project.Project{Root: root, Dir: root}
 			config, err := p.Config(t.Context(), 100, "json-map", "sarif")
-			if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(told(err), c.says)) {
+			if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(reported(err), c.says)) {
 				t.Errorf("got %+v, %v", config, err)
 			}
 			if code := errs.CodeOf(err); err != nil && code != errs.ConfigInvalid && code != errs.LockInvalid {
@@ -66,7 +66,7 @@ func TestConfigChecksThePluginsNames(t *testing.T) {
 }
 
 // told is an error with all its problems.
-func told(err error) string {
+func reported(err error) string {
 	text := err.Error()
 	if f, ok := err.(*errs.Error); ok {
 		problems, _ := f.Details["problems"].([]string)

@@ -133,7 +133,7 @@ func TestConfig(t *testing.T) {
 		{"plugin settings in prose", "plugins: {sarif: strict}\n", errs.ConfigInvalid, "strict"},
 		{"key twice", "max_rounds: 3\nmax_rounds: 4\n", errs.ConfigInvalid, "already defined"},
 		{"a number that JSON lacks", "plugins: {sarif: {x: .nan}}\n", errs.ConfigInvalid, "plugins.sarif"},
-		{"aliases that explode", bomb(), errs.ConfigInvalid, ""},
+		{"aliases that explode", hostile(), errs.ConfigInvalid, ""},
 		{"paths without end", "plugin_paths: [" + strings.Repeat("a, ", 257) + "]", errs.ConfigInvalid, "more than 256"},
 		{"aliases of a long text", "plugins: {a: {v: &v " + strings.Repeat("x", 500_000) + ", w: [" + strings.Repeat("*v, ", 100_000) + "]}}", errs.ConfigInvalid, "aliases"},
 	} {
@@ -158,7 +158,7 @@ func TestConfig(t *testing.T) {
 }
 
 // bomb is YAML whose aliases would unfold to 10^9 values.
-func bomb() string {
+func hostile() string {
 	var b strings.Builder
 	b.WriteString("plugins:\n  a: {v: &l0 x}\n")
 	for i := range 9 {

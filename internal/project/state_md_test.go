@@ -142,12 +142,12 @@ func TestMarkedTextIsHarmless(t *testing.T) {
 }
 
 func TestMarkRefusesWhatIsNoFile(t *testing.T) {
-	elsewhere := filepath.Join(t.TempDir(), "target")
-	if err := os.WriteFile(elsewhere, []byte("kept"), 0o644); err != nil {
+	outside := filepath.Join(t.TempDir(), "target")
+	if err := os.WriteFile(outside, []byte("kept"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for name, put := range map[string]func(path string) error{
-		"link":          func(path string) error { return os.Symlink(elsewhere, path) },
+		"link":          func(path string) error { return os.Symlink(outside, path) },
 		"link inside":   func(path string) error { return os.Symlink("other.md", path) },
 		"dangling link": func(path string) error { return os.Symlink("none", path) },
 		"folder":        func(path string) error { return os.Mkdir(path, 0o755) },
@@ -168,7 +168,7 @@ func TestMarkRefusesWhatIsNoFile(t *testing.T) {
 			t.Errorf("%s: the target was made", name)
 		}
 	}
-	if text, err := os.ReadFile(elsewhere); err != nil || string(text) != "kept" {
+	if text, err := os.ReadFile(outside); err != nil || string(text) != "kept" {
 		t.Errorf("the target holds %q, %v", text, err)
 	}
 	for _, task := range []string{"", "a b", "a -->", "-", "a\n", strings.Repeat("a", 129)} {

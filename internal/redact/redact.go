@@ -16,7 +16,7 @@ func Text(s string) string { return behind(s, 0) }
 // behind is Text for s[at:]. A secret across that position is included.
 func behind(s string, at int) string {
 	var out strings.Builder
-	kept := at // What stands before has been written, or is not asked for.
+	stored := at // What stands before has been written, or is not asked for.
 	f := finder{text: s}
 	for i := 0; i < len(s); {
 		found, ok := f.find(i)
@@ -28,14 +28,14 @@ func behind(s string, at int) string {
 		if found.end <= at {
 			continue
 		}
-		out.WriteString(s[kept:max(kept, found.start)])
+		out.WriteString(s[stored:max(stored, found.start)])
 		out.WriteString(mark(found.kind))
-		kept = found.end
+		stored = found.end
 	}
 	if out.Len() == 0 {
 		return s[at:]
 	}
-	out.WriteString(s[kept:])
+	out.WriteString(s[stored:])
 	return out.String()
 }
 

@@ -35,16 +35,16 @@ func TestOpenFileOpensRegularFilesAlone(t *testing.T) {
 }
 
 func TestFollowStaysBelowItsRoot(t *testing.T) {
-	dir, elsewhere := t.TempDir(), t.TempDir()
+	dir, outside := t.TempDir(), t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{filepath.Join(dir, "folder", "file"), filepath.Join(elsewhere, "file")} {
+	for _, path := range []string{filepath.Join(dir, "folder", "file"), filepath.Join(outside, "file")} {
 		if err := os.WriteFile(path, []byte("12345"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for name, target := range map[string]string{"link": "folder/file", "way": "folder", "dangling": "nothing", "out": elsewhere} {
+	for name, target := range map[string]string{"link": "folder/file", "way": "folder", "dangling": "nothing", "out": outside} {
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}

@@ -150,7 +150,7 @@ func (s Stats) figures() []figure {
 	if q := s.Questions; q.Asked > 0 {
 		note := "none answered yet"
 		if q.Wait.Count > 0 {
-			note = "half answered in " + Lasting(q.Wait.Median)
+			note = "half answered in " + FormatDuration(q.Wait.Median)
 		}
 		all = append(all, figure{grouped(q.Asked), "questions", note})
 	}
@@ -161,7 +161,7 @@ func (v *view) standing(s Stats, now time.Time) {
 	for _, t := range s.Standing[:min(len(s.Standing), MaxStanding)] {
 		age := ""
 		if since, ok := timeOf(t.Since); ok {
-			age = Lasting(max(0, now.Sub(since).Truncate(time.Second).Seconds()))
+			age = FormatDuration(max(0, now.Sub(since).Truncate(time.Second).Seconds()))
 		}
 		v.Standing = append(v.Standing, standingRow{label(t.Task), label(t.Status), age, minute(t.Since), label(t.Why)})
 	}
@@ -241,7 +241,7 @@ func (v *view) agents(s Stats, line timeline) {
 	v.Spawned = fmt.Sprintf("%s, %s after which another adapter or the caller took over (%s), %s.", counted(u.Spawns, "run"),
 		grouped(u.Fallbacks), Percent(u.Fallbacks, u.Spawns), countedAs(u.Retries, "retry", "retries"))
 	if u.Run.Count > 0 {
-		v.Spawned += fmt.Sprintf(" Half of the runs took at most %s, nine in ten at most %s.", Lasting(u.Run.Median), Lasting(u.Run.P90))
+		v.Spawned += fmt.Sprintf(" Half of the runs took at most %s, nine in ten at most %s.", FormatDuration(u.Run.Median), FormatDuration(u.Run.P90))
 	}
 	fallbacks, runs := fallbackRate(s, line), runs(s, line)
 	v.Fallbacks, v.Runs = &fallbacks, &runs

@@ -86,9 +86,9 @@ func Dollars(micro int64) string {
 	return fmt.Sprintf("$%s.%02d", grouped(cents/100), cents%100)
 }
 
-// Lasting writes a duration, given in seconds, in the greatest unit that it has and,
+// Long writes a duration, given in seconds, in the greatest unit that it has and,
 // where there are few of that, the next.
-func Lasting(seconds float64) string {
+func FormatDuration(seconds float64) string {
 	if ms := math.Round(seconds * 1000); ms < 1000 {
 		return decimal(ms, 0) + " ms"
 	}

@@ -36,7 +36,7 @@ func BenchmarkRun(b *testing.B) {
 }
 
 // While another child runs, only a look at all processes can tell that nobody is left.
-func BenchmarkRunBesideAnother(b *testing.B) {
+func BenchmarkRunWithAnother(b *testing.B) {
 	other := newScene(b)
 	started, done := make(chan struct{}), make(chan error, 1)
 	spec := other.spec("until [ -e go ]; do sleep 0.05; done")

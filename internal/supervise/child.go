@@ -120,12 +120,12 @@ func (c *child) watch(ctx context.Context, s Spec) (End, error) {
 // finish ends the child and its descendants, and returns how the child ended and by how
 // much its files grew. On an error, processes and goroutines that wait for them may be
 // left.
-func (c *child) finish(s Spec, patience time.Duration) (*os.ProcessState, size, error) {
+func (c *child) finish(s Spec, timeout time.Duration) (*os.ProcessState, size, error) {
 	gone := !c.signalAll(soft) || c.waitGrace(s) ||
-		poll(patience, func() bool { return !c.signalAll(hard) })
+		poll(timeout, func() bool { return !c.signalAll(hard) })
 	select {
 	case <-c.exited:
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		gone = false
 	}
 	if !gone {

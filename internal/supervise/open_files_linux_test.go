@@ -16,7 +16,7 @@ import (
 )
 
 // stranger is a process that nobody announced, in a session of its own.
-func (s scene) stranger(change func(*exec.Cmd)) *exec.Cmd {
+func (s scene) foreign(change func(*exec.Cmd)) *exec.Cmd {
 	s.Helper()
 	cmd := exec.Command("sleep", "60")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -116,7 +116,7 @@ func TestSweepOfAFolder(t *testing.T) {
 				t.Fatal(err)
 			}
 			id := s.keeper.Reserve(filepath.Join(s.dir, "private"))
-			cmd := s.stranger(func(cmd *exec.Cmd) { c.change(s, cmd) })
+			cmd := s.foreign(func(cmd *exec.Cmd) { c.change(s, cmd) })
 			want := 0
 			if c.ended {
 				want = 1
@@ -133,7 +133,7 @@ func TestSweepOfAFolder(t *testing.T) {
 
 func TestSweepSparesWhoWasThereBefore(t *testing.T) {
 	s := newScene(t)
-	cmd := s.stranger(func(cmd *exec.Cmd) { cmd.Stdout = s.open("private/output", os.O_WRONLY) })
+	cmd := s.foreign(func(cmd *exec.Cmd) { cmd.Stdout = s.open("private/output", os.O_WRONLY) })
 	time.Sleep(tick)
 	id := s.keeper.Reserve(filepath.Join(s.dir, "private"))
 	if swept, err := s.keeper.Sweep(t.Context(), id, 0); swept != 0 || err != nil || !lives(cmd.Process.Pid) {
@@ -201,10 +201,10 @@ func TestOrphanInItsFolder(t *testing.T) {
 }
 
 // What is being started has all our open files for a moment, those for others too.
-func TestStartsBesideFolders(t *testing.T) {
-	const beside, each = 4, 50
-	failed := make(chan error, beside)
-	for range beside {
+func TestStartsWithFolders(t *testing.T) {
+	const with, each = 4, 50
+	failed := make(chan error, with)
+	for range with {
 		s := newScene(t)
 		go func() {
 			for range each {
@@ -222,7 +222,7 @@ func TestStartsBesideFolders(t *testing.T) {
 			failed <- nil
 		}()
 	}
-	for range beside {
+	for range with {
 		if err := <-failed; err != nil {
 			t.Error(err)
 		}

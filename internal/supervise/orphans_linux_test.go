@@ -180,7 +180,7 @@ func TestOrphansOfTwoChildren(t *testing.T) {
 }
 
 // An orphan that kept its mark is ended with its own child, whoever else runs.
-func TestMarkedOrphanBesideAnother(t *testing.T) {
+func TestMarkedOrphanWithAnother(t *testing.T) {
 	other, s := newScene(t), newScene(t)
 	ends := other.meanwhile(other.spec(strings.Replace(astray(t, "left", deaf), "env -i", "env", 1) + untilGo))
 	other.pid("left")

@@ -387,7 +387,7 @@ func TestLostChild(t *testing.T) {
 	}
 }
 
-func TestConcurrentChildrenAreKeptApart(t *testing.T) {
+func TestConcurrentChildrenAreStoredIgnored(t *testing.T) {
 	long, short := newScene(t), newScene(t)
 	done := make(chan error, 1)
 	go func() {

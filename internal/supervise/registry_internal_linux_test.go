@@ -15,7 +15,7 @@ func made(pid int, start uint64) *child {
 	return &child{tree: tree{root: process{pid: pid, session: pid, start: start}, id: Identity{EnvMarker: newMarker()}, seen: map[int]uint64{}}}
 }
 
-func houseOf(children ...*child) *registry {
+func registryOf(children ...*child) *registry {
 	h := &registry{children: map[*child]struct{}{}}
 	for _, c := range children {
 		h.children[c] = struct{}{}
@@ -47,7 +47,7 @@ func TestBelongs(t *testing.T) {
 		"no session in sight":      {orphan(5, 0, 250), []*child{older, starting}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := houseOf(c.children...)
+			h := registryOf(c.children...)
 			for _, child := range c.children {
 				if got, want := h.belongs(c.e, child), slices.Contains(c.want, child); got != want {
 					t.Errorf("for the child of %d: %v, want %v", child.tree.root.start, got, want)
@@ -58,7 +58,7 @@ func TestBelongs(t *testing.T) {
 }
 
 // No child is ever given what may be another's, and the last one leaves nobody.
-func TestBelongsToNobodyElse(t *testing.T) {
+func TestBelongsToNoneElse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var children []*child
 		for i, start := range rapid.SliceOfN(rapid.Uint64Range(1, 20), 1, 5).Draw(t, "starts") {
@@ -74,19 +74,19 @@ func TestBelongsToNobodyElse(t *testing.T) {
 		case "nothing":
 			e.start = max(e.start, real.tree.root.start) // Nobody is older than where it comes from.
 		}
-		h := houseOf(children...)
+		h := registryOf(children...)
 		for _, c := range children {
 			if c != real && h.belongs(e, c) {
 				t.Errorf("%+v of %+v is ended with %+v", e, real.tree.root, c.tree.root)
 			}
 		}
-		if !houseOf(real).belongs(e, real) {
+		if !registryOf(real).belongs(e, real) {
 			t.Errorf("%+v outlives the last child", e)
 		}
 	})
 }
 
-func TestHuntMembers(t *testing.T) {
+func TestSweepMembers(t *testing.T) {
 	const self = beyond + 1
 	id := Identity{PID: beyond + 10, Start: 100}
 	at := func(pid, parent, session int, start uint64) process {

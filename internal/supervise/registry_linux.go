@@ -38,17 +38,17 @@ func (h *registry) add(c *child) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.children) == 0 {
-		strangers := map[int]uint64{}
+		foreign := map[int]uint64{}
 		if !childless() {
 			now, err := readProcesses()
 			if err != nil {
 				return err
 			}
 			for _, e := range now.orphans() {
-				strangers[e.pid] = e.start
+				foreign[e.pid] = e.start
 			}
 		}
-		h.children, h.preexisting = map[*child]struct{}{}, strangers
+		h.children, h.preexisting = map[*child]struct{}{}, foreign
 	}
 	h.children[c] = struct{}{}
 	return nil

@@ -28,7 +28,7 @@ func (s scene) doom(script string) supervise.Identity {
 	var id supervise.Identity
 	there := func() bool {
 		_, err := os.Stat(filepath.Join(s.dir, "ready"))
-		return err == nil && s.kept("identity", &id) == nil
+		return err == nil && s.stored("identity", &id) == nil
 	}
 	for !there() {
 		time.Sleep(10 * time.Millisecond)
@@ -44,7 +44,7 @@ func (s scene) doom(script string) supervise.Identity {
 }
 
 // kept reads an Identity that was written into a file.
-func (s scene) kept(name string, id *supervise.Identity) error {
+func (s scene) stored(name string, id *supervise.Identity) error {
 	text, err := os.ReadFile(filepath.Join(s.dir, name))
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func TestSweep(t *testing.T) {
 			holder := astray(t, "holder", deaf)
 			s.doom("trap '' TERM; echo $$ >root; " + holder + marked + mate + "until [ -s mate ]; do sleep 0.01; done")
 			var id supervise.Identity
-			if err := s.kept(record, &id); err != nil {
+			if err := s.stored(record, &id); err != nil {
 				t.Fatal(err)
 			}
 			if root := s.pid("root"); id.Start == 0 || id.Boot == "" || id.EnvMarker == "" || id.Folder == "" || (id.PID == root) != (record == "identity") {
@@ -110,7 +110,7 @@ func TestSweepIsCancelled(t *testing.T) {
 
 // A process that got the number of one that is gone, and one that somebody claims to
 // be what it is not.
-func TestSweepTouchesNobodyElse(t *testing.T) {
+func TestSweepTouchesNoneElse(t *testing.T) {
 	s := newScene(t)
 	var id supervise.Identity
 	spec := s.spec("setsid sleep 60 & echo $$ >root; " + untilGo)

@@ -92,17 +92,17 @@ func (s State) checkRound(expected int) (int, error) {
 // countSearches counts the recorded searches of an agent in this round. Searches without
 // an agent count for all agents if no search of the round has one.
 func (s State) countSearches(agent string) int {
-	own, nobody := 0, 0
+	own, none := 0, 0
 	for _, search := range s.Searches {
 		switch search.Agent {
 		case agent:
 			own++
 		case "":
-			nobody++
+			none++
 		}
 	}
-	if nobody == len(s.Searches) {
-		return nobody
+	if none == len(s.Searches) {
+		return none
 	}
 	return own
 }

@@ -156,7 +156,7 @@ func TestViolations(t *testing.T) {
 			t.Errorf("%d of 3 violations can be told apart", len(seen))
 		}
 	})
-	settled, kept := 0, 1
+	settled, stored := 0, 1
 	for _, c := range []struct {
 		id   string
 		s    task.State
@@ -165,14 +165,14 @@ func TestViolations(t *testing.T) {
 		{"routed", decide(t, broken, toExecutor), settled},
 		{"routed twice", decide(t, decide(t, broken, toExecutor), toExecutor), settled},
 		{"plan-checker", decide(t, broken, toPlanChecker), settled},
-		{"red", decide(t, broken, onRed), kept},
+		{"red", decide(t, broken, onRed), stored},
 		{"red, then routed", decide(t, decide(t, broken, onRed), toExecutor), settled},
-		{"stuck", decide(t, broken, toStuck), kept},
-		{"stuck, resumed", do(t, decide(t, broken, toStuck), task.ResumeTask{Mode: task.Replan, Fallback: 3}), kept},
-		{"question", decide(t, broken, asking(true, task.Question{Fingerprint: "q1"})), kept},
-		{"question, answered", do(t, decide(t, broken, asking(true, task.Question{Fingerprint: "q1"})), task.AnswerQuestion{Text: "yes"}), kept},
-		{"put aside", do(t, broken, task.StopTask{Reason: "enough"}), kept},
-		{"begun anew", do(t, broken, task.StartWork{Fallback: 3, Force: force}), kept},
+		{"stuck", decide(t, broken, toStuck), stored},
+		{"stuck, resumed", do(t, decide(t, broken, toStuck), task.ResumeTask{Mode: task.Replan, Fallback: 3}), stored},
+		{"question", decide(t, broken, asking(true, task.Question{Fingerprint: "q1"})), stored},
+		{"question, answered", do(t, decide(t, broken, asking(true, task.Question{Fingerprint: "q1"})), task.AnswerQuestion{Text: "yes"}), stored},
+		{"put aside", do(t, broken, task.StopTask{Reason: "enough"}), stored},
+		{"begun anew", do(t, broken, task.StartWork{Fallback: 3, Force: force}), stored},
 		{"committed by force", do(t, broken, task.CommitTask{Force: force}), settled},
 	} {
 		t.Run(c.id, func(t *testing.T) {

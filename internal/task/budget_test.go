@@ -138,7 +138,7 @@ func TestABudgetOfRounds(t *testing.T) {
 	}
 }
 
-func TestSpentIsForgottenByNobody(t *testing.T) {
+func TestSpentIsForgottenByNone(t *testing.T) {
 	s := do(t, task.State{}, begin, spawning(costly("a", 10)), markUsed("a", 4), spawning(costly("b", 10)))
 	stuck := do(t, s, task.StopTask{Reason: task.ReasonBudget, By: task.BySwitchyard})
 	if *stuck.Stop != (task.Stop{Round: 1, Reason: "budget", By: "switchyard"}) {

@@ -88,7 +88,7 @@ func (m model) reserve(c task.ReserveRuns) verdict {
 		return refused(errs.RoundShifted)
 	}
 	most := 16
-	if m.status() == task.NoTask && !(happened{what: c}).makes() {
+	if m.status() == task.NoTask && !(seen{what: c}).makes() {
 		most = 256
 	}
 	if len(m.open())+len(c.Intents) > most || len(m.listed())+len(c.Intents) > 256 {

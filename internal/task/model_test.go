@@ -10,10 +10,10 @@ import (
 // model is the state machine as a naive reader of docs/tasks.md would build it:
 // it keeps everything that was ever done, and works out each answer from the
 // whole list. It shares no code with the package, and none of its shortcuts.
-type model []happened
+type model []seen
 
 // happened is a command that was carried out.
-type happened struct {
+type seen struct {
 	// what is the command, a decision for a round's.
 	what any
 	// round is the one that it was carried out in, and grew says that it began
@@ -72,14 +72,14 @@ func (m model) status() task.Status {
 			return task.Open
 		}
 	}
-	if slices.ContainsFunc(m, happened.makes) {
+	if slices.ContainsFunc(m, seen.makes) {
 		return task.Open
 	}
 	return task.NoTask
 }
 
 // makes says that a step makes a task of what was none. Runs by hand do not.
-func (h happened) makes() bool {
+func (h seen) makes() bool {
 	switch w := h.what.(type) {
 	case task.ReserveRuns:
 		return slices.ContainsFunc(w.Intents, func(i task.Intent) bool { return i.Role != "other" })
@@ -186,7 +186,7 @@ func (m model) unspent() model {
 
 // redrafts says that a step makes another draft of the round, or is about to
 // verify one: nobody has seen that draft yet.
-func (h happened) redrafts() bool {
+func (h seen) redrafts() bool {
 	switch w := h.what.(type) {
 	case task.BeginVerification:
 		return !w.Same
@@ -267,7 +267,7 @@ func (m model) green() bool {
 
 // verifies says that the task was ever verified, or comes from elsewhere.
 func (m model) verifies() bool {
-	return slices.ContainsFunc(m, func(h happened) bool {
+	return slices.ContainsFunc(m, func(h seen) bool {
 		switch w := h.what.(type) {
 		case task.RecordVerification, task.ImportTask, task.BeginVerification:
 			return true
@@ -280,14 +280,14 @@ func (m model) verifies() bool {
 
 // Used says that a report was decided on in this round.
 func (m model) used(digest string) bool {
-	return slices.ContainsFunc(m.thisRound(), func(h happened) bool {
+	return slices.ContainsFunc(m.thisRound(), func(h seen) bool {
 		d, ok := h.what.(decision)
 		return ok && !h.grew && slices.Contains(d.outcome.Evidence, digest)
 	})
 }
 
 // kept counts the decisions that sent the round on without ending it.
-func (m model) kept() int {
+func (m model) stored() int {
 	n := 0
 	for _, h := range m.thisRound() {
 		if d, ok := h.what.(decision); ok && !h.grew && d.outcome.DestinationKind != "terminal" {
@@ -302,7 +302,7 @@ func (m model) begun() bool {
 	if m.status() == task.Waiting {
 		return true
 	}
-	decided := slices.ContainsFunc(m, func(h happened) bool { _, ok := h.what.(decision); return ok })
+	decided := slices.ContainsFunc(m, func(h seen) bool { _, ok := h.what.(decision); return ok })
 	return m.status() == task.Open && (decided || m.phase() != nil)
 }
 
@@ -602,7 +602,7 @@ func (m model) decide(d decision, entered verdict) verdict {
 	rounds, _ := m.entryLimit(d.entry)
 	v := verdict{
 		forced: entered.forced,
-		grew:   o.DestinationKind != "terminal" && (o.AdvancesRound || o.Verify == "red" || m.kept()+1 >= rounds),
+		grew:   o.DestinationKind != "terminal" && (o.AdvancesRound || o.Verify == "red" || m.stored()+1 >= rounds),
 	}
 	round := m.round()
 	if v.grew {
@@ -643,7 +643,7 @@ func (m model) audit(c task.StampAgent) verdict {
 	if c.Agent == "" {
 		return refused(errs.AgentInvalid)
 	}
-	v.idle = c.Run != "" && slices.ContainsFunc(m.thisRound(), func(h happened) bool {
+	v.idle = c.Run != "" && slices.ContainsFunc(m.thisRound(), func(h seen) bool {
 		a, ok := h.what.(task.StampAgent)
 		return ok && a.Run == c.Run && a.Agent == c.Agent
 	})

@@ -193,7 +193,7 @@ func (w *walk) outcome() task.DecideRound {
 	switch {
 	case len(known) > 0 && w.model.stamps("np-critic") > 0: // It may repeat a report.
 		actions = append(actions, slices.Repeat([]string{"commit"}, 15)...)
-	case w.model.kept() > 0: // The round may be kept too often.
+	case w.model.stored() > 0: // The round may be kept too often.
 		actions = append(actions, slices.Repeat([]string{"plan-checker"}, 10)...)
 	}
 	o.NextAction = w.pick("action", actions...)
@@ -300,7 +300,7 @@ func (w *walk) expect(c task.Command, what any, want verdict) bool {
 	if got := asJSON(w, w.state); got != before {
 		w.Fatalf("%+v changed the state before it:\n%s\n%s", c, before, got)
 	}
-	w.model = append(w.model, happened{what: what, round: w.model.round(), grew: want.grew, forced: want.forced})
+	w.model = append(w.model, seen{what: what, round: w.model.round(), grew: want.grew, forced: want.forced})
 	w.events = append(w.events, e)
 	w.readBack(e, after)
 	w.state = after
@@ -364,11 +364,11 @@ func (w *walk) compare() {
 		wrong("round", s.Round, m.round())
 	}
 	wrong("phase", s.Phase, m.phaseName())
-	wrong("decisions that kept the round", s.NonAdvancing, m.kept())
+	wrong("decisions that kept the round", s.NonAdvancing, m.stored())
 	wrong("cap", s.MaxRounds, rounds)
 	wrong("a cap of its own", s.CustomCap, own)
 	wrong("overrides", s.Overrides, m.overrides())
-	wrong("the newest override is known", s.Forced != nil, slices.ContainsFunc(m, func(h happened) bool { return h.forced }))
+	wrong("the newest override is known", s.Forced != nil, slices.ContainsFunc(m, func(h seen) bool { return h.forced }))
 	wrong("wants verification", s.Verifies, m.verifies())
 	wrong("stuck for a reason", s.Stop != nil, m.status() == task.Stuck)
 	wrong("violations", asJSON(w, s.Violations), asJSON(w, m.violations()))

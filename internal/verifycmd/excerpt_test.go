@@ -117,8 +117,8 @@ func TestExcerptKeepsBothEnds(t *testing.T) {
 			if !strings.HasPrefix(text, cut) || !strings.HasSuffix(text, tail) || strings.ContainsRune(got, utf8.RuneError) {
 				t.Fatalf("the text was changed: %q", got)
 			}
-			if kept := size - left - len(tail); kept != len(cut) && kept != len(head) {
-				t.Fatalf("%d bytes of the head are counted and %d are there", kept, len(head))
+			if stored := size - left - len(tail); stored != len(cut) && stored != len(head) {
+				t.Fatalf("%d bytes of the head are counted and %d are there", stored, len(head))
 			}
 		}
 	})

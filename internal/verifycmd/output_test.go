@@ -56,7 +56,7 @@ func TestEarlierOutputIsReplaced(t *testing.T) {
 	}
 }
 
-func TestPlantedFileIsUnlinked(t *testing.T) {
+func TestHiddenFileIsUnlinked(t *testing.T) {
 	p := plan(t, "echo ok")
 	must(t, os.MkdirAll(filepath.Dir(logPath(p)), 0o700))
 	outside := filepath.Join(t.TempDir(), "outside")
@@ -70,7 +70,7 @@ func TestPlantedFileIsUnlinked(t *testing.T) {
 	}
 }
 
-func TestPlantedFolderIsRefused(t *testing.T) {
+func TestHiddenFolderIsRefused(t *testing.T) {
 	for _, folder := range []string{".switchyard", ".switchyard/verify"} {
 		for name, plant := range map[string]func(t *testing.T, root, at string) string{
 			"link outside": func(t *testing.T, _, at string) string {

@@ -104,8 +104,8 @@ func (k *kit) corpus() {
 			err = k.golden(c)
 		}
 		k.check(GroupCorpus, strings.TrimSuffix(e.Name(), caseSuffix), err)
-		if err == nil && c.WantError == nil && k.kept+len(c.doc.Bytes()) <= maxKept {
-			k.kept += len(c.doc.Bytes())
+		if err == nil && c.WantError == nil && k.stored+len(c.doc.Bytes()) <= maxStored {
+			k.stored += len(c.doc.Bytes())
 			k.cases = append(k.cases, *c)
 		}
 	}
@@ -118,8 +118,8 @@ const caseSuffix = ".json"
 // that is expected of it. maxKept is how much of the corpus's reports is kept for
 // the checks behind it.
 const (
-	maxCase = 2 * document.DefaultBytes
-	maxKept = 2 * document.DefaultBytes
+	maxCase   = 2 * document.DefaultBytes
+	maxStored = 2 * document.DefaultBytes
 )
 
 // read reads a file of the corpus.

@@ -73,7 +73,7 @@ func TestConfigurationOfACaseIsAnObject(t *testing.T) {
 	}
 }
 
-func TestCorpusIsReadAsToldAndWithinLimits(t *testing.T) {
+func TestCorpusIsReadAsReportedAndWithinLimits(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"huge.json":   "",

@@ -151,7 +151,7 @@ type kit struct {
 	runtimes []*plugins.Runtime
 	plugin   *plugins.Plugin
 	cases    []loadedCase
-	kept     int // bytes of the cases' reports
+	stored   int // bytes of the cases' reports
 }
 
 func (k *kit) run() {

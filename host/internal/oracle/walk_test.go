@@ -24,7 +24,7 @@ type walk struct {
 	now     time.Time
 	n       map[string]int64
 	tasks   map[string]task.State
-	kept    map[string]bool
+	stored  map[string]bool
 	adopted string
 	runs    int
 }
@@ -39,11 +39,11 @@ func newWalk(t *rapid.T, dir string) *walk {
 			t.Error(err)
 		}
 	})
-	return &walk{T: t, ledger: l, now: noon(), n: make(map[string]int64), tasks: make(map[string]task.State), kept: make(map[string]bool)}
+	return &walk{T: t, ledger: l, now: noon(), n: make(map[string]int64), tasks: make(map[string]task.State), stored: make(map[string]bool)}
 }
 
 // told is a body.
-type told map[string]any
+type reported map[string]any
 
 func (w *walk) number(label string, from, to int) int {
 	return rapid.IntRange(from, to).Draw(w.T, label)
@@ -70,7 +70,7 @@ func (w *walk) append(chain string, drafts ...ledger.NewEvent) {
 	w.n[chain] += int64(len(drafts))
 }
 
-func (w *walk) draft(kind string, body told) ledger.NewEvent {
+func (w *walk) draft(kind string, body reported) ledger.NewEvent {
 	text, err := json.Marshal(body, json.Deterministic(true))
 	if err != nil {
 		w.Fatal(err)
@@ -79,9 +79,9 @@ func (w *walk) draft(kind string, body told) ledger.NewEvent {
 }
 
 // policy is one of more than the ledger tells apart.
-func (w *walk) policy() told {
+func (w *walk) policy() reported {
 	n := w.number("policy", 1, 70)
-	return told{"name": "routing", "version": fmt.Sprintf("1.%d.0", n%40), "digest": fmt.Sprint("sha256:", n), "adr": fmt.Sprint("ADR-", n%3)}
+	return reported{"name": "routing", "version": fmt.Sprintf("1.%d.0", n%40), "digest": fmt.Sprint("sha256:", n), "adr": fmt.Sprint("ADR-", n%3)}
 }
 
 // adopt has the project go by other policies.
@@ -90,11 +90,11 @@ func (w *walk) adopt() {
 	for range w.number("adoptions", 1, 4) * w.number("times", 1, 8) {
 		p := w.policy()
 		digest := p["digest"].(string)
-		if !w.kept[digest] {
-			w.kept[digest] = true
-			drafts = append(drafts, w.draft("policy-kept", told{"by": "ann", "ref": "x", "policy": p, "sources": []any{told{"path": "a.rego", "text": ""}}}))
+		if !w.stored[digest] {
+			w.stored[digest] = true
+			drafts = append(drafts, w.draft("policy-kept", reported{"by": "ann", "ref": "x", "policy": p, "sources": []any{reported{"path": "a.rego", "text": ""}}}))
 		}
-		drafts = append(drafts, w.draft("policy-adopted", told{"by": "ann", "ref": "x", "policy": p, "from": w.adopted}))
+		drafts = append(drafts, w.draft("policy-adopted", reported{"by": "ann", "ref": "x", "policy": p, "from": w.adopted}))
 		w.adopted = digest
 	}
 	w.append("_policies", drafts...)
@@ -102,7 +102,7 @@ func (w *walk) adopt() {
 
 // fail has a round come to nothing.
 func (w *walk) fail() {
-	body := told{"by": "ann", "task": "A", "code": w.one("code", "plugin-trap", "plugin-", "verify-timeout", w.name("code", 130)), "message": "x"}
+	body := reported{"by": "ann", "task": "A", "code": w.one("code", "plugin-trap", "plugin-", "verify-timeout", w.name("code", 130)), "message": "x"}
 	if w.yes("by a plugin") {
 		body["plugin"] = w.name("plugin", 40)
 	}
@@ -126,7 +126,7 @@ func (w *walk) step(chain string, kind task.Kind) {
 }
 
 // event is a random one of a kind that may follow, or nil.
-func (w *walk) event(s task.State, kind task.Kind) (task.Event, told) {
+func (w *walk) event(s task.State, kind task.Kind) (task.Event, reported) {
 	round := max(s.Round, 1)
 	var force *task.Force
 	if w.yes("forced") {
@@ -136,36 +136,36 @@ func (w *walk) event(s task.State, kind task.Kind) (task.Event, told) {
 	case task.KindStarted:
 		begun := w.yes("anew") // What does not fit is refused.
 		if begun {
-			return task.WorkStarted{Round: s.Round + 1, MaxRounds: 3, Force: force}, told{}
+			return task.WorkStarted{Round: s.Round + 1, MaxRounds: 3, Force: force}, reported{}
 		}
-		return task.WorkStarted{Round: round, MaxRounds: 3, Force: force}, told{}
+		return task.WorkStarted{Round: round, MaxRounds: 3, Force: force}, reported{}
 	case task.KindStamped:
-		return task.AgentStamped{Stamp: task.Stamp{Agent: "executor", Round: round}}, told{}
+		return task.AgentStamped{Stamp: task.Stamp{Agent: "executor", Round: round}}, reported{}
 	case task.KindPrepared:
-		return task.PhaseDone{Round: round, Phase: task.Phase(w.one("phase", "research", "design", "tests")), Force: force}, told{}
+		return task.PhaseDone{Round: round, Phase: task.Phase(w.one("phase", "research", "design", "tests")), Force: force}, reported{}
 	case task.KindDrafted:
-		return task.DraftVerified{Round: round, Force: force}, told{}
+		return task.DraftVerified{Round: round, Force: force}, reported{}
 	case task.KindFinished:
-		return task.WorkCommitted{Round: round, Force: force}, told{}
+		return task.WorkCommitted{Round: round, Force: force}, reported{}
 	case task.KindStopped:
 		stop := task.Stop{Round: round, Reason: w.one("why", "budget", w.name("reason", 90)), By: w.one("by", "switchyard", "ann")}
-		body := told{}
+		body := reported{}
 		if stop.By == "switchyard" && stop.Reason == "budget" {
 			body["budget"] = w.one("unit", "task-rounds", "round-tokens", "task-dollars")
 		}
 		return task.WorkStopped{Stop: stop}, body
 	case task.KindResumed:
-		return task.WorkResumed{Round: s.Round + 1, MaxRounds: 9, Mode: task.Mode(w.one("mode", "rounds", "replan", "manual", "reset")), By: "ann"}, told{}
+		return task.WorkResumed{Round: s.Round + 1, MaxRounds: 9, Mode: task.Mode(w.one("mode", "rounds", "replan", "manual", "reset")), By: "ann"}, reported{}
 	case task.KindImported:
 		e := task.TaskImported{Round: w.number("round", 1, 9), MaxRounds: 9, Overrides: w.number("overrides", 0, 2), By: "ann"}
 		if w.yes("stuck") {
 			e.Stop = &task.Stop{Round: e.Round, Reason: "x", By: "y"}
 		}
-		return e, told{}
+		return e, reported{}
 	case task.KindDecided:
 		return w.decided(round, force)
 	case task.KindAnswered:
-		return w.answered(s), told{}
+		return w.answered(s), reported{}
 	case task.KindSpawnBegun:
 		return w.begun(s)
 	case task.KindSpawnEnded:
@@ -176,7 +176,7 @@ func (w *walk) event(s task.State, kind task.Kind) (task.Event, told) {
 	}
 }
 
-func (w *walk) decided(round int, force *task.Force) (task.Event, told) {
+func (w *walk) decided(round int, force *task.Force) (task.Event, reported) {
 	to := w.one("to", "executor", "commit", "askuser", "stuck", w.name("destination", 20))
 	e := task.RoundDecided{
 		Round: round, NextRound: round + w.number("next", 0, 1), MaxRounds: 9, NextAction: to, Reason: w.name("reason", 90),
@@ -188,26 +188,26 @@ func (w *walk) decided(round int, force *task.Force) (task.Event, told) {
 			e.Questions = append(e.Questions, task.Question{Fingerprint: fmt.Sprint("q", i)})
 		}
 	}
-	findings := []told{}
+	findings := []reported{}
 	for i := range w.number("findings", 0, 9) * w.number("times", 1, 14) {
-		findings = append(findings, told{
+		findings = append(findings, reported{
 			"fingerprint": fmt.Sprint("f", i), "category": w.name("category", 120), "severity": w.name("severity", 9), "route": w.name("destination", 20),
 		})
 	}
-	decision := told{"next_action": to, "findings": findings, "policy": w.policy(), "no_progress": w.yes("stalled")}
-	input := told{}
+	decision := reported{"next_action": to, "findings": findings, "policy": w.policy(), "no_progress": w.yes("stalled")}
+	input := reported{}
 	for _, count := range []string{"new_count", "repeat_count", "reopened_count", "resolved_count"} {
 		decision[count] = w.number(count, 0, 3)
 		input[count] = decision[count]
 	}
 	decision["input"] = input
-	body := told{"decision": decision}
+	body := reported{"decision": decision}
 	if w.yes("timed") {
-		var plugins []told
+		var plugins []reported
 		for range w.number("plugins", 0, 3) {
-			plugins = append(plugins, told{"plugin": w.name("plugin", 40), "us": w.micros("us")})
+			plugins = append(plugins, reported{"plugin": w.name("plugin", 40), "us": w.micros("us")})
 		}
-		body["timing"] = told{"policy_us": w.micros("policy_us"), "plugins": plugins}
+		body["timing"] = reported{"policy_us": w.micros("policy_us"), "plugins": plugins}
 	}
 	return e, body
 }
@@ -241,7 +241,7 @@ func (w *walk) amount(label string) task.Amount {
 	}
 }
 
-func (w *walk) begun(s task.State) (task.Event, told) {
+func (w *walk) begun(s task.State) (task.Event, reported) {
 	e := task.SpawnBegun{}
 	for range w.number("intents", 1, 3) {
 		w.runs++
@@ -252,12 +252,12 @@ func (w *walk) begun(s task.State) (task.Event, told) {
 	}
 	if w.yes("limited") {
 		limits := task.Limits{Task: w.amount("limit"), Round: w.amount("limit"), Rounds: w.number("rounds", 0, 4)}
-		return e, told{"limits": limits}
+		return e, reported{"limits": limits}
 	}
-	return e, told{}
+	return e, reported{}
 }
 
-func (w *walk) ended(s task.State) (task.Event, told) {
+func (w *walk) ended(s task.State) (task.Event, reported) {
 	open := s.OpenRuns()
 	if len(open) == 0 {
 		return nil, nil
@@ -272,13 +272,13 @@ func (w *walk) ended(s task.State) (task.Event, told) {
 		}
 	}
 	if e.Receipt.Outcome == task.OutcomeLost {
-		return e, told{}
+		return e, reported{}
 	}
-	spawn := told{}
+	spawn := reported{}
 	for _, what := range []string{"tokens_in", "tokens_out", "tokens_cached", "cost_microdollars"} {
 		spawn[what] = rapid.SampledFrom([]any{nil, 0, 1, 70_000, -5, int64(1) << 60}).Draw(w.T, what)
 	}
-	return e, told{"spawn": spawn}
+	return e, reported{"spawn": spawn}
 }
 
 // TestCountersOfAnyHistory compares metrics with their recount, and counters with those

@@ -198,24 +198,24 @@ func (m *pathMapper) withSlashes(path string) string {
 // cleaned removes empty elements and . and .. from a path below the root. A .. that
 // leads out of the root, or out of anything but a real folder, is not resolved.
 func (m *pathMapper) cleaned(path string) (string, bool) {
-	var kept []string
+	var stored []string
 	for element := range strings.SplitSeq(path, "/") {
 		switch element {
 		case "", ".":
 		case "..":
-			if len(kept) == 0 {
+			if len(stored) == 0 {
 				return "", false
 			}
-			if folder := m.lstat(strings.Join(kept, "/")); folder == nil || !folder.IsDir() {
+			if folder := m.lstat(strings.Join(stored, "/")); folder == nil || !folder.IsDir() {
 				return "", false
 			}
-			kept = kept[:len(kept)-1]
+			stored = stored[:len(stored)-1]
 		default:
-			kept = append(kept, element)
+			stored = append(stored, element)
 		}
 	}
-	if len(kept) == 0 {
+	if len(stored) == 0 {
 		return ".", true
 	}
-	return strings.Join(kept, "/"), true
+	return strings.Join(stored, "/"), true
 }

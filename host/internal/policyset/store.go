@@ -21,7 +21,7 @@ const Chain = "_policies"
 
 // The kinds of events in the chain.
 const (
-	kindKept    = "policy-kept"
+	kindStored  = "policy-kept"
 	kindAdopted = "policy-adopted"
 )
 
@@ -76,7 +76,7 @@ func Fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 		p.Changes = append(p.Changes, counters.Change{Measure: m, Values: values, Add: 1})
 	}
 	switch e.Kind {
-	case kindKept:
+	case kindStored:
 		if known != nil || len(event.Sources) == 0 {
 			return ledger.Projection{}, errs.New(errs.LedgerTampered, "policy %s is stored twice, or without its sources", event.Policy.Digest)
 		}
@@ -231,7 +231,7 @@ func (s *Set) storeBatch(ctx context.Context, l *ledger.Ledger, head policyHead,
 	if err != nil || entries[key] != nil {
 		return b, err
 	}
-	return b, b.add(kindKept, policyEvent{
+	return b, b.add(kindStored, policyEvent{
 		Ref: c.place, Policy: c.Identity(), Signer: c.Signer(), Sources: c.Sources(),
 		Categories: slices.Sorted(maps.Keys(c.RouteTable())), Destinations: slices.Sorted(maps.Keys(c.Destinations())),
 	})

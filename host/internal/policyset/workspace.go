@@ -64,7 +64,7 @@ func (w Workspace) List(ctx context.Context) (api.PolicyInventory, error) {
 	if all.Adopted != nil {
 		mark(&all, api.KnownPolicy{Ref: all.Adopted.Ref, Policy: &all.Adopted.Policy}, func(k *api.KnownPolicy) { k.Adopted = true })
 		k := &all.Policies[len(all.Policies)-1]
-		k.Kept = k.Adopted && !k.Configured && !k.BuiltIn && k.Folder == ""
+		k.Stored = k.Adopted && !k.Configured && !k.BuiltIn && k.Folder == ""
 	}
 	return all, nil
 }

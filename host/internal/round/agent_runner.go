@@ -74,13 +74,13 @@ func (a agentRunner) workingTree() worktree.Tree {
 // "" for none: not what changes without their doing, and in any case what the
 // configuration has the rounds to come obey.
 func (e *Engine) treeScope(config project.Config, id string) (worktree.Scope, error) {
-	apart, err := e.ignoredPaths(config)
+	ignored, err := e.ignoredPaths(config)
 	if err != nil {
 		return worktree.Scope{}, err
 	}
-	obeyed := slices.Concat([]string{config.Policy, config.Spawn.PlanOf(id)}, config.PluginPaths, config.Spawn.Adapters)
+	effective := slices.Concat([]string{config.Policy, config.Spawn.PlanOf(id)}, config.PluginPaths, config.Spawn.Adapters)
 	for _, key := range config.Trust.Keys {
-		obeyed = append(obeyed, key.File)
+		effective = append(effective, key.File)
 	}
 	for _, word := range config.Spawn.Command {
 		path := word
@@ -88,22 +88,22 @@ func (e *Engine) treeScope(config project.Config, id string) (worktree.Scope, er
 			path = e.absolute(path)
 		}
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // It may be an option, or a program.
-			obeyed = append(obeyed, word)
+			effective = append(effective, word)
 		}
 	}
-	for i, path := range obeyed {
-		obeyed[i] = filepath.Clean(path)
+	for i, path := range effective {
+		effective[i] = filepath.Clean(path)
 	}
-	return worktree.Scope{IgnorePaths: apart, AlwaysTracked: obeyed}, nil
+	return worktree.Scope{IgnorePaths: ignored, AlwaysTracked: effective}, nil
 }
 
 // ignoredPaths lists what changes in the working tree without an agent's doing: the file
 // of metrics with its draft, which other commands write meanwhile, and the folder for
 // temporary files if that lies in the project.
-func (e *Engine) ignoredPaths(config project.Config) (apart []string, err error) {
+func (e *Engine) ignoredPaths(config project.Config) (ignored []string, err error) {
 	if file := config.Metrics.Textfile; file != "" {
 		dir, name := filepath.Split(file)
-		apart = append(apart, file, dir+"."+name+".draft", dir+"."+name+".lock")
+		ignored = append(ignored, file, dir+"."+name+".draft", dir+"."+name+".lock")
 	}
 	temp, err := filepath.EvalSymlinks(os.TempDir())
 	if err != nil {
@@ -115,11 +115,11 @@ func (e *Engine) ignoredPaths(config project.Config) (apart []string, err error)
 	}
 	switch rel, err := filepath.Rel(root, temp); {
 	case err != nil || !filepath.IsLocal(rel):
-		return apart, nil
+		return ignored, nil
 	case rel == ".":
 		return nil, errs.New(errs.SpawnFolderFailed, "the folder for temporary files is the project itself, so that nobody could tell what an agent changes")
 	default:
-		return append(apart, rel+"/"), nil
+		return append(ignored, rel+"/"), nil
 	}
 }
 

@@ -144,11 +144,11 @@ func (rr *roundRunner) runReport(ctx context.Context, command project.ReportComm
 	if err != nil {
 		return r, errStateWrite(r.path, err)
 	}
-	rack, err := rr.tx.engine.leasePool()
+	pool, err := rr.tx.engine.leasePool()
 	if err != nil {
 		return r, err
 	}
-	held, err := rack.Take(ctx, verificationSlot, lease.MaxLimit, true)
+	held, err := pool.Take(ctx, verificationSlot, lease.MaxLimit, true)
 	if err != nil {
 		return r, err
 	}

@@ -57,13 +57,13 @@ func faultyPlugin(f *errs.Error) string {
 }
 
 // appendFailure appends to the chain of failures of a ledger that exists.
-func (e *Engine) appendFailure(ctx context.Context, told event.Failure) error {
+func (e *Engine) appendFailure(ctx context.Context, reported event.Failure) error {
 	l, err := e.OpenLedger(ctx)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	body, err := json.Marshal(told, json.Deterministic(true))
+	body, err := json.Marshal(reported, json.Deterministic(true))
 	if err != nil {
 		return err
 	}
@@ -93,8 +93,8 @@ func foldFailedRound(before ledger.View, e ledger.Event) (ledger.Projection, err
 			return ledger.Projection{}, err
 		}
 	}
-	var told event.Failure
-	if err := json.Unmarshal(e.Body, &told); err != nil {
+	var reported event.Failure
+	if err := json.Unmarshal(e.Body, &reported); err != nil {
 		return ledger.Projection{}, err
 	}
 	if e.Kind != event.KindFailed {
@@ -102,9 +102,9 @@ func foldFailedRound(before ledger.View, e ledger.Event) (ledger.Projection, err
 	}
 	state.Failures++
 	c := &counts{}
-	c.add(counters.Failures(), 1, string(told.Code))
-	if told.Plugin != "" {
-		c.add(counters.PluginFailures(), 1, told.Plugin, strings.TrimPrefix(string(told.Code), "plugin-"))
+	c.add(counters.Failures(), 1, string(reported.Code))
+	if reported.Plugin != "" {
+		c.add(counters.PluginFailures(), 1, reported.Plugin, strings.TrimPrefix(string(reported.Code), "plugin-"))
 	}
 	p := projection{}
 	text := p.encode(state)

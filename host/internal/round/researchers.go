@@ -113,7 +113,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.Decisi
 		}
 	}
 	k := rr.researcherCount(round)
-	voices := make([]research.Voice, k)
+	answers := make([]research.Answer, k)
 	failures := make([]error, k)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -121,7 +121,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.Decisi
 	words := rr.tx.taskPrompt() // What they record meanwhile changes the taskTx.
 	for i, p := range research.Perspectives(k) {
 		all.Go(func() {
-			voices[i], failures[i] = rr.askResearcher(ctx, p, k, round, words, asked)
+			answers[i], failures[i] = rr.askResearcher(ctx, p, k, round, words, asked)
 			if code := errs.CodeOf(failures[i]); failures[i] != nil && code != errs.SpawnAuth && code != errs.SpawnQuota {
 				cancel() // What cannot be recorded must not go on.
 			}
@@ -131,7 +131,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.Decisi
 	if err := firstCause(failures); err != nil {
 		return api.Decision{}, err
 	}
-	consensus := research.Merge(voices)
+	consensus := research.Merge(answers)
 	result := &api.Research{Round: round, K: k, AgreementScore: consensus.Meta.AgreementScore, Silent: consensus.Silent}
 	var err error
 	if result.Path, err = rr.tx.engine.writeStateFile(handoffFolder, researchFile(rr.tx.id, round, "research.md"), []byte(consensus.Markdown(rr.tx.id, round, asking(asked)))); err != nil {
@@ -175,8 +175,8 @@ func (rr *roundRunner) researcherCount(round int) int {
 
 // askResearcher is one researcher's answer, or why there is none. An error ends all of
 // them.
-func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective, k, round int, words string, asked []finding.Finding) (research.Voice, error) {
-	v, index := research.Voice{Index: p.Index}, p.Index-1
+func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective, k, round int, words string, asked []finding.Finding) (research.Answer, error) {
+	v, index := research.Answer{Index: p.Index}, p.Index-1
 	if answer, err := rr.earlierAnswer(ctx, index); err != nil || answer != nil {
 		v.Output = answer
 		return v, err

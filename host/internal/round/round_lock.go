@@ -22,13 +22,13 @@ const lockTime = time.Second
 // lockRound keeps other processes from running the same task's round, until the slot is
 // released.
 func (tx *taskTx) lockRound(ctx context.Context) (*lease.Lease, error) {
-	rack, err := tx.engine.leasePool()
+	pool, err := tx.engine.leasePool()
 	if err != nil {
 		return nil, err
 	}
 	brief, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
-	held, err := rack.Take(brief, roundLockName(tx.id), 1, true)
+	held, err := pool.Take(brief, roundLockName(tx.id), 1, true)
 	switch {
 	case err == nil:
 		return held, nil

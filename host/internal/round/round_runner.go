@@ -20,7 +20,7 @@ import (
 )
 
 // patience is how long a spawn waits for others of its agent to end.
-const patience = time.Hour
+const timeout = time.Hour
 
 // roundRunner runs a task's whole round: it verifies the draft, spawns the critic,
 // decides, and has researchers look for what is missing.
@@ -276,11 +276,11 @@ func (rr *roundRunner) prepareNext(d *api.Decision) error {
 
 // stop puts the task aside because of a budget that why names.
 func (rr *roundRunner) stop(why error) error {
-	told := event.Full{By: bySwitchyard}
+	reported := event.Full{By: bySwitchyard}
 	if f, ok := errors.AsType[*errs.Error](why); ok {
-		told.Budget, _ = f.Details["unit"].(string)
+		reported.Budget, _ = f.Details["unit"].(string)
 	}
-	return rr.tx.apply(task.StopTask{Reason: task.ReasonBudget, By: bySwitchyard, FindingCount: -1}, told)
+	return rr.tx.apply(task.StopTask{Reason: task.ReasonBudget, By: bySwitchyard, FindingCount: -1}, reported)
 }
 
 // stopOnBudget puts a task aside whose budget does not cover what is needed next.

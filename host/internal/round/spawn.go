@@ -257,11 +257,11 @@ func (e *Engine) recoverOrphans(ctx context.Context) error {
 	if _, err := os.Lstat(e.runFolder()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	rack, err := e.leasePool()
+	pool, err := e.leasePool()
 	if err != nil {
 		return err
 	}
-	left, err := rack.Recover(ctx)
+	left, err := pool.Recover(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

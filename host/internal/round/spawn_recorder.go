@@ -79,17 +79,17 @@ func (rec *spawnRecorder) limits() task.Limits {
 // begin makes an attempt's intent durable. One that was announced before is there
 // already.
 func (rec *spawnRecorder) begin(ctx context.Context, p spawnTarget, agent string, at spawner.Attempt) error {
-	limits, told := rec.limits(), event.Full{By: bySwitchyard}
+	limits, reported := rec.limits(), event.Full{By: bySwitchyard}
 	if p.role == task.RoleOther {
 		limits = task.Limits{} // A budget is a task's, and what runs outside of any never ends.
 	} else {
-		told.Limits = &limits
+		reported.Limits = &limits
 	}
 	_, err := rec.write(ctx, func() error {
 		if slices.ContainsFunc(rec.tx.status.OpenRuns(), func(r task.Run) bool { return r.Intent.Run == at.Run }) {
 			return nil
 		}
-		return rec.tx.apply(task.ReserveRuns{Round: p.round, Intents: []task.Intent{rec.intent(p, agent, at)}, Limits: limits}, told)
+		return rec.tx.apply(task.ReserveRuns{Round: p.round, Intents: []task.Intent{rec.intent(p, agent, at)}, Limits: limits}, reported)
 	})
 	return err
 }
@@ -101,16 +101,16 @@ func (rec *spawnRecorder) end(ctx context.Context, p spawnTarget, res spawner.Re
 	if handBack && res.Next == outcome.Stop && !res.Verdict.Good() {
 		receipt.Next = NextHandBack
 	}
-	kept := res.Report
-	if kept == nil && res.Verdict.Outcome == outcome.OK && p.role == task.RoleResearcher {
-		kept = []byte(res.Output.Text)
+	stored := res.Report
+	if stored == nil && res.Verdict.Outcome == outcome.OK && p.role == task.RoleResearcher {
+		stored = []byte(res.Output.Text)
 	}
-	if kept != nil && res.Verdict.Good() {
-		path, err := rec.tx.engine.writeStateFile(reportsFolder, res.Run+".json", kept)
+	if stored != nil && res.Verdict.Good() {
+		path, err := rec.tx.engine.writeStateFile(reportsFolder, res.Run+".json", stored)
 		if err != nil {
 			return err
 		}
-		receipt.Path, receipt.Report = path, digest.Of(kept)
+		receipt.Path, receipt.Report = path, digest.Of(stored)
 	}
 	_, err := rec.write(ctx, func() error {
 		if err := rec.tx.apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: bySwitchyard, Spawn: &res.Record}); err != nil {
@@ -185,7 +185,7 @@ func (rec *spawnRecorder) newJob(config project.Config, agentDef definition.Defi
 		Web: web(agentDef),
 		Limits: spawner.Limits{
 			Timeout: settings.Timeout, Idle: settings.Idle, Retries: settings.Retries, Repeats: 1,
-			Concurrency: config.Spawn.Concurrency, QueueTimeout: patience,
+			Concurrency: config.Spawn.Concurrency, QueueTimeout: timeout,
 			Tokens: config.Budget.Spawn.Tokens, MicroDollars: config.Budget.Spawn.MicroDollars,
 		},
 		Hooks: spawner.Hooks{

@@ -142,11 +142,11 @@ func (tx *taskTx) runVerification(ctx context.Context, v project.Verify) (api.Ve
 	if err != nil {
 		return api.Verification{}, err
 	}
-	rack, err := tx.engine.leasePool()
+	pool, err := tx.engine.leasePool()
 	if err != nil {
 		return api.Verification{}, err
 	}
-	held, err := rack.Take(ctx, verificationSlot, lease.MaxLimit, true)
+	held, err := pool.Take(ctx, verificationSlot, lease.MaxLimit, true)
 	if err != nil {
 		return api.Verification{}, err
 	}

@@ -153,7 +153,7 @@ func TestParseRefusesWhatIsNoObject(t *testing.T) {
 	}
 }
 
-func TestParseKeepsTheFileApart(t *testing.T) {
+func TestParseKeepsTheFileIgnored(t *testing.T) {
 	data := with(t, "tested", []any{"1.0"})
 	a, err := adapter.Parse(data)
 	if err != nil {

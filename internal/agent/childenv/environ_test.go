@@ -33,14 +33,14 @@ func passing(t *testing.T, p childenv.Policy, names ...string) []string {
 // TestSecretsStayHere is behaviour 178: what programs need passes, and what the
 // user's other tools know does not.
 func TestSecretsStayHere(t *testing.T) {
-	kept := []string{"HOME", "LANG", "LC_ALL", "PATH", "TERM", "TMPDIR", "USER"}
+	stored := []string{"HOME", "LANG", "LC_ALL", "PATH", "TERM", "TMPDIR", "USER"}
 	dropped := []string{
 		"GITHUB_TOKEN", "GH_TOKEN", "GITLAB_TOKEN", "CI_JOB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
 		"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE", "GOOGLE_APPLICATION_CREDENTIALS", "AZURE_CLIENT_SECRET",
 		"NPM_TOKEN", "NODE_AUTH_TOKEN", "npm_config__authToken", "PYPI_TOKEN", "CARGO_REGISTRY_TOKEN", "STRIPE_SECRET_KEY",
 		"DATABASE_URL", "PGPASSWORD", "MYSQL_PWD", "REDIS_URL", "SENTRY_DSN", "OPENAI_API_KEY", "SSH_AUTH_SOCK", "KUBECONFIG", "VAULT_ADDR", "UNKNOWN",
 	}
-	if got := passing(t, childenv.Policy{}, append(kept, dropped...)...); !slices.Equal(got, kept) {
+	if got := passing(t, childenv.Policy{}, append(stored, dropped...)...); !slices.Equal(got, stored) {
 		t.Errorf("passed %v", got)
 	}
 }
@@ -78,7 +78,7 @@ func TestCredentialsPassByTheirExactName(t *testing.T) {
 
 // TestSettingsPassByTheirPrefix is behaviours 181 and 183.
 func TestSettingsPassByTheirPrefix(t *testing.T) {
-	kept := []string{
+	stored := []string{
 		"ANTHROPIC_BASE_URL", "ANTHROPIC_MODEL", "CLAUDE_CODE_MAX_RETRIES", "CLAUDE_CONFIG_DIR", "NUBOS_PILOT_LANG", "SWITCHYARD_USER",
 	}
 	dropped := []string{
@@ -89,7 +89,7 @@ func TestSettingsPassByTheirPrefix(t *testing.T) {
 		"CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT",
 		"XCLAUDE_A", "ANTHROPIC", "NUBOS_OTHER",
 	}
-	if got := passing(t, childenv.Policy{}, append(dropped, kept...)...); !slices.Equal(got, kept) {
+	if got := passing(t, childenv.Policy{}, append(dropped, stored...)...); !slices.Equal(got, stored) {
 		t.Errorf("passed %v", got)
 	}
 }
@@ -123,11 +123,11 @@ func TestThePassthroughHasExactNames(t *testing.T) {
 
 // TestProxiesAndMarkersOfCIPass is behaviour 185.
 func TestProxiesAndMarkersOfCIPass(t *testing.T) {
-	kept := []string{"CI", "GITHUB_ACTIONS", "HTTPS_PROXY", "NODE_EXTRA_CA_CERTS", "NO_PROXY", "SSL_CERT_FILE"}
+	stored := []string{"CI", "GITHUB_ACTIONS", "HTTPS_PROXY", "NODE_EXTRA_CA_CERTS", "NO_PROXY", "SSL_CERT_FILE"}
 	if runtime.GOOS != "windows" {
-		kept = append(kept, "https_proxy")
+		stored = append(stored, "https_proxy")
 	}
-	if got := passing(t, childenv.Policy{}, kept...); !slices.Equal(got, kept) {
+	if got := passing(t, childenv.Policy{}, stored...); !slices.Equal(got, stored) {
 		t.Errorf("passed %v", got)
 	}
 }

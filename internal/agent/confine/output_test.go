@@ -36,14 +36,14 @@ func only(t *testing.T, folder string, names ...string) {
 
 func TestOutput(t *testing.T) {
 	w := newWorld(t)
-	link(t, w.temp, filepath.Join(w.elsewhere, "alias"))
+	link(t, w.temp, filepath.Join(w.outside, "alias"))
 	b := w.open(t)
 	for path, at := range map[string]string{
-		"new":                                   filepath.Join(w.project, "new"),
-		"f":                                     filepath.Join(w.project, "f"), // It is there already.
-		"sub/new":                               filepath.Join(w.project, "sub", "new"),
-		"../temp/new":                           filepath.Join(w.temp, "new"),
-		filepath.Join(w.elsewhere, "alias/two"): filepath.Join(w.temp, "two"),
+		"new":                                 filepath.Join(w.project, "new"),
+		"f":                                   filepath.Join(w.project, "f"), // It is there already.
+		"sub/new":                             filepath.Join(w.project, "sub", "new"),
+		"../temp/new":                         filepath.Join(w.temp, "new"),
+		filepath.Join(w.outside, "alias/two"): filepath.Join(w.temp, "two"),
 	} {
 		o, err := b.Output(path)
 		if err != nil {
@@ -85,26 +85,26 @@ func TestOutputWritesNothingBefore(t *testing.T) {
 func TestOutputRefuses(t *testing.T) {
 	w := newWorld(t)
 	link(t, "f", filepath.Join(w.project, "inner"))
-	link(t, filepath.Join(w.elsewhere, "new"), filepath.Join(w.project, "dangling"))
-	link(t, filepath.Join(w.elsewhere, "f"), filepath.Join(w.project, "out"))
-	link(t, w.elsewhere, filepath.Join(w.project, "folder"))
+	link(t, filepath.Join(w.outside, "new"), filepath.Join(w.project, "dangling"))
+	link(t, filepath.Join(w.outside, "f"), filepath.Join(w.project, "out"))
+	link(t, w.outside, filepath.Join(w.project, "folder"))
 	b := w.open(t)
 	for path, want := range map[string]errs.Code{
-		"inner":                           errs.SpawnOutputUnsafe,
-		"dangling":                        errs.SpawnOutputUnsafe,
-		"out":                             errs.SpawnOutputUnsafe,
-		"sub":                             errs.SpawnOutputUnsafe,
-		"folder/new":                      errs.SpawnPathOutside,
-		"../elsewhere/new":                errs.SpawnPathOutside,
-		"../elsewhere/none/new":           errs.SpawnPathOutside,
-		"../new":                          errs.SpawnPathOutside,
-		filepath.Join(w.elsewhere, "new"): errs.SpawnPathOutside,
-		w.project:                         errs.SpawnPathOutside,
-		"":                                errs.SpawnPathOutside,
-		"none/new":                        errs.SpawnOutputUnwritable,
-		"f/new":                           errs.SpawnOutputUnwritable,
-		"new\x00":                         errs.SpawnOutputUnwritable,
-		strings.Repeat("x", 5000):         errs.SpawnOutputUnwritable,
+		"inner":                         errs.SpawnOutputUnsafe,
+		"dangling":                      errs.SpawnOutputUnsafe,
+		"out":                           errs.SpawnOutputUnsafe,
+		"sub":                           errs.SpawnOutputUnsafe,
+		"folder/new":                    errs.SpawnPathOutside,
+		"../elsewhere/new":              errs.SpawnPathOutside,
+		"../elsewhere/none/new":         errs.SpawnPathOutside,
+		"../new":                        errs.SpawnPathOutside,
+		filepath.Join(w.outside, "new"): errs.SpawnPathOutside,
+		w.project:                       errs.SpawnPathOutside,
+		"":                              errs.SpawnPathOutside,
+		"none/new":                      errs.SpawnOutputUnwritable,
+		"f/new":                         errs.SpawnOutputUnwritable,
+		"new\x00":                       errs.SpawnOutputUnwritable,
+		strings.Repeat("x", 5000):       errs.SpawnOutputUnwritable,
 	} {
 		o, err := b.Output(path)
 		if errs.CodeOf(err) != want || o != nil {
@@ -113,7 +113,7 @@ func TestOutputRefuses(t *testing.T) {
 		}
 		holdDetails(t, err)
 	}
-	only(t, w.elsewhere, "f")
+	only(t, w.outside, "f")
 }
 
 // TestOutputFollowsNoLinkThatCameLater is the gap between the check and the use: an
@@ -123,7 +123,7 @@ func TestOutputFollowsNoLinkThatCameLater(t *testing.T) {
 	b := w.open(t)
 	o, err := b.Output("sub/new")
 	must(t, err)
-	link(t, filepath.Join(w.elsewhere, "f"), filepath.Join(w.project, "sub", "new"))
+	link(t, filepath.Join(w.outside, "f"), filepath.Join(w.project, "sub", "new"))
 	if err := o.Write(strings.NewReader("x")); errs.CodeOf(err) != errs.SpawnOutputUnsafe {
 		t.Errorf("a link: %v", err)
 	}
@@ -132,13 +132,13 @@ func TestOutputFollowsNoLinkThatCameLater(t *testing.T) {
 		t.Skip("an open folder cannot be renamed here")
 	}
 	must(t, os.Rename(filepath.Join(w.project, "sub"), filepath.Join(w.project, "moved")))
-	link(t, w.elsewhere, filepath.Join(w.project, "sub"))
+	link(t, w.outside, filepath.Join(w.project, "sub"))
 	must(t, o.Write(strings.NewReader("x")))
 	if got := content(t, filepath.Join(w.project, "moved", "new")); got != "x" {
 		t.Errorf("it holds %q", got)
 	}
-	only(t, w.elsewhere, "f")
-	if got := content(t, filepath.Join(w.elsewhere, "f")); got != "elsewhere" {
+	only(t, w.outside, "f")
+	if got := content(t, filepath.Join(w.outside, "f")); got != "elsewhere" {
 		t.Errorf("elsewhere holds %q", got)
 	}
 }

@@ -14,13 +14,13 @@ import (
 
 // world is a project, a temporary folder and a folder elsewhere, each with a file f
 // that holds the folder's name.
-type world struct{ project, temp, elsewhere string }
+type world struct{ project, temp, outside string }
 
 func newWorld(t *testing.T) world {
 	t.Helper()
 	top := t.TempDir()
 	w := world{filepath.Join(top, "project"), filepath.Join(top, "temp"), filepath.Join(top, "elsewhere")}
-	for _, folder := range []string{w.project, w.temp, w.elsewhere, filepath.Join(w.project, "sub")} {
+	for _, folder := range []string{w.project, w.temp, w.outside, filepath.Join(w.project, "sub")} {
 		must(t, os.Mkdir(folder, 0o700))
 		put(t, filepath.Join(folder, "f"), filepath.Base(folder))
 	}

@@ -19,47 +19,47 @@ func TestRead(t *testing.T) {
 	link(t, "sub", filepath.Join(w.project, "inner"))
 	link(t, filepath.Join(w.project, "sub", "f"), filepath.Join(w.project, "absolute"))
 	link(t, w.temp, filepath.Join(w.project, "to-temp"))
-	link(t, w.elsewhere, filepath.Join(w.project, "out"))
-	link(t, filepath.Join(w.elsewhere, "f"), filepath.Join(w.project, "out-file"))
+	link(t, w.outside, filepath.Join(w.project, "out"))
+	link(t, filepath.Join(w.outside, "f"), filepath.Join(w.project, "out-file"))
 	link(t, filepath.Join("..", "elsewhere", "f"), filepath.Join(w.temp, "out-relative"))
 	link(t, "loop", filepath.Join(w.project, "loop"))
 	link(t, "none", filepath.Join(w.project, "dangling"))
-	link(t, w.project, filepath.Join(w.elsewhere, "alias"))
+	link(t, w.project, filepath.Join(w.outside, "alias"))
 	b := w.open(t)
 	for path, want := range map[string]string{
-		"f":                                   "project",
-		"./sub/../f":                          "project",
-		"sub/f":                               "sub",
-		"inner/f":                             "sub",
-		"absolute":                            "sub",
-		"../temp/f":                           "temp",
-		"to-temp/f":                           "temp", // It leads out of one base and into the other.
-		filepath.Join(w.project, "f"):         "project",
-		filepath.Join(w.temp, "f"):            "temp",
-		filepath.Join(w.elsewhere, "alias/f"): "project", // Another name of the project.
+		"f":                                 "project",
+		"./sub/../f":                        "project",
+		"sub/f":                             "sub",
+		"inner/f":                           "sub",
+		"absolute":                          "sub",
+		"../temp/f":                         "temp",
+		"to-temp/f":                         "temp", // It leads out of one base and into the other.
+		filepath.Join(w.project, "f"):       "project",
+		filepath.Join(w.temp, "f"):          "temp",
+		filepath.Join(w.outside, "alias/f"): "project", // Another name of the project.
 	} {
 		if got, err := b.Read(t.Context(), path, 100); err != nil || string(got) != want {
 			t.Errorf("%s: %q, %v", path, got, err)
 		}
 	}
 	for path, want := range map[string]errs.Code{
-		"out/f":                         errs.SpawnPathOutside,
-		"out-file":                      errs.SpawnPathOutside,
-		"../temp/out-relative":          errs.SpawnPathOutside,
-		"../elsewhere/f":                errs.SpawnPathOutside,
-		"../elsewhere/none":             errs.SpawnPathOutside,
-		filepath.Join(w.elsewhere, "f"): errs.SpawnPathOutside,
-		w.project + "-more":             errs.SpawnPathOutside, // Only the begin of the name is the same.
-		"/":                             errs.SpawnPathOutside,
-		"none":                          errs.SpawnPromptUnreadable,
-		"none/none":                     errs.SpawnPromptUnreadable,
-		"loop":                          errs.SpawnPromptUnreadable,
-		"dangling":                      errs.SpawnPromptUnreadable,
-		"sub":                           errs.SpawnPromptUnreadable,
-		"":                              errs.SpawnPromptUnreadable,
-		"f\x00":                         errs.SpawnPromptUnreadable,
-		"f/x":                           errs.SpawnPromptUnreadable,
-		strings.Repeat("x", 5000):       errs.SpawnPromptUnreadable,
+		"out/f":                       errs.SpawnPathOutside,
+		"out-file":                    errs.SpawnPathOutside,
+		"../temp/out-relative":        errs.SpawnPathOutside,
+		"../elsewhere/f":              errs.SpawnPathOutside,
+		"../elsewhere/none":           errs.SpawnPathOutside,
+		filepath.Join(w.outside, "f"): errs.SpawnPathOutside,
+		w.project + "-more":           errs.SpawnPathOutside, // Only the begin of the name is the same.
+		"/":                           errs.SpawnPathOutside,
+		"none":                        errs.SpawnPromptUnreadable,
+		"none/none":                   errs.SpawnPromptUnreadable,
+		"loop":                        errs.SpawnPromptUnreadable,
+		"dangling":                    errs.SpawnPromptUnreadable,
+		"sub":                         errs.SpawnPromptUnreadable,
+		"":                            errs.SpawnPromptUnreadable,
+		"f\x00":                       errs.SpawnPromptUnreadable,
+		"f/x":                         errs.SpawnPromptUnreadable,
+		strings.Repeat("x", 5000):     errs.SpawnPromptUnreadable,
 	} {
 		got, err := b.Read(t.Context(), path, 100)
 		if errs.CodeOf(err) != want || got != nil {
@@ -102,8 +102,8 @@ func TestNoPathLeadsOut(t *testing.T) {
 	w := newWorld(t)
 	link(t, "..", filepath.Join(w.project, "up"))
 	link(t, "../../elsewhere", filepath.Join(w.project, "sub", "out"))
-	link(t, w.elsewhere, filepath.Join(w.temp, "out"))
-	link(t, w.project, filepath.Join(w.elsewhere, "back"))
+	link(t, w.outside, filepath.Join(w.temp, "out"))
+	link(t, w.project, filepath.Join(w.outside, "back"))
 	b := w.open(t)
 	rapid.Check(t, func(t *rapid.T) {
 		part := rapid.SampledFrom([]string{"..", ".", "f", "sub", "up", "out", "back", "project", "temp", "elsewhere", ""})
@@ -126,8 +126,8 @@ func TestNoPathLeadsOut(t *testing.T) {
 func TestNoGapBetweenCheckAndUse(t *testing.T) {
 	w := newWorld(t)
 	b := w.open(t)
-	sub, kept, out := filepath.Join(w.project, "sub"), filepath.Join(w.project, "kept"), filepath.Join(w.project, "out")
-	link(t, w.elsewhere, out)
+	sub, stored, out := filepath.Join(w.project, "sub"), filepath.Join(w.project, "kept"), filepath.Join(w.project, "out")
+	link(t, w.outside, out)
 	stop := make(chan struct{})
 	done := make(chan struct{})
 	go func() {
@@ -138,10 +138,10 @@ func TestNoGapBetweenCheckAndUse(t *testing.T) {
 				return
 			default:
 			}
-			_ = os.Rename(sub, kept)
+			_ = os.Rename(sub, stored)
 			_ = os.Rename(out, sub)
 			_ = os.Rename(sub, out)
-			_ = os.Rename(kept, sub)
+			_ = os.Rename(stored, sub)
 		}
 	}()
 	for end := time.Now().Add(300 * time.Millisecond); time.Now().Before(end); {

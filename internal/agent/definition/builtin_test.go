@@ -144,7 +144,7 @@ func TestExamplesAreWhatTheHostReads(t *testing.T) {
 	report, _, _ = strings.Cut(report, "```")
 	now := time.Now()
 	state, envelope := outcome.ReadEnvelope(body, outcome.Expect{Critic: "critic", Task: "…", Round: 1, RunID: "…"})
-	if state != outcome.EnvelopeElsewhere { // All of it is right but the place, which is left open.
+	if state != outcome.EnvelopeOutside { // All of it is right but the place, which is left open.
 		t.Fatalf("the envelope is %v", state)
 	}
 	file, _ := outcome.CheckReport([]byte(report), now, outcome.Expect{Critic: "critic", Task: "as the prompt has it", Round: 1, Began: now}, envelope)

@@ -36,7 +36,7 @@ func (s runner) read(t *testing.T, a *adapter.Adapter) adapter.Output {
 // same way: it is no fake of its own making.
 func TestAdaptersReadTheFake(t *testing.T) {
 	scenario := fakeagent.Plays(
-		fakeagent.Step{Read: &fakeagent.Read{}}, fakeagent.Step{Say: "I begin."}, fakeagent.Step{Beat: &fakeagent.Keepalive{Every: 1, Times: 2}},
+		fakeagent.Step{Read: &fakeagent.Read{}}, fakeagent.Step{Say: "I begin."}, fakeagent.Step{Tick: &fakeagent.Keepalive{Every: 1, Times: 2}},
 		fakeagent.Step{Tool: &fakeagent.Tool{Search: true}}, fakeagent.Step{Tool: &fakeagent.Tool{Name: "Write", Denied: true}},
 		fakeagent.Step{Final: &fakeagent.Final{Text: new("It is done.")}})
 	scenario.Usage = &fakeagent.Usage{In: 200, Out: 40, Cached: 50}

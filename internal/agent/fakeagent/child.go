@@ -50,11 +50,11 @@ func (c Child) command(folder, place string) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	told, err := json.Marshal(c)
+	reported, err := json.Marshal(c)
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(program, childFlag, place, folder, string(told))
+	cmd := exec.Command(program, childFlag, place, folder, string(reported))
 	if c.Session {
 		detach(cmd)
 	}

@@ -112,7 +112,7 @@ func TestCriticWritesReportAndEnvelope(t *testing.T) {
 	}
 }
 
-func TestFinalMessageAsTold(t *testing.T) {
+func TestFinalMessageAsReported(t *testing.T) {
 	text := "nothing to see"
 	for name, test := range map[string]struct {
 		final fakeagent.Final
@@ -137,7 +137,7 @@ func TestFinalMessageAsTold(t *testing.T) {
 	}
 }
 
-func TestReportAsTold(t *testing.T) {
+func TestReportAsReported(t *testing.T) {
 	garbage := "not JSON about {task_id}"
 	s := newStage(t, fakeagent.Plays(
 		fakeagent.Step{Read: &fakeagent.Read{}},
@@ -216,7 +216,7 @@ func TestVersionAndHelpAreNoCalls(t *testing.T) {
 
 // Without the variable, the script lies beside the name under which the program
 // was called.
-func TestScriptBesideTheProgram(t *testing.T) {
+func TestScriptWithTheProgram(t *testing.T) {
 	s := newStage(t, fakeagent.Clean())
 	if err := os.Symlink(fakeagent.Build(t), s.path("claude")); err != nil {
 		t.Skip("no symbolic links:", err)
@@ -270,7 +270,7 @@ func TestReadyScenariosCanBePlayed(t *testing.T) {
 	}
 }
 
-func TestOutputAsTold(t *testing.T) {
+func TestOutputAsReported(t *testing.T) {
 	s := newStage(t, fakeagent.Plays(
 		fakeagent.Step{Print: &fakeagent.Print{Bytes: []byte{0xef, 0xbb, 0xbf, 0xff}, Text: "banner\n"}},
 		fakeagent.Step{Print: &fakeagent.Print{File: "recorded"}},

@@ -59,8 +59,8 @@ type Step struct {
 	Say string `json:"say,omitzero"`
 	// Tool is the use of a tool, as an event. Nothing else happens.
 	Tool *Tool `json:"tool,omitzero"`
-	// Beat writes keep-alive events.
-	Beat *Keepalive `json:"beat,omitzero"`
+	// Tick writes keep-alive events.
+	Tick *Keepalive `json:"beat,omitzero"`
 	// Report writes a critic's report.
 	Report *Report `json:"report,omitzero"`
 	// Final writes the final message, with all that the CLI reports beside it.
@@ -315,7 +315,7 @@ func (s Step) check() error {
 		return fmt.Errorf("kind cannot be %q", s.Fail.Kind)
 	case s.Tool != nil && (s.Tool.Name == "") != s.Tool.Search:
 		return fmt.Errorf("a tool has a name, or it is the search")
-	case s.Beat != nil && s.Beat.Every <= 0:
+	case s.Tick != nil && s.Tick.Every <= 0:
 		return fmt.Errorf("a beat needs a time between two signs")
 	case s.Flood != nil && s.Flood.Bytes <= 0:
 		return fmt.Errorf("a flood has an end")

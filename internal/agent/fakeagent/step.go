@@ -23,8 +23,8 @@ func (p *player) take(s Step) error {
 		return errors.New("it hung for too long")
 	case s.Await != nil:
 		return p.await(s.Await)
-	case s.Beat != nil:
-		return p.beat(s.Beat)
+	case s.Tick != nil:
+		return p.tick(s.Tick)
 	case s.Read != nil:
 		return p.read(s.Read)
 	case s.Flood != nil:
@@ -77,7 +77,7 @@ func (p *player) await(a *Await) error {
 	return errors.New("what was awaited did not come")
 }
 
-func (p *player) beat(b *Keepalive) error {
+func (p *player) tick(b *Keepalive) error {
 	end := time.Now().Add(forever)
 	for n := 0; b.Times == 0 || n < b.Times; n++ {
 		if time.Now().After(end) {

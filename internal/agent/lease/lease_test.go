@@ -21,7 +21,7 @@ import (
 // wantTaken fails unless there is no slot, because the processes have them.
 func (s scene) wantTaken(agent string, limit int, pids ...int) {
 	s.Helper()
-	held, err := s.rack.Take(s.Context(), agent, limit, false)
+	held, err := s.pool.Take(s.Context(), agent, limit, false)
 	var f *errs.Error
 	if !errors.As(err, &f) || f.Code != errs.SpawnLocked || held != nil {
 		s.Fatalf("got %v, %v", held, err)
@@ -79,12 +79,12 @@ func TestKilledHolder(t *testing.T) {
 	for name, next := range map[string]func(s scene){
 		"taken": func(s scene) { s.take("critic", 1) },
 		"recovered": func(s scene) {
-			found, err := s.rack.Recover(s.Context())
+			found, err := s.pool.Recover(s.Context())
 			s.must(err)
 			if len(found) != 1 || found[0].Run != "r9" || found[0].Task != "T1" {
 				s.Errorf("got %+v", found)
 			}
-			if again, err := s.rack.Recover(s.Context()); err != nil || again != nil {
+			if again, err := s.pool.Recover(s.Context()); err != nil || again != nil {
 				s.Errorf("got %v, %v", again, err)
 			}
 		},
@@ -92,7 +92,7 @@ func TestKilledHolder(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
 			h := s.holder("critic", 1, "r9")
-			if found, err := s.rack.Recover(t.Context()); err != nil || found != nil {
+			if found, err := s.pool.Recover(t.Context()); err != nil || found != nil {
 				t.Errorf("a living holder was recovered: %v, %v", found, err)
 			}
 			h.kill(s)
@@ -113,10 +113,10 @@ func TestSweepThatFails(t *testing.T) {
 	s.holder("critic", 1, "r9").kill(s)
 	why := errors.New("it does not end")
 	s.sweeper.err = why
-	if _, err := s.rack.Take(t.Context(), "critic", 1, true); !errors.Is(err, why) {
+	if _, err := s.pool.Take(t.Context(), "critic", 1, true); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
-	if found, err := s.rack.Recover(t.Context()); !errors.Is(err, why) || found != nil {
+	if found, err := s.pool.Recover(t.Context()); !errors.Is(err, why) || found != nil {
 		t.Errorf("got %v, %v", found, err)
 	}
 	s.sweeper.err = nil
@@ -128,7 +128,7 @@ func TestWait(t *testing.T) {
 	held := s.take("critic", 1)
 	time.AfterFunc(200*time.Millisecond, func() { s.must(held.Release()) })
 	began := time.Now()
-	next, err := s.rack.Take(t.Context(), "critic", 1, true)
+	next, err := s.pool.Take(t.Context(), "critic", 1, true)
 	if err != nil || time.Since(began) < 150*time.Millisecond {
 		t.Fatalf("got %v after %v", err, time.Since(began))
 	}
@@ -136,10 +136,10 @@ func TestWait(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("enough")
 	time.AfterFunc(50*time.Millisecond, func() { cancel(why) })
-	if _, err := s.rack.Take(ctx, "critic", 1, true); !errors.Is(err, why) || errs.CodeOf(err) != errs.SpawnLocked {
+	if _, err := s.pool.Take(ctx, "critic", 1, true); !errors.Is(err, why) || errs.CodeOf(err) != errs.SpawnLocked {
 		t.Errorf("got %v", err)
 	}
-	if _, err := s.rack.Take(ctx, "researcher", 1, true); !errors.Is(err, why) {
+	if _, err := s.pool.Take(ctx, "researcher", 1, true); !errors.Is(err, why) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -193,7 +193,7 @@ func TestRecordIsWhole(t *testing.T) {
 	s.must(err)
 	s.must(held.Release())
 	s.must(os.WriteFile(filepath.Join(s.dir, "slot.critic.0.json"), text, 0o600))
-	found, err := s.rack.Recover(t.Context())
+	found, err := s.pool.Recover(t.Context())
 	if errs.CodeOf(err) != errs.SpawnSlotUnusable || !reflect.DeepEqual(found, []lease.Record{want}) { // The folder is not in temp.
 		t.Errorf("got %+v, %v", found, err)
 	}
@@ -210,11 +210,11 @@ func TestRecordThatIsNone(t *testing.T) {
 			s := newScene(t)
 			s.must(os.WriteFile(filepath.Join(s.dir, "slot.critic.0.json"), []byte(text), 0o600))
 			s.holder("researcher", 1, "r9").kill(s)
-			if _, err := s.rack.Take(t.Context(), "critic", 1, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {
+			if _, err := s.pool.Take(t.Context(), "critic", 1, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {
 				t.Errorf("got %v", err)
 			}
 			// The other one is recovered all the same.
-			found, err := s.rack.Recover(t.Context())
+			found, err := s.pool.Recover(t.Context())
 			if errs.CodeOf(err) != errs.SpawnSlotUnusable || len(found) != 1 || found[0].Run != "r9" {
 				t.Errorf("got %v, %v", found, err)
 			}
@@ -238,7 +238,7 @@ func TestRecordThatWasNotWritten(t *testing.T) {
 			s := newScene(t)
 			write := func() { s.must(os.WriteFile(filepath.Join(s.dir, c.file), []byte(c.text), 0o600)) }
 			write()
-			if found, err := s.rack.Recover(t.Context()); err != nil || found != nil {
+			if found, err := s.pool.Recover(t.Context()); err != nil || found != nil {
 				t.Errorf("got %v, %v", found, err)
 			}
 			if left := s.records(); left != nil {
@@ -317,7 +317,7 @@ func TestPrivateFolder(t *testing.T) {
 		link := filepath.Join(t.TempDir(), "tmp")
 		s.must(os.Symlink(s.temp, link))
 		s.temp = link
-		s.rack = s.open()
+		s.pool = s.open()
 		r := record(4711, "r1")
 		r.Process.Folder = filepath.Join(link, "switchyard-1")
 		_, err := s.leave(r)
@@ -357,7 +357,7 @@ func TestPrivateFolder(t *testing.T) {
 // leave recovers a record that a dead holder left.
 func (s scene) leave(r lease.Record) ([]lease.Record, error) {
 	s.Helper()
-	held, err := s.rack.Take(s.Context(), "critic", 1, false)
+	held, err := s.pool.Take(s.Context(), "critic", 1, false)
 	s.must(err)
 	s.must(held.RecordProcess(r))
 	name := filepath.Join(s.dir, "slot.critic.0.json")
@@ -365,18 +365,18 @@ func (s scene) leave(r lease.Record) ([]lease.Record, error) {
 	s.must(err)
 	s.must(held.Release())
 	s.must(os.WriteFile(name, text, 0o600))
-	return s.rack.Recover(s.Context())
+	return s.pool.Recover(s.Context())
 }
 
 func TestWhatIsNoSlot(t *testing.T) {
 	s := newScene(t)
 	for _, agent := range []string{"", ".", "../x", "a/b", "a.b", "a b", "é", strings.Repeat("a", 129), "a\n"} {
-		if _, err := s.rack.Take(t.Context(), agent, 1, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {
+		if _, err := s.pool.Take(t.Context(), agent, 1, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Errorf("%q: got %v", agent, err)
 		}
 	}
 	for _, limit := range []int{-1, 0, lease.MaxLimit + 1} {
-		if _, err := s.rack.Take(t.Context(), "critic", limit, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {
+		if _, err := s.pool.Take(t.Context(), "critic", limit, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Errorf("%d: got %v", limit, err)
 		}
 	}
@@ -386,18 +386,18 @@ func TestWhatIsNoSlot(t *testing.T) {
 
 func TestLinks(t *testing.T) {
 	s := newScene(t)
-	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
-	s.must(os.WriteFile(elsewhere, []byte("x"), 0o600))
+	outside := filepath.Join(t.TempDir(), "elsewhere")
+	s.must(os.WriteFile(outside, []byte("x"), 0o600))
 	for _, name := range []string{"slot.a.0", "slot.b.0.json"} {
-		s.must(os.Symlink(elsewhere, filepath.Join(s.dir, name)))
+		s.must(os.Symlink(outside, filepath.Join(s.dir, name)))
 	}
 	s.must(os.Symlink("slot.d.0", filepath.Join(s.dir, "slot.c.0")))
 	for _, agent := range []string{"a", "b", "c"} {
-		if _, err := s.rack.Take(t.Context(), agent, 1, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {
+		if _, err := s.pool.Take(t.Context(), agent, 1, true); errs.CodeOf(err) != errs.SpawnSlotUnusable {
 			t.Errorf("%s: got %v", agent, err)
 		}
 	}
-	if text, err := os.ReadFile(elsewhere); err != nil || string(text) != "x" {
+	if text, err := os.ReadFile(outside); err != nil || string(text) != "x" {
 		t.Errorf("got %q, %v", text, err)
 	}
 	link := filepath.Join(t.TempDir(), "run")

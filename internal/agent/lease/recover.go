@@ -88,13 +88,13 @@ func (p *Pool) cleanUp(ctx context.Context, root *os.Root, name string) (*Record
 	if _, err := p.sweeper.Sweep(ctx, left, sweepGrace); err != nil {
 		return nil, fmt.Errorf("end what run %s left: %w", record.Run, err)
 	}
-	kept := errors.Join(foreign, removePrivate(path))
+	stored := errors.Join(foreign, removePrivate(path))
 	// A directory that cannot be removed is reported once, and does not block the slot.
 	if err := remove(root, name); err != nil {
-		return nil, errors.Join(err, kept)
+		return nil, errors.Join(err, stored)
 	}
-	if kept != nil {
-		return record, unusable("", fmt.Errorf("the folder of run %s was left where it is: %w", record.Run, kept))
+	if stored != nil {
+		return record, unusable("", fmt.Errorf("the folder of run %s was left where it is: %w", record.Run, stored))
 	}
 	return record, nil
 }

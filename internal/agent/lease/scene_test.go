@@ -48,20 +48,20 @@ func hold(job []string) error {
 	if what, ok := strings.CutPrefix(what, "child:"); ok {
 		return runChild(dir, agent, what)
 	}
-	rack, err := lease.Open(dir, os.TempDir(), &sweeper{})
+	pool, err := lease.Open(dir, os.TempDir(), &sweeper{})
 	if err != nil {
 		return err
 	}
 	switch what {
 	case "hammer":
 		for range 5 {
-			if err := hammer(rack, dir, agent, limit); err != nil {
+			if err := hammer(pool, dir, agent, limit); err != nil {
 				return err
 			}
 		}
 		return nil
 	default: // hold one until standard input ends
-		s, err := rack.Take(context.Background(), agent, limit, false)
+		s, err := pool.Take(context.Background(), agent, limit, false)
 		if err != nil {
 			return err
 		}
@@ -78,10 +78,10 @@ func hold(job []string) error {
 
 // hammer holds a slot for a moment, and fails where more hold one than may: each
 // is a file of its own meanwhile.
-func hammer(rack *lease.Pool, dir, agent string, limit int) error {
+func hammer(pool *lease.Pool, dir, agent string, limit int) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
-	s, err := rack.Take(ctx, agent, limit, true)
+	s, err := pool.Take(ctx, agent, limit, true)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ type scene struct {
 	testing.TB
 	dir, temp string
 	sweeper   *sweeper
-	rack      *lease.Pool
+	pool      *lease.Pool
 }
 
 func newScene(t testing.TB) scene {
@@ -142,23 +142,23 @@ func newScene(t testing.TB) scene {
 			t.Fatal(err)
 		}
 	}
-	s.rack = s.open()
+	s.pool = s.open()
 	return s
 }
 
 func (s scene) open() *lease.Pool {
 	s.Helper()
-	rack, err := lease.Open(s.dir, s.temp, s.sweeper)
+	pool, err := lease.Open(s.dir, s.temp, s.sweeper)
 	if err != nil {
 		s.Fatal(err)
 	}
-	return rack
+	return pool
 }
 
 // take takes a slot, or fails.
 func (s scene) take(agent string, limit int) *lease.Lease {
 	s.Helper()
-	held, err := s.rack.Take(s.Context(), agent, limit, false)
+	held, err := s.pool.Take(s.Context(), agent, limit, false)
 	if err != nil {
 		s.Fatal(err)
 	}

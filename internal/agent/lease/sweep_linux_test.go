@@ -25,7 +25,7 @@ const (
 
 // litter writes its number into a folder, and so does an orphan that nothing ties to
 // it but its output. Neither ends when it is asked to.
-const litter = `trap "" TERM; echo $$ >"$0/root"
+const leftovers = `trap "" TERM; echo $$ >"$0/root"
 (env -i PATH="$PATH" setsid sh -c 'trap "" TERM; echo $$ >"$0/orphan"; while :; do sleep 0.05; done' "$0" &)
 until [ -s "$0/orphan" ]; do sleep 0.01; done
 echo >"$0/ready"
@@ -46,11 +46,11 @@ func runChild(dir, agent, what string) error {
 	if err != nil {
 		return err
 	}
-	rack, err := lease.Open(dir, temp, k)
+	pool, err := lease.Open(dir, temp, k)
 	if err != nil {
 		return err
 	}
-	held, err := rack.Take(context.Background(), agent, 1, false)
+	held, err := pool.Take(context.Background(), agent, 1, false)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func runChild(dir, agent, what string) error {
 	}
 	pause(atMade)
 	_, err = k.Run(context.Background(), supervise.Spec{
-		Argv: []string{"sh", "-c", litter, base}, Output: out, OutputLimit: 1, Timeout: time.Minute, Reserved: announced,
+		Argv: []string{"sh", "-c", leftovers, base}, Output: out, OutputLimit: 1, Timeout: time.Minute, Reserved: announced,
 		Started: func(id supervise.Identity) error {
 			for {
 				if _, err := os.Stat(filepath.Join(base, "ready")); err == nil {
@@ -99,7 +99,7 @@ func TestOurOwnDeath(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rack, err := lease.Open(s.dir, s.temp, k)
+			pool, err := lease.Open(s.dir, s.temp, k)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -114,7 +114,7 @@ func TestOurOwnDeath(t *testing.T) {
 					t.Fatalf("the %s is gone too early", name)
 				}
 			}
-			found, err := rack.Recover(t.Context())
+			found, err := pool.Recover(t.Context())
 			if err != nil || len(found) != 1 || found[0].Run != "r1" || (found[0].Process.PID != 0) != (moment == atRecorded) {
 				t.Fatalf("got %+v, %v", found, err)
 			}

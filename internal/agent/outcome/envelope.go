@@ -134,7 +134,7 @@ func (b *EnvelopeBody) check(e Expect) Envelope {
 	case b.Passed && b.Blockers > 0:
 		return EnvelopeInconsistent
 	case !e.isReportPath(b.ReportPath):
-		return EnvelopeElsewhere
+		return EnvelopeOutside
 	default:
 		return EnvelopeOK
 	}

@@ -175,7 +175,7 @@ func TestReadEnvelopeThroughALink(t *testing.T) {
 	if got, _ := outcome.ReadEnvelope(text, e); got != outcome.EnvelopeOK {
 		t.Errorf("by its other name: %s", got)
 	}
-	if got, _ := outcome.ReadEnvelope(goodEnvelope().with("report_path", `"x/critic.json"`).String(), e); got != outcome.EnvelopeElsewhere {
+	if got, _ := outcome.ReadEnvelope(goodEnvelope().with("report_path", `"x/critic.json"`).String(), e); got != outcome.EnvelopeOutside {
 		t.Errorf("by a relative name: %s", got)
 	}
 	if len(asked) != 1 {

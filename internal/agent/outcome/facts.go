@@ -81,7 +81,7 @@ const (
 	EnvelopeWrongRun     Envelope = "wrong-run"    // It names another run.
 	EnvelopeInconsistent Envelope = "inconsistent" // It says passed and counts blockers.
 	EnvelopeError        Envelope = "error"        // It says that the critic failed, or that there is no report.
-	EnvelopeElsewhere    Envelope = "elsewhere"    // It names another path for the report.
+	EnvelopeOutside      Envelope = "elsewhere"    // It names another path for the report.
 )
 
 // File is the state of the report file.

@@ -41,7 +41,7 @@ const (
 	ReasonEnvelopeWrongRun     Reason = "envelope-wrong-run"
 	ReasonEnvelopeInconsistent Reason = "envelope-inconsistent"
 	ReasonEnvelopeError        Reason = "envelope-error"
-	ReasonEnvelopeElsewhere    Reason = "envelope-elsewhere"
+	ReasonEnvelopeOutside      Reason = "envelope-elsewhere"
 
 	ReasonReportAbsent      Reason = "report-absent"
 	ReasonReportUnreadable  Reason = "report-unreadable"
@@ -113,7 +113,7 @@ func (r Reason) Message() string {
 		return "the envelope says passed and counts blockers"
 	case ReasonEnvelopeError:
 		return "the envelope says that the critic failed, or that there is no report"
-	case ReasonEnvelopeElsewhere:
+	case ReasonEnvelopeOutside:
 		return "the envelope names another path than the one the report was to be written to"
 	case ReasonReportAbsent:
 		return "there is no report at the path it was to be written to"

@@ -42,9 +42,9 @@ func TestWalk(t *testing.T) {
 			}
 			return
 		}
-		for _, owes := range []bool{true, false} {
+		for _, requires := range []bool{true, false} {
 			for _, passed := range []bool{true, false} {
-				f.Report, f.Passed = owes, passed
+				f.Report, f.Passed = requires, passed
 				v, want := outcome.Judge(f), expected(all, seen, f)
 				if v != want {
 					t.Fatalf("%+v is %+v, want %+v", f, v, want)

@@ -20,24 +20,24 @@ import (
 // Wording and confidence are those of the voice with the lowest index. A decision or
 // pattern is verified if one voice verified it; agreement verifies nothing. The most
 // agreed come first, then the order is by text.
-func Merge(voices []Voice) Consensus {
-	voices = slices.SortedFunc(slices.Values(voices), func(a, b Voice) int { return cmp.Compare(a.Index, b.Index) })
-	k := len(voices)
+func Merge(answers []Answer) Consensus {
+	answers = slices.SortedFunc(slices.Values(answers), func(a, b Answer) int { return cmp.Compare(a.Index, b.Index) })
+	k := len(answers)
 	c := Consensus{Meta: Meta{K: k}}
-	for _, v := range voices {
+	for _, v := range answers {
 		if v.Output == nil {
 			c.Silent = append(c.Silent, Silence{Index: v.Index, Failure: v.Failure})
 		}
 	}
-	c.decide(voices, (k+1)/2)
-	c.unite(voices)
-	c.intersect(voices, min(2, k))
+	c.decide(answers, (k+1)/2)
+	c.unite(answers)
+	c.intersect(answers, min(2, k))
 	return c
 }
 
 // decide splits the decisions by whether a majority made them.
-func (c *Consensus) decide(voices []Voice, majority int) {
-	sum, all := 0, gather(voices, decisionRule())
+func (c *Consensus) decide(answers []Answer, majority int) {
+	sum, all := 0, gather(answers, decisionRule())
 	for _, m := range all {
 		d := AgreedDecision{Decision: m.item, Agreement: len(m.seenBy), SeenBy: m.seenBy}
 		sum += d.Agreement
@@ -54,21 +54,21 @@ func (c *Consensus) decide(voices []Voice, majority int) {
 }
 
 // unite adds what needs no agreement.
-func (c *Consensus) unite(voices []Voice) {
-	for _, m := range gather(voices, riskRule()) {
+func (c *Consensus) unite(answers []Answer) {
+	for _, m := range gather(answers, riskRule()) {
 		c.Risks = append(c.Risks, SeenRisk{m.item, m.seenBy})
 	}
-	for _, m := range gather(voices, questionRule()) {
+	for _, m := range gather(answers, questionRule()) {
 		c.Questions = append(c.Questions, SeenQuestion{m.item, m.seenBy})
 	}
-	for _, m := range gather(voices, sourceRule()) {
+	for _, m := range gather(answers, sourceRule()) {
 		c.Sources = append(c.Sources, SeenSource{m.item, m.seenBy})
 	}
 }
 
 // intersect splits the patterns by whether enough voices saw them.
-func (c *Consensus) intersect(voices []Voice, enough int) {
-	for _, m := range gather(voices, patternRule()) {
+func (c *Consensus) intersect(answers []Answer, enough int) {
+	for _, m := range gather(answers, patternRule()) {
 		p := SeenPattern{m.item, m.seenBy}
 		if len(p.SeenBy) >= enough {
 			c.Patterns = append(c.Patterns, p)
@@ -138,10 +138,10 @@ type merged[T any] struct {
 
 // gather merges one list of all voices, which are sorted by index. A duplicate within a
 // voice counts once.
-func gather[T any](voices []Voice, r rule[T]) []*merged[T] {
+func gather[T any](answers []Answer, r rule[T]) []*merged[T] {
 	var all []*merged[T]
 	known := make(map[string]*merged[T])
-	for _, v := range voices {
+	for _, v := range answers {
 		if v.Output == nil {
 			continue
 		}

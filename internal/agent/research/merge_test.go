@@ -14,17 +14,17 @@ import (
 )
 
 // says is a voice with decisions of these texts.
-func says(index int, texts ...string) research.Voice {
+func says(index int, texts ...string) research.Answer {
 	out := &research.Output{}
 	for _, text := range texts {
 		out.Decisions = append(out.Decisions, research.Decision{Text: text, Provenance: research.Assumed})
 	}
-	return research.Voice{Index: index, Output: out}
+	return research.Answer{Index: index, Output: out}
 }
 
 // crashed is a voice without an answer.
-func crashed(index int) research.Voice {
-	return research.Voice{Index: index, Failure: "timed-out"}
+func crashed(index int) research.Answer {
+	return research.Answer{Index: index, Failure: "timed-out"}
 }
 
 // texts are those of decisions, with how many agree.
@@ -48,29 +48,29 @@ func same(t interface {
 }
 
 func TestMajority(t *testing.T) {
-	c := research.Merge([]research.Voice{says(1, "Use  a Queue"), says(2, "use a queue"), says(3, "poll")})
+	c := research.Merge([]research.Answer{says(1, "Use  a Queue"), says(2, "use a queue"), says(3, "poll")})
 	same(t, texts(c.Decisions), []string{"Use  a Queue 2"})
 	same(t, texts(c.Flagged), []string{"poll 1"})
 	same(t, c.Decisions[0].SeenBy, []int{1, 2})
 }
 
 func TestProvenanceIsRaised(t *testing.T) {
-	voices := []research.Voice{says(1, "a"), says(2, "A")}
-	voices[1].Output.Decisions[0].Provenance = research.Verified
-	same(t, research.Merge(voices).Decisions[0].Provenance, research.Verified)
-	voices[1].Output.Decisions[0].Provenance = research.Cited
-	same(t, research.Merge(voices).Decisions[0].Provenance, research.Assumed)
+	answers := []research.Answer{says(1, "a"), says(2, "A")}
+	answers[1].Output.Decisions[0].Provenance = research.Verified
+	same(t, research.Merge(answers).Decisions[0].Provenance, research.Verified)
+	answers[1].Output.Decisions[0].Provenance = research.Cited
+	same(t, research.Merge(answers).Decisions[0].Provenance, research.Assumed)
 }
 
 func TestThreeSolosAreFlagged(t *testing.T) {
-	c := research.Merge([]research.Voice{says(1, "a"), says(2, "b"), says(3, "c")})
+	c := research.Merge([]research.Answer{says(1, "a"), says(2, "b"), says(3, "c")})
 	same(t, texts(c.Decisions), []string(nil))
 	same(t, texts(c.Flagged), []string{"a 1", "b 1", "c 1"})
 	same(t, c.Meta, research.Meta{K: 3, AgreementScore: 0.333, FlaggedCount: 3})
 }
 
 func TestUnion(t *testing.T) {
-	voices := []research.Voice{
+	answers := []research.Answer{
 		{Index: 1, Output: &research.Output{
 			Risks:     []research.Risk{{"It leaks", research.Low}, {"It hangs", ""}},
 			Questions: []research.Question{{"How long?"}},
@@ -82,7 +82,7 @@ func TestUnion(t *testing.T) {
 			Sources:   []research.Source{{"https://example.com/a", "A", research.Medium}},
 		}},
 	}
-	c := research.Merge(voices)
+	c := research.Merge(answers)
 	same(t, c.Risks, []research.SeenRisk{
 		{research.Risk{Text: "It leaks", Severity: research.Critical}, []int{1, 2}},
 		{research.Risk{Text: "It hangs"}, []int{1}},
@@ -97,80 +97,80 @@ func TestUnion(t *testing.T) {
 }
 
 // sees is a voice with one verified pattern.
-func sees(index int, text string) research.Voice {
-	return research.Voice{Index: index, Output: &research.Output{Patterns: []research.Pattern{{text, research.Verified}}}}
+func sees(index int, text string) research.Answer {
+	return research.Answer{Index: index, Output: &research.Output{Patterns: []research.Pattern{{text, research.Verified}}}}
 }
 
 func TestPatternOfOneIsDemoted(t *testing.T) {
-	c := research.Merge([]research.Voice{sees(1, "outbox"), sees(2, "Outbox"), sees(3, "saga")})
+	c := research.Merge([]research.Answer{sees(1, "outbox"), sees(2, "Outbox"), sees(3, "saga")})
 	same(t, c.Patterns, []research.SeenPattern{{research.Pattern{Text: "outbox", Provenance: research.Verified}, []int{1, 2}}})
 	same(t, c.Demoted, []research.SeenPattern{{research.Pattern{Text: "saga", Provenance: research.Assumed}, []int{3}}})
 }
 
 func TestPatternOfTheOnlyOneIsAccepted(t *testing.T) {
-	c := research.Merge([]research.Voice{sees(1, "saga")})
+	c := research.Merge([]research.Answer{sees(1, "saga")})
 	same(t, c.Patterns, []research.SeenPattern{{research.Pattern{Text: "saga", Provenance: research.Verified}, []int{1}}})
 	same(t, len(c.Demoted), 0)
 }
 
 func TestNothingScoresNothing(t *testing.T) {
 	same(t, research.Merge(nil), research.Consensus{})
-	same(t, research.Merge([]research.Voice{sees(1, "saga"), sees(2, "saga")}).Meta, research.Meta{K: 2})
+	same(t, research.Merge([]research.Answer{sees(1, "saga"), sees(2, "saga")}).Meta, research.Meta{K: 2})
 }
 
 func TestOrderDoesNotDependOnTheAnswers(t *testing.T) {
-	voices := []research.Voice{says(1, "b", "a"), says(2, "c", "b"), says(3, "B", "Z")}
-	first := research.Merge(voices)
+	answers := []research.Answer{says(1, "b", "a"), says(2, "c", "b"), says(3, "B", "Z")}
+	first := research.Merge(answers)
 	same(t, append(texts(first.Decisions), texts(first.Flagged)...), []string{"b 3", "Z 1", "a 1", "c 1"})
-	slices.Reverse(voices)
-	same(t, research.Merge(voices), first)
+	slices.Reverse(answers)
+	same(t, research.Merge(answers), first)
 }
 
 func TestScores(t *testing.T) {
-	for want, voices := range map[float64][]research.Voice{
+	for want, answers := range map[float64][]research.Answer{
 		1:     {says(1, "a"), says(2, "a"), says(3, "a")},
 		0.333: {says(1, "a"), says(2, "b"), says(3, "c")},
 		0.667: {says(1, "a", "b"), says(2, "a"), says(3, "a")}, // (3/3 + 1/3) / 2
 	} {
-		same(t, research.Merge(voices).Meta.AgreementScore, want)
+		same(t, research.Merge(answers).Meta.AgreementScore, want)
 	}
 }
 
 func TestOrderOfWordsMatters(t *testing.T) {
-	c := research.Merge([]research.Voice{says(1, "cache before queue"), says(2, "queue before cache"), says(3)})
+	c := research.Merge([]research.Answer{says(1, "cache before queue"), says(2, "queue before cache"), says(3)})
 	same(t, texts(c.Flagged), []string{"cache before queue 1", "queue before cache 1"})
 }
 
 func TestAgreementVerifiesNothing(t *testing.T) {
-	c := research.Merge([]research.Voice{says(1, "a"), says(2, "a"), says(3, "a"), says(4, "a"), says(5, "a")})
+	c := research.Merge([]research.Answer{says(1, "a"), says(2, "a"), says(3, "a"), says(4, "a"), says(5, "a")})
 	same(t, c.Decisions[0].Provenance, research.Assumed)
 }
 
 func TestOneWhoVerifiedIsEnough(t *testing.T) {
-	voices := []research.Voice{says(1, "a"), says(2, "a"), says(3, "a")}
-	voices[2].Output.Decisions[0].Provenance = research.Verified
-	same(t, research.Merge(voices).Decisions[0].Provenance, research.Verified)
+	answers := []research.Answer{says(1, "a"), says(2, "a"), says(3, "a")}
+	answers[2].Output.Decisions[0].Provenance = research.Verified
+	same(t, research.Merge(answers).Decisions[0].Provenance, research.Verified)
 }
 
 // TestThresholds: at least half of those who were asked, whether they answered or
 // not.
 func TestThresholds(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		voices []research.Voice
-		want   bool
+		name    string
+		answers []research.Answer
+		want    bool
 	}{
-		{"one of one", []research.Voice{says(1, "a")}, true},
-		{"one of two", []research.Voice{says(1, "a"), says(2)}, true},
-		{"one of two, the other crashed", []research.Voice{says(1, "a"), crashed(2)}, true},
-		{"one of three, the others crashed", []research.Voice{says(1, "a"), crashed(2), crashed(3)}, false},
-		{"two of three, the other crashed", []research.Voice{says(1, "a"), says(2, "a"), crashed(3)}, true},
-		{"two of four", []research.Voice{says(1, "a"), says(2, "a"), says(3), says(4)}, true},
-		{"two of five", []research.Voice{says(1, "a"), says(2, "a"), says(3), says(4), says(5)}, false},
-		{"one who says it three times", []research.Voice{says(1, "a", "A", " a"), says(2), says(3)}, false},
+		{"one of one", []research.Answer{says(1, "a")}, true},
+		{"one of two", []research.Answer{says(1, "a"), says(2)}, true},
+		{"one of two, the other crashed", []research.Answer{says(1, "a"), crashed(2)}, true},
+		{"one of three, the others crashed", []research.Answer{says(1, "a"), crashed(2), crashed(3)}, false},
+		{"two of three, the other crashed", []research.Answer{says(1, "a"), says(2, "a"), crashed(3)}, true},
+		{"two of four", []research.Answer{says(1, "a"), says(2, "a"), says(3), says(4)}, true},
+		{"two of five", []research.Answer{says(1, "a"), says(2, "a"), says(3), says(4), says(5)}, false},
+		{"one who says it three times", []research.Answer{says(1, "a", "A", " a"), says(2), says(3)}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			merged := research.Merge(c.voices)
+			merged := research.Merge(c.answers)
 			same(t, len(merged.Decisions) == 1 && len(merged.Flagged) == 0, c.want)
 			same(t, len(merged.Decisions)+len(merged.Flagged), 1)
 		})
@@ -181,31 +181,31 @@ func TestThresholds(t *testing.T) {
 // they come.
 func TestFirstConfidence(t *testing.T) {
 	sure, unsure := 0.9, 0.2
-	voices := []research.Voice{says(2, "A"), says(1, "a")}
-	voices[0].Output.Decisions[0].Confidence = &sure
-	voices[1].Output.Decisions[0].Confidence = &unsure
-	d := research.Merge(voices).Decisions[0]
+	answers := []research.Answer{says(2, "A"), says(1, "a")}
+	answers[0].Output.Decisions[0].Confidence = &sure
+	answers[1].Output.Decisions[0].Confidence = &unsure
+	d := research.Merge(answers).Decisions[0]
 	same(t, d.Text, "a")
 	same(t, *d.Confidence, unsure)
 }
 
-func TestCrashedVoicesAreReported(t *testing.T) {
-	c := research.Merge([]research.Voice{crashed(3), says(2, "a"), {Index: 1, Failure: "quota"}})
+func TestCrashedAnswersAreReported(t *testing.T) {
+	c := research.Merge([]research.Answer{crashed(3), says(2, "a"), {Index: 1, Failure: "quota"}})
 	same(t, c.Silent, []research.Silence{{1, "quota"}, {3, "timed-out"}})
 	same(t, c.Meta.K, 3)
-	same(t, research.Merge([]research.Voice{crashed(1), crashed(2)}).Meta, research.Meta{K: 2})
+	same(t, research.Merge([]research.Answer{crashed(1), crashed(2)}).Meta, research.Meta{K: 2})
 }
 
 // draw makes up to five voices over few words, so that they agree now and then.
-func draw(t *rapid.T) []research.Voice {
+func draw(t *rapid.T) []research.Answer {
 	word := rapid.SampledFrom([]string{"a", "A", " a ", "b", "b  c", "B c", "é", "É"})
 	level := rapid.SampledFrom([]research.Level{"", research.Low, research.Medium, research.High, research.Critical})
 	proof := rapid.SampledFrom([]research.Provenance{research.Verified, research.Cited, research.Assumed})
-	voices := make([]research.Voice, rapid.IntRange(0, research.MaxVoices).Draw(t, "k"))
-	for i := range voices {
-		voices[i].Index = i + 1
+	answers := make([]research.Answer, rapid.IntRange(0, research.MaxAnswers).Draw(t, "k"))
+	for i := range answers {
+		answers[i].Index = i + 1
 		if rapid.IntRange(0, 3).Draw(t, "crash") == 0 {
-			voices[i].Failure = "crashed"
+			answers[i].Failure = "crashed"
 			continue
 		}
 		out := &research.Output{}
@@ -217,18 +217,18 @@ func draw(t *rapid.T) []research.Voice {
 			out.Sources = append(out.Sources, research.Source{URL: word.Draw(t, "url"), Title: word.Draw(t, "title"), Credibility: level.Draw(t, "credibility")})
 			out.Patterns = append(out.Patterns, research.Pattern{Text: word.Draw(t, "pattern"), Provenance: proof.Draw(t, "pattern's proof")})
 		}
-		voices[i].Output = out
+		answers[i].Output = out
 	}
-	return voices
+	return answers
 }
 
-// TestAnyVoices: their order is of no matter, the score is a share, and every
+// TestAnyAnswers: their order is of no matter, the score is a share, and every
 // decision is accepted or flagged, with as many voices as it says.
-func TestAnyVoices(t *testing.T) {
+func TestAnyAnswers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		voices := draw(t)
-		c := research.Merge(voices)
-		same(t, research.Merge(rapid.Permutation(voices).Draw(t, "order")), c)
+		answers := draw(t)
+		c := research.Merge(answers)
+		same(t, research.Merge(rapid.Permutation(answers).Draw(t, "order")), c)
 		if s := c.Meta.AgreementScore; s < 0 || s > 1 || math.Abs(s*1000-math.Round(s*1000)) > 1e-9 {
 			t.Errorf("the score is %v", s)
 		}
@@ -275,14 +275,14 @@ func TestACrashTakesNothingFromTheOthers(t *testing.T) {
 		return all
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		voices := draw(t)
-		if len(voices) == 0 {
+		answers := draw(t)
+		if len(answers) == 0 {
 			return
 		}
-		before := research.Merge(voices)
-		i := rapid.IntRange(0, len(voices)-1).Draw(t, "who crashes")
-		voices[i] = crashed(i + 1)
-		after := research.Merge(voices)
+		before := research.Merge(answers)
+		i := rapid.IntRange(0, len(answers)-1).Draw(t, "who crashes")
+		answers[i] = crashed(i + 1)
+		after := research.Merge(answers)
 		same(t, said(after, i+1), said(before, i+1))
 		same(t, after.Meta.K, before.Meta.K)
 	})

@@ -118,7 +118,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
-		c := research.Merge([]research.Voice{{Index: 1, Output: out}})
+		c := research.Merge([]research.Answer{{Index: 1, Output: out}})
 		if page := c.Markdown("T1", 1, "?"); strings.Count(page, "\n## ") != sections {
 			t.Errorf("the page has other sections:\n%s", page)
 		}
@@ -133,6 +133,6 @@ func FuzzParse(f *testing.F) {
 			}
 			t.Fatalf("%s: %v", data, err)
 		}
-		same(t, research.Merge([]research.Voice{{Index: 1, Output: again}}), c)
+		same(t, research.Merge([]research.Answer{{Index: 1, Output: again}}), c)
 	})
 }

@@ -13,7 +13,7 @@ func TestClamp(t *testing.T) {
 }
 
 func TestPerspectivesDiffer(t *testing.T) {
-	all := research.Perspectives(research.MaxVoices)
+	all := research.Perspectives(research.MaxAnswers)
 	seen := make(map[string]bool)
 	for i, p := range all {
 		same(t, p.Index, i+1)

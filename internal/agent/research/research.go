@@ -87,8 +87,8 @@ type Pattern struct {
 	Provenance Provenance `json:"provenance"`
 }
 
-// Voice is one researcher who was asked.
-type Voice struct {
+// Answer is one researcher who was asked.
+type Answer struct {
 	// Index is the perspective's. It is unique.
 	Index int
 	// Output is nil if the researcher failed.

@@ -35,8 +35,8 @@ func TestWhatRoundsObeyIsNeverIgnored(t *testing.T) {
 
 // Git does not tell of a repository in a folder of which it tracks files, and yet
 // obeys its settings there.
-func TestRepositoryPlantedAmongTrackedFiles(t *testing.T) {
-	planted := func(s scene) {
+func TestRepositoryHiddenAmongTrackedFiles(t *testing.T) {
+	hidden := func(s scene) {
 		s.write("src/deep/.git/HEAD", "ref: refs/heads/main\n")
 		s.must(os.MkdirAll(s.path("src/deep/.git/objects"), 0o700))
 		s.must(os.MkdirAll(s.path("src/deep/.git/refs"), 0o700))
@@ -45,11 +45,11 @@ func TestRepositoryPlantedAmongTrackedFiles(t *testing.T) {
 		before, do func(s scene)
 		want       []string
 	}{
-		"whole": {func(scene) {}, planted, []string{"git src/deep/.git added", "git src/deep/.git/HEAD added"}},
+		"whole": {func(scene) {}, hidden, []string{"git src/deep/.git added", "git src/deep/.git/HEAD added"}},
 		"empty": {func(scene) {}, func(s scene) { s.must(os.Mkdir(s.path("src/.git"), 0o700)) }, []string{"git src/.git added"}},
 		"a link": {func(scene) {}, func(s scene) { s.must(os.Symlink("elsewhere", s.path("src/.git"))) },
 			[]string{"git src/.git added"}},
-		"its settings": {planted, func(s scene) { s.write("src/deep/.git/config", "[core]\n\tfsmonitor = evil\n") },
+		"its settings": {hidden, func(s scene) { s.write("src/deep/.git/config", "[core]\n\tfsmonitor = evil\n") },
 			[]string{"git src/deep/.git/config added"}},
 		"none of git's": {func(s scene) { s.write("src/.git/fixture", "x") }, func(s scene) { s.write("src/.git/fixture", "y") }, nil},
 	} {
@@ -65,11 +65,11 @@ func TestRepositoryPlantedAmongTrackedFiles(t *testing.T) {
 	}
 }
 
-func TestRepositoryThatIsLedElsewhere(t *testing.T) {
+func TestRepositoryThatIsLedOutside(t *testing.T) {
 	s := newRepository(t)
-	elsewhere := filepath.Join(t.TempDir(), "copy")
-	s.must(os.CopyFS(elsewhere, os.DirFS(s.path(".git"))))
-	s.want(s.changed(func() { s.write(".git/commondir", elsewhere+"\n") }), "git .git/commondir added")
+	outside := filepath.Join(t.TempDir(), "copy")
+	s.must(os.CopyFS(outside, os.DirFS(s.path(".git"))))
+	s.want(s.changed(func() { s.write(".git/commondir", outside+"\n") }), "git .git/commondir added")
 }
 
 // A file that does not count must not become a folder in which nothing counts.

@@ -182,8 +182,8 @@ func TestDiffIsCut(t *testing.T) {
 	s.write("long", strings.Repeat("line\n", 200_000))
 	text, err := s.diff("", 1000)
 	s.must(err)
-	kept, cut := strings.CutSuffix(text, "[cut here: the diff is longer than it may be]\n")
-	if !cut || !strings.HasSuffix(kept, "+line\n") || len(text) > 1000 || len(text) < 990 {
+	stored, cut := strings.CutSuffix(text, "[cut here: the diff is longer than it may be]\n")
+	if !cut || !strings.HasSuffix(stored, "+line\n") || len(text) > 1000 || len(text) < 990 {
 		t.Errorf("got %d bytes:\n%s", len(text), text)
 	}
 }

@@ -78,7 +78,7 @@ func (g *git) checkIgnore(ctx context.Context, m *shadowRepo, dir string, input 
 
 // findPlantedRepos adds repositories that git does not report: those in a directory with
 // tracked files. Their settings apply to git commands that run there.
-func (l *scanner) findPlantedRepos(ctx context.Context) error {
+func (l *scanner) findHiddenRepos(ctx context.Context) error {
 	folders := make(map[string]bool)
 	for name := range l.paths {
 		for dir := path.Dir(name); dir != "." && !folders[dir]; dir = path.Dir(dir) {

@@ -40,14 +40,14 @@ func TestCut(t *testing.T) {
 			}
 			return
 		}
-		kept, said := strings.CutSuffix(text, cutNotice)
-		if !said || !strings.HasPrefix(whole, kept) || kept != "" && kept[len(kept)-1] != '\n' {
+		stored, said := strings.CutSuffix(text, cutNotice)
+		if !said || !strings.HasPrefix(whole, stored) || stored != "" && stored[len(stored)-1] != '\n' {
 			r.Errorf("got %q of %q", text, whole)
 		}
 		// The next line would not have fitted.
-		next := strings.IndexByte(whole[len(kept):], '\n') + 1
-		if next > 0 && int64(len(kept)+next+len(cutNotice)) <= limit {
-			r.Errorf("%d bytes were kept, and %d more would fit in %d", len(kept), next, limit)
+		next := strings.IndexByte(whole[len(stored):], '\n') + 1
+		if next > 0 && int64(len(stored)+next+len(cutNotice)) <= limit {
+			r.Errorf("%d bytes were kept, and %d more would fit in %d", len(stored), next, limit)
 		}
 	})
 }

@@ -137,7 +137,7 @@ func (l *scanner) take(ctx context.Context) (*Snapshot, error) {
 		}
 	}
 	if err == nil {
-		err = l.findPlantedRepos(ctx)
+		err = l.findHiddenRepos(ctx)
 	}
 	if err != nil {
 		return nil, err

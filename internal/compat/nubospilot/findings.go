@@ -38,16 +38,16 @@ func (c *checkpoint) findings(loop object) {
 	for _, round := range slices.Sorted(maps.Keys(lists)) {
 		c.addAll(lists[round], round, true, &wrong)
 	}
-	kept := make(map[Finding]bool, len(c.task.Findings))
+	stored := make(map[Finding]bool, len(c.task.Findings))
 	for _, f := range c.task.Findings {
 		f.Round = 0
-		kept[f] = true
+		stored[f] = true
 	}
 	before := len(c.task.Findings)
 	c.addAll(loop["findings"], c.task.Round, true, &wrong)
 	newest := slices.DeleteFunc(slices.Clone(c.task.Findings[before:]), func(f Finding) bool {
 		f.Round = 0
-		return kept[f]
+		return stored[f]
 	})
 	c.task.Findings = append(c.task.Findings[:before], newest...)
 	c.report(wrong)

@@ -151,19 +151,19 @@ func (w *xmlWriter) end() {
 // it, of which Limits.Depth allows few.
 func (w *xmlWriter) group(runs []run) {
 	w.next = slices.Grow(w.next[:0], len(runs))[:len(runs)]
-	apart := false
+	ignored := false
 	for i, r := range runs {
 		w.next[i] = 0
 		if last := w.names[r.name].last; last > 0 {
 			w.next[last-1] = i + 1
-			apart = true
+			ignored = true
 		}
 		w.names[r.name].last = i + 1
 	}
 	for _, r := range runs {
 		w.names[r.name].last = 0
 	}
-	if !apart {
+	if !ignored {
 		return
 	}
 	from := runs[0].key

@@ -96,17 +96,17 @@ func TestCompileBombs(t *testing.T) {
 // one in a process of its own to see what memory it takes; the weights of effort
 // follow from these figures.
 func BenchmarkHeaviest(b *testing.B) {
-	for _, bomb := range costlyModules() {
-		b.Run(bomb.name, func(b *testing.B) {
-			least, most := 0, bomb.n
-			for most-least > 1+bomb.n/100 {
-				if n := (least + most) / 2; accepted(bomb.make(n)) {
+	for _, hostile := range costlyModules() {
+		b.Run(hostile.name, func(b *testing.B) {
+			least, most := 0, hostile.n
+			for most-least > 1+hostile.n/100 {
+				if n := (least + most) / 2; accepted(hostile.make(n)) {
 					least = n
 				} else {
 					most = n
 				}
 			}
-			module := bomb.make(least)
+			module := hostile.make(least)
 			h := newHost(b, way{metered: true})
 			b.ReportMetric(float64(len(module)), "B")
 			for b.Loop() {

@@ -139,7 +139,7 @@ func TestSignaturesThatDoNotVerify(t *testing.T) {
 	}
 }
 
-func TestWhoeverSignedForgivesOurClockAMinute(t *testing.T) {
+func TestSignersSignedForgivesOurClockAMinute(t *testing.T) {
 	at := func(d time.Duration) string { return fmt.Sprint(now().Add(d).Unix()) }
 	for _, more := range []string{
 		`,"exp":` + at(time.Second), `,"exp":1e300`, `,"nbf":` + at(60*time.Second), `,"iat":` + at(60*time.Second), `,"iat":0,"nbf":0`,
@@ -168,11 +168,11 @@ func TestTheClockIsTheSystemsWhereNoneIsGiven(t *testing.T) {
 // A token without a key's name is good by any key that is trusted, and by no other.
 func TestATokenWithoutAKeysNameIsByATrustedOneOrNone(t *testing.T) {
 	archive := signed(t, `{"alg":"EdDSA"}`, "")
-	strangers := &bundle.Trust{Now: now, Keys: []bundle.Key{
+	foreign := &bundle.Trust{Now: now, Keys: []bundle.Key{
 		seededPublic("a", "a"),
 		newPair("ES256", ecKey(t, elliptic.P256())).public,
 	}}
-	_, err := bundle.Read(archive, limits(), strangers)
+	_, err := bundle.Read(archive, limits(), foreign)
 	wantCode(t, err, errs.PolicySignatureInvalid)
 }
 

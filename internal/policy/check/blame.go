@@ -15,8 +15,8 @@ func (c *checker) blame(ctx context.Context) {
 		return // to match would take as long again
 	}
 	for _, f := range c.found {
-		for i := range f.kept {
-			v := &f.kept[i].Violation
+		for i := range f.stored {
+			v := &f.stored[i].Violation
 			if v.Input == nil {
 				continue
 			}

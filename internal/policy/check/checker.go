@@ -23,7 +23,7 @@ type found struct {
 	checked  int
 	violated int
 	skipped  string
-	kept     []ranked // the simplest, simplest first
+	stored   []ranked // the simplest, simplest first
 }
 
 // ranked is a violation and how simple it is to read.
@@ -49,14 +49,14 @@ func newChecker(p *routing.Policy, d *inputspace.Domain, branches *routing.Branc
 func (f *found) add(size int, violation func() Violation) {
 	f.violated++
 	at := 0
-	for at < len(f.kept) && f.kept[at].size <= size {
+	for at < len(f.stored) && f.stored[at].size <= size {
 		at++
 	}
 	if at == MaxViolations {
 		return
 	}
-	f.kept = slices.Insert(f.kept, at, ranked{size, violation()})
-	f.kept = f.kept[:min(len(f.kept), MaxViolations)]
+	f.stored = slices.Insert(f.stored, at, ranked{size, violation()})
+	f.stored = f.stored[:min(len(f.stored), MaxViolations)]
 }
 
 // flaw adds a violation that is not about a decision. It is simpler than any that
@@ -82,7 +82,7 @@ func (c *checker) results(o Options) []Result {
 		if f.violated > 0 {
 			r.Skipped = "" // what was checked of it is enough
 		}
-		for _, v := range f.kept {
+		for _, v := range f.stored {
 			r.Violations = append(r.Violations, v.Violation)
 		}
 		for _, w := range o.Waivers {

@@ -20,14 +20,14 @@ type check func(in routing.Input, a answer) (applies bool, wrong string)
 // decisions.
 func (c *checker) decisions() {
 	checks := map[Invariant]check{
-		Total:            c.total,
-		CleanCommits:     c.cleanCommits,
-		OnlyCleanCommits: c.onlyCleanCommits,
-		Declared:         c.declared,
-		StuckStrongest:   c.stuckStrongest,
-		Ends:             c.ends,
-		HumanFirst:       c.humanFirst,
-		PrecedenceKept:   c.precedenceKept(c.forRedAlone()),
+		Total:               c.total,
+		CleanCommits:        c.cleanCommits,
+		OnlyCleanCommits:    c.onlyCleanCommits,
+		Declared:            c.declared,
+		StuckStrongest:      c.stuckStrongest,
+		Ends:                c.ends,
+		HumanFirst:          c.humanFirst,
+		PrecedenceRespected: c.precedenceRespected(c.forRedAlone()),
 	}
 	judge := func(in routing.Input, a answer) {
 		for invariant, check := range checks {
@@ -140,7 +140,7 @@ func (c *checker) humanFirst(in routing.Input, a answer) (bool, string) {
 // and not those over findings for stuck, which stuckStrongest is about. A red
 // verification is work too: the destinations that it leads to alone, given here,
 // may count as if they had findings.
-func (c *checker) precedenceKept(forRed []string) check {
+func (c *checker) precedenceRespected(forRed []string) check {
 	return func(in routing.Input, a answer) (bool, string) {
 		if in.FindingCount == 0 || in.Routes[routing.Stuck] > 0 || a.code != "" || c.kind(a) == routing.Terminal {
 			return false, ""

@@ -31,9 +31,9 @@ const (
 const (
 	// HumanFirst: no agent is sent off while a finding waits for a person.
 	HumanFirst Invariant = "human-first"
-	// PrecedenceKept: a decision for findings is for the strongest destination that
+	// PrecedenceRespected: a decision for findings is for the strongest destination that
 	// has any.
-	PrecedenceKept Invariant = "precedence-kept"
+	PrecedenceRespected Invariant = "precedence-kept"
 	// NoDeadRow: every destination is reached.
 	NoDeadRow Invariant = "no-dead-row"
 	// NoShadowedRule: every branch of rule decision decides something.
@@ -62,7 +62,7 @@ func rules() []rule {
 		{Ends, "with findings or red verification, a round at or above the cap ends the loop", false},
 		{Classes, "inputs of one class are decided alike", false},
 		{HumanFirst, "no agent is sent off while a finding waits for a person", true},
-		{PrecedenceKept, "a decision for findings is for the strongest destination that has any", true},
+		{PrecedenceRespected, "a decision for findings is for the strongest destination that has any", true},
 		{NoDeadRow, "every destination is reached", true},
 		{NoShadowedRule, "every branch of decision decides something", true},
 		{CategoryRaised, "every category of the route table is raised by somebody", true},

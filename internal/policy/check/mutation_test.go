@@ -151,7 +151,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 		"another order than the precedence": {
 			whole:    true, // it takes two agents
 			mutation: []string{`some destination in precedence;`, `some destination in ["stuck", "askuser", "researcher", "plan-checker", "executor"];`},
-			breaks:   check.PrecedenceKept,
+			breaks:   check.PrecedenceRespected,
 			input:    with(input("plan-checker", "researcher"), func(*routing.Input) {}),
 			decision: &routing.Decision{NextAction: "researcher", Reason: "routed"},
 			line:     routed,

@@ -75,7 +75,7 @@ func TestReportsAreReproducible(t *testing.T) {
 	}
 }
 
-func TestProgressIsToldToTheEnd(t *testing.T) {
+func TestProgressIsReportedToTheEnd(t *testing.T) {
 	var mu sync.Mutex
 	last, all := 0, 0
 	r := verify(t, mutated(t), check.Options{Progress: func(done, total int) {

@@ -13,7 +13,7 @@ import (
 
 // The digest changes with all that has a meaning, and so no two of these have the
 // same.
-func TestDigestsTellDifferencesApart(t *testing.T) {
+func TestDigestsTellDifferencesIgnored(t *testing.T) {
 	seen := make(map[string]string)
 	for name, p := range map[string]*routing.Policy{
 		"nothing":               small(t),

@@ -42,7 +42,7 @@ func TestTheEconomyCategories(t *testing.T) {
 
 // ADR-0003: two reviews in a row without progress are stuck, unless the user is
 // to be asked or something stronger had decided before.
-func TestTheRungForStalledTasks(t *testing.T) {
+func TestTheBranchForStalledTasks(t *testing.T) {
 	d := compare(t, load(t, "routing@1.1.0"), load(t, "routing@1.2.0"))
 	wantTablesAlike(t, d)
 	if len(d.Decisions.Reasons) != 0 {

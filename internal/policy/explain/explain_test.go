@@ -160,10 +160,10 @@ func TestExplanations(t *testing.T) {
 					t.Errorf("%s costs %d, want %d", f.Words(), f.Cost, tc.cost)
 				}
 			}
-			if got, want := told(e.Counterfactuals), strings.Join(tc.flips, "\n"); got != want {
+			if got, want := reported(e.Counterfactuals), strings.Join(tc.flips, "\n"); got != want {
 				t.Errorf("flips are\n%s\nwant\n%s", got, want)
 			}
-			if got, want := told(e.ReachableBy), strings.Join(tc.ways, "\n"); got != want {
+			if got, want := reported(e.ReachableBy), strings.Join(tc.ways, "\n"); got != want {
 				t.Errorf("ways are\n%s\nwant\n%s", got, want)
 			}
 			if e.GaveUp || e.Tried == 0 {
@@ -204,7 +204,7 @@ func TestTheLargestCountsCanBeExplained(t *testing.T) {
 	in := stalled(input(math.MaxInt, 1, routing.Red, map[string]int{"executor": math.MaxInt - 1, "researcher": 1}), math.MaxInt)
 	e := explanationOf(t, p, in)
 	// The cap cannot be raised so far, and all findings gone is the least that helps.
-	if got, want := told(e.Counterfactuals), "without any of the 9223372036854775807 findings and with a green verification: commit (no-findings)\n"+
+	if got, want := reported(e.Counterfactuals), "without any of the 9223372036854775807 findings and with a green verification: commit (no-findings)\n"+
 		"without any of the 9223372036854775807 findings and without a verification: commit (no-findings)"; got != want {
 		t.Errorf("flips are\n%s\nwant\n%s", got, want)
 	}

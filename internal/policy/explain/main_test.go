@@ -76,7 +76,7 @@ func stalled(in routing.Input, reviews int) routing.Input {
 }
 
 // told is a flip in a line.
-func told(flips []explain.Counterfactual) string {
+func reported(flips []explain.Counterfactual) string {
 	lines := make([]string, len(flips))
 	for i, f := range flips {
 		lines[i] = f.Words() + ": " + f.Decision.NextAction + " (" + f.Decision.Reason + ")"

@@ -260,7 +260,7 @@ func TestNoCombinationIsSmaller(t *testing.T) {
 			}
 		})
 		if len(e.Counterfactuals) == 0 || e.Counterfactuals[0].Cost != least {
-			t.Fatalf("%+v: flips are %s, want the cost %d", in, told(e.Counterfactuals), least)
+			t.Fatalf("%+v: flips are %s, want the cost %d", in, reported(e.Counterfactuals), least)
 		}
 		got := make(map[string]int)
 		for _, f := range e.ReachableBy {
@@ -274,17 +274,17 @@ func TestNoCombinationIsSmaller(t *testing.T) {
 
 // near visits every input of the counting policy that is not far from in.
 func near(in routing.Input, visit func(other routing.Input, cost int, feasible bool)) {
-	apart := func(a, b int) int { return max(a-b, b-a) }
+	ignored := func(a, b int) int { return max(a-b, b-a) }
 	for stuck := range 6 {
 		for user := range 6 {
 			for fixer := range 6 {
 				routes := map[string]int{"stuck": stuck, "user": user, "fixer": fixer}
 				fewer := stuck <= in.Routes["stuck"] && user <= in.Routes["user"] && fixer <= in.Routes["fixer"]
-				cost := apart(stuck, in.Routes["stuck"]) + apart(user, in.Routes["user"]) + apart(fixer, in.Routes["fixer"])
+				cost := ignored(stuck, in.Routes["stuck"]) + ignored(user, in.Routes["user"]) + ignored(fixer, in.Routes["fixer"])
 				for _, verify := range verifies {
 					for round := 1; round <= 10; round++ {
 						for maxRounds := 1; maxRounds <= 10; maxRounds++ {
-							total := cost + apart(round, in.Round) + apart(maxRounds, in.MaxRounds)
+							total := cost + ignored(round, in.Round) + ignored(maxRounds, in.MaxRounds)
 							if verify != in.Verify {
 								total++
 							}

@@ -141,12 +141,12 @@ func (c Change) difficulty() int {
 
 // feasible keeps the changes that a user can bring about.
 func feasible(dimensions []dimension) []dimension {
-	var kept []dimension
+	var stored []dimension
 	for _, d := range dimensions {
 		d = slices.DeleteFunc(slices.Clone(d), func(c Change) bool { return c.difficulty() >= hypothetical })
 		if len(d) > 0 {
-			kept = append(kept, d)
+			stored = append(stored, d)
 		}
 	}
-	return kept
+	return stored
 }

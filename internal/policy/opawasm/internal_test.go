@@ -36,7 +36,7 @@ func TestAProgramIsFreedWhenItIsForgotten(t *testing.T) {
 }
 
 // More evaluations at once than are kept for later leave nothing behind.
-func TestOnlyAsManyInstancesAreKeptAsThereIsWorkFor(t *testing.T) {
+func TestOnlyAsManyInstancesAreStoredAsThereIsWorkFor(t *testing.T) {
 	result, err := rego.New(rego.Query("x := input.n")).Compile(t.Context())
 	if err != nil {
 		t.Fatal(err)

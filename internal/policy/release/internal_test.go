@@ -104,7 +104,7 @@ func TestReferencesHaveOneOrder(t *testing.T) {
 func TestRulesAreNamedOnce(t *testing.T) {
 	all := []Rule{
 		FolderName, Loads, Formatted, Metadata, Tested, Covered, Proven, RecordValid, RecordNamed, RecordAccepted, RecordSupersedes, RecordDiff, RecordReplay,
-		RecordText, RecordWaives, Step, LockValid, Locked, Unchanged, Kept,
+		RecordText, RecordWaives, Step, LockValid, Locked, Unchanged, Stored,
 	}
 	slices.Sort(all)
 	if n := len(all); len(slices.Compact(all)) != n {

@@ -80,7 +80,7 @@ func (l *linter) locked(ctx context.Context) error {
 			}
 			f = finding(Unchanged, file, "%s is built in with another digest", ref).hint("restore from version control what is another one now: the line, or %s", l.tree.folder(identity(ref).Version))
 		} else {
-			f = finding(Kept, file, "%s was released, and its folder is gone", ref).hint("restore %s from version control", l.tree.folder(identity(ref).Version))
+			f = finding(Stored, file, "%s was released, and its folder is gone", ref).hint("restore %s from version control", l.tree.folder(identity(ref).Version))
 		}
 		f.Policy = ref
 		l.add(f)

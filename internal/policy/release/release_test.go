@@ -84,7 +84,7 @@ func TestFromTheIdeaToTheRelease(t *testing.T) {
 func TestReleaseIsDoneOnce(t *testing.T) {
 	tree := plant(t, released(t))
 	before := content(t, tree)
-	done, err := tree.Release(t.Context(), release.ReleaseOptions{Version: "routing@0.2.0", Accept: true, Replay: nobody(t)})
+	done, err := tree.Release(t.Context(), release.ReleaseOptions{Version: "routing@0.2.0", Accept: true, Replay: none(t)})
 	if err != nil || !done.Already || len(done.Files) != 0 || done.Record.Diff == nil || done.Policy.Version != "0.2.0" {
 		t.Errorf("%+v, %v", done, err)
 	}
@@ -94,7 +94,7 @@ func TestReleaseIsDoneOnce(t *testing.T) {
 }
 
 // nobody is a ledger that must not be asked.
-func nobody(t *testing.T) release.Replayer {
+func none(t *testing.T) release.Replayer {
 	return func(context.Context, *routing.Policy, int64) (replay.Report, error) {
 		t.Error("the ledger was asked")
 		return replay.Report{}, nil
@@ -235,7 +235,7 @@ func TestReleaseRefuses(t *testing.T) {
 		c.breaks(t, f)
 		tree := plant(t, f)
 		before := content(t, tree)
-		c.options.Replay = nobody(t)
+		c.options.Replay = none(t)
 		done, err := tree.Release(t.Context(), c.options)
 		if errs.CodeOf(err) != c.code || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %+v, %v", name, done, err)
@@ -253,11 +253,11 @@ func TestReleaseRefuses(t *testing.T) {
 // TestReleasedAlready: where all versions are, the newest one is meant.
 func TestReleasedAlready(t *testing.T) {
 	tree := plant(t, released(t))
-	done, err := tree.Release(t.Context(), release.ReleaseOptions{Replay: nobody(t)})
+	done, err := tree.Release(t.Context(), release.ReleaseOptions{Replay: none(t)})
 	if err != nil || !done.Already || done.Policy.Version != "0.2.0" || done.Folder != "policies/routing/0.2.0" || len(done.Files) != 0 {
 		t.Errorf("%+v, %v", done, err)
 	}
-	if done, err := (release.Tree{BuiltIn: policies.Files(), Root: t.TempDir()}).Release(t.Context(), release.ReleaseOptions{Replay: nobody(t)}); errs.CodeOf(err) != errs.PolicyTreeUnreadable {
+	if done, err := (release.Tree{BuiltIn: policies.Files(), Root: t.TempDir()}).Release(t.Context(), release.ReleaseOptions{Replay: none(t)}); errs.CodeOf(err) != errs.PolicyTreeUnreadable {
 		t.Errorf("no tree: %+v, %v", done, err)
 	}
 }

@@ -55,8 +55,8 @@ const (
 	Locked Rule = "locked"
 	// Unchanged: a version that was released, or is built in, is what it was.
 	Unchanged Rule = "unchanged"
-	// Kept: a version that was released is still there.
-	Kept Rule = "kept"
+	// Stored: a version that was released is still there.
+	Stored Rule = "kept"
 )
 
 // filledIn says that Release itself settles what the rule finds.

@@ -310,9 +310,9 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// TestNobodyToAsk: a policy that is lost has no rule to name, and one that cannot be
+// TestNoneToAsk: a policy that is lost has no rule to name, and one that cannot be
 // looked for ends the replay.
-func TestNobodyToAsk(t *testing.T) {
+func TestNoneToAsk(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
 	h.decide(routing.Input{Round: 3, MaxRounds: 3, Verify: routing.Green}, map[string]int{"style": 1})
 	candidate := amended(t, `input.round >= input.max_rounds`, `input.round > input.max_rounds`)

@@ -108,7 +108,7 @@ func (r Report) Turns() []Cell {
 }
 
 // maxTold is how many kinds of flips a summary tells apart.
-const maxTold = 6
+const maxReported = 6
 
 // Summary says it in one line, for a decision record.
 func (r Report) Summary() string {
@@ -123,11 +123,11 @@ func (r Report) Summary() string {
 		fmt.Fprintf(&b, ": %s", textutil.Count(r.Flipped(), "flip"))
 		turns := r.Turns()
 		separator := ", of which "
-		for _, c := range turns[:min(len(turns), maxTold)] {
+		for _, c := range turns[:min(len(turns), maxReported)] {
 			fmt.Fprintf(&b, "%s%d from %s to %s", separator, c.Count, c.From, c.To)
 			separator = ", "
 		}
-		if more := len(turns) - maxTold; more > 0 {
+		if more := len(turns) - maxReported; more > 0 {
 			fmt.Fprintf(&b, ", and %d other kinds", more)
 		}
 	}

@@ -67,7 +67,7 @@ func (p *Policy) Branches(ctx context.Context) (*Branches, error) {
 	p.lazyMu.Lock()
 	defer p.lazyMu.Unlock()
 	if p.branches == nil {
-		l, err := inTime(ctx, p.ref, func() (*Branches, error) { return p.takeApart(ctx) })
+		l, err := inTime(ctx, p.ref, func() (*Branches, error) { return p.takeIgnored(ctx) })
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +156,7 @@ func (l *Branches) matchEach(ctx context.Context, in Input) (map[string]any, err
 // takeApart compiles the policy's modules anew, with a rule more for every
 // branch of rule decision. The branches stand in their own modules, so
 // everything that they name means what it meant.
-func (p *Policy) takeApart(ctx context.Context) (*Branches, error) {
+func (p *Policy) takeIgnored(ctx context.Context) (*Branches, error) {
 	l := &Branches{policy: p}
 	modules := make(map[string]*ast.Module, len(p.parsed))
 	var defaults []func(chain int)

@@ -65,7 +65,7 @@ func TestRungsAreTheBranchesInTheirOrder(t *testing.T) {
 
 // A round over its cap, with a finding for stuck, one for the executor and a red
 // verification: four branches hold, and the first of them decides.
-func TestClimbReturnsWhatTheDecisionOutranks(t *testing.T) {
+func TestMatchReturnsWhatTheDecisionOutranks(t *testing.T) {
 	in := input(3, 3, routing.Red, map[string]int{"stuck": 1, "executor": 1})
 	want := []routing.Match{
 		{Branch: 0, Decision: routing.Decision{NextAction: "stuck", Reason: "stuck-finding"}},
@@ -79,7 +79,7 @@ func TestClimbReturnsWhatTheDecisionOutranks(t *testing.T) {
 }
 
 // The first branch that holds is what Decide says, whatever the input.
-func TestTheFirstRungThatHoldsDecides(t *testing.T) {
+func TestTheFirstBranchThatHoldsDecides(t *testing.T) {
 	for _, ref := range policies.Versions() {
 		p := load(t, ref)
 		n := 0
@@ -128,7 +128,7 @@ decision := d if {
 
 // A branch in which something fails does not hold, and keeps no other from it:
 // neither a built-in nor rules that disagree.
-func TestARungThatFailsDoesNotHold(t *testing.T) {
+func TestABranchThatFailsDoesNotHold(t *testing.T) {
 	p := deciding(t, `decision := {"next_action": "stuck", "reason": "a"} if {
 	1 / (input.round - 1) > 0
 } else := {"next_action": "stuck", "reason": "b"} if {
@@ -146,7 +146,7 @@ _torn := 2 if input.round == 1`)
 	wantCode(t, err, errs.PolicyFailed)
 }
 
-func TestNoRungNeedsToHold(t *testing.T) {
+func TestNoBranchNeedsToHold(t *testing.T) {
 	p := deciding(t, `decision := {"next_action": "stuck", "reason": "a"} if input.round > 1`)
 	if held := matching(t, p, clean()); held == nil || len(held) != 0 {
 		t.Errorf("held are %#v, want none", held)
@@ -154,7 +154,7 @@ func TestNoRungNeedsToHold(t *testing.T) {
 }
 
 // Branches mean the same on the branches, whatever their modules import and name.
-func TestTheLadderKeepsEveryMeaning(t *testing.T) {
+func TestTheBranchesKeepsEveryMeaning(t *testing.T) {
 	dir := writeDir(t, map[string]string{
 		"a.rego": goodMetadata + goodTables,
 		"b.rego": "package switchyard.routing\n\nimport data.lib.names as rungs\nimport input.verify\n\n" +
@@ -167,7 +167,7 @@ func TestTheLadderKeepsEveryMeaning(t *testing.T) {
 	}
 }
 
-func TestClimbRefusesWhatDecideRefuses(t *testing.T) {
+func TestMatchRefusesWhatDecideRefuses(t *testing.T) {
 	p := deciding(t, computed(`{"next_action": "stuck"}`))
 	_, err := branchesOf(t, p).Matching(t.Context(), routing.Input{})
 	wantCode(t, err, errs.PolicyInvalidInput)
@@ -186,7 +186,7 @@ func TestClimbRefusesWhatDecideRefuses(t *testing.T) {
 	wantCode(t, err, errs.PolicyTimeout)
 }
 
-func TestTheLadderIsSafeForConcurrentUse(t *testing.T) {
+func TestTheBranchesIsSafeForConcurrentUse(t *testing.T) {
 	p := load(t, policies.Default)
 	in := input(1, 3, routing.Red, map[string]int{"executor": 2})
 	var wg sync.WaitGroup
@@ -211,7 +211,7 @@ func TestTheLadderIsSafeForConcurrentUse(t *testing.T) {
 }
 
 // A policy on the compiled engine has the same branches.
-func TestTheLadderDoesNotDependOnTheEngine(t *testing.T) {
+func TestTheBranchesDoesNotDependOnTheEngine(t *testing.T) {
 	in := input(3, 3, routing.Red, map[string]int{"stuck": 1, "executor": 1})
 	want := matching(t, load(t, policies.Default), in)
 	if got := matching(t, loadOn(t, routing.EngineWasm, policies.Default), in); !slices.Equal(got, want) {

@@ -55,7 +55,7 @@ func trusting(keys ...bundle.Key) routing.Loader {
 
 func TestATrustedSignatureIsAskedOfEverythingThatIsNotBuiltIn(t *testing.T) {
 	private, public := keyPair(t, "release-2026")
-	_, stranger := keyPair(t, "release-2026")
+	_, foreign := keyPair(t, "release-2026")
 	_, other := keyPair(t, "other")
 	weak := bundle.Key{ID: "weak", Algorithm: "ES256", Material: "short"}
 	p := load(t, policies.Default)
@@ -77,7 +77,7 @@ func TestATrustedSignatureIsAskedOfEverythingThatIsNotBuiltIn(t *testing.T) {
 		"directory":               {"../../../policies/routing/1.2.0", trusting(public), errs.PolicyUnsigned},
 		"unsigned":                {pack(t, p, routing.PackOptions{}), trusting(public), errs.PolicyUnsigned},
 		"by an unknown key":       {signed, trusting(other), errs.PolicyKeyUnknown},
-		"by another of its name":  {signed, trusting(stranger), errs.PolicySignatureInvalid},
+		"by another of its name":  {signed, trusting(foreign), errs.PolicySignatureInvalid},
 		"for another scope":       {signed, trusting(narrow), errs.PolicyScopeMismatch},
 		"too old":                 {pack(t, p, routing.PackOptions{Sign: past}), trusting(public), errs.PolicySignatureExpired},
 		"no keys":                 {signed, trusting(), errs.PolicyKeyInvalid},

@@ -13,15 +13,15 @@ import (
 )
 
 // told is an outcome as far as tests compare it.
-type told struct {
+type reported struct {
 	decision routing.Decision
 	code     errs.Code
 }
 
-func tellAll(outcomes []routing.Outcome) []told {
-	all := make([]told, len(outcomes))
+func tellAll(outcomes []routing.Outcome) []reported {
+	all := make([]reported, len(outcomes))
 	for i, o := range outcomes {
-		all[i] = told{o.Decision, errs.CodeOf(o.Err)}
+		all[i] = reported{o.Decision, errs.CodeOf(o.Err)}
 	}
 	return all
 }
@@ -39,7 +39,7 @@ func TestDecideAllDecidesAsDecide(t *testing.T) {
 		input(4, 3, routing.Green, nil), // undefined
 		input(2, 3, routing.Green, map[string]int{"fixer": 1}),
 	}
-	want := []told{
+	want := []reported{
 		{routing.Decision{NextAction: "commit", Reason: "no-findings"}, ""},
 		{routing.Decision{}, errs.PolicyInvalidInput},
 		{routing.Decision{}, errs.PolicyFailed},
@@ -58,7 +58,7 @@ func TestDecideAllDecidesAsDecide(t *testing.T) {
 		}
 		for i, in := range ins {
 			d, err := p.Decide(t.Context(), in)
-			if got := (told{d, errs.CodeOf(err)}); got != want[i] {
+			if got := (reported{d, errs.CodeOf(err)}); got != want[i] {
 				t.Errorf("%s: alone %+v, want %+v", p.Engine(), got, want[i])
 			}
 		}
@@ -77,7 +77,7 @@ func TestDecideAllEndsWithTheFirstThatTakesTooLong(t *testing.T) {
 } else `+strings.TrimPrefix(endless, "decision "))
 	second := input(2, 3, routing.Green, nil)
 	got := tellAll(p.DecideAll(t.Context(), []routing.Input{clean(), second, clean()}))
-	want := []told{
+	want := []reported{
 		{routing.Decision{NextAction: "commit", Reason: "no-findings"}, ""},
 		{routing.Decision{}, errs.PolicyTimeout},
 	}

@@ -333,9 +333,9 @@ func TestBundlesThatAreNoneAreRefused(t *testing.T) {
 func TestArchivesThatAreHostileAreRefused(t *testing.T) {
 	policy := entry{"/policy.rego", goodPolicy}
 	zeros := strings.Repeat("\x00", routing.MaxModuleBytes)
-	bomb := []entry{policy}
+	hostile := []entry{policy}
 	for i := range routing.MaxBundleBytes/routing.MaxModuleBytes + 1 {
-		bomb = append(bomb, entry{fmt.Sprintf("/%d.bin", i), zeros})
+		hostile = append(hostile, entry{fmt.Sprintf("/%d.bin", i), zeros})
 	}
 	crowd := []entry{policy}
 	for i := range routing.MaxEntries {
@@ -349,7 +349,7 @@ func TestArchivesThatAreHostileAreRefused(t *testing.T) {
 		entries []entry
 		want    string
 	}{
-		"unpacks too far":     {bomb, "unpacked, it is larger than"},
+		"unpacks too far":     {hostile, "unpacked, it is larger than"},
 		"too many files":      {crowd, "more than 2000 files"},
 		"too many modules":    {many, "more than 100 Rego files"},
 		"a file too large":    {[]entry{{"/policy.rego", goodPolicy + zeros}}, "/policy.rego: it is larger than"},

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// TestCalm: what clients cause in a row is one line, and the next says how many
+// TestLimited: what clients cause in a row is one line, and the next says how many
 // there were.
-func TestCalm(t *testing.T) {
+func TestLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var told []string
-		log := slog.New(newRateLimitedHandler(func(err error) { told = append(told, err.Error()) }))
+		var reported []string
+		log := slog.New(newRateLimitedHandler(func(err error) { reported = append(reported, err.Error()) }))
 		log.Info("listening")
 		log.Error("handshake failed", "from", "a", "n", 1)
 		for range 100 {
@@ -26,8 +26,8 @@ func TestCalm(t *testing.T) {
 		time.Sleep(quietPeriod)
 		log.Warn("and again")
 		want := []string{"handshake failed, from: a, n: 1", "again (and 100 more lines)", "and again"}
-		if !slices.Equal(told, want) {
-			t.Errorf("told %q, want %q", told, want)
+		if !slices.Equal(reported, want) {
+			t.Errorf("told %q, want %q", reported, want)
 		}
 	})
 }

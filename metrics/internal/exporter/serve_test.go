@@ -31,7 +31,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is how long a test waits for what has to happen: longer than the slowest
 // machine takes.
-const patience = time.Hour
+const timeout = time.Hour
 
 // served is a server that runs for a test.
 type served struct {
@@ -80,14 +80,14 @@ func start(t *testing.T, o exporter.Options) *served {
 	case s.Listening = <-started:
 	case err := <-s.ended:
 		t.Fatalf("it does not start: %v", err)
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		t.Fatal("it does not start")
 	}
 	return s
 }
 
 // told are the warnings so far.
-func (s *served) told() []string {
+func (s *served) reported() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.warnings)
@@ -122,7 +122,7 @@ func askBy(t *testing.T, by http.RoundTripper, method, url string, header ...str
 }
 
 func tryBy(by http.RoundTripper, method, url string, header ...string) (response, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, url, nil)
 	if err != nil {
@@ -249,8 +249,8 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%v: another text\n%s", err, text)
 		}
 	})
-	if told := s.told(); len(told) != 0 {
-		t.Errorf("it warns: %q", told)
+	if reported := s.reported(); len(reported) != 0 {
+		t.Errorf("it warns: %q", reported)
 	}
 }
 
@@ -329,8 +329,8 @@ func TestFailures(t *testing.T) {
 	fails(nil)
 	both(200, "")
 	want := []string{"secret/ledger.db is locked", "secret/ledger.db is damaged", "secret thing", "open secret/ledger.db: context deadline exceeded", "the metrics can be read again"}
-	if told := s.told(); !slices.Equal(told, want) {
-		t.Errorf("it tells %q, want %q", told, want)
+	if reported := s.reported(); !slices.Equal(reported, want) {
+		t.Errorf("it tells %q, want %q", reported, want)
 	}
 }
 
@@ -423,13 +423,13 @@ func TestScrapesAtATime(t *testing.T) {
 	if got := ask(t, http.MethodGet, s.URL); got.status != 200 {
 		t.Errorf("after the others: %d", got.status)
 	}
-	if told := s.told(); len(told) != 0 {
-		t.Errorf("it warns: %q", told)
+	if reported := s.reported(); len(reported) != 0 {
+		t.Errorf("it warns: %q", reported)
 	}
 }
 
-// TestAScrapeThatNobodyWaitsFor ends, and is nobody's failure.
-func TestAScrapeThatNobodyWaitsFor(t *testing.T) {
+// TestAScrapeThatNoneWaitsFor ends, and is nobody's failure.
+func TestAScrapeThatNoneWaitsFor(t *testing.T) {
 	t.Parallel()
 	b := newBlocking()
 	left := make(chan error, 1)
@@ -454,25 +454,25 @@ func TestAScrapeThatNobodyWaitsFor(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("it ends with %v", err)
 		}
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		t.Fatal("the scrape goes on")
 	}
 	close(b.goOn)
 	// Its place is free again, once the server has noticed.
-	for end := time.Now().Add(patience); ask(t, http.MethodGet, s.URL).status != 200; {
+	for end := time.Now().Add(timeout); ask(t, http.MethodGet, s.URL).status != 200; {
 		if time.Now().After(end) {
 			t.Fatal("its place is not free")
 		}
 	}
-	if told := s.told(); len(told) != 0 {
-		t.Errorf("it warns: %q", told)
+	if reported := s.reported(); len(reported) != 0 {
+		t.Errorf("it warns: %q", reported)
 	}
 }
 
 func TestScrapesComeToTheirEnd(t *testing.T) {
 	t.Parallel()
 	b := newBlocking()
-	s := start(t, exporter.Options{Gather: b.gather, Grace: patience})
+	s := start(t, exporter.Options{Gather: b.gather, Grace: timeout})
 	answered := make(chan response, 1)
 	go func() {
 		got, err := tryBy(&http.Transport{DisableKeepAlives: true}, http.MethodGet, s.URL)
@@ -484,7 +484,7 @@ func TestScrapesComeToTheirEnd(t *testing.T) {
 	<-b.begun
 	s.stop()
 	// New ones are turned away while it runs.
-	for end := time.Now().Add(patience); ; {
+	for end := time.Now().Add(timeout); ; {
 		c, err := net.Dial("tcp", s.address())
 		if err != nil {
 			break
@@ -524,7 +524,7 @@ func TestTheGraceIsNotEndless(t *testing.T) {
 		if err != nil {
 			t.Errorf("it ends with %v", err)
 		}
-	case <-time.After(patience):
+	case <-time.After(timeout):
 		t.Fatal("it waits for a scrape that hangs")
 	}
 	if err := <-answered; err == nil {
@@ -554,7 +554,7 @@ func TestSlowClients(t *testing.T) {
 		t.Errorf("status %d", got.status)
 	}
 	for _, c := range slow {
-		_ = c.SetReadDeadline(time.Now().Add(patience))
+		_ = c.SetReadDeadline(time.Now().Add(timeout))
 		if _, err := io.ReadAll(c); errors.Is(err, context.DeadlineExceeded) || errorIsTimeout(err) {
 			t.Fatal("a slow client still has its connection")
 		}
@@ -589,7 +589,7 @@ func (s *served) hold(t *testing.T, count int, text string) []net.Conn {
 		if _, err := io.WriteString(c, text); err != nil {
 			t.Fatal(err)
 		}
-		_ = c.SetReadDeadline(time.Now().Add(patience))
+		_ = c.SetReadDeadline(time.Now().Add(timeout))
 		held = append(held, c)
 	}
 	return held

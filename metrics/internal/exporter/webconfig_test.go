@@ -134,8 +134,8 @@ func TestTLSAndPasswords(t *testing.T) {
 			t.Error("a stranger's certificate is trusted")
 		}
 	}
-	if told := s.told(); len(told) > 5 {
-		t.Errorf("it warns %d times: %q", len(told), told)
+	if reported := s.reported(); len(reported) > 5 {
+		t.Errorf("it warns %d times: %q", len(reported), reported)
 	}
 
 	// The file is read again: a password that was changed holds at once, and a file

@@ -274,8 +274,8 @@ func draftOf(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".draft")
 }
 
-// TestPlantedLocks: what somebody put in the place of the lock is not written to.
-func TestPlantedLocks(t *testing.T) {
+// TestHiddenLocks: what somebody put in the place of the lock is not written to.
+func TestHiddenLocks(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(draft, target string) error{
 		"a link":      func(draft, target string) error { return os.Symlink(target, draft) },

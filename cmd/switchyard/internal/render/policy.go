@@ -223,7 +223,7 @@ func whereFrom(k api.KnownPolicy) string {
 		return "built in, " + k.Folder
 	case k.BuiltIn:
 		return "built in"
-	case k.Kept:
+	case k.Stored:
 		return "ledger"
 	default:
 		return k.Ref

@@ -47,14 +47,14 @@ func (p *Printer) figures(s stats.Stats) {
 	if q := s.Questions; q.Asked > 0 {
 		words := "to the user, none answered yet"
 		if q.Wait.Count > 0 {
-			words = "to the user, half of those answered within " + stats.Lasting(q.Wait.Median)
+			words = "to the user, half of those answered within " + stats.FormatDuration(q.Wait.Median)
 		}
 		figure("questions", q.Asked, words)
 	}
 	if u := s.Spawns; u.Spawns > 0 {
 		words := fmt.Sprintf("of agents, %d fell back (%s)", u.Fallbacks, stats.Percent(u.Fallbacks, u.Spawns))
 		if u.Run.Count > 0 {
-			words += ", half within " + stats.Lasting(u.Run.Median)
+			words += ", half within " + stats.FormatDuration(u.Run.Median)
 		}
 		figure("runs", u.Spawns, words)
 		if u.MicroDollars > 0 {

@@ -17,7 +17,7 @@ import (
 )
 
 // book is a source in memory: it adds changes up as the ledger does, but for caps.
-type book struct {
+type record struct {
 	events int64
 	rows   map[string]map[string]ledger.Counter // by measure and the JSON text of the values
 }
@@ -30,7 +30,7 @@ func at(event int64) string {
 }
 
 // record takes an event's changes in.
-func (b *book) record(changes ...counters.Change) {
+func (b *record) record(changes ...counters.Change) {
 	b.events++
 	for _, c := range changes {
 		if b.rows == nil {
@@ -55,7 +55,7 @@ func text(values []string) string {
 	return string(data)
 }
 
-func (b *book) Counters(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
+func (b *record) Counters(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
 	t := ledger.Counters{Events: b.events}
 	if b.events > 0 {
 		t.Since, t.Until = at(1), at(b.events)
@@ -125,8 +125,8 @@ func family(families []*dto.MetricFamily, name string) *dto.MetricFamily {
 }
 
 // example is a book with something of everything, and options that fit.
-func example() (*book, metrics.Options) {
-	b := &book{}
+func example() (*record, metrics.Options) {
+	b := &record{}
 	sample := func(v int64) counters.Observation { return counters.Observation{Value: v, Task: "T-1", Round: 2} }
 	b.record(
 		one(counters.Adoptions(), "1.2.0", "sha256:aa"),
