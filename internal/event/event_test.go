@@ -1,0 +1,39 @@
+package event_test
+
+import (
+	"bytes"
+	_ "embed"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/switchyard-dev/switchyard/internal/event"
+	"github.com/switchyard-dev/switchyard/internal/ledger"
+)
+
+// events are an export by the program as it was before this package existed.
+//
+//go:embed testdata/events.jsonl
+var events []byte
+
+// TestBodiesKeepTheirBytes: what older programs recorded is read whole, and is written
+// with the same bytes.
+func TestBodiesKeepTheirBytes(t *testing.T) {
+	for line := range bytes.Lines(events) {
+		var e ledger.Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := event.Decode(e); err != nil {
+			t.Errorf("%s %d: %v", e.Task, e.N, err)
+		}
+		body, err := event.DecodeFull(e)
+		if err != nil {
+			t.Fatalf("%s %d: %v", e.Task, e.N, err)
+		}
+		text, err := body.Encode()
+		if err != nil || !bytes.Equal(text, e.Body) {
+			t.Errorf("%s %d: %v\n%s\nwant\n%s", e.Task, e.N, err, text, e.Body)
+		}
+	}
+}
