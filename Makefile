@@ -48,7 +48,7 @@ bench: build ## measure the decision, the merge, a guest call, the ledger, a scr
 fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzMerge$$' -fuzztime 30s ./internal/finding
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/plugin/document
-	$(GO) test -run '^$$' -fuzz '^FuzzRelativePath$$' -fuzztime 30s ./host
+	$(GO) test -run '^$$' -fuzz '^FuzzRelativePath$$' -fuzztime 30s ./host/internal/pluginset
 	$(GO) test -run '^$$' -fuzz '^FuzzLines$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/plugin/document
 	$(GO) test -run '^$$' -fuzz '^FuzzXML$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/plugin/document
 	$(GO) test -run '^$$' -fuzz '^FuzzMeter$$' -fuzztime 30s ./internal/plugin/fuel

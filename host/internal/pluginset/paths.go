@@ -16,9 +16,9 @@ import (
 // tools merge: relative to the project's root, with slashes. A path that is not
 // certainly one of the project stays as it is.
 //
-// It asks the file system, because text alone does not tell: the root has other
-// names through links or letters of another case, and elsewhere than on Windows a
-// backslash may be part of a name. It serves one goroutine.
+// It asks the file system, because the text alone is ambiguous: the root may have other
+// names through links or letters of another case, and except on Windows a backslash may
+// be part of a name. It must not be used by several goroutines at once.
 type pathMapper struct {
 	name    string // of the root, with slashes
 	windows bool
