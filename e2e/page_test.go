@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
 	"github.com/switchyard-dev/switchyard/internal/stats"
 )
 

@@ -3,11 +3,11 @@ package main
 import (
 	"context"
 
+	"github.com/spf13/cobra"
+
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"github.com/switchyard-dev/switchyard/metrics"
-
-	"github.com/spf13/cobra"
 )
 
 func newMetricsTextfileCmd(a *app) *cobra.Command {

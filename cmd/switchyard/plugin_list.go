@@ -5,13 +5,12 @@ import (
 	"context"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
-	"github.com/switchyard-dev/switchyard/internal/api"
-	"github.com/switchyard-dev/switchyard/internal/errs"
-
 	"github.com/spf13/cobra"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
+	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
 func newPluginListCmd(a *app) *cobra.Command {

@@ -3,12 +3,11 @@ package main
 import (
 	"context"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
-	"github.com/switchyard-dev/switchyard/internal/api"
-
 	"github.com/spf13/cobra"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
+	"github.com/switchyard-dev/switchyard/internal/api"
 )
 
 func newPolicyAdoptCmd(a *app) *cobra.Command {

@@ -3,10 +3,9 @@ package main
 import (
 	"context"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
-
 	"github.com/spf13/cobra"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/textutil"

@@ -5,14 +5,13 @@ import (
 	"context"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
+	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/project"
 	"github.com/switchyard-dev/switchyard/policies"
-
-	"github.com/spf13/cobra"
-
-	"github.com/switchyard-dev/switchyard/host"
 )
 
 func newPolicyVerifyCmd(a *app) *cobra.Command {

@@ -15,12 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
-
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/spf13/cobra"
 
+	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot/verbs"

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/switchyard-dev/switchyard/cmd/switchyard/internal/render"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-
-	"golang.org/x/term"
 )
 
 // quietPeriod is how long work takes before a line reports it: most is done by then, and

@@ -10,8 +10,9 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // maxSettings is how much all plugins' settings together may be as JSON, in bytes:

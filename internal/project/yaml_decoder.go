@@ -7,8 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // reader reads values from a YAML document and collects all problems, so that a user can

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
 	"github.com/switchyard-dev/switchyard/internal/counters"
 	"github.com/switchyard-dev/switchyard/internal/doccheck"
 	"github.com/switchyard-dev/switchyard/internal/stats"

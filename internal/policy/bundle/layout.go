@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/open-policy-agent/opa/v1/bundle"
+
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 

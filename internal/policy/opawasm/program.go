@@ -14,8 +14,9 @@ import (
 
 	"github.com/open-policy-agent/opa/v1/ast"
 	"github.com/open-policy-agent/opa/v1/topdown"
-	"github.com/switchyard-dev/switchyard/internal/codecache"
 	"github.com/tetratelabs/wazero"
+
+	"github.com/switchyard-dev/switchyard/internal/codecache"
 )
 
 const (

@@ -2,6 +2,7 @@ package routing
 
 import (
 	"github.com/open-policy-agent/opa/v1/ast"
+
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/open-policy-agent/opa/v1/ast"
+
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 

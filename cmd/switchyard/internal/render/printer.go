@@ -6,8 +6,9 @@ import (
 	"os"
 	"strings"
 
-	"github.com/switchyard-dev/switchyard/internal/textutil"
 	"golang.org/x/term"
+
+	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
 // Printer lays text out for a person. Everything that goes through it is cleaned.

@@ -8,10 +8,11 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"pgregory.net/rapid"
+
 	"github.com/switchyard-dev/switchyard/internal/doccheck"
 	"github.com/switchyard-dev/switchyard/internal/finding"
 	"github.com/switchyard-dev/switchyard/internal/textutil"
-	"pgregory.net/rapid"
 )
 
 // listed are findings whose fields are short and long, narrow and wide.
