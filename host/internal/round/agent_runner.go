@@ -24,15 +24,15 @@ type agentRunner struct {
 	library definition.Library
 }
 
-// maxAdapter is the largest adapter file, in bytes.
+// maxAdapter is the maximum size of an adapter file, in bytes.
 const maxAdapter = 1 << 20
 
-// newAgentRunner prepares spawns for a project as it is configured, and a task, "" for none.
+// newAgentRunner prepares spawns for the task id, or outside any task if id is "".
 //
 // # Errors
 //
-// spawn-reentrant and CodeDepth inside a spawned agent, config-foreign, those of
-// adapters and of slots.
+// spawn-reentrant and CodeDepth inside a spawned agent, config-foreign, those of adapters
+// and of leases.
 func (e *Engine) newAgentRunner(ctx context.Context, config project.Config, id string) (agentRunner, error) {
 	if err := e.checkNotNested(); err != nil {
 		return agentRunner{}, err
@@ -65,14 +65,13 @@ func (e *Engine) newAgentRunner(ctx context.Context, config project.Config, id s
 	return agentRunner{spawner: s, library: definition.Library{Root: e.project.Root}}, err
 }
 
-// workingTree returns the project's working tree.
 func (a agentRunner) workingTree() worktree.Tree {
 	return worktree.Tree{Root: a.spawner.Root, Supervisor: a.spawner.Supervisor, Environ: a.spawner.Environ}
 }
 
-// treeScope is what counts as a change of the working tree while agents run for a task,
-// "" for none: not what changes without their doing, and in any case what the
-// configuration has the rounds to come obey.
+// treeScope returns the paths that count as a change of the working tree while agents run
+// for a task ("" for none). It ignores files that other processes change, and always
+// includes the files that later rounds read their settings from.
 func (e *Engine) treeScope(config project.Config, id string) (worktree.Scope, error) {
 	ignored, err := e.ignoredPaths(config)
 	if err != nil {
@@ -87,7 +86,7 @@ func (e *Engine) treeScope(config project.Config, id string) (worktree.Scope, er
 		if !filepath.IsAbs(path) {
 			path = e.absolute(path)
 		}
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // It may be an option, or a program.
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // It may be an option or a program.
 			effective = append(effective, word)
 		}
 	}
@@ -97,9 +96,9 @@ func (e *Engine) treeScope(config project.Config, id string) (worktree.Scope, er
 	return worktree.Scope{IgnorePaths: ignored, AlwaysTracked: effective}, nil
 }
 
-// ignoredPaths lists what changes in the working tree without an agent's doing: the file
-// of metrics with its draft, which other commands write meanwhile, and the folder for
-// temporary files if that lies in the project.
+// ignoredPaths lists the paths that change without an agent's doing: the metrics file with
+// its draft and lock, which other commands write, and the folder for temporary files if it
+// is in the project.
 func (e *Engine) ignoredPaths(config project.Config) (ignored []string, err error) {
 	if file := config.Metrics.Textfile; file != "" {
 		dir, name := filepath.Split(file)
@@ -123,12 +122,12 @@ func (e *Engine) ignoredPaths(config project.Config) (ignored []string, err erro
 	}
 }
 
-// checkNotNested refuses spawns from inside a spawned agent.
+// checkNotNested rejects spawns from inside a spawned agent.
 func (e *Engine) checkNotNested() error {
 	return cmp.Or(childenv.Inside(e.environ), childenv.Guard(e.environ))
 }
 
-// findAgent finds an agent that may be spawned from here.
+// findAgent returns an agent that this process may spawn.
 func (e *Engine) findAgent(name string) (definition.Definition, error) {
 	if err := e.checkNotNested(); err != nil {
 		return definition.Definition{}, err
@@ -140,8 +139,8 @@ func (e *Engine) findAgent(name string) (definition.Definition, error) {
 	return agentDef, agentDef.Spawnable()
 }
 
-// checkAgentAvailable fails where no adapter of an agent has its program, and nobody else is
-// there to hand the agent to. It changes nothing.
+// checkAgentAvailable fails if no adapter of an agent has its program and manual fallback
+// is off. It changes nothing.
 func (e *Engine) checkAgentAvailable(ctx context.Context, config project.Config, name, with string) error {
 	catalog, err := e.catalog(ctx, config)
 	if err != nil {
@@ -165,18 +164,18 @@ func (e *Engine) checkAgentAvailable(ctx context.Context, config project.Config,
 	return missing
 }
 
-// agentSettings are those of an agent's spawns; adapter is the caller's own, "" for
-// none.
+// agentSettings returns the spawn settings of an agent. adapter overrides the configured
+// one, unless it is "".
 func agentSettings(config project.Config, name, adapter string) project.SpawnAgent {
 	s := config.Spawn.For(name)
 	if adapter != "" && adapter != s.Adapter {
-		// A model is one of its adapter's.
+		// A model name is only valid for its adapter.
 		s.Adapter, s.Fallback, s.Model = adapter, nil, ""
 	}
 	return s
 }
 
-// catalog has the adapters: ours, and those of the project.
+// catalog returns the built-in adapters and those of the project.
 func (e *Engine) catalog(ctx context.Context, config project.Config) (*adapter.Catalog, error) {
 	var own []*adapter.Adapter
 	for _, path := range config.Spawn.Adapters {
@@ -193,8 +192,8 @@ func (e *Engine) catalog(ctx context.Context, config project.Config) (*adapter.C
 	return adapter.NewCatalog(own...), nil
 }
 
-// writeStateFile writes a file of the state folder, whole and for good, and returns its
-// path relative to the project's root, with slashes.
+// writeStateFile writes a file of the state folder atomically and durably. It returns the
+// file's path relative to the project's root, with slashes.
 func (e *Engine) writeStateFile(in, name string, data []byte) (path string, err error) {
 	path = project.StateDir + "/" + in + "/" + name
 	dir, err := e.stateFolder(in)
@@ -208,7 +207,7 @@ func (e *Engine) writeStateFile(in, name string, data []byte) (path string, err 
 	return path, nil
 }
 
-// stateFolder opens a folder of the state folder, and makes it where there is none.
+// stateFolder opens a folder of the state folder and creates it if needed.
 func (e *Engine) stateFolder(name string) (*os.Root, error) {
 	state, err := e.openState()
 	if err != nil {
@@ -222,11 +221,11 @@ func (e *Engine) stateFolder(name string) (*os.Root, error) {
 	return dir, nil
 }
 
-// openState opens the state folder, and makes it if there is none.
+// openState opens the state folder and creates it if needed.
 //
 // # Errors
 //
-// state-unsafe if something else is in its place or it is another user's, and
+// state-unsafe if it is not a folder or belongs to another user, and
 // state-file-unwritable.
 func (e *Engine) openState() (*os.Root, error) {
 	state, err := safefile.OpenState(e.project.State())
@@ -243,18 +242,18 @@ func errStateWrite(path string, err error) error {
 	return errs.New(errs.StateFileUnwritable, "%s cannot be kept: %w", path, safefile.Reason(err)).With("path", path)
 }
 
-// absolute is the path of a file that keep has written.
+// absolute returns the absolute path of a file that writeStateFile has written.
 func (e *Engine) absolute(path string) string {
 	return filepath.Join(e.project.Root, filepath.FromSlash(path))
 }
 
-// The folders of what is kept in the state folder.
+// Folders in the state folder.
 const (
-	reportsFolder = "reports" // of spawned agents, by run, and of commands, by task and round
-	handoffFolder = "handoff" // what a round hands on, by task and round
+	reportsFolder = "reports" // reports of spawned agents, by run, and of commands, by task and round
+	handoffFolder = "handoff" // input for the next round, by task and round
 )
 
-// AdapterNames lists the adapters that the project can name.
+// AdapterNames lists the adapters that the project can use.
 func (e *Engine) AdapterNames(ctx context.Context) ([]string, error) {
 	config, err := e.Config(ctx)
 	if err != nil {
@@ -273,7 +272,7 @@ func (e *Engine) Installed() []string {
 	catalog := adapter.NewCatalog()
 	for _, name := range catalog.Names() {
 		if name == project.AdapterExec {
-			continue // It has no program of its own.
+			continue // It has no program to look for.
 		}
 		a, err := catalog.Get(name)
 		if err == nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// Audit stamps by hand that an agent ran in the task's round, and holds it
-// against rule 9.
+// Audit records a manual attestation that an agent ran in the task's round, and checks it
+// against the search-before-write rule.
 func (e *Engine) Audit(ctx context.Context, id string, req api.AuditRequest) (api.StampResult, error) {
 	if err := childenv.Inside(e.environ); err != nil {
 		return api.StampResult{}, err
@@ -39,8 +39,8 @@ func (e *Engine) Audit(ctx context.Context, id string, req api.AuditRequest) (ap
 	return a, nil
 }
 
-// findStamp returns the stamp of an agent's run, or the zero Stamp: in whichever
-// round it was stamped, it is no evidence for another.
+// findStamp returns the attestation of an agent's run in any round, or the zero Stamp. A
+// run attested once is not evidence for another round.
 func (tx *taskTx) findStamp(ctx context.Context, agent, run string) (stamp task.Stamp, err error) {
 	if run == "" {
 		return stamp, nil
@@ -56,7 +56,7 @@ func (tx *taskTx) findStamp(ctx context.Context, agent, run string) (stamp task.
 	return stamp, nil
 }
 
-// Search records by hand that an agent searched.
+// Search records, as a manual claim, that an agent searched.
 func (e *Engine) Search(ctx context.Context, id string, req api.SearchRequest) (api.TaskResult, error) {
 	if err := childenv.Inside(e.environ); err != nil {
 		return api.TaskResult{}, err
@@ -64,7 +64,7 @@ func (e *Engine) Search(ctx context.Context, id string, req api.SearchRequest) (
 	return e.apply(ctx, id, task.RecordSearch{Round: req.Round, Agent: req.Agent, Query: req.Query, Source: task.ByHand, By: e.by})
 }
 
-// Stamps lists every stamp of a task, oldest first.
+// Stamps lists every attestation of a task, oldest first.
 func (e *Engine) Stamps(ctx context.Context, id string) ([]api.StampEntry, error) {
 	tx, err := e.beginTx(ctx, id)
 	defer tx.close()

@@ -25,11 +25,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/verifycmd"
 )
 
-// maxReportErrors is how much of a failed command's last words an error has, in bytes,
-// and maxReportWords how much of that its message has.
+// maxReportErrors is how much of a failed command's stderr an error carries, and
+// maxReportWords how much of it the message quotes, in bytes.
 const maxReportErrors, maxReportWords = 4 << 10, 300
 
-// checkMayReport refuses commands that are not to be run.
+// checkMayReport rejects report commands that are nested or not trusted.
 func (tx *taskTx) checkMayReport(config project.Config) error {
 	switch {
 	case len(config.Reports.Commands) == 0:
@@ -40,8 +40,8 @@ func (tx *taskTx) checkMayReport(config project.Config) error {
 	return config.Reports.CheckTrusted()
 }
 
-// commandReports runs the project's commands for reports, side by side, and returns
-// what they report. One that fails fails all: no report is not a clean report.
+// commandReports runs the project's report commands concurrently and returns their
+// reports. If one fails, all fail: a missing report is not a clean report.
 func (rr *roundRunner) commandReports(ctx context.Context, v api.Verification) ([]pluginset.Report, error) {
 	commands, err := rr.dueReports(ctx)
 	if err != nil || len(commands) == 0 {
@@ -88,7 +88,7 @@ func (rr *roundRunner) commandReports(ctx context.Context, v api.Verification) (
 	return found, nil
 }
 
-// dueReports are the commands that concern the draft.
+// dueReports returns the commands whose paths the draft changes.
 func (rr *roundRunner) dueReports(ctx context.Context) ([]project.ReportCommand, error) {
 	var due []project.ReportCommand
 	for _, command := range rr.config.Reports.Commands {
@@ -102,7 +102,7 @@ func (rr *roundRunner) dueReports(ctx context.Context) ([]project.ReportCommand,
 				return nil, err
 			}
 			if err == nil && !differs {
-				continue // Without git that is not known, and it is run.
+				continue // Without git, every command runs.
 			}
 		}
 		due = append(due, command)
@@ -110,7 +110,7 @@ func (rr *roundRunner) dueReports(ctx context.Context) ([]project.ReportCommand,
 	return due, nil
 }
 
-// reportRun is a command for a report that has ended by itself.
+// reportRun is a report command that has exited.
 type reportRun struct {
 	command        project.ReportCommand
 	path           string // of its output, relative to the project's root
@@ -124,12 +124,11 @@ func (r *reportRun) close() {
 	}
 	for _, f := range []*os.File{r.output, r.errors} {
 		if f != nil {
-			_ = f.Close() // What it holds was read.
+			_ = f.Close() // It was only read.
 		}
 	}
 }
 
-// runReport runs the nth command.
 func (rr *roundRunner) runReport(ctx context.Context, command project.ReportCommand, n int) (*reportRun, error) {
 	name := fmt.Sprintf("%s-r%d-%d", rr.tx.id, rr.round.Number, n)
 	r := &reportRun{command: command, path: project.StateDir + "/" + reportsFolder + "/" + name + ".out"}
@@ -177,7 +176,7 @@ func (rr *roundRunner) runReport(ctx context.Context, command project.ReportComm
 	return r, nil
 }
 
-// newFile makes a file in place of what has its name.
+// newFile creates a file and replaces any that has its name.
 func newFile(dir *os.Root, name string) (*os.File, error) {
 	if err := dir.RemoveAll(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, safefile.Reason(err)
@@ -185,7 +184,7 @@ func newFile(dir *os.Root, name string) (*os.File, error) {
 	return dir.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 }
 
-// readReport has a plugin read what a command printed.
+// readReport normalizes a command's output with a plugin.
 func (rr *roundRunner) readReport(ctx context.Context, r *reportRun, resolver *pluginset.Resolver) (pluginset.Report, error) {
 	ref := api.ReportRef{Plugin: r.command.Plugin, Path: api.Stdin}
 	if ref.Plugin == "" {
@@ -211,7 +210,7 @@ func (rr *roundRunner) readReport(ctx context.Context, r *reportRun, resolver *p
 	return ev, nil
 }
 
-// failed is the error of the command, with the end of what it said.
+// failed returns the error of the command, with the end of its stderr.
 func (r *reportRun) failed(format string, args ...any) *errs.Error {
 	said := ""
 	if info, err := r.errors.Stat(); err == nil {

@@ -21,27 +21,27 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// The agents that a round runs, and the plugin that reads the critic's report.
+// The agents that a round runs, and the plugin that normalizes the critic's report.
 const (
 	criticName     = "critic"
 	researcherName = "researcher"
 	criticPlugin   = "np-critic"
 )
 
-// review is what became of spawning the critic. One of its fields but run is set.
+// review is the result of running the critic. At most one of its fields but run is set.
 type review struct {
-	// run is the run that the review rests on.
+	// run is the id of the run that produced the review.
 	run      string
 	evidence pluginset.Report
-	// failure is a critic that came to nothing, as a finding.
+	// failure is the finding that the critic failed.
 	failure *finding.Finding
-	// handBack is set where the caller is to run the critic in some other way.
+	// handBack is set if the caller must run the critic.
 	handBack *api.ManualFallback
 }
 
-// review has the critic review the draft, unless it has. If the working tree changes
-// meanwhile, the draft is another one and is verified again: v becomes the verification
-// of the draft that was reviewed. One that is red then ends the review, which is empty.
+// review runs the critic on the draft, unless an earlier command already did. If the
+// working tree changes meanwhile, the draft is verified again, and v becomes the
+// verification of the draft that was reviewed. If that is red, the review is empty.
 func (rr *roundRunner) review(ctx context.Context, v *api.Verification) (review, error) {
 	if r, ok, err := rr.resumeReview(ctx); err != nil || ok {
 		return r, err
@@ -60,7 +60,7 @@ func (rr *roundRunner) review(ctx context.Context, v *api.Verification) (review,
 	job.WantsReport = true
 	job.Resumed = rr.tx.status.Attempts(p.role, p.index) > 0
 	if run := rr.tx.status.LatestRun(p.role, p.index); run != nil && run.Receipt.Reason == outcome.ReasonTreeChanged {
-		job.Repeats = 0 // This is the repeat, after a kill.
+		job.Repeats = 0 // The repeat was used before the kill.
 	}
 	job.Prompt = func(at spawner.Attempt) (string, error) {
 		if at.Why == spawner.WhyRepeated {
@@ -73,7 +73,7 @@ func (rr *roundRunner) review(ctx context.Context, v *api.Verification) (review,
 		}
 		return rr.criticPrompt(ctx, at, modules, *v)
 	}
-	var judged pluginset.Report // of the last attempt whose report got so far
+	var judged pluginset.Report // of the last attempt whose report was checked
 	job.Check = func(ctx context.Context, res spawner.Result) (err error) {
 		judged, err = rr.judgeReport(ctx, res.Report)
 		return err
@@ -104,8 +104,8 @@ func (rr *roundRunner) review(ctx context.Context, v *api.Verification) (review,
 	}
 }
 
-// fallbackMayHelp says that another way of running an agent may succeed. It may not where
-// the agent itself is not to be trusted, or used up what it was given.
+// fallbackMayHelp reports whether another way of running an agent may succeed. It cannot
+// if the agent is not trustworthy or has used up its limits.
 func fallbackMayHelp(v outcome.Verdict) bool {
 	switch v.Class {
 	case outcome.RateLimit, outcome.Overloaded, outcome.Quota, outcome.Auth, outcome.NotFound, outcome.Config, outcome.Timeout, outcome.Crashed, outcome.Refused:
@@ -115,8 +115,7 @@ func fallbackMayHelp(v outcome.Verdict) bool {
 	}
 }
 
-// resumeReview is the review of this very draft by a command that was killed before
-// it decided.
+// resumeReview returns the review of this draft that a killed command left, if any.
 func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
 	run := rr.tx.status.LatestRun(task.RoleCritic, 0)
 	if run == nil || run.Receipt.Path == "" || run.Receipt.Outcome != outcome.Clean && run.Receipt.Outcome != outcome.Findings {
@@ -136,16 +135,16 @@ func (rr *roundRunner) resumeReview(ctx context.Context) (review, bool, error) {
 	}
 	ev, err := rr.judgeReport(ctx, data)
 	if err != nil {
-		return review{}, false, context.Cause(ctx) // What the plugin takes no more, a new critic may write otherwise.
+		return review{}, false, context.Cause(ctx) // A plugin may reject it by now; a new critic can write another report.
 	}
 	ev.Path = run.Receipt.Path
 	rr.recorder.spawns = append(rr.recorder.spawns, earlierSpawn(*run))
 	return review{run: run.Intent.Run, evidence: ev}, true, nil
 }
 
-// recordedCriticFailure is the review of a command that ended before it decided, where its critic
-// came to nothing by itself; else it has no failure. The round is decided on that: a
-// critic that is asked now would judge what this one may have left in the tree.
+// recordedCriticFailure returns the critic failure left by an interrupted round, if any.
+// The round is decided on it: another critic would judge changes that the failed one may
+// have left in the tree.
 func (rr *roundRunner) recordedCriticFailure(ctx context.Context) (review, error) {
 	run := rr.tx.status.LatestRun(task.RoleCritic, 0)
 	if run == nil || run.Receipt.Outcome != outcome.CriticError || run.Receipt.Next != "" ||
@@ -160,8 +159,7 @@ func (rr *roundRunner) recordedCriticFailure(ctx context.Context) (review, error
 	return review{run: run.Intent.Run, failure: failed(record)}, nil
 }
 
-// readRunReport is what a run reported, or nil where it is not there any more or is
-// something else by now.
+// readRunReport returns the report of a run, or nil if the file is gone or changed.
 func (rr *roundRunner) readRunReport(ctx context.Context, run task.Run) ([]byte, error) {
 	data, err := rr.tx.engine.rooted().Read(ctx, run.Receipt.Path, outcome.MaxReport)
 	if err != nil {
@@ -173,12 +171,11 @@ func (rr *roundRunner) readRunReport(ctx context.Context, run task.Run) ([]byte,
 	return data, nil
 }
 
-// reportPath is where a run's report is kept.
 func reportPath(run string) string {
 	return project.StateDir + "/" + reportsFolder + "/" + run + ".json"
 }
 
-// judgeReport has the plugin read a critic's report.
+// judgeReport normalizes a critic's report and checks that it is about this round.
 func (rr *roundRunner) judgeReport(ctx context.Context, data []byte) (pluginset.Report, error) {
 	ev, err := rr.tx.engine.plugins.Resolver(rr.config).Normalize(ctx, api.ReportRef{Plugin: criticPlugin, Path: api.Stdin}, bytes.NewReader(data))
 	if err != nil {
@@ -191,8 +188,8 @@ func (rr *roundRunner) judgeReport(ctx context.Context, data []byte) (pluginset.
 	return ev, err
 }
 
-// failed is the finding that the critic came to nothing. What tells two failures
-// apart comes first, so that it is part of the finding's identity.
+// failed returns the finding that the critic failed. The text begins with the part that
+// distinguishes failures, so that it is part of the finding's identity.
 func failed(r spawner.Record) *finding.Finding {
 	file := "-"
 	text := fmt.Sprintf("The critic gave nothing to rely on (%s): %s", r.Reason, r.Reason.Message())
@@ -208,7 +205,7 @@ func failed(r spawner.Record) *finding.Finding {
 	text += fmt.Sprintf(". Look at run %s in %s/%s before the task goes on.", r.RunID, project.StateDir, spawner.RunLogFile)
 	raw, err := json.Marshal(r, json.Deterministic(true))
 	if err != nil {
-		raw = []byte("{}") // Cannot happen: it is numbers and texts of our own.
+		raw = []byte("{}") // Cannot happen: it holds only numbers and strings.
 	}
 	return &finding.Finding{
 		Critic: spawnCritic, Category: task.CategoryCriticError, Severity: finding.Fail, File: &file, Remediation: text, ConfirmedBy: []string{spawnCritic},
@@ -216,8 +213,8 @@ func failed(r spawner.Record) *finding.Finding {
 	}
 }
 
-// spawnCritic is the critic of the finding that a critic failed.
+// spawnCritic is the critic name of a finding about a failed critic.
 const spawnCritic = "spawner"
 
-// maxNamedChanges is how many changes a sentence names.
+// maxNamedChanges is the number of changed files that a message names.
 const maxNamedChanges = 5

@@ -17,8 +17,8 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// modules are the surfaces that the critic reviews: ours, then those that the project
-// adds.
+// modules returns the critic's review modules: the built-in ones, then those of the
+// project.
 func (rr *roundRunner) modules() ([]prompt.Module, error) {
 	var all []prompt.Module
 	for _, name := range prompt.Economy(rr.config.Economy).ModuleNames() {
@@ -35,7 +35,7 @@ func (rr *roundRunner) modules() ([]prompt.Module, error) {
 	return all, err
 }
 
-// criticPrompt writes the prompt of an attempt, and the files that it names.
+// criticPrompt writes the prompt of an attempt and the files that it refers to.
 func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, modules []prompt.Module, v api.Verification) (string, error) {
 	p := prompt.Critic{
 		Task: rr.tx.id, RunID: at.Run, ReportPath: at.ReportPath, Round: rr.round.Number, MaxRounds: rr.round.MaxRounds, Modules: modules,
@@ -72,18 +72,17 @@ func (rr *roundRunner) criticPrompt(ctx context.Context, at spawner.Attempt, mod
 	return prompt.RenderCritic(rr.agents.spawner.Root, p)
 }
 
-// What an attempt is given to read.
+// Files that an attempt can read.
 const (
 	diffFile         = "draft.diff"
 	verificationFile = "verification.log"
 )
 
-// How large a task's plan may be, and how much of a diff and of a verification's
-// output is handed on, in bytes.
+// Maximum sizes of a task's plan, a diff and a verification's output, in bytes.
 const maxPlan, maxDiff, maxVerification = 1 << 20, 4 << 20, 4 << 20
 
-// copyOutput puts the end of a file of the state folder where an agent may read it:
-// some keep out of what version control ignores.
+// copyOutput copies the end of a file of the state folder to a place that every agent can
+// read: some refuse files that version control ignores.
 func (rr *roundRunner) copyOutput(path, to string) (string, error) {
 	data, err := func() ([]byte, error) {
 		root, err := os.OpenRoot(rr.agents.spawner.Root)
@@ -91,8 +90,8 @@ func (rr *roundRunner) copyOutput(path, to string) (string, error) {
 			return nil, err
 		}
 		defer root.Close()
-		// The verification ran the draft's own code, which may have put a link or a
-		// pipe in its place.
+		// The verification ran the draft's code, which may have replaced the file by a
+		// link or a pipe.
 		f, err := safefile.OpenFile(root, filepath.FromSlash(path), os.O_RDONLY)
 		if err != nil {
 			return nil, err
@@ -115,8 +114,8 @@ func (rr *roundRunner) copyOutput(path, to string) (string, error) {
 	return copied, nil
 }
 
-// writeDiff writes the difference from the task's base to a file in folder, and returns its
-// path, or "" without git. An empty one fails with draft-empty, unless the caller
+// writeDiff writes the difference from the task's base to a file in folder. It returns the
+// file's path, or "" without git. An empty diff fails with draft-empty, unless the caller
 // allows it.
 func (rr *roundRunner) writeDiff(ctx context.Context, folder string) (string, error) {
 	path := filepath.Join(folder, diffFile)
@@ -141,7 +140,7 @@ func (rr *roundRunner) writeDiff(ctx context.Context, folder string) (string, er
 	return path, nil
 }
 
-// lineOf is a finding as one line.
+// lineOf formats a finding as one line.
 func lineOf(f finding.Finding) string {
 	return fmt.Sprintf("%s %s %s: %s", f.Severity, f.Category, f.Location(), f.Remediation)
 }

@@ -10,13 +10,12 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// setProgress records how the findings compare with earlier reviews.
 func setProgress(d *api.Decision, p task.Progress) {
 	d.NoProgress, d.StalledRounds = p.IsStalled(), p.Stalled
 	d.NewCount, d.RepeatCount, d.ReopenedCount, d.ResolvedCount = p.New, p.Repeat, p.Reopened, p.Resolved
 }
 
-// setDestination derives what follows from the next action.
+// setDestination sets the fields that follow from the next action.
 func setDestination(d *api.Decision, p *policies.Policy) {
 	destination, _ := p.Destination(d.NextAction)
 	d.Stuck = task.IsStuckDestination(d.NextAction, string(destination.Kind))
@@ -26,7 +25,7 @@ func setDestination(d *api.Decision, p *policies.Policy) {
 	}
 }
 
-// setRouting sorts the findings into buckets by their destinations.
+// setRouting groups the findings by destination.
 func setRouting(d *api.Decision) {
 	d.Routing = api.Routing{FindingCount: len(d.Findings), Buckets: make(map[string][]string)}
 	for _, f := range d.Findings {
@@ -34,7 +33,6 @@ func setRouting(d *api.Decision) {
 	}
 }
 
-// bucketSizes returns the number of findings by destination.
 func bucketSizes(r api.Routing) map[string]int {
 	routes := make(map[string]int, len(r.Buckets))
 	for destination, findings := range r.Buckets {
@@ -43,7 +41,7 @@ func bucketSizes(r api.Routing) map[string]int {
 	return routes
 }
 
-// maxSkippedRefs is how many skipped items of one reason are named.
+// maxSkippedRefs is the number of skipped items named per reason.
 const maxSkippedRefs = 20
 
 func timingOf(all []pluginset.Report, policy time.Duration) *event.Timing {

@@ -27,12 +27,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// diagnosis collects checks.
 type diagnosis struct{ api.Health }
 
-// Diagnose looks at what the project's commands rely on, and if deep is set also at
-// every event of the ledger. It changes nothing, and starts each adapter's program to
-// ask for its version and its help.
+// Diagnose checks what the project's commands depend on and, if deep is set, every event
+// of the ledger. It changes nothing. It runs each adapter's program to ask for its version
+// and its help.
 func (e *Engine) Diagnose(ctx context.Context, deep bool) (api.Health, error) {
 	h := diagnosis{api.Health{OK: true, Root: e.project.Root}}
 	config, err := e.Config(ctx)
@@ -60,7 +59,7 @@ func (e *Engine) Diagnose(ctx context.Context, deep bool) (api.Health, error) {
 	catalog, err := e.catalog(ctx, config)
 	if err = cmp.Or(err, config.Spawn.CheckTrusted()); err != nil {
 		h.check("adapters", err, "")
-		catalog, config.Spawn.Command = adapter.NewCatalog(), nil // Asking runs what they name.
+		catalog, config.Spawn.Command = adapter.NewCatalog(), nil // Asking would run untrusted programs.
 	}
 	if err := e.checkAdapters(ctx, &h, catalog, config); err != nil {
 		return h.Health, err
@@ -76,7 +75,7 @@ func (e *Engine) Diagnose(ctx context.Context, deep bool) (api.Health, error) {
 	return h.Health, context.Cause(ctx)
 }
 
-// present says that a file is valid, or what it means that it is not there.
+// present returns "is valid" if a file exists, else absent.
 func present(p project.Project, file, absent string) string {
 	if p.Exists(file) {
 		return "is valid"
@@ -84,7 +83,7 @@ func present(p project.Project, file, absent string) string {
 	return absent
 }
 
-// checkPlugins loads the plugins that the project brings along, as its lock pins them.
+// checkPlugins loads the project's plugins as its lock pins them.
 func (e *Engine) checkPlugins(ctx context.Context, h *diagnosis) {
 	_, err := e.project.Lock(ctx)
 	h.check(project.LockFile, err, present(e.rooted(), project.LockFile, "is not there: no plugin is pinned"))
@@ -96,7 +95,7 @@ func (e *Engine) checkPlugins(ctx context.Context, h *diagnosis) {
 	for _, p := range all.Plugins {
 		switch {
 		case p.Use != "":
-			named++ // What is wrong with its plugin stands with that.
+			named++ // The plugin's entry reports its problem.
 		case p.Problem != nil:
 			h.check("plugins", errs.New(p.Problem.Code, "%s", p.Problem.Message), "")
 		case p.Path != "":
@@ -108,7 +107,7 @@ func (e *Engine) checkPlugins(ctx context.Context, h *diagnosis) {
 	}
 }
 
-// checkPolicy loads the policy that a round would take, as a round does.
+// checkPolicy loads the policy that a round would use.
 func (e *Engine) checkPolicy(ctx context.Context, h *diagnosis, config project.Config) {
 	c, err := e.policies.Select(ctx, "", config)
 	if err == nil {
@@ -122,18 +121,18 @@ func (e *Engine) checkPolicy(ctx context.Context, h *diagnosis, config project.C
 	h.check("policy", err, fine)
 }
 
-// admitted replaces the policy by the one that may decide a task's round.
+// admitted replaces the selection by the policy that may decide a task's round.
 func (e *Engine) admitted(ctx context.Context, c *policyset.Selection) error {
 	l, err := e.OpenLedger(ctx)
 	if err != nil {
-		return nil // The ledger's own check says it.
+		return nil // checkLedger reports it.
 	}
 	defer l.Close()
 	*c, err = e.policies.CheckAdopted(ctx, l, *c)
 	return err
 }
 
-// checkLedger opens the ledger and reads its last event, or all of them.
+// checkLedger opens the ledger and reads its last event or, if deep is set, all of them.
 func (e *Engine) checkLedger(ctx context.Context, h *diagnosis, deep bool) {
 	events, err := e.lastEvent(ctx)
 	fine := fmt.Sprintf("%d events, readable; doctor --deep verifies them", events)
@@ -151,7 +150,7 @@ func (e *Engine) checkLedger(ctx context.Context, h *diagnosis, deep bool) {
 	h.check("ledger", err, fine)
 }
 
-// lastEvent is the number of the ledger's newest event.
+// lastEvent returns the number of the ledger's latest event.
 func (e *Engine) lastEvent(ctx context.Context) (int64, error) {
 	l, err := e.OpenLedger(ctx)
 	if err != nil {
@@ -161,9 +160,9 @@ func (e *Engine) lastEvent(ctx context.Context) (int64, error) {
 	return l.Last(ctx)
 }
 
-// checkAdapters asks the program of each adapter about itself, and looks for adapters
-// that the settings name and that there are none of. The default adapter of a project
-// that says nothing of agents counts only if its program is there.
+// checkAdapters asks the program of each adapter for its version and flags, and reports
+// adapters that the settings name but that do not exist. If the project configures no
+// agents, its default adapter counts only if its program is installed.
 func (e *Engine) checkAdapters(ctx context.Context, h *diagnosis, catalog *adapter.Catalog, config project.Config) error {
 	keeper, err := e.supervisor()
 	if err != nil {
@@ -192,7 +191,7 @@ func (e *Engine) checkAdapters(ctx context.Context, h *diagnosis, catalog *adapt
 	return nil
 }
 
-// unspawnable is why an agent cannot be spawned; a module is not meant to be.
+// unspawnable returns why an agent cannot be spawned; nil for a module, which never is.
 func unspawnable(err error, d definition.Definition) error {
 	if err == nil && !d.Module {
 		return d.Spawnable()
@@ -200,7 +199,7 @@ func unspawnable(err error, d definition.Definition) error {
 	return err
 }
 
-// check adds the result of a check; its text is fine if there is no error.
+// check adds the result of a check; fine is its text if err is nil.
 func (h *diagnosis) check(name string, err error, fine string) {
 	c := api.Check{Name: name, OK: err == nil, Text: fine}
 	if err != nil {
@@ -216,7 +215,7 @@ func (h *diagnosis) check(name string, err error, fine string) {
 	h.Checks = append(h.Checks, c)
 }
 
-// usedAdapters are those that the settings name.
+// usedAdapters returns the adapters that the settings name.
 func usedAdapters(config project.Config) []string {
 	var used []string
 	all := []project.SpawnAgent{config.Spawn.SpawnAgent}
@@ -228,16 +227,16 @@ func usedAdapters(config project.Config) []string {
 	}
 	slices.Sort(used)
 	used = slices.Compact(used)
-	return slices.DeleteFunc(used, func(name string) bool { return name == "" }) // Of settings that cannot be read.
+	return slices.DeleteFunc(used, func(name string) bool { return name == "" }) // Unreadable settings leave empty names.
 }
 
-// The limits of asking a program about itself.
+// Limits for one query of an adapter's program.
 const (
 	askTime  = 30 * time.Second
 	askBytes = 4 << 20
 )
 
-// examine looks for an adapter's program and asks it about itself.
+// examine finds an adapter's program and asks for its version and flags.
 func (e *Engine) examine(ctx context.Context, k *supervise.Supervisor, catalog *adapter.Catalog, name string, config project.Config) api.AdapterHealth {
 	h := api.AdapterHealth{Name: name}
 	a, err := catalog.Get(name)
@@ -279,7 +278,8 @@ func (e *Engine) examine(ctx context.Context, k *supervise.Supervisor, catalog *
 	return h
 }
 
-// version is the version in what a program says of itself, or the start of that.
+// version extracts the version from a program's output, or returns the start of its first
+// line.
 func version(text string) string {
 	if v := regexp.MustCompile(`\d+(\.\d+)+([0-9A-Za-z.+-]*[0-9A-Za-z])?`).FindString(text); v != "" {
 		return v
@@ -288,12 +288,12 @@ func version(text string) string {
 	return cut(line, 80)
 }
 
-// mentions reports whether a help text names a flag, and not only a longer one.
+// mentions reports whether a help text names a flag as a whole word.
 func mentions(help, flag string) bool {
 	return regexp.MustCompile(`(^|[^A-Za-z0-9-])` + regexp.QuoteMeta(flag) + `($|[^A-Za-z0-9-])`).MatchString(help)
 }
 
-// ask runs a program that says something of itself.
+// ask runs a program and returns its output.
 func (e *Engine) ask(ctx context.Context, k *supervise.Supervisor, argv []string) (string, error) {
 	dir, err := os.MkdirTemp("", "switchyard-ask-")
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Draft verifies a draft. A green one is stamped; a red one is decided at once,
+// Draft verifies a draft. A green draft gets an attestation; a red one is decided at once
 // and uses up its round.
 //
 // # Errors
 //
-// evidence-missing where the executor, or in later rounds the build-fixer, left
-// no stamp in this round, and verify-missing where nothing verifies it.
+// evidence-missing if the executor, or in later rounds the build-fixer, has no attestation
+// in this round, and verify-missing if nothing verifies the draft.
 func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (api.DraftResult, error) {
 	if err := childenv.Inside(e.environ); err != nil {
 		return api.DraftResult{}, err
@@ -53,9 +53,9 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 	if err := tx.checkMayVerify(req.Verify, config); err != nil {
 		return api.DraftResult{}, err
 	}
-	entry.Expected = round.Number // Whatever others do meanwhile.
+	entry.Expected = round.Number // Other commands must not change it.
 	if !runsVerification(req.Verify, config) {
-		tx.status.Verified = nil // A claim is about this draft, and nothing else is.
+		tx.status.Verified = nil // A claim is about this draft; an earlier verification is not.
 	} else if err := tx.beginVerification(ctx, task.BeginVerification{}); err != nil {
 		return api.DraftResult{}, tx.mapConflict(ctx, round.Number, err)
 	}
@@ -71,8 +71,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 		if errs.CodeOf(err) != errs.LedgerConflict {
 			return drafted, err
 		}
-		// What was verified may still be this round's draft, whoever did what
-		// meanwhile.
+		// Another command may have changed the task without changing the draft.
 		since := tx.head.N
 		if err := tx.begin(ctx); err != nil {
 			return api.DraftResult{}, err
@@ -90,9 +89,9 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 	}
 }
 
-// beginVerification ends what is known of an earlier draft of the round, before a
-// verification that may take long, or never end, is run. Where somebody else comes
-// right behind, the error is ledger-conflict: theirs is the newer draft.
+// beginVerification invalidates what is known of an earlier draft of the round, before a
+// verification that may take long or be killed. If another process begins one right after
+// it, the error is ledger-conflict: the other draft is the newer one.
 func (tx *taskTx) beginVerification(ctx context.Context, c task.BeginVerification) error {
 	if err := tx.apply(c, event.Full{}); err != nil {
 		return err
@@ -110,8 +109,8 @@ func (tx *taskTx) beginVerification(ctx context.Context, c task.BeginVerificatio
 	return nil
 }
 
-// hasNewerDraft reports whether there is a newer draft than the one that was known
-// at an event: another that is verified, or an agent that drafted.
+// hasNewerDraft reports whether a newer draft was recorded after event n: another
+// verification, or an agent that drafted.
 func (tx *taskTx) hasNewerDraft(ctx context.Context, n int64) (bool, error) {
 	for e, err := range tx.ledger.Events(ctx, tx.id, n+1) {
 		if err != nil {
@@ -133,7 +132,7 @@ func (tx *taskTx) hasNewerDraft(ctx context.Context, n int64) (bool, error) {
 	return false, nil
 }
 
-// recordDraft records what a verification made of a draft.
+// recordDraft records a draft's verification; a red one is decided.
 func (tx *taskTx) recordDraft(ctx context.Context, req api.DraftRequest, r decisionInput) (api.DraftResult, error) {
 	if r.verification.Outcome == policies.Red {
 		d, err := tx.decide(ctx, r)

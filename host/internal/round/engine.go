@@ -1,6 +1,6 @@
-// Package round runs the rounds of a project's tasks: the transaction of one task, the
-// round with its verification, critic, decision and researchers, the other commands on a
-// task, and the fold of the ledger's events.
+// Package round runs the rounds of a project's tasks. It has the transaction of one task,
+// the round with its verification, critic, decision and researchers, the other commands on
+// a task, and the fold of the ledger's events.
 package round
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// Options are those of host.Options, which describes them.
+// Options are described at host.Options.
 type Options struct {
 	Project project.Project
 	Plugins plugins.Config
@@ -34,7 +34,7 @@ type Options struct {
 	Warn    func(error)
 }
 
-// Engine is what host.Engine works with. It is safe for concurrent use.
+// Engine implements host.Engine. It is safe for concurrent use.
 type Engine struct {
 	project    project.Project
 	now        func() time.Time
@@ -45,9 +45,9 @@ type Engine struct {
 	supervisor func() (*supervise.Supervisor, error)
 	policies   *policyset.Set
 	plugins    *pluginset.Set
-	// loads are the loads that still run for requests that failed meanwhile.
+	// loads tracks loads that outlive a failed request.
 	loads sync.WaitGroup
-	// recorded is set once any event was appended.
+	// recorded is set once any event has been appended.
 	recorded atomic.Bool
 }
 
@@ -86,14 +86,14 @@ func (e *Engine) Plugins() *pluginset.Set { return e.plugins }
 // Config reads the project's configuration.
 func (e *Engine) Config(ctx context.Context) (project.Config, error) { return e.plugins.Config(ctx) }
 
-// OpenLedger opens the project's ledger. One that does not exist yet reads as empty, and
-// its first event creates it.
+// OpenLedger opens the project's ledger. A missing ledger reads as empty, and its first
+// event creates it.
 func (e *Engine) OpenLedger(ctx context.Context) (*ledger.Ledger, error) {
 	return ledger.Open(ctx, e.project.State(), Fold)
 }
 
-// Append appends to the ledger, with the current time. Every event of the engine is
-// appended by it.
+// Append appends events to the ledger with the current time. The engine appends every
+// event through it.
 func (e *Engine) Append(ctx context.Context, l *ledger.Ledger, batches ...ledger.Batch) ([]ledger.Event, error) {
 	events, err := l.AppendAll(ctx, e.now(), batches...)
 	if err == nil {
@@ -116,8 +116,8 @@ func (e *Engine) Verify(ctx context.Context) (ledger.Report, error) {
 	return l.Verify(ctx)
 }
 
-// Events yields every event of the ledger in the order of recording. An error ends it,
-// with a zero Event.
+// Events yields every event of the ledger in the order of recording. It ends at the first
+// error, with a zero Event.
 func (e *Engine) Events(ctx context.Context) iter.Seq2[ledger.Event, error] {
 	return func(yield func(ledger.Event, error) bool) {
 		l, err := e.OpenLedger(ctx)
@@ -134,8 +134,8 @@ func (e *Engine) Events(ctx context.Context) iter.Seq2[ledger.Event, error] {
 	}
 }
 
-// rooted returns the project with the root as its folder.
+// rooted returns the project with its root as the current folder.
 func (e *Engine) rooted() project.Project { return e.project.AtRoot() }
 
-// isChain reports whether a chain of the ledger is not a task's.
+// isChain reports whether name is a chain other than a task's.
 func isChain(name string) bool { return strings.HasPrefix(name, "_") }

@@ -15,20 +15,21 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// taskSnapshot is a task before or after an event, as far as it is counted.
+// taskSnapshot is the part of a task's state that counting needs, before or after an
+// event.
 type taskSnapshot struct {
 	storedStatus
 	statusSince
 	limits task.Limits
 }
 
-// statusSince says since when a task waits or is stuck, and why.
+// statusSince records since when a task waits or is stuck, and why.
 type statusSince struct {
 	Since string `json:"since"`
 	Why   string `json:"why"`
 }
 
-// countEvent says what an event of a task adds to the ledger's sums.
+// countEvent returns the changes that a task's event makes to the ledger's counters.
 func countEvent(before, after taskSnapshot, t event.Facts, e ledger.Event) []counters.Change {
 	c := &counts{}
 	at := eventCounter{counts: c, event: e, before: before, after: after}
@@ -52,14 +53,14 @@ func countEvent(before, after taskSnapshot, t event.Facts, e ledger.Event) []cou
 	return c.changes
 }
 
-// eventCounter is an event of a task that is counted.
+// eventCounter counts one event of a task.
 type eventCounter struct {
 	*counts
 	event         ledger.Event
 	before, after taskSnapshot
 }
 
-// decided counts a decision and what it rests on.
+// decided counts a decision, its findings and its timing.
 func (h eventCounter) decided(d task.RoundDecided, t event.Facts) {
 	decision := t.DecisionOrZero()
 	policy := decision.Policy
@@ -90,8 +91,7 @@ func (h eventCounter) decided(d task.RoundDecided, t event.Facts) {
 	h.observe(counters.Evaluations(), sample)
 }
 
-// found counts findings, those that are counted alike together, in the order in which
-// the first of them appears.
+// found counts findings by kind, in the order in which each kind first appears.
 func (h eventCounter) found(findings []event.Finding) {
 	n := make(map[[3]string]int64)
 	var kinds [][3]string
@@ -106,7 +106,7 @@ func (h eventCounter) found(findings []event.Finding) {
 	}
 }
 
-// answered counts how long questions waited: the newest decision has asked them.
+// answered counts how long questions waited since the latest decision, which asked them.
 func (h eventCounter) answered(a task.QuestionsAnswered) {
 	waited := h.event.Time().Sub(ledger.Event{At: h.before.DecidedAt}.Time())
 	for range a.Answers {
@@ -114,12 +114,12 @@ func (h eventCounter) answered(a task.QuestionsAnswered) {
 	}
 }
 
-// begun counts the fallbacks that no run announces: the program of the adapter before
-// was not there, so that nothing was run at all.
+// begun counts the fallbacks that no run announces: the previous adapter's program was
+// missing, so nothing ran.
 func (h eventCounter) begun(s task.SpawnBegun) {
 	for _, run := range s.Intents {
 		class, fell := strings.CutPrefix(run.Why, string(outcome.Fallback)+":")
-		// An agent that belongs to no round always begins with its first attempt.
+		// An agent outside any round always begins with its first attempt.
 		if fell && run.Attempt == 1 && run.Role != task.RoleOther {
 			h.add(counters.Fallbacks(), 1, run.Agent, class)
 			h.add(counters.Daily(), 1, dayOf(h.event.At), counters.DayFallbacks)
@@ -127,11 +127,11 @@ func (h eventCounter) begun(s task.SpawnBegun) {
 	}
 }
 
-// spawned counts a run that has ended, by what was announced of it.
+// spawned counts a run that has ended, with the labels of its intent.
 func (h eventCounter) spawned(r task.Receipt, t event.Facts) {
 	i := slices.IndexFunc(h.before.Runs, func(run task.Run) bool { return run.Run == r.Run })
 	if i < 0 {
-		return // Apply has refused it.
+		return // Apply has rejected it.
 	}
 	run, day := h.before.Runs[i], dayOf(h.event.At)
 	h.add(counters.Spawns(), 1, run.Agent, run.Adapter, string(r.Outcome))
@@ -162,7 +162,7 @@ func (h eventCounter) spawned(r task.Receipt, t event.Facts) {
 	h.add(counters.Daily(), cost, day, counters.DayMicroDollars)
 }
 
-// positive is a number that an agent's CLI has told, 0 where it event.Facts none.
+// positive returns a number reported by an agent's CLI, or 0 if it is missing or negative.
 func positive(n *int64) int64 {
 	if n == nil {
 		return 0
@@ -170,7 +170,7 @@ func positive(n *int64) int64 {
 	return max(*n, 0)
 }
 
-// moved counts where a task has come to.
+// moved counts a change of a task's status.
 func (h eventCounter) moved(t event.Facts) {
 	if h.after.Status == h.before.Status || isChain(h.event.Task) {
 		return
@@ -190,7 +190,7 @@ func (h eventCounter) moved(t event.Facts) {
 	}
 }
 
-// state is what a task counts for as long as it stays as it is.
+// state returns the counters that a task holds while its state does not change.
 func (m taskSnapshot) state(id string) []counters.Change {
 	if m.Status == task.NoTask || isChain(id) {
 		return nil
@@ -209,7 +209,7 @@ func (m taskSnapshot) state(id string) []counters.Change {
 	return c.changes
 }
 
-// permille is the used part of a budget in thousandths, in six digits.
+// permille returns the used part of a budget in thousandths, as six digits.
 func permille(u task.BudgetUse) string {
 	const most = 999_999
 	part, limit := uint64(most), uint64(u.Limit)
@@ -219,7 +219,7 @@ func permille(u task.BudgetUse) string {
 	return fmt.Sprintf("%06d", min(part, most))
 }
 
-// reasonOf says in a word why a task is stuck or waits.
+// reasonOf returns a short reason why a task is stuck or waits.
 func reasonOf(s task.State, t event.Facts) string {
 	switch event := t.Event.(type) {
 	case *task.RoundDecided:
@@ -239,7 +239,8 @@ func reasonOf(s task.State, t event.Facts) string {
 	}
 }
 
-// withStatusSince counts from an event on where that changed a task's status.
+// withStatusSince sets the time and reason if the event changed the task's status, else
+// keeps those of before.
 func (m taskSnapshot) withStatusSince(before taskSnapshot, t event.Facts, at string) taskSnapshot {
 	if m.Status == before.Status {
 		m.statusSince = before.statusSince
@@ -252,7 +253,7 @@ func (m taskSnapshot) withStatusSince(before taskSnapshot, t event.Facts, at str
 	return m
 }
 
-// counts collects what an event adds to the ledger's sums (ADR-0018).
+// counts collects an event's changes to the ledger's counters (ADR-0018).
 type counts struct{ changes []counters.Change }
 
 func (c *counts) add(m counters.Measure, n int64, values ...string) {
@@ -266,7 +267,7 @@ func (c *counts) observe(d counters.Distribution, s counters.Observation, values
 	c.changes = append(c.changes, d.Observe(s, values...)...)
 }
 
-// turn replaces what a state counted for by what the next one does.
+// turn replaces the counters of one state by those of the next.
 func (c *counts) turn(before, after []counters.Change) {
 	gone := make(map[string]counters.Change, len(before))
 	for _, was := range before {
@@ -286,11 +287,11 @@ func (c *counts) turn(before, after []counters.Change) {
 	}
 }
 
-// keyOf tells the sums apart that a task's state changes. None of the values holds
-// a line break.
+// keyOf identifies a counter that depends on a task's state. No value contains a line
+// break.
 func keyOf(c counters.Change) string { return c.Measure.Name + "\n" + strings.Join(c.Values, "\n") }
 
-// dayOf is the day of an event's time, in UTC.
+// dayOf returns the day of an event's time, in UTC.
 func dayOf(at string) string {
 	day, _, _ := strings.Cut(at, "T")
 	return day

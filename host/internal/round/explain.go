@@ -14,13 +14,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// maxHistory is how many decisions and overrides an Explanation lists each.
+// maxHistory is the number of decisions, and of overrides, that an Explanation lists.
 const maxHistory = 1000
 
-// Explain returns the newest decision of a round, or of the task where round is
-// 0, with everything that led to it. It follows the task's chain from there to
-// its head, so that what it shows is what the head stands for, unless the head is
-// more than 256 events away; Verify holds the rest of the chain against it.
+// Explain returns the latest decision of a round, or of the task if round is 0, with
+// everything that led to it. It checks the task's chain from there to its head, up to 256
+// events; Verify checks the rest.
 //
 // # Errors
 //
@@ -81,7 +80,7 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (api.Explana
 	return x, err
 }
 
-// explainRecorded explains a recorded decision by the very policy that made it.
+// explainRecorded explains a recorded decision with the policy that made it.
 func (e *Engine) explainRecorded(ctx context.Context, l *ledger.Ledger, d api.Decision) (*explain.Explanation, error) {
 	policy, err := e.policies.ByDigest(ctx, l, d.Policy.Digest)
 	if errs.CodeOf(err) == errs.PolicyLost {
@@ -100,11 +99,11 @@ func (e *Engine) explainRecorded(ctx context.Context, l *ledger.Ledger, d api.De
 	return x, nil
 }
 
-// maxSpawns is how many runs an Explanation lists.
+// maxSpawns is the number of runs that an Explanation lists.
 const maxSpawns = 50
 
-// spawnsAfter reads the agents' runs that ended after an event of a task, the newest
-// of many. They say why a round was not decided, as a login that is missing.
+// spawnsAfter returns the latest agent runs that ended after event n of a task. They show
+// why a round was not decided, such as a missing login.
 func spawnsAfter(ctx context.Context, l *ledger.Ledger, id string, n int64) ([]api.SpawnSummary, error) {
 	var all []api.SpawnSummary
 	for event, err := range l.Events(ctx, id, n+1) {
@@ -118,14 +117,14 @@ func spawnsAfter(ctx context.Context, l *ledger.Ledger, id string, n int64) ([]a
 		if err != nil {
 			return nil, err
 		}
-		if r.RunID != "" { // Else it was lost with its host, and said nothing.
+		if r.RunID != "" { // It is empty if the run was lost with its host.
 			all = append(all, summarizeSpawn(r))
 		}
 	}
 	return all[max(len(all)-maxSpawns, 0):], nil
 }
 
-// answers reads those to the questions of a round.
+// answers returns the answers to the questions of a round.
 func answers(ctx context.Context, l *ledger.Ledger, id string, round int) ([]api.AnswerEntry, error) {
 	events, err := listed[int64](ctx, l, id, answersOf(round))
 	if err != nil {
@@ -150,7 +149,7 @@ func answers(ctx context.Context, l *ledger.Ledger, id string, round int) ([]api
 	return all, nil
 }
 
-// listed reads the newest entries with a prefix, and returns them oldest first.
+// listed reads the latest entries with a prefix and returns them oldest first.
 func listed[T any](ctx context.Context, l *ledger.Ledger, id, prefix string) ([]T, error) {
 	entries, err := l.LatestEntries(ctx, id, prefix, maxHistory)
 	if err != nil {
@@ -165,8 +164,8 @@ func listed[T any](ctx context.Context, l *ledger.Ledger, id, prefix string) ([]
 	return list, nil
 }
 
-// decisionOf is the number of the event that decided a round last; 0 stands for
-// the newest round, and the history then has one.
+// decisionOf returns the number of the latest event that decided a round. 0 means the
+// latest round; the history must then have an entry.
 func decisionOf(ctx context.Context, l *ledger.Ledger, id string, round int, history []api.HistoryEntry) (int64, error) {
 	if round == 0 {
 		return history[len(history)-1].Event.N, nil
@@ -187,12 +186,12 @@ func decisionOf(ctx context.Context, l *ledger.Ledger, id string, round int, his
 	return n, nil
 }
 
-// maxFollowed is how many events of a chain Explain looks at. A task has fewer
-// in nearly all of its life.
+// maxFollowed is the number of events of a chain that Explain checks. Nearly all tasks
+// have fewer.
 const maxFollowed = 256
 
-// follow reads the decision at an event, holds it against its entry, and follows
-// the chain from there to the head, or as far as maxFollowed events go.
+// follow reads the decision at event n, checks it against its entry, and follows the chain
+// to the head, or for maxFollowed events.
 func follow(ctx context.Context, l *ledger.Ledger, x *api.Explanation, head ledger.Head, n int64) error {
 	end := min(head.N, n+maxFollowed-1)
 	at, prev := n, ""
@@ -211,7 +210,7 @@ func follow(ctx context.Context, l *ledger.Ledger, x *api.Explanation, head ledg
 		prev = event.Hash
 		at++
 		if event.N == end {
-			break // What was recorded since is nobody's question.
+			break // Later events are outside this check.
 		}
 	}
 	if at <= end || end == head.N && prev != head.Hash {
@@ -220,8 +219,8 @@ func follow(ctx context.Context, l *ledger.Ledger, x *api.Explanation, head ledg
 	return nil
 }
 
-// readDecision takes the decision from its event, which must be the one that the task's
-// entries name.
+// readDecision reads the decision from its event and checks that it is the one that the
+// task's entry names.
 func readDecision(ctx context.Context, l *ledger.Ledger, x *api.Explanation, e ledger.Event) error {
 	body, err := event.DecodeFull(e)
 	if err == nil && body.Decision == nil {

@@ -18,10 +18,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// recordFailedRound records that a round came to no decision because a plugin or the
-// policy broke, and returns err. What else ends a round refuses its input and leaves no
-// trace. If the failure cannot be recorded, that is a warning: the command fails with
-// err. A failure never creates a ledger.
+// recordFailedRound records that a round failed because of a plugin or policy error, and
+// returns err. Other errors reject the input and leave no trace. If the failure cannot be
+// recorded, that is only a warning. A failure never creates a ledger.
 func (e *Engine) recordFailedRound(ctx context.Context, id string, err error) error {
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok || !isBreakage(f.Code) || ctx.Err() != nil || childenv.Inside(e.environ) != nil || task.CheckID(id) != nil {
@@ -36,27 +35,25 @@ func (e *Engine) recordFailedRound(ctx context.Context, id string, err error) er
 	return err
 }
 
-// isBreakage reports whether a round failed because a plugin or the policy broke. Any
-// other error rejects the input and is not recorded.
 func isBreakage(code errs.Code) bool {
 	return slices.Contains(errs.PluginFailures(), code) || slices.Contains(errs.PolicyFailures(), code)
 }
 
-// faultyPlugin is the name of the plugin that broke, "" for none. One that did so before it
-// had said its name is called by its file's.
+// faultyPlugin returns the name of the plugin that failed, "" for none. A plugin that
+// failed before it reported its name gets that of its file.
 func faultyPlugin(f *errs.Error) string {
 	plugin, _ := f.Details["plugin"].(string)
 	if file, ok := f.Details["path"].(string); ok && plugin == "" && strings.HasPrefix(string(f.Code), "plugin-") {
 		plugin = strings.TrimSuffix(path.Base(file), ".wasm")
 	}
-	// Behind the name are its version, or the plugin that it is a configuration of.
+	// The name may be followed by a version, or by the plugin that it configures.
 	if end := strings.IndexAny(plugin, "@ "); end >= 0 {
 		plugin = plugin[:end]
 	}
 	return plugin
 }
 
-// appendFailure appends to the chain of failures of a ledger that exists.
+// appendFailure appends to the failures chain, if the ledger exists.
 func (e *Engine) appendFailure(ctx context.Context, reported event.Failure) error {
 	l, err := e.OpenLedger(ctx)
 	if err != nil {
@@ -83,7 +80,7 @@ func (e *Engine) appendFailure(ctx context.Context, reported event.Failure) erro
 	}
 }
 
-// foldFailedRound applies an event of the chain of failures: it only counts.
+// foldFailedRound applies an event of the failures chain; it only updates counters.
 func foldFailedRound(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	var state struct {
 		Failures int64 `json:"failures"`

@@ -13,8 +13,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// compare tells every finding of a review how it stands against the task's
-// earlier reviews, and returns what the review as a whole made of them.
+// compare sets how each finding of a review compares with the task's earlier reviews, and
+// returns the progress of the review as a whole.
 func compare(ctx context.Context, l *ledger.Ledger, id string, s task.State, findings []finding.Finding) (task.Progress, error) {
 	past, err := traces(ctx, l, id, findings)
 	if err != nil {
@@ -31,7 +31,7 @@ func compare(ctx context.Context, l *ledger.Ledger, id string, s task.State, fin
 	return s.Measure(standings), nil
 }
 
-// traces reads the past of findings, by fingerprint.
+// traces returns the history of findings, by fingerprint.
 func traces(ctx context.Context, l *ledger.Ledger, id string, findings []finding.Finding) (map[string]task.Trace, error) {
 	keys := make([]string, len(findings))
 	for i, f := range findings {
@@ -52,15 +52,15 @@ func traces(ctx context.Context, l *ledger.Ledger, id string, findings []finding
 	return past, nil
 }
 
-// openFindings are those that the task's newest decision left, or that a person
-// put it aside with.
+// openFindings returns the findings that the task's latest decision left, or that a person
+// stopped it with.
 func openFindings(ctx context.Context, l *ledger.Ledger, t storedStatus) ([]finding.Finding, error) {
 	found, _, err := openReview(ctx, l, t)
 	return found, err
 }
 
-// openReview is openFindings with the round whose review they are of, 0 if they
-// are of none.
+// openReview returns the open findings and the round whose review reported them, 0 if no
+// review did.
 func openReview(ctx context.Context, l *ledger.Ledger, t storedStatus) (found []finding.Finding, round int, err error) {
 	if t.FindingsEvent == 0 {
 		return nil, 0, nil
@@ -80,7 +80,8 @@ func openReview(ctx context.Context, l *ledger.Ledger, t storedStatus) (found []
 	return append(body.Findings, d.Findings...), d.Round, nil
 }
 
-// stillOpen is what the last review left open, for a round that reviews nothing.
+// stillOpen returns the findings that the last review left open, for a round without a
+// review.
 func (tx *taskTx) stillOpen(ctx context.Context) (*api.OpenReview, error) {
 	found, round, err := openReview(ctx, tx.ledger, tx.status)
 	if err != nil || len(found) == 0 {

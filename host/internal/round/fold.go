@@ -18,15 +18,15 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// storedStatus is a task's status as the ledger's projection keeps it.
+// storedStatus is a task's status as stored in the ledger's projection.
 type storedStatus struct {
 	api.TaskStatus
-	// FindingsEvent is the number of the newest event which names the findings
-	// that are open, 0 for none.
+	// FindingsEvent is the number of the latest event that names the open findings, 0 for
+	// none.
 	FindingsEvent int64 `json:"findings_event,omitzero"`
 }
 
-// public is the status without what is nobody's business.
+// public strips internal fields from the status.
 func (k storedStatus) public() api.TaskStatus {
 	s := k.TaskStatus
 	if s.Status == task.Open {
@@ -36,9 +36,9 @@ func (k storedStatus) public() api.TaskStatus {
 	return s
 }
 
-// addUse counts a decision of a policy.
+// addUse counts one decision of a policy.
 func (k *storedStatus) addUse(p policies.Identity, round int) {
-	uses := slices.Clone(k.Policies) // The state before must not change.
+	uses := slices.Clone(k.Policies) // The previous state must not change.
 	i := slices.IndexFunc(uses, func(u api.PolicyUse) bool { return u.Policy.Digest == p.Digest })
 	if i < 0 {
 		if len(uses) == api.MaxPolicyUses {
@@ -58,11 +58,11 @@ func (k *storedStatus) addUse(p policies.Identity, round int) {
 	k.Policies = uses
 }
 
-// The prefixes of the keys under which a task's entries are storedStatus.
+// Prefixes of the keys of a task's entries.
 const (
 	keyFinding  = "finding/"  // by fingerprint: task.Trace
 	keyDecision = "decision/" // by event: HistoryEntry
-	keyRound    = "round/"    // by round: the number of its newest decision
+	keyRound    = "round/"    // by round: the number of its latest decision
 	keyOverride = "override/" // by event: OverrideEntry
 	keyAnswer   = "answer/"   // by round and event: the number of that event
 	keyTurn     = "turn/"     // by event: LifecycleEntry
@@ -109,7 +109,7 @@ func Fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 			p.traces(before, s.State, decision.Findings)
 			s.FindingsEvent = e.N
 		} else if event.FindingCount > 0 {
-			s.FindingsEvent = e.N // A critic that came to nothing is found by us.
+			s.FindingsEvent = e.N // The engine itself reports a critic that failed.
 		}
 	case *task.TaskImported:
 		p.traces(before, task.State{Round: event.Round}, body.Findings)
@@ -137,7 +137,7 @@ func Fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 		p.turn(api.LifecycleEntry{Kind: event.Kind(), Round: event.Round, By: body.By})
 	}
 	if next.ResetReview > s.ResetReview {
-		s.FindingsEvent = 0 // What was found belongs to the work before.
+		s.FindingsEvent = 0 // The findings belong to the work before.
 	}
 	s.TaskID, s.State, s.Event, s.UpdatedAt = e.Task, next, e.N, e.At
 	s.Base, s.Prompt = cmp.Or(body.Base, s.Base), cmp.Or(body.Prompt, s.Prompt)
@@ -147,7 +147,7 @@ func Fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	return ledger.Projection{State: state, Entries: p.entries, Changes: countEvent(was, is, body, e)}, p.err
 }
 
-// loadSnapshot reads what a task's events have made of it, as far as a fold needs it.
+// loadSnapshot reads the projection of a task, as far as a fold needs it.
 func loadSnapshot(before ledger.View) (taskSnapshot, error) {
 	var m taskSnapshot
 	if state := before.State(); state != nil {
@@ -165,7 +165,7 @@ func loadSnapshot(before ledger.View) (taskSnapshot, error) {
 		}
 		return nil
 	}
-	// Most tasks have neither, and need no look.
+	// Most tasks have neither; skip the look-up.
 	if m.Status == task.Waiting || m.Status == task.Stuck {
 		if err := read(keyStanding, &m.statusSince); err != nil {
 			return taskSnapshot{}, err
@@ -179,8 +179,8 @@ func loadSnapshot(before ledger.View) (taskSnapshot, error) {
 	return m, nil
 }
 
-// storeCounterState keeps beside a task's state what only its counting needs. Limits are those
-// that came with the event, nil for none.
+// storeCounterState stores the state that only counting needs. limits are those of the
+// event, nil for none.
 func (p *projection) storeCounterState(was taskSnapshot, is *taskSnapshot, limits *task.Limits) {
 	switch {
 	case is.statusSince == was.statusSince:
@@ -195,7 +195,6 @@ func (p *projection) storeCounterState(was taskSnapshot, is *taskSnapshot, limit
 	}
 }
 
-// projection collects the entries that an event changes.
 type projection struct {
 	place   api.EventRef
 	at      string
@@ -230,7 +229,7 @@ func (p *projection) decided(d task.RoundDecided, by policies.Identity) {
 	p.put(sequenced(keyRound, int64(d.Round)), p.place.N)
 }
 
-// traces moves the past of every finding of a review on.
+// traces updates the history of every finding of a review.
 func (p *projection) traces(before ledger.View, s task.State, findings []event.Finding) {
 	keys := make([]string, len(findings))
 	for i, f := range findings {
@@ -253,14 +252,15 @@ func (p *projection) traces(before ledger.View, s task.State, findings []event.F
 	}
 }
 
-// answersOf is the prefix of the answers to a round's questions.
+// answersOf returns the key prefix of the answers to a round's questions.
 func answersOf(round int) string { return sequenced(keyAnswer, int64(round)) + "/" }
 
-// runKey is the key of an agent's run, whatever it is called.
+// runKey returns the key of an agent's run. It is a digest, since a run id may hold any
+// byte.
 func runKey(agent, run string) string {
 	sum := sha256.Sum256([]byte(agent + "\n" + run))
 	return keyRun + hex.EncodeToString(sum[:])
 }
 
-// sequenced is a key that sorts by a number.
+// sequenced returns a key that sorts by n.
 func sequenced(prefix string, n int64) string { return fmt.Sprintf("%s%012d", prefix, n) }

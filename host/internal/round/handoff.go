@@ -18,7 +18,7 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// manualFallback writes the prompt for whoever runs the critic instead.
+// manualFallback writes the prompt for a critic that the caller runs.
 func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.Definition, o spawner.Outcome, modules []prompt.Module, v api.Verification) (*api.ManualFallback, error) {
 	h := &api.ManualFallback{Agent: agentDef.Name, ReportPath: project.StateDir + "/" + handoffFolder + "/" + rr.fileName("critic.json")}
 	for _, err := range o.Skipped {
@@ -36,7 +36,7 @@ func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.D
 		return nil, err
 	}
 	defer dir.Close()
-	// What an earlier hand-back left is of another draft, a report above all.
+	// Files of an earlier manual fallback, a report above all, belong to another draft.
 	given := rr.fileName("critic")
 	for _, name := range []string{given, rr.fileName("critic.json")} {
 		if err := dir.RemoveAll(name); err != nil {
@@ -56,13 +56,12 @@ func (rr *roundRunner) manualFallback(ctx context.Context, agentDef definition.D
 	return h, err
 }
 
-// fileName is the name of a file that the round keeps.
 func (rr *roundRunner) fileName(name string) string {
 	return fmt.Sprintf("%s-r%d-%s", rr.tx.id, rr.round.Number, name)
 }
 
-// writeHandoff writes what the next executor is to do. The ledger has the findings too, so
-// the file need not survive a loss of power, and the round does not wait for the disk.
+// writeHandoff writes the next executor's instructions. The ledger has the findings too,
+// so the file need not survive a power loss, and the round does not wait for the disk.
 func (tx *taskTx) writeHandoff(config project.Config, d api.Decision) (string, error) {
 	h := prompt.Handoff{
 		Task: tx.id, Prompt: tx.taskPrompt(), Round: d.Round, NextRound: d.NextRound, MaxRounds: d.MaxRounds, Findings: d.Findings,
@@ -103,7 +102,7 @@ func (tx *taskTx) writeHandoff(config project.Config, d api.Decision) (string, e
 	return path, nil
 }
 
-// handoffPath is where the work of a round stands for its executor, relative to the
+// handoffPath returns the path of a round's instructions for its executor, relative to the
 // project's root.
 func handoffPath(id string, round int) string {
 	return fmt.Sprintf("%s/%s/%s-r%d-findings.md", project.StateDir, handoffFolder, id, round)

@@ -13,20 +13,20 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// sourceNubos names nubos-pilot as where a task comes from.
+// sourceNubos is the source of a task imported from nubos-pilot.
 const sourceNubos = "nubos-pilot"
 
-// maxStopReason is how much of another tool's reason is kept, in bytes.
+// maxStopReason is the maximum length of an imported stop reason, in bytes.
 const maxStopReason = 300
 
-// maxViolations is how many violations a task brings along: far more agents than
-// any project has.
+// maxViolations is the maximum number of imported violations: far more than any project
+// has agents.
 const maxViolations = 256
 
-// Import takes over the tasks of nubos-pilot that are in flight, each in an event
-// of its own: which round it is in, its cap, whether it is stuck, what is open
-// and which gates were forced. Nothing of it is evidence. A task that is recorded
-// already stays as it is, so that an import can be repeated.
+// Import imports the unfinished tasks of nubos-pilot, each as one event: the round, its
+// cap, whether the task is stuck, its open findings and its forced gates. Imported data is
+// never evidence. A task that is already recorded does not change, so an import can be
+// repeated.
 func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.ImportResult, error) {
 	config, err := e.Config(ctx)
 	if err != nil {
@@ -61,13 +61,13 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.Impor
 	return result, nil
 }
 
-// importOf is the event that takes a task over.
+// importOf returns the event that imports a task.
 func importOf(t nubospilot.Task, findings, fallback int, by string) task.TaskImported {
 	imported := task.TaskImported{
 		Source: sourceNubos, Digest: t.Digest, Round: t.Round, MaxRounds: cmp.Or(t.MaxRounds, fallback), CustomCap: t.MaxRounds != 0,
 		FindingCount: findings, Overrides: len(t.Forced), By: by,
 	}
-	// A cap that the task is already beyond would stop it at once.
+	// A lower cap would stop the task at once.
 	imported.MaxRounds = max(imported.MaxRounds, imported.Round)
 	if t.Status == "stuck" {
 		imported.Stop = &task.Stop{Round: t.Round, Reason: cut(cmp.Or(t.StuckReason, "stuck in "+sourceNubos), maxStopReason), By: sourceNubos, FindingCount: findings}
@@ -85,7 +85,7 @@ func importOf(t nubospilot.Task, findings, fallback int, by string) task.TaskImp
 	return imported
 }
 
-// findingsOf are the findings of a task's newest round that has any.
+// findingsOf returns the findings of a task's latest round that has any.
 func findingsOf(t nubospilot.Task) []finding.Finding {
 	newest := 0
 	for _, f := range t.Findings {

@@ -13,21 +13,21 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// apply carries out a command that needs nothing but the task's state.
+// apply runs a command that needs only the task's state.
 func (e *Engine) apply(ctx context.Context, id string, c task.Command) (api.TaskResult, error) {
 	status, event, err := e.update(ctx, id, func(*taskTx) (task.Command, event.Full, error) { return c, event.Full{}, nil })
 	return api.TaskResult{TaskStatus: status, Recorded: event}, err
 }
 
-// maxQuery is how much of a query is kept, in bytes.
+// maxQuery is the maximum length of a recorded query, in bytes.
 const maxQuery = 2000
 
-// Start begins the work on a task; after a commit, or after it was stuck, it
-// begins anew in the next round.
+// Start begins the work on a task. If the task was committed or stuck, it begins anew in
+// the next round.
 //
 // # Errors
 //
-// task-started where the work goes on already, rounds-exhausted.
+// task-started if the task is already open, rounds-exhausted.
 func (e *Engine) Start(ctx context.Context, id string, req api.StartRequest) (api.TaskResult, error) {
 	if err := childenv.Inside(e.environ); err != nil {
 		return api.TaskResult{}, err
@@ -49,7 +49,7 @@ func (e *Engine) Start(ctx context.Context, id string, req api.StartRequest) (ap
 //
 // # Errors
 //
-// evidence-missing where the phase's agents left too few stamps in this round.
+// evidence-missing if the phase's agents have too few attestations in this round.
 func (e *Engine) Done(ctx context.Context, id string, req api.PhaseRequest) (api.TaskResult, error) {
 	if err := childenv.Inside(e.environ); err != nil {
 		return api.TaskResult{}, err
@@ -65,7 +65,7 @@ func (e *Engine) Done(ctx context.Context, id string, req api.PhaseRequest) (api
 	return e.apply(ctx, id, task.CompletePhase{Phase: req.Phase, Required: required, Tests: req.Tests, Force: req.Force})
 }
 
-// Commit commits a task whose review decided so.
+// Commit commits a task whose latest decision is to commit.
 //
 // # Errors
 //
@@ -84,7 +84,7 @@ func (e *Engine) Commit(ctx context.Context, id string, req api.CommitRequest) (
 	return api.TaskResult{TaskStatus: status, Recorded: event}, err
 }
 
-// Stop puts a task aside as stuck, on a person's word.
+// Stop marks a task as stuck on a person's request.
 func (e *Engine) Stop(ctx context.Context, id string, req api.StopRequest) (api.TaskResult, error) {
 	if err := childenv.Inside(e.environ); err != nil {
 		return api.TaskResult{}, err
@@ -117,7 +117,7 @@ func (e *Engine) Stop(ctx context.Context, id string, req api.StopRequest) (api.
 	return api.TaskResult{TaskStatus: status, Recorded: event}, err
 }
 
-// found lists the findings of reports; none is not nil.
+// found returns the findings of reports, never nil.
 func found(all []pluginset.Report) []finding.Finding {
 	findings := []finding.Finding{}
 	for _, ev := range all {
@@ -126,7 +126,7 @@ func found(all []pluginset.Report) []finding.Finding {
 	return findings
 }
 
-// Resume takes a task out of being stuck, into its next round.
+// Resume moves a stuck task into its next round.
 //
 // # Errors
 //
@@ -144,10 +144,10 @@ func (e *Engine) Resume(ctx context.Context, id string, req api.ResumeRequest) (
 	})
 }
 
-// Answer records the user's answer. Once all questions of the round have one,
-// the task goes on. The same answer again does nothing.
+// Answer records the user's answer. The task continues once all questions of the round
+// have one. Repeating an answer has no effect.
 func (e *Engine) Answer(ctx context.Context, id string, req api.AnswerRequest) (api.TaskResult, error) {
-	// What is asked of the user is not for an agent to answer.
+	// An agent must not answer for the user.
 	if err := childenv.Inside(e.environ); err != nil {
 		return api.TaskResult{}, err
 	}

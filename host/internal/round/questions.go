@@ -15,8 +15,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// What a task keeps of its questions. A critic that asks more than this is
-// asked again in the next round.
+// Limits of a task's questions. Questions beyond them can be asked again in the next
+// round.
 const (
 	maxQuestions    = 100
 	maxQuestionText = 2000 // bytes
@@ -24,12 +24,11 @@ const (
 	maxChoice       = 200 // bytes
 )
 
-// minWait is how long a question waits for the user at the least, before its
-// default may hold.
+// minWait is the minimum time before a question's default answer can apply.
 const minWait = time.Minute
 
-// questions are what a decision asks the user: one for each finding that goes to
-// a person, in the critic's own words where it has any.
+// questions returns what a decision asks the user: one question per finding routed to a
+// person, in the critic's words if it has any.
 func questions(policy *policies.Policy, d api.Decision, now time.Time) []task.Question {
 	var all []task.Question
 	for _, f := range d.Findings {
@@ -39,7 +38,7 @@ func questions(policy *policies.Policy, d api.Decision, now time.Time) []task.Qu
 		}
 	}
 	if len(all) == 0 {
-		// A policy may ask without a finding that does.
+		// A policy can ask without a finding that does.
 		all = append(all, task.Question{
 			Fingerprint: fmt.Sprintf("round-%d", d.Round),
 			Text:        fmt.Sprintf("The policy asks how to go on after round %d: %s.", d.Round, d.Reason),
@@ -48,8 +47,8 @@ func questions(policy *policies.Policy, d api.Decision, now time.Time) []task.Qu
 	return all
 }
 
-// question is what a finding asks. Its raw text is a critic's, so whatever in it
-// makes no sense is left out.
+// question returns the question of a finding. Raw text comes from a critic, so malformed
+// questions are skipped.
 func question(f finding.Finding, now time.Time) task.Question {
 	q := task.Question{Fingerprint: f.Fingerprint, Text: f.Remediation}
 	for _, source := range f.Sources {
@@ -72,8 +71,8 @@ func question(f finding.Finding, now time.Time) task.Question {
 	return q
 }
 
-// readQuestion reads question_to_user: a text, or an object with the text as
-// question, choices, a default and an expiry.
+// readQuestion reads question_to_user: a string, or an object with question, choices,
+// default and expires_at or expires_in.
 func readQuestion(raw jsontext.Value, now time.Time) (task.Question, bool) {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
@@ -103,15 +102,15 @@ func readQuestion(raw jsontext.Value, now time.Time) (task.Question, bool) {
 	if in, wrong := time.ParseDuration(asked.ExpiresIn); err != nil && wrong == nil {
 		at, err = now.Add(in), nil
 	}
-	// A critic that leaves no time to answer would answer in the user's name. Times
-	// beyond the year 9999 do not compare as texts.
+	// A critic that leaves no time to answer would answer for the user. Times beyond the
+	// year 9999 do not compare as strings.
 	if at = at.UTC(); err == nil && !at.Before(now.Add(minWait)) && at.Year() <= 9999 {
 		q.ExpiresAt = timestamp(at)
 	}
 	return q, true
 }
 
-// cut shortens s to at most limit bytes, at a code point's start.
+// cut shortens s to at most limit bytes, at a code point boundary.
 func cut(s string, limit int) string {
 	if len(s) <= limit {
 		return s

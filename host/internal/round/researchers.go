@@ -24,9 +24,9 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// reserveResearchers announces those of k researchers that have not answered yet: along with
-// the decision that asks for them, or when the research of a killed command goes on.
-// All of them fit the budget, or none begins.
+// reserveResearchers records intents for those of k researchers that have not answered
+// yet: together with the decision that asks for them, or when a killed command's research
+// resumes. If the budget does not cover all of them, none begins.
 func (rr *roundRunner) reserveResearchers(k int) error {
 	settings := agentSettings(rr.config, researcherName, rr.req.Adapter)
 	var intents []task.Intent
@@ -53,8 +53,8 @@ func researchFile(id string, round int, name string) string {
 	return fmt.Sprintf("%s-r%d-%s", id, round, name)
 }
 
-// resumeResearch goes on with the research of a command that was killed, and returns
-// the decision that asked for it.
+// resumeResearch continues the research of a killed command and returns the decision that
+// asked for it.
 func (rr *roundRunner) resumeResearch(ctx context.Context) (d api.Decision, pending bool, err error) {
 	round := max(rr.tx.status.Round, 1)
 	asked := slices.ContainsFunc(rr.tx.status.Runs, func(r task.Run) bool {
@@ -77,7 +77,7 @@ func (rr *roundRunner) resumeResearch(ctx context.Context) (d api.Decision, pend
 	return d, true, err
 }
 
-// lastDecision is the task's newest decision, as it is recorded.
+// lastDecision returns the task's latest recorded decision.
 func (rr *roundRunner) lastDecision(ctx context.Context) (api.Decision, error) {
 	newest, err := rr.tx.ledger.LatestEntries(ctx, rr.tx.id, keyDecision, 1)
 	if err != nil {
@@ -102,8 +102,8 @@ func (rr *roundRunner) lastDecision(ctx context.Context) (api.Decision, error) {
 	return *body.Decision, nil
 }
 
-// research has the researchers of a decision look for what is missing, brings
-// their answers together and hands them on.
+// research runs the researchers that a decision asks for, merges their answers and writes
+// them for the next executor.
 func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.Decision, error) {
 	round := max(rr.tx.status.Round, 1)
 	var asked []finding.Finding
@@ -118,12 +118,12 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.Decisi
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var all sync.WaitGroup
-	words := rr.tx.taskPrompt() // What they record meanwhile changes the taskTx.
+	words := rr.tx.taskPrompt() // Recording a run changes tx.
 	for i, p := range research.Perspectives(k) {
 		all.Go(func() {
 			answers[i], failures[i] = rr.askResearcher(ctx, p, k, round, words, asked)
 			if code := errs.CodeOf(failures[i]); failures[i] != nil && code != errs.SpawnAuth && code != errs.SpawnQuota {
-				cancel() // What cannot be recorded must not go on.
+				cancel() // A run that cannot be recorded must not continue.
 			}
 		})
 	}
@@ -141,20 +141,20 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.Decisi
 	if err != nil {
 		return api.Decision{}, err
 	}
-	// Whoever drafts next has the other findings to settle, too.
+	// The next draft must also settle the other findings.
 	path, err := rr.tx.writeHandoff(rr.config, d)
 	if err != nil {
 		return api.Decision{}, err
 	}
 	d.Handoff = &path
-	// This file says that the research is done, so it comes last.
+	// This file marks the research as done, so it is written last.
 	if result.Data, err = rr.tx.engine.writeStateFile(handoffFolder, researchFile(rr.tx.id, round, "research.json"), textutil.JSON(text)); err != nil {
 		return api.Decision{}, err
 	}
 	_, err = rr.recorder.write(ctx, func() error {
 		err := rr.tx.apply(task.CompletePhase{Phase: task.Research, Required: k}, event.Full{By: bySwitchyard})
 		if code := errs.CodeOf(err); code == errs.EvidenceMissing || code == errs.TaskStuck || code == errs.TaskCommitted || code == errs.TaskWaiting {
-			return nil // Somebody failed, so that the phase is not done; the task may go on all the same.
+			return nil // A researcher failed, so the phase is not done; the task can continue.
 		}
 		return err
 	})
@@ -162,7 +162,7 @@ func (rr *roundRunner) research(ctx context.Context, d api.Decision) (api.Decisi
 	return d, err
 }
 
-// researcherCount is how many researchers a round has.
+// researcherCount returns the number of researchers of a round.
 func (rr *roundRunner) researcherCount(round int) int {
 	k := 0
 	for _, r := range rr.tx.status.Runs {
@@ -173,8 +173,8 @@ func (rr *roundRunner) researcherCount(round int) int {
 	return max(k, 1)
 }
 
-// askResearcher is one researcher's answer, or why there is none. An error ends all of
-// them.
+// askResearcher returns one researcher's answer, or why it failed. An error ends all
+// researchers.
 func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective, k, round int, words string, asked []finding.Finding) (research.Answer, error) {
 	v, index := research.Answer{Index: p.Index}, p.Index-1
 	if answer, err := rr.earlierAnswer(ctx, index); err != nil || answer != nil {
@@ -216,7 +216,7 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 	case err != nil:
 		return v, err
 	case last == nil:
-		// Its intent is on record, and will never have a process.
+		// Its intent is recorded, but no process will run.
 		v.Failure = errors.Join(result.Skipped...).Error()
 		return v, rr.abandon(ctx, job.Run, v.Failure)
 	case loginErrorCode(last.Record) != "":
@@ -229,8 +229,8 @@ func (rr *roundRunner) askResearcher(ctx context.Context, p research.Perspective
 	return v, err
 }
 
-// reservedRun is the run that is announced for a researcher and has not begun, and
-// whether another was begun before.
+// reservedRun returns the run that is reserved for a researcher and has not begun, and
+// whether another attempt was made before.
 func (rr *roundRunner) reservedRun(index int) (run string, resumed bool) {
 	rr.recorder.mu.Lock()
 	defer rr.recorder.mu.Unlock()
@@ -243,7 +243,7 @@ func (rr *roundRunner) reservedRun(index int) (run string, resumed bool) {
 	return "", attempts > 0
 }
 
-// earlierAnswer is the answer of a researcher to a command that was killed, or nil.
+// earlierAnswer returns a researcher's answer to a killed command, or nil.
 func (rr *roundRunner) earlierAnswer(ctx context.Context, index int) (*research.Output, error) {
 	rr.recorder.mu.Lock()
 	run := rr.tx.status.LatestRun(task.RoleResearcher, index)
@@ -257,7 +257,7 @@ func (rr *roundRunner) earlierAnswer(ctx context.Context, index int) (*research.
 	}
 	answer, err := research.Parse(string(data))
 	if err != nil {
-		return nil, nil // It is asked again.
+		return nil, nil // The researcher is asked again.
 	}
 	rr.recorder.mu.Lock()
 	defer rr.recorder.mu.Unlock()
@@ -265,7 +265,7 @@ func (rr *roundRunner) earlierAnswer(ctx context.Context, index int) (*research.
 	return answer, nil
 }
 
-// abandon closes an intent that nothing can be made of, if it is open.
+// abandon records a failed receipt for an intent that is still open.
 func (rr *roundRunner) abandon(ctx context.Context, run, why string) error {
 	_, err := rr.recorder.write(ctx, func() error {
 		if !slices.ContainsFunc(rr.tx.status.OpenRuns(), func(r task.Run) bool { return r.Intent.Run == run }) {
@@ -277,7 +277,7 @@ func (rr *roundRunner) abandon(ctx context.Context, run, why string) error {
 	return err
 }
 
-// firstCause is the first error that is not only the consequence of another.
+// firstCause returns the first error, preferring one that is not a cancellation.
 func firstCause(failures []error) error {
 	var first error
 	for _, err := range failures {
@@ -288,7 +288,7 @@ func firstCause(failures []error) error {
 	return first
 }
 
-// asking is what researchers are asked.
+// asking returns the question for the researchers.
 func asking(asked []finding.Finding) string {
 	var lines []string
 	for _, f := range asked {
@@ -297,7 +297,7 @@ func asking(asked []finding.Finding) string {
 	return strings.Join(lines, "\n")
 }
 
-// The destinations that the engine itself does something for.
+// Destinations that the engine itself acts on.
 const (
 	actionExecutor   = "executor"
 	actionResearcher = "researcher"

@@ -20,24 +20,21 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Round runs a task's round to its decision and records it: verification, then
-// the critic, which is spawned unless its reports are given, then the policy. When
-// it returns, the decision is durable; when it fails, the task is as it was before,
-// except that a green verification of the round has ended once a command verifies
-// it again, and that agents that ran are on record. A decision to commit commits
-// the task.
+// Round runs a task's round and records its decision: verification, then the critic,
+// unless its reports are given, then the policy. When it returns, the decision is durable.
+// A decision to commit commits the task. If it fails, the task does not change, except
+// that a green verification of the round no longer counts once a command verifies it
+// again, and that agent runs are recorded.
 //
-// A round that spawns does more (see roundRunner): it hands findings on to the
-// executor, and has researchers look for what is missing. Where its agent is to be
-// run in some other way, or a budget is exhausted, its Decision says so, and no
-// policy was asked.
+// A round that spawns agents also writes the findings for the executor and runs
+// researchers (see roundRunner). If the caller must run its critic, or a budget is
+// exhausted, the Decision says so and the policy is not evaluated.
 //
 // # Errors
 //
-// Besides those of reports, plugins, policies, verification, spawns and the ledger:
-// the task's own (task-waiting and so on), report-wrong-task and report-wrong-round,
-// round-shifted where another process decided the round first, and
-// round-running where another process runs it.
+// Those of reports, plugins, policies, verification, spawns and the ledger; the task's own
+// (task-waiting and so on), report-wrong-task and report-wrong-round; round-shifted if
+// another process decided the round first, and round-running if another process runs it.
 func (e *Engine) Round(ctx context.Context, id string, req api.Request) (api.Decision, error) {
 	d, err := e.round(ctx, id, req)
 	return d, e.recordFailedRound(ctx, id, err)
@@ -50,7 +47,7 @@ func (e *Engine) round(ctx context.Context, id string, req api.Request) (api.Dec
 		return api.Decision{}, err
 	}
 	agents := in.config.Spawn.For(criticName).Named || in.config.Spawn.For(researcherName).Named
-	// A project that has its reports made by commands has a critic if it names one.
+	// If report commands are configured, the critic runs only if it is configured too.
 	critic := req.Spawn || req.Adapter != "" || len(req.Reports) == 0 && (len(in.config.Reports.Commands) == 0 || in.config.Spawn.For(criticName).Named)
 	if critic || agents || len(in.config.Reports.Commands) > 0 {
 		return e.runHeadless(ctx, in, req, critic)
@@ -58,8 +55,8 @@ func (e *Engine) round(ctx context.Context, id string, req api.Request) (api.Dec
 	return e.decideRound(ctx, in, req, roundOptions{verify: true, final: true})
 }
 
-// Review decides a round as Round does, as a phase of its own: it wants the
-// critic's stamp, runs no verification, and leaves the commit to Commit.
+// Review decides a round like Round, but as a separate phase: it requires the critic's
+// attestation, runs no verification, and leaves the commit to Commit.
 func (e *Engine) Review(ctx context.Context, id string, req api.Request) (api.Decision, error) {
 	in, err := e.open(ctx, id, req)
 	defer in.close()
@@ -70,18 +67,17 @@ func (e *Engine) Review(ctx context.Context, id string, req api.Request) (api.De
 	return d, e.recordFailedRound(ctx, id, err)
 }
 
-// roundOptions says how a round is decided.
 type roundOptions struct {
-	// verify says that verification may be run.
+	// verify allows running a verification command.
 	verify bool
-	// final says that a decision to commit commits the task.
+	// final makes a decision to commit commit the task.
 	final bool
-	// phases are those whose agents' stamps are wanted.
+	// phases are the phases whose agents need attestations.
 	phases []task.Phase
 }
 
-// roundInputs is a task whose round is to be decided, with what that takes on its way.
-// Whoever asked for it must close it, also after an error.
+// roundInputs is a task whose round is to be decided, with its inputs still loading. The
+// caller must close it, also after an error.
 type roundInputs struct {
 	tx     *taskTx
 	config project.Config
@@ -90,7 +86,7 @@ type roundInputs struct {
 
 // open begins to decide a round.
 func (e *Engine) open(ctx context.Context, id string, req api.Request) (in roundInputs, err error) {
-	// What an agent is run for is not for it to decide.
+	// An agent must not decide the task that it works on.
 	if err := childenv.Inside(e.environ); err != nil {
 		return in, err
 	}
@@ -106,7 +102,7 @@ func (e *Engine) open(ctx context.Context, id string, req api.Request) (in round
 	}
 	in.tx.prompt = req.Prompt
 	if in.tx.baseRev = req.Base; in.tx.baseRev != "" {
-		_, err = in.tx.base(ctx) // One that is not there is refused before any work.
+		_, err = in.tx.base(ctx) // An unknown base is rejected before any work.
 	}
 	return in, err
 }
@@ -125,7 +121,7 @@ func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Reques
 	if err := in.tx.checkNotRunning(ctx); err != nil {
 		return api.Decision{}, err
 	}
-	// Where the draft's own phase came last, it has passed its gate.
+	// If the latest phase is the draft, it has already passed its gate.
 	if config.Evidence == project.EvidenceStamps && (how.final || in.tx.status.Phase != task.Draft) {
 		how.phases = []task.Phase{task.Draft, task.Review}
 	}
@@ -175,7 +171,7 @@ func (e *Engine) decideRound(ctx context.Context, in roundInputs, req api.Reques
 	return d, nil
 }
 
-// decisionInput is what a round of a task is decided on.
+// decisionInput is the input of a task's decision.
 type decisionInput struct {
 	policy       policyset.Selection
 	evidence     []pluginset.Report
@@ -183,23 +179,23 @@ type decisionInput struct {
 	verification api.Verification
 	final        bool
 	config       project.Config
-	// own are findings of the host's own, which join those of the reports, and run
-	// is the spawn that the review rests on, "" for none.
+	// own are the engine's own findings, added to those of the reports. run is the spawn
+	// that produced the review, "" for none.
 	own []finding.Finding
 	run string
-	// then is asked before the decision is recorded, nil for nobody.
+	// then is called before the decision is recorded; it may be nil.
 	then func(*api.Decision) error
 }
 
-// decide lets the policy decide a round, and records what it says. Where the task
-// has changed meanwhile, the error is ledger-conflict.
+// decide evaluates the policy on a round and records the decision. If the task has changed
+// meanwhile, the error is ledger-conflict.
 func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, error) {
 	q := policyQuery{
 		policy: r.policy.Policy, evidence: r.evidence, verify: r.verification.Outcome,
 		round: r.round.Number, maxRounds: r.round.MaxRounds,
 	}
-	// Where the critic came to nothing nobody has reviewed the draft, whatever others
-	// report: what was found before is not resolved.
+	// If the critic failed, nothing has reviewed the draft, whatever other reports say, so
+	// earlier findings are not resolved.
 	reviewed := len(r.evidence) > 0 && len(r.own) == 0
 	if reviewed {
 		q.audits = tx.auditFindings()
@@ -236,9 +232,9 @@ func (tx *taskTx) decide(ctx context.Context, r decisionInput) (api.Decision, er
 	return tx.recordDecision(ctx, outcome, d, timing, r)
 }
 
-// recordDecision appends a decision to the task's chain, with what r.then adds to it, unless
-// the task has moved on since it was looked at. An executor's hand-off is there before
-// the decision is.
+// recordDecision appends a decision to the task's chain, with the events that r.then adds,
+// unless the task has changed since it was read. An executor's instructions are written
+// before the decision.
 func (tx *taskTx) recordDecision(ctx context.Context, o task.DecideRound, d api.Decision, timing *event.Timing, r decisionInput) (api.Decision, error) {
 	change, err := task.Decide(tx.status.State, o)
 	if err != nil {
@@ -273,8 +269,8 @@ func (tx *taskTx) recordDecision(ctx context.Context, o task.DecideRound, d api.
 	return d, nil
 }
 
-// boundDigests lists the digests of those reports that name their round: no two honest
-// reports of one round are the same bytes.
+// boundDigests returns the digests of the reports that name their round. Two honest
+// reports of one round never have the same bytes.
 func boundDigests(all []pluginset.Report) []string {
 	var digests []string
 	for _, ev := range all {
@@ -285,19 +281,19 @@ func boundDigests(all []pluginset.Report) []string {
 	return digests
 }
 
-// auditFindings are the task's unrouted violations as findings, each with the
-// stamp that raised it as its source.
+// auditFindings returns the task's unrouted violations as findings, each with the
+// attestation that raised it as its source.
 func (tx *taskTx) auditFindings() []finding.Finding {
 	found := tx.status.AuditFindings()
 	for i := range found {
 		raw, err := json.Marshal(tx.status.Violations[i], json.Deterministic(true))
 		if err != nil {
-			continue // Cannot happen: it is numbers and texts of our own.
+			continue // Cannot happen: it holds only numbers and strings.
 		}
 		found[i].Sources = []finding.Source{{Critic: finding.AuditCritic, Plugin: finding.AuditCritic, Report: digestOf(raw), Ref: "", Raw: raw}}
 	}
 	return found
 }
 
-// digestOf is the digest of a text of our own, in the form of a report's.
+// digestOf returns a digest in the form of a report's.
 func digestOf(text []byte) string { return fmt.Sprintf("sha256:%x", sha256.Sum256(text)) }

@@ -14,12 +14,11 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// lockTime is how long to wait for a round's lock. A process that holds it longer runs
-// the round. A child of a killed process holds it briefly, until it has executed its
-// program.
+// lockTime is how long to wait for a round's lock. A process that holds it longer runs the
+// round. A child of a killed process holds it briefly, until it has executed its program.
 const lockTime = time.Second
 
-// lockRound keeps other processes from running the same task's round, until the slot is
+// lockRound prevents other processes from running the same task's round until the lease is
 // released.
 func (tx *taskTx) lockRound(ctx context.Context) (*lease.Lease, error) {
 	pool, err := tx.engine.leasePool()
@@ -40,8 +39,8 @@ func (tx *taskTx) lockRound(ctx context.Context) (*lease.Lease, error) {
 	return nil, err
 }
 
-// leasePool has the project's slots: those of agents, of verifications, and of the tasks
-// whose rounds are run.
+// leasePool returns the project's leases: those of agents, verifications and tasks whose
+// rounds are running.
 func (e *Engine) leasePool() (*lease.Pool, error) {
 	keeper, err := e.supervisor()
 	if err != nil {
@@ -57,14 +56,13 @@ func (e *Engine) leasePool() (*lease.Pool, error) {
 
 func (e *Engine) runFolder() string { return filepath.Join(e.project.State(), spawner.RunFolder) }
 
-// release lets a slot go.
 func (e *Engine) release(held *lease.Lease) {
 	if err := held.Release(); err != nil {
-		e.warn(err) // The next process that takes the slot cleans up.
+		e.warn(err) // The next process that takes the lease cleans up.
 	}
 }
 
-// roundLockName is the name of what a process holds that runs a task's round.
+// roundLockName returns the name of the lease of a task's round.
 func roundLockName(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return fmt.Sprintf("task-%x", sum[:12])
@@ -75,10 +73,9 @@ func (tx *taskTx) errRoundRunning() error {
 	return errs.New(errs.RoundRunning, "another process runs round %d of task %s", round, tx.id).With("task", tx.id).With("round", round)
 }
 
-// checkNotRunning ends what killed commands left running in the project, which would
-// change what is being decided on, and closes the task's runs that were lost with
-// them. It refuses to decide a round that another process runs: the process whose
-// agents work for the round decides it.
+// checkNotRunning ends processes that killed commands left in the project, since they
+// would change the input of the decision, and closes the task's runs that were lost with
+// them. It fails if another process runs the round: that process decides it.
 func (tx *taskTx) checkNotRunning(ctx context.Context) error {
 	if err := tx.engine.recoverOrphans(ctx); err != nil {
 		return err

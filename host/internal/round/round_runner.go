@@ -19,38 +19,37 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// patience is how long a spawn waits for others of its agent to end.
+// timeout is how long a spawn waits for a free lease of its agent.
 const timeout = time.Hour
 
-// roundRunner runs a task's whole round: it verifies the draft, spawns the critic,
-// decides, and has researchers look for what is missing.
+// roundRunner runs a whole round of a task: it verifies the draft, spawns the critic,
+// decides, and runs researchers.
 //
-// What has run is known from the task's events: an intent before each process, a
-// receipt after it. So a round that was killed goes on where it was. A green
-// verification and a critic's report count again as long as the working tree is
-// the one that they are about.
+// The task's events show what has run: an intent before each process, a receipt after it.
+// So a killed round can resume. A green verification and a critic's report count again if
+// the working tree is still the one that they are about.
 type roundRunner struct {
 	tx       *taskTx
 	recorder *spawnRecorder
 	agents   agentRunner
 	config   project.Config
 	req      api.Request
-	// critic says that the critic is spawned.
+	// critic reports whether the critic is spawned.
 	critic bool
-	// withoutCriteria says that the critic was not told what the task is.
+	// withoutCriteria reports whether the critic got no description of the task.
 	withoutCriteria bool
-	// researchers says that the project names researchers, and that they can be run.
+	// researchers reports whether the project names researchers that can run.
 	researchers bool
 	round       task.Round
 	policy      policyset.Selection
-	// tree is the digest of the working tree, "" before anybody looked.
+	// tree is the digest of the working tree, "" if not read yet.
 	tree string
-	// emptyDraft says that the critic was given a draft equal to its base.
+	// emptyDraft reports whether the critic got a draft equal to its base.
 	emptyDraft bool
 }
 
-// runHeadless runs a round that runs its critic itself, or commands for reports, or that
-// may need researchers.
+// runHeadless runs a round that spawns its critic, runs report commands, or may need
+// researchers.
 func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Request, critic bool) (api.Decision, error) {
 	rr := &roundRunner{tx: in.tx, recorder: &spawnRecorder{tx: in.tx, config: in.config}, config: in.config, req: req, critic: critic}
 	if err := rr.enter(); err != nil {
@@ -86,7 +85,7 @@ func (e *Engine) runHeadless(ctx context.Context, in roundInputs, req api.Reques
 	return rr.run(ctx, given)
 }
 
-// run runs a round that may be run: alone, after what an earlier command left.
+// run runs the round under its lock, after it recovers what an earlier command left.
 func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (api.Decision, error) {
 	var err error
 	if rr.agents, err = rr.tx.engine.newAgentRunner(ctx, rr.config, rr.tx.id); err != nil {
@@ -112,7 +111,7 @@ func (rr *roundRunner) run(ctx context.Context, given []pluginset.Report) (api.D
 	return rr.decideWith(ctx, given)
 }
 
-// checkCriticAvailable fails where the critic cannot be run, nor handed to somebody else. It
+// checkCriticAvailable fails if the critic cannot run and manual fallback is off. It
 // changes nothing.
 func (e *Engine) checkCriticAvailable(ctx context.Context, config project.Config, with string) error {
 	if _, err := e.findAgent(criticName); err != nil {
@@ -121,8 +120,8 @@ func (e *Engine) checkCriticAvailable(ctx context.Context, config project.Config
 	return e.checkAgentAvailable(ctx, config, criticName, with)
 }
 
-// withoutAgent decides a round whose critic cannot be run: on a red verification,
-// which needs none. Otherwise it fails with why and leaves nothing behind.
+// withoutAgent decides a round whose critic cannot run if its verification is red, since
+// that needs no critic. Otherwise it fails with why and records nothing.
 func (rr *roundRunner) withoutAgent(ctx context.Context, given []pluginset.Report, why error) (api.Decision, error) {
 	if runsVerification(rr.req.Verify, rr.config) {
 		// A verification that is killed, or loses a race, may have been red.
@@ -142,8 +141,7 @@ func (rr *roundRunner) withoutAgent(ctx context.Context, given []pluginset.Repor
 	})
 }
 
-// enter finds out which round is to be decided, and whether what it needs before a
-// review is there.
+// enter determines which round to decide and checks the evidence that a review requires.
 func (rr *roundRunner) enter(more ...task.Phase) (err error) {
 	var phases []task.Phase
 	if rr.config.Evidence == project.EvidenceStamps {
@@ -156,7 +154,6 @@ func (rr *roundRunner) enter(more ...task.Phase) (err error) {
 	return err
 }
 
-// decideWith runs the round to its decision.
 func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report) (api.Decision, error) {
 	r := decisionInput{
 		policy: rr.policy, evidence: given, round: rr.round, verification: api.Verification{Outcome: policies.Absent},
@@ -169,7 +166,7 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 	}
 	if err == nil && review.failure == nil {
 		r.verification, err = rr.verifyDraft(ctx)
-		// Nobody reviews a draft that is known to be wrong.
+		// A draft that is known to be wrong is not reviewed.
 		if err == nil && r.verification.Outcome != policies.Red {
 			var reports []pluginset.Report
 			if reports, err = rr.commandReports(ctx, r.verification); err == nil && rr.critic {
@@ -214,14 +211,14 @@ func (rr *roundRunner) decideWith(ctx context.Context, given []pluginset.Report)
 	return d, nil
 }
 
-// researches says that a decision's work is for researchers, and not for whoever a
-// policy may call so.
+// researches reports whether the engine's researchers act on a decision; a policy may use
+// the same name for another destination.
 func (rr *roundRunner) researches(d api.Decision) bool {
 	return d.NextAction == actionResearcher && rr.tx.status.Status == task.Open && (rr.critic || rr.researchers)
 }
 
-// decided lets the policy decide. What others recorded meanwhile is no reason to
-// lose a review that is still of this round and this draft.
+// decided evaluates the policy. Events that other processes recorded meanwhile do not
+// discard a review that is still of this round and draft.
 func (rr *roundRunner) decided(ctx context.Context, r decisionInput) (api.Decision, error) {
 	rr.recorder.mu.Lock()
 	defer rr.recorder.mu.Unlock()
@@ -259,8 +256,7 @@ func (rr *roundRunner) decided(ctx context.Context, r decisionInput) (api.Decisi
 	}
 }
 
-// prepareNext prepares what comes after a decision, before it is recorded: the intents of
-// researchers.
+// prepareNext adds the intents of researchers to a decision before it is recorded.
 func (rr *roundRunner) prepareNext(d *api.Decision) error {
 	d.Spawns, d.EmptyDraft, d.WithoutCriteria = slices.Clone(rr.recorder.spawns), rr.emptyDraft, rr.withoutCriteria
 	if !rr.researches(*d) {
@@ -274,7 +270,7 @@ func (rr *roundRunner) prepareNext(d *api.Decision) error {
 	return err
 }
 
-// stop puts the task aside because of a budget that why names.
+// stop marks the task as stuck because of the budget that why names.
 func (rr *roundRunner) stop(why error) error {
 	reported := event.Full{By: bySwitchyard}
 	if f, ok := errors.AsType[*errs.Error](why); ok {
@@ -283,7 +279,7 @@ func (rr *roundRunner) stop(why error) error {
 	return rr.tx.apply(task.StopTask{Reason: task.ReasonBudget, By: bySwitchyard, FindingCount: -1}, reported)
 }
 
-// stopOnBudget puts a task aside whose budget does not cover what is needed next.
+// stopOnBudget marks a task as stuck whose budget does not cover the next step.
 func (rr *roundRunner) stopOnBudget(ctx context.Context, why error) (api.Decision, error) {
 	at, err := rr.recorder.write(ctx, func() error {
 		if max(rr.tx.status.Round, 1) != rr.round.Number {
@@ -299,7 +295,7 @@ func (rr *roundRunner) stopOnBudget(ctx context.Context, why error) (api.Decisio
 	return d, nil
 }
 
-// resultWithoutPolicy is where a round goes that no policy was asked about.
+// resultWithoutPolicy returns the decision of a round whose policy was not evaluated.
 func (rr *roundRunner) resultWithoutPolicy(next, reason string) api.Decision {
 	d := api.Decision{
 		TaskID: rr.tx.id, Round: rr.round.Number, NextRound: rr.round.Number, MaxRounds: rr.round.MaxRounds, NextAction: next, Reason: reason,

@@ -21,13 +21,12 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// stuckAction is the destination that every policy declares for what nobody
-// can route.
+// stuckAction is the destination that every policy declares for findings that cannot be
+// routed.
 const stuckAction = "stuck"
 
-// Route decides on reports alone: it keeps nothing and knows no task, so that
-// every finding is new. The round is the request's, else the one that the
-// reports name, else 1.
+// Route decides on reports alone. It records nothing and has no task, so every finding is
+// new. The round is the request's, else the one that the reports name, else 1.
 func (e *Engine) Route(ctx context.Context, req api.Request) (api.Decision, error) {
 	config, err := e.plugins.Config(ctx, req.Reports...)
 	if err != nil {
@@ -59,8 +58,8 @@ func (e *Engine) Route(ctx context.Context, req api.Request) (api.Decision, erro
 	return d, err
 }
 
-// pendingInputs is the policy and the evidence of a request on their way, side by
-// side. Whoever begins it must cancel it.
+// pendingInputs loads the policy and the reports of a request concurrently. The caller
+// must cancel it.
 type pendingInputs struct {
 	cancel   context.CancelFunc
 	policies chan result[policyset.Selection]
@@ -86,9 +85,9 @@ func (e *Engine) startLoading(ctx context.Context, req api.Request, config proje
 	return l
 }
 
-// wait returns what was loaded, or the policy's error before the evidence's, so
-// that the same mistake always gives the same error. When ctx is done it returns
-// the cause; what is still pendingInputs then ends soon, and Close waits for it.
+// wait returns the loaded inputs. A policy error comes before a report error, so that the
+// same mistake always gives the same error. If ctx is done, it returns the cause; loads
+// that still run end soon, and Close waits for them.
 func (l *pendingInputs) wait(ctx context.Context) (policyset.Selection, []pluginset.Report, error) {
 	var p result[policyset.Selection]
 	select {
@@ -107,20 +106,20 @@ func (l *pendingInputs) wait(ctx context.Context) (policyset.Selection, []plugin
 	}
 }
 
-// policyQuery is all that a decision is made of.
+// policyQuery is the whole input of a decision.
 type policyQuery struct {
 	policy           *policies.Policy
 	evidence         []pluginset.Report
-	audits           []finding.Finding // those of our own, with their sources
+	audits           []finding.Finding // the engine's own, with their sources
 	round, maxRounds int
 	verify           policies.Verify
-	// compare holds the merged findings against the task's past; nil where no
-	// task is known.
+	// compare compares the merged findings with the task's history; nil if there is no
+	// task.
 	compare func([]finding.Finding) (task.Progress, error)
 }
 
-// decide merges the findings, routes each and lets the policy choose. It also returns
-// how long things took.
+// decide merges and routes the findings and evaluates the policy. It also returns the
+// timing.
 func (q policyQuery) decide(ctx context.Context) (api.Decision, *event.Timing, error) {
 	d := api.Decision{Round: q.round, MaxRounds: q.maxRounds, Policy: q.policy.Identity()}
 	var found []finding.Finding
@@ -161,7 +160,7 @@ func (q policyQuery) decide(ctx context.Context) (api.Decision, *event.Timing, e
 	return d, timing, nil
 }
 
-// merge gives findings their destinations and merges them.
+// merge routes findings and merges duplicates.
 func merge(policy *policies.Policy, found []finding.Finding) []finding.Finding {
 	classified := make([]finding.Finding, len(found))
 	for i, f := range found {
@@ -170,9 +169,8 @@ func merge(policy *policies.Policy, found []finding.Finding) []finding.Finding {
 	return finding.Merge(classified)
 }
 
-// classify gives a finding its destination. A category that the policy does not
-// know stops the loop: guessing where it goes could be guessing that it is
-// harmless.
+// classify routes a finding. A category that the policy does not know goes to stuck: any
+// guess could be that it is harmless.
 func classify(policy *policies.Policy, f finding.Finding) finding.Finding {
 	route, known := policy.Route(f.Category)
 	if !known {
@@ -182,7 +180,7 @@ func classify(policy *policies.Policy, f finding.Finding) finding.Finding {
 	return f
 }
 
-// skipped groups what a report's plugin left out by reason, in the order in which
+// skipped groups the items that a report's plugin skipped by reason, in the order in which
 // the reasons first appear.
 func skipped(ev pluginset.Report) []api.Skipped {
 	var groups []api.Skipped
@@ -208,19 +206,17 @@ func summarize(ev pluginset.Report) api.Report {
 	}
 }
 
-// errNoEvidence is the error of a decision without any report.
 func errNoEvidence() error { return errs.New(errs.NoEvidence, "no report is given") }
 
-// maxInput is the largest file of a policy's input, in bytes.
+// maxInput is the maximum size of a policy input file, in bytes.
 const maxInput = 1 << 20
 
-// Ask lets a policy decide on its bare input, without any findings to it: the one
-// that a decision was recorded with, or a counterexample of a proof.
+// Ask evaluates a policy on a bare input without findings, such as a recorded input or a
+// counterexample of a check.
 //
 // # Errors
 //
-// policy-invalid-input for what is no input, and those of reading it and of
-// policies.
+// policy-invalid-input if the input is malformed, and those of reading it and of policies.
 func (e *Engine) Ask(ctx context.Context, req api.AskRequest) (api.Decision, error) {
 	config, err := e.Config(ctx)
 	if err != nil {
@@ -278,7 +274,6 @@ func (e *Engine) readInput(ctx context.Context, req api.AskRequest) (policies.In
 	return in, nil
 }
 
-// explained says why a policy decides an input as it does.
 func explained(ctx context.Context, p *policies.Policy, in policies.Input) (*explain.Explanation, error) {
 	x, err := explain.Explain(ctx, p, in)
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// loginErrorCode is the error code of a run that failed because of a login or an account,
-// else "". A run that changed the working tree is judged by that.
+// loginErrorCode returns the error code of a run that failed because of a login or an
+// account, else "". If the run changed the working tree, that is reported instead.
 func loginErrorCode(r spawner.Record) errs.Code {
 	switch {
 	case len(r.Changed) > 0:
@@ -37,51 +37,49 @@ func loginErrorCode(r spawner.Record) errs.Code {
 	return ""
 }
 
-// maxPrompt is the largest prompt that a caller may give, in bytes.
+// maxPrompt is the maximum size of a caller's prompt, in bytes.
 const maxPrompt = 4 << 20
 
-// SpawnRequest has an agent run outside any task.
+// SpawnRequest runs an agent outside any task.
 type SpawnRequest struct {
 	Agent string
-	// PromptPath and OutputPath are files in the project or in the folder for
-	// temporary files. The latter gets the agent's final message.
+	// PromptPath and OutputPath are files in the project or in the folder for temporary
+	// files. OutputPath receives the agent's final message.
 	PromptPath, OutputPath string
-	// Adapter runs the agent instead of that which the project configures, and
-	// Model is asked for instead of its own; "" for those.
+	// Adapter and Model override those that the project configures, unless they are "".
 	Adapter, Model string
-	// Timeout is for all attempts together, 0 for the project's.
+	// Timeout covers all attempts together; 0 means the project's.
 	Timeout time.Duration
-	// Once makes a single attempt, refuses to wait for a slot and takes the only
-	// one of the agent.
+	// Once makes a single attempt with a concurrency of one, and fails instead of waiting
+	// for a lease.
 	Once bool
-	// Content is what the output file gets, nil for the final message of a spawn
-	// that went well. It is asked about the last attempt alone, and read while that
-	// one's output is open; a nil reader leaves the file as it is.
+	// Content returns the contents of the output file; nil means the final message of a
+	// successful spawn. It is called for the last attempt only, and the reader is read
+	// while that attempt's output is open. A nil reader leaves the file as it is.
 	Content func(spawner.Result) (io.Reader, error)
 }
 
-// SpawnResult is what became of a spawn outside any task.
+// SpawnResult is the result of a spawn outside any task.
 type SpawnResult struct {
 	spawner.Record
-	// OutputPath is as the caller gave it, OutputResolved absolute, and TrailPath
-	// the file of records.
+	// OutputPath is as the caller gave it, OutputResolved is absolute, and TrailPath is
+	// the run log.
 	OutputPath     string `json:"output_path"`
 	OutputResolved string `json:"output_path_resolved"`
 	TrailPath      string `json:"spawn_trail_path"`
 	OutputBytes    int64  `json:"output_bytes"`
-	// Attempts are all that were made.
+	// Attempts are all attempts made.
 	Attempts []api.SpawnSummary `json:"attempts"`
 }
 
-// Spawn runs an agent. When it returns, the record is durable and the output is in
-// its place.
+// Spawn runs an agent. When it returns, the record is durable and the output is written.
 //
 // # Errors
 //
-// spawn-failed, spawn-auth and spawn-quota, with what is known of the spawn;
-// those of agent.Library.Find, of the package place, and of spawner.Spawner.Run.
+// spawn-failed, spawn-auth and spawn-quota, with the details of the spawn; those of
+// definition.Library.Find, of the package confine, and of spawner.Spawner.Run.
 func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, error) {
-	// What can be refused without leaving a trace comes before what makes folders.
+	// Checks that leave no trace come before those that create folders.
 	definition, err := e.findAgent(req.Agent)
 	if err != nil {
 		return SpawnResult{}, err
@@ -144,7 +142,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	return result, nil
 }
 
-// job is what the project's settings make of the agent, as the caller wants it.
+// job applies the caller's overrides to a job with the project's settings.
 func (r SpawnRequest) job(j spawner.Job, text string) spawner.Job {
 	j.Prompt = func(at spawner.Attempt) (string, error) {
 		if at.Note != "" {
@@ -159,7 +157,7 @@ func (r SpawnRequest) job(j spawner.Job, text string) spawner.Job {
 	return j
 }
 
-// deliver writes what the last attempt brought, and counts its bytes.
+// deliver returns the hook that writes the last attempt's output and counts its bytes.
 func (r SpawnRequest) deliver(output *confine.Output, written *int64) func(spawner.Result) error {
 	content := r.Content
 	if content == nil {
@@ -182,11 +180,11 @@ func (r SpawnRequest) deliver(output *confine.Output, written *int64) func(spawn
 	}
 }
 
-// within reports whether a file lies somewhere below a folder, by whichever name.
+// within reports whether a file is below a folder, also through links.
 func within(folder, file string) bool {
 	ours, err := os.Stat(folder)
 	if err != nil {
-		return false // Nothing lies there.
+		return false // The folder does not exist.
 	}
 	for at := filepath.Dir(file); ; at = filepath.Dir(at) {
 		if info, err := os.Stat(at); err == nil && os.SameFile(info, ours) {
@@ -198,7 +196,6 @@ func within(folder, file string) bool {
 	}
 }
 
-// byteCount counts the bytes that are written to it.
 type byteCount int64
 
 func (t *byteCount) Write(p []byte) (int, error) {
@@ -206,7 +203,7 @@ func (t *byteCount) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// finalMessage is what the output file of a spawn that went well gets.
+// finalMessage returns the output of a successful spawn.
 func finalMessage(res spawner.Result) (io.Reader, error) {
 	if !res.Verdict.Good() {
 		return nil, nil
@@ -232,11 +229,12 @@ func errSpawnFailed(res spawner.Result, set project.SpawnAgent) error {
 	return f
 }
 
-// spawnsChain is the chain of the ledger that has the spawns outside any task. No
-// task has its name.
+// spawnsChain is the ledger chain of the spawns outside any task. No task can have its
+// name.
 const spawnsChain = "_spawns"
 
-// adHocRecorder is the spawnRecorder of the spawns outside any task. The caller must close it.
+// adHocRecorder returns the recorder of spawns outside any task. The caller must close its
+// tx.
 func (e *Engine) adHocRecorder(ctx context.Context, config project.Config) (*spawnRecorder, error) {
 	l, err := e.OpenLedger(ctx)
 	if err != nil {
@@ -250,10 +248,10 @@ func (e *Engine) adHocRecorder(ctx context.Context, config project.Config) (*spa
 	return rec, nil
 }
 
-// recoverOrphans ends what is left of agents and verifications whose host was killed, in
-// the whole project. The runs of a task stay open until its next round.
+// recoverOrphans ends agents and verifications of the whole project whose host was killed.
+// The runs of a task stay open until its next round.
 func (e *Engine) recoverOrphans(ctx context.Context) error {
-	// Most projects have nothing there, and a round shall make no folder for that.
+	// Most projects have no such folder, and a round should not create it.
 	if _, err := os.Lstat(e.runFolder()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -266,7 +264,7 @@ func (e *Engine) recoverOrphans(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		e.warn(err) // It is in nobody's way but its own slot's.
+		e.warn(err) // Only the lease concerned is blocked.
 	}
 	outside := func(r lease.Record) bool { return r.Task == "" }
 	if !slices.ContainsFunc(left, outside) {

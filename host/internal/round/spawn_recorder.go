@@ -18,8 +18,8 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// spawnRecorder records a task's spawns: an intent before each attempt, and a receipt
-// after it. It is safe for concurrent use; the taskTx is its own meanwhile.
+// spawnRecorder records a task's spawns: an intent before each attempt and a receipt after
+// it. It is safe for concurrent use and owns tx while agents run.
 type spawnRecorder struct {
 	config project.Config
 
@@ -29,8 +29,8 @@ type spawnRecorder struct {
 	spawns []api.SpawnSummary
 }
 
-// write records what f makes of the task as it stands. Where another process is
-// first, f is asked again.
+// write records what f applies to the current task. If another process appends first, f is
+// called again.
 func (rec *spawnRecorder) write(ctx context.Context, f func() error) (*api.EventRef, error) {
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
@@ -48,17 +48,15 @@ func (rec *spawnRecorder) write(ctx context.Context, f func() error) (*api.Event
 	}
 }
 
-// spawnTarget is what a spawn is for.
+// spawnTarget is the purpose of a spawn.
 type spawnTarget struct {
 	role  task.Role
 	index int
-	// stamps is the agent that its stamp is of, "" for none.
+	// stamps is the agent whose attestation the run gives, "" for none.
 	stamps string
-	// round is the one that it is for.
-	round int
+	round  int
 }
 
-// intent announces an attempt.
 func (rec *spawnRecorder) intent(p spawnTarget, agent string, at spawner.Attempt) task.Intent {
 	return task.Intent{
 		Run: at.Run, Role: p.role, Agent: agent, Index: p.index, Attempt: rec.tx.status.Attempts(p.role, p.index) + 1,
@@ -76,12 +74,11 @@ func (rec *spawnRecorder) limits() task.Limits {
 	return task.Limits{Task: amount(rec.config.Budget.Task), Round: amount(rec.config.Budget.Round), Rounds: rec.config.Budget.Task.Rounds}
 }
 
-// begin makes an attempt's intent durable. One that was announced before is there
-// already.
+// begin records an attempt's intent durably, unless it was reserved before.
 func (rec *spawnRecorder) begin(ctx context.Context, p spawnTarget, agent string, at spawner.Attempt) error {
 	limits, reported := rec.limits(), event.Full{By: bySwitchyard}
 	if p.role == task.RoleOther {
-		limits = task.Limits{} // A budget is a task's, and what runs outside of any never ends.
+		limits = task.Limits{} // Budgets belong to tasks; this chain never ends.
 	} else {
 		reported.Limits = &limits
 	}
@@ -94,8 +91,8 @@ func (rec *spawnRecorder) begin(ctx context.Context, p spawnTarget, agent string
 	return err
 }
 
-// end makes an attempt's receipt durable, with what the host has seen of it as its
-// agent's stamp, and keeps what it reported.
+// end records an attempt's receipt durably, with the agent's attestation, and stores its
+// report.
 func (rec *spawnRecorder) end(ctx context.Context, p spawnTarget, res spawner.Result, handBack bool) error {
 	receipt := receiptOf(res)
 	if handBack && res.Next == outcome.Stop && !res.Verdict.Good() {
@@ -116,14 +113,13 @@ func (rec *spawnRecorder) end(ctx context.Context, p spawnTarget, res spawner.Re
 		if err := rec.tx.apply(task.RecordReceipt{Receipt: receipt}, event.Full{By: bySwitchyard, Spawn: &res.Record}); err != nil {
 			return err
 		}
-		// The evidence of an agent that did not do its work is none, and neither is
-		// that of one whose round is over.
+		// An agent that failed, or whose round is over, gives no evidence.
 		if p.stamps == "" || !res.Verdict.Good() || rec.tx.status.Status == task.Committed || max(rec.tx.status.Round, 1) != p.round {
 			return nil
 		}
 		audited := rec.config.Audit.Agents
 		if !res.SeesTools {
-			audited = nil // Nobody can tell whether it searched.
+			audited = nil // The adapter does not report tools, so a search cannot be seen.
 		}
 		var tools []string
 		search := slices.Clone(rec.config.Audit.SearchTools)
@@ -141,10 +137,10 @@ func (rec *spawnRecorder) end(ctx context.Context, p spawnTarget, res spawner.Re
 	return err
 }
 
-// NextHandBack says in a receipt that the caller runs the agent in some other way.
+// NextHandBack is the next step in a receipt if the caller must run the agent.
 const NextHandBack = "hand-back"
 
-// receiptOf is what the ledger keeps of an attempt.
+// receiptOf returns the receipt of an attempt.
 func receiptOf(res spawner.Result) task.Receipt {
 	r := task.Receipt{
 		Run: res.Run, Outcome: res.Verdict.Outcome, Reason: res.Verdict.Reason, Class: res.Verdict.Class,
@@ -157,7 +153,7 @@ func receiptOf(res spawner.Result) task.Receipt {
 		r.Model = *res.Record.Model
 	}
 	if res.Record.PID == 0 {
-		return r // What never was a process has used up nothing.
+		return r // Without a process nothing was used.
 	}
 	r.Spawn = &task.Spawn{PID: res.Record.PID, Session: res.Record.Session, Trail: res.LogDigest}
 	in, out := res.Output.Tokens.In, res.Output.Tokens.Out
@@ -177,7 +173,7 @@ func receiptOf(res spawner.Result) task.Receipt {
 	return r
 }
 
-// newJob is a spawn that the spawnRecorder records.
+// newJob returns a spawn job whose attempts are recorded.
 func (rec *spawnRecorder) newJob(config project.Config, agentDef definition.Definition, settings project.SpawnAgent, p spawnTarget) spawner.Job {
 	j := spawner.Job{
 		Agent: agentDef, Adapters: append([]string{settings.Adapter}, settings.Fallback...), Model: settings.Model,
@@ -202,7 +198,7 @@ func (rec *spawnRecorder) newJob(config project.Config, agentDef definition.Defi
 	return j
 }
 
-// web says that a definition wants its agent to look things up in the web.
+// web reports whether a definition's tools include web access.
 func web(d definition.Definition) bool {
 	return slices.ContainsFunc(d.Tools, func(tool string) bool {
 		name, _, _ := strings.Cut(tool, "(")
@@ -210,14 +206,13 @@ func web(d definition.Definition) bool {
 	})
 }
 
-// closeLostRuns closes those of the open runs that were under way when their host was
-// killed.
+// closeLostRuns closes the matching open runs, whose host was killed.
 func (rec *spawnRecorder) closeLostRuns(ctx context.Context, was func(task.Run) bool) error {
 	_, err := rec.write(ctx, func() error { return rec.tx.loseRuns(was) })
 	return err
 }
 
-// loseRuns adds to what is pending that open runs were lost.
+// loseRuns adds to the pending events that the matching open runs were lost.
 func (tx *taskTx) loseRuns(was func(task.Run) bool) error {
 	for _, r := range tx.status.OpenRuns() {
 		if !was(r) {
@@ -231,7 +226,7 @@ func (tx *taskTx) loseRuns(was func(task.Run) bool) error {
 	return nil
 }
 
-// findRecord is what the ledger keeps of a run that has ended.
+// findRecord returns the record of a run that has ended.
 func (rec *spawnRecorder) findRecord(ctx context.Context, run string) (spawner.Record, error) {
 	for e, err := range rec.tx.ledger.Events(ctx, rec.tx.id, 1) {
 		if err != nil {
@@ -247,8 +242,8 @@ func (rec *spawnRecorder) findRecord(ctx context.Context, run string) (spawner.R
 	return spawner.Record{}, errTampered(rec.tx.id, "run %s has a receipt and no record", run)
 }
 
-// spawnRecord reads the record of a run that has ended. That of a run that was lost with
-// its host is empty.
+// spawnRecord reads the record of a run that has ended. It is empty if the run was lost
+// with its host.
 func spawnRecord(e ledger.Event) (spawner.Record, error) {
 	body, err := event.Decode(e)
 	if err != nil {
@@ -260,8 +255,8 @@ func spawnRecord(e ledger.Event) (spawner.Record, error) {
 	return *body.Spawn, nil
 }
 
-// explainAttempt is why an attempt came to nothing, in its own words and ours; nothing for one
-// that went well.
+// explainAttempt returns why an attempt failed: denied tools, then the agent's own notes.
+// It is empty for a successful attempt.
 func explainAttempt(r spawner.Record) []string {
 	words := []string{}
 	if (outcome.Verdict{Outcome: r.Outcome}).Good() {
@@ -271,10 +266,10 @@ func explainAttempt(r spawner.Record) []string {
 		words = append(words, "denied tool: "+tool)
 	}
 	words = append(words, r.Notes...)
-	return words[max(len(words)-maxSaid, 0):] // Its own words come last.
+	return words[max(len(words)-maxSaid, 0):] // The agent's own notes come last.
 }
 
-// maxSaid is how many of an attempt's words are shown; the trail has all.
+// maxSaid is the number of notes shown per attempt; the run log has all.
 const maxSaid = 5
 
 func summarizeSpawn(r spawner.Record) api.SpawnSummary {
@@ -289,7 +284,7 @@ func summarizeSpawn(r spawner.Record) api.SpawnSummary {
 	return s
 }
 
-// earlierSpawn is a run of a command that was killed.
+// earlierSpawn summarizes a run of a killed command.
 func earlierSpawn(run task.Run) api.SpawnSummary {
 	s := api.SpawnSummary{
 		Run: run.Intent.Run, Agent: run.Agent, Adapter: run.Adapter, Attempt: run.Attempt, Why: run.Why, Resumed: true,
@@ -301,7 +296,7 @@ func earlierSpawn(run task.Run) api.SpawnSummary {
 	return s
 }
 
-// addSpawns remembers what was spawned, for the decision.
+// addSpawns adds the attempts to the decision's list.
 func (rr *roundRunner) addSpawns(o spawner.Outcome) {
 	rr.recorder.mu.Lock()
 	defer rr.recorder.mu.Unlock()

@@ -12,14 +12,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// markFindings is how many findings a mark names.
+// markFindings is the number of findings listed per task in STATE.md.
 const markFindings = 20
 
-// writeStateMD makes STATE.md say whether the task is stuck, as the ledger has it at
-// that moment. The ledger is what counts, so that a failure is a warning: the
-// next command that finds the task stuck tries again.
+// writeStateMD updates STATE.md with whether the task is stuck, as the ledger has it. The
+// ledger is authoritative, so a failure is only a warning: the next command that finds the
+// task stuck tries again.
 func (tx *taskTx) writeStateMD(ctx context.Context) {
-	ctx = context.WithoutCancel(ctx) // What it tells of is recorded already.
+	ctx = context.WithoutCancel(ctx) // The event is already recorded.
 	for {
 		again, err := tx.tryStateMD(ctx)
 		if err != nil {
@@ -31,8 +31,8 @@ func (tx *taskTx) writeStateMD(ctx context.Context) {
 	}
 }
 
-// tryStateMD writes the mark with the ledger held, unless the task has changed
-// since its findings were read.
+// tryStateMD writes the task's section while it holds the ledger's lock, unless the task
+// has changed since its findings were read.
 func (tx *taskTx) tryStateMD(ctx context.Context) (again bool, err error) {
 	head, err := tx.ledger.Head(ctx, tx.id)
 	if err != nil || head.N == 0 {
@@ -57,12 +57,12 @@ func (tx *taskTx) tryStateMD(ctx context.Context) (again bool, err error) {
 		return tx.engine.project.UpdateStateMD(tx.id, text)
 	})
 	if text == "" && errs.CodeOf(err) == errs.MarkerUnsafe {
-		err = nil // Whatever lies there, no mark of ours is in it.
+		err = nil // An unsafe file has no section to remove.
 	}
 	return again, err
 }
 
-// markText is what STATE.md says of a stuck task, in Markdown.
+// markText returns the Markdown text about a stuck task.
 func markText(t api.TaskStatus, findings []finding.Finding) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**%s is stuck** in round %d (%s), put there by %s at %s.\n", t.TaskID, t.Stop.Round, inline(t.Stop.Reason), inline(t.Stop.By), t.UpdatedAt)
@@ -80,7 +80,7 @@ func markText(t api.TaskStatus, findings []finding.Finding) string {
 	return b.String()
 }
 
-// inline makes a report's text one short line that Markdown shows as it is.
+// inline formats a report's text as one short line that Markdown shows verbatim.
 func inline(text string) string {
 	const limit = 300
 	text = strings.Join(strings.Fields(text), " ")

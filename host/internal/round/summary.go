@@ -15,9 +15,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// Summary reads every task's state and events once. Tasks that change meanwhile
-// count as they were or as they are. A task that cannot be read is left out and
-// listed.
+// Summary reads every task's state and events once. Tasks that change meanwhile count
+// either as before or as after. A task that cannot be read is skipped and listed.
 //
 // # Errors
 //
@@ -91,8 +90,8 @@ func addToSummary(sum *api.Summary, s task.State, categories map[string]int) {
 	}
 }
 
-// findingCategories counts a task's findings by category. Of several reviews in
-// one round only the newest counts: the others saw the same round.
+// findingCategories counts a task's findings by category. If a round has several reviews,
+// only the latest counts, since all saw the same round.
 func findingCategories(ctx context.Context, l *ledger.Ledger, id string) (map[string]int, error) {
 	rounds := make(map[int][]event.Finding)
 	for e, err := range l.Events(ctx, id, 1) {
@@ -116,8 +115,8 @@ func findingCategories(ctx context.Context, l *ledger.Ledger, id string) (map[st
 	return categories, nil
 }
 
-// leftFindings returns the findings that an event left a round with, nil if it does not
-// concern them.
+// leftFindings returns the findings that an event left for a round, nil if it does not
+// change them.
 func leftFindings(e ledger.Event) (round int, found []event.Finding, err error) {
 	if kind := task.Kind(e.Kind); kind != task.KindDecided && kind != task.KindStopped {
 		return 0, nil, nil
@@ -137,8 +136,8 @@ func leftFindings(e ledger.Event) (round int, found []event.Finding, err error) 
 	return 0, nil, nil
 }
 
-// CriticFailures says, for those of the tasks that are stuck because their critic came
-// to nothing, what the critic's last run came to.
+// CriticFailures returns, by task id, the reason why the critic's last run failed, for
+// those tasks that are stuck because of it.
 //
 // # Errors
 //
@@ -160,7 +159,7 @@ func (e *Engine) CriticFailures(ctx context.Context, ids []string) (map[string]s
 		}
 		s, err := status(head)
 		if err != nil {
-			continue // ledger verify says what was changed.
+			continue // ledger verify reports it.
 		}
 		if reason := s.criticFailure(); reason != "" {
 			failures[id] = reason
@@ -169,8 +168,8 @@ func (e *Engine) CriticFailures(ctx context.Context, ids []string) (map[string]s
 	return failures, nil
 }
 
-// criticFailure is what the last run of the critic came to, if the task is stuck
-// because of it; else it is empty.
+// criticFailure returns why the critic's last run failed, if the task is stuck because of
+// it, else "".
 func (k storedStatus) criticFailure() string {
 	if k.Stop == nil || k.Stop.Reason != "stuck-finding" {
 		return ""
@@ -187,9 +186,9 @@ func (k storedStatus) criticFailure() string {
 }
 
 // Counters reads counters of the project's ledger as of one moment. It opens the ledger
-// anew each time, so that whoever asks for hours sees the one that is there.
+// each time, so that a long-running caller sees a replaced ledger.
 func (e *Engine) Counters(ctx context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
-	// For reading alone, unless the ledger is one that kept no sums yet.
+	// Read-only, unless the ledger is too old to have counters.
 	t, err := readCounters(ctx, func() (*ledger.Ledger, error) { return ledger.Open(ctx, e.project.State(), nil) }, queries)
 	if errs.CodeOf(err) == errs.LedgerOlder {
 		return readCounters(ctx, func() (*ledger.Ledger, error) { return e.OpenLedger(ctx) }, queries)

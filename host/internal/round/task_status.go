@@ -13,7 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// Task says where one task stands, or task-not-found.
+// Task returns the status of one task, or task-not-found.
 func (e *Engine) Task(ctx context.Context, id string) (api.TaskDetail, error) {
 	if err := task.CheckID(id); err != nil {
 		return api.TaskDetail{}, err
@@ -39,7 +39,7 @@ func (e *Engine) Task(ctx context.Context, id string) (api.TaskDetail, error) {
 	return t, err
 }
 
-// existingStatus is the status of a task, which must have one.
+// existingStatus returns the status of a task, or task-not-found.
 func existingStatus(id string, head ledger.Head) (storedStatus, error) {
 	if head.N == 0 {
 		return storedStatus{}, errTaskNotFound(id)
@@ -55,16 +55,14 @@ func errTaskNotFound(id string) error {
 	return errs.New(errs.TaskNotFound, "nothing is recorded for task %s", id).With("task", id)
 }
 
-// status is where a task stands.
 func status(head ledger.Head) (storedStatus, error) {
 	var s storedStatus
 	err := s.read(head)
 	return s, err
 }
 
-// read decodes a task's projection into k, which is empty. A ledger can be
-// edited by hand, or come with a repository, so what is read is not yet what was
-// written.
+// read decodes a task's projection into k, which must be empty. It checks the contents,
+// because a ledger can be edited by hand or come with a repository.
 func (k *storedStatus) read(head ledger.Head) error {
 	err := json.Unmarshal(head.State, k)
 	if err == nil {
@@ -79,7 +77,7 @@ func (k *storedStatus) read(head ledger.Head) error {
 	return nil
 }
 
-// errTampered is the error of a ledger that holds what we never wrote.
+// errTampered returns the error of a ledger with contents that Switchyard never wrote.
 func errTampered(id, format string, args ...any) error {
 	return errs.New(errs.LedgerTampered, "the record of task "+id+" was changed: "+format, args...).With("task", id)
 }
@@ -91,7 +89,7 @@ func (e *Engine) Tasks(ctx context.Context) ([]api.TaskStatus, error) {
 		return nil, err
 	}
 	defer l.Close()
-	// Decoding takes as long as reading, so that both go on side by side.
+	// Decoding takes as long as reading, so they run concurrently.
 	var batches []*batch
 	var decoding sync.WaitGroup
 	defer decoding.Wait()
@@ -118,10 +116,10 @@ func (e *Engine) Tasks(ctx context.Context) ([]api.TaskStatus, error) {
 	return joined(batches)
 }
 
-// batchSize is how many tasks are decoded at a time.
+// batchSize is the number of tasks decoded at a time.
 const batchSize = 256
 
-// batch is some tasks, one after another in the order of their ids.
+// batch is a run of tasks in the order of their ids.
 type batch struct {
 	heads []ledger.Head
 	tasks []api.TaskStatus // as many as heads, unless there is an error
@@ -139,7 +137,7 @@ func (b *batch) decode() {
 	}
 }
 
-// joined lists the tasks of all batches, or returns the first error of any.
+// joined returns the tasks of all batches, or the first error.
 func joined(batches []*batch) ([]api.TaskStatus, error) {
 	n := 0
 	for _, b := range batches {

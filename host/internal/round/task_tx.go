@@ -17,30 +17,30 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// taskTx is the work of one command on one task.
+// taskTx is the transaction of one command on one task.
 type taskTx struct {
 	engine *Engine
 	ledger *ledger.Ledger
 	id     string
 	head   ledger.Head
-	// status is where the task stands, with what is pending applied.
+	// status is the task's status with the pending events applied.
 	status storedStatus
-	// pending is what comes before the command's own event, in the same
-	// transaction: the answers that hold because their time is over.
+	// pending are the events to record before the command's own, in the same transaction,
+	// such as expired answers.
 	pending []event.Full
-	// policy is the one that decided what is pending, nil for none.
+	// policy is the policy that made the pending decision, nil for none.
 	policy *policyset.Selection
-	// baseRev is the base of the draft as the caller names it, "" for none, and baseCommit
-	// is the commit that the command found for it, "" before it looked.
+	// baseRev is the draft's base as the caller names it, "" for none. baseCommit is its
+	// commit, "" if not resolved yet.
 	baseRev, baseCommit string
-	// prompt is what the task is, as the caller says, "" if it does not.
+	// prompt is the caller's description of the task, "" for none.
 	prompt string
 }
 
-// taskPrompt describe the task, if the caller or the record does; else they are empty.
+// taskPrompt returns the caller's or the recorded description of the task.
 func (tx *taskTx) taskPrompt() string { return cmp.Or(tx.prompt, tx.status.Prompt) }
 
-// beginTx opens a task. The caller must close what it gets, also with an error.
+// beginTx opens a task. The caller must close the result, also after an error.
 func (e *Engine) beginTx(ctx context.Context, id string) (*taskTx, error) {
 	tx := &taskTx{engine: e, id: id}
 	if err := task.CheckID(id); err != nil {
@@ -56,12 +56,12 @@ func (e *Engine) beginTx(ctx context.Context, id string) (*taskTx, error) {
 
 func (tx *taskTx) close() {
 	if tx.ledger != nil {
-		_ = tx.ledger.Close() // Everything that matters was committed before.
+		_ = tx.ledger.Close() // All changes were committed before.
 	}
 }
 
-// begin begins a command on the task as it is now. Answers that hold because their time
-// is over come before the command's own event, in the same transaction.
+// begin begins a command on the current task. Default answers that have become due precede
+// the command's own event, in the same transaction.
 func (tx *taskTx) begin(ctx context.Context) error {
 	if err := tx.reload(ctx); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (tx *taskTx) begin(ctx context.Context) error {
 	return tx.apply(task.ExpireQuestions{Now: timestamp(tx.engine.now())}, event.Full{By: bySwitchyard})
 }
 
-// reload reads where the task stands, and forgets what is pending.
+// reload reads the task's status and drops the pending events.
 func (tx *taskTx) reload(ctx context.Context) error {
 	head, err := tx.ledger.Head(ctx, tx.id)
 	if err != nil {
@@ -84,15 +84,13 @@ func (tx *taskTx) reload(ctx context.Context) error {
 	return nil
 }
 
-// bySwitchyard is who recorded what nobody commanded.
+// bySwitchyard is the author of events that no user command asked for.
 const bySwitchyard = task.BySwitchyard
 
-// timestamp is a time in the form that the state machine compares, which is the
-// ledger's.
+// timestamp formats a time as the ledger does; the state machine compares such strings.
 func timestamp(t time.Time) string { return t.UTC().Format(ledger.TimeFormat) }
 
-// apply decides a command and adds its event, if there is one, to what is
-// pending.
+// apply decides a command and adds its event, if any, to the pending ones.
 func (tx *taskTx) apply(c task.Command, r event.Full) error {
 	change, err := task.Decide(tx.status.State, c)
 	if err != nil || change == nil {
@@ -101,9 +99,9 @@ func (tx *taskTx) apply(c task.Command, r event.Full) error {
 	return tx.add(change, r)
 }
 
-// add puts an event after what is pending. The transaction folds the event again from the
-// bytes that it records: Verify folds the same bytes, and a value that JSON does not keep
-// exactly, as a string that is not UTF-8, would give it another state.
+// add appends a pending event. The transaction folds the event again from its recorded
+// bytes, as Verify does: a value that JSON cannot represent exactly, such as invalid
+// UTF-8, would otherwise give another state.
 func (tx *taskTx) add(change task.Event, r event.Full) error {
 	next, err := task.Apply(tx.status.State, change)
 	if err != nil {
@@ -115,9 +113,9 @@ func (tx *taskTx) add(change task.Event, r event.Full) error {
 	return nil
 }
 
-// commit records what is pending, in one transaction, and returns where the
-// last event is in the task's chain, or nil where nothing was pending. Once the
-// events are known to fit into the ledger, it calls before, which may be nil.
+// commit records the pending events in one transaction and returns the position of the
+// last one, or nil if there are none. Once the events are known to fit into the ledger, it
+// calls before, which may be nil.
 func (tx *taskTx) commit(ctx context.Context, before func() error) (*api.EventRef, error) {
 	if len(tx.pending) == 0 {
 		return nil, nil
@@ -127,7 +125,7 @@ func (tx *taskTx) commit(ctx context.Context, before func() error) (*api.EventRe
 		var err error
 		switch base, err = tx.base(ctx); {
 		case errs.CodeOf(err) == errs.TreeUnreadable && tx.baseRev == "":
-			tx.engine.warn(err) // What needs no diff goes on without a repository, too.
+			tx.engine.warn(err) // A task that needs no diff also works without a repository.
 		case err != nil:
 			return nil, err
 		}
@@ -166,16 +164,15 @@ func (tx *taskTx) commit(ctx context.Context, before func() error) (*api.EventRe
 	}
 	tx.pending, tx.policy, tx.status.Event, tx.status.UpdatedAt = nil, nil, last.N, last.At
 	tx.status.Base, tx.status.Prompt = cmp.Or(base, tx.status.Base), tx.taskPrompt()
-	// Where there are marks, one of this task may be there that a killed command
-	// left behind.
+	// A killed command may have left an outdated section in STATE.md.
 	if tx.status.Status == task.Stuck || tx.status.Status != task.NoTask && tx.engine.rooted().Exists(project.StateMDFile) {
 		tx.writeStateMD(ctx)
 	}
 	return &api.EventRef{N: last.N, Hash: last.Hash}, nil
 }
 
-// append records what a command made of a task, together with what the ledger does
-// not know yet of the policy that decided it, and returns the task's last event.
+// append records a batch of a task's events, with the policy that decided it if the ledger
+// does not have that policy yet, and returns the last event.
 func (tx *taskTx) append(ctx context.Context, batch ledger.Batch) (ledger.Event, error) {
 	for {
 		batches := []ledger.Batch{batch}
@@ -184,15 +181,14 @@ func (tx *taskTx) append(ctx context.Context, batch ledger.Batch) (ledger.Event,
 			if err != nil {
 				return ledger.Event{}, err
 			}
-			// Also where nothing is to be recorded of it, the policy decides only as
-			// long as nobody adopts another one.
+			// Even an empty batch detects that another policy was adopted meanwhile.
 			batches = []ledger.Batch{about, batch}
 		}
 		events, err := tx.engine.Append(ctx, tx.ledger, batches...)
 		if err == nil {
 			return events[len(events)-1], nil
 		}
-		// Other tasks' commands may be the first to keep the same policy.
+		// Commands on other tasks may record the same policy first.
 		if f, ok := errors.AsType[*errs.Error](err); !ok || f.Code != errs.LedgerConflict || f.Details["task"] != policyset.Chain {
 			return ledger.Event{}, err
 		}
@@ -202,14 +198,12 @@ func (tx *taskTx) append(ctx context.Context, batch ledger.Batch) (ledger.Event,
 	}
 }
 
-// command turns where a task stands into what is wanted of it, and into what is
-// recorded with the event.
+// command returns the command for the current task and the data to record with its event.
 type command func(tx *taskTx) (task.Command, event.Full, error)
 
-// update carries a command out, and returns where the task stands then, with
-// the event, or nil where there was nothing to do. Where another process
-// changes the task meanwhile, the command is decided anew, as long as the task
-// is in the same round.
+// update runs a command and returns the new status with the event, or nil if nothing
+// changed. If another process changes the task meanwhile, the command is decided again, as
+// long as the task is in the same round.
 func (e *Engine) update(ctx context.Context, id string, c command) (api.TaskStatus, *api.EventRef, error) {
 	tx, err := e.beginTx(ctx, id)
 	defer tx.close()
@@ -239,14 +233,14 @@ func (e *Engine) update(ctx context.Context, id string, c command) (api.TaskStat
 	}
 }
 
-// errLostRace is the error of a command that another process was faster than. The
-// round's number may be the same, where that process did not advance it.
+// errLostRace returns the error of a command that another process preceded. The round is
+// the same if that process did not advance it.
 func errLostRace(round int, now task.State) error {
 	return errs.New(errs.RoundShifted, "another command was first in round %d; the task is %s, in round %d", round, now.Status, now.Round).
 		With("expected", round).With("actual", now.Round)
 }
 
-// mapConflict says what a failed append means for a command about a round.
+// mapConflict replaces a ledger conflict by the error of a lost race.
 func (tx *taskTx) mapConflict(ctx context.Context, round int, err error) error {
 	if errs.CodeOf(err) != errs.LedgerConflict {
 		return err
@@ -257,7 +251,7 @@ func (tx *taskTx) mapConflict(ctx context.Context, round int, err error) error {
 	return errLostRace(round, tx.status.State)
 }
 
-// withTaskID names the task in an error.
+// withTaskID adds the task's id to an error.
 func (tx *taskTx) withTaskID(err error) error {
 	f, ok := errors.AsType[*errs.Error](err)
 	switch {
@@ -270,18 +264,17 @@ func (tx *taskTx) withTaskID(err error) error {
 	}
 }
 
-// refreshStateMD puts the task's mark right where a command finds the task stuck: the
-// one that left it so may have been killed before it could.
+// refreshStateMD updates STATE.md if err says that the task is stuck or not stuck: the
+// command that changed it may have been killed before it did.
 func (tx *taskTx) refreshStateMD(ctx context.Context, err error) {
 	if errs.CodeOf(err) == errs.TaskStuck || errs.CodeOf(err) == errs.TaskNotStuck {
 		tx.writeStateMD(ctx)
 	}
 }
 
-// base is the commit that the task's draft is compared with: the one that the command
-// names, else the recorded one, and for a task that begins the one that it begins at.
-// It is "" without git, and for a task of which none was recorded: that is compared
-// with HEAD.
+// base returns the commit that the task's draft is compared with: the one that the command
+// names, else the recorded one, else the current one if the task begins. It is "" without
+// git, and if none was recorded; the draft is then compared with HEAD.
 func (tx *taskTx) base(ctx context.Context) (string, error) {
 	if tx.baseCommit != "" {
 		return tx.baseCommit, nil
@@ -297,8 +290,8 @@ func (tx *taskTx) base(ctx context.Context) (string, error) {
 	return tx.baseCommit, tx.withTaskID(err)
 }
 
-// newBase is the commit that a draft is compared with from now on: the one that rev
-// names, "" for that of the settings. Without git it is "", unless rev names one.
+// newBase resolves the base of a draft: rev, or the configured one if rev is "". Without
+// git it is "", unless rev is set.
 func (e *Engine) newBase(ctx context.Context, rev string, config project.Config) (string, error) {
 	keeper, err := e.supervisor()
 	if err != nil {
@@ -315,7 +308,7 @@ func (e *Engine) newBase(ctx context.Context, rev string, config project.Config)
 	return commit, err
 }
 
-// begins reports whether the command begins the task, or its work anew.
+// begins reports whether the command begins the task or restarts its work.
 func (tx *taskTx) begins() bool {
 	return tx.head.N == 0 || slices.ContainsFunc(tx.pending, func(r event.Full) bool { return r.Event.Kind() == task.KindStarted })
 }

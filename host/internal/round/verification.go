@@ -21,12 +21,11 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// runsVerification reports whether a verification command will be run.
 func runsVerification(r api.VerifyRequest, config project.Config) bool {
 	return r.Command != "" || r.ExitCode == nil && r.Claim == "" && config.Verify != nil
 }
 
-// checkMayVerify refuses a verification command that is not to be run.
+// checkMayVerify rejects a verification command that is nested or not trusted.
 func (tx *taskTx) checkMayVerify(req api.VerifyRequest, config project.Config) error {
 	switch {
 	case !runsVerification(req, config):
@@ -40,9 +39,9 @@ func (tx *taskTx) checkMayVerify(req api.VerifyRequest, config project.Config) e
 	}
 }
 
-// verify finds out how a round's draft was verified. Only where run is
-// set does it run a command, which may take minutes. A stamp that names its tree
-// counts for that tree alone.
+// verify determines how a round's draft was verified. It runs a command, which may take
+// minutes, only if run is set or the request has one. An attestation that names its tree
+// counts for that tree only.
 func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config project.Config, run bool) (api.Verification, error) {
 	switch {
 	case req.Command != "":
@@ -71,7 +70,7 @@ func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config proj
 			return api.Verification{}, err
 		}
 		if now != stamp.Tree {
-			stamp = nil // Another draft was green.
+			stamp = nil // It belongs to another draft.
 		}
 	}
 	switch {
@@ -84,7 +83,7 @@ func (tx *taskTx) verify(ctx context.Context, req api.VerifyRequest, config proj
 	}
 }
 
-// treeDigest is the digest of the working tree, as a spawn of it has it.
+// treeDigest returns the digest of the working tree, in the scope that spawns use.
 func (tx *taskTx) treeDigest(ctx context.Context, config project.Config) (string, error) {
 	keeper, err := tx.engine.supervisor()
 	if err != nil {
@@ -101,23 +100,23 @@ func (tx *taskTx) treeDigest(ctx context.Context, config project.Config) (string
 	return shot.Digest(), nil
 }
 
-// rootsVariable lists the marks of those projects in which a verification is
-// running that this process is part of. Tasks would else verify each other for ever.
+// rootsVariable lists the marks of the projects whose verification this process is part
+// of. It prevents tasks from verifying each other endlessly.
 const rootsVariable = "SWITCHYARD_VERIFYING"
 
-// projectMark stands for the project in that list: a path could hold any byte.
+// projectMark identifies the project in that list; a path could contain the separator.
 func (tx *taskTx) projectMark() string { return digestOf([]byte(tx.engine.project.Root)) }
 
-// verificationSlot is the name of the slots that say which verifications run, so
-// that the next command ends one whose host was killed.
+// verificationSlot is the name of the leases of running verifications. The next command
+// ends a verification whose host was killed.
 const verificationSlot = "verification"
 
-// isNested says that a command of the project has called this program.
+// isNested reports whether this process was started by one of the project's commands.
 func (tx *taskTx) isNested() bool {
 	return slices.Contains(strings.Split(tx.engine.getenv(rootsVariable), ","), tx.projectMark())
 }
 
-// commandEnv is the environment of the project's own commands.
+// commandEnv returns the environment for the project's own commands.
 func (tx *taskTx) commandEnv(round int) []string {
 	return append(slices.Clip(tx.engine.environ),
 		"SWITCHYARD_TASK="+tx.id, fmt.Sprintf("SWITCHYARD_ROUND=%d", round),
@@ -125,7 +124,7 @@ func (tx *taskTx) commandEnv(round int) []string {
 	)
 }
 
-// getenv returns a variable of the engine's environment; the last of several counts.
+// getenv returns a variable of the engine's environment; the last of duplicates wins.
 func (e *Engine) getenv(name string) string {
 	for _, v := range slices.Backward(e.environ) {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {
@@ -135,7 +134,6 @@ func (e *Engine) getenv(name string) string {
 	return ""
 }
 
-// runVerification runs a command in the project's root.
 func (tx *taskTx) runVerification(ctx context.Context, v project.Verify) (api.Verification, error) {
 	round := max(tx.status.Round, 1)
 	keeper, err := tx.engine.supervisor()
@@ -151,7 +149,7 @@ func (tx *taskTx) runVerification(ctx context.Context, v project.Verify) (api.Ve
 		return api.Verification{}, err
 	}
 	defer tx.engine.release(held)
-	// One without an adapter is no agent.
+	// Without an adapter, it is not shown as an agent.
 	at := spawner.Progress{Phase: spawner.Running, Agent: "verification", Run: "verification", Since: tx.engine.now(), Limit: time.Duration(v.Runs) * cmp.Or(v.Timeout, verifycmd.DefaultTimeout)}
 	tx.engine.observe(at)
 	defer func() {
@@ -186,8 +184,8 @@ func (tx *taskTx) runVerification(ctx context.Context, v project.Verify) (api.Ve
 	return result, nil
 }
 
-// verifyDraft finds out how the draft is verified. A green verification that the host
-// ran on this very working tree is not run again.
+// verifyDraft verifies the draft. A green verification that the engine ran on this working
+// tree is reused.
 func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error) {
 	if !runsVerification(rr.req.Verify, rr.config) {
 		return rr.tx.verify(ctx, rr.req.Verify, rr.config, true)
@@ -202,7 +200,7 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 	if v := rr.tx.status.Verified; v != nil && !v.Claimed && v.Command == command && v.Tree == rr.tree {
 		return api.Verification{Outcome: policies.Green, Verification: *v}, nil
 	}
-	// A review of this tree stays one, whatever becomes of its verification.
+	// A review of this tree stays valid, whatever the verification's result.
 	review := rr.tx.status.LatestRun(task.RoleCritic, 0)
 	begun, err := rr.recorder.write(ctx, func() error {
 		return rr.tx.apply(task.BeginVerification{Same: review != nil && review.Tree == rr.tree}, event.Full{})
@@ -218,7 +216,7 @@ func (rr *roundRunner) verifyDraft(ctx context.Context) (api.Verification, error
 	if err != nil || v.Outcome != policies.Green {
 		return v, err
 	}
-	// Building may change what is not under version control's eye, too.
+	// The command may have changed the tree, including untracked files.
 	if err := rr.readTree(ctx); err != nil {
 		return api.Verification{}, err
 	}

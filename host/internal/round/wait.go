@@ -11,22 +11,19 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// pollInterval is how often a waiting command looks. One look is a few key
-// look-ups.
+// pollInterval is how often Wait polls. One poll is a few key look-ups.
 const pollInterval = 100 * time.Millisecond
 
-// Wait blocks until a task has an event after the one that the caller knows, 0
-// for none, or, where id is "", until any task has one and after counts the
-// ledger's. It returns at once where there is one already. A negative after
-// stands for whatever is recorded now.
+// Wait blocks until a task has an event after number after (0 for none). If id is "", it
+// waits for any task, and after is a number of the whole ledger. It returns at once if
+// there is such an event. A negative after stands for the current latest event.
 //
-// Where it waits for one task, a question whose time is over is a change too: its
-// default is then recorded as the answer, so that there is an event to return for,
-// and only one.
+// When it waits for one task, an expired question also counts as a change: Wait records
+// the default as the answer, so that there is exactly one event to return for.
 //
 // # Errors
 //
-// wait-timeout where ctx's deadline passes first, also in the middle of a look.
+// wait-timeout if ctx's deadline passes first, also during a poll.
 func (e *Engine) Wait(ctx context.Context, id string, after int64) error {
 	err := e.wait(ctx, id, after)
 	if err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
@@ -69,8 +66,7 @@ func (e *Engine) wait(ctx context.Context, id string, after int64) error {
 	}
 }
 
-// newest is the number of the newest event of a task, or of the ledger where id
-// is "".
+// newest returns the number of the latest event of a task, or of the ledger if id is "".
 func (e *Engine) newest(ctx context.Context, l *ledger.Ledger, id string) (int64, error) {
 	if id == "" {
 		return l.Last(ctx)
@@ -79,7 +75,7 @@ func (e *Engine) newest(ctx context.Context, l *ledger.Ledger, id string) (int64
 	return head.N, err
 }
 
-// recordExpired records the answers to a task's questions whose time is over, and reports
+// recordExpired records the default answers to a task's expired questions, and reports
 // whether there were any.
 func (e *Engine) recordExpired(ctx context.Context, l *ledger.Ledger, id string) (bool, error) {
 	if id == "" {
