@@ -17,8 +17,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Collector folds the metrics from a source. It keeps nothing between two gatherings,
-// and is safe for concurrent use if its source is.
+// Collector computes the metrics from a Source. It has no state between gatherings and is
+// safe for concurrent use if its source is.
 type Collector struct {
 	source   Source
 	options  Options
@@ -26,7 +26,7 @@ type Collector struct {
 	constant []*dto.LabelPair
 }
 
-// New returns a collector for a source. It looks at nothing yet.
+// New returns a collector for a source. It does not read the source yet.
 //
 // # Errors
 //
@@ -43,17 +43,15 @@ func New(source Source, o Options) (*Collector, error) {
 	return c, nil
 }
 
-// Gather returns all metrics, as of one moment: those that have series, ordered by
-// name, with their series ordered by label values. A counter and a histogram have the
-// time of the ledger's first event as the time when they were created, which is when
-// they were 0; with no event there is none. They share parts, so nobody may change them.
-//
-// There are either all of them or an error.
+// Gather returns all metrics as of one moment, ordered by name; families without series
+// are omitted, and series are ordered by label values. Counters and histograms have the
+// time of the ledger's first event as their creation time; without events they have none.
+// The families share data and must not be modified. If Gather fails, it returns no
+// metrics at all.
 //
 // # Errors
 //
-// Those of the source; and ledger-corrupt where the sums are none that a ledger
-// comes to.
+// Those of the source, and ledger-corrupt if the counters are impossible.
 func (c *Collector) Gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 	var queries []ledger.CounterQuery
 	for _, f := range c.families {
@@ -116,7 +114,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// constMetric is a gathered series as a registry wants it.
+// constMetric is a gathered series as a prometheus.Metric.
 type constMetric struct {
 	desc *prometheus.Desc
 	*dto.Metric
@@ -129,17 +127,16 @@ func (m constMetric) Write(to *dto.Metric) error {
 	return nil
 }
 
-// snapshot is what a collector reads at one moment.
+// snapshot is a collector with the counters of one moment.
 type snapshot struct {
 	*Collector
 	tallies ledger.Counters
-	// since and until are the times of the first and the last event, zero where
-	// there is none.
+	// Times of the first and the last event; zero without events.
 	since, until time.Time
 	created      *timestamppb.Timestamp
 }
 
-// moment reads a time of the ledger, "" as the zero time.
+// moment parses a time of the ledger; "" is the zero time.
 func moment(at string) (time.Time, error) {
 	if at == "" {
 		return time.Time{}, nil
@@ -151,15 +148,15 @@ func moment(at string) (time.Time, error) {
 	return t, nil
 }
 
-// maxShown is how much of a wrong value an error shows, in bytes.
+// maxShown limits how many bytes of a wrong value an error shows.
 const maxShown = 60
 
-// corrupt reports sums that no ledger comes to.
+// corrupt reports counters that no ledger can have.
 func corrupt(format string, args ...any) error {
 	return errs.New(errs.LedgerCorrupt, "the ledger's sums are not sound: "+format, args...)
 }
 
-// shown is the family in the form of the client library.
+// shown converts the family to the client library's type.
 func (f Family) shown(metrics []*dto.Metric) *dto.MetricFamily {
 	shown := &dto.MetricFamily{Name: &f.Name, Help: &f.Help, Metric: metrics}
 	if f.Unit != "" {
@@ -178,7 +175,7 @@ func (f Family) shown(metrics []*dto.Metric) *dto.MetricFamily {
 
 func pair(name, value string) *dto.LabelPair { return &dto.LabelPair{Name: &name, Value: &value} }
 
-// labelled adds labels to the constant ones, ordered by name.
+// labelled returns the constant labels and the given ones, ordered by name.
 func (c *Collector) labelled(labels []Label, values []string) []*dto.LabelPair {
 	all := slices.Clone(c.constant)
 	for i, l := range labels {

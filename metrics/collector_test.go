@@ -17,7 +17,6 @@ import (
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
-// The client library takes a bound collector.
 var _ prometheus.Collector = (*metrics.Collector)(nil)
 
 func TestSameBytes(t *testing.T) {
@@ -50,8 +49,9 @@ func TestErrorsOfTheSourceAreAll(t *testing.T) {
 	}
 }
 
-// TestCorruptSums: whoever can write the ledger's file can write any sums into it. They
-// are an error with a code, and never a panic or half an exposition.
+// TestCorruptSums checks that impossible counters, which any process that can write the
+// ledger's file can produce, cause an error with a code, and neither a panic nor half an
+// exposition.
 func TestCorruptSums(t *testing.T) {
 	row := func(sum int64, values ...string) ledger.Counter {
 		return ledger.Counter{Values: values, Sum: sum, At: at(1)}
@@ -176,7 +176,7 @@ func TestConstantLabels(t *testing.T) {
 	}
 }
 
-// TestRegistry registers a collector and expects what it gathers itself.
+// TestRegistry registers a collector and expects the metrics that it gathers itself.
 func TestRegistry(t *testing.T) {
 	t.Parallel()
 	b := &record{}

@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
-// TestDocumentedMetrics holds the table of docs/metrics.md against the families.
+// TestDocumentedMetrics checks the table of docs/metrics.md against the families.
 // UPDATE=1 rewrites it.
 func TestDocumentedMetrics(t *testing.T) {
 	var table strings.Builder
@@ -33,7 +33,7 @@ func TestDocumentedMetrics(t *testing.T) {
 	doccheck.Table(t, "../docs", "metrics.md", "metrics", table.String())
 }
 
-// border writes the border of a bucket, a power of two as such.
+// border formats the bound of a bucket; a power of two is written as such.
 func border(b float64) string {
 	if frac, exp := math.Frexp(b); frac == 0.5 && b != 1 {
 		return fmt.Sprintf("2^%d", exp-1)

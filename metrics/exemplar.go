@@ -13,12 +13,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxExemplar is how long the names and values of an exemplar's labels may be together,
-// in code points: OpenMetrics 1.0 allows no more.
+// maxExemplar limits the names and values of an exemplar's labels together, in code
+// points (OpenMetrics 1.0).
 const maxExemplar = 128
 
-// exemplar is the newest value of a cell, with its task and round; nil where the ledger
-// kept none.
+// exemplar returns the latest value of a cell with its task and round, or nil if the
+// ledger has none.
 func (f Family) exemplar(row ledger.Counter, cell string) (*dto.Exemplar, error) {
 	if row.Exemplar == nil {
 		return nil, nil
@@ -42,9 +42,8 @@ func (f Family) exemplar(row ledger.Counter, cell string) (*dto.Exemplar, error)
 	return &dto.Exemplar{Label: labels, Value: &value, Timestamp: timestamppb.New(at)}, nil
 }
 
-// exemplarLabels name a sample's task and round. Without the room for both it is the
-// task alone; and none is shown where that is too long, since half of an id names
-// nothing.
+// exemplarLabels returns the labels of a sample's task and round. It drops the round if
+// both do not fit, and the task if it is too long itself: half an id identifies nothing.
 func exemplarLabels(s counters.Observation) []*dto.LabelPair {
 	task := pair("task", s.Task)
 	if s.Task != "" && s.Round > 0 {
@@ -67,7 +66,7 @@ func points(labels ...*dto.LabelPair) int {
 	return n
 }
 
-// newer is the newer of two exemplars, b of two that are as new.
+// newer returns the newer of two exemplars, and b if they have the same time.
 func newer(a, b *dto.Exemplar) *dto.Exemplar {
 	if a == nil || b != nil && !b.GetTimestamp().AsTime().Before(a.GetTimestamp().AsTime()) {
 		return b

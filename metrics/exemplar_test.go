@@ -11,8 +11,8 @@ import (
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
-// TestExemplarsFit: an exemplar names the task and the round where OpenMetrics has
-// room for both, the task alone where it has not, and nothing rather than half a task.
+// TestExemplarsFit checks that an exemplar has the task and the round if both fit, else
+// the task alone, and never half a task.
 func TestExemplarsFit(t *testing.T) {
 	for name, c := range map[string]struct {
 		task  string
@@ -54,8 +54,8 @@ func labels(pairs []*dto.LabelPair) []string {
 	return all
 }
 
-// TestNewestExemplarOfABucket: several cells share a classic bucket, which shows the
-// newest of their values.
+// TestNewestExemplarOfABucket checks that a classic bucket of several cells has the
+// latest exemplar of them.
 func TestNewestExemplarOfABucket(t *testing.T) {
 	b := &record{}
 	// All above 4 s and at most 16 s, in four cells.

@@ -7,7 +7,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// Families describes all metrics, ordered by name. The slice is the caller's.
+// Families describes all metrics, ordered by name. The caller owns the slice.
 func Families() []Family {
 	all := slices.Concat(loopFamilies(), taskFamilies(), spawnFamilies(), guestFamilies(), policyFamilies())
 	all = append(all, ledgerFamilies(all)...)
@@ -21,12 +21,12 @@ func Families() []Family {
 	return all
 }
 
-// counter is a metric that shows the sums of a measure as they are.
+// counter returns a metric that shows the sums of a measure unchanged.
 func counter(name, help string, m counters.Measure, labels ...Label) Family {
 	return Family{Name: name, Help: help, Kind: Counter, Labels: labels, measure: m, aggregation: sums, seeds: fixed(labels)}
 }
 
-// seconds is a histogram of times.
+// seconds returns a histogram of durations.
 func seconds(name, help string, d counters.Distribution, borders []float64, labels ...Label) Family {
 	return Family{
 		Name: name, Help: help, Kind: Histogram, Unit: "seconds", Labels: labels, Buckets: borders,
@@ -34,14 +34,14 @@ func seconds(name, help string, d counters.Distribution, borders []float64, labe
 	}
 }
 
-// open is a label that takes any value.
+// open returns a label that takes any value.
 func open(name string) Label { return Label{Name: name} }
 
-// of is a label of which all values are known.
+// of returns a label with a fixed list of values.
 func of(name string, values ...string) Label { return Label{Name: name, Values: values} }
 
-// fixed lists all combinations of values where all labels' values are known, and
-// nothing elsewhere.
+// fixed returns a function that lists all combinations of label values if every label has
+// fixed values, and none otherwise.
 func fixed(labels []Label) func(Seed, [][]string) [][]string {
 	lists := make([][]string, len(labels))
 	for i, l := range labels {
@@ -50,7 +50,7 @@ func fixed(labels []Label) func(Seed, [][]string) [][]string {
 	return func(Seed, [][]string) [][]string { return combined(lists...) }
 }
 
-// combined lists all combinations of a value of each list.
+// combined lists all combinations of one value from each list.
 func combined(lists ...[]string) [][]string {
 	all := [][]string{nil}
 	for _, list := range lists {

@@ -7,7 +7,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// guestFamilies are those of plugins.
 func guestFamilies() []Family {
 	plugin := open("plugin")
 	runs := seconds("plugin_duration_seconds", "Time that plugins took to normalise a report.",

@@ -7,8 +7,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// ledgerFamilies are those of the record itself, and of the program. others are all
-// other families.
+// ledgerFamilies describes the ledger and the program. others are all other families.
 func ledgerFamilies(others []Family) []Family {
 	overflow := counter("label_overflow_total", "Label values that were counted as other, since the label has as many values as it may, or the value is too long.",
 		overflow(), open("label"))
@@ -27,7 +26,7 @@ func ledgerFamilies(others []Family) []Family {
 	}
 }
 
-// overflow is what the ledger counts itself.
+// overflow is the measure that the ledger itself counts.
 func overflow() counters.Measure {
 	return counters.Measure{Name: ledger.OverflowMeasure, Labels: []counters.Dimension{{Name: "dimension"}}}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// loopFamilies are those of decisions, and of what follows from them.
 func loopFamilies() []Family {
 	rounds := counter("rounds_total", "Decisions, by where the task goes next and by the policy that decided.",
 		counters.Rounds(), open("next_action"), open("policy_version"))

@@ -2,7 +2,6 @@ package metrics
 
 import "github.com/switchyard-dev/switchyard/internal/counters"
 
-// policyFamilies are those of policies.
 func policyFamilies() []Family {
 	version, digest := open("version"), open("digest")
 	return []Family{

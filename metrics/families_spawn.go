@@ -6,7 +6,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// spawnFamilies are those of agents that Switchyard ran.
+// spawnFamilies describes the agents that Switchyard ran.
 func spawnFamilies() []Family {
 	agent, direction := open("agent"), of("direction", "cached", "in", "out")
 	spawns := counter("spawns_total", "Runs of agents that have ended, by what they came to.",
@@ -48,8 +48,8 @@ func byAgent(values ...[]string) func(Seed, [][]string) [][]string {
 	}
 }
 
-// classes are the kinds of a spawn's failure, in order: those of internal/agent/outcome, and
-// none.
+// classes are the failure classes of a spawn, in order: those of internal/agent/outcome,
+// and "none".
 func classes() []string {
 	return []string{
 		"auth", "config", "crashed", "input", "limit", "lost", "malformed", "none", "not-found",

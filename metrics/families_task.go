@@ -2,7 +2,6 @@ package metrics
 
 import "github.com/switchyard-dev/switchyard/internal/counters"
 
-// taskFamilies are those of tasks and their budgets.
 func taskFamilies() []Family {
 	stuck := counter("stuck_total", "Times that tasks became stuck, by the reason.", counters.Stops(), open("reason"))
 	stuck.seeds = func(Seed, [][]string) [][]string {

@@ -11,8 +11,8 @@ import (
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
-// contract is every metric with its type and labels, as users rely on them. A name
-// that was released stays.
+// contract lists every metric with its type and labels, which users rely on. A released
+// name must stay.
 const contract = `
 budget_stops_total counter budget
 budget_used_ratio_max gauge budget
@@ -75,7 +75,7 @@ func TestFamiliesFollowTheConventions(t *testing.T) {
 		if (f.Kind == metrics.Counter) != strings.HasSuffix(f.Name, "_total") {
 			t.Errorf("%s is a %s", f.Name, f.Kind)
 		}
-		// OpenMetrics: a unit is the last part of the name, but for _total.
+		// OpenMetrics: the name ends in the unit, except for _total.
 		for _, unit := range []string{"seconds", "dollars"} {
 			if has := strings.HasSuffix(strings.TrimSuffix(f.Name, "_total"), "_"+unit); has != (f.Unit == unit) {
 				t.Errorf("%s has the unit %q", f.Name, f.Unit)
@@ -110,7 +110,7 @@ func TestBucketsAreAsDocumented(t *testing.T) {
 	}
 }
 
-// TestLinterIsContent: the example has series of every family.
+// TestLinterIsContent runs the linter on series of every family.
 func TestLinterIsContent(t *testing.T) {
 	b, o := example()
 	families := gather(t, b, o)
@@ -126,7 +126,6 @@ func TestLinterIsContent(t *testing.T) {
 	}
 }
 
-// familyNamed returns the family of a metric by its whole name.
 func familyNamed(name string) (metrics.Family, bool) {
 	all := metrics.Families()
 	i := slices.IndexFunc(all, func(f metrics.Family) bool { return f.Name == name })

@@ -7,7 +7,7 @@ import (
 // Kind is the type of a metric.
 type Kind string
 
-// The kinds.
+// The types of metrics.
 const (
 	Counter   Kind = "counter"
 	Gauge     Kind = "gauge"
@@ -16,70 +16,70 @@ const (
 
 // Family describes a metric.
 type Family struct {
-	// Name is the whole name, with Prefix.
+	// Name is the full name, with Prefix.
 	Name string
-	// Help is one sentence, as the exposition has it.
+	// Help is one sentence.
 	Help string
 	Kind Kind
-	// Unit is the base unit that the name ends in, before _total: seconds or dollars,
-	// "" elsewhere.
+	// Unit is the base unit that the name ends in, before _total: seconds, dollars, or ""
+	// for none.
 	Unit string
-	// Labels are in the order of the measure's, as far as the metric shows them.
+	// Labels are in the order of the measure's labels.
 	Labels []Label
-	// Buckets are the upper borders of a histogram's classic buckets, without the
-	// last, infinite one. A native histogram comes with them.
+	// Buckets are the upper bounds of a histogram's classic buckets, without +Inf. Every
+	// histogram is also exported as a native one.
 	Buckets []float64
-	// measure is what the ledger counts for the metric; for a histogram the one that
-	// its cells and its sum belong to. Its name is "" where Reading needs none.
+	// measure is what the ledger counts for the metric; for a histogram it is the measure
+	// of its cells and sum. Its name is "" if the aggregation needs none.
 	measure counters.Measure
-	// scale is that of a histogram's cells.
+	// scale is the scale of a histogram's cells.
 	scale counters.Scale
-	// per is how many of the whole numbers that are counted make 1 of the metric.
-	per int64
-	// aggregation is how the metric follows from the measure's rows.
+	// per is how many counted units make 1 of the metric.
+	per         int64
 	aggregation aggregation
 
-	// seeds lists the label values of the series that are shown before anything was
-	// counted for them, at 0. seen are those of which something was. nil lists none,
-	// and not even the single series of a metric without labels.
+	// seeds lists the label values of the series that are exported as 0 before anything
+	// is counted for them. seen are the label values that were counted. If seeds is nil,
+	// a metric has no such series, not even the one without labels.
 	seeds func(k Seed, seen [][]string) [][]string
 }
 
 // Label describes a label of a metric.
 type Label struct {
 	Name string
-	// Values are all that there are, where Switchyard itself chooses them and none
-	// can be added by a policy or a project; nil elsewhere.
+	// Values are all possible values, if Switchyard itself defines them and neither a
+	// policy nor a project can add one; otherwise nil.
 	Values []string
-	// trim is cut off the front of the measure's value.
+	// trim is a prefix that is removed from the measure's value.
 	trim string
 }
 
-// aggregation is how a metric follows from the rows of its measure.
+// aggregation says how a metric is computed from the rows of its measure.
 type aggregation string
 
-// The readings.
+// The aggregations.
 const (
-	// sums: a series a row, with its sum.
+	// sums: one series per row, with its sum.
 	sums aggregation = "sums"
-	// histogramCells: a histogram, from the rows of counters.Distribution's two measures.
+	// histogramCells: a histogram, from the two measures of a counters.Distribution.
 	histogramCells aggregation = "cells"
-	// ones: a series a row, always 1.
+	// ones: one series per row, always 1.
 	ones aggregation = "ones"
-	// times: a series a row, with the time of its last change.
+	// times: one series per row, with the time of its last change.
 	times aggregation = "times"
-	// oldest: the earliest of the rows' second value, a time, by their first.
+	// oldest: for each first value, the earliest second value, a time.
 	oldest aggregation = "oldest"
-	// greatest: the greatest of the rows' second value, a number, by their first.
+	// greatest: for each first value, the greatest second value, a number.
 	greatest aggregation = "greatest"
-	// eventCount is the number of events in the ledger, and Newest the time of the last.
+	// eventCount is the number of events in the ledger, latestEvent the time of the last
+	// one.
 	eventCount  aggregation = "events"
 	latestEvent aggregation = "newest"
-	// buildInfo: not the ledger knows, but the program that shows it.
+	// buildInfo describes the program and does not use the ledger.
 	buildInfo aggregation = "program"
 )
 
-// powers are the borders 2^e, exactly as the cells have them.
+// powers returns the bounds 2^e, exactly as the cells have them.
 func powers(exponents ...int) []float64 {
 	borders := make([]float64, len(exponents))
 	for i, e := range exponents {
@@ -88,7 +88,7 @@ func powers(exponents ...int) []float64 {
 	return borders
 }
 
-// exponents are the whole numbers from first to last, each step apart.
+// exponents returns the integers from first to last in the given steps.
 func exponents(first, last, step int) []int {
 	var all []int
 	for e := first; e <= last; e += step {

@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
-// moments gives what a ledger is at one moment after the other.
+// moments returns the next state of a ledger at each call.
 type moments []func() (ledger.Counters, error)
 
 func (m *moments) Counters(context.Context, ...ledger.CounterQuery) (ledger.Counters, error) {

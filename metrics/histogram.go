@@ -13,12 +13,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxCell bounds the number of a cell: every whole number of 64 bits lies within, in
-// any unit that a scale has.
+// maxCell bounds the number of a cell: every 64-bit integer fits, in any unit that a
+// scale has.
 const maxCell = 128 << counters.Resolution
 
-// zeroThreshold is the width of a native histogram's zero bucket, in which only
-// nothing at all is counted: that of the client library.
+// zeroThreshold is the width of a native histogram's zero bucket, which counts only 0. It
+// is the client library's default.
 const zeroThreshold = 0x1p-128
 
 // contents are the cells of one series.
@@ -28,14 +28,14 @@ type contents struct {
 	sum   int64
 }
 
-// cell is how many values it has, and the newest of them.
+// cell has the number of its values and the latest of them.
 type cell struct {
 	count    uint64
 	exemplar *dto.Exemplar
 }
 
-// histograms makes a histogram for all labels that the rows of cells have, and those
-// that are known. Each is both a classic one and a native one.
+// histograms returns a histogram for every label combination that is counted or seeded.
+// Each has classic and native buckets.
 func (g snapshot) histograms(f Family, cells, sums []ledger.Counter) ([]*dto.Metric, error) {
 	d := f.distribution()
 	all := newSeries[contents]()
@@ -76,7 +76,7 @@ func (g snapshot) histograms(f Family, cells, sums []ledger.Counter) ([]*dto.Met
 	return metrics, nil
 }
 
-// add takes a row of cells in.
+// add adds a row of cells.
 func (c *contents) add(f Family, row ledger.Counter) error {
 	text := row.Values[len(row.Values)-1]
 	n, zero, ok := counters.ParseCell(text)
@@ -92,7 +92,7 @@ func (c *contents) add(f Family, row ledger.Counter) error {
 	return err
 }
 
-// upper is the upper border of a cell.
+// upper returns the upper bound of a cell.
 func (f Family) upper(cell int) float64 {
 	if f.scale.Exact {
 		return float64(cell)
@@ -100,7 +100,7 @@ func (f Family) upper(cell int) float64 {
 	return counters.Upper(cell)
 }
 
-// histogram shows cells as both kinds of histogram.
+// histogram returns cells as both classic and native buckets.
 func (f Family) histogram(c contents) *dto.Histogram {
 	count, sum := c.zero.count, float64(c.sum)/float64(f.per)
 	h := &dto.Histogram{SampleCount: &count, SampleSum: &sum}
@@ -113,7 +113,7 @@ func (f Family) histogram(c contents) *dto.Histogram {
 			cells = cells[1:]
 		}
 		if math.IsInf(border, 1) && newest == nil {
-			break // The exposition adds the last bucket where it has no exemplar.
+			break // The exposition adds the last bucket if it has no exemplar.
 		}
 		cumulative := count
 		h.Bucket = append(h.Bucket, &dto.Bucket{UpperBound: &border, CumulativeCount: &cumulative, Exemplar: newest})
@@ -140,17 +140,18 @@ func (f Family) native(h *dto.Histogram, c contents) {
 	h.PositiveSpan, h.PositiveDelta = spans(buckets)
 }
 
-// nativeCell is the number of a native bucket that holds a whole number.
+// nativeCell returns the number of the native bucket that holds n.
 func nativeCell(n int) int {
 	cell, _, _ := counters.ParseCell(counters.Scale{PerUnit: 1}.Cell(int64(n)))
 	return cell
 }
 
-// maxGap is how many empty buckets are written out before a new span is cheaper.
+// maxGap is the number of empty buckets up to which writing them is cheaper than a new
+// span.
 const maxGap = 2
 
-// spans writes buckets as runs of neighbours: where each begins, counted from the end
-// of the one before, and what each bucket has more than the one before it.
+// spans encodes buckets as runs of neighbours. A run's offset is relative to the end of
+// the previous run, and a bucket's count is the difference to the previous bucket.
 func spans(buckets map[int]uint64) ([]*dto.BucketSpan, []int64) {
 	var all []*dto.BucketSpan
 	var deltas []int64

@@ -13,7 +13,7 @@ import (
 )
 
 // TestHistogramsAreThoseOfTheClientLibrary observes the same values with the client
-// library's own histogram: both kinds of buckets come out alike, to the last bit.
+// library's own histogram, and expects identical classic and native buckets.
 func TestHistogramsAreThoseOfTheClientLibrary(t *testing.T) {
 	distributions := map[string]counters.Distribution{
 		"question_wait_seconds": counters.QuestionWaits(), "spawn_duration_seconds": counters.SpawnRuns(),
@@ -28,11 +28,11 @@ func TestHistogramsAreThoseOfTheClientLibrary(t *testing.T) {
 		f, _ := familyNamed(metrics.Prefix + name)
 		theirs := prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: f.Name, Buckets: f.Buckets,
-			NativeHistogramBucketFactor: 1.1, // The finest resolution that is not finer than it: 2^(1/8).
+			NativeHistogramBucketFactor: 1.1, // The finest resolution that is not finer than 2^(1/8).
 		})
 		most := int64(1) << rapid.IntRange(1, 40).Draw(t, "bits")
 		if d.Scale.Exact {
-			most = 150 // An exact scale tells no more than a thousand apart.
+			most = 150 // An exact scale has at most a thousand cells.
 		}
 		b := &record{}
 		for _, v := range rapid.SliceOf(rapid.Int64Range(0, most)).Draw(t, "values") {
@@ -59,13 +59,13 @@ func must(c *metrics.Collector, err error) *metrics.Collector {
 	return c
 }
 
-// sameHistogram compares what was observed, and not when.
+// sameHistogram compares the observations, but not their times.
 func sameHistogram(t *rapid.T, got, want *dto.Histogram) {
 	if got.GetSampleCount() != want.GetSampleCount() || got.GetSchema() != want.GetSchema() ||
 		got.GetZeroThreshold() != want.GetZeroThreshold() || got.GetZeroCount() != want.GetZeroCount() {
 		t.Fatalf("got %v, want %v", got, want)
 	}
-	// They add fractions up, and we whole numbers.
+	// The client library adds floats; we add integers.
 	if sum := want.GetSampleSum(); math.Abs(got.GetSampleSum()-sum) > sum*1e-9 {
 		t.Fatalf("sum %v, want %v", got.GetSampleSum(), sum)
 	}
@@ -88,8 +88,8 @@ func sameHistogram(t *rapid.T, got, want *dto.Histogram) {
 	}
 }
 
-// native writes out the native buckets of a histogram that are not empty, by number,
-// as the server reads them.
+// native returns the non-empty native buckets of a histogram by number, as the Prometheus
+// server reads them.
 func native(h *dto.Histogram) map[int32]int64 {
 	buckets := make(map[int32]int64)
 	var at int32

@@ -11,16 +11,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// The bounds of constant labels: how many there are, and how long a value may be, in
-// bytes.
+// The limits of constant labels: their number, and the length of a value in bytes.
 const (
 	maxLabels     = 16
 	maxLabelValue = 200
 )
 
-// checkLabels checks constant labels: at most 16, by names that Prometheus takes, that
-// no metric has and that Prometheus and its exporters do not set themselves; with values
-// of 1 to 200 bytes of UTF-8.
+// checkLabels checks constant labels: at most 16, with names that are valid in
+// Prometheus, that no metric uses and that neither Prometheus nor its exporters set, and
+// with values of 1 to 200 bytes of UTF-8.
 //
 // # Errors
 //
@@ -55,7 +54,7 @@ func checkLabels(labels map[string]string) error {
 	return nil
 }
 
-// reserved has the labels that are set by others, with the reason.
+// reserved returns the labels that are set elsewhere, each with the reason.
 func reserved() map[string]string {
 	const byPrometheus = "Prometheus sets it itself"
 	return map[string]string{

@@ -16,20 +16,20 @@ import (
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
-// book is a source in memory: it adds changes up as the ledger does, but for caps.
+// record is a source in memory. It adds changes up as the ledger does, but without caps.
 type record struct {
 	events int64
 	rows   map[string]map[string]ledger.Counter // by measure and the JSON text of the values
 }
 
-// began is the time of a book's first event; each further one is a second later.
+// began returns the time of the first event; each further one is a second later.
 func began() time.Time { return time.Unix(1_000_000_000, 0).UTC() }
 
 func at(event int64) string {
 	return began().Add(time.Duration(event-1) * time.Second).Format(ledger.TimeFormat)
 }
 
-// record takes an event's changes in.
+// record adds the changes of one event.
 func (b *record) record(changes ...counters.Change) {
 	b.events++
 	for _, c := range changes {
@@ -50,7 +50,7 @@ func (b *record) record(changes ...counters.Change) {
 func text(values []string) string {
 	data, err := json.Marshal(values)
 	if err != nil {
-		panic(err) // They are texts.
+		panic(err) // The values are strings.
 	}
 	return string(data)
 }
@@ -78,14 +78,12 @@ func (b *record) Counters(_ context.Context, queries ...ledger.CounterQuery) (le
 	return t, nil
 }
 
-// one is a change by one.
 func one(m counters.Measure, values ...string) counters.Change { return several(1, m, values...) }
 
 func several(n int64, m counters.Measure, values ...string) counters.Change {
 	return counters.Change{Measure: m, Values: values, Add: n}
 }
 
-// gather gathers from a source.
 func gather(t testing.TB, s metrics.Source, o metrics.Options) []*dto.MetricFamily {
 	t.Helper()
 	families, err := collector(t, s, o).Gather(t.Context())
@@ -104,7 +102,7 @@ func collector(t testing.TB, s metrics.Source, o metrics.Options) *metrics.Colle
 	return c
 }
 
-// written is the exposition of families.
+// written returns the exposition of families.
 func written(t testing.TB, families []*dto.MetricFamily, f metrics.Format) string {
 	t.Helper()
 	var b strings.Builder
@@ -114,7 +112,7 @@ func written(t testing.TB, families []*dto.MetricFamily, f metrics.Format) strin
 	return b.String()
 }
 
-// family is the one of that name, without Prefix, or nil.
+// family returns the family with that name, without Prefix, or nil.
 func family(families []*dto.MetricFamily, name string) *dto.MetricFamily {
 	for _, f := range families {
 		if f.GetName() == metrics.Prefix+name {
@@ -124,7 +122,7 @@ func family(families []*dto.MetricFamily, name string) *dto.MetricFamily {
 	return nil
 }
 
-// example is a book with something of everything, and options that fit.
+// example returns a record with series of every family, and matching options.
 func example() (*record, metrics.Options) {
 	b := &record{}
 	sample := func(v int64) counters.Observation { return counters.Observation{Value: v, Task: "T-1", Round: 2} }

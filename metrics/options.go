@@ -8,9 +8,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// Options are what a Collector needs to know besides the sums.
+// Options configure a Collector.
 type Options struct {
-	// Labels are constant labels that every series gets. See checkLabels.
+	// Labels are constant labels of every series. See checkLabels.
 	Labels map[string]string
 	Seed   Seed
 	Build  Build
@@ -20,27 +20,27 @@ type Options struct {
 // them: a rate over a series that begins with its first event misses that event. Values
 // beyond the ledger's cap for a label are dropped.
 type Seed struct {
-	// Actions are the destinations of the policy, and PolicyVersions the versions
-	// that can decide next. A version that did decide is known without that.
+	// Actions are the destinations of the policy, and PolicyVersions the versions that
+	// can make the next decision. Versions with past decisions need not be listed.
 	Actions        []string
 	PolicyVersions []string
-	// Routes has the destination of every category of findings.
+	// Routes maps every category of findings to its destination.
 	Routes map[string]string
 	Agents []SeedAgent
-	// Plugins are those that the project's reports are read by.
+	// Plugins are those that read the project's reports.
 	Plugins []string
 }
 
 // SeedAgent is an agent that rounds run.
 type SeedAgent struct {
 	Name string
-	// Reviews says that it owes a report: it is a critic.
+	// Reviews is true for an agent that must write a report: a critic.
 	Reviews bool
-	// Adapters are those that it may be run with.
+	// Adapters are those that the agent may run with.
 	Adapters []string
 }
 
-// outcomes are what a run of the agent can come to.
+// outcomes returns the possible outcomes of a run of the agent.
 func (a SeedAgent) outcomes() []string {
 	if a.Reviews {
 		return []string{"clean", "critic-error", "findings", "lost"}
@@ -48,11 +48,11 @@ func (a SeedAgent) outcomes() []string {
 	return []string{"failed", "lost", "ok"}
 }
 
-// Build is the program that shows the metrics.
+// Build describes the program that exports the metrics.
 type Build struct{ Version, Go string }
 
-// bounded cuts off what is beyond the caps of the ledger: policies and configurations
-// list what they like.
+// bounded drops values beyond the ledger's caps: policies and configurations may list any
+// number.
 func (k Seed) bounded() Seed {
 	rounds, findings, spawns := counters.Rounds().Labels, counters.Findings().Labels, counters.Spawns().Labels
 	k.Actions = first(k.Actions, rounds[0].Cap)
@@ -70,8 +70,8 @@ func (k Seed) bounded() Seed {
 	return k
 }
 
-// first returns at most n words in order, each once, and none that the ledger would
-// not tell apart either.
+// first returns the first n words in order, without duplicates and without words that the
+// ledger would count as "other".
 func first(words []string, n int) []string {
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool {
 		return len(w) > counters.MaxValue || !utf8.ValidString(w)

@@ -23,14 +23,14 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Engine is what a Project needs of a project's engine.
+// Engine is the part of a project's engine that a Project needs.
 type Engine interface {
 	Source
 	UncheckedConfig(ctx context.Context) (project.Config, error)
 }
 
-// Project exports the metrics of a project with the labels and to the places that its
-// configuration names.
+// Project exports the metrics of a project, with the labels and to the destinations that
+// its configuration names.
 type Project struct {
 	Engine Engine
 	// Policy loads the policy that decides the project's rounds.
@@ -38,7 +38,7 @@ type Project struct {
 	// Root is the project's folder, and State the folder of its ledger.
 	Root, State string
 	Build       Build
-	// Labels are added to those of the configuration; they win.
+	// Labels are added to those of the configuration and override them.
 	Labels map[string]string
 }
 
@@ -52,7 +52,7 @@ func (p Project) Collector(ctx context.Context) (*Collector, error) {
 	return p.collector(ctx, p.Engine, nil)
 }
 
-// collector returns a collector of a source. It leaves out the labels of a push's group.
+// collector returns a collector of a source, without the labels of a push's group.
 func (p Project) collector(ctx context.Context, source Source, group map[string]string) (*Collector, error) {
 	config, err := p.Engine.UncheckedConfig(ctx)
 	if err != nil {
@@ -67,7 +67,7 @@ func (p Project) collector(ctx context.Context, source Source, group map[string]
 	return New(source, Options{Labels: labels, Seed: seed, Build: p.Build})
 }
 
-// merged returns the labels of both maps; those of the second win.
+// merged returns the labels of both maps; the second overrides the first.
 func merged(first, second map[string]string) map[string]string {
 	all := make(map[string]string, len(first)+len(second))
 	maps.Copy(all, first)
@@ -87,7 +87,7 @@ func (p Project) seed(ctx context.Context, config project.Config) (Seed, error) 
 	}
 	policy, err := p.Policy(ctx)
 	if ctx.Err() != nil || errs.CodeOf(err) == errs.LedgerBusy {
-		return s, err // The counters could not be read either.
+		return s, err // The counters cannot be read either.
 	}
 	if err != nil {
 		// Metrics are exported even if the policy is broken, or not adopted yet.
@@ -101,11 +101,11 @@ func (p Project) seed(ctx context.Context, config project.Config) (Seed, error) 
 	return s, nil
 }
 
-// WriteTextfile replaces the file at path by the project's metrics.
+// WriteTextfile replaces the file at path with the project's metrics.
 //
 // # Errors
 //
-// As the function WriteTextfile and Collector.
+// Those of the function WriteTextfile and of Collector.
 func (p Project) WriteTextfile(ctx context.Context, path string) (TextfileResult, error) {
 	c, err := p.Collector(ctx)
 	if err != nil {
@@ -117,26 +117,27 @@ func (p Project) WriteTextfile(ctx context.Context, path string) (TextfileResult
 // TextfileResult is the result of WriteTextfile.
 type TextfileResult = textfile.Result
 
-// WriteTextfile replaces the file at path, whose name ends in .prom, by a collector's
-// metrics in the text format, for node_exporter. It gathers under a lock, and leaves a
-// file with newer metrics alone.
+// WriteTextfile replaces the file at path, whose name must end in .prom, with a
+// collector's metrics in the text format, for node_exporter. It gathers under a lock, and
+// does not replace newer metrics.
 //
 // # Errors
 //
-// textfile-unwritable, textfile-refused, and those of Gather; then the file is as it was.
+// textfile-unwritable, textfile-refused, and those of Gather. On an error the file is
+// unchanged.
 func WriteTextfile(ctx context.Context, path string, c *Collector) (TextfileResult, error) {
 	return textfile.Write(ctx, path, c.Gather)
 }
 
-// PushRequest says where to push a project's metrics. An empty field has the value of
-// the configuration.
+// PushRequest says where to push a project's metrics. Empty fields default to the
+// configuration.
 type PushRequest struct {
-	// URL is the gateway's, without /metrics/job/…. It may have a user and a password.
+	// URL is the gateway's, without /metrics/job/…. It may contain a user and a password.
 	URL, Job string
 	Grouping map[string]string
 	// Delete removes the group instead of replacing it.
 	Delete bool
-	// Timeout limits everything, 0 is DefaultPushTimeout.
+	// Timeout limits the whole push; 0 is DefaultPushTimeout.
 	Timeout time.Duration
 }
 
@@ -146,15 +147,15 @@ const DefaultPushTimeout = pushgateway.DefaultTimeout
 // PushResult is the result of a push or of a deletion.
 type PushResult = pushgateway.Result
 
-// Push replaces a group of metrics at a Pushgateway by the project's metrics, or
-// removes it. One process at a time pushes the metrics of a project. A group without a
-// label project gets one that no other project has.
+// Push replaces a group of metrics at a Pushgateway with the project's metrics, or
+// deletes the group. Only one process at a time pushes a project's metrics. If the group
+// has no label "project", Push adds one that is unique to the project.
 //
 // # Errors
 //
-// usage if there is no URL that may be used; push-target-invalid, which is a usage error
-// if the request has a target; push-refused, push-unavailable, state-unwritable, and
-// those of Collector.
+// usage if there is no valid URL; push-target-invalid, which is a usage error if the
+// request has a target; push-refused, push-unavailable, state-unwritable, and those of
+// Collector.
 func (p Project) Push(ctx context.Context, r PushRequest) (PushResult, error) {
 	config, err := p.Engine.UncheckedConfig(ctx)
 	if err != nil {
@@ -194,8 +195,8 @@ func (p Project) Push(ctx context.Context, r PushRequest) (PushResult, error) {
 	return pushgateway.Push(ctx, to, c.Gather, o)
 }
 
-// target returns the group that a configuration pushes to. Its label project is that of
-// all metrics, or a name that no other project has.
+// target returns the group that a configuration pushes to. Its label "project" is that of
+// all metrics, or else a name that is unique to the project.
 func (p Project) target(m project.Metrics) (pushgateway.Target, error) {
 	const label = "project"
 	if m.Job == "" {
@@ -211,11 +212,11 @@ func (p Project) target(m project.Metrics) (pushgateway.Target, error) {
 	return pushgateway.Parse(m.Push, m.Job, grouping)
 }
 
-// projectName returns the folder's name and a digest of its path and of the machine:
-// containers often have the same path, and two projects that share a group overwrite
-// each other's counters.
+// projectName returns the folder's name and a digest of its path and of the host name:
+// containers often have the same path, and projects that share a group overwrite each
+// other's counters.
 func projectName(root string) string {
-	machine, _ := os.Hostname() // Without one the path alone has to do.
+	machine, _ := os.Hostname() // Without a host name the path alone must do.
 	digest := sha256.Sum256([]byte(machine + "\x00" + root))
 	folder := []rune(strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_.", r) {
@@ -229,9 +230,9 @@ func projectName(root string) string {
 
 func (p Project) userAgent() string { return "switchyard/" + strings.Trim(p.Build.Version, "()") }
 
-// lockPush waits until no other process pushes the project's metrics: what one has
-// gathered must not arrive after what another has gathered later. Without a state
-// folder there is nothing to lock: everybody pushes the same zeros.
+// lockPush waits until no other process pushes the project's metrics: metrics gathered
+// earlier must not arrive after metrics gathered later. Without a state folder nothing
+// needs a lock, since every process pushes the same zeros.
 func (p Project) lockPush(ctx context.Context) (unlock func(), err error) {
 	state, err := os.OpenRoot(p.State)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -261,12 +262,12 @@ func (p Project) lockPush(ctx context.Context) (unlock func(), err error) {
 	return nil, errors.Join(ctx.Err(), run.Close())
 }
 
-// publishTimeout limits how long a command waits for its metrics. What it recorded is
-// durable and reported by then.
+// publishTimeout limits how long a command waits for its metrics. Its result is already
+// durable and reported.
 const publishTimeout = 2 * time.Second
 
-// Publish exports the project's metrics to every place that its configuration names. It
-// takes two seconds at most. The error says everything that failed.
+// Publish exports the project's metrics to every destination in its configuration. It
+// takes at most two seconds. The error reports every failure.
 func (p Project) Publish(ctx context.Context) error {
 	config, err := p.Engine.UncheckedConfig(ctx)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestLockPush: one process at a time pushes the metrics of a project.
+// TestLockPush checks that only one process at a time pushes the metrics of a project.
 func TestLockPush(t *testing.T) {
 	t.Parallel()
 	p := Project{State: filepath.Join(t.TempDir(), ".switchyard")}
@@ -62,8 +62,8 @@ func TestProjectName(t *testing.T) {
 	}
 }
 
-// TestRefreshed: scrapes share a collector, which stays while the configuration is
-// broken.
+// TestRefreshed checks that scrapes share a collector, which stays while the
+// configuration is broken.
 func TestRefreshed(t *testing.T) {
 	t.Parallel()
 	calls := 0

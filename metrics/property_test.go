@@ -19,7 +19,7 @@ import (
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
-// words are label values, the awkward ones among them.
+// words generates label values, including awkward ones.
 func words() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.SampledFrom([]string{"executor", "commit", "1.2.0", "critic", "plugin-timeout", "timeout", counters.Other, "", "\"", "\\n\n", "é\u2028", "a,b=\"c\"}"}),
@@ -27,7 +27,7 @@ func words() *rapid.Generator[string] {
 	)
 }
 
-// anEvent draws what an event counts: any measure, with any labels.
+// anEvent generates the changes of an event: any measures, with any labels.
 func anEvent() *rapid.Generator[[]counters.Change] {
 	measures := []counters.Measure{
 		counters.Rounds(), counters.Verifications(), counters.Findings(), counters.Progress(), counters.Stalled(), counters.Stops(),
@@ -48,9 +48,9 @@ func anEvent() *rapid.Generator[[]counters.Change] {
 	})
 }
 
-// TestAnySumsMakeAnExposition draws histories, and holds what is shown of them against
-// the rules of Prometheus after each event: no series twice, valid names and labels,
-// counters and buckets that never fall, and both texts as they have to be.
+// TestAnySumsMakeAnExposition generates histories and checks the exposition against the
+// rules of Prometheus after each event: no duplicate series, valid names and labels,
+// counters and buckets that never fall, and both formats well-formed.
 func TestAnySumsMakeAnExposition(t *testing.T) {
 	_, o := example()
 	rapid.Check(t, func(t *rapid.T) {
@@ -63,7 +63,7 @@ func TestAnySumsMakeAnExposition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The client library checks what it merges for consistency.
+			// The client library checks the consistency of the merged families.
 			registry := prometheus.NewRegistry()
 			registry.MustRegister(c)
 			if _, err := registry.Gather(); err != nil {
@@ -82,7 +82,7 @@ func TestAnySumsMakeAnExposition(t *testing.T) {
 	})
 }
 
-// numbers are the values that never fall, by series.
+// numbers returns the values that must never fall, by series.
 func numbers(t *rapid.T, families []*dto.MetricFamily) map[string]float64 {
 	all := make(map[string]float64)
 	add := func(f *dto.MetricFamily, m *dto.Metric, what string, n float64) {
@@ -122,7 +122,7 @@ func numbers(t *rapid.T, families []*dto.MetricFamily) map[string]float64 {
 	return all
 }
 
-// readBack parses the text format with the parser of node_exporter and Pushgateway.
+// readBack parses the text format with the parser that node_exporter and Pushgateway use.
 func readBack(t *rapid.T, families []*dto.MetricFamily) {
 	var text strings.Builder
 	if err := metrics.Write(&text, families, metrics.Text); err != nil {
@@ -146,7 +146,7 @@ func readBack(t *rapid.T, families []*dto.MetricFamily) {
 	}
 }
 
-// plain is what the text format has of a series.
+// plain returns the part of a series that the text format has.
 func plain(m *dto.Metric) *dto.Metric {
 	p := &dto.Metric{Label: m.Label, Gauge: m.Gauge}
 	if m.Counter != nil {
@@ -155,7 +155,7 @@ func plain(m *dto.Metric) *dto.Metric {
 	if h := m.Histogram; h != nil {
 		p.Histogram = &dto.Histogram{SampleCount: h.SampleCount, SampleSum: h.SampleSum}
 		for _, b := range h.Bucket {
-			if !math.IsInf(b.GetUpperBound(), 1) { // The writer adds the last one where there is none.
+			if !math.IsInf(b.GetUpperBound(), 1) { // The writer adds the last bucket if it is missing.
 				p.Histogram.Bucket = append(p.Histogram.Bucket, &dto.Bucket{UpperBound: b.UpperBound, CumulativeCount: b.CumulativeCount})
 			}
 		}
@@ -163,8 +163,8 @@ func plain(m *dto.Metric) *dto.Metric {
 	return p
 }
 
-// checkOpenMetrics holds an exposition against the grammar of OpenMetrics 1.0, as far
-// as our metrics use it.
+// checkOpenMetrics checks an exposition against the grammar of OpenMetrics 1.0, as far as
+// our metrics use it.
 func checkOpenMetrics(t *rapid.T, families []*dto.MetricFamily) {
 	var text strings.Builder
 	if err := metrics.Write(&text, families, metrics.OpenMetrics); err != nil {

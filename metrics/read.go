@@ -14,11 +14,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxRows is how many rows a measure may have. The caps of the dimensions allow far
-// fewer, and who writes more into a ledger must not fill our memory.
+// maxRows limits the rows of a measure. The caps of the dimensions allow far fewer, but a
+// manipulated ledger must not fill the memory.
 const maxRows = 100_000
 
-// queries ask for the rows that read expects of a family.
+// queries returns the queries whose rows read expects.
 func (f Family) queries() []ledger.CounterQuery {
 	switch f.aggregation {
 	case sums, ones, times:
@@ -27,7 +27,7 @@ func (f Family) queries() []ledger.CounterQuery {
 		d := f.distribution()
 		return []ledger.CounterQuery{{Measure: d.Cells().Name, Limit: maxRows + 1}, {Measure: d.Sum().Name, Limit: maxRows + 1}}
 	case oldest, greatest:
-		// The second value comes next in the order of rows, so that one is enough.
+		// Rows are ordered by the second value next, so one is enough.
 		queries := make([]ledger.CounterQuery, len(f.Labels[0].Values))
 		for i, value := range f.Labels[0].Values {
 			queries[i] = ledger.CounterQuery{Measure: f.measure.Name, Prefix: []string{value}, Limit: 1, Descending: f.aggregation == greatest}
@@ -38,13 +38,12 @@ func (f Family) queries() []ledger.CounterQuery {
 	}
 }
 
-// distribution is what a histogram is read from.
+// distribution returns the distribution that a histogram is read from.
 func (f Family) distribution() counters.Distribution {
 	return counters.Distribution{Measure: f.measure, Scale: f.scale}
 }
 
-// read makes a family's series, ordered by label values, of the rows that its queries
-// found.
+// read returns a family's series, ordered by label values, from the rows of its queries.
 func (g snapshot) read(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error) {
 	switch f.aggregation {
 	case histogramCells:
@@ -62,7 +61,7 @@ func (g snapshot) read(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error)
 	}
 }
 
-// sums makes a series of every row, and those that are known.
+// sums returns a series for every row and for every seeded combination.
 func (g snapshot) sums(f Family, rows []ledger.Counter) ([]*dto.Metric, error) {
 	numbers := newSeries[float64]()
 	for _, row := range rows {
@@ -75,7 +74,7 @@ func (g snapshot) sums(f Family, rows []ledger.Counter) ([]*dto.Metric, error) {
 		case sums:
 			n = float64(row.Sum) / float64(f.per)
 			if already := numbers.get(values); already != nil {
-				n += *already // Two values that are shown as the same.
+				n += *already // Two values can have the same label.
 			}
 		case times:
 			at, err := moment(row.At)
@@ -97,7 +96,7 @@ func (g snapshot) sums(f Family, rows []ledger.Counter) ([]*dto.Metric, error) {
 	return all, nil
 }
 
-// extremes makes a series of the first row of each of a label's values.
+// extremes returns a series of the first row for each value of a label.
 func (g snapshot) extremes(f Family, rows [][]ledger.Counter) ([]*dto.Metric, error) {
 	var all []*dto.Metric
 	for i, found := range rows {
@@ -120,7 +119,7 @@ func (g snapshot) extremes(f Family, rows [][]ledger.Counter) ([]*dto.Metric, er
 	return all, nil
 }
 
-// number reads a value that is itself what the metric shows.
+// number parses a value that is itself the metric's value.
 func (f Family) number(text string) (float64, error) {
 	if f.aggregation == oldest {
 		at, err := moment(text)
@@ -136,8 +135,8 @@ func (f Family) number(text string) (float64, error) {
 	return float64(n) / float64(f.per), nil
 }
 
-// values are the label values of a row of a measure, as the metric shows them: without
-// hidden characters, which a critic can put into a category.
+// values returns the label values of a row, without hidden characters, which a critic can
+// put into a category.
 func (f Family) values(row ledger.Counter, m counters.Measure) ([]string, error) {
 	if len(row.Values) != len(m.Labels) {
 		return nil, corrupt("%s has %d labels and not %d", m.Name, len(row.Values), len(m.Labels))
@@ -155,7 +154,7 @@ func (f Family) values(row ledger.Counter, m counters.Measure) ([]string, error)
 	return values, nil
 }
 
-// single is a counter or a gauge.
+// single returns a counter or a gauge.
 func (g snapshot) single(f Family, n float64, values ...string) *dto.Metric {
 	m := &dto.Metric{Label: g.labelled(f.Labels, values)}
 	if f.Kind == Counter {
@@ -166,7 +165,7 @@ func (g snapshot) single(f Family, n float64, values ...string) *dto.Metric {
 	return m
 }
 
-// at is a gauge of a time, or nothing for no time.
+// at returns a gauge of a time, or nothing for the zero time.
 func (g snapshot) at(f Family, t time.Time) []*dto.Metric {
 	if t.IsZero() {
 		return nil
@@ -174,11 +173,11 @@ func (g snapshot) at(f Family, t time.Time) []*dto.Metric {
 	return []*dto.Metric{g.single(f, unix(t))}
 }
 
-// unix is a time in seconds, to the millisecond: a float64 does not hold more in a way
-// that reads well.
+// unix returns a time in seconds, rounded to milliseconds because a float64 cannot show
+// more precisely.
 func unix(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }
 
-// series holds one thing for each combination of label values.
+// series maps combinations of label values to one T each.
 type series[T any] struct {
 	of     map[string]*T
 	values [][]string
@@ -186,7 +185,7 @@ type series[T any] struct {
 
 func newSeries[T any]() *series[T] { return &series[T]{of: make(map[string]*T)} }
 
-// key tells combinations apart: no value of UTF-8 has that byte.
+// key is unique for each combination: UTF-8 never contains this byte.
 func (s *series[T]) key(values []string) string { return strings.Join(values, "\xff") }
 
 func (s *series[T]) get(values []string) *T { return s.of[s.key(values)] }
@@ -199,8 +198,7 @@ func (s *series[T]) set(values []string, thing T) *T {
 	return &thing
 }
 
-// complete lists the combinations that there are and those that are known, in order,
-// each once.
+// complete lists the counted and the seeded combinations in order, without duplicates.
 func (s *series[T]) complete(f Family, k Seed) [][]string {
 	all := slices.Clone(s.values)
 	if f.seeds != nil {

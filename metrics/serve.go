@@ -21,27 +21,28 @@ type Listening = exporter.Listening
 func CheckAddress(address string) error { return exporter.CheckAddress(address) }
 
 // Handler returns an HTTP handler that answers every request with a collector's metrics,
-// in the format that the scraper asks for. It answers 503 if they cannot be gathered.
+// in the format that the scraper asks for, and with 503 if gathering fails.
 func Handler(c *Collector) http.Handler {
 	return exporter.Handler(exporter.Options{Gather: c.Gather})
 }
 
-// ServeOptions are how metrics are served.
+// ServeOptions configure Serve.
 type ServeOptions struct {
-	// Address is HOST:PORT. Port 0 takes a free one; without a host all addresses of
-	// the machine are used.
+	// Address is HOST:PORT. Port 0 takes a free port; without a host the server listens
+	// on all addresses.
 	Address string
-	// WebConfig is a web configuration file of Prometheus' exporter toolkit, or "".
+	// WebConfig is the path of a web configuration file of Prometheus' exporter toolkit,
+	// or "".
 	WebConfig string
-	// Started is called once scrapes are answered.
+	// Started is called once the server answers scrapes.
 	Started func(Listening)
-	// Warn is called, by one goroutine at a time, if scrapes begin to fail, and at most
-	// once a second for anything else.
+	// Warn is called if scrapes begin to fail, and at most once a second for anything
+	// else. Calls do not overlap.
 	Warn func(error)
 }
 
-// Serve answers scrapes of the project's metrics until ctx is done, and lets the scrapes
-// that run then finish. That is not an error.
+// Serve answers scrapes of the project's metrics until ctx is done, and then lets running
+// scrapes finish, which is not an error.
 //
 // # Errors
 //
@@ -65,12 +66,12 @@ func (p Project) Serve(ctx context.Context, o ServeOptions) error {
 	})
 }
 
-// maxAge limits how long a change of the configuration or of the policy does not show
-// in the seeded series.
+// maxAge limits how long a change of the configuration or of the policy takes to show in
+// the seeded series.
 const maxAge = time.Minute
 
-// refreshed gathers from a collector that is replaced when it is older than maxAge. It
-// is safe for concurrent use.
+// refreshed gathers from a collector that is replaced once it is older than maxAge. It is
+// safe for concurrent use.
 type refreshed struct {
 	fresh func(context.Context) (*Collector, error)
 
@@ -87,7 +88,7 @@ func (s *refreshed) gather(ctx context.Context) ([]*dto.MetricFamily, error) {
 	return c.Gather(ctx)
 }
 
-// collector keeps the last collector while the configuration is broken.
+// collector returns the last collector as long as the configuration is broken.
 func (s *refreshed) collector(ctx context.Context) (*Collector, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

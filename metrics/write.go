@@ -9,23 +9,21 @@ import (
 	"github.com/prometheus/common/expfmt"
 )
 
-// Format is a text in which metrics are written.
+// Format is a text format of metrics.
 type Format string
 
 // The formats.
 const (
-	// Text is the text format 0.0.4 of Prometheus, which everything reads: it has
-	// classic histograms alone, and neither times nor exemplars.
+	// Text is Prometheus' text format 0.0.4, which every consumer reads. It has only
+	// classic histograms, and no creation times or exemplars.
 	Text Format = "text"
-	// OpenMetrics is OpenMetrics 1.0, with units, exemplars, and the times when
-	// counters and histograms were 0.
+	// OpenMetrics is OpenMetrics 1.0, with units, exemplars and creation times.
 	OpenMetrics Format = "openmetrics"
 )
 
-// Formats lists the formats.
 func Formats() []Format { return []Format{Text, OpenMetrics} }
 
-// Write writes metrics as Gather returns them. The same metrics give the same bytes.
+// Write writes metrics from Gather. The same metrics give the same bytes.
 //
 // # Errors
 //

@@ -12,7 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
-// wants holds lines of an exposition against those that contain a word, without HELP.
+// wants compares the lines of an exposition that contain a word, without HELP.
 func wants(t *testing.T, exposition, word, want string) {
 	t.Helper()
 	var got []string
@@ -26,8 +26,8 @@ func wants(t *testing.T, exposition, word, want string) {
 	}
 }
 
-// TestHistogramWritten has values on both sides of borders: of nothing at all, of
-// exactly a border, of a microsecond more, and beyond the last border.
+// TestHistogramWritten has values on both sides of bounds: 0, exactly a bound, a
+// microsecond more, and beyond the last bound.
 func TestHistogramWritten(t *testing.T) {
 	b := &record{}
 	for i, micros := range []int64{0, 500_000, 500_001, 40_000_000} {
@@ -56,7 +56,7 @@ switchyard_plugin_duration_seconds_bucket{plugin="sarif",le="+Inf"} 4
 switchyard_plugin_duration_seconds_sum{plugin="sarif"} 41.000001
 switchyard_plugin_duration_seconds_count{plugin="sarif"} 4
 `)
-	// What is nothing at all is shown where it is counted: in the first bucket.
+	// A value of 0 is shown in the first bucket, which counts it.
 	open := written(t, families, metrics.OpenMetrics)
 	wants(t, open, `{round=`, `
 switchyard_plugin_duration_seconds_bucket{plugin="sarif",le="0.0009765625"} 1 # {round="1",task="T"} 0.0 1e+09
@@ -114,7 +114,8 @@ switchyard_spawn_cost_dollars_created{Team="x",agent="researcher",repository="a\
 	}
 }
 
-// TestKnownSeriesBegin: before anything was recorded, what is known is there at 0.
+// TestKnownSeriesBegin checks that seeded series are exported as 0 before anything is
+// recorded.
 func TestKnownSeriesBegin(t *testing.T) {
 	_, o := example()
 	families := gather(t, &record{}, o)
@@ -158,7 +159,8 @@ switchyard_findings_total{category="style",route="executor",severity="risk"} 0
 	}
 }
 
-// TestVersionsThatDecided begin all their destinations, whatever decides now.
+// TestVersionsThatDecided checks that every version with a decision has series for all
+// destinations, whichever policy decides now.
 func TestVersionsThatDecided(t *testing.T) {
 	b, o := example()
 	b.record(one(counters.Rounds(), "askuser", "1.1.0"))
@@ -169,8 +171,8 @@ switchyard_rounds_total{next_action="executor",policy_version="1.1.0"} 0
 `)
 }
 
-// TestKnownIsBounded: a policy with more categories than the ledger tells apart begins
-// no more series.
+// TestKnownIsBounded checks that a policy with more categories than the ledger's cap adds
+// no further series.
 func TestKnownIsBounded(t *testing.T) {
 	routes := make(map[string]string)
 	for i := range 1000 {
@@ -204,7 +206,7 @@ func TestWriteReports(t *testing.T) {
 	}
 }
 
-// failing takes some bytes, and then fails.
+// failing accepts some bytes and then fails.
 type failing struct {
 	left int
 	err  error

@@ -69,8 +69,8 @@ func matches(pattern, text string) (found []string) {
 	return found
 }
 
-// TestNamesExist checks every metric name, label and fixed label value that the files
-// mention against the registry, and that every metric is used.
+// TestNamesExist checks every metric name, label and fixed label value in the files
+// against the registry, and that the files use every metric.
 func TestNamesExist(t *testing.T) {
 	t.Parallel()
 	names, used := make(map[string]bool), make(map[string]bool)
@@ -129,8 +129,8 @@ func TestNamesExist(t *testing.T) {
 	}
 }
 
-// TestRules runs Prometheus' promtool, which knows all of PromQL, over the rules, the
-// dashboard's queries and the tests of the rules. Every rule must have a test.
+// TestRules runs promtool over the rules, the dashboard's queries and the tests of the
+// rules. Every rule must have a test.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	tests, err := filepath.Glob("tests/*.yaml")

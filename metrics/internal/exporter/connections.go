@@ -8,23 +8,22 @@ import (
 	"sync"
 )
 
-// connections is a listener that keeps no more than maxConnections open. If one more
-// comes, the one that was used the longest time ago makes room, unless a scrape is
-// gathered for it: clients that are idle, slow or do not read cannot keep others out.
+// connections is a listener that keeps at most maxConnections open. A further one
+// replaces the least recently used connection that no scrape is gathered for, so clients
+// that are idle, slow or do not read cannot keep others out.
 type connections struct {
 	net.Listener
 	serving func() // called before the first connection is accepted
 	once    sync.Once
 
 	mu   sync.Mutex
-	open []*connection // the least recently used first
+	open []*connection // least recently used first
 }
 
-// connection is one of them.
 type connection struct {
 	net.Conn
 	all       *connections
-	gathering int // the scrapes that are gathered for it; guarded by all.mu
+	gathering int // running scrapes; guarded by all.mu
 }
 
 func (l *connections) Accept() (net.Conn, error) {
@@ -43,7 +42,7 @@ func (l *connections) Accept() (net.Conn, error) {
 	}
 }
 
-// add makes room for c, if it can.
+// add makes room for c, if possible.
 func (l *connections) add(c *connection) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,8 +67,7 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// use notes that a request came, and that a scrape is gathered for it until done is
-// called.
+// use marks the connection as used, and as gathering until done is called.
 func (c *connection) use() (done func()) {
 	l := c.all
 	l.mu.Lock()
@@ -85,10 +83,10 @@ func (c *connection) use() (done func()) {
 	}
 }
 
-// connectionKey is the key of a request's connection in its context.
+// connectionKey is the context key of a request's connection.
 type connectionKey struct{}
 
-// withConnection is for http.Server's ConnContext.
+// withConnection is an http.Server.ConnContext.
 func withConnection(ctx context.Context, c net.Conn) context.Context {
 	if secure, ok := c.(*tls.Conn); ok {
 		c = secure.NetConn()
@@ -96,8 +94,8 @@ func withConnection(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, c)
 }
 
-// useConnection is use for the connection of a request. It does nothing if another
-// server has accepted the connection.
+// useConnection calls use for the connection of a request. It does nothing if another
+// server accepted the connection.
 func useConnection(ctx context.Context) (done func()) {
 	if c, ok := ctx.Value(connectionKey{}).(*connection); ok {
 		return c.use()

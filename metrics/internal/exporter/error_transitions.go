@@ -7,19 +7,19 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// errAgain is told when scrapes work after they failed.
+// errAgain is reported if scrapes work after a failure.
 func errAgain() error { return errors.New("the metrics can be read again") }
 
-// errorTransitions reports when the metrics cannot be read any more, for another reason, or
+// errorTransitions warns if gathering begins to fail, fails for another reason, or works
 // again. It is safe for concurrent use.
 type errorTransitions struct {
 	warn func(error)
 
 	mu   sync.Mutex
-	code errs.Code // of the failure that was told last, "" where nothing fails
+	code errs.Code // of the last reported failure, "" if nothing fails
 }
 
-// see is told of every attempt, with its error or nil.
+// update takes the error, or nil, of every attempt.
 func (w *errorTransitions) update(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -2,7 +2,7 @@ package exporter
 
 import "time"
 
-// Hurried gives clients less time for the head of a request.
+// Hurried limits the time for reading a request's header.
 func Hurried(o Options, head time.Duration) Options {
 	o.head = head
 	return o

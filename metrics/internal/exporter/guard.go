@@ -9,31 +9,30 @@ import (
 	"time"
 )
 
-// guard stands before everything else, also before the passwords of the web
-// configuration.
+// guard is the outermost handler, before the password check of the web configuration.
 type guard struct {
 	next  http.Handler
 	names names
-	// trial holds an element while a password is checked that was not right before: that
-	// takes a core for a while, however wrong the password is.
+	// trial has an element while a password that is not known to be right is checked,
+	// which keeps a core busy however wrong the password is.
 	trial chan struct{}
 
 	mu    sync.Mutex
-	right map[[sha256.Size]byte]bool // digests of the Authorization headers that were right
+	right map[[sha256.Size]byte]bool // digests of the Authorization headers that were accepted
 }
 
 func newGuard(next http.Handler, n names) *guard {
 	return &guard{next: next, names: n, trial: make(chan struct{}, 1), right: make(map[[sha256.Size]byte]bool)}
 }
 
-// maxRight is how many passwords are remembered.
+// maxRight limits the remembered passwords.
 const maxRight = 1000
 
 // trialWait is how long a password waits to be checked.
 const trialWait = 5 * time.Second
 
-// trialPause is how many times as long as the check of a wrong password took no
-// other is checked, so that checks take at most a fifth of a core.
+// trialPause is the pause after a wrong password, in multiples of the time its check
+// took, so that checks use at most a fifth of a core.
 const trialPause = 4
 
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -81,7 +80,7 @@ func (g *guard) remember(digest [sha256.Size]byte) {
 	g.right[digest] = true
 }
 
-// statusWriter notes the status of an answer.
+// statusWriter records the status of an answer.
 type statusWriter struct {
 	http.ResponseWriter
 	status int
@@ -92,9 +91,9 @@ func (w *statusWriter) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// names are the host names that a server answers to. One that listens on the loopback
-// answers only to names of it, so that a web page whose name is made to lead to this
-// machine cannot read the metrics through its visitor's browser.
+// names are the host names that a server answers to. A server on the loopback interface
+// answers only to loopback names, so that a web page cannot read the metrics through its
+// visitor's browser by DNS rebinding.
 type names struct {
 	any  bool
 	host string // as in Options.Address
@@ -105,8 +104,8 @@ func namesOf(address string, ip net.IP) names {
 	return names{any: !ip.IsLoopback(), host: host}
 }
 
-// has says whether the Host of a request is one of the names. A request without one
-// comes from no browser.
+// has reports whether the Host of a request is one of the names. Browsers always send a
+// Host.
 func (n names) has(hostPort string) bool {
 	host, _, err := net.SplitHostPort(hostPort)
 	if err != nil {

@@ -17,8 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// newHandler answers for the three pages that there are. What is no GET or HEAD is
-// turned away by the patterns.
+// newHandler serves the three pages. The patterns reject methods other than GET and HEAD.
 func newHandler(o Options) http.Handler {
 	w := &errorTransitions{warn: o.Warn}
 	mux := http.NewServeMux()
@@ -34,25 +33,24 @@ func Handler(o Options) http.Handler {
 	return &scrapes{gather: o.Gather, timeout: o.Timeout, places: make(chan struct{}, o.Scrapes), watch: &errorTransitions{warn: o.Warn}}
 }
 
-// scrapes answers them.
 type scrapes struct {
 	gather  func(context.Context) ([]*dto.MetricFamily, error)
 	timeout time.Duration
-	places  chan struct{} // one element a scrape that runs
+	places  chan struct{} // one element per running scrape
 	watch   *errorTransitions
 }
 
 func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	page := s.gathered(r)
 	if page == nil {
-		return // The client has gone, which is no failure.
+		return // The client is gone, which is not a failure.
 	}
 	maps.Copy(w.Header(), page.header)
 	w.WriteHeader(page.status)
-	_, _ = w.Write(page.body.Bytes()) // however slowly the client reads, no scrape waits for it
+	_, _ = w.Write(page.body.Bytes()) // After gathering, so a slow client blocks no scrape.
 }
 
-// gathered is the answer to a scrape, nil if the client has gone.
+// gathered returns the answer to a scrape, or nil if the client is gone.
 func (s *scrapes) gathered(r *http.Request) *page {
 	w := &page{header: make(http.Header), status: http.StatusOK}
 	select {
@@ -85,7 +83,7 @@ func (s *scrapes) gathered(r *http.Request) *page {
 	return w
 }
 
-// page is an answer that is not sent yet.
+// page is a buffered answer.
 type page struct {
 	header http.Header
 	status int
@@ -98,16 +96,15 @@ func (p *page) WriteHeader(status int) { p.status = status }
 
 func (p *page) Write(b []byte) (int, error) { return p.body.Write(b) }
 
-// placeWait is how long a scrape waits until another one comes to its end, which takes
-// milliseconds.
+// placeWait is how long a scrape waits for another one to end, which takes milliseconds.
 const placeWait = 3 * time.Second
 
-// leastTime is how long a scrape may take at the least. With less, any client could
-// make scrapes fail, one by one, and tell the operator of each.
+// leastTime is the minimum timeout of a scrape. With less, any client could make scrapes
+// fail, each with a warning.
 const leastTime = 250 * time.Millisecond
 
-// within is how long a scrape may take: what Prometheus says that it waits, less a
-// tenth for the way, if that is sooner than our own limit.
+// within returns the timeout of a scrape: the one that Prometheus announces, less a tenth
+// for the network, if it is shorter than our own.
 func (s *scrapes) within(h http.Header) time.Duration {
 	seconds, err := strconv.ParseFloat(h.Get("X-Prometheus-Scrape-Timeout-Seconds"), 64)
 	if err != nil || !(seconds > 0 && seconds < s.timeout.Seconds()) {
@@ -116,7 +113,7 @@ func (s *scrapes) within(h http.Header) time.Duration {
 	return max(time.Duration(seconds*0.9*float64(time.Second)), min(leastTime, s.timeout))
 }
 
-// health answers whether scrapes would be answered.
+// health reports whether scrapes would succeed.
 type health struct {
 	ready   func(context.Context) error
 	timeout time.Duration
@@ -139,14 +136,14 @@ func (h *health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "ok\n")
 }
 
-// unavailable says that there are no metrics right now. The code is enough for
-// whoever asks; the message names files, and is for the operator.
+// unavailable answers that there are no metrics right now. It shows only the code; the
+// message names files and is for the operator.
 func unavailable(w http.ResponseWriter, err error) {
 	http.Error(w, "no metrics right now ["+string(codeOf(err))+"]", http.StatusServiceUnavailable)
 }
 
-// codeOf names every error: a ledger that is locked for longer than a scrape may take
-// has no code of its own, because the scrape's time ends first.
+// codeOf returns a code for every error: if a ledger is locked for longer than a scrape
+// may take, the scrape's context ends first, which has no code.
 func codeOf(err error) errs.Code {
 	switch code := errs.CodeOf(err); {
 	case code != "":

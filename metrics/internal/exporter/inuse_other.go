@@ -4,5 +4,5 @@ package exporter
 
 import "syscall"
 
-// inUse is the system's error for an address that somebody listens on.
+// inUse is the system's error for an address in use.
 func inUse() error { return syscall.EADDRINUSE }

@@ -2,5 +2,5 @@ package exporter
 
 import "golang.org/x/sys/windows"
 
-// inUse is the system's error for an address that somebody listens on.
+// inUse is the system's error for an address in use.
 func inUse() error { return windows.WSAEADDRINUSE }

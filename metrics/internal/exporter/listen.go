@@ -11,15 +11,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// What details.problem of listen-failed can be.
+// The values of details.problem of listen-failed.
 const (
 	problemTaken    = "taken"
 	problemDenied   = "denied"
 	problemUnusable = "unusable"
 )
 
-// CheckAddress says what is wrong with an address to listen on, before anything
-// tries to.
+// CheckAddress returns an error if an address to listen on is not HOST:PORT.
 func CheckAddress(address string) error {
 	_, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -48,7 +47,7 @@ func listen(ctx context.Context, address string) (net.Listener, error) {
 	}
 	var cause = err
 	if op, ok := errors.AsType[*net.OpError](err); ok {
-		cause = op.Err // Without the address, which the message has already.
+		cause = op.Err // The message already has the address.
 	}
 	return nil, errs.New(errs.ListenFailed, "listen on %s: %v", address, cause).Because(err).
 		With("address", address).With("problem", problem)

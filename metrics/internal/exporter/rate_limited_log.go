@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// quietPeriod is how long nothing more is told after a line.
+// quietPeriod is the minimum time between two warnings.
 const quietPeriod = time.Second
 
-// rateLimitedHandler reports warnings that the server and the toolkit log: a
-// client without TLS, a web configuration that was broken since. Clients cause such
-// lines, so there are not more than one in quietPeriod; the next one says how many
-// were left out.
+// rateLimitedHandler reports warnings that the server and the toolkit log, such as a
+// client without TLS or a web configuration that became invalid. Clients cause such
+// lines, so it reports at most one per quietPeriod; the next one says how many were
+// dropped.
 type rateLimitedHandler struct {
 	warn func(error)
 
@@ -29,12 +29,12 @@ func newRateLimitedHandler(warn func(error)) *rateLimitedHandler {
 	return &rateLimitedHandler{warn: warn}
 }
 
-// Enabled leaves out what is good news.
+// Enabled drops levels below warnings.
 func (c *rateLimitedHandler) Enabled(_ context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn
 }
 
-// Handle tells of a record.
+// Handle reports a record.
 func (c *rateLimitedHandler) Handle(_ context.Context, r slog.Record) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,7 +58,7 @@ func (c *rateLimitedHandler) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// WithAttrs and WithGroup leave out what nobody here uses.
+// WithAttrs and WithGroup do nothing: neither the server nor the toolkit uses them.
 func (c *rateLimitedHandler) WithAttrs([]slog.Attr) slog.Handler { return c }
 
 // WithGroup: see WithAttrs.

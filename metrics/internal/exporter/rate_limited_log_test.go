@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestLimited: what clients cause in a row is one line, and the next says how many
-// there were.
+// TestLimited checks that a burst of warnings is one line, and that the next says how
+// many there were.
 func TestLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -20,7 +20,7 @@ func TestLimited(t *testing.T) {
 		for range 100 {
 			log.Warn("handshake failed", "from", "b")
 		}
-		time.Sleep(quietPeriod) // The bubble's clock.
+		time.Sleep(quietPeriod) // The fake clock.
 		log.Info("listening")
 		log.Warn("again")
 		time.Sleep(quietPeriod)

@@ -1,13 +1,13 @@
 // Package exporter answers scrapes over HTTP.
 //
-// The server is that of Prometheus' exporter toolkit, whose web configuration file
-// brings TLS and passwords; the formats are those that promhttp negotiates: text,
-// OpenMetrics with exemplars and creation times, and protocol buffers with native
-// histograms. It keeps nothing between scrapes: each gathers anew.
+// The server is that of Prometheus' exporter toolkit, whose web configuration file adds
+// TLS and passwords; the formats are those that promhttp negotiates: text, OpenMetrics
+// with exemplars and creation times, and protocol buffers with native histograms. Every
+// scrape gathers anew.
 //
-// What the server reads of its clients is bounded in time and size, and so are
-// connections, scrapes and checks of passwords at a time. A client that is idle, slow or
-// does not read makes room for the next one.
+// The data read from clients is limited in time and size, and so are concurrent
+// connections, scrapes and password checks. A client that is idle, slow or does not read
+// makes room for the next one.
 package exporter
 
 import (
@@ -33,7 +33,7 @@ const (
 	DefaultScrapes = 4
 )
 
-// The limits of what clients may take up.
+// The limits on clients.
 const (
 	maxConnections = 64
 	maxHeader      = 16 << 10 // bytes
@@ -41,49 +41,46 @@ const (
 	idleTime       = 2 * time.Minute
 )
 
-// Options are how scrapes are served. Gather is needed; a zero elsewhere is the
-// default.
+// Options configure Run. Gather is required; other zero fields have defaults.
 type Options struct {
-	// Address is HOST:PORT. Port 0 takes a free one, no host takes all of the
-	// machine's.
+	// Address is HOST:PORT. Port 0 takes a free port; without a host the server listens
+	// on all addresses.
 	Address string
-	// WebConfig is the toolkit's web configuration file, "" for none. It and the
-	// certificates that it names are read again while serving.
+	// WebConfig is the path of the toolkit's web configuration file, or "". The file and
+	// its certificates are read again while serving.
 	WebConfig string
-	// Gather returns the metrics of one moment. It is called once a scrape, from
-	// several goroutines, and ends soon after its context.
+	// Gather returns the metrics of one moment. It is called once per scrape, from
+	// several goroutines, and must end soon after its context.
 	Gather func(ctx context.Context) ([]*dto.MetricFamily, error)
-	// Ready says whether Gather would work right now, more cheaply. It is Gather by
-	// default.
+	// Ready reports more cheaply whether Gather would succeed. The default is Gather.
 	Ready func(ctx context.Context) error
-	// Started is told once, when scrapes are answered.
+	// Started is called once the server answers scrapes.
 	Started func(Listening)
-	// Warn is told what goes wrong while serving, one at a time: when scrapes begin
-	// to fail and not at each, and no faster than one a second of anything else.
+	// Warn is called if scrapes begin to fail, and at most once a second for anything
+	// else. Calls do not overlap.
 	Warn func(error)
-	// Timeout is how long a scrape may take where the scraper does not want it
-	// sooner.
+	// Timeout limits a scrape, unless the scraper asks for less.
 	Timeout time.Duration
-	// Grace is how long scrapes may go on when serving ends.
+	// Grace is how long running scrapes may take after ctx is done.
 	Grace time.Duration
-	// Scrapes is how many may run at a time. Those beyond are turned away.
+	// Scrapes limits concurrent scrapes. Further ones are rejected.
 	Scrapes int
 
-	// head is how long a request's head may take, headTime but for tests.
+	// head limits reading a request's header; tests shorten headTime.
 	head time.Duration
 }
 
-// Listening is where scrapes are served.
+// Listening says where metrics are served.
 type Listening struct {
-	// URL is that of the metrics, with the port that was taken.
+	// URL is that of the metrics, with the actual port.
 	URL string
-	// Open says that the address is not the machine's own, and no web
-	// configuration protects it.
+	// Open is true if other machines can reach the address and no web configuration
+	// protects it.
 	Open bool
 }
 
-// Run serves until ctx is done, and lets the scrapes that run then come to their
-// end. That is no error.
+// Run serves until ctx is done, and then lets running scrapes finish, which is not an
+// error.
 //
 // # Errors
 //
@@ -117,7 +114,7 @@ func Run(ctx context.Context, o Options) error {
 		ConnContext:       withConnection,
 	}
 	limited := &connections{Listener: l, serving: func() {
-		// The toolkit has put its handler, which checks the passwords, before ours.
+		// The toolkit has wrapped our handler with its password check.
 		server.Handler = newGuard(server.Handler, namesOf(o.Address, address.IP))
 	}}
 	ended := make(chan error, 1)

@@ -29,11 +29,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what has to happen: longer than the slowest
-// machine takes.
+// timeout is how long a test waits for an event, longer than the slowest machine takes.
 const timeout = time.Hour
 
-// served is a server that runs for a test.
+// served is a running server.
 type served struct {
 	exporter.Listening
 	stop  func()
@@ -43,8 +42,8 @@ type served struct {
 	warnings []string
 }
 
-// start serves at a free port of the loopback, until the test ends or stop is
-// called, and then wants no error.
+// start serves on a free port of the loopback interface until the test ends or stop is
+// called, and expects no error.
 func start(t *testing.T, o exporter.Options) *served {
 	t.Helper()
 	s := &served{ended: make(chan error, 1)}
@@ -73,7 +72,7 @@ func start(t *testing.T, o exporter.Options) *served {
 			if err != nil {
 				t.Errorf("it ends with %v", err)
 			}
-		default: // The test has seen to it.
+		default: // The test has cancelled it.
 		}
 	})
 	select {
@@ -86,21 +85,21 @@ func start(t *testing.T, o exporter.Options) *served {
 	return s
 }
 
-// told are the warnings so far.
+// reported returns the warnings so far.
 func (s *served) reported() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.warnings)
 }
 
-// page is another of the server's.
+// page returns the URL of another page of the server.
 func (s *served) page(path string) string { return strings.TrimSuffix(s.URL, "/metrics") + path }
 
 func (s *served) address() string {
 	return strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(s.URL, "http://"), "https://"), "/metrics")
 }
 
-// response is an answer that was read to its end.
+// response is an answer with its whole body.
 type response struct {
 	status int
 	header http.Header
@@ -144,7 +143,8 @@ func tryBy(by http.RoundTripper, method, url string, header ...string) (response
 	return response{resp.StatusCode, resp.Header, body}, err
 }
 
-// sample has a counter, and a histogram of both kinds with exemplars.
+// sample returns a counter, and a histogram with classic and native buckets and
+// exemplars.
 func sample() []*dto.MetricFamily {
 	at := &timestamppb.Timestamp{Seconds: 1000}
 	return []*dto.MetricFamily{
@@ -283,8 +283,8 @@ func TestWhatThereIs(t *testing.T) {
 	}
 }
 
-// TestFailures: a scrape that fails says why in a word, and the operator is told
-// when that changes and not at each.
+// TestFailures checks that a failing scrape answers with a code, and that the operator is
+// warned of changes and not of every failure.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -324,7 +324,7 @@ func TestFailures(t *testing.T) {
 	both(503, "[ledger-corrupt]")
 	fails(errors.New("secret thing"))
 	both(503, "[internal]")
-	fails(fmt.Errorf("open secret/ledger.db: %w", context.DeadlineExceeded)) // as where it is locked for longer
+	fails(fmt.Errorf("open secret/ledger.db: %w", context.DeadlineExceeded)) // as if it is locked for longer
 	both(503, "[timeout]")
 	fails(nil)
 	both(200, "")
@@ -334,7 +334,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestReadyIsGather where nobody says how to know it more cheaply.
+// TestReadyIsGather checks the default of Options.Ready.
 func TestReadyIsGather(t *testing.T) {
 	t.Parallel()
 	s := start(t, exporter.Options{Gather: func(context.Context) ([]*dto.MetricFamily, error) {
@@ -345,7 +345,7 @@ func TestReadyIsGather(t *testing.T) {
 	}
 }
 
-// TestScrapeTimeout: a scrape ends before whoever asked has gone.
+// TestScrapeTimeout checks that a scrape ends before the scraper gives up.
 func TestScrapeTimeout(t *testing.T) {
 	t.Parallel()
 	limits := make(chan time.Duration, 1)
@@ -361,7 +361,7 @@ func TestScrapeTimeout(t *testing.T) {
 		"":    10 * time.Second,
 		"2":   1800 * time.Millisecond,
 		"0.5": 450 * time.Millisecond,
-		// Whoever wants it at once must not make it look as if the ledger failed.
+		// A tiny timeout must not look like a failure of the ledger.
 		"0.001":  250 * time.Millisecond,
 		"1e-300": 250 * time.Millisecond,
 		"3600":   10 * time.Second,
@@ -377,7 +377,7 @@ func TestScrapeTimeout(t *testing.T) {
 	}
 }
 
-// blocking gathers when it is told to.
+// blocking gathers when the test lets it.
 type blocking struct {
 	begun, goOn chan struct{}
 }
@@ -428,7 +428,8 @@ func TestScrapesAtATime(t *testing.T) {
 	}
 }
 
-// TestAScrapeThatNoneWaitsFor ends, and is nobody's failure.
+// TestAScrapeThatNoneWaitsFor checks that a scrape ends when its client is gone, without
+// a warning.
 func TestAScrapeThatNoneWaitsFor(t *testing.T) {
 	t.Parallel()
 	b := newBlocking()
@@ -458,7 +459,7 @@ func TestAScrapeThatNoneWaitsFor(t *testing.T) {
 		t.Fatal("the scrape goes on")
 	}
 	close(b.goOn)
-	// Its place is free again, once the server has noticed.
+	// Its place is free again once the server has noticed.
 	for end := time.Now().Add(timeout); ask(t, http.MethodGet, s.URL).status != 200; {
 		if time.Now().After(end) {
 			t.Fatal("its place is not free")
@@ -483,7 +484,7 @@ func TestScrapesComeToTheirEnd(t *testing.T) {
 	}()
 	<-b.begun
 	s.stop()
-	// New ones are turned away while it runs.
+	// New connections are rejected while it runs.
 	for end := time.Now().Add(timeout); ; {
 		c, err := net.Dial("tcp", s.address())
 		if err != nil {
@@ -532,8 +533,8 @@ func TestTheGraceIsNotEndless(t *testing.T) {
 	}
 }
 
-// TestSlowClients: a client that does not come to the point loses its connection,
-// and those who do are answered meanwhile.
+// TestSlowClients checks that a slow client loses its connection, and that others are
+// answered meanwhile.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	const head = 500 * time.Millisecond
@@ -575,8 +576,8 @@ func TestTooMuchHead(t *testing.T) {
 	}
 }
 
-// hold opens connections that take up all that the server has, sends text on each,
-// and waits for an answer if it is a whole request.
+// hold opens count connections, sends text on each, and waits for an answer if it is a
+// whole request.
 func (s *served) hold(t *testing.T, count int, text string) []net.Conn {
 	t.Helper()
 	var held []net.Conn
@@ -595,8 +596,8 @@ func (s *served) hold(t *testing.T, count int, text string) []net.Conn {
 	return held
 }
 
-// TestConnectionsAtATime: no client keeps another one out, whatever it does with its
-// connections.
+// TestConnectionsAtATime checks that no client keeps another one out, whatever it does
+// with its connections.
 func TestConnectionsAtATime(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -621,7 +622,7 @@ func TestConnectionsAtATime(t *testing.T) {
 			s := start(t, exporter.Options{
 				Gather: func(context.Context) ([]*dto.MetricFamily, error) { return large, nil },
 				Ready:  func(context.Context) error { return nil },
-				// Far longer than the test: that nobody waits for the end of anything is the point.
+				// Far longer than the test, which must not depend on a timeout.
 				Timeout: time.Hour, Grace: time.Millisecond, Scrapes: 64,
 			})
 			held := s.hold(t, c.count, c.text)
@@ -641,7 +642,8 @@ func TestConnectionsAtATime(t *testing.T) {
 	}
 }
 
-// TestAScrapeKeepsItsConnection: while its metrics are gathered, it makes no room.
+// TestAScrapeKeepsItsConnection checks that a connection is not closed while its metrics
+// are gathered.
 func TestAScrapeKeepsItsConnection(t *testing.T) {
 	t.Parallel()
 	b := newBlocking()
@@ -716,7 +718,7 @@ func TestAddressesThatAreNone(t *testing.T) {
 			t.Errorf("%q: %v", address, err)
 		}
 	}
-	// An address of documentation (RFC 5737), which no machine has.
+	// An address for documentation (RFC 5737), which no machine has.
 	err := exporter.Run(t.Context(), exporter.Options{Address: "192.0.2.1:0", Gather: gathers})
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok || f.Code != errs.ListenFailed || f.Details["problem"] != "unusable" || strings.Count(f.Message, "192.0.2.1") != 1 {
@@ -734,7 +736,7 @@ func TestAnOpenAddressIsKnown(t *testing.T) {
 	}
 }
 
-// TestCancelledBefore: it may be told to stop before it has begun.
+// TestCancelledBefore cancels the context before the start.
 func TestCancelledBefore(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -13,15 +13,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// checkWebConfig checks a web configuration file and what it names, so that a
-// mistake is known before anything is served, and says which scheme it means.
+// checkWebConfig checks a web configuration file and the files it names before anything
+// is served, and returns the URL scheme.
 func checkWebConfig(path string) (scheme string, err error) {
 	if path == "" {
 		return "http", nil
 	}
 	wrong := func(err error) error {
 		if p, ok := errors.AsType[*fs.PathError](err); ok && p.Path == path {
-			err = p.Err // Without the path, which the message has already.
+			err = p.Err // The message already has the path.
 		}
 		text := strings.Join(strings.Fields(err.Error()), " ")
 		return errs.New(errs.WebConfigInvalid, "web configuration %s: %s", path, text).Because(err).With("path", path)
@@ -36,7 +36,7 @@ func checkWebConfig(path string) (scheme string, err error) {
 	var c struct {
 		TLS web.TLSConfig `yaml:"tls_server_config"`
 	}
-	// The toolkit has read it strictly. This asks for nothing but the scheme.
+	// The toolkit has read it strictly; only the scheme is needed here.
 	if err := yaml.Unmarshal(text, &c); err != nil {
 		return "", wrong(err)
 	}

@@ -28,7 +28,6 @@ import (
 	"github.com/switchyard-dev/switchyard/metrics/internal/exporter"
 )
 
-// write puts a file into a folder and returns its path.
 func write(t *testing.T, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -38,8 +37,8 @@ func write(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-// certify puts cert.pem and key.pem for the loopback into a folder, and returns
-// whom to trust.
+// certify writes cert.pem and key.pem for the loopback address, and returns a pool that
+// trusts them.
 func certify(t *testing.T, dir string) *x509.CertPool {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -67,7 +66,7 @@ func certify(t *testing.T, dir string) *x509.CertPool {
 	return pool
 }
 
-// hashed is a password as the web configuration wants it, as cheap as can be.
+// hashed returns a password's hash for the web configuration, with the lowest cost.
 func hashed(t *testing.T, password string) string {
 	t.Helper()
 	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.MinCost)
@@ -124,11 +123,12 @@ func TestTLSAndPasswords(t *testing.T) {
 			t.Errorf("%s:%s: %d, want %d", c.user, c.password, got, c.status)
 		}
 	}
-	// A client without TLS gets nothing.
+	// A client without TLS is rejected.
 	if got, err := tryBy(&http.Transport{DisableKeepAlives: true}, http.MethodGet, strings.Replace(url, "https", "http", 1)); err == nil && got.status != 400 {
 		t.Errorf("without TLS: %d", got.status)
 	}
-	// One that does not trust the certificate is a warning, but not at each try.
+	// A client that does not trust the certificate causes a warning, but not at each
+	// attempt.
 	for range 10 {
 		if _, err := tryBy(&http.Transport{DisableKeepAlives: true}, http.MethodGet, url); err == nil {
 			t.Error("a stranger's certificate is trusted")
@@ -138,8 +138,8 @@ func TestTLSAndPasswords(t *testing.T) {
 		t.Errorf("it warns %d times: %q", len(reported), reported)
 	}
 
-	// The file is read again: a password that was changed holds at once, and a file
-	// that is broken lets nobody in.
+	// The file is read again: a changed password applies at once, and a broken file
+	// rejects every client.
 	write(t, dir, "web.yml", tlsConfig+"basic_auth_users: {scraper: "+hashed(t, "changed")+"}\n")
 	if got := get("scraper", "s3cret"); got != 401 {
 		t.Errorf("the old password: %d", got)
@@ -189,7 +189,7 @@ func TestWebConfigurationsThatAreNone(t *testing.T) {
 	}
 }
 
-// TestAWebConfigurationWithoutTLS has passwords alone.
+// TestAWebConfigurationWithoutTLS uses passwords only.
 func TestAWebConfigurationWithoutTLS(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -207,7 +207,8 @@ func TestAWebConfigurationWithoutTLS(t *testing.T) {
 	}
 }
 
-// TestWrongPasswordsAtOnce: a scraper that was let in before does not wait for them.
+// TestWrongPasswordsAtOnce checks that a scraper that was accepted before does not wait
+// for password checks.
 func TestWrongPasswordsAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -246,7 +247,7 @@ func TestWrongPasswordsAtOnce(t *testing.T) {
 	wrong.Wait()
 }
 
-// TestClientCertificates: the toolkit's own, wired through.
+// TestClientCertificates tests the toolkit's client certificate check.
 func TestClientCertificates(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -21,13 +21,13 @@ import (
 
 const (
 	maxShown     = 512      // bytes of an answer's body that an error shows
-	maxBody      = 16 << 10 // bytes that are read of it, so that the connection can be used again
+	maxBody      = 16 << 10 // bytes read of it, so that the connection can be reused
 	maxHeader    = 16 << 10
 	maxRedirects = 3
 )
 
-// client sends the requests of a push.Pusher to a target, and turns answers into coded
-// errors.
+// client sends the requests of a push.Pusher to a target and returns coded errors for
+// failing answers.
 type client struct {
 	to      Target
 	agent   string
@@ -58,8 +58,8 @@ func newClient(to Target, o Options) *client {
 	}
 }
 
-// checkRedirect follows a redirection that asks for the same request at the same host.
-// Any other is an answer: one that turns it into a GET would look like a success, and
+// checkRedirect follows a redirection only if it repeats the same request at the same
+// host. Any other is an answer: a redirection to GET would look like a success, and
 // another host must not get the password.
 func checkRedirect(next *http.Request, before []*http.Request) error {
 	first := before[0]
@@ -70,7 +70,7 @@ func checkRedirect(next *http.Request, before []*http.Request) error {
 	return nil
 }
 
-// transientError is a failure that a later attempt may not have.
+// transientError is a failure that may not occur again.
 type transientError struct {
 	error
 	// after is how long the gateway asked to wait, or 0.
@@ -79,9 +79,9 @@ type transientError struct {
 
 func (e transientError) Unwrap() error { return e.error }
 
-// do sends a request to the target's group. A response is a success.
+// do sends a request to the target's group. It returns a response only for a success.
 func (c *client) do(r *http.Request) (*http.Response, error) {
-	r.URL = c.to.group() // Pusher orders labels at random and escapes fewer characters.
+	r.URL = c.to.group() // Pusher orders labels randomly and escapes fewer characters.
 	c.sent = int(max(r.ContentLength, 0))
 	if c.agent != "" {
 		r.Header.Set("User-Agent", c.agent)
@@ -92,17 +92,17 @@ func (c *client) do(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, c.requestError(err)
 	}
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody)) // It is only for the message.
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxBody)) // The body is needed only for the message.
 	_ = resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
 		return nil, c.answerError(resp, oneLine(c.redact(body)))
 	}
-	resp.StatusCode, resp.Body = http.StatusAccepted, http.NoBody // Pusher.Delete takes no other.
+	resp.StatusCode, resp.Body = http.StatusAccepted, http.NoBody // Pusher.Delete accepts no other status.
 	return resp, nil
 }
 
-// redact returns the body of an answer, or nothing if it repeats the password, as
-// servers do that show a request's headers.
+// redact returns the body of an answer, or nothing if it contains the password, as some
+// servers echo a request's headers.
 func (c *client) redact(body []byte) []byte {
 	password, ok := c.to.user.Password()
 	if !ok || password == "" {
@@ -115,7 +115,7 @@ func (c *client) redact(body []byte) []byte {
 	return body
 }
 
-// answerError is the error for an answer that is not a success.
+// answerError returns the error for an answer that is not a success.
 func (c *client) answerError(resp *http.Response, body string) error {
 	code, reason := errs.PushRefused, ""
 	if body != "" {
@@ -137,10 +137,10 @@ func (c *client) answerError(resp *http.Response, body string) error {
 	return e
 }
 
-// requestError is the error for a request without an answer.
+// requestError returns the error for a request without an answer.
 func (c *client) requestError(err error) error {
 	for u, ok := errors.AsType[*url.Error](err); ok; u, ok = errors.AsType[*url.Error](err) {
-		err = u.Err // Its URL may show the password.
+		err = u.Err // The URL may contain the password.
 	}
 	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	_, otherHost := errors.AsType[x509.HostnameError](err)
@@ -156,8 +156,8 @@ func (c *client) requestError(err error) error {
 		Because(err).With("url", c.to.String())}
 }
 
-// retryAfter reads the header of that name: seconds, or a time. It returns 0 if there
-// is neither.
+// retryAfter parses a Retry-After header: seconds, or a time. It returns 0 if it is
+// neither.
 func retryAfter(header string, now time.Time) time.Duration {
 	if s, err := strconv.ParseUint(header, 10, 31); err == nil {
 		return time.Duration(s) * time.Second
@@ -168,7 +168,7 @@ func retryAfter(header string, now time.Time) time.Duration {
 	return 0
 }
 
-// oneLine returns the beginning of a text from outside as one line.
+// oneLine returns the beginning of an external text as one line.
 func oneLine(text []byte) string {
 	s := textutil.Line(string(text[:min(len(text), maxShown)]))
 	return strings.TrimSuffix(strings.Join(strings.Fields(s), " "), ".")

@@ -2,10 +2,10 @@ package pushgateway
 
 import "net/http"
 
-// GroupURL is where a target's group is.
+// GroupURL returns the URL of a target's group.
 func GroupURL(t Target) string { return t.group().String() }
 
-// Through has requests carried by a transport of the test's.
+// Through makes requests use the given transport.
 func Through(o Options, transport http.RoundTripper) Options {
 	o.transport = transport
 	return o

@@ -71,7 +71,7 @@ func startGateway(t *testing.T) string {
 	return ""
 }
 
-// shown is what a gateway shows of a family, in that format.
+// shown returns the metrics of a family that a gateway shows in a format.
 func shown(t *testing.T, gateway, accept, family string) []*dto.Metric {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, gateway+"/metrics", nil)
@@ -99,7 +99,7 @@ func shown(t *testing.T, gateway, accept, family string) []*dto.Metric {
 	}
 }
 
-// labels are those that a metric has a value for.
+// labels returns the non-empty labels of a metric.
 func labels(m *dto.Metric) map[string]string {
 	all := map[string]string{}
 	for _, l := range m.GetLabel() {
@@ -115,7 +115,7 @@ const (
 	acceptProto = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
 )
 
-// TestRealGateway pushes to the real thing, replaces what it shows, and deletes it.
+// TestRealGateway pushes to a real Pushgateway, replaces the metrics, and deletes them.
 func TestRealGateway(t *testing.T) {
 	t.Parallel()
 	gateway := startGateway(t)
@@ -166,7 +166,7 @@ func TestRealGateway(t *testing.T) {
 		}
 	}
 
-	// The group is replaced as a whole: what is not pushed again is gone.
+	// The group is replaced as a whole: series that are not pushed again are gone.
 	next := sample()[:1]
 	next[0].Metric = next[0].Metric[:1]
 	next[0].Metric[0].Counter.Value = new(3.0)
@@ -184,7 +184,7 @@ func TestRealGateway(t *testing.T) {
 		t.Errorf("after the second push it shows %v", left)
 	}
 
-	// What contradicts another group's metric is refused, with the gateway's reason.
+	// A metric that contradicts another group's is refused, with the gateway's reason.
 	wrong := sample()[:1]
 	wrong[0].Type = dto.MetricType_GAUGE.Enum()
 	for _, m := range wrong[0].Metric {

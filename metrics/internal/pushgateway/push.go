@@ -1,14 +1,14 @@
 // Package pushgateway pushes metrics to a Pushgateway, with the client of client_golang.
 //
-// Around that client it adds what it does not have: retries of transient failures, a
-// deadline for everything including deletions, limits on answers and redirections,
-// errors with a code, and no password in any of them.
+// It adds retries of transient failures, a deadline for everything including deletions,
+// limits on answers and redirections, errors with a code, and no password in any error.
 //
 // A push replaces its group, so a gateway always shows one moment of the ledger.
-// Exemplars are left out: a gateway would show the same ones forever.
+// Exemplars are omitted: a gateway would show the same ones permanently.
 //
 // Counters must not fall, or Prometheus counts them twice. So every attempt gathers
-// anew, and Options.Lock keeps pushes to one group apart, from gathering to the answer.
+// again, and Options.Lock prevents concurrent pushes to one group, from gathering to the
+// answer.
 package pushgateway
 
 import (
@@ -30,13 +30,14 @@ import (
 // DefaultTimeout is the default of Options.Timeout.
 const DefaultTimeout = 10 * time.Second
 
-// Options are how a push is made. The zero value has the defaults.
+// Options configure a push. Zero fields have the defaults.
 type Options struct {
 	// Timeout limits everything: waiting for the lock, gathering, all attempts and the
-	// pauses between them. A request gets half of it, so that a gateway that hangs once
-	// leaves time for another attempt. An earlier deadline of the context wins.
+	// pauses between them. A single request gets half of it, so that a gateway that hangs
+	// once leaves time for another attempt. An earlier deadline of the context applies.
 	Timeout time.Duration
-	// Lock waits until no other process pushes to the same group. nil locks nothing.
+	// Lock waits until no other process pushes to the same group. If it is nil, nothing
+	// is locked.
 	Lock func(ctx context.Context) (unlock func(), err error)
 	// UserAgent is sent to the gateway.
 	UserAgent string
@@ -51,19 +52,19 @@ type Result struct {
 	URL string `json:"url"`
 	// Grouping is the key of the group, with the job.
 	Grouping map[string]string `json:"grouping"`
-	// Families, Series and Bytes say how much was sent, all 0 for a deletion. A
-	// histogram is one series.
+	// Families, Series and Bytes say how much was sent, all 0 for a deletion. A histogram
+	// is one series.
 	Families int `json:"families,omitzero"`
 	Series   int `json:"series,omitzero"`
 	Bytes    int `json:"bytes,omitzero"`
-	// Attempts is the number of requests that it took.
+	// Attempts is the number of requests made.
 	Attempts int `json:"attempts"`
-	// Deleted says that the group was deleted and not replaced.
+	// Deleted is true if the group was deleted and not replaced.
 	Deleted bool `json:"deleted"`
 }
 
-// Push gathers metrics and replaces the target's group by them. gather is called once
-// for each attempt.
+// Push gathers metrics and replaces the target's group with them. gather is called once
+// per attempt.
 //
 // # Errors
 //
@@ -102,7 +103,7 @@ func Push(ctx context.Context, to Target, gather func(context.Context) ([]*dto.M
 	})
 }
 
-// Delete removes the target's group. A group that does not exist is no error.
+// Delete deletes the target's group. It succeeds if the group does not exist.
 //
 // # Errors
 //
@@ -114,7 +115,7 @@ func Delete(ctx context.Context, to Target, o Options) (Result, error) {
 	})
 }
 
-// pusher returns a client of client_golang for one attempt.
+// pusher returns client_golang's client for one attempt.
 func (c *client) pusher(ctx context.Context) *push.Pusher {
 	p := push.New(c.to.String(), c.to.grouping[jobLabel]).Client(clientFunc(func(r *http.Request) (*http.Response, error) {
 		return c.do(r.WithContext(ctx)) // Pusher.Delete has no context.
@@ -161,8 +162,8 @@ func repeat(ctx context.Context, to Target, o Options, attempt func(context.Cont
 	}
 }
 
-// withoutExemplars returns a family without exemplars. It copies a family that may
-// have some.
+// withoutExemplars returns a family without exemplars. It copies a family that may have
+// some.
 func withoutExemplars(family *dto.MetricFamily) *dto.MetricFamily {
 	switch family.GetType() {
 	case dto.MetricType_COUNTER, dto.MetricType_HISTOGRAM:

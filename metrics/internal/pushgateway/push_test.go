@@ -27,14 +27,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// request is what a gateway has received.
+// request is a request that a gateway received.
 type request struct {
 	method, path, format, user, password, agent string
 	families                                    map[string]*dto.MetricFamily
 }
 
-// gateway answers one request after the other by the next answer, and the last for
-// ever.
+// gateway answers each request with the next answer, and all further ones with the last.
 type gateway struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -88,7 +87,8 @@ func answer(status int, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-// sample has a counter with an exemplar and a histogram of both kinds with some.
+// sample returns a counter with an exemplar and a histogram with classic and native
+// buckets and exemplars.
 func sample() []*dto.MetricFamily {
 	exemplar := func() *dto.Exemplar {
 		return &dto.Exemplar{Value: new(1.0), Label: []*dto.LabelPair{{Name: new("task"), Value: new("T")}}}
@@ -190,7 +190,7 @@ func TestWhatIsRefusedIsNotTriedAgain(t *testing.T) {
 		"bad request": {answer(400, "pushed metrics are invalid\n\x1b[31m or\tinconsistent.\n"), 400, "pushed metrics are invalid <U+001B>[31m or inconsistent"},
 		"forbidden":   {answer(403, ""), 403, ""},
 		"not found":   {answer(404, strings.Repeat("x", 100_000)), 404, strings.Repeat("x", 512)},
-		// A GET would follow, succeed, and push nothing.
+		// A GET would succeed and push nothing.
 		"redirection to a GET":  {answer(302, "", "Location", "/elsewhere"), 302, ""},
 		"redirection elsewhere": {answer(307, "", "Location", "http://127.0.0.2:1/"), 307, ""},
 		"redirection for ever": {func(w http.ResponseWriter, r *http.Request) {
@@ -263,7 +263,7 @@ func TestNoneListens(t *testing.T) {
 	}
 }
 
-// TestAGatewayThatHangs: the push ends at its limit.
+// TestAGatewayThatHangs checks that the push ends at its timeout.
 func TestAGatewayThatHangs(t *testing.T) {
 	t.Parallel()
 	g := newGateway(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
@@ -330,8 +330,8 @@ func TestWhatCannotBeGathered(t *testing.T) {
 	}
 }
 
-// TestLock: whoever pushes has gathered after the one before was answered, so that
-// nothing older follows something newer, whatever fails in between.
+// TestLock checks that a push gathers after the previous one was answered, so that older
+// metrics never follow newer ones, whatever fails in between.
 func TestLock(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -407,8 +407,8 @@ func TestLockTimeout(t *testing.T) {
 	}
 }
 
-// TestNoErrorShowsThePassword takes every way to fail at once: what a transport
-// says holds the URL.
+// TestNoErrorShowsThePassword tests every kind of failure: a transport's error contains
+// the URL.
 func TestNoErrorShowsThePassword(t *testing.T) {
 	t.Parallel()
 	to := target(t, "http://me:s3cret@gate.example")
@@ -422,8 +422,8 @@ func TestNoErrorShowsThePassword(t *testing.T) {
 	}
 }
 
-// TestAGatewayThatRepeatsThePassword, as servers do that show what they were asked,
-// has its status shown and not its text. Where it has no password, nothing is hidden.
+// TestAGatewayThatRepeatsThePassword checks that an error shows the status but not the
+// body of an answer that echoes the password, and hides nothing without a password.
 func TestAGatewayThatRepeatsThePassword(t *testing.T) {
 	t.Parallel()
 	says := func(user, body string) string {
@@ -437,7 +437,7 @@ func TestAGatewayThatRepeatsThePassword(t *testing.T) {
 		}
 		return fmt.Sprint(f.Message, f.Details)
 	}
-	filler := strings.Repeat("x", 500) + " " // so that what is shown ends in the secret
+	filler := strings.Repeat("x", 500) + " " // so that the shown text ends in the secret
 	for _, body := range []string{"Authorization: Basic bWU6czNjcmV0", "me may not use s3cret", filler + "Basic bWU6czNjcmV0"} {
 		if got := says("me:s3cret@", body); strings.Contains(got, "bWU6cz") || strings.Contains(got, "s3cret") {
 			t.Errorf("shown: %s", got)

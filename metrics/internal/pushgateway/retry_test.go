@@ -16,14 +16,13 @@ import (
 	"github.com/switchyard-dev/switchyard/metrics/internal/pushgateway"
 )
 
-// carrier is a transport of the test's.
+// carrier is a function as a transport.
 type carrier func(*http.Request) (*http.Response, error)
 
 func (c carrier) RoundTrip(r *http.Request) (*http.Response, error) { return c(r) }
 
 func discard() *log.Logger { return log.New(io.Discard, "", 0) }
 
-// reply is an answer of a transport's.
 func reply(status int, retryAfter string) (*http.Response, error) {
 	h := http.Header{}
 	if retryAfter != "" {
@@ -32,7 +31,7 @@ func reply(status int, retryAfter string) (*http.Response, error) {
 	return &http.Response{StatusCode: status, Header: h, Body: io.NopCloser(strings.NewReader("later"))}, nil
 }
 
-// TestTryingAgain runs on a clock of its own: the pauses are real, and take no time.
+// TestTryingAgain uses a fake clock, so the pauses take no time.
 func TestTryingAgain(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
@@ -41,7 +40,7 @@ func TestTryingAgain(t *testing.T) {
 		timeout  time.Duration
 		code     errs.Code // "" for success
 		attempts int
-		// The push takes at least and at most so long.
+		// Bounds on the duration of the push.
 		least, most time.Duration
 	}{
 		"at once":              {answers: then(200, ""), attempts: 1},
@@ -95,7 +94,7 @@ func dead() []func() (*http.Response, error) {
 	return []func() (*http.Response, error){func() (*http.Response, error) { return nil, syscall.ECONNREFUSED }}
 }
 
-// TestACancelledPause: nobody waits for a pause that is not needed any more.
+// TestACancelledPause checks that cancellation ends a pause.
 func TestACancelledPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -110,7 +109,7 @@ func TestACancelledPause(t *testing.T) {
 	})
 }
 
-// TestTheCallersDeadline is a limit as any other.
+// TestTheCallersDeadline checks that the context's deadline limits the push.
 func TestTheCallersDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

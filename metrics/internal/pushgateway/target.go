@@ -23,7 +23,7 @@ const (
 	maxValue    = 200 // bytes, as a label value of the ledger's
 )
 
-// jobLabel is the label of the group that every target has.
+// jobLabel is the group label that every target has.
 const jobLabel = "job"
 
 // Target is a group of metrics at a Pushgateway, made by Parse. It is immutable.
@@ -33,12 +33,12 @@ type Target struct {
 	grouping map[string]string // with the job
 }
 
-// Parse checks the URL of a gateway, without /metrics/job/… and optionally with a user
-// and a password, the job, and the other labels of the group.
+// Parse returns the target for a gateway's URL (without /metrics/job/…, optionally with a
+// user and a password), a job, and the other labels of the group.
 //
 // # Errors
 //
-// push-target-invalid. The message does not show the URL, which may hold a password.
+// push-target-invalid. The message does not show the URL, which may contain a password.
 func Parse(rawURL, job string, grouping map[string]string) (Target, error) {
 	base, err := parseURL(rawURL)
 	if err != nil {
@@ -110,7 +110,7 @@ func checkValue(name, value string) error {
 	return nil
 }
 
-// checkLabels refuses a metric with a label of the group, which the gateway would
+// checkLabels rejects a metric with a label of the group, which the gateway would
 // silently overwrite.
 func (t Target) checkLabels(family *dto.MetricFamily) error {
 	for _, m := range family.GetMetric() {
@@ -123,13 +123,13 @@ func (t Target) checkLabels(family *dto.MetricFamily) error {
 	return nil
 }
 
-// String is the gateway's URL, without a user and a password.
+// String returns the gateway's URL, without user and password.
 func (t Target) String() string { return t.base.String() }
 
 // Grouping returns a copy of the group's key, with the job.
 func (t Target) Grouping() map[string]string { return maps.Clone(t.grouping) }
 
-// group is the URL of the group.
+// group returns the URL of the group.
 func (t Target) group() *url.URL {
 	parts := []string{"metrics"}
 	parts = append(parts, component(jobLabel, t.grouping[jobLabel])...)
@@ -143,8 +143,8 @@ func (t Target) group() *url.URL {
 	return base.JoinPath(parts...)
 }
 
-// component is a label in the path of a URL. A value that a proxy or a router might
-// misread is written in base64.
+// component returns a label as parts of a URL's path. A value that a proxy or a router
+// might misread is encoded in base64.
 func component(name, value string) []string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.'

@@ -100,8 +100,8 @@ func TestAGroupInAURL(t *testing.T) {
 	}
 }
 
-// TestGroupsAreDistinct: different groups have different URLs, and no value leads
-// out of the path.
+// TestGroupsAreDistinct checks that different groups have different URLs, and that no
+// value escapes from the path.
 func TestGroupsAreDistinct(t *testing.T) {
 	t.Parallel()
 	value := rapid.StringN(1, 20, 40)

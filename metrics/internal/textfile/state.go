@@ -11,15 +11,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// prefix begins the names of our metrics.
+// prefix is the prefix of our metric names.
 const prefix = "switchyard_"
 
-// state says which ledger metrics are of, and how old they are.
+// state identifies the ledger of metrics and how old they are.
 type state struct {
-	// since is the time of the ledger's first event, zero if it has none. It tells two
-	// ledgers apart.
-	since time.Time
-	// events is the number of events in the ledger.
+	// since is the time of the ledger's first event, zero without events. It
+	// distinguishes two ledgers.
+	since  time.Time
 	events int64
 }
 
@@ -42,7 +41,7 @@ const (
 	never       = "never"
 )
 
-// comment is the state as the first line of a file, which node_exporter skips.
+// comment returns the state as the first line of a file, which node_exporter skips.
 func (s state) comment() string {
 	since := never
 	if !s.since.IsZero() {
@@ -51,8 +50,8 @@ func (s state) comment() string {
 	return fmt.Sprintf(stateFormat, since, s.events)
 }
 
-// parse reads the state of a file of ours, which is zero if the file does not say it.
-// An empty file is ours. It fails if the file has anything but our metrics.
+// parse reads the state of one of our files, which is zero if the file has none. An empty
+// file is accepted as ours. It fails if the file contains anything but our metrics.
 func parse(text string) (state, error) {
 	var s state
 	var since string

@@ -1,9 +1,9 @@
 // Package textfile writes metrics to a file for node_exporter's textfile collector.
 //
 // The file is replaced atomically: a reader never sees half of it. Writers hold a lock
-// while they gather and write, and newer metrics of the same ledger are never replaced
-// by older ones, so a counter in the file does not fall. A file that is not ours stays
-// as it is.
+// while they gather and write, and never replace newer metrics of the same ledger with
+// older ones, so a counter in the file does not fall. A file that is not ours is never
+// replaced.
 package textfile
 
 import (
@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	suffix = ".prom" // of the files that node_exporter reads
+	suffix = ".prom" // of files that node_exporter reads
 	// mode lets node_exporter read the file as another user. Metrics are not secret: the
 	// text format has no exemplars, and so no names of tasks.
 	mode fs.FileMode = 0o644
@@ -33,7 +33,7 @@ const (
 	lockTimeout = 5 * time.Second
 )
 
-// Files that stand beside a text file while it is written: its lock, and its new content.
+// Names of the lock and of the new content, beside the text file while it is written.
 func lockName(name string) string { return "." + name + ".lock" }
 func tempName(name string) string { return "." + name + ".draft" }
 
@@ -45,21 +45,21 @@ type Result struct {
 	Metrics int  `json:"metrics"`
 }
 
-// Write replaces the file at path by gathered metrics in the text format, unless the
+// Write replaces the file at path with gathered metrics in the text format, unless the
 // file has newer ones of the same ledger. The folder must exist. If another process
 // writes the file, Write waits until ctx is done, and at most five seconds.
 //
 // # Errors
 //
-// textfile-unwritable, textfile-refused, and those of gather; then the file is as it
-// was. If ctx ends first, the error wraps its cause.
+// textfile-unwritable, textfile-refused, and those of gather. On an error the file is
+// unchanged. If ctx ends first, the error wraps its cause.
 func Write(ctx context.Context, path string, gather func(context.Context) ([]*dto.MetricFamily, error)) (Result, error) {
 	result := Result{File: path}
 	name := filepath.Base(path)
 	if !strings.HasSuffix(name, suffix) || name == suffix {
 		return result, refused(path, "node_exporter reads files whose names end in "+suffix)
 	}
-	// The dot makes the system look for a folder: a pipe in its place would block.
+	// The dot makes the system expect a folder: opening a pipe instead would block.
 	root, err := os.OpenRoot(filepath.Dir(path) + string(filepath.Separator) + ".")
 	if err != nil {
 		return result, unwritable(path, err)
@@ -126,8 +126,8 @@ func refused(path, reason string) error {
 	return errs.New(errs.TextfileRefused, "%s is not overwritten: %s", path, reason).With("path", path)
 }
 
-// existing returns the state of the file that is there, or the zero state. It fails if
-// the file must not be replaced.
+// existing returns the state of the existing file, or the zero state. It fails if the
+// file must not be replaced.
 func existing(root *os.Root, path, name string) (state, error) {
 	f, err := safefile.OpenFile(root, name, os.O_RDONLY)
 	switch {
@@ -139,7 +139,7 @@ func existing(root *os.Root, path, name string) (state, error) {
 		return state{}, unwritable(path, err)
 	}
 	defer f.Close()
-	const maxSize = 16 << 20 // Ours have a few hundred kilobytes.
+	const maxSize = 16 << 20 // Our files have a few hundred kilobytes.
 	data, err := safefile.ReadAll(f, maxSize)
 	if _, ok := errors.AsType[safefile.TooLargeError](err); ok {
 		return state{}, refused(path, "it is too large to have been written by Switchyard")

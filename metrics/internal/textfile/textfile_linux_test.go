@@ -6,7 +6,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// TestReadOnlyFolder: nobody can make files in /proc, not even root.
+// TestReadOnlyFolder uses /proc, where not even root can create files.
 func TestReadOnlyFolder(t *testing.T) {
 	t.Parallel()
 	if _, err := writeMetrics(t.Context(), "/proc/switchyard.prom", metricsOf(5, 3)); errs.CodeOf(err) != errs.TextfileUnwritable {

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// ledgerOf is a ledger with so many events, the first at a number of seconds.
+// ledgerOf is a ledger with that many events; since is the first event's time in seconds.
 type ledgerOf struct{ since, events int64 }
 
 func (l ledgerOf) Counters(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
@@ -43,7 +43,6 @@ func (l ledgerOf) Counters(_ context.Context, queries ...ledger.CounterQuery) (l
 	return t, nil
 }
 
-// metricsOf are those of such a ledger.
 func metricsOf(since, events int64) []*dto.MetricFamily {
 	c, err := metrics.New(ledgerOf{since, events}, metrics.Options{})
 	if err != nil {
@@ -56,7 +55,7 @@ func metricsOf(since, events int64) []*dto.MetricFamily {
 	return families
 }
 
-// eventsIn reads a file as node_exporter does, and returns how many events it tells of.
+// eventsIn reads a file as node_exporter does, and returns its number of events.
 func eventsIn(t *testing.T, path string) int64 {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -75,7 +74,7 @@ func eventsIn(t *testing.T, path string) int64 {
 	return int64(f.Metric[0].Counter.GetValue())
 }
 
-// alone wants a file to be all that is in its folder.
+// alone checks that the file is the only one in its folder.
 func alone(t *testing.T, path string) {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))
@@ -89,13 +88,12 @@ func alone(t *testing.T, path string) {
 	}
 }
 
-// writeMetrics writes what metricsOf has gathered.
 func writeMetrics(ctx context.Context, path string, families []*dto.MetricFamily) (bool, error) {
 	result, err := textfile.Write(ctx, path, func(context.Context) ([]*dto.MetricFamily, error) { return families, nil })
 	return result.Written, err
 }
 
-// write writes the metrics of a ledger, and wants that to have been done or not.
+// write writes the metrics of a ledger, and checks whether the file was replaced.
 func write(t *testing.T, path string, since, events int64, want bool) {
 	t.Helper()
 	written, err := writeMetrics(t.Context(), path, metricsOf(since, events))
@@ -115,9 +113,9 @@ func TestOlderNeverReplacesNewer(t *testing.T) {
 		{0, 0, true, 0}, // of a project without a ledger
 		{5, 3, true, 3},
 		{5, 2, false, 3},
-		{5, 3, true, 3}, // with other labels, say
+		{5, 3, true, 3}, // for example, with other labels
 		{5, 4, true, 4},
-		{6, 1, true, 1}, // the ledger was removed, and begun anew
+		{6, 1, true, 1}, // the ledger was removed and created again
 	} {
 		write(t, path, step.since, step.events, step.written)
 		if n := eventsIn(t, path); n != step.then {
@@ -215,8 +213,8 @@ func TestPlacesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestWritersTakeTurns has many writers at once, which gathered in another order than
-// they write in, and a reader that must see whole files whose counters do not fall.
+// TestWritersTakeTurns runs many writers at once, which write in another order than they
+// gathered, and a reader that must see whole files whose counters do not fall.
 func TestWritersTakeTurns(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "switchyard.prom")
@@ -254,7 +252,7 @@ func TestWritersTakeTurns(t *testing.T) {
 	alone(t, path)
 }
 
-// TestDraftsOfTheDead: a draft that nobody has locked is that of a killed process.
+// TestDraftsOfTheDead checks that an unlocked draft of a killed process is replaced.
 func TestDraftsOfTheDead(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "switchyard.prom")
@@ -274,7 +272,7 @@ func draftOf(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".draft")
 }
 
-// TestHiddenLocks: what somebody put in the place of the lock is not written to.
+// TestHiddenLocks checks that a foreign file in the place of the lock is not written to.
 func TestHiddenLocks(t *testing.T) {
 	t.Parallel()
 	for name, plant := range map[string]func(draft, target string) error{
@@ -289,7 +287,7 @@ func TestHiddenLocks(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := writeMetrics(t.Context(), path, metricsOf(5, 3))
-			if name == "a hard link" { // Its name is removed, as that of any lock that is left.
+			if name == "a hard link" { // Its name is removed, as that of any stale lock.
 				if err != nil {
 					t.Error(err)
 				}
@@ -318,16 +316,16 @@ func TestNothingIsWrittenAfterTheEnd(t *testing.T) {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("there is a file: %v", err)
 	}
-	// Once the other one is gone, it is done.
+	// Once the other lock is released, writing works.
 	release()
 	write(t, path, 5, 3, true)
 	alone(t, path)
 }
 
-// writerVariable makes a test binary a process that writes a file again and again.
+// writerVariable makes a test binary write a file again and again.
 const writerVariable = "SWITCHYARD_TEST_TEXTFILE"
 
-// writeOn writes ever newer metrics until it is killed.
+// writeOn writes ever newer metrics until the process is killed.
 func writeOn(path string) int {
 	for n := int64(1); n < 1_000_000; n++ {
 		if _, err := writeMetrics(context.Background(), path, metricsOf(5, n)); err != nil {

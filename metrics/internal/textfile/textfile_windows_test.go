@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// hold locks a draft as another process would, until it is released.
+// hold locks a draft as another process would.
 func hold(t *testing.T, draft string) (release func()) {
 	t.Helper()
 	f, err := os.Create(draft)

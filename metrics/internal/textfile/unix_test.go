@@ -16,7 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// hold locks a lock as another process would, until it is released.
+// hold locks a lock as another process would.
 func hold(t *testing.T, draft string) (release func()) {
 	t.Helper()
 	f, err := os.Create(draft)
@@ -29,7 +29,8 @@ func hold(t *testing.T, draft string) (release func()) {
 	return func() { f.Close() }
 }
 
-// TestOthersMayRead: node_exporter runs as another user, whatever our umask is.
+// TestOthersMayRead checks the mode of the file under a strict umask: node_exporter runs
+// as another user.
 func TestOthersMayRead(t *testing.T) {
 	old := syscall.Umask(0o077)
 	t.Cleanup(func() { syscall.Umask(old) })
@@ -40,7 +41,7 @@ func TestOthersMayRead(t *testing.T) {
 	}
 }
 
-// TestPipesAreNotWaitedFor: not in the place of the file, its lock or its folder.
+// TestPipesAreNotWaitedFor checks pipes in place of the file, its lock and its folder.
 func TestPipesAreNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "switchyard.prom")
@@ -61,8 +62,8 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 	}
 }
 
-// TestKilledWriters kills processes that write at any moment: the file is whole, its
-// events do not fall, and the next writer leaves nothing else.
+// TestKilledWriters kills writing processes at random moments: the file is whole, its
+// events do not fall, and the next writer cleans up.
 func TestKilledWriters(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -77,7 +78,7 @@ func TestKilledWriters(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		// It writes from event 1 on, and so first comes to where the last one was.
+		// It writes from event 1 on, so it first has to reach the last one.
 		enough := last + 1 + rand.Int64N(30)
 		for seen := int64(0); seen < enough; {
 			if _, err := os.Lstat(path); err == nil {
@@ -98,7 +99,7 @@ func TestKilledWriters(t *testing.T) {
 	alone(t, path)
 }
 
-// TestNoRoom: a disk that is full leaves the file as it was, and no draft.
+// TestNoRoom checks that a full disk leaves the file unchanged, and no draft.
 func TestNoRoom(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "switchyard.prom")
