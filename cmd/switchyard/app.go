@@ -20,39 +20,38 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// app is what the commands of one run share. The flags fill it in before a
-// command runs.
+// app is the state that the commands of one run share. Flag parsing fills it in before
+// a command runs.
 type app struct {
 	streams
 	dir    string
 	output outputFormat
-	// policyEngine evaluates policies, "" for the usual one.
+	// policyEngine evaluates policies; "" selects the default.
 	policyEngine policies.Engine
-	// parsed is set once the command line is known to be valid. An error before that
-	// is one of usage.
+	// parsed is set once the command line is valid. An earlier error is a usage error.
 	parsed bool
-	// compatErrors has errors printed as JSON, without the object around them that
+	// compatErrors prints errors as bare JSON, without the object around them that
 	// --output json adds.
 	compatErrors bool
-	// progress is how spawned agents go.
+	// progress tracks the spawned agents.
 	progress progress
-	// exit is the exit code of a run without an error.
+	// exit is the exit code of a run that ends without an error.
 	exit int
-	// command is the command that failed, as one types it, "" for none; task is the
-	// task that it names, "" for none.
+	// command is the command that failed, as the user types it, and task is the task
+	// that it names; "" if there is none.
 	command, task string
 }
 
-// outputFormat is the flag --output.
+// outputFormat is the value of --output.
 type outputFormat string
 
 const (
 	outputText     outputFormat = "text"
 	outputJSON     outputFormat = "json"
-	outputMarkdown outputFormat = "markdown" // of the commands that call offerMarkdown
+	outputMarkdown outputFormat = "markdown" // only for commands that call offerMarkdown
 )
 
-// body is what a command does with its arguments.
+// body is the function that runs a command.
 type body func(ctx context.Context, args []string) error
 
 // runE adapts a command's body to cobra.
@@ -60,7 +59,7 @@ func (a *app) runE(do body) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error { return do(cmd.Context(), args) }
 }
 
-// noteCommand notes what is known of the command line, for the hint of an error.
+// noteCommand records the command and its task for the hint of a later error.
 func (a *app) noteCommand(cmd *cobra.Command) {
 	if _, a.command, _ = strings.Cut(cmd.CommandPath(), " "); a.command == "help" {
 		a.command = ""
@@ -70,7 +69,7 @@ func (a *app) noteCommand(cmd *cobra.Command) {
 	}
 }
 
-// project returns the one that the flags name.
+// project returns the project that the flags select.
 func (a *app) project() (project.Project, error) {
 	p, err := project.Find(a.dir)
 	if err != nil {
@@ -79,7 +78,7 @@ func (a *app) project() (project.Project, error) {
 	return p, nil
 }
 
-// engine returns one for a project. The caller must close it.
+// engine returns an engine for a project. The caller must close it.
 func (a *app) engine(p project.Project) *host.Engine {
 	return host.New(host.Options{
 		Project: p,
@@ -93,8 +92,8 @@ func (a *app) engine(p project.Project) *host.Engine {
 	})
 }
 
-// with runs a command's work on an engine for the project that the flags name. It
-// publishes what was recorded, even if the work failed in the end.
+// with runs a command's work on an engine for the selected project. It publishes the
+// recorded metrics even if the work fails.
 func (a *app) with(ctx context.Context, work func(*host.Engine) error) error {
 	p, err := a.project()
 	if err != nil {
@@ -106,7 +105,7 @@ func (a *app) with(ctx context.Context, work func(*host.Engine) error) error {
 	return work(e)
 }
 
-// ask runs work that has a result on an engine.
+// ask runs work on an engine and returns its result.
 func ask[T any](ctx context.Context, a *app, work func(*host.Engine) (T, error)) (T, error) {
 	var result T
 	err := a.with(ctx, func(e *host.Engine) (err error) {
@@ -127,16 +126,17 @@ func answer[T any](ctx context.Context, a *app, work func(*host.Engine) (T, erro
 	})
 }
 
-// The environment variables of the command line.
+// Environment variables that the command line reads.
 const (
-	cacheVariable = "SWITCHYARD_CACHE_DIR" // where compiled plugins are kept
-	userVariable  = "SWITCHYARD_USER"      // who gives the commands
+	cacheVariable = "SWITCHYARD_CACHE_DIR" // directory of the compiled plugins
+	userVariable  = "SWITCHYARD_USER"      // name of the user who runs the commands
 )
 
-// maxUserName is how much of a user's name is recorded, in code points.
+// maxUserName is the number of code points of a user's name that are recorded.
 const maxUserName = 128
 
-// userName returns who gives the commands. It is a claim: nothing proves it.
+// userName returns the name of the user who runs the command. It is a claim: nothing
+// verifies it.
 func userName() string {
 	name := os.Getenv(userVariable)
 	if name == "" {
@@ -150,8 +150,8 @@ func userName() string {
 	return textutil.Fit(name, maxUserName)
 }
 
-// cacheDir returns a folder of the user, never one of the project: compiled plugins
-// are machine code, and a repository must not bring any.
+// cacheDir returns a directory of the user, never one of the project: compiled plugins
+// are machine code, and a repository must not supply any.
 func cacheDir() string {
 	if dir := os.Getenv(cacheVariable); dir != "" {
 		return dir
@@ -163,7 +163,7 @@ func cacheDir() string {
 	return filepath.Join(dir, "switchyard", "plugins")
 }
 
-// warn reports what went wrong beside the work.
+// warn reports a problem that does not fail the command.
 func (a *app) warn(err error) {
 	fmt.Fprintf(a.err, "switchyard: warning: %s\n", textutil.Line(err.Error()))
 }

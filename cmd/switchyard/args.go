@@ -12,8 +12,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// unknownCommand refuses what stands where a command should, and suggests one
-// that is spelt alike.
+// unknownCommand returns the error for a command that does not exist, with a suggestion
+// if one is spelt alike.
 func unknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -21,7 +21,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("there is no command %q%s", args[0], textutil.DidYouMean(args[0], commandNames(cmd)))
 }
 
-// commandNames are the names of the commands below cmd.
+// commandNames returns the names of the commands below cmd.
 func commandNames(cmd *cobra.Command) []string {
 	var names []string
 	for _, c := range cmd.Commands() {
@@ -30,9 +30,9 @@ func commandNames(cmd *cobra.Command) []string {
 	return names
 }
 
-// flagError explains a flag that cmd does not know or cannot read. If cmd only holds
-// commands, the error is about a misspelt command instead: about a word that is spelt
-// like one, or about the word that follows those of cmd.
+// flagError explains a flag that cmd does not know or cannot parse. If cmd only groups
+// commands and its arguments contain a misspelt command, or do not start with a known
+// one, the error is about that command instead.
 func flagError(cmd *cobra.Command, args []string, err error) error {
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		if breaksRule(err) && slices.Contains(args, "--help") {
@@ -75,8 +75,7 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 
 func isNotUpper(r rune) bool { return r < 'A' || r > 'Z' }
 
-// wordsOf are the words of a command line behind those of cmd that neither are flags
-// nor follow one that takes a value.
+// wordsOf returns the arguments after cmd that are neither flags nor values of flags.
 func wordsOf(cmd *cobra.Command, args []string) []string {
 	var words []string
 	for i := 0; i < len(args); i++ {
@@ -100,7 +99,7 @@ func wordsOf(cmd *cobra.Command, args []string) []string {
 	return words[min(len(words), strings.Count(cmd.CommandPath(), " ")):]
 }
 
-// noArgs refuses arguments with a sentence that says what was not expected.
+// noArgs rejects any argument, and names it.
 func noArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("unexpected argument %q", args[0])
@@ -108,8 +107,8 @@ func noArgs(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// reportsAsFlags is noArgs for a command whose reports are easily taken for
-// arguments.
+// reportsAsFlags is noArgs for commands whose users are likely to pass a report as an
+// argument; the error names the flag to use.
 func reportsAsFlags(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return fmt.Errorf("unexpected argument %q; a report is given by --report %s", args[0], args[0])
@@ -117,7 +116,7 @@ func reportsAsFlags(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// oneTask wants a task's id and nothing else.
+// oneTask requires the id of one task.
 func oneTask(_ *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
@@ -129,7 +128,7 @@ func oneTask(_ *cobra.Command, args []string) error {
 	}
 }
 
-// knownShell refuses a shell that there is no completion for.
+// knownShell rejects a shell without completion.
 func knownShell(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -137,7 +136,7 @@ func knownShell(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("there is no completion for %q, only for %s", args[0], strings.Join(commandNames(cmd), ", "))
 }
 
-// exactly wants one argument for each name.
+// exactly requires one non-empty argument for each name.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -155,7 +154,7 @@ func exactly(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// orNothing accepts no arguments, and else those that want accepts.
+// orNothing accepts no arguments, or the arguments that want accepts.
 func orNothing(want cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -165,7 +164,7 @@ func orNothing(want cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// firstArg is the first argument, "" for none.
+// firstArg returns the first argument, or "" if there is none.
 func firstArg(args []string) string {
 	if len(args) == 0 {
 		return ""
@@ -173,7 +172,7 @@ func firstArg(args []string) string {
 	return args[0]
 }
 
-// splitList splits a list at its commas.
+// splitList splits a list at its commas and drops empty items.
 func splitList(text string) []string {
 	var items []string
 	for item := range strings.SplitSeq(text, ",") {

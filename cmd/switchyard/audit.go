@@ -18,7 +18,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// maxLog is the longest log of an agent's tools, in bytes.
+// maxLog is the maximum size of a tool log, in bytes.
 const maxLog = 16 << 20
 
 func newAuditCmd(a *app) *cobra.Command {
@@ -76,8 +76,8 @@ command is repeated.`,
 	return cmd
 }
 
-// checkAudit wants the flags of one of three actions: to list, to record a search, or
-// to attest a run.
+// checkAudit requires the flags of one of three actions: list, record a search, or
+// attest a run.
 func checkAudit(flags *pflag.FlagSet, agent, search string) error {
 	list, searches := flags.Changed("list"), flags.Changed("search")
 	attests := flags.Changed("tool-use-log") || flags.Changed("run")
@@ -99,7 +99,7 @@ func checkAudit(flags *pflag.FlagSet, agent, search string) error {
 	}
 }
 
-// usedTools reads the names of the tools in a log: JSON, or the file that has it.
+// usedTools returns the tool names of a log, which is JSON or the path of a file.
 func (a *app) usedTools(ctx context.Context, log string) ([]string, error) {
 	text := []byte(log)
 	if kind := jsontext.Value(log).Kind(); kind != '[' && kind != '{' {
@@ -115,7 +115,7 @@ func (a *app) usedTools(ctx context.Context, log string) ([]string, error) {
 	return parseLog(text)
 }
 
-// parseLog reads the names of the tools in a log.
+// parseLog returns the tool names of a log.
 func parseLog(text []byte) ([]string, error) {
 	var entries []jsontext.Value
 	err := json.Unmarshal(text, &entries)
@@ -136,7 +136,7 @@ func parseLog(text []byte) ([]string, error) {
 	return tools, nil
 }
 
-// toolOf reads a tool's name, which stands alone or in an object.
+// toolOf returns a tool's name from a log entry, which is a string or an object.
 func toolOf(entry jsontext.Value) (string, error) {
 	var named struct {
 		Tool     string `json:"tool"`

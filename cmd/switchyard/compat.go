@@ -29,15 +29,16 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// maxVerifyOutput is the longest output of a verification that is read, in bytes.
+// maxVerifyOutput is the maximum size of a verification's output that is read, in
+// bytes.
 const maxVerifyOutput = 64 << 20
 
 // exitAgent is the exit status of spawn-headless if the agent failed and its output is
-// passed on all the same.
+// still passed on.
 const exitAgent = 2
 
-// compatVerb is one call of a verb of nubos-pilot. Package verbs has its flags, checks,
-// codes and results; the work is the engine's, as for every other command.
+// compatVerb is one call of a verb of nubos-pilot. Package verbs has the flags, checks,
+// codes and results; the engine does the work, as for every other command.
 type compatVerb struct {
 	*app
 	engine *host.Engine
@@ -61,7 +62,7 @@ func addCompatCmds(root *cobra.Command, a *app) {
 	}
 }
 
-// newCompatCmd returns the command of a verb. It prints its result and its error as
+// newCompatCmd returns the command of a verb. It prints its result and its errors as
 // JSON, whatever --output says.
 func newCompatCmd(a *app, v verbs.Verb, run compatRunner) *cobra.Command {
 	cmd := &cobra.Command{
@@ -169,7 +170,7 @@ func (c *compatVerb) draft(ctx context.Context, step verbs.Step) (any, error) {
 	return step.Draft(compatStatus(d.TaskStatus), code, d.Verification.Excerpt, red), nil
 }
 
-// compatReview is what post-critics prints: a decision, in nubos-pilot's form.
+// compatReview is the output of post-critics: a decision in nubos-pilot's format.
 type compatReview struct {
 	host.Decision
 	Phase    string          `json:"phase"`
@@ -190,8 +191,8 @@ func (c *compatVerb) review(ctx context.Context, step verbs.Step) (any, error) {
 	return compatReview{d, step.Phase.Name, findings, routing, d.Force != nil}, err
 }
 
-// compatRequest passes on a report that was already read, so that what was checked is
-// what the round is decided on.
+// compatRequest passes on the bytes of a report that was already read, so that the
+// round is decided on the report that was checked.
 func compatRequest(report []byte) host.Request {
 	return host.Request{Reports: []api.ReportRef{{Plugin: "np-critic", Path: api.Stdin}}, Stdin: bytes.NewReader(report)}
 }
@@ -209,7 +210,8 @@ func (c *compatVerb) stopWithFindings(ctx context.Context, _ verbs.Step) (any, e
 	return c.stop(ctx, report)
 }
 
-// stop stops a task with the findings of a report, or with its own if that is nil.
+// stop stops a task with the findings of a report, or with the task's own findings if
+// report is nil.
 func (c *compatVerb) stop(ctx context.Context, report []byte) (any, error) {
 	reason, forgetCap, err := c.Reason()
 	if err != nil {
@@ -272,8 +274,8 @@ func (c *compatVerb) metrics(ctx context.Context) (any, error) {
 }
 
 // readConfined reads a file in the project or in the directory for temporary files. It
-// is opened through the root of that directory, by its name within, so that no symbolic
-// link leads out of it, not even one that is created meanwhile.
+// opens the file through the root of that directory, so that no symbolic link leads out
+// of it, not even one that is created meanwhile.
 func (c *compatVerb) readConfined(ctx context.Context, path string, limit int64, outside, unreadable errs.Code) ([]byte, error) {
 	p, err := c.project()
 	if err != nil {
@@ -302,7 +304,8 @@ func (c *compatVerb) readConfined(ctx context.Context, path string, limit int64,
 	return nil, errs.New(outside, "%s is neither in the project nor in the directory for temporary files", path).With("path", path)
 }
 
-// reportReader reads a critic's report, up to the size of any report.
+// reportReader returns a function that reads a critic's report, up to the maximum size
+// of a report.
 func (c *compatVerb) reportReader(ctx context.Context) verbs.ReadFile {
 	return func(path string) ([]byte, error) {
 		config, err := c.engine.Config(ctx)
@@ -318,7 +321,7 @@ func (c *compatVerb) reportReader(ctx context.Context) verbs.ReadFile {
 	}
 }
 
-// compatSpawn is what spawn-headless prints: a spawn, in nubos-pilot's form.
+// compatSpawn is the output of spawn-headless: a spawn in nubos-pilot's format.
 type compatSpawn struct {
 	host.SpawnResult
 	// ExitCode is 1 if a signal ended the agent.
@@ -327,8 +330,8 @@ type compatSpawn struct {
 	Compression any `json:"compression"`
 }
 
-// spawnHeadless runs an agent. One that failed is a result; one that reached its time
-// limit is an error.
+// spawnHeadless runs an agent. If the agent fails, the failure is a result; if it
+// reaches its time limit, it is an error.
 func (c *compatVerb) spawnHeadless(ctx context.Context) (any, error) {
 	timeout, err := c.Timeout(minTimeout, maxTimeout)
 	if err != nil {
@@ -340,7 +343,7 @@ func (c *compatVerb) spawnHeadless(ctx context.Context) (any, error) {
 		Timeout: timeout, Once: true, Content: compatOutput,
 	})
 	done()
-	// The form of the output is payload_parse_ok, and not the exit status.
+	// payload_parse_ok reports unreadable output, not the exit status.
 	unreadable := spawned.Reason == outcome.ReasonUnreadableOutput && len(spawned.Changed) == 0
 	switch failed := slices.Contains([]errs.Code{errs.SpawnFailed, errs.SpawnAuth, errs.SpawnQuota}, errs.CodeOf(err)); {
 	case err != nil && !failed:
@@ -363,9 +366,9 @@ func (c *compatVerb) spawnHeadless(ctx context.Context) (any, error) {
 	return result, nil
 }
 
-// compatOutput is the content of the output file: what an agent's program printed.
-// Scripts know the claude CLI's answer as one object, so that of its stream of events
-// they get the last such object.
+// compatOutput returns the content of the output file: the standard output of the
+// agent's program. Scripts expect the claude CLI's answer as one object, so from a
+// stream of events it returns the last such object.
 func compatOutput(res spawner.Result) (io.Reader, error) {
 	if res.Record.TimedOut {
 		return nil, nil

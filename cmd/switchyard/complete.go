@@ -14,8 +14,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// complete has the shell complete the ids of tasks and the policies that commands
-// below root take, and the values of flags that are names or one of a few words.
+// complete registers shell completions for task ids and policies in arguments, and for
+// flags whose values are names or one of a few words.
 func (a *app) complete(root *cobra.Command) {
 	values := map[string]cobra.CompletionFunc{
 		"adapter": a.names(func(ctx context.Context, e *host.Engine) ([]string, error) { return e.AdapterNames(ctx) }),
@@ -44,12 +44,12 @@ func (a *app) complete(root *cobra.Command) {
 	})
 }
 
-// policyRefs completes built-in versions beside the names of files.
+// policyRefs completes built-in versions in addition to file names.
 func policyRefs(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	return policies.Versions(), cobra.ShellCompDirectiveDefault
 }
 
-// taken are the statuses of tasks that a command can do something with.
+// taken returns the statuses of the tasks that a command accepts, nil for all.
 func taken(cmd *cobra.Command) []task.Status {
 	switch cmd.Name() {
 	case "answer":
@@ -63,8 +63,8 @@ func taken(cmd *cobra.Command) []task.Status {
 	}
 }
 
-// names completes one of the names that list returns. Nothing is completed if it
-// fails: the command itself will say why.
+// names completes the names that list returns. If list fails, nothing is completed: the
+// command itself reports the error.
 func (a *app) names(list func(context.Context, *host.Engine) ([]string, error)) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) (all []string, _ cobra.ShellCompDirective) {
 		_ = a.with(cmd.Context(), func(e *host.Engine) (err error) {
@@ -84,8 +84,8 @@ func pluginNames(ctx context.Context, e *host.Engine) ([]string, error) {
 	return names, err
 }
 
-// taskIDs completes the id of a task in one of these statuses, or in any if there are
-// none, with its status beside it.
+// taskIDs completes the id of a task in one of these statuses, or in any status if
+// there are none, and shows the status next to it.
 func (a *app) taskIDs(statuses []task.Status) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 {
@@ -104,8 +104,8 @@ func (a *app) taskIDs(statuses []task.Status) cobra.CompletionFunc {
 	}
 }
 
-// plainUsages takes the back-quotes from the descriptions of all flags, which mark the
-// value's name for the help and which cobra's completion shows as they are.
+// plainUsages removes the back-quotes from the descriptions of all flags. They mark the
+// value's name for the help, but cobra's completion prints them literally.
 func plainUsages(root *cobra.Command) {
 	eachCommand(root, func(cmd *cobra.Command) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) { f.Usage = strings.ReplaceAll(f.Usage, "`", "") })

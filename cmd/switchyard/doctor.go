@@ -48,7 +48,7 @@ names may be missing.`,
 	return cmd
 }
 
-// brokenParts names what is broken.
+// brokenParts returns the names of the broken parts.
 func brokenParts(h api.Health) []string {
 	var all []string
 	for _, c := range h.Checks {

@@ -8,8 +8,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
 )
 
-// errorEntry documents a code for users: docs/errors.md is made of these, and
-// every error without a hint of its own is shown with this one.
+// errorEntry documents a code for users. docs/errors.md is generated from the entries,
+// and an error without its own hint is shown with the hint of its entry.
 type errorEntry struct {
 	code    errs.Code
 	meaning string
@@ -22,7 +22,7 @@ type errorGroup struct {
 	entries []errorEntry
 }
 
-// hintFor returns what to do about a code, "" if the table has none.
+// hintFor returns the hint for a code, or "" if the table has none.
 func hintFor(code errs.Code) string {
 	for _, group := range errorGroups() {
 		for _, e := range group.entries {
@@ -34,12 +34,12 @@ func hintFor(code errs.Code) string {
 	return ""
 }
 
-// errorGroups lists every code that a user can meet.
+// errorGroups lists every code that a user can see.
 func errorGroups() []errorGroup {
 	return slices.Concat(inputErrors(), pluginErrors(), stateErrors(), policyErrors(), taskErrors(), spawnErrors(), metricsErrors(), compatErrors())
 }
 
-// compatErrors are those of the verbs of nubos-pilot.
+// compatErrors lists the codes of the verbs of nubos-pilot.
 func compatErrors() []errorGroup {
 	group := errorGroup{title: "The verbs of nubos-pilot"}
 	for _, e := range verbs.Errors() {
@@ -48,7 +48,7 @@ func compatErrors() []errorGroup {
 	return []errorGroup{group}
 }
 
-// inputErrors are those of what the user gives.
+// inputErrors lists the codes about user input.
 func inputErrors() []errorGroup {
 	return []errorGroup{
 		{"The command line", []errorEntry{
@@ -110,7 +110,7 @@ func inputErrors() []errorGroup {
 	}
 }
 
-// stateErrors are those of deciding and of keeping decisions.
+// stateErrors lists the codes about decisions and the ledger.
 func stateErrors() []errorGroup {
 	return []errorGroup{
 		{"Policies", []errorEntry{
@@ -150,7 +150,7 @@ type problemEntry struct {
 	meaning string
 }
 
-// problemEntries lists what details.problem can be.
+// problemEntries lists the values of details.problem.
 func problemEntries() []problemEntry {
 	return []problemEntry{
 		{abi.NotWasm, errs.PluginABI, "The file is something else; the message says what."},

@@ -2,7 +2,7 @@ package main
 
 import "github.com/switchyard-dev/switchyard/internal/errs"
 
-// metricsErrors are those of the ways that metrics leave.
+// metricsErrors lists the codes of the exporters.
 func metricsErrors() []errorGroup {
 	return []errorGroup{
 		{"Metrics", []errorEntry{

@@ -1,6 +1,6 @@
 package main
 
-// pluginErrors are the codes with which the built-in plugins refuse a report.
+// pluginErrors lists the codes with which the built-in plugins reject a report.
 func pluginErrors() []errorGroup {
 	return []errorGroup{
 		{"Reports of np-critic", []errorEntry{

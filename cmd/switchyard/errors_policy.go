@@ -2,8 +2,8 @@ package main
 
 import "github.com/switchyard-dev/switchyard/internal/errs"
 
-// policyErrors are those of amending a policy, of signatures, and of which policy
-// decides.
+// policyErrors lists the codes about amending a policy, about signatures, and about
+// which policy decides.
 func policyErrors() []errorGroup {
 	return []errorGroup{
 		{"Afixing a policy", []errorEntry{

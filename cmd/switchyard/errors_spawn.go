@@ -2,8 +2,8 @@ package main
 
 import "github.com/switchyard-dev/switchyard/internal/errs"
 
-// spawnErrors are those of agents that are run: their definitions, their command
-// lines, what may be spent on them, and the working tree around them.
+// spawnErrors lists the codes about running agents: their definitions, command lines,
+// budgets, and the working tree.
 func spawnErrors() []errorGroup {
 	return []errorGroup{
 		{"Agents and prompts", []errorEntry{

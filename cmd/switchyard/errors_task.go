@@ -2,8 +2,8 @@ package main
 
 import "github.com/switchyard-dev/switchyard/internal/errs"
 
-// taskErrors are those of a task's loop: its rounds, its evidence, its questions
-// and its verification.
+// taskErrors lists the codes of a task's loop: its rounds, evidence, questions and
+// verification.
 func taskErrors() []errorGroup {
 	return []errorGroup{
 		{"Tasks and rounds", []errorEntry{

@@ -5,10 +5,10 @@ const (
 	exitDone  = 0
 	exitFault = 1
 	exitUsage = 2
-	exitOther = 15 // of --exit-code: a destination of a policy's own
+	exitOther = 15 // with --exit-code: any other destination
 )
 
-// exitStatus ends the help of a command.
+// exitStatus is the end of a command's help.
 const exitStatus = `
 Exit status:
   0  done
@@ -16,7 +16,7 @@ Exit status:
   2  the command line is wrong
 `
 
-// decisionStatus ends the help of a command that decides.
+// decisionStatus is the end of the help of a command that decides.
 const decisionStatus = `
 Exit status:
   0   done, or with --exit-code: commit
@@ -27,7 +27,7 @@ With --exit-code also:
   11  researcher    13  plan-checker    15  any other destination, or run the critic yourself
 `
 
-// decisionExit maps a decision's destination to the exit code of --exit-code.
+// decisionExit returns the exit code of --exit-code for a decision's next action.
 func decisionExit(nextAction string) int {
 	switch nextAction {
 	case "commit":

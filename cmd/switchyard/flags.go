@@ -15,7 +15,7 @@ func textVar(flags *pflag.FlagSet, value *string, name, usage string) {
 	flags.Var((*text)(value), name, usage)
 }
 
-// text is the value of a flag of textVar.
+// text is the value of a flag that textVar adds.
 type text string
 
 func (t *text) String() string { return string(*t) }
@@ -32,18 +32,18 @@ func (t *text) Set(s string) error {
 
 var errEmpty = errors.New("is empty")
 
-// numberVar adds a flag for a whole number of at least low, and of at most high unless
-// that is 0. rule says so in an error.
+// numberVar adds a flag for an integer of at least low, and of at most high unless high
+// is 0. rule is the error text for a value out of range.
 func numberVar[N int | int64](flags *pflag.FlagSet, value *N, name string, low, high N, usage, rule string) {
 	flags.Var(&number[N]{value, low, high, rule}, name, usage)
 }
 
-// roundVar adds a flag for a round's number.
+// roundVar adds a flag for the number of a round.
 func roundVar(flags *pflag.FlagSet, value *int, usage string) {
 	numberVar(flags, value, "round", 1, 0, usage, "rounds count from 1")
 }
 
-// number is the value of a flag of numberVar.
+// number is the value of a flag that numberVar adds.
 type number[N int | int64] struct {
 	value     *N
 	low, high N
@@ -66,17 +66,17 @@ func (n *number[N]) Set(s string) error {
 	return nil
 }
 
-// ruleError says which rule the value of a flag breaks.
+// ruleError is the rule that a flag's value breaks.
 type ruleError string
 
 func (e ruleError) Error() string { return string(e) }
 
-// choiceVar adds a flag that takes one of a few words. The shell completes them.
+// choiceVar adds a flag that accepts one of a few words. The shell completes them.
 func choiceVar[T ~string](flags *pflag.FlagSet, value *T, name, usage string, words ...T) {
 	flags.Var(&choice[T]{value, words}, name, usage)
 }
 
-// choice is the value of a flag of choiceVar.
+// choice is the value of a flag that choiceVar adds.
 type choice[T ~string] struct {
 	value *T
 	words []T
@@ -96,7 +96,7 @@ func (c *choice[T]) Set(s string) error {
 	return nil
 }
 
-// options are the words that the flag takes.
+// options returns the words that the flag accepts.
 func (c *choice[T]) options() []string {
 	all := make([]string, len(c.words))
 	for i, word := range c.words {
@@ -105,8 +105,8 @@ func (c *choice[T]) options() []string {
 	return all
 }
 
-// given are the flags of these names that the command line sets, as "--name". A flag
-// that is switched off does not count.
+// given returns those of the named flags that the command line sets, as "--name". A
+// flag that is switched off does not count.
 func given(flags *pflag.FlagSet, names ...string) []string {
 	var all []string
 	for _, name := range names {
@@ -117,7 +117,7 @@ func given(flags *pflag.FlagSet, names ...string) []string {
 	return all
 }
 
-// checkRequired reports the first of these flags that the command line lacks.
+// checkRequired returns an error for the first of these flags that is missing.
 func checkRequired(flags *pflag.FlagSet, names ...string) error {
 	for _, name := range names {
 		if !flags.Changed(name) {
@@ -127,13 +127,13 @@ func checkRequired(flags *pflag.FlagSet, names ...string) error {
 	return nil
 }
 
-// breaksRule reports whether the value of a flag could be read, but is out of range.
+// breaksRule reports whether a flag's value was parsed but is out of range.
 func breaksRule(err error) bool {
 	_, ok := errors.AsType[ruleError](err)
 	return ok || errors.Is(err, errEmpty)
 }
 
-// valueProblem says what is wrong with a flag's value.
+// valueProblem returns the error for a flag's invalid value.
 func valueProblem(invalid *pflag.InvalidValueError) error {
 	name, err := invalid.GetFlag().Name, invalid.Unwrap()
 	if errors.Is(err, errEmpty) {

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newHelpCmd replaces cobra's own, which takes a command that does not exist
-// for a success.
+// newHelpCmd replaces cobra's help command, which succeeds for a command that does not
+// exist.
 func newHelpCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -40,14 +40,14 @@ func newHelpCmd(a *app) *cobra.Command {
 	return cmd
 }
 
-// showHelp is the body of a command that only holds others.
+// showHelp runs a command that only groups others.
 func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
-// compatGroup is the group of the verbs of nubos-pilot.
+// compatGroup is the id of the group of nubos-pilot's verbs.
 const compatGroup = "compat"
 
-// commandGroups are the groups of the commands in the help of the program, with the
-// names of those in them. What is in none comes last.
+// commandGroups returns the groups of commands in the program's help, with their names.
+// Commands without a group come last.
 func commandGroups() []commandGroup {
 	return []commandGroup{
 		{"everyday", "Every day:", []string{"init", "doctor", "route", "round", "status", "answer", "resume"}},
@@ -63,10 +63,10 @@ type commandGroup struct {
 	commands  []string
 }
 
-// maxUsage is how wide the description of the flags is.
+// maxUsage is the width of the flags' descriptions, in columns.
 const maxUsage = 96
 
-// layOutHelp groups the commands and ends the help of each with its exit status.
+// layOutHelp groups the commands and appends the exit status to each one's help.
 func layOutHelp(root *cobra.Command) {
 	for _, g := range commandGroups() {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
@@ -84,7 +84,7 @@ func layOutHelp(root *cobra.Command) {
 	eachCommand(root, func(cmd *cobra.Command) { cmd.SetHelpTemplate(help + exitStatusOf(cmd)) })
 }
 
-// exitStatusOf is what ends the help of a command.
+// exitStatusOf returns the end of a command's help.
 func exitStatusOf(cmd *cobra.Command) string {
 	if cmd.Flags().Lookup("exit-code") != nil && cmd.Name() != "diff" {
 		return decisionStatus
@@ -92,7 +92,7 @@ func exitStatusOf(cmd *cobra.Command) string {
 	return exitStatus
 }
 
-// eachCommand calls f for a command and all below it.
+// eachCommand calls f for a command and all commands below it.
 func eachCommand(cmd *cobra.Command, f func(*cobra.Command)) {
 	f(cmd)
 	for _, below := range cmd.Commands() {

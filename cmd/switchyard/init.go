@@ -86,7 +86,7 @@ func (a *app) init(ctx context.Context, importing bool, from string, agents, her
 		result.Adapters = e.Installed()
 	}
 	if importing && errs.CodeOf(err) == errs.InitExists {
-		// The tasks can come along all the same.
+		// The tasks can be imported even so.
 		read.Left, err = append(read.Left, nubospilot.Left{
 			What: project.ConfigFile, Why: "it exists and says something else, so that the settings are yours to add: " + settings(read.Settings).String(),
 		}), nil
@@ -99,7 +99,7 @@ func (a *app) init(ctx context.Context, importing bool, from string, agents, her
 	return result, err
 }
 
-// settings are those of nubos-pilot in our terms.
+// settings converts the settings of nubos-pilot.
 func settings(s nubospilot.Settings) project.Settings {
 	ours := project.Settings{MaxRounds: s.MaxRounds, Researchers: s.Researchers, VerifyRuns: s.VerifyRuns}
 	off := func(b *bool) bool { return b != nil && !*b }

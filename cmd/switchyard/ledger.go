@@ -51,8 +51,8 @@ input, or its decision.`,
 	return cmd
 }
 
-// verifyLedger checks every chain, and decides all rounds again if the chains are
-// intact and decisions is set.
+// verifyLedger checks every chain. If the chains are intact and decisions is set, it
+// also decides all rounds again.
 func (a *app) verifyLedger(ctx context.Context, e *host.Engine, decisions bool) (render.LedgerReport, error) {
 	report, err := e.Verify(ctx)
 	result := render.LedgerReport{Report: report}
@@ -66,7 +66,7 @@ func (a *app) verifyLedger(ctx context.Context, e *host.Engine, decisions bool) 
 	return result, err
 }
 
-// ledgerFailure is what a report has found wrong, nil for nothing.
+// ledgerFailure returns the error for the problems of a report, or nil if it has none.
 func ledgerFailure(r render.LedgerReport) error {
 	d := r.Decisions
 	switch {

@@ -52,8 +52,8 @@ func (a *app) metrics(e *host.Engine, labels map[string]string) (metrics.Project
 	}, err
 }
 
-// publish exports the metrics to the places in the configuration once something was
-// recorded. A failure is a warning: the command did its work, and the next one exports
+// publish exports the metrics to the configured destinations if something was recorded.
+// A failure is only a warning: the command did its work, and the next command exports
 // the same counters.
 func (a *app) publish(ctx context.Context, e *host.Engine) {
 	if !e.Recorded() || ctx.Err() != nil {
@@ -68,7 +68,7 @@ func (a *app) publish(ctx context.Context, e *host.Engine) {
 	}
 }
 
-// unjoined returns the errors that errors.Join has joined.
+// unjoined returns the errors that errors.Join combined.
 func unjoined(err error) []error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return joined.Unwrap()
@@ -79,7 +79,7 @@ func unjoined(err error) []error {
 	return []error{err}
 }
 
-// labelFlags is the flag --label.
+// labelFlags is the value of --label.
 type labelFlags struct{ labels []string }
 
 func (f *labelFlags) register(flags *pflag.FlagSet) {
@@ -88,7 +88,7 @@ func (f *labelFlags) register(flags *pflag.FlagSet) {
 
 func (f *labelFlags) parsed() (map[string]string, error) { return pairs("--label", f.labels) }
 
-// pairs reads the values NAME=VALUE of a repeatable flag.
+// pairs parses the NAME=VALUE values of a repeatable flag.
 func pairs(flag string, values []string) (map[string]string, error) {
 	all := make(map[string]string, len(values))
 	for _, text := range values {

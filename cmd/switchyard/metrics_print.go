@@ -49,8 +49,8 @@ The same ledger gives the same bytes.`,
 	return cmd
 }
 
-// writeMetrics writes metrics. For a terminal it escapes hidden characters, which a
-// label value may have.
+// writeMetrics writes metrics. On a terminal it escapes hidden characters, which a
+// label value may contain.
 func writeMetrics(w io.Writer, families []*dto.MetricFamily, format metrics.Format) error {
 	if f, ok := w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
 		return metrics.Write(w, families, format)
@@ -67,7 +67,7 @@ func writeMetrics(w io.Writer, families []*dto.MetricFamily, format metrics.Form
 	return nil
 }
 
-// metricsFormat is the flag --format.
+// metricsFormat is the value of --format.
 type metricsFormat metrics.Format
 
 func (f *metricsFormat) String() string { return string(*f) }

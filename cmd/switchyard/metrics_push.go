@@ -69,8 +69,8 @@ switchyard.yaml metrics are pushed whenever something was recorded.`,
 	return cmd
 }
 
-// atMostOneURL accepts one URL or none. It does not show a second one, which may have a
-// password.
+// atMostOneURL accepts at most one URL. The error does not show the second one, which
+// may contain a password.
 func atMostOneURL(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 1:

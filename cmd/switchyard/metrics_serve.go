@@ -58,7 +58,7 @@ On an interrupt it lets the scrapes that run come to their end.`,
 	return cmd
 }
 
-// serving prints the address on standard error, with --output json as a line of JSON.
+// serving prints the address to standard error, with --output json as a line of JSON.
 func (a *app) serving(at metrics.Listening) {
 	if a.output == outputJSON {
 		_ = render.JSONLine(a.err, struct {

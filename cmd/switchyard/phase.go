@@ -53,7 +53,7 @@ docs/tasks.md has the whole picture.`,
 	return cmd
 }
 
-// runStep runs a command that leaves a task somewhere, and shows where.
+// runStep runs a command that changes a task, and shows the task's new state.
 func (a *app) runStep(ctx context.Context, work func(*host.Engine) (host.TaskResult, error)) error {
 	return answer(ctx, a, work, (*render.Printer).TaskResult)
 }

@@ -17,15 +17,14 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
-// The runs of a measurement. Compiling can take a second, so it is repeated less
-// often.
+// Numbers of measured runs. Compiling can take a second, so it is repeated less often.
 const (
 	defaultRuns  = 50
 	maxRuns      = 10_000
 	compiledRuns = 5
 )
 
-// maxMeasured is how long one of the ways is measured at the most.
+// maxMeasured limits the time that is spent on each measurement.
 const maxMeasured = 10 * time.Second
 
 func newPluginBenchCmd(a *app) *cobra.Command {
@@ -74,7 +73,7 @@ PLUGIN may also be auto. REPORT - is standard input.`,
 	return cmd
 }
 
-// measure runs a plugin over a report in each of the ways.
+// measure runs a plugin on a report, cold and warm.
 func measure(ctx context.Context, ready plugins.PreparedReport, runs int) (b render.BenchmarkResult, err error) {
 	dir, err := os.MkdirTemp("", "switchyard-bench-")
 	if err != nil {
@@ -109,7 +108,7 @@ func measure(ctx context.Context, ready plugins.PreparedReport, runs int) (b ren
 	for _, m := range []struct {
 		into  *render.Timing
 		runs  int
-		first bool // run it once before, unmeasured
+		first bool // run once before, unmeasured
 		work  func() error
 	}{
 		{&b.Compiled, min(runs, compiledRuns), false, cold("")},
@@ -141,7 +140,7 @@ func load(ctx context.Context, r *plugins.Runtime, p *plugins.Plugin) (*plugins.
 	return r.Load(ctx, p.Module())
 }
 
-// timed runs work, at least once, and says how long it took.
+// timed runs work at least once and returns the times.
 func timed(runs int, work func() error) (render.Timing, error) {
 	all := make([]time.Duration, 0, runs)
 	for first := time.Now(); len(all) < runs && (len(all) == 0 || time.Since(first) < maxMeasured); {

@@ -43,7 +43,7 @@ from switchyard.lock. The others are listed anyway.`,
 	return cmd
 }
 
-// brokenPlugins names the plugins that cannot be used.
+// brokenPlugins returns the names of the plugins that cannot be used.
 func brokenPlugins(all api.PluginInventory) []string {
 	var names []string
 	for _, p := range all.Plugins {

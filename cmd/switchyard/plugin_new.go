@@ -51,7 +51,7 @@ The plugin is named after the folder unless --name is given.`,
 		if err != nil {
 			return err
 		}
-		if a.dir == "." { // Where the user is, paths can be as the user writes them.
+		if a.dir == "." { // In the current directory, the path the user typed is valid as it is.
 			made.Dir = args[0]
 		}
 		s := render.PluginScaffold{Project: made, Test: "switchyard plugin test " + render.ShellQuote(filepath.Join(made.Dir, made.Module)) + " --corpus " + render.ShellQuote(filepath.Join(made.Dir, "corpus"))}

@@ -13,7 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
 )
 
-// The file cannot be called plugin_test.go: that would make it one of tests.
+// The file cannot be named plugin_test.go: Go would treat it as a test file.
 
 func newPluginTestCmd(a *app) *cobra.Command {
 	var corpus string
@@ -76,8 +76,8 @@ minutes in total. The exit status is 1 if any check fails.`,
 	return cmd
 }
 
-// readInside reads the files of a corpus inside the project. The cases name them, not
-// the user, so that they must not be outside.
+// readInside returns a function that reads the files of a corpus. The paths come from
+// the cases, not from the user, so they must lie inside the project.
 func readInside(p project.Project) func(context.Context, string, int64) ([]byte, error) {
 	return func(ctx context.Context, path string, limit int64) ([]byte, error) {
 		if _, inside := p.Rel(path); !inside {

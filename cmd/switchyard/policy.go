@@ -74,10 +74,10 @@ authors can inspect one without a signature; it decides nothing.`,
 	return cmd
 }
 
-// onePolicy wants a policy or nothing.
+// onePolicy accepts at most one policy.
 func onePolicy() cobra.PositionalArgs { return orNothing(exactly("the POLICY")) }
 
-// allowUnsignedVar adds --allow-unsigned to a command that decides nothing.
+// allowUnsignedVar adds --allow-unsigned to a command that does not decide rounds.
 func allowUnsignedVar(flags *pflag.FlagSet, allow *bool) {
 	flags.BoolVar(allow, "allow-unsigned", false, "accept a policy without a valid signature, although the project has keys")
 }

@@ -77,7 +77,7 @@ to standard output, and nothing else is printed.`,
 	return cmd
 }
 
-// buildFlags are those of build.
+// buildFlags are the flags of policy build.
 type buildFlags struct {
 	file, revision      string
 	wasm, allowUnsigned bool
@@ -100,7 +100,7 @@ func (f *buildFlags) register(flags *pflag.FlagSet) {
 	allowUnsignedVar(flags, &f.allowUnsigned)
 }
 
-// check looks for contradictions in the flags.
+// check rejects contradictory flags.
 func (f *buildFlags) check(flags *pflag.FlagSet) error {
 	switch names := given(flags, "key-id", "algorithm", "scope", "expires"); {
 	case f.file == "":
@@ -115,10 +115,10 @@ func (f *buildFlags) check(flags *pflag.FlagSet) error {
 	return nil
 }
 
-// maxKey is the largest file of a key, in bytes.
+// maxKey is the maximum size of a key file, in bytes.
 const maxKey = 64 << 10
 
-// signing reads the key, nil where none is named.
+// signing reads the key; it returns nil if the flags name none.
 func (f *buildFlags) signing(ctx context.Context, p project.Project, now time.Time) (*bundle.Signing, error) {
 	if f.key == "" {
 		return nil, nil
@@ -134,7 +134,7 @@ func (f *buildFlags) signing(ctx context.Context, p project.Project, now time.Ti
 	return s, nil
 }
 
-// bundle describes a bundle that was written.
+// bundle describes the written bundle.
 func (f *buildFlags) bundle(id policies.Identity, packed []byte, o routing.PackOptions) render.Bundle {
 	b := render.Bundle{
 		File: f.file, Policy: id, Revision: cmp.Or(o.Revision, id.Version), Digest: digest.Of(packed),

@@ -11,8 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// exitDiffers is the exit status of policy diff --exit-code where there is a
-// PolicyDiff.
+// exitDiffers is the exit status of policy diff --exit-code if the policies differ.
 const exitDiffers = 10
 
 func newPolicyDiffCmd(a *app) *cobra.Command {

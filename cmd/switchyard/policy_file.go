@@ -11,10 +11,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// writeFile gives a file that the user named a new content, all at once: a reader
-// sees what was there before or the new one. A path inside the project is written
-// through the project's root, so that no symbolic link leads out of it. Only a
-// regular file is replaced, and no folder is made.
+// writeFile atomically writes a file that the user named: a reader sees either the old
+// content or the new one. A path inside the project is written through the project's
+// root, so that no symbolic link leads out of it. It replaces only regular files, and
+// creates no directory.
 //
 // # Errors
 //

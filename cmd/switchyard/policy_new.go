@@ -59,7 +59,7 @@ It prints the next steps; Switchyard's docs/amending.md walks through them.`,
 	return cmd
 }
 
-// stepFlags say how large a step in the version the next one is.
+// stepFlags select which part of the version is incremented.
 type stepFlags struct{ major, minor, patch bool }
 
 func (f *stepFlags) register(flags *pflag.FlagSet) {

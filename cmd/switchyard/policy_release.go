@@ -53,7 +53,7 @@ interrupted completes it. Repeating a complete one changes nothing.`,
 			if err == nil {
 				return show(a, released, (*render.Printer).Release)
 			}
-			// As JSON the findings are part of the error.
+			// With --output json the findings are part of the error.
 			if f, ok := errors.AsType[*errs.Error](err); ok && a.output != outputJSON {
 				if findings, ok := f.Details["findings"].([]release.Finding); ok {
 					return showCheck(a, findings, (*render.Printer).LintFindings, err)

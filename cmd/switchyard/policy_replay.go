@@ -83,7 +83,7 @@ func (f *replayFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.allowUnsigned, "allow-unsigned", false, "replay a policy without a signature, although the project has keys")
 }
 
-// request is what the flags ask of the engine, but for the policy.
+// request returns the replay request of the flags, without the policy.
 func (f *replayFlags) request(flags *pflag.FlagSet, now time.Time) (api.ReplayRequest, error) {
 	req := api.ReplayRequest{Ledger: f.ledger, Through: f.through}
 	for _, change := range f.failOn {
@@ -98,7 +98,7 @@ func (f *replayFlags) request(flags *pflag.FlagSet, now time.Time) (api.ReplayRe
 	return req, err
 }
 
-// sinceWhen returns the time that --since means.
+// sinceWhen returns the time that --since names.
 func sinceWhen(given bool, text string, now time.Time) (time.Time, error) {
 	if !given {
 		return time.Time{}, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/regotest"
 )
 
-// The file cannot be called policy_test.go: that would make it one of tests.
+// The file cannot be named policy_test.go: Go would treat it as a test file.
 
 func newPolicyTestCmd(a *app) *cobra.Command {
 	var minimum int

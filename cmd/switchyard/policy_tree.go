@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// treeFlags say where a project's versions and their decision records lie.
+// treeFlags name the directories of a project's versions and of their decision records.
 type treeFlags struct {
 	versions, records string
 }
@@ -16,7 +16,7 @@ func (f *treeFlags) register(flags *pflag.FlagSet) {
 	textVar(flags, &f.records, "adrs", "the decision records are in `DIR`, in the project (default docs/adr)")
 }
 
-// inTree returns the folders that the flags name, relative to the project's root.
+// inTree returns the directories that the flags name, relative to the project's root.
 func (a *app) inTree(f treeFlags, flags *pflag.FlagSet) (rel treeFlags, err error) {
 	p, err := a.project()
 	if err != nil {
@@ -37,7 +37,7 @@ func (a *app) inTree(f treeFlags, flags *pflag.FlagSet) (rel treeFlags, err erro
 	return rel, nil
 }
 
-// asVersion reads a version of a tree, as routing@1.3.0 or 1.3.0; "" stays what it is.
+// asVersion returns the version in routing@1.3.0 or 1.3.0; "" remains "".
 func asVersion(text string) string {
 	if text == "" || strings.Contains(text, "@") {
 		return text

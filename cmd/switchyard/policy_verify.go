@@ -97,7 +97,7 @@ func (f *checkFlags) check(refs []string) error {
 	return nil
 }
 
-// verify checks the policies that the command line names, one after another.
+// verify checks the policies on the command line, one after another.
 func (f *checkFlags) verify(ctx context.Context, a *app, e *host.Engine, refs []string) (render.PolicyChecks, error) {
 	checks, err := e.Policies().Workspace(f.tree.versions, f.tree.records).Check(ctx, api.CheckRequest{
 		Policies: refs, All: f.all, AllowUnsigned: f.allowUnsigned,
@@ -113,7 +113,7 @@ func (f *checkFlags) verify(ctx context.Context, a *app, e *host.Engine, refs []
 	return result, err
 }
 
-// writeCounterexample writes a counterexample to a file, and notes where.
+// writeCounterexample writes a counterexample to a file, and records the path in it.
 func writeCounterexample(p project.Project, file string, c *render.Counterexample) error {
 	var text bytes.Buffer
 	if err := render.JSON(&text, c.Input); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// show prints the result of a command: as JSON, or as text lays it out for a person.
+// show prints the result of a command: as JSON, or with text for a person.
 func show[T any](a *app, result T, text func(*render.Printer, T)) error {
 	return a.write(func(w io.Writer) error {
 		if a.output == outputJSON {
@@ -25,8 +25,8 @@ func show[T any](a *app, result T, text func(*render.Printer, T)) error {
 	})
 }
 
-// showCheck prints the whole result of a check, then returns its failure, nil for
-// none. Each command that checks something ends with it.
+// showCheck prints the whole result of a check and returns failure, which is nil if the
+// check passed. Each command that checks something ends with it.
 func showCheck[T any](a *app, result T, text func(*render.Printer, T), failure error) error {
 	if err := show(a, result, text); err != nil {
 		return err
@@ -34,7 +34,7 @@ func showCheck[T any](a *app, result T, text func(*render.Printer, T), failure e
 	return failure
 }
 
-// printText prints a result that is a text already, byte for byte.
+// printText prints a result that already is text, byte for byte.
 func (a *app) printText(text string) error {
 	return a.write(func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
@@ -42,7 +42,7 @@ func (a *app) printText(text string) error {
 	})
 }
 
-// write prints what do writes to standard output.
+// write runs do on standard output and reports the error.
 func (a *app) write(do func(io.Writer) error) error {
 	w := bufio.NewWriterSize(a.out, 64<<10)
 	err := errors.Join(do(w), w.Flush())
@@ -52,13 +52,13 @@ func (a *app) write(do func(io.Writer) error) error {
 	return err
 }
 
-// offerMarkdown lets a command's --output be markdown too.
+// offerMarkdown lets a command accept --output markdown.
 func (a *app) offerMarkdown(cmd *cobra.Command) {
 	choiceVar(cmd.Flags(), &a.output, "output", "print `FORMAT`: text, json or markdown", outputText, outputJSON, outputMarkdown)
 }
 
 // printError writes an error to standard error, in the format that the command line
-// asks for.
+// selects.
 func (a *app) printError(err error, args []string) {
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok {
@@ -69,7 +69,7 @@ func (a *app) printError(err error, args []string) {
 		hint = hintFor(f.Code)
 	}
 	e := render.NewError(f, err.Error(), a.specific(hint))
-	// Nothing can report that standard error cannot be written.
+	// A failure to write to standard error cannot be reported.
 	switch {
 	case a.output == outputJSON || !a.parsed && wantsJSON(args):
 		_ = render.JSON(a.err, map[string]any{"error": e})
@@ -80,14 +80,14 @@ func (a *app) printError(err error, args []string) {
 	}
 }
 
-// wantsJSON reports whether an invalid command line asks for JSON. pflag stops at the
-// first flag that it does not understand, which can stand before --output.
+// wantsJSON reports whether an invalid command line selects JSON. pflag stops at the
+// first flag that it does not know, which can precede --output.
 func wantsJSON(args []string) bool {
 	i := slices.Index(args, "--output")
 	return slices.Contains(args, "--output=json") || i >= 0 && i+1 < len(args) && args[i+1] == "json"
 }
 
-// specific replaces COMMAND and TASK in a hint by those of the command line.
+// specific replaces COMMAND and TASK in a hint with those of the command line.
 func (a *app) specific(hint string) string {
 	if a.command == "" {
 		hint = strings.ReplaceAll(hint, "switchyard help COMMAND shows what it takes", "switchyard help lists the commands")

@@ -12,19 +12,19 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// progress says which spawned agents and verification run, since when, for how long
-// at most, and with how many tokens so far: on a terminal in a line that changes,
-// elsewhere in a line for each beginning and each end of an agent, unless JSON is asked
-// for. Its zero value is ready. It is safe for concurrent use.
+// progress shows the running agents and verification: since when, for how long at most,
+// and with how many tokens so far. A terminal has one line that changes; other outputs
+// have a line for each start and end of an agent, unless they are JSON. Its zero value
+// is ready. It is safe for concurrent use.
 type progress struct {
 	mu   sync.Mutex
 	runs map[string]spawner.Progress
-	// tell says a line, nil where a terminal shows the runs.
+	// tell prints a line; it is nil if a terminal shows the runs.
 	tell func(format string, args ...any)
 }
 
-// observed shows how agents go that are spawned until done is called; what is the
-// work beside them.
+// observed shows the progress of spawned agents until done is called. If no agent runs,
+// it shows what.
 func (a *app) observed(what string) (done func()) {
 	start := time.Now()
 	if _, ok := a.interactive(); !ok && a.reports() {
@@ -40,7 +40,7 @@ func (a *app) observed(what string) (done func()) {
 	})
 }
 
-// update notes an agent's progress.
+// update records an agent's progress.
 func (p *progress) update(at spawner.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -53,7 +53,7 @@ func (p *progress) update(at spawner.Progress) {
 		delete(p.runs, at.Run)
 	}
 	if p.tell == nil || at.Adapter == "" {
-		return // The terminal shows a verification only if it takes long.
+		return // A terminal shows a verification only if it takes long.
 	}
 	switch {
 	case at.Phase == spawner.Queued:
@@ -67,7 +67,7 @@ func (p *progress) update(at spawner.Progress) {
 	}
 }
 
-// line is what a terminal shows, "" if no agent runs.
+// line returns the line for a terminal, or "" if no agent runs.
 func (p *progress) line(now time.Time) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,8 +96,8 @@ func who(at spawner.Progress) string {
 	return fmt.Sprintf("%s (%s)", at.Agent, at.Adapter)
 }
 
-// duration writes a duration as people say it: in seconds, from two minutes on in
-// minutes, and from two hours on in hours.
+// duration formats a duration: in seconds, in minutes from two minutes on, and in hours
+// from two hours on.
 func duration(d time.Duration) string {
 	switch {
 	case d < 2*time.Minute:

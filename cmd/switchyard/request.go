@@ -32,7 +32,7 @@ func (f *reportFlags) register(flags *pflag.FlagSet) {
 	textVar(flags, &f.plugin, "plugin", "read reports that name no plugin with `PLUGIN`: a name, a .wasm file, a folder of them, or auto")
 }
 
-// refs are the reports that the flags name.
+// refs returns the reports that the flags name.
 func (f *reportFlags) refs(p project.Project) ([]api.ReportRef, error) {
 	var refs []api.ReportRef
 	stdins := 0
@@ -53,9 +53,9 @@ func (f *reportFlags) refs(p project.Project) ([]api.ReportRef, error) {
 }
 
 // parseReport splits [PLUGIN=]FILE. The text before the first "=" is a plugin if it is
-// a plugin's name or the path of a module; also if it exists and the whole text does
-// not: then it is a folder of plugins, or the engine reports what it is. Else the
-// whole text is a file that has "=" in its name.
+// a plugin's name or a module's path, or if it exists and the whole text does not: then
+// it is a directory of plugins, or the engine reports the error. Otherwise the whole
+// text is a file with "=" in its name.
 func parseReport(text, plugin string, p project.Project) api.ReportRef {
 	before, after, ok := strings.Cut(text, "=")
 	if ok && before != "" &&
@@ -65,7 +65,7 @@ func parseReport(text, plugin string, p project.Project) api.ReportRef {
 	return api.ReportRef{Plugin: plugin, Path: text}
 }
 
-// decisionFlags are those of the commands that decide a round on reports.
+// decisionFlags are the flags of the commands that decide a round on reports.
 type decisionFlags struct {
 	reportFlags
 	round, maxRounds int
@@ -82,7 +82,7 @@ func (f *decisionFlags) register(a *app, flags *pflag.FlagSet) {
 	a.engineVar(flags)
 }
 
-// request is what the flags ask of the engine.
+// request returns the request of the flags.
 func (f *decisionFlags) request(a *app) (host.Request, error) {
 	p, err := a.project()
 	if err != nil {
@@ -92,12 +92,12 @@ func (f *decisionFlags) request(a *app) (host.Request, error) {
 	return host.Request{Reports: reports, Stdin: a.in, Round: f.round, MaxRounds: f.maxRounds, Policy: f.policy}, err
 }
 
-// showDecision prints a decision. With exitCode it is the exit status too.
+// showDecision prints a decision. With exitCode it also sets the exit status.
 func (a *app) showDecision(d host.Decision, exitCode bool) error {
 	if exitCode {
 		a.exit = decisionExit(d.NextAction)
 		if len(d.Missing) > 0 {
-			a.exit = exitOther // The commit has to wait.
+			a.exit = exitOther // The commit has to wait for attestations.
 		}
 	}
 	return show(a, d, (*render.Printer).Decision)
@@ -131,7 +131,7 @@ func verifyVar(flags *pflag.FlagSet, claim *policies.Verify, suffix string) {
 	choiceVar(flags, claim, "verify", "the `OUTCOME` of verification: green, red or absent"+suffix, policies.Green, policies.Red, policies.Absent)
 }
 
-// verifyFlags say how a draft is verified.
+// verifyFlags select how a draft is verified.
 type verifyFlags struct {
 	claim             policies.Verify
 	command, exitCode string
@@ -143,7 +143,7 @@ func (f *verifyFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.exitCode, "verify-exit-code", "", "verification ran already and ended with exit code `N`")
 }
 
-// request is what the flags ask of the engine.
+// request returns the verification request of the flags.
 func (f *verifyFlags) request(flags *pflag.FlagSet) (host.VerifyRequest, error) {
 	req := host.VerifyRequest{Claim: f.claim, Command: f.command}
 	if names := given(flags, "verify", "verify-cmd", "verify-exit-code"); len(names) > 1 {
@@ -162,7 +162,7 @@ func (f *verifyFlags) request(flags *pflag.FlagSet) (host.VerifyRequest, error) 
 	return req, nil
 }
 
-// forceFlags pass a gate on a person's word, which is recorded permanently.
+// forceFlags pass a gate on a user's word, which is recorded permanently.
 type forceFlags struct {
 	force  bool
 	reason string
@@ -173,7 +173,7 @@ func (f *forceFlags) register(flags *pflag.FlagSet, effect string) {
 	flags.StringVar(&f.reason, "reason", "", "why: `TEXT`")
 }
 
-// request returns the person's word, nil for none.
+// request returns the recorded reason, or nil without --force.
 func (f *forceFlags) request() (*task.Force, error) {
 	switch {
 	case !f.force && f.reason != "":
@@ -185,10 +185,10 @@ func (f *forceFlags) request() (*task.Force, error) {
 	}
 }
 
-// maxReason is how much of a reason is kept, in code points.
+// maxReason is the number of code points of a reason that are recorded.
 const maxReason = 300
 
-// newForce returns a person's word, which needs a reason.
+// newForce returns a forced gate, which needs a reason.
 func newForce(reason string) (*task.Force, error) {
 	if !strings.ContainsFunc(reason, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return nil, errs.New(errs.ForceReasonMissing, "--force needs a reason")

@@ -96,10 +96,10 @@ func (f *roundOptions) register(a *app, flags *pflag.FlagSet) {
 	flags.BoolVar(&f.allowEmpty, "allow-empty", false, "spawn the critic although nothing differs from the base")
 }
 
-// forceReview is the effect of --force on a round's decision.
+// forceReview is what --force does to a round's decision.
 const forceReview = "decide without the agents' attestations that are missing"
 
-// request is what the flags ask of the engine.
+// request returns the request of the flags.
 func (f *roundOptions) request(ctx context.Context, a *app, flags *pflag.FlagSet) (req host.Request, err error) {
 	if req, err = f.decisionFlags.request(a); err != nil {
 		return req, err
@@ -123,10 +123,11 @@ func (f *roundOptions) request(ctx context.Context, a *app, flags *pflag.FlagSet
 	return req, err
 }
 
-// maxTaskText is the longest text of a task, in bytes: it is part of its state.
+// maxTaskText is the maximum size of a task's text, in bytes: it is part of the task's
+// state.
 const maxTaskText = 64 << 10
 
-// taskText is what the flags say the task is, "" for nothing.
+// taskText returns the task's text from the flags, or "" if they have none.
 func (f *roundOptions) taskText(ctx context.Context, a *app, flags *pflag.FlagSet) (string, error) {
 	names := given(flags, "prompt", "plan")
 	prompt := f.prompt

@@ -21,14 +21,13 @@ type streams struct {
 	out, err io.Writer
 }
 
-// run is the whole program: it executes one command line and returns the exit
-// code.
+// run executes one command line and returns the exit code.
 func run(ctx context.Context, args []string, std streams) int {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // A second signal ends the process at once.
-	// A terminal that closes may hang up more than once. A process that was started with
-	// nohup ignores it.
+	// A closing terminal may send SIGHUP more than once. A process started with nohup
+	// ignores it.
 	if !signal.Ignored(syscall.SIGHUP) {
 		var stop context.CancelFunc
 		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP)
@@ -70,7 +69,7 @@ func isWriteError(err error) bool {
 	return ok && pathErr.Op == "write" && errs.CodeOf(err) == ""
 }
 
-// usage marks an error as one of the command line itself.
+// usage marks an error as an error of the command line.
 func usage(err error) error {
 	if errs.CodeOf(err) == errs.Usage {
 		return err
@@ -78,7 +77,7 @@ func usage(err error) error {
 	return errs.New(errs.Usage, "%w", err)
 }
 
-// usagef is an error of the command line that only the command itself can see.
+// usagef returns an error of the command line that only the command can detect.
 func usagef(format string, args ...any) error {
 	return errs.New(errs.Usage, format, args...)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/host"
 )
 
-// The bounds of a spawn's time limit, and what it is given in.
+// Bounds of a spawn's time limit.
 const (
 	minTimeout = time.Second
 	maxTimeout = 24 * time.Hour

@@ -13,30 +13,31 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// quietPeriod is how long work takes before a line reports it: most is done by then, and
-// a line that appears and vanishes only distracts.
+// quietPeriod is the time before work is reported: most work ends sooner, and a line
+// that appears and vanishes only distracts.
 const quietPeriod = 300 * time.Millisecond
 
-// heartbeat is how often long work is reported without a terminal: an agent's shell
-// or CI may take silence for a hang.
+// heartbeat is the interval of reports without a terminal: an agent's shell or CI may
+// take silence for a hang.
 const heartbeat = time.Minute
 
-// waiting shows that work goes on, until the function that it returns is called.
+// waiting shows that work is running, until done is called.
 func (a *app) waiting(what string) (done func()) {
 	start := time.Now()
 	return a.ticking(func() string { return fmt.Sprintf("%s, %s", what, duration(time.Since(start))) })
 }
 
-// counting shows how far work has come, as see tells it, until done
-// is called. see may be called by several goroutines at once.
+// counting shows the progress that see reports, until done is called. see is safe for
+// concurrent use.
 func (a *app) counting(what string) (see func(at, of int64), done func()) {
 	var at, of atomic.Int64
 	stop := a.ticking(func() string { return fmt.Sprintf("%s, %d of %d", what, at.Load(), of.Load()) })
 	return func(n, total int64) { at.Store(n); of.Store(total) }, stop
 }
 
-// ticking shows a line that says how work goes: on a terminal anew every second, and
-// elsewhere another one every minute, unless standard error is for JSON.
+// ticking shows a status line until done is called: on a terminal it is rewritten every
+// second, otherwise a new line is written every minute, unless standard error is for
+// JSON.
 func (a *app) ticking(line func() string) (done func()) {
 	stop := make(chan struct{})
 	var shown sync.WaitGroup
@@ -53,11 +54,11 @@ func (a *app) ticking(line func() string) (done func()) {
 	}
 }
 
-// reports tells whether lines about the work may stand on standard error, which has
-// nothing but the error if that is JSON.
+// reports reports whether status lines may be written to standard error. If errors are
+// JSON, it must have nothing but the error.
 func (a *app) reports() bool { return a.output != outputJSON && !a.compatErrors }
 
-// beat writes a line every minute until stop is closed.
+// tick writes a line every minute until stop is closed.
 func (a *app) tick(line func() string, stop <-chan struct{}) {
 	tick := time.NewTicker(heartbeat)
 	defer tick.Stop()
@@ -71,7 +72,7 @@ func (a *app) tick(line func() string, stop <-chan struct{}) {
 	}
 }
 
-// keepLine keeps a line of a terminal up to date until stop is closed.
+// keepLine rewrites a line of a terminal every second until stop is closed.
 func keepLine(f *os.File, line func() string, stop <-chan struct{}) {
 	const clearLine = "\r\x1b[K"
 	select {
@@ -96,7 +97,7 @@ func keepLine(f *os.File, line func() string, stop <-chan struct{}) {
 	}
 }
 
-// interactive returns standard error, if it is a terminal that can rewrite a line.
+// interactive returns standard error if it is a terminal that can rewrite a line.
 func (a *app) interactive() (*os.File, bool) {
 	f, ok := a.err.(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb" && render.ShowsColor(f)

@@ -74,8 +74,8 @@ func (a *app) statsText(ctx context.Context, ascii bool) error {
 	return show(a, numbers, func(p *render.Printer, s stats.Stats) { p.Stats(s, bars) })
 }
 
-// numbers are those of stats, with what stopped the first tasks of the list if that
-// was a critic that came to nothing.
+// numbers returns the statistics. For the first tasks of the list it adds the critic
+// failure that stopped them, if any.
 func (a *app) numbers(ctx context.Context) (stats.Stats, error) {
 	return ask(ctx, a, func(e *host.Engine) (stats.Stats, error) {
 		numbers, err := stats.Of(ctx, e)
@@ -97,10 +97,10 @@ func (a *app) numbers(ctx context.Context) (stats.Stats, error) {
 	})
 }
 
-// writtenPage is what --html did.
+// writtenPage is the result of --html.
 type writtenPage struct {
 	File string `json:"file"`
-	// Size is the page's, in bytes.
+	// Size is the size of the page in bytes.
 	Size   int   `json:"size"`
 	Events int64 `json:"events"`
 }
@@ -112,7 +112,7 @@ func (a *app) statsPage(ctx context.Context, file string) error {
 	}
 	if file != api.Stdin {
 		if err := checkPage(p, file); err != nil {
-			return err // Before any work.
+			return err // Fail before any work.
 		}
 	}
 	numbers, err := a.numbers(ctx)
@@ -136,17 +136,18 @@ func (a *app) statsPage(ctx context.Context, file string) error {
 	})
 }
 
-// checkPage refuses to replace a file that is no page of stats.
+// checkPage returns an error if writing would replace a file that is not a page of
+// stats.
 //
 // # Errors
 //
-// page-foreign, and file-unwritable for what cannot be looked at.
+// page-foreign, and file-unwritable if the file cannot be read.
 func checkPage(p project.Project, path string) error {
 	dir, name := filepath.Split(p.Abs(path))
 	start, err := startOf(dir, name, len(stats.Marker))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil // writeFile will say so where it is the folder that is missing.
+		return nil // If the directory is missing, writeFile reports it.
 	case err != nil:
 		return errs.New(errs.FileUnwritable, "%s cannot be written: %w", path, safefile.Reason(err)).With("path", path)
 	case start != stats.Marker:
@@ -155,7 +156,7 @@ func checkPage(p project.Project, path string) error {
 	return nil
 }
 
-// startOf reads the first bytes of a regular file.
+// startOf returns the first n bytes of a regular file.
 func startOf(dir, name string, n int) (string, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

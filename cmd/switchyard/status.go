@@ -98,7 +98,7 @@ func (a *app) showTasks(ctx context.Context, e *host.Engine, filter taskFilter) 
 	return show(a, list, (*render.Printer).TaskList)
 }
 
-// taskFilter says which tasks to show.
+// taskFilter selects the tasks to show.
 type taskFilter struct {
 	open, stuck, waiting bool
 	limit                int
@@ -118,7 +118,7 @@ func (f *taskFilter) check(flags *pflag.FlagSet, args []string) error {
 	return nil
 }
 
-// statuses are those that are asked for, nil for all.
+// statuses returns the selected statuses, nil for all.
 func (f *taskFilter) statuses() []task.Status {
 	var all []task.Status
 	for status, wanted := range map[task.Status]bool{task.Open: f.open, task.Stuck: f.stuck, task.Waiting: f.waiting} {
@@ -129,7 +129,7 @@ func (f *taskFilter) statuses() []task.Status {
 	return all
 }
 
-// apply returns the tasks to show, in their order, and how many the limit leaves out.
+// apply returns the tasks to show, in order, and the number that the limit omits.
 func (f *taskFilter) apply(tasks []host.TaskStatus) (shown []host.TaskStatus, omitted int) {
 	if statuses := f.statuses(); statuses != nil {
 		tasks = slices.DeleteFunc(tasks, func(t host.TaskStatus) bool { return !slices.Contains(statuses, t.Status) })
@@ -139,7 +139,7 @@ func (f *taskFilter) apply(tasks []host.TaskStatus) (shown []host.TaskStatus, om
 	}
 	latest := make([]string, len(tasks))
 	for i, t := range tasks {
-		latest[i] = t.UpdatedAt + " " + t.TaskID // Times of one form sort as texts do.
+		latest[i] = t.UpdatedAt + " " + t.TaskID // Times of one format sort as text.
 	}
 	slices.Sort(latest)
 	omitted = len(tasks) - f.limit

@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// buildInfo is what version prints.
+// buildInfo is the output of version.
 type buildInfo struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitzero"`
@@ -36,7 +36,7 @@ func (a *app) printVersion() error {
 	})
 }
 
-// readBuildInfo reads what the Go toolchain stamped into the binary.
+// readBuildInfo reads the version that the Go toolchain recorded in the binary.
 func readBuildInfo() buildInfo {
 	info := buildInfo{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Policy: policies.Default}
 	if build, ok := debug.ReadBuildInfo(); ok {
