@@ -11,7 +11,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// BarStyle draws bars: whole cells, and the parts of one, the smallest first.
+// BarStyle is the characters of a bar: a whole cell, and parts of a cell in ascending
+// order.
 type BarStyle struct {
 	whole string
 	parts []string
@@ -23,8 +24,8 @@ func BlockBars() BarStyle {
 
 func HashBars() BarStyle { return BarStyle{"#", nil} }
 
-// ShowsBlocks reports whether the locale is one of UTF-8. The variables are those of
-// POSIX, in their order; a console of Windows has none and knows UTF-8.
+// ShowsBlocks reports whether the locale uses UTF-8. It checks the POSIX variables in
+// their order; a Windows console has none of them and supports UTF-8.
 func ShowsBlocks() bool {
 	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
 	if locale == "" {
@@ -35,8 +36,8 @@ func ShowsBlocks() bool {
 	return charset == "utf-8" || charset == "utf8"
 }
 
-// draw makes a bar for a part, in [0, 1], of that many cells. What is more than
-// nothing is seen.
+// draw returns a bar of up to cells cells for part, in [0, 1]. A part above 0 is always
+// visible.
 func (s BarStyle) draw(part float64, cells int) string {
 	if !(part > 0) || cells < 1 {
 		return ""
@@ -54,20 +55,20 @@ func (s BarStyle) draw(part float64, cells int) string {
 type bar struct {
 	name  string
 	count int64
-	// words stand behind the count.
+	// words follow the count.
 	words string
 }
 
 const (
-	// textWidth is how wide text is laid out where no terminal says it.
+	// textWidth is the width of text that is not for a terminal, in columns.
 	textWidth = 80
-	// maxBarName and maxBar are the widest column of names and the longest bar.
+	// maxBarName and maxBar limit the column of names and the bars, in columns.
 	maxBarName = 28
 	maxBar     = 40
 )
 
-// bars shows a chart: names, counts, words, and bars, of which one of the total would
-// fill what is left.
+// bars prints a chart: names, counts, words, and bars. A bar for total would fill the
+// remaining width.
 func (p *Printer) bars(style BarStyle, rows []bar, total int64) {
 	var names, counts, words int
 	for i := range rows {

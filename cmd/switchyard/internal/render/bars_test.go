@@ -26,8 +26,8 @@ func TestBars(t *testing.T) {
 	}
 }
 
-// A bar fits its cells, is seen where there is anything, and is no longer than that of
-// a greater part.
+// TestBarsGrow tests that a bar fits its cells, is visible for a count above 0, and is
+// not longer than the bar of a greater part.
 func TestBarsGrow(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

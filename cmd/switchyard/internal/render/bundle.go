@@ -4,17 +4,17 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Bundle is what build prints as JSON.
+// Bundle is the JSON output of policy build.
 type Bundle struct {
 	File   string            `json:"file"`
 	Policy policies.Identity `json:"policy"`
-	// Revision is what the bundle's manifest calls it.
+	// Revision is the revision in the bundle's manifest.
 	Revision string `json:"revision"`
-	// Digest is that of the file, and Size its bytes.
+	// Digest is the file's digest, and Size its size in bytes.
 	Digest string `json:"digest"`
 	Size   int64  `json:"size"`
 	Wasm   bool   `json:"wasm"`
-	// Signature says how it is signed, nil where it is not.
+	// Signature describes the signature, nil for an unsigned bundle.
 	Signature *BundleSignature `json:"signature"`
 }
 
@@ -22,11 +22,11 @@ type BundleSignature struct {
 	KeyID     string `json:"key_id"`
 	Algorithm string `json:"algorithm"`
 	Scope     string `json:"scope,omitzero"`
-	// Expires is when it ends to be good, RFC 3339 in UTC; "" for never.
+	// Expires is when the signature expires, RFC 3339 in UTC; "" for never.
 	Expires string `json:"expires,omitzero"`
 }
 
-// Bundle shows a bundle.
+// Bundle prints a bundle.
 func (p *Printer) Bundle(b Bundle) {
 	p.Line("%s  %s, %s", p.Paint(Green, "built"), b.File, Size(b.Size))
 	p.Line("  policy    %s  %s", policyName(b.Policy), b.Policy.Digest)

@@ -6,5 +6,5 @@ import (
 	"os"
 )
 
-// ShowsColor reports that a terminal understands escape sequences.
+// ShowsColor reports that a terminal supports escape sequences.
 func ShowsColor(*os.File) bool { return true }

@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// ShowsColor asks a console to understand escape sequences, and reports whether
-// it does.
+// ShowsColor enables escape sequences in a console, and reports whether it succeeded.
 func ShowsColor(f *os.File) bool {
 	console := windows.Handle(f.Fd())
 	var mode uint32

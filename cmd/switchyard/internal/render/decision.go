@@ -15,7 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Decision shows where a round goes and why, then what there is to do.
+// Decision prints the next action, the reason, and the commands to type next.
 func (p *Printer) Decision(d host.Decision) {
 	p.decided(d, d.TaskID)
 	if d.Why != nil {
@@ -26,8 +26,8 @@ func (p *Printer) Decision(d host.Decision) {
 	}
 }
 
-// decided is decision, with how to answer its questions where asking is the task
-// that waits for it, and not "".
+// decided prints a decision. If asking is not "", it is the waiting task, and the
+// output says how to answer its questions.
 func (p *Printer) decided(d host.Decision, asking string) {
 	p.heading(d)
 	p.Line("  because %s", because(d))
@@ -82,7 +82,7 @@ func (p *Printer) decided(d host.Decision, asking string) {
 	p.agents(d)
 }
 
-// reviewedByCritic reports whether a critic was run or its report given.
+// reviewedByCritic reports whether a critic ran or its report was given.
 func reviewedByCritic(d host.Decision) bool {
 	return len(d.Spawns) > 0 || slices.ContainsFunc(d.Reports, func(r api.Report) bool { return r.Command == "" })
 }
@@ -92,13 +92,13 @@ func asked(d host.Decision) bool {
 	return d.ManualFallback == nil && d.Budget == ""
 }
 
-// maxRules and maxRule are how many rules a note names, and how long each may be.
+// maxRules and maxRule limit the number of rules in a note and the length of each.
 const (
 	maxRules = 8
 	maxRule  = 60
 )
 
-// unmapped says which rules follow the default of their plugin, in a line each.
+// unmapped prints a line for each plugin whose rules use its default category.
 func (p *Printer) unmapped(all []api.Unmapped) {
 	type kind struct{ plugin, category string }
 	var order []kind
@@ -131,7 +131,7 @@ func (p *Printer) unmapped(all []api.Unmapped) {
 	}
 }
 
-// heading says in one line where the round goes.
+// heading prints the next action in one line.
 func (p *Printer) heading(d host.Decision) {
 	where := fmt.Sprintf("round %d of %d", d.Round, d.MaxRounds)
 	if d.TaskID != "" {
@@ -147,7 +147,7 @@ func (p *Printer) heading(d host.Decision) {
 	p.Line("%s  %s", p.Paint(actionColor(d.NextAction), action), where)
 }
 
-// because says in words what the reason of a decision stands for.
+// because returns the reason of a decision in words.
 func because(d host.Decision) string {
 	switch d.Reason {
 	case "no-findings":
@@ -196,19 +196,19 @@ func stuckWords(d host.Decision) string {
 		if f.UnknownCategory {
 			name = "the unknown category " + name
 		}
-		// Of an agent that came to nothing the category alone says little.
+		// The category of a failed agent says little without its reason.
 		if n := len(d.Spawns); n > 0 && f.Category == string(d.Spawns[n-1].Outcome) {
 			name += ": " + string(d.Spawns[n-1].Reason)
 		}
 		categories = append(categories, name)
 	}
-	if len(categories) == 0 { // A bare input has counts alone.
+	if len(categories) == 0 { // The input has only counts.
 		return "a finding stops the loop"
 	}
 	return "a finding stops the loop: " + textutil.List(categories, MaxNamed)
 }
 
-// MaxNamed is how many things a sentence names; JSON has all.
+// MaxNamed is the number of items that a sentence names; JSON has all.
 const MaxNamed = 20
 
 // routedWords counts the findings by destination, the chosen one first.
@@ -230,15 +230,16 @@ func policyName(id policies.Identity) string {
 	return fmt.Sprintf("%s %s (%s)", id.Name, id.Version, id.ADR)
 }
 
-// PolicyID tells policies of one name and version apart.
+// PolicyID returns a name that also distinguishes policies with the same version.
 func PolicyID(id policies.Identity) string {
 	return fmt.Sprintf("%s@%s (%s)", id.Name, id.Version, shortDigest(id.Digest))
 }
 
-// framing are the reasons of items that only say how a test run went; JSON has them.
+// framing are the reasons of items that only structure a test run; JSON has them.
 var framing = []string{"start", "run", "pause", "cont", "output", "build-output", "attr"}
 
-// reasons says how many items were skipped and why, "" for none worth a word.
+// reasons returns the number of skipped items and their reasons, or "" if only framing
+// was skipped.
 func reasons(skipped []api.Skipped) string {
 	counts := make(map[string]int)
 	for _, s := range skipped {
@@ -253,8 +254,8 @@ func reasons(skipped []api.Skipped) string {
 	return textutil.List(words, MaxNamed)
 }
 
-// findings shows a table of findings, the remediation of each below its row; since
-// when they stand only if some are not new.
+// findings prints a table of findings with the remediation below each row. It shows the
+// round since which they exist only if some are not new.
 func (p *Printer) findings(findings []finding.Finding) {
 	header := []string{"ROUTE", "SEVERITY", "CATEGORY", "WHERE", "FOUND BY"}
 	const where = 3
@@ -282,12 +283,11 @@ func (p *Printer) findings(findings []finding.Finding) {
 	p.placed(header, rows, where, texts)
 }
 
-// noPlace is the place of a finding that has none.
+// noPlace is the place of a finding without a location.
 const noPlace = "-"
 
-// placed shows a table of which a column has places, with a text below each row. If
-// the rows are wider than the terminal, the place stands below its row, too, before
-// the text.
+// placed prints a table with a text below each row; column where has places. If the
+// rows are wider than the terminal, the place moves below its row, before the text.
 func (p *Printer) placed(header []string, rows [][]cell, where int, texts []string) {
 	if p.width > 0 && rowWidth(columnWidths(rows, math.MaxInt)) > p.width {
 		header = slices.Delete(header, where, where+1)
@@ -301,7 +301,7 @@ func (p *Printer) placed(header []string, rows [][]cell, where int, texts []stri
 	p.tableWithTexts(header, rows, texts)
 }
 
-// since says since which round a finding stands, and whether it was gone before.
+// since returns the round since which a finding exists, and how often it came back.
 func since(f finding.Finding) string {
 	words := fmt.Sprintf("round %d", f.SinceRound)
 	switch {
@@ -313,7 +313,7 @@ func since(f finding.Finding) string {
 	return words
 }
 
-// shortDigest is enough of a digest to compare by eye; JSON has all of it.
+// shortDigest returns enough of a digest to compare by eye; JSON has all of it.
 func shortDigest(digest string) string {
 	hex := strings.TrimPrefix(digest, "sha256:")
 	return hex[:min(12, len(hex))]

@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Error is an error as JSON has it.
+// Error is the JSON form of an error.
 type Error struct {
 	Code    string         `json:"code"`
 	Message string         `json:"message"`
@@ -18,7 +18,7 @@ type Error struct {
 	Details map[string]any `json:"details"`
 }
 
-// NewError is an error of a code with its whole message and a hint.
+// NewError returns an error with a code, its whole message and a hint.
 func NewError(f *errs.Error, message, hint string) Error {
 	e := Error{Code: string(f.Code), Message: message, Hint: hint, Details: f.Details}
 	if e.Details == nil {
@@ -27,7 +27,7 @@ func NewError(f *errs.Error, message, hint string) Error {
 	return e
 }
 
-// Error shows an error, where it is, and what to do about it.
+// Error prints an error, its location, and its hint.
 func (p *Printer) Error(e Error) {
 	p.Line("switchyard: error: %s [%s]", e.Message, e.Code)
 	if path, ok := e.Details["report"].(string); ok {
@@ -47,7 +47,7 @@ func (p *Printer) Error(e Error) {
 	}
 }
 
-// plugin is the plugin that an error is about, "" if its message names it.
+// plugin returns the plugin that an error is about, or "" if the message names it.
 func (e Error) plugin() string {
 	if plugin, ok := e.Details["plugin"].(string); ok {
 		return plugin
@@ -59,10 +59,10 @@ func (e Error) plugin() string {
 	return path
 }
 
-// maxProblems is how many problems of a policy are shown; JSON has all.
+// maxProblems is the number of a policy's problems that are shown; JSON has all.
 const maxProblems = 10
 
-// problems lists those that the details have beside the message.
+// problems returns the problems in the details that the message does not have.
 func (e Error) problems() []painted {
 	var lines []painted
 	add := func(s string) { lines = append(lines, painted(s)) }
@@ -89,7 +89,7 @@ func (e Error) problems() []painted {
 	return lines
 }
 
-// sourceLines are the line of a policy that a problem is in, and a caret below it.
+// sourceLines returns the policy's line with a problem, and a caret below it.
 func sourceLines(p routing.Problem) []string {
 	if p.Source == "" || p.Col < 1 || p.Col > len(p.Source)+1 {
 		return nil

@@ -12,8 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Explanation shows a decision with all its evidence, and what the task's past
-// says besides.
+// Explanation prints a decision with all its evidence, and the task's history.
 func (p *Printer) Explanation(x host.Explanation) {
 	if x.Decision == nil {
 		p.standing(x.Task)
@@ -35,7 +34,7 @@ func (p *Printer) Explanation(x host.Explanation) {
 	p.overrides(x.Overrides)
 }
 
-// explained shows a decision and what led to it.
+// explained prints a decision and the evidence for it.
 func (p *Printer) explained(x host.Explanation, d host.Decision) {
 	asking := ""
 	if x.Task.Status == task.Waiting && x.Task.Questions.Round == d.Round {
@@ -63,7 +62,7 @@ func (p *Printer) explained(x host.Explanation, d host.Decision) {
 	p.Line("  event   %s  number %d of the task, %s, by %s", shortDigest("sha256:"+d.Event.Hash), d.Event.N, Time(x.DecidedAt), x.By)
 }
 
-// seen shows the policy's whole input.
+// seen prints the policy's whole input.
 func (p *Printer) seen(d host.Decision) {
 	p.Line("")
 	p.Line("%s", p.Paint(Bold, "What the policy saw"))
@@ -77,7 +76,7 @@ func (p *Printer) seen(d host.Decision) {
 	}
 }
 
-// sources shows every place that a finding comes from.
+// sources prints every source of every finding.
 func (p *Printer) sources(d host.Decision) {
 	if len(d.Findings) == 0 {
 		return
@@ -93,7 +92,7 @@ func (p *Printer) sources(d host.Decision) {
 	p.table([]string{"FINGERPRINT", "CATEGORY", "CRITIC", "PLUGIN", "REPORT", "REF"}, rows)
 }
 
-// history lists a task's decisions, where there are several.
+// history lists a task's decisions if there are several.
 func (p *Printer) history(history []api.HistoryEntry) {
 	if len(history) < 2 {
 		return
@@ -106,7 +105,7 @@ func (p *Printer) history(history []api.HistoryEntry) {
 	p.table([]string{"ROUND", "WENT TO", "REASON", "FINDINGS", "POLICY", "DECIDED"}, rows)
 }
 
-// turns shows what people made of a task beside its decisions.
+// turns prints the manual actions on a task.
 func (p *Printer) turns(turns []api.LifecycleEntry) {
 	if len(turns) == 0 {
 		return
@@ -123,7 +122,7 @@ func (p *Printer) turns(turns []api.LifecycleEntry) {
 	p.table([]string{"ROUND", "ACTION", "BY", "AT", "REASON"}, rows)
 }
 
-// turnWords says what a turn was.
+// turnWords describes a manual action.
 func turnWords(t api.LifecycleEntry) string {
 	switch t.Kind {
 	case task.KindStarted:
@@ -151,8 +150,8 @@ func (p *Printer) overrides(overrides []api.OverrideEntry) {
 	p.table([]string{"ROUND", "PHASE", "BY", "AT", "REASON"}, rows)
 }
 
-// why shows the rule that decided, what it outranked, and what would have led
-// elsewhere.
+// why prints the rule that decided, the rules it outranked, and the changes of the
+// input that would change the decision.
 func (p *Printer) why(x *explain.Explanation) {
 	p.Line("")
 	p.Line("%s", p.Paint(Bold, "Why"))
@@ -177,7 +176,7 @@ func (p *Printer) why(x *explain.Explanation) {
 		p.flip(label, f)
 	}
 	for _, f := range x.ReachableBy {
-		// What leads there for less is among the flips.
+		// A counterfactual that leads there with fewer changes is listed above.
 		if !slices.ContainsFunc(x.Counterfactuals, func(flip explain.Counterfactual) bool { return flip.Decision.NextAction == f.Decision.NextAction }) {
 			p.flip("farther", f)
 		}
@@ -190,7 +189,7 @@ func (p *Printer) why(x *explain.Explanation) {
 	}
 }
 
-// flip says which changes lead where.
+// flip prints a counterfactual: the changes and their decision.
 func (p *Printer) flip(label string, f explain.Counterfactual) {
 	p.Line("  %-9s  %s: %s (%s)", label, f.Words(), p.Paint(actionColor(f.Decision.NextAction), f.Decision.NextAction), f.Decision.Reason)
 }

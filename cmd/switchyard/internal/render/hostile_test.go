@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/finding"
 )
 
-// TestManyCategoriesAreCut has a plugin make up a category for every finding.
+// TestManyCategoriesAreCut has a plugin that invents a category for every finding.
 func TestManyCategoriesAreCut(t *testing.T) {
 	d := host.Decision{Reason: "stuck-finding", Findings: make([]finding.Finding, 200_000)}
 	for i := range d.Findings {
@@ -33,7 +33,7 @@ func TestManyReasonsAreCut(t *testing.T) {
 	}
 }
 
-// TestLongCellsDoNotPadTheOthers has one category of a megabyte among short ones.
+// TestLongCellsDoNotPadTheOthers has a category of a megabyte among short ones.
 func TestLongCellsDoNotPadTheOthers(t *testing.T) {
 	rows := [][]cell{{{strings.Repeat("w", 1<<20), Plain}, {"x", Plain}}}
 	for range 1000 {

@@ -9,12 +9,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// Initialized is what init did.
+// Initialized is the result of init.
 type Initialized struct {
-	// Folder is the project's root now.
+	// Folder is the project's root.
 	Folder  string   `json:"folder"`
 	Created []string `json:"created"`
-	// Tasks are those that were taken over, and Left what was not; both nil
+	// Tasks are the imported tasks, and Left is what was not imported; both are nil
 	// without --from.
 	Tasks []host.TaskStatus `json:"tasks,omitzero"`
 	Left  []nubospilot.Left `json:"left,omitzero"`
@@ -22,7 +22,7 @@ type Initialized struct {
 	Adapters []string `json:"adapters"`
 }
 
-// Init shows what init did.
+// Init prints the result of init.
 func (p *Printer) Init(i Initialized) {
 	if len(i.Created) == 0 {
 		p.Line("nothing to create: %s is set up", i.Folder)

@@ -9,22 +9,22 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxIndented is how many levels of JSON are laid out in lines. What is nested
-// deeper, in a report's raw text for example, stays in its line: laid out, ten
-// megabytes of brackets would be as many gigabytes of spaces.
+// maxIndented is the number of levels of JSON that are indented. Deeper levels, such as
+// in a report's raw text, stay on their line: indented, ten megabytes of brackets would
+// be as many gigabytes of spaces.
 const maxIndented = 8
 
-// indenter lays out compact JSON, as it is written, in lines of two spaces a level.
+// indenter indents compact JSON, as it is written, by two spaces a level.
 type indenter struct {
 	w       io.Writer
 	depth   int
-	quoted  bool // inside of a string
-	escaped bool // behind a backslash
-	opened  bool // behind a bracket that may yet be closed at once
+	quoted  bool // inside a string
+	escaped bool // after a backslash
+	opened  bool // after a bracket that may be closed at once
 	line    []byte
 }
 
-// Write implements io.Writer for text that together is valid JSON without white
+// Write implements io.Writer for texts that together are valid JSON without white
 // space.
 func (in *indenter) Write(text []byte) (int, error) {
 	in.line = in.line[:0]
@@ -77,8 +77,7 @@ func (in *indenter) byte(c byte) {
 	}
 }
 
-// newLine begins a line with some levels of indentation, unless the text at hand
-// is nested too deep.
+// newLine starts a line with levels of indentation, unless the text is nested too deep.
 func (in *indenter) newLine(levels int) {
 	if in.depth > maxIndented {
 		return
@@ -89,7 +88,8 @@ func (in *indenter) newLine(levels int) {
 	}
 }
 
-// plainIn is how much of a text, inside of a string, is nothing but its contents.
+// plainIn returns the length of the text, inside a string, before the next character
+// with a meaning.
 func plainIn(text []byte) int {
 	for i, c := range text {
 		if c == '"' || c == '\\' {
@@ -99,8 +99,8 @@ func plainIn(text []byte) int {
 	return len(text)
 }
 
-// JSON replaces what is not UTF-8: a path may hold any bytes, and an error
-// about it must not get lost. Hidden characters are written as escapes.
+// JSON writes value as indented JSON. It replaces invalid UTF-8: a path may contain any
+// bytes, and an error about it must not get lost. It escapes hidden characters.
 func JSON(w io.Writer, value any) error {
 	err := json.MarshalWrite(&indenter{w: textutil.JSONWriter(w)}, value, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {

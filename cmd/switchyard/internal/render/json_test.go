@@ -34,8 +34,8 @@ func TestIndenter(t *testing.T) {
 	}
 }
 
-// TestDeepJSONStaysSmall prints what a hostile report may be: brackets, and much
-// inside of them.
+// TestDeepJSONStaysSmall prints a hostile report: many nested brackets with many values
+// inside.
 func TestDeepJSONStaysSmall(t *testing.T) {
 	text := strings.Repeat("[", 120) + "1" + strings.Repeat(",1", 1<<20) + strings.Repeat("]", 120)
 	var got bytes.Buffer

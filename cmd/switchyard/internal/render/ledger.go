@@ -8,14 +8,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// LedgerReport is what ledger verify prints as JSON.
+// LedgerReport is the JSON output of ledger verify.
 type LedgerReport struct {
 	ledger.Report
-	// Decisions is nil unless the decisions were checked too.
+	// Decisions is nil unless the decisions were checked, too.
 	Decisions *api.DecisionsReport `json:"decisions,omitzero"`
 }
 
-// Ledger shows what was found in a ledger, and its chains if chains is set.
+// Ledger prints the result of a ledger check, and its chains if chains is set.
 func (p *Printer) Ledger(r LedgerReport, chains bool) {
 	if r.Sound() {
 		p.Line("%s  %s in %s", p.Paint(Green, "intact"), textutil.Count(r.Events, "event"), textutil.Count(r.Tasks, "chain"))
@@ -42,7 +42,7 @@ func (p *Printer) Ledger(r LedgerReport, chains bool) {
 	}
 }
 
-// maxLedgerProblems is how many problems of a ledger are shown; JSON has more.
+// maxLedgerProblems is the number of a ledger's problems that are shown; JSON has more.
 const maxLedgerProblems = 10
 
 func (p *Printer) ledgerProblems(all []ledger.Problem, omitted int64) {

@@ -10,11 +10,10 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// TaskResult is what to do now, and the command to go on with after it: "" for nothing
-// more to do, or for no command.
+// step is an action for the user and the command that follows it; "" if there is none.
 type step struct{ now, then string }
 
-// next ends a page with what to do. It is plain text: people copy it.
+// next ends a page with a step. It is plain text because people copy it.
 func (p *Printer) next(s step) {
 	if s.now == "" {
 		return
@@ -26,7 +25,7 @@ func (p *Printer) next(s step) {
 	}
 }
 
-// afterDecision is what to do after a task's decision.
+// afterDecision returns the step after a task's decision.
 func afterDecision(d host.Decision) step {
 	again := "switchyard round " + d.TaskID
 	switch {
@@ -49,7 +48,7 @@ func afterDecision(d host.Decision) step {
 	}
 }
 
-// afterStatus is what to do about a task as it stands.
+// afterStatus returns the step for a task in its current state.
 func afterStatus(t host.TaskStatus, handoff *string) step {
 	last := t.Last
 	switch {
@@ -58,7 +57,7 @@ func afterStatus(t host.TaskStatus, handoff *string) step {
 	case t.Status == task.Waiting && t.Questions != nil:
 		return whenAsked(t.TaskID, t.Questions.Open)
 	case t.Status != task.Open, t.Phase != "" && t.Phase != task.Review:
-		return step{} // The phases say themselves what follows.
+		return step{} // The phases print what follows.
 	case last == nil:
 		return step{"make the draft", "switchyard round " + t.TaskID}
 	case last.NextAction == policies.Commit:
@@ -87,7 +86,7 @@ func whenAsked(id string, questions []task.Question) step {
 	return step{now + " --text TEXT", "switchyard round " + id}
 }
 
-// toAgent is the step of a destination for an agent, with its file if there is one.
+// toAgent returns the step for an agent's destination, with its file if there is one.
 func toAgent(id, destination string, handoff *string) step {
 	s := step{"give the findings to the " + destination, "switchyard round " + id}
 	switch {

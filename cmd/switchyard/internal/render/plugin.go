@@ -15,7 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/sdk/scaffold"
 )
 
-// PluginList shows the installed plugins.
+// PluginList prints the installed plugins.
 func (p *Printer) PluginList(all api.PluginInventory) {
 	rows := make([][]cell, len(all.Plugins))
 	for i, pl := range all.Plugins {
@@ -43,7 +43,7 @@ func (p *Printer) PluginList(all api.PluginInventory) {
 	}
 }
 
-// Inspection is what inspect prints as JSON.
+// Inspection is the JSON output of plugin inspect.
 type Inspection struct {
 	plugins.Inspection
 	Limits PluginLimits `json:"limits"`
@@ -51,7 +51,7 @@ type Inspection struct {
 	inspected api.PluginInspection
 }
 
-// NewInspection is an inspection as JSON has it.
+// NewInspection converts an inspection to its JSON form.
 func NewInspection(in api.PluginInspection) Inspection {
 	return Inspection{in.Inspection, PluginLimits{
 		in.Limits.Memory, in.Limits.Time.Milliseconds(), in.Limits.Output, in.ReportLimit,
@@ -65,7 +65,7 @@ type PluginLimits struct {
 	Report int64 `json:"report"`
 }
 
-// PluginInspection shows a plugin from outside.
+// PluginInspection prints the properties of a plugin's module.
 func (p *Printer) PluginInspection(v Inspection) {
 	in := v.inspected
 	if d := in.Description; d != nil {
@@ -74,7 +74,7 @@ func (p *Printer) PluginInspection(v Inspection) {
 	p.Line("  digest   %s", in.Digest)
 	p.Line("  size     %s", Size(int64(in.Size)))
 	if in.Description == nil && in.Memory == nil && len(in.Imports)+len(in.Exports) == 0 {
-		return // It is no module.
+		return // not a module
 	}
 	if in.ABI == "" {
 		in.ABI = "none"
@@ -134,14 +134,14 @@ func detectWords(d *plugins.Description) string {
 	return strings.Join(words, ", and ")
 }
 
-// PluginScaffold is what new prints as JSON.
+// PluginScaffold is the JSON output of plugin new.
 type PluginScaffold struct {
 	scaffold.Project
 	// Test is the command that tests the module.
 	Test string `json:"test"`
 }
 
-// PluginScaffold shows a plugin that was started, and how to go on.
+// NewPlugin prints the created plugin and the next commands.
 func (p *Printer) NewPlugin(s PluginScaffold) {
 	p.Line("%s  a plugin in %s", p.Paint(Bold, s.Name), s.Language)
 	p.Line("")
@@ -159,7 +159,7 @@ func (p *Printer) NewPlugin(s PluginScaffold) {
 	p.Line("test it   %s", s.Test)
 }
 
-// ShellQuote writes a path for a shell.
+// ShellQuote quotes a path for a shell.
 func ShellQuote(path string) string {
 	odd := func(r rune) bool {
 		return !strings.ContainsRune("/._-+:\\", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
@@ -170,8 +170,8 @@ func ShellQuote(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// NormalizedView is what run prints as JSON: the plugin's answer as the ABI has it,
-// the critic of every finding filled in.
+// NormalizedView is the JSON output of plugin run: the plugin's answer in the form of
+// the ABI, with the critic of every finding filled in.
 type NormalizedView struct {
 	Plugin   plugins.Identity    `json:"plugin"`
 	Report   string              `json:"report"`
@@ -208,7 +208,8 @@ func NewNormalizedView(n api.NormalizedReport) NormalizedView {
 	return out
 }
 
-// pluginName is a plugin's name and version, behind the name of a configuration of it.
+// pluginName returns a plugin's name and version, after the name of its configuration
+// if it has one.
 func pluginName(id plugins.Identity) string {
 	if id.Use != "" {
 		return id.Name + " (" + id.Use + " " + id.Version + ")"
@@ -216,7 +217,7 @@ func pluginName(id plugins.Identity) string {
 	return id.Name + " " + id.Version
 }
 
-// NormalizedView shows a report as a plugin understood it.
+// Normalized prints a plugin's result for a report.
 func (p *Printer) Normalized(v NormalizedView) {
 	n := v.normalized
 	about := "critic " + n.Critic

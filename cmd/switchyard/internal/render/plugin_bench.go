@@ -7,32 +7,32 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
-// BenchmarkResult is what a plugin costs on one report. Sizes are in bytes, times in
+// BenchmarkResult is the cost of a plugin on one report. Sizes are in bytes, times in
 // nanoseconds.
 type BenchmarkResult struct {
 	Plugin   plugins.Identity `json:"plugin"`
 	Report   string           `json:"report"`
-	Bytes    int              `json:"report_bytes"` // as the plugin gets it
+	Bytes    int              `json:"report_bytes"` // of the document that the plugin gets
 	Findings int              `json:"findings"`
 	Skipped  int              `json:"skipped"`
 	Compiled Timing           `json:"cold_compiled"`
 	Cached   Timing           `json:"cold_cached"`
 	Warm     Timing           `json:"warm"`
 	Guest    Timing           `json:"warm_guest"`
-	// PerFinding is the warm median over the findings, nil where there are none.
+	// PerFinding is the warm median divided by the findings, nil if there are none.
 	PerFinding *int64 `json:"per_finding_ns"`
-	// Memory is what the guest had at the end of a call.
+	// Memory is the guest's memory at the end of a call.
 	Memory int64 `json:"memory"`
 }
 
-// Timing is how long something took, over a number of runs.
+// Timing is the shortest and the median time of a number of runs.
 type Timing struct {
 	Runs   int   `json:"runs"`
 	Min    int64 `json:"min_ns"`
 	Median int64 `json:"median_ns"`
 }
 
-// BenchmarkResult shows what a plugin costs.
+// Benchmark prints the cost of a plugin.
 func (p *Printer) Benchmark(b BenchmarkResult) {
 	p.Line("%s %s  %s, %d skipped, a report of %s", p.Paint(Bold, b.Plugin.Name), b.Plugin.Version,
 		textutil.Count(b.Findings, "finding"), b.Skipped, Size(int64(b.Bytes)))
@@ -52,7 +52,7 @@ func (p *Printer) Benchmark(b BenchmarkResult) {
 	p.Line("memory       %s at the end of a call", Size(b.Memory))
 }
 
-// nanoseconds writes a time with about three digits.
+// nanoseconds formats a time with about three digits.
 func nanoseconds(n int64) string {
 	d := time.Duration(n)
 	for unit := time.Nanosecond; unit < time.Second; unit *= 10 {

@@ -6,7 +6,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// LockView is what lock prints as JSON.
+// LockView is the JSON output of plugin lock.
 type LockView struct {
 	Path    string        `json:"path"`
 	Plugins []project.Pin `json:"plugins"`
@@ -15,29 +15,28 @@ type LockView struct {
 	lock api.PluginLockResult
 }
 
-// LockChange is a pin that the new lock has and the old one had not, or the other
-// way round.
+// LockChange is a pin that differs between the old and the new lock.
 type LockChange struct {
 	Path   string `json:"path"`
 	Change string `json:"change"`
-	// Before and After are digests, null where there is no pin.
+	// Before and After are digests, null if there is no pin.
 	Before *string `json:"before"`
 	After  *string `json:"after"`
 }
 
-// What a change can be.
+// The values of LockChange.Change.
 const (
 	pinAdded   = "added"
 	pinChanged = "changed"
 	pinRemoved = "removed"
 )
 
-// NewLockView is a new lock as JSON has it.
+// NewLockView converts a new lock to its JSON form.
 func NewLockView(l api.PluginLockResult) LockView {
 	return LockView{project.LockFile, l.Pins, lockChanges(l), l}
 }
 
-// lockChanges compares a lock with the one before it.
+// lockChanges compares a lock with the previous one.
 func lockChanges(l api.PluginLockResult) []LockChange {
 	before, now := project.Lock{Plugins: l.Before}, project.Lock{Plugins: l.Pins}
 	var changes []LockChange
@@ -57,7 +56,7 @@ func lockChanges(l api.PluginLockResult) []LockChange {
 	return changes
 }
 
-// LockView shows the pins of a new lock, and those that are gone.
+// PluginLock prints the pins of a new lock, and the removed ones.
 func (p *Printer) PluginLock(v LockView) {
 	l := v.lock
 	by := make(map[string]LockChange)

@@ -7,7 +7,7 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/plugintest"
 )
 
-// Conformance shows what a plugin was held against, and how it did.
+// Conformance prints the checks of a plugin and their outcomes.
 func (p *Printer) Conformance(r plugintest.Report) {
 	if r.Plugin.Name == "" {
 		p.Line("%s  %s", p.Paint(Bold, "a plugin that does not load"), Size(int64(r.Size)))
@@ -55,7 +55,7 @@ func (p *Printer) Conformance(r plugintest.Report) {
 	}
 }
 
-// statusWord is a check's outcome, with its colour.
+// statusWord returns a check's outcome and its colour.
 func statusWord(s plugintest.Status) (color, word string) {
 	switch s {
 	case plugintest.Pass:

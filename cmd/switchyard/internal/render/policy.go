@@ -20,7 +20,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Policy shows a policy.
+// Policy prints a policy.
 func (p *Printer) Policy(s PolicyView) {
 	p.Line("%s  %s", p.Paint(Bold, s.Policy.Name+" "+s.Policy.Version), s.Title)
 	p.Line("  record    %s", s.Policy.ADR)
@@ -59,11 +59,11 @@ func destinationWords(d policies.Destination) string {
 	return words
 }
 
-// wrapWidth is how wide a list of words is laid out, in code points: the same in a
-// terminal and in a file.
+// wrapWidth is the width of a list of words, in code points: the same in a terminal and
+// in a file.
 const wrapWidth = 80
 
-// wrapped writes words with commas, in lines of a bearable width.
+// wrapped prints words, separated by commas, in lines of at most wrapWidth.
 func (p *Printer) wrapped(indent string, all []string) {
 	line := ""
 	for i, word := range all {
@@ -81,8 +81,8 @@ func (p *Printer) wrapped(indent string, all []string) {
 	}
 }
 
-// strongestFirst lists a policy's destinations by precedence, and those that no
-// finding can have behind them.
+// strongestFirst lists a policy's destinations by precedence, and after them those that
+// no finding can have.
 func strongestFirst(policy *policies.Policy) []string {
 	all := policy.Precedence()
 	for _, name := range slices.Sorted(maps.Keys(policy.Destinations())) {
@@ -93,7 +93,7 @@ func strongestFirst(policy *policies.Policy) []string {
 	return all
 }
 
-// sortedRoutes are the categories of a policy's table, in their order, with their
+// sortedRoutes returns the categories of a policy's table, sorted, with their
 // destinations.
 func sortedRoutes(policy *policies.Policy) iter.Seq2[string, string] {
 	table := policy.RouteTable()
@@ -106,7 +106,7 @@ func sortedRoutes(policy *policies.Policy) iter.Seq2[string, string] {
 	}
 }
 
-// Rego shows Rego files, laid out with four spaces a tab.
+// Rego prints Rego files with tabs of four spaces.
 func (p *Printer) Rego(sources []routing.Source) {
 	for i, s := range sources {
 		if len(sources) > 1 {
@@ -121,8 +121,8 @@ func (p *Printer) Rego(sources []routing.Source) {
 	}
 }
 
-// placed is a line of a policy, as compilers name it. A file below the current folder
-// is named from there.
+// placed returns a location in a policy, in the format of compilers. The path of a file
+// below the current directory is relative to it.
 func placed(at routing.Location) string {
 	file := at.File
 	if dir, err := os.Getwd(); err == nil && filepath.IsAbs(file) {
@@ -133,14 +133,14 @@ func placed(at routing.Location) string {
 	return fmt.Sprintf("%s:%d:%d", file, at.Row, at.Col)
 }
 
-// PolicyView is what show prints as JSON.
+// PolicyView is the JSON output of policy show.
 type PolicyView struct {
 	Policy policies.Identity `json:"policy"`
 	Title  string            `json:"title"`
 	// Signer is the key that signed its bundle, "" for none.
 	Signer string `json:"signer,omitzero"`
-	// Destinations come strongest first, and behind them those that no finding can
-	// have.
+	// Destinations are sorted, strongest first; those that no finding can have come
+	// last.
 	Destinations []shownDestination `json:"destinations"`
 	Precedence   []string           `json:"precedence"`
 	Rungs        []routing.Branch   `json:"rungs"`
@@ -154,7 +154,7 @@ type shownDestination struct {
 	Categories []string `json:"categories"`
 }
 
-// NewPolicyView is a policy as show prints it.
+// NewPolicyView converts a policy to its JSON form.
 func NewPolicyView(ctx context.Context, policy *policies.Policy) (PolicyView, error) {
 	branches, err := policy.Branches(ctx)
 	if err != nil {
@@ -177,7 +177,7 @@ func NewPolicyView(ctx context.Context, policy *policies.Policy) (PolicyView, er
 	return shown, nil
 }
 
-// PolicyList shows the policies that a project has to do with.
+// PolicyList prints the policies that a project uses or has.
 func (p *Printer) PolicyList(all api.PolicyInventory) {
 	rows := make([][]cell, len(all.Policies))
 	for i, k := range all.Policies {
@@ -216,7 +216,7 @@ func stateColor(s release.State) string {
 	}
 }
 
-// whereFrom says where a policy's files are.
+// whereFrom returns the location of a policy's files.
 func whereFrom(k api.KnownPolicy) string {
 	switch {
 	case k.BuiltIn && k.Folder != "":
@@ -230,7 +230,7 @@ func whereFrom(k api.KnownPolicy) string {
 	}
 }
 
-// inUse says what a policy is to the project.
+// inUse describes how the project uses a policy.
 func inUse(k api.KnownPolicy) string {
 	var uses []string
 	for _, use := range []struct {
@@ -244,14 +244,14 @@ func inUse(k api.KnownPolicy) string {
 	return strings.Join(uses, ", ")
 }
 
-// Adoption says what adopting a policy changed.
+// Adoption prints the changes of adopting a policy.
 func (p *Printer) Adoption(a api.Adoption, dry bool) {
 	verb := "adopted"
 	if dry {
 		verb = "would adopt"
 	}
 	switch {
-	case !a.Changed && a.Event != nil: // It comes from elsewhere, or is signed by now.
+	case !a.Changed && a.Event != nil: // The path changed, or it is signed now.
 		p.Line("%s  %s says the same from where it is now", p.Paint(Green, verb), policyName(a.Policy))
 	case !a.Changed:
 		p.Line("%s  %s is the adopted policy already", p.Paint(Dim, "unchanged"), policyName(a.Policy))
@@ -278,7 +278,7 @@ func (p *Printer) Adoption(a api.Adoption, dry bool) {
 	}
 }
 
-// NewVersion shows a version that was started, and how to go on.
+// NewVersion prints the created version and the next commands.
 func (p *Printer) NewVersion(c release.Created) {
 	p.Line("%s  %s, after %s, with %s", p.Paint(Green, "started"), c.Policy, c.Before, c.ADR)
 	rego, record, before := "", "", c.Before
@@ -306,12 +306,12 @@ func (p *Printer) NewVersion(c release.Created) {
 	p.goBy(rego)
 }
 
-// goBy says how a project comes to go by a version of its tree.
+// goBy prints how to make a version of the tree the active policy.
 func (p *Printer) goBy(folder string) {
 	p.Line("to make it the active policy: policy: %s in switchyard.yaml, and then switchyard policy adopt", folder)
 }
 
-// Release shows a version that was locked.
+// Release prints a released version.
 func (p *Printer) Release(r release.Released) {
 	if r.Already {
 		p.Line("%s  %s is released, and nothing has changed since", p.Paint(Dim, "unchanged"), PolicyID(r.Policy))
@@ -336,7 +336,7 @@ func (p *Printer) Release(r release.Released) {
 	p.goBy(ShellQuote(filepath.FromSlash(r.Folder)))
 }
 
-// Lint shows what is wrong with a tree, a line each for other tools to read.
+// Lint prints the problems of a tree, one per line for other tools to read.
 func (p *Printer) Lint(r release.LintReport) {
 	p.LintFindings(r.Findings)
 	if r.Clean() {
@@ -344,7 +344,7 @@ func (p *Printer) Lint(r release.LintReport) {
 	}
 }
 
-// LintFindings shows findings of lint, a line each.
+// LintFindings prints findings of lint, one per line.
 func (p *Printer) LintFindings(all []release.Finding) {
 	for _, f := range all {
 		at := f.File
@@ -358,5 +358,5 @@ func (p *Printer) LintFindings(all []release.Finding) {
 	}
 }
 
-// PolicyRef is how a policy is called in a line of text.
+// PolicyRef returns the name of a policy in a line of text.
 func PolicyRef(id policies.Identity) string { return fmt.Sprintf("%s@%s", id.Name, id.Version) }

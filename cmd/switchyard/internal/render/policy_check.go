@@ -10,8 +10,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// PolicyChecks shows what was proven: of one policy every invariant, of several those that
-// do not hold.
+// PolicyCheck prints the result of an exhaustive check: every invariant for one policy,
+// only the violated ones for several policies.
 func (p *Printer) PolicyCheck(all PolicyChecks) {
 	for _, r := range all.Reports {
 		p.proof(r)
@@ -34,7 +34,7 @@ func (p *Printer) PolicyCheck(all PolicyChecks) {
 	}
 }
 
-// Counterexample says how to see a policy decide on what it gets wrong.
+// counterexample prints how to run the policy on the violating input.
 func (p *Printer) counterexample(c Counterexample) {
 	if c.File == "" {
 		p.Line("--counterexample FILE writes the smallest input of these for switchyard route --input")
@@ -48,7 +48,7 @@ func (p *Printer) counterexample(c Counterexample) {
 	p.Line("  %s", command)
 }
 
-// proof says in one line what was proven about a policy.
+// proof prints the extent and the result of a policy's exhaustive check in one line.
 func (p *Printer) proof(r check.Report) {
 	mark := p.Paint(Green, "proven")
 	if !r.Proven() {
@@ -76,11 +76,11 @@ func (p *Printer) invariants(results []check.Result) {
 	p.table([]string{"INVARIANT", "OUTCOME", "CHECKED", "SAYS"}, rows)
 }
 
-// maxViolations is how many violations of an invariant are shown as text; JSON has
+// maxViolations is the number of violations of an invariant that are shown; JSON has
 // more.
 const maxViolations = 3
 
-// broken shows how an invariant is violated.
+// broken prints the violations of an invariant.
 func (p *Printer) broken(id policies.Identity, r check.Result) {
 	word := p.Paint(Red, "BROKEN")
 	note := "no decision record can waive it"
@@ -120,7 +120,7 @@ func (p *Printer) violation(v check.Violation) {
 	}
 }
 
-// answer shows an input and what the policy made of it.
+// answer prints an input and the policy's decision on it.
 func (p *Printer) answer(a check.Answer) {
 	p.Line("    with  %s", inputWords(a.Input))
 	switch {
@@ -133,21 +133,21 @@ func (p *Printer) answer(a check.Answer) {
 
 func decisionWords(d policies.Decision) string { return fmt.Sprintf("%s (%s)", d.NextAction, d.Reason) }
 
-// PolicyChecks is what verify prints as JSON.
+// PolicyChecks is the JSON output of policy verify.
 type PolicyChecks struct {
 	Proven  bool           `json:"proven"`
 	Reports []check.Report `json:"reports"`
-	// Counterexample is the simplest input that shows what does not hold, nil where
-	// no input does.
+	// Counterexample is the simplest input that violates an invariant, nil if there is
+	// none.
 	Counterexample *Counterexample `json:"counterexample,omitzero"`
 }
 
-// Counterexample is an input that breaks an invariant.
+// Counterexample is an input that violates an invariant.
 type Counterexample struct {
 	Policy    string          `json:"policy"`
 	Invariant check.Invariant `json:"invariant"`
 	Input     policies.Input  `json:"input"`
-	// File has the input, "" where it was not written.
+	// File contains the input, "" if it was not written.
 	File string `json:"file,omitzero"`
 }
 
@@ -163,7 +163,8 @@ func (all *PolicyChecks) Add(ref string, r check.Report) {
 	}
 }
 
-// Failure says which policies break which invariants, nil for none.
+// Failure returns an error that names the violating policies and the invariants, or nil
+// if all hold.
 func (all PolicyChecks) Failure() error {
 	if all.Proven {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// PolicyDiff shows what changes from one policy to another.
+// PolicyDiff prints the changes from one policy to another.
 func (p *Printer) PolicyDiff(s DiffView) {
 	from := "nothing"
 	if s.From != nil {
@@ -53,7 +53,7 @@ func stepWords(s diff.Step) string {
 	return "needs a " + string(s) + " one"
 }
 
-// unknownCategory is what a category without a row in the table is.
+// unknownCategory is the route of a category without a row in the table.
 const unknownCategory = "unknown, so " + policies.Stuck
 
 func (p *Printer) changedRoutes(c diff.Categories) {
@@ -84,7 +84,7 @@ func (p *Printer) changedDestinations(d diff.Destinations) {
 	p.changes([]string{"CHANGE", "DESTINATION", "BEFORE", "NOW"}, rows)
 }
 
-// changes is a table behind a blank line, and nothing where there is no row.
+// changes prints a table after a blank line, or nothing if it has no rows.
 func (p *Printer) changes(header []string, rows [][]cell) {
 	if len(rows) > 0 {
 		p.Line("")
@@ -92,8 +92,8 @@ func (p *Printer) changes(header []string, rows [][]cell) {
 	}
 }
 
-// flips shows the decisions that change: as a matrix, and each kind with its
-// smallest input.
+// flips prints the changed decisions: as a matrix, and each kind with its smallest
+// input.
 func (p *Printer) flips(d diff.Decisions) {
 	if len(d.Flips)+len(d.Reasons) == 0 {
 		return
@@ -111,8 +111,8 @@ func (p *Printer) flips(d diff.Decisions) {
 	p.changes([]string{"CLASSES", "FROM", "REASON", "TO", "REASON", "SMALLEST INPUT"}, rows)
 }
 
-// matrix shows how many kinds of input go from which next action to which. What
-// stays lies on its diagonal.
+// matrix prints how many input classes go from which next action to which. Unchanged
+// ones are on its diagonal.
 func (p *Printer) matrix(moved []diff.Moved) {
 	counts := make(map[[2]string]int)
 	rowNames, columnNames := make(map[string]bool), make(map[string]bool)
@@ -140,7 +140,7 @@ func (p *Printer) matrix(moved []diff.Moved) {
 	p.table(append([]string{"FROM / TO"}, columns...), rows)
 }
 
-// inputWords is what a policy is asked, in words.
+// inputWords describes a policy's input.
 func inputWords(in policies.Input) string {
 	words := []string{fmt.Sprintf("round %d of %d", in.Round, in.MaxRounds), "verification " + string(in.Verify)}
 	if in.FindingCount == 0 {
@@ -165,13 +165,13 @@ func inputWords(in policies.Input) string {
 	return strings.Join(words, ", ")
 }
 
-// DiffView is what diff prints as JSON.
+// DiffView is the JSON output of policy diff.
 type DiffView struct {
 	diff.Diff
-	// Empty says that both have the same meaning.
+	// Empty is set if both policies have the same meaning.
 	Empty bool `json:"empty"`
-	// Step is the least step in the version that the change needs, and StepBecause
-	// what needs it.
+	// Step is the smallest step in the version that the change needs, and StepBecause
+	// the changes that need it.
 	Step        diff.Step `json:"step"`
 	StepBecause []string  `json:"step_because"`
 	// Summary and Digest are as in a decision record.

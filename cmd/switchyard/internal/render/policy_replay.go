@@ -9,10 +9,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxFlipsShown is how many of a replay's flips are shown as text; JSON has more.
+// maxFlipsShown is the number of changed decisions that are shown; JSON has more.
 const maxFlipsShown = 20
 
-// Replay shows what a candidate would have decided.
+// Replay prints the decisions of a candidate on recorded rounds.
 func (p *Printer) Replay(r replay.Report) {
 	p.Line("%s  %s by %s", p.Paint(Bold, "replayed"), textutil.Count(int(r.Decisions), "decision"), policyName(r.Candidate))
 	for _, u := range r.Policies {

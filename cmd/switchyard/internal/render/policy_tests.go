@@ -8,13 +8,13 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// TestedPolicy is what test prints as JSON.
+// TestedPolicy is the JSON output of policy test.
 type TestedPolicy struct {
 	Policy policies.Identity `json:"policy"`
 	regotest.Report
 }
 
-// Problem says what the tests lack, "" for nothing.
+// Problem returns why the tests fail, or "" if they pass.
 func (t TestedPolicy) Problem(minimum int) string {
 	switch n, all := t.Failed+t.Errored, textutil.Count(len(t.Tests), "test"); {
 	case len(t.Tests) == 0:
@@ -31,7 +31,7 @@ func (t TestedPolicy) Problem(minimum int) string {
 	return ""
 }
 
-// RegoTests shows how the tests of a policy went.
+// RegoTests prints the result of a policy's tests.
 func (p *Printer) RegoTests(t TestedPolicy) {
 	mark := p.Paint(Green, "passed")
 	if !t.Clean() {
@@ -48,7 +48,7 @@ func (p *Printer) RegoTests(t TestedPolicy) {
 	}
 	p.Line("%s  %s  %s, in %d ms", mark, PolicyRef(t.Policy), counts, t.Millis)
 	if len(t.Tests) == 0 {
-		return // They reach nothing, and to list all lines would tell nothing.
+		return // Without coverage the list would be all lines.
 	}
 	p.Line("  reached  %s, %d of %s", Percent(t.Coverage.Percent), t.Coverage.Covered, textutil.Count(t.Coverage.Lines, "line"))
 	for _, test := range t.Tests {
@@ -92,7 +92,7 @@ func (p *Printer) failedTest(t regotest.Test) {
 	}
 }
 
-// Percent writes a share that is rounded down, without a decimal that is 0.
+// Percent formats a share, rounded down, without a decimal that is 0.
 func Percent(share float64) string {
 	return tenths(int64(share*10), 10) + " %"
 }

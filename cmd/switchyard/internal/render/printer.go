@@ -11,16 +11,16 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Printer lays text out for a person. Everything that goes through it is cleaned.
+// Printer lays out text for a person. It escapes hidden characters in all of it.
 type Printer struct {
 	w io.Writer
-	// color and width are those of a terminal; elsewhere there is no colour and
-	// no limit to a line.
+	// color and width are those of a terminal; for other outputs there is no colour and
+	// no maximum width.
 	color bool
 	width int
 }
 
-// New returns a page that writes to w, laid out for the device behind it.
+// New returns a Printer that writes to w, laid out for device.
 func New(w io.Writer, device io.Writer) *Printer {
 	p := &Printer{w: w}
 	if f, ok := device.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
@@ -43,14 +43,14 @@ const (
 	Cyan   = "1;36"
 )
 
-// painted is text that is ready for the terminal: cleaned, and in a colour where
-// there is one.
+// painted is text that is ready for the terminal: cleaned, and coloured if colour is
+// on.
 type painted string
 
-// Paint cleans s and colours it, where there is colour.
+// Paint cleans s, and colours it if colour is on.
 func (p *Printer) Paint(color, s string) painted { return p.colored(color, textutil.Line(s)) }
 
-// colored is paint for what is clean already.
+// colored is Paint for text that is already clean.
 func (p *Printer) colored(color, s string) painted {
 	if !p.color || color == Plain {
 		return painted(s)
@@ -70,14 +70,14 @@ func (p *Printer) Line(format string, args ...any) {
 	fmt.Fprintf(p.w, format+"\n", args...)
 }
 
-// The lines of a block that are shown: its beginning and its end.
+// Numbers of lines that are shown of a block's beginning and end.
 const (
 	blockHead = 10
 	blockTail = 20
 )
 
-// block writes a text of several lines, each behind a margin, without the middle
-// of a long one.
+// block writes a text of several lines, each after a margin, and omits the middle of a
+// long one.
 func (p *Printer) block(text string) {
 	lines := strings.Split(strings.TrimRight(text, "\r\n"), "\n")
 	for i, line := range lines {
@@ -94,21 +94,21 @@ func (p *Printer) block(text string) {
 // cell is one field of a table.
 type cell struct{ text, color string }
 
-// maxColumn is how wide a column is made. What is longer stands whole and out of
+// maxColumn limits the width of a column. A longer text is printed whole and out of
 // line: one long word must not pad every row to its length.
 const maxColumn = 80
 
-// minLast is how narrow the last column of a table may become.
+// minLast is the minimum width of the last column of a table.
 const minLast = 20
 
-// below is how far the text below a row is indented.
+// below is the indentation of the text below a row.
 const below = "    "
 
-// table writes rows under a header, in columns. The last column is wrapped at the
-// width of the terminal.
+// table writes rows below a header, in columns. The last column is wrapped at the width
+// of the terminal.
 func (p *Printer) table(header []string, rows [][]cell) { p.tableWithTexts(header, rows, nil) }
 
-// tableWithTexts is table with a text below each row, unless it is "".
+// tableWithTexts is table with a text below each row, unless the text is "".
 func (p *Printer) tableWithTexts(header []string, rows [][]cell, texts []string) {
 	head := make([]cell, len(header))
 	for i, h := range header {
@@ -130,8 +130,8 @@ func (p *Printer) tableWithTexts(header []string, rows [][]cell, texts []string)
 	}
 }
 
-// columnWidths are the widths of the columns of a table, each at most most. It cleans
-// the rows.
+// columnWidths returns the widths of the columns of a table, each at most most. It
+// cleans the rows.
 func columnWidths(rows [][]cell, most int) []int {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
@@ -143,7 +143,7 @@ func columnWidths(rows [][]cell, most int) []int {
 	return widths
 }
 
-// rowWidth is the width of a row whose columns have these widths.
+// rowWidth returns the width of a row with these column widths.
 func rowWidth(widths []int) int {
 	all := 2 * (len(widths) - 1)
 	for _, w := range widths {
@@ -152,7 +152,7 @@ func rowWidth(widths []int) int {
 	return all
 }
 
-// row writes a row of a table whose last column begins behind left columns.
+// row writes a row of a table whose last column begins at column left.
 func (p *Printer) row(row []cell, widths []int, left int) {
 	last := len(row) - 1
 	var b strings.Builder
@@ -170,8 +170,8 @@ func (p *Printer) row(row []cell, widths []int, left int) {
 	}
 }
 
-// ragged writes a row of a table that is too wide for its columns: its cells one
-// behind the other, in several lines if need be.
+// ragged writes a row of a table that is too wide for its columns: one cell after the
+// other, in several lines if needed.
 func (p *Printer) ragged(row []cell) {
 	limit := max(p.width-len(below), minLast)
 	var b strings.Builder

@@ -14,7 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// agents shows who was run for a decision, and what a round hands on.
+// agents prints the agents that ran for a decision, and the handoff.
 func (p *Printer) agents(d host.Decision) {
 	if len(d.Spawns) > 0 {
 		p.Line("")
@@ -39,7 +39,7 @@ func (p *Printer) agents(d host.Decision) {
 	}
 }
 
-// spawns shows the attempts to run agents.
+// spawns prints the attempts to run agents.
 func (p *Printer) spawns(all []api.SpawnSummary) {
 	rows := make([][]cell, len(all))
 	for i, s := range all {
@@ -75,7 +75,7 @@ func (p *Printer) spawns(all []api.SpawnSummary) {
 	}
 }
 
-// maxStderrShown is how much of an agent's last words is shown, in code points.
+// maxStderrShown is the number of code points shown of an agent's standard error.
 const maxStderrShown = 300
 
 func lastLine(text string) string {
@@ -100,7 +100,7 @@ func seconds(ms int64) string {
 	return d.String()
 }
 
-// unknown stands for a number that nobody said.
+// unknown stands for a number that was not reported.
 const unknown = "?"
 
 func tokenCount(s api.SpawnSummary) string {
@@ -117,8 +117,8 @@ func dollars(micros *int64) string {
 	return fmt.Sprintf("$%d.%04d", *micros/1e6, *micros%1e6/100)
 }
 
-// spentWords says what a task's agents have used up, "" for nothing. What an agent
-// did not say of itself counts as what was reserved for it.
+// spentWords returns the resources that a task's agents have used, or "" for none. If
+// an agent did not report its use, its reservation counts.
 func spentWords(t task.State) string {
 	s := t.Spent
 	if s.Runs == 0 {
@@ -138,12 +138,12 @@ func spentWords(t task.State) string {
 	return strings.Join(words, ", ")
 }
 
-// assumed reports whether a part of what a run cost is only what was reserved for it.
+// assumed reports whether part of a run's cost is only its reservation.
 func assumed(r task.Run) bool {
 	return r.Receipt != nil && r.Cost().MicroDollars > r.Receipt.Used.MicroDollars
 }
 
-// SpawnResult shows what became of a spawn outside any task.
+// SpawnResult prints the result of a spawn outside any task.
 func (p *Printer) SpawnResult(s host.SpawnResult) {
 	p.Line("%s  %s by %s", p.Paint(Green, string(s.Outcome)), s.Agent, s.Adapter)
 	p.Line("  output: %s (%s)", s.OutputPath, Size(s.OutputBytes))

@@ -8,14 +8,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// The most rows of a list that stats shows; JSON has all.
+// Maximum numbers of rows of the lists of stats; JSON has all.
 const (
 	maxShownCategories = 10
 	maxShownAgents     = 10
 	maxShownStanding   = 10
 )
 
-// Stats shows what the review loop has come to.
+// Stats prints the statistics of the review loop.
 func (p *Printer) Stats(s stats.Stats, style BarStyle) {
 	if s.Empty() {
 		p.Line("nothing is recorded yet: switchyard round TASK begins")
@@ -29,7 +29,7 @@ func (p *Printer) Stats(s stats.Stats, style BarStyle) {
 	p.standingList(s.Standing)
 }
 
-// figures are the numbers to know first, a line each.
+// figures prints the most important numbers, one per line.
 func (p *Printer) figures(s stats.Stats) {
 	p.Line("%s from %s to %s", textutil.Count(int(s.Ledger.Events), "event"), Time(s.Ledger.Since), Time(s.Ledger.Until))
 	p.Line("")
@@ -63,7 +63,7 @@ func (p *Printer) figures(s stats.Stats) {
 	}
 }
 
-// decimals writes a number with at most two.
+// decimals formats a number with at most two decimals.
 func decimals(v float64) string {
 	s := strconv.FormatFloat(v, 'f', 2, 64)
 	for s[len(s)-1] == '0' {
@@ -75,8 +75,8 @@ func decimals(v float64) string {
 	return s
 }
 
-// chart shows bars under a heading, each with its share of the total, and nothing if
-// there are none.
+// chart prints bars below a heading, each with its share of the total. It prints
+// nothing if there are none.
 func (p *Printer) chart(title string, style BarStyle, rows []bar, total int64) {
 	if len(rows) == 0 {
 		return
@@ -116,7 +116,7 @@ func (p *Printer) categories(f stats.Findings, style BarStyle) {
 	p.andMore(len(rest), " with "+textutil.Count(findings, "finding"))
 }
 
-// spawners shows what each agent was used for.
+// spawners prints the runs of each agent.
 func (p *Printer) spawners(s stats.Spawns) {
 	if len(s.Agents) == 0 {
 		return
@@ -134,13 +134,13 @@ func (p *Printer) spawners(s stats.Spawns) {
 	p.andMore(len(s.Agents)-maxShownAgents, "")
 }
 
-// standingList shows the tasks that need somebody.
+// standingList prints the tasks that wait for a person.
 func (p *Printer) standingList(all []stats.Standing) {
 	if len(all) == 0 {
 		return
 	}
 	p.Line("")
-	// What 80 columns have left beside the other columns, and more on a wider terminal.
+	// The other columns leave 18 of 80 columns; a wider terminal has more.
 	ids := 18 + max(0, p.width-textWidth)
 	rows := make([][]cell, 0, maxShownStanding)
 	for _, t := range all[:min(len(all), maxShownStanding)] {
@@ -154,7 +154,7 @@ func (p *Printer) standingList(all []stats.Standing) {
 	p.andMore(len(all)-maxShownStanding, "")
 }
 
-// andMore says how many rows are not shown.
+// andMore prints the number of rows that are not shown.
 func (p *Printer) andMore(n int, words string) {
 	if n > 0 {
 		p.Line("  … and %d more%s", n, words)

@@ -15,7 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Task shows one task.
+// Task prints one task.
 func (p *Printer) Task(t host.TaskDetail) {
 	p.standing(t.TaskStatus)
 	if t.Questions != nil {
@@ -29,10 +29,10 @@ func (p *Printer) Task(t host.TaskDetail) {
 	p.next(afterStatus(t.TaskStatus, t.Handoff))
 }
 
-// maxPromptShown is how much of a task's text a page shows, in code points.
+// maxPromptShown is the number of code points shown of a task's text.
 const maxPromptShown = 100
 
-// standing says where a task stands and why.
+// standing prints the state of a task and the reason for it.
 func (p *Printer) standing(t host.TaskStatus) {
 	p.Line("%s  %s, round %s", p.Paint(statusColor(t.Status), string(t.Status)), t.TaskID, rounds(t))
 	switch last := t.Last; {
@@ -74,8 +74,8 @@ func (p *Printer) standing(t host.TaskStatus) {
 	}
 }
 
-// uses says which policies decided a task's rounds: in one line where it was one
-// policy all the time, and in red lines where it was not.
+// uses prints the policies that decided a task's rounds: in one line if there is only
+// one, and in red lines if there are several.
 func (p *Printer) uses(uses []api.PolicyUse) {
 	switch len(uses) {
 	case 0:
@@ -94,7 +94,7 @@ func (p *Printer) uses(uses []api.PolicyUse) {
 	}
 }
 
-// rounds says which round of how many.
+// rounds returns the round and the cap.
 func rounds(t host.TaskStatus) string {
 	if t.MaxRounds == 0 {
 		return strconv.Itoa(t.Round)
@@ -102,18 +102,18 @@ func rounds(t host.TaskStatus) string {
 	return fmt.Sprintf("%d of %d", t.Round, t.MaxRounds)
 }
 
-// TaskList is what status prints as JSON without a task.
+// TaskList is the JSON output of status without a task.
 type TaskList struct {
 	Tasks []host.TaskStatus `json:"tasks"`
-	// Omitted is how many more tasks --limit leaves out.
+	// Omitted is the number of tasks that --limit omits.
 	Omitted int `json:"omitted,omitzero"`
-	// Policy is the active one, nil before the project's first decision.
+	// Policy is the active policy, nil before the project's first decision.
 	Policy *api.Adopted `json:"policy"`
-	// Total is how many tasks the project has.
+	// Total is the number of tasks of the project.
 	Total int `json:"-"`
 }
 
-// TaskList shows tasks and the active policy.
+// TaskList prints tasks and the active policy.
 func (p *Printer) TaskList(l TaskList) {
 	switch {
 	case l.Total == 0:
@@ -131,7 +131,7 @@ func (p *Printer) TaskList(l TaskList) {
 	}
 }
 
-// tasks shows all tasks, those that need somebody first.
+// tasks prints all tasks, those that wait for a person first.
 func (p *Printer) tasks(tasks []host.TaskStatus) {
 	header := []string{"TASK", "STATUS", "ROUND", "WENT TO", "REASON", "FINDINGS", "POLICY", "UPDATED"}
 	forced := slices.ContainsFunc(tasks, func(t host.TaskStatus) bool { return t.Overrides > 0 })
@@ -149,7 +149,7 @@ func (p *Printer) tasks(tasks []host.TaskStatus) {
 	p.table(header, rows)
 }
 
-// versions names the policies that decided a task's rounds.
+// versions returns the policies that decided a task's rounds.
 func versions(uses []api.PolicyUse) cell {
 	names := make([]string, len(uses))
 	for i, u := range uses {
@@ -165,8 +165,7 @@ func versions(uses []api.PolicyUse) cell {
 	}
 }
 
-// taskRow is a task's row, with a column for its forced gates where any task
-// has one.
+// taskRow returns a task's row, with a column for its forced gates if forced is set.
 func taskRow(t *host.TaskStatus, forced bool) []cell {
 	round := strconv.Itoa(t.Round)
 	if t.MaxRounds > 0 {
@@ -182,7 +181,7 @@ func taskRow(t *host.TaskStatus, forced bool) []cell {
 	if t.Stop != nil {
 		reason, findings = t.Stop.Reason, strconv.Itoa(t.Stop.FindingCount)
 		if t.Last == nil || !task.IsStuckDestination(t.Last.NextAction, t.Last.DestinationKind) {
-			to = string(task.Stuck) // A person put it there, not a decision.
+			to = string(task.Stuck) // A person stopped it, not a decision.
 		}
 	}
 	row := []cell{
@@ -199,7 +198,7 @@ func taskRow(t *host.TaskStatus, forced bool) []cell {
 	return row
 }
 
-// TaskResult shows what a command left of a task.
+// TaskResult prints a task after a command.
 func (p *Printer) TaskResult(s host.TaskResult) {
 	if s.Recorded == nil {
 		p.Line("nothing to do: this was recorded before")
@@ -212,8 +211,8 @@ func (p *Printer) TaskResult(s host.TaskResult) {
 	p.next(afterStatus(s.TaskStatus, nil))
 }
 
-// questions shows what waits for the user, and how it is answered where a task
-// waits for that.
+// questions prints the open questions, and how to answer them if a task waits for the
+// answers.
 func (p *Printer) questions(id string, questions []task.Question) {
 	for _, q := range questions {
 		p.Line("")
@@ -248,7 +247,7 @@ func (p *Printer) answers(answers []task.Answer) {
 	}
 }
 
-// verification says how a draft was verified.
+// verification prints how a draft was verified.
 func (p *Printer) verification(v host.Verification) {
 	how := v.Command
 	if v.Claimed {
@@ -287,7 +286,7 @@ func verifyColor(v policies.Verify) string {
 	}
 }
 
-// DraftResult shows what became of a draft.
+// DraftResult prints the result of a draft.
 func (p *Printer) DraftResult(d api.DraftResult) {
 	if d.Decision != nil {
 		p.Decision(*d.Decision)
@@ -297,7 +296,7 @@ func (p *Printer) DraftResult(d api.DraftResult) {
 	p.verification(d.Verification)
 }
 
-// Attestation shows the attestation of a run.
+// Attestation prints the attestation of a run.
 func (p *Printer) Attestation(a api.StampResult) {
 	if a.Recorded == nil {
 		p.Line("nothing to do: this run was attested before")
@@ -310,7 +309,7 @@ func (p *Printer) Attestation(a api.StampResult) {
 	}
 }
 
-// AttestationList is what audit --list prints as JSON.
+// AttestationList is the JSON output of audit --list.
 type AttestationList struct {
 	Stamps []api.StampEntry `json:"stamps"`
 }

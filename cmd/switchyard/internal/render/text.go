@@ -16,7 +16,7 @@ func Time(at string) string {
 	return at
 }
 
-// Size writes a number of bytes.
+// Size formats a number of bytes.
 func Size(n int64) string {
 	switch {
 	case n < 1<<10:
@@ -28,7 +28,7 @@ func Size(n int64) string {
 	}
 }
 
-// tenths writes n/unit with one decimal, unless that is 0.
+// tenths formats n/unit with one decimal, unless that is 0.
 func tenths(n, unit int64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(n)/float64(unit)), ".0")
 }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/text/width"
 )
 
-// runeColumns is how many columns of a terminal a character takes: none for a
-// combining mark and the later parts of a Hangul syllable, two for a wide one.
+// runeColumns returns the width of a character in columns of a terminal: 0 for a
+// combining mark and the later parts of a Hangul syllable, 2 for a wide character.
 func runeColumns(r rune) int {
 	switch {
 	case r >= ' ' && r <= '~':
@@ -24,7 +24,7 @@ func runeColumns(r rune) int {
 	}
 }
 
-// columns is how many columns of a terminal a line takes.
+// columns returns the width of a line in columns of a terminal.
 func columns(s string) int {
 	n := 0
 	for _, r := range s {
@@ -33,7 +33,7 @@ func columns(s string) int {
 	return n
 }
 
-// leading splits a line behind as much of it as fits into limit columns, but at least
+// leading splits a line after as much of it as fits into limit columns, but at least
 // one character.
 func leading(s string, limit int) (head, rest string) {
 	n := 0
@@ -45,7 +45,7 @@ func leading(s string, limit int) (head, rest string) {
 	return s, ""
 }
 
-// trailing is the end of a line that fits into limit columns.
+// trailing returns the end of a line that fits into limit columns.
 func trailing(s string, limit int) string {
 	for columns(s) > limit {
 		_, s = leading(s, 0)
@@ -58,15 +58,15 @@ func Fit(s string, limit int) string {
 	if limit <= 0 || columns(s) <= limit {
 		return s
 	}
-	if limit < 3 { // A wide character beside the mark needs three.
+	if limit < 3 { // A wide character next to the mark needs three.
 		return "…"
 	}
 	head, _ := leading(s, limit-1)
 	return head + "…"
 }
 
-// fitMiddle cuts a path to limit columns by leaving out its middle: the file's name at
-// its end says most, then the folder that it begins with.
+// fitMiddle cuts a path to limit columns by omitting its middle: the file's name at the
+// end matters most, then the first directory.
 func fitMiddle(s string, limit int) string {
 	if limit <= 0 || columns(s) <= limit {
 		return s
@@ -75,8 +75,8 @@ func fitMiddle(s string, limit int) string {
 	return Fit(s, limit-columns(end)) + end
 }
 
-// wrap breaks a line into lines of at most limit columns, between words where it can
-// be; 0 means no limit. There is at least one line.
+// wrap breaks a line into lines of at most limit columns, between words if possible; 0
+// means no limit. It returns at least one line.
 func wrap(s string, limit int) []string {
 	if limit <= 0 || columns(s) <= limit {
 		return []string{s}

@@ -15,7 +15,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// listed are findings whose fields are short and long, narrow and wide.
+// listed returns findings with short and long, narrow and wide fields.
 func listed() []finding.Finding {
 	at := func(file string, line int) (*string, *int) { return &file, &line }
 	all := []finding.Finding{
@@ -34,8 +34,8 @@ func listed() []finding.Finding {
 	return all
 }
 
-// TestFindingsAtEachWidth holds the table of findings on terminals of several widths,
-// and elsewhere, against files. UPDATE=1 writes them.
+// TestFindingsAtEachWidth compares the table of findings on terminals of several
+// widths, and without a terminal, with golden files. UPDATE=1 rewrites them.
 func TestFindingsAtEachWidth(t *testing.T) {
 	for _, width := range []int{0, 60, 80, 120, 200} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestCutsFit: what is cut or wrapped fits, and what is wrapped is all there.
+// TestCutsFit tests that cut and wrapped texts fit, and that wrapping loses nothing.
 func TestCutsFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := textutil.Line(rapid.StringOf(rapid.SampledFrom([]rune("ab  /漢🙂e\u0301"))).Draw(t, "text"))
