@@ -192,6 +192,9 @@ func TestDecideStopsAPolicyWhoseValuesGrow(t *testing.T) {
 				if p.Engine() == routing.EngineWasm && errs.CodeOf(err) == errs.PolicyTimeout {
 					continue // Texts go to and from its memory in Rego's notation, which takes time.
 				}
+				if p.Engine() == routing.EngineWasm && errs.CodeOf(err) == errs.PolicyFailed && strings.Contains(err.Error(), "opa_malloc") {
+					continue // The value filled the engine's memory before a built-in function got it.
+				}
 				if errs.CodeOf(err) != errs.PolicyFailed || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("%s: got %v, want %s", p.Engine(), err, c.want)
 				}
