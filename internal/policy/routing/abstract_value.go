@@ -7,31 +7,30 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// abstractValue is what the analysis knows of the values that a term can have. The zero
-// abstractValue is that of values without any number that could matter, as names and
-// truth values are.
+// abstractValue describes the values that a term can have. The zero value describes
+// values without relevant numbers, such as names and booleans.
 type abstractValue struct {
-	// fields are the numeric fields of the input that the value may be, as they are.
+	// fields are the numeric input fields that the value may equal.
 	fields []string
-	// numbers are those written in the policy that the value may be or hold.
+	// numbers are the constants of the policy that the value may equal or contain.
 	numbers []int
-	// derived says that it may be a number that is in neither list.
+	// derived reports whether the value may be a number that is in neither list.
 	derived bool
-	// input and routes say that it may be the whole input or its routes.
+	// input and routes report whether the value may be the whole input or its routes.
 	input, routes bool
 }
 
 // routesField stands for the count of any destination.
 const routesField = "routes"
 
-// holdsInput says that the value may hold numbers of the input, as they are.
+// holdsInput reports whether the value may contain unchanged numbers of the input.
 func (s abstractValue) holdsInput() bool { return len(s.fields) > 0 || s.input || s.routes }
 
-// maxNumbers bounds the numbers that one value may be. More make more classes of
-// inputs than anybody can try.
+// maxNumbers bounds the constants of one value. More would make too many input classes to
+// try.
 const maxNumbers = 100
 
-// join is the shade of values of either.
+// join returns the abstract value that covers both s and o.
 func (s abstractValue) join(o abstractValue) abstractValue {
 	joined := abstractValue{
 		fields:  union(s.fields, o.fields),
@@ -46,12 +45,12 @@ func (s abstractValue) join(o abstractValue) abstractValue {
 	return joined
 }
 
-// without is s after the input's own numbers in it were reported.
+// without returns s after its input numbers have been reported.
 func (s abstractValue) without() abstractValue {
 	return abstractValue{numbers: s.numbers, derived: s.derived || s.holdsInput()}
 }
 
-// union returns what is in a or b. It changes neither.
+// union returns the elements of a or b. It modifies neither.
 func union[T comparable](a, b []T) []T {
 	for i, x := range b {
 		if !slices.Contains(a, x) {
@@ -61,10 +60,10 @@ func union[T comparable](a, b []T) []T {
 	return a
 }
 
-// maxThreshold bounds the numbers that are followed. No count comes near it.
+// maxThreshold bounds the tracked constants. No count comes near it.
 const maxThreshold = 1 << 30
 
-// numberValue is the shade of a number in the source.
+// numberValue returns the abstract value of a number in the source.
 func numberValue(n ast.Number) abstractValue {
 	if whole, ok := n.Int(); ok && -maxThreshold < whole && whole < maxThreshold {
 		return abstractValue{numbers: []int{whole}}

@@ -6,15 +6,15 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// ruleAnalysis is what a tracer knows inside one branch of a rule. The compiler has put
-// the expressions in an order in which what binds a variable comes first.
+// ruleAnalysis is the state of the analysis inside one branch of a rule. The compiler has
+// ordered the expressions so that a variable is bound before it is used.
 type ruleAnalysis struct {
 	*thresholdAnalysis
 	vars map[ast.Var]abstractValue
-	at   *ast.Location // of the expression that is being read
+	at   *ast.Location // of the current expression
 }
 
-// body reads expressions that hold together.
+// body reads the expressions of a conjunction.
 func (s *ruleAnalysis) body(body ast.Body) {
 	outer := s.at
 	for _, expr := range body {
@@ -27,7 +27,7 @@ func (s *ruleAnalysis) body(body ast.Body) {
 }
 
 func (s *ruleAnalysis) expr(expr *ast.Expr) {
-	if len(expr.With) > 0 { // under another input, nothing is what it is
+	if len(expr.With) > 0 { // with a replaced input nothing is known
 		s.report(s.at)
 	}
 	switch terms := expr.Terms.(type) {
@@ -40,7 +40,7 @@ func (s *ruleAnalysis) expr(expr *ast.Expr) {
 	}
 }
 
-// every reads a quantifier. It knows the domain's members as an iteration would.
+// every reads a quantifier. It reads the domain's members as an iteration does.
 func (s *ruleAnalysis) every(e *ast.Every) {
 	domain := s.term(e.Domain)
 	if e.Key != nil {
@@ -50,7 +50,6 @@ func (s *ruleAnalysis) every(e *ast.Every) {
 	s.body(e.Body)
 }
 
-// operation reads a call of a built-in or of a function.
 func (s *ruleAnalysis) operation(operator *ast.Term, operands []*ast.Term) {
 	ref, _ := operator.Value.(ast.Ref)
 	if ref.HasPrefix(ast.DefaultRootRef) {
@@ -73,8 +72,7 @@ func (s *ruleAnalysis) operation(operator *ast.Term, operands []*ast.Term) {
 	}
 }
 
-// builtin reads a call of any other built-in. What it makes of numbers of the
-// input is its own business.
+// builtin reads a call of any other built-in. Its result is treated as unknown.
 func (s *ruleAnalysis) builtin(b *ast.Builtin, operands []*ast.Term) {
 	arity := min(len(operands), len(b.Decl.FuncArgs().Args))
 	for _, operand := range operands[:arity] {
@@ -83,8 +81,8 @@ func (s *ruleAnalysis) builtin(b *ast.Builtin, operands []*ast.Term) {
 	s.bindAll(operands[arity:], abstractValue{derived: true})
 }
 
-// get reads object.get(object, key, default). It is how a policy asks for the
-// count of a destination that may have none.
+// get reads object.get(object, key, default), the way a policy reads the count of a
+// destination that may be missing.
 func (s *ruleAnalysis) get(operands []*ast.Term) {
 	object, key, otherwise := operands[0], operands[1], operands[2]
 	value := s.term(object)
@@ -96,13 +94,12 @@ func (s *ruleAnalysis) get(operands []*ast.Term) {
 	s.bindAll(operands[3:], abstractValue{fields: []string{routesField}}.join(s.term(otherwise)))
 }
 
-// function reads a call of a function of the policy. What it returns may hang
-// together with its arguments in any way, so that may be none of the input's
-// numbers.
+// function reads a call of a function of the policy. Its result may depend on its
+// arguments in any way, so it must not be a number of the input.
 func (s *ruleAnalysis) function(ref ast.Ref, operands []*ast.Term) {
 	rules := s.rules(ref)
 	if len(rules) == 0 {
-		return // the compiler refuses it
+		return // the compiler rejects it
 	}
 	arity := min(len(operands), len(rules[0].Head.Args))
 	args := make([]abstractValue, arity)
@@ -119,8 +116,8 @@ func (s *ruleAnalysis) function(ref ast.Ref, operands []*ast.Term) {
 	s.bindAll(operands[arity:], result)
 }
 
-// returned is the shade of what a branch of a function returns: a value that is
-// written out, or unknown.
+// returned returns the abstract value of a function branch's result: a constant, or
+// unknown.
 func returned(branch *ast.Rule) abstractValue {
 	switch v := branch.Head.Value.Value.(type) {
 	case ast.Boolean, ast.String, ast.Null:
@@ -132,7 +129,6 @@ func returned(branch *ast.Rule) abstractValue {
 	}
 }
 
-// unify reads a = b, which binds variables and compares the rest.
 func (s *ruleAnalysis) unify(a, b *ast.Term) {
 	switch {
 	case s.isFree(a):
@@ -146,8 +142,7 @@ func (s *ruleAnalysis) unify(a, b *ast.Term) {
 	}
 }
 
-// pattern binds the free variables of an array or an object that is taken
-// apart.
+// pattern binds the free variables of a destructured array or object.
 func (s *ruleAnalysis) pattern(t *ast.Term) {
 	if _, ok := t.Value.(ast.Ref); ok {
 		return
@@ -160,7 +155,7 @@ func (s *ruleAnalysis) pattern(t *ast.Term) {
 	})
 }
 
-// isFree says that a term is a variable that nothing was bound to yet.
+// isFree reports whether a term is a variable that is not bound yet.
 func (s *ruleAnalysis) isFree(t *ast.Term) bool {
 	v, ok := t.Value.(ast.Var)
 	if !ok {
@@ -170,8 +165,8 @@ func (s *ruleAnalysis) isFree(t *ast.Term) bool {
 	return !bound
 }
 
-// bind says that a term has a value: a variable has it from now on, and
-// anything else is compared with it.
+// bind assigns a value to a term: a free variable is bound to it, any other term is
+// compared with it.
 func (s *ruleAnalysis) bind(t *ast.Term, value abstractValue) {
 	v, ok := t.Value.(ast.Var)
 	if !ok {
@@ -186,14 +181,14 @@ func (s *ruleAnalysis) bind(t *ast.Term, value abstractValue) {
 	s.vars[v] = known.join(value)
 }
 
-// bindAll binds the result of a call, where it is asked for.
+// bindAll binds the result of a call, if it is used.
 func (s *ruleAnalysis) bindAll(results []*ast.Term, value abstractValue) {
 	for _, result := range results {
 		s.bind(result, value)
 	}
 }
 
-// use reads a term that is done something with that nobody follows.
+// use reads a term that is passed to an operation the analysis does not follow.
 func (s *ruleAnalysis) use(t *ast.Term) abstractValue {
 	value := s.term(t)
 	if value.holdsInput() {
@@ -202,11 +197,11 @@ func (s *ruleAnalysis) use(t *ast.Term) abstractValue {
 	return value.without()
 }
 
-// head returns the shade of a rule's value. A set or an object that is put
-// together from rules must not hold numbers of the input, nor may a function
-// return them, nor a reference to a rule contain them. The count of a destination
-// may not be a value either: with several destinations it would be several, and
-// whether they are equal decides whether that is an error.
+// head returns the abstract value of a rule's value. Numbers of the input must not appear
+// in a set or an object built by partial rules, in the result of a function, or in a rule
+// with a reference head. The count of a destination must not be the value either: several
+// destinations would give several counts, and whether they are equal decides whether that
+// is an error.
 func (s *ruleAnalysis) head(head *ast.Head) abstractValue {
 	s.at = head.Location
 	result := abstractValue{}
@@ -230,7 +225,7 @@ func (s *ruleAnalysis) head(head *ast.Head) abstractValue {
 	return value
 }
 
-// term reads a term and returns its shade.
+// term reads a term and returns its abstract value.
 func (s *ruleAnalysis) term(t *ast.Term) abstractValue {
 	switch v := t.Value.(type) {
 	case ast.Null, ast.Boolean, ast.String:
@@ -274,8 +269,8 @@ func (s *ruleAnalysis) comprehension(body ast.Body, terms ...*ast.Term) abstract
 	return result
 }
 
-// variable returns the shade of a variable. One that nothing was seen to bind is
-// an index or a part of something that was taken apart.
+// variable returns the abstract value of a variable. A variable without a known binding
+// is an index or a part of a destructured value.
 func (s *ruleAnalysis) variable(v ast.Var) abstractValue {
 	if v.Equal(ast.InputRootDocument.Value) {
 		return abstractValue{input: true}
@@ -287,7 +282,7 @@ func (s *ruleAnalysis) variable(v ast.Var) abstractValue {
 	return value
 }
 
-// ref follows a reference from its head, one index after the other.
+// ref follows a reference from its head, index by index.
 func (s *ruleAnalysis) ref(ref ast.Ref) abstractValue {
 	if ref.HasPrefix(ast.DefaultRootRef) {
 		return s.data(ref)
@@ -299,11 +294,11 @@ func (s *ruleAnalysis) ref(ref ast.Ref) abstractValue {
 	return value
 }
 
-// data is the shade of a reference to rules, or into their values.
+// data returns the abstract value of a reference to rules or into their values.
 func (s *ruleAnalysis) data(ref ast.Ref) abstractValue {
 	result := abstractValue{}
 	for n, rule := range s.rules(ref) {
-		if len(rule.Head.Args) > 0 { // a package's functions are no part of its value, and wait for all their callers
+		if len(rule.Head.Args) > 0 { // a package's functions are not part of its value, and are read after all their callers
 			continue
 		}
 		value := abstractValue{}
@@ -318,7 +313,7 @@ func (s *ruleAnalysis) data(ref ast.Ref) abstractValue {
 			value = s.index(value, ref[i])
 		}
 		if n > 0 && (value.holdsInput() || result.holdsInput()) {
-			s.compare(s.at, result, value) // rules that disagree are an error
+			s.compare(s.at, result, value) // conflicting rules are an error
 		}
 		result = result.join(value)
 	}
@@ -328,12 +323,12 @@ func (s *ruleAnalysis) data(ref ast.Ref) abstractValue {
 	return result
 }
 
-// index is the shade of value[index].
+// index returns the abstract value of value[index].
 func (s *ruleAnalysis) index(value abstractValue, index *ast.Term) abstractValue {
 	s.key(index, keys(value))
 	name, ok := index.Value.(ast.String)
 	if !value.input {
-		if ok && value.routes { // the count of this destination, and of no other
+		if ok && value.routes { // the count of this destination only
 			value.routes = false
 			return s.members(value).join(abstractValue{fields: []string{routesField + "." + string(name)}})
 		}
@@ -352,8 +347,7 @@ func (s *ruleAnalysis) index(value abstractValue, index *ast.Term) abstractValue
 	}
 }
 
-// key reads an index: a free variable is bound to each key in turn, anything
-// else picks one.
+// key reads an index: a free variable is bound to each key, any other term selects one.
 func (s *ruleAnalysis) key(index *ast.Term, keys abstractValue) {
 	if s.isFree(index) {
 		s.bind(index, keys)
@@ -362,14 +356,14 @@ func (s *ruleAnalysis) key(index *ast.Term, keys abstractValue) {
 	s.use(index)
 }
 
-// withoutInput is s where it is not the whole input.
+// withoutInput returns s if it is not the whole input.
 func (s abstractValue) withoutInput() abstractValue {
 	s.input = false
 	return s
 }
 
-// keys is the shade of a value's keys: of the routes and the input they are
-// names.
+// keys returns the abstract value of a value's keys. The keys of the routes and of the
+// input are names.
 func keys(value abstractValue) abstractValue {
 	if value.input || value.routes {
 		return abstractValue{}
@@ -377,7 +371,7 @@ func keys(value abstractValue) abstractValue {
 	return abstractValue{derived: true}
 }
 
-// members is the shade of what a value holds. A number holds nothing.
+// members returns the abstract value of a value's members. A number has none.
 func (s *ruleAnalysis) members(value abstractValue) abstractValue {
 	if value.input {
 		s.report(s.at)

@@ -7,7 +7,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// BenchmarkLoad is on the way of every command that routes.
+// BenchmarkLoad measures a cost of every command that routes.
 func BenchmarkLoad(b *testing.B) {
 	for _, engine := range engines {
 		b.Run("engine="+string(engine), func(b *testing.B) {
@@ -19,7 +19,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkDecide must cost the same whatever the number of findings.
+// BenchmarkDecide checks that the cost does not depend on the number of findings.
 func BenchmarkDecide(b *testing.B) {
 	for _, engine := range engines {
 		p := loadOn(b, engine, policies.Default)
@@ -40,8 +40,8 @@ func BenchmarkDecide(b *testing.B) {
 	}
 }
 
-// BenchmarkBranches is what explaining a first decision costs, and BenchmarkMatching
-// any further one.
+// BenchmarkBranches measures the cost of explaining a first decision, BenchmarkMatching
+// of each further one.
 func BenchmarkBranches(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -68,8 +68,7 @@ func BenchmarkMatching(b *testing.B) {
 	}
 }
 
-// BenchmarkThresholds is what the analysis of a policy costs, loading it
-// included.
+// BenchmarkThresholds measures loading and analyzing a policy.
 func BenchmarkThresholds(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

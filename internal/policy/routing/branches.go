@@ -11,55 +11,54 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// branchesRule is the name of the rule that holds the branches. No policy can have a
-// rule or a variable of that name, because of the space.
+// branchesRule is the name of the rule that holds the branches. The space keeps it from
+// colliding with a rule or variable of a policy.
 const branchesRule = "decision rungs"
 
-// branchesQuery asks for every branch that holds, by its index.
+// branchesQuery queries every matching branch, by its index.
 const branchesQuery = "data." + packageName + `["` + branchesRule + `"]`
 
-// Branches is a policy's decision taken apart: every branch of rule decision is a
-// branch of its own. It tells which branches hold for an input, where Decide tells
-// only what the first of them decides. It is always interpreted, whatever the
-// policy's engine. It is safe for concurrent use.
+// Branches holds the branches of a policy's rule decision. It reports every branch that
+// matches an input, while Decide reports only the decision of the first one. It always
+// uses the interpreter, whatever the policy's engine. It is safe for concurrent use.
 type Branches struct {
 	policy   *Policy
 	branches []Branch
 	compiler *ast.Compiler
-	all      interpreter // of every branch
+	all      interpreter // for all branches
 }
 
-// Branch is one branch of rule decision: a rule, or one of its elses.
+// Branch is one branch of rule decision: a rule or one of its else branches.
 type Branch struct {
-	// Index is the branch's place in Branches.All, from 0.
+	// Index is the branch's position in Branches.All, from 0.
 	Index int `json:"index"`
-	// Chain numbers the rules named decision, from 0. Branches of one chain are tried
-	// in order and the first that holds decides; two chains that decide otherwise
-	// contradict each other, and then there is no decision. A default has a chain of
-	// its own, the last, and counts only where nothing else holds.
+	// Chain numbers the rules named decision, from 0. Branches of one chain are tried in
+	// order and the first that matches decides; if two chains decide differently, there
+	// is no decision. A default rule is the last chain and applies only if no other
+	// branch matches.
 	Chain int `json:"chain"`
 	// Location is where the branch begins.
 	Location Location `json:"place"`
-	// Decision is what the branch decides, with "" for a part that is computed. It is
-	// nil where all of it is computed.
+	// Decision is the branch's decision, with "" for a computed part. It is nil if all of
+	// it is computed.
 	Decision *Decision `json:"decision,omitzero"`
 }
 
-// Match is a branch whose condition holds for an input.
+// Match is a branch whose condition is true for an input.
 type Match struct {
 	// Branch is the Index of the branch.
 	Branch int `json:"rung"`
-	// Decision is what it decides for that input. It is not checked against the
-	// host's own rules, as Decide would.
+	// Decision is the branch's decision for that input. It is not checked against the
+	// host's rules; Decide does that.
 	Decision Decision `json:"decision"`
 }
 
-// Branches returns the policy's branches. It is compiled when it is first asked
-// for, which takes about as long as loading the policy, and kept.
+// Branches returns the policy's branches. The first call compiles them, which takes about
+// as long as loading the policy; later calls return the same value.
 //
 // # Errors
 //
-// policy-invalid, policy-timeout and policy-unreadable as Load.
+// policy-invalid, policy-timeout and policy-unreadable as in Load.
 func (p *Policy) Branches(ctx context.Context) (*Branches, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, errs.New(errs.PolicyUnreadable, "take policy %s apart: %w", p, err).With("policy", p.ref)
@@ -76,8 +75,8 @@ func (p *Policy) Branches(ctx context.Context) (*Branches, error) {
 	return p.branches, nil
 }
 
-// All returns every branch in the order in which they are tried. The slice and
-// the decisions in it are the caller's.
+// All returns every branch in evaluation order. The caller owns the slice and its
+// decisions.
 func (l *Branches) All() []Branch {
 	branches := slices.Clone(l.branches)
 	for i, r := range branches {
@@ -89,13 +88,14 @@ func (l *Branches) All() []Branch {
 	return branches
 }
 
-// Matching returns every branch that holds for in, in order. The first is the one
-// that decides; those behind it are what it outranks. A branch in which something
-// fails does not hold; Decide fails where it comes to such a branch.
+// Matching returns every branch that matches in, in order. The first one decides; the
+// others are outranked by it. A branch whose evaluation fails does not match; Decide
+// fails if it reaches such a branch.
 //
 // # Errors
 //
-// policy-invalid-input, policy-failed, policy-timeout and policy-invalid-decision as Decide.
+// policy-invalid-input, policy-failed, policy-timeout and policy-invalid-decision as in
+// Decide.
 func (l *Branches) Matching(ctx context.Context, in Input) ([]Match, error) {
 	if err := in.check(l.policy.tables); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (l *Branches) Matching(ctx context.Context, in Input) ([]Match, error) {
 	return held, nil
 }
 
-// matching returns the values of the branches that hold, by their index.
+// matching returns the values of the matching branches, by index.
 func (l *Branches) matching(ctx context.Context, in Input) (map[string]any, error) {
 	a, err := l.policy.evaluate(ctx, l.all, in)
 	if errs.CodeOf(err) == errs.PolicyFailed && ctx.Err() == nil {
@@ -133,8 +133,8 @@ func (l *Branches) matching(ctx context.Context, in Input) (map[string]any, erro
 	return values, nil
 }
 
-// matchEach asks for every branch alone. A conflict of rules in one of them
-// fails all that are asked for together.
+// matchEach queries each branch separately, because a rule conflict in one of them fails
+// a common query.
 func (l *Branches) matchEach(ctx context.Context, in Input) (map[string]any, error) {
 	values := make(map[string]any)
 	for i := range l.branches {
@@ -153,9 +153,9 @@ func (l *Branches) matchEach(ctx context.Context, in Input) (map[string]any, err
 	return values, nil
 }
 
-// takeApart compiles the policy's modules anew, with a rule more for every
-// branch of rule decision. The branches stand in their own modules, so
-// everything that they name means what it meant.
+// takeIgnored compiles the policy's modules again, with an additional rule for every
+// branch of rule decision. Each rule is in the module of its branch, so all names keep
+// their meaning.
 func (p *Policy) takeIgnored(ctx context.Context) (*Branches, error) {
 	l := &Branches{policy: p}
 	modules := make(map[string]*ast.Module, len(p.parsed))
@@ -192,7 +192,7 @@ func (p *Policy) takeIgnored(ctx context.Context) (*Branches, error) {
 	return l, err
 }
 
-// add makes a branch a branch, and a rule of mod that says what the branch decides.
+// add appends a branch to All, and to mod a rule whose value is the branch's decision.
 func (l *Branches) add(mod *ast.Module, branch *ast.Rule, chain int) {
 	index := len(l.branches)
 	head := ast.RefHead(ast.Ref{ast.VarTerm(branchesRule), ast.IntNumberTerm(index)})
@@ -207,7 +207,7 @@ func (l *Branches) add(mod *ast.Module, branch *ast.Rule, chain int) {
 	})
 }
 
-// written is what a branch's value says without being evaluated.
+// written returns the part of a branch's value that is known without evaluation.
 func written(value ast.Value) *Decision {
 	object, ok := value.(ast.Object)
 	if !ok {

@@ -64,7 +64,7 @@ func TestRungsAreTheBranchesInTheirOrder(t *testing.T) {
 }
 
 // A round over its cap, with a finding for stuck, one for the executor and a red
-// verification: four branches hold, and the first of them decides.
+// verification: four branches match, and the first of them decides.
 func TestMatchReturnsWhatTheDecisionOutranks(t *testing.T) {
 	in := input(3, 3, routing.Red, map[string]int{"stuck": 1, "executor": 1})
 	want := []routing.Match{
@@ -78,13 +78,13 @@ func TestMatchReturnsWhatTheDecisionOutranks(t *testing.T) {
 	}
 }
 
-// The first branch that holds is what Decide says, whatever the input.
+// The first matching branch gives the decision of Decide for every input.
 func TestTheFirstBranchThatHoldsDecides(t *testing.T) {
 	for _, ref := range policies.Versions() {
 		p := load(t, ref)
 		n := 0
 		everyInput(func(in routing.Input) {
-			if n++; n%5 != 0 { // the branches is slower than the policy, and all of it is tried elsewhere
+			if n++; n%5 != 0 { // matching is slower than deciding, and every input is tried elsewhere
 				return
 			}
 			held := matching(t, p, in)
@@ -126,8 +126,8 @@ decision := d if {
 	}
 }
 
-// A branch in which something fails does not hold, and keeps no other from it:
-// neither a built-in nor rules that disagree.
+// A branch whose evaluation fails does not match, and does not affect other branches,
+// whether a built-in fails or rules conflict.
 func TestABranchThatFailsDoesNotHold(t *testing.T) {
 	p := deciding(t, `decision := {"next_action": "stuck", "reason": "a"} if {
 	1 / (input.round - 1) > 0
@@ -153,7 +153,7 @@ func TestNoBranchNeedsToHold(t *testing.T) {
 	}
 }
 
-// Branches mean the same on the branches, whatever their modules import and name.
+// Branches keep their meaning, whatever their modules import and name.
 func TestTheBranchesKeepsEveryMeaning(t *testing.T) {
 	dir := writeDir(t, map[string]string{
 		"a.rego": goodMetadata + goodTables,

@@ -16,10 +16,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// readBundle reads an OPA bundle, and verifies its signature where the loader
-// trusts keys. Everything happens in memory, so the names in the archive lead
-// nowhere. A policy.wasm in it is not looked at: the Rego is what is digested,
-// explained and proven, and so it is what is evaluated.
+// readBundle reads an OPA bundle, and verifies its signature if the loader has trusted
+// keys. It unpacks in memory only, so names in the archive cannot escape. It ignores
+// policy.wasm: the Rego is digested, explained and checked, so the Rego is evaluated.
 func (l Loader) readBundle(ref string, f *os.File) (loadedSources, error) {
 	packed, err := io.ReadAll(io.LimitReader(f, MaxBundleBytes+1))
 	if err != nil {
@@ -49,7 +48,7 @@ func bundleLimits() bundle.Limits {
 	return bundle.Limits{Packed: MaxBundleBytes, Unpacked: MaxBundleBytes, Module: MaxModuleBytes, Entries: MaxEntries}
 }
 
-// bundleFault says of which policy it is that the bundle does not read.
+// bundleFault adds the policy's name to the error of an unreadable bundle.
 func bundleFault(ref string, err error) error {
 	if d, ok := errors.AsType[bundle.Problem](err); ok {
 		return invalid(ref, Problem{File: d.File, Message: d.Message})
@@ -62,10 +61,10 @@ func bundleFault(ref string, err error) error {
 	return unreadable(ref, err)
 }
 
-// checkModules checks the modules of a bundle against its manifest. Each package has
-// to be below one of the roots: OPA refuses any other bundle, because another one
-// may own that part of the tree. And what the manifest says is compiled has to be
-// there as Rego too: opa build -t wasm takes it out.
+// checkModules checks the modules of a bundle against its manifest. Each package must be
+// below one of the roots: OPA rejects any other bundle, because another bundle may own
+// that part of the tree. An entry point that the manifest lists as compiled must also be
+// present as Rego, because opa build -t wasm removes it.
 func checkModules(ref string, modules []module, contents bundle.Contents) error {
 	if opabundle.RootPathsContain(contents.Roots, "") && len(contents.Entrypoints) == 0 {
 		return nil
@@ -96,9 +95,8 @@ func checkModules(ref string, modules []module, contents bundle.Contents) error 
 	return nil
 }
 
-// packagePath is where a package is in OPA's tree, as in "switchyard/routing", up to
-// the first name in it that has a slash of its own: no root can name that one, only
-// what holds it.
+// packagePath returns the path of a package in OPA's tree, such as "switchyard/routing",
+// cut before the first name that contains a slash, because no root can express that name.
 func packagePath(pkg *ast.Package) string {
 	segments, err := storage.NewPathForRef(pkg.Path)
 	if err != nil {

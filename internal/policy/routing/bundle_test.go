@@ -17,7 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// keyPair is a new key for signing, and the one that verifies what it signed.
+// keyPair returns a new signing key and its verification key.
 func keyPair(t testing.TB, id string) (private, public bundle.Key) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -39,7 +39,6 @@ func keyPair(t testing.TB, id string) (private, public bundle.Key) {
 	return inPEM("PRIVATE KEY", privateDER), inPEM("PUBLIC KEY", publicDER)
 }
 
-// pack writes the bundle of a policy to a file.
 func pack(t *testing.T, p *routing.Policy, o routing.PackOptions) string {
 	t.Helper()
 	packed, err := p.Pack(t.Context(), o)
@@ -126,7 +125,7 @@ func TestABundlesRevisionIsPartOfItsIdentity(t *testing.T) {
 	}
 }
 
-// A bundle without manifest, as tar alone makes it, is one too.
+// A bundle without a manifest, as made by tar, is valid.
 func TestABundleMadeByHandLoads(t *testing.T) {
 	want := load(t, policyDir(t, goodPolicy)).Identity()
 	for _, name := range []string{"policy.rego", "/policy.rego", "./policy.rego", "some/folder/policy.rego"} {
@@ -180,8 +179,7 @@ func TestBundlesThatContradictThemselvesAreRefused(t *testing.T) {
 	}
 }
 
-// The module's own error is told with the bundle's name in front, so that the
-// location can be found.
+// A module's error is prefixed with the bundle's name, so that the location can be found.
 func TestProblemsInABundleNameItAndTheFile(t *testing.T) {
 	path := archive(t, entry{"/sub/p.rego", goodPolicy + "x := nope(1)\n"})
 	_, err := policies.Load(t.Context(), path)

@@ -12,8 +12,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// loadCached loads the default policy on the wasm engine, as the first command of a
-// process does, with the code cache in dir.
+// loadCached loads the default policy on the wasm engine with the code cache in dir, as
+// the first command of a process does.
 func loadCached(t testing.TB, dir string) *routing.Policy {
 	t.Helper()
 	p, err := routing.Loader{Released: policies.Files(), Engine: routing.EngineWasm, CacheDir: dir}.Load(t.Context(), policies.Default)
@@ -23,8 +23,8 @@ func loadCached(t testing.TB, dir string) *routing.Policy {
 	return p
 }
 
-// TestWasmCodeIsCached: the second load takes the code that the first one wrote, and
-// damaged code is compiled again.
+// TestWasmCodeIsCached checks that a second load uses the code cached by the first, and
+// that damaged code is compiled again.
 func TestWasmCodeIsCached(t *testing.T) {
 	dir := t.TempDir()
 	code := func() []string {
@@ -60,7 +60,8 @@ func TestWasmCodeIsCached(t *testing.T) {
 	}
 }
 
-// TestWasmCacheOfOthersIsRefused: its content would run as machine code.
+// TestWasmCacheOfOthersIsRefused checks that a cache folder of another user is not used:
+// its content would be executed.
 func TestWasmCacheOfOthersIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o777); err != nil {
@@ -70,7 +71,7 @@ func TestWasmCacheOfOthersIsRefused(t *testing.T) {
 	wantCode(t, err, errs.PluginCacheUnsafe)
 }
 
-// BenchmarkPreparedWasmStart compares a first load with one that finds its code.
+// BenchmarkPreparedWasmStart compares a first load with one that finds cached code.
 func BenchmarkPreparedWasmStart(b *testing.B) {
 	for name, dir := range map[string]string{"cache=none": "", "cache=disk": b.TempDir()} {
 		b.Run(name, func(b *testing.B) {

@@ -6,12 +6,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// decisionRule is the name of the rule that decides.
 const decisionRule = "decision"
 
-// checkDecision wants a rule that can be asked for, and whose branches are
-// decisions as far as they are written out. What is computed is checked with
-// every answer, in Decide.
+// checkDecision requires a complete rule whose constant branches are valid decisions.
+// Decide checks computed values on every evaluation.
 func (r *reader) checkDecision() {
 	rules := r.rules[decisionRule]
 	if len(rules) == 0 {
@@ -33,7 +31,6 @@ func (r *reader) checkDecision() {
 	}
 }
 
-// checkBranch looks at the value of one branch.
 func (r *reader) checkBranch(branch *ast.Rule) {
 	const want = `decision must be {"next_action": ..., "reason": ...}`
 	value := branch.Head.Value
@@ -68,7 +65,7 @@ func (r *reader) checkBranch(branch *ast.Rule) {
 	}
 }
 
-// kindOf names what a value is that is no object.
+// kindOf names the type of a value that is not an object.
 func kindOf(v ast.Value) string {
 	switch v.(type) {
 	case ast.Null:
@@ -86,8 +83,8 @@ func kindOf(v ast.Value) string {
 	}
 }
 
-// isComputed says that only an evaluation can tell what v is. The members of a
-// comprehension have to be evaluated too, but not whether it is an array or a set.
+// isComputed reports whether v is known only after evaluation. The members of a
+// comprehension must be evaluated, but whether it is an array or a set is known.
 func isComputed(v ast.Value) bool {
 	switch v.(type) {
 	case ast.Var, ast.Ref, ast.Call, *ast.TemplateString, *ast.ObjectComprehension:

@@ -8,8 +8,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// What can be seen without evaluating it is refused before anything depends on
-// it.
+// Load rejects a decision that is wrong without evaluating it.
 func TestLoadRefusesWhatIsWrittenOutAndNoDecision(t *testing.T) {
 	const good = `{"next_action": "stuck", "reason": "a"}`
 	for _, tc := range []struct{ decision, want string }{
@@ -48,7 +47,7 @@ func TestLoadRefusesWhatIsWrittenOutAndNoDecision(t *testing.T) {
 	}
 }
 
-// What has to be evaluated is left to Decide.
+// Decide checks values that must be evaluated.
 func TestLoadLeavesWhatIsComputed(t *testing.T) {
 	for _, decision := range []string{
 		computed(`{"next_action": "stuck", "reason": "a"}`),

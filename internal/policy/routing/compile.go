@@ -11,7 +11,7 @@ import (
 // packageName is the Rego package of every policy.
 const packageName = "switchyard.routing"
 
-// decisionQuery asks for the decision:
+// decisionQuery queries the decision:
 //
 //	data.switchyard.routing.decision
 const decisionQuery = "data." + packageName + ".decision"
@@ -23,9 +23,8 @@ type module struct {
 	source string
 }
 
-// build turns what a carrier holds into a policy. It is the one road for every
-// carrier, so the embedded policies get no milder treatment than a stranger's
-// bundle.
+// build makes a policy from loaded sources. Every source goes through it, so embedded
+// policies are checked as strictly as a foreign bundle.
 func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy, error) {
 	if err := checkSize(ref, c.modules); err != nil {
 		return nil, err
@@ -64,7 +63,6 @@ func (l Loader) build(ctx context.Context, ref string, c loadedSources) (*Policy
 	return p, nil
 }
 
-// checkSize checks modules against the limits of Load.
 func checkSize(ref string, modules []module) error {
 	total := 0
 	for _, m := range modules {
@@ -78,12 +76,11 @@ func checkSize(ref string, modules []module) error {
 	return nil
 }
 
-// parse parses the policy's modules.
 func (p *Policy) parse() error {
 	caps := language()
 	p.parsed = make(map[string]*ast.Module, len(p.modules))
 	for _, m := range p.modules {
-		if p.parsed[m.name] != nil { // an archive can do that; only the last would count
+		if p.parsed[m.name] != nil { // an archive can have a name twice; only the last module would count
 			return invalid(p.ref, Problem{File: m.name, Message: "the file is there twice"})
 		}
 		mod, err := ast.ParseModuleWithOpts(m.name, m.source, ast.ParserOptions{
@@ -98,7 +95,7 @@ func (p *Policy) parse() error {
 	return nil
 }
 
-// compile compiles parsed modules, and leaves them as they are.
+// compile compiles parsed modules without modifying them.
 func (p *Policy) compile(parsed map[string]*ast.Module) (*ast.Compiler, error) {
 	caps := language()
 	named := namedBuiltins(parsed)
@@ -106,8 +103,8 @@ func (p *Policy) compile(parsed map[string]*ast.Module) (*ast.Compiler, error) {
 	compiler := ast.NewCompiler().
 		WithCapabilities(caps).
 		WithStrict(true).
-		// Nobody reads what the first of these stages works out. The second one's
-		// indices change no result, and are for more data than an input has.
+		// The result of the first stage is unused. The indices of the second change no
+		// result, and help only with more data than an input has.
 		WithSkipStages(ast.StageBuildRequiredCapabilities, ast.StageBuildComprehensionIndices)
 	if compiler.Compile(parsed); compiler.Failed() {
 		problems := regoProblems(compiler.Errors)
@@ -120,18 +117,17 @@ func (p *Policy) compile(parsed map[string]*ast.Module) (*ast.Compiler, error) {
 	return compiler, nil
 }
 
-// language is the Rego that policies are parsed as: version 1, and no future
-// keywords.
+// language returns the Rego that policies are parsed as: version 1, no future keywords.
 func language() *ast.Capabilities {
 	return &ast.Capabilities{
 		Features: []string{ast.FeatureRegoV1, ast.FeatureKeywordsInRefs, ast.FeatureTemplateStrings},
-		AllowNet: []string{}, // schemas are fetched from no host; nil would mean from any
+		AllowNet: []string{}, // no host may be contacted for schemas; nil would allow any
 	}
 }
 
-// namedBuiltins lists the operators, and the built-ins that the modules name. The
-// compiler's start-up cost grows with this list, and a policy names few of some two
-// hundred.
+// namedBuiltins returns the operators and the built-ins that the modules name. The
+// compiler's startup cost grows with this list, and a policy uses few of some 200
+// built-ins.
 func namedBuiltins(parsed map[string]*ast.Module) []*ast.Builtin {
 	named := make(map[string]bool)
 	for _, mod := range parsed {
@@ -147,7 +143,7 @@ func namedBuiltins(parsed map[string]*ast.Module) []*ast.Builtin {
 	}
 	var list []*ast.Builtin
 	for _, b := range ast.Builtins {
-		// The compiler itself brings in the internal ones, for "in" for example.
+		// The compiler itself adds the internal ones, for example for "in".
 		if b.Infix != "" || strings.HasPrefix(b.Name, "internal.") || named[b.Name] {
 			list = append(list, b)
 		}
@@ -155,22 +151,22 @@ func namedBuiltins(parsed map[string]*ast.Module) []*ast.Builtin {
 	return list
 }
 
-// disallowed says that a policy may not call b. Replaying a decision must give
-// the same answer, on any machine and in any year, and must end.
+// disallowed reports whether a policy must not call b. Replaying a decision must
+// terminate and give the same result on any machine at any time.
 func disallowed(b *ast.Builtin) bool {
 	switch b.Name {
 	case "crypto.x509.parse_and_verify_certificates",
 		"crypto.x509.parse_and_verify_certificates_with_options":
-		return true // they read the clock without OPA marking them for it
+		return true // they read the clock, but OPA does not mark them as nondeterministic
 	case "bits.lsh", "graph.reachable_paths", "json.marshal_with_options", "json.patch", "net.cidr_expand",
 		"rego.parse_module", "strings.render_template", "yaml.is_valid", "yaml.marshal", "yaml.unmarshal":
-		return true // one call can take all memory, however small its arguments are, and cannot be interrupted
+		return true // one call can use all memory even with small arguments, and cannot be interrupted
 	}
 	return b.IsNondeterministic()
 }
 
-// nestsDeeper reports whether source opens more than limit brackets at once. It
-// counts those in strings and comments too, where a policy has no use for many.
+// nestsDeeper reports whether source has more than limit brackets open at once. It also
+// counts brackets in strings and comments, where a policy needs few.
 func nestsDeeper(source string, limit int) bool {
 	depth := 0
 	for i := range len(source) {

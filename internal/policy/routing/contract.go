@@ -6,8 +6,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// tables are the static parts of a policy. They are never written to after
-// readContract.
+// tables are the static parts of a policy. They are read-only after readContract.
 type tables struct {
 	destinations map[string]Destination
 	routes       map[string]string
@@ -15,23 +14,23 @@ type tables struct {
 	precedence   []string
 }
 
-// contract is what a policy says about itself without being evaluated.
+// contract is the part of a policy that is known without evaluation.
 type contract struct {
 	identity Identity
 	title    string
 	tables   tables
 }
 
-// reader collects a contract and everything that is wrong with it.
+// reader collects a contract and its problems.
 type reader struct {
 	contract
 	rules    map[string][]*ast.Rule // of package switchyard.routing, by first name
 	problems []Problem
 }
 
-// readContract reads the tables and the METADATA of the parsed modules and
-// checks them against the contract in docs/policies.md. The contract is usable only if it comes
-// without problems.
+// readContract reads the tables and the METADATA of the parsed modules and checks them
+// against the contract in docs/policies.md. The contract is usable only if there are no
+// problems.
 func readContract(modules []module, parsed map[string]*ast.Module) (contract, []Problem) {
 	r := reader{rules: make(map[string][]*ast.Rule)}
 	var routing []module
@@ -62,8 +61,7 @@ func (r *reader) problem(loc *ast.Location, format string, args ...any) {
 	r.problems = append(r.problems, problemAt(loc, format, args...))
 }
 
-// readDestinations wants name -> {kind, advances_round}, with Stuck and Commit
-// among them.
+// readDestinations requires name -> {kind, advances_round}, including Stuck and Commit.
 func (r *reader) readDestinations() {
 	object, ok := static[ast.Object](r, "destinations", "an object")
 	if !ok {
@@ -93,7 +91,7 @@ func (r *reader) readDestinations() {
 	}
 }
 
-// destination reads {kind, advances_round} and nothing else.
+// destination reads {kind, advances_round} and rejects other keys.
 func destination(v ast.Value) (Destination, bool) {
 	object, ok := v.(ast.Object)
 	if !ok || object.Len() != 2 {
@@ -109,9 +107,8 @@ func destination(v ast.Value) (Destination, bool) {
 	return d, ok1 && ok2 && (d.Kind == Agent || d.Kind == Human || d.Kind == Terminal)
 }
 
-// readPrecedence wants declared destinations, each once. Commit is not for
-// findings, and Stuck needs no mention: whatever the policy does not know goes
-// there.
+// readPrecedence requires declared destinations without duplicates. Commit cannot have
+// findings. Stuck may be omitted: unknown categories go there anyway.
 func (r *reader) readPrecedence() {
 	array, ok := static[*ast.Array](r, "precedence", "an array")
 	if !ok {
@@ -135,8 +132,8 @@ func (r *reader) readPrecedence() {
 	r.tables.precedence = names
 }
 
-// readRouteTable wants category -> a destination that precedence ranks: one
-// without a rank could never be reached.
+// readRouteTable requires category -> a destination in precedence: one without a rank
+// could never be reached.
 func (r *reader) readRouteTable() {
 	object, ok := static[ast.Object](r, "route_table", "an object")
 	if !ok {
@@ -163,8 +160,7 @@ func (r *reader) readRouteTable() {
 	})
 }
 
-// findingDestination reads the name of a declared destination that a finding
-// may be sent to.
+// findingDestination reads the name of a declared destination that accepts findings.
 func (r *reader) findingDestination(table string, term *ast.Term) (string, bool) {
 	s, ok := term.Value.(ast.String)
 	name := string(s)
@@ -181,9 +177,8 @@ func (r *reader) findingDestination(table string, term *ast.Term) (string, bool)
 	return "", false
 }
 
-// static returns the value of a rule that is a constant: written down once, as
-// JSON, without a condition. So a reader of the source sees all of it, and the
-// host knows it without running anything.
+// static returns the value of a constant rule: one JSON value without a condition, so
+// that readers of the source see all of it and the host knows it without evaluation.
 func static[T ast.Value](r *reader, name, want string) (T, bool) {
 	var none T
 	rules := r.rules[name]
@@ -209,7 +204,7 @@ func static[T ast.Value](r *reader, name, want string) (T, bool) {
 	return value, ok
 }
 
-// isTrue says that a body is the one the parser gives to a rule without a body.
+// isTrue reports whether a body is the one that the parser adds to a rule without a body.
 func isTrue(body ast.Body) bool {
 	if len(body) != 1 || body[0].Negated || len(body[0].With) > 0 {
 		return false
@@ -218,8 +213,8 @@ func isTrue(body ast.Body) bool {
 	return ok && ast.Boolean(true).Equal(term.Value)
 }
 
-// isJSON says that v is written out in full: no variable, reference, call,
-// comprehension or set anywhere in it.
+// isJSON reports whether v is a JSON literal: without a variable, reference, call,
+// comprehension or set.
 func isJSON(v ast.Value) bool {
 	switch v := v.(type) {
 	case ast.Null, ast.Boolean, ast.Number, ast.String:
@@ -233,7 +228,7 @@ func isJSON(v ast.Value) bool {
 	}
 }
 
-// ruleName is the first name of a rule's head: p for p, p[x] and p.q alike.
+// ruleName returns the first name of a rule's head: p for p, p[x] and p.q.
 func ruleName(rule *ast.Rule) string {
 	if v, ok := rule.Head.Ref()[0].Value.(ast.Var); ok {
 		return string(v)
@@ -241,5 +236,5 @@ func ruleName(rule *ast.Rule) string {
 	return ""
 }
 
-// takesFindings says that a finding can be sent to the destination.
+// takesFindings reports whether the destination accepts findings.
 func (t tables) takesFindings(name string) bool { return slices.Contains(t.precedence, name) }

@@ -13,7 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Versions from before ADR-0003 decide as if there were no past.
+// Versions before ADR-0003 ignore the past.
 func TestEarlierVersionsDoNotSeeThePast(t *testing.T) {
 	for _, ref := range []string{"routing@1.0.0", "routing@1.1.0"} {
 		p := load(t, ref)
@@ -24,7 +24,7 @@ func TestEarlierVersionsDoNotSeeThePast(t *testing.T) {
 	}
 }
 
-// The branch that 1.2.0 adds is all that is different.
+// The branch added in 1.2.0 is the only difference.
 func TestOnlyAStalledTaskIsDecidedDifferentlyThanBefore(t *testing.T) {
 	before, now := load(t, "routing@1.1.0"), load(t, "routing@1.2.0")
 	rapid.Check(t, func(t *rapid.T) {
@@ -50,12 +50,12 @@ func sameDecision(t *rapid.T, p *routing.Policy, in routing.Input, other *routin
 	}
 }
 
-// A story is a task's reviews, each the names of its findings; a finding called
-// ask waits for the user, all others for the executor.
+// A story is a task's reviews, each with the names of its findings; a finding called ask
+// goes to the user, all others to the executor.
 func TestStoriesOfReviews(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reviews []string
-		want    string // the last review's reason; every review before it must be routed
+		want    string // the last review's reason; every earlier review must be routed
 	}{
 		"two reviews without progress": {[]string{"a b", "a b", "b a"}, "no-progress"},
 		"one review without progress":  {[]string{"a", "a"}, "routed"},
@@ -90,7 +90,7 @@ func TestStoriesOfReviews(t *testing.T) {
 	}
 }
 
-// retell makes inputs from reviews, one round each, far from the cap.
+// retell turns reviews into inputs, one round each, far below the cap.
 func retell(reviews []string) []routing.Input {
 	var inputs []routing.Input
 	ever := make(map[string]bool)
@@ -132,8 +132,8 @@ func retell(reviews []string) []routing.Input {
 	return inputs
 }
 
-// A past that contradicts itself or the findings reaches no policy, whatever
-// its version: neither a rule of a later one nor a replay may build on it.
+// A past that contradicts itself or the findings never reaches a policy of any version:
+// neither a later rule nor a replay may rely on it.
 func TestDecideRefusesAPastThatContradictsItself(t *testing.T) {
 	mixed := routing.Input{NewCount: 1, RepeatCount: 1, ReopenedCount: 1, ResolvedCount: 1}
 	stalled := routing.Input{RepeatCount: 3, NoProgress: true, StalledRounds: 1}
@@ -149,7 +149,7 @@ func TestDecideRefusesAPastThatContradictsItself(t *testing.T) {
 		"negative repeat":   {mixed, func(in *routing.Input) { in.NewCount, in.RepeatCount = 3, -1 }, "repeat_count"},
 		"negative reopened": {mixed, func(in *routing.Input) { in.NewCount, in.ReopenedCount = 2, -1 }, "reopened_count"},
 		"negative resolved": {mixed, func(in *routing.Input) { in.ResolvedCount = -1 }, "resolved_count"},
-		// Added up in an int these would overflow, and be 3.
+		// An int sum of these would overflow to 3.
 		"a sum that overflows":   {mixed, func(in *routing.Input) { in.NewCount, in.RepeatCount, in.ReopenedCount = math.MaxInt, math.MaxInt, 5 }, "new_count"},
 		"no_progress with news":  {mixed, func(in *routing.Input) { in.NoProgress, in.StalledRounds = true, 1 }, "no_progress"},
 		"stalled with news":      {mixed, func(in *routing.Input) { in.StalledRounds = 1 }, "stalled_rounds"},
@@ -176,7 +176,7 @@ func TestDecideRefusesAPastThatContradictsItself(t *testing.T) {
 	}
 }
 
-// Every small past is accepted exactly where its fields agree.
+// A small past is accepted if and only if its fields agree.
 func TestPastsAreAcceptedExactlyWhereTheyAgree(t *testing.T) {
 	p := load(t, policies.Default)
 	accepted := 0
@@ -202,16 +202,16 @@ func TestPastsAreAcceptedExactlyWhereTheyAgree(t *testing.T) {
 			}
 		}
 	}
-	// Without findings, 2 ways: nothing or one resolved. With one finding, 3 kinds
-	// of it times these 2, where the repeat that resolves nothing is stalled for 1
-	// or 2 rounds: 7. With two findings, 6 ways to mix the kinds: likewise 13.
+	// Without findings there are 2 pasts: nothing resolved, or one. With one finding, 3
+	// kinds of finding times these 2, and the repeat that resolves nothing is stalled for
+	// 1 or 2 rounds: 7. With two findings there are 6 mixes of the kinds: likewise 13.
 	if want := 2 + 7 + 13; accepted != want {
 		t.Errorf("%d pasts are accepted, want %d", accepted, want)
 	}
 }
 
-// smallPasts yields every past whose numbers are from -1 to 2, and to 1 for what
-// was resolved.
+// smallPasts yields every past whose numbers are from -1 to 2, and to 1 for resolved
+// findings.
 func smallPasts(yield func(routing.Input) bool) {
 	for i := range 4 * 4 * 4 * 3 * 2 * 4 {
 		rest := i
@@ -230,7 +230,7 @@ func smallPasts(yield func(routing.Input) bool) {
 	}
 }
 
-// A policy of somebody else's sees all of the past, under these names.
+// A custom policy sees the whole past under these names.
 func TestPoliciesSeeThePast(t *testing.T) {
 	p := deciding(t, `decision := {"next_action": "stuck", "reason": sprintf("n%d-r%d-o%d-x%d-s%d", [
 	input.new_count, input.repeat_count, input.reopened_count, input.resolved_count, input.stalled_rounds,

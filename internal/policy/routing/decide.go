@@ -12,33 +12,31 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// EvalTimeout is how long one decision may take. The embedded policies take
-// some 30 microseconds; a policy that needs a second is broken.
+// EvalTimeout bounds one decision. The embedded policies take some 30 microseconds; a
+// policy that needs a second is broken.
 const EvalTimeout = time.Second
 
-// Decision is where a task goes next, and why.
+// Decision is the next destination of a task and the reason.
 type Decision struct {
 	// NextAction is a declared destination.
 	NextAction string `json:"next_action"`
-	// Reason is a short name, up to 64 lower-case letters, digits and hyphens.
-	// Policies may add their own, so do not switch on it exhaustively.
+	// Reason is a short name of up to 64 lower-case letters, digits and hyphens. Policies
+	// may add their own, so callers must not switch on it exhaustively.
 	Reason string `json:"reason"`
 }
 
-// Decide asks the policy where a task goes. It evaluates for at most
-// EvalTimeout, and for no longer than ctx allows. It is safe for concurrent
-// use, keeps nothing of in, and the same in always gets the same decision.
+// Decide evaluates the policy for in. It takes at most EvalTimeout and ends with ctx. It
+// is safe for concurrent use, does not retain in, and is deterministic.
 //
 // # Errors
 //
-// A decision that comes with an error is no decision: nothing may be done on
-// the strength of it.
+// A decision returned with an error must not be used.
 //
-//   - policy-invalid-input: in contradicts itself; the policy was not asked.
-//   - policy-undefined, policy-failed, policy-timeout: the policy came to no decision. A
-//     done ctx is reachable through errors.Is.
-//   - policy-invalid-decision, policy-undeclared-destination, policy-unsafe-commit: it came
-//     to one that the host does not accept from any policy.
+//   - policy-invalid-input: in contradicts itself; the policy was not evaluated.
+//   - policy-undefined, policy-failed, policy-timeout: the policy made no decision. The
+//     error of a done ctx is reachable through errors.Is.
+//   - policy-invalid-decision, policy-undeclared-destination, policy-unsafe-commit: the
+//     host accepts this decision from no policy.
 func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
 	if err := in.check(p.tables); err != nil {
 		return Decision{}, err
@@ -50,8 +48,7 @@ func (p *Policy) Decide(ctx context.Context, in Input) (Decision, error) {
 	return p.judge(in, a)
 }
 
-// judge returns the decision that an answer is, unless it is none that the host
-// accepts.
+// judge converts an answer to a decision and checks that the host accepts it.
 func (p *Policy) judge(in Input, a answer) (Decision, error) {
 	if !a.defined {
 		return Decision{}, p.fault(errs.PolicyUndefined, in, "policy %s comes to no decision", p)
@@ -67,11 +64,11 @@ func (p *Policy) judge(in Input, a answer) (Decision, error) {
 	return d, nil
 }
 
-// evaluate asks e under the deadline of a decision.
+// evaluate evaluates e with the deadline of a decision.
 func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input) (answer, error) {
 	ctx, stop := context.WithTimeout(ctx, EvalTimeout)
 	defer stop()
-	// A small policy would be done before anybody looks at ctx.
+	// A small policy would finish before ctx is checked.
 	if err := ctx.Err(); err != nil {
 		return answer{}, p.interrupted(in, err)
 	}
@@ -89,7 +86,7 @@ func (p *Policy) evaluate(ctx context.Context, e evaluator, in Input) (answer, e
 	}
 }
 
-// accept refuses what no policy may decide, whoever wrote it.
+// accept rejects decisions that no policy may make.
 func (p *Policy) accept(in Input, d Decision) error {
 	if _, ok := p.tables.destinations[d.NextAction]; !ok {
 		return p.fault(errs.PolicyUndeclaredDestination, in, "policy %s decided for %q, which it does not declare", p, textutil.Clip(d.NextAction, maxMessage)).
@@ -107,8 +104,8 @@ func (p *Policy) accept(in Input, d Decision) error {
 	return nil
 }
 
-// shown is what an error has of a value that a policy returned: the value, or the
-// beginning of its JSON if that is long.
+// shown returns a policy's value for an error: the value, or the beginning of its JSON if
+// that is long.
 func shown(value any) any {
 	text, err := json.Marshal(value)
 	if err == nil && len(text) <= maxMessage {
@@ -117,7 +114,7 @@ func shown(value any) any {
 	return oneLine(string(text))
 }
 
-// decision reads {next_action, reason} and nothing else.
+// decision reads {next_action, reason} and rejects other keys.
 func decision(value any) (Decision, bool) {
 	object, ok := value.(map[string]any)
 	if !ok || len(object) != 2 {
@@ -128,7 +125,7 @@ func decision(value any) (Decision, bool) {
 	return Decision{NextAction: action, Reason: reason}, ok1 && ok2 && action != "" && IsName(reason)
 }
 
-// interrupted tells a policy that was too slow from a caller that gave up.
+// interrupted distinguishes a slow policy from a canceled caller.
 func (p *Policy) interrupted(in Input, cause error) error {
 	if errors.Is(cause, context.DeadlineExceeded) {
 		return p.fault(errs.PolicyTimeout, in, "policy %s ran over its time: %w", p, cause).
@@ -137,17 +134,17 @@ func (p *Policy) interrupted(in Input, cause error) error {
 	return p.fault(errs.PolicyFailed, in, "policy %s was interrupted: %w", p, cause)
 }
 
-// failed says what OPA's evaluator said.
+// failed converts an error of OPA's evaluator.
 func (p *Policy) failed(in Input, err error) error {
 	problem := Problem{Message: oneLine(err.Error())}
 	for e, ok := errors.AsType[*topdown.Error](err); ok; e, ok = errors.AsType[*topdown.Error](e.Unwrap()) {
-		problem = problemAt(e.Location, "%s", oneLine(e.Message)) // the innermost has the built-in's own name
+		problem = problemAt(e.Location, "%s", oneLine(e.Message)) // the innermost names the built-in
 	}
 	problem = p.withSource(problem)
 	return p.fault(errs.PolicyFailed, in, "policy %s failed: %s", p, problem).With("problems", []Problem{problem})
 }
 
-// fault is an error of this policy over this input.
+// fault returns an error of this policy for this input.
 func (p *Policy) fault(code errs.Code, in Input, format string, args ...any) *errs.Error {
 	return errs.New(code, format, args...).
 		With("policy", p.String()).
@@ -155,6 +152,6 @@ func (p *Policy) fault(code errs.Code, in Input, format string, args ...any) *er
 		With("input", in)
 }
 
-// String names the policy as in routing@1.0.0. Only for embedded policies is
-// that also a reference for Load.
+// String returns the policy as NAME@VERSION, such as routing@1.0.0. Load accepts that
+// only for embedded policies.
 func (p *Policy) String() string { return p.identity.Name + "@" + p.identity.Version }

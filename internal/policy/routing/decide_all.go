@@ -7,9 +7,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// DecideRetrying is Decide for those who ask thousands of times in a row: where the
-// policy runs over its time, it is asked once more, so that a busy machine is not
-// taken for a slow policy.
+// DecideRetrying is Decide for thousands of calls in a row: it retries a timeout once, so
+// that a busy machine is not reported as a slow policy.
 func (p *Policy) DecideRetrying(ctx context.Context, in Input) (Decision, error) {
 	d, err := p.Decide(ctx, in)
 	if errs.CodeOf(err) == errs.PolicyTimeout && ctx.Err() == nil {
@@ -18,19 +17,18 @@ func (p *Policy) DecideRetrying(ctx context.Context, in Input) (Decision, error)
 	return d, err
 }
 
-// Outcome is what came of one input of several: a decision, or the error of Decide.
+// Outcome is the result for one of several inputs: a decision, or the error of Decide.
 type Outcome struct {
 	Decision Decision
 	Err      error
 }
 
-// DecideAll is DecideRetrying for several inputs, in their order, for less than each
-// alone would cost. It ends with the first one that the policy runs over its time for,
-// or that fails when ctx is done. If there are fewer outcomes than inputs, the last
-// one has an error.
+// DecideAll is DecideRetrying for several inputs, in order, and costs less than separate
+// calls. It stops at the first input that times out, or that fails because ctx is done.
+// If there are fewer outcomes than inputs, the last outcome has an error.
 //
-// A hundred inputs at a time are enough. If they take longer together than one may,
-// each is decided alone after all.
+// Batches of a hundred inputs are enough. If a batch takes longer than one input may,
+// each input is decided separately.
 func (p *Policy) DecideAll(ctx context.Context, ins []Input) []Outcome {
 	if outcomes, err := p.decideBatch(ctx, ins); err == nil {
 		return outcomes
@@ -46,9 +44,8 @@ func (p *Policy) DecideAll(ctx context.Context, ins []Input) []Outcome {
 	return outcomes
 }
 
-// decideBatch decides inputs in the time that one may take, and fails where that
-// is too little. A goroutine for each, which has to be waited for, would cost as much
-// as a fifth of a decision.
+// decideBatch decides all inputs within the time limit of one, and fails if that is too
+// short. A goroutine per input would cost up to a fifth of a decision.
 func (p *Policy) decideBatch(ctx context.Context, ins []Input) ([]Outcome, error) {
 	ctx, stop := context.WithTimeout(ctx, EvalTimeout)
 	defer stop()
@@ -68,8 +65,8 @@ func (p *Policy) decideBatch(ctx context.Context, ins []Input) ([]Outcome, error
 	})
 }
 
-// decideHere is Decide in the caller's goroutine, which may have to wait for ever. The
-// error is errInterrupted where ctx ends first.
+// decideHere is Decide in the caller's goroutine and may block indefinitely. The error is
+// errInterrupted if ctx ends first.
 func (p *Policy) decideHere(ctx context.Context, in Input) (Decision, error) {
 	if err := in.check(p.tables); err != nil {
 		return Decision{}, err

@@ -12,7 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// told is an outcome as far as tests compare it.
+// reported is the part of an outcome that tests compare.
 type reported struct {
 	decision routing.Decision
 	code     errs.Code
@@ -26,8 +26,8 @@ func tellAll(outcomes []routing.Outcome) []reported {
 	return all
 }
 
-// Asked together or alone, inputs come to the same: the refused ones, and those that
-// the policy fails on, without harm to those beside them.
+// Deciding inputs together or separately gives the same results. Inputs that are rejected
+// or that the policy fails on do not affect others.
 func TestDecideAllDecidesAsDecide(t *testing.T) {
 	refused := clean()
 	refused.Round = 0
@@ -68,8 +68,8 @@ func TestDecideAllDecidesAsDecide(t *testing.T) {
 	}
 }
 
-// Inputs behind one that takes for ever would take as long, so they are not asked
-// about. What came before it is decided all the same.
+// Inputs after one that never ends would take as long, so they are not evaluated.
+// Outcomes before it are returned.
 func TestDecideAllEndsWithTheFirstThatTakesTooLong(t *testing.T) {
 	t.Parallel()
 	p := deciding(t, `decision := {"next_action": "commit", "reason": "no-findings"} if {
@@ -86,8 +86,8 @@ func TestDecideAllEndsWithTheFirstThatTakesTooLong(t *testing.T) {
 	}
 }
 
-// Fewer outcomes than inputs always end in an error, so that nobody takes those that
-// are missing for decisions.
+// If there are fewer outcomes than inputs, the last one has an error, so that missing
+// inputs are not taken for decided ones.
 func TestDecideAllSaysThatItWasInterrupted(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	stop()

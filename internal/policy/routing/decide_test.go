@@ -14,15 +14,14 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// ranked is the order that the oracle decides by, on its own authority.
+// ranked is the oracle's own precedence, independent of the policies.
 var ranked = []string{"stuck", "askuser", "plan-checker", "researcher", "executor"}
 
-// endsStalls says which versions stop a task that makes no progress.
+// endsStalls reports which versions stop a task that makes no progress.
 var endsStalls = map[string]bool{"routing@1.0.0": false, "routing@1.1.0": false, "routing@1.2.0": true}
 
-// oracle says where a version must send a task. It is written from the rules of
-// ADR-0001 and ADR-0003, one question after the other, and shares nothing with
-// the Rego.
+// oracle returns a version's expected decision. It is written from the rules of ADR-0001
+// and ADR-0003 and shares nothing with the Rego.
 func oracle(ref string, in routing.Input) routing.Decision {
 	findings := 0
 	for _, n := range in.Routes {
@@ -48,8 +47,8 @@ func oracle(ref string, in routing.Input) routing.Decision {
 	return routing.Decision{NextAction: "executor", Reason: "verify-red"}
 }
 
-// pasts are the ways in which a review can compare with the ones before it, for
-// any number of findings.
+// pasts returns the ways a review can compare with earlier ones, for any number of
+// findings.
 func pasts(in routing.Input) []routing.Input {
 	n := in.FindingCount
 	resolved := withPast(in, routing.Input{NewCount: n, ResolvedCount: 1})
@@ -67,14 +66,14 @@ func pasts(in routing.Input) []routing.Input {
 	return all
 }
 
-// withPast is in with another comparison with earlier reviews.
+// withPast returns in with the comparison fields of past.
 func withPast(in, past routing.Input) routing.Input {
 	in.NewCount, in.RepeatCount, in.ReopenedCount, in.ResolvedCount = past.NewCount, past.RepeatCount, past.ReopenedCount, past.ResolvedCount
 	in.NoProgress, in.StalledRounds = past.NoProgress, past.StalledRounds
 	return in
 }
 
-// The oracle knows every version, so that none is checked against another's rules.
+// The oracle covers every version, so that no version is checked against another's rules.
 func TestTheOracleKnowsEveryVersion(t *testing.T) {
 	for _, ref := range policies.Versions() {
 		if _, known := endsStalls[ref]; !known {
@@ -83,9 +82,8 @@ func TestTheOracleKnowsEveryVersion(t *testing.T) {
 	}
 }
 
-// everyInput goes through all that a decision can depend on: which destinations
-// have findings, how the verification ended, whether the cap is reached, and for
-// how long nothing has changed.
+// everyInput visits every combination that a decision can depend on: destinations with
+// findings, verification result, cap reached, and stalled rounds.
 func everyInput(visit func(routing.Input)) {
 	rounds := [][2]int{{1, 3}, {2, 3}, {3, 3}, {4, 3}, {1, 1}, {2, 1}, {99, 100}, {100, 100}}
 	for set := range 1 << len(ranked) {
@@ -110,7 +108,7 @@ func TestDecisionsMatchTheOracleExhaustively(t *testing.T) {
 	}
 }
 
-// How many findings there are makes no difference, only whether there are any.
+// The number of findings does not matter, only whether there are any.
 func TestDecisionsMatchTheOracleForAnyCounts(t *testing.T) {
 	for _, ref := range policies.Versions() {
 		p := load(t, ref)
@@ -120,7 +118,7 @@ func TestDecisionsMatchTheOracleForAnyCounts(t *testing.T) {
 	}
 }
 
-// anyInput draws an input that does not contradict itself.
+// anyInput draws a consistent input.
 func anyInput(t *rapid.T) routing.Input {
 	in := input(
 		rapid.IntRange(1, 200).Draw(t, "round"),
@@ -137,7 +135,7 @@ func anyInput(t *rapid.T) routing.Input {
 	reopened := rapid.IntRange(0, in.FindingCount-repeat).Draw(t, "reopened_count")
 	resolved := rapid.IntRange(0, 1000).Draw(t, "resolved_count")
 	if repeat == in.FindingCount {
-		resolved++ // else it would be no progress
+		resolved++ // otherwise it would be no progress
 	}
 	return withPast(in, routing.Input{
 		NewCount: in.FindingCount - repeat - reopened, RepeatCount: repeat, ReopenedCount: reopened, ResolvedCount: resolved,
@@ -155,7 +153,7 @@ func expect(t rapid.TB, p *routing.Policy, in routing.Input) {
 	}
 }
 
-// input is a round whose findings are all new.
+// input returns a round whose findings are all new.
 func input(round, maxRounds int, verify routing.Verify, routes map[string]int) routing.Input {
 	count := 0
 	for _, n := range routes {
@@ -166,7 +164,7 @@ func input(round, maxRounds int, verify routing.Verify, routes map[string]int) r
 	}
 }
 
-// clean is a round in which nothing is left to do.
+// clean returns a round without open work.
 func clean() routing.Input { return input(1, 3, routing.Green, nil) }
 
 func TestDecideRefusesInputThatContradictsItself(t *testing.T) {
@@ -246,8 +244,7 @@ func TestStrongestFollowsThePrecedence(t *testing.T) {
 	}
 }
 
-// wantCode fails unless err is a fault of that code with a message that fits on
-// one line.
+// wantCode fails unless err has that code and a one-line message.
 func wantCode(t *testing.T, err error, want errs.Code) *errs.Error {
 	t.Helper()
 	f := asFault(err)

@@ -7,12 +7,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/digest"
 )
 
-// policyDigest identifies a policy by what it says, and by nothing else. It is the
-// SHA-256 of a list that has one line for every module: the module's own
-// SHA-256 in lower-case hex, then "\n". The lines are sorted by byte order.
+// policyDigest returns the digest of a policy's content: the SHA-256 of a list with one
+// line per module, which is the module's SHA-256 in lower-case hex, then "\n". The lines
+// are sorted bytewise.
 //
-// File names and tests are not part of it, so a version has one digest whether
-// it comes embedded, from a directory or from a bundle. By hand:
+// File names and tests are excluded, so a version has one digest, whether it is embedded,
+// in a directory or in a bundle. To compute it in a shell:
 //
 //	find . -name '*.rego' ! -name '*_test.rego' -exec sha256sum {} + | cut -c1-64 | LC_ALL=C sort | sha256sum
 func policyDigest(modules []module) string {

@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// readDir reads the modules below a directory, in lexical order. It reads
-// through an opened root, so no symbolic link leads out of it, not even one
-// that is put there meanwhile.
+// readDir reads the modules below a directory, in lexical order. It reads through an
+// os.Root, so no symbolic link can lead out of it, not even one created meanwhile.
 func readDir(dir string) ([]module, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -32,7 +31,7 @@ func readDir(dir string) ([]module, error) {
 		if entry.IsDir() || !isModule(name) {
 			return nil
 		}
-		if !utf8.ValidString(name) { // A bundle's must be text too, and so must what is kept of it.
+		if !utf8.ValidString(name) { // Names in a bundle must be text, and so must stored names.
 			return invalid(dir, Problem{Message: fmt.Sprintf("the name of a Rego file is not UTF-8: %q", name)})
 		}
 		if len(modules) == MaxModules {
@@ -48,8 +47,8 @@ func readDir(dir string) ([]module, error) {
 	return modules, err
 }
 
-// readModule reads one file. It counts the bytes it reads and trusts no stated
-// size: a file may grow meanwhile.
+// readModule reads one file. It counts the bytes read instead of trusting a stated size,
+// because a file may grow meanwhile.
 func readModule(dir string, root *os.Root, name string) (string, error) {
 	f, err := root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -17,11 +17,9 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// engines are all of them.
 var engines = []routing.Engine{routing.EngineRego, routing.EngineWasm}
 
-// onBothEngines loads a policy that is valid but for its decision, once for
-// every engine.
+// onBothEngines loads a policy with the given decision on each engine.
 func onBothEngines(t *testing.T, decision string) []*routing.Policy {
 	t.Helper()
 	dir := policyDir(t, goodMetadata+goodTables+decision+"\n")
@@ -32,7 +30,6 @@ func onBothEngines(t *testing.T, decision string) []*routing.Policy {
 	return loaded
 }
 
-// loadOn loads a policy for one engine.
 func loadOn(t testing.TB, engine routing.Engine, ref string) *routing.Policy {
 	t.Helper()
 	p, err := routing.Loader{Released: policies.Files(), Engine: engine}.Load(t.Context(), ref)
@@ -58,8 +55,7 @@ func TestAnUnknownEngineIsRefused(t *testing.T) {
 	}
 }
 
-// Both engines decide alike over every class of inputs that a version can tell
-// apart.
+// Both engines make the same decision for every input class of every version.
 func TestEnginesAgreeExhaustively(t *testing.T) {
 	for _, ref := range policies.Versions() {
 		t.Run(ref, func(t *testing.T) {
@@ -95,8 +91,7 @@ func TestEnginesAgreeExhaustively(t *testing.T) {
 // The two decisions of the policies below.
 const decideX, decideY = `{"next_action": "stuck", "reason": "x"}`, `{"next_action": "fixer", "reason": "y"}`
 
-// agree asks both engines for the same, and wants the same from both: the
-// decision, or the code of the error.
+// agree requires the same result from both engines: the decision or the error code.
 func agree(t *testing.T, both []*routing.Policy, what string, resolved int) {
 	t.Helper()
 	for _, in := range []routing.Input{
@@ -114,9 +109,8 @@ func agree(t *testing.T, both []*routing.Policy, what string, resolved int) {
 	}
 }
 
-// A condition that fails fails on both engines, at the same inputs, and one that
-// does not holds on both. In each of these is something that an engine could do
-// otherwise: make a failing built-in undefined, or count in floats.
+// A condition that fails does so on both engines and for the same inputs. Engines could
+// differ in each of these: make a failing built-in undefined, or count in floats.
 func TestEnginesAgreeOnOddConditions(t *testing.T) {
 	conditions := []string{
 		`1 / (input.round - 1) > 3; input.verify == "red"`,
@@ -152,7 +146,7 @@ func TestEnginesAgreeOnOddConditions(t *testing.T) {
 		`count(input.routes) == 0`,
 		`{"a": v | some v in [1, 3]}.a == 3`,
 	}
-	var rules strings.Builder // one policy for all of them, because compiling takes longest
+	var rules strings.Builder // one policy for all, because compiling takes longest
 	for i, condition := range conditions {
 		fmt.Fprintf(&rules, "decision := %s if {\n\tinput.resolved_count == %d\n\t%s\n} else := %s if input.resolved_count == %[2]d\n\n",
 			decideX, i, condition, decideY)
@@ -163,8 +157,8 @@ func TestEnginesAgreeOnOddConditions(t *testing.T) {
 	}
 }
 
-// Rules that an engine could leave out, or leave early, are not left out where
-// something in them fails.
+// Rules that an engine could skip or leave early are evaluated if something in them
+// fails.
 func TestEnginesAgreeOnOddRules(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: it compiles a dozen policies to WebAssembly")
@@ -190,7 +184,7 @@ func TestEnginesAgreeOnOddRules(t *testing.T) {
 	}
 }
 
-// What only one engine can do is refused by the other, not done otherwise.
+// An engine rejects features that only the other one supports.
 func TestTheCompiledEngineRefusesWhatItCannotDo(t *testing.T) {
 	dir := policyDir(t, goodMetadata+goodTables+`decision := {"next_action": "stuck", "reason": "x"} if {
 	_late with input.round as 3
@@ -203,8 +197,7 @@ _late if input.round == 3
 	wantCode(t, err, errs.PolicyInvalid)
 }
 
-// Policies that are loaded and forgotten leave nothing behind: no machine code, no
-// goroutine.
+// Unused policies are freed: no machine code and no goroutine remains.
 func TestForgottenPoliciesAreFreed(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	before := machineCode(t)
@@ -219,8 +212,8 @@ func TestForgottenPoliciesAreFreed(t *testing.T) {
 	}
 }
 
-// machineCode counts the regions of this process's memory that can be executed
-// and belong to no file.
+// machineCode counts the executable memory regions of this process that are not backed by
+// a file.
 func machineCode(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/maps")

@@ -9,9 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Whatever the bytes are, they are a policy or a typed error; and what loads as
-// a policy decides or says why it does not, can be kept and built anew, and can be
-// taken apart.
+// Any bytes give a policy or a typed error; a loaded policy decides or fails with an
+// error, can be rebuilt from its sources, and has branches.
 func fuzzLoad(t *testing.T, ref string) {
 	p, err := policies.Load(t.Context(), ref)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// The parts of a small policy that is valid. Tests replace one part each.
+// The parts of a small valid policy. Tests replace one part each.
 const (
 	goodMetadata = `# METADATA
 # title: Test
@@ -41,7 +41,6 @@ package switchyard.routing
 	goodPolicy     = goodMetadata + goodTables + goodDecision
 )
 
-// policyDir writes a policy of one file and returns its directory.
 func policyDir(t *testing.T, source string) string {
 	t.Helper()
 	return writeDir(t, map[string]string{"policy.rego": source})
@@ -62,7 +61,7 @@ func writeDir(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// deciding loads a policy that is valid but for its decision.
+// deciding loads a policy with the given decision.
 func deciding(t *testing.T, decision string) *routing.Policy {
 	t.Helper()
 	return load(t, policyDir(t, goodMetadata+goodTables+decision+"\n"))
@@ -73,7 +72,7 @@ func asFault(err error) *errs.Error {
 	return f
 }
 
-// problemsOf returns the evidence of a policy-invalid, as text.
+// problemsOf returns the problems of a policy-invalid error as text.
 func problemsOf(t *testing.T, err error) string {
 	t.Helper()
 	problems, ok := asFault(err).Details["problems"].([]routing.Problem)
@@ -101,12 +100,12 @@ func TestASmallPolicyIsValid(t *testing.T) {
 	}
 }
 
-// computed is a decision that nobody sees before it is evaluated.
+// computed returns a decision that is known only after evaluation.
 func computed(value string) string { return "decision := _d\n\n_d := " + value }
 
-// The host holds its own rules against every decision, whatever the policy and
-// its engine. One policy has all of these decisions, because compiling takes longest:
-// resolved_count says which.
+// The host checks every decision against its own rules, whatever the policy and its
+// engine. One policy makes all of these decisions, selected by resolved_count, because
+// compiling takes longest.
 func TestDecideRefusesWhatNoPolicyMayDecide(t *testing.T) {
 	findings := input(1, 3, routing.Green, map[string]int{"fixer": 2})
 	red := input(1, 3, routing.Red, nil)
@@ -166,7 +165,7 @@ func TestDecideRefusesWhatNoPolicyMayDecide(t *testing.T) {
 	}
 }
 
-// Values grow until a built-in function refuses, and no further, on both engines.
+// Values grow until a built-in function fails, and no further, on both engines.
 func TestDecideStopsAPolicyWhoseValuesGrow(t *testing.T) {
 	long40 := `s := "` + strings.Repeat("x", 40<<10) + `"` + "\n\n"
 	for name, c := range map[string]struct{ value, rules, want string }{
@@ -190,7 +189,7 @@ func TestDecideStopsAPolicyWhoseValuesGrow(t *testing.T) {
 			for _, p := range onBothEngines(t, c.rules+`decision := {"next_action": "stuck", "reason": "x"} if `+c.value+" > 0") {
 				_, err := p.Decide(t.Context(), clean())
 				if p.Engine() == routing.EngineWasm && errs.CodeOf(err) == errs.PolicyTimeout {
-					continue // Texts go to and from its memory in Rego's notation, which takes time.
+					continue // Texts are copied to and from wasm memory as Rego text, which takes time.
 				}
 				if p.Engine() == routing.EngineWasm && errs.CodeOf(err) == errs.PolicyFailed && strings.Contains(err.Error(), "opa_malloc") {
 					continue // The value filled the engine's memory before a built-in function got it.
@@ -203,7 +202,7 @@ func TestDecideStopsAPolicyWhoseValuesGrow(t *testing.T) {
 	}
 }
 
-// doubling are rules p0 to p9, each with count elements of the one before.
+// doubling returns rules p0 to p9, each with count elements of the previous one.
 func doubling(count int) string {
 	rules := "p0 := [1]\n\n"
 	for i := range 9 {
@@ -212,7 +211,7 @@ func doubling(count int) string {
 	return rules
 }
 
-// What a policy says is refused before it is written out, where it is too large.
+// An answer that is too large is rejected before it is written out.
 func TestDecideRefusesALargeAnswer(t *testing.T) {
 	_, err := deciding(t, doubling(20)+"decision := p9").Decide(t.Context(), clean())
 	if wantCode(t, err, errs.PolicyFailed); !strings.Contains(err.Error(), "its answer has more than") {
@@ -234,7 +233,7 @@ func TestErrorsAreShort(t *testing.T) {
 	}
 }
 
-// Two rules that disagree come to no decision either.
+// Conflicting rules make no decision.
 func TestDecideRefusesRulesThatDisagree(t *testing.T) {
 	for _, p := range onBothEngines(t, `decision := {"next_action": "stuck", "reason": "a"} if input.round == 1
 
@@ -262,7 +261,8 @@ const endless = `decision := {"next_action": "stuck", "reason": "routed"} if {
 func TestDecideStopsAPolicyThatRunsTooLong(t *testing.T) {
 	for _, p := range onBothEngines(t, endless) {
 		t.Run(string(p.Engine()), func(t *testing.T) {
-			// It does not go on unseen: a process that lives long would fill up with it.
+			// The evaluation must not go on in the background and use up a long-lived
+			// process.
 			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 
 			t.Run("at its own limit", func(t *testing.T) {
@@ -298,7 +298,7 @@ func TestDecideDoesNotBeginWhenItIsTooLate(t *testing.T) {
 	wantCode(t, err, errs.PolicyFailed)
 }
 
-// A policy that breaks the contract does not load, and is told why and where.
+// A policy that breaks the contract does not load; the error says why and where.
 func TestLoadRefusesWhatBreaksTheContract(t *testing.T) {
 	without := func(part string) string { return strings.Replace(goodPolicy, part, "", 1) }
 	with := func(part, instead string) string { return strings.Replace(goodPolicy, part, instead+"\n", 1) }
@@ -387,8 +387,8 @@ func TestLoadReportsEveryProblemAtOnce(t *testing.T) {
 	}
 }
 
-// call is an expression that calls a built-in with arguments that the compiler
-// knows nothing about.
+// call returns an expression that calls a built-in with arguments unknown to the
+// compiler.
 func call(b *ast.Builtin) string {
 	args := make([]string, len(b.Decl.FuncArgs().Args))
 	for i := range args {
@@ -397,7 +397,7 @@ func call(b *ast.Builtin) string {
 	return b.Name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// Every built-in is either disallowed or usable, whichever way a policy names it.
+// Every built-in is either disallowed or usable, however a policy names it.
 func TestPoliciesCanOnlyCallWhatIsPureAndBounded(t *testing.T) {
 	disallowed := map[string]bool{
 		"http.send": true, "net.lookup_ip_addr": true, "opa.runtime": true, "rand.intn": true, "time.now_ns": true,
@@ -423,7 +423,7 @@ func TestPoliciesCanOnlyCallWhatIsPureAndBounded(t *testing.T) {
 				refused++
 				continue
 			}
-			if err != nil { // of the wrong type is fine, unheard of is not
+			if err != nil { // a wrong type is fine, an unknown name is not
 				for _, unheard := range []string{"undefined", "unsafe", "withheld"} {
 					if strings.Contains(err.Error(), unheard) {
 						t.Errorf("%s: %v", expr, err)

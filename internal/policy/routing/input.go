@@ -8,10 +8,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Verify is the outcome of the project's own verification in this round.
+// Verify is the result of the project's verification in this round.
 type Verify string
 
-// The outcomes of a verification.
+// The results of a verification.
 const (
 	// Green: it ran and passed.
 	Green Verify = "green"
@@ -21,51 +21,47 @@ const (
 	Absent Verify = "absent"
 )
 
-// MaxRoundsLimit is the highest cap on rounds that a task may have.
+// MaxRoundsLimit is the highest round cap of a task.
 const MaxRoundsLimit = 100
 
-// Input is everything that a policy sees of a round. It is a summary: a policy
-// counts findings and never reads them.
+// Input is everything a policy knows about a round. It is a summary: a policy sees counts
+// of findings, never their content.
 type Input struct {
-	// Round counts from 1. It may be over the cap, where the cap was lowered.
+	// Round counts from 1. It may exceed the cap if the cap was lowered.
 	Round int `json:"round"`
 	// MaxRounds is the cap, from 1 to MaxRoundsLimit.
 	MaxRounds int `json:"max_rounds"`
 	// FindingCount is the number of open findings: the sum of Routes.
 	FindingCount int `json:"finding_count"`
-	// Routes is the number of findings for each destination. Destinations
-	// without findings may be left out, and a policy never sees them: it must not
-	// make a difference how a caller says that there are none.
+	// Routes is the number of findings for each destination. Destinations without
+	// findings may be omitted and are removed before evaluation, so that a decision
+	// cannot depend on how a caller expresses zero.
 	Routes map[string]int `json:"routes"`
 	Verify Verify         `json:"verify"`
 
-	// The rest compares this review with the task's earlier ones (ADR-0003).
-	// Findings are the same where their fingerprints are. A caller that knows no
-	// past sends every finding as new.
+	// The other fields compare this review with the task's earlier ones (ADR-0003).
+	// Findings are the same if their fingerprints are. A caller that does not know
+	// earlier reviews sends every finding as new.
 
 	// NewCount is the number of findings that the task never had before.
 	NewCount int `json:"new_count"`
-	// RepeatCount is the number of findings that the task's previous review had
-	// too.
+	// RepeatCount is the number of findings that the task's previous review had too.
 	RepeatCount int `json:"repeat_count"`
-	// ReopenedCount is the number of findings that the task had before, but not in
-	// its previous review: they were gone and came back. Every finding is new, a
-	// repeat or reopened.
+	// ReopenedCount is the number of findings that the task had before, but not in its
+	// previous review. Every finding is new, a repeat or reopened.
 	ReopenedCount int `json:"reopened_count"`
-	// ResolvedCount is the number of findings of the previous review that this one
-	// no longer has.
+	// ResolvedCount is the number of findings of the previous review that are gone.
 	ResolvedCount int `json:"resolved_count"`
-	// NoProgress is true exactly where there are findings, all are repeats, and
-	// nothing was resolved.
+	// NoProgress is true if and only if there are findings, all are repeats, and nothing
+	// was resolved.
 	NoProgress bool `json:"no_progress"`
-	// StalledRounds is how many reviews in a row, this one included, made no
-	// progress. It is 0 exactly where NoProgress is false.
+	// StalledRounds is the number of consecutive reviews without progress, including this
+	// one. It is 0 if and only if NoProgress is false.
 	StalledRounds int `json:"stalled_rounds"`
 }
 
-// check checks in against its own rules and against the policy's tables. An
-// input that contradicts itself must not reach a rule that could make
-// something of it.
+// check checks in for consistency with itself and with the policy's tables. No rule may
+// see an input that contradicts itself.
 func (in Input) check(t tables) error {
 	wrong := func(field string, value any, format string, args ...any) error {
 		return errs.New(errs.PolicyInvalidInput, "policy input: %s %s", field, fmt.Sprintf(format, args...)).
@@ -88,11 +84,11 @@ func (in Input) check(t tables) error {
 	return in.checkPast(wrong)
 }
 
-// refusal is the error over one field of an input.
+// refusal returns the error for one field of an input.
 type refusal func(field string, value any, format string, args ...any) error
 
-// checkRoutes wants the routes to add up. It subtracts, because a sum could
-// overflow.
+// checkRoutes requires the routes to add up to FindingCount. It subtracts, because a sum
+// could overflow.
 func (in Input) checkRoutes(t tables, wrong refusal) error {
 	left := in.FindingCount
 	for name, n := range in.Routes {
@@ -112,7 +108,7 @@ func (in Input) checkRoutes(t tables, wrong refusal) error {
 	return nil
 }
 
-// checkPast wants the comparison with earlier reviews to agree with itself and
+// checkPast requires the comparison with earlier reviews to be consistent with itself and
 // with the findings.
 func (in Input) checkPast(wrong refusal) error {
 	left := in.FindingCount
@@ -144,8 +140,7 @@ func (in Input) checkPast(wrong refusal) error {
 	return nil
 }
 
-// value is in as the policy sees it. Building it directly spares a trip through
-// JSON.
+// value returns in as the policy sees it. Building it directly avoids a JSON round trip.
 func (in Input) value() ast.Value {
 	routes := ast.NewObject()
 	for name, n := range in.Routes {

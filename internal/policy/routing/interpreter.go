@@ -11,9 +11,8 @@ import (
 // interpreter evaluates a query with OPA's evaluator.
 type interpreter struct{ query rego.PreparedEvalQuery }
 
-// interpret prepares a query. If strict, a built-in that fails fails the
-// whole query. By default it would be undefined, and another rule could answer in
-// its place.
+// interpret prepares a query. If strict, a failing built-in fails the whole query. By
+// default its result would be undefined, and another rule could decide instead.
 func (p *Policy) interpret(ctx context.Context, compiler *ast.Compiler, query string, strict bool) (interpreter, error) {
 	prepared, err := rego.New(append(limitedFunctions(compiler),
 		rego.Query(query),
@@ -28,13 +27,13 @@ func (p *Policy) interpret(ctx context.Context, compiler *ast.Compiler, query st
 }
 
 func (i interpreter) evaluate(ctx context.Context, in Input) (answer, error) {
-	// Given this, OPA needs no goroutine of its own for each evaluation.
+	// With a Cancel of the caller, OPA starts no goroutine for each evaluation.
 	cancel := topdown.NewCancel()
 	defer context.AfterFunc(ctx, cancel.Cancel)()
 
 	results, err := i.query.Eval(ctx, rego.EvalParsedInput(in.value()), rego.EvalExternalCancel(cancel),
-		// Both leave out what cannot change an answer, but can fail. Whether it fails
-		// must be a matter of the policy, and not of what an engine leaves out.
+		// Both optimizations skip expressions that cannot change an answer, but can fail.
+		// Whether an evaluation fails must depend on the policy, not on the engine.
 		rego.EvalRuleIndexing(false), rego.EvalEarlyExit(false))
 	switch {
 	case topdown.IsCancel(err):

@@ -2,8 +2,8 @@ package routing
 
 import "github.com/open-policy-agent/opa/v1/ast"
 
-// Capabilities is the Rego that policies and their tests are written in: every
-// built-in that is not disallowed. It is the caller's.
+// Capabilities returns the Rego that policies and their tests are written in, with every
+// built-in that is not disallowed. The caller owns it.
 func Capabilities() *ast.Capabilities {
 	caps := language()
 	for _, b := range ast.Builtins {
@@ -14,6 +14,5 @@ func Capabilities() *ast.Capabilities {
 	return caps
 }
 
-// Problems takes an error of OPA's parser or compiler apart. There is always at
-// least one.
+// Problems converts an error of OPA's parser or compiler. The result is never empty.
 func Problems(err error) []Problem { return regoProblems(err) }

@@ -12,34 +12,34 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown/builtins"
 )
 
-// The limits on the values of a decision: the evaluation is looked at only between
-// two calls of built-in functions, so one call must be too small to fill the memory.
+// The limits on the values of a decision. Cancellation is checked only between calls of
+// built-in functions, so one call must be too small to fill the memory.
 const (
-	// maxValueSize is how large the arguments of one call may be together, and how large
-	// its result: each element counts 1, and each byte of text textSize.
+	// maxValueSize bounds the arguments of one call together, and its result: each
+	// element counts 1, and each byte of text textSize.
 	maxValueSize = 512 << 10
-	// maxResultsSize is how large the results of all calls in one decision may be.
+	// maxResultsSize bounds the results of all calls in one decision.
 	maxResultsSize = 16 << 20
-	// textSize is the size of a byte of text: what is done with texts takes more time and
-	// memory for each byte than for an element.
+	// textSize is the size of a byte of text. Text operations take more time and memory
+	// per byte than others per element.
 	textSize = 8
-	// maxPattern is how many bytes a regular expression may have: it is compiled in
-	// memory, with each of its repetitions.
+	// maxPattern bounds the bytes of a regular expression: compiling expands each of its
+	// repetitions in memory.
 	maxPattern = 1000
-	// maxDigits is how many digits a number may have, written without an exponent.
+	// maxDigits bounds the digits of a number written without an exponent.
 	maxDigits = 10_000
 )
 
 // limitedPrefix marks the built-ins that are called through limited.
 const limitedPrefix = "limited."
 
-// builtinOf returns the built-in that a call in a compiled module means, or nil.
+// builtinOf returns the built-in called in a compiled module, or nil.
 func builtinOf(operator ast.Ref) *ast.Builtin {
 	return ast.BuiltinMap[strings.TrimPrefix(operator.String(), limitedPrefix)]
 }
 
-// isLimited reports whether b is called through limited. The others compare
-// values, or yield the parts of one.
+// isLimited reports whether b is called through limited. The others compare values or
+// return parts of one.
 func isLimited(b *ast.Builtin) bool {
 	switch b.Name {
 	case ast.Equality.Name, ast.Assign.Name, ast.Equal.Name, ast.NotEqual.Name,
@@ -51,7 +51,7 @@ func isLimited(b *ast.Builtin) bool {
 	}
 }
 
-// declareLimited adds to list the limited ones of it, under their other names.
+// declareLimited adds the limited built-ins of list to it, with their prefixed names.
 func declareLimited(list []*ast.Builtin) []*ast.Builtin {
 	for _, b := range list {
 		if isLimited(b) {
@@ -61,7 +61,7 @@ func declareLimited(list []*ast.Builtin) []*ast.Builtin {
 	return list
 }
 
-// callLimited changes compiled modules to call the limited built-ins.
+// callLimited rewrites compiled modules to call the limited built-ins.
 func callLimited(modules map[string]*ast.Module) {
 	rename := func(t *ast.Term) {
 		ref, ok := t.Value.(ast.Ref)
@@ -111,11 +111,11 @@ func limitedFunctions(compiler *ast.Compiler) []func(*rego.Rego) {
 	return declarations
 }
 
-// resultsSize is the key in the cache of a decision for the size of all results.
+// resultsSize is the key for the size of all results in the cache of a decision.
 type resultsSize struct{}
 
-// limited is the built-in of that name, held to the limits. The error is one of
-// the built-in, whatever calls it.
+// limited wraps a built-in with the limits. Its error is a built-in error for every
+// caller.
 func limited(name string) topdown.BuiltinFunc {
 	call := topdown.GetBuiltin(name)
 	arity := ast.BuiltinMap[name].Decl.Arity()
@@ -158,13 +158,13 @@ func limited(name string) topdown.BuiltinFunc {
 	}
 }
 
-// sizeWords is a limit in words.
+// sizeWords formats a limit for messages.
 func sizeWords(limit int) string {
 	return fmt.Sprintf("%d elements or %d KiB of text", limit, limit/textSize>>10)
 }
 
-// size is how large v is, or more than limit: a part that v has several times
-// counts each time.
+// size returns the size of v, or more than limit. A part that v has several times counts
+// each time.
 func size(v ast.Value, limit int) int {
 	n := 1
 	add := func(t *ast.Term) bool {
@@ -189,9 +189,9 @@ func size(v ast.Value, limit int) int {
 	return n
 }
 
-// estimate is how large the result of a built-in can be, besides what is in its
-// arguments, or 0 if that is never more than a small multiple of them. Of an argument
-// of another type than the built-in takes it knows nothing: the built-in refuses it.
+// estimate returns how large the result of a built-in can be in addition to its
+// arguments, or 0 if it is at most a small multiple of them. It ignores an argument of
+// the wrong type: the built-in rejects it.
 func estimate(name string, args []*ast.Term) int {
 	text := func(i int) string {
 		s, _ := args[i].Value.(ast.String)
@@ -224,7 +224,7 @@ func estimate(name string, args []*ast.Term) int {
 	return 0
 }
 
-// patternBytes is how long the longest pattern is that a built-in compiles.
+// patternBytes returns the length of the longest pattern that a built-in compiles.
 func patternBytes(name string, args []*ast.Term) int {
 	longest := 0
 	switch name {
@@ -243,9 +243,8 @@ func patternBytes(name string, args []*ast.Term) int {
 	return longest
 }
 
-// digits is how large a number is besides being an element: as many digits as it
-// has when it is written without an exponent, or too large. Calculating with digits
-// takes time by their square.
+// digits returns the additional size of a number: its digits when written without an
+// exponent, or too large. Arithmetic takes time quadratic in the digits.
 func digits(n ast.Number) int {
 	count := len(n)
 	if i := strings.IndexAny(string(n), "eE"); i >= 0 {
@@ -264,7 +263,6 @@ func digits(n ast.Number) int {
 	return count
 }
 
-// length is how many elements a collection has.
 func length(v ast.Value) int {
 	if c, ok := v.(interface{ Len() int }); ok {
 		return c.Len()
@@ -272,8 +270,8 @@ func length(v ast.Value) int {
 	return 0
 }
 
-// formatted is the estimate for sprintf: each verb can print any of the arguments,
-// in quotes and escaped, as wide as the format says, or as an argument says if the format has *.
+// formatted is the estimate for sprintf: each verb can print any of the arguments, quoted
+// and escaped, as wide as the format says, or as an argument says if the format has *.
 func formatted(format string, args ast.Value) int {
 	const escaped = len(`\U0010ffff`)
 	list, _ := args.(*ast.Array)
@@ -298,7 +296,7 @@ func formatted(format string, args ast.Value) int {
 	return strings.Count(format, "%") * min(largest*escaped+2*width*textSize, maxValueSize+1)
 }
 
-// rangeLength is how many numbers a range of numbers has.
+// rangeLength returns how many numbers a range has.
 func rangeLength(args []*ast.Term) int {
 	operands := make([]*big.Int, len(args))
 	for i, arg := range args {

@@ -14,16 +14,16 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/exhaustive"
 )
 
-// maxWork is how many bytes one call may allocate, over all its steps. None keeps as
-// many at a time.
+// maxWork bounds the bytes that one call may allocate in total. No call holds as many at
+// once.
 const maxWork = 256 << 20
 
-// Whatever a built-in function is called with, it is refused, or makes a value within
-// the limits and with a bounded amount of memory.
+// Whatever its arguments, a built-in function fails, or returns a value within the limits
+// using a bounded amount of memory.
 func TestNoBuiltInTakesAllMemory(t *testing.T) {
-	made := make(map[int]hostile) // by their room
+	made := make(map[int]hostile) // by size
 	for _, b := range ast.Builtins {
-		if disallowed(b) || !isLimited(b) || topdown.GetBuiltin(b.Name) == nil || b.Name == "internal.print" { // which the compiler erases
+		if disallowed(b) || !isLimited(b) || topdown.GetBuiltin(b.Name) == nil || b.Name == "internal.print" { // the compiler removes it
 			continue
 		}
 		t.Run(b.Name, func(t *testing.T) {
@@ -54,13 +54,13 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// hostileArguments are lists of arguments of the types that b takes: each kind of
-// large value in all places at once, and in one place beside small ones.
+// hostileArguments returns argument lists for b: each kind of large value in all
+// positions at once, and in one position beside small values.
 func hostileArguments(b *ast.Builtin, made map[int]hostile) [][]*ast.Term {
 	params := b.Decl.FuncArgs().Args
 	room := maxValueSize / textSize / max(1, len(params)) * 9 / 10
 	if strings.HasPrefix(b.Name, "regex.") || b.Name == "re_match" {
-		room = min(room, maxPattern) // it looks at a text as often as the pattern is long
+		room = min(room, maxPattern) // it scans a text as often as the pattern is long
 	}
 	values, ok := made[room]
 	if !ok {
@@ -86,7 +86,7 @@ func hostileArguments(b *ast.Builtin, made map[int]hostile) [][]*ast.Term {
 
 const hostileKinds = 12
 
-// hostile are hostileKinds of values of each type.
+// hostile holds hostileKinds values of each type.
 type hostile struct{ texts, numbers, others []*ast.Term }
 
 func (h hostile) of(t types.Type, kind int) *ast.Term {

@@ -13,64 +13,64 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 )
 
-// The limits of a policy that is not built in. A policy is a page or two of
-// Rego, so they are generous; they are there for files that are no policy.
+// The limits of a policy that is not built in. A policy is a page or two of Rego, so they
+// are generous; they reject files that are not policies.
 const (
-	// MaxModuleBytes is the most that a policy's Rego files have together, in
-	// bytes, tests not counted: compiling that much takes half a second.
+	// MaxModuleBytes bounds the total bytes of a policy's Rego files without tests;
+	// compiling that much takes half a second.
 	MaxModuleBytes = 256 << 10
-	// MaxModules is the largest number of Rego files, tests not counted.
+	// MaxModules is the largest number of Rego files, without tests.
 	MaxModules = 100
-	// MaxNesting is how deep brackets may nest in a Rego file. The compiler's time
-	// can double with every level.
+	// MaxNesting bounds the nesting of brackets in a Rego file. The compiler's time can
+	// double with every level.
 	MaxNesting = 16
-	// MaxEntries is the largest number of files and folders that a directory or
-	// a bundle may hold, whatever they are.
+	// MaxEntries is the largest number of files and folders of any type in a directory or
+	// a bundle.
 	MaxEntries = 2000
-	// MaxBundleBytes is the largest bundle, in bytes, packed and unpacked.
+	// MaxBundleBytes bounds a bundle, in bytes, both packed and unpacked.
 	MaxBundleBytes = 16 << 20
 )
 
-// Loader says how policies are loaded. The zero value knows no released version,
+// Loader configures how policies are loaded. The zero value knows no released version,
 // interprets policies and checks no signature.
 type Loader struct {
 	// Released holds the released versions, routing/VERSION/*.rego, and their
 	// versions.lock; nil means none.
 	Released fs.FS
-	// Engine is what evaluates the policy; "" is EngineRego.
+	// Engine evaluates the policy; "" means EngineRego.
 	Engine Engine
-	// CacheDir is the folder in which EngineWasm keeps machine code between runs, the
-	// same as the plugins'; "" means none.
+	// CacheDir is the folder in which EngineWasm caches machine code, shared with the
+	// plugins; "" disables the cache.
 	CacheDir string
-	// Trust holds the keys that a bundle must be signed with. nil asks for no
+	// Trust holds the keys of which one must have signed a bundle. nil requires no
 	// signature.
 	Trust *bundle.Trust
 }
 
-// Load finds, reads and checks a policy, and prepares it for Decide. ref is
+// Load reads and checks a policy, and prepares it for Decide. ref is
 //
-//   - the name and version of a released policy, as in routing@1.0.0;
-//   - a directory, whose *.rego files are read, those in its folders too;
-//   - an OPA bundle, a gzipped tar file as opa build writes it.
+//   - the name and version of a released policy, such as routing@1.0.0;
+//   - a directory, whose *.rego files are read, including those in subdirectories;
+//   - an OPA bundle, a gzipped tar file as written by opa build.
 //
-// Files named *_test.rego are left out. Nothing outside a directory is read: a
-// symbolic link that leads out of it is an error. A bundle may not carry data,
-// because the policy's digest is over its Rego alone. With a Trust, a bundle must
-// be signed by one of its keys, and a directory is refused because it cannot be
-// signed. The released versions are part of the program and need no signature.
+// Files named *_test.rego are skipped. Nothing outside a directory is read: a symbolic
+// link that leads out of it is an error. A bundle must not contain data, because the
+// policy's digest covers only its Rego. With a Trust, a bundle must be signed by one of
+// its keys, and a directory is rejected because it cannot be signed. Released versions
+// are part of the program and need no signature.
 //
-// Loading takes a millisecond for a policy of a page, at most LoadTimeout for any
-// other, and ends with ctx.
+// Loading takes a millisecond for a policy of a page, at most LoadTimeout for any other,
+// and ends with ctx.
 //
 // # Errors
 //
-//   - policy-unknown: ref reads as NAME@VERSION and is not released.
-//   - policy-not-found: ref is a path and nothing is there.
+//   - policy-unknown: ref has the form NAME@VERSION and is not released.
+//   - policy-not-found: ref is a path that does not exist.
 //   - policy-unreadable: the path cannot be read, or ctx is done.
-//   - policy-invalid: what is there is not a policy, or too large to be one.
+//   - policy-invalid: the content is not a policy, or exceeds a limit.
 //   - policy-timeout: it cannot be compiled within LoadTimeout.
-//   - policy-invalid-input: there is no such engine.
-//   - policy-unsigned and its neighbours: the bundle is not signed as Trust asks.
+//   - policy-invalid-input: the engine is unknown.
+//   - policy-unsigned and the other signature errors: the bundle is not signed as Trust requires.
 func (l Loader) Load(ctx context.Context, ref string) (*Policy, error) {
 	if IsReleaseRef(ref) {
 		if err := l.ready(ctx, ref); err != nil {
@@ -81,7 +81,7 @@ func (l Loader) Load(ctx context.Context, ref string) (*Policy, error) {
 	return l.load(ctx, ref, func() (loadedSources, error) { return l.readPath(ref) })
 }
 
-// ready refuses to begin what cannot be done.
+// ready checks the engine and ctx before loading.
 func (l Loader) ready(ctx context.Context, ref string) error {
 	if l.Engine != "" && l.Engine != EngineRego && l.Engine != EngineWasm {
 		return errs.New(errs.PolicyInvalidInput, "load policy %s: there is no engine %q", ref, l.Engine).
@@ -94,7 +94,6 @@ func (l Loader) ready(ctx context.Context, ref string) error {
 	return nil
 }
 
-// load reads and builds a policy within LoadTimeout.
 func (l Loader) load(ctx context.Context, ref string, read func() (loadedSources, error)) (*Policy, error) {
 	if err := l.ready(ctx, ref); err != nil {
 		return nil, err
@@ -108,7 +107,7 @@ func (l Loader) load(ctx context.Context, ref string, read func() (loadedSources
 	})
 }
 
-// inTime does a part of loading within LoadTimeout.
+// inTime runs a part of loading within LoadTimeout.
 func inTime[T any](ctx context.Context, ref string, work func() (T, error)) (T, error) {
 	ctx, stop := context.WithTimeout(ctx, LoadTimeout)
 	defer stop()
@@ -123,16 +122,15 @@ func inTime[T any](ctx context.Context, ref string, work func() (T, error)) (T, 
 	return value, err
 }
 
-// loadedSources is what a carrier holds: the modules, and what it says of them.
+// loadedSources holds the modules of a directory or a bundle, and its metadata.
 type loadedSources struct {
 	modules  []module
-	revision string // in a bundle's manifest
+	revision string // from a bundle's manifest
 	signer   string // id of the key that signed a bundle
 }
 
-// readPath reads a directory or a bundle.
 func (l Loader) readPath(ref string) (loadedSources, error) {
-	f, err := os.OpenFile(ref, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a named pipe must not wait
+	f, err := os.OpenFile(ref, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a named pipe must not block
 	if errors.Is(err, fs.ErrNotExist) {
 		return loadedSources{}, l.notFound(ref)
 	}
@@ -156,28 +154,25 @@ func (l Loader) readPath(ref string) (loadedSources, error) {
 	}
 }
 
-// notFound says that there is nothing at the path ref, and what there would be
-// without a path.
+// notFound returns the error for a path that does not exist, with the released versions.
 func (l Loader) notFound(ref string) *errs.Error {
 	return errs.New(errs.PolicyNotFound, "no policy at %s: %w", ref, fs.ErrNotExist).
 		With("policy", ref).
 		With("known", l.Versions())
 }
 
-// unreadable says that there is something at the path ref that cannot be read.
 func unreadable(ref string, err error) *errs.Error {
 	return errs.New(errs.PolicyUnreadable, "read policy %s: %w", ref, err).With("policy", ref)
 }
 
-// tooLarge says which limit a policy is over, and which file of it, if one is.
+// tooLarge returns the error for an exceeded limit, and the file that exceeds it, if any.
 func tooLarge(ref, file, format string, args ...any) *errs.Error {
 	return invalid(ref, Problem{File: file, Message: fmt.Sprintf(format, args...)})
 }
 
-// isModule says that a file is part of a policy.
 func isModule(name string) bool {
 	return strings.HasSuffix(name, ".rego") && !strings.HasSuffix(name, testSuffix)
 }
 
-// testSuffix ends the names of the files with a policy's tests.
+// testSuffix ends the names of test files.
 const testSuffix = "_test.rego"

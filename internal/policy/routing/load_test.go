@@ -23,7 +23,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// opaBundle packs the Rego files of a directory as opa build does, tests too.
+// opaBundle packs the Rego files of a directory, including tests, as opa build does.
 func opaBundle(t *testing.T, dir string) string {
 	t.Helper()
 	b := bundle.Bundle{Data: map[string]any{}}
@@ -66,10 +66,9 @@ func writeFile(t testing.TB, name string, content []byte) string {
 	return path
 }
 
-// entry is one file of a hand-made archive.
 type entry struct{ name, content string }
 
-// archive packs files that no bundle writer would.
+// archive packs entries that no bundle writer would produce.
 func archive(t testing.TB, entries ...entry) string {
 	t.Helper()
 	var packed bytes.Buffer
@@ -105,7 +104,7 @@ func zipped(t testing.TB, content []byte) []byte {
 	return packed.Bytes()
 }
 
-// One version is one policy, however it is carried.
+// A version is the same policy from every source.
 func TestEmbeddedDirectoryAndBundleAreTheSamePolicy(t *testing.T) {
 	for _, ref := range policies.Versions() {
 		_, version, _ := strings.Cut(ref, "@")
@@ -126,7 +125,7 @@ func TestEmbeddedDirectoryAndBundleAreTheSamePolicy(t *testing.T) {
 	}
 }
 
-// A policy may spread over files, folders and helper packages.
+// A policy may consist of several files, folders and helper packages.
 var spread = map[string]string{
 	"tables.rego":        goodMetadata + goodTables,
 	"decision.rego":      "package switchyard.routing\n\nimport data.lib.names\n\ndecision := {\"next_action\": names.fixer, \"reason\": \"routed\"}\n",
@@ -198,7 +197,7 @@ func TestLoadTellsWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// A folder whose name reads as a reference is reached by a path.
+// A folder whose name looks like a release reference can be loaded by a path.
 func TestADirectoryNamedLikeAReference(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("mine@1.0.0", 0o700); err != nil {
@@ -286,7 +285,7 @@ func TestSymbolicLinksLeadNowhereOutside(t *testing.T) {
 			t.Skip(err)
 		}
 		_, err := policies.Load(t.Context(), dir)
-		wantCode(t, err, errs.PolicyInvalid) // for want of a module
+		wantCode(t, err, errs.PolicyInvalid) // it has no module
 	})
 	t.Run("inside is fine", func(t *testing.T) {
 		dir := writeDir(t, map[string]string{"real.txt": goodPolicy})
@@ -372,7 +371,7 @@ func TestArchivesThatAreHostileAreRefused(t *testing.T) {
 	}
 }
 
-// noise is bytes that do not compress, the same every time.
+// noise returns n bytes that do not compress; they are the same on every run.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	r := rand.New(rand.NewPCG(1, 2))

@@ -10,12 +10,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxLine is how much of a source line is kept to be shown, in bytes.
+// maxLine bounds the source line shown, in bytes.
 const maxLine = 256
 
-// Location is a place in a policy's sources.
+// Location is a position in a policy's sources.
 type Location struct {
-	// File is the module's path as the user knows it.
+	// File is the module's path as shown to the user.
 	File string `json:"file"`
 	// Row and Col count from 1, in lines and characters.
 	Row int `json:"row"`
@@ -24,8 +24,8 @@ type Location struct {
 	Text string `json:"text"`
 }
 
-// RouteLocation returns where the route table has a category, or false if it does
-// not have it.
+// RouteLocation returns the location of a category in the route table, or false if it is
+// not there.
 func (p *Policy) RouteLocation(category string) (Location, bool) {
 	loc, ok := p.tables.locations[category]
 	if !ok {
@@ -34,7 +34,7 @@ func (p *Policy) RouteLocation(category string) (Location, bool) {
 	return p.location(loc), true
 }
 
-// location is a location with its line.
+// location converts a location and adds its line.
 func (p *Policy) location(loc *ast.Location) Location {
 	return Location{
 		File: loc.File,
@@ -44,7 +44,7 @@ func (p *Policy) location(loc *ast.Location) Location {
 	}
 }
 
-// withSource gives a problem the line that it is about.
+// withSource adds the source line to a problem.
 func (p *Policy) withSource(problem Problem) Problem {
 	if line := p.line(problem.File, problem.Row); problem.Col <= utf8.RuneCountInString(line)+1 {
 		problem.Source = line
@@ -52,8 +52,8 @@ func (p *Policy) withSource(problem Problem) Problem {
 	return problem
 }
 
-// line returns what is kept of a line of a module, or "" for a module or a line
-// that is not there. Rows count from 1.
+// line returns the beginning of a module's line, or "" if the module or the line does not
+// exist. Rows count from 1.
 func (p *Policy) line(name string, row int) string {
 	i := slices.IndexFunc(p.modules, func(m module) bool { return m.name == name })
 	if i < 0 {
@@ -61,7 +61,7 @@ func (p *Policy) line(name string, row int) string {
 	}
 	for line := range strings.Lines(p.modules[i].source) {
 		if row--; row == 0 {
-			// Errors are written as JSON, which has no room for bytes that are no text.
+			// Errors are written as JSON, which must be valid UTF-8.
 			return textutil.ClipBytes(strings.ToValidUTF8(strings.TrimRight(line, "\r\n"), "?"), maxLine)
 		}
 	}

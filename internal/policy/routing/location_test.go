@@ -30,7 +30,7 @@ func TestRoutePlaceIsWhereTheTableHasTheCategory(t *testing.T) {
 	}
 }
 
-// firstProblem loads a policy that is invalid and returns what is wrong with it.
+// firstProblem loads an invalid policy and returns its first problem.
 func firstProblem(t *testing.T, source string) routing.Problem {
 	t.Helper()
 	_, err := policies.Load(t.Context(), policyDir(t, source))
@@ -42,8 +42,8 @@ func firstProblem(t *testing.T, source string) routing.Problem {
 	return problems[0]
 }
 
-// A problem has the line that it is about, as it is written, and a column in
-// characters that points into it.
+// A problem shows its source line unchanged, and a column in characters that points into
+// it.
 func TestProblemsShowTheirLine(t *testing.T) {
 	for _, tc := range []struct{ name, rule, source, at string }{
 		{"a syntax error", "x := {\"a\": }", "x := {\"a\": }", "}"},
@@ -80,7 +80,7 @@ func TestLongLinesAreClipped(t *testing.T) {
 	}
 }
 
-// Errors are printed as JSON, whatever is in the file.
+// Errors can be printed as JSON, whatever the file contains.
 func TestProblemsCanBeWrittenAsJSON(t *testing.T) {
 	for _, line := range []string{"x := \"\xff\" y", "x := \"\x00\"", "\x01\xff\xfe", "x := `\xc3` nope"} {
 		p := firstProblem(t, goodPolicy+line+"\n")

@@ -10,18 +10,18 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// LockFile is the lock's name, beside the folder of the versions.
+// LockFile is the lock's name, next to the folder of the versions.
 const LockFile = "versions.lock"
 
-// VerifyLock checks the embedded policies against versions.lock: each of them
-// must be there under its real digest, and nothing else. It guards the promise
-// that a released version never changes.
+// VerifyLock checks the embedded policies against versions.lock: it must list each of
+// them with its digest, and nothing else. It guards the promise that a released version
+// never changes.
 //
 // # Errors
 //
-//   - policy-lock-invalid: the lock is not in its format.
+//   - policy-lock-invalid: the lock is malformed.
 //   - policy-lock-mismatch: the lock and the policies differ. The details are the
-//     reference, and the digests want (the lock's) and got, "" for none.
+//     reference, and the digests want (from the lock) and got, "" if missing.
 //   - The errors of Load.
 func (l Loader) VerifyLock(ctx context.Context) error {
 	text, err := fs.ReadFile(l.Released, LockFile)
@@ -46,7 +46,7 @@ func (l Loader) VerifyLock(ctx context.Context) error {
 	return compareLock(locked, actual)
 }
 
-// compareLock wants both to be equal, reference by reference.
+// compareLock requires both maps to be equal.
 func compareLock(locked, actual map[string]string) error {
 	var refs []string
 	for ref := range locked {
@@ -55,7 +55,7 @@ func compareLock(locked, actual map[string]string) error {
 	for ref := range actual {
 		refs = append(refs, ref)
 	}
-	slices.Sort(refs) // so that the same mistake reads the same every time
+	slices.Sort(refs) // for a deterministic error
 	for _, ref := range refs {
 		if want, got := locked[ref], actual[ref]; want != got {
 			return errs.New(errs.PolicyLockMismatch, "policy %s is not what %s says", ref, LockFile).
@@ -67,14 +67,13 @@ func compareLock(locked, actual map[string]string) error {
 	return nil
 }
 
-// ParseLock reads a lock: lines of a reference, a space and a digest. Lines that are
-// empty or begin with # are skipped. References are sorted and unique, so that
-// two branches that add a version conflict where they should. The map is the
-// caller's.
+// ParseLock parses a lock. Each line is a reference, a space and a digest; lines that are
+// empty or begin with # are skipped. References must be sorted and unique, so that two
+// branches that add a version cause a merge conflict. The caller owns the map.
 //
 // # Errors
 //
-// policy-lock-invalid, with the line from 1.
+// policy-lock-invalid, with the line counted from 1.
 func ParseLock(text string) (map[string]string, error) {
 	locked := make(map[string]string)
 	last, number := "", 0
@@ -97,7 +96,7 @@ func ParseLock(text string) (map[string]string, error) {
 	return locked, nil
 }
 
-// compareRefs orders by name, then by age.
+// compareRefs orders by name, then by version.
 func compareRefs(a, b string) int {
 	aName, aVersion, _ := strings.Cut(a, "@")
 	bName, bVersion, _ := strings.Cut(b, "@")

@@ -6,19 +6,17 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// maxADRLen bounds the name of a decision record, in bytes: it becomes a label
-// of a metric.
+// maxADRLen bounds the name of a decision record, in bytes: it becomes a metric label.
 const maxADRLen = 128
 
-// isRouting says that pkg is package switchyard.routing.
 func isRouting(pkg *ast.Package) bool {
 	return len(pkg.Path) == 3 &&
 		pkg.Path[1].Value.Compare(ast.String("switchyard")) == 0 &&
 		pkg.Path[2].Value.Compare(ast.String("routing")) == 0
 }
 
-// readMetadata wants exactly one METADATA block on package switchyard.routing,
-// with a title, a version and a decision record.
+// readMetadata requires exactly one METADATA block on package switchyard.routing, with a
+// title, a version and a decision record.
 func (r *reader) readMetadata(modules []module, parsed map[string]*ast.Module) {
 	var found []*ast.Annotations
 	for _, m := range modules {
@@ -54,10 +52,9 @@ func (r *reader) readMetadata(modules []module, parsed map[string]*ast.Module) {
 	r.identity = Identity{Name: name, Version: version, ADR: adr}
 }
 
-// packageAnnotations reads the METADATA of a module's package. It gives OPA
-// only the source's head, up to the package clause: parsing the METADATA of
-// every rule is a third of the whole cost of parsing, and nobody asks for it
-// on the way to a decision.
+// packageAnnotations reads the METADATA of a module's package. It gives OPA only the
+// source up to the package clause: parsing the METADATA of every rule is a third of the
+// cost of parsing and not needed for a decision.
 func packageAnnotations(m module, pkg *ast.Package) ([]*ast.Annotations, error) {
 	head, _, _ := strings.Cut(m.source[pkg.Location.Offset:], "\n")
 	stub := m.source[:pkg.Location.Offset+len(head)]
@@ -78,7 +75,7 @@ func packageAnnotations(m module, pkg *ast.Package) ([]*ast.Annotations, error) 
 	return found, nil
 }
 
-// isPrintable says that s is short, not empty, and all visible ASCII.
+// isPrintable reports whether s is short, not empty, and visible ASCII.
 func isPrintable(s string) bool {
 	if s == "" || len(s) > maxADRLen {
 		return false

@@ -1,11 +1,10 @@
 package routing
 
-// maxNameLen is the longest name of a destination and the longest reason, in
-// bytes.
+// maxNameLen bounds the name of a destination and a reason, in bytes.
 const maxNameLen = 64
 
-// IsName says that s is fit to be the name of a destination or a reason: it
-// becomes a label of a metric and a word in a shell script. As a pattern:
+// IsName reports whether s can be the name of a destination or a reason, which become
+// metric labels and words in shell scripts. It must match
 //
 //	^[a-z0-9][a-z0-9-]{0,63}$
 func IsName(s string) bool {

@@ -1,13 +1,12 @@
 package routing
 
-// Older says that a is certainly older than b: to go from b to a would be a step
-// back. The version decides, and where it is the same, the revision of the bundle.
-// Two revisions can be compared where both are semantic versions, or both are
-// whole numbers, as a date or a build's number is; of any others, such as the
-// hashes of commits, neither is older.
+// Older reports whether a is certainly older than b, so that going from b to a would be a
+// downgrade. It compares the versions, and if they are equal, the revisions of the
+// bundles. Revisions are comparable if both are semantic versions or both are whole
+// numbers, such as a date or a build number; of any others, such as commit hashes,
+// neither is older.
 //
-// It is a strict partial order: nothing is older than itself, and what is older
-// than something older is older.
+// It is a strict partial order.
 func Older(a, b Identity) bool {
 	if a.Name != b.Name || !isVersion(a.Version) || !isVersion(b.Version) {
 		return false
@@ -30,5 +29,5 @@ func olderRevision(a, b string) bool {
 	}
 }
 
-// isPlainNumber says that s is a whole number without leading zeros.
+// isPlainNumber reports whether s is a whole number without leading zeros.
 func isPlainNumber(s string) bool { return isNumber(s) && (s[0] != '0' || s == "0") }

@@ -42,10 +42,10 @@ func TestOfOneVersionTheRevisionDecides(t *testing.T) {
 		{"7", "7", false},
 		{"", "1", false},
 		{"1", "", false},
-		{"4f0c2a1", "5f0c2a1", false}, // hashes of commits have no order
-		{"1", "1.0.0", false},         // neither have two ways to count
-		{"007", "8", false},           // nor what is not quite a number
-		{"1.2.0+1", "1.2.0+2", false}, // what follows a + counts for nothing (semver.org, 10)
+		{"4f0c2a1", "5f0c2a1", false}, // commit hashes have no order
+		{"1", "1.0.0", false},         // a number and a version are not comparable
+		{"007", "8", false},           // leading zeros make it not a plain number
+		{"1.2.0+1", "1.2.0+2", false}, // build metadata is ignored (semver.org, 10)
 		{"1.2.0+2", "1.2.1+1", true},
 		{"v1.2.0", "v1.3.0", false},
 		{"1.2.0", "1.2.0-alpha", false},
@@ -72,8 +72,7 @@ func anyIdentity(t *rapid.T, label string) routing.Identity {
 	return identity(version, rapid.OneOf(rapid.StringMatching(`[0-9]{0,2}`), rapid.StringMatching(`1\.[0-2]\.0(-a)?`), rapid.StringMatching(`[a-c]?`)).Draw(t, label))
 }
 
-// Older is a strict partial order, so that a row of steps none of which goes back
-// cannot end before where it began.
+// Older is a strict partial order, so a sequence of upgrades never returns to its start.
 func TestOlderIsAStrictPartialOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := anyIdentity(t, "a"), anyIdentity(t, "b"), anyIdentity(t, "c")

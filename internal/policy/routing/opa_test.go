@@ -14,8 +14,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// opaCommand runs the real opa in a folder. Building it takes half a minute, so it
-// is not built here: make opa does, and then runs these tests with it.
+// opaCommand runs the real opa in a folder. Building it takes half a minute, so the tests
+// do not build it: make opa does, and then runs these tests with it.
 func opaCommand(t *testing.T) func(dir string, args ...string) (string, error) {
 	t.Helper()
 	path := os.Getenv("SWITCHYARD_OPA")
@@ -45,7 +45,7 @@ func (e *opaError) Error() string {
 	return "opa " + strings.Join(e.args, " ") + ": " + e.cause.Error() + ": " + e.said
 }
 
-// keyFiles writes a key pair to files, as opa wants it.
+// keyFiles writes a key pair to files in the form that opa needs.
 func keyFiles(t *testing.T, id string) (private, public bundle.Key, privateFile, publicFile string) {
 	t.Helper()
 	private, public = keyPair(t, id)
@@ -107,7 +107,7 @@ func TestTheOPACommandReadsOurBundles(t *testing.T) {
 
 func TestWeReadTheOPACommandsBundles(t *testing.T) {
 	opa := opaCommand(t)
-	_, public, privateFile, _ := keyFiles(t, "default") // opa build names its keys so
+	_, public, privateFile, _ := keyFiles(t, "default") // the key name used by opa build
 	claims := writeFile(t, "claims.json", []byte(`{"scope":"switchyard"}`))
 	source, err := filepath.Abs("../../../policies/routing/1.2.0")
 	if err != nil {

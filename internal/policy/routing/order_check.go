@@ -7,9 +7,9 @@ import (
 	"github.com/open-policy-agent/opa/v1/types"
 )
 
-// checkOrder finds where a policy makes an array of what has no order. In WebAssembly,
-// sets and objects are gone through by their hashes, and in the interpreter in order
-// of their members; an array that is made of them shows that.
+// checkOrder finds arrays that a policy builds from unordered collections. WebAssembly
+// iterates over sets and objects in hash order, the interpreter in order of their
+// members; an array built from them would differ.
 func checkOrder(compiler *ast.Compiler) []Problem {
 	o := orderChecker{compiler: compiler}
 	for _, mod := range compiler.Modules {
@@ -27,15 +27,15 @@ func checkOrder(compiler *ast.Compiler) []Problem {
 	return o.problems
 }
 
-// orderChecker reads the compiled rules. The compiler has put expressions in an order in
-// which what binds a variable comes first, and closures behind what they need.
+// orderChecker reads the compiled rules. The compiler has ordered expressions so that
+// variables are bound before use and closures follow what they need.
 type orderChecker struct {
 	compiler *ast.Compiler
 	arrays   varSet // variables of the rule that are certainly arrays
 	problems []Problem
 }
 
-// varSet holds the variables that have one value by now.
+// varSet holds the variables that are bound to one value so far.
 type varSet map[ast.Var]bool
 
 func (s varSet) add(x any) {
@@ -46,9 +46,9 @@ func (s varSet) add(x any) {
 	}
 }
 
-// body reads expressions; ordered says that their results become an array.
+// body reads expressions; ordered means that their results become an array.
 func (o *orderChecker) body(body ast.Body, outer varSet, ordered bool) {
-	within := maps.Clone(outer) // for closures, which come behind what they need
+	within := maps.Clone(outer) // for closures, which follow what they need
 	within.add(body)
 	seen := maps.Clone(outer)
 	for _, expr := range body {
@@ -72,12 +72,12 @@ func (o *orderChecker) body(body ast.Body, outer varSet, ordered bool) {
 				}
 				o.body(x.Body, inner, false)
 			}
-			return true // what is within has been read
+			return true // the inner body has been read
 		})
 	}
 }
 
-// expr wants an expression to go through arrays alone.
+// expr requires an expression to iterate over arrays only.
 func (o *orderChecker) expr(expr *ast.Expr, seen varSet) {
 	refuse := func() {
 		o.problems = append(o.problems, problemAt(expr.Location, "the wasm engine goes through sets and objects in no order, and an array shows it: make a set, or use the rego engine"))
@@ -98,7 +98,7 @@ func (o *orderChecker) expr(expr *ast.Expr, seen varSet) {
 	})
 }
 
-// goesThrough says that an index can have several values.
+// goesThrough reports whether an index can have several values.
 func (o *orderChecker) goesThrough(index *ast.Term, seen varSet) bool {
 	here := make(varSet)
 	here.add(index)
@@ -110,8 +110,8 @@ func (o *orderChecker) goesThrough(index *ast.Term, seen varSet) bool {
 	return false
 }
 
-// note looks for a variable that is given an array: one that is written out, or
-// what a built-in returns.
+// note records a variable that is assigned an array: a literal or the result of a
+// built-in.
 func (o *orderChecker) note(expr *ast.Expr) {
 	if !expr.IsCall() {
 		return
@@ -144,7 +144,7 @@ func isArrayTerm(t *ast.Term) bool {
 	return false
 }
 
-// isArray says that a reference certainly leads to an array.
+// isArray reports whether a reference certainly leads to an array.
 func (o *orderChecker) isArray(ref ast.Ref) bool {
 	if v, ok := ref[0].Value.(ast.Var); ok && len(ref) == 1 && o.arrays[v] {
 		return true

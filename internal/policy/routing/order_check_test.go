@@ -7,7 +7,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// What WebAssembly decides otherwise than the interpreter is refused.
+// Policies that WebAssembly and the interpreter decide differently are rejected.
 func TestWasmRefusesWhatItDecidesOtherwise(t *testing.T) {
 	for condition, refused := range map[string]bool{
 		`[d | some d, n in input.routes; n > 0][0] == "fixer"`:          true,
@@ -24,7 +24,7 @@ func TestWasmRefusesWhatItDecidesOtherwise(t *testing.T) {
 		`count({x | some x in {1.5, 1, 2}}) == 3`:                       false,
 	} {
 		if testing.Short() && !refused {
-			continue // It would be compiled to WebAssembly, which takes long.
+			continue // It would be compiled to WebAssembly, which is slow.
 		}
 		p := conditional(t, condition, "")
 		_, err := routing.Loader{Engine: routing.EngineWasm}.FromSources(t.Context(), "p", p.Sources())

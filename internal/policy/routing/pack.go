@@ -14,31 +14,30 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/bundle"
 )
 
-// decisionPath is decisionQuery as OPA writes it in manifests and on the command
-// line.
+// decisionPath is decisionQuery in the form of OPA's manifests and command line.
 const decisionPath = "switchyard/routing/decision"
 
-// PackOptions says what Pack makes.
+// PackOptions are the options of Pack.
 type PackOptions struct {
-	// Revision names the bundle; "" takes the policy's version.
+	// Revision names the bundle; "" means the policy's version.
 	Revision string
-	// Wasm adds the policy compiled to WebAssembly, for programs that evaluate it
-	// with nothing else of OPA.
+	// Wasm adds the policy compiled to WebAssembly, for programs that evaluate it without
+	// the rest of OPA.
 	Wasm bool
 	// Sign says how to sign the bundle; nil leaves it unsigned.
 	Sign *bundle.Signing
 }
 
-// Pack packs the policy into an OPA bundle and returns the archive. Its modules are
-// in it under their names and byte by byte, without their tests: loaded, the bundle
-// is the same policy with the same digest.
+// Pack packs the policy into an OPA bundle and returns the archive. It contains the
+// modules under their names and unchanged, without tests: the bundle loads as the same
+// policy with the same digest.
 //
-// The same policy and options give the same bytes with the same version of
-// Switchyard, signed too. Later versions may compress and compile otherwise.
+// The output is deterministic for one version of Switchyard, including the signature.
+// Later versions may compress and compile differently.
 //
 // # Errors
 //
-//   - policy-invalid: the revision or a file's name is not fit for a bundle, or the
+//   - policy-invalid: the revision or a file's name is not valid in a bundle, or the
 //     policy cannot be compiled to WebAssembly.
 //   - policy-key-invalid: the key cannot sign.
 //   - policy-timeout: compiling took longer than LoadTimeout.
@@ -69,13 +68,13 @@ func (p *Policy) Pack(ctx context.Context, o PackOptions) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-// roots are the packages of the policy, without those that are below another one.
+// roots returns the packages of the policy, without those that are below another one.
 func (p *Policy) roots() []string {
 	var paths []string
 	for _, m := range p.parsed {
 		paths = append(paths, packagePath(m.Package))
 	}
-	slices.Sort(paths) // what holds a package sorts before it
+	slices.Sort(paths) // a parent package sorts before its children
 	var roots []string
 	for _, path := range paths {
 		if !opabundle.RootPathsContain(roots, path) {
@@ -85,10 +84,10 @@ func (p *Policy) roots() []string {
 	return roots
 }
 
-// wasm compiles the decision to WebAssembly. OPA's compiler takes the rules that it
-// compiles out of the Rego, so only policy.wasm is taken of what it makes. The
-// files' names become part of that, and so the modules are parsed anew, by their
-// names within the policy: wherever it was loaded from must not show.
+// wasm compiles the decision to WebAssembly. It uses only policy.wasm of the compiler's
+// output, because OPA removes the compiled rules from the Rego. File names become part of
+// the output, so the modules are parsed again under their names within the policy: the
+// result must not depend on where it was loaded from.
 func (p *Policy) wasm(ctx context.Context) ([]byte, error) {
 	var b opabundle.Bundle
 	b.Manifest.Init()

@@ -20,7 +20,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// A policy goes through a bundle unchanged, and a bundle through a policy.
+// A policy survives packing and loading unchanged.
 func TestABundleIsTheSamePolicy(t *testing.T) {
 	for _, ref := range policies.Versions() {
 		want := load(t, ref)
@@ -51,7 +51,7 @@ func TestABundleIsTheSamePolicy(t *testing.T) {
 	}
 }
 
-// Nothing of where and when a bundle is made goes into it.
+// A bundle does not depend on where and when it is made.
 func TestABundleIsReproducibleToTheByte(t *testing.T) {
 	private, _ := keyPair(t, "release-2026")
 	o := routing.PackOptions{Revision: "7", Wasm: true, Sign: &bundle.Signing{Key: private}}
@@ -86,7 +86,7 @@ func TestABundleKeepsToThePackagesThatItHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	got, err := opa.NewReader(f).Read() // OPA holds the packages against the roots
+	got, err := opa.NewReader(f).Read() // OPA checks the packages against the roots
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestABundleKeepsToThePackagesThatItHas(t *testing.T) {
 	}
 }
 
-// OPA evaluates policy.wasm where a bundle has one, and comes to our decisions.
+// OPA evaluates policy.wasm if a bundle has one, and makes the same decisions.
 func TestOPADecidesAsWeDo(t *testing.T) {
 	for _, ref := range policies.Versions() {
 		for _, wasm := range []bool{false, true} {

@@ -10,23 +10,22 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// Problem is one thing that is wrong with a policy, and where.
+// Problem is one defect of a policy and its location.
 type Problem struct {
-	// File is the module's path as the user knows it, or "" where the problem
-	// belongs to no single file.
+	// File is the module's path as shown to the user, or "" if the problem is not about
+	// one file.
 	File string `json:"file,omitzero"`
-	// Row and Col count from 1, in lines and characters, of which a tab is one; 0
-	// means unknown.
+	// Row and Col count from 1, in lines and characters (a tab is one); 0 means unknown.
 	Row     int    `json:"row,omitzero"`
 	Col     int    `json:"col,omitzero"`
 	Message string `json:"message"`
-	// Source is the line at Row as it is written, tabs included, so that a caret can
-	// be put under Col. It is "" where the line is not known, or Col lies behind the
-	// part of a long line that is kept.
+	// Source is the unchanged line at Row, tabs included, so that a caret can be put
+	// under Col. It is "" if the line is not known, or if Col is in the part of a long
+	// line that is cut.
 	Source string `json:"source,omitzero"`
 }
 
-// String renders p as compilers do: file:row:col: message.
+// String formats p as compilers do: file:row:col: message.
 func (p Problem) String() string {
 	switch {
 	case p.File == "":
@@ -38,7 +37,7 @@ func (p Problem) String() string {
 	}
 }
 
-// problemAt places a message at a location, which may be nil.
+// problemAt returns a problem at a location, which may be nil.
 func problemAt(loc *ast.Location, format string, args ...any) Problem {
 	p := Problem{Message: oneLine(fmt.Sprintf(format, args...))}
 	if loc != nil {
@@ -47,7 +46,7 @@ func problemAt(loc *ast.Location, format string, args ...any) Problem {
 	return p
 }
 
-// invalid is the one way to say policy-invalid. It needs at least one problem.
+// invalid returns the policy-invalid error for at least one problem.
 func invalid(ref string, problems ...Problem) *errs.Error {
 	more := ""
 	if n := len(problems) - 1; n > 0 {
@@ -58,7 +57,7 @@ func invalid(ref string, problems ...Problem) *errs.Error {
 		With("problems", problems)
 }
 
-// invalid is policy-invalid for problems in p's modules.
+// invalid returns policy-invalid for problems in p's modules.
 func (p *Policy) invalid(problems ...Problem) *errs.Error {
 	for i := range problems {
 		problems[i] = p.withSource(problems[i])
@@ -66,12 +65,11 @@ func (p *Policy) invalid(problems ...Problem) *errs.Error {
 	return invalid(p.ref, problems...)
 }
 
-// invalidRego is policy-invalid for what OPA's parser and compiler say of p's
-// modules.
+// invalidRego returns policy-invalid for an OPA error about p's modules.
 func (p *Policy) invalidRego(err error) *errs.Error { return p.invalid(regoProblems(err)...) }
 
-// regoProblems takes an error of OPA's apart. There is always at least one. Of what
-// the parser says of one place, the first names the mistake.
+// regoProblems converts an OPA error to at least one problem. Of the parser's messages
+// about one location it uses the first, which names the mistake.
 func regoProblems(err error) []Problem {
 	var list ast.Errors
 	if !errors.As(err, &list) || len(list) == 0 {
@@ -87,8 +85,7 @@ func regoProblems(err error) []Problem {
 	return problems
 }
 
-// explain adds what the compiler cannot know: that a built-in exists but is
-// disallowed.
+// explain adds to a compiler message that a built-in exists but is disallowed.
 func explain(message string) string {
 	name, ok := strings.CutPrefix(message, "undefined function ")
 	if b := ast.BuiltinMap[name]; ok && b != nil && disallowed(b) {
@@ -97,9 +94,8 @@ func explain(message string) string {
 	return message
 }
 
-// explainNamed is explain for a built-in that is named without a call, as in
-// "with count as rand.intn". There the compiler takes the first part of the name
-// for a variable.
+// explainNamed is explain for a built-in that is named without a call, as in "with count
+// as rand.intn", where the compiler takes the first part of the name for a variable.
 func explainNamed(message string, named []*ast.Builtin) string {
 	for _, b := range named {
 		if first, _, _ := strings.Cut(b.Name, "."); disallowed(b) && message == "var "+first+" is unsafe" {
@@ -113,12 +109,10 @@ func whyDisallowed(b *ast.Builtin) string {
 	return b.Name + " is withheld from policies, because its result can change from one run to the next, or one call of it can take all memory"
 }
 
-// maxMessage is how many bytes of a message are shown: OPA's can repeat a whole value,
-// or a whole module.
+// maxMessage bounds the bytes of a message: OPA can repeat a whole value or module.
 const maxMessage = 500
 
-// oneLine folds all white space, so that a message fits on one line, and cuts what
-// is too long.
+// oneLine folds white space, so that a message fits on one line, and truncates it.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) <= maxMessage {
@@ -127,5 +121,6 @@ func oneLine(s string) string {
 	return fmt.Sprintf("%s… (%d bytes more)", strings.ToValidUTF8(s[:maxMessage], ""), len(s)-maxMessage)
 }
 
-// invalidRego is policy-invalid for what OPA says of a policy that is not built yet.
+// invalidRego returns policy-invalid for an OPA error about a policy that is not built
+// yet.
 func invalidRego(ref string, err error) *errs.Error { return invalid(ref, regoProblems(err)...) }

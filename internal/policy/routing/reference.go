@@ -8,7 +8,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// inputFields are the names in Input, as a policy reads them.
+// inputFields returns the names of the fields of Input in Rego.
 func inputFields() []string {
 	return []string{
 		"finding_count", "max_rounds", "new_count", "no_progress", "reopened_count", "repeat_count", "resolved_count",
@@ -16,13 +16,12 @@ func inputFields() []string {
 	}
 }
 
-// isNumeric says that a field of the input is a number.
 func isNumeric(field string) bool {
 	return slices.Contains(inputFields(), field) && field != routesField && field != "verify" && field != "no_progress"
 }
 
-// checkReferences wants every reference to lead somewhere. One that does not is
-// undefined, and a rule with a misspelt name would never hold and say nothing.
+// checkReferences requires every reference to resolve. A dangling one is undefined, so a
+// rule with a misspelt name would never match without any error.
 func checkReferences(compiler *ast.Compiler, t tables) []Problem {
 	var problems []Problem
 	seen := make(map[string]bool) // the compiler copies some expressions
@@ -43,7 +42,7 @@ func checkReferences(compiler *ast.Compiler, t tables) []Problem {
 	return problems
 }
 
-// danglingReference says where a reference leads that leads nowhere, "" for any other.
+// danglingReference describes why a reference does not resolve, or returns "".
 func danglingReference(compiler *ast.Compiler, t tables, ref ast.Ref) string {
 	switch {
 	case ref.HasPrefix(ast.InputRootRef):
@@ -55,7 +54,7 @@ func danglingReference(compiler *ast.Compiler, t tables, ref ast.Ref) string {
 	}
 }
 
-// danglingInput follows a reference into the input.
+// danglingInput is danglingReference for a reference into the input.
 func danglingInput(t tables, ref ast.Ref) string {
 	if len(ref) < 2 || !ref[1].IsGround() {
 		return ""
@@ -79,8 +78,8 @@ func danglingInput(t tables, ref ast.Ref) string {
 	return ""
 }
 
-// danglingData follows a reference into the policy's own packages. There is no
-// data but what they define.
+// danglingData is danglingReference for a reference into the policy's packages, which
+// define the only data.
 func danglingData(compiler *ast.Compiler, ref ast.Ref) string {
 	node := compiler.RuleTree.Child(ref[0].Value)
 	for _, term := range ref[1:] {

@@ -8,8 +8,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// A reference that leads nowhere is undefined for ever, and the rule it stands in
-// would never hold without a word.
+// A dangling reference is always undefined, and its rule would never match without any
+// error.
 func TestLoadRefusesReferencesThatLeadNowhere(t *testing.T) {
 	for _, tc := range []struct{ condition, want string }{
 		{`input.roud > 1`, `:15:2: input has no field "roud": there are finding_count, max_rounds, new_count,`},
@@ -49,7 +49,7 @@ func TestAMisspeltFieldIsSeenThroughAnImport(t *testing.T) {
 	}
 }
 
-// All of the input can be read, whichever way.
+// All of the input can be read, in every notation.
 func TestLoadAcceptsReferencesToWhatIsThere(t *testing.T) {
 	fields := []string{
 		"finding_count", "max_rounds", "new_count", "no_progress", "reopened_count", "repeat_count", "resolved_count",

@@ -17,8 +17,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// versionDirs lists the folders of the released versions. It fails on none, so
-// that no loop over it can pass for want of anything to check.
+// versionDirs lists the folders of the released versions. It fails if there are none, so
+// that no loop over it passes without checking anything.
 func versionDirs(t *testing.T) []string {
 	t.Helper()
 	dirs, err := filepath.Glob("../../../policies/routing/*")
@@ -66,7 +66,7 @@ func parse(t *testing.T, file string) *ast.Module {
 	return module
 }
 
-// The Rego tests of every version pass and reach every line of it.
+// The Rego tests of every version pass and cover every line of it.
 func TestRegoTestsPassWithFullCoverage(t *testing.T) {
 	for _, dir := range versionDirs(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
@@ -104,7 +104,7 @@ func TestRegoTestsPassWithFullCoverage(t *testing.T) {
 	}
 }
 
-// What opa check --strict and opa fmt would say.
+// Checks what opa check --strict and opa fmt check.
 func TestRegoIsStrictAndFormatted(t *testing.T) {
 	for _, dir := range versionDirs(t) {
 		modules := parseDir(t, dir)
@@ -133,7 +133,7 @@ func TestRegoIsStrictAndFormatted(t *testing.T) {
 	}
 }
 
-// A reader of the policy, and opa inspect, find words for everything public.
+// Everything public is described, for readers of the policy and opa inspect.
 func TestEveryPublicRuleHasMetadata(t *testing.T) {
 	for _, dir := range versionDirs(t) {
 		module := parse(t, filepath.Join(dir, "routing.rego"))

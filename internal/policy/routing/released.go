@@ -30,13 +30,12 @@ func (l Loader) Versions() []string {
 	return versions
 }
 
-// IsReleaseRef says that ref reads as NAME@VERSION and not as a path. A path
-// with an @ in its last element is written with a separator, as ./a@b.
+// IsReleaseRef reports whether ref has the form NAME@VERSION and is not a path. A path
+// with an @ in its last element is written with a separator, such as ./a@b.
 func IsReleaseRef(ref string) bool {
 	return strings.Contains(ref, "@") && !strings.ContainsAny(ref, `/\`)
 }
 
-// loadReleased loads an embedded version.
 func (l Loader) loadReleased(ctx context.Context, ref string) (*Policy, error) {
 	sources, err := l.releasedSources(ref, isModule)
 	if err != nil {
@@ -49,8 +48,8 @@ func (l Loader) loadReleased(ctx context.Context, ref string) (*Policy, error) {
 	return l.build(ctx, ref, loadedSources{modules: modules})
 }
 
-// TestSources returns the Rego tests of an embedded version, sorted by name. The
-// slice is the caller's.
+// TestSources returns the Rego tests of an embedded version, sorted by name. The caller
+// owns the slice.
 //
 // # Errors
 //
@@ -59,7 +58,7 @@ func (l Loader) TestSources(ref string) ([]Source, error) {
 	return l.releasedSources(ref, func(name string) bool { return strings.HasSuffix(name, testSuffix) })
 }
 
-// releasedSources reads those files of an embedded version that are wanted.
+// releasedSources reads the wanted files of an embedded version.
 func (l Loader) releasedSources(ref string, wanted func(name string) bool) ([]Source, error) {
 	name, version, _ := strings.Cut(ref, "@")
 	unknown := errs.New(errs.PolicyUnknown, "no policy %s is built in", ref).With("policy", ref).With("known", l.Versions())

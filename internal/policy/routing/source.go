@@ -7,18 +7,17 @@ import (
 	"strings"
 )
 
-// Source is one Rego file of a policy, so that a policy can be kept somewhere
-// and built anew from there.
+// Source is one Rego file of a policy, so that a policy can be stored and rebuilt.
 type Source struct {
-	// Name is the file's path within the policy, with slashes, as in
-	// "routing.rego". It is unique within the policy.
+	// Name is the file's path within the policy, with slashes, such as "routing.rego". It
+	// is unique within the policy.
 	Name string `json:"name"`
 	// Text is the file's whole content.
 	Text string `json:"text"`
 }
 
-// Sources returns the policy's Rego files without its tests, sorted by name. The
-// slice is the caller's.
+// Sources returns the policy's Rego files without tests, sorted by name. The caller owns
+// the slice.
 func (p *Policy) Sources() []Source {
 	sources := make([]Source, len(p.modules))
 	for i, m := range p.modules {
@@ -28,13 +27,13 @@ func (p *Policy) Sources() []Source {
 	return sources
 }
 
-// FromSources builds a policy from kept sources. ref names it in errors and
-// locations. The caller vouches for the sources: Trust is
-// not asked. The policy has neither a revision nor a signer.
+// FromSources builds a policy from stored sources. ref names it in errors and locations.
+// The caller vouches for the sources: Trust is not checked. The policy has neither a
+// revision nor a signer.
 //
 // # Errors
 //
-// policy-invalid, policy-invalid-input, policy-timeout and policy-unreadable as Load.
+// policy-invalid, policy-invalid-input, policy-timeout and policy-unreadable as in Load.
 func (l Loader) FromSources(ctx context.Context, ref string, sources []Source) (*Policy, error) {
 	return l.load(ctx, ref, func() (loadedSources, error) {
 		if len(sources) > MaxModules {

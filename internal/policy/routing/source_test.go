@@ -10,14 +10,13 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// A policy can be built anew from its sources, whatever it was loaded from, and
-// is the same.
+// A policy rebuilt from its sources is the same, whatever it was loaded from.
 func TestAPolicyIsRebuiltFromItsSources(t *testing.T) {
 	dir := writeDir(t, spread)
 	for _, ref := range append(policies.Versions(), dir, opaBundle(t, dir)) {
 		p := load(t, ref)
 		sources := p.Sources()
-		trusting := routing.Loader{Trust: &bundle.Trust{}} // of sources, no signature is asked
+		trusting := routing.Loader{Trust: &bundle.Trust{}} // sources need no signature
 		again, err := trusting.FromSources(t.Context(), "kept", sources)
 		if err != nil {
 			t.Fatalf("%s: %v", ref, err)

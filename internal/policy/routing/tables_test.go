@@ -8,8 +8,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// firstCategories is the whole table of 1.0.0, and economyCategories is what
-// 1.1.0 adds; 1.2.0 adds none. They are written out so that no change to a table goes unseen.
+// firstCategories is the whole table of 1.0.0, and economyCategories are the additions of
+// 1.1.0; 1.2.0 adds none. They are listed so that no table change goes unnoticed.
 var (
 	firstCategories = map[string]string{
 		// style
@@ -95,7 +95,7 @@ func TestDestinationsAreExactlyThese(t *testing.T) {
 	}
 }
 
-// What the accessors return is the caller's to change.
+// Callers may modify the returned values.
 func TestTablesCannotBeChangedFromOutside(t *testing.T) {
 	p := load(t, policies.Default)
 	clear(p.RouteTable())

@@ -8,27 +8,26 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// Thresholds are the numbers that a policy's decision depends on. Between two of
-// them it cannot tell one count from another, so whoever has tried the
-// numbers around each has tried them all.
+// Thresholds holds the numbers that a policy's decision depends on. The policy cannot
+// distinguish counts between two neighbouring thresholds, so trying the numbers around
+// each threshold covers all counts.
 type Thresholds struct {
-	// Fields holds, by field of the input, the whole numbers that the rules compare
-	// it with, sorted and unique. The key "routes" stands for the count of any
-	// destination, and "routes.executor" for the count of that one alone. Fields that are compared with no number are missing. Of a number
-	// that is not whole, the two around it are there.
+	// Fields holds the whole numbers that the rules compare each field of the input with,
+	// sorted and unique. The key "routes" stands for the count of any destination, and
+	// "routes.executor" for the count of that one alone. Fields that are not compared are
+	// missing. A number that is not whole is represented by the two around it.
 	Fields map[string][]int `json:"fields"`
-	// Unknown are the uses of the input that the analysis cannot bound, in the
-	// order of the sources. If there is one, Fields does not say all.
+	// Unknown holds the uses of the input that the analysis cannot bound, in source
+	// order. If there is one, Fields is incomplete.
 	Unknown []Location `json:"unknown"`
 }
 
-// Thresholds says what the policy's rules compare the input's numbers with. It
-// reads the compiled rules and evaluates nothing, and errs towards Unknown: a
-// number of the input may be compared with numbers that are written down, and
-// round with max_rounds. Arithmetic, a comparison of two other fields, and
-// anything else that is done with a number, is unknown. What does not depend on
-// the size of a number is not looked at, as the presence of a destination or the
-// outcome of the verification. The result is the caller's.
+// Thresholds returns the constants that the policy's rules compare the input's numbers
+// with. It reads the compiled rules and evaluates nothing, and errs towards Unknown: a
+// number of the input may be compared with constants, and round with max_rounds.
+// Arithmetic, a comparison of two other fields, and any other use of a number is unknown.
+// Conditions that do not depend on the size of a number are ignored, such as the presence
+// of a destination or the verification result. The caller owns the result.
 func (p *Policy) Thresholds() Thresholds {
 	p.lazyMu.Lock()
 	defer p.lazyMu.Unlock()
@@ -42,7 +41,7 @@ func (p *Policy) Thresholds() Thresholds {
 	return t
 }
 
-// trace works the thresholds out.
+// trace computes the thresholds.
 func (p *Policy) trace() *Thresholds {
 	t := newThresholdAnalysis(p.compiler)
 	t.run()

@@ -6,19 +6,19 @@ import (
 	"github.com/open-policy-agent/opa/v1/ast"
 )
 
-// thresholdAnalysis follows the input's numbers through the compiled rules to whatever they
-// are compared with. Rules do not recur, so each is read once: callers before the
-// functions that they call, so that what a function is called with is known, and
-// the values that a rule names before the rule.
+// thresholdAnalysis follows the input's numbers through the compiled rules to their
+// comparisons. Rules are not recursive, so each is read once: callers before the
+// functions that they call, so that the arguments are known, and the values that a rule
+// names before the rule.
 type thresholdAnalysis struct {
 	compiler *ast.Compiler
 	fields   map[string]map[int]bool
 	unknown  map[position]bool
-	read     map[*ast.Rule]abstractValue   // the values of the rules that were read
-	args     map[*ast.Rule][]abstractValue // what functions are called with
+	read     map[*ast.Rule]abstractValue   // the values of the rules read so far
+	args     map[*ast.Rule][]abstractValue // the arguments of functions
 }
 
-// position is a location that can be compared.
+// position is a comparable location.
 type position struct {
 	file     string
 	row, col int
@@ -55,7 +55,7 @@ func (t *thresholdAnalysis) run() {
 		}
 	}
 	sorted, ok := t.compiler.Graph.Sort()
-	if !ok { // cannot happen: the compiler refuses rules that recur
+	if !ok { // cannot happen: the compiler rejects recursive rules
 		for rule := range needed {
 			t.report(rule.Location)
 		}
@@ -72,7 +72,7 @@ func (t *thresholdAnalysis) rules(ref ast.Ref) []*ast.Rule {
 	return t.compiler.GetRulesDynamicWithOpts(ref, ast.RulesOptions{IncludeHiddenModules: true})
 }
 
-// report notes a use of the input that cannot be bounded.
+// report records a use of the input that cannot be bounded.
 func (t *thresholdAnalysis) report(loc *ast.Location) {
 	if loc == nil {
 		loc = &ast.Location{}
@@ -90,7 +90,7 @@ func (t *thresholdAnalysis) note(field string, numbers []int) {
 	}
 }
 
-// compare is a comparison of any kind between two values.
+// compare records a comparison of any kind between two values.
 func (t *thresholdAnalysis) compare(loc *ast.Location, a, b abstractValue) {
 	if a.input || a.routes || b.input || b.routes {
 		t.report(loc)
@@ -112,9 +112,9 @@ func (t *thresholdAnalysis) compare(loc *ast.Location, a, b abstractValue) {
 	}
 }
 
-// relatable says that two fields may be compared with each other. Whether the
-// round is below, at or above the cap is a question that everybody asks; the
-// counts of two destinations are both called routes, and need not be the same.
+// relatable reports whether two fields may be compared with each other. Comparing the
+// round with the cap is common and supported; the counts of two destinations are both
+// called routes, but may differ.
 func relatable(a, b string) bool {
 	if a == b {
 		return a != routesField
@@ -122,12 +122,12 @@ func relatable(a, b string) bool {
 	return a == "round" && b == "max_rounds" || a == "max_rounds" && b == "round"
 }
 
-// rule reads a rule, or one branch of it, and returns the shade of its value.
+// rule reads a rule, or one branch of it, and returns its abstract value.
 func (t *thresholdAnalysis) rule(rule *ast.Rule) abstractValue {
 	if value, ok := t.read[rule]; ok {
 		return value
 	}
-	t.read[rule] = abstractValue{derived: true} // for a rule that recurs
+	t.read[rule] = abstractValue{derived: true} // for a recursive rule
 	s := ruleAnalysis{thresholdAnalysis: t, vars: make(map[ast.Var]abstractValue), at: rule.Head.Location}
 	for i, param := range rule.Head.Args {
 		s.bind(param, t.argument(rule, i))
@@ -137,7 +137,7 @@ func (t *thresholdAnalysis) rule(rule *ast.Rule) abstractValue {
 	return t.read[rule]
 }
 
-// argument is the shade of what a function is called with.
+// argument returns the abstract value of a function's argument.
 func (t *thresholdAnalysis) argument(rule *ast.Rule, i int) abstractValue {
 	if args := t.args[rule]; i < len(args) {
 		return args[i]
@@ -145,7 +145,7 @@ func (t *thresholdAnalysis) argument(rule *ast.Rule, i int) abstractValue {
 	return abstractValue{}
 }
 
-// call notes what a function is called with.
+// call records the arguments of a function call.
 func (t *thresholdAnalysis) call(rule *ast.Rule, args []abstractValue) {
 	for branch := rule; branch != nil; branch = branch.Else {
 		known := t.args[branch]

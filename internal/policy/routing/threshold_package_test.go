@@ -7,8 +7,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// A function is read with what all of its callers call it with, also where somebody
-// names the whole package before.
+// A function is read with the arguments of all its callers, even if the whole package is
+// referenced before.
 func TestThresholdsBehindAWholePackage(t *testing.T) {
 	for _, naming := range []string{"is_object(data.other)", "data.other", "some name; data.other[name]"} {
 		p, err := routing.Loader{}.FromSources(t.Context(), "p", []routing.Source{

@@ -25,7 +25,7 @@ func TestThresholdsOfTheReleasedVersions(t *testing.T) {
 	}
 }
 
-// conditional is a policy whose decision depends on a condition.
+// conditional returns a policy whose decision depends on a condition.
 func conditional(t *testing.T, condition, rules string) *routing.Policy {
 	t.Helper()
 	return deciding(t, `decision := {"next_action": "stuck", "reason": "a"} if {
@@ -35,8 +35,8 @@ func conditional(t *testing.T, condition, rules string) *routing.Policy {
 `+rules)
 }
 
-// Every number that a rule can compare a number of the input with is found,
-// however far it has come.
+// Every number that a rule can compare a number of the input with is found, through any
+// number of steps.
 func TestThresholdsAreFound(t *testing.T) {
 	type fields = map[string][]int
 	for _, tc := range []struct {
@@ -111,8 +111,8 @@ func TestThresholdsAreFound(t *testing.T) {
 	}
 }
 
-// What cannot be bounded is shown with its place, so that nobody takes an
-// enumeration for a proof.
+// Uses that cannot be bounded are reported with their location, so that an enumeration is
+// not taken for complete.
 func TestUsesThatCannotBeBoundedAreUnknown(t *testing.T) {
 	for _, tc := range []struct {
 		condition, rules string
@@ -162,7 +162,7 @@ func TestUsesThatCannotBeBoundedAreUnknown(t *testing.T) {
 	}
 }
 
-// A helper package can hide the input in a document of its own.
+// A helper package can contain the input in its document.
 func TestAPackageThatHoldsTheInputIsUnknown(t *testing.T) {
 	p := load(t, writeDir(t, map[string]string{
 		"policy.rego": goodMetadata + goodTables + "decision := {\"next_action\": \"stuck\", \"reason\": \"a\"} if {\n\tlib := data.lib\n\tlib.round > 3\n}\n",
@@ -183,9 +183,9 @@ func TestThresholdsAreTheCallers(t *testing.T) {
 	}
 }
 
-// The promise that Thresholds makes: counts between which there is no threshold
-// are decided alike. Random conditions over all fields are held to it, over inputs
-// that differ in one number and on the same side of everything.
+// Counts between two thresholds get the same decision, as Thresholds promises. Checks
+// random conditions over all fields, with inputs that differ in one number and are on the
+// same side of every threshold.
 func TestCountsBetweenThresholdsAreDecidedAlike(t *testing.T) {
 	atoms := []string{
 		"input.stalled_rounds > %d", "input.finding_count >= %d", "input.round == %d", "input.routes.fixer > %d",
@@ -199,7 +199,7 @@ func TestCountsBetweenThresholdsAreDecidedAlike(t *testing.T) {
 			atom := rapid.SampledFrom(atoms).Draw(rt, "atom")
 			conditions = append(conditions, strings.ReplaceAll(atom, "%d", rapid.SampledFrom([]string{"0", "1", "2", "5", "9"}).Draw(rt, "number")))
 		}
-		for i := range conditions { // each on its own, so that variables do not meet
+		for i := range conditions { // each on its own, so that variables do not collide
 			conditions[i] = "count([1 | " + conditions[i] + "]) > 0"
 		}
 		p := conditional(t, strings.Join(conditions, "\n\t"), "_at_least(n, limit) if n >= limit")

@@ -6,28 +6,27 @@ import (
 	"time"
 )
 
-// LoadTimeout is how long loading a policy that is not built in may take. A
-// policy of a page takes a millisecond, but a few nested comprehensions can keep
-// the compiler busy for ever.
+// LoadTimeout bounds loading a policy that is not built in. A policy of a page takes a
+// millisecond, but a few nested comprehensions can keep the compiler busy indefinitely.
 const LoadTimeout = 5 * time.Second
 
-// grace is how long an evaluation has to notice that it was cancelled.
+// grace is the time an evaluation has to notice that it was canceled.
 const grace = 100 * time.Millisecond
 
-// timedOut says that work went on beyond its time and was left behind: OPA
-// looks for a cancellation between steps, and one step can be long.
+// timedOut reports work that exceeded its time and was abandoned: OPA checks for
+// cancellation between steps, and one step can be long.
 type timedOut struct{ cause error }
 
 func (a timedOut) Error() string { return a.cause.Error() }
 func (a timedOut) Unwrap() error { return a.cause }
 
-// panicked is a panic of OPA over a policy or its input.
+// panicked is a panic of OPA on a policy or its input.
 type panicked struct{ value any }
 
 func (p panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
-// Bounded returns what work returns, but waits no longer than a grace beyond the
-// end of ctx. Work that is left behind goes on until it or the process ends.
+// Bounded returns the result of work, but waits at most a grace period after ctx ends.
+// Abandoned work continues until it or the process ends.
 func Bounded[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -59,13 +58,12 @@ func Bounded[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	}
 }
 
-// stackRoom is how much stack a goroutine gets to begin with, in bytes: the
-// evaluation of an embedded policy needs less.
+// stackRoom is the initial stack of a goroutine, in bytes: more than the evaluation of an
+// embedded policy needs.
 const stackRoom = 48 << 10
 
-// growStack has the goroutine's stack grown to stackRoom at once. OPA recurs
-// deeply, and a stack that doubles under it is copied with all its frames each
-// time, which takes two fifths of a decision's time.
+// growStack grows the goroutine's stack to stackRoom at once. OPA recurses deeply, and
+// repeatedly doubling and copying the stack takes two fifths of a decision's time.
 //
 //go:noinline
 func growStack(i int) byte {

@@ -12,7 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Opening a named pipe would wait for a writer that never comes.
+// Opening a named pipe must not wait for a writer.
 func TestNamedPipesAreNotWaitedFor(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "policy.rego")
@@ -37,8 +37,8 @@ func TestWhatMayNotBeReadIsUnreadable(t *testing.T) {
 	wantCode(t, err, errs.PolicyUnreadable)
 }
 
-// If a name is bytes, a policy's is text all the same: a bundle's has to be, and the
-// names of what decided are kept as JSON.
+// A policy's file names must be valid UTF-8 even if the file system allows others:
+// bundles require it, and stored names are JSON.
 func TestNamesOfFilesAreText(t *testing.T) {
 	dir := policyDir(t, goodPolicy)
 	if err := os.WriteFile(filepath.Join(dir, "more\xff.rego"), []byte("package switchyard.routing\n"), 0o600); err != nil {

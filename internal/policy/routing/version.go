@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// isVersion says that s is a semantic version (semver.org, 2.0.0) without a
-// leading v.
+// isVersion reports whether s is a semantic version (semver.org, 2.0.0) without a leading
+// v.
 func isVersion(s string) bool {
 	s, build, hasBuild := strings.Cut(s, "+")
 	core, pre, hasPre := strings.Cut(s, "-")
@@ -22,8 +22,8 @@ func isVersion(s string) bool {
 	return len(parts) == 3
 }
 
-// areIdentifiers says that s is a dotted list of identifiers, whose numbers
-// have no leading zero where strict.
+// areIdentifiers reports whether s is a dotted list of identifiers. If strict, numbers
+// must not have leading zeros.
 func areIdentifiers(s string, strict bool) bool {
 	for id := range strings.SplitSeq(s, ".") {
 		if id == "" || strict && isNumber(id) && id[0] == '0' && id != "0" {
@@ -47,9 +47,8 @@ func isNumber(s string) bool {
 	return s != ""
 }
 
-// compareVersions orders versions by their precedence (semver.org, 11): the three
-// numbers, then a pre-release before its release, then the pre-releases among
-// themselves. What follows a + counts for nothing.
+// compareVersions orders versions by precedence (semver.org, 11): the three numbers, then
+// a pre-release before its release, then the pre-releases. It ignores build metadata.
 func compareVersions(a, b string) int {
 	a, _, _ = strings.Cut(a, "+")
 	b, _, _ = strings.Cut(b, "+")
@@ -68,8 +67,7 @@ func compareVersions(a, b string) int {
 	}
 }
 
-// compareLists orders dotted lists: by their first part that differs, and where
-// one is the beginning of the other, the shorter comes first.
+// compareLists orders dotted lists by their first different part; a prefix comes first.
 func compareLists(a, b string) int {
 	for a != "" && b != "" {
 		var x, y string
@@ -82,9 +80,8 @@ func compareLists(a, b string) int {
 	return cmp.Compare(len(a), len(b))
 }
 
-// comparePart orders numbers by their value and in front of words, and words by
-// byte order. Numbers have no leading zeros here: of two, the longer is the
-// greater, however long they are.
+// comparePart orders numbers by value and before words, and words bytewise. Numbers have
+// no leading zeros here, so the longer one is greater, however long they are.
 func comparePart(x, y string) int {
 	switch xIs, yIs := isNumber(x), isNumber(y); {
 	case xIs && yIs:

@@ -16,12 +16,12 @@ import (
 // answerVar is the variable that a compiled query binds its answer to.
 const answerVar = "answer"
 
-// compiled evaluates a query that was compiled to WebAssembly.
+// compiled evaluates a query compiled to WebAssembly.
 type compiled struct{ program *opawasm.Program }
 
-// compileWasm compiles the policy's decision. The built-ins are those of the
-// interpreter and are called in the host: the ones that OPA would compile in
-// are written a second time in C, and say nothing if they fail.
+// compileWasm compiles the policy's decision. Built-ins are called in the host, with the
+// interpreter's implementations: those that OPA would compile in are separate C
+// implementations and report no errors.
 func (p *Policy) compileWasm(ctx context.Context, compiler *ast.Compiler, cacheDir string) (compiled, error) {
 	problems := checkOrder(compiler)
 	for _, mod := range compiler.Modules {
