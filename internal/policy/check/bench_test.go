@@ -8,7 +8,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// BenchmarkVerify proves every released version, which must take less than a second.
+// BenchmarkVerify checks every released version; each must take less than a second.
 func BenchmarkVerify(b *testing.B) {
 	var all []*routing.Policy
 	for _, ref := range policies.Versions() {

@@ -7,12 +7,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// blame finds the line behind each violation that is about a decision: the branch
-// that decided. If two inputs of a class differ, it is the first branch that
-// holds for only one of them.
+// blame finds the line behind each violation of a decision: the branch that decided. If
+// two inputs of a class differ, it is the first branch that matches only one of them.
 func (c *checker) blame(ctx context.Context) {
 	if c.asked.slow {
-		return // to match would take as long again
+		return // matching would take as long again
 	}
 	for _, f := range c.found {
 		for i := range f.stored {
@@ -32,8 +31,8 @@ func (c *checker) blame(ctx context.Context) {
 	}
 }
 
-// holding lists the branches that hold, in order. Where the branches fails there are
-// none: the violation stands without it.
+// holding returns the matching branches, in order. It returns none if matching fails: the
+// violation is reported without a line.
 func (c *checker) holding(ctx context.Context, in routing.Input) []int {
 	held, err := c.branches.Matching(ctx, in)
 	if err != nil {
@@ -46,7 +45,7 @@ func (c *checker) holding(ctx context.Context, in routing.Input) []int {
 	return branches
 }
 
-// onlyOne lists what is in one of the two and not in the other, sorted.
+// onlyOne returns the elements that are in exactly one of the two, sorted.
 func onlyOne(a, b []int) []int {
 	lacks := func(list []int) func(int) bool {
 		return func(n int) bool { return slices.Contains(list, n) }

@@ -7,7 +7,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// checker collects what breaks the invariants.
+// checker collects violations of the invariants.
 type checker struct {
 	policy       *routing.Policy
 	domain       *inputspace.Domain
@@ -18,15 +18,15 @@ type checker struct {
 	found        map[Invariant]*found
 }
 
-// found is what is known about one invariant.
+// found holds the violations of one invariant.
 type found struct {
 	checked  int
 	violated int
 	skipped  string
-	stored   []ranked // the simplest, simplest first
+	stored   []ranked // the simplest, in order
 }
 
-// ranked is a violation and how simple it is to read.
+// ranked is a violation with its size.
 type ranked struct {
 	size int
 	Violation
@@ -44,8 +44,8 @@ func newChecker(p *routing.Policy, d *inputspace.Domain, branches *routing.Branc
 	return c
 }
 
-// add counts a violation and keeps it if it is among the simplest. Of two that
-// are equally simple the earlier one comes first.
+// add counts a violation and stores it if it is among the simplest. Of equally simple
+// ones the earlier comes first.
 func (f *found) add(size int, violation func() Violation) {
 	f.violated++
 	at := 0
@@ -59,17 +59,16 @@ func (f *found) add(size int, violation func() Violation) {
 	f.stored = f.stored[:min(len(f.stored), MaxViolations)]
 }
 
-// flaw adds a violation that is not about a decision. It is simpler than any that
-// is.
+// flaw adds a violation that is not about a decision. It sorts before any that is.
 func (f *found) flaw(v Violation) { f.add(0, func() Violation { return v }) }
 
-// skip says that an invariant could not be checked, because too few decisions were
-// made. What was found so far is dropped: it would not be the same every time.
+// skip marks an invariant as not checked, because too few decisions were made. It drops
+// the violations found so far: they would differ between runs.
 func (c *checker) skip(invariant Invariant) {
 	*c.found[invariant] = found{skipped: "the policy ran over its time, and was asked no further"}
 }
 
-// results is what the report has of every invariant.
+// results returns the report's result for every invariant.
 func (c *checker) results(o Options) []Result {
 	var results []Result
 	for _, rule := range rules() {

@@ -10,12 +10,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// redraws is how many probes of a class are drawn in search of a simple one that
-// is decided otherwise than its representative.
+// redraws is how many samples of a class are drawn in search of a simple one that is
+// decided differently from its representative.
 const redraws = 200
 
-// classes wants inputs of one class to be decided alike, and the policy to use no
-// number in a way that cannot be bounded.
+// classes requires that inputs of one class are decided alike, and that the policy uses
+// no number in a way that cannot be bounded.
 func (c *checker) classes(ctx context.Context) {
 	if c.asked.slow {
 		c.skip(Classes)
@@ -55,8 +55,8 @@ func (c *checker) classes(ctx context.Context) {
 	}
 }
 
-// simplest looks for the simplest input of a class that the policy decides
-// otherwise than the one that stands for it.
+// simplest returns the simplest sampled input of a class that the policy decides
+// differently from the class's representative.
 func (c *checker) simplest(ctx context.Context, class int) (routing.Input, answer) {
 	simplest, other := c.domain.Sample(class, seed), c.asked.probes[class]
 	for more := range uint64(redraws) {
@@ -71,7 +71,7 @@ func (c *checker) simplest(ctx context.Context, class int) (routing.Input, answe
 	return simplest, other
 }
 
-// comesTo says in words what became of an input.
+// comesTo describes the answer for an input.
 func comesTo(a answer) string {
 	if a.code != "" {
 		return "ends in " + string(a.code)

@@ -2,7 +2,7 @@ package check
 
 import "github.com/switchyard-dev/switchyard/internal/policy/inputspace"
 
-// Broken lists the invariants that are broken and not waived.
+// Broken returns the invariants that are violated and not waived.
 func (r Report) Broken() []string {
 	var names []string
 	for _, result := range r.Results {
@@ -15,8 +15,8 @@ func (r Report) Broken() []string {
 
 func (r Result) broken() bool { return !r.Holds && r.WaivedBy == "" && r.Skipped == "" }
 
-// Simplest returns the violation with the simplest input, and the invariant that it
-// violates; nil if no violation has an input. The first of equally simple ones counts.
+// Simplest returns the violation with the simplest input and its invariant, or nil if no
+// violation has an input. Of equally simple ones it returns the first.
 func (r Report) Simplest() (*Violation, Invariant) {
 	var best *Violation
 	var invariant Invariant

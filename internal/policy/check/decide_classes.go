@@ -9,15 +9,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// seed draws the probes. It is fixed, so that a policy that fails here fails
-// everywhere.
+// seed draws the samples. It is fixed, so that results are reproducible.
 const seed = 1
 
-// answer is what the policy made of an input: a decision, or the code of an error.
+// answer is the policy's result for an input: a decision or an error code.
 type answer struct {
 	decision routing.Decision
 	code     errs.Code
-	message  string // the error's
+	message  string // of the error
 }
 
 // made returns the decision, or nil if there is none.
@@ -28,20 +27,20 @@ func (a answer) made() *routing.Decision {
 	return &a.decision
 }
 
-// refused says that the policy came to a decision, and that the host does not
-// accept it from any policy.
+// refused reports whether the policy made a decision that the host accepts from no
+// policy.
 func (a answer) refused() bool {
 	return a.code == errs.PolicyUnsafeCommit || a.code == errs.PolicyUndeclaredDestination
 }
 
-// same says that two inputs came to the same.
+// same reports whether two answers are equal.
 func (a answer) same(b answer) bool { return a.decision == b.decision && a.code == b.code }
 
-// answers has the policy's answers, class by class.
+// answers holds the policy's answers by class.
 type answers struct {
 	states, probes []answer
-	// classes is how many were asked about, from the first on: all of them, unless
-	// the last of these ran over its time.
+	// classes is how many classes were decided, from the first on: all, unless the last
+	// of these timed out.
 	classes int
 	slow    bool
 }
@@ -49,7 +48,7 @@ type answers struct {
 // ask has the policy decide two inputs of each class.
 func ask(ctx context.Context, p *routing.Policy, d *inputspace.Domain, progress func(done, total int)) (answers, error) {
 	a := answers{states: make([]answer, d.Len()), probes: make([]answer, d.Len())}
-	var slow atomic.Int64 // the first class that took too long
+	var slow atomic.Int64 // the first class that timed out
 	slow.Store(int64(d.Len()))
 	report := func(done int) {
 		if progress != nil && (done%64 == 0 || done == d.Len()) {
@@ -72,15 +71,15 @@ func ask(ctx context.Context, p *routing.Policy, d *inputspace.Domain, progress 
 	if ctx.Err() != nil {
 		return answers{}, interrupted(ctx, p)
 	}
-	// Every class before the slow one was asked about. Some behind it were too, but
-	// not always the same.
+	// Every class before the slow one was decided. Some after it were too, but not always
+	// the same ones.
 	first := int(slow.Load())
 	a.slow = first < d.Len()
 	a.classes = min(first+1, d.Len())
 	return a, nil
 }
 
-// lower makes n the number, unless it is less already.
+// lower sets the number to n if n is less.
 func lower(number *atomic.Int64, n int64) {
 	for {
 		old := number.Load()
@@ -90,8 +89,7 @@ func lower(number *atomic.Int64, n int64) {
 	}
 }
 
-// decide asks once more where the time ran out: that the machine stood still for
-// a second says nothing about the policy.
+// decide retries a timeout once: a busy machine says nothing about the policy.
 func decide(ctx context.Context, p *routing.Policy, in routing.Input) answer {
 	made, err := p.DecideRetrying(ctx, in)
 	if err != nil {

@@ -11,13 +11,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// check checks one answer against one invariant. It reports whether the invariant
-// has anything to say about the input at all, and what is wrong, or "". An input
-// without a decision breaks only the invariant that its error belongs to.
+// check checks one answer against one invariant. It reports whether the invariant applies
+// to the input, and what is wrong, or "". An input without a decision violates only the
+// invariant that its error belongs to.
 type check func(in routing.Input, a answer) (applies bool, wrong string)
 
-// decisions checks every answer against every invariant that is about single
-// decisions.
+// decisions checks every answer against every invariant about single decisions.
 func (c *checker) decisions() {
 	checks := map[Invariant]check{
 		Total:               c.total,
@@ -54,7 +53,7 @@ func (c *checker) decisions() {
 	}
 }
 
-// total is about every error that belongs to no other invariant.
+// total covers every error that belongs to no other invariant.
 func (c *checker) total(_ routing.Input, a answer) (bool, string) {
 	if a.refused() {
 		return true, ""
@@ -62,7 +61,7 @@ func (c *checker) total(_ routing.Input, a answer) (bool, string) {
 	return true, a.message
 }
 
-// isClean says that nothing is left to do.
+// isClean reports whether a round has no open work.
 func isClean(in routing.Input) bool { return in.FindingCount == 0 && in.Verify != routing.Red }
 
 func (c *checker) cleanCommits(in routing.Input, a answer) (bool, string) {
@@ -72,8 +71,8 @@ func (c *checker) cleanCommits(in routing.Input, a answer) (bool, string) {
 	return true, fmt.Sprintf("nothing is left to do, but the decision is %q", a.decision.NextAction)
 }
 
-// onlyCleanCommits finds as errors what the host refuses to commit. It looks at
-// the decision too, and does not rely on the host alone.
+// onlyCleanCommits reports as violations the commits that the host rejects. It also
+// checks the decision itself, so that it does not rely on the host.
 func (c *checker) onlyCleanCommits(in routing.Input, a answer) (bool, string) {
 	switch {
 	case isClean(in):
@@ -87,7 +86,7 @@ func (c *checker) onlyCleanCommits(in routing.Input, a answer) (bool, string) {
 	}
 }
 
-// open says what is left to do.
+// open describes the open work.
 func open(in routing.Input) string {
 	var parts []string
 	if in.FindingCount > 0 {
@@ -122,7 +121,7 @@ func (c *checker) ends(in routing.Input, a answer) (bool, string) {
 	return true, fmt.Sprintf("round %d of %d with %s goes on, to %q", in.Round, in.MaxRounds, open(in), a.decision.NextAction)
 }
 
-// kind says who takes the task on.
+// kind returns the kind of the answer's destination.
 func (c *checker) kind(a answer) routing.Kind { return c.destinations[a.decision.NextAction].Kind }
 
 func (c *checker) humanFirst(in routing.Input, a answer) (bool, string) {
@@ -136,10 +135,10 @@ func (c *checker) humanFirst(in routing.Input, a answer) (bool, string) {
 	return true, fmt.Sprintf("%s for %s, a person, but the decision is the agent %q", textutil.Count(in.Routes[name], "finding"), name, a.decision.NextAction)
 }
 
-// precedenceKept is about decisions for findings: those that do not end the loop,
-// and not those over findings for stuck, which stuckStrongest is about. A red
-// verification is work too: the destinations that it leads to alone, given here,
-// may count as if they had findings.
+// precedenceRespected covers decisions for findings that do not end the loop, except
+// those over findings for stuck, which stuckStrongest covers. A red verification counts
+// as work too: the destinations that it leads to alone, given in forRed, may be chosen as
+// if they had findings.
 func (c *checker) precedenceRespected(forRed []string) check {
 	return func(in routing.Input, a answer) (bool, string) {
 		if in.FindingCount == 0 || in.Routes[routing.Stuck] > 0 || a.code != "" || c.kind(a) == routing.Terminal {
@@ -161,8 +160,8 @@ func (c *checker) precedenceRespected(forRed []string) check {
 	}
 }
 
-// rank is a destination's place in the precedence. One that is not there comes
-// last.
+// rank returns a destination's position in the precedence. A destination that is not
+// listed comes last.
 func (c *checker) rank(name string) int {
 	if i := slices.Index(c.precedence, name); i >= 0 {
 		return i
@@ -170,8 +169,8 @@ func (c *checker) rank(name string) int {
 	return len(c.precedence)
 }
 
-// forRedAlone lists where the policy sends a task that has no findings but a red
-// verification, as long as that does not end the loop.
+// forRedAlone returns the destinations to which the policy sends a task that has no
+// findings but a red verification, without those that end the loop.
 func (c *checker) forRedAlone() []string {
 	var names []string
 	for i := range c.asked.classes {

@@ -10,8 +10,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/check"
 )
 
-// TestPage holds the table of docs/proof.md against the invariants. UPDATE=1
-// rewrites it.
+// TestPage checks the table of docs/proof.md against the invariants. UPDATE=1 rewrites
+// it.
 func TestPage(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| invariant | says | a record may waive it |\n|---|---|---|\n")
@@ -25,8 +25,7 @@ func TestPage(t *testing.T) {
 	doccheck.Table(t, "../../../docs", "proof.md", "invariants", table.String())
 }
 
-// The counterexample of docs/proof.md is a real one, and so is the number of
-// classes.
+// The counterexample and the number of classes in docs/proof.md are real.
 func TestPageShowsARealCounterexample(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/proof.md")
 	if err != nil {

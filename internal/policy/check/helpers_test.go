@@ -13,7 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// raisedFor says that np-critic raises what the policy knows.
+// raisedFor returns a Raised in which np-critic raises every category of the policy.
 func raisedFor(p *routing.Policy) map[string][]string {
 	raised := make(map[string][]string)
 	for category := range maps.Keys(p.RouteTable()) {
@@ -22,7 +22,7 @@ func raisedFor(p *routing.Policy) map[string][]string {
 	return raised
 }
 
-// broken lists the invariants with violations.
+// broken lists the violated invariants.
 func broken(r check.Report) []check.Invariant {
 	var names []check.Invariant
 	for _, result := range r.Results {
@@ -60,7 +60,7 @@ func load(t *testing.T, ref string) *routing.Policy {
 	return p
 }
 
-// rego is the source of routing 1.2.0.
+// rego returns the source of routing 1.2.0.
 func rego(t *testing.T) string {
 	t.Helper()
 	source, err := os.ReadFile("../../../policies/routing/1.2.0/routing.rego")
@@ -70,8 +70,8 @@ func rego(t *testing.T) string {
 	return string(source)
 }
 
-// small is routing 1.2.0 without plan-checker and researcher, whose findings go to
-// the executor. It has a quarter of the classes.
+// small is routing 1.2.0 without plan-checker and researcher, whose findings go to the
+// executor. It has a quarter of the classes.
 func small(t *testing.T) string {
 	t.Helper()
 	return replaced(t, rego(t),
@@ -84,7 +84,7 @@ func small(t *testing.T) string {
 	)
 }
 
-// replaced is a source with texts replaced, each of which must be there once.
+// replaced returns a source with texts replaced, each of which must occur once.
 func replaced(t *testing.T, source string, oldnew ...string) string {
 	t.Helper()
 	for pair := range slices.Chunk(oldnew, 2) {
@@ -96,7 +96,6 @@ func replaced(t *testing.T, source string, oldnew ...string) string {
 	return source
 }
 
-// policy loads a source.
 func policy(t *testing.T, source string) *routing.Policy {
 	t.Helper()
 	dir := t.TempDir()
@@ -106,7 +105,7 @@ func policy(t *testing.T, source string) *routing.Policy {
 	return load(t, dir)
 }
 
-// mutated is the small policy with texts replaced.
+// mutated returns the small policy with texts replaced.
 func mutated(t *testing.T, oldnew ...string) *routing.Policy {
 	t.Helper()
 	return policy(t, replaced(t, small(t), oldnew...))

@@ -2,56 +2,56 @@ package check
 
 import "slices"
 
-// Invariant names something that every policy must keep. The names are stable.
+// Invariant names a property that every policy must have. The names are stable.
 type Invariant string
 
-// What no decision record can waive: without it the loop is not safe, or the proof
-// says nothing.
+// Invariants that no decision record can waive: without them the loop is not safe, or the
+// check says nothing.
 const (
-	// Total: every input comes to exactly one decision.
+	// Total: every input gets exactly one decision.
 	Total Invariant = "total"
-	// CleanCommits: a round without findings, whose verification is not red, commits.
+	// CleanCommits: a round without findings whose verification is not red commits.
 	CleanCommits Invariant = "clean-commits"
 	// OnlyCleanCommits: nothing else commits.
 	OnlyCleanCommits Invariant = "only-clean-commits"
-	// Declared: no decision and no category leads to a destination that the policy
-	// does not declare.
+	// Declared: no decision and no category leads to an undeclared destination.
 	Declared Invariant = "declared"
-	// StuckStrongest: a finding that goes to stuck ends the loop, whatever else
-	// there is.
+	// StuckStrongest: a finding that goes to stuck ends the loop, whatever other findings
+	// there are.
 	StuckStrongest Invariant = "stuck-strongest"
 	// Ends: the last round ends the loop.
 	Ends Invariant = "ends"
-	// Classes: the policy tells no inputs of one class apart, so that trying one of
-	// each is trying all.
+	// Classes: the policy decides all inputs of one class alike, so that one input of
+	// each class covers all.
 	Classes Invariant = "classes"
 )
 
-// What a decision record may waive.
+// Invariants that a decision record may waive.
 const (
-	// HumanFirst: no agent is sent off while a finding waits for a person.
+	// HumanFirst: no agent is started while a finding waits for a person.
 	HumanFirst Invariant = "human-first"
-	// PrecedenceRespected: a decision for findings is for the strongest destination that
+	// PrecedenceRespected: a decision for findings goes to the strongest destination that
 	// has any.
 	PrecedenceRespected Invariant = "precedence-kept"
 	// NoDeadRow: every destination is reached.
 	NoDeadRow Invariant = "no-dead-row"
-	// NoShadowedRule: every branch of rule decision decides something.
+	// NoShadowedRule: every branch of rule decision decides some input.
 	NoShadowedRule Invariant = "no-shadowed-rule"
-	// CategoryRaised: every category of the route table is raised by somebody.
+	// CategoryRaised: every category of the route table is raised by an agent or the
+	// host.
 	CategoryRaised Invariant = "category-raised"
-	// CategoryKnown: every category that somebody raises is in the route table.
+	// CategoryKnown: every category that is raised is in the route table.
 	CategoryKnown Invariant = "category-known"
 )
 
-// rule is what is known about an invariant beyond its name.
+// rule describes an invariant.
 type rule struct {
 	invariant Invariant
 	says      string
 	waivable  bool
 }
 
-// rules lists the invariants in the order in which reports have them.
+// rules lists the invariants in report order.
 func rules() []rule {
 	return []rule{
 		{Total, "every input comes to exactly one decision", false},
@@ -70,7 +70,7 @@ func rules() []rule {
 	}
 }
 
-// find returns what is known about the invariant.
+// find returns the rule of the invariant.
 func (i Invariant) find() (rule, bool) {
 	all := rules()
 	at := slices.IndexFunc(all, func(r rule) bool { return r.invariant == i })
@@ -80,8 +80,8 @@ func (i Invariant) find() (rule, bool) {
 	return all[at], true
 }
 
-// Invariants lists every invariant, in the order of Report.Results. The slice is
-// the caller's.
+// Invariants lists every invariant, in the order of Report.Results. The caller owns the
+// slice.
 func Invariants() []Invariant {
 	var names []Invariant
 	for _, r := range rules() {
@@ -90,13 +90,13 @@ func Invariants() []Invariant {
 	return names
 }
 
-// Says returns the invariant in words, "" for a name that is none.
+// Says describes the invariant in words; it returns "" for an unknown name.
 func (i Invariant) Says() string {
 	r, _ := i.find()
 	return r.says
 }
 
-// Waivable says that a decision record may waive the invariant.
+// Waivable reports whether a decision record may waive the invariant.
 func (i Invariant) Waivable() bool {
 	r, _ := i.find()
 	return r.waivable

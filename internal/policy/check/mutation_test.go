@@ -13,7 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// input is a round below its cap with one new finding for each destination named.
+// input returns a round below its cap with one new finding for each named destination.
 func input(destinations ...string) routing.Input {
 	n := len(destinations)
 	in := routing.Input{Round: 1, MaxRounds: 2, FindingCount: n, Routes: make(map[string]int), Verify: routing.Green, NewCount: n}
@@ -23,27 +23,27 @@ func input(destinations ...string) routing.Input {
 	return in
 }
 
-// with is an input with a change.
+// with returns a changed copy of an input.
 func with(in routing.Input, change func(*routing.Input)) *routing.Input {
 	change(&in)
 	return &in
 }
 
-// The policy that the mutations are made of has nothing wrong with it.
+// The base policy of the mutations has no violations.
 func TestTheSmallPolicyIsProven(t *testing.T) {
 	p := mutated(t)
 	r := verify(t, p, check.Options{Raised: raisedFor(p)})
 	if got := broken(r); !r.Proven() || len(got) > 0 {
 		t.Errorf("%v are broken", got)
 	}
-	// Three destinations, and otherwise as in package domain's tests.
+	// Three destinations; otherwise as in the tests of package inputspace.
 	if want := (7*(14-1+3) + 2) * 3 * 3; r.States != want {
 		t.Errorf("%d states, want %d", r.States, want)
 	}
 }
 
-// Each mutation of routing 1.2.0 breaks one invariant and no other, and the
-// simplest input that shows it is found.
+// Each mutation of routing 1.2.0 violates exactly one invariant, and the simplest
+// counterexample is found.
 func TestMutationsBreakOneInvariantEach(t *testing.T) {
 	const (
 		routed   = `} else := {"next_action": _strongest, "reason": "routed"} if {`
@@ -51,19 +51,19 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 		reaction = `decision := {"next_action": "stuck", "reason": "stuck-finding"} if {`
 	)
 	for name, tc := range map[string]struct {
-		whole    bool // of all of routing 1.2.0, and not of the small policy
+		whole    bool // mutates all of routing 1.2.0, not the small policy
 		mutation []string
 		breaks   check.Invariant
 		input    *routing.Input    // of the simplest counterexample
 		decision *routing.Decision // nil if the policy fails
 		code     errs.Code
-		line     string // what the line to blame begins with, "" for none
+		line     string // the prefix of the blamed line, "" for none
 		message  string // a part of the message
 	}{
 		"nothing is said of an absent verification": {
 			mutation: []string{`input.verify in {"green", "absent"}`, `input.verify == "green"`},
 			breaks:   check.Total,
-			// At the cap: two rounds in all, where below or above it are three.
+			// At the cap, round and cap add up to 2; below or above it, to 3.
 			input:   with(input(), func(in *routing.Input) { in.MaxRounds, in.Verify = 1, routing.Absent }),
 			code:    errs.PolicyUndefined,
 			message: "comes to no decision",
@@ -142,14 +142,15 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 		"the executor outranks the user": {
 			mutation: []string{`["stuck", "askuser", "executor"]`, `["stuck", "executor", "askuser"]`},
 			breaks:   check.HumanFirst,
-			// A red verification is work for the executor, and simpler than a second finding.
+			// A red verification is work for the executor, and simpler than a second
+			// finding.
 			input:    with(input("askuser"), func(in *routing.Input) { in.Verify = routing.Red }),
 			decision: &routing.Decision{NextAction: "executor", Reason: "routed"},
 			line:     routed,
 			message:  `1 finding for askuser, a person, but the decision is the agent "executor"`,
 		},
 		"another order than the precedence": {
-			whole:    true, // it takes two agents
+			whole:    true, // it needs two agents
 			mutation: []string{`some destination in precedence;`, `some destination in ["stuck", "askuser", "researcher", "plan-checker", "executor"];`},
 			breaks:   check.PrecedenceRespected,
 			input:    with(input("plan-checker", "researcher"), func(*routing.Input) {}),
@@ -223,7 +224,7 @@ func TestMutationsBreakOneInvariantEach(t *testing.T) {
 	}
 }
 
-// simplestFirst wants counterexamples in order.
+// simplestFirst requires counterexamples in order.
 func simplestFirst(t *testing.T, violations []check.Violation) {
 	t.Helper()
 	size := 0
@@ -238,8 +239,8 @@ func simplestFirst(t *testing.T, violations []check.Violation) {
 	}
 }
 
-// A rule that looks at more than its thresholds tell breaks the proof itself: it
-// says where it looks, and shows two inputs of a class that are told apart.
+// A rule that depends on more than its thresholds invalidates the classes: the report
+// shows its location, and two inputs of a class that are decided differently.
 func TestARuleThatNoClassFollows(t *testing.T) {
 	r := verify(t, mutated(t, `input.stalled_rounds >= 2`, `input.finding_count % 7 == 3`), check.Options{})
 	if got, want := broken(r), []check.Invariant{check.Classes}; !slices.Equal(got, want) {
@@ -259,8 +260,8 @@ func TestARuleThatNoClassFollows(t *testing.T) {
 	if reflect.DeepEqual(second.Decision, second.Other.Decision) {
 		t.Errorf("both inputs are decided as %+v", second.Decision)
 	}
-	// One of them has 3 findings, or 10, or 17. The least that can be is 3, and the
-	// other then has at most one finding more or less.
+	// One of them has 3 findings, or 10, or 17. The least possible is 3, and then the
+	// other has at most one finding more or less.
 	if a, b := second.Input.FindingCount, second.Other.Input.FindingCount; (a%7 == 3) == (b%7 == 3) || max(a, b) > 4 {
 		t.Errorf("%d findings are told apart from %d", a, b)
 	}

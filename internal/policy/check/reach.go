@@ -9,9 +9,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// deadRows wants a decision for every destination, and so for every row of the
-// precedence. Only what can really happen counts: findings for a destination that
-// has a category, or for stuck, where unknown categories go.
+// deadRows requires a decision for every destination, and so for every row of the
+// precedence. Only inputs that can occur count: findings for a destination that has a
+// category, or for stuck, the destination of unknown categories.
 func (c *checker) deadRows() {
 	if c.asked.slow {
 		c.skip(NoDeadRow)
@@ -41,7 +41,7 @@ func (c *checker) deadRows() {
 	}
 }
 
-// onlyFor says that there are findings for no other destinations.
+// onlyFor reports whether all findings are for the named destinations.
 func onlyFor(in routing.Input, names map[string]bool) bool {
 	for name, n := range in.Routes {
 		if n > 0 && !names[name] {
@@ -51,9 +51,9 @@ func onlyFor(in routing.Input, names map[string]bool) bool {
 	return true
 }
 
-// shadowedBranches wants every branch of decision to decide some input. Matching is expensive; the
-// branches is dear, so it is done only for inputs whose decision could come from
-// a branch that has not been seen to decide anything.
+// shadowedBranches requires every branch of decision to decide some input. Matching is
+// expensive, so it is done only for inputs whose decision could come from a branch not
+// yet seen to decide.
 func (c *checker) shadowedBranches(ctx context.Context) {
 	if c.asked.slow {
 		c.skip(NoShadowedRule)
@@ -72,7 +72,7 @@ func (c *checker) shadowedBranches(ctx context.Context) {
 		}
 		held, err := c.branches.Matching(ctx, c.domain.At(i))
 		if err != nil || len(held) == 0 {
-			continue // then it shows no branch at work
+			continue // then it shows no branch that decides
 		}
 		if first := held[0]; a.refused() || first.Decision == a.decision {
 			delete(unseen, first.Branch)
@@ -84,8 +84,7 @@ func (c *checker) shadowedBranches(ctx context.Context) {
 	}
 }
 
-// anyCould says that one of the branches may be behind the answer, by what is written
-// there.
+// anyCould reports whether the constant part of some branch agrees with the answer.
 func anyCould(branches map[int]routing.Branch, a answer) bool {
 	if a.code != "" {
 		return a.refused() && len(branches) > 0

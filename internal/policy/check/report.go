@@ -1,11 +1,11 @@
-// Package check checks a policy over everything that it can be asked.
+// Package check exhaustively checks a policy over its input space.
 //
-// A policy's input falls into finitely many classes (package domain). Verify has
-// the policy decide one input of each, and another one drawn from the same class,
-// and checks every decision against invariants: that there is exactly one, that
-// only a clean round commits, that the loop ends, and so on. The tables and the
-// rules are checked against what the decisions reached. What an ADR may waive is told
-// apart from what it may not.
+// A policy's inputs fall into finitely many classes (package inputspace). Verify has the
+// policy decide one input of each class and another one drawn from the same class, and
+// checks every decision against invariants: that there is exactly one, that only a clean
+// round commits, that the loop ends, and so on. It also checks that the decisions reach
+// every row of the tables and every branch of the rules. An ADR can waive some invariants
+// but not others.
 //
 // docs/proof.md is the page for users.
 package check
@@ -15,104 +15,104 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// MaxViolations is how many violations a Result keeps of each invariant.
+// MaxViolations bounds the violations that a Result lists for each invariant.
 const MaxViolations = 10
 
-// Options are what Verify needs besides the policy. The zero value is usable.
+// Options are the options of Verify. The zero value is usable.
 type Options struct {
-	// Raised says who raises a category: for every category that some agent's
-	// definition or the host names, their names. Nil means that nobody knows; then
-	// the invariants about it are skipped.
+	// Raised lists, for every category that an agent's definition or the host names, the
+	// names of those that raise it. Nil means unknown; the invariants about it are then
+	// skipped.
 	Raised map[string][]string
 	// Waivers are the invariants that the policy's decision record waives.
 	Waivers []Waiver
-	// Progress, if it is not nil, is told now and then how many inputs of how many
-	// are decided, at last that all are. Calls come one at a time, from goroutines
-	// of Verify's.
+	// Progress, if not nil, is called now and then with the number of decided inputs and
+	// the total, and once when all are decided. Calls are not concurrent and come from
+	// goroutines of Verify.
 	Progress func(done, total int)
 }
 
-// Waiver is an invariant that a decision record says the policy may break.
+// Waiver is an invariant that, according to a decision record, the policy may violate.
 type Waiver struct {
 	Invariant Invariant `json:"invariant"`
 	// ADR names the record, Reason is why.
 	ADR    string `json:"adr"`
 	Reason string `json:"reason"`
-	// Proposed says that the record is not accepted yet. The invariant then stays
-	// broken, and the report says who would waive it.
+	// Proposed reports that the record is not accepted yet. The invariant then stays
+	// violated, and the report names the record.
 	Proposed bool `json:"proposed,omitzero"`
 }
 
-// Report says what was checked and what did not hold. But for Millis, the same
-// policy and options always give the same report.
+// Report lists what was checked and violated. Except for Millis, it is deterministic for
+// a policy and options.
 type Report struct {
 	Policy routing.Identity `json:"policy"`
-	// States is the number of classes of inputs, each of which was decided for the
-	// smallest of its inputs. Probes is how many other members of classes were.
+	// States is the number of input classes, each represented by its smallest input.
+	// Probes is the number of further samples of classes that were decided.
 	States int `json:"states"`
 	Probes int `json:"probes"`
-	// Rungs is the number of branches of rule decision, Categories that of rows of
+	// Rungs is the number of branches of rule decision, Categories the number of rows of
 	// the route table.
 	Rungs      int `json:"rungs"`
 	Categories int `json:"categories"`
-	// Millis is how long it took, in milliseconds.
+	// Millis is the duration in milliseconds.
 	Millis int64 `json:"millis"`
 	// Results has every invariant, in the order of Invariants.
 	Results []Result `json:"results"`
-	// Gaps are where the policy uses its input in a way that cannot be bounded. Each
-	// is also a violation of Classes.
+	// Gaps are the locations at which the policy uses its input in a way that cannot be
+	// bounded. Each is also a violation of Classes.
 	Gaps []routing.Location `json:"gaps"`
 }
 
-// Result is what became of one invariant.
+// Result is the result for one invariant.
 type Result struct {
 	Invariant Invariant `json:"invariant"`
-	// Says is the invariant in words.
+	// Says describes the invariant in words.
 	Says     string `json:"says"`
 	Waivable bool   `json:"waivable"`
-	// Holds says that it was checked and that nothing breaks it.
+	// Holds reports whether it was checked and not violated.
 	Holds bool `json:"holds"`
-	// Checked is how many inputs, branches or rows were checked against it.
+	// Checked is the number of inputs, branches or rows checked against it.
 	Checked int `json:"checked"`
-	// WaivedBy is the record that allows the violations, "" where there are none or
-	// they are not allowed.
+	// WaivedBy is the record that allows the violations, or "" if there are none or they
+	// are not allowed.
 	WaivedBy string `json:"waived_by,omitzero"`
 	// ProposedBy is the record that will allow them once it is accepted.
 	ProposedBy string `json:"proposed_by,omitzero"`
-	// Skipped says why it was not checked, "" where it was. What was skipped neither
+	// Skipped is the reason why it was not checked, or "". A skipped invariant neither
 	// holds nor is violated.
 	Skipped string `json:"skipped,omitzero"`
-	// Violated is how many violations there are. Violations has the simplest
-	// MaxViolations of them, the simplest first.
+	// Violated is the number of violations. Violations has the simplest MaxViolations of
+	// them, in order.
 	Violated   int         `json:"violated"`
 	Violations []Violation `json:"violations"`
 }
 
-// Violation is one thing that breaks an invariant.
+// Violation is one violation of an invariant.
 type Violation struct {
 	Message string `json:"message"`
-	// Location is the line of the policy that is to blame, if one is.
+	// Location is the policy's line that causes it, if known.
 	Location *routing.Location `json:"place,omitzero"`
-	// Input is what the policy was asked, nil if the violation is not about a
-	// decision. It is as switchyard route --input reads it.
+	// Input is the decided input, in the form that switchyard route --input reads. It is
+	// nil if the violation is not about a decision.
 	Input *routing.Input `json:"input,omitzero"`
-	// Decision is what the policy answered, nil if it did not come to a decision
-	// that the host accepts. Then Code says why.
+	// Decision is the policy's decision, or nil if it made none that the host accepts.
+	// Then Code is the error code.
 	Decision *routing.Decision `json:"decision,omitzero"`
 	Code     errs.Code         `json:"code,omitzero"`
-	// Other is the other input of the same class, where that is what is wrong.
+	// Other is the other input of the same class, if both are decided differently.
 	Other *Answer `json:"other,omitzero"`
 }
 
-// Answer is an input and what the policy made of it, as in Violation.
+// Answer is an input and its result, as in Violation.
 type Answer struct {
 	Input    routing.Input     `json:"input"`
 	Decision *routing.Decision `json:"decision,omitzero"`
 	Code     errs.Code         `json:"code,omitzero"`
 }
 
-// Proven says that nothing breaks an invariant but what a decision record allows
-// to. Invariants that were skipped are not counted.
+// Proven reports whether every violation is allowed by a decision record. Skipped
+// invariants are ignored.
 func (r Report) Proven() bool {
 	for _, result := range r.Results {
 		if result.Violated > 0 && result.WaivedBy == "" {

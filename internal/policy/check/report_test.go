@@ -20,7 +20,7 @@ import (
 func TestReleasedVersionsAreProven(t *testing.T) {
 	for _, ref := range policies.Versions() {
 		if !exhaustive.Enabled() && ref != policies.Default {
-			continue // The newest version stands for all of them.
+			continue // The latest version stands for all.
 		}
 		p := load(t, ref)
 		r := verify(t, p, check.Options{Raised: raisedFor(p)})
@@ -54,7 +54,7 @@ func TestWithoutKnowingWhoRaisesWhatNothingIsSaidOfIt(t *testing.T) {
 	}
 }
 
-// A broken policy is reported the same every time, to the last violation.
+// The report of a broken policy is deterministic, to the last violation.
 func TestReportsAreReproducible(t *testing.T) {
 	p := mutated(t, `input.round >= input.max_rounds`, `input.round * 2 > input.max_rounds`, `input.stalled_rounds >= 2`, `input.finding_count % 5 == 3`)
 	var texts []string
@@ -109,7 +109,7 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A policy that loops is found out by one input, and not by thousands.
+// A policy that loops is reported with one input, not with thousands.
 func TestALoopEndsTheProof(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for a policy to run over its time")

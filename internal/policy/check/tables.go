@@ -9,7 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// stuckFirst wants nothing in the precedence to be stronger than stuck.
+// stuckFirst requires that nothing in the precedence is stronger than stuck.
 func (c *checker) stuckFirst() {
 	f := c.found[StuckStrongest]
 	f.checked++
@@ -18,9 +18,8 @@ func (c *checker) stuckFirst() {
 	}
 }
 
-// declaredTables wants both tables to lead to declared destinations. A policy
-// whose tables do not is refused by routing.Load; the proof does not take that
-// for granted.
+// declaredTables requires both tables to lead to declared destinations. routing.Load
+// rejects other policies, but the check does not rely on that.
 func (c *checker) declaredTables() {
 	f := c.found[Declared]
 	table := c.policy.RouteTable()
@@ -32,7 +31,7 @@ func (c *checker) declaredTables() {
 	}
 }
 
-// row is a violation that a row of the route table is to blame for.
+// row returns a violation caused by a row of the route table.
 func (c *checker) row(category, message string) Violation {
 	v := Violation{Message: message}
 	if place, ok := c.policy.RouteLocation(category); ok {
@@ -41,7 +40,7 @@ func (c *checker) row(category, message string) Violation {
 	return v
 }
 
-// categories checks the route table against what is raised.
+// categories checks the route table against the raised categories.
 func (c *checker) categories(raised map[string][]string) {
 	inTable, known := c.found[CategoryRaised], c.found[CategoryKnown]
 	if raised == nil {

@@ -11,24 +11,24 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Timeout is how long a proof may take. The largest domain takes a tenth of it; what
-// takes longer is a policy that is slow for every input, and no single one too slow.
+// Timeout bounds Verify. The largest domain takes a tenth of it. A policy that exceeds it
+// is slow for every input, but not slow enough for any single one to time out.
 const Timeout = 2 * time.Minute
 
-// Verify checks the policy against every invariant. That one does not hold is no
-// error but part of the report. It uses all processors, and some 100
-// microseconds of one for each class of inputs.
+// Verify checks the policy against every invariant. Violations are part of the report,
+// not an error. It uses all processors, and some 100 microseconds of one for each class
+// of inputs.
 //
-// A policy that runs over its time for one input is asked no further: only its
-// tables are checked then.
+// If the policy times out on one input, no further inputs are decided and only the tables
+// are checked.
 //
 // # Errors
 //
-//   - policy-waiver-invalid: a waiver is for no invariant, for one that cannot be
-//     waived, or without an ADR or a reason. The detail invariant is its name.
-//   - policy-domain-too-large: the policy tells too many inputs apart.
-//   - policy-failed, policy-timeout: ctx is done, which is reachable
-//     through errors.Is, or the proof took longer than Timeout.
+//   - policy-waiver-invalid: a waiver names an unknown invariant or one that cannot be
+//     waived, or lacks an ADR or a reason. The detail invariant is its name.
+//   - policy-domain-too-large: the policy has too many input classes.
+//   - policy-failed, policy-timeout: ctx is done, which is reachable through errors.Is,
+//     or the check took longer than Timeout.
 //   - The errors of routing.Policy.Branches.
 func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 	began := time.Now()
@@ -59,7 +59,7 @@ func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 	c.shadowedBranches(ctx)
 	c.categories(o.Raised)
 	c.blame(ctx)
-	if ctx.Err() != nil { // some of these may have missed something
+	if ctx.Err() != nil { // some of these may be incomplete
 		return Report{}, interrupted(ctx, p)
 	}
 
@@ -75,8 +75,8 @@ func Verify(ctx context.Context, p *routing.Policy, o Options) (Report, error) {
 	}, nil
 }
 
-// checkWaivers refuses waivers that no decision record can give: to ignore them
-// would leave their author believing in them.
+// checkWaivers rejects waivers that no decision record can give, so that their author
+// does not rely on them.
 func checkWaivers(waivers []Waiver) error {
 	for _, w := range waivers {
 		reason := ""
@@ -99,7 +99,7 @@ func checkWaivers(waivers []Waiver) error {
 	return nil
 }
 
-// interrupted says that ctx ended before the proof did.
+// interrupted returns the error for a check that ctx ended.
 func interrupted(ctx context.Context, p *routing.Policy) error {
 	code := errs.PolicyFailed
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {

@@ -17,14 +17,15 @@ func TestWhatARecordWaivesIsNoObstacle(t *testing.T) {
 	if !r.Proven() || result.Holds || result.WaivedBy != "ADR-0042" || result.Violated == 0 {
 		t.Errorf("proven is %v, and %+v", r.Proven(), result)
 	}
-	// One that is not accepted yet is named, and waives nothing.
+	// A waiver that is not accepted yet is named, and waives nothing.
 	waiver.Proposed = true
 	r = verify(t, p, check.Options{Waivers: []check.Waiver{waiver}})
 	if result := resultOf(t, r, check.HumanFirst); r.Proven() || result.WaivedBy != "" || result.ProposedBy != "ADR-0042" {
 		t.Errorf("proposed: proven is %v, and %+v", r.Proven(), result)
 	}
 	waiver.Proposed = false
-	// Another one's waiver is none, and one that is not needed is not used.
+	// A waiver for another invariant has no effect, and one that is not needed is not
+	// used.
 	waiver.Invariant = check.NoDeadRow
 	r = verify(t, p, check.Options{Waivers: []check.Waiver{waiver}})
 	if r.Proven() || resultOf(t, r, check.HumanFirst).WaivedBy != "" || resultOf(t, r, check.NoDeadRow).WaivedBy != "" {
