@@ -7,24 +7,24 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Class is a class in words. Two classes of one domain have different cells.
+// Class describes a class in words. Different classes of a domain have different values.
 type Class struct {
-	// Present are the destinations that have findings, strongest first.
+	// Present lists the destinations that have findings, strongest first.
 	Present []string `json:"present"`
-	// Cap says how the round stands to the cap: Below, At or Above.
+	// Cap compares the round with the cap: Below, At or Above.
 	Cap    string         `json:"cap"`
 	Verify routing.Verify `json:"verify"`
-	// Progress says which kinds of findings there are and whether any were
-	// resolved, as in "new+repeat, resolved", or for how many reviews nothing has
-	// moved, as in "stalled 2".
+	// Progress lists the kinds of findings and whether any were resolved, such as
+	// "new+repeat, resolved", or the number of reviews without progress, such as "stalled
+	// 2".
 	Progress string `json:"progress"`
-	// Numbers say where numbers stand to those that a policy compares them with, as
-	// in "finding_count 11+". Numbers that no policy looks at closely are not there.
+	// Numbers compares numbers with the policy's thresholds, such as "finding_count 11+".
+	// It omits numbers without thresholds.
 	Numbers []string `json:"numbers"`
 }
 
-// Class returns the class of an input in words. in must be an input of the domain:
-// one that Decide accepts, with findings for no other destinations.
+// Class describes the class of an input. in must be an input of the domain: one that
+// Decide accepts, without findings for other destinations.
 func (d *Domain) Class(in routing.Input) Class {
 	c := Class{Present: []string{}, Cap: capPosition(in), Verify: in.Verify, Progress: d.scales.progress(in), Numbers: []string{}}
 	number := func(field string, scale []span, plain, n int) {
@@ -32,7 +32,7 @@ func (d *Domain) Class(in routing.Input) Class {
 			c.Numbers = append(c.Numbers, fmt.Sprintf("%s %s", field, on(scale, n)))
 		}
 	}
-	// A count is looked at closely where more than none and some are told apart.
+	// A count has thresholds if it has more spans than zero and nonzero.
 	count := func(field string, scale []span, n int) {
 		if n > 0 {
 			number(field, scale, 2, n)
@@ -54,7 +54,7 @@ func (d *Domain) Class(in routing.Input) Class {
 	return c
 }
 
-// capPosition says how the round stands to the cap.
+// capPosition compares the round with the cap.
 func capPosition(in routing.Input) string {
 	switch {
 	case in.Round < in.MaxRounds:
@@ -66,7 +66,7 @@ func capPosition(in routing.Input) string {
 	}
 }
 
-// progress is what Cell.Progress says.
+// progress returns Class.Progress.
 func (s scales) progress(in routing.Input) string {
 	if in.NoProgress {
 		return fmt.Sprintf("stalled %s", on(s.stalled, in.StalledRounds))
@@ -87,12 +87,12 @@ func (s scales) progress(in routing.Input) string {
 	return words
 }
 
-// on returns the span of a scale in which n is.
+// on returns the span of a scale that contains n.
 func on(scale []span, n int) span {
 	for _, s := range scale {
 		if s.lo <= n && n <= s.hi {
 			return s
 		}
 	}
-	return span{n, n} // beyond all that is told apart
+	return span{n, n} // beyond all thresholds
 }

@@ -1,17 +1,14 @@
-// Package inputspace divides all that a policy can be asked into finitely many
-// classes.
+// Package inputspace partitions the input space of policies into finitely many classes.
 //
-// A policy sees a round as a handful of numbers. There are infinitely many
-// inputs, but a policy compares those numbers with few others, and between two of
-// these it cannot tell one input from the next: they are one class, and one input
-// stands for all of them. A domain has every class that is possible, so what
-// holds for each of them holds for everything.
+// A policy sees a round as a few numbers. There are infinitely many inputs, but a policy
+// compares those numbers with few others, and inputs between two neighbouring ones get
+// the same decision: they form one class, represented by one input. A domain has every
+// possible class, so a property of all classes is a property of all inputs.
 //
-// Classes differ in which destinations have findings, in the verification, in
-// whether the round is below, at or above the cap, in which kinds of findings
-// there are (new, repeats, reopened), in whether any were resolved, in how long
-// nothing has moved, and in where each number stands to those that the policy
-// compares it with (routing.Thresholds).
+// Classes differ in the destinations that have findings, in the verification, in whether
+// the round is below, at or above the cap, in the kinds of findings (new, repeats,
+// reopened), in whether any were resolved, in the number of stalled rounds, and in how
+// each number compares with the policy's thresholds (routing.Thresholds).
 //
 // A *Domain is immutable and safe for concurrent use.
 package inputspace
@@ -23,29 +20,26 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// MaxClasses is the most classes that a domain may have. To decide that many
-// takes seconds.
+// MaxClasses bounds the classes of a domain. Deciding that many takes seconds.
 const MaxClasses = 200_000
 
-// Domain is every class of inputs that some policies can tell apart. Get one from
-// Of.
+// Domain is the set of input classes that some policies distinguish. Of returns one.
 type Domain struct {
-	destinations []string // those that take findings, strongest first
+	destinations []string // those that accept findings, strongest first
 	scales       scales
-	// A class is one of the reviews in one of the settings: neither limits the
-	// other.
+	// A class is a pair of a review and a setting; all pairs are possible.
 	reviews  []review
 	settings []setting
 	gaps     []routing.Location
 }
 
-// Of returns the classes that all of the policies together can tell apart: each of
-// the policies decides an input of a class as any other of that class. The classes
-// have findings only for destinations to which all of the policies send findings.
+// Of returns the classes that the policies together distinguish: each policy decides all
+// inputs of a class alike. The classes have findings only for destinations to which all
+// of the policies send findings.
 //
 // # Errors
 //
-// policy-domain-too-large, with the details limit, destinations (how many there are) and
+// policy-domain-too-large, with the details limit, destinations (their number) and
 // thresholds: by field, the numbers that it is compared with.
 func Of(ps ...*routing.Policy) (*Domain, error) {
 	thresholds := make(map[string][]int)
@@ -69,8 +63,7 @@ func Of(ps ...*routing.Policy) (*Domain, error) {
 	return d, nil
 }
 
-// of makes the domain over these destinations, for rules that compare numbers with
-// those thresholds.
+// of returns the domain of these destinations and thresholds.
 func of(destinations []string, thresholds map[string][]int) (*Domain, error) {
 	d := &Domain{destinations: destinations, scales: newScales(destinations, thresholds)}
 	var fits bool
@@ -86,8 +79,8 @@ func of(destinations []string, thresholds map[string][]int) (*Domain, error) {
 	return d, nil
 }
 
-// shared lists the destinations that all policies send findings to, in the first
-// one's order.
+// shared lists the destinations to which all policies send findings, in the first
+// policy's order.
 func shared(ps []*routing.Policy) []string {
 	var names []string
 	for i, p := range ps {
@@ -101,18 +94,17 @@ func shared(ps []*routing.Policy) []string {
 	return names
 }
 
-// Len is the number of classes.
+// Len returns the number of classes.
 func (d *Domain) Len() int { return len(d.reviews) * len(d.settings) }
 
-// class takes a class's number apart. It panics where i is out of range, as an
-// index does.
+// class splits a class's number. It panics if i is out of range, as an index does.
 func (d *Domain) class(i int) (review, setting) {
 	return d.reviews[i/len(d.settings)], d.settings[i%len(d.settings)]
 }
 
-// At returns the input that stands for class i, from 0 to Len()-1: the smallest
-// that the class has, so that it reads well as a counterexample. It never
-// contradicts itself. It is the caller's.
+// At returns the representative of class i, from 0 to Len()-1: the smallest input of the
+// class, so that it is readable as a counterexample. It never contradicts itself. The
+// caller owns it.
 func (d *Domain) At(i int) routing.Input {
 	review, setting := d.class(i)
 	var in routing.Input
@@ -121,11 +113,10 @@ func (d *Domain) At(i int) routing.Input {
 	return in
 }
 
-// Destinations lists those that the classes have findings for, strongest first.
-// The slice is the caller's.
+// Destinations lists the destinations that the classes have findings for, strongest
+// first. The caller owns the slice.
 func (d *Domain) Destinations() []string { return slices.Clone(d.destinations) }
 
-// Gaps are the places where a policy uses its input in a way that nobody can
-// bound. If there is one, the classes may not be all that it tells apart. The
-// slice is the caller's.
+// Gaps lists the locations at which a policy uses its input in a way that cannot be
+// bounded. If there are any, the classes may be incomplete. The caller owns the slice.
 func (d *Domain) Gaps() []routing.Location { return slices.Clone(d.gaps) }

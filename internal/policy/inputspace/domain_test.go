@@ -14,11 +14,10 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Five destinations make 31 sets that are not empty. A set's findings are of 7
-// mixes of kinds, each with something resolved or not: 14 classes, of which the one
-// with repeats alone and nothing resolved is three, stalled for 1, 2 and more
-// rounds. Without findings there are 2. Each is below, at and above the cap,
-// under three outcomes of the verification.
+// Five destinations make 31 nonempty sets. The findings of a set have 7 mixes of kinds,
+// each with something resolved or not: 14 classes, and the one with only repeats and
+// nothing resolved is three, stalled for 1, 2 and more rounds. Without findings there are
+// 2. Each is below, at and above the cap, with three verification results.
 const releasedClasses = (31*(14-1+3) + 2) * 3 * 3
 
 func TestReleasedVersionsShareADomain(t *testing.T) {
@@ -36,7 +35,7 @@ func TestReleasedVersionsShareADomain(t *testing.T) {
 	}
 }
 
-// No input of the domain is refused, and the smallest of a class is decided as any
+// No input of the domain is rejected, and the smallest input of a class is decided as any
 // other of it.
 func TestEveryClassIsDecidedOneWay(t *testing.T) {
 	for _, ref := range policies.Versions() {
@@ -76,13 +75,13 @@ func TestRepresentativesAreTheSmallestOfTheirClass(t *testing.T) {
 			Round: 1, MaxRounds: 2, Verify: routing.Green, FindingCount: 1, Routes: map[string]int{"researcher": 1},
 			RepeatCount: 1, NoProgress: true, StalledRounds: 3,
 		},
-		// Three kinds need three findings; two destinations can have them, and the
-		// weaker one has what is left over.
+		// Three kinds need three findings. Two destinations can have them; the weaker one
+		// gets the rest.
 		"[askuser executor] below green reopened+repeat+new, resolved": {
 			Round: 1, MaxRounds: 2, Verify: routing.Green, FindingCount: 3, Routes: map[string]int{"askuser": 1, "executor": 2},
 			NewCount: 1, RepeatCount: 1, ReopenedCount: 1, ResolvedCount: 1,
 		},
-		// Three destinations need three findings, of which two are new.
+		// Three destinations need three findings, two of them new.
 		"[stuck askuser executor] below green reopened+new": {
 			Round: 1, MaxRounds: 2, Verify: routing.Green, FindingCount: 3, Routes: map[string]int{"stuck": 1, "askuser": 1, "executor": 1},
 			NewCount: 2, ReopenedCount: 1,
@@ -119,7 +118,7 @@ func TestProbesAreDrawnBySeed(t *testing.T) {
 	}
 }
 
-// The input is the caller's: what is done to it changes no other.
+// Callers may modify the returned inputs.
 func TestInputsAreTheCallers(t *testing.T) {
 	d := of(t, load(t, policies.Default))
 	for _, get := range []func(int) routing.Input{d.At, func(i int) routing.Input { return d.Sample(i, 1) }} {
@@ -130,16 +129,15 @@ func TestInputsAreTheCallers(t *testing.T) {
 	}
 }
 
-// stride leaves classes out where to decide all of them would take long. It is a
-// prime, so that every kind of class gets its turn.
+// stride skips classes if deciding all of them would take long. It is a prime, so that
+// every kind of class is visited.
 const stride = 97
 
-// Around every number that a rule compares with there are classes below, at and
-// above it.
+// Around every number that a rule compares with there are classes below, at and above it.
 func TestThresholdsMakeClasses(t *testing.T) {
 	for name, tc := range map[string]struct {
 		condition string
-		words     []string // what some cells must have
+		words     []string // what some classes must have
 		counts    func(routing.Input) int
 		wants     []int // counts that some representatives must have
 	}{
@@ -205,11 +203,10 @@ func TestThresholdsMakeClasses(t *testing.T) {
 	}
 }
 
-// Two policies are compared over what both can be asked, and by what either can
-// tell apart.
+// Two policies are compared over their common inputs, with the thresholds of both.
 func TestADomainOfTwoPolicies(t *testing.T) {
 	one := changed(t, `input.stalled_rounds >= 2`, `input.finding_count > 10`)
-	// Without plan-checker; what went there goes to the user.
+	// Without plan-checker; its findings go to the user.
 	other := changed(t, `"askuser", "plan-checker"`, `"askuser"`,
 		`"infrastructure-mismatch": "plan-checker"`, `"infrastructure-mismatch": "askuser"`,
 		`"locked-decision-violation": "plan-checker"`, `"locked-decision-violation": "askuser"`,
@@ -259,7 +256,7 @@ func TestSizePrefersWhatIsSimpler(t *testing.T) {
 	}
 }
 
-// inputs are the representatives of all classes.
+// inputs returns the representatives of all classes.
 func inputs(d *inputspace.Domain) []routing.Input {
 	all := make([]routing.Input, d.Len())
 	for i := range all {
@@ -268,7 +265,7 @@ func inputs(d *inputspace.Domain) []routing.Input {
 	return all
 }
 
-// words is a cell without its numbers.
+// words formats a class without its numbers.
 func words(c inputspace.Class) string {
 	return fmt.Sprintf("%v %s %s %s", c.Present, c.Cap, c.Verify, c.Progress)
 }
@@ -291,7 +288,7 @@ func of(t *testing.T, ps ...*routing.Policy) *inputspace.Domain {
 	return d
 }
 
-// changed is routing 1.2.0 with texts replaced, each of which must be there once.
+// changed is routing 1.2.0 with texts replaced, each of which must occur once.
 func changed(t *testing.T, oldnew ...string) *routing.Policy {
 	t.Helper()
 	source, err := os.ReadFile("../../../policies/routing/1.2.0/routing.rego")

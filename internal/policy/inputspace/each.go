@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// Each calls work for the number of every class on all processors, in ascending
-// order, and waits for the calls to end. A processor stops when one of its calls
-// returns false. If progress is not nil, it gets the number of classes that are done,
-// one call at a time.
+// Each calls work for every class number on all processors, in ascending order, and waits
+// for the calls to end. A processor stops when one of its calls returns false. progress,
+// if not nil, is called with the number of finished classes; its calls are not
+// concurrent.
 func (d *Domain) Each(work func(class int) bool, progress func(done int)) {
 	var next atomic.Int64
 	var mu sync.Mutex // guards done and the calls of progress

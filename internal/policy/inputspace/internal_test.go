@@ -40,7 +40,7 @@ func TestSplitKeepsEveryNumberOnce(t *testing.T) {
 	}
 }
 
-// Each comparison with a number comes out the same all over a span.
+// Each comparison with a number has the same result for a whole span.
 func TestNoComparisonTellsASpanIgnored(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		numbers := rapid.SliceOf(rapid.IntRange(-2, 40)).Draw(t, "numbers")
@@ -63,7 +63,7 @@ func TestNoComparisonTellsASpanIgnored(t *testing.T) {
 	})
 }
 
-// names are destinations to draw domains over.
+// names are the destinations for drawn domains.
 var names = []string{"stuck", "human", "agent"}
 
 // fields are those that a policy can compare with numbers.
@@ -81,7 +81,7 @@ func anyDomain(t *rapid.T) *Domain {
 	return d
 }
 
-// anyInput draws an input that agrees with itself, without asking the domain.
+// anyInput draws a consistent input, independent of the domain.
 func anyInput(t *rapid.T, destinations []string) routing.Input {
 	in := routing.Input{
 		Round:     rapid.IntRange(1, 9).Draw(t, "round"),
@@ -102,7 +102,7 @@ func anyInput(t *rapid.T, destinations []string) routing.Input {
 	return in
 }
 
-// agrees says that an input agrees with itself, as ADR-0001 and ADR-0003 ask for.
+// agrees reports whether an input is consistent, as ADR-0001 and ADR-0003 require.
 func agrees(in routing.Input) bool {
 	sum := 0
 	for _, n := range in.Routes {
@@ -118,11 +118,10 @@ func agrees(in routing.Input) bool {
 		in.NoProgress == stalls && in.NoProgress == (in.StalledRounds > 0)
 }
 
-// key tells cells apart.
 func key(c Class) string { return fmt.Sprintf("%q", c) }
 
-// Whatever the thresholds, every input that can be is in one class, and that is
-// represented by an input that is no larger.
+// For all thresholds, every possible input is in one class, whose representative is not
+// larger.
 func TestEveryInputHasAClass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := anyDomain(t)
@@ -148,8 +147,7 @@ func TestEveryInputHasAClass(t *testing.T) {
 	})
 }
 
-// Whatever the thresholds, representatives and probes agree with themselves and
-// are of their class.
+// For all thresholds, representatives and samples are consistent and in their class.
 func TestProbesAreOfTheirClass(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := anyDomain(t)
@@ -166,7 +164,7 @@ func TestProbesAreOfTheirClass(t *testing.T) {
 	})
 }
 
-// Far numbers are no trouble: nothing overflows, and what cannot be is left out.
+// Very large thresholds work: nothing overflows, and impossible classes are omitted.
 func TestThresholdsThatNothingReaches(t *testing.T) {
 	const far = 1 << 62
 	plain, err := of(names, nil)

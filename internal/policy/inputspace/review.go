@@ -4,23 +4,23 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// review is a class of what reviews found and how they compare with those before.
+// review is a class of review results and their comparison with earlier reviews.
 type review struct {
 	routes   []span // by destination
 	kinds    [kinds]span
-	findings span // how many there can be: what routes and kinds both add up to
+	findings span // the range of their number, the sum of both routes and kinds
 	resolved span
 	stalled  span
 }
 
-// maxTried bounds the search for classes where most combinations of numbers
-// contradict each other. It is far more than any policy needs that somebody wrote.
+// maxTried bounds the search for classes if most combinations of numbers contradict each
+// other. It is far more than any realistic policy needs.
 const maxTried = 10 * MaxClasses
 
-// reviews lists every class of reviews, the emptiest first, or reports that there
-// are more than limit.
+// reviews lists every class of reviews, those with the fewest findings first, or reports
+// that there are more than limit.
 func (s scales) reviews(limit int) ([]review, bool) {
-	least := 1 // every combination of routes is a class at least
+	least := 1 // every combination of routes is at least one class
 	for _, route := range s.routes {
 		if least *= len(route); least > limit {
 			return nil, false
@@ -56,15 +56,15 @@ func (s scales) reviews(limit int) ([]review, bool) {
 	return all, true
 }
 
-// stalls says that nothing has moved: there are findings, all are repeats, and
-// none was resolved. The spans of counts have 0 apart, so it is so for all of the
-// class or for none of it.
+// stalls reports whether nothing has moved: there are findings, all are repeats, and none
+// was resolved. In the spans of counts 0 is separate, so this holds for the whole class
+// or for none of it.
 func (r review) stalls() bool {
 	return r.findings != zero && r.kinds[fresh] == zero && r.kinds[reopened] == zero && r.resolved == zero
 }
 
-// smallest writes the smallest review of the class. What must be somewhere but
-// could be anywhere is with the weakest destination, and new.
+// smallest writes the smallest review of the class. Findings that could be anywhere go to
+// the weakest destination and are new.
 func (r review) smallest(in *routing.Input, destinations []string) {
 	r.write(in, destinations, chooser{
 		number: func(s span) int { return s.lo },
@@ -73,14 +73,14 @@ func (r review) smallest(in *routing.Input, destinations []string) {
 	})
 }
 
-// chooser picks one review of a class.
+// chooser selects one review of a class.
 type chooser struct {
-	number func(span) int     // one of the span
-	share  func(most int) int // how many of those left over go here
-	absent func() bool        // whether a destination without findings is left out
+	number func(span) int     // selects one of the span
+	share  func(most int) int // how many of the remaining ones go here
+	absent func() bool        // whether to omit a destination without findings
 }
 
-// write makes in the review of the class that choose picks.
+// write writes the review that choose selects to in.
 func (r review) write(in *routing.Input, destinations []string, choose chooser) {
 	in.FindingCount = choose.number(r.findings)
 	in.Routes = make(map[string]int, len(destinations))
@@ -95,8 +95,9 @@ func (r review) write(in *routing.Input, destinations []string, choose chooser) 
 	in.NoProgress, in.StalledRounds = r.stalls(), choose.number(r.stalled)
 }
 
-// fill picks one number from each span so that they add up to total, which must be
-// possible. Behind the least of each, the last is offered first a share of what is left.
+// fill selects one number from each span so that they add up to total, which must be
+// possible. It starts with the minimum of each and offers shares of the rest, to the last
+// span first.
 func fill(spans []span, total int, share func(most int) int) []int {
 	counts := make([]int, len(spans))
 	left := total
@@ -116,7 +117,7 @@ func fill(spans []span, total int, share func(most int) int) []int {
 	return counts
 }
 
-// sum is every sum of one number from each span.
+// sum returns the span of all sums of one number from each span.
 func sum(spans []span) span {
 	total := zero
 	for _, s := range spans {
@@ -126,7 +127,7 @@ func sum(spans []span) span {
 }
 
 // combinations yields every way to take one span from each list, the last varying
-// fastest. Each is the caller's.
+// fastest. The caller owns each.
 func combinations(lists [][]span) func(yield func([]span) bool) {
 	return func(yield func([]span) bool) {
 		at := make([]int, len(lists))

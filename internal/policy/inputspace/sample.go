@@ -7,11 +7,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Sample returns an input of class i, drawn by seed: a larger one, in another
-// round, or one that lists destinations without findings. It is another than At
-// where the draw finds one. A policy that decides the two differently tells them
-// apart by something that its thresholds do not show. The same seed always draws
-// the same. The input is the caller's and never contradicts itself.
+// Sample returns an input of class i drawn with seed: a larger one, in another round, or
+// one that lists destinations without findings. It differs from At if the draw finds such
+// an input. A policy that decides the two differently depends on something beyond its
+// thresholds. Sample is deterministic. The caller owns the input, which never contradicts
+// itself.
 func (d *Domain) Sample(i int, seed uint64) routing.Input {
 	review, setting := d.class(i)
 	draw := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -33,8 +33,8 @@ func (d *Domain) Sample(i int, seed uint64) routing.Input {
 	return in
 }
 
-// drawUpTo draws a number from 0 to most, and to a million: small ones as often as
-// those of any other length.
+// drawUpTo draws a number from 0 to most, at most a million. It draws the number of bits
+// first, so that small numbers are as likely as large ones.
 func drawUpTo(draw *rand.Rand, most int) int {
 	return draw.IntN(min(most, 1<<draw.IntN(21)) + 1)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// The kinds of findings, in the order in which a representative has them: what is
-// not said to be anything else is new.
+// The kinds of findings, in the order in which a representative has them: findings are
+// new by default.
 const (
 	reopened = iota
 	repeat
@@ -15,12 +15,12 @@ const (
 	kinds
 )
 
-// kindNames are the kinds as Cell has them.
+// kindNames returns the names of the kinds in Class.
 func kindNames() [kinds]string {
 	return [kinds]string{reopened: "reopened", repeat: "repeat", fresh: "new"}
 }
 
-// kindFields are the fields of the input that count them.
+// kindFields returns the input fields that count the kinds.
 func kindFields() [kinds]string {
 	return [kinds]string{reopened: "reopened_count", repeat: "repeat_count", fresh: "new_count"}
 }
@@ -30,8 +30,8 @@ func kindsOf(in routing.Input) [kinds]int {
 	return [kinds]int{reopened: in.ReopenedCount, repeat: in.RepeatCount, fresh: in.NewCount}
 }
 
-// scales are the numbers of an input, each divided into spans over which no rule
-// can tell it apart.
+// scales holds the numbers of an input, each divided into spans that no rule
+// distinguishes.
 type scales struct {
 	routes           [][]span // by destination
 	kinds            [kinds][]span
@@ -41,14 +41,13 @@ type scales struct {
 	round, maxRounds []span
 }
 
-// anyRoute is what routing.Thresholds calls the count of any destination. That of
-// one destination has its name behind it, as in "routes.executor".
+// anyRoute is the name in routing.Thresholds for the count of any destination. The count
+// of one destination has its name appended, as in "routes.executor".
 const anyRoute = "routes"
 
-// newScales divides every number at what it is compared with. Whether there is
-// any of something is told apart in any case, and so is one review without
-// progress from two and from more (ADR-0003): those classes are what
-// any two policies can be compared over.
+// newScales divides every number at its thresholds. Zero and nonzero are always
+// distinguished, and so are one, two and more reviews without progress (ADR-0003): any
+// two policies can be compared over those classes.
 func newScales(destinations []string, thresholds map[string][]int) scales {
 	counts := span{0, unbounded}
 	count := func(field string, always ...int) []span {

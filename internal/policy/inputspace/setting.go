@@ -2,25 +2,24 @@ package inputspace
 
 import "github.com/switchyard-dev/switchyard/internal/policy/routing"
 
-// The ways in which a round can stand to the cap, as Cell has them.
+// The positions of a round relative to the cap, as in Class.
 const (
 	// Below: there are rounds left.
 	Below = "below"
 	// At: this is the last round.
 	At = "at"
-	// Above: the cap was lowered since.
+	// Above: the cap was lowered later.
 	Above = "above"
 )
 
-// setting is a class of what surrounds a review: the verification and the round.
+// setting is a class of the verification and the round.
 type setting struct {
 	verify           routing.Verify
 	cap              string
 	round, maxRounds span
 }
 
-// settings lists every class of settings, or reports that there are more than
-// limit.
+// settings lists every class of settings, or reports that there are more than limit.
 func (s scales) settings(limit int) ([]setting, bool) {
 	var all []setting
 	for _, verify := range []routing.Verify{routing.Green, routing.Absent, routing.Red} {
@@ -42,7 +41,7 @@ func (s scales) settings(limit int) ([]setting, bool) {
 	return all, true
 }
 
-// rounds are those that have a cap in the setting.
+// rounds returns the rounds for which the setting has a cap.
 func (c setting) rounds() span {
 	switch c.cap {
 	case Below:
@@ -54,7 +53,7 @@ func (c setting) rounds() span {
 	}
 }
 
-// caps are those that a round can have in the setting.
+// caps returns the caps that a round can have in the setting.
 func (c setting) caps(round int) span {
 	switch c.cap {
 	case Below:
@@ -71,7 +70,7 @@ func (c setting) smallest(in *routing.Input) {
 	c.write(in, func(s span) int { return s.lo })
 }
 
-// write makes in the setting of the class that number picks, one of a span.
+// write writes the setting to in; number selects one of a span.
 func (c setting) write(in *routing.Input, number func(span) int) {
 	in.Verify = c.verify
 	in.Round = number(c.rounds())

@@ -2,10 +2,10 @@ package inputspace
 
 import "github.com/switchyard-dev/switchyard/internal/policy/routing"
 
-// Size orders counterexamples: of two inputs that show the same, the one of
-// lesser size is simpler to read. It counts what a reader has to take in: rounds,
-// findings, destinations that are listed, kinds of findings, what was resolved, how
-// long nothing moved, and a red verification. The number means nothing by itself.
+// Size orders counterexamples: of two inputs that show the same, the one with the lesser
+// size is easier to read. It adds up rounds, findings, listed destinations, kinds of
+// findings, resolved findings, stalled rounds and a red verification. The number is only
+// meaningful in comparisons.
 func Size(in routing.Input) int {
 	size := 0
 	add := func(n int) { size += min(n, unbounded) }

@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// unbounded is above every count that a review can have, and far enough below the
-// largest int that the sum of one for each destination does not overflow.
+// unbounded is above every count that a review can have, and small enough that the sum of
+// one for each destination does not overflow.
 const unbounded = 1 << 50
 
-// span is the whole numbers from lo to hi, both included. It is empty where lo is
-// above hi.
+// span is the whole numbers from lo to hi, inclusive. It is empty if lo is above hi.
 type span struct{ lo, hi int }
 
 var zero = span{}
@@ -19,12 +18,12 @@ func (s span) empty() bool { return s.lo > s.hi }
 
 func (s span) and(other span) span { return span{max(s.lo, other.lo), min(s.hi, other.hi)} }
 
-// plus is every sum of a number of each.
+// plus returns the span of all sums of a number of each.
 func (s span) plus(other span) span {
 	return span{s.lo + other.lo, min(s.hi+other.hi, unbounded)}
 }
 
-// String is the span in words: 3, 3..5 or 3+.
+// String formats the span as 3, 3..5 or 3+.
 func (s span) String() string {
 	switch s.hi {
 	case s.lo:
@@ -36,9 +35,9 @@ func (s span) String() string {
 	}
 }
 
-// split cuts s at numbers that something is compared with: each is a span of its
-// own, and so is what lies between two of them. A comparison with one of the
-// numbers comes out the same all over a span. Numbers outside of s cut nothing.
+// split cuts s at thresholds: each threshold is a separate span, and so is each range
+// between two of them. A comparison with a threshold has the same result for a whole
+// span. Thresholds outside s are ignored.
 func (s span) split(numbers []int) []span {
 	numbers = slices.Clone(numbers)
 	slices.Sort(numbers)
