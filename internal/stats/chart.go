@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// chart is one of columns over time. Its shapes fill a box of chartWidth by
-// chartHeight that the page stretches to the width it has; what is written stands
-// beside them as HTML, which is never stretched.
+// chart is a column chart over time. Its shapes use a box of chartWidth by chartHeight,
+// which the page stretches to its width; texts are HTML beside it, which is never
+// stretched.
 type chart struct {
-	// ID tells the charts of a page apart.
+	// ID is unique on the page.
 	ID    string
 	Title string
 	Desc  string
-	// Top and Half label the axis; its foot is 0.
+	// Top and Half label the axis, which starts at 0.
 	Top, Half string
 	Columns   []column
-	// First, Middle and Last label the periods, the latter two "" where there are
-	// too few. Filled is the part of the width that has periods.
+	// First, Middle and Last label periods; the latter two are "" if there are too few.
+	// Filled is the part of the width that has periods, in percent.
 	First, Middle, Last, Filled string
 	Legend                      []series
-	// Head and Rows are the numbers: those of periods in which there were any.
+	// Head and Rows are a table of the non-empty periods.
 	Head []string
 	Rows [][]string
 	Low  bool
@@ -32,26 +32,26 @@ type chart struct {
 const (
 	chartWidth  = 1000
 	chartHeight = 100
-	// minSlots is for how many columns there is room at least: a single one must
-	// not fill the chart.
+	// minSlots is the minimum number of column slots, so that a single column does not
+	// fill the chart.
 	minSlots = 14
 )
 
-// column is a period's.
+// column is the column of a period.
 type column struct {
-	// Title says all of its numbers.
+	// Title lists all of its numbers.
 	Title string
 	Parts []part
 }
 
-// part is a rectangle, in units of the chart's box, written out.
+// part is a rectangle, in formatted units of the chart's box.
 type part struct{ Class, X, Y, W, H string }
 
-// series is what has a colour in a chart.
+// series is an entry of the legend.
 type series struct {
 	Class, Name string
 	Total       string
-	// action is the next action that it stands for, where it is a single one.
+	// action is the next action that the series shows, "" if it shows several.
 	action string
 }
 
@@ -61,8 +61,7 @@ type segment struct {
 	value float64
 }
 
-// draw adds a column for each period: the segments stand on each other, from the
-// foot up.
+// draw adds a column for each period, with the segments stacked from the bottom.
 func (c *chart) draw(line timeline, top float64, segments func(period) []segment, title func(period) string) {
 	slot := float64(chartWidth) / float64(max(len(line.periods), minSlots))
 	for i, p := range line.periods {
@@ -87,7 +86,7 @@ func (c *chart) draw(line timeline, top float64, segments func(period) []segment
 	c.label(line)
 }
 
-// label writes the axis of the periods.
+// label labels the axis of the periods.
 func (c *chart) label(line timeline) {
 	n := len(line.periods)
 	if n == 0 {
@@ -105,7 +104,7 @@ func (c *chart) label(line timeline) {
 
 func coordinate(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
-// tick names a period below the axis.
+// tick returns the short name of a period.
 func (line timeline) tick(p period) string {
 	switch line.unit {
 	case byMonth:
@@ -117,7 +116,7 @@ func (line timeline) tick(p period) string {
 	}
 }
 
-// title names a period in full.
+// title returns the full name of a period.
 func (line timeline) title(p period) string {
 	if line.unit == byWeek {
 		return "week of " + date(p.start)
@@ -125,7 +124,7 @@ func (line timeline) title(p period) string {
 	return line.tick(p)
 }
 
-// routed is the chart of where rounds went.
+// routed returns the chart of the rounds' next actions.
 func routed(s Stats, line timeline) chart {
 	all := seriesOf(line.names())
 	counts := func(p period) map[string]int64 {
@@ -187,21 +186,21 @@ func routed(s Stats, line timeline) chart {
 	return c
 }
 
-// knownActions are the destinations of the policies that are built in, in the order in
-// which they are stacked: what ends well at the foot, what needs a person on top.
+// knownActions are the destinations of the built-in policies in stacking order:
+// successful ones at the bottom, those that need a person on top.
 func knownActions() []string {
 	return []string{"commit", "executor", "researcher", "plan-checker", "askuser", "stuck"}
 }
 
-// The classes of destinations that are a policy's own: the most frequent ones have a
-// colour each, and all others one together.
+// Classes for other destinations: the most frequent ones have a colour each, and the rest
+// share one.
 const (
 	ownColors = 3
 	classRest = "s-rest"
 )
 
-// seriesOf gives each next action a class of the style sheet. The names come the most
-// frequent first.
+// seriesOf assigns a style sheet class to each next action. names are ordered by
+// frequency, highest first.
 func seriesOf(names []string) []series {
 	var all []series
 	for _, name := range knownActions() {
@@ -226,7 +225,7 @@ func seriesOf(names []string) []series {
 	return all
 }
 
-// classOf is the class of a next action.
+// classOf returns the class of a next action.
 func classOf(all []series, name string) string {
 	i := slices.IndexFunc(all, func(s series) bool { return s.Class != classRest && s.action == name })
 	if i < 0 {
@@ -235,7 +234,7 @@ func classOf(all []series, name string) string {
 	return all[i].Class
 }
 
-// ended is the chart of tasks that were committed or became stuck.
+// ended returns the chart of tasks that were committed or became stuck.
 func ended(line timeline) *chart {
 	most := line.greatest(func(p period) int64 { return plus(p.committed, p.stuck) })
 	if most == 0 {
@@ -266,7 +265,7 @@ func ended(line timeline) *chart {
 	return c
 }
 
-// fallbackRate is the chart of the part of all runs that fell back.
+// fallbackRate returns the chart of the share of runs that fell back.
 func fallbackRate(s Stats, line timeline) chart {
 	most := 0.0
 	for _, p := range line.periods {
@@ -295,8 +294,7 @@ func fallbackRate(s Stats, line timeline) chart {
 	return c
 }
 
-// runs is the chart of how many runs of agents there were, on which the fallback rate
-// rests.
+// runs returns the chart of the number of agent runs, the basis of the fallback rate.
 func runs(s Stats, line timeline) chart {
 	top := niceTop(float64(line.greatest(func(p period) int64 { return p.spawns })), 2)
 	c := chart{
@@ -309,7 +307,7 @@ func runs(s Stats, line timeline) chart {
 	return c
 }
 
-// cost is the chart of what agents cost.
+// cost returns the chart of the agents' cost.
 func cost(s Stats, line timeline) chart {
 	most := float64(line.greatest(func(p period) int64 { return p.microDollars })) / 1e6
 	top := niceTop(most, 0.000002)
@@ -329,7 +327,7 @@ func cost(s Stats, line timeline) chart {
 	return c
 }
 
-// decimalOf writes a round number of an axis.
+// decimalOf formats a round number of an axis.
 func decimalOf(v float64) string {
 	if v >= 1000 {
 		return grouped(int64(v))
@@ -340,19 +338,20 @@ func decimalOf(v float64) string {
 // barTable is a table with a bar in each row.
 type barTable struct {
 	Caption string
-	// Name and Count head the columns of the bars' names and counts.
+	// Name and Count are the headings of the bars' names and counts.
 	Name, Count string
 	Bars        []bar
 }
 
-// bar is a row of a table with a bar behind its numbers.
+// bar is a row of a barTable.
 type bar struct {
 	Name, Count, Share string
-	// Width is the bar's, of 100, written out.
+	// Width is the width of the bar in percent.
 	Width string
 }
 
-// bars draws counts by their share of the total. The names become visible.
+// bars returns a bar for each count, by its share of the total. Hidden characters in the
+// names become visible.
 func bars(counts []Count, total int64) []bar {
 	all := make([]bar, len(counts))
 	for i, c := range counts {
@@ -361,7 +360,7 @@ func bars(counts []Count, total int64) []bar {
 	return all
 }
 
-// widthOf is a bar's width, of 100. What is more than nothing is seen.
+// widthOf returns the width of a bar in percent. Every positive number is visible.
 func widthOf(n, total int64) string {
 	if n <= 0 {
 		return "0"

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Text has a contrast of 4.5 to its ground at least, and what is drawn one of 3, in the
-// light and in the dark (WCAG 2.2, 1.4.3 and 1.4.11).
+// TestColorsHaveContrast requires a contrast of at least 4.5 for text and of 3 for
+// graphics, in the light and the dark scheme (WCAG 2.2, 1.4.3 and 1.4.11).
 func TestColorsHaveContrast(t *testing.T) {
 	t.Parallel()
 	style, schemes := colorsOf(t)
@@ -18,7 +18,7 @@ func TestColorsHaveContrast(t *testing.T) {
 		for name, color := range colors {
 			least := 3.0
 			switch name {
-			case "ground", "line": // The lines of a grid tell nothing that the axis does not.
+			case "ground", "line": // Grid lines only repeat the axis.
 				continue
 			case "ink", "soft":
 				least = 4.5
@@ -35,7 +35,7 @@ func TestColorsHaveContrast(t *testing.T) {
 	}
 }
 
-// colorsOf reads the style sheet and its two schemes of colors, the light one first.
+// colorsOf reads the style sheet and its two color schemes, the light one first.
 func colorsOf(t testing.TB) (style string, schemes []map[string]string) {
 	t.Helper()
 	style = parse(t, html(t, of(t, &memLedger{}), about())).named("style")[0].text.String()
@@ -52,9 +52,9 @@ func colorsOf(t testing.TB) (style string, schemes []map[string]string) {
 	return style, schemes
 }
 
-// Whoever does not see all colors can still tell those of a chart apart: they lie at
-// least 12 from each other in CIELAB (1976), where 2.3 is just noticeable, as seen with
-// each kind of color blindness.
+// TestColorsDifferForTheColorBlind requires that the colors of a chart are at least 12
+// apart in CIELAB (1976), where 2.3 is just noticeable, as seen with each kind of color
+// blindness.
 func TestColorsDifferForTheColorBlind(t *testing.T) {
 	t.Parallel()
 	_, schemes := colorsOf(t)
@@ -81,7 +81,7 @@ func TestColorsDifferForTheColorBlind(t *testing.T) {
 	}
 }
 
-// blindness has what becomes of linear RGB for those who lack a kind of cone: Machado,
+// blindness maps each color vision deficiency to its matrix for linear RGB: Machado,
 // Oliveira and Fernandes, A Physiologically-based Model for Simulation of Color Vision
 // Deficiency, 2009, at full severity.
 func blindness() map[string][3][3]float64 {
@@ -93,7 +93,7 @@ func blindness() map[string][3][3]float64 {
 	}
 }
 
-// seen is a color in CIELAB as somebody sees it.
+// seen returns a color in CIELAB as seen with a deficiency.
 func seen(t testing.TB, matrix [3][3]float64, color string) [3]float64 {
 	t.Helper()
 	linear := linearOf(t, color)
@@ -124,7 +124,7 @@ func squares(a, b [3]float64) float64 {
 	return sum
 }
 
-// contrast is that of two colors as WCAG defines it, from 1 to 21.
+// contrast returns the contrast ratio of two colors as WCAG defines it, from 1 to 21.
 func contrast(t testing.TB, a, b string) float64 {
 	t.Helper()
 	x, y := luminance(t, a), luminance(t, b)
@@ -137,7 +137,7 @@ func luminance(t testing.TB, color string) float64 {
 	return 0.2126*rgb[0] + 0.7152*rgb[1] + 0.0722*rgb[2]
 }
 
-// linearOf is the red, green and blue light of a color of sRGB, each in [0, 1].
+// linearOf returns the linear red, green and blue of an sRGB color, each in [0, 1].
 func linearOf(t testing.TB, color string) [3]float64 {
 	t.Helper()
 	n, err := strconv.ParseUint(strings.TrimPrefix(color, "#"), 16, 32)

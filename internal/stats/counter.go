@@ -12,7 +12,7 @@ func newCounter() counter { return make(counter) }
 
 func (c counter) add(name string, n int64) { c[name] = plus(c[name], n) }
 
-// sorted has the greatest first, and of equal ones the first by name.
+// sorted returns the counts in descending order, equal ones by name.
 func (c counter) sorted() []Count {
 	all := make([]Count, 0, len(c))
 	for name, n := range c {

@@ -1,7 +1,7 @@
-// Package stats makes numbers for people of what the ledger counts: a value that a
-// command prints, and one self-contained page of HTML.
+// Package stats computes statistics for people from the ledger's counters: a value that a
+// command prints, and a self-contained HTML page.
 //
-// All of it follows from the ledger's sums (internal/counters), so that a ledger with a
-// million rounds takes no longer than one with a thousand. Nothing here has a clock,
-// reads a file or knows a terminal.
+// All of it follows from the counters (internal/counters), so a ledger with a million
+// rounds takes no longer than one with a thousand. The package uses no clock, file or
+// terminal.
 package stats

@@ -15,12 +15,12 @@ type node struct {
 	name     string
 	attrs    map[string]string
 	children []*node
-	// text is that of the element and all below it.
+	// text is the text of the element and its descendants.
 	text strings.Builder
 }
 
-// parse reads a page as XML, which is stricter than any browser: what gets out of its
-// place leaves the page malformed or adds elements.
+// parse reads a page as XML, which is stricter than any browser: a name that is not
+// escaped leaves the page malformed or adds elements.
 func parse(t testing.TB, text string) *node {
 	t.Helper()
 	decoder := xml.NewDecoder(strings.NewReader(text))
@@ -54,7 +54,7 @@ func parse(t testing.TB, text string) *node {
 	return root
 }
 
-// all yields the element and every one below it.
+// all yields the element and its descendants.
 func (n *node) all() iter.Seq[*node] {
 	return func(yield func(*node) bool) { n.walk(yield) }
 }
@@ -71,7 +71,7 @@ func (n *node) walk(yield func(*node) bool) bool {
 	return true
 }
 
-// named lists the elements of a name.
+// named lists the elements with a name.
 func (n *node) named(name string) []*node {
 	var found []*node
 	for e := range n.all() {
@@ -85,10 +85,10 @@ func (n *node) named(name string) []*node {
 // is reports whether an element has a class.
 func (n *node) is(class string) bool { return slices.Contains(strings.Fields(n.attrs["class"]), class) }
 
-// words is the element's text without the white space around it.
+// words returns the element's trimmed text.
 func (n *node) words() string { return strings.TrimSpace(n.text.String()) }
 
-// table finds the table with a caption, as the texts of its rows' cells.
+// table returns the cells of the table with a caption.
 func (n *node) table(t testing.TB, caption string) [][]string {
 	t.Helper()
 	for _, table := range n.named("table") {

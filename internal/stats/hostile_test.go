@@ -8,8 +8,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// hostileNames are names that try to get out of where they stand: of text, attributes,
-// elements, style sheets and scripts, of the line and of the reading order.
+// hostileNames are names that try to break out of their context: text, attributes,
+// elements, style sheets, scripts, lines, and text direction.
 func hostileNames() []string {
 	return []string{
 		`</script><script>alert(1)</script>`, `</title></svg></style><img src=x onerror=alert(2)>`, `" onload="alert(3)`, `' x='`,
@@ -18,8 +18,8 @@ func hostileNames() []string {
 	}
 }
 
-// newHostile is a ledger whose every free name is one of these, with sums as large as
-// they can be.
+// newHostile returns a ledger with hostile names in every label, and with the largest
+// possible sums.
 func newHostile(names []string) *memLedger {
 	l := &memLedger{}
 	at := sampleStart().Format(ledger.TimeFormat)

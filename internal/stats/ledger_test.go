@@ -12,9 +12,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// memLedger keeps sums in memory, as the real one does, but for the caps of dimensions:
-// it keeps every value apart. Its zero value is one without an event. It must not be
-// read while something is recorded.
+// memLedger keeps counters in memory as the ledger does, but without caps. Its zero value
+// has no events. It must not be read while an event is recorded.
 type memLedger struct {
 	events       int64
 	since, until string
@@ -53,7 +52,7 @@ func keyOf(values []string) string {
 	return string(text)
 }
 
-// Counters answers as ledger.Ledger does. It knows queries of whole measures alone.
+// Counters answers as ledger.Ledger does, but only queries of whole measures.
 func (l *memLedger) Counters(_ context.Context, queries ...ledger.CounterQuery) (ledger.Counters, error) {
 	t := ledger.Counters{Events: l.events, Since: l.since, Until: l.until, Rows: make([][]ledger.Counter, len(queries))}
 	for i, q := range queries {

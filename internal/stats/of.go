@@ -11,11 +11,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// Of reads a ledger's sums, all as of one moment.
+// Of reads a ledger's counters, all as of one moment.
 //
 // # Errors
 //
-// Those of the source, and ledger-corrupt where its sums cannot be.
+// Those of the source, and ledger-corrupt if the counters are impossible.
 func Of(ctx context.Context, source Source) (Stats, error) {
 	s, err := read(ctx, source,
 		counters.Tasks(), counters.BlockedTasks(), counters.Rounds(), counters.Forced(), counters.TaskRounds().Cells(), counters.TaskRounds().Sum(),
@@ -86,7 +86,7 @@ func standing(s sums) []Standing {
 	slices.SortFunc(all, func(a, b Standing) int {
 		return cmp.Or(cmp.Compare(a.Status, b.Status), cmp.Compare(a.Since, b.Since), cmp.Compare(a.Task, b.Task))
 	})
-	return all // "stuck" comes before "waiting".
+	return all // "stuck" sorts before "waiting".
 }
 
 func policies(s sums) []Policy {
@@ -106,7 +106,7 @@ func policies(s sums) []Policy {
 	return all
 }
 
-// days joins the measures that are kept by day.
+// days joins the daily measures.
 func days(s sums) ([]Day, error) {
 	byDay := make(map[string]*Day)
 	actions := make(map[string]counter)

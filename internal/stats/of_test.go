@@ -30,7 +30,7 @@ func of(t testing.TB, source stats.Source) stats.Stats {
 	return s
 }
 
-// Two tasks, one of which is stuck: all that can be told of them.
+// TestOf has two tasks, one of which is stuck, and checks all of their numbers.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	l := &memLedger{}
@@ -54,7 +54,7 @@ func TestOf(t *testing.T) {
 		add(counters.Tokens(), 10, "critic", "in"), add(counters.Tokens(), 20, "critic", "out"), add(counters.Tokens(), 30, "researcher", "cached"),
 		add(counters.MicroDollars(), 1000, "critic"), add(counters.MicroDollars(), 4000, "researcher"),
 	}
-	for _, millis := range []int64{1000, 4000} { // Both are borders of cells.
+	for _, millis := range []int64{1000, 4000} { // Both are bounds of cells.
 		changes = append(changes, counters.SpawnRuns().Observe(counters.Observation{Value: millis})...)
 	}
 	l.Record(first, changes...)
@@ -130,7 +130,8 @@ func TestEmptyLedgerHasNoNumbers(t *testing.T) {
 	}
 }
 
-// What a sample says in two ways must be the same.
+// TestSumsAgreeWithEachOther checks that numbers that a sample reports in two ways are
+// equal.
 func TestSumsAgreeWithEachOther(t *testing.T) {
 	t.Parallel()
 	s := of(t, newSample(300, 200))
@@ -161,7 +162,7 @@ func TestSumsAgreeWithEachOther(t *testing.T) {
 	}
 }
 
-// broken answers one measure with one row, all others with none.
+// broken returns one row for one measure, and none for all others.
 type broken struct {
 	measure string
 	row     ledger.Counter

@@ -14,34 +14,33 @@ import (
 //go:embed page.html page.css
 var pageFiles embed.FS
 
-// Marker is how every page begins, so that a program can tell one from a file of
-// somebody else.
+// Marker is the beginning of every page. Programs use it to recognise their own pages.
 const Marker = "<!DOCTYPE html>\n<!-- switchyard stats -->\n"
 
-// Page is what a page says beside the numbers.
+// Page is the content of a page besides the numbers.
 type Page struct {
-	// Project names what the ledger is of.
+	// Project is the name of the ledger's project.
 	Project string
-	// Now is when the page is made: how long tasks have stood is counted up to it.
+	// Now is the time of the page; the ages of blocked tasks are relative to it.
 	Now time.Time
-	// Version is that of the program.
+	// Version is the version of the program.
 	Version string
 }
 
-// The most rows of a list that the page shows. The command's JSON has them all.
+// The maximum rows of each list on the page. The command's JSON has all of them.
 const (
 	maxCategories = 20
 	maxAgents     = 40
-	maxUnfolded   = 10 // of the tasks that need somebody; the others are folded away
+	maxUnfolded   = 10 // of the blocked tasks; the others are collapsed
 	maxPolicies   = 40
 )
 
-// MaxStanding is how many of the tasks that need somebody the page shows.
+// MaxStanding is the maximum number of blocked tasks on the page.
 const MaxStanding = 100
 
-// HTML writes the numbers as one page that needs nothing else: it has no scripts and
-// no links, and asks for no file, font or picture. It is well-formed XML, too. The
-// same numbers and the same Page make the same bytes.
+// HTML writes the numbers as a self-contained page without scripts and links, which loads
+// no file, font or picture. It is also well-formed XML. The same numbers and the same
+// Page give the same bytes.
 func (s Stats) HTML(w io.Writer, p Page) error {
 	style, err := pageFiles.ReadFile("page.css")
 	if err != nil {
@@ -52,7 +51,7 @@ func (s Stats) HTML(w io.Writer, p Page) error {
 		return err
 	}
 	buffered := bufio.NewWriter(w)
-	// html/template leaves comments out.
+	// html/template removes comments.
 	if _, err := buffered.WriteString(Marker); err != nil {
 		return err
 	}
@@ -62,7 +61,7 @@ func (s Stats) HTML(w io.Writer, p Page) error {
 	return buffered.Flush()
 }
 
-// view is what the template shows: nothing but text that is ready.
+// view is the template's data: formatted texts only.
 type view struct {
 	Style   template.CSS
 	Project string
@@ -99,7 +98,7 @@ type view struct {
 	Left         bool
 }
 
-// figure is a number that is shown large.
+// figure is a number in large type.
 type figure struct{ Value, Name, Note string }
 
 type standingRow struct{ Task, Status, Age, Since, Why string }
@@ -126,7 +125,7 @@ func (s Stats) view(p Page, style template.CSS) view {
 	return v
 }
 
-// figures are the numbers to know first.
+// figures returns the most important numbers.
 func (s Stats) figures() []figure {
 	all := []figure{
 		{grouped(s.Tasks.Total), "tasks", fmt.Sprintf("%s committed, %s open", grouped(s.Tasks.Committed), grouped(s.Tasks.Open))},
@@ -189,12 +188,12 @@ func (v *view) rounds(s Stats) {
 	}
 }
 
-// singleRounds is how many rounds have a bar of their own; beyond, bars stand for
-// ten or more of them.
+// singleRounds is the highest number of rounds with its own bar; above it, a bar stands
+// for ten or more.
 const singleRounds = 12
 
-// groups are the bars of the histogram: from 1 to the most rounds, without a gap
-// where each number has its own.
+// groups returns the bars of the histogram, from 1 to the maximum number of rounds,
+// without gaps among the single ones.
 func (t TaskRounds) groups() []Count {
 	most, beyond := 0, 0
 	for _, h := range t.Histogram {
@@ -228,7 +227,7 @@ func (t TaskRounds) groups() []Count {
 		all = append(all, wide...)
 	}
 	if all[0].Count == 0 {
-		all = all[1:] // No task is committed in no round, unless somebody forced that.
+		all = all[1:] // A task is committed in no round only by a forced gate.
 	}
 	return all
 }
@@ -300,7 +299,7 @@ func (v *view) policies(s Stats) {
 	}
 }
 
-// shortDigest is enough of a digest to tell it from others.
+// shortDigest returns enough of a digest to distinguish it.
 func shortDigest(digest string) string {
 	algorithm, hex, ok := strings.Cut(digest, ":")
 	if ok && len(hex) > 12 {
@@ -309,7 +308,7 @@ func shortDigest(digest string) string {
 	return label(digest)
 }
 
-// more says how many rows are not shown, "" where all are.
+// more says how many rows are not shown, or "" if all are.
 func more(n, shown int, noun string) string {
 	if n <= shown {
 		return ""

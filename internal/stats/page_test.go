@@ -33,7 +33,7 @@ func html(t testing.TB, s stats.Stats, p stats.Page) string {
 	return b.String()
 }
 
-// number reads what the page groups by commas.
+// number parses a number with commas.
 func number(t testing.TB, text string) int64 {
 	t.Helper()
 	n, err := strconv.ParseInt(strings.ReplaceAll(text, ",", ""), 10, 64)
@@ -119,7 +119,8 @@ func TestPageSaysWhatTheNumbersSay(t *testing.T) {
 	}
 }
 
-// Every chart's heights are those of its table, whose sums are those of the numbers.
+// TestChartsAreTheirNumbers checks that every chart's heights agree with its table, and
+// the table with the statistics.
 func TestChartsAreTheirNumbers(t *testing.T) {
 	t.Parallel()
 	s := of(t, newSample(212, 120))
@@ -180,7 +181,7 @@ func TestChartsAreTheirNumbers(t *testing.T) {
 	}
 }
 
-// figureOf finds a chart's figure by its caption.
+// figureOf returns a chart's figure by its caption.
 func figureOf(t testing.TB, page *node, caption string) *node {
 	t.Helper()
 	for _, f := range page.named("figure") {
@@ -192,7 +193,7 @@ func figureOf(t testing.TB, page *node, caption string) *node {
 	return nil
 }
 
-// topOf is the number at the top of a chart's axis.
+// topOf returns the number at the top of a chart's axis.
 func topOf(t testing.TB, page *node, caption string) float64 {
 	t.Helper()
 	for n := range figureOf(t, page, caption).all() {
@@ -208,7 +209,8 @@ func topOf(t testing.TB, page *node, caption string) float64 {
 	return 0
 }
 
-// heightsOf adds up the heights of a chart's parts by class. None leaves the chart.
+// heightsOf adds up the heights of a chart's parts by class. All parts must be inside the
+// chart.
 func heightsOf(t testing.TB, page *node, id string) map[string]float64 {
 	t.Helper()
 	sums := make(map[string]float64)
@@ -237,7 +239,7 @@ func heightsOf(t testing.TB, page *node, id string) map[string]float64 {
 	return sums
 }
 
-// pages are the ledgers whose pages have to be sound.
+// pages returns the ledgers to test pages with.
 func pages() map[string]*memLedger {
 	return map[string]*memLedger{
 		"empty": {}, "one task": newSample(1, 1), "a week": newSample(9, 6), "months": newSample(212, 120),
@@ -245,7 +247,8 @@ func pages() map[string]*memLedger {
 	}
 }
 
-// A page is well-formed, asks for nothing, runs nothing, and says what its charts show.
+// TestPageNeedsNothingElse checks that a page is well-formed, loads nothing, runs
+// nothing, and states the numbers of its charts.
 func TestPageNeedsNothingElse(t *testing.T) {
 	t.Parallel()
 	allowed := []string{
@@ -306,7 +309,7 @@ func TestPageNeedsNothingElse(t *testing.T) {
 					}
 				}
 				if n.name != "svg" || n.attrs["aria-hidden"] == "true" {
-					continue // Beside a bar stand its numbers.
+					continue // A bar has its numbers beside it.
 				}
 				if n.attrs["role"] != "img" || n.children[0].name != "title" || n.children[0].words() == "" || n.children[1].name != "desc" || n.children[1].words() == "" {
 					t.Errorf("a chart does not say what it shows")
@@ -327,7 +330,7 @@ func TestPageNeedsNothingElse(t *testing.T) {
 	}
 }
 
-// Names from a ledger are shown, and shown as text.
+// TestPageOfHostileNames checks that names from a ledger are shown as text.
 func TestPageOfHostileNames(t *testing.T) {
 	t.Parallel()
 	hostile := `<b>"x'</b>`
@@ -366,7 +369,7 @@ func TestPageIsTheSameForTheSameNumbers(t *testing.T) {
 	}
 }
 
-// A list is cut, and the page says by how much.
+// TestPageOfManyNames checks that long lists are cut, and that the page says by how much.
 func TestPageOfManyNames(t *testing.T) {
 	t.Parallel()
 	l := &memLedger{}
@@ -399,7 +402,7 @@ func TestPageOfManyNames(t *testing.T) {
 	}
 }
 
-// refuser takes some bytes and then no more.
+// refuser accepts some bytes and then fails.
 type refuser struct{ left int }
 
 var errFull = errors.New("full")

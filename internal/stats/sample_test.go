@@ -10,12 +10,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// sampleStart is when the first event of a sample is.
+// sampleStart is the time of a sample's first event.
 func sampleStart() time.Time { return time.Date(2026, 1, 12, 8, 30, 0, 0, time.UTC) }
 
-// newSample is the ledger of a project that has worked on so many tasks for so many days:
-// it began badly, amended its policy after a third of the time, had trouble with an
-// agent for two weeks, and rests at weekends. The same numbers make the same ledger.
+// newSample returns the ledger of a project that worked on that many tasks for that many
+// days: it began badly, amended its policy after a third of the time, had trouble with an
+// agent for two weeks, and rests at weekends. It is deterministic.
 func newSample(tasks, days int) *memLedger {
 	s := &sample{random: rand.New(rand.NewPCG(7, 11)), days: days}
 	amended := false
@@ -37,7 +37,7 @@ type sample struct {
 	now    time.Time
 }
 
-// moment is when a task begins: in order, in office hours.
+// moment returns the start of a task: in order, in office hours.
 func (s *sample) moment(task, tasks int) time.Time {
 	day := task * s.days / max(tasks, 1)
 	at := sampleStart().AddDate(0, 0, day)
@@ -50,12 +50,12 @@ func (s *sample) moment(task, tasks int) time.Time {
 	return at.Add(time.Duration(s.random.IntN(8*60)) * time.Minute)
 }
 
-// part is how much of the sample's time is over, in [0, 1].
+// part returns the elapsed part of the sample's time, in [0, 1].
 func (s *sample) part() float64 {
 	return s.now.Sub(sampleStart()).Hours() / 24 / float64(max(s.days, 1))
 }
 
-// policy is the one that decides what is begun now.
+// policy returns the policy that decides at this time.
 func (s *sample) policy() (version, digest, record string) {
 	if s.part() > 0.33 {
 		return "1.2.0", "sha256:a86e2f7710bd93", "ADR-0003"
@@ -67,13 +67,13 @@ func (s *sample) day() string { return s.now.Format(time.DateOnly) }
 
 func (s *sample) chance(p float64) bool { return s.random.Float64() < p }
 
-// record adds an event some minutes after the one before.
+// record adds an event some minutes after the previous one.
 func (s *sample) record(changes ...counters.Change) {
 	s.Record(s.now, changes...)
 	s.now = s.now.Add(time.Duration(1+s.random.IntN(20)) * time.Minute)
 }
 
-// work takes a task from its first round to where it stands.
+// work runs a task from its first round to its current state.
 func (s *sample) work(number int) {
 	id := fmt.Sprintf("M%03d-S%03d-T%04d", 1+number/60, 1+number/12%5, number+1)
 	version, digest, record := s.policy()
@@ -96,14 +96,14 @@ func (s *sample) work(number int) {
 			s.spawn("researcher", id, round)
 		case "askuser":
 			if s.chance(0.5) && s.part() > 0.85 {
-				return // Nobody has answered yet.
+				return // The question is not answered yet.
 			}
 			s.answer(id, round)
 		}
 	}
 }
 
-// next is where a round goes: sooner to commit, the later it is.
+// next draws the next action of a round: the later, the more likely is commit.
 func (s *sample) next(round int) string {
 	good := 0.16 + 0.24*s.part() + 0.07*float64(round)
 	switch r := s.random.Float64(); {
@@ -145,7 +145,7 @@ func (s *sample) findings(route string) []counters.Change {
 	return append(changes, add(counters.Progress(), int64(s.random.IntN(3)), "resolved"))
 }
 
-// moved is what a decision changes of the task's status.
+// moved returns the changes of the task's status after a decision.
 func (s *sample) moved(next, id string, round int) []counters.Change {
 	since := s.now.Format(ledger.TimeFormat)
 	gone := add(counters.Tasks(), -1, "open")
@@ -156,7 +156,7 @@ func (s *sample) moved(next, id string, round int) []counters.Change {
 	case "stuck":
 		why := []string{"max-rounds", "stuck-finding", "budget", "no-progress"}[s.random.IntN(4)]
 		changes := []counters.Change{gone, one(counters.Stops(), why), one(counters.Daily(), s.day(), counters.DayStuck)}
-		if s.part() < 0.6 || s.chance(0.2) { // Somebody has looked after it since, and committed it by hand.
+		if s.part() < 0.6 || s.chance(0.2) { // A person has fixed it since, and committed it by hand.
 			changes = append(changes, one(counters.Tasks(), "committed"), one(counters.Daily(), s.day(), counters.DayCommitted))
 			return append(changes, counters.TaskRounds().Observe(counters.Observation{Value: int64(round), Task: id, Round: round})...)
 		}
@@ -168,7 +168,7 @@ func (s *sample) moved(next, id string, round int) []counters.Change {
 	}
 }
 
-// answer ends the wait that the newest decision began.
+// answer ends the wait that the latest decision began.
 func (s *sample) answer(id string, round int) {
 	waits := s.sums[counters.BlockedTasks().Name]
 	for key, row := range waits {
@@ -182,7 +182,7 @@ func (s *sample) answer(id string, round int) {
 	s.record(append(changes, add(counters.Tasks(), -1, "waiting"), one(counters.Tasks(), "open"))...)
 }
 
-// spawn runs an agent, and another adapter where that fails.
+// spawn runs an agent, and another adapter if that fails.
 func (s *sample) spawn(role, id string, round int) {
 	agents := map[string][]string{"critic": {"np-critic", "np-critic-security"}, "researcher": {"np-researcher"}}[role]
 	agent := agents[s.random.IntN(len(agents))]

@@ -2,8 +2,8 @@ package stats
 
 import "math"
 
-// niceTop is the top of an axis for values up to most: a round number whose half is
-// round, too, and at least least.
+// niceTop returns the top of an axis for values up to most: a round number of at least
+// least, whose half is also round.
 func niceTop(most, least float64) float64 {
 	if most <= least {
 		return least
@@ -11,11 +11,11 @@ func niceTop(most, least float64) float64 {
 	ten := math.Pow(10, math.Floor(math.Log10(most)))
 	for _, step := range []float64{1, 2, 3, 4, 5, 6, 8, 10} {
 		if ten < 10 && (step == 3 || step == 5) {
-			continue // There is no half of a round.
+			continue // Half a round does not exist.
 		}
 		if top := step * ten; top >= most {
 			return top
 		}
 	}
-	return 10 * ten // Rounding of the logarithm.
+	return 10 * ten // The logarithm was rounded.
 }

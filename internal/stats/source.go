@@ -8,17 +8,17 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// Source has the counters of a ledger.
+// Source returns the counters of a ledger.
 type Source = ledger.CounterSource
 
-// sums are the rows of the measures that were asked for.
+// sums are the rows of the queried measures.
 type sums struct {
 	ledger.Counters
 	rows map[string][]ledger.Counter
 }
 
-// read asks for measures and checks that their rows have a value for each label and
-// count something.
+// read queries measures and checks that their rows have a value for each label and a
+// positive sum.
 //
 // # Errors
 //
@@ -49,10 +49,10 @@ func corrupt(m counters.Measure, row ledger.Counter) error {
 		With("measure", m.Name)
 }
 
-// of are the rows of a measure.
+// of returns the rows of a measure.
 func (s sums) of(m counters.Measure) []ledger.Counter { return s.rows[m.Name] }
 
-// total adds all rows of a measure up.
+// total adds up all rows of a measure.
 func (s sums) total(m counters.Measure) int64 {
 	var n int64
 	for _, row := range s.of(m) {
@@ -61,7 +61,7 @@ func (s sums) total(m counters.Measure) int64 {
 	return n
 }
 
-// by adds a measure's rows up by one of its labels, the most frequent first.
+// by adds up a measure's rows by one of its labels, in descending order.
 func (s sums) by(m counters.Measure, label int) []Count {
 	c := newCounter()
 	for _, row := range s.of(m) {
@@ -70,7 +70,7 @@ func (s sums) by(m counters.Measure, label int) []Count {
 	return c.sorted()
 }
 
-// cells are those of a distribution over all its labels.
+// cells returns the cells of a distribution over all its labels.
 func (s sums) cells(d counters.Distribution) ([]cell, error) {
 	var cells []cell
 	for _, row := range s.of(d.Cells()) {
@@ -83,7 +83,7 @@ func (s sums) cells(d counters.Distribution) ([]cell, error) {
 	return cells, nil
 }
 
-// spread is that of a distribution over all its labels.
+// spread returns the spread of a distribution over all its labels.
 func (s sums) spread(d counters.Distribution) (Spread, error) {
 	cells, err := s.cells(d)
 	if err != nil {

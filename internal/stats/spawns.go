@@ -8,12 +8,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// spawns joins what is counted of runs, by agent and in all.
+// spawns joins the measures of runs, by agent and in total.
 func spawns(s sums) (Spawns, error) {
 	agents := make(map[string]*Agent)
 	outcomes := make(map[string]counter)
 	var all Spawns
-	// each adds the rows of a measure to their agents' numbers and to those of all.
+	// each adds the rows of a measure to their agents' numbers and to the total.
 	each := func(m counters.Measure, number func(*Usage, ledger.Counter) *int64) {
 		for _, row := range s.of(m) {
 			name := row.Values[0]

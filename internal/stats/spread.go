@@ -8,26 +8,26 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// Spread is what the cells and the sum of a distribution tell. All but Count are in
-// the distribution's unit, and 0 where nothing was observed.
+// Spread summarises a distribution. All fields but Count are in the distribution's unit,
+// and 0 if nothing was observed.
 type Spread struct {
 	Count int64   `json:"count"`
 	Mean  float64 `json:"mean"`
-	// Median and P90 are what half and nine tenths of the values do not exceed. A
-	// scale that is not exact knows them to within its cells, some 9 % wide.
+	// Median and P90 are the 0.5 and 0.9 quantiles, accurate to a cell of about 9 %
+	// unless the scale is exact.
 	Median float64 `json:"median"`
 	P90    float64 `json:"p90"`
 }
 
-// cell is a cell of a distribution with what it counts: values that are greater than
-// lower and at most upper, or that are both where the two are equal.
+// cell is a cell of a distribution with its count. Its values are greater than lower and
+// at most upper; if the two are equal, they are exactly that.
 type cell struct {
 	lower, upper float64
 	count        int64
 }
 
-// cellOf makes a cell of its name. It is not ok for a name that the scale does not
-// give, and for one whose values no float64 holds.
+// cellOf returns the cell with a name. ok is false for a name that is not on the scale,
+// and for a cell whose values overflow a float64.
 func cellOf(s counters.Scale, name string, count int64) (c cell, ok bool) {
 	number, zero, ok := counters.ParseCell(name)
 	switch {
@@ -42,7 +42,7 @@ func cellOf(s counters.Scale, name string, count int64) (c cell, ok bool) {
 	return c, c.lower > 0 && !math.IsInf(c.upper, 1)
 }
 
-// spreadOf sums the cells up, which it sorts. The sum is in the unit.
+// spreadOf summarises the cells, which it sorts. sum is in the unit.
 func spreadOf(cells []cell, sum float64) Spread {
 	slices.SortFunc(cells, func(a, b cell) int { return cmp.Compare(a.upper, b.upper) })
 	var s Spread
@@ -56,12 +56,11 @@ func spreadOf(cells []cell, sum float64) Spread {
 	return s
 }
 
-// quantile is the value that the part q of all values does not exceed, q in [0, 1].
-// The cells are in order and count at least one value.
+// quantile returns the q-quantile of the values, q in [0, 1]. The cells are sorted and
+// count at least one value.
 //
-// Within a cell it goes by the logarithm, as Prometheus does for native histograms:
-// the cells have equal widths on that scale, so that values spread evenly over it
-// are the likeliest guess.
+// It interpolates logarithmically within a cell, as Prometheus does for native
+// histograms: the cells have equal widths on that scale.
 func quantile(cells []cell, q float64) float64 {
 	var total int64
 	for _, c := range cells {
@@ -79,10 +78,10 @@ func quantile(cells []cell, q float64) float64 {
 		}
 		before += float64(c.count)
 	}
-	return last.upper // Rounding has let the rank exceed all of them.
+	return last.upper // Rounding let the rank exceed the total.
 }
 
-// within is the value at a part of a cell.
+// within returns the value at a fraction of a cell.
 func within(c cell, part float64) float64 {
 	if c.lower == c.upper {
 		return c.upper
@@ -90,7 +89,7 @@ func within(c cell, part float64) float64 {
 	return c.lower * math.Pow(c.upper/c.lower, part)
 }
 
-// plus adds two numbers that are not negative, and stops at the greatest there is.
+// plus adds two non-negative numbers, limited to math.MaxInt64.
 func plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

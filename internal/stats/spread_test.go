@@ -58,8 +58,8 @@ func TestSpreadOfExactValues(t *testing.T) {
 	}
 }
 
-// Four values of the cell from 1 to 2^(1/8): a quarter of the way through it in the
-// logarithm is the first of them.
+// TestQuantileGoesByTheLogarithmWithinACell has four values in the cell from 1 to
+// 2^(1/8): the first is a quarter of the way through it, logarithmically.
 func TestQuantileGoesByTheLogarithmWithinACell(t *testing.T) {
 	t.Parallel()
 	cells := []cell{{1, 4, 4}}
@@ -77,7 +77,8 @@ func TestQuantileGoesByTheLogarithmWithinACell(t *testing.T) {
 	}
 }
 
-// A quantile of cells is that of the values to within one cell, and grows.
+// TestQuantileIsThatOfTheValues checks that a quantile is accurate to one cell, and
+// monotonic.
 func TestQuantileIsThatOfTheValues(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,43 +1,43 @@
 package stats
 
-// Stats is what the ledger's sums tell. It is plain data: the caller owns it, and its
-// JSON is part of the command line's contract. No number in it is negative.
+// Stats are the statistics of a ledger. They are plain data: the caller owns them, and
+// their JSON is part of the command line's contract. No number is negative.
 type Stats struct {
 	Ledger Ledger `json:"ledger"`
 	Tasks  Tasks  `json:"tasks"`
-	// Rounds are decisions. One round of a task has several where it was reviewed
-	// several times.
+	// Rounds are decisions. A round of a task has several if it was reviewed several
+	// times.
 	Rounds Rounds `json:"rounds"`
-	// TaskRounds is how many rounds the committed tasks took.
+	// TaskRounds is the number of rounds of the committed tasks.
 	TaskRounds TaskRounds `json:"task_rounds"`
 	Findings   Findings   `json:"findings"`
 	Spawns     Spawns     `json:"spawns"`
 	Questions  Questions  `json:"questions"`
-	// Standing lists the tasks that need somebody: the stuck ones first, and in each
-	// status the one that stands there longest.
+	// Standing lists the tasks that are blocked: stuck tasks first, and within a status
+	// the longest blocked first.
 	Standing []Standing `json:"standing"`
-	// Policies decided the rounds, the one that decided last first.
+	// Policies are those that decided rounds, the latest first.
 	Policies []Policy `json:"policies"`
-	// Days lists the days on which something happened, in their order.
+	// Days lists the days with events, in order.
 	Days []Day `json:"days"`
 }
 
-// Ledger says what the numbers were made of.
+// Ledger describes the ledger behind the numbers.
 type Ledger struct {
 	Events int64 `json:"events"`
-	// Since and Until are the times of the first and of the last event, in the
-	// ledger's form, "" where there is none.
+	// Since and Until are the times of the first and of the last event, in the ledger's
+	// format, "" without events.
 	Since string `json:"since"`
 	Until string `json:"until"`
 }
 
-// Count is how often something was counted under a name.
+// Count is the number of things counted under a name.
 type Count struct {
 	Name  string `json:"name"`
 	Count int64  `json:"count"`
 }
 
-// Tasks counts the tasks by their status.
+// Tasks counts the tasks by status.
 type Tasks struct {
 	Total     int64 `json:"total"`
 	Open      int64 `json:"open"`
@@ -49,53 +49,53 @@ type Tasks struct {
 // Rounds counts decisions.
 type Rounds struct {
 	Total int64 `json:"total"`
-	// NextActions has them by where they went, the most frequent first.
+	// NextActions counts the decisions by next action, in descending order.
 	NextActions []Count `json:"next_actions"`
-	// Forced counts the gates that somebody forced.
+	// Forced counts the forced gates.
 	Forced int64 `json:"forced_gates"`
 }
 
-// TaskRounds is how many rounds tasks took until they were committed.
+// TaskRounds is the number of rounds that tasks took until they were committed.
 type TaskRounds struct {
 	Spread
-	// Histogram counts the tasks by their rounds, the fewest rounds first.
+	// Histogram counts the tasks by their rounds, in ascending order of rounds.
 	Histogram []RoundCount `json:"histogram"`
 }
 
-// RoundCount is how many tasks took that many rounds. What is more than the scale's
-// greatest value counts as that (tally.Scale).
+// RoundCount is the number of tasks that took that many rounds. Numbers beyond the
+// scale's maximum count as the maximum (counters.Scale).
 type RoundCount struct {
 	Rounds int   `json:"rounds"`
 	Tasks  int64 `json:"tasks"`
 }
 
-// Findings counts those of all decisions.
+// Findings counts the findings of all decisions.
 type Findings struct {
 	Total int64 `json:"total"`
-	// Categories, Severities and Routes have the most frequent first.
+	// Categories, Severities and Routes are in descending order of their counts.
 	Categories []Count `json:"categories"`
 	Severities []Count `json:"severities"`
 	Routes     []Count `json:"routes"`
-	// Progress compares them with the earlier reviews of their tasks: new, repeat,
+	// Progress compares findings with the earlier reviews of their tasks: new, repeat,
 	// reopened and resolved. Stalled counts the reviews without progress.
 	Progress []Count `json:"progress"`
 	Stalled  int64   `json:"rounds_without_progress"`
 }
 
-// Spawns counts the runs of agents that have ended.
+// Spawns counts the agent runs that have ended.
 type Spawns struct {
 	Usage
-	// Agents has those who cost most first, then those who ran most often.
+	// Agents are ordered by cost, then by runs, both descending.
 	Agents []Agent `json:"agents"`
-	// Run is how long they ran, in seconds.
+	// Run is the duration of runs, in seconds.
 	Run Spread `json:"run_seconds"`
 }
 
-// Agent is what one agent was used for.
+// Agent is the usage of one agent.
 type Agent struct {
 	Agent string `json:"agent"`
 	Usage
-	// Outcomes has the most frequent first.
+	// Outcomes is in descending order of counts.
 	Outcomes []Count `json:"outcomes"`
 }
 
@@ -104,50 +104,50 @@ type Usage struct {
 	Spawns    int64 `json:"spawns"`
 	Fallbacks int64 `json:"fallbacks"`
 	Retries   int64 `json:"retries"`
-	// FallbackRate is Fallbacks / Spawns, 0 where there are none.
+	// FallbackRate is Fallbacks / Spawns, 0 without spawns.
 	FallbackRate float64 `json:"fallback_rate"`
 	TokensIn     int64   `json:"tokens_in"`
 	TokensOut    int64   `json:"tokens_out"`
 	TokensCached int64   `json:"tokens_cached"`
-	// MicroDollars is what they cost, in millionths of a dollar.
+	// MicroDollars is the cost, in millionths of a dollar.
 	MicroDollars int64 `json:"cost_microdollars"`
 }
 
-// Questions counts those to the user.
+// Questions counts the questions to the user.
 type Questions struct {
 	Asked int64 `json:"asked"`
-	// Wait is how long the answered ones waited, in seconds.
+	// Wait is how long the answered questions waited, in seconds.
 	Wait Spread `json:"wait_seconds"`
 }
 
-// Standing is a task that needs somebody.
+// Standing is a blocked task.
 type Standing struct {
 	Task string `json:"task"`
 	// Status is stuck or waiting.
 	Status string `json:"status"`
-	// Since is when it came to stand there, in the ledger's form, and Why a word
+	// Since is the time when it became blocked, in the ledger's format, and Why a word
 	// for the reason.
 	Since string `json:"since"`
 	Why   string `json:"why"`
 }
 
-// Policy is one that decided rounds.
+// Policy is a policy that decided rounds.
 type Policy struct {
 	Version   string `json:"version"`
 	Digest    string `json:"digest"`
 	ADR       string `json:"adr"`
 	Decisions int64  `json:"decisions"`
-	// LastAt is when it decided last, and AdoptedAt when the project adopted it
-	// last, "" where it never did.
+	// LastAt is the time of its last decision, and AdoptedAt of its last adoption, "" for
+	// never.
 	LastAt    string `json:"last_at"`
 	AdoptedAt string `json:"adopted_at"`
 }
 
-// Day is what happened on a day.
+// Day has the numbers of one day.
 type Day struct {
 	// Day is a date in UTC, as 2006-01-02.
 	Day string `json:"day"`
-	// NextActions counts its decisions, the most frequent first.
+	// NextActions counts the day's decisions, in descending order.
 	NextActions  []Count `json:"next_actions"`
 	Spawns       int64   `json:"spawns"`
 	Fallbacks    int64   `json:"fallbacks"`
@@ -156,5 +156,5 @@ type Day struct {
 	Stuck        int64   `json:"stuck"`
 }
 
-// Empty reports whether nothing was ever recorded.
+// Empty reports whether the ledger has no events.
 func (s Stats) Empty() bool { return s.Ledger.Events == 0 }

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// maxPeriods is the most columns that a chart over time has: on a telephone, each is
-// still some pixels wide.
+// maxPeriods is the maximum number of columns in a chart: each is still some pixels wide
+// on a phone.
 const maxPeriods = 90
 
-// unit is how long the periods of a timeline are.
+// unit is the length of a timeline's periods.
 type unit int
 
 const (
@@ -19,10 +19,10 @@ const (
 	byYear
 )
 
-// String is the unit's noun.
+// String returns the unit's noun.
 func (u unit) String() string { return [...]string{"day", "week", "month", "year"}[u] }
 
-// index numbers the periods from some point on without a gap; start is its reverse.
+// index numbers the periods consecutively; start is its inverse.
 func (u unit) index(t time.Time) int {
 	switch u {
 	case byDay:
@@ -39,7 +39,7 @@ func (u unit) index(t time.Time) int {
 // mondays is the weekday of the epoch, a Thursday, counted from Monday.
 const mondays = 3
 
-// start is the first day of a period.
+// start returns the first day of a period.
 func (u unit) start(index int) time.Time {
 	switch u {
 	case byDay:
@@ -53,10 +53,10 @@ func (u unit) start(index int) time.Time {
 	}
 }
 
-// epochDay is the number of a day, whose time is midnight in UTC.
+// epochDay returns the number of days since the epoch for a midnight in UTC.
 func epochDay(t time.Time) int { return floorDiv(int(t.Unix()), 24*60*60) }
 
-// floorDiv rounds down, below 0 too.
+// floorDiv divides and rounds down, also below 0.
 func floorDiv(a, b int) int {
 	q := a / b
 	if a%b < 0 {
@@ -65,17 +65,16 @@ func floorDiv(a, b int) int {
 	return q
 }
 
-// timeline adds days up to periods of one length.
+// timeline groups days into periods of one length.
 type timeline struct {
 	unit unit
-	// periods follow each other without a gap, at most maxPeriods of them.
+	// periods are consecutive, at most maxPeriods of them.
 	periods []period
-	// left is whether there are days before the first period: the clock has once
-	// been set so wrong that not even years are few enough.
+	// left is true if there are days before the first period: the clock was once so wrong
+	// that even years are too many periods.
 	left bool
 }
 
-// period is a part of a timeline.
 type period struct {
 	start        time.Time
 	actions      counter
@@ -87,8 +86,8 @@ type period struct {
 	stuck        int64
 }
 
-// newTimeline takes the shortest unit with which all days, which are in order, fit
-// into maxPeriods.
+// newTimeline returns a timeline with the shortest unit for which all days, which are in
+// order, fit into maxPeriods.
 func newTimeline(days []Day) timeline {
 	var line timeline
 	if len(days) == 0 {
@@ -127,13 +126,13 @@ func (p *period) add(d Day) {
 	p.stuck = plus(p.stuck, d.Stuck)
 }
 
-// dateOf is a day's midnight. Of has checked that it is a date.
+// dateOf returns a day's midnight. Of has checked the date.
 func dateOf(d Day) time.Time {
 	t, _ := time.Parse(time.DateOnly, d.Day)
 	return t
 }
 
-// greatest is the greatest of a number of all periods.
+// greatest returns the maximum of a number over all periods.
 func (line timeline) greatest(number func(period) int64) int64 {
 	var most int64
 	for _, p := range line.periods {
@@ -142,7 +141,7 @@ func (line timeline) greatest(number func(period) int64) int64 {
 	return most
 }
 
-// names lists what the decisions of all periods went to, the most frequent first.
+// names lists the next actions of all periods, in descending order of frequency.
 func (line timeline) names() []string {
 	all := newCounter()
 	for _, p := range line.periods {

@@ -66,8 +66,8 @@ func TestUnitFollowsFromTheSpan(t *testing.T) {
 	}
 }
 
-// Periods follow each other without a gap, and nothing that happened gets lost but
-// before the first of them.
+// TestTimelineKeepsAllNumbers checks that periods are consecutive, and that only numbers
+// before the first period are dropped.
 func TestTimelineKeepsAllNumbers(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

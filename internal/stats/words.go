@@ -11,12 +11,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxShown is how much of a name is shown on the page, in code points. Task ids are
-// shorter than that.
+// maxShown limits a name on the page, in code points. Task ids are shorter.
 const maxShown = 160
 
-// label is a name of the ledger, safe to show and not too long. Markup is
-// html/template's to escape.
+// label returns a name of the ledger without hidden characters, and clipped.
+// html/template escapes markup.
 func label(s string) string {
 	points := []rune(textutil.Line(s))
 	if len(points) == 0 {
@@ -28,7 +27,7 @@ func label(s string) string {
 	return string(points)
 }
 
-// grouped writes a number with a comma between the thousands.
+// grouped formats a number with commas between the thousands.
 func grouped(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
@@ -37,10 +36,10 @@ func grouped(n int64) string {
 	return digits
 }
 
-// counted writes a number with its noun.
+// counted formats a number with its noun.
 func counted(n int64, noun string) string { return countedAs(n, noun, noun+"s") }
 
-// countedAs is counted for a noun whose plural is not one letter more.
+// countedAs is counted for a noun with an irregular plural.
 func countedAs(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -48,7 +47,7 @@ func countedAs(n int64, one, many string) string {
 	return grouped(n) + " " + many
 }
 
-// Percent writes a part of a whole, with one decimal.
+// Percent formats a part of a whole, with one decimal.
 func Percent(part, whole int64) string {
 	if whole == 0 {
 		return "–"
@@ -64,7 +63,7 @@ func Percent(part, whole int64) string {
 	}
 }
 
-// decimal writes a number with at most so many decimals.
+// decimal formats a number with at most that many decimals.
 func decimal(v float64, decimals int) string {
 	s := strconv.FormatFloat(v, 'f', decimals, 64)
 	if strings.Contains(s, ".") {
@@ -73,8 +72,8 @@ func decimal(v float64, decimals int) string {
 	return s
 }
 
-// Dollars writes an amount in millionths of a dollar: in cents, unless it is less
-// than one.
+// Dollars formats an amount in millionths of a dollar, rounded to cents unless it is less
+// than one cent.
 func Dollars(micro int64) string {
 	if micro > 0 && micro < 10_000 {
 		return "$" + decimal(float64(micro)/1e6, 6)
@@ -86,8 +85,8 @@ func Dollars(micro int64) string {
 	return fmt.Sprintf("$%s.%02d", grouped(cents/100), cents%100)
 }
 
-// Long writes a duration, given in seconds, in the greatest unit that it has and,
-// where there are few of that, the next.
+// FormatDuration formats a duration in seconds with its largest unit, and the next
+// smaller one if the number is small.
 func FormatDuration(seconds float64) string {
 	if ms := math.Round(seconds * 1000); ms < 1000 {
 		return decimal(ms, 0) + " ms"
@@ -113,13 +112,13 @@ func FormatDuration(seconds float64) string {
 	return "0 s"
 }
 
-// timeOf reads a time in the ledger's form.
+// timeOf parses a time of the ledger.
 func timeOf(at string) (time.Time, bool) {
 	t, err := time.Parse(ledger.TimeFormat, at)
 	return t, err == nil
 }
 
-// minute writes a time of the ledger for people, in UTC.
+// minute formats a time of the ledger for people, in UTC.
 func minute(at string) string {
 	if t, ok := timeOf(at); ok {
 		return t.Format("2 Jan 2006 15:04")
@@ -127,5 +126,5 @@ func minute(at string) string {
 	return label(at)
 }
 
-// date writes a day for people.
+// date formats a day for people.
 func date(t time.Time) string { return t.Format("2 Jan 2006") }
