@@ -9,28 +9,28 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Budget is what agents may use up.
+// Budget limits the consumption of agents.
 type Budget struct {
-	// Task is for a task from its first round on, and Round for one round of it.
+	// Task limits a whole task, and Round one round of it.
 	Task, Round Allowance
-	// Spawn is what one spawn may cost at most, and what is reserved for it. It
-	// has tokens wherever Task or Round has, and dollars likewise.
+	// Spawn is the maximum cost of one spawn, which is reserved for it. It has tokens if
+	// Task or Round has, and likewise dollars.
 	Spawn Allowance
 }
 
-// Allowance is an amount of each unit. 0 is no limit.
+// Allowance is an amount of each unit. 0 means no limit.
 type Allowance struct {
-	// Rounds is a task's alone.
+	// Rounds applies only to a task.
 	Rounds int
-	// Time is what spawns take together, also those that run at once. One spawn
-	// has its timeout instead.
+	// Time is the total duration of spawns, including concurrent ones. A single spawn has
+	// its timeout instead.
 	Time   time.Duration
 	Tokens int64
-	// MicroDollars is money, in millionths of a dollar.
+	// MicroDollars is in millionths of a dollar.
 	MicroDollars int64
 }
 
-// The most that a project can allow, so that sums of it never overflow.
+// The maximum allowances, small enough that their sums never overflow.
 const (
 	maxBudgetRounds = 1000
 	maxBudgetTime   = 1000 * time.Hour
@@ -40,7 +40,7 @@ const (
 	microsOfDollar = 1_000_000
 )
 
-// read reads the budget, and holds its parts against each other.
+// read reads the budget and checks its parts against each other.
 func (b *Budget) read(r *reader, v value) {
 	part := func(into *Allowance, units ...string) func(value) {
 		return func(v value) { into.read(r, v, units) }
@@ -52,7 +52,7 @@ func (b *Budget) read(r *reader, v value) {
 		"spawn": part(&b.Spawn, "tokens", "dollars"),
 	})
 	if r.problemCount() > before {
-		return // What is wrong with a part would be wrong with the whole once more.
+		return // A wrong part would be reported again with the whole.
 	}
 	for _, unit := range []struct {
 		name               string
@@ -68,7 +68,7 @@ func (b *Budget) read(r *reader, v value) {
 			switch {
 			case whole.amount == 0:
 			case unit.spawn == 0:
-				// Without it nobody could say before a spawn whether it still fits.
+				// Without it the rest of a budget cannot be checked before a spawn.
 				r.addProblem(v.line, "%s.spawn.%s is missing, which %[1]s.%[3]s.%[2]s needs", v.path, unit.name, whole.name)
 			case unit.spawn > whole.amount:
 				r.addProblem(v.line, "%s.spawn.%s is more than %[1]s.%[3]s.%[2]s, so that no spawn could begin", v.path, unit.name, whole.name)
@@ -77,7 +77,7 @@ func (b *Budget) read(r *reader, v value) {
 	}
 }
 
-// read reads the allowance in the units that it may have.
+// read reads the allowance in the permitted units.
 func (a *Allowance) read(r *reader, v value, units []string) {
 	all := fields{
 		"rounds":  func(v value) { a.Rounds = r.integer(v, 0, maxBudgetRounds) },
@@ -92,7 +92,7 @@ func (a *Allowance) read(r *reader, v value, units []string) {
 	r.mapping(v, known)
 }
 
-// allowedTime reads a time, or 0 for no limit.
+// allowedTime reads a duration, or 0 for no limit.
 func (r *reader) allowedTime(v value) time.Duration {
 	if v.node.Kind == yaml.ScalarNode && v.node.Value == "0" {
 		return 0
@@ -100,9 +100,8 @@ func (r *reader) allowedTime(v value) time.Duration {
 	return r.duration(v, time.Second, maxBudgetTime, "0, or from 1s to 1000h, such as 2h")
 }
 
-// dollars reads an amount of dollars, and returns it in micro-dollars. The digits
-// are taken as they stand: a binary fraction is another amount than the one that
-// the user wrote.
+// dollars reads an amount of dollars and returns it in micro-dollars. It parses the
+// digits, because a binary fraction would be a different amount.
 func (r *reader) dollars(v value) int64 {
 	number := regexp.MustCompile(`^(0|[1-9][0-9]{0,6})(?:\.([0-9]{1,6}))?$`)
 	digits := number.FindStringSubmatch(v.node.Value)

@@ -14,7 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// holdBudget holds a valid budget together.
+// holdBudget checks that a valid budget is consistent.
 func holdBudget(t *testing.T, b project.Budget) {
 	t.Helper()
 	for _, a := range []project.Allowance{b.Task, b.Round, b.Spawn} {
@@ -78,7 +78,7 @@ func TestConfigSaysWhatIsWrongWithTheBudget(t *testing.T) {
 	}
 }
 
-// TestDollarsAreExact: the digits of an amount are those that come out.
+// TestDollarsAreExact checks that an amount keeps its exact digits.
 func TestDollarsAreExact(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, project.ConfigFile)

@@ -13,46 +13,47 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// maxConfig is the largest switchyard.yaml, in bytes.
+// maxConfig is the maximum size of switchyard.yaml, in bytes.
 const maxConfig = 1 << 20
 
 // Config is the content of switchyard.yaml, with defaults for missing keys.
 type Config struct {
 	// MaxRounds is the cap of tasks without their own, 0 if not set.
 	MaxRounds int
-	// Policy names the policy, "" for the default. A path is relative to the
-	// project's root.
+	// Policy names the policy, "" for the default. A path is relative to the project's
+	// root.
 	Policy string
 	// Trust lists the signers of policies.
 	Trust Trust
-	// Plugins are the configurations of plugins by name: a plugin's, or the project's own.
+	// Plugins are the configurations of plugins, by the plugin's name or by a name of the
+	// project.
 	Plugins map[string]PluginConfig
-	// PluginPaths are plugin files, and folders of them, relative to the
-	// project's root and inside of it.
+	// PluginPaths are plugin files and folders of them, relative to the project's root
+	// and inside it.
 	PluginPaths []string
-	// Limits are the limits of plugins.
-	Limits Limits
+	Limits      Limits
 	// Verify is the project's verification, or nil.
 	Verify *Verify
 	// Reports are the commands that write reports for every round.
 	Reports Reports
-	// Evidence is what a round needs besides reports.
+	// Evidence is what a round requires besides reports.
 	Evidence Evidence
 	// Audit configures the search-before-write rule.
 	Audit Audit
-	// Researchers is the number of researchers' stamps that the research phase needs.
+	// Researchers is the number of researchers' attestations that the research phase
+	// needs.
 	Researchers int
-	// Phases are the optional phases between research and draft, in their order.
+	// Phases are the optional phases between research and draft, in order.
 	Phases []string
 	// Base is a branch: a draft is the difference from its merge base with HEAD. "" means
 	// the commit at which the task began.
 	Base string
-	// Spawn says how agents are run.
+	// Spawn configures how agents are run.
 	Spawn Spawn
 	// Economy is how strictly the critic and the executor avoid needless code: one of the
 	// constants below.
 	Economy string
-	// Budget limits what agents use.
+	// Budget limits the consumption of agents.
 	Budget Budget
 	// Metrics says where metrics are written.
 	Metrics Metrics
@@ -60,27 +61,27 @@ type Config struct {
 
 // Verify is the command that verifies a draft. It is code from the repository.
 type Verify struct {
-	// Command is a line for the shell. It is never blank.
+	// Command is a shell command line. It is never blank.
 	Command string
-	// Runs is the number of runs, all of which have to be green.
+	// Runs is the number of runs, all of which must be green.
 	Runs int
 	// Timeout limits one run.
 	Timeout time.Duration
 	FileOwner
 }
 
-// Evidence is what a round needs besides reports.
+// Evidence is what a round requires besides reports.
 type Evidence string
 
 // The kinds of evidence.
 const (
-	// EvidenceReports: a critic's report of the round is enough.
+	// EvidenceReports: a critic's report of the round suffices.
 	EvidenceReports Evidence = "reports"
-	// EvidenceStamps: the executor and the critic need a stamp of the round too.
+	// EvidenceStamps: the executor and the critic also need an attestation of the round.
 	EvidenceStamps Evidence = "stamps"
 )
 
-// Audit is the search-before-write rule.
+// Audit configures the search-before-write rule.
 type Audit struct {
 	// Agents are those that must use a search tool.
 	Agents []string
@@ -90,25 +91,25 @@ type Audit struct {
 
 // The optional phases.
 const (
-	// PhaseDesign is the architect's.
+	// PhaseDesign is the architect's phase.
 	PhaseDesign = "design"
-	// PhaseTests is the test writer's.
+	// PhaseTests is the test writer's phase.
 	PhaseTests = "tests"
 )
 
-// The words for economy.
+// The values of economy.
 const (
 	// EconomyOff: not at all.
 	EconomyOff = "off"
-	// EconomyLite: the executor is told to keep to what is needed.
+	// EconomyLite: the executor is told to write only necessary code.
 	EconomyLite = "lite"
-	// EconomyFull: the critic looks for it too.
+	// EconomyFull: the critic also reports needless code.
 	EconomyFull = "full"
-	// EconomyUltra: and reports what is less certain.
+	// EconomyUltra: the critic also reports less certain cases.
 	EconomyUltra = "ultra"
 )
 
-// defaults is the configuration of a project without a file.
+// defaults returns the configuration of a project without a file.
 func defaults() Config {
 	return Config{
 		Evidence: EvidenceReports,
@@ -124,8 +125,8 @@ func defaults() Config {
 }
 
 // Config reads the project's configuration. maxRounds is the highest cap of a task.
-// plugins are the names of the plugins besides those of switchyard.lock; without any, the
-// names in the configuration are not checked.
+// plugins are the names of the plugins besides those of switchyard.lock; if there are
+// none, the names in the configuration are not checked.
 //
 // # Errors
 //
@@ -166,8 +167,8 @@ func (p Project) Config(ctx context.Context, maxRounds int, plugins ...string) (
 	return c, nil
 }
 
-// parseConfig reads the text of a configuration. The reader has its problems, unless the
-// text is not YAML.
+// parseConfig parses a configuration. The problems are in the reader, unless the text is
+// not YAML.
 func parseConfig(data []byte, maxRounds int) (Config, *reader, error) {
 	var document, more yaml.Node
 	c, r := defaults(), &reader{}

@@ -16,7 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// unset is the configuration of a project that sets nothing.
+// unset returns the configuration of a project that sets nothing.
 func unset() project.Config {
 	return project.Config{
 		Evidence: project.EvidenceReports,
@@ -55,7 +55,7 @@ func TestConfigOfTheLoop(t *testing.T) {
 		return c
 	}
 	verify := func(v project.Verify) project.Config {
-		// These tests write the file as the user that they are.
+		// These tests write the file as the current user.
 		return set(func(c *project.Config) { v.Owner = max(os.Geteuid(), 0); c.Verify = &v })
 	}
 	for text, want := range map[string]project.Config{
@@ -205,8 +205,8 @@ func TestConfigSuggestsOnlyWhatIsNear(t *testing.T) {
 	}
 }
 
-// TestSettingsOfAllPluginsAreBounded: aliases may not make of a small file what
-// fills the memory, however many plugins share it.
+// TestSettingsOfAllPluginsAreBounded checks that aliases cannot expand a small file until
+// it fills the memory, however many plugins share it.
 func TestSettingsOfAllPluginsAreBounded(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("plugins:\n  p0: &p {v: " + strings.Repeat("x", 400_000) + "}\n  p1: *p\n")
@@ -219,7 +219,7 @@ func TestSettingsOfAllPluginsAreBounded(t *testing.T) {
 	}
 }
 
-// TestConfigOfAnotherUser needs root, to give a file away.
+// TestConfigOfAnotherUser needs root to change a file's owner.
 func TestConfigOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a file to somebody else")
@@ -240,7 +240,7 @@ func TestConfigOfAnotherUser(t *testing.T) {
 	}
 }
 
-// TestConfigReadsWhatItIsGiven draws valid values and finds them again.
+// TestConfigReadsWhatItIsGiven generates valid values and expects to read them back.
 func TestConfigReadsWhatItIsGiven(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, project.ConfigFile)
@@ -277,8 +277,7 @@ func TestConfigReadsWhatItIsGiven(t *testing.T) {
 	})
 }
 
-// FuzzConfig holds that any text is a configuration within its bounds or a typed
-// error.
+// FuzzConfig checks that any text is a configuration within the limits or a typed error.
 func FuzzConfig(f *testing.F) {
 	f.Add("max_rounds: 5\nverify: {command: a, runs: 3}\naudit: {agents: [x]}\n")
 	f.Add("audit: &a {agents: *a}\n")

@@ -14,8 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// Read returns the content of a file that the user named, if it has at most
-// limit bytes.
+// Read returns the content of a file that the user named, if it has at most limit bytes.
 //
 // A path inside the project is opened through the project's root, because an agent may
 // have put a symbolic link there, and only regular files are read. A path outside the
@@ -52,8 +51,8 @@ func (p Project) read(ctx context.Context, path string, limit int64) ([]byte, fs
 	return c.data, c.info, err
 }
 
-// ReadAll reads r to its end within limit bytes. name is for messages. When ctx is done, a
-// reader that blocks is abandoned.
+// ReadAll reads r to its end, at most limit bytes. name is for messages. When ctx is
+// done, a blocking reader is abandoned.
 func ReadAll(ctx context.Context, r io.Reader, name string, limit int64) ([]byte, error) {
 	return readContext(ctx, name, func() ([]byte, error) { return drain(r, name, limit) })
 }
@@ -69,7 +68,7 @@ func drain(r io.Reader, name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// readContext returns what read returns, but no later than ctx is done.
+// readContext returns the result of read, or an error once ctx is done.
 func readContext[T any](ctx context.Context, name string, read func() (T, error)) (T, error) {
 	got, err := await.Result(ctx, read)
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
@@ -78,8 +77,8 @@ func readContext[T any](ctx context.Context, name string, read func() (T, error)
 	return got, err
 }
 
-// Resolve returns the absolute path of a file or folder that the user named,
-// under the same rule as Read. It need not exist.
+// Resolve returns the absolute path of a file or folder that the user named, under the
+// same rule as Read. It need not exist.
 func (p Project) Resolve(path string) (string, error) {
 	if _, err := p.stat(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", unusable(path, err)
@@ -87,8 +86,8 @@ func (p Project) Resolve(path string) (string, error) {
 	return p.Abs(path), nil
 }
 
-// stat looks at a path that the user named, through the project's root if it lies
-// inside.
+// stat returns the info of a path that the user named, through the project's root if it
+// is inside.
 func (p Project) stat(path string) (fs.FileInfo, error) {
 	full := p.Abs(path)
 	rel, inside := p.inside(full)
@@ -112,8 +111,8 @@ func (p Project) Abs(path string) string {
 	return filepath.Join(p.Dir, path)
 }
 
-// Rel returns a path relative to the project's root, its folders joined by
-// slashes, and whether it lies inside.
+// Rel returns a path relative to the project's root, with slashes, and whether it is
+// inside.
 func (p Project) Rel(path string) (string, bool) {
 	rel, inside := p.inside(p.Abs(path))
 	return filepath.ToSlash(rel), inside
@@ -151,8 +150,8 @@ func (p Project) open(path string) (*os.File, error) {
 	return safefile.Open(root, rel)
 }
 
-// unusable gives an error of the file system its code. It shows the path as the user wrote
-// it.
+// unusable returns a coded error for a file system error. It shows the path as the user
+// wrote it.
 func unusable(path string, err error) error {
 	var code errs.Code
 	switch {

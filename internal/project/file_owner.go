@@ -9,8 +9,8 @@ import (
 // FileOwner is the owner of the configuration, for a section that runs commands, hands
 // out secrets or sends data.
 type FileOwner struct {
-	// Foreign says that another user, who is not root either, owns the file, so that the
-	// section is not the caller's word. Owner is that user's id.
+	// Foreign is true if another user, who is not root either, owns the file, so that the
+	// section must not be trusted. Owner is that user's id.
 	Foreign bool
 	Owner   int
 }
@@ -47,10 +47,10 @@ func (r Reports) CheckTrusted() error {
 	return withCommand(r.checkTrusted("its commands for reports are not run"), r.Commands[0].Run)
 }
 
-// CheckTrusted fails if another user has written what the section runs or hands out.
+// CheckTrusted fails if another user has written commands or secrets of the section.
 func (s Spawn) CheckTrusted() error {
 	return s.checkTrusted("what its spawn section runs or hands out is not used")
 }
 
-// CheckTrusted fails if another user has written where metrics go.
+// CheckTrusted fails if another user has written the destinations of metrics.
 func (m Metrics) CheckTrusted() error { return m.checkTrusted("the metrics are not published") }

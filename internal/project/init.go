@@ -16,22 +16,19 @@ import (
 
 const ignoreFile = StateDir + "/" + safefile.IgnoreFile
 
-// Init makes the folder dir a project's root, wherever the root of a folder above
-// it may be: it creates switchyard.yaml, with every key that s leaves out as a
-// comment, .switchyard/.gitignore, and files. These have their content by their
-// paths, relative to dir, with slashes and in one folder below .switchyard. It
-// returns the paths of the files that it created.
+// Init makes the folder dir a project's root, even if a folder above it is one: it
+// creates switchyard.yaml, in which every key that s does not set is a comment,
+// .switchyard/.gitignore, and files. Their keys are paths relative to dir, with slashes
+// and in one folder below .switchyard. It returns the paths of the files that it created.
 //
-// It replaces nothing, and it can be repeated: who was stopped half-way, or whose
-// clone lacks some, gets what is missing, and where nothing is, nothing
-// happens. Each file is there as a whole or not at all.
+// It replaces nothing and can be repeated: it creates the files that are missing after an
+// interruption or in a clone. Each file is created atomically.
 //
 // # Errors
 //
-// init-exists where a switchyard.yaml of another content would have to say what s
-// says. config-invalid where s is no valid
-// configuration, and file-unwritable. What was created before an error is returned
-// with it.
+// init-exists if switchyard.yaml exists with other content and s sets something;
+// config-invalid if s is not a valid configuration; and file-unwritable. Files created
+// before an error are returned with it.
 func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) (created []string, err error) {
 	text := []byte(s.template())
 	_, r, err := parseConfig(text, max(s.MaxRounds, 1))
@@ -74,10 +71,10 @@ func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) 
 	if state != missing {
 		return created, nil
 	}
-	// The configuration comes last: where it is, all the rest has been.
+	// The configuration comes last: if it exists, everything else was created.
 	switch err := safefile.Create(root, StateDir, ConfigFile, text, newFile); {
 	case errors.Is(err, fs.ErrExist):
-		// Somebody was faster; what they wrote decides.
+		// Another process was faster; its file decides.
 		state, err := compare(ctx, root, dir, text)
 		if err == nil && state == another {
 			err = initExists()
@@ -89,7 +86,7 @@ func Init(ctx context.Context, dir string, s Settings, files map[string][]byte) 
 	return append(created, ConfigFile), nil
 }
 
-// presence says what is there of a file.
+// presence is the state of a file.
 type presence int
 
 const (
@@ -98,7 +95,7 @@ const (
 	another
 )
 
-// compare looks whether switchyard.yaml is there and says text.
+// compare reports whether switchyard.yaml exists and has the given text.
 func compare(ctx context.Context, root *os.Root, dir string, text []byte) (presence, error) {
 	if _, err := root.Lstat(ConfigFile); errors.Is(err, fs.ErrNotExist) {
 		return missing, nil
@@ -112,7 +109,7 @@ func compare(ctx context.Context, root *os.Root, dir string, text []byte) (prese
 	case err == nil && bytes.Equal(data, text):
 		return same, nil
 	}
-	return another, nil // A link, a folder, or what cannot be read is so, too.
+	return another, nil // This includes a link, a folder, and an unreadable file.
 }
 
 // makeState creates the state folder, and reports whether it was not ignored before.
@@ -128,11 +125,10 @@ func makeState(root *os.Root) (bool, error) {
 	return safefile.WriteIgnoreFile(state)
 }
 
-// makeFolder creates a folder, unless it is there.
+// makeFolder creates a folder if it does not exist.
 func makeFolder(root *os.Root, name string) error {
-	// This takes no link. The ledger refuses one in place of its folder, so it must
-	// not be filled here; nor must what another folder has be taken for this
-	// project's.
+	// This rejects links: the ledger refuses a link in place of its folder, and another
+	// folder's content must not become this project's.
 	made, err := safefile.MakeDirIn(root, name)
 	if err == nil {
 		err = made.Close()
@@ -143,13 +139,13 @@ func makeFolder(root *os.Root, name string) error {
 	return nil
 }
 
-// makeFile creates a file below the state's folder, unless something of the name is
-// there, and reports whether it did.
+// makeFile creates a file below the state folder if it does not exist, and reports
+// whether it did.
 func makeFile(root *os.Root, name string, data []byte) (bool, error) {
 	if _, err := root.Lstat(name); err == nil {
 		return false, nil
 	}
-	// The draft is best kept where a killed process's leftovers are ignored.
+	// The temporary file is in a folder where leftovers of a killed process are ignored.
 	err := safefile.Create(root, StateDir, name, data, newFile)
 	if errors.Is(err, fs.ErrExist) {
 		return false, nil

@@ -16,12 +16,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// given are files that init is to write.
+// given returns files for Init to write.
 func given() map[string][]byte {
 	return map[string][]byte{".switchyard/agents/b.md": []byte("second\n"), ".switchyard/agents/a.md": []byte("first\n"), ".switchyard/prompts/c.md": {}}
 }
 
-// all is what init creates, in its order.
+// all lists the files that Init creates, in its order.
 var all = []string{".switchyard/.gitignore", ".switchyard/agents/a.md", ".switchyard/agents/b.md", ".switchyard/prompts/c.md", "switchyard.yaml"}
 
 // besides returns all without some.
@@ -56,7 +56,7 @@ func fileIn(t *testing.T, dir, name string) string {
 	return string(data)
 }
 
-// uncommented takes one comment sign from each line of a new switchyard.yaml.
+// uncommented removes one comment sign from each line of a new switchyard.yaml.
 func uncommented(text string) string {
 	return regexp.MustCompile(`(?m)^# ?`).ReplaceAllString(text, "")
 }
@@ -83,7 +83,7 @@ func TestInitMakesAProject(t *testing.T) {
 			t.Errorf("%s holds %v, %v", name, files, err)
 		}
 	}
-	// Every key has its place, and with the signs removed every value is valid.
+	// Every key is present, and without the signs every value is valid.
 	text := uncommented(fileIn(t, dir, project.ConfigFile))
 	c, err := configured(t, text)
 	if err != nil {
@@ -92,7 +92,7 @@ func TestInitMakesAProject(t *testing.T) {
 	if len(c.Plugins) == 0 || len(c.PluginPaths) == 0 || c.Limits == (project.Limits{}) || c.MaxRounds == 0 || c.Policy == "" || c.Verify == nil {
 		t.Errorf("the example sets %+v", c)
 	}
-	// What the example calls a default is one.
+	// A value that the example calls a default is the default.
 	want := unset()
 	if c.Evidence != want.Evidence || !reflect.DeepEqual(c.Audit, want.Audit) || c.Researchers != want.Researchers || !slices.Equal(c.Phases, want.Phases) {
 		t.Errorf("the example sets %+v, want %+v", c, want)
@@ -106,8 +106,8 @@ func TestInitMakesAProject(t *testing.T) {
 	}
 }
 
-// TestInitAgreesWithTheDocumentation: the page's example is the new file without
-// its comment signs.
+// TestInitAgreesWithTheDocumentation checks that the page's example is the new file
+// without its comment signs.
 func TestInitAgreesWithTheDocumentation(t *testing.T) {
 	dir := t.TempDir()
 	initialised(t, dir, project.Settings{})
@@ -155,8 +155,8 @@ func TestInitWritesSettings(t *testing.T) {
 	}
 }
 
-// TestInitGoesOnWhereItStopped has every state that a killed init, a clone or a
-// user leaves, and runs it twice.
+// TestInitGoesOnWhereItStopped starts from every state that a killed init, a clone or a
+// user can leave, and runs Init twice.
 func TestInitGoesOnWhereItStopped(t *testing.T) {
 	settings := project.Settings{MaxRounds: 7}
 	put := func(t *testing.T, dir, name, text string) {
@@ -277,7 +277,7 @@ func TestInitFollowsNoLinks(t *testing.T) {
 	}
 }
 
-// TestInitAtTheSameTime: of many, each file has one who made it.
+// TestInitAtTheSameTime checks that exactly one of many processes creates each file.
 func TestInitAtTheSameTime(t *testing.T) {
 	dir := t.TempDir()
 	var mu sync.Mutex
@@ -301,7 +301,7 @@ func TestInitAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestInitIgnoresStateAlone asks git itself.
+// TestInitIgnoresStateAlone runs git to check the ignored files.
 func TestInitIgnoresStateAlone(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {

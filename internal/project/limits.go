@@ -6,22 +6,21 @@ import (
 	"time"
 )
 
-// Limits are what the project grants its plugins. A zero field stands for the
-// default.
+// Limits are the limits of plugins. A zero field means the default.
 type Limits struct {
 	// Memory, Report and Output are in bytes.
 	Memory, Report, Output int64
 	Time                   time.Duration
 }
 
-// The most that a project can grant. Its files may have been written by an agent,
-// and a plugin that may take everything is not limited.
+// The maximum limits. An agent may have written the project's files, and a plugin without
+// limits could take everything.
 const (
 	maxBytes = 1 << 30
 	maxTime  = time.Minute
 )
 
-// fields has the reader of each limit.
+// fields returns the reader of each limit.
 func (l *Limits) fields(r *reader) fields {
 	size := func(into *int64) func(value) {
 		return func(v value) {
@@ -42,7 +41,7 @@ func (l *Limits) fields(r *reader) fields {
 	}
 }
 
-// byteSize reads a size in binary units (IEC 80000-13): 64MiB.
+// byteSize parses a size in binary units (IEC 80000-13): 64MiB.
 func byteSize(text string) (int64, bool) {
 	for unit, factor := range map[string]int64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30} {
 		digits, ok := strings.CutSuffix(text, unit)

@@ -17,23 +17,23 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// LockFile pins the plugins that the project brings along.
+// LockFile pins the plugins of the project.
 const LockFile = "switchyard.lock"
 
-// maxLock is the largest switchyard.lock, in bytes.
+// maxLock is the maximum size of switchyard.lock, in bytes.
 const maxLock = 1 << 20
 
 // Pin pins a plugin file by its digest.
 type Pin struct {
-	// Path is relative to the project's root, its folders joined by slashes.
+	// Path is relative to the project's root, with slashes.
 	Path    string `yaml:"path" json:"path"`
 	Name    string `yaml:"name" json:"name"`
 	Version string `yaml:"version" json:"version"`
-	// Digest is that of the file, "sha256:" and 64 hex digits.
+	// Digest is the digest of the file, "sha256:" and 64 hex digits.
 	Digest string `yaml:"digest" json:"digest"`
 }
 
-// Lock is the content of switchyard.lock. Its zero value pins nothing.
+// Lock is the content of switchyard.lock. The zero value pins nothing.
 type Lock struct {
 	Plugins []Pin `yaml:"plugins"`
 }
@@ -48,7 +48,7 @@ func (l Lock) Find(rel string) (Pin, bool) {
 	return Pin{}, false
 }
 
-// Lock reads the project's lock. A project without one has the zero Lock.
+// Lock reads the project's lock. Without the file it returns the zero Lock.
 //
 // # Errors
 //
@@ -86,7 +86,7 @@ func (p Project) Lock(ctx context.Context) (Lock, error) {
 	return lock, nil
 }
 
-// lockHeader explains the file to a reader.
+// lockHeader explains the file to its readers.
 const lockHeader = "# Made by switchyard plugin lock: the plugins of plugin_paths, by digest.\n" +
 	"# Who changes this file decides what counts as a finding; review it so.\n"
 

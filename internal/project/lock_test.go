@@ -67,8 +67,8 @@ func TestLockIsReadStrictly(t *testing.T) {
 	}
 }
 
-// TestLockIsReplacedAtOnce has many write and read at the same time: who reads
-// gets all of one lock.
+// TestLockIsReplacedAtOnce runs writers and readers at the same time: a reader gets one
+// complete lock.
 func TestLockIsReplacedAtOnce(t *testing.T) {
 	p := project.Project{Root: t.TempDir()}
 	lockOf := func(n int) project.Lock {

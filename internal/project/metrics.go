@@ -8,26 +8,26 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Metrics says where the project's metrics go whenever something was recorded. The
-// zero Metrics is nowhere.
+// Metrics says where the project's metrics are written after each change. The zero value
+// means nowhere.
 type Metrics struct {
-	// Textfile is a file for the textfile collector of a node exporter, "" for none.
-	// Its name ends in .prom; a relative path is relative to the project's root.
+	// Textfile is a file for node_exporter's textfile collector, "" for none. Its name
+	// ends in .prom; a relative path is relative to the project's root.
 	Textfile string
-	// Push is the URL of a Pushgateway, "" for none. Job and Grouping say under what
-	// the metrics are pushed, "" and nil for the defaults.
+	// Push is the URL of a Pushgateway, "" for none. Job and Grouping are the group's
+	// labels; "" and nil mean the defaults.
 	Push     string
 	Job      string
 	Grouping map[string]string
-	// Labels are put on every metric.
+	// Labels are added to every metric.
 	Labels map[string]string
 	FileOwner
 }
 
-// IsSet says that the metrics go somewhere.
+// IsSet reports whether metrics have a destination.
 func (m Metrics) IsSet() bool { return m.Textfile != "" || m.Push != "" }
 
-// The bounds of metrics.
+// The limits of metrics.
 const (
 	maxLabels     = 16
 	maxLabelValue = 128
@@ -36,7 +36,7 @@ const (
 	labelRule = "1 to 63 small letters, digits and _, a letter first"
 )
 
-// read reads where metrics go.
+// read reads the metrics section.
 func (m *Metrics) read(r *reader, v value) {
 	before := r.problemCount()
 	r.mapping(v, fields{
@@ -51,8 +51,8 @@ func (m *Metrics) read(r *reader, v value) {
 	}
 }
 
-// textfile reads the path of a metrics file. A node exporter reads no other names,
-// and a repository must not be able to have any other file replaced.
+// textfile reads the path of a metrics file. node_exporter reads no other names, and a
+// repository must not be able to replace any other file.
 func (r *reader) textfile(v value) string {
 	path := r.text(v)
 	switch {
@@ -73,7 +73,7 @@ func (r *reader) gateway(v value) string {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
-		r.addProblem(v.line, "%s must be the http or https URL of a Pushgateway, without a query", v.path) // It may hold a password.
+		r.addProblem(v.line, "%s must be the http or https URL of a Pushgateway, without a query", v.path) // It may contain a password.
 	}
 	return text
 }
@@ -96,7 +96,6 @@ func (r *reader) labels(v value) map[string]string {
 	return labels
 }
 
-// labelValue reads a label's value.
 func (r *reader) labelValue(v value) string {
 	text := r.text(v)
 	if v.isText() && (text == "" || len(text) > maxLabelValue || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f })) {

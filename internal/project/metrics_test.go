@@ -62,7 +62,7 @@ func TestConfigSaysWhatIsWrongWithMetrics(t *testing.T) {
 			t.Errorf("%s: %v, want %q", text, err, says)
 		}
 	}
-	// What is wrong with a URL is told without the password in it.
+	// A problem with a URL is reported without its password.
 	_, err := configured(t, "metrics: {push: 'http://me:secret@gate/?x'}\n")
 	if err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("got %v", err)

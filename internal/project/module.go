@@ -12,21 +12,19 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// ModuleSuffix is how the name of a plugin's file ends.
+// ModuleSuffix is the suffix of a plugin file's name.
 const ModuleSuffix = ".wasm"
 
-// maxModules is how many plugins a folder may hold, and how many files and folders
-// plugin_paths may name.
+// maxModules limits the plugins in a folder, and the entries of plugin_paths.
 const maxModules = 256
 
-// Modules returns the plugin files that a path names, in byte order: a file is
-// itself, a folder the .wasm files in it, not those in folders below. A path
-// inside the project is looked up through its root.
+// Modules returns the plugin files of a path in byte order: a file itself, or the .wasm
+// files directly in a folder. A path inside the project is opened through its root.
 //
 // # Errors
 //
-// The codes of Read. A folder without a plugin is file-not-found, and one with more
-// than maxModules is file-too-large.
+// The codes of Read. A folder without a plugin is file-not-found, and one with more than
+// maxModules is file-too-large.
 func (p Project) Modules(ctx context.Context, path string) ([]string, error) {
 	names, err := p.list(path)
 	if err != nil {
@@ -84,8 +82,8 @@ func entryNames(folder fs.FS, name string) ([]string, error) {
 	return names, err
 }
 
-// Folder returns the absolute path of a folder that the user named, under the same
-// rule as Read.
+// Folder returns the absolute path of a folder that the user named, under the same rule
+// as Read.
 //
 // # Errors
 //
@@ -101,8 +99,8 @@ func (p Project) Folder(path string) (string, error) {
 	return p.Abs(path), nil
 }
 
-// Exists reports whether a path that the user named is a file or a folder, under
-// the same rule as Read.
+// Exists reports whether a path that the user named is a file or a folder, under the same
+// rule as Read.
 func (p Project) Exists(path string) bool {
 	_, err := p.stat(path)
 	return err == nil

@@ -20,8 +20,8 @@ func TestModules(t *testing.T) {
 	p := project.Project{Root: root, Dir: filepath.Join(root, "sub")}
 	join := filepath.Join
 	for path, want := range map[string][]string{
-		"../a.wasm":   {"../a.wasm"}, // as it was named
-		"../notes":    {"../notes"},  // whatever it is
+		"../a.wasm":   {"../a.wasm"}, // as named
+		"../notes":    {"../notes"},  // whatever its suffix
 		"..":          {"../a.wasm", "../b.wasm"},
 		"deep":        {"deep/c.wasm"},
 		"./deep/":     {"deep/c.wasm"},

@@ -65,7 +65,7 @@ func TestConfigChecksThePluginsNames(t *testing.T) {
 	}
 }
 
-// told is an error with all its problems.
+// reported returns an error with all its problems.
 func reported(err error) string {
 	text := err.Error()
 	if f, ok := err.(*errs.Error); ok {

@@ -21,8 +21,8 @@ const (
 
 // Project is a project's root and the user's folder.
 type Project struct {
-	// Root is the absolute path of the nearest parent folder that holds
-	// .switchyard, switchyard.yaml or .git, else of the folder itself.
+	// Root is the absolute path of the nearest parent folder that has .switchyard,
+	// switchyard.yaml or .git, or of the folder itself if there is none.
 	Root string
 	// Dir is the absolute path of the folder that relative paths start from.
 	Dir string
@@ -55,9 +55,8 @@ func Find(dir string) (Project, error) {
 	}
 }
 
-// AtRoot returns the project as its own files see it: paths are relative to the root.
+// AtRoot returns the project with Dir at the root, for paths in the project's own files.
 func (p Project) AtRoot() Project { return Project{Root: p.Root, Dir: p.Root} }
 
-// State returns the path of the folder that holds the project's state. It need
-// not exist.
+// State returns the path of the folder with the project's state. It need not exist.
 func (p Project) State() string { return filepath.Join(p.Root, StateDir) }

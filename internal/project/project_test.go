@@ -14,8 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// tree makes a folder with files, by their paths; a path that ends in a slash
-// is a folder.
+// tree creates a folder with files; a path that ends in a slash is a folder.
 func tree(t *testing.T, paths ...string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -157,7 +156,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// bomb is YAML whose aliases would unfold to 10^9 values.
+// hostile returns YAML whose aliases would expand to 10^9 values.
 func hostile() string {
 	var b strings.Builder
 	b.WriteString("plugins:\n  a: {v: &l0 x}\n")

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Reports are commands whose reports are part of every round. They are code that
-// comes with the repository.
+// Reports are commands whose reports are part of every round. They are code from the
+// repository.
 type Reports struct {
 	Commands []ReportCommand
 	FileOwner
@@ -16,21 +16,20 @@ type Reports struct {
 
 // ReportCommand is a command that writes a report to its standard output.
 type ReportCommand struct {
-	// Run is a line for the shell. It is never blank.
+	// Run is a shell command line. It is never blank.
 	Run string
-	// Plugin reads the report, "" for the one that recognises it.
+	// Plugin is the plugin that reads the report, "" for detection.
 	Plugin string
-	// ExitCodes are those, besides 0, with which the command has worked: they mean
-	// that it found something.
+	// ExitCodes are the exit codes besides 0 that mean success with findings.
 	ExitCodes []int
 	// Timeout is how long it may take.
 	Timeout time.Duration
-	// Paths are patterns; the command is only run if the draft changes a file that
-	// one of them matches. Without any it always is.
+	// Paths are patterns; the command runs only if the draft changes a matching file.
+	// Without patterns it always runs.
 	Paths []string
 }
 
-// The bounds and defaults of commands for reports.
+// The limits and defaults of commands for reports.
 const (
 	maxReports           = 32
 	maxExitCodes         = 16
@@ -70,7 +69,7 @@ func (r *reader) reports(v value) []ReportCommand {
 // pattern reads a pattern for paths of the project.
 func (r *reader) pattern(v value) string {
 	pattern := r.text(v)
-	// One that is not well-formed fits no path, so that its command would never run.
+	// A malformed pattern matches no path, so its command would never run.
 	_, malformed := path.Match(pattern, "")
 	if v.isText() && (malformed != nil || !filepath.IsLocal(pattern) || strings.ContainsRune(pattern, 0)) {
 		r.expected(v, "a pattern for paths in the project, such as **/*.go")

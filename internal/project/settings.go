@@ -15,24 +15,23 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxSettings is how much all plugins' settings together may be as JSON, in bytes:
-// as much as the whole file. Only aliases, each of which stands for a text of any
-// length, make more of it.
+// maxSettings limits the settings of all plugins together, as JSON in bytes: the maximum
+// size of the file. Only aliases, which repeat a text of any length, can exceed it.
 const maxSettings = maxConfig
 
 // PluginConfig is an entry of plugins.
 type PluginConfig struct {
-	// Use is the plugin that the entry configures under a name of the project's
-	// own; "" if the entry has the plugin's name.
+	// Use is the plugin that the entry configures under a name of the project; "" if the
+	// entry has the plugin's name.
 	Use string
-	// Settings are the plugin's own, as one JSON object.
+	// Settings are the plugin's settings, as one JSON object.
 	Settings jsontext.Value
 }
 
 // keyUse is the key of PluginConfig.Use.
 const keyUse = "use"
 
-// settings reads the plugins' own settings. Of their keys, use alone is known here.
+// settings reads the settings of plugins. The only key known here is use.
 func (r *reader) settings(v value) map[string]PluginConfig {
 	if v.empty() {
 		return nil
@@ -51,8 +50,7 @@ func (r *reader) settings(v value) map[string]PluginConfig {
 		lines[v.node.Content[i].Value] = v.node.Content[i].Line
 	}
 	r.plugins = lines
-	// All at once: the parser stops aliases that explode, but counts anew for
-	// every value that it is asked for.
+	// Decode all at once: the parser limits alias expansion per call.
 	var plugins map[string]keys
 	if err := v.node.Decode(&plugins); err != nil {
 		r.addProblem(v.line, "%s: %s", v.path, describeYAMLError(err))
@@ -84,16 +82,15 @@ func (r *reader) settings(v value) map[string]PluginConfig {
 	return settings
 }
 
-// checkPlugins notes unknown names of plugins, those of the entries of plugins and of
-// the commands for reports. known has the names of the built-in plugins; those that the
-// lock pins are known too. Before the first lock the names of the project's own plugins
-// are not known, so that nothing is noted if it has some.
+// checkPlugins reports unknown plugin names in plugins and in the commands for reports.
+// known has the built-in plugins; pinned ones are known too. Before the first lock the
+// names of the project's own plugins are unknown, so nothing is reported if it has any.
 func (p Project) checkPlugins(ctx context.Context, r *reader, c Config, known []string) error {
 	known = slices.Clone(known)
 	isOther := func(name string) bool { return !slices.Contains(known, name) }
 	names := slices.Sorted(maps.Keys(c.Plugins))
 	isStrange := func(name string) bool { return isOther(name) || c.Plugins[name].isNamed() }
-	// A plugin of a command may also be a file, or a configuration.
+	// A plugin of a command may also be a file or a configuration.
 	isLost := func(v value) bool {
 		_, configured := c.Plugins[v.node.Value]
 		return isConfigName(v.node.Value) && isOther(v.node.Value) && !configured
@@ -145,10 +142,10 @@ func (p Project) checkPlugins(ctx context.Context, r *reader, c Config, known []
 	return nil
 }
 
-// isNamed reports whether the entry has a name of the project's own.
+// isNamed reports whether the entry has a name of the project.
 func (c PluginConfig) isNamed() bool { return c.Use != "" }
 
-// isConfigName reports whether a name can stand before the = of --report.
+// isConfigName reports whether a name can precede the = of --report.
 func isConfigName(name string) bool {
 	return len(name) <= 64 && name != "auto" && regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`).MatchString(name)
 }
@@ -156,7 +153,7 @@ func isConfigName(name string) bool {
 // keys are a plugin's settings.
 type keys map[string]any
 
-// bounded takes text up to a limit, all its lives together.
+// bounded accepts text up to a limit over its whole life.
 type bounded struct {
 	bytes.Buffer
 	left int

@@ -11,47 +11,45 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Spawn says who runs agents, and how.
+// Spawn configures how agents are run.
 type Spawn struct {
-	// SpawnAgent is for every agent that Agents does not name.
+	// SpawnAgent applies to every agent that Agents does not name.
 	SpawnAgent
-	// Concurrency is how many spawns of one agent may run at once in the project.
+	// Concurrency limits the concurrent spawns of one agent in the project.
 	Concurrency int
-	// Env names further variables that an agent's environment gets.
+	// Env names further variables of the agents' environment.
 	Env []string
 	// Command is the program and the arguments of AdapterExec.
 	Command []string
-	// Adapters are the project's own adapter files, relative to its root and
-	// inside of it.
+	// Adapters are the project's own adapter files, relative to its root and inside it.
 	Adapters []string
-	// Plan is where a task's plan lies, "" where the project has none: a path
-	// relative to the root and inside of it. PlanOf fills in the task.
+	// Plan is the path of a task's plan, relative to the root and inside it, or "" for
+	// none. PlanOf fills in the task.
 	Plan string
-	// Given says that the file has such a section, so that agents are wanted.
+	// Given is true if the file has this section, so that agents are wanted.
 	Given bool
-	// Agents are the settings of single agents, whole: what the file does not
-	// say there comes from SpawnAgent.
+	// Agents are the complete settings of single agents: keys that the file does not set
+	// come from SpawnAgent.
 	Agents map[string]SpawnAgent
 	// FileOwner is set if Env, Command or Adapters are.
 	FileOwner
 }
 
-// SpawnAgent is how one agent is run.
+// SpawnAgent configures how one agent is run.
 type SpawnAgent struct {
-	// Adapter names the adapter that is tried first, and Named says that the file does.
+	// Adapter names the adapter that is tried first. Named is true if the file sets it.
 	Adapter string
 	Named   bool
-	// Fallback names those that are tried in turn when a spawn fails. It never
-	// has Adapter.
+	// Fallback names the adapters that are tried in turn if a spawn fails. It never
+	// contains Adapter.
 	Fallback []string
-	// HandBack says that the last failure goes back to the caller, who runs the
-	// agent in some other way, and that the task does not get stuck on it.
+	// HandBack enables the manual fallback: the last failure is returned to the caller,
+	// who runs the agent in another way, and the task does not become stuck.
 	HandBack bool
-	// Model is what Adapter is told to use, "" for its own choice. A fallback
-	// knows other models, so it is for Adapter alone.
+	// Model is the model for Adapter, "" for the adapter's default. It does not apply to
+	// a fallback, which has other models.
 	Model string
-	// Timeout is how long a spawn may take with all its attempts, and Idle how
-	// long it may show no sign of life.
+	// Timeout limits a spawn with all its attempts, and Idle the time without output.
 	Timeout, Idle time.Duration
 	// Retries is how often a failed attempt is repeated with the same adapter.
 	Retries int
@@ -60,7 +58,7 @@ type SpawnAgent struct {
 // AdapterExec is the adapter that runs Spawn.Command.
 const AdapterExec = "exec"
 
-// The bounds of what a project may set for its spawns.
+// The limits of spawn settings.
 const (
 	maxRetries     = 5
 	maxConcurrency = 64
@@ -69,14 +67,14 @@ const (
 	minSpawn, maxSpawn = time.Second, 24 * time.Hour
 )
 
-// variableName is what a name of a variable of the environment looks like, and
-// variableRule says it in words.
+// variableName matches names of environment variables; variableRule describes it in
+// words.
 const (
 	variableName = `^[A-Za-z_][A-Za-z0-9_]{0,127}$`
 	variableRule = "1 to 128 letters, digits and _, no digit first"
 )
 
-// taskInPlan stands for the task's id in Spawn.Plan.
+// taskInPlan is replaced by the task's id in Spawn.Plan.
 const taskInPlan = "{task}"
 
 func defaultSpawn() Spawn {
@@ -86,8 +84,7 @@ func defaultSpawn() Spawn {
 	}
 }
 
-// For returns the settings of one agent. The name is the one that the file may
-// have under spawn.agents.
+// For returns the settings of one agent, by its name under spawn.agents.
 func (s Spawn) For(agent string) SpawnAgent {
 	if a, ok := s.Agents[agent]; ok {
 		return a
@@ -95,17 +92,17 @@ func (s Spawn) For(agent string) SpawnAgent {
 	return s.SpawnAgent
 }
 
-// PlanOf returns the path of a task's plan, relative to the project's root, or ""
-// where the project has none. It lies inside for every valid id of a task.
+// PlanOf returns the path of a task's plan, relative to the project's root, or "" if the
+// project has none. It is inside the root for every valid task id.
 func (s Spawn) PlanOf(task string) string {
 	return strings.ReplaceAll(s.Plan, taskInPlan, task)
 }
 
-// isCode says that what the file sets can run something, or hand out a secret.
+// isCode reports whether the settings can run something or hand out a secret.
 func (s Spawn) isCode() bool { return len(s.Env)+len(s.Command)+len(s.Adapters) > 0 }
 
-// read reads the settings of all agents, and then those of single ones, which
-// inherit from them wherever they stand in the file.
+// read reads the settings of all agents, and then those of single agents, which inherit
+// from them regardless of their order in the file.
 func (s *Spawn) read(r *reader, v value) {
 	s.Given = len(v.node.Content) > 0
 	var agents *value
@@ -126,7 +123,7 @@ func (s *Spawn) read(r *reader, v value) {
 	}
 }
 
-// uses says whether any agent may be run by an adapter.
+// uses reports whether any agent may run with an adapter.
 func (s Spawn) uses(adapter string) bool {
 	all := append(slices.Collect(maps.Values(s.Agents)), s.SpawnAgent)
 	return slices.ContainsFunc(all, func(a SpawnAgent) bool {
@@ -156,8 +153,8 @@ func (r *reader) spawnAgents(v value, all SpawnAgent) map[string]SpawnAgent {
 	return agents
 }
 
-// spawnAgent reads how an agent is run. What is not said there is as in from.
-// Beside those keys there may be more.
+// spawnAgent reads the settings of an agent. Missing keys have the values of from. more
+// are additional keys.
 func (r *reader) spawnAgent(v value, from SpawnAgent, more fields) SpawnAgent {
 	a := from
 	set := make(map[string]value)
@@ -193,7 +190,7 @@ func (r *reader) spawnAgent(v value, from SpawnAgent, more fields) SpawnAgent {
 	return a
 }
 
-// name reads a word that a pattern describes, and a rule in words.
+// name reads a text that matches a pattern; rule describes the pattern in words.
 func (r *reader) name(v value, valid, rule string) string {
 	if !v.isText() || !regexp.MustCompile(valid).MatchString(v.node.Value) {
 		r.expected(v, "%s", rule)
@@ -201,8 +198,8 @@ func (r *reader) name(v value, valid, rule string) string {
 	return v.node.Value
 }
 
-// variables reads names of environment variables: exact ones, because a pattern
-// hands out what nobody thought of.
+// variables reads names of environment variables. Patterns are not allowed, since they
+// could hand out unexpected variables.
 func (r *reader) variables(v value) []string {
 	return r.names(v, regexp.MustCompile(variableName), variableRule)
 }
@@ -229,11 +226,11 @@ func (r *reader) arguments(v value) []string {
 	return words
 }
 
-// plan reads where a task's plan lies.
+// plan reads the path of a task's plan.
 func (r *reader) plan(v value) string {
 	path := r.text(v)
-	// Any valid id does for the one that will stand there: none has a separator
-	// or begins with a dot.
+	// Any valid id can stand for the real one: ids contain no separator and do not begin
+	// with a dot.
 	of := strings.ReplaceAll(path, taskInPlan, "T")
 	switch {
 	case !v.isText():

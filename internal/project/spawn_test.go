@@ -18,7 +18,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// holdSpawn holds a valid configuration's spawns within their bounds.
+// holdSpawn checks that the spawns of a valid configuration are within their limits.
 func holdSpawn(t *testing.T, s project.Spawn) {
 	t.Helper()
 	for name, a := range s.Agents {
@@ -53,7 +53,7 @@ func TestConfigOfSpawns(t *testing.T) {
 			s.Adapter, s.Named, s.Command, s.Owner = "exec", true, []string{"./x", "", "a b"}, me
 		},
 		"{adapters: [./a/../b.json]}": func(s *project.Spawn) { s.Adapters, s.Owner = []string{"b.json"}, me },
-		"{plan: plans/{task}.md}":     nil, // In a flow mapping, braces are YAML's.
+		"{plan: plans/{task}.md}":     nil, // In a flow mapping, braces are YAML syntax.
 		"{plan: 'p/{task}/{task}.md'}": func(s *project.Spawn) {
 			s.Plan = "p/{task}/{task}.md"
 		},
@@ -92,8 +92,8 @@ func TestPlanOfATask(t *testing.T) {
 	}
 }
 
-// TestAgentsInherit: what an agent does not set comes from above, wherever that
-// stands in the file.
+// TestAgentsInherit checks that an agent inherits settings regardless of their order in
+// the file.
 func TestAgentsInherit(t *testing.T) {
 	c, err := configured(t, `
 spawn:
@@ -122,7 +122,8 @@ spawn:
 	for agent, want := range map[string]project.SpawnAgent{
 		"another": all,
 		"a":       with(func(a *project.SpawnAgent) { a.Timeout = 20 * time.Minute }),
-		// It takes no model of another adapter, and does not fall back on its own.
+		// It does not inherit the model of another adapter, and does not fall back to
+		// itself.
 		"b": with(func(a *project.SpawnAgent) {
 			a.Adapter, a.Named, a.Model, a.Fallback, a.Retries = "codex", true, "", []string{"gemini"}, 0
 		}),
@@ -213,7 +214,7 @@ func TestConfigSaysWhatIsWrongWithSpawns(t *testing.T) {
 	}
 }
 
-// TestAProblemIsReportedOnce: a value that is wrong makes nothing else wrong.
+// TestAProblemIsReportedOnce checks that a wrong value causes no further problems.
 func TestAProblemIsReportedOnce(t *testing.T) {
 	for _, text := range []string{
 		"spawn: {adapter: exec, command: []}",
@@ -231,8 +232,8 @@ func TestAProblemIsReportedOnce(t *testing.T) {
 	}
 }
 
-// TestSpawnsOfAnotherUser needs root, to give a file away. Only what runs code or
-// hands out secrets makes its owner matter.
+// TestSpawnsOfAnotherUser needs root to change a file's owner. The owner matters only for
+// settings that run code or hand out secrets.
 func TestSpawnsOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a file to somebody else")
@@ -261,8 +262,8 @@ func TestSpawnsOfAnotherUser(t *testing.T) {
 	}
 }
 
-// TestTheExampleOfSpawnsIsTrue: what the new file calls a default is one, and its
-// examples are valid.
+// TestTheExampleOfSpawnsIsTrue checks that the defaults in the new file are the defaults,
+// and that its examples are valid.
 func TestTheExampleOfSpawnsIsTrue(t *testing.T) {
 	dir := t.TempDir()
 	initialised(t, dir, project.Settings{})
@@ -283,8 +284,8 @@ func TestTheExampleOfSpawnsIsTrue(t *testing.T) {
 	holdBudget(t, c.Budget)
 }
 
-// TestConfigReadsTheSpawnsThatItIsGiven draws settings for all and for one, and
-// finds them merged again.
+// TestConfigReadsTheSpawnsThatItIsGiven generates settings for all agents and for one,
+// and expects them merged.
 func TestConfigReadsTheSpawnsThatItIsGiven(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, project.ConfigFile)

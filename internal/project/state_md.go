@@ -12,14 +12,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// StateMDFile lists the stuck tasks for people. Its path is relative to the root.
+// StateMDFile lists the stuck tasks for people. The path is relative to the root.
 const StateMDFile = StateDir + "/STATE.md"
 
-// maxStateMD is the largest STATE.md in bytes.
+// maxStateMD is the maximum size of STATE.md, in bytes.
 const maxStateMD = 4 << 20
 
 // UpdateStateMD writes the task's block into STATE.md, or removes it if text is "". The
-// file exists as long as it has a block, and nothing else in it is kept.
+// file exists as long as it has a block, and other content is dropped.
 //
 // Text that could end a block or control a terminal is removed. The file is replaced
 // atomically, and only if it changes. The caller must prevent concurrent updates.
@@ -64,7 +64,7 @@ func (p Project) UpdateStateMD(task, text string) error {
 	return nil
 }
 
-// readStateMD returns the file's content, nil if there is none.
+// readStateMD returns the file's content, or nil if it does not exist.
 func readStateMD(state *os.Root, name string) ([]byte, error) {
 	f, err := safefile.OpenFile(state, name, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -81,7 +81,7 @@ func stateMDUnsafe(format string, args ...any) error {
 	return errs.New(errs.MarkerUnsafe, StateMDFile+": "+format, args...).With("path", StateMDFile)
 }
 
-// stateMDError gives an error about STATE.md its code.
+// stateMDError returns a coded error about STATE.md.
 func stateMDError(err error) error {
 	if safefile.Unsafe(err) {
 		return stateMDUnsafe("%w", err)

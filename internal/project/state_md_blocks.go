@@ -8,11 +8,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// taskBlocks is what STATE.md says of stuck tasks, by task. Each has a block of lines, in
-// the order of the tasks:
+// taskBlocks is the content of STATE.md, by stuck task. Each task has a block of lines;
+// blocks are ordered by task:
 //
 //	<!-- switchyard:stuck TASK -->
-//	what the caller wrote
+//	the caller's text
 //	<!-- /switchyard:stuck TASK -->
 type taskBlocks map[string]string
 
@@ -23,7 +23,7 @@ const (
 	closing   = " -->"
 )
 
-// parseStateMD reads the whole blocks of a text. All else in it is not ours.
+// parseStateMD reads the complete blocks of a text and ignores everything else.
 func parseStateMD(text string) taskBlocks {
 	found := taskBlocks{}
 	task, from, open := "", 0, false
@@ -43,14 +43,14 @@ func parseStateMD(text string) taskBlocks {
 	return found
 }
 
-// delimiter returns the task that a line delimits a block of.
+// delimiter returns the task of a delimiter line.
 func delimiter(line, kind string) (task string, ok bool) {
 	task, begins := strings.CutPrefix(line, kind)
 	task, ends := strings.CutSuffix(task, closing)
 	return task, begins && ends
 }
 
-// String is the page's text, "" for a page without blocks.
+// String returns the text of the file, "" without blocks.
 func (p taskBlocks) String() string {
 	var b strings.Builder
 	for _, task := range slices.Sorted(maps.Keys(p)) {
@@ -59,9 +59,8 @@ func (p taskBlocks) String() string {
 	return b.String()
 }
 
-// sanitizeBlock takes from a text what would end a block or a comment, make a terminal
-// do something, or hide words from a reader. Its lines end in "\n", and the last one
-// in nothing.
+// sanitizeBlock removes from a text everything that could end a block or a comment,
+// control a terminal, or hide words. Lines end in "\n", except for the last one.
 func sanitizeBlock(text string) string {
 	text = textutil.Lines(strings.ReplaceAll(text, "\r\n", "\n"))
 	text = strings.ReplaceAll(text, "-->", "--&gt;")

@@ -19,7 +19,7 @@ import (
 func begin(task string) string { return "<!-- switchyard:stuck " + task + " -->" }
 func end(task string) string   { return "<!-- /switchyard:stuck " + task + " -->" }
 
-// marks is a text with a block for each pair of task and text.
+// marks returns a text with a block for each pair of task and text.
 func marks(pairs ...string) string {
 	var b strings.Builder
 	for i := 0; i < len(pairs); i += 2 {
@@ -28,7 +28,7 @@ func marks(pairs ...string) string {
 	return b.String()
 }
 
-// state is a STATE.md: its text, and whether there is one.
+// state is the text of STATE.md, and whether it exists.
 type state struct {
 	text   string
 	exists bool
@@ -44,7 +44,7 @@ func read(t interface{ Fatal(...any) }, root string) state {
 	return state{string(data), err == nil}
 }
 
-// write makes the text the STATE.md of a project.
+// write writes the text to a project's STATE.md.
 func write(t interface{ Fatal(...any) }, root, text string) {
 	path := filepath.Join(root, project.StateMDFile)
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
@@ -83,8 +83,7 @@ func TestMarkPutsABlockAndTakesItAway(t *testing.T) {
 	}
 }
 
-// TestMarkKeepsBlocksAlone: the file is ours as a whole, and what it holds beside
-// whole blocks goes with the next mark.
+// TestMarkKeepsBlocksAlone checks that an update drops everything but complete blocks.
 func TestMarkKeepsBlocksAlone(t *testing.T) {
 	for text, want := range map[string]string{
 		"# State\n" + marks("U", "x") + "mine":                            marks("T", "why", "U", "x"),
@@ -195,7 +194,7 @@ func TestMarkThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// TestMarksComeAndGo draws a history of marks: each step shows what was last said of
+// TestMarksComeAndGo generates a history of updates: each step shows the latest text of
 // each task, and in the end the file is gone.
 func TestMarksComeAndGo(t *testing.T) {
 	root := t.TempDir()
@@ -224,8 +223,8 @@ func TestMarksComeAndGo(t *testing.T) {
 	})
 }
 
-// FuzzMark holds that a mark of any text can be taken away again, whatever the file
-// holds.
+// FuzzMark checks that a block with any text can be removed again, whatever the file
+// contains.
 func FuzzMark(f *testing.F) {
 	f.Add("", "x")
 	f.Add("a\r\n"+begin("T")+"\r", end("T"))
@@ -237,7 +236,7 @@ func FuzzMark(f *testing.F) {
 			t.Skip("too long to be worth it")
 		}
 		write(t, root, text)
-		mark(t, root, "T", "") // Whatever whole blocks it has.
+		mark(t, root, "T", "") // The file may contain complete blocks.
 		before := read(t, root).text
 		mark(t, root, "T", said)
 		if got := read(t, root); said != "" && strings.Count(got.text, begin("T")) != 1 {

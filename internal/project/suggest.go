@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// Suggestion is what a new switchyard.yaml proposes, as comments.
+// Suggestion is what a new switchyard.yaml proposes in comments.
 type Suggestion struct {
-	// Verify is a command that verifies a draft, "" for an example.
+	// Verify is a verification command, "" for an example.
 	Verify string
-	// Reports are commands for reports, none for an example.
+	// Reports are commands for reports; if there are none, an example is shown.
 	Reports []ReportCommand
 }
 
-// Suggest looks at what the folder holds: a file that its build tool or its package
-// manager reads says what there is to verify and to report with. What cannot be read
-// is not there.
+// Suggest proposes commands for the build tools and package managers whose files are in
+// the folder. Unreadable files are ignored.
 func (p Project) Suggest(ctx context.Context) Suggestion {
 	in := Project{Root: p.Dir, Dir: p.Dir}
 	var s Suggestion
@@ -40,7 +39,7 @@ func (p Project) Suggest(ctx context.Context) Suggestion {
 			s.Reports = append(s.Reports, tool.report)
 		}
 	}
-	// A Makefile that tests says best how.
+	// A test target in a Makefile takes precedence.
 	if data, err := in.Read(ctx, "Makefile", maxConfig); err == nil {
 		for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
 			if strings.HasPrefix(lines.Text(), "test:") {
@@ -51,7 +50,7 @@ func (p Project) Suggest(ctx context.Context) Suggestion {
 	return s
 }
 
-// lines are those of the commands for reports in a new switchyard.yaml.
+// lines returns the lines for report commands in a new switchyard.yaml.
 func (s Suggestion) lines() []line {
 	reports := s.Reports
 	if len(reports) == 0 {

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Settings are what a new switchyard.yaml says uncommented. A zero field leaves the
+// Settings are the values that a new switchyard.yaml sets. A zero field leaves the
 // default.
 type Settings struct {
 	// MaxRounds is max_rounds.
 	MaxRounds int
 	// Researchers is research.agents.
 	Researchers int
-	// VerifyRuns is verify.runs. It stays a comment: without a command, which
-	// is the user's to add, it has no meaning.
+	// VerifyRuns is verify.runs. It stays a comment: it has no meaning without a command,
+	// which the user must add.
 	VerifyRuns int
 	// Phases is phases; nil leaves the default, and an empty list means none.
 	Phases []string
@@ -23,7 +23,7 @@ type Settings struct {
 	Suggestion
 }
 
-// String says what is set, as it stands in a switchyard.yaml.
+// String returns the settings as in a switchyard.yaml.
 func (s Settings) String() string {
 	var set []string
 	if s.MaxRounds != 0 {
@@ -45,19 +45,19 @@ func (s Settings) none() bool {
 	return s.MaxRounds == 0 && s.Researchers == 0 && s.VerifyRuns == 0 && s.Phases == nil
 }
 
-// header stands over a new switchyard.yaml. Two signs make it a comment still
-// where somebody removes one of each line.
+// header is the first line of a new switchyard.yaml. With two signs it stays a comment if
+// the user removes one from each line.
 const header = "## The configuration of switchyard. Every key is optional: a comment shows a default, or an example where there is none.\n\n"
 
 // line is a line of a new switchyard.yaml.
 type line struct {
 	text, note string
-	// set says that the line is no comment.
+	// set is true if the line is not a comment.
 	set bool
 }
 
-// lines are those of a new switchyard.yaml. Without the signs that make them
-// comments they are the example of docs/configuration.md.
+// lines returns the lines of a new switchyard.yaml. Without comment signs they are the
+// example of docs/configuration.md.
 func (s Settings) lines() []line {
 	d := defaults()
 	phases := s.Phases
@@ -140,7 +140,7 @@ func (s Settings) lines() []line {
 	})
 }
 
-// template is the text of a new switchyard.yaml.
+// template returns the text of a new switchyard.yaml.
 func (s Settings) template() string {
 	var b strings.Builder
 	b.WriteString(header)
@@ -157,5 +157,5 @@ func (s Settings) template() string {
 	return b.String()
 }
 
-// flow writes words as a list of YAML.
+// flow formats words as a YAML list.
 func flow(words []string) string { return "[" + strings.Join(words, ", ") + "]" }

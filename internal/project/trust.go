@@ -7,9 +7,8 @@ import (
 
 // Trust says whose signatures a policy needs.
 type Trust struct {
-	// Keys are those that may have signed it. Where there are none, nothing is
-	// checked; where there are some, a policy without a good signature is refused,
-	// unless it is built in.
+	// Keys are the accepted keys. Without keys nothing is checked; otherwise a policy
+	// without a valid signature is refused, unless it is built in.
 	Keys []TrustKey
 	// AllowRollback lets an older policy follow a newer one.
 	AllowRollback bool
@@ -17,22 +16,21 @@ type Trust struct {
 
 // TrustKey is a key that verifies signatures.
 type TrustKey struct {
-	// ID is the name that a signature asks for it by.
+	// ID is the key id in signatures.
 	ID string
-	// Algorithm is one of those of RFC 7518 section 3.1, as ES256.
+	// Algorithm is one of RFC 7518 section 3.1, such as ES256.
 	Algorithm string
-	// File has the public key as PEM, relative to the project's root and inside of
-	// it; or else Env is the variable of the environment that has the key.
+	// File has the public key as PEM, relative to the project's root and inside it. If it
+	// is "", Env is the environment variable that has the key.
 	File, Env string
-	// Scope is what signatures have to say that they are for, "" for nothing.
+	// Scope is the scope that signatures must have, "" for none.
 	Scope string
 }
 
-// maxTrustKeys is how many keys a project may have.
+// maxTrustKeys limits the keys of a project.
 const maxTrustKeys = 32
 
-// read reads the keys. A project that says something of trust means it, so it has to
-// name one.
+// read reads the keys. A trust section must name at least one.
 func (t *Trust) read(r *reader, v value) {
 	before := r.problemCount()
 	r.mapping(v, fields{
@@ -44,7 +42,7 @@ func (t *Trust) read(r *reader, v value) {
 	}
 }
 
-// trustKeys reads the keys, each of which is named once.
+// trustKeys reads the keys, whose ids must be unique.
 func (r *reader) trustKeys(v value) []TrustKey {
 	var keys []TrustKey
 	r.list(v, maxTrustKeys, func(v value) {
@@ -57,8 +55,7 @@ func (r *reader) trustKeys(v value) []TrustKey {
 	return keys
 }
 
-// trustKey reads a key. Which algorithms there are, and whether the key fits, is for
-// whoever uses it to say.
+// trustKey reads a key. The code that uses it checks the algorithm and the key itself.
 func (r *reader) trustKey(v value) TrustKey {
 	const printable = `^[!-~]{1,128}$`
 	var k TrustKey

@@ -25,7 +25,8 @@ func TestConfigOfTrust(t *testing.T) {
 	}
 }
 
-// A project that says something of trust must not end up without it.
+// TestConfigSaysWhatIsWrongWithTrust checks that an invalid trust section is an error and
+// never ignored.
 func TestConfigSaysWhatIsWrongWithTrust(t *testing.T) {
 	for text, says := range map[string]string{
 		"":                                    "policy_trust.keys must have a key at least",

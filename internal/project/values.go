@@ -10,12 +10,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The bounds of what a project may set.
+// The limits of settings.
 const (
 	maxRuns        = 10
 	maxResearchers = 5
 	maxAgents      = 64
-	// maxCommand is in bytes. A system takes about twice that as one argument.
+	// maxCommand is in bytes. A system accepts about twice that as one argument.
 	maxCommand = 64 << 10
 
 	minVerify, maxVerify = time.Second, 2 * time.Hour
@@ -27,7 +27,7 @@ const (
 	defaultTimeout = 10 * time.Minute
 )
 
-// problemCount is how many problems there are so far.
+// problemCount returns the number of problems so far.
 func (r *reader) problemCount() int { return len(r.problems) + r.more }
 
 // verify reads the verification: its command alone, or a mapping.
@@ -38,7 +38,7 @@ func (r *reader) verify(v value) *Verify {
 		result.Command = r.command(v)
 		return result
 	case v.node.Kind != yaml.MappingNode:
-		// An empty one must not pass for a project without verification.
+		// An empty value must not mean "no verification".
 		r.expected(v, "a command, or a mapping of command, runs and timeout")
 		return nil
 	}
@@ -54,7 +54,7 @@ func (r *reader) verify(v value) *Verify {
 	return result
 }
 
-// command reads a line for the shell.
+// command reads a shell command line.
 func (r *reader) command(v value) string {
 	command := r.text(v)
 	switch {
@@ -68,7 +68,7 @@ func (r *reader) command(v value) string {
 	return command
 }
 
-// duration reads a time with its unit. allowed says in words what it may be.
+// duration reads a time with its unit. allowed describes the range in words.
 func (r *reader) duration(v value, least, most time.Duration, allowed string) time.Duration {
 	d, err := time.ParseDuration(v.node.Value)
 	if !v.isText() || err != nil || d < least || d > most {
@@ -77,20 +77,18 @@ func (r *reader) duration(v value, least, most time.Duration, allowed string) ti
 	return d
 }
 
-// agentName is what a name of an agent, or of an adapter, looks like, and agentRule
-// says it in words.
+// agentName matches names of agents and adapters; agentRule describes it in words.
 const (
 	agentName = `^[A-Za-z0-9_-]{1,128}$`
 	agentRule = "1 to 128 letters, digits, _ and -"
 )
 
-// agents reads names of agents. An empty list is an answer too: nobody.
+// agents reads names of agents. An empty list is valid and means no agents.
 func (r *reader) agents(v value) []string {
 	return r.names(v, regexp.MustCompile(agentName), agentRule)
 }
 
-// tools reads names of tools. Some agents put a server's name or a module's in
-// front of them.
+// tools reads names of tools, which may have the prefix of a server or a module.
 func (r *reader) tools(v value) []string {
 	names := r.names(v, regexp.MustCompile(`^[A-Za-z0-9_.:/-]{1,128}$`), "1 to 128 letters, digits, _, -, ., : and /")
 	if v.node.Kind == yaml.SequenceNode && len(v.node.Content) == 0 {
@@ -114,8 +112,8 @@ func (r *reader) names(v value, valid *regexp.Regexp, rule string) []string {
 	return names
 }
 
-// phases reads some of the optional phases. Their order is not the project's to
-// choose, so another one is a misunderstanding.
+// phases reads some of the optional phases. Their order is fixed, so another order is a
+// mistake.
 func (r *reader) phases(v value) []string {
 	order := []string{PhaseDesign, PhaseTests}
 	phases := []string{}

@@ -8,7 +8,7 @@ import (
 // newFile is the mode of a file that people edit and share, before the umask.
 const newFile = 0o644
 
-// unwritable gives an error of the file system its code, without the names of
+// unwritable returns a coded error for a file system error, without the names of
 // temporary files.
 func unwritable(name string, err error) *errs.Error {
 	return errs.New(errs.FileUnwritable, "%s: %w", name, safefile.Reason(err)).With("path", name)

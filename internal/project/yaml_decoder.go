@@ -18,9 +18,9 @@ type reader struct {
 	problems []problem
 	// more counts the problems beyond maxProblems.
 	more int
-	// plugins are the lines of the entries of plugins.
+	// plugins maps the entries of plugins to their lines.
 	plugins map[string]int
-	// readers are the plugins that read reports of commands.
+	// readers are the plugins of report commands.
 	readers []value
 }
 
@@ -63,9 +63,9 @@ func (r *reader) err() error {
 	return invalidConfig(" has %d problems", len(r.problems)+r.more).With("problems", words)
 }
 
-// value is a value of the document with its place.
+// value is a value of the document with its position.
 type value struct {
-	// path is the key with those that it is nested in, joined by dots.
+	// path is the full key, joined by dots.
 	path string
 	// line is its own line, not that of an alias's target.
 	line int
@@ -75,12 +75,12 @@ type value struct {
 func valueOf(n *yaml.Node, path string) value {
 	v := value{path: path, line: n.Line, node: n}
 	if n.Kind == yaml.AliasNode {
-		v.node = n.Alias // which is no alias itself
+		v.node = n.Alias // The target is not an alias itself.
 	}
 	return v
 }
 
-// empty reports whether nothing follows the key.
+// empty reports whether the key has no value.
 func (v value) empty() bool {
 	return v.node.Kind == yaml.ScalarNode && v.node.ShortTag() == "!!null"
 }
@@ -90,7 +90,7 @@ func (v value) isText() bool {
 	return v.node.Kind == yaml.ScalarNode && v.node.ShortTag() == "!!str"
 }
 
-// String shows the value in a message.
+// String returns a description of the value for a message.
 func (v value) String() string {
 	switch {
 	case v.empty():
@@ -108,7 +108,7 @@ func (v value) String() string {
 // maxShown limits a text in a message, in code points.
 const maxShown = 64
 
-// expected reports a value that is not what it must be.
+// expected reports an invalid value.
 func (r *reader) expected(v value, format string, args ...any) {
 	name := v.path
 	if name == "" {
@@ -117,7 +117,7 @@ func (r *reader) expected(v value, format string, args ...any) {
 	r.addProblem(v.line, "%s is %s; it must be %s", name, v, fmt.Sprintf(format, args...))
 }
 
-// fields has the reader of each key of a mapping.
+// fields maps each key of a mapping to its reader.
 type fields map[string]func(value)
 
 // mapping reads a mapping with known keys. It may be empty.
@@ -155,8 +155,7 @@ func (r *reader) mapping(v value, known fields) {
 	}
 }
 
-// join appends a key to the path of those that it is nested in. An unprintable key is
-// quoted.
+// join appends a key to the path of its parent. An unprintable key is quoted.
 func join(path, name string) string {
 	shown := textutil.Clip(name, maxShown)
 	if name == "" || strings.ContainsFunc(shown, func(c rune) bool { return c <= ' ' || !strconv.IsPrint(c) }) {
@@ -182,10 +181,10 @@ func (r *reader) list(v value, most int, entry func(value)) {
 	}
 }
 
-// integer reads a decimal number without a fraction.
+// integer reads a decimal integer.
 func (r *reader) integer(v value, least, most int) int {
 	n, err := strconv.Atoi(v.node.Value)
-	// Accept one spelling alone: YAML reads 010 as 8.
+	// Accept only one spelling: YAML reads 010 as 8.
 	plain := v.node.Kind == yaml.ScalarNode && v.node.ShortTag() == "!!int" && err == nil && strconv.Itoa(n) == v.node.Value
 	if !plain || n < least || n > most {
 		r.expected(v, "a whole number from %d to %d", least, most)
@@ -193,7 +192,6 @@ func (r *reader) integer(v value, least, most int) int {
 	return n
 }
 
-// text reads a text.
 func (r *reader) text(v value) string {
 	if !v.isText() {
 		r.expected(v, "text; quote it if it is meant so")
@@ -201,7 +199,6 @@ func (r *reader) text(v value) string {
 	return v.node.Value
 }
 
-// boolean reads true or false.
 func (r *reader) boolean(v value) bool {
 	if v.node.Kind != yaml.ScalarNode || v.node.ShortTag() != "!!bool" {
 		r.expected(v, "true or false")
@@ -209,7 +206,7 @@ func (r *reader) boolean(v value) bool {
 	return v.node.Value == "true"
 }
 
-// oneOf reads one of some words.
+// oneOf reads one of the given words.
 func (r *reader) oneOf(v value, words ...string) string {
 	if !v.isText() || !slices.Contains(words, v.node.Value) {
 		r.expected(v, "%s", strings.Join(words, " or "))

@@ -7,15 +7,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// describeYAMLError says in one line, and without the names of our types, what the parser
-// has to say.
+// describeYAMLError returns the parser's error in one line, without the names of our
+// types.
 func describeYAMLError(err error) string {
 	text := err.Error()
 	if e, ok := errors.AsType[*yaml.TypeError](err); ok {
 		text = strings.Join(e.Errors, "; ")
 	}
 	if before, _, ok := strings.Cut(text, "invalid map key"); ok {
-		text = before + "a key is no word" // What follows is a value in the notation of Go.
+		text = before + "a key is no word" // The rest is a value in Go syntax.
 	}
 	return strings.NewReplacer(
 		"yaml: ", "",
