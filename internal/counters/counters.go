@@ -1,8 +1,8 @@
 // Package counters defines what the ledger counts: measures, their labels, and the cells
 // of distributions.
 //
-// The engine says what each event adds (Change), the ledger stores the sums in the
-// event's own transaction and can recompute them from the events (ADR-0018), and metrics
+// The engine computes the changes of each event (Change). The ledger stores the sums in
+// the event's own transaction and can recompute them from the events (ADR-0018). Metrics
 // and statistics read them. All numbers are integers, so sums do not depend on the order
 // of the events.
 package counters
@@ -14,7 +14,7 @@ import (
 // Other is the label value for all values beyond a dimension's cap.
 const Other = "other"
 
-// Limits of what can be counted.
+// The limits of counters.
 const (
 	// MaxAdd limits a change, and MaxSum a sum: a float64 represents all integers up to
 	// it. Larger numbers are clamped.
@@ -27,25 +27,27 @@ const (
 
 // Measure is a counter with labels.
 type Measure struct {
-	// Name is its name in the ledger: [a-z][a-z0-9_]{0,63}. It is never reused.
+	// Name is the name in the ledger: [a-z][a-z0-9_]{0,63}. It is never reused.
 	Name string
-	// Labels are the dimensions of its labels, in the order of Change.Values.
+	// Labels are the dimensions, in the order of Change.Values.
 	Labels []Dimension
 }
 
 // Dimension is a label of a measure.
 type Dimension struct {
-	// Name is [a-z][a-z0-9_]*. Dimensions of one name share their values and their cap.
+	// Name is [a-z][a-z0-9_]*. Dimensions with the same name share their values and their
+	// cap.
 	Name string
-	// Cap is the number of values that the ledger keeps apart: the first ones. All others
-	// count as Other. 0 means no cap, for values that Switchyard itself chooses.
+	// Cap is the number of values that the ledger counts separately: the first ones.
+	// Further values count as Other. 0 means no cap, for values that Switchyard itself
+	// defines.
 	Cap int
 }
 
 // Change is what an event adds to a sum.
 type Change struct {
 	Measure Measure
-	// Values are the labels' values, one a dimension.
+	// Values are the label values, one per dimension.
 	Values []string
 	// Add may be negative if something ends. A sum of 0 is not stored.
 	Add int64

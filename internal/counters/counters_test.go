@@ -12,7 +12,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// all returns every measure of the package, those of distributions as they are kept.
+// all returns every measure of the package, with those of distributions as they are
+// stored.
 func all() []counters.Measure {
 	measures := []counters.Measure{
 		counters.Rounds(), counters.Verifications(), counters.Findings(), counters.Progress(), counters.Stalled(), counters.Stops(),
@@ -28,8 +29,8 @@ func all() []counters.Measure {
 	return measures
 }
 
-// TestMeasuresKeepTheRules of Measure and Dimension, so that the ledger refuses none
-// of them, and no two are one.
+// TestMeasuresKeepTheRules checks the rules of Measure and Dimension, so that the ledger
+// accepts all measures, and that their names are unique.
 func TestMeasuresKeepTheRules(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 	seen := make(map[string]bool)
@@ -54,7 +55,7 @@ func TestMeasuresKeepTheRules(t *testing.T) {
 }
 
 func TestAnObservationCountsItsCellAndItsSum(t *testing.T) {
-	values := make([]string, 1, 4) // with room that must not be written to
+	values := make([]string, 1, 4) // with capacity that must not be written to
 	values[0] = "go-vet"
 	got := counters.PluginRuns().Observe(counters.Observation{Value: 1_000_000, Task: "a", Round: 2}, values...)
 	want := []counters.Change{

@@ -38,100 +38,99 @@ func Stalled() Measure { return Measure{"stalled", nil} }
 // Stops counts how often tasks became stuck.
 func Stops() Measure { return Measure{"stops", []Dimension{reason()}} }
 
-// BudgetStops counts those of them for which a budget was too small, by its unit: see
+// BudgetStops counts the stops because of an exhausted budget, by its unit: see
 // budget-exhausted.
 func BudgetStops() Measure { return Measure{"budget_stops", []Dimension{free("budget")}} }
 
-// Resumes counts how often stuck tasks went on.
+// Resumes counts how often stuck tasks were resumed.
 func Resumes() Measure { return Measure{"resumes", []Dimension{free("mode")}} }
 
-// Forced counts gates that somebody forced, by their phase.
+// Forced counts forced gates, by their phase.
 func Forced() Measure { return Measure{"forced", []Dimension{free("phase")}} }
 
-// Questions counts those to the user.
+// Questions counts the questions to the user.
 func Questions() Measure { return Measure{"questions", nil} }
 
-// QuestionWaits is how long questions waited for their answers, in milliseconds.
+// QuestionWaits measures how long questions waited for their answers, in milliseconds.
 func QuestionWaits() Distribution { return duration("question_wait", 1000) }
 
-// Failures counts rounds that came to no decision because a plugin or the policy broke,
-// by the code of the error.
+// Failures counts rounds that failed because of a plugin or the policy, by error code.
 func Failures() Measure { return Measure{"failures", []Dimension{code()}} }
 
-// PluginFailures counts those of them that a plugin is to blame for.
+// PluginFailures counts the rounds that failed because of a plugin.
 func PluginFailures() Measure { return Measure{"plugin_failures", []Dimension{plugin(), code()}} }
 
-// PluginRuns is how long plugins took for a report, in microseconds.
+// PluginRuns measures how long plugins took for a report, in microseconds.
 func PluginRuns() Distribution { return duration("plugin_run", 1_000_000, plugin()) }
 
-// Evaluations is how long the policy took for a decision, in microseconds.
+// Evaluations measures how long the policy took for a decision, in microseconds.
 func Evaluations() Distribution { return duration("evaluation", 1_000_000) }
 
-// Spawns counts runs of agents that have ended.
+// Spawns counts the agent runs that have ended.
 func Spawns() Measure {
 	return Measure{"spawns", []Dimension{agent(), adapter(), free("outcome")}}
 }
 
-// Fallbacks counts runs after whose failure another adapter or the caller took over,
-// by the class of the failure; Retries those that were tried again.
+// Fallbacks counts failed runs after which another adapter or the caller took over, by
+// the class of the failure.
 func Fallbacks() Measure { return Measure{"fallbacks", []Dimension{agent(), reason()}} }
 
-// Retries: see Fallbacks.
+// Retries counts failed runs that were tried again, by the class of the failure.
 func Retries() Measure { return Measure{"retries", []Dimension{agent(), reason()}} }
 
-// SpawnRuns is how long agents ran, in milliseconds. Runs of which nobody knows the
-// end are not part of it.
+// SpawnRuns measures how long agents ran, in milliseconds, excluding runs with an unknown
+// end.
 func SpawnRuns() Distribution { return duration("spawn_run", 1000) }
 
 // Tokens counts tokens by agent and direction: in, out, and cached.
 func Tokens() Measure { return Measure{"tokens", []Dimension{agent(), free("direction")}} }
 
-// MicroDollars adds up what agents cost, in millionths of a dollar.
+// MicroDollars adds up the cost of agents, in millionths of a dollar.
 func MicroDollars() Measure { return Measure{"microdollars", []Dimension{agent()}} }
 
-// Tasks counts the tasks of each status. It falls, too.
+// Tasks counts the tasks of each status. Its sums can decrease.
 func Tasks() Measure { return Measure{"tasks", []Dimension{free("status")}} }
 
-// TaskRounds is how many rounds tasks had taken when they were committed.
+// TaskRounds measures the rounds of committed tasks.
 func TaskRounds() Distribution {
 	return Distribution{Measure{"task_rounds", nil}, Scale{PerUnit: 1, Exact: true}}
 }
 
-// BlockedTasks lists the tasks that are waiting or stuck, each with the time since when,
-// in the ledger's form, and why.
+// BlockedTasks lists the tasks that are waiting or stuck, each with its status, the time
+// since when in the ledger's format, and the reason.
 func BlockedTasks() Measure {
 	return Measure{"standing", []Dimension{free("status"), free("since"), free("task"), free("why")}}
 }
 
-// BudgetUse lists what part of a budget each task that is not committed has used, in
+// BudgetUse lists the used part of a budget for each task that is not committed, in
 // thousandths with six digits, by the budget's unit.
 func BudgetUse() Measure {
 	return Measure{"budget_use", []Dimension{free("budget"), free("permille"), free("task")}}
 }
 
-// Policies counts the decisions of every policy, and Adoptions how often a project
-// adopted it.
+// Policies counts the decisions of every policy.
 func Policies() Measure {
 	return Measure{"policies", []Dimension{policyVersion(), digest(), adr()}}
 }
 
-// Categories and Destinations count the kept policies that know one. They are there so
-// that what policies know has its place before reports bring anything else.
+// Categories counts the stored policies that define a category. It reserves the
+// categories of policies a place below the cap before reports bring others.
 func Categories() Measure { return Measure{"categories", []Dimension{category()}} }
 
-// Destinations: see Categories.
+// Destinations counts the stored policies that define a destination: see Categories.
 func Destinations() Measure { return Measure{"destinations", []Dimension{nextAction()}} }
 
-// Adoptions: see Policies. When it was adopted last is when the sum last changed.
+// Adoptions counts how often a project adopted a policy. The time of the last adoption is
+// that of the sum's last change.
 func Adoptions() Measure { return Measure{"adoptions", []Dimension{policyVersion(), digest()}} }
 
 // DailyRounds counts decisions by day, a date in UTC, and next action.
 func DailyRounds() Measure { return Measure{"daily_rounds", []Dimension{free("day"), nextAction()}} }
 
-// Daily adds up by day what else a history shows, by one of the words below.
+// Daily adds up the other numbers of a day's history, by one of the words below.
 func Daily() Measure { return Measure{"daily", []Dimension{free("day"), free("what")}} }
 
-// What Daily adds up.
+// The labels of Daily.
 const (
 	DaySpawns       = "spawns"
 	DayFallbacks    = "fallbacks"

@@ -11,8 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/counters"
 )
 
-// upper is what the package comment says of a border: 2^(cell/8), computed another
-// way.
+// upper computes the bound 2^(cell/8) independently.
 func upper(cell int) float64 { return math.Exp2(float64(cell) / (1 << counters.Resolution)) }
 
 func TestCellsHoldWhatTheySay(t *testing.T) {
@@ -52,9 +51,9 @@ func TestPowersOfTwoAreBorders(t *testing.T) {
 	}
 }
 
-// TestBordersAreRight: the power of two lies between the eighth powers of the numbers
-// two places beside each border. The last bit of some is Prometheus's own, which sorts
-// by the same table, and not that of the nearest number.
+// TestBordersAreRight checks that the exact power of two is between the eighth powers of
+// the floats two steps below and above each bound. The last bit of some bounds is
+// Prometheus's, whose table we share, and not that of the nearest float.
 func TestBordersAreRight(t *testing.T) {
 	eighth := func(f float64) *big.Float {
 		p := new(big.Float).SetPrec(2000).SetFloat64(f)
