@@ -9,26 +9,25 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/redact"
 )
 
-// The parts of an excerpt, in bytes. The end is the longer one: it is where most
-// tools say what failed.
+// The sizes of an excerpt's parts, in bytes. The end is longer, since most tools report
+// failures there.
 const (
 	excerptMax  = 2000
 	excerptHead = 800
 	excerptTail = excerptMax - excerptHead
 )
 
-// margin is how much around a cut is searched for a secret that stands across it,
-// in bytes.
+// margin is how many bytes around a cut are searched for a secret that crosses it.
 const margin = 64 << 10
 
-// Excerpt returns a text of size bytes as it is if it has at most 2,000 of them,
-// else its first 800 and its last 1,200, cut a little shorter where that would
-// split a character. A line between them says how many are left out, of how many.
-// Control characters are kept: what shows the excerpt has to clean it. What is not
-// UTF-8 is replaced by U+FFFD, and what looks like a secret is taken out, before
-// anything is cut, so the excerpt may have more bytes than it shows, or fewer.
+// Excerpt returns a text of size bytes unchanged if it has at most 2,000 bytes, else its
+// first 800 and its last 1,200, slightly less if a cut would split a character. A line
+// between them says how many bytes are omitted, of how many. Control characters are kept:
+// the caller must remove them for display. Invalid UTF-8 is replaced by U+FFFD, and text
+// that looks like a secret is redacted before the cut, so the excerpt may be longer or
+// shorter than the bytes it stands for.
 //
-// An error is that of r, io.ErrUnexpectedEOF where r has fewer bytes.
+// Errors are those of r, and io.ErrUnexpectedEOF if r has fewer bytes.
 func Excerpt(r io.ReaderAt, size int64) (string, error) {
 	if size <= excerptMax {
 		all, err := readAt(r, 0, max(size, 0))
@@ -38,7 +37,7 @@ func Excerpt(r io.ReaderAt, size int64) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// The character that the tail may begin in began before it.
+	// The tail's first character may begin before it.
 	tail, err := readAt(r, size-excerptTail-(utf8.UTFMax-1), excerptTail+utf8.UTFMax-1)
 	if err != nil {
 		return "", err
@@ -60,7 +59,7 @@ func Excerpt(r io.ReaderAt, size int64) (string, error) {
 	return fmt.Sprintf("%s%s[truncated: %d of %d bytes are left out here]\n%s", first, newline, left, size, last), nil
 }
 
-// cleanHead is the head without the secrets that it has or has the beginning of.
+// cleanHead redacts secrets, whole or cut, in the head.
 func cleanHead(r io.ReaderAt, size int64, head string) (string, error) {
 	around, err := readAt(r, 0, min(size, excerptHead+margin))
 	if err != nil {
@@ -75,7 +74,7 @@ func cleanHead(r io.ReaderAt, size int64, head string) (string, error) {
 	return clean[:headEnd([]byte(clean))], nil
 }
 
-// cleanTail is the tail without the secrets that it has or has the end of.
+// cleanTail redacts secrets, whole or cut, in the tail.
 func cleanTail(r io.ReaderAt, size int64, tail string) (string, error) {
 	from := max(0, size-excerptTail-margin)
 	around, err := readAt(r, from, size-from)
@@ -92,14 +91,14 @@ func readAt(r io.ReaderAt, off, n int64) ([]byte, error) {
 	data := make([]byte, n)
 	if _, err := io.ReadFull(io.NewSectionReader(r, off, n), data); err != nil {
 		if err == io.EOF {
-			err = io.ErrUnexpectedEOF // Not even the first byte is there.
+			err = io.ErrUnexpectedEOF // Not even the first byte exists.
 		}
 		return nil, err
 	}
 	return data, nil
 }
 
-// headEnd is where b ends without the beginning of a character whose end is cut off.
+// headEnd returns the length of b without an incomplete character at its end.
 func headEnd(b []byte) int {
 	for i := len(b) - 1; i > len(b)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(b[i]) {
@@ -112,7 +111,7 @@ func headEnd(b []byte) int {
 	return len(b)
 }
 
-// tailStart is at, or where the character ends that is cut in two there.
+// tailStart returns at, or the end of the character that would be split there.
 func tailStart(b []byte, at int) int {
 	for i := at - 1; i > at-utf8.UTFMax; i-- {
 		if utf8.RuneStart(b[i]) {
@@ -125,5 +124,5 @@ func tailStart(b []byte, at int) int {
 	return at
 }
 
-// valid replaces each run of bytes that are not UTF-8 by one U+FFFD.
+// valid replaces each run of invalid UTF-8 by one U+FFFD.
 func valid(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }

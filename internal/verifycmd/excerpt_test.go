@@ -48,7 +48,7 @@ func TestExcerpt(t *testing.T) {
 	}
 }
 
-// TestExcerptHasNoSecrets: neither a whole one nor what a cut leaves of it.
+// TestExcerptHasNoSecrets checks whole secrets and secrets that a cut splits.
 func TestExcerptHasNoSecrets(t *testing.T) {
 	const key = "sk-ant-api03-0123456789abcdefghijABCDEFGHIJ"
 	pad := func(n int) string { return strings.Repeat("word ", n/5+1)[:n] }
@@ -62,7 +62,7 @@ func TestExcerptHasNoSecrets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := excerpt(t, text)
-			for n := 8; n <= len(key); n++ { // No part of it that could be of use to anybody.
+			for n := 8; n <= len(key); n++ { // No usable part of it.
 				if strings.Contains(got, key[len(key)-n:]) || n > 13 && strings.Contains(got, key[:n]) {
 					t.Fatalf("%q shows %d bytes of it", got, n)
 				}
@@ -111,7 +111,7 @@ func TestExcerptKeepsBothEnds(t *testing.T) {
 		if size != len(text) || left < size-2000 || left > size-2000+6 {
 			t.Fatalf("%d of %d bytes are left out of %d", left, size, len(text))
 		}
-		// Where the text is UTF-8, both parts are of it to the byte.
+		// If the text is UTF-8, both parts match it exactly.
 		if utf8.ValidString(text) {
 			cut := strings.TrimSuffix(head, "\n")
 			if !strings.HasPrefix(text, cut) || !strings.HasSuffix(text, tail) || strings.ContainsRune(got, utf8.RuneError) {

@@ -6,9 +6,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// ParseExitCode reads an exit code that somebody else measured: 0, or a decimal
-// number without a sign, a space or a leading zero, up to 4294967295, the greatest
-// of Windows. An empty text, such as that of an unset variable, is not a success.
+// ParseExitCode parses an exit code that the caller measured: a decimal number without
+// sign, space or leading zeros, up to 4294967295, the maximum on Windows. An empty text,
+// such as an unset variable, is not a success.
 //
 // # Errors
 //

@@ -27,7 +27,7 @@ func TestParseExitCode(t *testing.T) {
 	}
 }
 
-// What is accepted is exactly what a number looks like when it is printed.
+// FuzzParseExitCode checks that exactly the printed form of a number is accepted.
 func FuzzParseExitCode(f *testing.F) {
 	for _, seed := range []string{"", "0", "00", "+1", "255", "4294967295", "4294967296", "0x0", "0\n", "٠"} {
 		f.Add(seed)

@@ -16,17 +16,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// stateDir and verifyDir are the folders of the output, one in the other, below
-// the project's root.
+// stateDir and verifyDir are the nested folders of the output, below the project's root.
 const (
 	stateDir  = ".switchyard"
 	verifyDir = "verify"
 )
 
 // OutputFile names the file for the output of a round's verification:
-// .switchyard/verify/TASK-rROUND.log below the project's root, readable for its
-// owner alone. What is there under that name is removed first, and not written
-// into.
+// .switchyard/verify/TASK-rROUND.log below the project's root, readable only by its
+// owner. An existing file with that name is removed, not written into.
 type OutputFile struct {
 	// Root is the path of the project's root, which must exist.
 	Root string
@@ -37,10 +35,9 @@ type OutputFile struct {
 
 func (o OutputFile) name() string { return fmt.Sprintf("%s-r%d.log", o.Task, o.Round) }
 
-// path is the file's path below the root, with slashes.
+// path returns the file's path below the root, with slashes.
 func (o OutputFile) path() string { return path.Join(stateDir, verifyDir, o.name()) }
 
-// failed reports a file operation that failed.
 func (o OutputFile) failed(err error) error {
 	return errs.New(errs.VerifyOutputFailed, "the output of the verification has no place: %w", err).With("path", o.path())
 }
@@ -51,8 +48,8 @@ type logFile struct {
 	file *os.File // for appending and reading
 }
 
-// create makes the file. No folder on the way may be a symbolic link: it would
-// have us write elsewhere, and the repository may have brought it.
+// create creates the file. No folder on the way may be a symbolic link, which the
+// repository may contain: the output would be written elsewhere.
 func (o OutputFile) create() (*logFile, error) {
 	name := o.name()
 	if o.Task == "" || filepath.Base(name) != name || !filepath.IsLocal(name) {
@@ -72,7 +69,7 @@ func (o OutputFile) create() (*logFile, error) {
 	if err := dir.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, o.failed(err)
 	}
-	// Together with O_CREATE, O_EXCL follows no link that came meanwhile.
+	// O_CREATE with O_EXCL does not follow a link that was created meanwhile.
 	f, err := dir.OpenFile(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, o.failed(err)
@@ -80,7 +77,7 @@ func (o OutputFile) create() (*logFile, error) {
 	return &logFile{OutputFile: o, file: f}, nil
 }
 
-// folderError is the error of a folder on the way to the file.
+// folderError returns the error of a folder on the way to the file.
 func (o OutputFile) folderError(at string, err error) error {
 	if safefile.Unsafe(err) {
 		return errs.New(errs.VerifyOutputUnsafe, "%s cannot be used: %w", at, err).With("path", at)
@@ -88,8 +85,7 @@ func (o OutputFile) folderError(at string, err error) error {
 	return o.failed(err)
 }
 
-// close closes the file. What was written is known by then, so nothing can be
-// learned from an error.
+// close closes the file. Its content was read before, so an error does not matter.
 func (l *logFile) close() { _ = l.file.Close() }
 
 func (l *logFile) size() (int64, error) {
@@ -100,7 +96,7 @@ func (l *logFile) size() (int64, error) {
 	return info.Size(), nil
 }
 
-// truncate shortens the file, to end a run's output where its limit is.
+// truncate cuts a run's output at its limit.
 func (l *logFile) truncate(size int64) error {
 	if err := l.file.Truncate(size); err != nil {
 		return l.failed(err)
@@ -108,7 +104,7 @@ func (l *logFile) truncate(size int64) error {
 	return nil
 }
 
-// header writes the line that precedes a run, at the beginning of a line.
+// header writes the header line of a run, at the beginning of a line.
 func (l *logFile) header(n, of int) error {
 	size, err := l.size()
 	if err != nil {
@@ -130,15 +126,15 @@ func (l *logFile) header(n, of int) error {
 	return nil
 }
 
-// evidence is what is kept of an output.
+// evidence is the recorded part of an output.
 type evidence struct {
 	size    int64
 	digest  string
 	excerpt string
 }
 
-// evidence reads the file that the command wrote into: not the one that has its
-// name by now.
+// evidence reads the file that the command wrote to, even if another file has its name
+// now.
 func (l *logFile) evidence(ctx context.Context) (evidence, error) {
 	size, err := l.size()
 	if err != nil {
@@ -162,7 +158,7 @@ func (l *logFile) evidence(ctx context.Context) (evidence, error) {
 	return evidence{size, digest.OfHash(hash), excerpt}, nil
 }
 
-// contextReader is a reader that ends when its context is done.
+// contextReader is a reader that fails when its context is done.
 type contextReader struct {
 	ctx context.Context
 	io.Reader

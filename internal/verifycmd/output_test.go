@@ -19,7 +19,7 @@ func mode(t *testing.T, path string) os.FileMode {
 	return info.Mode()
 }
 
-// must fails the test when preparing it fails.
+// must fails the test if its setup fails.
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
@@ -44,7 +44,7 @@ func TestOutputIsForItsOwnerAlone(t *testing.T) {
 func TestEarlierOutputIsReplaced(t *testing.T) {
 	p := plan(t, "echo first and longer")
 	run(t, p)
-	// A second name for it shows that it is not written into.
+	// A hard link shows that the file is not written into.
 	other := filepath.Join(t.TempDir(), "other")
 	must(t, os.Link(logPath(p), other))
 	p.Command = "echo second"
@@ -136,8 +136,8 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// A command that removes its output, or puts another file there, is judged by what
-// it wrote.
+// TestCommandReplacesItsOutput checks that a command that removes or replaces its output
+// file is judged by what it wrote.
 func TestCommandReplacesItsOutput(t *testing.T) {
 	p := plan(t, "echo written; rm .switchyard/verify/T1-r2.log; echo forged >.switchyard/verify/T1-r2.log")
 	if got := run(t, p); got.Excerpt != "written\n" || got.OutputDigest != digest("written\n") {

@@ -8,27 +8,27 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// Report is a command whose standard output is a report. Keeper, Record, Command, Dir
-// and Env are as those of a Plan.
+// Report is a command whose standard output is a report. Keeper, Record, Command, Dir and
+// Env are as in Plan.
 type Report struct {
 	Keeper  *supervise.Supervisor
 	Record  func(supervise.Identity) error
 	Command string
 	Dir     string
 	Env     []string
-	// Timeout is how long it may take, and OutputLimit how many bytes it may write.
+	// Timeout limits the run, and OutputLimit its output in bytes.
 	Timeout     time.Duration
 	OutputLimit int64
-	// Output and Errors take its standard output and standard error: two regular files.
+	// Output and Errors receive standard output and standard error. Both are regular
+	// files.
 	Output, Errors *os.File
 }
 
-// Run runs the command once and says how it ended.
+// Run runs the command once and returns how it ended.
 //
 // # Errors
 //
-// process-start and process-lost. When ctx is done, an error that wraps its
-// cause.
+// process-start and process-lost. When ctx is done, an error that wraps its cause.
 func (r Report) Run(ctx context.Context) (supervise.Result, error) {
 	spec := shell(r.Command)
 	spec.Dir, spec.Env = r.Dir, r.Env

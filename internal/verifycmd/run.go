@@ -17,7 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/supervise"
 )
 
-// The limits of a run for which a Plan names none.
+// The default limits of a run.
 const (
 	DefaultTimeout     = 10 * time.Minute
 	DefaultOutputLimit = 256 << 20 // bytes
@@ -26,49 +26,48 @@ const (
 // grace is the time between the soft signal and the kill of a command.
 const grace = 2 * time.Second
 
-// Plan says what to verify, and how.
+// Plan is the request for a verification.
 type Plan struct {
 	// Keeper runs the command.
 	Keeper *supervise.Supervisor
 	// Record stores the identity of the process, before each run and once it has started,
-	// so that the next start finds orphans if we are killed. It may be nil.
+	// so that the next start finds orphans if this process is killed. It may be nil.
 	Record func(supervise.Identity) error
-	// Command is a line for the shell: sh, or cmd on Windows. A blank one is refused,
-	// because it would succeed.
+	// Command is a command line for the shell: sh, or cmd on Windows. A blank command is
+	// rejected, because it would succeed.
 	Command string
-	// Runs is the number of runs that have to succeed, at least 1.
+	// Runs is the number of runs that must succeed, at least 1.
 	Runs int
-	// Timeout and OutputLimit, in bytes, are for each run. 0 means the default.
+	// Timeout and OutputLimit, in bytes, apply to each run. 0 means the default.
 	Timeout     time.Duration
 	OutputLimit int64
-	// Dir is the folder to run in, "" for the project's root.
+	// Dir is the working folder, "" for the project's root.
 	Dir string
-	// Env is the command's whole environment, as NAME=value. The last entry of a name
-	// counts.
+	// Env is the whole environment, as NAME=value. The last entry of a name applies.
 	Env []string
-	// Output is where the output goes.
+	// Output is the file for the output.
 	Output OutputFile
 }
 
 // Outcome is the result of a verification.
 type Outcome struct {
-	// Green is set if all runs took place and succeeded.
+	// Green is true if all runs took place and succeeded.
 	Green bool `json:"green"`
-	// Runs has those that took place. The last one is the cause of a red result.
+	// Runs has the runs that took place. The last one is the cause of a red result.
 	Runs []RunResult `json:"runs"`
 	// Excerpt is the output, or its beginning and its end (see Excerpt).
 	Excerpt string `json:"excerpt"`
-	// OutputBytes is the size of the output file, and OutputDigest its digest, as in
-	// sha256:… with hex digits.
+	// OutputBytes is the size of the output file, and OutputDigest its digest, "sha256:"
+	// and hex digits.
 	OutputBytes  int64  `json:"output_bytes"`
 	OutputDigest string `json:"output_digest"`
 	// Output is the output file's path below the project's root, with slashes.
 	Output string `json:"output"`
 }
 
-// RunResult is how one run of the command ended.
+// RunResult describes how one run of the command ended.
 type RunResult struct {
-	// ExitCode is -1 where a signal ended the shell; Signal then is its name.
+	// ExitCode is -1 if a signal ended the shell; Signal is then its name.
 	ExitCode int    `json:"exit_code"`
 	Signal   string `json:"signal,omitzero"`
 	// End is why it ended: only supervise.Exited can be green.
@@ -77,20 +76,19 @@ type RunResult struct {
 	DurationMS int64 `json:"duration_ms"`
 }
 
-// green reports whether the run succeeded, by all that is known of it.
 func (r RunResult) green() bool {
 	return r.End == supervise.Exited && r.ExitCode == 0 && r.Signal == ""
 }
 
 // Run runs the command as often as the plan says, or until a run is red. With several
-// runs, a header line precedes the output of each. A command that the shell cannot find is
-// red, with exit code 127.
+// runs, a header line precedes the output of each. A command that the shell cannot find
+// is red, with exit code 127.
 //
 // # Errors
 //
-// verify-plan-invalid, verify-output-unsafe and verify-output-failed; process-start if the
-// shell or Dir is missing, and process-lost. When ctx is done, the error wraps its cause.
-// The output file stays, with the output so far.
+// verify-plan-invalid, verify-output-unsafe and verify-output-failed; process-start if
+// the shell or Dir is missing, and process-lost. When ctx is done, the error wraps its
+// cause. The output file stays, with the output so far.
 func Run(ctx context.Context, p Plan) (Outcome, error) {
 	p, err := p.complete()
 	if err != nil {

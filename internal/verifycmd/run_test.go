@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// plan is one run of a command in a new project.
+// plan returns a plan with one run of a command in a new project.
 func plan(t testing.TB, command string) verifycmd.Plan {
 	t.Helper()
 	k, err := supervise.New()
@@ -57,7 +57,7 @@ func logPath(p verifycmd.Plan) string {
 	return filepath.Join(p.Output.Root, ".switchyard", "verify", "T1-r2.log")
 }
 
-// settle takes the times out of an outcome.
+// settle removes the times from an outcome.
 func settle(t testing.TB, o *verifycmd.Outcome) {
 	t.Helper()
 	for i := range o.Runs {
@@ -118,7 +118,7 @@ func TestOutcomeAsJSON(t *testing.T) {
 	}
 }
 
-// count is a command that succeeds but for its nth run.
+// count returns a command that fails only in its nth run.
 func count(n int) string {
 	return fmt.Sprintf(`echo x >>count; n=$(wc -l <count); printf "run of %%s" $n; [ $n -ne %d ]`, n)
 }
@@ -222,7 +222,7 @@ func TestEnvironmentAndFolder(t *testing.T) {
 	}
 }
 
-// wantError fails unless the plan ends in an error that says nothing is green.
+// wantError fails the test unless the plan ends in an error and its outcome is not green.
 func wantError(t *testing.T, ctx context.Context, p verifycmd.Plan) error {
 	t.Helper()
 	o, err := verifycmd.Run(ctx, p)

@@ -2,8 +2,8 @@ package verifycmd
 
 import "github.com/switchyard-dev/switchyard/internal/supervise"
 
-// shell is how the shell is asked to run a command. cmd takes the line as it is
-// between the outermost quotes, and has no way to escape any.
+// shell returns the spec that runs a command in the shell. cmd takes the text between the
+// outermost quotes literally, without any escapes.
 func shell(command string) supervise.Spec {
 	return supervise.Spec{
 		Argv:        []string{"cmd", "/s", "/c", command},
