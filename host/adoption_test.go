@@ -13,7 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// withPolicy writes a policy of the project's own: routing 1.2.0 with texts replaced.
+// withPolicy writes a project policy: routing 1.2.0 with some texts replaced.
 func (s *summarized) withPolicy(dir string, replace ...string) {
 	s.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "policies", "routing", "1.2.0", "routing.rego"))
@@ -48,7 +48,7 @@ func (s *summarized) adopted() *api.Adopted {
 	return a
 }
 
-// styleToUser makes style a question to the user.
+// styleToUser routes style to the user.
 var styleToUser = []string{`"style": "executor"`, `"style": "askuser"`}
 
 func TestFirstRoundAdoptsItsPolicy(t *testing.T) {
@@ -111,7 +111,7 @@ func TestAnotherPolicyNeedsAnAct(t *testing.T) {
 	}
 }
 
-// Naming a policy is an act too, for one decision.
+// TestNamedPolicyDecidesOnce checks that naming a policy counts for one decision only.
 func TestNamedPolicyDecidesOnce(t *testing.T) {
 	s := newSummarized(t)
 	s.review("A", "over-engineering")
@@ -130,7 +130,8 @@ func TestNamedPolicyDecidesOnce(t *testing.T) {
 	}
 }
 
-// A newer program's default is nobody's choice.
+// TestAdoptedPolicyStaysTheDefault checks that a newer program's default does not replace
+// the adopted policy.
 func TestAdoptedPolicyStaysTheDefault(t *testing.T) {
 	s := newSummarized(t)
 	if _, err := s.Policies().Adopt(t.Context(), api.AdoptRequest{Policy: "routing@1.0.0"}); err != nil {
@@ -146,7 +147,8 @@ func TestAdoptedPolicyStaysTheDefault(t *testing.T) {
 	}
 }
 
-// The files of a policy may go; what it decided can still be explained.
+// TestPoliciesAreStored checks that decisions can be explained after the policy's files
+// are gone.
 func TestPoliciesAreStored(t *testing.T) {
 	s := newSummarized(t)
 	s.withPolicy("mine", styleToUser...)
@@ -165,7 +167,7 @@ func TestPoliciesAreStored(t *testing.T) {
 	}
 }
 
-// Many tasks' first rounds at once adopt one policy once.
+// TestFirstRoundsAtOnce checks that first rounds of many tasks adopt one policy once.
 func TestFirstRoundsAtOnce(t *testing.T) {
 	s := newSummarized(t)
 	var rounds sync.WaitGroup
@@ -186,7 +188,8 @@ func TestFirstRoundsAtOnce(t *testing.T) {
 	}
 }
 
-// A policy that cannot be compared with any other can be given up.
+// TestUncomparablePolicyIsNotForEver checks that a policy that cannot be compared with
+// others can be replaced.
 func TestUncomparablePolicyIsNotForEver(t *testing.T) {
 	s := newSummarized(t)
 	s.withPolicy("mine", `input.stalled_rounds >= 2`, `input.stalled_rounds >= 2

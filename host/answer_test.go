@@ -10,8 +10,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// asking is a report with a question that expires in two hours, and one that does
-// not.
+// asking is a report with one question that expires in two hours and one that does not
+// expire.
 const asking = `{"critic":"critic","findings":[
   {"category":"question-to-user","remediation":"x","question_to_user":{"question":"Which port?","default":"443","expires_in":"2h"}},
   {"category":"question-to-user","remediation":"y","question_to_user":"Whose name?"}]}`
@@ -19,8 +19,8 @@ const asking = `{"critic":"critic","findings":[
 const onePort = `{"critic":"critic","findings":[
   {"category":"question-to-user","remediation":"x","question_to_user":{"question":"Which port?","default":"443","expires_in":"2h"}}]}`
 
-// TestQuestionsExpire: once a question's time is over, its default is the answer
-// of whatever command comes by next, as nobody's word.
+// TestQuestionsExpire checks that the next command records an expired question's default
+// as the answer, without a user.
 func TestQuestionsExpire(t *testing.T) {
 	clock := noon()
 	e := newEngine(t, t.TempDir(), func() time.Time { return clock })
@@ -58,7 +58,7 @@ func TestQuestionsExpire(t *testing.T) {
 	}
 }
 
-// TestQuestionsExpireAlone: those without an end are still asked.
+// TestQuestionsExpireAlone checks that questions without an expiry stay open.
 func TestQuestionsExpireAlone(t *testing.T) {
 	clock := noon()
 	e := newEngine(t, t.TempDir(), func() time.Time { return clock })
@@ -76,7 +76,7 @@ func TestQuestionsExpireAlone(t *testing.T) {
 	}
 }
 
-// TestWaitSeesExpiry: the end of a question's time is a change.
+// TestWaitSeesExpiry checks that an expiry counts as a change.
 func TestWaitSeesExpiry(t *testing.T) {
 	clock := noon()
 	e := newEngine(t, t.TempDir(), func() time.Time { return clock })

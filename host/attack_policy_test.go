@@ -27,8 +27,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// key makes a pair of keys, writes the public one to a file of the project, and
-// returns the private one.
+// key creates a key pair, writes the public key to a project file and returns the private
+// key.
 func (s *summarized) key(file string) string {
 	s.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -47,7 +47,7 @@ func (s *summarized) key(file string) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))
 }
 
-// trust makes a key the one that policies need.
+// trust configures a key that policies must be signed with.
 func (s *summarized) trust(id, file string) {
 	s.Helper()
 	s.write("switchyard.yaml", fmt.Sprintf("policy_trust:\n  keys:\n    - {id: %s, algorithm: ES256, file: %s}\n", id, file))
@@ -76,8 +76,8 @@ func (s *summarized) adopt(ref string) api.Adoption {
 	return a
 }
 
-// What was adopted before there were keys is not vouched for by them: the ledger's
-// copy of it decides nothing.
+// TestKeysHoldForTheAdoptedPolicy checks that keys also apply to a policy adopted before
+// them: the ledger's unsigned copy must not decide.
 func TestKeysHoldForTheAdoptedPolicy(t *testing.T) {
 	s := newSummarized(t)
 	s.withPolicy("mine", styleToUser...)
@@ -103,7 +103,7 @@ func TestKeysHoldForTheAdoptedPolicy(t *testing.T) {
 	if _, err := s.Task(t.Context(), "B"); errs.CodeOf(err) != errs.TaskNotFound {
 		t.Errorf("a refused round leaves %v", err)
 	}
-	// What it decided before can still be explained and checked.
+	// Its earlier decisions can still be explained and checked.
 	if x, err := s.Explain(t.Context(), "A", 0); err != nil || x.Why == nil {
 		t.Errorf("it is explained by %+v, %v", x.Why, err)
 	}
@@ -111,8 +111,8 @@ func TestKeysHoldForTheAdoptedPolicy(t *testing.T) {
 		t.Errorf("verifying gives %+v, %v", report, err)
 	}
 
-	// Signed, it decides again, and only as long as the key is trusted and the
-	// bundle is what was signed.
+	// A signed policy decides again, as long as the key is trusted and the bundle is
+	// unchanged.
 	s.signed("mine", "mine.tar.gz", "k", key)
 	if a := s.adopt("mine.tar.gz"); a.Changed || a.Event == nil {
 		t.Errorf("the same policy in a bundle is another, or not recorded: %+v", a)
@@ -146,7 +146,8 @@ func TestKeysHoldForTheAdoptedPolicy(t *testing.T) {
 	}
 }
 
-// An older built-in version that was adopted needs no signature.
+// TestAdoptedVersionNeedsNoKey checks that an adopted older built-in version needs no
+// signature.
 func TestAdoptedVersionNeedsNoKey(t *testing.T) {
 	s := newSummarized(t)
 	s.adopt("routing@1.0.0")
@@ -158,7 +159,8 @@ func TestAdoptedVersionNeedsNoKey(t *testing.T) {
 	}
 }
 
-// A path on Unix is bytes. What is recorded of it is text.
+// TestPolicyUnderANameThatIsNoText checks that a path of any bytes is recorded as valid
+// text.
 func TestPolicyUnderANameThatIsNoText(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skipf("skipped: file names of %s are text", runtime.GOOS)
@@ -181,7 +183,8 @@ func TestPolicyUnderANameThatIsNoText(t *testing.T) {
 	}
 }
 
-// A reference is recorded as it reads from the project's root, wherever it was given.
+// TestReferencesAreRecordedFromTheRoot checks that references are recorded relative to the
+// project's root.
 func TestReferencesAreRecordedFromTheRoot(t *testing.T) {
 	s := newSummarized(t)
 	s.withPolicy("mine", styleToUser...)
@@ -217,8 +220,8 @@ func TestReferencesAreRecordedFromTheRoot(t *testing.T) {
 	}
 }
 
-// A task that very many policies decided names those that decided last, with all of
-// their decisions.
+// TestVeryManyPoliciesOfATask checks that a task lists the policies that decided last,
+// each with all of its decisions.
 func TestVeryManyPoliciesOfATask(t *testing.T) {
 	s := newSummarized(t)
 	round := func(extra int) {
@@ -231,7 +234,7 @@ func TestVeryManyPoliciesOfATask(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The first one decides every other round, 20 others one each.
+	// The first policy decides every other round, 20 others one each.
 	for i := 1; i <= 20; i++ {
 		round(0)
 		round(i)
@@ -252,8 +255,8 @@ func TestVeryManyPoliciesOfATask(t *testing.T) {
 	}
 }
 
-// Whoever makes the state of the ledger name another adopted policy is found out by
-// the chain, also after the next adoption has written the state anew.
+// TestEditedAdoptionIsFoundOut checks that the chain reveals an edited adoption, also
+// after the next adoption has rewritten the state.
 func TestEditedAdoptionIsFoundOut(t *testing.T) {
 	s := newSummarized(t)
 	s.adopt("routing@1.0.0")
@@ -297,8 +300,8 @@ func policyOf(t *testing.T, ref string) policies.Identity {
 	return p.Identity()
 }
 
-// What lies under the names of a tree of versions may be anything. It keeps nobody
-// from adopting a policy.
+// TestAdoptingWithWhatIsNoTree checks that unrelated files in place of the workspace do
+// not prevent an adoption.
 func TestAdoptingWithWhatIsNoTree(t *testing.T) {
 	for name, spoil := range map[string]func(s *summarized){
 		"a file":            func(s *summarized) { s.write("policies/routing", "") },

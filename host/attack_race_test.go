@@ -14,15 +14,15 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Somebody adopts another policy at each moment at which a round looks at the clock,
-// of which the last is the one before it is recorded. The round is decided by what is
-// adopted when it is recorded, or not at all.
+// TestAdoptionInTheMiddleOfARound adopts another policy at each moment at which a round
+// reads the clock, the last of which is just before recording. The round must be decided
+// by the policy adopted when it is recorded, or fail.
 func TestAdoptionInTheMiddleOfARound(t *testing.T) {
 	refused := 0
 	for at := 1; ; at++ {
 		s := newSummarized(t)
 		s.adopt("routing@1.0.0")
-		s.review("A", "style") // What it needs of its policy is kept by now.
+		s.review("A", "style") // This stores the round's policy.
 		looks := 0
 		e := host.New(host.Options{
 			Project: project.Project{Root: s.root, Dir: s.root}, Plugins: plugins.Config{}, By: "tess",
@@ -56,8 +56,7 @@ func TestAdoptionInTheMiddleOfARound(t *testing.T) {
 	}
 }
 
-// decidedAsAdopted wants every decision to be by the policy that was adopted last
-// before it.
+// decidedAsAdopted checks that each decision used the policy adopted last before it.
 func (s *summarized) decidedAsAdopted() {
 	s.Helper()
 	adopted := ""

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	_ "modernc.org/sqlite" // The engine's own driver, to edit behind its back.
+	_ "modernc.org/sqlite" // to edit the ledger directly
 
 	"github.com/switchyard-dev/switchyard/internal/api"
 	"github.com/switchyard-dev/switchyard/internal/ledger"
@@ -14,9 +14,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// TestAnEditedStateLeavesATrace: a state that was changed by hand is believed by
-// the next command, which then writes it anew; but its event says on what it was
-// decided, and the ledger does not verify any more.
+// TestAnEditedStateLeavesATrace checks that Verify detects a hand-edited state. The next
+// command uses it and rewrites it, but its event records the digest of the state it was
+// decided on.
 func TestAnEditedStateLeavesATrace(t *testing.T) {
 	root := t.TempDir()
 	e := newEngine(t, root, noon)

@@ -21,15 +21,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// scaleTurns is how often every command is measured on every ledger. A turn
-// takes two rounds, of which a task has no more than 100.
+// scaleTurns is how often each command is measured on each ledger. A turn takes two
+// rounds, and a task has at most 100.
 const scaleTurns = 25
 
-// BenchmarkScale shows that a command costs no more than a logarithm of its
-// task's history, and of the number of other tasks. Every command is measured on
-// every ledger in turns, so that all share whatever else the machine is doing.
-// The medians are logged side by side, in milliseconds, and what the largest
-// ledgers cost compared with the smallest.
+// BenchmarkScale shows that a command's cost grows at most logarithmically with its task's
+// history and the number of other tasks. Commands are measured on all ledgers in turns, so
+// that other load on the machine affects all alike. It logs the medians in milliseconds,
+// and the ratio of the largest ledgers to the smallest.
 func BenchmarkScale(b *testing.B) {
 	commands := scaleCommands()
 	for b.Loop() {
@@ -45,10 +44,10 @@ func BenchmarkScale(b *testing.B) {
 		}
 		b.Logf("\n%s", scaleTable(commands, grounds))
 	}
-	b.ReportMetric(0, "ns/op") // All of it together means nothing.
+	b.ReportMetric(0, "ns/op") // The total is meaningless.
 }
 
-// scaleTable lays the medians of what commands took out.
+// scaleTable formats the medians of the commands.
 func scaleTable(commands []scaleCommand, grounds []*ground) string {
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -72,7 +71,7 @@ func scaleTable(commands []scaleCommand, grounds []*ground) string {
 	}
 	row("100,000 to 10 events", ratio(grounds[2], grounds[0]))
 	row("10,000 to 0 tasks", ratio(grounds[4], grounds[0]))
-	_ = table.Flush() // A strings.Builder takes everything.
+	_ = table.Flush() // A strings.Builder never fails.
 	return text.String()
 }
 
@@ -81,16 +80,16 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// scaleCommand is what BenchmarkScale measures on task T.
+// scaleCommand is a command that BenchmarkScale measures on task T.
 type scaleCommand struct {
 	name string
-	// prepare does what is not measured.
+	// prepare does the work that is not measured.
 	prepare func(b *testing.B, g *ground) (run func() error)
 }
 
-// scaleCommands are the commands in the order of a turn: a decision uses the stamp
-// up, what is stopped is resumed, and what is asked is answered. Explain 1 is
-// about the round before all of the history; a wait is one look.
+// scaleCommands are the commands in the order of a turn: a decision uses up the
+// attestation, a stopped task is resumed, a question is answered. Explain 1 explains the
+// round before the history; a wait is one poll.
 func scaleCommands() []scaleCommand {
 	return []scaleCommand{
 		{"audit", func(b *testing.B, g *ground) func() error {
@@ -129,17 +128,15 @@ func scaleCommands() []scaleCommand {
 	}
 }
 
-// ground is a project with task T, which has so many events, and so many other
-// tasks.
+// ground is a project with task T, with a number of events, and a number of other tasks.
 type ground struct {
 	root           string
 	events, others int
 	engine         *host.Engine
-	turn           int                        // counts what was measured
+	turn           int                        // number of measurements
 	took           map[string][]time.Duration // by command
 }
 
-// measure runs a command once.
 func (g *ground) measure(b *testing.B, command scaleCommand) {
 	b.Helper()
 	g.turn++
@@ -152,13 +149,13 @@ func (g *ground) measure(b *testing.B, command scaleCommand) {
 	}
 }
 
-// newGround makes a project by real rounds and then more of the same: round 1 is
-// one decision, and all others are of round 2, each with one finding of the one
-// before and two new ones.
+// newGround creates a project by real rounds, then prolongs it: round 1 has one decision,
+// and all others are in round 2, each with one finding of the previous decision and two
+// new ones.
 func newGround(b testing.TB, events, others int) *ground {
 	b.Helper()
 	root := b.TempDir()
-	// A policy that lets a task stay in its round for ever.
+	// A policy that lets a task stay in its round permanently.
 	if err := os.WriteFile(filepath.Join(root, project.ConfigFile), []byte("policy: routing@1.1.0\nmax_rounds: 40\n"), 0o644); err != nil {
 		b.Fatal(err)
 	}
@@ -174,7 +171,7 @@ func newGround(b testing.TB, events, others int) *ground {
 	return g
 }
 
-// planReport is a report of findings that keep the task in its round.
+// planReport returns a report whose findings keep the task in its round.
 func planReport(numbers ...int) string {
 	items := make([]string, len(numbers))
 	for i, n := range numbers {
@@ -183,7 +180,7 @@ func planReport(numbers ...int) string {
 	return `{"critic":"critic","findings":[` + strings.Join(items, ",") + `]}`
 }
 
-// fileOf is the file of a finding of planReport. All are of one length.
+// fileOf returns the file of a finding of planReport. All have the same length.
 func fileOf(n int) string { return fmt.Sprintf("src/%012d.go", n) }
 
 func fingerprintOf(n int) string {
@@ -191,8 +188,8 @@ func fingerprintOf(n int) string {
 	return finding.Fingerprint("infrastructure-mismatch", &file, &line, "Plan for it")
 }
 
-// mixture is a report of twenty findings: ten from all over the task's history,
-// and ten that it has never had.
+// mixture returns a report of twenty findings: ten spread over the task's history and ten
+// new ones.
 func (g *ground) mixture() string {
 	var numbers []int
 	for i := range 10 {
@@ -201,8 +198,7 @@ func (g *ground) mixture() string {
 	return planReport(numbers...)
 }
 
-// prolong appends variants of task T's newest decision until it has so many
-// events.
+// prolong appends variants of task T's latest decision up to a number of events.
 func prolong(b testing.TB, state string, events int) {
 	b.Helper()
 	l, err := host.OpenLedger(b.Context(), state)
@@ -222,7 +218,7 @@ func prolong(b testing.TB, state string, events int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	// The variants are decided on states of their own.
+	// The variants are decided on different states.
 	newest.Body = regexp.MustCompile(`"before":"[^"]*",`).ReplaceAll(newest.Body, nil)
 	const batch = 1000
 	var drafts []ledger.NewEvent
@@ -243,8 +239,8 @@ func prolong(b testing.TB, state string, events int) {
 	}
 }
 
-// multiply gives the project copies of task T as other tasks. Their chains are
-// not sound, which nobody here looks at.
+// multiply adds copies of task T as other tasks. Their chains are not sound; the benchmark
+// does not verify them.
 func multiply(b testing.TB, state string, others int) {
 	b.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(state, "ledger.db"))
@@ -264,8 +260,8 @@ func multiply(b testing.TB, state string, others int) {
 	}
 }
 
-// BenchmarkMark is a person's stop of a task with the mark that it leaves in
-// STATE.md, beside those of other tasks.
+// BenchmarkMark measures stopping a task and writing its section of STATE.md, beside those
+// of other tasks.
 func BenchmarkMark(b *testing.B) {
 	var blocks strings.Builder
 	for i := range 1000 {

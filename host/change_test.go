@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// each runs f in many engines at once, and returns the errors.
+// each runs f in many engines concurrently and returns the errors.
 func each(t *testing.T, root string, n int, f func(i int, e *host.Engine) error) []error {
 	t.Helper()
 	errs := make([]error, n)
@@ -29,7 +29,7 @@ func each(t *testing.T, root string, n int, f func(i int, e *host.Engine) error)
 	return errs
 }
 
-// TestStampsOfManyAgents: stamps that meet do not get in each other's way.
+// TestStampsOfManyAgents checks that concurrent attestations do not conflict.
 func TestStampsOfManyAgents(t *testing.T) {
 	root := t.TempDir()
 	const agents = 12
@@ -50,7 +50,7 @@ func TestStampsOfManyAgents(t *testing.T) {
 	}
 }
 
-// TestResumedOnce: of several who resume a task at once, one does.
+// TestResumedOnce checks that only one of several concurrent resumes succeeds.
 func TestResumedOnce(t *testing.T) {
 	root := t.TempDir()
 	if _, err := newEngine(t, root, noon).Stop(t.Context(), "T", api.StopRequest{Reason: "enough"}); err != nil {
@@ -78,7 +78,8 @@ func TestResumedOnce(t *testing.T) {
 	}
 }
 
-// TestAnswersMeet: the same answer from many is one answer, and other ones lose.
+// TestAnswersMeet checks that concurrent identical answers count as one, and that
+// different ones fail.
 func TestAnswersMeet(t *testing.T) {
 	root := t.TempDir()
 	question := `{"critic":"critic","findings":[{"category":"question-to-user","remediation":"Which?"}]}`

@@ -12,8 +12,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// soundEvents returns the events of a project in the order of recording. It fails
-// unless the ledger is sound.
+// soundEvents returns the events of a project in the order of recording, and fails if the
+// ledger is not sound.
 func soundEvents(t testing.TB, e *host.Engine) (events []ledger.Event) {
 	t.Helper()
 	if report, err := e.Verify(t.Context()); err != nil || !report.Sound() {
@@ -28,8 +28,8 @@ func soundEvents(t testing.TB, e *host.Engine) (events []ledger.Event) {
 	return events
 }
 
-// recordedTimes returns when the events of a project's tasks say they were
-// recorded, in the order of recording.
+// recordedTimes returns the recorded times of a project's task events, in the order of
+// recording.
 func recordedTimes(t *testing.T, root string) []string {
 	t.Helper()
 	var times []string
@@ -41,8 +41,8 @@ func recordedTimes(t *testing.T, root string) []string {
 	return times
 }
 
-// TestClockJumps lets the clock go back and far ahead between the rounds of a
-// task: their order is that of recording, and the record says what the clock said.
+// TestClockJumps moves the clock back and far ahead between the rounds of a task. Events
+// keep the order of recording and the time of the clock.
 func TestClockJumps(t *testing.T) {
 	root := t.TempDir()
 	now := noon()
@@ -53,8 +53,8 @@ func TestClockJumps(t *testing.T) {
 	}{
 		{noon(), "2026-11-21T12:00:00.000000000Z"},
 		{noon().Add(-time.Hour), "2026-11-21T11:00:00.000000000Z"},
-		{noon().Add(-time.Hour), "2026-11-21T11:00:00.000000000Z"}, // It stands still.
-		{time.Unix(0, 0), "1970-01-01T00:00:00.000000000Z"},        // A machine without a battery has started.
+		{noon().Add(-time.Hour), "2026-11-21T11:00:00.000000000Z"}, // The clock has stopped.
+		{time.Unix(0, 0), "1970-01-01T00:00:00.000000000Z"},        // A machine without a battery has booted.
 		{time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC), "9999-12-31T23:59:59.000000000Z"},
 		{noon(), "2026-11-21T12:00:00.000000000Z"},
 	}
@@ -84,8 +84,8 @@ func TestClockJumps(t *testing.T) {
 	}
 }
 
-// TestClockOutOfRange has a clock that shows what no event can say. Nothing is
-// recorded then, and nothing is in the way once the clock is right.
+// TestClockOutOfRange sets the clock to a time that no event can have. Nothing is
+// recorded, and everything works once the clock is right.
 func TestClockOutOfRange(t *testing.T) {
 	wrong := []time.Time{{}, time.Date(0, 12, 31, 23, 59, 59, 0, time.UTC), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)}
 	for _, begun := range []bool{false, true} {

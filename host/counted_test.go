@@ -20,7 +20,7 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
-// counted is a project whose clock the test sets.
+// counted is a project with a clock set by the test.
 type counted struct {
 	summarized
 	now time.Time
@@ -51,7 +51,7 @@ func (c *counted) round(id string, categories ...string) host.Decision {
 	return d
 }
 
-// sums are those of a measure, by its labels' values with slashes between them.
+// sums returns the counters of a measure, keyed by the label values joined with slashes.
 func (c *counted) sums(m counters.Measure) map[string]int64 {
 	c.Helper()
 	t, err := c.Counters(c.Context(), ledger.CounterQuery{Measure: m.Name})
@@ -76,11 +76,11 @@ func (c *counted) later(d time.Duration) { c.now = c.now.Add(d) }
 
 const day = "2026-11-21"
 
-// A task goes to the executor, asks the user, and is committed: every sum is worked
-// out by hand.
+// TestWhatATaskCountsFor takes a task to the executor, to the user and to its commit, and
+// compares every counter with a value computed by hand.
 func TestWhatATaskCountsFor(t *testing.T) {
 	c := newCounted(t)
-	c.round("T1", "todo-marker", "todo-marker", "edge-case-gap") // The two are one finding.
+	c.round("T1", "todo-marker", "todo-marker", "edge-case-gap") // The two merge into one finding.
 	c.want(counters.Tasks(), map[string]int64{"open": 1})
 	c.later(time.Hour)
 	c.round("T1", "todo-marker", "question-to-user")
@@ -102,7 +102,7 @@ func TestWhatATaskCountsFor(t *testing.T) {
 	c.want(counters.Findings(), map[string]int64{
 		"todo-marker/fail/executor": 2, "edge-case-gap/fail/executor": 1, "question-to-user/fail/askuser": 1,
 	})
-	// Round 2 brings one back and one new, and one is gone; after round 3 both are.
+	// Round 2 brings one back, adds one and resolves one; after round 3 both are resolved.
 	c.want(counters.Progress(), map[string]int64{"new": 3, "repeat": 1, "resolved": 3})
 	c.want(counters.Stalled(), map[string]int64{})
 	c.want(counters.Questions(), map[string]int64{"": 1})
@@ -124,7 +124,8 @@ func TestWhatATaskCountsFor(t *testing.T) {
 	}
 }
 
-// What a task was counted as ends when it becomes something else.
+// TestWhatAStuckTaskCountsFor checks that a task's state counters end when its state
+// changes.
 func TestWhatAStuckTaskCountsFor(t *testing.T) {
 	c := newCounted(t)
 	c.force = nil
@@ -141,14 +142,15 @@ func TestWhatAStuckTaskCountsFor(t *testing.T) {
 	c.want(counters.Tasks(), map[string]int64{"stuck": 1, "open": 1})
 	c.want(counters.Resumes(), map[string]int64{"replan": 1})
 	c.round("T1")
-	// The work began anew in round 2, and took one round.
+	// The work began again in round 2 and took one round.
 	c.want(counters.TaskRounds().Cells(), map[string]int64{"1": 1})
 	c.want(counters.Tasks(), map[string]int64{"stuck": 1, "committed": 1})
 	c.want(counters.BlockedTasks(), map[string]int64{"stuck/" + since + "/T2/by-hand": 1})
 	c.want(counters.Daily(), map[string]int64{day + "/stuck": 2, day + "/committed": 1})
 }
 
-// Whatever a first report brings, what the policy knows has its place.
+// TestAReportCannotTakeTheLabels checks that the policy's own labels are never displaced
+// by those of a first report.
 func TestAReportCannotTakeTheLabels(t *testing.T) {
 	c := newCounted(t)
 	c.force = nil
@@ -165,7 +167,7 @@ func TestAReportCannotTakeTheLabels(t *testing.T) {
 	c.want(counters.Measure{Name: ledger.OverflowMeasure}, map[string]int64{"category": 200 - (100 - 28)})
 }
 
-// A gate that is forced is counted by its phase.
+// TestForcedGatesAreCounted checks that forced gates are counted by phase.
 func TestForcedGatesAreCounted(t *testing.T) {
 	c := newCounted(t)
 	c.force = newSummarized(t).force
@@ -176,8 +178,9 @@ func TestForcedGatesAreCounted(t *testing.T) {
 	c.want(counters.Verifications(), map[string]int64{"red": 1, "absent": 1})
 }
 
-// A round in which a plugin breaks leaves its task alone, and is counted, unless there is
-// no ledger yet. What is refused leaves no trace.
+// TestFailuresAreCounted checks that a round that fails because of a plugin leaves its
+// task unchanged and is counted, unless there is no ledger yet. Rejected input leaves no
+// trace.
 func TestFailuresAreCounted(t *testing.T) {
 	c := newCounted(t)
 	c.force = nil

@@ -16,7 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// checked is what VerifyDecisions finds.
+// checked returns the report of VerifyDecisions.
 func checked(t testing.TB, e *host.Engine) api.DecisionsReport {
 	t.Helper()
 	report, err := e.Policies().VerifyDecisions(t.Context(), nil)
@@ -47,8 +47,8 @@ func TestNoDecisionsAreSound(t *testing.T) {
 	}
 }
 
-// TestHeadlessDecisions: what is decided with spawned agents can be decided again too,
-// a critic that came to nothing included.
+// TestHeadlessDecisions checks that decisions with spawned agents can be verified, also
+// those of a failed critic.
 func TestHeadlessDecisions(t *testing.T) {
 	for name, c := range map[string]struct {
 		play fakeagent.Scenario
@@ -74,7 +74,8 @@ func TestHeadlessDecisions(t *testing.T) {
 	}
 }
 
-// TestDecisionsWithoutAReview: a red draft is decided with no findings at all.
+// TestDecisionsWithoutAReview checks that a red draft's decision, which has no findings,
+// can be verified.
 func TestDecisionsWithoutAReview(t *testing.T) {
 	s := newSummarized(t)
 	s.red("T")
@@ -88,8 +89,8 @@ func TestDecisionsWithoutAReview(t *testing.T) {
 	}
 }
 
-// TestForgedDecisions: a record that was changed, with hashes that fit, says what its
-// policy never decided.
+// TestForgedDecisions checks that a changed record is detected although its hashes match,
+// because its policy decides otherwise.
 func TestForgedDecisions(t *testing.T) {
 	whole := newRecord(t, "S", "T")
 	replace := func(pairs ...string) func(string) string { return strings.NewReplacer(pairs...).Replace }
@@ -145,7 +146,7 @@ func replaceFirst(was, is string) func(string) string {
 	return func(body string) string { return strings.Replace(body, was, is, 1) }
 }
 
-// TestAPlainEditIsFound too, where nobody mended the hash.
+// TestAPlainEditIsFound checks that a changed record with its old hash is detected.
 func TestAPlainEditIsFound(t *testing.T) {
 	a := newRecord(t, "S", "T")
 	a.edit(t, `UPDATE events SET body = replace(body, '"by":', '"By":') WHERE kind = 'round-decided'`)
@@ -160,8 +161,8 @@ func TestAPlainEditIsFound(t *testing.T) {
 	}
 }
 
-// withOwnPolicy is an archive with two decisions of a policy that is not built in, and
-// whose files are gone.
+// withOwnPolicy returns an archive with two decisions of a project policy whose files are
+// gone.
 func withOwnPolicy(t *testing.T) *archive {
 	t.Helper()
 	a := &archive{root: t.TempDir()}
@@ -187,8 +188,8 @@ func withOwnPolicy(t *testing.T) *archive {
 	return a
 }
 
-// TestAPolicyOutlivesItsFiles: the ledger keeps what decided. Where it does not any
-// more, nobody can tell.
+// TestAPolicyOutlivesItsFiles checks that decisions are verified with the ledger's copy of
+// the policy, and reported as unchecked without it.
 func TestAPolicyOutlivesItsFiles(t *testing.T) {
 	a := withOwnPolicy(t)
 	if _, err := a.Round(t.Context(), "U", request(issues)); err != nil {
@@ -209,7 +210,7 @@ func TestAPolicyOutlivesItsFiles(t *testing.T) {
 	}
 }
 
-// TestAForgedPolicyIsFound: what the ledger keeps under a digest must have it.
+// TestAForgedPolicyIsFound checks that a stored policy must match its digest.
 func TestAForgedPolicyIsFound(t *testing.T) {
 	for name, forgery := range map[string][2]string{"another policy": {"Where a task goes", "Whither a task goes"}, "no policy": {"route_table", "root_table"}} {
 		t.Run(name, func(t *testing.T) {

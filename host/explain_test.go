@@ -9,8 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// TestExplainLooksAsFarAsItSays changes a ledger behind the engine's back.
-// Decision 1 is explained with 400 events after it, more than are followed.
+// TestExplainLooksAsFarAsItSays edits a ledger directly. Decision 1 is explained with 400
+// events after it, more than Explain follows.
 func TestExplainLooksAsFarAsItSays(t *testing.T) {
 	const events = 400
 	for _, c := range []struct {
@@ -26,7 +26,7 @@ func TestExplainLooksAsFarAsItSays(t *testing.T) {
 		{"an event soon after it, far", "UPDATE events SET at = at || '0' WHERE n = 100", 1, errs.LedgerTampered},
 		{"its entry names another, far", "UPDATE entries SET value = (SELECT value FROM entries WHERE key = 'decision/000000000002') WHERE key = 'decision/000000000001'", 1, errs.LedgerTampered},
 		{"its entry is gone, far", "DELETE FROM entries WHERE key = 'decision/000000000001'", 1, errs.LedgerTampered},
-		// Verify sees what is out of reach.
+		// Only Verify reaches these events.
 		{"the newest event is gone, far", "DELETE FROM events WHERE n = 400", 1, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -9,9 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
-// BenchmarkHeadlessRound is a whole round of a new task, its critic included, which
-// is a program that has nothing to think about: intent, spawn, receipt and stamp,
-// plugin, policy, decision.
+// BenchmarkHeadlessRound measures a whole round of a new task with a critic that answers
+// at once: intent, spawn, receipt and attestation, plugin, policy, decision.
 func BenchmarkHeadlessRound(b *testing.B) {
 	s := newSite(b, once, fakeagent.Clean())
 	e := s.engine(b, time.Now)

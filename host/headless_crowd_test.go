@@ -17,10 +17,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// crowd is how many rounds run at once.
+// crowd is the number of concurrent rounds.
 func crowd() int { return exhaustive.Count(16, 50) }
 
-// gone fails where an agent has outlived its round, or left a record of a slot.
+// gone fails if an agent has outlived its round or left a lease record.
 func (s site) gone(t *testing.T) {
 	t.Helper()
 	records, err := filepath.Glob(s.path(".switchyard/run/*.json"))
@@ -28,18 +28,18 @@ func (s site) gone(t *testing.T) {
 		t.Errorf("slots are taken still: %v %v", records, err)
 	}
 	if runtime.GOOS != "linux" {
-		return // What a process number says there is not worth a test.
+		return // Process numbers are not reliable there.
 	}
 	for _, call := range s.calls(t) {
-		// A number may have passed to another program, but hardly to this one.
+		// A number may have been reused, but hardly by this program.
 		if program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", call.PID)); err == nil && program == s.agent {
 			t.Errorf("agent %d is there still", call.PID)
 		}
 	}
 }
 
-// together runs one round of each task at once, with several engines, and returns
-// the decisions and the errors in the order of the tasks.
+// together runs one round of each task concurrently, with several engines, and returns the
+// decisions and the errors in the order of the tasks.
 func (s site) together(t *testing.T, tasks []string) ([]host.Decision, []error) {
 	t.Helper()
 	const engines = 5
@@ -89,8 +89,8 @@ func TestCrowdOfTasks(t *testing.T) {
 	s.gone(t)
 }
 
-// Of many commands for one task, one runs its round; the others are told, or come
-// late enough to run the next.
+// TestCrowdOfOneTask checks that only one of many commands runs a task's round. The others
+// fail with round-running or run the next round.
 func TestCrowdOfOneTask(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "policy: routing@1.1.0\nmax_rounds: 100\nspawn: {retries: 0}\n", fakeagent.Finds(wrong()))

@@ -15,7 +15,8 @@ import (
 	"github.com/switchyard-dev/switchyard/spawner"
 )
 
-// The host stamps what it saw of its agents.
+// TestHostStampsTheCritic checks that the engine records attestations of what it observed
+// of its agents.
 func TestHostStampsTheCritic(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, once, fakeagent.Clean())
@@ -40,7 +41,8 @@ func TestHostStampsTheCritic(t *testing.T) {
 	}
 }
 
-// Evidence by stamps needs no word of a caller for an agent that the host ran.
+// TestHostStampsAreEvidence checks that an agent run by the engine needs no manual
+// attestation.
 func TestHostStampsAreEvidence(t *testing.T) {
 	t.Parallel()
 	for _, verification := range []string{"", verifies} {
@@ -60,7 +62,8 @@ func TestHostStampsAreEvidence(t *testing.T) {
 	}
 }
 
-// Rule 9 goes by the tools that the host saw a researcher use.
+// TestRule9OfResearchers checks that the search-before-write rule uses the tools that the
+// engine saw a researcher use.
 func TestRule9OfResearchers(t *testing.T) {
 	t.Parallel()
 	searched := fakeagent.Presets()["researcher"]
@@ -105,7 +108,7 @@ func TestRule9OfResearchers(t *testing.T) {
 					ruled++
 				}
 			}
-			// However many did not, it is one thing to settle.
+			// Several violations make one finding.
 			if want := min(c.violations, 1); ruled != want || len(d.Findings) != want || (d.NextAction == "commit") != (want == 0) {
 				t.Errorf("the next round has the findings %+v and leads to %s", d.Findings, d.NextAction)
 			}
@@ -113,8 +116,8 @@ func TestRule9OfResearchers(t *testing.T) {
 	}
 }
 
-// A report that the verdict lets pass and the plugin does not is no review. The
-// critic is told why, and asked again.
+// TestReportRefusedByThePlugin checks that a report that the plugin rejects is not a
+// review. The critic is told why and asked again.
 func TestReportRefusedByThePlugin(t *testing.T) {
 	t.Parallel()
 	broken := fakeagent.Plays(fakeagent.Step{Read: &fakeagent.Read{}},
@@ -150,12 +153,12 @@ func TestReportRefusedByThePlugin(t *testing.T) {
 	}
 }
 
-// A draft that changes after its verification is not the one that was verified,
-// whatever the critic says of it.
+// TestVerificationAndReviewAreOfOneDraft checks that a draft that changes after its
+// verification counts as unverified, whatever the critic reports.
 func TestVerificationAndReviewAreOfOneDraft(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "spawn: {retries: 0, concurrency: 1}\n"+verifies, fakeagent.Clean())
-	// Another critic has the only slot, so that there is time between the two.
+	// Another critic holds the only lease, which delays this one.
 	other := s.occupied(t, "critic")
 	edited := false
 	e := s.observed(t, func(p spawner.Progress) {
@@ -177,7 +180,7 @@ func TestVerificationAndReviewAreOfOneDraft(t *testing.T) {
 	if errs.CodeOf(err) != errs.RoundShifted {
 		t.Errorf("got %v, want %s", err, errs.RoundShifted)
 	}
-	// The next command verifies what is there now, and its review is of that, too.
+	// The next command verifies and reviews the current draft.
 	if d, err := s.round(t); err != nil || d.NextAction != "commit" {
 		t.Errorf("the next round leads to %s, %v", d.NextAction, err)
 	}

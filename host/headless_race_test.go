@@ -13,8 +13,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// under runs a round of task T, calls f while its critic is at work, and returns
-// what becomes of the round. The critic finds nothing.
+// under runs a round of task T, calls f while its critic runs, and returns the round's
+// result. The critic finds nothing.
 func (s *site) under(t *testing.T, f func(*host.Engine)) (host.Decision, error) {
 	t.Helper()
 	signal := filepath.Join(t.TempDir(), "go")
@@ -38,7 +38,7 @@ func (s *site) under(t *testing.T, f func(*host.Engine)) (host.Decision, error) 
 	return r.Decision, r.err
 }
 
-// waitFor waits until so many calls of agents have begun.
+// waitFor waits until a number of agent calls have begun.
 func (s site) waitFor(t *testing.T, calls int) {
 	t.Helper()
 	for len(s.calls(t)) < calls {
@@ -46,8 +46,8 @@ func (s site) waitFor(t *testing.T, calls int) {
 	}
 }
 
-// What others do to a task while its critic is at work decides what the review is
-// good for. The run itself is on record in any case: it has cost what it cost.
+// TestOthersWhileTheCriticRuns checks how commands of other processes during a critic's
+// run affect its review. The run and its cost are always recorded.
 func TestOthersWhileTheCriticRuns(t *testing.T) {
 	audit := func(agent string, tools ...string) func(*testing.T, *host.Engine) error {
 		return func(t *testing.T, e *host.Engine) error {
@@ -55,7 +55,7 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 			return err
 		}
 	}
-	// Whoever runs a round decides it.
+	// Only the process that runs a round may decide it.
 	refused := func(req host.Request) func(*testing.T, *host.Engine) error {
 		return func(t *testing.T, e *host.Engine) error {
 			if _, err := e.Round(t.Context(), "T", req); errs.CodeOf(err) != errs.RoundRunning {
@@ -67,10 +67,11 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 	for _, c := range []struct {
 		name      string
 		meanwhile func(*testing.T, *host.Engine) error
-		// code is the error of the round, "" for none, and status where the task is then.
+		// code is the error of the round, "" for none, and status is the task's status
+		// afterwards.
 		code   errs.Code
 		status task.Status
-		// stamped says that the critic's run still counts as evidence.
+		// stamped reports whether the critic's run still counts as evidence.
 		stamped bool
 	}{
 		{"another draft", audit(task.AgentExecutor, "knowledge-search"), errs.RoundShifted, task.Open, true},
@@ -85,7 +86,7 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 			_, err := e.Stop(t.Context(), "T", api.StopRequest{Reason: "enough"})
 			return err
 		}, errs.TaskStuck, task.Stuck, true},
-		// One that its own agent gives, say.
+		// The round's own agent could run it, for example.
 		{"a commit", refused(request(clean)), "", task.Committed, true},
 		{"a decision", refused(request(issues)), "", task.Committed, true},
 		{"a decision that keeps the round", refused(request(planReport(1))), "", task.Committed, true},
@@ -139,7 +140,8 @@ func TestOthersWhileTheCriticRuns(t *testing.T) {
 	}
 }
 
-// Who cancels a round finds the run on record, and nothing decided.
+// TestCancelledHeadlessRound checks that a cancelled round records its run and no
+// decision.
 func TestCancelledHeadlessRound(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, once, fakeagent.Presets()["hang"])

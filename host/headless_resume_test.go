@@ -11,8 +11,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// A round that is killed goes on where it was: what has a receipt is not run again,
-// and it comes to the same end, once.
+// TestKilledRoundGoesOn checks that a killed round resumes: a run with a receipt is not
+// repeated, and the result is the same, once.
 func TestKilledRoundGoesOn(t *testing.T) {
 	clean, found, asks := fakeagent.Clean(), fakeagent.Finds(wrong()), fakeagent.Finds(missing())
 	for _, c := range []struct {
@@ -49,8 +49,8 @@ func TestKilledRoundGoesOn(t *testing.T) {
 	}
 }
 
-// goesOn resumes task T, as the i-th kill left it, and compares what it comes to
-// with the undisturbed end. It reports whether there was something left to do.
+// goesOn resumes task T after the i-th kill and compares the result with that of the
+// undisturbed round. It reports whether anything was left to do.
 func (s site) goesOn(t *testing.T, i int, over task.State, critic fakeagent.Scenario) bool {
 	t.Helper()
 	before := s.state(t)
@@ -106,8 +106,8 @@ func (s site) goesOn(t *testing.T, i int, over task.State, critic fakeagent.Scen
 	return true
 }
 
-// between returns a project that was killed when its review was on record and its
-// decision was not.
+// between returns a project that was killed after its review was recorded and before its
+// decision.
 func (s site) between(t *testing.T) site {
 	t.Helper()
 	var found site
@@ -122,7 +122,8 @@ func (s site) between(t *testing.T) site {
 	return found
 }
 
-// What a review rests on has to be there still when a round goes on.
+// TestReviewIsUsedAgainOnlyAsItWas checks that a resumed round reuses a review only if its
+// inputs are unchanged.
 func TestReviewIsUsedAgainOnlyAsItWas(t *testing.T) {
 	report := func(t *testing.T, s site) string {
 		entries, err := os.ReadDir(s.path(".switchyard/reports"))
@@ -162,7 +163,7 @@ func TestReviewIsUsedAgainOnlyAsItWas(t *testing.T) {
 			s := newSite(t, once+verifies, fakeagent.Clean()).between(t)
 			counted := s.lines(t, verified)
 			c.change(t, s)
-			// The new critic disagrees, so that it shows on whose word the round is decided.
+			// The new critic disagrees, which shows whose report is used.
 			s.plays(t, fakeagent.Finds(wrong()))
 			d, err := s.round(t)
 			if err != nil {
@@ -183,7 +184,7 @@ func TestReviewIsUsedAgainOnlyAsItWas(t *testing.T) {
 	}
 }
 
-// A review that is used again says so, and whose it was.
+// TestResumedReviewIsNamed checks that the decision names the run of a reused review.
 func TestResumedReviewIsNamed(t *testing.T) {
 	s := newSite(t, once, fakeagent.Clean()).between(t)
 	run := s.state(t).Runs[0].Intent.Run
@@ -199,8 +200,8 @@ func TestResumedReviewIsNamed(t *testing.T) {
 	}
 }
 
-// A researcher that came to nothing is not asked again by a round that goes on: it
-// has been, and its silence is a part of the result.
+// TestSilentResearcherIsReported checks that a resumed round does not ask a failed
+// researcher again and reports it as silent.
 func TestSilentResearcherIsReported(t *testing.T) {
 	asks := fakeagent.Finds(missing())
 	mute := fakeagent.Presets()["researcher-mute"]

@@ -28,16 +28,16 @@ import (
 // site is a project whose rounds spawn fake agents.
 type site struct {
 	root string
-	// agent is the fake's program, script what it plays, and cache where compiled
-	// plugins are kept.
+	// agent is the fake agent's program, script is what it plays, and cache holds compiled
+	// plugins.
 	agent, script, cache string
 }
 
-// once is a project in which a failed spawn is not repeated.
+// once configures that a failed spawn is not repeated.
 const once = "spawn: {retries: 0}\n"
 
-// newSite makes a project with such a configuration and a draft, whose agents play
-// these scenarios, one a call.
+// newSite creates a project with a configuration and a draft, whose agents play the
+// scenarios in order, one per call.
 func newSite(t testing.TB, config string, calls ...fakeagent.Scenario) site {
 	t.Helper()
 	s := site{root: t.TempDir(), agent: fakeagent.Build(t), cache: t.TempDir()}
@@ -47,7 +47,7 @@ func newSite(t testing.TB, config string, calls ...fakeagent.Scenario) site {
 	return s
 }
 
-// plays gives the agents of calls to come a new script.
+// plays replaces the agents' script.
 func (s *site) plays(t testing.TB, calls ...fakeagent.Scenario) {
 	t.Helper()
 	s.script = fakeagent.Write(t, t.TempDir(), calls...)
@@ -62,19 +62,19 @@ func (s site) write(t testing.TB, name, text string) {
 	}
 }
 
-// engine works on the project. It must not warn of anything.
+// engine returns an engine for the project that must not warn.
 func (s site) engine(t testing.TB, now func() time.Time) *host.Engine {
 	t.Helper()
 	return s.start(t, host.Options{Now: now})
 }
 
-// observed is an engine whose agents are watched.
+// observed is engine with an observer.
 func (s site) observed(t testing.TB, observe func(spawner.Progress)) *host.Engine {
 	t.Helper()
 	return s.start(t, host.Options{Now: time.Now, Observe: observe})
 }
 
-// start adds to options what every engine of the project has.
+// start returns an engine with o and the project's options.
 func (s site) start(t testing.TB, o host.Options) *host.Engine {
 	t.Helper()
 	e := host.New(host.Options{
@@ -98,7 +98,7 @@ func (s site) start(t testing.TB, o host.Options) *host.Engine {
 	return e
 }
 
-// occupied takes a slot of an agent, as another process would.
+// occupied takes a lease of an agent, as another process would.
 func (s site) occupied(t testing.TB, agent string) *lease.Lease {
 	t.Helper()
 	keeper, err := supervise.New()
@@ -119,16 +119,15 @@ func (s site) occupied(t testing.TB, agent string) *lease.Lease {
 	return held
 }
 
-// round runs the round of task T.
 func (s site) round(t testing.TB) (host.Decision, error) {
 	t.Helper()
 	return s.engine(t, time.Now).Round(t.Context(), "T", host.Request{})
 }
 
-// calls are those of the agents that played the newest script.
+// calls returns the calls of the latest script.
 func (s site) calls(t testing.TB) []fakeagent.Call { return fakeagent.Calls(t, s.script) }
 
-// state is that of task T, and the zero State before its first event.
+// state returns the state of task T, the zero State before its first event.
 func (s site) state(t testing.TB) task.State {
 	t.Helper()
 	tasks, err := s.engine(t, time.Now).Tasks(t.Context())
@@ -143,8 +142,8 @@ func (s site) state(t testing.TB) task.State {
 	return task.State{}
 }
 
-// sound fails unless every chain of the ledger is, and returns the kinds of a
-// task's events.
+// sound fails if a chain of the ledger is not sound, and returns the kinds of a task's
+// events.
 func (s site) sound(t testing.TB, id string) []string {
 	t.Helper()
 	var kinds []string
@@ -156,13 +155,13 @@ func (s site) sound(t testing.TB, id string) []string {
 	return kinds
 }
 
-// count is how often an event is among those of task T.
+// count returns the number of task T's events of a kind.
 func (s site) count(t testing.TB, kind task.Kind) int {
 	t.Helper()
 	return len(slices.DeleteFunc(s.sound(t, "T"), func(k string) bool { return k != string(kind) }))
 }
 
-// stampsOf are the newest stamps of task T that an agent has.
+// stampsOf returns an agent's attestations for task T.
 func (s site) stampsOf(t testing.TB, agent string) []task.Stamp {
 	t.Helper()
 	entries, err := s.engine(t, time.Now).Stamps(t.Context(), "T")
@@ -178,7 +177,6 @@ func (s site) stampsOf(t testing.TB, agent string) []task.Stamp {
 	return stamps
 }
 
-// lines counts the lines of a file of the project.
 func (s site) lines(t testing.TB, name string) int {
 	t.Helper()
 	data, err := os.ReadFile(s.path(name))
@@ -188,16 +186,15 @@ func (s site) lines(t testing.TB, name string) int {
 	return strings.Count(string(data), "\n")
 }
 
-// verifies is a verification that counts its runs where no change of the tree is
-// seen, and what it counts in.
+// verifies configures a verification that counts its runs in a file that does not count as
+// a change of the tree.
 const (
 	verified = ".switchyard/verified"
 	verifies = "verify: echo run >>" + verified + "\n"
 )
 
-// killed runs a round of task T to its end, and returns the projects that a kill
-// would have left: one for each time that the engine looked at its clock, which it
-// does before everything that it records.
+// killed runs a round of task T and returns a copy of the project for each time that the
+// engine read its clock, which it does before everything that it records.
 func (s site) killed(t testing.TB) []site {
 	t.Helper()
 	var mu sync.Mutex
@@ -219,8 +216,8 @@ func (s site) killed(t testing.TB) []site {
 	return left
 }
 
-// fork copies the project: first what is recorded, then the files, which the
-// record is never ahead of.
+// fork copies the project: the ledger first and then the files, since the ledger is never
+// ahead of the files.
 func (s site) fork(t testing.TB, root string) (site, error) {
 	copied := s
 	copied.root = root
@@ -234,7 +231,7 @@ func (s site) fork(t testing.TB, root string) (site, error) {
 	return copied, copyFiles(root, s.root)
 }
 
-// copyEvents records what one ledger has in another that is new.
+// copyEvents copies a ledger's events to a new ledger.
 func copyEvents(ctx context.Context, to, from string) error {
 	source, err := host.OpenLedger(ctx, from)
 	if err != nil {
@@ -261,8 +258,7 @@ func copyEvents(ctx context.Context, to, from string) error {
 	return nil
 }
 
-// copyFiles copies all files but the ledger's. One that is gone meanwhile was no
-// part of what a kill leaves.
+// copyFiles copies all files except the ledger's. It skips files that disappear meanwhile.
 func copyFiles(to, from string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if os.IsNotExist(err) {
@@ -291,7 +287,7 @@ func copyFiles(to, from string) error {
 	})
 }
 
-// good counts the runs of task T in a role that brought what they owe.
+// good counts the successful runs of task T in a role.
 func good(s task.State, role task.Role) int {
 	n := 0
 	for _, r := range s.Runs {
@@ -302,8 +298,8 @@ func good(s task.State, role task.Role) int {
 	return n
 }
 
-// playing is a research script for so many calls, after the critic's if that is
-// called as well.
+// playing returns a script for a number of researchers, preceded by the critic's if it is
+// not nil.
 func playing(critic *fakeagent.Scenario, researchers int) []fakeagent.Scenario {
 	var calls []fakeagent.Scenario
 	if critic != nil {
@@ -315,17 +311,17 @@ func playing(critic *fakeagent.Scenario, researchers int) []fakeagent.Scenario {
 	return calls
 }
 
-// missing is a finding that asks for research.
+// missing returns a finding that asks for research.
 func missing() fakeagent.Finding {
 	return fakeagent.Finding{Category: "information-missing", Severity: "fail", File: "a.go", Line: 1, Remediation: "Find out what the list may hold"}
 }
 
-// wrong is a finding that the executor can settle.
+// wrong returns a finding for the executor.
 func wrong() fakeagent.Finding {
 	return fakeagent.Finding{Category: "missing-test", Severity: "fail", File: "a.go", Line: 1, Remediation: "Test the empty list"}
 }
 
-// trailOf are the records of the project's trail, as they stand there.
+// trailOf returns the lines of the project's run log.
 func (s site) trailOf(t testing.TB) []string {
 	t.Helper()
 	data, err := os.ReadFile(s.path(".switchyard/spawns.jsonl"))
@@ -335,7 +331,7 @@ func (s site) trailOf(t testing.TB) []string {
 	return slices.Collect(strings.Lines(string(data)))
 }
 
-// runOf is the run that a line of the trail is about.
+// runOf returns the run id of a line of the run log.
 func runOf(t testing.TB, line string) string {
 	t.Helper()
 	var record struct {

@@ -2,9 +2,9 @@
 // their findings, lets the policy decide where a task goes next, and records why in the
 // ledger.
 //
-// Route decides on reports alone. Round runs a round of a task, and Answer and Resume let
-// a task go on that waits for its user or is stuck. Task, Tasks and Explain show what was
-// recorded. Everything else serves the command line.
+// Route decides on reports alone. Round runs a round of a task; Answer and Resume continue
+// a task that waits for its user or is stuck. Task, Tasks and Explain read what was
+// recorded. The other methods serve the command line.
 package host
 
 import (
@@ -53,38 +53,37 @@ type (
 	Error = errs.Error
 )
 
-// Options are what an Engine works with.
+// Options configure an Engine.
 type Options struct {
-	// Project is where the engine works. Nothing is written before a decision is
-	// recorded.
+	// Project is the project to work on. Nothing is written before a decision is recorded.
 	Project project.Project
-	// Plugins configures the plugin runtime; its limits are replaced by the project's.
+	// Plugins configures the plugin runtime; the project's limits replace its limits.
 	Plugins plugins.Config
-	// Now is the clock that stamps events.
+	// Now returns the time of new events.
 	Now func() time.Time
-	// By is the name of the user or program that gives the commands, as it is recorded.
+	// By is the recorded name of the user or program that runs the commands.
 	By string
-	// Environ is the environment in the form of os.Environ. Agents and commands get
-	// theirs from it.
+	// Environ is the environment in the form of os.Environ, from which those of agents and
+	// commands derive.
 	Environ []string
-	// Engine evaluates policies, "" for the default.
+	// Engine evaluates policies; "" means the default.
 	Engine policies.Engine
 	// Observe receives the progress of agents, and of verifications, which have no
-	// adapter. It may be nil, and may be called by several goroutines at once.
+	// adapter. It may be nil, and may be called concurrently.
 	Observe func(spawner.Progress)
-	// Warn receives errors beside work that was done. It may be nil, and may be called by
-	// several goroutines at once.
+	// Warn receives errors that do not fail the command. It may be nil, and may be called
+	// concurrently.
 	Warn func(error)
 }
 
-// Engine runs rounds and answers questions about them. It is safe for concurrent use,
-// and any number of engines in any number of processes may work on one project.
+// Engine runs rounds and answers questions about them. It is safe for concurrent use, and
+// several processes may work on one project at the same time.
 type Engine struct{ rounds *round.Engine }
 
 // New returns an Engine. It does no work; the caller must Close it.
 func New(o Options) *Engine { return &Engine{rounds: round.New(round.Options(o))} }
 
-// Close releases what the engine holds. No request may run meanwhile or follow.
+// Close releases the engine's resources. No request may run at the same time or follow.
 func (e *Engine) Close(ctx context.Context) error { return e.rounds.Close(ctx) }
 
 // Policies returns the policies of the project.
@@ -93,16 +92,17 @@ func (e *Engine) Policies() *policyset.Set { return e.rounds.Policies() }
 // Plugins returns the plugins of the project.
 func (e *Engine) Plugins() *pluginset.Set { return e.rounds.Plugins() }
 
-// Config returns the project's configuration. The engine reads it anew for every request.
+// Config returns the project's configuration, which the engine reads anew for each
+// request.
 func (e *Engine) Config(ctx context.Context) (project.Config, error) { return e.rounds.Config(ctx) }
 
-// UncheckedConfig is Config without a check of the plugins' names: the settings may be
-// those of a plugin that another command gets by its file.
+// UncheckedConfig is Config without a check of plugin names: settings may be those of a
+// plugin that another command loads by its file.
 func (e *Engine) UncheckedConfig(ctx context.Context) (project.Config, error) {
 	return e.Plugins().UncheckedConfig(ctx)
 }
 
-// Route decides on reports alone: it records nothing and knows no task.
+// Route decides on reports alone. It records nothing and has no task.
 func (e *Engine) Route(ctx context.Context, req Request) (Decision, error) {
 	return e.rounds.Route(ctx, req)
 }
@@ -112,27 +112,25 @@ func (e *Engine) Ask(ctx context.Context, req api.AskRequest) (Decision, error) 
 	return e.rounds.Ask(ctx, req)
 }
 
-// Round runs a task's round to its decision and records it: verification, then the
-// critic, which is spawned unless its reports are given, then the policy. When it
-// returns without an error the decision is durable. A decision to commit commits the
-// task.
+// Round runs a task's round and records its decision: verification, then the critic,
+// unless its reports are given, then the policy. When it returns without an error, the
+// decision is durable. A decision to commit commits the task.
 //
 // # Errors
 //
-// Besides those of reports, plugins, policies, verification, spawns and the ledger: the
-// task's own (task-waiting and so on), report-wrong-task, report-wrong-round,
-// round-shifted if another process decided the round first, and round-running if
-// another process runs it.
+// Those of reports, plugins, policies, verification, spawns and the ledger; the task's own
+// (task-waiting and so on), report-wrong-task and report-wrong-round; round-shifted if
+// another process decided the round first, and round-running if another process runs it.
 func (e *Engine) Round(ctx context.Context, id string, req Request) (Decision, error) {
 	return e.rounds.Round(ctx, id, req)
 }
 
-// Answer records the user's answer to a question. The same answer again does nothing.
+// Answer records the user's answer to a question. Repeating an answer has no effect.
 func (e *Engine) Answer(ctx context.Context, id string, req AnswerRequest) (TaskResult, error) {
 	return e.rounds.Answer(ctx, id, req)
 }
 
-// Resume takes a stuck task into its next round.
+// Resume moves a stuck task into its next round.
 func (e *Engine) Resume(ctx context.Context, id string, req ResumeRequest) (TaskResult, error) {
 	return e.rounds.Resume(ctx, id, req)
 }
@@ -151,18 +149,18 @@ func (e *Engine) Explain(ctx context.Context, id string, round int) (Explanation
 	return e.rounds.Explain(ctx, id, round)
 }
 
-// Wait blocks until a task, or any task for "", has an event after the given one.
+// Wait blocks until a task, or any task if id is "", has an event after the given one.
 func (e *Engine) Wait(ctx context.Context, id string, after int64) error {
 	return e.rounds.Wait(ctx, id, after)
 }
 
-// Review is the phase of a round that decides: it needs the critic's stamp, verifies
-// nothing, and leaves the commit to Commit.
+// Review decides a round as a separate phase: it requires the critic's attestation, runs
+// no verification, and leaves the commit to Commit.
 func (e *Engine) Review(ctx context.Context, id string, req Request) (Decision, error) {
 	return e.rounds.Review(ctx, id, req)
 }
 
-// Start begins the work on a task, or begins it anew.
+// Start begins the work on a task, or restarts it.
 func (e *Engine) Start(ctx context.Context, id string, req api.StartRequest) (TaskResult, error) {
 	return e.rounds.Start(ctx, id, req)
 }
@@ -177,27 +175,27 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 	return e.rounds.Draft(ctx, id, req)
 }
 
-// Commit commits a task whose review decided so.
+// Commit commits a task whose latest decision is to commit.
 func (e *Engine) Commit(ctx context.Context, id string, req api.CommitRequest) (TaskResult, error) {
 	return e.rounds.Commit(ctx, id, req)
 }
 
-// Stop puts a task aside as stuck.
+// Stop marks a task as stuck.
 func (e *Engine) Stop(ctx context.Context, id string, req api.StopRequest) (TaskResult, error) {
 	return e.rounds.Stop(ctx, id, req)
 }
 
-// Audit records by hand that an agent ran in the task's round.
+// Audit records a manual attestation that an agent ran in the task's round.
 func (e *Engine) Audit(ctx context.Context, id string, req api.AuditRequest) (api.StampResult, error) {
 	return e.rounds.Audit(ctx, id, req)
 }
 
-// Search records by hand that an agent searched.
+// Search records, as a manual claim, that an agent searched.
 func (e *Engine) Search(ctx context.Context, id string, req api.SearchRequest) (TaskResult, error) {
 	return e.rounds.Search(ctx, id, req)
 }
 
-// Stamps returns every stamp of a task, oldest first.
+// Stamps returns every attestation of a task, oldest first.
 func (e *Engine) Stamps(ctx context.Context, id string) ([]api.StampEntry, error) {
 	return e.rounds.Stamps(ctx, id)
 }
@@ -207,7 +205,7 @@ func (e *Engine) Spawn(ctx context.Context, req SpawnRequest) (SpawnResult, erro
 	return e.rounds.Spawn(ctx, req)
 }
 
-// Import takes over tasks of nubos-pilot that are in flight.
+// Import imports the unfinished tasks of nubos-pilot.
 func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.ImportResult, error) {
 	return e.rounds.Import(ctx, tasks)
 }
@@ -215,7 +213,8 @@ func (e *Engine) Import(ctx context.Context, tasks []nubospilot.Task) (api.Impor
 // Summary reads every task's state and events once.
 func (e *Engine) Summary(ctx context.Context) (api.Summary, error) { return e.rounds.Summary(ctx) }
 
-// CriticFailures returns, for the tasks that are stuck because of their critic, its failure.
+// CriticFailures returns, by task id, the critic's failure of the tasks that are stuck
+// because of it.
 func (e *Engine) CriticFailures(ctx context.Context, ids []string) (map[string]string, error) {
 	return e.rounds.CriticFailures(ctx, ids)
 }
@@ -228,8 +227,8 @@ func (e *Engine) Counters(ctx context.Context, queries ...ledger.CounterQuery) (
 // Verify checks every chain of the ledger.
 func (e *Engine) Verify(ctx context.Context) (ledger.Report, error) { return e.rounds.Verify(ctx) }
 
-// Events yields every event of the ledger in the order of recording. An error ends it,
-// with a zero Event.
+// Events yields every event of the ledger in the order of recording. It ends at the first
+// error, with a zero Event.
 func (e *Engine) Events(ctx context.Context) iter.Seq2[ledger.Event, error] {
 	return e.rounds.Events(ctx)
 }
@@ -237,13 +236,13 @@ func (e *Engine) Events(ctx context.Context) iter.Seq2[ledger.Event, error] {
 // Recorded reports whether the engine has appended any event.
 func (e *Engine) Recorded() bool { return e.rounds.Recorded() }
 
-// Diagnose checks what the project's commands rely on, and if deep is set also every event
+// Diagnose checks what the project's commands depend on and, if deep is set, every event
 // of the ledger. It changes nothing.
 func (e *Engine) Diagnose(ctx context.Context, deep bool) (api.Health, error) {
 	return e.rounds.Diagnose(ctx, deep)
 }
 
-// AdapterNames returns the adapters that the project can name.
+// AdapterNames returns the adapters that the project can use.
 func (e *Engine) AdapterNames(ctx context.Context) ([]string, error) {
 	return e.rounds.AdapterNames(ctx)
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// TestVerificationsDoNotNest: what a project's verification starts verifies nothing
-// of that project, whatever the task, and changes nothing; that of another project
-// may.
+// TestVerificationsDoNotNest checks that a process started by a project's verification
+// cannot verify or change a task of that project, while one of another project may.
 func TestVerificationsDoNotNest(t *testing.T) {
 	root, other := t.TempDir(), t.TempDir()
 	environ := append(os.Environ(), fmt.Sprintf("SWITCHYARD_VERIFYING=,sha256:%x", sha256.Sum256([]byte(root))))

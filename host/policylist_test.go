@@ -9,7 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// inventory lists the policies of the project, each by its reference.
+// inventory returns the policies of the project and their references.
 func (s *summarized) inventory() (api.PolicyInventory, []string) {
 	s.Helper()
 	all, err := s.Policies().Workspace("", "").List(s.Context())
@@ -25,8 +25,8 @@ func (s *summarized) inventory() (api.PolicyInventory, []string) {
 
 func TestPoliciesAreListedOnce(t *testing.T) {
 	s := newSummarized(t)
-	// In the tree: a version that is built in, as it is; one that comes next; one that
-	// says that it is older than all; and one that is none.
+	// In the workspace: a built-in version, its successor, one that claims to be the
+	// oldest, and one that is not a policy.
 	s.withPolicy("policies/routing/1.2.0")
 	s.withPolicy("policies/routing/1.3.0", "version: 1.2.0", "version: 1.3.0")
 	s.withPolicy("policies/routing/0.9.0", "version: 1.2.0", "version: 0.9.0")
@@ -49,8 +49,8 @@ func TestPoliciesAreListedOnce(t *testing.T) {
 	}
 }
 
-// TestPoliciesInUseAreListed: an adopted policy whose files have changed since is
-// another one than the configured one, although both have one name.
+// TestPoliciesInUseAreListed checks that an adopted policy and a configured one of the
+// same name are listed separately if its files have changed since.
 func TestPoliciesInUseAreListed(t *testing.T) {
 	s := newSummarized(t)
 	s.withPolicy("own")
@@ -83,7 +83,7 @@ func TestPoliciesInUseAreListed(t *testing.T) {
 	}
 }
 
-// TestPolicyToLookAt: without a name it is the one that the project goes by.
+// TestPolicyToLookAt checks that "" loads the active policy.
 func TestPolicyToLookAt(t *testing.T) {
 	s := newSummarized(t)
 	version := func(ref string) string {
@@ -112,7 +112,8 @@ func TestPolicyToLookAt(t *testing.T) {
 	}
 }
 
-// TestTestsOfAPolicy: they come with its files, under names that the user can open.
+// TestTestsOfAPolicy checks that a policy's tests are loaded under names that the user can
+// open.
 func TestTestsOfAPolicy(t *testing.T) {
 	s := newSummarized(t)
 	s.withPolicy("own")

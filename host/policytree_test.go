@@ -8,8 +8,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// TestAgentsAreForTheNewestOfTheProject: a project that has a line of its own is not
-// held against what a later program has built in, newer or not.
+// TestAgentsAreForTheNewestOfTheProject checks that a project with its own versions is not
+// compared with newer built-in versions of a later program.
 func TestAgentsAreForTheNewestOfTheProject(t *testing.T) {
 	s := newSummarized(t)
 	s.write(".switchyard/agents/critic-a11y.md", "---\nname: critic-a11y\ndescription: Accessibility\nmodule: true\n---\n- `a11y`: it cannot be used without a mouse.\n")

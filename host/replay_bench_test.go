@@ -18,12 +18,12 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// roundsVariable says how many recorded rounds BenchmarkReplay decides again.
+// roundsVariable sets the number of rounds that BenchmarkReplay replays.
 const roundsVariable = "SWITCHYARD_REPLAY_ROUNDS"
 
-// BenchmarkReplay decides rounds of five findings again, each of some 400 bytes in its
-// report, under a policy that sends a category elsewhere. It tells how many rounds a
-// second that is, and the most memory that was in use.
+// BenchmarkReplay replays rounds of five findings, each about 400 bytes in its report,
+// under a policy that routes one category elsewhere. It reports the rounds per second and
+// the maximum memory in use.
 func BenchmarkReplay(b *testing.B) {
 	rounds := 10_000
 	if text := os.Getenv(roundsVariable); text != "" {
@@ -76,9 +76,9 @@ func BenchmarkReplay(b *testing.B) {
 	})
 }
 
-// newHistory makes a ledger of so many decided rounds, each the first of its task: real
-// ones, and then copies of these under other names, with hashes of their own. It
-// returns how many bytes the records have.
+// newHistory creates a ledger with a number of decided rounds, each the first of its task:
+// real ones, then copies under other names with correct hashes. It returns the size of the
+// records in bytes.
 func newHistory(b *testing.B, root string, rounds int) (size int64) {
 	b.Helper()
 	e := newEngine(b, root, noon)

@@ -30,17 +30,15 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// archive is a project in which much was decided: rounds with and without findings,
-// of categories that are known and that are not, with green, red and no verification,
-// under two policies.
+// archive is a project with many decisions: with and without findings, of known and
+// unknown categories, with green, red and no verification, under two policies.
 type archive struct {
 	*host.Engine
 	root string
 	now  time.Time
 }
 
-// newArchive lets an engine decide some rounds of each of so many tasks, a minute
-// apart.
+// newArchive decides rounds of a number of tasks, a minute apart.
 func newArchive(t testing.TB, tasks int) *archive {
 	t.Helper()
 	a := &archive{root: t.TempDir(), now: noon()}
@@ -53,7 +51,7 @@ func newArchive(t testing.TB, tasks int) *archive {
 			d, err := a.Round(t.Context(), id, randomRequest(random))
 			switch {
 			case errs.CodeOf(err) == errs.CommitUnverified:
-				continue // It was verified before, and nothing was recorded.
+				continue // The task is verified already; nothing was recorded.
 			case err != nil:
 				t.Fatal(err)
 			}
@@ -65,8 +63,7 @@ func newArchive(t testing.TB, tasks int) *archive {
 	return a
 }
 
-// newRecord is an archive with one decision for each of some tasks, that all have the
-// same finding.
+// newRecord returns an archive with one decision for each task, all with the same finding.
 func newRecord(t testing.TB, tasks ...string) *archive {
 	t.Helper()
 	a := &archive{root: t.TempDir()}
@@ -79,7 +76,7 @@ func newRecord(t testing.TB, tasks ...string) *archive {
 	return a
 }
 
-// copied is another archive with the same ledger.
+// copied returns another archive with the same ledger.
 func (a *archive) copied(t testing.TB) *archive {
 	t.Helper()
 	c := &archive{root: t.TempDir()}
@@ -97,7 +94,7 @@ func (a *archive) copied(t testing.TB) *archive {
 	return c
 }
 
-// randomRequest is a report of up to five findings.
+// randomRequest returns a report of up to five findings.
 func randomRequest(random *rand.Rand) host.Request {
 	known := []string{"style", "style", "missing-test", "scope-creep", "information-missing", "information-missing", "locked-decision-violation", "question-to-user", "made-up"}
 	var findings []string
@@ -111,8 +108,7 @@ func randomRequest(random *rand.Rand) host.Request {
 	return r
 }
 
-// decided are the decisions of the archive, in the order of recording, read in the
-// plainest way.
+// decided returns the decisions of the archive in the order of recording, read naively.
 func (a *archive) decided(t testing.TB) (decisions []decidedRound) {
 	t.Helper()
 	for event, err := range a.Events(t.Context()) {
@@ -141,7 +137,7 @@ type decidedRound struct {
 	host.Decision
 }
 
-// again decides a round under a candidate, in the plainest way.
+// again decides a round under a candidate, naively.
 func (d decidedRound) again(t rapid.TB, candidate *policies.Policy) string {
 	in := d.Input
 	in.Routes = map[string]int{}
@@ -156,7 +152,7 @@ func (d decidedRound) again(t rapid.TB, candidate *policies.Policy) string {
 	return now.NextAction
 }
 
-// export writes the archive's ledger down as ledger export does.
+// export writes the ledger as ledger export does.
 func (a *archive) export(t testing.TB, w io.Writer) {
 	t.Helper()
 	for event, err := range a.Events(t.Context()) {
@@ -172,7 +168,7 @@ func (a *archive) export(t testing.TB, w io.Writer) {
 	}
 }
 
-// replayed replays, and the test fails where that does.
+// replayed replays the archive and fails the test on an error.
 func (a *archive) replayed(t rapid.TB, req api.ReplayRequest) replay.Report {
 	t.Helper()
 	report, err := a.Policies().Replay(context.Background(), req)
@@ -182,7 +178,7 @@ func (a *archive) replayed(t rapid.TB, req api.ReplayRequest) replay.Report {
 	return report
 }
 
-// edit changes the ledger behind the engine's back.
+// edit changes the ledger directly.
 func (a *archive) edit(t testing.TB, statement string, args ...any) {
 	t.Helper()
 	db, err := sql.Open("sqlite", a.database())
@@ -197,7 +193,7 @@ func (a *archive) edit(t testing.TB, statement string, args ...any) {
 
 func (a *archive) database() string { return filepath.Join(a.root, project.StateDir, "ledger.db") }
 
-// forge changes an event's body, and gives it the hash that it then has.
+// forge changes an event's body and updates its hash.
 func (a *archive) forge(t testing.TB, e ledger.Event, change func(body string) string) {
 	t.Helper()
 	body := change(string(e.Body))
@@ -217,7 +213,7 @@ func policy(t testing.TB, ref string) *policies.Policy {
 	return p
 }
 
-// rerouted is routing 1.2.0 with a category sent elsewhere.
+// rerouted returns routing 1.2.0 with a category routed elsewhere.
 func rerouted(t rapid.TB, category, to string) *policies.Policy {
 	t.Helper()
 	p, err := policies.Load(context.Background(), "routing@1.2.0")
@@ -240,7 +236,7 @@ func rerouted(t rapid.TB, category, to string) *policies.Policy {
 	return p
 }
 
-// TestReplayUnderAnotherTable compares with a recount, one decision after the other.
+// TestReplayUnderAnotherTable compares a replay with a naive one.
 func TestReplayUnderAnotherTable(t *testing.T) {
 	a := newArchive(t, 25)
 	decided := a.decided(t)
@@ -285,7 +281,8 @@ func TestReplayUnderAnotherTable(t *testing.T) {
 	}
 }
 
-// TestReplayUnderTheRecordedPolicy: nothing flips that the candidate decided itself.
+// TestReplayUnderTheRecordedPolicy checks that replaying under the recorded policy changes
+// no decision.
 func TestReplayUnderTheRecordedPolicy(t *testing.T) {
 	a := newArchive(t, 25)
 	decided := a.decided(t)
@@ -314,8 +311,8 @@ func TestReplayUnderTheRecordedPolicy(t *testing.T) {
 	}
 }
 
-// TestReplayOutside: the project's ledger, a copy of the database and an export give
-// one report.
+// TestReplayOutside checks that the project's ledger, a copy of the database and an export
+// give the same report.
 func TestReplayOutside(t *testing.T) {
 	a := newArchive(t, 12)
 	candidate := rerouted(t, "style", "researcher")
@@ -357,7 +354,7 @@ func TestReplayOutside(t *testing.T) {
 	}
 }
 
-// TestReplayAgainLater: the digest of a replay is found again when the ledger has
+// TestReplayAgainLater checks that a replay's digest is the same after the ledger has
 // grown.
 func TestReplayAgainLater(t *testing.T) {
 	a := newRecord(t, "S", "T")
@@ -374,7 +371,7 @@ func TestReplayAgainLater(t *testing.T) {
 	}
 }
 
-// TestReplaySinceAndThrough: both ends count.
+// TestReplaySinceAndThrough checks that both bounds are inclusive.
 func TestReplaySinceAndThrough(t *testing.T) {
 	a := newArchive(t, 12)
 	decided := a.decided(t)
@@ -400,7 +397,7 @@ func TestReplaySinceAndThrough(t *testing.T) {
 	}
 }
 
-// TestReplayOfNothing creates nothing.
+// TestReplayOfNothing checks that replaying an empty ledger creates nothing.
 func TestReplayOfNothing(t *testing.T) {
 	root := t.TempDir()
 	report, err := newEngine(t, root, noon).Policies().Replay(t.Context(), api.ReplayRequest{Policy: policy(t, policies.Default), FailOn: [][2]string{{api.AnyAction, api.AnyAction}}})
@@ -412,7 +409,8 @@ func TestReplayOfNothing(t *testing.T) {
 	}
 }
 
-// TestReplayRefusesFlips: what --fail-on-flip names is an error, with the report.
+// TestReplayRefusesFlips checks that a change named by --fail-on-flip is an error with the
+// report.
 func TestReplayRefusesFlips(t *testing.T) {
 	a := &archive{root: t.TempDir()}
 	a.Engine = newEngine(t, a.root, noon)
@@ -440,7 +438,7 @@ func TestReplayRefusesFlips(t *testing.T) {
 		{[][2]string{{"executor", ""}}, errs.PolicyFlipUnknown, 0},
 		{[][2]string{{"undecided", "executor"}}, errs.PolicyFlipUnknown, 0},
 		{[][2]string{{"executor", "executor"}}, errs.PolicyFlipUnknown, 0},
-		// A typing mistake in one is no reason to let another pass.
+		// A typo in one change must not let another pass.
 		{[][2]string{{"executor", "plan-checker"}, {"executer", "executor"}}, errs.PolicyFlipUnknown, 0},
 	} {
 		report, err := a.Policies().Replay(t.Context(), api.ReplayRequest{Policy: candidate, FailOn: c.failOn})
@@ -463,7 +461,7 @@ func TestReplayRefusesFlips(t *testing.T) {
 	}
 }
 
-// TestReplayOfASpoiledLedger ends at the event that cannot be believed.
+// TestReplayOfASpoiledLedger checks that a replay ends at the first corrupt event.
 func TestReplayOfASpoiledLedger(t *testing.T) {
 	whole := newRecord(t, "T")
 	for name, spoil := range map[string]func(t *testing.T, a *archive, e ledger.Event){
@@ -526,7 +524,7 @@ func TestReplayOfWhatIsNoLedger(t *testing.T) {
 	}
 }
 
-// TestReplayOfASpoiledExport names the line.
+// TestReplayOfASpoiledExport checks that the error names the line.
 func TestReplayOfASpoiledExport(t *testing.T) {
 	a := newRecord(t, "S", "T")
 	var text bytes.Buffer
@@ -543,7 +541,8 @@ func TestReplayOfASpoiledExport(t *testing.T) {
 	}
 }
 
-// TestReplayNamesTheRules of both policies, wherever the decisions come from.
+// TestReplayNamesTheRules checks that a report names the rules of both policies, for every
+// kind of ledger.
 func TestReplayNamesTheRules(t *testing.T) {
 	a := &archive{root: t.TempDir()}
 	a.Engine = newEngine(t, a.root, noon)
@@ -588,7 +587,7 @@ func TestReplayNamesTheRules(t *testing.T) {
 	}
 }
 
-// TestReplayTellsOfItsProgress in the order of the events.
+// TestReplayTellsOfItsProgress checks that progress follows the order of the events.
 func TestReplayTellsOfItsProgress(t *testing.T) {
 	a := newArchive(t, 12)
 	var reported []int64
@@ -607,7 +606,8 @@ func TestReplayTellsOfItsProgress(t *testing.T) {
 	}
 }
 
-// TestACancelledReplayEnds, and leaves nothing running, which TestMain sees.
+// TestACancelledReplayEnds checks that a cancelled replay ends; TestMain finds goroutines
+// that it leaves.
 func TestACancelledReplayEnds(t *testing.T) {
 	a := newArchive(t, 10)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -618,7 +618,7 @@ func TestACancelledReplayEnds(t *testing.T) {
 	}
 }
 
-// TestReplayWithRounds: what is recorded meanwhile is left out.
+// TestReplayWithRounds checks that events recorded during a replay are skipped.
 func TestReplayWithRounds(t *testing.T) {
 	a := newRecord(t, "S", "T", "U")
 	before := int64(len(a.decided(t)))

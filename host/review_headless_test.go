@@ -15,11 +15,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// handsBack is a project in which the critic is the caller's where none can run.
+// handsBack configures manual fallback for a critic that cannot run.
 const handsBack = "spawn: {retries: 0, fallback_on_error: []}\n"
 
-// A green verification is one of the tree that it ran on: of a draft that was
-// edited since, it says nothing, whoever reviews that.
+// TestGreenIsOfItsTree checks that a green verification does not count for a draft that
+// was edited since, whoever reviews it.
 func TestGreenIsOfItsTree(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -49,8 +49,8 @@ func TestGreenIsOfItsTree(t *testing.T) {
 	}
 }
 
-// A report that was written for an earlier hand-back is not there when the critic is
-// handed back anew: nobody takes it for the review of what the draft is by now.
+// TestHandBackForgetsTheOneBefore checks that a manual fallback deletes the report of an
+// earlier one, so that it cannot count as the review of a changed draft.
 func TestHandBackForgetsTheOneBefore(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, handsBack, fakeagent.Presets()["auth"])
@@ -69,7 +69,8 @@ func TestHandBackForgetsTheOneBefore(t *testing.T) {
 	}
 }
 
-// Two tasks that hand their critics back do not share what these are to read.
+// TestHandBacksAreIgnored checks that the manual fallbacks of two tasks do not share
+// files.
 func TestHandBacksAreIgnored(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, handsBack, fakeagent.Presets()["auth"])
@@ -90,9 +91,9 @@ func TestHandBacksAreIgnored(t *testing.T) {
 	}
 }
 
-// A critic that came to nothing is on record before its round is decided. Whatever
-// keeps that from being decided, the next command decides it, and asks no other
-// critic about what this one may have left in the tree.
+// TestFailedReviewIsNotForgotten checks that a critic's failure is recorded before its
+// round is decided. If the decision fails, the next command makes it without another
+// critic, which would judge what this one may have left in the tree.
 func TestFailedReviewIsNotForgotten(t *testing.T) {
 	t.Parallel()
 	edits := fakeagent.Clean()
@@ -119,7 +120,8 @@ func TestFailedReviewIsNotForgotten(t *testing.T) {
 	}
 }
 
-// What agents outside any task use up is no task's budget: nobody could resume it.
+// TestSpawnsOutsideHaveNoTasksBudget checks that agents outside any task have no task
+// budget, since nothing could resume them.
 func TestSpawnsOutsideHaveNoTasksBudget(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, once+"budget: {task: {tokens: 300, rounds: 1}, round: {tokens: 300}, spawn: {tokens: 250}}\n", fakeagent.Presets()["researcher"])
@@ -132,8 +134,8 @@ func TestSpawnsOutsideHaveNoTasksBudget(t *testing.T) {
 	}
 }
 
-// A program that cannot be started has used up nothing, and is a matter for the next
-// adapter, or for the caller, as one that is missing is.
+// TestAgentThatCannotBeStarted checks that a program that cannot be started uses no budget
+// and falls back like a missing one.
 func TestAgentThatCannotBeStarted(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, handsBack+"budget: {task: {tokens: 1000}, spawn: {tokens: 250}}\n", fakeagent.Clean())
@@ -153,13 +155,14 @@ func TestAgentThatCannotBeStarted(t *testing.T) {
 	}
 }
 
-// Where the budget does not cover the researchers that a kill has ended, the task
-// gets stuck on it, as it would have with the decision: nobody is asked in vain.
+// TestBudgetOfResearchThatGoesOn checks that a task gets stuck if its budget does not
+// cover researchers that a kill has ended, as it would with the decision. No researcher is
+// asked in vain.
 func TestBudgetOfResearchThatGoesOn(t *testing.T) {
 	t.Parallel()
 	asks := fakeagent.Finds(missing())
-	// The critic uses 240 tokens, and three researchers may use 750. Killed, they count
-	// as having done so, and three more do not fit.
+	// The critic uses 240 tokens and three researchers reserve 750. Killed researchers
+	// count with their reservation, so three more exceed the budget.
 	s := newSite(t, once+"budget: {task: {tokens: 1200}, spawn: {tokens: 250}}\n", playing(&asks, 3)...)
 	var between *site
 	for _, k := range s.killed(t) {
@@ -184,8 +187,8 @@ func TestBudgetOfResearchThatGoesOn(t *testing.T) {
 	}
 }
 
-// A researcher that fails is silent: nobody is told to run it in some other way, and
-// the record does not say so either.
+// TestSilentResearcherIsNotHandedBack checks that a failed researcher is silent: no manual
+// fallback is offered or recorded for it.
 func TestSilentResearcherIsNotHandedBack(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, handsBack+"research: {agents: 1}\n", fakeagent.Finds(missing()), fakeagent.Presets()["refused"])
@@ -199,7 +202,8 @@ func TestSilentResearcherIsNotHandedBack(t *testing.T) {
 	}
 }
 
-// What an agent says never replaces what Switchyard keeps.
+// TestSpawnWritesNothingOfOurs checks that an agent's output cannot replace Switchyard's
+// own files.
 func TestSpawnWritesNothingOfOurs(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, once, fakeagent.Presets()["researcher"])
@@ -222,7 +226,8 @@ func TestSpawnWritesNothingOfOurs(t *testing.T) {
 	s.sound(t, "T")
 }
 
-// An agent that Switchyard runs answers no question and vouches for no draft.
+// TestAgentsDecideNothing checks that an agent run by Switchyard cannot answer questions
+// or attest drafts.
 func TestAgentsDecideNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, once, fakeagent.Clean())
@@ -245,7 +250,8 @@ func TestAgentsDecideNothing(t *testing.T) {
 	}
 }
 
-// What another user's file would have us run is not run either to ask about itself.
+// TestDoctorRunsNothingOfForeign checks that doctor does not run programs named by another
+// user's file.
 func TestDoctorRunsNothingOfForeign(t *testing.T) {
 	t.Parallel()
 	ran := filepath.Join(t.TempDir(), "ran")

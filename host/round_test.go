@@ -57,8 +57,8 @@ func request(report string) host.Request {
 	}
 }
 
-// TestRoundIsDecidedOnce lets two engines decide the same round; the one that
-// records later must not take its report for the next round.
+// TestRoundIsDecidedOnce lets two engines decide the same round; the one that records
+// later must not use its report for the next round.
 func TestRoundIsDecidedOnce(t *testing.T) {
 	for _, second := range []struct{ name, report string }{
 		{"the round advances", issues},
@@ -71,8 +71,8 @@ func TestRoundIsDecidedOnce(t *testing.T) {
 			if _, err := fast.Round(t.Context(), "T", request(`{"critic":"critic","findings":[{"category":"infrastructure-mismatch"}]}`)); err != nil {
 				t.Fatal(err)
 			}
-			// The slow engine asks for the time when it looks at the task, and
-			// again when it has decided and is about to record.
+			// The slow engine reads the clock when it loads the task, and again before it
+			// records its decision.
 			decided, proceed := make(chan struct{}), make(chan struct{})
 			asked := 0
 			slow := newEngine(t, root, func() time.Time {
@@ -192,8 +192,8 @@ func TestReportsOfDifferentTasksAreNeverOneRound(t *testing.T) {
 	}
 }
 
-// TestRoomsAgree holds together what two rooms state because neither may import
-// the other.
+// TestRoomsAgree checks constants that two packages repeat because neither may import the
+// other.
 func TestRoomsAgree(t *testing.T) {
 	if routing.MaxRoundsLimit != task.MaxRounds {
 		t.Errorf("a policy takes a cap of %d rounds, a task one of %d", routing.MaxRoundsLimit, task.MaxRounds)

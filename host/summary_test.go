@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	_ "modernc.org/sqlite" // to change a record behind the ledger's back
+	_ "modernc.org/sqlite" // to change a record directly
 
 	"github.com/switchyard-dev/switchyard/host"
 	"github.com/switchyard-dev/switchyard/internal/api"
@@ -18,7 +18,7 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
-// summarized is an engine on a project of its own, and its methods fail the test.
+// summarized is an engine on its own project whose methods fail the test on errors.
 type summarized struct {
 	*testing.T
 	*host.Engine
@@ -40,7 +40,7 @@ func newSummarized(t *testing.T) *summarized {
 	return &summarized{T: t, Engine: e, root: root, force: &task.Force{Reason: "a test", By: "tess"}}
 }
 
-// report is a request with findings of these categories.
+// report returns a request with findings of these categories.
 func (s *summarized) report(categories ...string) host.Request {
 	findings := make([]string, len(categories))
 	for i, c := range categories {
@@ -114,13 +114,13 @@ func TestSummary(t *testing.T) {
 	s := newSummarized(t)
 	s.review("executor", "style", "style-unknown-to-nobody")
 	s.wants(api.Summary{
-		// What no policy knows leaves a task stuck, whatever else there is.
+		// A category that no policy knows leaves the task stuck, whatever else is
+		// reported.
 		Tasks: 1, Rounds: 1, Average: 1, Stuck: 1, Overrides: 1, Routes: map[string]int{"stuck": 1},
 		Categories: map[string]int{"style": 1, "style-unknown-to-nobody": 1}, Histogram: map[int]int{1: 1, 2: 0, 3: 0},
 	})
 
-	// A red draft has no findings, and does not take away those of the review
-	// before it in its round.
+	// A red draft has no findings and does not replace those of the round's review.
 	s.review("planned", "infrastructure-mismatch")
 	s.red("planned")
 	s.review("asked", "question-to-user", "missing-test")
@@ -137,8 +137,8 @@ func TestSummary(t *testing.T) {
 	})
 }
 
-// TestSummaryOfStops: what a person leaves a round with goes before what its
-// review did, and nothing leaves it as it was.
+// TestSummaryOfStops checks that the findings of a stop replace those of the round's
+// review, and that a stop without findings keeps them.
 func TestSummaryOfStops(t *testing.T) {
 	s := newSummarized(t)
 	s.review("t", "infrastructure-mismatch")
@@ -156,7 +156,7 @@ func TestSummaryOfStops(t *testing.T) {
 	s.wants(want)
 }
 
-// TestSummaryBeyondTheCap: rounds beyond the project's cap are counted.
+// TestSummaryBeyondTheCap checks that rounds beyond the project's cap are counted.
 func TestSummaryBeyondTheCap(t *testing.T) {
 	s := newSummarized(t)
 	if _, err := s.Start(t.Context(), "t", api.StartRequest{MaxRounds: 9}); err != nil {
