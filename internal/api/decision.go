@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// Decision is where a round goes, and all that led there.
+// Decision is the result of a round with everything that led to it.
 type Decision struct {
 	// TaskID and NextRound are empty for a stateless route.
 	TaskID    string `json:"task_id,omitzero"`
@@ -21,90 +21,88 @@ type Decision struct {
 	NextAction string `json:"next_action"`
 	Stuck      bool   `json:"stuck"`
 	Reason     string `json:"reason"`
-	// NoProgress says that the task has findings, all of which its previous
-	// review had, and that none of those is gone (ADR-0003).
+	// NoProgress reports whether the task has findings, its previous review had all of
+	// them, and none of that review's findings is gone (ADR-0003).
 	NoProgress bool `json:"no_progress"`
-	// The counts compare the findings with the task's earlier reviews: seen for
-	// the first time, seen in the previous review, back after being gone; and
-	// gone since the previous one.
+	// The counts compare the findings with the task's earlier reviews: new, also in the
+	// previous review, back after being gone, and gone since the previous review.
 	NewCount      int `json:"new_count"`
 	RepeatCount   int `json:"repeat_count"`
 	ReopenedCount int `json:"reopened_count"`
 	ResolvedCount int `json:"resolved_count"`
-	// StalledRounds is how many reviews in a row made no progress.
+	// StalledRounds is the number of consecutive reviews without progress.
 	StalledRounds int `json:"stalled_rounds"`
 	// Findings are merged, most important first.
 	Findings []finding.Finding `json:"findings"`
 	// StillOpen are the findings that the last review left open, if this round reviewed
-	// nothing, as on a red verification; nil for none. They are not part of Findings,
-	// and the policy does not see them.
+	// nothing, as on a red verification; nil for none. They are not part of Findings, and
+	// the policy does not see them.
 	StillOpen *OpenReview `json:"still_open,omitzero"`
-	// Skipped are the items that plugins left out, by reason.
+	// Skipped are the items that plugins skipped, by reason.
 	Skipped []Skipped `json:"skipped"`
-	// Unmapped are the rules that no configuration gives a category.
+	// Unmapped are the rules without a configured category.
 	Unmapped []Unmapped `json:"unmapped"`
 	Routing  Routing    `json:"routing"`
-	// Input is all that the policy saw.
+	// Input is the policy's whole input.
 	Input   routing.Input    `json:"input"`
 	Policy  routing.Identity `json:"policy"`
 	Plugins []abi.Identity   `json:"plugins"`
 	Reports []Report         `json:"reports"`
-	// Verification is what is known of it; nil where there was none.
+	// Verification is the draft's verification, nil if there was none.
 	Verification *Verification `json:"verification,omitzero"`
-	// Questions are those to the user, where the task waits for one.
+	// Questions are the questions for the user, if the task waits for answers.
 	Questions []task.Question `json:"questions,omitzero"`
-	// Missing lists what the phase commit will want besides, if a review decided to
-	// commit and leaves it to that phase; nil if the task is committed.
+	// Missing lists what the commit phase still requires, if a review decided to commit
+	// and leaves the commit to that phase; nil if the task is committed.
 	Missing []string `json:"missing,omitzero"`
-	// Force is set where somebody passed a gate by force.
+	// Force is set if a gate was passed by force.
 	Force *task.Force `json:"force,omitzero"`
-	// Spawns are the agents that were run for it, in the order of their ends.
+	// Spawns are the agent runs of the round, in the order in which they ended.
 	Spawns []SpawnSummary `json:"spawns,omitzero"`
-	// EmptyDraft says that the critic was asked although the draft differs in nothing
-	// from its base.
+	// EmptyDraft reports whether the critic reviewed a draft that equals its base.
 	EmptyDraft bool `json:"empty_draft,omitzero"`
-	// WithoutCriteria says that a critic was run without being told what the task is.
+	// WithoutCriteria reports whether the critic ran without a description of the task.
 	WithoutCriteria bool `json:"without_criteria,omitzero"`
-	// Handoff is a file with what the executor is to do, nil for none, Research what
-	// researchers found out for the next round, and ManualFallback what the caller is to
-	// run. Paths are relative to the project's root.
+	// Handoff is the file with the executor's instructions, nil for none. Research has the
+	// researchers' results for the next round, and ManualFallback the agent that the
+	// caller must run. Paths are relative to the project's root.
 	Handoff        *string         `json:"handoff"`
 	Research       *Research       `json:"research,omitzero"`
 	ManualFallback *ManualFallback `json:"hand_back,omitzero"`
-	// Budget says which budget does not cover what would come next.
+	// Budget says which budget does not cover the next step.
 	Budget string `json:"budget,omitzero"`
-	// Why explains a stateless decision, where the caller asks for it.
+	// Why explains a stateless decision if the caller asked for it.
 	Why *explain.Explanation `json:"why,omitzero"`
-	// Event is where the ledger keeps the decision; nil for a stateless route.
+	// Event is the decision's event in the ledger, nil for a stateless route.
 	Event *EventRef `json:"event,omitzero"`
 }
 
-// OpenReview is what an earlier review left open.
+// OpenReview lists the findings that an earlier review left open.
 type OpenReview struct {
 	// Round is the round of the review, 0 if a person or an import left the findings.
 	Round int `json:"round"`
-	// Findings have no sources here: the event of their review has those.
+	// Findings have no sources here; the event of their review has them.
 	Findings []finding.Finding `json:"findings"`
 }
 
-// Routing says where the findings alone would go.
+// Routing summarizes where the findings alone would go.
 type Routing struct {
-	// NextDestination is the strongest destination of any finding, whatever
-	// the cap and verification say; without findings it is the next action.
+	// NextDestination is the strongest destination of any finding, regardless of the cap
+	// and of verification; without findings it is the next action.
 	NextDestination string `json:"next_destination"`
 	FindingCount    int    `json:"finding_count"`
 	// Buckets lists the findings' fingerprints by destination.
 	Buckets map[string][]string `json:"buckets"`
 }
 
-// Skipped is what a plugin left out of a report for one reason. A test report has
-// an item for every test that passed, so they are counted.
+// Skipped counts the items of a report that a plugin skipped for one reason. A test report
+// has one for each test that passed.
 type Skipped struct {
 	Plugin string `json:"plugin"`
 	Report string `json:"report"`
 	Reason string `json:"reason"`
 	Count  int    `json:"count"`
-	// Refs are JSON Pointers to the first of them, maxSkippedRefs at the most.
+	// Refs are JSON Pointers to the first items, at most 20.
 	Refs []string `json:"refs"`
 }
 
@@ -116,90 +114,89 @@ type Unmapped struct {
 	Category string `json:"category"`
 }
 
-// Report is one piece of evidence that a decision rests on.
+// Report is one report that a decision is based on.
 type Report struct {
 	// Path is as the user wrote it; "-" is standard input.
 	Path string `json:"path"`
-	// Command is the one of switchyard.yaml that printed it, "" for none.
+	// Command is the command in switchyard.yaml that printed it, "" for none.
 	Command string `json:"command,omitzero"`
 	Digest  string `json:"digest"`
 	Plugin  string `json:"plugin"`
 	Critic  string `json:"critic"`
-	// Findings and Skipped count what the plugin made of it, before merging.
+	// Findings and Skipped are the plugin's counts before merging.
 	Findings int `json:"findings"`
 	Skipped  int `json:"skipped"`
 }
 
-// EventRef is a place in a task's chain. Stored elsewhere, its hash proves later
-// that the chain up to it is unchanged and complete.
+// EventRef identifies an event in a task's chain. If it is stored elsewhere, its hash
+// proves later that the chain up to it is unchanged and complete.
 type EventRef struct {
 	N    int64  `json:"n"`
 	Hash string `json:"hash"`
 }
 
-// Verification is what is known of a draft's verification.
+// Verification is the verification of a draft.
 type Verification struct {
 	Outcome routing.Verify `json:"outcome"`
 	task.Verification
-	// Excerpt is the head and the tail of what the command printed.
+	// Excerpt is the beginning and the end of the command's output.
 	Excerpt string `json:"excerpt,omitzero"`
 }
 
-// Research is what researchers came to for the round that follows.
+// Research is the result of the researchers for the next round.
 type Research struct {
-	// Round is the one that it is for.
+	// Round is the round that the research is for.
 	Round int `json:"round"`
-	// Path is the consensus as Markdown, and Data as JSON: both relative to the
-	// project's root.
+	// Path and Data are the consensus as Markdown and as JSON, relative to the project's
+	// root.
 	Path string `json:"path"`
 	Data string `json:"data"`
-	// K researchers were asked, and Silent failed.
+	// K is the number of researchers asked, Silent of those that failed.
 	K              int                `json:"k"`
 	AgreementScore float64            `json:"agreement_score"`
 	Silent         []research.Silence `json:"silent"`
 }
 
-// ManualFallback asks the caller to run an agent in some other way, and to give its
-// report to the round.
+// ManualFallback asks the caller to run an agent and to pass its report to the round.
 type ManualFallback struct {
 	Agent string `json:"agent"`
-	// PromptPath is the whole prompt, and ReportPath where the agent is to write:
-	// both relative to the project's root.
+	// PromptPath is the file with the whole prompt, and ReportPath the file that the agent
+	// must write; both are relative to the project's root.
 	PromptPath string `json:"prompt_path"`
 	ReportPath string `json:"report_path"`
-	// Failures say why nothing else helped: of adapters that could not be started,
-	// then of attempts.
+	// Failures say why the adapters failed: first those that could not be started, then
+	// the attempts.
 	Failures []string `json:"failures"`
 }
 
-// SpawnSummary is one attempt to run an agent, in short.
+// SpawnSummary summarizes one attempt to run an agent.
 type SpawnSummary struct {
 	Run     string `json:"run"`
 	Agent   string `json:"agent"`
 	Adapter string `json:"adapter"`
 	Attempt int    `json:"attempt"`
-	// Why says why it was made: first, retry:CLASS, fallback:CLASS or resume.
+	// Why is the reason for the attempt: first, retry:CLASS, fallback:CLASS or resume.
 	Why     string          `json:"why"`
 	Outcome outcome.Outcome `json:"outcome"`
 	Reason  outcome.Reason  `json:"reason,omitzero"`
 	Class   outcome.Class   `json:"class,omitzero"`
-	// DurationMS is in milliseconds. What nobody knows is null.
+	// DurationMS is in milliseconds. Unknown values are null.
 	DurationMS       int64  `json:"duration_ms"`
 	TokensIn         *int64 `json:"tokens_in"`
 	TokensOut        *int64 `json:"tokens_out"`
 	CostMicroDollars *int64 `json:"cost_microdollars"`
-	// Resumed says that it ran for an earlier command, which was killed.
+	// Resumed reports whether the attempt belongs to an earlier command that was killed.
 	Resumed bool `json:"resumed,omitzero"`
-	// Changed lists what changed in the working tree while it ran.
+	// Changed lists the changes of the working tree during the attempt.
 	Changed []string `json:"changed,omitzero"`
-	// Said is what is known of why it came to nothing: tools that it was denied, what
-	// its answer lacks, and its own words.
+	// Said explains a failed attempt: denied tools, missing parts of the answer, and the
+	// agent's own message.
 	Said   []string `json:"said,omitzero"`
 	Stderr string   `json:"stderr,omitzero"`
 }
 
-// ActionHandBack is the next action of a round whose agent the caller is to run
-// , and ReasonHandBack why.
+// ActionHandBack is the next action of a round whose agent the caller must run, and
+// ReasonHandBack its reason.
 const (
 	ActionHandBack = "spawn-agent-tool"
 	ReasonHandBack = "spawn-failed"

@@ -5,35 +5,32 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// Explanation is why a round went where it went.
+// Explanation shows why a round was decided as it was.
 type Explanation struct {
 	Task TaskStatus `json:"task"`
-	// DecidedAt is when the decision was made, RFC 3339 in UTC, and By who gave
-	// the command.
+	// DecidedAt is the time of the decision, RFC 3339 in UTC, and By the author of the
+	// command.
 	DecidedAt string `json:"decided_at,omitzero"`
 	By        string `json:"by,omitzero"`
-	// Decision is nil where nobody asked for a round, and none is decided yet.
+	// Decision is nil if no round was asked for and none is decided yet.
 	Decision *Decision `json:"decision"`
-	// Why says what in the policy made the decision, and the smallest change that
-	// would have led elsewhere; nil where the policy is not to be had any more.
+	// Why names the policy rules that made the decision and the smallest change that would
+	// alter it; nil if the policy is no longer available.
 	Why *explain.Explanation `json:"why"`
-	// Answers are those to the decision's questions, in the order of their
-	// coming.
+	// Answers are the answers to the decision's questions, in the order of recording.
 	Answers []AnswerEntry `json:"answers,omitzero"`
-	// Spawns are the agents' runs since the task's newest decision, or since its
-	// beginning if none is decided yet, in the order of their ends: the newest of
-	// many. It is empty if an older round was asked for.
+	// Spawns are the latest agent runs since the task's latest decision, or since its
+	// beginning if none is decided yet, in the order in which they ended. It is empty if
+	// an older round was asked for.
 	Spawns []SpawnSummary `json:"spawns"`
-	// History lists the decisions of the task, oldest first, without the oldest
-	// of very many.
+	// History lists the task's latest decisions, oldest first.
 	History []HistoryEntry `json:"history"`
-	// Lifecycle lists what people made of the task beside its decisions, oldest first.
+	// Lifecycle lists manual actions on the task, oldest first.
 	Lifecycle []LifecycleEntry `json:"turns"`
-	// Overrides lists the gates that somebody forced, oldest first.
+	// Overrides lists the forced gates, oldest first.
 	Overrides []OverrideEntry `json:"overrides"`
 }
 
-// AnswerEntry is an answer with its time.
 type AnswerEntry struct {
 	task.Answer
 	At string `json:"at"`

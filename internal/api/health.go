@@ -2,9 +2,9 @@ package api
 
 import "github.com/switchyard-dev/switchyard/internal/errs"
 
-// Health is what Diagnose found.
+// Health is the result of Diagnose.
 type Health struct {
-	// OK says that nothing that the project needs is broken.
+	// OK reports whether everything that the project needs works.
 	OK       bool            `json:"ok"`
 	Root     string          `json:"root"`
 	Checks   []Check         `json:"checks"`
@@ -12,48 +12,49 @@ type Health struct {
 	Agents   []AgentHealth   `json:"agents"`
 }
 
-// Check is one thing that was looked at.
+// Check is the result of one check.
 type Check struct {
 	Name string `json:"name"`
 	OK   bool   `json:"ok"`
-	// Text says what was found.
+	// Text describes the result.
 	Text string `json:"text"`
-	// Code is that of the error with which commands fail for it, "" if it is fine.
+	// Code is the error code with which commands would fail, "" if the check passed.
 	Code errs.Code `json:"code,omitzero"`
-	// Problems are the single ones, if there are several.
+	// Problems lists the problems if there are several.
 	Problems []string `json:"problems,omitzero"`
 }
 
-// AdapterHealth says whether an adapter's CLI can be used.
+// AdapterHealth reports whether an adapter's CLI is usable.
 type AdapterHealth struct {
 	Name string `json:"name"`
-	// Used says that a round may run it: the project's settings name it, or say
-	// nothing of agents and it is the default one, and its program is there.
+	// Used reports whether a round may run the adapter: the settings name it, or they have
+	// no agents and it is the default adapter and is installed.
 	Used bool `json:"used"`
 	OK   bool `json:"ok"`
-	// Binary is the program's path, "" where there is none, and Version what it
-	// says of itself, "" where it says nothing.
+	// Binary is the program's path, "" if it was not found. Version is the version that it
+	// prints, "" if it prints none.
 	Binary  string `json:"binary,omitzero"`
 	Version string `json:"version,omitzero"`
-	// Tested lists the versions that the adapter was held against, and
-	// KnownVersion says that this is one of them.
+	// Tested lists the versions that the adapter was tested with, and KnownVersion reports
+	// whether Version is one of them.
 	Tested       []string `json:"tested,omitzero"`
 	KnownVersion bool     `json:"known_version"`
-	// Missing are flags that the adapter needs and the program's help does not
+	// Missing lists flags that the adapter needs and that the program's help does not
 	// name.
 	Missing []string `json:"missing_flags,omitzero"`
-	// Problem says why it cannot be used, "" for no reason.
+	// Problem says why the adapter cannot be used, "" if it can.
 	Problem string `json:"problem,omitzero"`
 }
 
-// AgentHealth is an agent or a module that a name leads to.
+// AgentHealth describes the definition of an agent or a module.
 type AgentHealth struct {
 	Name string `json:"name"`
-	// Path is relative to the project's root, "" for ours.
+	// Path is relative to the project's root, "" if the definition is built in.
 	Path   string `json:"path,omitzero"`
 	Module bool   `json:"module,omitzero"`
-	// Problem says why it cannot be spawned, "" for no reason. Broken says that its
-	// definition cannot be read; that of one that edits files can.
+	// Problem says why the agent cannot be spawned, "" if it can. Broken reports whether
+	// its definition is unreadable, as opposed to an agent that must not be spawned
+	// because it edits files.
 	Problem string `json:"problem,omitzero"`
 	Broken  bool   `json:"broken,omitzero"`
 }

@@ -6,23 +6,23 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// Auto stands for the one plugin that recognises a report.
+// Auto selects the one plugin that recognises a report.
 const Auto = "auto"
 
-// Stdin as the path of a report is standard input.
+// Stdin, as the path of a report, means standard input.
 const Stdin = "-"
 
-// NormalizedReport is a report as a plugin understood it, before findings are merged.
+// NormalizedReport is the result of a plugin for one report, before findings are merged.
 type NormalizedReport struct {
 	Plugin abi.Identity
-	// Report is the digest of the report as it was read.
+	// Report is the digest of the report's bytes.
 	Report string
 	abi.Result
 }
 
 // PluginInventory lists the plugins that a project can use by name.
 type PluginInventory struct {
-	// OK says that none of the plugins has a problem.
+	// OK reports whether no plugin has a problem.
 	OK bool `json:"ok"`
 	// Plugins are the built-in plugins, those of the project, and the named
 	// configurations, sorted by name.
@@ -33,17 +33,17 @@ type PluginInventory struct {
 type InstalledPlugin struct {
 	// Description has only the name if the plugin has a problem, and Digest is empty.
 	abi.Description
-	// Digest is that of its module.
+	// Digest is the digest of its module.
 	Digest string `json:"digest"`
-	// Path is that of its file relative to the project's root, "" if it is built in.
+	// Path is the path of its file relative to the project's root, "" if it is built in.
 	Path string `json:"path"`
-	// Use is the plugin that it is a configuration of, "" if it is a plugin.
+	// Use is the plugin that it configures, "" if it is a plugin itself.
 	Use string `json:"use,omitzero"`
-	// Problem is why it cannot be used, nil if it can.
+	// Problem says why it cannot be used, nil if it can.
 	Problem *PluginProblem `json:"problem,omitzero"`
 }
 
-// PluginProblem is why a plugin cannot be used.
+// PluginProblem says why a plugin cannot be used.
 type PluginProblem struct {
 	Code    errs.Code `json:"code"`
 	Message string    `json:"message"`
@@ -53,22 +53,22 @@ type PluginProblem struct {
 type PluginInspection struct {
 	abi.Inspection
 	Limits abi.Limits
-	// ReportLimit is the size of the largest report that it is given, in bytes.
+	// ReportLimit is the maximum size of a report for the plugin, in bytes.
 	ReportLimit int64
 }
 
-// PluginModule is a plugin's module, which need not be one that works.
+// PluginModule is a plugin's module, which may be broken.
 type PluginModule struct {
-	// Wasm is the file. Do not modify it.
+	// Wasm is the module's bytes. Do not modify it.
 	Wasm []byte
-	// Limits are those that the plugin runs under.
+	// Limits are the limits that the plugin runs under.
 	Limits abi.Limits
 }
 
 // PluginLockResult is the result of locking a project's plugins.
 type PluginLockResult struct {
-	// Pins are those of the new lock, by path, and Before those of the old one.
+	// Pins are the pins of the new lock, by path, and Before those of the old lock.
 	Pins, Before []project.Pin
-	// Unreadable is why the old lock could not be read, nil if it could.
+	// Unreadable says why the old lock could not be read, nil if it could.
 	Unreadable error
 }

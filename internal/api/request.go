@@ -7,155 +7,154 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// Request is what a round is decided on.
+// Request is the input of a round.
 type Request struct {
 	Reports []ReportRef
-	// Spawn has the critic spawned beside the reports; without reports it is
-	// spawned anyway.
+	// Spawn runs the critic in addition to the reports. Without reports it runs anyway.
 	Spawn bool
-	// Adapter runs agents instead of those that the project configures, "" for
-	// those. It has no fallback.
+	// Adapter replaces the configured adapters and has no fallback; "" keeps them.
 	Adapter string
-	// Prompt is what the task is, in its author's words, from now on; "" for what an
-	// earlier round was told.
+	// Prompt describes the task, in its author's words, from now on; "" keeps the recorded
+	// description.
 	Prompt string
-	// Base names the commit that the draft is compared with from now on, "" for the
-	// task's own.
+	// Base names the commit that the draft is compared with from now on; "" keeps the
+	// task's base.
 	Base string
-	// AllowEmpty has the critic review a draft that differs in nothing from its base.
+	// AllowEmpty lets the critic review a draft that equals its base.
 	AllowEmpty bool
-	// Stdin is read where a report's path is Stdin.
+	// Stdin is read if a report's path is Stdin.
 	Stdin io.Reader
-	// Verify says how verification ends.
+	// Verify says how the draft is verified.
 	Verify VerifyRequest
-	// Round is the round that the caller means, 0 for whichever it is.
+	// Round is the round that the caller expects, 0 for any.
 	Round int
-	// MaxRounds is the cap, 0 for the task's or the project's own.
+	// MaxRounds is the cap, 0 for the task's or the project's.
 	MaxRounds int
-	// Policy is a policy reference, "" for the project's own. A path is
-	// relative to the user's folder.
+	// Policy is a policy reference, "" for the project's policy. A path is relative to the
+	// user's current folder.
 	Policy string
-	// Explain has Route say why.
+	// Explain makes Route explain its decision.
 	Explain bool
-	// Force passes the gates of missing evidence, nil for nobody's word.
+	// Force passes gates without evidence, on a person's word; nil does not.
 	Force *task.Force
 }
 
 // ReportRef names a report and the plugin that reads it.
 type ReportRef struct {
-	// Plugin is a plugin's name, the path of a plugin's file or of a folder of
-	// them, or Auto.
+	// Plugin is the name of a plugin, the path of a plugin file or of a folder of plugins,
+	// or Auto.
 	Plugin string
 	// Path is a file, or Stdin.
 	Path string
 }
 
-// VerifyRequest says how a draft is verified. Its zero value leaves it to the
-// project's configuration, else to the round's stamp, else it is absent.
+// VerifyRequest says how a draft is verified. The zero value uses the project's
+// configuration, else the round's attestation, else the verification is absent.
 type VerifyRequest struct {
-	// Claim is the outcome as the caller knows it, "" where it says nothing.
+	// Claim is the outcome that the caller claims, "" for none.
 	Claim routing.Verify
-	// ExitCode is the exit code of the caller's own verification, nil for none.
+	// ExitCode is the exit code of a verification that the caller ran, nil for none.
 	ExitCode *int
-	// Excerpt and OutputBytes are what the caller kept of that one's output.
+	// Excerpt and OutputBytes describe the output of the caller's verification.
 	Excerpt     string
 	OutputBytes int64
-	// Command is run by the host, "" for none.
+	// Command is a command that the engine runs, "" for none.
 	Command string
 }
 
-// AskRequest is a question to a policy.
+// AskRequest evaluates a policy on a bare input.
 type AskRequest struct {
 	// Path is a file with a routing.Input as JSON, or Stdin.
 	Path  string
 	Stdin io.Reader
-	// Policy is a reference, "" for the project's own.
+	// Policy is a policy reference, "" for the project's policy.
 	Policy string
-	// Explain adds why.
+	// Explain adds an explanation.
 	Explain bool
 }
 
-// AnswerRequest answers a question of a task that waits.
+// AnswerRequest answers a question of a waiting task.
 type AnswerRequest struct {
-	// Round is the round that asked, 0 for the newest.
+	// Round is the round that asked, 0 for the latest.
 	Round int
-	// Question is the fingerprint of its finding, "" where there is only one.
+	// Question is the fingerprint of the question's finding, "" if there is only one
+	// question.
 	Question string
-	// Choice counts the question's choices from 1; 0 where Text is the answer.
+	// Choice is the number of the choice, from 1; 0 if Text is the answer.
 	Choice int
 	Text   string
 }
 
-// DraftRequest says that a draft is done.
+// DraftRequest reports that a draft is done.
 type DraftRequest struct {
 	Verify VerifyRequest
-	// Round is the round that the caller means, 0 for whichever it is.
+	// Round is the round that the caller expects, 0 for any.
 	Round int
-	// Policy decides where a red draft goes, "" for the project's.
+	// Policy decides on a red draft; "" means the project's policy.
 	Policy string
 	Force  *task.Force
 }
 
-// StartRequest is how the work on a task begins.
+// StartRequest begins the work on a task.
 type StartRequest struct {
-	// Query says what the work is about.
+	// Query describes the work.
 	Query string
 	// MaxRounds is the task's cap, 0 for the project's.
 	MaxRounds int
-	// Base names the commit that the draft is compared with, "" for the one at which
-	// the work begins.
+	// Base names the commit that the draft is compared with, "" for the configured base
+	// or the current commit.
 	Base  string
 	Force *task.Force
 }
 
-// PhaseRequest says that a phase before the draft is done.
+// PhaseRequest reports that a phase before the draft is done.
 type PhaseRequest struct {
 	// Phase is task.Research, task.Design or task.Tests.
 	Phase task.Phase
-	// Tests are the files that the phase Tests wrote.
+	// Tests are the files written in the phase task.Tests.
 	Tests []string
 	Force *task.Force
 }
 
-// CommitRequest asks for the commit that the newest review allowed.
+// CommitRequest commits a task whose latest review allows it.
 type CommitRequest struct {
-	// MustVerify wants a green verification of the round, also where the
-	// project has none and the task was never verified.
+	// MustVerify requires a green verification of the round, also if the project
+	// configures none and the task was never verified.
 	MustVerify bool
 	Force      *task.Force
 }
 
-// AuditRequest says what an agent did that the host did not run itself.
+// AuditRequest attests a run of an agent that the engine did not spawn.
 type AuditRequest struct {
-	// Round is the round that the agent ran in, 0 for the task's.
+	// Round is the round that the agent ran in, 0 for the task's current round.
 	Round int
 	Agent string
-	// Run identifies the run, "" where nobody knows: a run is stamped once.
+	// Run identifies the run, "" if unknown. A run is attested only once.
 	Run string
-	// Tools are the names of the tools that it used, each as often as it did.
+	// Tools are the names of the tools used, once per use.
 	Tools []string
 }
 
-// SearchRequest says that an agent searched.
+// SearchRequest reports that an agent searched.
 type SearchRequest struct {
-	// Round is the round that it searched in, 0 for the task's.
+	// Round is the round of the search, 0 for the task's current round.
 	Round int
-	// Agent is "" where nobody knows which it was.
+	// Agent is "" if unknown.
 	Agent, Query string
 }
 
-// StopRequest puts a task aside.
+// StopRequest marks a task as stuck.
 type StopRequest struct {
-	// Reason says why; it is never empty.
+	// Reason must not be empty.
 	Reason string
-	// Request has the reports that the task is left with; without any it keeps
-	// the findings that it has.
+	// Request has reports with the findings to leave open; without reports the open
+	// findings stay.
 	Request Request
-	// ForgetCap says that a cap of the task's own ends here.
+	// ForgetCap removes the task's own cap.
 	ForgetCap bool
 }
 
-// ResumeRequest is how a stuck task goes on.
+// ResumeRequest resumes a stuck task.
 type ResumeRequest struct {
 	Mode task.Mode
 	// Rounds are added to the cap in the mode task.MoreRounds.
