@@ -1,9 +1,9 @@
 // Package event defines the bodies of the ledger's events about tasks.
 //
-// There is one layout, Body, and two views of it: Full is written, and read by what
-// shows people a decision; Facts leaves out the critics' texts, which are most of a
-// body, and is read by folds, counters and replay. The encoding is part of the hash
-// chains, so the names and the order of the fields never change.
+// Body has two views: Full is written, and read to show a decision; Facts omits the
+// critics' texts, which are most of a body, and is read by folds, counters and replay. The
+// encoding is part of the hash chains, so the names and the order of the fields must never
+// change.
 package event
 
 import (
@@ -21,33 +21,33 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// Body is the body of an event: what the state machine made of a command, and what led
-// to it. D is how much of a decision it has, and F how much of a finding.
+// Body is the body of an event: the change of the task's state and what led to it. D is
+// the type of its decision and F that of its findings.
 type Body[D, F any] struct {
-	// By is the user or program that gave the command.
+	// By is the user or program that ran the command.
 	By string `json:"by"`
-	// Before is the digest of the task's state that the command saw. It is "" for a new
-	// task, and for an event that is recorded together with an earlier one. It leaves a
-	// trace of a state that was changed by hand, although the event replaces that state.
+	// Before is the digest of the task's state before the command. It is "" for a new
+	// task, and for an event recorded together with an earlier one. It reveals a state
+	// that was edited by hand, even after the event has replaced that state.
 	Before string `json:"before,omitzero"`
-	// Base is the commit that the draft is compared with from now on, "" for no change.
+	// Base is the new commit that the draft is compared with, "" for no change.
 	Base string `json:"base,omitzero"`
-	// Prompt is the task in its author's words from now on, "" for no change.
+	// Prompt is the new description of the task, in its author's words, "" for no change.
 	Prompt string `json:"prompt,omitzero"`
-	// Event is what the state machine folds. After decoding it is a pointer.
+	// Event is the state machine's event. After decoding it is a pointer.
 	Event task.Event `json:"event"`
-	// Decision is set if a round was decided. It holds the policy's whole input and
-	// every digest that led to it, so that it can be replayed.
+	// Decision is set if a round was decided. It has the policy's whole input and every
+	// digest that led to it, so that it can be replayed.
 	Decision *D `json:"decision,omitzero"`
 	// Verification is set if a draft was verified green.
 	Verification *api.Verification `json:"verification,omitzero"`
 	// Spawn is set if an agent's run has ended.
 	Spawn *outcome.Record `json:"spawn,omitzero"`
-	// Findings are those that a person stopped the task with, or that it was imported
-	// with. An empty list differs from nil: it replaces the open findings.
+	// Findings are the findings of a manual stop or an import. An empty list differs from
+	// nil: it replaces the open findings.
 	Findings []F `json:"findings,omitzero"`
-	// Timing is set if a round was decided. It is not part of the decision, because the
-	// same evidence takes a different time on each reading.
+	// Timing is set if a round was decided. It is not part of the decision, because it
+	// differs each time that the same evidence is read.
 	Timing *Timing `json:"timing,omitzero"`
 	// Limits are the budgets of the runs that begin, nil for none.
 	Limits *task.Limits `json:"limits,omitzero"`
@@ -55,7 +55,7 @@ type Body[D, F any] struct {
 	Budget string `json:"budget,omitzero"`
 }
 
-// The views of a body.
+// Views of a body.
 type (
 	Full  = Body[api.Decision, finding.Finding]
 	Facts = Body[Decision, Finding]
@@ -90,19 +90,20 @@ type Finding struct {
 	UnknownCategory bool   `json:"unknown_category"`
 }
 
-// Timing is how long the parts of a decision took, in microseconds of a monotonic clock.
+// Timing has the durations of the parts of a decision, in microseconds of a monotonic
+// clock.
 type Timing struct {
 	Plugins      []PluginTiming `json:"plugins,omitzero"`
 	PolicyMicros int64          `json:"policy_us"`
 }
 
-// PluginTiming is how long a plugin took for a report.
+// PluginTiming is the duration of a plugin's run on one report.
 type PluginTiming struct {
 	Plugin string `json:"plugin"`
 	Micros int64  `json:"us"`
 }
 
-// Encode returns the JSON of a body. Strings may hold any bytes, as a user typed them.
+// Encode returns the JSON of a body. Strings may contain any bytes, as a user typed them.
 func (b Body[D, F]) Encode() ([]byte, error) {
 	return json.Marshal(b, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 }
@@ -116,7 +117,7 @@ func (b Body[D, F]) DecisionOrZero() D {
 	return *b.Decision
 }
 
-// Decode reads the body of an event as far as folds, counters and replay need it.
+// Decode reads the part of an event's body that folds, counters and replay need.
 func Decode(e ledger.Event) (Facts, error) { return decode[Decision, Finding](e) }
 
 // DecodeFull reads the whole body of an event.
@@ -133,22 +134,21 @@ func decode[D, F any](e ledger.Event) (Body[D, F], error) {
 	return b, nil
 }
 
-// The chain of the ledger that records the rounds in which a plugin or the policy broke,
-// and the kind of its events. A failure leaves its task as it was, so it is not an event
-// of the task's own chain.
+// The ledger chain of rounds that failed because of a plugin or policy error, and the kind
+// of its events. A failure does not change its task, so it is not in the task's own chain.
 const (
 	FailuresChain     = "_failures"
 	KindFailed        = "round-failed"
 	MaxFailureMessage = 500 // bytes
 )
 
-// Failure is the body of an event in the chain of failures.
+// Failure is the body of an event in the failures chain.
 type Failure struct {
 	By   string    `json:"by"`
 	Task string    `json:"task"`
 	Code errs.Code `json:"code"`
-	// Plugin is the faulty one, "" if the policy broke.
+	// Plugin is the plugin that failed, "" if the policy did.
 	Plugin string `json:"plugin,omitzero"`
-	// Message is the error's, at most MaxFailureMessage long.
+	// Message is the error message, at most MaxFailureMessage bytes.
 	Message string `json:"message"`
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// events are an export by the program as it was before this package existed.
+// events is an export by the program from before this package existed.
 //
 //go:embed testdata/events.jsonl
 var events []byte
 
-// TestBodiesKeepTheirBytes: what older programs recorded is read whole, and is written
-// with the same bytes.
+// TestBodiesKeepTheirBytes checks that events of older programs are read completely and
+// written with the same bytes.
 func TestBodiesKeepTheirBytes(t *testing.T) {
 	for line := range bytes.Lines(events) {
 		var e ledger.Event
