@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/digest"
 )
 
-// schema is the version of checkpoints that is read.
+// schema is the supported version of checkpoints.
 const schema = 1
 
 // checkpoint reads one checkpoint.
@@ -20,12 +20,11 @@ type checkpoint struct {
 	// file is its name in messages.
 	file string
 	task Task
-	// action is what the last phase decided.
+	// action is the decision of the last phase.
 	action string
 }
 
-// parse reads a checkpoint. Its error says in words why the task cannot be taken
-// over at all.
+// parse reads a checkpoint. Its error says why the task cannot be imported at all.
 func (c *checkpoint) parse(id string, data []byte) error {
 	top, ok := objectOf(data)
 	if !ok {

@@ -8,20 +8,20 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// How many findings are read: of a task, and of all tasks together.
+// The limits on findings: per task, and for all tasks together.
 const (
 	maxFindings    = 10_000
 	maxAllFindings = 100_000
 )
 
-// tally counts what was wrong with the findings of a task.
+// tally counts the problems with a task's findings.
 type tally struct {
 	none, mended, future, beyond int
 	shape                        bool
 }
 
-// findings reads the findings of all rounds: those kept by round, and of the newest
-// list, which has no round of its own, those that are not among them.
+// findings reads the findings of all rounds: the lists by round, and the entries of the
+// latest list, which has no round, that are not among them.
 func (c *checkpoint) findings(loop object) {
 	var wrong tally
 	byRound, ok := objectOf(loop["findings_per_round"])
@@ -53,8 +53,8 @@ func (c *checkpoint) findings(loop object) {
 	c.report(wrong)
 }
 
-// addAll adds the findings of a list. An entry may also be a whole report, where
-// reports says so: a task that was stuck by a report's path holds it like that.
+// addAll adds the findings of a list. If reports is true, an entry may also be a whole
+// report, as in tasks that became stuck by a report's path.
 func (c *checkpoint) addAll(list jsontext.Value, round int, reports bool, wrong *tally) {
 	entries, ok := listOf(list)
 	if !ok {
@@ -76,8 +76,8 @@ func (c *checkpoint) addAll(list jsontext.Value, round int, reports bool, wrong 
 	}
 }
 
-// finding reads a finding. What is damaged in it gets the value that is dealt with
-// the most strictly, so that no finding is lost.
+// finding reads a finding. A damaged field gets its strictest value, so that no finding
+// is lost.
 func finding(fields object, round int, wrong *tally) Finding {
 	f := Finding{
 		Round: round, Category: fields.text("category"), Severity: fields.text("severity"),
@@ -107,7 +107,7 @@ func finding(fields object, round int, wrong *tally) Finding {
 	return f
 }
 
-// report says what was wrong.
+// report lists the problems.
 func (c *checkpoint) report(wrong tally) {
 	what := c.file + ": findings"
 	if wrong.shape {

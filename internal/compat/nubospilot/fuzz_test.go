@@ -9,8 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
 )
 
-// FuzzCheckpoint holds that whatever a checkpoint says, it is a task within its
-// bounds, or it is left with a reason.
+// FuzzCheckpoint checks that any checkpoint gives a task within its limits or is listed
+// with a reason.
 func FuzzCheckpoint(f *testing.F) {
 	f.Add(checkpoint("stuck", `{"round": 2, "findings": [{"category": "style", "line": 1}], "findings_per_round": {"1": [{"findings": [{}]}]}}`))
 	f.Add(checkpoint("done", `{"round": 1, "tool_use_audit": [{"agent": "a", "round": 1, "violation": "x"}], "forced_a": 1}`))

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// loop reads where a task stands in its loop.
+// loop reads the state of a task's loop.
 func (c *checkpoint) loop(loop object) error {
 	phases := []string{"", "preflight", "post-researcher", "post-architect", "post-test-writer", "post-executor", "post-critics", "commit", "stuck"}
 	c.task.Phase = loop.text("last_phase")
@@ -57,8 +57,8 @@ func (c *checkpoint) cap(loop object) {
 	c.task.MaxRounds = n
 }
 
-// stuck reads why the task is stuck. nubos-pilot leaves the flag standing when a
-// task starts again, so only the status says whether it is.
+// stuck reads why the task is stuck. nubos-pilot does not clear the flag when a task
+// restarts, so only the status is reliable.
 func (c *checkpoint) stuck(loop object) {
 	if c.task.Status == "stuck" {
 		c.task.StuckReason = loop.text("stuck_reason")
@@ -67,7 +67,7 @@ func (c *checkpoint) stuck(loop object) {
 	}
 }
 
-// forced reads which gates were overridden, and returns the keys that say so.
+// forced reads the overridden gates and returns their keys.
 func (c *checkpoint) forced(loop object) (keys []string) {
 	gate := regexp.MustCompile(`^forced_([a-z_]{1,64})$`)
 	for _, key := range slices.Sorted(maps.Keys(loop)) {
@@ -76,7 +76,7 @@ func (c *checkpoint) forced(loop object) (keys []string) {
 			continue
 		}
 		keys = append(keys, key)
-		// Whatever else it holds, somebody put it there.
+		// Any other value was set on purpose.
 		if loop.says(key) && loop[key].Kind() != 'f' {
 			c.task.Forced = append(c.task.Forced, strings.ReplaceAll(match[1], "_", "-"))
 		}
@@ -84,8 +84,7 @@ func (c *checkpoint) forced(loop object) (keys []string) {
 	return keys
 }
 
-// violations reads the audits that say somebody did not search, as far as they are
-// still to be dealt with.
+// violations reads the audits that report a missing search and are still open.
 func (c *checkpoint) violations(loop object) {
 	audits, ok := listOf(loop["tool_use_audit"])
 	damaged := 0
@@ -118,9 +117,9 @@ func (c *checkpoint) violations(loop object) {
 	}
 }
 
-// settled says that a round routed the violation to somebody who could do something
-// about it. nubos-pilot calls it routed, too, where the round ended in stuck or in a
-// question, and never comes back to it.
+// settled reports whether a round routed the violation to an agent that could fix it.
+// nubos-pilot also marks it as routed if the round ended in stuck or in a question, and
+// never returns to it.
 func (c *checkpoint) settled(audit object) bool {
 	routed, ok := countOf(audit["routed_in_round"])
 	if !ok {

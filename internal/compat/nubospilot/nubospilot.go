@@ -1,11 +1,10 @@
-// Package nubospilot reads what nubos-pilot keeps in a project: its settings and the
-// checkpoints of the tasks in flight, so that a project can move over.
+// Package nubospilot reads nubos-pilot's data in a project: its settings and the
+// checkpoints of unfinished tasks, so that a project can migrate.
 //
-// It only reads, and it returns plain values: what becomes of them is the
-// caller's decision. Whatever cannot be taken over is listed with the reason, so
-// that nothing gets lost in silence. The files may have been written by an agent;
-// none of them can make the others unreadable, and no evidence in them counts:
-// verification, stamps and reports are to be given again.
+// It only reads, and returns plain values; the caller decides how to use them. Everything
+// that cannot be imported is listed with the reason. An agent may have written the files:
+// no file can make another one unreadable, and no evidence in them counts. Verification,
+// attestations and reports must be given again.
 package nubospilot
 
 import (
@@ -15,17 +14,17 @@ import (
 // Folder is the name of nubos-pilot's folder in a project.
 const Folder = ".nubos-pilot"
 
-// Import is what a folder of nubos-pilot holds. It belongs to the caller.
+// Import is the content of a nubos-pilot folder. The caller owns it.
 type Import struct {
 	Settings Settings
-	// Tasks are the checkpoints that could be read, ordered by their id.
+	// Tasks are the readable checkpoints, ordered by id.
 	Tasks []Task
-	// Left is what cannot be taken over: first of the settings, then of the
-	// checkpoints, then of the folder.
+	// Left lists what cannot be imported: settings, then checkpoints, then files of the
+	// folder.
 	Left []Left
 }
 
-// Settings are those that have a counterpart. A zero field was not set.
+// Settings are the settings with a counterpart in Switchyard. A zero field was not set.
 type Settings struct {
 	// MaxRounds is loop.maxRounds, 1 to 100.
 	MaxRounds int
@@ -33,21 +32,21 @@ type Settings struct {
 	VerifyRuns int
 	// Researchers is swarm.research.k, 1 to 5.
 	Researchers int
-	// Architect and TestWriter are agents.architect and agents.test_writer:
-	// whether these phases take place. nil was not set.
+	// Architect and TestWriter are agents.architect and agents.test_writer: whether these
+	// phases take place; nil if not set.
 	Architect, TestWriter *bool
 	// Headless is spawn.headless.
 	Headless Headless
 }
 
-// Headless says which agents run as processes of their own. Until a
-// configuration has keys for it, it is among what is left, too.
+// Headless says which agents run as separate processes. It is listed in Left too, as long
+// as the configuration has no keys for it.
 type Headless struct {
-	// Enabled and FallbackOnError are nil where they were not set.
+	// Enabled and FallbackOnError are nil if not set.
 	Enabled, FallbackOnError *bool
-	// Agents are names of letters, digits, _ and -; nil was not set.
+	// Agents are names of letters, digits, _ and -; nil if not set.
 	Agents []string
-	// Timeout is that of one agent, 0 was not set.
+	// Timeout is the timeout of one agent; 0 if not set.
 	Timeout time.Duration
 }
 
@@ -56,55 +55,55 @@ type Task struct {
 	ID string
 	// Status is one of in-progress, verifying, pre-commit, done and stuck.
 	Status string
-	// Round is the round that the task is in, from 1.
+	// Round is the current round, from 1.
 	Round int
-	// Phase is the last phase that was finished, "" before the first:
-	// preflight, post-researcher, post-architect, post-test-writer,
-	// post-executor, post-critics, commit or stuck.
+	// Phase is the last finished phase: preflight, post-researcher, post-architect,
+	// post-test-writer, post-executor, post-critics, commit or stuck; "" before the
+	// first.
 	Phase string
 	// MaxRounds is the task's own cap, 1 to 100, or 0.
 	MaxRounds int
-	// Findings are those of all rounds, the oldest first.
+	// Findings has those of all rounds, the oldest first.
 	Findings []Finding
-	// Violations are those of rule 9 that no round has routed, or that were
-	// routed in a round which then ended in stuck or in a question.
+	// Violations has the violations of the search-before-write rule that no round has
+	// routed, or whose round then ended in stuck or in a question.
 	Violations []Violation
-	// Forced names the gates that were overridden, such as commit-phase.
+	// Forced names the overridden gates, such as commit-phase.
 	Forced []string
-	// StuckReason is why the task is stuck, "" where nobody said.
+	// StuckReason is why the task is stuck, "" if unknown.
 	StuckReason string
-	// StartedAt and UpdatedAt are zero where the checkpoint has no such time.
+	// StartedAt and UpdatedAt are zero if the checkpoint has no such time.
 	StartedAt, UpdatedAt time.Time
-	// Digest is that of the file, "sha256:" and 64 hex digits.
+	// Digest is the digest of the file, "sha256:" and 64 hex digits.
 	Digest string
 }
 
-// Finding is what a critic found. Its texts are those of the checkpoint.
+// Finding is a critic's finding, with the texts of the checkpoint.
 type Finding struct {
-	// Round is the one it was reported in, from 1.
+	// Round is the round of the report, from 1.
 	Round    int
 	Category string
 	// Severity is fail, risk or nit.
 	Severity string
-	// File is "" where none was named, and Line 0.
+	// File is "" and Line 0 if the finding has none.
 	File        string
 	Line        int
 	Remediation string
 }
 
-// Violation is one of rule 9: an agent that did not search.
+// Violation is a violation of the search-before-write rule.
 type Violation struct {
 	Agent string
-	// Round is the one it happened in, from 1.
+	// Round is the round of the violation, from 1.
 	Round int
-	// Kind is what was violated, such as rule-9-no-search-tool-invoked.
+	// Kind is the kind of violation, such as rule-9-no-search-tool-invoked.
 	Kind string
 }
 
-// Left is something that cannot be taken over.
+// Left is something that cannot be imported.
 type Left struct {
-	// What names it: a key by its path, a file, a task.
+	// What names it: the path of a key, a file, or a task.
 	What string `json:"what"`
-	// Why says why, and where it helps what to do instead.
+	// Why is the reason, with a workaround if there is one.
 	Why string `json:"why"`
 }

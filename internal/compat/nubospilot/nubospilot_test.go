@@ -19,7 +19,7 @@ import (
 
 const id = "M001-S001-T0001"
 
-// folder makes a .nubos-pilot folder with files, by their paths.
+// folder creates a .nubos-pilot folder with files.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), nubospilot.Folder)
@@ -47,12 +47,12 @@ func imported(t *testing.T, files map[string]string) nubospilot.Import {
 	return got
 }
 
-// checkpoint writes one of task id in the given state, with what its loop holds.
+// checkpoint returns a checkpoint of the task id with a status and a loop.
 func checkpoint(status, loop string) string {
 	return `{"schema_version": 1, "task_id": "` + id + `", "status": "` + status + `", "nubosloop": ` + loop + `}`
 }
 
-// task reads the one checkpoint.
+// task reads a single checkpoint.
 func task(t *testing.T, text string) (nubospilot.Task, []nubospilot.Left) {
 	t.Helper()
 	got := imported(t, map[string]string{"checkpoints/" + id + ".json": text})
@@ -62,7 +62,7 @@ func task(t *testing.T, text string) (nubospilot.Task, []nubospilot.Left) {
 	return got.Tasks[0], got.Left
 }
 
-// says reports whether something that is left names what and why.
+// says reports whether Left has an entry with this What and Why.
 func says(left []nubospilot.Left, what, why string) bool {
 	return slices.ContainsFunc(left, func(l nubospilot.Left) bool {
 		return strings.Contains(l.What, what) && strings.Contains(l.Why, why)
@@ -149,7 +149,7 @@ func TestReadOfATaskThatJustBegan(t *testing.T) {
 	}
 }
 
-// TestReadLeavesWhatItCannotBelieve: one bad checkpoint never hides a good one.
+// TestReadLeavesWhatItCannotBelieve checks that a bad checkpoint never hides a good one.
 func TestReadLeavesWhatItCannotBelieve(t *testing.T) {
 	good := strings.Replace(checkpoint("in-progress", `{"round": 2, "last_phase": "preflight"}`), id, "M999-S001-T0001", 1)
 	for name, c := range map[string]struct{ text, why string }{
@@ -290,7 +290,7 @@ func TestReadKeepsToTheFolder(t *testing.T) {
 			t.Errorf("%s is not among what is left: %v", what, got.Left)
 		}
 	}
-	// The folders themselves may be links, too.
+	// The folders may be links, too.
 	for name, target := range map[string]string{"checkpoints": filepath.Dir(at("")), "config.json": secret} {
 		dir := folder(t, nil)
 		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {

@@ -21,17 +21,15 @@ const (
 	suffix         = ".json"
 )
 
-// The bounds of what is read: of one file and of all together in bytes, and of how
-// many files.
+// The limits in bytes, of one file and of all together, and on the number of files.
 const (
 	maxFile  = 1 << 20
 	maxTotal = 256 << 20
 	maxFiles = 10_000
 )
 
-// Read reads the folder dir, which is usually named Folder. Nothing in it is
-// written, and no link in it is followed. A file that cannot be used is listed in
-// what is left and does not keep the others from being read.
+// Read reads the folder dir, which is usually named Folder. It writes nothing and follows
+// no links. Unusable files are listed in Left, and the others are still read.
 //
 // # Errors
 //
@@ -69,13 +67,13 @@ func Read(ctx context.Context, dir string) (Import, error) {
 type reader struct {
 	root   *os.Root
 	result Import
-	// left is how many bytes it may still read.
+	// left is the number of bytes that may still be read.
 	left int64
-	// findings counts those of all tasks.
+	// findings is the number of findings of all tasks.
 	findings int
 }
 
-// leave notes something that cannot be taken over.
+// leave lists something that cannot be imported.
 func (r *reader) leave(what, format string, args ...any) {
 	r.result.Left = append(r.result.Left, Left{What: what, Why: fmt.Sprintf(format, args...)})
 }
@@ -146,8 +144,8 @@ func (r *reader) file(name string) ([]byte, error) {
 	return data, nil
 }
 
-// list returns the names in a folder in byte order, and whether there are more than
-// are read.
+// list returns the names in a folder in byte order, up to the limit, and whether there
+// are more.
 func list(root *os.Root, dir string) (names []string, more bool, err error) {
 	info, err := root.Lstat(dir)
 	if err != nil {

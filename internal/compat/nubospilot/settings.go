@@ -11,8 +11,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// The bounds of the settings and the defaults, as nubos-pilot has them; that of
-// verify_runs is Switchyard's.
+// The limits and defaults of nubos-pilot's settings; those of verify_runs are
+// Switchyard's.
 const (
 	minRounds, maxRounds, defaultRounds                = 1, 100, 3
 	minRuns, maxRuns, defaultRuns                      = 1, 10, 1
@@ -41,8 +41,7 @@ func (r *reader) settings() {
 	}
 }
 
-// take reads the settings of an object that lies at a path, and returns the paths
-// that nobody knows.
+// take reads the settings of an object at a path, and returns the unknown paths.
 func (r *reader) take(o object, prefix string) (unknown []string) {
 	taken, reasons, groups := r.taken(), leftSettings(), settingGroups()
 	for _, name := range slices.Sorted(maps.Keys(o)) {
@@ -68,12 +67,12 @@ func (r *reader) take(o object, prefix string) (unknown []string) {
 	return unknown
 }
 
-// settingGroups are the objects that hold settings.
+// settingGroups are the objects that contain settings.
 func settingGroups() []string {
 	return []string{"loop", "swarm", "swarm.research", "spawn", "spawn.headless", "agents"}
 }
 
-// taken has the reader of each setting that has a counterpart.
+// taken returns the reader of each setting with a counterpart.
 func (r *reader) taken() map[string]func(path string, value jsontext.Value) {
 	s := &r.result.Settings
 	number := func(into *int, least, most, fallback int) func(string, jsontext.Value) {
@@ -133,7 +132,7 @@ func (r *reader) headlessTimeout(path string, value jsontext.Value) {
 	r.result.Settings.Headless.Timeout = time.Duration(ms) * time.Millisecond
 }
 
-// leftSettings says of each setting without a counterpart why it has none.
+// leftSettings maps each setting without a counterpart to the reason.
 func leftSettings() map[string]string {
 	const (
 		knowledge = "Switchyard has no store of knowledge or learnings"

@@ -47,7 +47,8 @@ func TestSettingsAreTakenOver(t *testing.T) {
 	}
 }
 
-// TestSettingsOutOfRange: a value out of range is clamped as nubos-pilot does, and listed.
+// TestSettingsOutOfRange checks that a value out of range is clamped as in nubos-pilot,
+// and listed.
 func TestSettingsOutOfRange(t *testing.T) {
 	rounds := func(n int) nubospilot.Settings { return nubospilot.Settings{MaxRounds: n} }
 	for text, c := range map[string]struct {

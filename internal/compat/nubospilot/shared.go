@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// group is what the same is to be said of in every checkpoint.
+// group is a set of checkpoint keys that are not imported for one reason.
 type group struct {
 	names []string
 	why   string
 }
 
-// loopGroups are what a task's loop keeps and nobody takes over.
+// loopGroups are the keys of a task's loop that are not imported.
 func loopGroups() []group {
 	return []group{
 		{[]string{"verify_exit_code", "verify_output_excerpt"}, "nothing proves which round and which draft a verification was of; verify again"},
@@ -25,14 +25,14 @@ func loopGroups() []group {
 	}
 }
 
-// topGroups are what a checkpoint keeps beside the loop.
+// topGroups are the top-level keys that are not imported.
 func topGroups() []group {
 	return []group{
 		{[]string{"phase", "plan", "wave", "files_touched", "resume_hint"}, "Switchyard does not plan the work"},
 	}
 }
 
-// shared collects the tasks that the same is to be said of, so that it is said once.
+// shared collects the tasks with the same message, so that it is reported once.
 type shared struct {
 	entries []*entry
 }
@@ -43,7 +43,7 @@ type entry struct {
 	tasks []string
 }
 
-// add notes the names of a group that an object of a task holds.
+// add notes the names of a group that a task's object has.
 func (s *shared) add(task string, o object, groups []group) {
 	for _, g := range groups {
 		var held []string
@@ -70,15 +70,14 @@ func (s *shared) add(task string, o object, groups []group) {
 	}
 }
 
-// report lists it all.
+// report lists all messages.
 func (s *shared) report(r *reader) {
 	for _, e := range s.entries {
 		r.leave(strings.Join(e.names, ", ")+" of "+some(e.tasks), "%s", e.why)
 	}
 }
 
-// unknown returns the names that neither the groups nor the others have, in byte
-// order.
+// unknown returns the names that are neither in the groups nor in others, in byte order.
 func unknown(o object, groups []group, others ...string) []string {
 	var names []string
 	for name := range o {

@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/compat/nubospilot"
 )
 
-// TestReadDoesNotWaitForAPipe has a named pipe that nobody will ever write to.
+// TestReadDoesNotWaitForAPipe has a named pipe without a writer.
 func TestReadDoesNotWaitForAPipe(t *testing.T) {
 	dir := folder(t, map[string]string{"checkpoints/x": ""})
 	for _, name := range []string{"config.json", "checkpoints/" + id + ".json"} {

@@ -13,11 +13,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// object is a JSON object, its values as they were written.
+// object is a JSON object with undecoded values.
 type object map[string]jsontext.Value
 
-// objectOf reads an object. A name that is there twice makes it damaged: programs
-// disagree on which of them counts.
+// objectOf reads an object. A duplicate name is an error, since programs disagree on
+// which one applies.
 func objectOf(text jsontext.Value) (object, bool) {
 	var o object
 	if text.Kind() != '{' || json.Unmarshal(text, &o) != nil {
@@ -26,19 +26,19 @@ func objectOf(text jsontext.Value) (object, bool) {
 	return o, true
 }
 
-// text returns a text, "" where there is none.
+// text returns a text, or "" if it is missing.
 func (o object) text(name string) string {
 	s, _ := textOf(o[name])
 	return s
 }
 
-// says reports whether a name is there with more than null.
+// says reports whether a name is present and not null.
 func (o object) says(name string) bool {
 	value, ok := o[name]
 	return ok && value.Kind() != 'n'
 }
 
-// holds reports whether a name is there with a value that says something.
+// holds reports whether a name has a value that is not empty.
 func (o object) holds(name string) bool {
 	if !o.says(name) {
 		return false
@@ -50,8 +50,7 @@ func (o object) holds(name string) bool {
 	return true
 }
 
-// listOf returns the entries of an array, none where nothing is there, and whether
-// it is one of both.
+// listOf returns the entries of an array, and whether the value is an array or missing.
 func listOf(value jsontext.Value) ([]jsontext.Value, bool) {
 	if len(value) == 0 || value.Kind() == 'n' {
 		return nil, true
@@ -75,24 +74,23 @@ func boolOf(value jsontext.Value) (is, ok bool) {
 	return value.Kind() == 't', value.Kind() == 't' || value.Kind() == 'f'
 }
 
-// maxRound is the highest round that is believed.
+// maxRound is the highest valid round.
 const maxRound = 1_000_000
 
-// countOf reads a whole number from 1 to maxRound in its plain spelling: a round
-// that has to be guessed is none.
+// countOf reads an integer from 1 to maxRound in its plain form; a round must not be
+// guessed.
 func countOf(value jsontext.Value) (int, bool) {
 	n, err := strconv.Atoi(string(value))
 	return n, err == nil && strconv.Itoa(n) == string(value) && n >= 1 && n <= maxRound
 }
 
-// numberOf reads a setting as nubos-pilot does: rounded, pressed into its bounds,
-// and the default where it is no number. changed says that this made another number
-// of it.
+// numberOf reads a setting as nubos-pilot does: rounded, clamped, and the default if it
+// is not a number. changed reports whether the result differs from the text.
 func numberOf(value jsontext.Value, least, most, fallback int) (n int, changed bool) {
 	if value.Kind() != '0' {
 		return fallback, true
 	}
-	f, _ := strconv.ParseFloat(string(value), 64) // Out of range is infinite, too.
+	f, _ := strconv.ParseFloat(string(value), 64) // An overflow gives infinity, which is clamped too.
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return fallback, true
 	}
@@ -100,26 +98,26 @@ func numberOf(value jsontext.Value, least, most, fallback int) (n int, changed b
 	return n, float64(n) != f
 }
 
-// taskID is how nubos-pilot names a task.
+// taskID matches nubos-pilot's task ids.
 func taskID() *regexp.Regexp { return regexp.MustCompile(`^M\d{3,}-S\d{3,}-T\d{4,}$`) }
 
-// maxID is the longest task id that Switchyard takes.
+// maxID is the maximum length of Switchyard's task ids.
 const maxID = 128
 
-// agentName is how an agent may be named.
+// agentName matches valid names of agents.
 func agentName() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`) }
 
-// maxShown is how much of a foreign text is shown, in code points.
+// maxShown limits foreign texts in messages, in code points.
 const maxShown = 80
 
 func clip(text string) string {
 	return textutil.Clip(strings.ToValidUTF8(text, "\uFFFD"), maxShown)
 }
 
-// maxNamed is how many foreign names a sentence names.
+// maxNamed limits the foreign names in a message.
 const maxNamed = 5
 
-// some names the first of many.
+// some returns the first names of a list.
 func some(names []string) string {
 	names = slices.Clone(names)
 	for i, n := range names {

@@ -2,14 +2,14 @@ package verbs
 
 import "github.com/switchyard-dev/switchyard/internal/errs"
 
-// ErrorDoc documents an error code for docs/errors.md, and its usual hint.
+// ErrorDoc documents an error code for docs/errors.md, with its usual hint.
 type ErrorDoc struct {
 	Code          errs.Code
 	Meaning, Hint string
 }
 
-// Errors lists the codes that only the compatible verbs return. They are those of
-// nubos-pilot, so that scripts written for it find them.
+// Errors lists the codes that only the compatible verbs return. They are nubos-pilot's,
+// so that its scripts recognise them.
 func Errors() []ErrorDoc {
 	return []ErrorDoc{
 		{errs.LoopRunRoundInvalidTaskID, "The task id of `loop-run-round` does not have the form M001-S001-T0001.", "give the id in that form; other ids work with switchyard phase and round"},

@@ -23,8 +23,8 @@ type Input struct {
 	Flags map[string]string
 }
 
-// Text returns the value of a flag. A value that begins with two dashes counts as
-// absent: it is the next flag, and the value was forgotten.
+// Text returns the value of a flag. A value that begins with two dashes counts as absent:
+// it is the next flag, and the value was forgotten.
 func (in Input) Text(flag string) string {
 	text, _ := in.value(flag)
 	return text
@@ -46,7 +46,7 @@ func (in Input) value(flag string) (text string, given bool) {
 // On reports whether a switch is given.
 func (in Input) On(flag string) bool { return in.Flags[flag] == "true" }
 
-// need returns the value of a flag, or an error if it has none but white space.
+// need returns the value of a flag, or an error if it is blank.
 func (in Input) need(flag string, missing errs.Code) (string, error) {
 	text := in.Text(flag)
 	if strings.TrimSpace(text) == "" {
@@ -69,7 +69,7 @@ func (v Verb) Check(in Input) error {
 	return nil
 }
 
-// Phase returns the phase that loop-run-round is asked for.
+// Phase returns the requested phase of loop-run-round.
 func (in Input) Phase() (Phase, error) {
 	name := in.Text("phase")
 	for _, p := range Phases() {
@@ -88,15 +88,14 @@ func (in Input) Query() (string, error) {
 	return in.need("query", errs.LoopRunRoundPreflightMissingQuery)
 }
 
-// Reason returns why a task is stopped, and whether the cap that was raised for the
-// task ends with it.
+// Reason returns why a task is stopped, and whether its own cap is dropped.
 func (in Input) Reason() (reason string, forgetCap bool, err error) {
 	reason, err = in.need("reason", errs.LoopStuckMissingReason)
 	return reason, reason == "user-requested-replan" || reason == "manual-fix-pending", err
 }
 
-// ExitCode returns the exit code of the draft's verification. Only a number is one:
-// an unset variable must not pass for success.
+// ExitCode returns the exit code of the draft's verification. It must be a number: an
+// unset variable must not pass for success.
 func (in Input) ExitCode() (int, error) {
 	text, given := in.value("verify-exit-code")
 	if !given {
@@ -122,7 +121,7 @@ func (in Input) Timeout(shortest, longest time.Duration) (time.Duration, error) 
 	return time.Duration(ms) * time.Millisecond, nil
 }
 
-// AuditRequest returns the flag that says what loop-audit-tool-use is asked for: read,
+// AuditRequest returns the flag that selects the request of loop-audit-tool-use: read,
 // search or tool-use-log.
 func (in Input) AuditRequest() (string, error) {
 	read, search, log := in.On("read"), in.Given("search"), in.Given("tool-use-log")
@@ -141,8 +140,8 @@ func (in Input) AuditRequest() (string, error) {
 	}
 }
 
-// ToolLog returns the log of the tools that an agent used, nil for none. An audited
-// agent must have one.
+// ToolLog returns the log of an agent's tool uses, nil for none. An audited agent must
+// have one.
 func (in Input) ToolLog(audited bool) ([]byte, error) {
 	agent := in.Text("agent")
 	log := jsontext.Value(in.Text("tool-use-log"))
@@ -161,9 +160,9 @@ func (in Input) ToolLog(audited bool) ([]byte, error) {
 	return log, nil
 }
 
-// Recode gives an error of the engine the code of nubos-pilot that a table has for
-// it, and the details that nubos-pilot's scripts read. Its hint is then that code's
-// own. The first table that has the code counts.
+// Recode returns an error of the engine with the code of nubos-pilot that the first
+// matching table has for it, and with the details that nubos-pilot's scripts read. Its
+// hint is then that of the new code.
 func Recode(err error, tables ...map[errs.Code]errs.Code) error {
 	e, ok := errors.AsType[*errs.Error](err)
 	if !ok {
@@ -179,7 +178,7 @@ func Recode(err error, tables ...map[errs.Code]errs.Code) error {
 	return err
 }
 
-// withDetails adds the details of an engine's error by nubos-pilot's names.
+// withDetails adds the details of an engine's error under nubos-pilot's names.
 func withDetails(e *errs.Error, code errs.Code) *errs.Error {
 	switch code {
 	case errs.EvidenceMissing:

@@ -15,8 +15,7 @@ import (
 // ReadFile reads a file that a flag names.
 type ReadFile func(path string) ([]byte, error)
 
-// CriticOutputs returns the critics' reports that post-critics is given: one or
-// several, as JSON.
+// CriticOutputs returns the critics' reports for post-critics, one or several, as JSON.
 func (in Input) CriticOutputs(read ReadFile) ([]byte, error) {
 	text, kind, reports, err := in.reports("critic-outputs", errs.LoopRunRoundPostCriticsConflictingOutputs, read)
 	switch {
@@ -34,8 +33,8 @@ func (in Input) CriticOutputs(read ReadFile) ([]byte, error) {
 	return text, nil
 }
 
-// Findings returns the report with the findings that a task is stopped with, nil if
-// the task keeps those that it has.
+// Findings returns the report with the findings for a stopped task, nil if the task keeps
+// its own.
 func (in Input) Findings(read ReadFile) ([]byte, error) {
 	text, kind, items, err := in.reports("findings", errs.LoopRunRoundStuckConflictingFindings, read)
 	switch {
@@ -49,9 +48,9 @@ func (in Input) Findings(read ReadFile) ([]byte, error) {
 	return text, nil
 }
 
-// reports returns the text of a flag, or of the file that its other form names, and
-// what parseReports makes of it. The text is nil if neither is given. A file must hold
-// one report or a list of them.
+// reports returns the text of a flag, or of the file that its other form names, and the
+// result of parseReports. The text is nil if neither is given. A file must contain one
+// report or a list of them.
 func (in Input) reports(flag string, conflict errs.Code, read ReadFile) ([]byte, jsontext.Kind, []jsontext.Value, error) {
 	pathFlag := flag + "-path"
 	var text []byte
@@ -78,8 +77,8 @@ func (in Input) reports(flag string, conflict errs.Code, read ReadFile) ([]byte,
 	return text, kind, items, nil
 }
 
-// parseReports returns the kind of a text's JSON value, 0 if it is not JSON, and the
-// items of a list, or the value itself. The report's plugin checks the rest.
+// parseReports returns the kind of a JSON value, 0 if it is not JSON, and the items of a
+// list, or the value itself. The report's plugin checks the rest.
 func parseReports(text []byte) (jsontext.Kind, []jsontext.Value) {
 	lax := json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	value := jsontext.Value(text)
@@ -96,8 +95,8 @@ func parseReports(text []byte) (jsontext.Kind, []jsontext.Value) {
 	return '[', items
 }
 
-// hasReport tells a list of reports from one of findings: a report has lists of its
-// own.
+// hasReport distinguishes a list of reports from one of findings: a report has lists
+// itself.
 func hasReport(items []jsontext.Value) bool {
 	for _, item := range items {
 		var report struct {
@@ -112,12 +111,12 @@ func hasReport(items []jsontext.Value) bool {
 	return false
 }
 
-// LastResult finds the last line of an output that is the final event of the claude
-// CLI, and returns its offset and its size in bytes, which is 0 if there is none.
-// Lines longer than limit are skipped.
+// LastResult finds the last line of an output that is a final event of the claude CLI,
+// and returns its offset and its size in bytes, which is 0 if there is none. Lines longer
+// than limit are skipped.
 func LastResult(output io.Reader, limit int) (at, size int64, err error) {
 	lines := bufio.NewReaderSize(output, limit)
-	partial := false // The line began in what was read before.
+	partial := false // The line began in an earlier read.
 	for offset := int64(0); ; {
 		line, err := lines.ReadSlice('\n')
 		long := errors.Is(err, bufio.ErrBufferFull)
@@ -134,11 +133,11 @@ func LastResult(output io.Reader, limit int) (at, size int64, err error) {
 	}
 }
 
-// isResult tells the claude CLI's final event from those of other CLIs, which may have
-// the same type.
+// isResult distinguishes the claude CLI's final event from those of other CLIs, which may
+// have the same type.
 func isResult(line []byte) bool {
 	if !bytes.Contains(line, []byte(`"is_error"`)) {
-		return false // It need not be parsed.
+		return false // Not worth parsing.
 	}
 	var event struct {
 		Type    string `json:"type"`

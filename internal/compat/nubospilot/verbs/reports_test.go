@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// TestLastResult: of what a program prints, the last line is found that says how a
-// run ended, and no line that merely has such a text in it.
+// TestLastResult checks that the last line with a run's result is found, and not a line
+// that only contains such a text.
 func TestLastResult(t *testing.T) {
 	const (
 		limit  = 1 << 10
@@ -45,8 +45,8 @@ func TestLastResult(t *testing.T) {
 	}
 }
 
-// FuzzParseReports: a text is JSON here exactly where it is JSON, and findings
-// that are made a report stay JSON.
+// FuzzParseReports checks that exactly JSON is accepted, and that findings that become a
+// report stay JSON.
 func FuzzParseReports(f *testing.F) {
 	for _, seed := range []string{
 		``, ` `, `[]`, `{}`, `null`, `"x"`, `[1,]`, `[{}]x`, `[{"findings":[]}]`, `[{"findings":[],"findings":1}]`,

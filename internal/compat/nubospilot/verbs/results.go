@@ -21,18 +21,18 @@ const (
 	actionEscalate = "escalate-via-askuser"
 )
 
-// StepResult is what every phase of loop-run-round prints.
+// StepResult is the common part of every phase's output.
 type StepResult struct {
 	TaskID string `json:"task_id"`
 	Phase  string `json:"phase"`
-	// Round is the round that the task is in now.
+	// Round is the current round.
 	Round      int    `json:"round"`
 	NextAction string `json:"next_action"`
-	// Forced says that the phase's gate was forced.
+	// Forced is true if the phase's gate was forced.
 	Forced bool `json:"forced"`
 }
 
-// The results of the phases, in their order; that of post-critics is a decision.
+// The outputs of the phases, in order; post-critics prints a decision.
 type (
 	PreflightResult struct {
 		StepResult
@@ -51,7 +51,7 @@ type (
 		Excerpt    string `json:"verify_output_excerpt"`
 		Stuck      bool   `json:"stuck"`
 		MaxRounds  int    `json:"max_rounds"`
-		// Reason is the decision's on a red draft.
+		// Reason is that of the decision on a red draft.
 		Reason string `json:"reason,omitzero"`
 	}
 	CommitResult struct {
@@ -69,7 +69,7 @@ type (
 )
 
 // CacheMiss is the answer of nubos-pilot's knowledge store, which Switchyard does not
-// have: nothing is ever found.
+// have: always a miss.
 type CacheMiss struct {
 	Hit    *struct{} `json:"cache_hit"`
 	Reason string    `json:"cache_miss_reason"`
@@ -89,7 +89,7 @@ type Swarm struct {
 	CacheMiss
 }
 
-// Researcher is one of them. All have the same input and differ in method alone:
+// Researcher describes one researcher. All have the same input and differ only in method:
 // researchers of different topics could never agree.
 type Researcher struct {
 	Index     int             `json:"index"`
@@ -104,30 +104,30 @@ type ResearcherInput struct {
 	TaskID string `json:"task_id"`
 }
 
-// Status is where a task stands after a verb.
+// Status is the state of a task after a verb.
 type Status struct {
 	task.State
-	// Drafter is the agent that makes the draft of this round, "" for a person.
+	// Drafter is the agent that makes this round's draft, "" for a person.
 	Drafter   string
 	UpdatedAt string
 }
 
-// Step is one call of loop-run-round. Its methods return what the phases print.
+// Step is one call of loop-run-round. Its methods return the outputs of the phases.
 type Step struct {
 	TaskID string
 	Phase  Phase
-	// Force is set if the call asks for the gate to be forced.
+	// Force is set if the call asks to force the gate.
 	Force *task.Force
 }
 
-// result is the common part; round is the one whose gate was passed. A gate that was
-// open was not forced, although the call asks for it.
+// result returns the common part; round is the round whose gate was passed. Forced stays
+// false if the gate was open, even if the call asked to force it.
 func (c Step) result(s Status, round int, next string) StepResult {
 	forced := c.Force != nil && s.Forced != nil && *s.Forced == task.Override{Round: round, Phase: c.Phase.Gate, Force: *c.Force}
 	return StepResult{TaskID: c.TaskID, Phase: c.Phase.Name, Round: s.Round, NextAction: next, Forced: forced}
 }
 
-// Preflight is the result of preflight for so many researchers.
+// Preflight returns the result of preflight for that many researchers.
 func (c Step) Preflight(s Status, query string, researchers int) PreflightResult {
 	nudges := []string{
 		"Write nothing down from memory: a claim counts once you have read a source that makes it.",
@@ -146,8 +146,8 @@ func (c Step) Preflight(s Status, query string, researchers int) PreflightResult
 	return PreflightResult{c.result(s, s.Round, actionResearch), miss, swarm}
 }
 
-// Prepare is the result of a phase before the draft; optional lists the optional
-// phases that the project has.
+// Prepare returns the result of a phase before the draft; optional lists the project's
+// optional phases.
 func (c Step) Prepare(s Status, optional []string, researchers int) PrepareResult {
 	result := PrepareResult{StepResult: c.result(s, s.Round, afterPhase(c.Phase.Gate, optional, s.Drafter)), Tests: s.Tests}
 	if c.Phase.Gate == task.Research {
@@ -156,8 +156,8 @@ func (c Step) Prepare(s Status, optional []string, researchers int) PrepareResul
 	return result
 }
 
-// afterPhase is the action after a phase before the draft: the project's next optional
-// phase, else the draft.
+// afterPhase returns the action after a phase before the draft: the project's next
+// optional phase, else the draft.
 func afterPhase(phase task.Phase, optional []string, drafter string) string {
 	for _, p := range optional {
 		switch {
@@ -180,7 +180,7 @@ type RedDecision struct {
 	Stuck              bool
 }
 
-// Draft is the result of post-executor; red is nil for a green draft.
+// Draft returns the result of post-executor; red is nil for a green draft.
 func (c Step) Draft(s Status, exitCode int, excerpt string, red *RedDecision) DraftResult {
 	result := DraftResult{
 		StepResult: c.result(s, s.Round, actionReview), LastAction: "verify-green",
@@ -201,12 +201,12 @@ func (c Step) Draft(s Status, exitCode int, excerpt string, red *RedDecision) Dr
 	return result
 }
 
-// Commit is the result of commit.
+// Commit returns the result of commit.
 func (c Step) Commit(s Status) CommitResult {
 	return CommitResult{c.result(s, s.Round, actionCommit), "pre-commit", s.UpdatedAt}
 }
 
-// Stop is the result of the phase stuck, and of loop-stuck.
+// Stop returns the result of the phase stuck, and of loop-stuck.
 func (c Step) Stop(s Status) StuckResult {
 	result := StuckResult{StepResult{c.TaskID, "stuck", s.Round, actionEscalate, false}, string(s.Status), true, "", s.UpdatedAt}
 	if s.State.Stop != nil {
@@ -215,14 +215,14 @@ func (c Step) Stop(s Status) StuckResult {
 	return result
 }
 
-// Finding is a finding with the text of the report that had it first.
+// Finding is a finding with the text of the first report that had it.
 type Finding struct {
 	finding.Finding
 	Raw jsontext.Value `json:"raw"`
 }
 
-// Routing is the destination that the findings alone would have. The buckets hold the
-// findings themselves.
+// Routing is the destination by the findings alone. The buckets contain the findings
+// themselves.
 type Routing struct {
 	NextDestination string               `json:"next_destination"`
 	Stuck           bool                 `json:"stuck"`
@@ -273,15 +273,15 @@ type Attestation struct {
 	Credited       int    `json:"credited_calls"`
 	SearchEvidence int    `json:"search_evidence_count"`
 	ToolUses       int    `json:"tool_use_count"`
-	// Violation is nil if the agent kept the search-before-write rule.
+	// Violation is nil if the agent followed the search-before-write rule.
 	Violation *task.ViolationKind `json:"violation"`
 	At        string              `json:"audited_at"`
-	// Source says who vouches: hand or host; By names the caller.
+	// Source is hand or host; By names the caller.
 	Source task.Source `json:"source"`
 	By     string      `json:"by"`
 }
 
-// NewAttestation maps a stamp that was recorded at a time.
+// NewAttestation converts an attestation that was recorded at a time.
 func NewAttestation(s task.Stamp, at string) Attestation {
 	a := Attestation{
 		Agent: s.Agent, Audited: s.Audited, Round: s.Round, SearchCalls: s.SearchCalls, Credited: s.Credited,
@@ -293,7 +293,7 @@ func NewAttestation(s task.Stamp, at string) Attestation {
 	return a
 }
 
-// MetricsResult is what loop-metrics prints.
+// MetricsResult is the output of loop-metrics.
 type MetricsResult struct {
 	Tasks      int              `json:"tasks_with_loop"`
 	Rounds     int              `json:"total_rounds"`
@@ -307,8 +307,8 @@ type MetricsResult struct {
 	Overrides  int              `json:"overrides"`
 }
 
-// UnreadableTask is a task that could not be counted. Tasks are not files here, so
-// that Path is the task's id.
+// UnreadableTask is a task that could not be counted. Tasks are not files here, so Path
+// is the task's id.
 type UnreadableTask struct {
 	Path    string    `json:"path"`
 	Reason  errs.Code `json:"reason"`

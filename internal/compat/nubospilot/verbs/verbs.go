@@ -1,7 +1,7 @@
-// Package verbs describes the commands that Switchyard has in common with nubos-pilot:
-// their flags, their checks, their error codes and their results, as tables and plain
-// data. It runs nothing: cmd/switchyard calls the engine between an Input and a result.
-// docs/compat.md is the contract.
+// Package verbs describes the commands that Switchyard shares with nubos-pilot: their
+// flags, checks, error codes and results, as tables and plain data. It runs nothing:
+// cmd/switchyard calls the engine between an Input and a result. docs/compat.md is the
+// contract.
 package verbs
 
 import (
@@ -18,7 +18,7 @@ const (
 	SpawnHeadless = "spawn-headless"
 )
 
-// Verb is a command of nubos-pilot that Switchyard has too.
+// Verb is a command of nubos-pilot that Switchyard implements.
 type Verb struct {
 	Name, Args, Short, Long, Example string
 	Flags                            []Flag
@@ -28,16 +28,16 @@ type Verb struct {
 	Codes map[errs.Code]errs.Code
 }
 
-// Flag is a flag of a verb. All but the switches take a text.
+// Flag is a flag of a verb. All flags but switches take a text.
 type Flag struct {
 	Name, Usage string
 	Switch      bool
-	// Missing is the code for a flag that the verb needs, "" for any other.
+	// Missing is the error code if the flag is missing, "" for an optional flag.
 	Missing errs.Code
 }
 
-// Phase is a phase of loop-run-round. Its gate is a phase of the engine, and Force the
-// flag that forces it; the last phase has none. Codes are as in Verb.
+// Phase is a phase of loop-run-round. Gate is a phase of the engine, and Force the flag
+// that forces it; the last phase has neither. Codes are as in Verb.
 type Phase struct {
 	Name  string
 	Gate  task.Phase
@@ -45,7 +45,7 @@ type Phase struct {
 	Codes map[errs.Code]errs.Code
 }
 
-// Phases lists the phases of loop-run-round in their order.
+// Phases lists the phases of loop-run-round in order.
 func Phases() []Phase {
 	return []Phase{
 		{"preflight", task.Start, "force-preflight", nil},
@@ -63,7 +63,6 @@ func Phases() []Phase {
 	}
 }
 
-// phaseNames lists the names of the phases in their order.
 func phaseNames() []string {
 	var names []string
 	for _, p := range Phases() {
@@ -147,7 +146,7 @@ events, only the final result does. The exit status is 2 if the agent failed.`,
 	}
 }
 
-// roundFlags lists the flags of loop-run-round. Each phase reads its own.
+// roundFlags lists the flags of loop-run-round. Each phase reads some of them.
 func roundFlags() []Flag {
 	flags := []Flag{
 		{Name: "phase", Usage: "the `PHASE`: preflight, post-researcher, post-architect, post-test-writer, post-executor, post-critics, commit, stuck"},

@@ -11,8 +11,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// TestRecode checks the codes of a lost race in each phase.
-// The others are provoked by scripts.
+// TestRecode checks the codes of a lost race in each phase. Script tests cover the
+// others.
 func TestRecode(t *testing.T) {
 	for phase, want := range map[string]errs.Code{
 		"preflight":       errs.RoundShifted,
@@ -39,7 +39,7 @@ func TestRecode(t *testing.T) {
 	}
 }
 
-// TestTaskID: an id that the verbs accept is accepted everywhere.
+// TestTaskID checks that ids accepted by the verbs are accepted everywhere.
 func TestTaskID(t *testing.T) {
 	verb := Verbs()[0]
 	rapid.Check(t, func(t *rapid.T) {
