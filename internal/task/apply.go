@@ -44,7 +44,7 @@ func (e RoundDecided) round() int   { return e.Round }
 func (e WorkCommitted) round() int  { return e.Round }
 func (e WorkStopped) round() int    { return e.Stop.Round }
 
-// inRound refuses an event of another round than the current one.
+// inRound rejects an event of another round than the current one.
 func inRound(s State, k Kind, round int) error {
 	if want := max(s.Round, 1); round != want {
 		return fmt.Errorf("an event %s of round %d follows where round %d is due", k, round, want)
@@ -74,8 +74,8 @@ func (s State) useEvidence() State {
 	return s
 }
 
-// discardDraft drops the evidence about the previous draft: no verification or critic has
-// seen the new one.
+// discardDraft drops the evidence about the previous draft: the new one is neither
+// verified nor reviewed.
 func (s State) discardDraft() State {
 	s.Verified, s.Stamps, s.Runs = nil, markUsed(s.Stamps, AgentCritic), markStale(s.Runs, RoleCritic)
 	if s.Phase == Draft || s.Phase == Review {
@@ -95,7 +95,8 @@ func union(list, more []string) []string {
 	return list
 }
 
-// markUsed returns a copy with the stamps of an agent, or of all for "", marked as used.
+// markUsed returns a copy with the attestations of an agent, or of all for "", marked as
+// used.
 func markUsed(stamps []Stamp, agent string) []Stamp {
 	stamps = slices.Clone(stamps)
 	for i := range stamps {
@@ -345,7 +346,7 @@ func (e TaskImported) apply(s State) (State, error) {
 	return s, nil
 }
 
-// Check refuses a state that no sequence of events folds to, such as one edited by hand.
+// Check rejects a state that no sequence of events folds to, such as one edited by hand.
 // It accepts a state without a status that has runs outside of any task.
 func (s State) Check() error {
 	if err := s.checkRuns(); err != nil {

@@ -17,12 +17,12 @@ type StampAgent struct {
 	Agent  string
 	Source Source
 	By     string
-	// Run is the id of the run, "" if unknown. A run is stamped once; Known is set if it
+	// Run is the id of the run, "" if unknown. A run is recorded once; Known is set if it
 	// was in an earlier round.
 	Run   string
 	Known bool
 	Spawn *Spawn
-	// Tools are the names of the tools in the order of their calls.
+	// Tools are the names of the used tools, in order.
 	Tools []string
 	// Audited lists the agents that must search, and SearchTools the search tools.
 	Audited, SearchTools []string
@@ -107,7 +107,7 @@ func (s State) countSearches(agent string) int {
 	return own
 }
 
-// maxQuery is the length of a stored query in bytes.
+// maxQuery limits a stored query, in bytes.
 const maxQuery = 200
 
 // RecordSearch records that an agent searched.
@@ -159,7 +159,7 @@ func (s State) AuditFindings() []finding.Finding {
 
 func (v Violation) finding(round int) finding.Finding {
 	// Only the start of a remediation is part of a finding's identity. So the text begins
-	// with what distinguishes violations, and the note at the end does not change it.
+	// with the agent and the kind, and the note at the end does not change it.
 	text := fmt.Sprintf("Run %s again and have it call the search tool before it works: no search of it is on record, which rule 9 demands.", v.Agent)
 	if v.Kind == SearchUnverified {
 		text = fmt.Sprintf("Have %s search for real when it runs again: it says that it searched, and nothing on record backs it, as rule 9 demands.", v.Agent)

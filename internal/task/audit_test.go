@@ -12,7 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// audited says that an agent ran that must search, and which tools it claims.
+// audited returns the attestation of an agent that must search, with its claimed tools.
 func audited(agent string, tools ...string) task.StampAgent {
 	return task.StampAgent{
 		Agent: agent, Source: task.ByHand, By: "somebody", Tools: tools,

@@ -4,12 +4,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// StartWork starts the work on a task, or starts it anew: after a commit, or after
-// it was stuck, in the next round.
+// StartWork starts the work on a task, or restarts it in the next round after a commit or
+// after it was stuck.
 type StartWork struct {
 	Query string
-	// MaxRounds is the cap that the caller asks for, 0 for none; Fallback is the
-	// project's.
+	// MaxRounds is the caller's cap, 0 for none; Fallback is the project's.
 	MaxRounds, Fallback int
 	Force               *Force
 }
@@ -39,13 +38,13 @@ func (c StartWork) decide(s State) (Event, error) {
 	return e, nil
 }
 
-// isUnderWay says that the work is under way, so that only force begins it anew.
+// isUnderWay reports whether the work is under way, so that only force restarts it.
 func (s State) isUnderWay() bool {
 	return s.Status == Waiting || s.Status == Open && (s.Phase != "" || s.Last != nil)
 }
 
-// newCap is the cap of work that begins anew in a round: as many rounds as the
-// project grants, counted from there, unless the task's own cap still stands.
+// newCap returns the cap of a restart in a round: the project's number of rounds, counted
+// from there, unless the task's own cap still applies.
 func (s State) newCap(round, fallback int) (rounds int, raised bool) {
 	if s.CustomCap && s.MaxRounds >= round {
 		return s.MaxRounds, true
@@ -53,7 +52,7 @@ func (s State) newCap(round, fallback int) (rounds int, raised bool) {
 	return min(round-1+fallback, MaxRounds), false
 }
 
-// checkCap refuses a cap that no task may have, or a round that lies beyond it.
+// checkCap rejects an invalid cap, and a round beyond it.
 func checkCap(round, rounds int) error {
 	if round > MaxRounds || rounds > MaxRounds || rounds < MinRounds {
 		return errs.New(errs.RoundsExhausted, "a task may have %d to %d rounds; this one would be in round %d of %d", MinRounds, MaxRounds, round, rounds).

@@ -46,7 +46,7 @@ func (l Limits) Usage(s State) []BudgetUse {
 	return uses
 }
 
-// unit is one of the things that a budget counts.
+// unit is a unit that a budget counts.
 type unit struct {
 	name string
 	of   func(Amount) int64
@@ -67,9 +67,9 @@ func dollars(n int64) string {
 	return fmt.Sprintf("$%d.%s%s", n/1_000_000, fraction[:2], strings.TrimRight(fraction[2:], "0"))
 }
 
-// checkBudget refuses runs that exceed a budget, together with what is spent and what
-// open runs reserve. An open run of an earlier round counts for the task alone, as its
-// receipt will.
+// checkBudget rejects runs that exceed a budget, together with the spending so far and
+// the reserves of open runs. An open run of an earlier round counts only for the task, as
+// its receipt will.
 func (l Limits) checkBudget(s State, wanted []Intent) error {
 	if err := l.check(wanted); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (l Limits) checkBudget(s State, wanted []Intent) error {
 	return nil
 }
 
-// check refuses negative limits, and runs that reserve nothing of a limited unit: they
+// check rejects negative limits, and runs that reserve nothing of a limited unit: they
 // would be free.
 func (l Limits) check(wanted []Intent) error {
 	if l.Rounds < 0 {
@@ -130,7 +130,7 @@ func (l Limits) check(wanted []Intent) error {
 	return nil
 }
 
-// account is a budget and what it has to cover.
+// account is a budget and the amounts that it must cover.
 type account struct {
 	scope            string
 	unit             unit

@@ -13,31 +13,31 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// all is an amount with the same number in each part.
+// all returns an amount with the same number in each part.
 func all(n int64) task.Amount { return task.Amount{Millis: n, Tokens: n, MicroDollars: n} }
 
-// costly is a critic's run that reserves so much of everything.
+// costly returns a critic's run that reserves n of each unit.
 func costly(run string, n int64) task.Intent {
 	i := critic(run)
 	i.Reserve = all(n)
 	return i
 }
 
-// markUsed closes a run that used so much of everything.
+// markUsed ends a run that used n of each unit.
 func markUsed(run string, n int64) task.RecordReceipt {
 	c := ended(run)
 	c.Used = all(n)
 	return c
 }
 
-// lost closes a run of which nobody knows anything.
+// lost ends a run with an unknown result.
 func lost(run string) task.RecordReceipt {
 	return task.RecordReceipt{Receipt: task.Receipt{Run: run, Outcome: task.OutcomeLost}}
 }
 
 func TestBudgets(t *testing.T) {
-	// Round 2: 30 are spent by round 1 and 20 by this one, whose open run reserves
-	// 5; one of round 1 is still open with 7.
+	// Round 2: 30 are spent by round 1 and 20 by this one, whose open run reserves 5; one
+	// of round 1 is still open with 7.
 	s := do(t, task.State{}, begin, spawning(costly("a", 40), costly("b", 7)), markUsed("a", 30))
 	s = do(t, decide(t, s, toExecutor), spawning(costly("c", 20), costly("d", 5)), markUsed("c", 20))
 	for _, unit := range []struct {
@@ -127,7 +127,7 @@ func TestABudgetOfRounds(t *testing.T) {
 			do(t, c.s, in(0))
 			do(t, c.s, in(c.rounds))
 			if c.rounds == 1 {
-				return // A budget of 0 rounds is none.
+				return // A budget of 0 rounds means no limit.
 			}
 			err := refuse(t, c.s, in(c.rounds-1), errs.BudgetExhausted)
 			limit := int64(c.rounds - 1)
@@ -162,7 +162,7 @@ func TestSpentIsForgottenByNone(t *testing.T) {
 			if len(next.Runs) != 1 || next.Runs[0].Run != "b" || len(next.OpenRuns()) != 1 {
 				t.Errorf("it has the runs %+v", next.Runs)
 			}
-			// What the old round's run used counts for the task alone.
+			// The old round's run counts only for the task.
 			next = do(t, next, markUsed("b", 3))
 			if want := (task.Spending{Task: all(7), Runs: 2}); next.Spent != want || len(next.Runs) != 0 {
 				t.Errorf("it has spent %+v, want %+v, and has the runs %+v", next.Spent, want, next.Runs)
@@ -206,7 +206,7 @@ func TestWhatARunCosts(t *testing.T) {
 	}
 }
 
-// TestBudgetsNeverOverflow holds budgets against numbers without end.
+// TestBudgetsNeverOverflow checks budgets with huge numbers.
 func TestBudgetsNeverOverflow(t *testing.T) {
 	amount := func(t *rapid.T, label string) int64 {
 		near := rapid.Int64Range(math.MaxInt64-3, math.MaxInt64)
@@ -237,7 +237,7 @@ func TestBudgetsNeverOverflow(t *testing.T) {
 			c.Limits = task.Limits{Round: all(limit)}
 		}
 		e, err := task.Decide(s, c)
-		// Once that much is spent nobody counts any further.
+		// Once the limit is spent, further amounts do not matter.
 		within := sum.Cmp(big.NewInt(limit)) <= 0
 		if within != (err == nil) || within != (e != nil) || !within && errs.CodeOf(err) != errs.BudgetExhausted {
 			t.Fatalf("%v of %d: %v, %v", sum, limit, e, err)

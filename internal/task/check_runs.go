@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// checkRuns refuses runs that no sequence of events folds to.
+// checkRuns rejects runs that no sequence of events folds to.
 func (s State) checkRuns() error {
 	if len(s.Runs) > maxListed || s.Spent.Runs < 0 {
 		return fmt.Errorf("a task with %d runs, and %d that have ended", len(s.Runs), s.Spent.Runs)
@@ -37,7 +37,7 @@ func (s State) checkRuns() error {
 	return nil
 }
 
-// checkOutside refuses a state that is no task and yet has what only a task has.
+// checkOutside rejects a state without a task that has fields of a task.
 func (s State) checkOutside() error {
 	if s.Round != 0 || s.StartedRound != 0 || s.MaxRounds != 0 || s.Last != nil || s.Stop != nil || s.Questions != nil {
 		return fmt.Errorf("a task that does not exist, in round %d", s.Round)

@@ -4,9 +4,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// CommitTask commits the task that the newest decision allowed to.
+// CommitTask commits the task if the latest decision allows it.
 type CommitTask struct {
-	// MustVerify says that the project wants every commit verified.
+	// MustVerify is set if the project requires verification for every commit.
 	MustVerify bool
 	Force      *Force
 }
@@ -26,14 +26,14 @@ func (c CommitTask) decide(s State) (Event, error) {
 	return e, nil
 }
 
-// What a commit may lack.
+// The preconditions that a commit may lack.
 const (
 	MissingVerification = "verification"
 	MissingReview       = "review"
 	MissingZeroFindings = "zero-findings"
 )
 
-// MissingForCommit lists what this round lacks for a commit.
+// MissingForCommit lists the preconditions for a commit that this round lacks.
 func (s State) MissingForCommit(mustVerify bool) []string {
 	var missing []string
 	if s.Verified == nil && (mustVerify || s.Verifies) {
@@ -48,8 +48,8 @@ func (s State) MissingForCommit(mustVerify bool) []string {
 	return missing
 }
 
-// unready lists what a decision to commit lacks by its own account. No policy
-// gets so far with one; but a commit is worth asking twice.
+// unready lists the preconditions that a decision to commit lacks by its own fields. No
+// built-in policy makes such a decision; this is a second check.
 func (o DecideRound) unready(s State) []string {
 	if o.NextAction != actionCommit {
 		return nil
@@ -61,7 +61,7 @@ func (o DecideRound) unready(s State) []string {
 	if !o.Reviewed {
 		missing = append(missing, MissingReview)
 	}
-	// A violation is a finding: a decision that counted none has not seen it.
+	// A violation is a finding: a decision that counts none has not considered it.
 	if o.FindingCount > 0 || len(s.Violations) > 0 {
 		missing = append(missing, MissingZeroFindings)
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// CompletePhase says that a phase before the draft is done.
+// CompletePhase ends a phase before the draft.
 type CompletePhase struct {
 	Phase Phase
-	// Required is how many stamps of the phase's agent it needs.
+	// Required is the number of attestations that the phase's agent needs.
 	Required int
 	Tests    []string
 	Force    *Force
@@ -39,13 +39,13 @@ func (c CompletePhase) decide(s State) (Event, error) {
 	return e, nil
 }
 
-// BeginVerification says that a draft is about to be verified: what is known of an earlier
-// one of this round ends here, whatever becomes of the verification. It is an event
-// also where nothing is known: of two verifications at a time, the older one is
-// about an older draft.
+// BeginVerification announces the verification of a draft. It discards the evidence about
+// an earlier draft of this round, whatever the result will be. It is an event even
+// without such evidence: of two concurrent verifications, the older one is about an older
+// draft.
 type BeginVerification struct {
-	// Same says that the draft is the reviewed one, verified once more: only its
-	// verification ends here.
+	// Same is set if the reviewed draft is verified again: only its verification is
+	// discarded.
 	Same bool
 }
 
@@ -54,16 +54,16 @@ func (c BeginVerification) decide(s State) (Event, error) {
 		return nil, err
 	}
 	if c.Same && s.Verified == nil {
-		return nil, nil // It has no verification that could end.
+		return nil, nil // There is no verification to discard.
 	}
 	return DraftBegun{Round: max(s.Round, 1), Same: c.Same}, nil
 }
 
-// RecordVerification says that a draft is done and its verification green.
+// RecordVerification records a draft with a green verification.
 type RecordVerification struct {
 	Verification Verification
-	// InRound says that this is a part of a round that was entered: its own gate
-	// has said which evidence it needs.
+	// InRound is set if this is part of an entered round, whose own gate has checked the
+	// evidence.
 	InRound bool
 	Force   *Force
 }
@@ -82,8 +82,8 @@ func (c RecordVerification) decide(s State) (Event, error) {
 	return e, nil
 }
 
-// VerificationOutcome returns the outcome of this round's verification, where a stamp says
-// more than the caller: given is green, red, absent or "".
+// VerificationOutcome returns the outcome of this round's verification: a recorded green
+// one if the caller does not know better. given is green, red, absent or "".
 func (s State) VerificationOutcome(given string) (string, *Verification) {
 	if given != green && given != red && s.Verified != nil {
 		return green, s.Verified

@@ -95,7 +95,7 @@ type SearchRecorded struct {
 type PhaseDone struct {
 	Round int   `json:"round"`
 	Phase Phase `json:"phase"`
-	// Required and Found count the stamps of the phase's agent.
+	// Required and Found count the attestations of the phase's agent.
 	Required int      `json:"required"`
 	Found    int      `json:"found"`
 	Tests    []string `json:"tests,omitzero"`
@@ -184,7 +184,7 @@ type WorkResumed struct {
 
 // TaskImported creates a task from another tool's.
 type TaskImported struct {
-	// Source is the tool, and Digest that of its file.
+	// Source is the tool, and Digest the digest of its file.
 	Source     string      `json:"source"`
 	Digest     string      `json:"digest"`
 	Round      int         `json:"round"`

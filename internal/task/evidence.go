@@ -4,7 +4,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// The agents whose stamps the phases need.
+// The agents whose attestations the phases need.
 const (
 	AgentResearcher = "np-researcher"
 	AgentDesigner   = "np-task-architect"
@@ -14,24 +14,24 @@ const (
 	AgentCritic     = "np-critic"
 )
 
-// The bounds of a state: the length of each of its lists, and that of a name in bytes.
+// The limits of a state: the length of each of its lists, and of a name in bytes.
 const (
 	maxListed = 256
 	maxName   = 1024
 )
 
-// Source says where a stamp or a search comes from.
+// Source says where an attestation or a search comes from.
 type Source string
 
 // The sources of evidence.
 const (
-	// ByHand means that a caller said so.
+	// ByHand means that the caller reported it.
 	ByHand Source = "hand"
 	// ByHost means that Switchyard ran the agent itself.
 	ByHost Source = "host"
 )
 
-// Stamp is the evidence that an agent ran in a round.
+// Stamp is the attestation that an agent ran in a round.
 type Stamp struct {
 	Round  int    `json:"round"`
 	Agent  string `json:"agent"`
@@ -39,13 +39,13 @@ type Stamp struct {
 	By     string `json:"by"`
 	// Run is the id of the run, "" if unknown. A run counts once.
 	Run string `json:"run,omitzero"`
-	// Used is set once a decision or a newer draft has used up the stamp. The stamp stays
-	// until the round ends, so that its run cannot be stamped again.
+	// Used is set once a decision or a newer draft has used the attestation. It stays
+	// until the round ends, so that its run cannot be recorded again.
 	Used bool `json:"used,omitzero"`
-	// Spawn is what the host saw of the process; nil for a stamp by hand.
+	// Spawn is the process that the host observed; nil for an attestation by hand.
 	Spawn *Spawn `json:"spawn,omitzero"`
 	// ToolUses counts the tool calls, SearchCalls the searches among them, and Credited
-	// those of the searches that have evidence.
+	// the searches with evidence.
 	ToolUses    int `json:"tool_uses"`
 	SearchCalls int `json:"search_calls"`
 	Credited    int `json:"credited_calls"`
@@ -112,7 +112,7 @@ type Violation struct {
 	Kind  ViolationKind `json:"kind"`
 }
 
-// CountStamps counts the unused stamps of an agent in this round.
+// CountStamps counts the unused attestations of an agent in this round.
 func (s State) CountStamps(agent string) int {
 	found := 0
 	for _, stamp := range s.Stamps {
@@ -135,7 +135,7 @@ func (s State) DraftAgent() string {
 	}
 }
 
-// phaseAgent returns the agent whose stamp a phase needs, "" for none.
+// phaseAgent returns the agent whose attestation a phase needs, "" for none.
 func (s State) phaseAgent(p Phase) string {
 	switch p {
 	case Research:
@@ -153,7 +153,8 @@ func (s State) phaseAgent(p Phase) string {
 	}
 }
 
-// CheckEvidence returns an error unless the agent of a phase has its stamps.
+// CheckEvidence returns an error unless the agent of a phase has the required
+// attestations.
 func (s State) CheckEvidence(p Phase, required int) error {
 	agent := s.phaseAgent(p)
 	if agent == "" {
@@ -167,8 +168,8 @@ func (s State) CheckEvidence(p Phase, required int) error {
 	return nil
 }
 
-// checkAgent returns an error unless name is an agent's: up to 128 letters, digits,
-// underscores and dashes.
+// checkAgent returns an error unless name is valid for an agent: up to 128 letters,
+// digits, underscores and dashes.
 func checkAgent(name string) error {
 	ok := len(name) >= 1 && len(name) <= 128
 	for i := 0; ok && i < len(name); i++ {

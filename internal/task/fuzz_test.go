@@ -9,7 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// everything has a command of each type, of a caller who wants it badly.
+// everything returns a command of each type, forced if possible.
 func everything() []task.Command {
 	return []task.Command{
 		begin, task.StartWork{Fallback: -1, Force: force},
@@ -26,8 +26,8 @@ func everything() []task.Command {
 	}
 }
 
-// FuzzCheck reads states as the ledger does, which anybody may have edited. What
-// Check lets pass must answer every command without a panic.
+// FuzzCheck reads states as the ledger does, which may have been edited. Every command on
+// a state that passes Check must return without a panic.
 func FuzzCheck(f *testing.F) {
 	for _, status := range task.Statuses() {
 		f.Add([]byte(asJSON(f, standing(f)[status])))
@@ -61,8 +61,8 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// FuzzApply folds events as the ledger gives them back, a line each: the kind, a
-// space, and the body. None may panic, whatever it says.
+// FuzzApply folds events as the ledger returns them, one per line: the kind, a space, and
+// the body. None may panic.
 func FuzzApply(f *testing.F) {
 	f.Add([]byte("work-begun {\"round\":1,\"max_rounds\":3}\nagent-stamped {\"stamp\":{\"round\":1,\"agent\":\"np-executor\"}}"))
 	f.Add([]byte("round-decided {\"round\":1,\"next_round\":2,\"max_rounds\":3,\"next_action\":\"askuser\",\"kind\":\"human\",\"questions\":[{\"fingerprint\":\"q1\"}]}\nanswer-given {\"round\":1,\"answers\":[{\"fingerprint\":\"q1\"}]}"))

@@ -5,13 +5,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// tester is what *testing.T and *rapid.T have in common.
+// tester is the common part of *testing.T and *rapid.T.
 type tester interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// do folds what the commands make of a state. Each must do something.
+// do folds commands into a state. Each must have an effect.
 func do(t tester, s task.State, commands ...task.Command) task.State {
 	t.Helper()
 	for i, c := range commands {
@@ -29,7 +29,7 @@ func do(t tester, s task.State, commands ...task.Command) task.State {
 	return s
 }
 
-// refuse fails unless a command is refused with a code.
+// refuse fails the test unless a command is refused with the code.
 func refuse(t tester, s task.State, c task.Command, code errs.Code) *errs.Error {
 	t.Helper()
 	e, err := task.Decide(s, c)
@@ -40,7 +40,7 @@ func refuse(t tester, s task.State, c task.Command, code errs.Code) *errs.Error 
 	return f
 }
 
-// nothing fails unless a command has nothing to do.
+// nothing fails the test unless a command has no effect.
 func nothing(t tester, s task.State, c task.Command) {
 	t.Helper()
 	if e, err := task.Decide(s, c); e != nil || err != nil {
@@ -48,7 +48,7 @@ func nothing(t tester, s task.State, c task.Command) {
 	}
 }
 
-// toward is the outcome of a round that was entered without any gate.
+// toward returns the outcome of a round that was entered without a gate.
 func toward(t tester, s task.State, o task.DecideRound) task.DecideRound {
 	t.Helper()
 	round, err := task.EnterRound(s, task.RoundEntry{Fallback: 3})
@@ -59,14 +59,14 @@ func toward(t tester, s task.State, o task.DecideRound) task.DecideRound {
 	return o
 }
 
-// decide folds a round's decision.
+// decide folds the decision of a round.
 func decide(t tester, s task.State, o task.DecideRound) task.State {
 	t.Helper()
 	return do(t, s, toward(t, s, o))
 }
 
-// The destinations as the policies declare them; confirm is one of a policy of
-// somebody's own, which asks without advancing the round.
+// Destinations as the policies declare them; confirm is one of a custom policy, which
+// asks without advancing the round.
 var (
 	toExecutor    = task.DecideRound{NextAction: "executor", DestinationKind: "agent", AdvancesRound: true, Reason: "routed", Reviewed: true, FindingCount: 1, Verify: "absent"}
 	toPlanChecker = task.DecideRound{NextAction: "plan-checker", DestinationKind: "agent", Reason: "routed", Reviewed: true, FindingCount: 1, Verify: "absent"}
@@ -75,7 +75,7 @@ var (
 	onRed         = task.DecideRound{NextAction: "executor", DestinationKind: "agent", AdvancesRound: true, Reason: "verify-red", Verify: "red"}
 )
 
-// asking is the outcome of a review that has questions to the user.
+// asking returns the outcome of a review with questions to the user.
 func asking(advances bool, questions ...task.Question) task.DecideRound {
 	return task.DecideRound{
 		NextAction: "askuser", DestinationKind: "human", AdvancesRound: advances, Reason: "routed", Reviewed: true,
@@ -83,7 +83,7 @@ func asking(advances bool, questions ...task.Question) task.DecideRound {
 	}
 }
 
-// final makes a decision to commit the commit itself.
+// final makes a decision to commit also commit the task.
 func final(o task.DecideRound) task.DecideRound {
 	o.Final = true
 	return o
@@ -95,12 +95,12 @@ func verified(o task.DecideRound, verify string) task.DecideRound {
 	return o
 }
 
-// ran says that an agent ran that nobody audits.
+// ran returns the attestation of an agent without an audit.
 func ran(agent string) task.StampAgent {
 	return task.StampAgent{Agent: agent, Source: task.ByHand, By: "somebody"}
 }
 
-// critic, researcher and byHand are runs to announce.
+// critic, researcher and byHand return runs to announce.
 func critic(run string) task.Intent {
 	return task.Intent{Run: run, Role: task.RoleCritic, Agent: "critic", Attempt: 1, Adapter: "claude", Why: "first"}
 }
@@ -113,10 +113,10 @@ func byHand(run string) task.Intent {
 	return task.Intent{Run: run, Role: task.RoleOther, Agent: "helper", Attempt: 1, Adapter: "exec", Why: "first"}
 }
 
-// spawning announces runs, without any limit.
+// spawning announces runs without limits.
 func spawning(intents ...task.Intent) task.ReserveRuns { return task.ReserveRuns{Intents: intents} }
 
-// ended closes a run that used nothing.
+// ended ends a run that used nothing.
 func ended(run string) task.RecordReceipt {
 	return task.RecordReceipt{Receipt: task.Receipt{Run: run, Outcome: "clean"}}
 }

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// ImportTask takes a task over from another tool.
+// ImportTask imports a task from another tool.
 type ImportTask struct{ TaskImported }
 
 func (c ImportTask) decide(s State) (Event, error) {
 	if err := allow(s, KindImported); err != nil {
 		return nil, err
 	}
-	// Without a cap of its own it gets the project's when it goes on.
+	// Without its own cap it gets the project's when it continues.
 	if err := checkCap(c.Round, cmp.Or(c.MaxRounds, MaxRounds)); err != nil {
 		return nil, err
 	}

@@ -8,19 +8,19 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// spawned is a run as the model sees it.
+// spawned is a run in the model.
 type spawned struct {
 	task.Intent
-	// round is the one in which it began.
+	// round is the round of its start.
 	round int
-	// receipt is nil while it is open; own says that it came while the task
-	// existed and was in the run's round.
+	// receipt is nil while it is open; own is set if the task existed, in the run's
+	// round, when the receipt came.
 	receipt *task.Receipt
 	own     bool
 	stale   bool
 }
 
-// spawns are all runs that ever began.
+// spawns returns all runs that ever began.
 func (m model) spawns() []spawned {
 	var runs []spawned
 	for i, h := range m {
@@ -45,7 +45,7 @@ func (m model) spawns() []spawned {
 	return runs
 }
 
-// listed are the runs that a reader of the task still sees.
+// listed returns the runs that a reader of the task still sees.
 func (m model) listed() []spawned {
 	return slices.DeleteFunc(m.spawns(), func(r spawned) bool {
 		return r.receipt != nil && !(r.own && r.round == m.round())
@@ -56,10 +56,10 @@ func (m model) open() []spawned {
 	return slices.DeleteFunc(m.spawns(), func(r spawned) bool { return r.receipt != nil })
 }
 
-// part is the time, the tokens or the money of an amount.
+// part returns the time, the tokens or the money of an amount.
 func part(a task.Amount, n int) int64 { return []int64{a.Millis, a.Tokens, a.MicroDollars}[n] }
 
-// costs is what a run that has ended counts for, of one part.
+// costs returns one part of the cost of an ended run.
 func (r spawned) costs(n int) int64 {
 	unknown := []string{"time", "tokens", "microdollars"}[n]
 	used, reserved := part(r.receipt.Used, n), part(r.Reserve, n)
@@ -69,7 +69,7 @@ func (r spawned) costs(n int) int64 {
 	return used
 }
 
-// spent is what runs that have ended have used up, of one part.
+// spent returns one part of the cost of all ended runs.
 func (m model) spent(n int, ofRound bool) int64 {
 	sum := int64(0)
 	for _, r := range m.spawns() {
@@ -105,8 +105,8 @@ func (m model) reserve(c task.ReserveRuns) verdict {
 	return verdict{}
 }
 
-// beyondBudget says that a limit on one part of what a task or its round uses up
-// is not enough.
+// beyondBudget reports whether the limit on one part is insufficient for a task or its
+// round.
 func (m model) beyondBudget(limit int64, n int, ofRound bool, wanted []task.Intent) bool {
 	sum := big.NewInt(m.spent(n, ofRound))
 	for _, r := range m.open() {

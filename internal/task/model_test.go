@@ -7,20 +7,19 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// model is the state machine as a naive reader of docs/tasks.md would build it:
-// it keeps everything that was ever done, and works out each answer from the
-// whole list. It shares no code with the package, and none of its shortcuts.
+// model is the state machine as a naive reader of docs/tasks.md would build it: it keeps
+// all commands and computes each answer from the whole list. It shares no code with the
+// package.
 type model []seen
 
-// happened is a command that was carried out.
+// seen is an executed command.
 type seen struct {
-	// what is the command, a decision for a round's.
+	// what is the command; for a round, a decision.
 	what any
-	// round is the one that it was carried out in, and grew says that it began
-	// the next.
+	// round is the round of the command; grew is set if it began the next round.
 	round int
 	grew  bool
-	// forced says that a gate had to be forced for it.
+	// forced is set if it had to force a gate.
 	forced bool
 }
 
@@ -30,7 +29,7 @@ type decision struct {
 	outcome task.DecideRound
 }
 
-// becomes is what a decision makes of a task.
+// becomes returns the status after a decision.
 func (d decision) becomes() task.Status {
 	switch o := d.outcome; {
 	case o.NextAction == "commit" && o.Final:
@@ -46,7 +45,7 @@ func (d decision) becomes() task.Status {
 	}
 }
 
-// keeps says that a decision leaves the round's evidence for the phase commit.
+// keeps reports whether a decision keeps the round's evidence for the phase commit.
 func (d decision) keeps() bool { return d.outcome.NextAction == "commit" && !d.outcome.Final }
 
 func (m model) status() task.Status {
@@ -78,7 +77,7 @@ func (m model) status() task.Status {
 	return task.NoTask
 }
 
-// makes says that a step makes a task of what was none. Runs by hand do not.
+// makes reports whether a step creates the task. Runs by hand do not.
 func (h seen) makes() bool {
 	switch w := h.what.(type) {
 	case task.ReserveRuns:
@@ -104,7 +103,7 @@ func (m model) round() int {
 	return h.round
 }
 
-// limit is the task's cap, and whether it is one of its own.
+// limit returns the task's cap, and whether it is the task's own.
 func (m model) limit() (rounds int, own bool) {
 	for i, h := range slices.Backward(m) {
 		before := m[:i]
@@ -157,8 +156,7 @@ func (m model) resumeLimit(c task.ResumeTask) (int, bool) {
 	return min(m.round()+c.Fallback, 100), false
 }
 
-// thisRound is what was done since the round began, the step that began it
-// included.
+// thisRound returns the steps since the round began, including the one that began it.
 func (m model) thisRound() model {
 	for i, h := range slices.Backward(m) {
 		if h.grew {
@@ -168,7 +166,7 @@ func (m model) thisRound() model {
 	return m
 }
 
-// unspent is what was done since evidence was last used up.
+// unspent returns the steps since evidence was last used up.
 func (m model) unspent() model {
 	for i, h := range slices.Backward(m) {
 		if h.grew {
@@ -184,8 +182,8 @@ func (m model) unspent() model {
 	return m
 }
 
-// redrafts says that a step makes another draft of the round, or is about to
-// verify one: nobody has seen that draft yet.
+// redrafts reports whether a step makes another draft of the round or announces its
+// verification, so that no reviewer has seen it.
 func (h seen) redrafts() bool {
 	switch w := h.what.(type) {
 	case task.BeginVerification:
@@ -212,8 +210,8 @@ func (m model) stamps(agent string) int {
 	return found
 }
 
-// drafter is whose draft the round is: the executor's where the work began in
-// it, and nobody's where a person took it over.
+// drafter returns the agent of the round's draft: the executor in the first round, and ""
+// if a person took over.
 func (m model) drafter() string {
 	for i, h := range m {
 		r, resumed := h.what.(task.ResumeTask)
@@ -227,7 +225,7 @@ func (m model) drafter() string {
 	return "np-build-fixer"
 }
 
-// fresh is the round in which the work began, or began anew.
+// fresh returns the round of the last start.
 func (m model) fresh() int {
 	fresh := 1
 	for i, h := range m {
@@ -240,7 +238,7 @@ func (m model) fresh() int {
 	return fresh
 }
 
-// lacks says whether a phase lacks its agent's stamps.
+// lacks reports whether a phase lacks attestations of its agent.
 func (m model) lacks(p task.Phase, required int) bool {
 	agent := map[task.Phase]string{
 		task.Research: "np-researcher", task.Design: "np-task-architect", task.Tests: "np-test-writer",
@@ -249,7 +247,7 @@ func (m model) lacks(p task.Phase, required int) bool {
 	return agent != "" && m.stamps(agent) < required
 }
 
-// green says that a green verification of this round is there.
+// green reports whether this round has a green verification.
 func (m model) green() bool {
 	green := false
 	for _, h := range m.unspent() {
@@ -265,7 +263,7 @@ func (m model) green() bool {
 	return green
 }
 
-// verifies says that the task was ever verified, or comes from elsewhere.
+// verifies reports whether the task was ever verified or imported.
 func (m model) verifies() bool {
 	return slices.ContainsFunc(m, func(h seen) bool {
 		switch w := h.what.(type) {
@@ -278,7 +276,7 @@ func (m model) verifies() bool {
 	})
 }
 
-// Used says that a report was decided on in this round.
+// used reports whether this round has decided on a report.
 func (m model) used(digest string) bool {
 	return slices.ContainsFunc(m.thisRound(), func(h seen) bool {
 		d, ok := h.what.(decision)
@@ -286,7 +284,7 @@ func (m model) used(digest string) bool {
 	})
 }
 
-// kept counts the decisions that sent the round on without ending it.
+// stored counts the decisions that did not end the round.
 func (m model) stored() int {
 	n := 0
 	for _, h := range m.thisRound() {
@@ -297,7 +295,7 @@ func (m model) stored() int {
 	return n
 }
 
-// Begun says that the work is under way, so that only force begins it anew.
+// begun reports whether the work is under way, so that only force restarts it.
 func (m model) begun() bool {
 	if m.status() == task.Waiting {
 		return true
@@ -306,8 +304,8 @@ func (m model) begun() bool {
 	return m.status() == task.Open && (decided || m.phase() != nil)
 }
 
-// phase is the newest step of this round that is a phase, nil for none. Where it
-// is about a draft before the newest, the round is back at its start.
+// phase returns the latest phase step of this round, or nil. If it is about an older
+// draft, the round is back at its start.
 func (m model) phase() any {
 	outdated := false
 	for _, h := range slices.Backward(m.thisRound()) {
@@ -332,7 +330,7 @@ func (m model) phase() any {
 	return nil
 }
 
-// phaseName is the phase as the state names it.
+// phaseName returns the phase's name in the state.
 func (m model) phaseName() task.Phase {
 	switch w := m.phase().(type) {
 	case task.StartWork:
@@ -353,7 +351,7 @@ func (m model) phaseName() task.Phase {
 	}
 }
 
-// missing is what the round lacks for a commit.
+// missing returns the preconditions that the round lacks for a commit.
 func (m model) missing(must bool) []string {
 	var missing []string
 	if !m.green() && (must || m.verifies()) {
@@ -368,8 +366,8 @@ func (m model) missing(must bool) []string {
 	return missing
 }
 
-// credit says how many of an agent's searches count, and whether any does
-// although the agent must search.
+// credit returns how many of an agent's searches count, and the violation if the agent
+// must search and none counts.
 func (m model) credit(a task.StampAgent) (credited int, violation task.ViolationKind) {
 	claims := 0
 	for _, tool := range a.Tools {
@@ -405,8 +403,8 @@ func (m model) credit(a task.StampAgent) (credited int, violation task.Violation
 	}
 }
 
-// violations are those that no decision has sent to an agent, each kind of an
-// agent's once.
+// violations returns those that no decision has routed to an agent, one per agent and
+// kind.
 func (m model) violations() []task.Violation {
 	var pending []task.Violation
 	for i, h := range m {
@@ -430,7 +428,7 @@ func (m model) violations() []task.Violation {
 	return pending
 }
 
-// inquiry is what the task wants to know from the user.
+// inquiry is the open questions to the user.
 type inquiry struct {
 	asked    bool
 	round    int
@@ -467,10 +465,10 @@ func over(q task.Question, now string) bool {
 	return q.Default != "" && q.ExpiresAt != "" && q.ExpiresAt <= now
 }
 
-// asked is a question as the model sees it.
+// asked is a question in the model.
 type asked struct{ task.Question }
 
-// said is the text of an answer.
+// said returns the text of an answer.
 func (q asked) said(r task.AnswerQuestion) string {
 	if r.Choice >= 1 && r.Choice <= len(q.Choices) {
 		return q.Choices[r.Choice-1]
@@ -478,7 +476,7 @@ func (q asked) said(r task.AnswerQuestion) string {
 	return r.Text
 }
 
-// meant is the open question that a reply means.
+// meant returns the open question that a reply refers to.
 func (q inquiry) meant(r task.AnswerQuestion) (asked, bool) {
 	for _, open := range q.open {
 		if open.Fingerprint == r.Fingerprint || r.Fingerprint == "" && len(q.open) == 1 {
@@ -506,22 +504,22 @@ func (m model) overrides() int {
 	return n
 }
 
-// beyond says that a task would be in a round, or get a cap, that none may have.
+// beyond reports whether a round or a cap is out of range.
 func beyond(round, rounds int) bool { return round > 100 || rounds > 100 || rounds < 1 }
 
-// mayDecide is the code that a status has for what only an open task may do.
+// mayDecide returns a status's error code for commands that only an open task accepts.
 func (m model) mayDecide() errs.Code {
 	return map[task.Status]errs.Code{
 		task.Waiting: errs.TaskWaiting, task.Stuck: errs.TaskStuck, task.Committed: errs.TaskCommitted,
 	}[m.status()]
 }
 
-// verdict is what the model expects of a command.
+// verdict is the model's expectation of a command.
 type verdict struct {
 	code errs.Code
-	// idle says that there is nothing to do.
+	// idle is set if there is nothing to do.
 	idle bool
-	// grew and forced are those of happened.
+	// grew and forced are as in seen.
 	grew, forced bool
 }
 
@@ -543,7 +541,7 @@ func (m model) begin(c task.StartWork) verdict {
 	return v
 }
 
-// gate is the answer of a phase that wants evidence.
+// gate returns the verdict on a phase that needs evidence.
 func (m model) gate(p task.Phase, required int, f *task.Force) verdict {
 	switch code := m.mayDecide(); {
 	case code != "":
@@ -557,7 +555,7 @@ func (m model) gate(p task.Phase, required int, f *task.Force) verdict {
 	}
 }
 
-// discardDraft is the answer where a draft is about to be verified.
+// redraft returns the verdict on an announced verification.
 func (m model) redraft(c task.BeginVerification) verdict {
 	if code := m.mayDecide(); code != "" {
 		return refused(code)
@@ -627,7 +625,7 @@ func (m model) finish(c task.CommitTask) verdict {
 	}
 }
 
-// untilCommitted is the answer of what any task takes that is not committed.
+// untilCommitted returns the verdict on commands that every uncommitted task accepts.
 func (m model) untilCommitted() verdict {
 	if m.status() == task.Committed {
 		return refused(errs.TaskCommitted)
@@ -704,7 +702,7 @@ func (m model) reply(c task.AnswerQuestion) verdict {
 	}
 }
 
-// question is one of the newest that were asked, answered or not.
+// question returns a question of the latest decision, answered or not.
 func (m model) question(fingerprint string) asked {
 	for _, h := range slices.Backward(m) {
 		d, ok := h.what.(decision)

@@ -23,7 +23,7 @@ func TestAReviewOfAnOlderDraftDoesNotCount(t *testing.T) {
 	if err.Details["digest"] != "sha256:a" {
 		t.Errorf("details %v", err.Details)
 	}
-	// Its critic has run again, and found the same.
+	// Its critic has run again, with the same result.
 	again := decide(t, do(t, s, ran(task.AgentCritic)), final(verified(clean, "green")))
 	if again.Status != task.Committed {
 		t.Errorf("%+v", again)
@@ -126,7 +126,7 @@ func TestRunsAreBounded(t *testing.T) {
 			t.Errorf("details %v", err.Details)
 		}
 		do(t, s, ended("a"), spawning(critic("b")))
-		// Those of the round before use up no less of the machine.
+		// Open runs of the previous round use the machine as well.
 		refuse(t, decide(t, s, toExecutor), spawning(critic("b")), errs.StampsTooMany)
 	})
 	t.Run("outside any task there may be more", func(t *testing.T) {
@@ -156,7 +156,7 @@ func TestRunsAreBounded(t *testing.T) {
 	})
 }
 
-// many are runs to announce at once.
+// many returns n runs to announce at once.
 func many(n int) []task.Intent {
 	var intents []task.Intent
 	for i := range n {

@@ -9,13 +9,13 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// enterRound asks for the next round with its phase's evidence.
+// enter asks for the next round with its phase's evidence.
 func enter(s task.State, e task.RoundEntry) (task.Round, errs.Code) {
 	r, err := task.EnterRound(s, e)
 	return r, errs.CodeOf(err)
 }
 
-// inRound2 is a task whose first review sent it back to the executor.
+// inRound2 returns a task whose first review sent it back to the executor.
 func inRound2(t *testing.T) task.State {
 	return decide(t, do(t, task.State{}, begin, ran(task.AgentExecutor), ran(task.AgentCritic)), toExecutor)
 }
@@ -110,7 +110,8 @@ func TestPhasesWantTheirAgents(t *testing.T) {
 		}
 	})
 	t.Run("researchers that did not search count", func(t *testing.T) {
-		// Each of them broke rule 9, which is one finding: they ran all the same.
+		// Each broke the search-before-write rule, which is one finding; their
+		// attestations still count.
 		s := do(t, open, audited(task.AgentResearcher), audited(task.AgentResearcher), audited(task.AgentResearcher),
 			task.CompletePhase{Phase: task.Research, Required: 3})
 		if len(s.Violations) != 1 {

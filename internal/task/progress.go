@@ -1,29 +1,29 @@
 package task
 
-// Trace is the past of one finding of a task, by its fingerprint. Rounds and
-// reviews count from 1.
+// Trace is the history of one finding of a task, by its fingerprint. Rounds and reviews
+// count from 1.
 type Trace struct {
-	// First is the round that had it first.
+	// First is the first round with the finding.
 	First int `json:"first"`
-	// Since is the round since which it stands without a gap.
+	// Since is the first round of its current uninterrupted presence.
 	Since int `json:"since"`
-	// Last is the newest review that had it.
+	// Last is the latest review with the finding.
 	Last int `json:"last"`
 	// Reopened counts how often it came back after it was gone.
 	Reopened int `json:"reopened,omitzero"`
 }
 
-// FindingStatus says what a finding of a review is, compared with those before.
+// FindingStatus is the status of a finding compared with earlier reviews.
 type FindingStatus string
 
-// The standings.
+// The statuses of a finding.
 const (
 	New      FindingStatus = "new"
 	Repeat   FindingStatus = "repeat"
 	Reopened FindingStatus = "reopened"
 )
 
-// Compare says what a finding of the review after this state is. past is its
+// Compare returns the status of a finding of the review after this state. past is its
 // trace, the zero Trace for none.
 func (s State) Compare(past Trace) FindingStatus {
 	switch {
@@ -57,18 +57,18 @@ type Progress struct {
 	New, Repeat, Reopened int
 	// Resolved counts the previous review's findings that are gone.
 	Resolved int
-	// Stalled is how many reviews in a row, this one included, made no progress.
+	// Stalled counts the reviews in a row without progress, including this one.
 	Stalled int
 }
 
-// IsStalled says that the review made no progress: there are findings, all of them
-// were there before, and none of those that were is gone (ADR-0003).
+// IsStalled reports whether the review made no progress: there are findings, none is new
+// or reopened, and none was resolved (ADR-0003).
 func (p Progress) IsStalled() bool {
 	return p.Repeat > 0 && p.New == 0 && p.Reopened == 0 && p.Resolved == 0
 }
 
-// Measure compares the findings of the review after this state with its past,
-// given the standing of each.
+// Measure compares the findings of the review after this state with earlier reviews,
+// given the status of each.
 func (s State) Measure(standings []FindingStatus) Progress {
 	var p Progress
 	for _, standing := range standings {

@@ -36,7 +36,7 @@ func TestProgress(t *testing.T) {
 	trace = s.Trace(trace)
 	s = decide(t, s, stands(p))
 
-	// A red verification alone is no review.
+	// A red verification alone is not a review.
 	s = decide(t, s, onRed)
 	if p = s.Measure([]task.FindingStatus{task.Repeat}); p.Stalled != 2 || s.Round != 4 || s.Compare(trace) != task.Repeat {
 		t.Errorf("third: %+v in round %d", p, s.Round)
@@ -61,8 +61,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// TestProgressIsThatOfTheFindings compares what is measured from traces with
-// what the lists of all reviews say.
+// TestProgressIsThatOfTheFindings compares the measurement from traces with the lists of
+// all reviews.
 func TestProgressIsThatOfTheFindings(t *testing.T) {
 	seen := make(map[string]int)
 	tasks := 0

@@ -10,9 +10,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// TestNothingIsCommittedWithoutProof reads the events of random tasks that
-// nobody forced, and wants to find in them why each commit was right. It looks
-// at the events alone: neither the state nor the model has a say.
+// TestNothingIsCommittedWithoutProof reads the events of random tasks without forced
+// gates and checks the evidence for each commit. It uses only the events, neither the
+// state nor the model.
 func TestNothingIsCommittedWithoutProof(t *testing.T) {
 	seen := make(map[string]int)
 	walks := 0
@@ -43,7 +43,7 @@ func TestNothingIsCommittedWithoutProof(t *testing.T) {
 	}
 }
 
-// unproven says what speaks against the commit that is the newest event, or "".
+// unproven returns the objection to the commit that is the latest event, or "".
 func unproven(events []task.Event, must bool) string {
 	round := 0
 	switch last := events[len(events)-1].(type) {
@@ -55,7 +55,7 @@ func unproven(events []task.Event, must bool) string {
 		return "by an event that commits nothing"
 	}
 	clean, green, critic := false, false, false
-	reports := make(map[string]bool) // those of the round that were decided on
+	reports := make(map[string]bool) // those that the round has decided on
 	for _, e := range events {
 		switch e := e.(type) {
 		case task.TaskImported:
@@ -106,8 +106,8 @@ func unproven(events []task.Event, must bool) string {
 	}
 }
 
-// TestEvidenceOfEarlierRoundsNeverCounts enters the next round in every way
-// there is, with all the evidence of the round before.
+// TestEvidenceOfEarlierRoundsNeverCounts enters the next round in every possible way,
+// with all the evidence of the previous round.
 func TestEvidenceOfEarlierRoundsNeverCounts(t *testing.T) {
 	ready := do(t, task.State{}, begin, ran(task.AgentExecutor), ran(task.AgentResearcher), ran(task.AgentCritic), task.RecordVerification{})
 	ready = decide(t, ready, toCommit)

@@ -8,19 +8,18 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/errs"
 )
 
-// MaxAnswer is the longest answer, in bytes.
+// MaxAnswer is the maximum size of an answer, in bytes.
 const MaxAnswer = 64 << 10
 
-// Question is what a critic wants to know from the user. It is bound to the
-// finding that raised it.
+// Question is a critic's question to the user. It belongs to the finding that raised it.
 type Question struct {
 	Fingerprint string `json:"fingerprint"`
 	Text        string `json:"text"`
-	// Choices are answers to choose from; any other text is an answer, too.
+	// Choices are suggested answers; any other text is accepted, too.
 	Choices []string `json:"choices,omitzero"`
-	// Default is the answer that holds once ExpiresAt is over, "" for none.
+	// Default is the answer that applies after ExpiresAt, "" for none.
 	Default string `json:"default,omitzero"`
-	// ExpiresAt is a time as Now gives it, "" for never.
+	// ExpiresAt is a time in the format of ExpireQuestions.Now, "" for never.
 	ExpiresAt string `json:"expires_at,omitzero"`
 }
 
@@ -32,26 +31,25 @@ type Questions struct {
 	Answers []Answer   `json:"answers,omitzero"`
 }
 
-// Answer is what the user said.
+// Answer is an answer of the user.
 type Answer struct {
 	Fingerprint string `json:"fingerprint"`
 	Text        string `json:"text"`
-	// Choice counts the question's choices from 1, 0 where the answer is a text
-	// of the user's own.
+	// Choice counts the question's choices from 1; 0 for a free text.
 	Choice int    `json:"choice,omitzero"`
 	By     string `json:"by"`
-	// Default says that nobody answered in time, and the default holds.
+	// Default is set if the question expired and its default applies.
 	Default bool `json:"default,omitzero"`
 }
 
-// AnswerQuestion answers a question of a task that waits. The same answer again does
+// AnswerQuestion answers a question of a waiting task. Repeating the same answer does
 // nothing.
 type AnswerQuestion struct {
-	// Round is the round whose question the caller means, 0 for the newest.
+	// Round is the round of the question, 0 for the latest.
 	Round int
-	// Fingerprint names the question; "" where there is only one.
+	// Fingerprint identifies the question; "" if there is only one.
 	Fingerprint string
-	// Choice counts the question's choices from 1; 0 where Text is the answer.
+	// Choice counts the question's choices from 1; 0 if Text is the answer.
 	Choice int
 	Text   string
 	By     string
@@ -128,18 +126,17 @@ func (q Question) accept(c AnswerQuestion) (string, error) {
 	}
 }
 
-// choice counts the choice that an answer's text is, from 1; 0 where it is none.
-// The same answer is so the same however it was given.
+// choice returns the number of the choice with that text, from 1, or 0. So the same
+// answer is recorded equally whether given by number or text.
 func (q Question) choice(text string) int { return slices.Index(q.Choices, text) + 1 }
 
 func (q Question) invalid(format string, args ...any) error {
 	return errs.New(errs.AnswerInvalid, "question %s: %s", q.Fingerprint, fmt.Sprintf(format, args...)).With("choices", q.Choices)
 }
 
-// ExpireQuestions lets the defaults of those questions hold whose time is over.
+// ExpireQuestions applies the defaults of expired questions.
 type ExpireQuestions struct {
-	// Now is the time, RFC 3339 in UTC with nanoseconds: such texts sort as
-	// times do.
+	// Now is the time, RFC 3339 in UTC with nanoseconds: such texts sort like times.
 	Now string
 }
 

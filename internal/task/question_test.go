@@ -68,7 +68,7 @@ func TestReply(t *testing.T) {
 			t.Errorf("details %v", err.Details)
 		}
 		refuse(t, both, answer("q3", "ours"), errs.QuestionUnknown)
-		// With one left there is no doubt.
+		// A single open question needs no fingerprint.
 		if s := do(t, both, answer("q1", "ours"), answer("", "next week")); s.Status != task.Open {
 			t.Errorf("%+v", s.Questions)
 		}

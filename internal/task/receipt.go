@@ -9,8 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// RecordReceipt ends a run, whatever the status of the task is by now: its cost counts in
-// any case.
+// RecordReceipt ends a run, whatever the current status of the task: its cost always
+// counts.
 type RecordReceipt struct{ Receipt }
 
 func (c RecordReceipt) decide(s State) (Event, error) {
@@ -78,8 +78,7 @@ func (e SpawnEnded) apply(s State) (State, error) {
 		s.Spent.Round = s.Spent.Round.Add(cost)
 		return s, nil
 	}
-	// It is one of an earlier round, or belongs to no task: nobody asks for it
-	// again.
+	// It belongs to an earlier round or to no task, so nothing needs it any more.
 	s.Runs = slices.Delete(s.Runs, at, at+1)
 	return s, nil
 }

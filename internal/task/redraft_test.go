@@ -7,7 +7,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// redrafts are what makes another draft of a round, without a word about it.
+// redrafts returns the commands that make another draft without announcing it.
 func redrafts() map[string]task.Command {
 	return map[string]task.Command{
 		"a verification begins": task.BeginVerification{},
@@ -34,7 +34,7 @@ func TestAnotherDraftEndsWhatIsKnown(t *testing.T) {
 				if _, code := enter(s, task.RoundEntry{Phases: []task.Phase{task.Review}}); code != errs.EvidenceMissing {
 					t.Errorf("%s: the critic of the draft before reviews this one: %q", what, code)
 				}
-				// What the round has besides stays, and so does its way to the commit.
+				// The round's other evidence stays, and so does its way to the commit.
 				if s.CountStamps(task.AgentExecutor) == 0 || len(s.Searches) != 1 || s.NonAdvancing != before.NonAdvancing {
 					t.Errorf("%s: %+v", what, s)
 				}
@@ -45,8 +45,8 @@ func TestAnotherDraftEndsWhatIsKnown(t *testing.T) {
 	}
 }
 
-// TestVerifiedOnceMore: a reviewed draft that is verified again loses its
-// verification, and nothing else; without one, there is nothing to lose.
+// TestVerifiedOnceMore checks that a reviewed draft that is verified again loses only its
+// verification.
 func TestVerifiedOnceMore(t *testing.T) {
 	open := do(t, task.State{}, begin, ran(task.AgentExecutor))
 	nothing(t, open, task.BeginVerification{Same: true})
@@ -57,8 +57,8 @@ func TestVerifiedOnceMore(t *testing.T) {
 	nothing(t, s, task.BeginVerification{Same: true})
 }
 
-// TestAFirstVerificationIsWanted: once one has begun, however it ends, nothing is
-// committed without it.
+// TestAFirstVerificationIsWanted checks that once a verification has begun, a commit
+// needs one, however it ended.
 func TestAFirstVerificationIsWanted(t *testing.T) {
 	s := do(t, task.State{}, begin, ran(task.AgentExecutor), task.BeginVerification{})
 	refuse(t, s, toward(t, s, final(toCommit)), errs.CommitUnverified)
@@ -72,8 +72,8 @@ func TestAnotherDraftKeepsThePhaseBeforeIt(t *testing.T) {
 	}
 }
 
-// TestAReviewAloneIsKnown: a round that is decided in one step has no draft of
-// its own, and its review is about one all the same.
+// TestAReviewAloneIsKnown checks that a round that is decided in one step counts as a
+// review.
 func TestAReviewAloneIsKnown(t *testing.T) {
 	s := decide(t, do(t, task.State{}, begin), toCommit)
 	if s = do(t, s, task.BeginVerification{}); s.Phase != task.Start || s.Last == nil || s.Last.NextAction != "commit" {

@@ -46,8 +46,8 @@ func (c ReserveRuns) decide(s State) (Event, error) {
 	return e, nil
 }
 
-// maxOpen is the limit of open runs. Runs outside of any task are independent of each
-// other, so they have a higher one.
+// maxOpen returns the limit of open runs. Runs outside of any task are independent of
+// each other, so they have a higher one.
 func (s State) maxOpen(more []Intent) int {
 	if s.Status == NoTask && !hasRoundRole(more) {
 		return maxListed
@@ -60,7 +60,6 @@ func hasRoundRole(intents []Intent) bool {
 	return slices.ContainsFunc(intents, func(i Intent) bool { return i.Role != RoleOther })
 }
 
-// check refuses an invalid intent.
 func (i Intent) check() error {
 	switch {
 	case i.Role != RoleCritic && i.Role != RoleResearcher && i.Role != RoleOther:
@@ -76,7 +75,7 @@ func (i Intent) check() error {
 	return checkNames(i.Run, i.Adapter, i.Why, i.Prompt, i.Tree)
 }
 
-// checkNames refuses names that would make a state grow without bound.
+// checkNames rejects names that would make a state grow without bound.
 func checkNames(names ...string) error {
 	for _, name := range names {
 		if len(name) > maxName {
@@ -86,7 +85,7 @@ func checkNames(names ...string) error {
 	return nil
 }
 
-// checkIntents refuses runs that cannot follow the existing ones.
+// checkIntents rejects runs that cannot follow the existing ones.
 func (s State) checkIntents(more []Intent) error {
 	if len(more) == 0 {
 		return fmt.Errorf("no run begins")

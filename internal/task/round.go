@@ -13,7 +13,7 @@ type RoundEntry struct {
 	Expected int
 	// MaxRounds is the caller's cap, or 0 for the task's own, or Fallback if it has none.
 	MaxRounds, Fallback int
-	// Phases are those whose agents need a stamp.
+	// Phases are those whose agents need an attestation.
 	Phases []Phase
 	Force  *Force
 }
@@ -61,7 +61,7 @@ func EnterRound(s State, e RoundEntry) (Round, error) {
 	return r, nil
 }
 
-// ErrRoundShifted returns the error of a caller that expects another round, or lost the
+// ErrRoundShifted returns the error for a caller that expects another round, or lost the
 // race for it.
 func ErrRoundShifted(expected, actual int) error {
 	return errs.New(errs.RoundShifted, "the task is in round %d, not in round %d", actual, expected).
@@ -79,7 +79,7 @@ type DecideRound struct {
 	DestinationKind string
 	AdvancesRound   bool
 	FindingCount    int
-	// Reviewed says that reports were read.
+	// Reviewed is set if reports were read.
 	Reviewed bool
 	// Verify is green, red or absent, and Verification has the details.
 	Verify       string
@@ -91,7 +91,7 @@ type DecideRound struct {
 	// Evidence lists the digests of reports that name their round.
 	Evidence  []string
 	Questions []Question
-	// Stalled counts the reviews in a row without progress, this one included.
+	// Stalled counts the reviews in a row without progress, including this one.
 	Stalled int
 }
 
@@ -144,8 +144,8 @@ func (o DecideRound) decide(s State) (Event, error) {
 	}, nil
 }
 
-// fresh refuses a commit on a report that was decided before in this round, unless its
-// critic has a stamp since then: it may have reported the same again.
+// fresh rejects a commit on a report that this round already decided, unless its critic
+// has an attestation since then: it may have reported the same again.
 func (o DecideRound) fresh(s State) error {
 	if n := len(union(s.Evidence, o.Evidence)); n > maxListed {
 		return errs.New(errs.StampsTooMany, "round %d would rest on %d reports that name it", o.Round.Number, n).With("limit", maxListed)
@@ -161,8 +161,7 @@ func (o DecideRound) fresh(s State) error {
 	return nil
 }
 
-// check refuses invalid outcomes. A task that waits without a question could never
-// continue.
+// check rejects invalid outcomes. A waiting task without a question could never continue.
 func (o DecideRound) check() error {
 	switch o.Verify {
 	case green, red, absent:

@@ -30,8 +30,8 @@ const (
 // MaxOpenRuns limits the open runs of a task.
 const MaxOpenRuns = 16
 
-// Intent announces a run. It is recorded before its process starts, so an intent without
-// a receipt tells what may have run.
+// Intent announces a run. It is recorded before the process starts, so an intent without
+// a receipt shows a run that may have happened.
 type Intent struct {
 	// Run is the run's id, unique in the project.
 	Run string `json:"run"`
@@ -46,7 +46,7 @@ type Intent struct {
 	Adapter string `json:"adapter"`
 	// Why is first, resume, retry:CLASS or fallback:CLASS.
 	Why string `json:"why"`
-	// ReserveRuns is the most that it may use up.
+	// Reserve is the maximum that it may use.
 	Reserve Amount `json:"reserve,omitzero"`
 	// Prompt is the digest of its prompt, and Tree that of its working tree.
 	Prompt string `json:"prompt,omitzero"`
@@ -55,16 +55,17 @@ type Intent struct {
 
 // Receipt is the result of a run.
 type Receipt struct {
-	// Run is that of the intent.
+	// Run is the intent's.
 	Run string `json:"run"`
-	// DecideRound is the judgement on the run or OutcomeLost; Reason says why, and
-	// Class is that of its error, "" for none.
+	// Outcome is the result of the run or OutcomeLost; Reason says why, and Class is the
+	// class of its error, "" for none.
 	Outcome outcome.Outcome `json:"outcome"`
 	Reason  outcome.Reason  `json:"reason,omitzero"`
 	Class   outcome.Class   `json:"class,omitzero"`
-	// Next says what follows a failure: retry, fallback, hand-back, or "" for nothing.
+	// Next is the reaction to a failure: retry, fallback, hand-back (manual fallback), or
+	// "" for none.
 	Next string `json:"next,omitzero"`
-	// Used is what it used: at least that much of the parts in Unknown.
+	// Used is the consumption; for the parts in Unknown it is a lower bound.
 	Used    Amount   `json:"used,omitzero"`
 	Unknown []string `json:"unknown,omitzero"`
 	// Report is the digest of its report, "" for none, and Path the host's copy.
@@ -73,7 +74,7 @@ type Receipt struct {
 	// Output is the digest of its final message, and Trail that of its trail record.
 	Output string `json:"output,omitzero"`
 	Trail  string `json:"trail,omitzero"`
-	// Spawn is what the host saw of its process, nil for none.
+	// Spawn is the process that the host observed, nil for none.
 	Spawn *Spawn `json:"spawn,omitzero"`
 	Model string `json:"model,omitzero"`
 }
@@ -81,15 +82,15 @@ type Receipt struct {
 // Run is a spawn in a state.
 type Run struct {
 	Intent
-	// Stale is set after a decision, and for a critic after another draft: the run does
-	// not count any more.
+	// Stale is set after a decision, and for a critic also after another draft: the run
+	// does not count any more.
 	Stale bool `json:"stale,omitzero"`
 	// Receipt is nil while the run is open.
 	Receipt *Receipt `json:"receipt,omitzero"`
 }
 
-// Cost is what a run counts for: its reserve until it has ended, then what it used. An
-// unknown part counts as the reserve, or as its known amount if that is more.
+// Cost returns the amount that a run counts for: its reserve while it is open, then its
+// use. An unknown part counts as the reserve, or as its known amount if that is higher.
 func (r Run) Cost() Amount {
 	if r.Receipt == nil {
 		return r.Reserve
@@ -111,14 +112,14 @@ func (r Run) Cost() Amount {
 type Spending struct {
 	// Task is the total, which no restart resets.
 	Task Amount `json:"task,omitzero"`
-	// Round is the part of this round's runs.
+	// Round is the share of this round's runs.
 	Round Amount `json:"round,omitzero"`
 	// Runs counts all ended runs.
 	Runs int `json:"runs,omitzero"`
 }
 
-// OpenRuns returns the runs without a receipt, also those of earlier rounds, in the order
-// of their start.
+// OpenRuns returns the runs without a receipt, including those of earlier rounds, in the
+// order of their start.
 func (s State) OpenRuns() []Run {
 	var open []Run
 	for _, r := range s.Runs {
@@ -152,10 +153,9 @@ func (s State) Attempts(role Role, index int) int {
 	return n
 }
 
-// matches reports whether a run is one of this round for a role and index.
 func (s State) matches(r Run, role Role, index int) bool {
 	return r.Round == max(s.Round, 1) && r.Role == role && r.Index == index && !r.Stale
 }
 
-// Rounds counts the rounds since the last start, this one included.
+// Rounds counts the rounds since the last start, including this one.
 func (s State) Rounds() int { return max(s.Round, 1) - max(s.StartedRound, 1) + 1 }

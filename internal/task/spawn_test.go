@@ -18,7 +18,7 @@ func ids(runs []task.Run) string {
 
 func TestARunIsAnnouncedAndClosed(t *testing.T) {
 	intent := critic("a")
-	intent.Round = 9 // The caller has no say in it.
+	intent.Round = 9 // decide overwrites it.
 	intent.Reserve, intent.Prompt, intent.Tree = all(5), "sha256:p", "sha256:t"
 	s := do(t, inRound2(t), spawning(intent, researcher("b", 2)))
 	if intent.Round = 2; s.Runs[0].Intent != intent || ids(s.OpenRuns()) != "a b " || s.LatestRun(task.RoleCritic, 0) != nil {
@@ -71,7 +71,7 @@ func TestWhatRanIsFoundAgain(t *testing.T) {
 	if got := do(t, s, ended("b")).LatestRun(task.RoleCritic, 0); got.Run != "b" {
 		t.Errorf("the newest is %s", got.Run)
 	}
-	// The order in which they began counts: a receipt may come late.
+	// The order of the starts counts: a receipt may come late.
 	late := do(t, task.State{}, spawning(critic("a")), spawning(second), ended("b"), lost("a"))
 	if got := late.LatestRun(task.RoleCritic, 0); got.Run != "b" {
 		t.Errorf("the newest is %s", got.Run)
@@ -83,8 +83,7 @@ func TestWhatRanIsFoundAgain(t *testing.T) {
 	}
 }
 
-// TestARunBelongsToItsDraft: a report is never taken for one about what came
-// after it.
+// TestARunBelongsToItsDraft checks that a report never counts for a later draft.
 func TestARunBelongsToItsDraft(t *testing.T) {
 	s := do(t, task.State{}, begin, spawning(critic("a"), critic("b"), researcher("r", 0)), ended("a"), ended("r"))
 	green := do(t, s, ran(task.AgentExecutor), task.RecordVerification{}, spawning(critic("c")), ended("c"))
@@ -118,7 +117,7 @@ func TestARunBelongsToItsDraft(t *testing.T) {
 			if n := c.s.Attempts(task.RoleCritic, 0); (n > 0) != c.critic {
 				t.Errorf("%d attempts count", n)
 			}
-			// The one that was still open then is as old as the other.
+			// The run that was still open then is as old as the other.
 			late := do(t, c.s, ended("b"))
 			if got := late.LatestRun(task.RoleCritic, 0) != nil; got != c.critic {
 				t.Errorf("a late receipt counts: %t", got)
@@ -127,7 +126,8 @@ func TestARunBelongsToItsDraft(t *testing.T) {
 	}
 }
 
-// TestTwoFuturesOfOneState: neither reaches into the other.
+// TestTwoFuturesOfOneState checks that two states folded from one do not affect each
+// other.
 func TestTwoFuturesOfOneState(t *testing.T) {
 	s := do(t, task.State{}, begin)
 	for _, id := range []string{"a", "b", "c", "d", "e", "f", "g"} {
@@ -160,7 +160,7 @@ func TestReceiptsComeInAnyStatus(t *testing.T) {
 	}
 }
 
-// TestRunsOutsideAnyTask: a pseudo-task of nothing but runs by hand never exists.
+// TestRunsOutsideAnyTask checks that runs by hand alone never create a task.
 func TestRunsOutsideAnyTask(t *testing.T) {
 	s := do(t, task.State{}, spawning(byHand("a"), byHand("b")), markUsed("a", 3))
 	if want := (task.Spending{Task: all(3), Runs: 1}); s.Status != task.NoTask || s.Round != 0 || s.Spent != want || ids(s.Runs) != "b " {
@@ -187,7 +187,7 @@ func TestRunsOutsideAnyTask(t *testing.T) {
 	refuse(t, s, task.ResumeTask{Mode: task.Replan, Fallback: 3}, errs.TaskNotFound)
 	refuse(t, s, task.AnswerQuestion{Text: "yes"}, errs.TaskNotFound)
 	refuse(t, s, task.ReserveRuns{Round: 2, Intents: []task.Intent{byHand("c")}}, errs.RoundShifted)
-	// A task that exists takes them too, and pays for them.
+	// An existing task accepts them too, and they count for its budget.
 	if s := do(t, inRound2(t), spawning(byHand("a")), markUsed("a", 3)); s.Spent.Round != all(3) || s.LatestRun(task.RoleOther, 0) == nil {
 		t.Errorf("%+v", s)
 	}

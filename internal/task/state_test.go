@@ -84,7 +84,7 @@ func TestCheckRefusesEditedStates(t *testing.T) {
 	}
 }
 
-// running and closed are runs of a critic.
+// running and closed return runs of a critic.
 func running(id string, round int) task.Run {
 	i := critic(id)
 	i.Round = round
@@ -147,7 +147,7 @@ func TestApplyRefusesImpossibleHistories(t *testing.T) {
 	}
 }
 
-// beginning is the event that runs begin.
+// beginning returns the event that runs begin.
 func beginning(runs ...task.Run) task.SpawnBegun {
 	var e task.SpawnBegun
 	for _, r := range runs {

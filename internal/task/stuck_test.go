@@ -46,7 +46,7 @@ func TestHalt(t *testing.T) {
 }
 
 func TestResume(t *testing.T) {
-	// Stuck in round 4 of 3: the cap was lowered on the way.
+	// Stuck in round 4 of 3: the cap was lowered before.
 	past := do(t, task.State{}, task.ImportTask{TaskImported: task.TaskImported{Round: 4, MaxRounds: 3, Stop: &task.Stop{Round: 4, Reason: "elsewhere"}}})
 	stuck := decide(t, inRound2(t), toStuck)
 	for name, c := range map[string]struct {
@@ -68,7 +68,7 @@ func TestResume(t *testing.T) {
 			if s.Status != task.Open || s.Round != c.round || s.MaxRounds != c.cap || s.CustomCap != c.raised || s.DraftAgent() != c.drafter || s.Stop != nil || s.Phase != "" {
 				t.Errorf("%+v", s)
 			}
-			// The round after is the build-fixer's, whoever drafted this one.
+			// The next round is the build-fixer's, whoever drafted this one.
 			if s = decide(t, s, onRed); s.DraftAgent() != task.AgentFixer {
 				t.Errorf("round %d is drafted by %q", s.Round, s.DraftAgent())
 			}

@@ -14,8 +14,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// describeMissing says what each kind of event is to a user. A kind without words fails
-// the test of the page.
+// describeMissing describes each kind of event for users. A kind without a description
+// fails the page's test.
 var describeMissing = map[task.Kind]string{
 	task.KindStarted:   "the work begins, or begins anew",
 	task.KindStamped:   "an agent is known to have run",
@@ -34,8 +34,7 @@ var describeMissing = map[task.Kind]string{
 	task.KindSpawnEnded: "a run has ended",
 }
 
-// TestTable holds the table of docs/tasks.md against Transition. UPDATE=1
-// rewrites it.
+// TestTable checks the table of docs/tasks.md against Transition. UPDATE=1 rewrites it.
 func TestTable(t *testing.T) {
 	doccheck.Table(t, "../../docs", "tasks.md", "transitions", table(t))
 }
@@ -81,7 +80,7 @@ func cell(s task.Status, k task.Kind) string {
 	}
 }
 
-// TestEveryKindIsInTheTable holds Kinds against the constants of the source.
+// TestEveryKindIsInTheTable checks Kinds against the constants of the source.
 func TestEveryKindIsInTheTable(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "event.go", nil, 0)
 	if err != nil {
@@ -111,7 +110,7 @@ func TestEveryKindIsInTheTable(t *testing.T) {
 	}
 }
 
-// TestEveryPair provokes every event in every status.
+// TestEveryPair tries every event in every status.
 func TestEveryPair(t *testing.T) {
 	commands := map[task.Kind]func(task.State) task.Command{
 		task.KindStarted:  func(task.State) task.Command { return task.StartWork{Fallback: 3, Force: force} },
@@ -137,12 +136,12 @@ func TestEveryPair(t *testing.T) {
 		task.KindSpawnBegun: func(task.State) task.Command { return spawning(critic("r2")) },
 		task.KindSpawnEnded: func(task.State) task.Command { return ended("r1") },
 	}
-	// What each of them would record, for Apply to refuse where it may not be.
+	// The events of the commands; Apply must reject those that are not allowed.
 	events := make(map[task.Kind]task.Event)
 	states := standing(t)
-	states[task.Open] = do(t, states[task.Open], ran(task.AgentCritic)) // Something is known of its draft.
+	states[task.Open] = do(t, states[task.Open], ran(task.AgentCritic)) // Its draft has evidence.
 	for status, s := range states {
-		s.Runs = do(t, task.State{}, spawning(byHand("r1"))).Runs // Something runs, whatever the task is.
+		s.Runs = do(t, task.State{}, spawning(byHand("r1"))).Runs // It has an open run in every status.
 		if err := s.Check(); err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +185,7 @@ func TestEveryPair(t *testing.T) {
 	}
 }
 
-// TestForceOpensNoStatus: a gate can be forced, what a task is cannot.
+// TestForceOpensNoStatus checks that force passes gates, but not statuses.
 func TestForceOpensNoStatus(t *testing.T) {
 	for status, code := range map[task.Status]errs.Code{
 		task.Waiting: errs.TaskWaiting, task.Stuck: errs.TaskStuck, task.Committed: errs.TaskCommitted,
@@ -203,7 +202,8 @@ func TestForceOpensNoStatus(t *testing.T) {
 	}
 }
 
-// TestUnknownKinds: a kind of a later version is no event, and follows nowhere.
+// TestUnknownKinds checks that a kind of a later version is not an event and is rejected
+// in every status.
 func TestUnknownKinds(t *testing.T) {
 	if e := task.NewEvent("task-renamed"); e != nil {
 		t.Errorf("an unknown kind is %T", e)

@@ -1,9 +1,8 @@
 // Package task is the state machine of one task (ADR-0014).
 //
 // Decide turns a command into an event or refuses it; Apply folds an event into a state.
-// Both are pure, without I/O, clock, randomness or the order of maps: the same events
-// always give the same state, also under another engine. Times are passed in as texts of
-// one form that sorts like times.
+// Both are pure, without I/O, clock, randomness or map order: the same events always give
+// the same state. Times are passed in as texts of one format that sorts like times.
 package task
 
 import (
@@ -38,14 +37,14 @@ const (
 	Commit   Phase = "commit"
 )
 
-// The bounds of a task's cap, and its default.
+// The limits of a task's cap, and its default.
 const (
 	MinRounds     = 1
 	MaxRounds     = 100
 	DefaultRounds = 3
 )
 
-// State is the fold of a task's events. Its size is bounded: nothing in it grows with the
+// State is the fold of a task's events. Its size is bounded and does not grow with the
 // task's history. The zero State is a task that does not exist yet. Runs without a task
 // fold into a state whose Status stays NoTask.
 type State struct {
@@ -72,14 +71,14 @@ type State struct {
 
 	// Verified is this round's green verification, or nil.
 	Verified *Verification `json:"verification,omitzero"`
-	// Stamps are the agents that have run.
+	// Stamps are the attestations of agents that have run.
 	Stamps   []Stamp  `json:"stamps,omitzero"`
 	Searches []Search `json:"searches,omitzero"`
 
 	// Verifies is set once the task was verified. From then on a commit needs a green
 	// verification of its round.
 	Verifies bool `json:"verification_required,omitzero"`
-	// Violations are those that were not routed yet.
+	// Violations are the unrouted ones.
 	Violations []Violation `json:"violations,omitzero"`
 	// Questions are those of the last decision, if it asked the user.
 	Questions *Questions `json:"questions,omitzero"`
@@ -89,7 +88,7 @@ type State struct {
 	Overrides int       `json:"override_count,omitzero"`
 	Forced    *Override `json:"last_override,omitzero"`
 
-	// Convergence, see Measure.
+	// The progress of reviews, see Measure.
 
 	// Reviews counts the decisions based on reports.
 	Reviews int `json:"reviews,omitzero"`
@@ -109,7 +108,8 @@ type Internals struct {
 	// StartedRound is the round of the last start: the executor makes its draft, the
 	// build-fixer those of later rounds.
 	StartedRound int `json:"fresh,omitzero"`
-	// Manual is set if a person makes this round's draft, which then needs no stamp.
+	// Manual is set if a person makes this round's draft, which then needs no
+	// attestation.
 	Manual bool `json:"manual,omitzero"`
 	// Evidence lists the decided reports that name this round.
 	Evidence []string `json:"evidence,omitzero"`
@@ -157,8 +157,8 @@ func CheckID(id string) error {
 	return nil
 }
 
-// nearID makes a task id of another text, such as the name of a branch, with a dash for
-// each run of other characters. It is "" if nothing is left.
+// nearID returns a task id derived from a text, such as the name of a branch, with a dash
+// for each run of other characters. It is "" if nothing is left.
 func nearID(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text) && b.Len() < 128; i++ {

@@ -22,11 +22,11 @@ func Kinds() []Kind {
 func Transition(s Status, k Kind) errs.Code {
 	switch k {
 	case KindStarted:
-		return "" // StartWork refuses it for a task under way.
+		return "" // StartWork rejects it for a task under way.
 	case KindStamped, KindSearched, KindStopped:
 		return map[Status]errs.Code{Committed: errs.TaskCommitted}[s]
 	case KindSpawnEnded:
-		return "" // RecordReceipt refuses it for a run that is not open.
+		return "" // RecordReceipt rejects it for a run that is not open.
 	case KindPrepared, KindRedrafted, KindDrafted, KindDecided, KindFinished, KindSpawnBegun:
 		return map[Status]errs.Code{Waiting: errs.TaskWaiting, Stuck: errs.TaskStuck, Committed: errs.TaskCommitted}[s]
 	case KindAnswered:

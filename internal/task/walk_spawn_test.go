@@ -38,7 +38,7 @@ func (w *walk) reserve() {
 	}
 }
 
-// receive closes a run, most often one that is open.
+// receive ends a run, usually an open one.
 func (w *walk) receive() {
 	c := task.RecordReceipt{Receipt: task.Receipt{
 		Run: "nobody", Outcome: outcome.Outcome(w.pick("outcome", "clean", "critic-error", string(task.OutcomeLost))),
@@ -61,7 +61,7 @@ func (w *walk) receive() {
 
 func (w *walk) cost(label string, least int) int64 { return int64(w.number(label, least, 9)) }
 
-// limits is a budget, most often none.
+// limits returns a budget, usually without limits.
 func (w *walk) limits(label string, most int) task.Amount {
 	limit := func(unit string) int64 {
 		if !w.oneIn(4, label+" "+unit) {
@@ -72,7 +72,7 @@ func (w *walk) limits(label string, most int) task.Amount {
 	return task.Amount{Millis: limit("ms"), Tokens: limit("tokens"), MicroDollars: limit("money")}
 }
 
-// compareRuns holds the state's runs against the model's.
+// compareRuns checks the state's runs against the model's.
 func (w *walk) compareRuns(wrong func(what string, got, want any)) {
 	s, m := w.state, w.model
 	type seen struct {
@@ -116,8 +116,8 @@ func (w *walk) compareRuns(wrong func(what string, got, want any)) {
 	}
 }
 
-// withoutSpawns takes the spawns out of the history: none of them decides
-// anything, so what is left folds to the same task.
+// withoutSpawns removes the spawns from the history: they decide nothing, so the rest
+// folds to the same task.
 func (w *walk) withoutSpawns() {
 	var without task.State
 	others := 0

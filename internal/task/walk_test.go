@@ -19,12 +19,12 @@ type walk struct {
 	state  task.State
 	model  model
 	events []task.Event
-	// snapshots are all states so far, as they were when they were new.
+	// snapshots are all previous states as they were when created.
 	snapshots []snapshot
-	// must says that the project wants every commit verified, and mayForce that
-	// people pass gates.
+	// must is set if the project requires verification for every commit, and mayForce if
+	// gates may be forced.
 	must, mayForce bool
-	// seen counts what happened, over all walks.
+	// seen counts events and outcomes over all walks.
 	seen map[string]int
 }
 
@@ -33,7 +33,7 @@ type snapshot struct {
 	text  string
 }
 
-// steps is how long a walk is.
+// steps is the length of a walk.
 const steps = 90
 
 func (w *walk) run() {
@@ -49,7 +49,7 @@ func (w *walk) run() {
 	}
 }
 
-// step does one thing, most often one that the task's status invites.
+// step executes one command, usually one that fits the task's status.
 func (w *walk) step() {
 	common := []string{"audit", "look", "halt", "begin", "decide", "prepare", "redraft", "verify", "finish", "reply", "expire", "resume", "import", "reserve", "receive"}
 	likely := map[task.Status][]string{
@@ -176,7 +176,7 @@ func (w *walk) decide() {
 	}
 }
 
-// outcome is one that a policy may come to, or, seldom, one that none should.
+// outcome returns an outcome of a policy, or, rarely, an invalid one.
 func (w *walk) outcome() task.DecideRound {
 	o := task.DecideRound{
 		Reason: "routed", Policy: "routing@1.2.0", Reviewed: true, FindingCount: w.number("findings", 1, 3),
@@ -193,7 +193,7 @@ func (w *walk) outcome() task.DecideRound {
 	switch {
 	case len(known) > 0 && w.model.stamps("np-critic") > 0: // It may repeat a report.
 		actions = append(actions, slices.Repeat([]string{"commit"}, 15)...)
-	case w.model.stored() > 0: // The round may be kept too often.
+	case w.model.stored() > 0: // Too many decisions may not advance the round.
 		actions = append(actions, slices.Repeat([]string{"plan-checker"}, 10)...)
 	}
 	o.NextAction = w.pick("action", actions...)
@@ -273,8 +273,8 @@ func (w *walk) adopt() {
 	w.expect(c, c, w.model.adopt(c))
 }
 
-// expect carries a command out, compares what comes of it with what the model
-// phaseAgent, and says whether anything came of it.
+// expect executes a command, compares the result with the model's verdict, and reports
+// whether it had an effect.
 func (w *walk) expect(c task.Command, what any, want verdict) bool {
 	before := asJSON(w, w.state)
 	e, err := task.Decide(w.state, c)
@@ -305,14 +305,14 @@ func (w *walk) expect(c task.Command, what any, want verdict) bool {
 	w.readBack(e, after)
 	w.state = after
 	w.snapshots = append(w.snapshots, snapshot{after, asJSON(w, after)})
-	// Another future of an older state must not reach into this one.
+	// Another fold from an older state must not affect this one.
 	_, _ = task.Apply(w.snapshots[w.number("branch", 0, len(w.snapshots)-1)].state, e)
 	w.count(c, e)
 	w.compare()
 	return true
 }
 
-// readBack wants the event and the state to survive being written and read.
+// readBack checks that the event and the state survive encoding and decoding.
 func (w *walk) readBack(e task.Event, after task.State) {
 	again := task.NewEvent(e.Kind())
 	if err := json.Unmarshal([]byte(asJSON(w, e)), again); err != nil {
@@ -331,7 +331,7 @@ func (w *walk) readBack(e task.Event, after task.State) {
 	}
 }
 
-// refold wants the events, folded again, to give the same state.
+// refold checks that folding the events again gives the same state.
 func (w *walk) refold() {
 	var s task.State
 	for i, e := range w.events {
@@ -345,7 +345,7 @@ func (w *walk) refold() {
 	}
 }
 
-// compare holds the state against the model.
+// compare checks the state against the model.
 func (w *walk) compare() {
 	s, m := w.state, w.model
 	if err := s.Check(); err != nil {
@@ -390,7 +390,7 @@ func (w *walk) compare() {
 	}
 }
 
-// count notes what was reached.
+// count counts an event.
 func (w *walk) count(c task.Command, e task.Event) {
 	w.seen[string(e.Kind())]++
 	switch e := e.(type) {
@@ -427,7 +427,7 @@ func (w *walk) count(c task.Command, e task.Event) {
 }
 
 func (w *walk) oneIn(n int, label string) bool {
-	// The last number, so that a counterexample shrinks to what is usual.
+	// Use the last number, so that a counterexample shrinks to the usual case.
 	return rapid.IntRange(1, n).Draw(w.T, label) == n && n > 1
 }
 
@@ -439,7 +439,7 @@ func (w *walk) pick(label string, from ...string) string {
 	return rapid.SampledFrom(from).Draw(w.T, label)
 }
 
-// limit is a cap that a caller asks for, most often none.
+// limit returns a caller's cap, usually none.
 func (w *walk) limit() int {
 	return rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 8, 100, 101, -1}).Draw(w.T, "cap")
 }
@@ -486,7 +486,7 @@ func TestTasksBehaveLikeTheirModel(t *testing.T) {
 	}
 }
 
-// asJSON is how the ledger would keep v.
+// asJSON returns v as the ledger would store it.
 func asJSON(t tester, v any) string {
 	t.Helper()
 	text, err := json.Marshal(v)
@@ -496,8 +496,8 @@ func asJSON(t tester, v any) string {
 	return string(text)
 }
 
-// alike is reflect.DeepEqual, but an empty slice is as good as none: that is
-// what writing and reading may change.
+// alike is reflect.DeepEqual, except that an empty slice equals nil: encoding may change
+// that.
 func alike(a, b reflect.Value) bool {
 	switch {
 	case a.Type() != b.Type():
