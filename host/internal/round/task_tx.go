@@ -273,8 +273,8 @@ func (tx *taskTx) refreshStateMD(ctx context.Context, err error) {
 }
 
 // base returns the commit that the task's draft is compared with: the one that the command
-// names, else the recorded one, else the current one if the task begins. It is "" without
-// git, and if none was recorded; the draft is then compared with HEAD.
+// names, else the recorded one, else a new one (see newBase) if the task begins. It is ""
+// without git, and if none was recorded; the draft is then compared with HEAD.
 func (tx *taskTx) base(ctx context.Context) (string, error) {
 	if tx.baseCommit != "" {
 		return tx.baseCommit, nil
