@@ -1,17 +1,18 @@
 package oracle
 
-// body is what a recount reads of the bodies of all kinds of events. What an event
-// does not have stays empty.
+// body is the part of an event's body that a recount reads, for all kinds of events.
+// Missing fields stay empty.
 type body struct {
 	Event    event    `json:"event"`
 	Decision decision `json:"decision"`
 	Spawn    *spawn   `json:"spawn"`
 	Timing   *timing  `json:"timing"`
 	Limits   *limits  `json:"limits"`
-	// Budget is the unit of the budget that put a task aside.
+	// Budget is the unit of the budget that stopped a task.
 	Budget string `json:"budget"`
 
-	// Policy is set in the chain of policies; what it knows where it is kept.
+	// Policy is set in the chain of policies. Categories and Destinations are set if the
+	// event stores it.
 	Policy       policy   `json:"policy"`
 	Categories   []string `json:"categories"`
 	Destinations []string `json:"destinations"`
@@ -20,7 +21,7 @@ type body struct {
 	Plugin string `json:"plugin"`
 }
 
-// event has the fields of all kinds of events that matter here.
+// event has the relevant fields of all kinds of events.
 type event struct {
 	Round     int64 `json:"round"`
 	NextRound int64 `json:"next_round"`
@@ -71,7 +72,7 @@ type policy struct {
 	ADR     string `json:"adr"`
 }
 
-// timing has microseconds.
+// timing is in microseconds.
 type timing struct {
 	Policy  *int64 `json:"policy_us"`
 	Plugins []struct {
@@ -104,7 +105,7 @@ type receipt struct {
 	Unknown []string `json:"unknown"`
 }
 
-// spawn is of a record what was read from the agent itself; null is what nobody knows.
+// spawn is the part of a run's record that the agent reported; null is unknown.
 type spawn struct {
 	In           *int64 `json:"tokens_in"`
 	Out          *int64 `json:"tokens_out"`

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCell holds the exact arithmetic against floating point, beside the borders.
+// TestCell compares the exact arithmetic with floating point near the borders.
 func TestCell(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -35,7 +35,7 @@ func TestCell(t *testing.T) {
 	})
 }
 
-// TestThousandths: what a task has used up may be more than fits.
+// TestThousandths checks the limit for a task that has used more than its budget.
 func TestThousandths(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ part, whole, want int64 }{

@@ -8,27 +8,27 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// chain is what is known of a task, or of a chain that is no task's.
+// chain is the recounted state of a task, or of a chain other than a task's.
 type chain struct {
 	isTask bool
-	// status is open, waiting, stuck or committed, "" for a task that does not exist
-	// yet, and since is when it became that.
+	// status is open, waiting, stuck or committed, "" for a task that does not exist yet,
+	// and since is the time when it became that.
 	status, since string
-	// round is the one that is due, and fresh the one that the work last began in.
+	// round is the current round, and fresh the round in which the work last began.
 	round, fresh int64
-	// questions is how many are open, asked when the newest decision was made.
+	// questions is the number of open questions, asked the time of the latest decision.
 	questions int
 	asked     time.Time
-	// open are the runs of agents that have not ended.
+	// open are the agent runs that have not ended.
 	open   []intent
 	spent  amount
 	limits limits
 }
 
-// rounds counts the rounds since the work began or began anew.
+// rounds returns the number of rounds since the work last began.
 func (c *chain) rounds() int64 { return max(c.round, 1) - max(c.fresh, 1) + 1 }
 
-// move makes of a task what an event makes of it.
+// move applies an event to the task.
 func (c *chain) move(e ledger.Event, b body) {
 	before := c.status
 	if c.exists(e, b) && c.status == "" {
@@ -67,8 +67,8 @@ func (c *chain) move(e ledger.Event, b body) {
 	}
 }
 
-// exists reports whether there is a task after an event. What an agent is run for
-// that belongs to no round makes none, nor does its end.
+// exists reports whether an event leaves a task. Agent runs outside any round do not
+// create one.
 func (c *chain) exists(e ledger.Event, b body) bool {
 	switch e.Kind {
 	case "spawn-begun":
@@ -80,7 +80,7 @@ func (c *chain) exists(e ledger.Event, b body) bool {
 	}
 }
 
-// statusAfter is the status that a decision leaves a task with.
+// statusAfter returns the status of a task after a decision.
 func statusAfter(e event) string {
 	switch {
 	case e.NextAction == "commit" && e.Final:
@@ -101,7 +101,7 @@ type amount struct {
 	MicroDollars int64 `json:"microdollars"`
 }
 
-// add adds b; what does not fit stays at the most that does.
+// add adds b, up to the largest value.
 func (a *amount) add(b amount) {
 	for _, part := range []struct {
 		sum  *int64
@@ -115,8 +115,7 @@ func (a *amount) add(b amount) {
 	}
 }
 
-// cost is what a run counts for: where nobody knows what it used up, it is what it
-// might have.
+// cost returns the amount that a run counts for: its reservation, if its use is unknown.
 func (r receipt) cost(reserve amount) amount {
 	cost, lost := r.Used, r.Outcome == "lost"
 	if lost {

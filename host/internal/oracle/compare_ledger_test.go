@@ -10,16 +10,16 @@ import (
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
-// failer is a test, or what a property is checked by.
+// failer is implemented by tests and by property checks.
 type failer interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// compareLedger wants the metrics of a ledger to be what its events come to, as they are
-// gathered and as they are written down, and returns how many series and events were
-// compared. events yields all of them.
+// compareLedger checks that the metrics of a ledger match its events, both as gathered and
+// as text, and returns the numbers of series and events compared. events yields all
+// events.
 func compareLedger(t failer, source metrics.Source, events iter.Seq2[ledger.Event, error]) Report {
 	t.Helper()
 	ctx := context.Background()
@@ -57,7 +57,7 @@ func compareLedger(t failer, source metrics.Source, events iter.Seq2[ledger.Even
 	return report
 }
 
-// numberText is one that need not be there.
+// numberText formats a number that may be missing.
 func numberText(n *float64) string {
 	if n == nil {
 		return "nothing"

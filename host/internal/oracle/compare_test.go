@@ -7,34 +7,33 @@ import (
 	"strings"
 )
 
-// Report says how an exposition compares with a recount.
+// Report is the result of comparing an exposition with a recount.
 type Report struct {
-	// Series is how many were compared, a histogram being one, and Events how many
-	// events they were recounted from.
+	// Series is the number of series compared, counting a histogram once, and Events the
+	// number of events recounted.
 	Series int
 	Events int64
 	// Differences are ordered by metric and labels; wrong creation times come last.
 	Differences []Difference
 }
 
-// Difference is a number that is not what the events come to.
+// Difference is a number that does not match the events.
 type Difference struct {
-	// Metric is the name of the sample: for a histogram that of its buckets, count or
-	// sum. The cells of a native histogram are its buckets with a label cell, which
-	// has the number that Prometheus gives them, or zero. The time since which a
-	// metric is counted has its name and _created.
+	// Metric is the name of the sample: for a histogram, of its buckets, count or sum. The
+	// cells of a native histogram are its buckets with a label cell, which is Prometheus's
+	// number of the bucket, or zero. A creation time has the metric's name and _created.
 	Metric string
 	Labels map[string]string
-	// Shown and Recounted are nil where there is no such series.
+	// Shown and Recounted are nil if the series is missing.
 	Shown     *float64
 	Recounted *float64
 }
 
-// String is the series of a difference as the text format writes it.
+// String formats the series of a difference as in the text format.
 func (d Difference) String() string { return seriesOf(d.Metric, d.Labels) }
 
-// Compare compares an exposition with the recount of as many events. A series that is
-// 0 equals one that is missing: events do not say what will be counted later.
+// Compare compares an exposition with a recount of the same number of events. A series
+// that is 0 equals a missing one: events do not tell what will be counted later.
 func (r *Recount) Compare(x Exposition) Report {
 	report := Report{Series: x.Series, Events: r.events, Differences: []Difference{}}
 	recounted := r.samples()
@@ -64,13 +63,12 @@ func (r *Recount) Compare(x Exposition) Report {
 	return report
 }
 
-// same compares numbers exactly where they are whole. Others may have been divided
-// in another order.
+// same compares integers exactly. Other numbers may have been divided in another order.
 func same(shown, want float64) bool {
 	return shown == want || want != math.Trunc(want) && math.Abs(shown-want) <= 1e-15*math.Abs(want)
 }
 
-// knows reports whether a sample belongs to a metric that is recounted.
+// knows reports whether a sample belongs to a recounted metric.
 func (r *Recount) knows(name string) bool {
 	name = strings.TrimPrefix(name, prefix)
 	if _, ok := r.metrics[name]; ok {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// example is a history in which everything happens that is counted.
+// example returns a history with everything that is counted.
 func example() *history {
 	h := newHistory()
 	s := func(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
@@ -36,7 +36,7 @@ func example() *history {
 		"timing": {"policy_us": 15, "plugins": [{"plugin": "critic", "us": 977}, {"plugin": "critic", "us": 976}]}}`)
 	h.add(s(21.0005), "A", "answer-given", `{"event": {"round": 1, "answers": [{"fingerprint": "g", "text": "x", "by": "ann"}]}}`)
 	h.add(s(36.001), "A", "answer-given", `{"event": {"round": 1, "answers": [{"fingerprint": "f", "text": "x", "by": "ann"}]}}`)
-	// No report was read: what it says of progress is none.
+	// Without a report, its progress does not count.
 	h.add(s(40), "A", "round-decided", `{"event": {"round": 1, "next_round": 2, "next_action": "executor", "kind": "agent", "reason": "red",
 		"reviewed": false, "verify": "red", "force": {"reason": "x", "by": "ann"}},
 		"decision": {"next_action": "executor", "no_progress": true, `+policy+`, "findings": [], "input": {"new_count": 5}}}`)
@@ -47,7 +47,7 @@ func example() *history {
 	h.add(s(51), "_failures", "round-failed", `{"by": "ann", "task": "B", "code": "plugin-trap", "plugin": "lint", "message": "x"}`)
 	h.add(s(52), "_failures", "round-failed", `{"by": "ann", "task": "B", "code": "verify-timeout", "message": "x"}`)
 
-	// B comes from another tool, begins anew and uses up more than it may.
+	// B is imported, restarted, and exceeds its budget.
 	h.add(s(60), "B", "task-imported", `{"event": {"round": 3, "max_rounds": 5, "stop": {"round": 3, "reason": "x", "by": "y"}, "overrides": 2}}`)
 	h.add(s(70), "B", "work-resumed", `{"event": {"round": 4, "max_rounds": 7, "mode": "reset", "by": "ann"}}`)
 	h.add(s(80), "B", "spawn-begun", `{"event": {"intents": [{"run": "r3", "role": "critic", "agent": "critic", "adapter": "claude", "reserve": {"tokens": 1}}]},
@@ -57,14 +57,14 @@ func example() *history {
 	h.add(s(100), "B", "work-stopped", `{"event": {"stop": {"round": 4, "reason": "budget", "by": "switchyard"}}, "budget": "task-tokens"}`)
 	h.add(s(110), "B", "work-stopped", `{"event": {"stop": {"round": 4, "reason": "tired", "by": "ann"}}}`)
 
-	// C is put aside by hand, begins again and is committed at once, by force.
+	// C is stopped by hand, restarted and committed at once by force.
 	h.add(s(120), "C", "agent-stamped", `{"event": {"stamp": {"agent": "executor", "round": 1}}}`)
 	h.add(s(130), "C", "work-stopped", `{"event": {"stop": {"round": 1, "reason": "tired", "by": "ann"}}}`)
 	h.add(s(140), "C", "work-begun", `{"event": {"round": 2, "max_rounds": 3}}`)
 	h.add(s(150), "C", "phase-done", `{"event": {"round": 2, "phase": "tests", "force": {"reason": "x", "by": "ann"}}}`)
 	h.add(s(160), "C", "work-committed", `{"event": {"round": 2, "force": {"reason": "x", "by": "ann"}}}`)
 
-	// What is run for no round's sake is no task.
+	// Runs outside any round make no task.
 	h.add(s(170), "_spawns", "spawn-begun", `{"event": {"intents": [{"run": "r4", "role": "other", "agent": "helper", "adapter": "claude"}]}}`)
 	h.add(s(171), "_spawns", "spawn-ended", `{"event": {"receipt": {"run": "r4", "outcome": "failed", "class": "auth", "next": "hand-back", "used": {"ms": 4096000}}},
 		"spawn": {"tokens_in": null, "tokens_out": null, "tokens_cached": null, "cost_microdollars": null}}`)
@@ -72,8 +72,8 @@ func example() *history {
 	return h
 }
 
-// exampleText is what an exposition of the example has to say, worked out by hand.
-// It is no text format yet: a histogram's buckets are BORDER:COUNT on one line.
+// exampleText lists the expected metrics of the example, computed by hand. It is not yet
+// in the text format: a histogram's buckets are BORDER:COUNT on one line.
 const exampleText = `
 rounds_total{next_action="askuser",policy_version="1.0.0"} 1
 rounds_total{next_action="executor",policy_version="1.0.0"} 1
@@ -127,7 +127,7 @@ ledger_events_total 27
 ledger_last_event_timestamp_seconds 1767323217.678
 `
 
-// exposition writes the lines in the text format, as if Prometheus had scraped them.
+// exposition formats the lines as text format, as Prometheus would scrape them.
 func exposition(lines, given string) string {
 	var b strings.Builder
 	series := func(name, labels, value string) {
@@ -161,7 +161,7 @@ func exposition(lines, given string) string {
 	return b.String()
 }
 
-// TestExample holds the recount against what was worked out by hand.
+// TestExample compares the recount with values computed by hand.
 func TestExample(t *testing.T) {
 	t.Parallel()
 	report := example().recount(t).Compare(parse(t, exposition(exampleText, "")))
@@ -173,8 +173,8 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// TestEveryNumberMatters changes one number after the other, and leaves out one
-// series after the other: each must show.
+// TestEveryNumberMatters changes each number and omits each series in turn; each must be
+// reported.
 func TestEveryNumberMatters(t *testing.T) {
 	t.Parallel()
 	h := example()
@@ -195,7 +195,7 @@ func TestEveryNumberMatters(t *testing.T) {
 			series + " " + strconv.FormatFloat(n-0.001, 'f', -1, 64) + "\n", // A part of a count is cut off.
 		} {
 			if text == "" && strings.Contains(line, `le="+Inf"`) {
-				continue // The count says the same.
+				continue // The count is the same.
 			}
 			changed++
 			got := differences(t, h, strings.Join(slices.Replace(slices.Clone(lines), i, i+1, text), ""))
@@ -209,7 +209,7 @@ func TestEveryNumberMatters(t *testing.T) {
 	}
 }
 
-// canonical puts the labels of a series in order.
+// canonical sorts the labels of a series.
 func canonical(series string) string {
 	name, labels, ok := strings.Cut(strings.TrimSuffix(series, "}"), "{")
 	if !ok {

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// TestWhatIsNotRecounted: a number of ours that nobody can count again is none to
-// trust, even where it is 0.
+// TestWhatIsNotRecounted checks that a Switchyard metric without a recount is reported,
+// even if it is 0.
 func TestWhatIsNotRecounted(t *testing.T) {
 	t.Parallel()
 	text := exposition(exampleText, "") + `switchyard_made_up_total{x="y"} 0` + "\n" + `switchyard_tasks_count 0` + "\n" +
@@ -22,15 +22,15 @@ func TestWhatIsNotRecounted(t *testing.T) {
 	}
 }
 
-// gathered are families of a ledger with two decisions, the second of which took
-// 3 µs to evaluate, and 0 the first.
+// gathered returns families of a ledger with two decisions: the first took 0 µs to
+// evaluate, the second 3 µs.
 func gathered(since time.Time, schema *int32, cells ...int64) []*dto.MetricFamily {
 	created := timestamppb.New(since)
 	bucket := []*dto.Bucket{}
 	for _, border := range []float64{0x1p-16, 0x1p-14, 0x1p-12, 0x1p-10, 0x1p-8, 0x1p-6, 0x1p-4, 0x1p-2, 1, 4} {
 		bucket = append(bucket, &dto.Bucket{UpperBound: &border, CumulativeCount: proto.Uint64(2)})
 	}
-	// log2(3e-6)*8 = -146.8, so it lies in cell -146, after two empty ones.
+	// log2(3e-6)*8 = -146.8, so it is in cell -146, after two empty cells.
 	spans := []*dto.BucketSpan{{Offset: proto.Int32(-148), Length: proto.Uint32(uint32(len(cells)))}}
 	return []*dto.MetricFamily{
 		{Name: proto.String("switchyard_ledger_events_total"), Type: dto.MetricType_COUNTER.Enum(), Metric: []*dto.Metric{
@@ -43,8 +43,7 @@ func gathered(since time.Time, schema *int32, cells ...int64) []*dto.MetricFamil
 	}
 }
 
-// TestNativeHistograms: cells are compared one by one, and so is the time since
-// which something is counted.
+// TestNativeHistograms compares cells and creation times one by one.
 func TestNativeHistograms(t *testing.T) {
 	t.Parallel()
 	h := newHistory()

@@ -15,16 +15,16 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Exposition is what a collector showed of a ledger at one moment.
+// Exposition is a collector's output for a ledger at one moment.
 type Exposition struct {
-	// Events is how many events the ledger had then.
+	// Events is the number of events in the ledger at that moment.
 	Events int64
-	// Series counts the series; a histogram is one.
+	// Series is the number of series, counting a histogram once.
 	Series  int
 	samples samples
-	// native is set if histograms come with the cells of native histograms.
+	// native reports whether histograms have native cells.
 	native bool
-	// created has the time since which each series is counted.
+	// created has the creation time of each series.
 	created samples
 }
 
@@ -40,7 +40,7 @@ func Parse(r io.Reader) (Exposition, error) {
 	return Gathered(slices.Collect(maps.Values(families)))
 }
 
-// Gathered is the exposition of families as a collector gives them.
+// Gathered returns the exposition of a collector's families.
 func Gathered(families []*dto.MetricFamily) (Exposition, error) {
 	x := Exposition{samples: make(samples), created: make(samples)}
 	for _, f := range families {
@@ -48,7 +48,7 @@ func Gathered(families []*dto.MetricFamily) (Exposition, error) {
 			x.Events = int64(sampleValue(f.GetMetric()[0]))
 		}
 		if f.GetName() == prefix+"build_info" {
-			continue // It is about the program, not the events.
+			continue // It describes the program, not the events.
 		}
 		for _, m := range f.GetMetric() {
 			x.Series++
@@ -60,7 +60,7 @@ func Gathered(families []*dto.MetricFamily) (Exposition, error) {
 	return x, nil
 }
 
-// sampleValue is the value of a counter, a gauge or a metric of no known type.
+// sampleValue returns the value of a counter, a gauge or an untyped metric.
 func sampleValue(m *dto.Metric) float64 {
 	return m.GetCounter().GetValue() + m.GetGauge().GetValue() + m.GetUntyped().GetValue()
 }
@@ -73,7 +73,6 @@ func labelsOf(m *dto.Metric) map[string]string {
 	return labels
 }
 
-// add adds the samples of a series.
 func (x *Exposition) add(name string, labels map[string]string, m *dto.Metric) error {
 	created := m.GetCounter().GetCreatedTimestamp()
 	var err error
@@ -95,7 +94,7 @@ func (x *Exposition) add(name string, labels map[string]string, m *dto.Metric) e
 		created = h.GetCreatedTimestamp()
 		put(name+"_count", float64(h.GetSampleCount()))
 		put(name+"_sum", h.GetSampleSum())
-		all := h.GetSampleCount() // What does not say so has it for the last bucket.
+		all := h.GetSampleCount() // Without a sample count, the last bucket has it.
 		for _, b := range h.GetBucket() {
 			if math.IsInf(b.GetUpperBound(), 1) {
 				all = b.GetCumulativeCount()
@@ -115,8 +114,7 @@ func (x *Exposition) add(name string, labels map[string]string, m *dto.Metric) e
 	return err
 }
 
-// cellsOf reads the cells of a native histogram, and none of one that is only a
-// classic one.
+// cellsOf returns the cells of a native histogram, none for a classic one.
 func cellsOf(h *dto.Histogram) map[string]int64 {
 	if h.Schema == nil {
 		return nil
@@ -136,10 +134,10 @@ func cellsOf(h *dto.Histogram) map[string]int64 {
 	return cells
 }
 
-// seconds is a time as metrics have it.
+// seconds returns a time as metrics show it.
 func seconds(t time.Time) float64 { return per(t.UnixNano(), 1_000_000_000) }
 
-// seriesOf writes a series as the text format does, its labels in order.
+// seriesOf formats a series as in the text format, with sorted labels.
 func seriesOf(metric string, labels map[string]string) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(labels)) {

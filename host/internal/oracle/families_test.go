@@ -7,15 +7,15 @@ import (
 	"github.com/switchyard-dev/switchyard/metrics"
 )
 
-// TestAllFamilies wants every metric that is shown to be recounted, with the labels
-// and the buckets that it is shown with.
+// TestAllFamilies checks that every metric shown is recounted, with the same labels and
+// buckets.
 func TestAllFamilies(t *testing.T) {
 	t.Parallel()
 	unseen := byName()
 	for _, f := range metrics.Families() {
 		m, ok := unseen[f.Name[len(metrics.Prefix):]]
 		if f.Name == metrics.Prefix+"build_info" {
-			continue // It is about the program.
+			continue // It describes the program.
 		}
 		if !ok {
 			t.Errorf("nobody recounts %s", f.Name)

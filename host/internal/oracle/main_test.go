@@ -10,8 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// history makes events as a ledger has them. Their hashes are left out: nobody
-// recounts those.
+// history creates events like a ledger's, without hashes, which are not recounted.
 type history struct {
 	start  time.Time
 	events []ledger.Event
@@ -22,7 +21,7 @@ func newHistory() *history {
 	return &history{start: time.Date(2026, 1, 2, 3, 4, 5, 678901234, time.UTC), n: make(map[string]int64)}
 }
 
-// add adds an event so long after the start.
+// add appends an event at a time after the start.
 func (h *history) add(after time.Duration, task, kind, body string) {
 	h.n[task]++
 	h.events = append(h.events, ledger.Event{
@@ -50,7 +49,7 @@ func (h *history) recount(t testing.TB) *Recount {
 	return r
 }
 
-// parse reads an exposition that is one.
+// parse reads an exposition and fails the test on an error.
 func parse(t testing.TB, text string) Exposition {
 	t.Helper()
 	x, err := Parse(strings.NewReader(text))
@@ -60,7 +59,7 @@ func parse(t testing.TB, text string) Exposition {
 	return x
 }
 
-// differences are those between a history and an exposition of it.
+// differences returns the differences between a history and an exposition.
 func differences(t testing.TB, h *history, text string) []string {
 	t.Helper()
 	var all []string

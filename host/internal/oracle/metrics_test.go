@@ -2,32 +2,32 @@ package oracle
 
 import "math/bits"
 
-// prefix is that of all names of metrics.
+// prefix is the common prefix of metric names.
 const prefix = "switchyard_"
 
-// metric is one that can be recounted.
+// metric is a metric that can be recounted.
 type metric struct {
-	// name is the metric's without prefix.
+	// name is the metric's name without prefix.
 	name   string
 	labels []string
-	// perUnit is how many of what is counted make a unit of the metric.
+	// perUnit is the number of counted items per unit of the metric.
 	perUnit int64
-	// borders are the upper borders of a histogram's buckets, nil elsewhere.
+	// borders are the upper borders of a histogram's buckets, nil for other metrics.
 	borders []border
 }
 
-// border is a fraction, since no border is anything else.
+// border is a fraction.
 type border struct{ above, below int64 }
 
 func (b border) float() float64 { return float64(b.above) / float64(b.below) }
 
-// holds reports whether value/perUnit is not above the border. Nothing is rounded.
+// holds reports whether value/perUnit is at most the border. It is exact.
 func (b border) holds(value, perUnit int64) bool {
 	high, low := bits.Mul64(uint64(value), uint64(b.below))
 	return high == 0 && low <= uint64(b.above*perUnit)
 }
 
-// powers are the powers of two from 2^from to 2^to, every step-th.
+// powers returns the powers of two from 2^from to 2^to, every step-th.
 func powers(from, to, step int) []border {
 	var all []border
 	for e := from; e <= to; e += step {
@@ -48,7 +48,7 @@ func whole(numbers ...int64) []border {
 	return all
 }
 
-// byName are all metrics that follow from the events, by their names.
+// byName returns all recounted metrics by name.
 func byName() map[string]metric {
 	all := make(map[string]metric)
 	for _, m := range list() {
@@ -57,7 +57,7 @@ func byName() map[string]metric {
 	return all
 }
 
-// list has the metrics in the order of docs/metrics.md.
+// list returns the metrics in the order of docs/metrics.md.
 func list() []metric {
 	count := func(name string, labels ...string) metric { return metric{name: name, labels: labels, perUnit: 1} }
 	histogram := func(name string, perUnit int64, borders []border, labels ...string) metric {
@@ -98,8 +98,8 @@ func list() []metric {
 	}
 }
 
-// dimension is what the values of a label are counted as part of, and how many
-// different ones are told apart; "" for a label whose values Switchyard chooses.
+// dimension returns the group whose values share a label's cap, and the cap; "" for a
+// label whose values Switchyard chooses.
 func dimension(label string) (name string, most int) {
 	switch label {
 	case "next_action", "route": // Both are destinations of the policy.

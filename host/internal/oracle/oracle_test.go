@@ -1,13 +1,12 @@
-// Package oracle computes every metric a second time, from nothing but the events
-// that `switchyard ledger export` prints, and compares.
+// Package oracle recomputes every metric from the events that `switchyard ledger export`
+// prints, and compares.
 //
-// It is naive on purpose. It shares no code with what counts while events are
-// recorded: neither the fold and its counts, nor the caps and cells of the tallies,
-// nor the families of the exposition. It spells out the names, labels, caps and
-// bucket borders again, reads the events' JSON by itself, and counts in one pass
-// with maps. So whoever changes what is counted says so twice, and a mistake in
-// either place shows up as a difference. docs/metrics.md says in words what each
-// metric counts.
+// It is deliberately naive and independent. It shares no code with the counting at the
+// time of recording: neither the fold and its counts, nor the caps and cells of the
+// counters, nor the metric families. It repeats the names, labels, caps and bucket
+// borders, parses the events' JSON itself, and counts in one pass with maps. So a change
+// to what is counted must be made twice, and a mistake in either place shows up as a
+// difference. docs/metrics.md describes what each metric counts.
 package oracle
 
 import (
@@ -21,8 +20,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/ledger"
 )
 
-// Recount is what the events so far come to. Its memory grows with the tasks and
-// the series, not with the events. It is not safe for concurrent use.
+// Recount is the result of the events so far. Its memory grows with the tasks and the
+// series, not with the events. It is not safe for concurrent use.
 type Recount struct {
 	metrics      map[string]metric
 	events       int64
@@ -30,11 +29,11 @@ type Recount struct {
 	sums         map[string]*sum            // by metric and labels
 	histograms   map[string]*histogram      // by metric and labels
 	known        map[string]map[string]bool // values by dimension
-	lost         map[string]bool            // what this event has counted as other
+	lost         map[string]bool            // values that the current event has counted as other
 	chains       map[string]*chain
 }
 
-// New begins a recount of a ledger without events.
+// New returns a recount without events.
 func New() *Recount {
 	return &Recount{
 		metrics: byName(),
@@ -43,8 +42,8 @@ func New() *Recount {
 	}
 }
 
-// Of recounts the events up to the one with the Seq upTo. Events come in the order
-// of their Seq; what follows upTo is not read.
+// Of recounts the events up to the one whose Seq is upTo. Events come in the order of Seq;
+// those after upTo are not read.
 func Of(events iter.Seq2[ledger.Event, error], upTo int64) (*Recount, error) {
 	r := New()
 	if upTo <= 0 {
@@ -67,10 +66,10 @@ func Of(events iter.Seq2[ledger.Event, error], upTo int64) (*Recount, error) {
 	return r, nil
 }
 
-// Events is how many events were counted.
+// Events returns the number of events counted.
 func (r *Recount) Events() int64 { return r.events }
 
-// Add counts the next event. After an error the recount cannot be used.
+// Add counts the next event. After an error the recount must not be used.
 func (r *Recount) Add(e ledger.Event) error {
 	var b body
 	if err := json.Unmarshal(e.Body, &b); err != nil {
@@ -114,7 +113,7 @@ func impossible(e ledger.Event, err error) error {
 func (r *Recount) policy(e ledger.Event, b body) {
 	switch e.Kind {
 	case "policy-kept":
-		// What a policy knows has its place before anything else comes.
+		// The policy's own names take label values first.
 		for _, name := range b.Categories {
 			r.admit("category", name)
 		}
@@ -126,7 +125,7 @@ func (r *Recount) policy(e ledger.Event, b body) {
 	}
 }
 
-// failure counts a round that came to no decision.
+// failure counts a failed round.
 func (r *Recount) failure(e ledger.Event, b body) {
 	if e.Kind != "round-failed" {
 		return
@@ -137,7 +136,7 @@ func (r *Recount) failure(e ledger.Event, b body) {
 	}
 }
 
-// event counts what an event of a task says, and moves the task on.
+// event counts an event of a task and updates the task.
 func (r *Recount) event(c *chain, e ledger.Event, b body) error {
 	if e.Kind == "work-stopped" && b.Event.Stop == nil {
 		return fmt.Errorf("a task stops without a reason")
@@ -159,7 +158,7 @@ func (r *Recount) event(c *chain, e ledger.Event, b body) error {
 			c.limits = *b.Limits
 		}
 		for _, run := range b.Event.Intents {
-			// A program that was not there has no run that says so.
+			// No run records a program that was missing.
 			if class, ok := strings.CutPrefix(run.Why, "fallback:"); ok && run.Attempt == 1 && run.Role != "other" {
 				r.add("spawn_fallbacks_total", 1, e.At, run.Agent, class)
 			}
@@ -170,7 +169,7 @@ func (r *Recount) event(c *chain, e ledger.Event, b body) error {
 	return nil
 }
 
-// force counts a gate that somebody forced.
+// force counts a forced gate.
 func (r *Recount) force(e ledger.Event, b body) {
 	if b.Event.Force == nil {
 		return
@@ -184,7 +183,6 @@ func (r *Recount) force(e ledger.Event, b body) {
 	r.add("forced_gates_total", 1, e.At, phase)
 }
 
-// decided counts a decision.
 func (r *Recount) decided(e ledger.Event, b body) {
 	d := b.Decision
 	r.add("rounds_total", 1, e.At, d.NextAction, d.Policy.Version)
@@ -214,7 +212,7 @@ func (r *Recount) decided(e ledger.Event, b body) {
 	}
 }
 
-// ended counts an agent's run that has ended.
+// ended counts an agent run that has ended.
 func (r *Recount) ended(c *chain, e ledger.Event, b body) error {
 	receipt := b.Event.Receipt
 	at := slices.IndexFunc(c.open, func(i intent) bool { return i.Run == receipt.Run })
@@ -256,7 +254,7 @@ func (r *Recount) ended(c *chain, e ledger.Event, b body) error {
 	return nil
 }
 
-// moved counts what follows from a task's new status.
+// moved counts a change of a task's status.
 func (r *Recount) moved(c *chain, before string, e ledger.Event, b body) {
 	if c.status == before {
 		return

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestEventsThatCannotBeCounted: an event that nobody records has no count.
+// TestEventsThatCannotBeCounted checks that malformed events are errors.
 func TestEventsThatCannotBeCounted(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*history){
@@ -41,8 +41,8 @@ func TestEventsThatCannotBeCounted(t *testing.T) {
 	}
 }
 
-// TestOther: beyond a cap a value counts as other, and what was there before keeps
-// its own.
+// TestOther checks that beyond a cap new values count as other and earlier ones keep their
+// own.
 func TestOther(t *testing.T) {
 	t.Parallel()
 	h := newHistory()
@@ -69,7 +69,7 @@ func TestOther(t *testing.T) {
 			`switchyard_spawns_total{adapter="x",agent="agent-32",outcome="ok"}`: -1,
 			`switchyard_spawn_tokens_total{agent="other",direction="in"}`:        8,
 			`switchyard_spawn_retries_total{agent="other",reason="c"}`:           4,
-			// Once an event, however often it counts under the agent.
+			// Once per event, however often it counts under the agent.
 			`switchyard_label_overflow_total{label="agent"}`: 4,
 		}[d.String()]
 		if ok && *d.Recounted != want {
@@ -81,7 +81,7 @@ func TestOther(t *testing.T) {
 	}
 }
 
-// TestClocksAreSetBack: nobody waits for less than no time.
+// TestClocksAreSetBack checks that no duration is negative.
 func TestClocksAreSetBack(t *testing.T) {
 	t.Parallel()
 	h := newHistory()

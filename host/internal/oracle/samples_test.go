@@ -10,21 +10,20 @@ import (
 
 // sample is one number of an exposition.
 type sample struct {
-	// metric is the whole name of the sample, so of a histogram that of its buckets,
-	// its count or its sum. A native histogram's cells are called like buckets, with
-	// a label cell.
+	// metric is the whole name of the sample: for a histogram, of its buckets, count or
+	// sum. A native histogram's cells are named like buckets, with a label cell.
 	metric string
 	labels map[string]string
 	value  float64
 }
 
-// cell reports whether it is a cell of a native histogram.
+// cell reports whether the sample is a cell of a native histogram.
 func (s sample) cell() bool { return s.labels["cell"] != "" }
 
-// samples are by their keys.
+// samples maps keys to samples.
 type samples map[string]sample
 
-// put adds a sample and reports whether it was the first of its key.
+// put adds a sample and reports whether its key is new.
 func (s samples) put(metric string, labels map[string]string, value float64) bool {
 	key := seriesOf(metric, labels)
 	_, known := s[key]
@@ -32,7 +31,7 @@ func (s samples) put(metric string, labels map[string]string, value float64) boo
 	return !known
 }
 
-// labelled are the labels of a metric with their values.
+// labelled returns the labels of a metric with their values.
 func labelled(names, values []string, more ...string) map[string]string {
 	labels := make(map[string]string)
 	for i, name := range names {
@@ -44,7 +43,7 @@ func labelled(names, values []string, more ...string) map[string]string {
 	return labels
 }
 
-// samples are what an exposition of the events so far has to show.
+// samples returns the expected exposition of the events so far.
 func (r *Recount) samples() samples {
 	all := make(samples)
 	show := func(name string, n int64, values ...string) {
@@ -72,7 +71,7 @@ func (r *Recount) samples() samples {
 	return all
 }
 
-// tasks shows where the tasks stand.
+// tasks shows the status of the tasks.
 func (r *Recount) tasks(show func(name string, n int64, values ...string)) {
 	number := make(map[string]int64)
 	oldest := make(map[string]string)
@@ -128,22 +127,21 @@ func (h *histogram) samples(all samples) {
 	all.put(name+"_bucket", of("cell", "zero"), float64(h.zero))
 }
 
-// float writes a number as the text format does.
+// float formats a number as in the text format.
 func float(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
-// per is the float64 that is nearest to n/perUnit.
+// per returns the float64 nearest to n/perUnit.
 func per(n, perUnit int64) float64 {
 	x, _ := big.NewRat(n, perUnit).Float64()
 	return x
 }
 
-// timeOf is an event's time.
 func timeOf(at string) time.Time { return ledger.Event{At: at}.Time() }
 
-// millis is an event's time in milliseconds since 1970, as far as metrics show it.
+// millis returns an event's time in milliseconds since 1970, the resolution of metrics.
 func millis(at string) int64 { return timeOf(at).UnixMilli() }
 
-// thousandths is a part of a whole, of which nobody shows more than 999999.
+// thousandths returns part/whole in thousandths, at most 999999.
 func thousandths(part, whole int64) int64 {
 	n := new(big.Int).Mul(big.NewInt(part), big.NewInt(1000))
 	n.Quo(n, big.NewInt(whole))

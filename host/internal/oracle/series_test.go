@@ -7,8 +7,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// The bounds of what is counted: an event adds at most maxAdd to a sum, a sum is at
-// most maxSum, and a longer label value than maxValue counts as other.
+// Limits of counting: an event adds at most maxAdd to a counter, a counter is at most
+// maxSum, and a label value longer than maxValue counts as other.
 const (
 	maxAdd   = int64(1) << 50
 	maxSum   = int64(1) << 53
@@ -16,24 +16,24 @@ const (
 	other    = "other"
 )
 
-// sum is what was counted under some labels.
+// sum is a counter under some labels.
 type sum struct {
 	metric string
 	values []string
 	n      int64
-	// at is when something was counted last.
+	// at is the time of the latest change.
 	at string
 }
 
-// histogram is what was observed under some labels.
+// histogram is the observations under some labels.
 type histogram struct {
 	metric metric
 	values []string
 	count  int64
 	sum    int64
-	// buckets counts for every border what is not above it.
+	// buckets has for each border the number of values at most the border.
 	buckets []int64
-	// cells counts by the number of the cell, zero what is nothing at all.
+	// cells has the counts by cell number; zero is the count of zero values.
 	cells map[int]int64
 	zero  int64
 }
@@ -55,11 +55,11 @@ func (r *Recount) add(name string, n int64, at string, values ...string) {
 	s.n, s.at = limited(s.n, n), at
 }
 
-// limited is a sum after a number was added, within the bounds.
+// limited returns a sum plus n, within the limits.
 func limited(sum, n int64) int64 { return min(sum+min(n, maxAdd), maxSum) }
 
-// observe counts a value under the values of a histogram's labels. What is below 0
-// counts as 0: clocks are set back.
+// observe counts a value under the values of a histogram's labels. Negative values count
+// as 0, since clocks can be set back.
 func (r *Recount) observe(name string, value int64, values ...string) {
 	values = r.admitted(name, values)
 	key := keyOf(name, values)
@@ -83,9 +83,9 @@ func (r *Recount) observe(name string, value int64, values ...string) {
 	}
 }
 
-// cell is the number of the cell of value/perUnit, of eight a doubling: the smallest
-// i for which that is at most 2^(i/8). Raised to the power of 8 this is about whole
-// numbers, so that nothing is rounded.
+// cell returns the number of the cell of value/perUnit, with eight cells per doubling: the
+// smallest i for which it is at most 2^(i/8). Both sides are raised to the power of 8, so
+// the comparison uses integers and is exact.
 func cell(value, perUnit int64) int {
 	above := new(big.Int).Exp(big.NewInt(value), big.NewInt(8), nil)
 	below := new(big.Int).Exp(big.NewInt(perUnit), big.NewInt(8), nil)
@@ -102,13 +102,12 @@ func cell(value, perUnit int64) int {
 	}
 }
 
-// admitted are label values as they are counted: of every dimension the first
-// different ones keep their own, and what comes later is other. Hidden characters are
-// written out.
+// admitted returns label values as they are counted: in each dimension the first distinct
+// values are kept, later ones become other. Hidden characters are escaped.
 func (r *Recount) admitted(name string, values []string) []string {
 	labels := r.metrics[name].labels
 	if len(values) != len(labels) {
-		panic(fmt.Sprintf("recount: %q are no labels of %s", values, name)) // A mistake of this package.
+		panic(fmt.Sprintf("recount: %q are no labels of %s", values, name)) // A bug of this package.
 	}
 	counted := make([]string, len(values))
 	for i, value := range values {
@@ -141,8 +140,7 @@ func (r *Recount) admit(label, value string) string {
 	return other
 }
 
-// lose counts a value that is not told apart from others: once an event, however
-// often the event counts under it.
+// lose counts a value that became other, once per event.
 func (r *Recount) lose(dimension, value string) {
 	event := keyOf(dimension, []string{value})
 	if r.lost[event] {

@@ -25,7 +25,7 @@ const (
 
 func noon() time.Time { return time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC) }
 
-// newEngine returns an engine for the project in a folder, which ends with the test.
+// newEngine returns an engine for the project in a folder, closed at the end of the test.
 func newEngine(t testing.TB, root string, now func() time.Time, environ ...string) *host.Engine {
 	t.Helper()
 	e := host.New(host.Options{
@@ -41,7 +41,7 @@ func newEngine(t testing.TB, root string, now func() time.Time, environ ...strin
 	return e
 }
 
-// request is a round with this report.
+// request returns a round request with this report.
 func request(report string) host.Request {
 	return host.Request{
 		Reports: []host.ReportRef{{Plugin: host.Auto, Path: host.Stdin}},

@@ -15,9 +15,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// walk records events at random, as far as the state machine takes them, with the
-// engine's own fold and without an engine: all that matters to what is counted, in
-// combinations that no round of an engine comes to.
+// walk records random events that the state machine accepts, with the engine's fold but
+// without an engine. It reaches combinations that an engine's rounds never produce.
 type walk struct {
 	*rapid.T
 	ledger  *ledger.Ledger
@@ -42,7 +41,6 @@ func newWalk(t *rapid.T, dir string) *walk {
 	return &walk{T: t, ledger: l, now: noon(), n: make(map[string]int64), tasks: make(map[string]task.State), stored: make(map[string]bool)}
 }
 
-// told is a body.
 type reported map[string]any
 
 func (w *walk) number(label string, from, to int) int {
@@ -53,7 +51,7 @@ func (w *walk) yes(label string) bool { return rapid.Bool().Draw(w.T, label) }
 
 func (w *walk) one(label string, of ...string) string { return rapid.SampledFrom(of).Draw(w.T, label) }
 
-// name is one of so many, or now and then one that is too long or odd.
+// name returns one of a number of names, sometimes one that is too long or odd.
 func (w *walk) name(label string, of int) string {
 	if w.number(label+" kind", 0, 20) == 0 {
 		return w.one(label, "", "other", "ä", "a\nb", `a"b\c`, fmt.Sprintf("%0201d", 7))
@@ -61,7 +59,7 @@ func (w *walk) name(label string, of int) string {
 	return fmt.Sprintf("%s-%d", label, w.number(label, 1, of))
 }
 
-// append records drafts of one chain.
+// append records events of one chain.
 func (w *walk) append(chain string, drafts ...ledger.NewEvent) {
 	w.now = w.now.Add(time.Duration(w.number("milliseconds", -1000, 100_000)) * time.Millisecond)
 	if _, err := w.ledger.AppendAll(context.Background(), w.now, ledger.Batch{Task: chain, After: w.n[chain], Events: drafts}); err != nil {
@@ -78,13 +76,13 @@ func (w *walk) draft(kind string, body reported) ledger.NewEvent {
 	return ledger.NewEvent{Kind: kind, Body: text}
 }
 
-// policy is one of more than the ledger tells apart.
+// policy returns a policy from a set larger than the label cap.
 func (w *walk) policy() reported {
 	n := w.number("policy", 1, 70)
 	return reported{"name": "routing", "version": fmt.Sprintf("1.%d.0", n%40), "digest": fmt.Sprint("sha256:", n), "adr": fmt.Sprint("ADR-", n%3)}
 }
 
-// adopt has the project go by other policies.
+// adopt adopts other policies.
 func (w *walk) adopt() {
 	var drafts []ledger.NewEvent
 	for range w.number("adoptions", 1, 4) * w.number("times", 1, 8) {
@@ -100,7 +98,7 @@ func (w *walk) adopt() {
 	w.append("_policies", drafts...)
 }
 
-// fail has a round come to nothing.
+// fail records a failed round.
 func (w *walk) fail() {
 	body := reported{"by": "ann", "task": "A", "code": w.one("code", "plugin-trap", "plugin-", "verify-timeout", w.name("code", 130)), "message": "x"}
 	if w.yes("by a plugin") {
@@ -109,7 +107,7 @@ func (w *walk) fail() {
 	w.append("_failures", w.draft("round-failed", body))
 }
 
-// step lets something happen to a task, or to runs outside of any.
+// step records an event of a task, or of runs outside any task.
 func (w *walk) step(chain string, kind task.Kind) {
 	s := w.tasks[chain]
 	e, body := w.event(s, kind)
@@ -125,7 +123,7 @@ func (w *walk) step(chain string, kind task.Kind) {
 	w.append(chain, w.draft(string(kind), body))
 }
 
-// event is a random one of a kind that may follow, or nil.
+// event returns a random event of a kind, or nil if it cannot follow.
 func (w *walk) event(s task.State, kind task.Kind) (task.Event, reported) {
 	round := max(s.Round, 1)
 	var force *task.Force
@@ -134,7 +132,7 @@ func (w *walk) event(s task.State, kind task.Kind) (task.Event, reported) {
 	}
 	switch kind {
 	case task.KindStarted:
-		begun := w.yes("anew") // What does not fit is refused.
+		begun := w.yes("anew") // Invalid combinations are rejected.
 		if begun {
 			return task.WorkStarted{Round: s.Round + 1, MaxRounds: 3, Force: force}, reported{}
 		}
@@ -212,7 +210,7 @@ func (w *walk) decided(round int, force *task.Force) (task.Event, reported) {
 	return e, body
 }
 
-// micros is a number whose cell may be any, and often one at a border.
+// micros returns a number in any cell, often at a border.
 func (w *walk) micros(label string) int64 {
 	if w.yes(label + " at a border") {
 		return int64(1_000_000)<<w.number(label, 0, 10)>>10 + int64(w.number(label+" beside", -1, 1))
@@ -231,7 +229,7 @@ func (w *walk) answered(s task.State) task.Event {
 	return e
 }
 
-// amount is what a run uses up, now and then too much to be added up.
+// amount returns the use of a run, sometimes too large to add up.
 func (w *walk) amount(label string) task.Amount {
 	if w.number(label+" is huge", 0, 15) == 0 {
 		return task.Amount{Millis: 1 << 62, Tokens: 1 << 62, MicroDollars: 1 << 62}
@@ -281,8 +279,8 @@ func (w *walk) ended(s task.State) (task.Event, reported) {
 	return e, reported{"spawn": spawn}
 }
 
-// TestCountersOfAnyHistory compares metrics with their recount, and counters with those
-// of a refold, after random events.
+// TestCountersOfAnyHistory compares metrics with their recount, and counters with those of
+// a refold, after random events.
 func TestCountersOfAnyHistory(t *testing.T) {
 	t.Parallel()
 	kinds := []task.Kind{

@@ -19,7 +19,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// randomRequest is a report of up to five findings.
+// randomRequest returns a report of up to five findings.
 func randomRequest(random *rand.Rand) host.Request {
 	known := []string{"style", "style", "missing-test", "scope-creep", "information-missing", "information-missing", "locked-decision-violation", "question-to-user", "made-up"}
 	var findings []string
@@ -33,14 +33,14 @@ func randomRequest(random *rand.Rand) host.Request {
 	return r
 }
 
-// workload drives an engine at random: what it refuses is a part of it.
+// workload runs random commands on an engine, including ones that are rejected.
 type workload struct {
 	*testing.T
 	*host.Engine
 	root   string
 	random *rand.Rand
 	now    time.Time
-	done   map[string]int // what was not refused, by its name
+	done   map[string]int // accepted commands, by name
 }
 
 func newWorkload(t *testing.T, seed uint64) *workload {
@@ -49,7 +49,7 @@ func newWorkload(t *testing.T, seed uint64) *workload {
 	return w
 }
 
-// force is a person's word, or nil.
+// force returns a forced gate or nil.
 func (w *workload) force() *task.Force {
 	if w.random.IntN(2) == 0 {
 		return nil
@@ -57,7 +57,7 @@ func (w *workload) force() *task.Force {
 	return &task.Force{Reason: "a test", By: "tess"}
 }
 
-// step does one thing to a task.
+// step runs one command on a task.
 func (w *workload) step(id string) error {
 	w.now = w.now.Add(time.Duration(w.random.IntN(100_000)) * time.Millisecond)
 	ctx := w.Context()
@@ -117,8 +117,7 @@ func (w *workload) step(id string) error {
 	}
 }
 
-// TestMetricsOfAnyWorkload compares metrics with their recount while an engine
-// works.
+// TestMetricsOfAnyWorkload compares metrics with their recount while an engine runs.
 func TestMetricsOfAnyWorkload(t *testing.T) {
 	t.Parallel()
 	steps := exhaustive.Count(40, 100)
@@ -147,7 +146,7 @@ func TestMetricsOfAnyWorkload(t *testing.T) {
 	}
 }
 
-// TestMetricsWhileRoundsGoOn: a ledger that grows while it is recounted makes no
+// TestMetricsWhileRoundsGoOn checks that events recorded during a recount make no
 // difference.
 func TestMetricsWhileRoundsGoOn(t *testing.T) {
 	t.Parallel()
