@@ -25,7 +25,7 @@ func (s *Set) Adopted(ctx context.Context) (*api.Adopted, error) {
 	return head.adopted, err
 }
 
-// Adopt makes a policy the active one and records who did so.
+// Adopt makes a policy the active one and records its author.
 //
 // # Errors
 //
@@ -85,12 +85,12 @@ func (s *Set) adopt(ctx context.Context, l *ledger.Ledger, c Selection, dry bool
 		if err := cmp.Or(c.checkNamed(from), c.checkRollback(from)); err != nil {
 			return a, err
 		}
-		// A policy that is lost cannot be compared.
+		// A lost policy cannot be compared.
 		if before, err = s.ByDigest(ctx, l, from.Policy.Digest); err != nil && errs.CodeOf(err) != errs.PolicyLost {
 			return a, err
 		}
 		a.From = &from.Policy
-		// The same policy may come from elsewhere, or be signed by now.
+		// The same policy may come from another place, or be signed since.
 		unchanged = from.Policy.Digest == a.Policy.Digest && from.Ref == c.place && from.Signer == c.Signer()
 	}
 	a.Changed = a.From == nil || a.From.Digest != a.Policy.Digest
@@ -110,8 +110,8 @@ func (s *Set) adopt(ctx context.Context, l *ledger.Ledger, c Selection, dry bool
 	return a, nil
 }
 
-// checkNamed refuses to replace a policy of the project by the built-in default that
-// the user did not name.
+// checkNamed refuses to replace a project policy by the built-in default, unless the user
+// named it.
 func (c Selection) checkNamed(adopted api.Adopted) error {
 	if c.named || c.configured || routing.IsReleaseRef(adopted.Ref) {
 		return nil
@@ -120,8 +120,8 @@ func (c Selection) checkNamed(adopted api.Adopted) error {
 		With("adopted", adopted.Policy)
 }
 
-// compare sets the change in meaning. That a comparison takes too long must not
-// prevent an adoption.
+// compare sets the change of meaning. A comparison that takes too long must not prevent an
+// adoption.
 func compare(ctx context.Context, a *api.Adoption, before, after *routing.Policy) error {
 	changes, err := diff.Compare(ctx, before, after)
 	switch code := errs.CodeOf(err); {

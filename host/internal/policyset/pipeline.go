@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	// workers is how many goroutines work on events, beside the one that reads them.
+	// workers is the number of goroutines that process events, beside the one that reads
+	// them.
 	workers = 2
-	// A batch has at most this many events, or fewer once they have this many bytes.
+	// A batch has at most this many events, or fewer if they have this many bytes.
 	batchEvents = 64
 	batchBytes  = 1 << 20
 )
@@ -38,10 +39,10 @@ func (b *batch[T]) work(f func(ledger.Event) (T, error)) {
 	b.events = nil
 }
 
-// inOrder calls work for events in several goroutines, and take with the results, in
-// the order of the events and in the caller's goroutine. It ends with the first error
-// in that order, or when ctx is done, and leaves no goroutine running. Its memory does
-// not grow with the number of events.
+// inOrder calls work for events in several goroutines, and take with the results, in the
+// order of the events and in the caller's goroutine. It ends at the first error in that
+// order, or when ctx is done, and leaves no goroutine running. Its memory does not grow
+// with the number of events.
 func inOrder[T any](ctx context.Context, events iter.Seq2[ledger.Event, error], work func(ledger.Event) (T, error), take func(T) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -74,8 +75,8 @@ func inOrder[T any](ctx context.Context, events iter.Seq2[ledger.Event, error], 
 	return context.Cause(ctx)
 }
 
-// fetch sends batches of events to the workers, and in order to the caller, until ctx
-// is done.
+// fetch sends batches of events to the workers and, in order, to the caller, until ctx is
+// done.
 func fetch[T any](ctx context.Context, events iter.Seq2[ledger.Event, error], ordered, todo chan<- *batch[T]) {
 	b, bytes := &batch[T]{done: make(chan struct{})}, 0
 	send := func() bool {

@@ -14,15 +14,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// decisionRecord is a recorded decision, as far as replaying and verifying it needs it.
+// decisionRecord is the part of a recorded decision that replay and verification need.
 type decisionRecord struct {
 	replay.Recorded
-	// event is what the state machine folds, and stuck what users were shown.
+	// event is the state machine's event, and stuck the value shown to users.
 	event *task.RoundDecided
 	stuck bool
 }
 
-// readDecision reads the event of a decision, which must match its hash.
+// readDecision reads the event of a decision, whose hash must match.
 func readDecision(e ledger.Event) (decisionRecord, error) {
 	if e.Hash != e.Sum() {
 		return decisionRecord{}, errTaskTampered(e.Task, "event %d is not what its hash was made of", e.N)
@@ -54,7 +54,7 @@ func readDecision(e ledger.Event) (decisionRecord, error) {
 }
 
 // checkCopies fails if a record contradicts itself: the state machine's event, the shown
-// decision and the policy's input repeat some fields, which must agree.
+// decision and the policy's input repeat some fields.
 func checkCopies(e task.RoundDecided, d event.Decision, in routing.Input) error {
 	for _, p := range []struct {
 		field string

@@ -13,17 +13,17 @@ import (
 )
 
 // Replay decides every recorded round again under the candidate. Findings are routed by
-// the candidate's table; the rounds that would have followed are not simulated. It
-// records nothing, and ignores what other processes record meanwhile.
+// the candidate's table; the rounds that would have followed are not simulated. It records
+// nothing, and ignores events that other processes record meanwhile.
 //
-// A database is read without following its chains: each decision is compared with its
-// own hash, and Engine.Verify checks the rest. The chains of an export are checked.
+// A database is read without following its chains: each decision is compared with its own
+// hash, and Engine.Verify checks the rest. The chains of an export are checked.
 //
 // # Errors
 //
-// policy-flips comes with the report. policy-flip-unknown; ledger-tampered for a decision
-// that cannot be read; those of package replay; the ledger's; and those of package
-// project for a file that cannot be used.
+// policy-flips, with the report; policy-flip-unknown; ledger-tampered for an unreadable
+// decision; those of package replay; the ledger's; and those of package project for a file
+// that cannot be used.
 func (s *Set) Replay(ctx context.Context, req api.ReplayRequest) (replay.Report, error) {
 	if err := checkGate(req.Policy, req.FailOn); err != nil {
 		return replay.Report{}, err
@@ -66,8 +66,8 @@ func (s *Set) Replay(ctx context.Context, req api.ReplayRequest) (replay.Report,
 	return report, gate(report, req)
 }
 
-// makeRelative makes the file of a place, if there is one, relative to the root, so
-// that a report is the same in every checkout.
+// makeRelative makes the file of a location relative to the root, so that a report is the
+// same in every checkout.
 func (s *Set) makeRelative(at *routing.Location) {
 	if at == nil || !filepath.IsAbs(at.File) {
 		return
@@ -93,7 +93,7 @@ func errFlipUnknown(f [2]string) error {
 	return errs.New(errs.PolicyFlipUnknown, "--fail-on-flip %q:%q can never match", f[0], f[1]).With("from", f[0]).With("to", f[1])
 }
 
-// gate fails if decisions change that must not, or if FailOn names an action that
+// gate fails if a decision changes as FailOn forbids, or if FailOn names an action that
 // neither the candidate nor the ledger knows.
 func gate(report replay.Report, req api.ReplayRequest) error {
 	for _, f := range req.FailOn {

@@ -15,23 +15,21 @@ import (
 // Selection is a policy and how it was selected.
 type Selection struct {
 	*routing.Policy
-	// ref is what it was loaded by, from is what ref is relative to, and place is the
-	// same relative to the project's root, as it is recorded.
+	// ref is the reference that it was loaded by, relative to from. place is the same
+	// reference relative to the project's root, as it is recorded.
 	ref, place string
 	from       project.Project
-	// named says that the command names it, configured that the project configures one.
-	// If neither is set, it is the default.
+	// named reports whether the command names it, configured whether the configuration
+	// does. If neither is set, it is the default.
 	named, configured bool
-	// allowRollback lets it be older than the adopted policy.
+	// allowRollback allows it to be older than the adopted policy.
 	allowRollback bool
-	// loader loads policies for the project.
-	loader routing.Loader
-	// head is the state of the policy chain when the selection was checked against it,
-	// nil before.
+	loader        routing.Loader
+	// head is the state of the policy chain when the selection was checked against it, nil
+	// before.
 	head *policyHead
 }
 
-// hasKeys reports whether the project has keys.
 func (c Selection) hasKeys() bool { return c.loader.Trust != nil }
 
 // Select loads the policy that the user asked for, else the configured one, else the
@@ -59,7 +57,6 @@ func (s *Set) Select(ctx context.Context, asked string, config project.Config) (
 	return c, c.load(ctx)
 }
 
-// load loads the policy by its reference.
 func (c *Selection) load(ctx context.Context) error {
 	path := c.ref
 	var err error
@@ -72,7 +69,7 @@ func (c *Selection) load(ctx context.Context) error {
 	return err
 }
 
-// placeOf returns a reference that means the same in every folder of the project.
+// placeOf returns a reference that is valid in every folder of the project.
 func placeOf(from project.Project, ref string) string {
 	if routing.IsReleaseRef(ref) {
 		return ref
@@ -82,16 +79,15 @@ func placeOf(from project.Project, ref string) string {
 	case !inside:
 		return from.Abs(ref)
 	case routing.IsReleaseRef(rel):
-		return "./" + rel // It is a path although it looks like a version.
+		return "./" + rel // It is a path that looks like a version.
 	default:
 		return filepath.FromSlash(rel)
 	}
 }
 
-// CheckAdopted returns the policy that is to decide a task's round, or the reason why
-// the selected one must not: a project uses the policy that it adopted, and another one
-// only after an explicit and recorded act. That is naming a policy in the command, for
-// this decision alone, or Adopt.
+// CheckAdopted returns the policy that decides a task's round, or an error if the selected
+// one must not: a project uses its adopted policy until a command names another one, for
+// one decision, or Adopt is called.
 //
 // # Errors
 //
@@ -114,14 +110,14 @@ func (s *Set) CheckAdopted(ctx context.Context, l *ledger.Ledger, c Selection) (
 	case c.configured:
 		return c, errPolicyChanged(adopted, c)
 	}
-	// A newer program brings a newer default, which nobody asked for.
+	// A newer program may have another default, which the user did not ask for.
 	c.ref, c.place, c.from = adopted.Ref, adopted.Ref, s.project.AtRoot()
 	if !c.hasKeys() {
 		c.Policy, err = s.ByDigest(ctx, l, adopted.Policy.Digest)
 		return c, err
 	}
-	// The ledger's copy has no signature. It may be older than the keys, or signed by
-	// one that is no longer trusted.
+	// The ledger's copy has no signature. It may be older than the keys, or signed by a
+	// key that is no longer trusted.
 	if err := c.load(ctx); err != nil {
 		return c, err
 	}
@@ -131,8 +127,8 @@ func (s *Set) CheckAdopted(ctx context.Context, l *ledger.Ledger, c Selection) (
 	return c, nil
 }
 
-// CheckUnrecorded is CheckAdopted for a decision that is not recorded. It matters only
-// to a project with keys.
+// CheckUnrecorded is CheckAdopted for a decision that is not recorded. It matters only if
+// the project has keys.
 func (s *Set) CheckUnrecorded(ctx context.Context, c Selection) error {
 	if !c.hasKeys() {
 		return nil
@@ -146,8 +142,7 @@ func (s *Set) CheckUnrecorded(ctx context.Context, c Selection) error {
 	return err
 }
 
-// Recheck checks a selection again, after another process recorded something in the
-// policy chain.
+// Recheck checks a selection again after another process changed the policy chain.
 func (s *Set) Recheck(ctx context.Context, l *ledger.Ledger, c Selection) (Selection, error) {
 	now, err := s.CheckAdopted(ctx, l, c)
 	if err == nil && now.Identity().Digest != c.Identity().Digest {
@@ -157,8 +152,8 @@ func (s *Set) Recheck(ctx context.Context, l *ledger.Ledger, c Selection) (Selec
 	return now, err
 }
 
-// checkRollback refuses a policy older than the adopted one if the project has keys: a
-// good signature stays good permanently.
+// checkRollback refuses a policy older than the adopted one if the project has keys:
+// signatures stay valid permanently.
 func (c Selection) checkRollback(adopted api.Adopted) error {
 	if !c.hasKeys() || c.allowRollback || !routing.Older(c.Identity(), adopted.Policy) {
 		return nil
@@ -173,5 +168,4 @@ func errPolicyChanged(adopted api.Adopted, c Selection) error {
 		With("adopted", adopted.Policy).With("policy", c.Identity())
 }
 
-// nameOf is a policy's name and version.
 func nameOf(p routing.Identity) string { return p.Name + "@" + p.Version }

@@ -1,6 +1,6 @@
-// Package policyset selects the policy of a project, adopts and stores it in the
-// ledger, and replays recorded decisions. It also drives the workspace in which a
-// project writes versions of its own policy.
+// Package policyset selects the policy of a project, adopts and stores it in the ledger,
+// and replays recorded decisions. It also manages the workspace in which a project writes
+// versions of its own policy.
 package policyset
 
 import (
@@ -21,15 +21,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// Options are what a Set works with.
+// Options configure a Set.
 type Options struct {
 	Project project.Project
-	// Environ is the environment, as os.environ returns it.
+	// Environ is the environment, in the form of os.Environ.
 	Environ []string
 	Now     func() time.Time
-	// By is the caller's name, as it is recorded.
+	// By is the recorded name of the caller.
 	By string
-	// Loader has the built-in policies and the engine; the project's keys are added.
+	// Loader has the built-in policies and the engine; the Set adds the project's keys.
 	Loader routing.Loader
 	// Config reads the project's configuration.
 	Config func(context.Context) (project.Config, error)
@@ -39,7 +39,7 @@ type Options struct {
 	Append func(context.Context, *ledger.Ledger, ...ledger.Batch) ([]ledger.Event, error)
 }
 
-// Set is the policies of a project. It is safe for concurrent use.
+// Set has the policies of a project. It is safe for concurrent use.
 type Set struct {
 	project    project.Project
 	environ    []string
@@ -63,9 +63,9 @@ func New(o Options) *Set {
 	}
 }
 
-// Load loads a policy to inspect it: ref, or for "" the active one, which is the
-// configured policy, else the adopted one, else the default. The project's keys are
-// used unless allowUnsigned is set.
+// Load loads a policy to inspect it. If ref is "", it loads the active policy: the
+// configured one, else the adopted one, else the default. The project's keys apply unless
+// allowUnsigned is set.
 //
 // # Errors
 //
@@ -127,16 +127,16 @@ func (s *Set) tests(c Selection) ([]routing.Source, error) {
 		return nil, err
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, nil // It is a bundle, or the adopted policy's files are gone.
+		return nil, nil // A bundle has no tests, and the adopted policy's files may be gone.
 	}
 	return regotest.Read(dir)
 }
 
-// maxKey is the size of the largest key file, in bytes.
+// maxKey is the maximum size of a key file, in bytes.
 const maxKey = 64 << 10
 
-// loader returns a loader with the project's keys. A key that cannot be read is an
-// error: nothing is loaded without it.
+// loader returns a loader with the project's keys. An unreadable key is an error: nothing
+// is loaded without it.
 //
 // # Errors
 //

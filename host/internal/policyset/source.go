@@ -17,9 +17,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// eventSource is where recorded decisions are read from.
+// eventSource is a source of recorded decisions.
 type eventSource struct {
-	// ledger has them, unless export does. Policies are always looked up in it.
+	// ledger has the decisions, unless export is set. Policies are always looked up in it.
 	ledger *ledger.Ledger
 	export *os.File
 }
@@ -31,7 +31,7 @@ func (s eventSource) close() {
 	_ = s.ledger.Close() // Nothing was written to it.
 }
 
-// openSource opens the project's own ledger, or another one.
+// openSource opens the project's ledger, or another one by its path.
 func (s *Set) openSource(ctx context.Context, path string) (eventSource, error) {
 	if path == "" {
 		own, err := s.openLedger(ctx)
@@ -64,7 +64,7 @@ func (s *Set) openSource(ctx context.Context, path string) (eventSource, error) 
 	return eventSource{ledger: other}, err
 }
 
-// magic is the first bytes of an SQLite database.
+// magic is the beginning of an SQLite database.
 const magic = "SQLite format 3\x00"
 
 func unusable(path string, err error) error {
@@ -76,8 +76,7 @@ func unusable(path string, err error) error {
 }
 
 // decided yields the events of decisions recorded since a time, up to the event through
-// unless it is 0. It also returns the number of the last event that counts, 0 if that
-// is not known.
+// unless it is 0. It also returns the number of the last event in range, 0 if unknown.
 func (s eventSource) decided(ctx context.Context, since time.Time, through int64) (iter.Seq2[ledger.Event, error], int64, error) {
 	if through < 0 {
 		return nil, 0, fmt.Errorf("the number of an event cannot be %d", through)
@@ -95,7 +94,7 @@ func (s eventSource) decided(ctx context.Context, since time.Time, through int64
 	return s.ledger.Select(ctx, ledger.Selection{Kind: string(task.KindDecided), Through: through, Since: since}), through, nil
 }
 
-// exportedRounds is decided for an export, whose chains are all checked.
+// exportedRounds is decided for an export. It checks all chains.
 func exportedRounds(ctx context.Context, r io.Reader, since time.Time, through int64) iter.Seq2[ledger.Event, error] {
 	if through == 0 {
 		through = math.MaxInt64

@@ -15,40 +15,39 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Chain is the chain of the ledger with every policy that ever decided something, its
-// sources, and the adoptions (ADR-0017). A task cannot have its name.
+// Chain is the ledger chain of policies and adoptions (ADR-0017). It has the sources of
+// every policy that ever decided. A task cannot have its name.
 const Chain = "_policies"
 
-// The kinds of events in the chain.
+// Kinds of events in the chain.
 const (
 	kindStored  = "policy-kept"
 	kindAdopted = "policy-adopted"
 )
 
-// keyPolicy and a digest are the key of the number of the event that has the sources
-// of a stored policy.
+// keyPolicy and a digest are the key of the number of the event that has the sources of a
+// stored policy.
 const keyPolicy = "policy/"
 
 // policyEvent is the body of an event in the chain.
 type policyEvent struct {
 	By string `json:"by"`
-	// Ref is how the policy was named.
+	// Ref is the policy's reference.
 	Ref    string           `json:"ref"`
 	Policy routing.Identity `json:"policy"`
 	// Signer is the id of the key that signed it, "" for none.
 	Signer string `json:"signer,omitzero"`
-	// Sources, and the names of the policy's categories and destinations, are set if
-	// it is stored.
+	// Sources, and the policy's categories and destinations, are set if the event stores
+	// the policy.
 	Sources      []routing.Source `json:"sources,omitzero"`
 	Categories   []string         `json:"categories,omitzero"`
 	Destinations []string         `json:"destinations,omitzero"`
-	// From is the digest of the policy adopted before, "" for none, if one is adopted.
+	// From is the digest of the previously adopted policy, "" for none.
 	From string `json:"from,omitzero"`
-	// Rollback says that an older policy followed a newer one.
+	// Rollback reports whether the policy is older than the previous one.
 	Rollback bool `json:"rollback,omitzero"`
 }
 
-// chainState is the state of the chain.
 type chainState struct {
 	// Adopted is the latest adoption, nil before the first.
 	Adopted *api.Adopted `json:"adopted"`
@@ -95,7 +94,7 @@ func Fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 		if known == nil {
 			return ledger.Projection{}, errs.New(errs.LedgerTampered, "policy %s is adopted and was never stored", event.Policy.Digest)
 		}
-		// An edited state is detected at the next adoption.
+		// This detects an edited state.
 		if from := state.digest(); event.From != from {
 			return ledger.Projection{}, errs.New(errs.LedgerTampered, "policy %s is adopted after %q, and it was after %q", event.Policy.Digest, event.From, from)
 		}
@@ -110,7 +109,7 @@ func Fold(before ledger.View, e ledger.Event) (ledger.Projection, error) {
 	return p, err
 }
 
-// digest is that of the adopted policy, "" for none.
+// digest returns the digest of the adopted policy, "" for none.
 func (s chainState) digest() string {
 	if s.Adopted == nil {
 		return ""
@@ -140,8 +139,7 @@ func errTampered(format string, args ...any) error {
 	return errs.New(errs.LedgerTampered, "the record of policies was changed: "+format, args...).With("task", Chain)
 }
 
-// ByDigest loads the policy with a digest: a built-in one, or one that the ledger
-// stores.
+// ByDigest loads the policy with a digest: a built-in one, or one stored in the ledger.
 //
 // # Errors
 //
@@ -202,10 +200,10 @@ func (s *Set) find(ctx context.Context, l *ledger.Ledger, digest string) (*routi
 	return p, nil
 }
 
-// Events returns what has to be recorded of a policy together with its decision: the
-// policy itself if the ledger does not store it yet, and its adoption if it is the first
-// and the command did not name it. The batch follows the head at CheckAdopted; without
-// drafts it still requires that head.
+// Events returns the events to record with a policy's decision: the policy itself if the
+// ledger does not store it yet, and its adoption if it is the first and the command did
+// not name it. The batch follows the head at CheckAdopted; without events it still
+// requires that head.
 func (s *Set) Events(ctx context.Context, l *ledger.Ledger, c Selection) (ledger.Batch, error) {
 	b, err := s.storeBatch(ctx, l, *c.head, c)
 	if err == nil && c.head.adopted == nil && !c.named {
@@ -214,7 +212,6 @@ func (s *Set) Events(ctx context.Context, l *ledger.Ledger, c Selection) (ledger
 	return b.Batch, err
 }
 
-// policyBatch is a batch of the chain.
 type policyBatch struct {
 	ledger.Batch
 	by string
@@ -248,7 +245,7 @@ func (b *policyBatch) adopt(head policyHead, c Selection) error {
 
 func (b *policyBatch) add(kind string, event policyEvent) error {
 	event.By = b.by
-	// A path may hold any bytes. The digest is over the texts alone.
+	// A path may contain any bytes. The digest covers the texts only.
 	body, err := json.Marshal(event, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	b.Events = append(b.Events, ledger.NewEvent{Kind: kind, Body: body})
 	return err

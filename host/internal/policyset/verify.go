@@ -13,16 +13,16 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/task"
 )
 
-// maxDeciders is how many policies remember their decisions. A project has a few.
+// maxDeciders is the number of policies that cache their decisions. A project has few.
 const maxDeciders = 16
 
-// VerifyDecisions decides every recorded round again by the policy that decided it, and
+// VerifyDecisions decides every recorded round again under the policy that decided it, and
 // compares the routes of the findings, the policy's input and the decision. Tampering is
-// in the report and not an error. It ignores what other processes record meanwhile.
-// Engine.Verify checks the chains themselves.
+// in the report and is not an error. It ignores events that other processes record
+// meanwhile. Engine.Verify checks the chains themselves.
 //
-// progress receives the number of the latest verified event, and that of the ledger's
-// last one; it may be nil.
+// progress receives the number of the latest verified event and that of the ledger's last
+// one; it may be nil.
 //
 // # Errors
 //
@@ -63,7 +63,6 @@ type parsedEvent struct {
 	err      error
 }
 
-// decisionVerifier verifies decisions, one after another.
 type decisionVerifier struct {
 	set      *Set
 	ledger   *ledger.Ledger
@@ -72,7 +71,7 @@ type decisionVerifier struct {
 	lost     map[routing.Identity]int  // index in the report
 }
 
-// policyDecider is a policy that decides again.
+// policyDecider is a policy that decides recorded rounds again.
 type policyDecider struct {
 	policy *routing.Policy
 	*replay.Decider
@@ -120,7 +119,7 @@ func (v *decisionVerifier) verify(ctx context.Context, p parsedEvent) error {
 	return v.verifyDecision(ctx, p.event, d, decider)
 }
 
-// verifyDecision has the policy decide on its recorded input.
+// verifyDecision evaluates the policy on its recorded input.
 func (v *decisionVerifier) verifyDecision(ctx context.Context, e ledger.Event, d decisionRecord, by *policyDecider) error {
 	now, err := by.Decide(ctx, d.Recorded)
 	if errs.CodeOf(err) == errs.ReplayRecordInvalid {
@@ -144,8 +143,8 @@ func (v *decisionVerifier) verifyDecision(ctx context.Context, e ledger.Event, d
 	return nil
 }
 
-// canFollow reports whether the recorded next round is possible. A decision that does
-// not advance the round can still end the task, once it was repeated too often.
+// canFollow reports whether the recorded next round is possible. A decision that does not
+// advance the round can still end the task if it was repeated too often.
 func canFollow(d decisionRecord, to routing.Destination) bool {
 	switch d.event.NextRound {
 	case d.Round:

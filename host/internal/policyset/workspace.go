@@ -20,22 +20,22 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// Workspace is the folders of a project in which versions of a policy are written,
-// with their decision records. These are sources for their authors, so signatures are
-// not required. It is safe for concurrent use.
+// Workspace has the folders in which a project writes versions of a policy with their
+// decision records. It holds sources for their authors, so signatures are not required. It
+// is safe for concurrent use.
 type Workspace struct {
 	set  *Set
 	tree release.Tree
 }
 
 // Workspace returns the project's workspace. versions and records are its folders,
-// relative to the project's root and with slashes; "" for the default ones.
+// relative to the project's root and with slashes; "" selects the default folder.
 func (s *Set) Workspace(versions, records string) Workspace {
 	return Workspace{s, release.Tree{BuiltIn: s.unsigned.Released, Root: s.project.Root, Policies: versions, ADRs: records}}
 }
 
-// List lists the policies of the project. One that cannot be loaded is listed with the
-// reason.
+// List lists the policies of the project. A policy that cannot be loaded is listed with
+// the reason.
 //
 // # Errors
 //
@@ -75,7 +75,7 @@ type version struct {
 	loaded *routing.Policy // nil if it cannot be loaded
 }
 
-// is reports whether a version has an identity's digest.
+// is reports whether the version has the digest of id.
 func (v version) is(id routing.Identity) bool { return v.Policy != nil && v.Policy.Digest == id.Digest }
 
 // known returns a policy with the result of loading it.
@@ -100,7 +100,7 @@ func mark(all *api.PolicyInventory, k api.KnownPolicy, set func(*api.KnownPolicy
 		set(p)
 		found = true
 		if k.Problem != "" {
-			p.Problem = k.Problem // The project's keys may refuse what its authors can read.
+			p.Problem = k.Problem // The project's keys may reject a policy that its authors can read.
 		}
 	}
 	if !found {
@@ -109,7 +109,7 @@ func mark(all *api.PolicyInventory, k api.KnownPolicy, set func(*api.KnownPolicy
 	}
 }
 
-// same reports whether both are one policy: by digest, or by name if one of them
+// same reports whether both are the same policy: by digest, or by name if one of them
 // cannot be loaded.
 func same(a, b api.KnownPolicy) bool {
 	if a.Policy == nil || b.Policy == nil {
@@ -136,7 +136,7 @@ func (w Workspace) versions(ctx context.Context) ([]version, error) {
 	}
 	for _, v := range inTree {
 		k := known(api.KnownPolicy{Ref: v.Folder, State: v.State, ADRStatus: v.ADRStatus, Folder: v.Folder}, v.Policy, v.Err)
-		// A workspace may hold a built-in version, as our own does.
+		// A workspace may contain a built-in version, as Switchyard's does.
 		isSame := func(b version) bool { return b.BuiltIn && k.Policy != nil && b.is(*k.Policy) }
 		if i := slices.IndexFunc(all, isSame); i >= 0 {
 			all[i].Folder, all[i].ADRStatus = k.Folder, k.ADRStatus
@@ -165,8 +165,8 @@ func byAge(a, b version) int {
 	return 0
 }
 
-// state is that of the version with an identity, "" if there is none. A project may
-// keep other things under the workspace's names, which must not prevent an adoption.
+// state returns the state of the version with an identity, "" if there is none. Unrelated
+// files in the workspace's folders must not prevent an adoption.
 func (w Workspace) state(ctx context.Context, id routing.Identity) release.State {
 	all, err := w.versions(ctx)
 	if err != nil {
@@ -180,15 +180,14 @@ func (w Workspace) state(ctx context.Context, id routing.Identity) release.State
 	return ""
 }
 
-// Check checks policies against every invariant, except those that their own decision
-// records waive. Which categories are raised is compared with the newest version alone,
-// of the workspace if it has any: today's agents are not the ones that an older version
-// was written for.
+// Check checks policies against every invariant, except those that their decision records
+// waive. The categories that agents raise are compared with the latest version only, that
+// of the workspace if it has any: current agents were not written for older versions.
 //
 // # Errors
 //
-// Those of loading, of check.Verify, of the decision records and of agents'
-// definitions. Violations are in the reports.
+// Those of loading, of check.Verify, of the decision records and of agents' definitions.
+// Violations are in the reports.
 func (w Workspace) Check(ctx context.Context, req api.CheckRequest) ([]api.PolicyCheck, error) {
 	config, err := w.set.config(ctx)
 	if err != nil {
@@ -254,22 +253,22 @@ func (w Workspace) check(
 	return check.Verify(ctx, p, o)
 }
 
-// newest returns the version that the project's agents are for: the workspace's
-// newest, or the newest built-in one if it has none. A later program may have newer
-// built-in versions, which do not know the workspace's categories.
+// newest returns the version that the project's agents are for: the workspace's latest, or
+// the latest built-in one if it has none. A later program may have newer built-in
+// versions, which do not know the workspace's categories.
 func newest(all []version) routing.Identity {
 	var id routing.Identity
 	own := slices.ContainsFunc(all, func(v version) bool { return v.Policy != nil && v.Folder != "" })
 	for _, v := range all {
 		if v.Policy != nil && (v.Folder != "") == own {
-			id = *v.Policy // They come oldest first.
+			id = *v.Policy // They are sorted oldest first.
 		}
 	}
 	return id
 }
 
-// Lint checks every version of the workspace against every rule. ledger is a file
-// whose decisions are replayed to check the decision records, "" for none.
+// Lint checks every version of the workspace against every rule. If ledger is not "", its
+// decisions are replayed to check the decision records.
 //
 // # Errors
 //
@@ -286,7 +285,7 @@ func (w Workspace) Lint(ctx context.Context, ledger string) (release.LintReport,
 	return w.tree.Lint(ctx, o)
 }
 
-// New creates the files of the next version. The date of its record is today's, in UTC.
+// New creates the files of the next version. Its record has the current date, in UTC.
 //
 // # Errors
 //
@@ -296,15 +295,15 @@ func (w Workspace) New(ctx context.Context, o release.NewOptions) (release.Creat
 	return w.tree.New(ctx, o)
 }
 
-// Release completes the decision record of a version and locks it. version is as in
-// routing@1.3.0, "" for the one that is not released. accept sets its decision record's
-// status. ledger is the file whose decisions are replayed, "" for the project's own.
+// Release completes the decision record of a version and locks it. version has the form
+// routing@1.3.0; "" selects the unreleased one. accept sets its decision record's status.
+// ledger is the file whose decisions are replayed, "" for the project's ledger.
 //
 // # Errors
 //
 // Those of release.Tree.Release and of agents' definitions.
 func (w Workspace) Release(ctx context.Context, version string, accept bool, ledger string) (release.Released, error) {
-	// An agent may propose the policy that judges it, but not accept it.
+	// An agent may propose the policy that judges it, but must not accept it.
 	if err := childenv.Inside(w.set.environ); err != nil {
 		return release.Released{}, err
 	}
@@ -317,24 +316,24 @@ func (w Workspace) Release(ctx context.Context, version string, accept bool, led
 	})
 }
 
-// replayer replays the decisions of a ledger; "" is the project's own.
+// replayer replays the decisions of a ledger; "" selects the project's ledger.
 func (s *Set) replayer(ledger string) release.Replayer {
 	return func(ctx context.Context, candidate *routing.Policy, through int64) (replay.Report, error) {
 		return s.Replay(ctx, api.ReplayRequest{Policy: candidate, Ledger: ledger, Through: through})
 	}
 }
 
-// hostName is the host's name among the sources of categories.
+// hostName is the engine's name among the sources of categories.
 const hostName = "switchyard"
 
-// hostCategories are those of the host's own findings: a failed critic, and the ones
-// of audits (ADR-0002).
+// hostCategories are the categories of the engine's own findings: a failed critic, and
+// audits (ADR-0002).
 var hostCategories = []string{task.CategoryCriticError, task.CategoryRule9, "skill-bar-unconsulted"}
 
-// categorySources lists the sources of each category of finding: the modules of the
-// project's critic, the plugins that the configuration gives categories to, and the
-// host. For a built-in policy the built-in agents count even if the project replaces
-// them, because the project cannot amend that policy.
+// categorySources lists the sources of each category: the modules of the project's critic,
+// the plugins with configured categories, and the engine. For a built-in policy, the
+// built-in agents count even if the project replaces them, because the project cannot
+// change that policy.
 //
 // # Errors
 //
@@ -369,8 +368,8 @@ func (w Workspace) categorySources(ctx context.Context, builtIn bool) (map[strin
 	return sources, nil
 }
 
-// configuredCategories lists the plugins whose settings name each category. Settings
-// of another form are left to the plugin to refuse.
+// configuredCategories lists, by category, the plugins whose settings name it. It ignores
+// malformed settings; the plugin rejects them.
 func configuredCategories(config project.Config) map[string][]string {
 	all := make(map[string][]string)
 	for _, plugin := range slices.Sorted(maps.Keys(config.Plugins)) {

@@ -33,8 +33,7 @@ func (f *countingFS) Open(name string) (fs.File, error) {
 	return f.FS.Open(name)
 }
 
-// TestCheckLoadsEachPolicyOnce: checking all versions does not load each of them again
-// for each.
+// TestCheckLoadsEachPolicyOnce checks that checking all versions loads each of them once.
 func TestCheckLoadsEachPolicyOnce(t *testing.T) {
 	root := t.TempDir()
 	p := project.Project{Root: root, Dir: root}
