@@ -8,8 +8,8 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
-// Inspect examines the plugin of a name or a file and asks it to describe itself,
-// unless switchyard.lock pins another digest.
+// Inspect examines a plugin, named by name or file, and asks it to describe itself, unless
+// switchyard.lock pins another digest.
 //
 // # Errors
 //

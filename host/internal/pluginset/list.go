@@ -11,8 +11,8 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
-// List returns the plugins that the project can use by name. A plugin with a problem
-// is listed with it.
+// List returns the plugins that the project can use by name, each with its problem if it
+// has one.
 func (s *Set) List(ctx context.Context) (api.PluginInventory, error) {
 	r, err := s.newResolver(ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Set) List(ctx context.Context) (api.PluginInventory, error) {
 	return l.PluginInventory, context.Cause(ctx)
 }
 
-// listing is an inventory being made.
+// listing is an inventory under construction.
 type listing struct {
 	*Resolver
 	api.PluginInventory
@@ -57,8 +57,8 @@ type listing struct {
 	problems map[string]error  // of the project's plugins, by the name in the lock
 }
 
-// file adds a file of the project to the catalog, or lists its problem. err is one
-// from before.
+// file adds a file of the project to the catalog, or lists its problem. err is an earlier
+// error of that file.
 func (l *listing) file(ctx context.Context, file string, err error) {
 	if err == nil {
 		err = l.checkLocked(ctx, file)
@@ -66,7 +66,7 @@ func (l *listing) file(ctx context.Context, file string, err error) {
 	if err == nil {
 		l.catalog, err = l.addFile(ctx, l.catalog, file)
 	}
-	rel, pin, _, _ := l.pin(ctx, file) // A lock that cannot be read has no names.
+	rel, pin, _, _ := l.pin(ctx, file) // An unreadable lock has no names.
 	if err != nil {
 		l.broken(pin.Name, rel, "", err)
 		l.problems[pin.Name] = err

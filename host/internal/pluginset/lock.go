@@ -10,10 +10,10 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/project"
 )
 
-// Lock pins the plugins of the project as they are now. An old lock that cannot be
-// read is replaced like any other.
+// Lock pins the current plugins of the project. An unreadable old lock is replaced like
+// any other.
 func (s *Set) Lock(ctx context.Context) (api.PluginLockResult, error) {
-	// Names cannot be checked: those of the project's plugins come from the lock.
+	// The lock provides the names of the project's plugins, so names cannot be checked.
 	config, err := s.UncheckedConfig(ctx)
 	if err != nil {
 		return api.PluginLockResult{}, err

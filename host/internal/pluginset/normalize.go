@@ -17,16 +17,16 @@ import (
 type Report struct {
 	Path   string
 	Digest string
-	// Command is the one that printed it, "" if the caller gave it.
+	// Command is the command that printed it, "" if the caller gave it.
 	Command string
 	Plugin  plugins.Identity
 	Result  plugins.Result
-	// Took is how long the plugin ran.
+	// Took is the plugin's run time.
 	Took time.Duration
 }
 
-// NormalizeAll reads and normalises reports in order. The first error ends it: a
-// decision rests on all of its reports or is not made.
+// NormalizeAll reads and normalises reports in order. It ends at the first error: a
+// decision needs all of its reports.
 func (s *Set) NormalizeAll(ctx context.Context, refs []api.ReportRef, stdin io.Reader, config project.Config) ([]Report, error) {
 	resolver := s.Resolver(config)
 	if err := resolver.CheckSettings(ctx, false); err != nil {
@@ -60,7 +60,7 @@ func (r *Resolver) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Re
 	return Report{Path: ref.Path, Digest: prepared.Report, Plugin: prepared.Plugin.Identity(), Result: result, Took: time.Since(begin)}, nil
 }
 
-// Normalize runs a plugin over one report and records nothing.
+// Normalize runs a plugin on one report and records nothing.
 func (s *Set) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Reader) (api.NormalizedReport, error) {
 	config, err := s.Config(ctx, ref)
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Set) Normalize(ctx context.Context, ref api.ReportRef, stdin io.Reader)
 	return api.NormalizedReport{Plugin: all[0].Plugin, Report: all[0].Digest, Result: all[0].Result}, nil
 }
 
-// Prepare finds the plugin of a report and runs only as much of it as loading needs.
+// Prepare finds the plugin of a report and runs only the part that loading needs.
 func (s *Set) Prepare(ctx context.Context, ref api.ReportRef, stdin io.Reader) (plugins.PreparedReport, error) {
 	config, err := s.Config(ctx, ref)
 	if err != nil {
@@ -125,9 +125,9 @@ func (r *Resolver) reportLimits() document.Limits {
 	return document.Limits{Bytes: r.config.Limits.Report}.WithDefaults()
 }
 
-// CheckSubject compares the task and the round that reports name with the ones that
-// they are given for. If the task is "" or the round is 0, it is taken from the
-// reports, which must then agree. It returns the round, 0 if no report names one.
+// CheckSubject compares the task and the round that reports name with the given ones. If
+// the task is "" or the round is 0, it is taken from the reports, which must agree. It
+// returns the round, 0 if no report names one.
 func CheckSubject(reports []Report, task string, round int) (int, error) {
 	expected := &task
 	if task == "" {

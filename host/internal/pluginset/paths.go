@@ -12,24 +12,24 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/finding"
 )
 
-// pathMapper gives files of the project one spelling, so that findings of different
-// tools merge: relative to the project's root, with slashes. A path that is not
-// certainly one of the project stays as it is.
+// pathMapper normalises paths of the project's files, so that findings of different tools
+// merge: relative to the project's root, with slashes. A path that is not certainly in the
+// project does not change.
 //
 // It asks the file system, because the text alone is ambiguous: the root may have other
-// names through links or letters of another case, and except on Windows a backslash may
-// be part of a name. It must not be used by several goroutines at once.
+// names through links or letter case, and except on Windows a backslash may be part of a
+// name. It is not safe for concurrent use.
 type pathMapper struct {
 	name    string // of the root, with slashes
 	windows bool
 	known   map[string]bool // absolute folders: whether they are the root
-	// open opens the root, once and only if the file system has to be asked; nil if
-	// that fails.
+	// open opens the root once, and only if the file system must be asked; nil if that
+	// fails.
 	open func() *os.Root
 	root *os.Root
 }
 
-// maxPath is the longest path that is looked at, in bytes: more than systems take.
+// maxPath is the maximum length of a path to map, in bytes; systems accept less.
 const maxPath = 4096
 
 // newPathMapper returns a mapper for a root. The caller must close it.
@@ -48,7 +48,7 @@ func (m *pathMapper) close() {
 	}
 }
 
-// lstat is what is known of a path below the root, nil for nothing.
+// lstat returns the file info of a path below the root, nil if there is none.
 func (m *pathMapper) lstat(path string) os.FileInfo {
 	if m.open() == nil {
 		return nil
@@ -60,8 +60,7 @@ func (m *pathMapper) lstat(path string) os.FileInfo {
 	return info
 }
 
-// apply maps the files of findings. What the report itself says is in their sources
-// and stays.
+// apply maps the files of findings. Their sources keep the report's own text.
 func (m *pathMapper) apply(findings []finding.Finding) {
 	for i, f := range findings {
 		if f.File == nil {
@@ -73,8 +72,8 @@ func (m *pathMapper) apply(findings []finding.Finding) {
 	}
 }
 
-// relative returns the path of a file of the project relative to its root, and any
-// other text as it is. It is idempotent, and the result never leads out of the root.
+// relative returns the path of a project file relative to the root, and any other text
+// unchanged. It is idempotent, and the result never leaves the root.
 func (m *pathMapper) relative(file string) string {
 	if file == "" || file == "-" || len(file) > maxPath || strings.ContainsRune(file, 0) {
 		return file
@@ -98,7 +97,7 @@ func (m *pathMapper) relative(file string) string {
 		path = m.withSlashes(path)
 	}
 	path, ok = m.cleaned(path)
-	// What would be taken for something else is not a relative path.
+	// A relative path must not be mistaken for something else.
 	if !ok || path == "-" || isURI(path) || m.windows && !filepath.IsLocal(path) {
 		return file
 	}
@@ -107,8 +106,8 @@ func (m *pathMapper) relative(file string) string {
 
 func isURI(text string) bool { return len(text) >= 5 && strings.EqualFold(text[:5], "file:") }
 
-// fromURI returns the path that a file URI spells, any other text as it is, and
-// whether it is a path.
+// fromURI returns the path of a file URI, or any other text unchanged, and whether it is a
+// path.
 func fromURI(text string) (string, bool) {
 	if !isURI(text) {
 		return text, !strings.Contains(text, "://")
@@ -125,18 +124,18 @@ func fromURI(text string) (string, bool) {
 	}
 }
 
-// drive reports whether a path begins with the letter of a drive, as C:/.
+// drive reports whether a path begins with a drive letter, such as C:/.
 func drive(path string) bool {
 	return len(path) > 2 && path[1] == ':' && path[2] == '/' && ('a' <= path[0]|0x20 && path[0]|0x20 <= 'z')
 }
 
-// below returns what stands behind the root in an absolute path.
+// below returns the part of an absolute path below the root.
 func (m *pathMapper) below(path string) (string, bool) {
 	if rest, ok := m.cut(path); ok {
 		return rest, true
 	}
 	if strings.HasPrefix(path, "//") {
-		return "", false // A report must not make us ask another machine.
+		return "", false // A report must not make us contact another machine.
 	}
 	for at := strings.IndexByte(path, '/'); ; {
 		switch is, exists := m.isRoot(path[:max(at, strings.IndexByte(path, '/')+1)]); {
@@ -166,8 +165,8 @@ func (m *pathMapper) cut(path string) (string, bool) {
 	return rest, true
 }
 
-// isRoot reports whether an absolute path is that of the root under any name, and
-// whether it is that of a folder at all.
+// isRoot reports whether an absolute path is the root under any name, and whether it is a
+// folder at all.
 func (m *pathMapper) isRoot(path string) (is, exists bool) {
 	if is, exists = m.known[path]; exists {
 		return is, true
@@ -182,7 +181,7 @@ func (m *pathMapper) isRoot(path string) (is, exists bool) {
 	return is, true
 }
 
-// withSlashes replaces the backslashes of a path below the root if only that names a
+// withSlashes replaces the backslashes of a path below the root if only the result names a
 // file.
 func (m *pathMapper) withSlashes(path string) string {
 	slashed := strings.ReplaceAll(path, `\`, "/")
@@ -195,8 +194,8 @@ func (m *pathMapper) withSlashes(path string) string {
 	return slashed
 }
 
-// cleaned removes empty elements and . and .. from a path below the root. A .. that
-// leads out of the root, or out of anything but a real folder, is not resolved.
+// cleaned removes empty elements, . and .. from a path below the root. It does not resolve
+// a .. that leaves the root or follows anything but a real folder.
 func (m *pathMapper) cleaned(path string) (string, bool) {
 	var stored []string
 	for element := range strings.SplitSeq(path, "/") {

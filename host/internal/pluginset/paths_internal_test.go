@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// makeTree makes folders and files in a new folder, and returns its real path. A name
+// makeTree creates folders and files in a new folder and returns its real path. A name
 // that ends in a slash is a folder, and "a -> b" a link.
 func makeTree(t *testing.T, names ...string) string {
 	t.Helper()
@@ -63,7 +63,7 @@ func TestPathsOfTheProjectBecomeRelative(t *testing.T) {
 		`.\src\a.go`:                       "src/a.go",
 		root + `/src\a.go`:                 "src/a.go",
 
-		// What stays as it is.
+		// Unchanged.
 		"":                             "",
 		"-":                            "-",
 		root + "/-":                    root + "/-",
@@ -72,7 +72,7 @@ func TestPathsOfTheProjectBecomeRelative(t *testing.T) {
 		"../a.go":                      "../a.go",
 		root + "/../etc/passwd":        root + "/../etc/passwd",
 		root + "/src/../../etc/passwd": root + "/src/../../etc/passwd",
-		"link/../a.go":                 "link/../a.go", // That is elsewhere/../a.go.
+		"link/../a.go":                 "link/../a.go", // This is elsewhere/../a.go.
 		"gone/../a.go":                 "gone/../a.go",
 		root + "x/a.go":                root + "x/a.go",
 		top + "/elsewhere/a.go":        top + "/elsewhere/a.go",
@@ -96,7 +96,7 @@ func TestPathsOfTheProjectBecomeRelative(t *testing.T) {
 	}
 }
 
-// TestPathsOfWindowsBecomeRelative knows the root by its name alone.
+// TestPathsOfWindowsBecomeRelative knows the root only by its name.
 func TestPathsOfWindowsBecomeRelative(t *testing.T) {
 	for _, c := range []struct{ root, file, want string }{
 		{"C:/Work/shop", `c:\work\SHOP\src\a.go`, "src/a.go"},
@@ -119,8 +119,8 @@ func TestPathsOfWindowsBecomeRelative(t *testing.T) {
 	}
 }
 
-// TestMappedPathsLeadToTheSameFile: whatever is mapped names the file that it named
-// before, stays in the project and does not change again.
+// TestMappedPathsLeadToTheSameFile checks that a mapped path names the same file as
+// before, stays in the project and is not changed by mapping it again.
 func TestMappedPathsLeadToTheSameFile(t *testing.T) {
 	top := makeTree(t, "p/a/b", "p/a/c/d", `p/a\b`, `p/a/c\d`, "p/file:/a/b", "p/in -> a/c", "p/out -> ../q/r", "p/up -> ..", "p/self -> .", "q/r/b", "q/b", "b", "l -> p")
 	root := filepath.Join(top, "p")
@@ -146,7 +146,7 @@ func TestMappedPathsLeadToTheSameFile(t *testing.T) {
 		}
 		named := path
 		if !filepath.IsAbs(path) {
-			named = root + "/" + path // Not joined: the system resolves it.
+			named = root + "/" + path // Not joined, so that the system resolves it.
 		}
 		before, err := os.Stat(named)
 		if err != nil {

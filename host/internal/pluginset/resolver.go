@@ -17,19 +17,19 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
-// maxPlugin is the size of the largest plugin module, in bytes.
+// maxPlugin is the maximum size of a plugin module, in bytes.
 const maxPlugin = 8 << 20
 
 // Resolver finds the plugins of one request: built-in ones, those of the project, and
-// those that the user names by path. It reads files only when needed, and each once.
-// It must not be used by several goroutines at once.
+// those that the user names by path. It reads files only if needed, and each once. It is
+// not safe for concurrent use.
 type Resolver struct {
 	runtime *plugins.Runtime
 	builtin *plugins.Catalog
 	project project.Project
 	config  project.Config
 
-	lock      *project.Lock              // nil until it is read
+	lock      *project.Lock              // nil until read
 	files     map[string]*plugins.Plugin // by path
 	installed *plugins.Catalog           // built-in and the project's; nil until needed
 }
@@ -42,7 +42,7 @@ func (s *Set) Resolver(config project.Config) *Resolver {
 	}
 }
 
-// newResolver is Resolver with the project's configuration as it is now.
+// newResolver is Resolver with the project's current configuration.
 func (s *Set) newResolver(ctx context.Context) (*Resolver, error) {
 	config, err := s.Config(ctx)
 	if err != nil {
@@ -51,12 +51,12 @@ func (s *Set) newResolver(ctx context.Context) (*Resolver, error) {
 	return s.Resolver(config), nil
 }
 
-// CheckSettings has each configured plugin read its settings, so that a mistake shows
-// before the plugin is needed. A plugin reads its settings before the report, so the
-// report may be one that every plugin refuses.
+// CheckSettings makes each configured plugin read its settings, so that a mistake shows
+// before the plugin is needed. A plugin reads its settings before the report, so the check
+// passes a report that every plugin rejects.
 //
-// The project's own plugins are checked only if all is true: a project whose own
-// plugins are broken can still use the others.
+// The project's own plugins are checked only if all is true: a project with broken plugins
+// can still use the others.
 func (r *Resolver) CheckSettings(ctx context.Context, all bool) error {
 	null, err := document.Parse([]byte("null"), document.Limits{})
 	if err != nil {
@@ -68,7 +68,7 @@ func (r *Resolver) CheckSettings(ctx context.Context, all bool) error {
 			continue
 		}
 		p, err := r.named(ctx, name)
-		if err == nil { // Loading errors are reported by the code that needs the plugin.
+		if err == nil { // The code that needs the plugin reports loading errors.
 			_, err = p.Normalize(ctx, null, entry.Settings)
 		}
 		if ctx.Err() != nil {
@@ -82,9 +82,9 @@ func (r *Resolver) CheckSettings(ctx context.Context, all bool) error {
 	return nil
 }
 
-// choose returns the plugin for a report. ref is a name, the path of a file or of a
-// folder, or Auto; the plugins of a folder compete with the installed ones for the
-// reports that they recognise.
+// choose returns the plugin for a report. ref is a name, the path of a file or folder, or
+// Auto. The plugins of a folder compete with the installed ones for the reports that they
+// recognise.
 func (r *Resolver) choose(ctx context.Context, ref string, source *document.Source) (*plugins.Plugin, error) {
 	var files []string
 	if ref != api.Auto {
@@ -109,7 +109,7 @@ func (r *Resolver) choose(ctx context.Context, ref string, source *document.Sour
 	return catalog.Detect(ctx, source)
 }
 
-// named returns an installed plugin by its name, or by that of a configuration of it.
+// named returns an installed plugin by its name or that of a configuration of it.
 func (r *Resolver) named(ctx context.Context, name string) (*plugins.Plugin, error) {
 	use := r.config.Plugins[name].Use
 	p, err := r.plugin(ctx, cmp.Or(use, name))
@@ -219,7 +219,7 @@ func (r *Resolver) add(ctx context.Context, catalog *plugins.Catalog, files []st
 // addFile returns a catalog with the plugin of a file, or the same one with the error.
 func (r *Resolver) addFile(ctx context.Context, catalog *plugins.Catalog, path string) (*plugins.Catalog, error) {
 	p, err := r.file(ctx, path)
-	if err != nil || catalog.Is(p) { // Two paths may lead to it.
+	if err != nil || catalog.Is(p) { // Two paths may name the same file.
 		return catalog, err
 	}
 	more, err := catalog.With(p)
@@ -255,8 +255,8 @@ func (r *Resolver) checkLocked(ctx context.Context, path string) error {
 	return errs.New(errs.PluginNotLocked, "%s is not in %s", rel, project.LockFile).With("path", rel)
 }
 
-// checkPin fails if the lock pins another digest for a file. A file that is not in
-// the lock was named by the user.
+// checkPin fails if the lock pins another digest for a file. It accepts a file that is not
+// in the lock, since the user named it.
 func (r *Resolver) checkPin(ctx context.Context, path, digest string) error {
 	rel, pin, pinned, err := r.pin(ctx, path)
 	if err != nil || !pinned || pin.Digest == digest {

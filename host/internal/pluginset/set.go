@@ -16,7 +16,7 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 )
 
-// Set is the plugins of a project. It is safe for concurrent use.
+// Set has the plugins of a project. It is safe for concurrent use.
 type Set struct {
 	project project.Project
 	config  plugins.Config
@@ -31,13 +31,13 @@ type pluginRuntime struct {
 	builtin *plugins.Catalog
 }
 
-// New returns the plugins of a project; config's limits are replaced by the project's.
-// The caller must Close it.
+// New returns the plugins of a project, with the project's limits instead of config's. The
+// caller must Close it.
 func New(p project.Project, config plugins.Config) *Set {
 	return &Set{project: p, config: config, runtimes: make(map[project.Limits]*pluginRuntime)}
 }
 
-// Close releases the plugins, which must not be used any more.
+// Close releases the plugins, which must not be used afterwards.
 func (s *Set) Close(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +48,7 @@ func (s *Set) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// runtime returns the runtime for some limits. It lasts until Close.
+// runtime returns the runtime for some limits. It is valid until Close.
 func (s *Set) runtime(limits project.Limits) *pluginRuntime {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -63,8 +63,8 @@ func (s *Set) runtime(limits project.Limits) *pluginRuntime {
 	return r
 }
 
-// Config reads the project's configuration for a request with these reports. Plugins
-// that they name by file may have settings, too.
+// Config reads the project's configuration for a request with these reports. Plugins that
+// they name by file may also have settings.
 //
 // # Errors
 //
@@ -97,8 +97,8 @@ func (s *Set) Config(ctx context.Context, refs ...api.ReportRef) (project.Config
 	return s.project.Config(ctx, task.MaxRounds, names...)
 }
 
-// UncheckedConfig reads the project's configuration without checking the names of
-// plugins: settings may be those of a plugin that another command gets by its file.
+// UncheckedConfig reads the project's configuration without checking plugin names:
+// settings may be those of a plugin that another command loads by its file.
 func (s *Set) UncheckedConfig(ctx context.Context) (project.Config, error) {
 	return s.project.Config(ctx, task.MaxRounds)
 }
