@@ -17,7 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// What flips for any input is in the difference, and what does not is not.
+// A decision that changes for any input is in the difference, and no other is.
 func TestDifferencesHoldForAnyInput(t *testing.T) {
 	candidates := []*routing.Policy{
 		small(t),
@@ -50,7 +50,7 @@ func TestDifferencesHoldForAnyInput(t *testing.T) {
 	})
 }
 
-// decide is p's decision, or the code of why it has none.
+// decide returns p's decision, or the error code if it has none.
 func decide(t *rapid.T, p *routing.Policy, in routing.Input) routing.Decision {
 	d, err := p.Decide(t.Context(), in)
 	if err == nil {
@@ -63,7 +63,7 @@ func decide(t *rapid.T, p *routing.Policy, in routing.Input) routing.Decision {
 	return routing.Decision{NextAction: diff.Undecided, Reason: string(code)}
 }
 
-// anyInput draws an input for the small policy that does not contradict itself.
+// anyInput draws a consistent input for the small policy.
 func anyInput(t *rapid.T) routing.Input {
 	few := rapid.IntRange(0, 5)
 	in := routing.Input{
@@ -89,8 +89,8 @@ func anyInput(t *rapid.T) routing.Input {
 	return in
 }
 
-// The way back has the same cells, the other way round, and every example is what
-// the flip says.
+// The reverse comparison has the same classes with from and to swapped, and every example
+// shows its change.
 func TestTheWayBackIsTheSameWay(t *testing.T) {
 	from := small(t)
 	to := small(t, "input.routes.fixer > 0", "input.routes.fixer > 0\n\tinput.stalled_rounds < 2", "input.round >= input.max_rounds", "input.round > input.max_rounds")
@@ -143,7 +143,7 @@ func TestDifferencesAreDeterministic(t *testing.T) {
 	}
 }
 
-// The whole text, as it goes into a decision record.
+// The complete text of a decision record.
 func TestMarkdown(t *testing.T) {
 	d := compare(t, small(t), small(t, "version: 1.0.0", "version: 2.0.0",
 		`"question": "user",`, `"question": "fixer", "style": "fixer",`,
@@ -242,8 +242,8 @@ func TestCategoriesCannotForgeMarkdown(t *testing.T) {
 	}
 }
 
-// A policy that computes with its input cannot be divided into classes, so nobody
-// can say that nothing else changes.
+// A policy that computes with its input cannot be divided into classes, so unknown
+// changes may remain.
 func TestWhatCannotBeBoundedIsSaid(t *testing.T) {
 	odd := []string{"input.routes.fixer > 0", "input.routes.fixer % 2 == 1"}
 	from, to := small(t, odd...), small(t, append(odd, "_work if input.finding_count > 0", "_work if  input.finding_count > 0")...)
@@ -266,7 +266,7 @@ func TestWhatCannotBeBoundedIsSaid(t *testing.T) {
 	}
 }
 
-// A policy that tells too much apart cannot be compared in full, and so not at all.
+// A policy with too many classes cannot be compared.
 func TestAPolicyThatTellsTooMuchIgnoredIsNotCompared(t *testing.T) {
 	var odd strings.Builder
 	for k := range 100 {
@@ -295,7 +295,7 @@ func TestCompareEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// Whether a policy is too slow changes from run to run, so it is no difference.
+// Whether a policy is too slow varies between runs, so it is not a difference.
 func TestAPolicyThatRunsTooLongIsNotCompared(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: a decision takes a second to run over its time")

@@ -13,24 +13,23 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Undecided stands where a next action would, for an input that a policy fails
-// on. It is not the name of a destination that a decision could have: the reason
-// beside it is the error's code.
+// Undecided replaces the next action for an input that a policy fails on; the reason is
+// then the error code. No destination can have this name.
 const Undecided = "undecided"
 
-// Decisions is how both policies decide the domain that they share. Its unit is
-// the cell, a class of inputs that neither tells apart.
+// Decisions compares the decisions of both policies over their common domain, by classes
+// of inputs that neither policy distinguishes.
 type Decisions struct {
-	// States is the number of all cells, 0 where there was nothing to compare with.
+	// States is the number of classes, or 0 if there was nothing to compare with.
 	States int `json:"states"`
-	// Matrix counts every cell by its next actions, those that stay the same too.
+	// Matrix counts every class by its next actions, including unchanged ones.
 	Matrix []Moved `json:"matrix"`
-	// Flips are the cells whose next action changes.
+	// Flips are the classes whose next action changes.
 	Flips []Flip `json:"flips"`
-	// Reasons are the cells that keep their next action and change its reason.
+	// Reasons are the classes that keep their next action and change its reason.
 	Reasons []Flip `json:"reasons"`
-	// Digest is "sha256:" and 64 hex digits over every cell of Flips and Reasons, ""
-	// where there is none. The file digest.go tells how it is made.
+	// Digest is "sha256:" and 64 hex digits over every class of Flips and Reasons, or ""
+	// if there are none. See digestCells for how it is computed.
 	Digest string `json:"digest,omitzero"`
 }
 
@@ -41,18 +40,18 @@ type Moved struct {
 	Cells int    `json:"cells"`
 }
 
-// Flip is all cells that change in the same way.
+// Flip groups the classes whose decision changes in the same way.
 type Flip struct {
 	// From and To are next actions, or Undecided.
 	From       string `json:"from"`
 	FromReason string `json:"from_reason"`
 	To         string `json:"to"`
 	ToReason   string `json:"to_reason"`
-	// Stricter says that the task now ends, or waits for a person instead of going
-	// to an agent.
+	// Stricter reports whether the task is now stuck, or waits for a person instead of
+	// going to an agent.
 	Stricter bool `json:"stricter"`
 	Cells    int  `json:"cells"`
-	// Example is the smallest input of them (inputspace.Size).
+	// Example is the smallest input of these classes (inputspace.Size).
 	Example routing.Input `json:"example"`
 }
 
@@ -73,10 +72,10 @@ func compareDecisions(ctx context.Context, from, to *routing.Policy) (Decisions,
 	return t.decisions(), shared.Gaps(), nil
 }
 
-// outcome is how both policies decide one cell.
+// outcome is the decision of both policies for one class.
 type outcome struct{ from, to routing.Decision }
 
-// decideAll decides every class under both policies. The first error ends it.
+// decideAll decides every class under both policies. It stops at the first error.
 func decideAll(ctx context.Context, d *inputspace.Domain, from, to *routing.Policy) ([]outcome, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -103,9 +102,9 @@ func decideBoth(ctx context.Context, from, to *routing.Policy, in routing.Input)
 	return outcome{before, now}, err
 }
 
-// decide is p's decision, or Undecided. A policy that is slow for one input may
-// be so for all of them, and whether it is can change from run to run; and an
-// input that is refused was never asked. Those are errors.
+// decide returns p's decision, or Undecided. Timeouts and rejected inputs are errors: a
+// policy that is slow for one input may be slow for all, and this varies between runs;
+// and for a rejected input the policy was not evaluated.
 func decide(ctx context.Context, p *routing.Policy, in routing.Input) (routing.Decision, error) {
 	d, err := p.DecideRetrying(ctx, in)
 	if err == nil {
@@ -118,7 +117,8 @@ func decide(ctx context.Context, p *routing.Policy, in routing.Input) (routing.D
 	return routing.Decision{NextAction: Undecided, Reason: string(code)}, nil
 }
 
-// isStricter says that a task goes where less can go wrong without a person.
+// isStricter reports whether the task is now stuck, or waits for a person instead of going
+// to an agent.
 func isStricter(from, to *routing.Policy, o outcome) bool {
 	if o.from.NextAction == o.to.NextAction {
 		return false
@@ -128,7 +128,7 @@ func isStricter(from, to *routing.Policy, o outcome) bool {
 	return o.to.NextAction == routing.Stuck || before.Kind == routing.Agent && now.Kind == routing.Human
 }
 
-// tally counts cells.
+// tally counts classes.
 type tally struct {
 	states int
 	moved  map[Moved]int // by an entry without its count
@@ -140,8 +140,7 @@ func newTally() *tally {
 	return &tally{moved: make(map[Moved]int), flips: make(map[outcome]*Flip)}
 }
 
-// add counts a cell. Of cells of one size the one that is added first is the
-// example.
+// add counts a class. Of classes of equal size the first one added is the example.
 func (t *tally) add(in routing.Input, o outcome, stricter bool) {
 	t.states++
 	t.moved[Moved{From: o.from.NextAction, To: o.to.NextAction}]++
@@ -163,7 +162,7 @@ func (t *tally) add(in routing.Input, o outcome, stricter bool) {
 	}
 }
 
-// decisions is what was counted, in the order of the names.
+// decisions returns the counted classes, ordered by name.
 func (t *tally) decisions() Decisions {
 	d := Decisions{States: t.states, Digest: digestCells(t.cells)}
 	for m, cells := range t.moved {

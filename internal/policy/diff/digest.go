@@ -12,7 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// meaning is what Diff.Digest covers.
+// meaning is the content covered by Diff.Digest.
 type meaning struct {
 	From         string       `json:"from,omitzero"`
 	To           string       `json:"to"`
@@ -22,14 +22,13 @@ type meaning struct {
 	Decisions    string       `json:"decisions,omitzero"`
 }
 
-// Digest identifies the difference, so that a decision record can be bound to it.
-// It is the SHA-256 of canonical JSON (RFC 8785) with the references of both
-// policies, the differences of their tables, and the digest of the decisions. No
-// text of a policy is part of it, nor a digest of one.
+// Digest identifies the difference, so that a decision record can refer to it. It is the
+// SHA-256 of canonical JSON (RFC 8785) with the references of both policies, the
+// differences of their tables, and the digest of the decisions. It covers neither the
+// text nor the digest of a policy.
 //
-// Cells are divided by the numbers that a policy compares its input with. So two
-// texts with equal meaning have one digest as long as they compare with the same
-// numbers.
+// Classes depend on the numbers that a policy compares its input with. So two texts with
+// equal meaning have one digest as long as they compare with the same numbers.
 func (d Diff) Digest() string {
 	m := meaning{
 		To:         reference(d.To),
@@ -42,20 +41,19 @@ func (d Diff) Digest() string {
 	return digest.Of(canonical(m))
 }
 
-// reference names a policy as in routing@1.0.0.
+// reference returns the policy's NAME@VERSION.
 func reference(id routing.Identity) string { return id.Name + "@" + id.Version }
 
-// cell is a cell whose decision changes.
+// cell is a class whose decision changes.
 type cell struct {
 	Input routing.Input    `json:"input"`
 	From  routing.Decision `json:"from"`
 	To    routing.Decision `json:"to"`
 }
 
-// digestCells is the SHA-256 of a list that has one line for every cell: the
-// cell's smallest input and both decisions as canonical JSON, then "\n". The lines
-// are sorted by byte order. Destinations without findings are left out of the
-// input.
+// digestCells returns the SHA-256 of a list with one line per class: the class's smallest
+// input and both decisions as canonical JSON, then "\n". The lines are sorted bytewise.
+// The input omits destinations without findings.
 func digestCells(cells []cell) string {
 	if len(cells) == 0 {
 		return ""
@@ -70,15 +68,15 @@ func digestCells(cells []cell) string {
 	return digest.Of(strings.Join(lines, ""))
 }
 
-// canonical is value as canonical JSON. Categories are any text, so bytes that
-// are no UTF-8 must not fail it.
+// canonical returns value as canonical JSON. Categories are arbitrary text, so invalid
+// UTF-8 must not fail.
 func canonical(value any) string {
 	text, err := json.Marshal(value, jsontext.AllowInvalidUTF8(true))
 	if err == nil {
 		err = (*jsontext.Value)(&text).Canonicalize()
 	}
 	if err != nil {
-		panic(err) // strings, whole numbers and booleans always have a JSON
+		panic(err) // strings, integers and booleans can always be encoded
 	}
 	return string(text)
 }

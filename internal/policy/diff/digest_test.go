@@ -11,8 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// The digest changes with all that has a meaning, and so no two of these have the
-// same.
+// The digest covers everything that has a meaning, so no two of these are equal.
 func TestDigestsTellDifferencesIgnored(t *testing.T) {
 	seen := make(map[string]string)
 	for name, p := range map[string]*routing.Policy{
@@ -42,7 +41,7 @@ func TestDigestsTellDifferencesIgnored(t *testing.T) {
 	}
 }
 
-// What is no meaning is not in the digest: who decided on it, and where it lies.
+// The digest covers neither the texts nor the decision records of the policies.
 func TestDigestsDoNotCoverTexts(t *testing.T) {
 	reason := []string{`"reason": "verify-red"`, `"reason": "build-broken"`}
 	want := compare(t, small(t), small(t, reason...)).Digest()
@@ -57,7 +56,7 @@ func TestDigestsDoNotCoverTexts(t *testing.T) {
 	}
 }
 
-// A difference that was printed as JSON can be checked against a record.
+// A difference printed as JSON can be checked against a record.
 func TestDifferencesSurviveJSON(t *testing.T) {
 	for name, from := range map[string]*routing.Policy{"a first version": nil, "a later one": small(t)} {
 		d := compare(t, from, small(t, `"typo": "fixer"`, `"typo": "user"`, `"reason": "verify-red"`, `"reason": "build-broken"`))

@@ -9,7 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// equals are texts that mean what routing@1.2.0 means.
+// equals returns policies with the meaning of routing@1.2.0.
 func equals(t *testing.T) map[string]*routing.Policy {
 	t.Helper()
 	text := source(t, "routing@1.2.0")
@@ -35,7 +35,7 @@ func equals(t *testing.T) map[string]*routing.Policy {
 	}
 }
 
-// reversed puts the paragraphs behind the package clause in the opposite order.
+// reversed reverses the order of the paragraphs after the package clause.
 func reversed(t *testing.T, text string) string {
 	t.Helper()
 	paragraphs := strings.Split(strings.TrimSpace(text), "\n\n")
@@ -49,8 +49,8 @@ func reversed(t *testing.T, text string) string {
 	return out + "\n"
 }
 
-// separate writes the branches as rules of their own, each of which says what the
-// elses before it leave over.
+// separate turns the branches into separate rules, each with the negated conditions of
+// the branches before it.
 func separate(t *testing.T, text string) string {
 	t.Helper()
 	start := strings.Index(text, "decision := {")
@@ -121,7 +121,7 @@ func TestTextsOfEqualMeaningDoNotDiffer(t *testing.T) {
 	}
 }
 
-// A record stays true where only the text of its version changes.
+// A record remains valid if only the text of its version changes.
 func TestTextsOfEqualMeaningHaveOneDigest(t *testing.T) {
 	before := load(t, "routing@1.1.0")
 	rewritten := build(t, separate(t, source(t, "routing@1.2.0")))
@@ -131,7 +131,7 @@ func TestTextsOfEqualMeaningHaveOneDigest(t *testing.T) {
 	}
 }
 
-// A number can be compared with in two ways.
+// The same comparison with a number can be written in two ways.
 func TestThresholdsOfEqualMeaningDoNotDiffer(t *testing.T) {
 	wantNoDifference(t, compare(t, load(t, "routing@1.2.0"), amend(t, "input.stalled_rounds >= 2", "input.stalled_rounds > 1")))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// What ADR-0002 changed, and which version that takes.
+// The changes of ADR-0002, and the version that they require.
 func Example() {
 	ctx := context.Background()
 	before, err := policies.Load(ctx, "routing@1.0.0")

@@ -9,7 +9,6 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// load loads a released version.
 func load(t *testing.T, ref string) *routing.Policy {
 	t.Helper()
 	p, err := policies.Load(t.Context(), ref)
@@ -19,7 +18,7 @@ func load(t *testing.T, ref string) *routing.Policy {
 	return p
 }
 
-// build makes a policy of one module.
+// build builds a policy of one module.
 func build(t *testing.T, source string) *routing.Policy {
 	t.Helper()
 	p, err := routing.Loader{}.FromSources(t.Context(), "candidate", []routing.Source{{Name: "routing.rego", Text: source}})
@@ -29,7 +28,7 @@ func build(t *testing.T, source string) *routing.Policy {
 	return p
 }
 
-// source is the text of a released version.
+// source returns the text of a released version.
 func source(t *testing.T, ref string) string {
 	t.Helper()
 	sources := load(t, ref).Sources()
@@ -39,8 +38,8 @@ func source(t *testing.T, ref string) string {
 	return sources[0].Text
 }
 
-// amend is routing@1.2.0 with other texts in place of some, in pairs. Each old
-// text must be there exactly once.
+// amend returns routing@1.2.0 with texts replaced, given as pairs. Each old text must
+// occur exactly once.
 func amend(t *testing.T, pairs ...string) *routing.Policy {
 	t.Helper()
 	return build(t, replaced(t, source(t, "routing@1.2.0"), pairs...))
@@ -66,7 +65,7 @@ func compare(t *testing.T, from, to *routing.Policy) diff.Diff {
 	return d
 }
 
-// wantStep wants a step, and a reason for it in these words.
+// wantStep requires a step and a reason for it.
 func wantStep(t *testing.T, d diff.Diff, want diff.Step, because string) {
 	t.Helper()
 	if step, why := d.Step(); step != want || strings.Join(why, "; ") != because {

@@ -7,8 +7,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Markdown is the difference as tables, to stand in a decision record. It ends
-// with a line break.
+// Markdown formats the difference as tables for a decision record. It ends with a
+// newline.
 func (d Diff) Markdown() string {
 	var m markdown
 	if d.From == nil {
@@ -109,10 +109,10 @@ func places(gaps []routing.Location) string {
 	return strings.Join(list, ", ")
 }
 
-// code is a name as a code span.
+// code formats a name as a code span.
 func code(name string) string { return "`" + shown(name) + "`" }
 
-// markdown collects paragraphs and tables, with a blank line between them.
+// markdown collects paragraphs and tables, separated by blank lines.
 type markdown struct{ text strings.Builder }
 
 func (m *markdown) line(format string, args ...any) {

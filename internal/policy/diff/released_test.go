@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// ADR-0002: five more categories, and nothing else is different.
+// ADR-0002: five more categories, and no other difference.
 func TestTheEconomyCategories(t *testing.T) {
 	d := compare(t, load(t, "routing@1.0.0"), load(t, "routing@1.1.0"))
 	var want []diff.Route
@@ -40,17 +40,16 @@ func TestTheEconomyCategories(t *testing.T) {
 	}
 }
 
-// ADR-0003: two reviews in a row without progress are stuck, unless the user is
-// to be asked or something stronger had decided before.
+// ADR-0003: two reviews in a row without progress are stuck, unless the user is to be
+// asked or a stronger rule decided before.
 func TestTheBranchForStalledTasks(t *testing.T) {
 	d := compare(t, load(t, "routing@1.1.0"), load(t, "routing@1.2.0"))
 	wantTablesAlike(t, d)
 	if len(d.Decisions.Reasons) != 0 {
 		t.Errorf("reasons changed: %+v", d.Decisions.Reasons)
 	}
-	// Below the cap, with the strongest destination among the findings as named and
-	// any of the weaker ones beside it: for each of 3 outcomes of the verification,
-	// once stalled for 2 reviews and once for more.
+	// Below the cap, with the named strongest destination and any of the weaker ones: for
+	// each of 3 verification results, once stalled for 2 reviews and once for more.
 	for i, want := range []struct {
 		from  string
 		cells int
@@ -86,7 +85,7 @@ func TestTheBranchForStalledTasks(t *testing.T) {
 	}
 }
 
-// A policy that goes back on ADR-0003 lets tasks go on that were stopped.
+// A policy that reverts ADR-0003 lets tasks continue that were stopped.
 func TestTheWayBackIsMajor(t *testing.T) {
 	d := compare(t, load(t, "routing@1.2.0"), load(t, "routing@1.1.0"))
 	if step, because := d.Step(); step != diff.Major || !strings.Contains(strings.Join(because, "; "), "a task that went to stuck (no-progress) goes to executor (routed)") {

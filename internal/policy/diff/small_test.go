@@ -6,8 +6,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// smallSource is a policy with few destinations, so that a domain has few
-// classes.
+// smallSource is a policy with few destinations, so that a domain has few classes.
 const smallSource = `# METADATA
 # title: Small
 # custom:
@@ -49,7 +48,7 @@ _work if input.finding_count > 0
 _work if input.verify == "red"
 `
 
-// small is that policy, with other texts in place of some.
+// small returns that policy with texts replaced.
 func small(t *testing.T, pairs ...string) *routing.Policy {
 	t.Helper()
 	return build(t, replaced(t, smallSource, pairs...))

@@ -7,20 +7,20 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Step is how large a step in the semantic version a change needs.
+// Step is the part of the semantic version that a change must increase.
 type Step string
 
 // The steps, smallest first.
 const (
 	// None: the meaning is the same, so a new patch version is enough.
 	None Step = "none"
-	// Minor: what was known goes where it went, or is decided more strictly.
+	// Minor: known inputs go to the same place or are decided more strictly.
 	Minor Step = "minor"
-	// Major: something goes elsewhere than before.
+	// Major: some input goes to another place.
 	Major Step = "major"
 )
 
-// rank orders steps. A step that nobody knows is as large as the largest.
+// rank orders steps. An unknown step ranks with the largest.
 func (s Step) rank() int {
 	switch s {
 	case None:
@@ -32,14 +32,14 @@ func (s Step) rank() int {
 	}
 }
 
-// Step returns the least step in the version that the difference needs, and what
-// needs it: at least one reason, and of many the first few, each in one line.
+// Step returns the smallest step that the difference requires, and the reasons: at least
+// one, at most the first few, each in one line.
 //
-// A category or a destination that is new needs a minor version. So do decisions
-// that become stricter (see Flip), and such that only change their reason.
-// Everything else needs a major one: a category or a destination that is gone or
-// changed, another order of precedence, any other decision that flips, and a
-// difference that cannot be bounded (see Diff.Gaps). A first version needs none.
+// New categories and destinations require a minor version, and so do decisions that
+// become stricter (see Flip) or only change their reason. Everything else requires a
+// major one: a category or a destination that is removed or changed, another order of
+// precedence, any other changed decision, and a difference that cannot be bounded (see
+// Diff.Gaps). A first version requires none.
 func (d Diff) Step() (step Step, because []string) {
 	if d.From == nil {
 		return None, []string{"it is the first version"}
@@ -99,14 +99,14 @@ func (d Diff) decisionNeeds(n *needs) {
 	}
 }
 
-// maxNeeds is how many things Step names.
+// maxNeeds bounds the reasons that Step returns.
 const maxNeeds = 3
 
-// needs collects what needs which step.
+// needs collects the reasons for the largest step.
 type needs struct {
 	step Step
-	why  []string // of that step
-	more int      // of that step, and not in why
+	why  []string // reasons for that step
+	more int      // further reasons for that step, not in why
 }
 
 func (n *needs) add(s Step, why string) {
@@ -132,7 +132,7 @@ func (n *needs) largest() (Step, []string) {
 	return n.step, n.why
 }
 
-// declaration is a destination in words.
+// declaration describes a destination.
 func declaration(d routing.Destination) string {
 	round := "keeps the round"
 	if d.AdvancesRound {
@@ -141,5 +141,5 @@ func declaration(d routing.Destination) string {
 	return fmt.Sprintf("%s, %s", d.Kind, round)
 }
 
-// placeOf names a place without its folder, which differs from machine to machine.
+// placeOf formats a location without its folder, which differs between machines.
 func placeOf(p routing.Location) string { return fmt.Sprintf("%s:%d", filepath.Base(p.File), p.Row) }

@@ -6,7 +6,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/diff"
 )
 
-// Each change of the small policy, with the step that ADR-0016 asks for.
+// Changes of the small policy, with the steps that ADR-0016 requires.
 func TestSteps(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change  []string
@@ -73,7 +73,8 @@ func TestSteps(t *testing.T) {
 			[]string{`{"next_action": "user", "reason": "routed"}`, `{"next_action": "stuck", "reason": "asking"}`},
 			diff.Minor, "a task that went to user (routed) goes to stuck (asking)", "",
 		},
-		// Red and without findings: only whether something was resolved is told apart.
+		// Red and without findings, classes differ only in whether something was
+		// resolved.
 		"stuck where an agent was to repair the build": {
 			[]string{`{"next_action": "fixer", "reason": "verify-red"}`, `{"next_action": "stuck", "reason": "verify-red"}`},
 			diff.Minor, "a task that went to fixer (verify-red) goes to stuck (verify-red)", "2 decisions from fixer to stuck",
@@ -116,8 +117,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// If a policy fails now, a task that ends is a stricter place, and any other is
-// not.
+// If the old policy failed on an input, only stuck is stricter.
 func TestStepsFromAPolicyThatFails(t *testing.T) {
 	red := `} else := {"next_action": "fixer", "reason": "verify-red"} if {`
 	broken := small(t, red, `} else := {"next_action": "nowhere", "reason": "verify-red"} if {`)

@@ -7,11 +7,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Categories is what changes in the route table, sorted by category.
+// Categories holds the changes of the route table, sorted by category.
 type Categories struct {
-	// Added had no row before, so its findings went to routing.Stuck.
+	// Added categories had no row before, so their findings went to routing.Stuck.
 	Added []Route `json:"added"`
-	// Removed has no row any more, so its findings go to routing.Stuck.
+	// Removed categories have no row any more, so their findings go to routing.Stuck.
 	Removed  []Route   `json:"removed"`
 	Rerouted []Reroute `json:"rerouted"`
 }
@@ -22,27 +22,27 @@ type Route struct {
 	Destination string `json:"destination"`
 }
 
-// Reroute is a category whose findings go elsewhere than before.
+// Reroute is a category whose destination changes.
 type Reroute struct {
 	Category string `json:"category"`
 	From     string `json:"from"`
 	To       string `json:"to"`
 }
 
-// Destinations is what changes in the declared destinations, sorted by name.
+// Destinations holds the changes of the declared destinations, sorted by name.
 type Destinations struct {
 	Added   []Declared   `json:"added"`
 	Removed []Declared   `json:"removed"`
 	Changed []Redeclared `json:"changed"`
 }
 
-// Declared is a destination under its name.
+// Declared is a destination with its name.
 type Declared struct {
 	Name string `json:"name"`
 	routing.Destination
 }
 
-// Redeclared is a destination that is declared otherwise than before.
+// Redeclared is a destination whose declaration changes.
 type Redeclared struct {
 	Name string              `json:"name"`
 	From routing.Destination `json:"from"`
@@ -53,8 +53,8 @@ type Redeclared struct {
 type Precedence struct {
 	From []string `json:"from"`
 	To   []string `json:"to"`
-	// Reordered says that two destinations that are ranked in both have changed
-	// places. Where it is false, rows were only added or removed.
+	// Reordered reports whether two destinations ranked in both have swapped order. If
+	// false, rows were only added or removed.
 	Reordered bool `json:"reordered"`
 }
 
@@ -103,16 +103,16 @@ func comparePrecedence(from, to []string) *Precedence {
 	return &Precedence{From: from, To: to, Reordered: !slices.Equal(shared(from, to), shared(to, from))}
 }
 
-// raised lists the destinations that are ranked and were not before.
+// raised returns the newly ranked destinations.
 func (p *Precedence) raised() []string { return without(p.To, p.From) }
 
-// dropped lists the destinations that are no longer ranked.
+// dropped returns the destinations that are no longer ranked.
 func (p *Precedence) dropped() []string { return without(p.From, p.To) }
 
-// shared is what list has in common with other, in list's order.
+// shared returns the elements of list that are in other, in list's order.
 func shared(list, other []string) []string { return without(list, without(list, other)) }
 
-// without is what list has and other has not, in list's order.
+// without returns the elements of list that are not in other, in list's order.
 func without(list, other []string) []string {
 	var rest []string
 	for _, s := range list {
@@ -123,7 +123,7 @@ func without(list, other []string) []string {
 	return rest
 }
 
-// names are the keys of both maps, sorted and unique.
+// names returns the keys of both maps, sorted and unique.
 func names[V any](from, to map[string]V) []string {
 	all := slices.AppendSeq(slices.Collect(maps.Keys(from)), maps.Keys(to))
 	slices.Sort(all)

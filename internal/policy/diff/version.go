@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// firstVersion is that of a policy that nothing comes before.
+// firstVersion is the version of a policy without a predecessor.
 const firstVersion = "1.0.0"
 
-// NextVersion returns the version that a change of that size makes of from: the
-// next patch for None, the next minor or the next major version. Of no version,
-// "", it makes 1.0.0, and of a from that is not three numbers nothing, "".
+// NextVersion returns the version after from for a step: the next patch for None, else
+// the next minor or major version. If from is "", it returns 1.0.0; if from is not three
+// numbers, "".
 func NextVersion(from string, s Step) string {
 	if from == "" {
 		return firstVersion
@@ -23,10 +23,10 @@ func NextVersion(from string, s Step) string {
 	return v.next(s).String()
 }
 
-// Enough says that to may follow from with a change of that size: it is the next
-// patch, minor or major version, so that no number is left out, and the step is
-// not too small. Any version of three numbers may come first, where from is "".
-// Pre-releases are never enough: a released version is three numbers.
+// Enough reports whether to may follow from with a change of that step: it must be the
+// next patch, minor or major version, without gaps, and not too small a step. If from is
+// "", any version of three numbers is accepted. Pre-releases are never accepted: a
+// released version is three numbers.
 func Enough(from, to string, s Step) bool {
 	if from == "" {
 		_, ok := parseVersion(to)

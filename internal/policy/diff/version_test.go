@@ -51,9 +51,9 @@ func TestEnough(t *testing.T) {
 		{"1.2.0", "1.3.0", diff.Major, false},
 		{"1.2.0", "2.0.0", diff.Major, true},
 		{"1.2.0", "1.3.0", "enormous", false},
-		{"1.2.0", "1.2.2", diff.None, false},  // 1.2.1 is left out
-		{"1.2.0", "1.4.0", diff.Minor, false}, // 1.3.0 is left out
-		{"1.2.0", "3.0.0", diff.Major, false}, // 2.0.0 is left out
+		{"1.2.0", "1.2.2", diff.None, false},  // 1.2.1 is skipped
+		{"1.2.0", "1.4.0", diff.Minor, false}, // 1.3.0 is skipped
+		{"1.2.0", "3.0.0", diff.Major, false}, // 2.0.0 is skipped
 		{"1.2.0", "1.3.1", diff.Minor, false}, // a minor version begins at .0
 		{"1.2.0", "1.2.0", diff.None, false},
 		{"1.2.0", "1.1.0", diff.None, false},
@@ -71,8 +71,8 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// Of all versions exactly those that NextVersion names for a step of that size or
-// a larger one are enough.
+// Enough accepts exactly the versions that NextVersion returns for that step or a larger
+// one.
 func TestEnoughAgreesWithNextVersion(t *testing.T) {
 	steps := []diff.Step{diff.None, diff.Minor, diff.Major}
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Summary is the difference in one line, as for a decision record's front matter.
+// Summary describes the difference in one line, for a decision record's front matter.
 func (d Diff) Summary() string {
 	if d.From == nil {
 		return fmt.Sprintf("first version: %s, %s", textutil.Count(len(d.Categories.Added), "category", "categories"), textutil.Count(len(d.Destinations.Added), "destination", "destinations"))
@@ -50,7 +50,7 @@ func (d Diff) Summary() string {
 	return strings.Join(parts, ", ")
 }
 
-// moves says how many decisions flip from where to where.
+// moves describes how many decisions change, by source and destination.
 func (d Decisions) moves() []string {
 	var moves []string
 	for _, m := range d.Matrix {
@@ -69,7 +69,7 @@ func cells(flips []Flip) int {
 	return n
 }
 
-// situation is an input in words.
+// situation describes an input in words.
 func situation(in routing.Input) string {
 	parts := []string{fmt.Sprintf("round %d of %d", in.Round, in.MaxRounds)}
 	for _, name := range slices.Sorted(maps.Keys(in.Routes)) {
@@ -95,9 +95,8 @@ func situation(in routing.Input) string {
 	return strings.Join(parts, ", ")
 }
 
-// shown is a category as it may stand in a text. A policy may have any text as a
-// category, and one that is no plain name must not be able to end a line, a
-// table's cell or a code span.
+// shown returns a category for use in text. A policy may use any text as a category, and
+// one that is not a plain name must not end a line, a table cell or a code span.
 func shown(category string) string {
 	for i := range len(category) {
 		if c := category[i]; c <= ' ' || c > '~' || c == '`' || c == '|' || c == '"' || c == '\\' {
