@@ -7,7 +7,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// BenchmarkExplain is a round as most are, and the worst that routing@1.2.0 has.
+// BenchmarkExplain measures a typical round, and the worst one for routing@1.2.0.
 func BenchmarkExplain(b *testing.B) {
 	p := load(b)
 	for name, in := range map[string]routing.Input{

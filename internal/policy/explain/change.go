@@ -7,37 +7,37 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Kind is what a change is about.
+// Kind is the part of the input that a change is about.
 type Kind string
 
-// The kinds of change. What is counted costs as much as the number changes by.
+// The kinds of change. The cost of changing a number is the difference.
 const (
-	// Findings: a destination has fewer findings, or more.
+	// Findings: a destination has fewer or more findings.
 	Findings Kind = "findings"
-	// Verification: it ended otherwise. It costs 1.
+	// Verification: the verification result is different. It costs 1.
 	Verification Kind = "verification"
-	// Cap: the cap on rounds is higher or lower.
+	// Cap: the round cap is higher or lower.
 	Cap Kind = "cap"
-	// Round: it is an earlier or a later round. That is only tried where the policy
-	// compares the round with a number: to reach the cap or not, the cap is changed.
+	// Round: the round is earlier or later. This is tried only if the policy compares the
+	// round with a constant: to reach the cap or not, the cap is changed.
 	Round Kind = "round"
-	// News: one of the findings is new, and not a repeat. It costs 1.
+	// News: one of the findings is new instead of a repeat. It costs 1.
 	News Kind = "news"
-	// Stall: fewer or more reviews in a row made no progress.
+	// Stall: fewer or more consecutive reviews made no progress.
 	Stall Kind = "stall"
 )
 
 // Change is one change of an input.
 type Change struct {
 	Kind Kind `json:"kind"`
-	// Destination is where the findings go, "" for other kinds.
+	// Destination is the destination of the findings, "" for other kinds.
 	Destination string `json:"destination,omitzero"`
-	// Count is the number that changes: findings for the destination, the cap, the
-	// round, new findings or stalled rounds. It is nil for Verification.
+	// Count is the number that changes: findings for the destination, the cap, the round,
+	// new findings or stalled rounds. It is nil for Verification.
 	Count *Count `json:"count,omitzero"`
 	// Verify is nil for every kind but Verification.
 	Verify *Verify `json:"verify,omitzero"`
-	// Words says it, as in "without the 2 findings for researcher".
+	// Words describes the change, such as "without the 2 findings for researcher".
 	Words string `json:"words"`
 }
 
@@ -47,13 +47,13 @@ type Count struct {
 	To   int `json:"to"`
 }
 
-// Verify is the outcome of the verification before and after a change.
+// Verify is the verification result before and after a change.
 type Verify struct {
 	From routing.Verify `json:"from"`
 	To   routing.Verify `json:"to"`
 }
 
-// cost is how large the change is: at least 1.
+// cost returns the size of the change, at least 1.
 func (c Change) cost() int {
 	if c.Count == nil {
 		return 1
@@ -61,12 +61,11 @@ func (c Change) cost() int {
 	return max(c.Count.To-c.Count.From, c.Count.From-c.Count.To)
 }
 
-// apply returns in with all of the changes, or false where they do not go
-// together.
+// apply returns in with all of the changes, or false if they conflict.
 //
-// An input does not say which of its findings are repeats. Findings that go away
-// are taken from the repeats first and count as resolved then, so that the review
-// never looks worse for them; findings that come are new.
+// An input does not say which of its findings are repeats. Removed findings are taken
+// from the repeats first and then count as resolved, so that the review never looks worse
+// for them; added findings are new.
 func apply(in routing.Input, changes []Change) (routing.Input, bool) {
 	in.Routes = maps.Clone(in.Routes)
 	if in.Routes == nil {
@@ -115,7 +114,7 @@ func apply(in routing.Input, changes []Change) (routing.Input, bool) {
 	return in, restall(&in, stalled)
 }
 
-// settle takes findings away.
+// settle removes findings.
 func settle(in *routing.Input, gone int) {
 	repeats := min(gone, in.RepeatCount)
 	in.RepeatCount -= repeats
@@ -125,8 +124,8 @@ func settle(in *routing.Input, gone int) {
 	in.NewCount -= gone - repeats - reopened
 }
 
-// restall makes the row of reviews without progress agree with the findings. A
-// change of its length goes only with a review that made no progress.
+// restall makes the stalled rounds agree with the findings. Their number can change only
+// for a review without progress.
 func restall(in *routing.Input, length int) bool {
 	in.NoProgress = in.FindingCount > 0 && in.RepeatCount == in.FindingCount && in.ResolvedCount == 0
 	switch {
@@ -139,7 +138,7 @@ func restall(in *routing.Input, length int) bool {
 	return true
 }
 
-// sum adds counts that are not negative, and stays at the largest number.
+// sum adds two non-negative counts and saturates instead of overflowing.
 func sum(a, b int) int {
 	if a > math.MaxInt-b {
 		return math.MaxInt

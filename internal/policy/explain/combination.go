@@ -7,15 +7,14 @@ import (
 	"slices"
 )
 
-// combination is a choice of changes, at most one of each dimension.
+// combination is a selection of changes, at most one of each dimension.
 type combination struct {
 	cost   int
-	chosen []int // by dimension, which change counted from 1; 0 is none
+	chosen []int // by dimension, the number of its change from 1; 0 means no change
 }
 
-// combinations yields every combination but the empty one, in order of cost, and
-// of one cost in the order of the dimensions. It makes them as they are asked
-// for.
+// combinations yields every nonempty combination, ordered by cost and then by dimension.
+// It generates them lazily.
 func combinations(dimensions []dimension) iter.Seq[combination] {
 	return func(yield func(combination) bool) {
 		waiting := &queue{}
@@ -31,9 +30,9 @@ func combinations(dimensions []dimension) iter.Seq[combination] {
 	}
 }
 
-// grow makes the combinations that come of c by one step: the next change in the
-// last dimension that has one, or the first change in a dimension behind it. So
-// every combination comes of exactly one other, and none is cheaper than that.
+// grow makes the combinations that follow c in one step: the next change in its last used
+// dimension, or the first change in a later dimension. So every combination follows
+// exactly one other, which is not more expensive.
 func grow(c combination, dimensions []dimension, push func(combination)) {
 	last := 0
 	for i, n := range c.chosen {
@@ -70,7 +69,7 @@ type queue []combination
 func (q queue) Len() int { return len(q) }
 
 func (q queue) Less(i, j int) bool {
-	// Of one cost, what changes an earlier dimension comes first.
+	// At equal cost, changes of earlier dimensions come first.
 	return cmp.Or(cmp.Compare(q[i].cost, q[j].cost), slices.Compare(q[j].chosen, q[i].chosen)) < 0
 }
 

@@ -1,9 +1,8 @@
-// Package explain explains a policy's decision: the rule that made it, what that
-// rule outranked, and the smallest changes of the input that would have flipped
-// it.
+// Package explain explains a policy's decision: the rule that made it, the rules it
+// outranked, and the smallest changes of the input that would have changed it.
 //
-// It does no I/O, and looks at the clock only to end a search that a slow policy draws
-// out: else the same policy and input always give the same Explanation.
+// It does no I/O, and uses the clock only to end a search with a slow policy: otherwise
+// the same policy and input always give the same Explanation.
 package explain
 
 import (
@@ -12,57 +11,54 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Explanation is why a task goes where it goes. It is read-only once it has been
-// returned.
+// Explanation explains a decision. It is read-only once it has been returned.
 type Explanation struct {
 	Input    routing.Input    `json:"input"`
 	Decision routing.Decision `json:"decision"`
-	// Rule is the branch of rule decision that decided. It is nil if no single
-	// branch can be named.
+	// Rule is the branch of rule decision that decided. It is nil if no single branch can
+	// be named.
 	Rule *routing.Branch `json:"rule,omitzero"`
-	// Outranked are the branches behind Rule that held too, in the order in which
-	// they would have been tried.
+	// Outranked lists the branches after Rule that matched too, in evaluation order.
 	Outranked []Outranked `json:"outranked"`
-	// Waiting are the destinations with findings that the decision passed over,
+	// Waiting lists the destinations with findings that the decision did not choose,
 	// strongest first.
 	Waiting []Waiting `json:"weaker"`
-	// Counterfactuals are the smallest changes that lead elsewhere. All have the same cost,
-	// the least that was found; those that a user can bring about come first. They
-	// are at most MaxCounterfactuals.
+	// Counterfactuals lists the smallest changes that lead elsewhere. All have the same
+	// cost, the least found; those that a user can make come first. There are at most
+	// MaxCounterfactuals.
 	Counterfactuals []Counterfactual `json:"flips"`
-	// ReachableBy has for each other destination the smallest change that leads there, of
-	// changes that a user can bring about: findings settled, a green verification,
-	// a higher cap. A destination that they do not lead to is missing. They are in
-	// order of their cost.
+	// ReachableBy lists for each other destination the smallest change that leads there,
+	// of those that a user can make: findings settled, a green verification, a higher
+	// cap. Destinations that cannot be reached this way are missing. It is ordered by
+	// cost.
 	ReachableBy []Counterfactual `json:"ways"`
-	// Tried is the number of inputs that were decided in search of them.
+	// Tried is the number of inputs that the search decided.
 	Tried int `json:"tried"`
-	// GaveUp says that the search ended at its bound, which is MaxTried inputs, SearchTime,
-	// or an input on which the policy ran over its time. Then there may be a change
-	// that is not listed.
+	// GaveUp reports whether the search ended at a limit: MaxTried inputs, SearchTime, or
+	// an input on which the policy timed out. Then changes may be missing.
 	GaveUp bool `json:"gave_up"`
 }
 
-// Outranked is a branch of rule decision that held and did not decide.
+// Outranked is a branch of rule decision that matched but did not decide.
 type Outranked struct {
 	Rule routing.Branch `json:"rule"`
-	// Decision is what it would have decided.
+	// Decision is the decision of the branch.
 	Decision routing.Decision `json:"decision"`
 }
 
-// Waiting is a destination that has findings and is not where the task goes.
+// Waiting is a destination that has findings but was not chosen.
 type Waiting struct {
 	Destination string `json:"destination"`
 	Findings    int    `json:"findings"`
 }
 
-// Explain decides in again and says why. It makes some dozens of decisions more
-// in search of changes, and seldom more than a thousand.
+// Explain decides in again and explains the decision. Its search makes dozens of further
+// decisions, seldom more than a thousand.
 //
 // # Errors
 //
-// Those of Decide and of Branches, both of routing.Policy: a policy that comes to
-// no decision has none to explain.
+// Those of Decide and of Branches, both of routing.Policy: without a decision there is
+// nothing to explain.
 func Explain(ctx context.Context, p *routing.Policy, in routing.Input) (Explanation, error) {
 	decision, err := p.Decide(ctx, in)
 	if err != nil {
@@ -86,9 +82,8 @@ func Explain(ctx context.Context, p *routing.Policy, in routing.Input) (Explanat
 	return e, nil
 }
 
-// matching finds the branch that decided and those behind it. If the first branch
-// that holds decides otherwise than the policy, none is named: a wrong one would
-// be worse.
+// matching finds the branch that decided and those after it. If the first matching branch
+// disagrees with the policy's decision, it names none instead of a wrong one.
 func (e *Explanation) matching(ctx context.Context, p *routing.Policy) error {
 	branches, err := p.Branches(ctx)
 	if err != nil {
@@ -109,7 +104,7 @@ func (e *Explanation) matching(ctx context.Context, p *routing.Policy) error {
 	return nil
 }
 
-// weaker lists the destinations with findings but the one that the task goes to.
+// weaker lists the destinations with findings, except the task's destination.
 func weaker(p *routing.Policy, in routing.Input, d routing.Decision) []Waiting {
 	var list []Waiting
 	for _, name := range p.Precedence() {

@@ -15,12 +15,12 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Rounds under routing@1.2.0, with all that is said about them.
+// Rounds under routing@1.2.0, with their complete explanations.
 func TestExplanations(t *testing.T) {
 	p := load(t)
 	for name, tc := range map[string]struct {
 		in        routing.Input
-		rule      string // how its line ends
+		rule      string // suffix of its line
 		outranked []string
 		weaker    []explain.Waiting
 		cost      int
@@ -47,7 +47,7 @@ func TestExplanations(t *testing.T) {
 			in:   input(3, 3, routing.Absent, nil),
 			rule: `else := {"next_action": "commit", "reason": "no-findings"} if {`,
 			cost: 1,
-			flips: []string{ // in the last round whatever is left leads to stuck
+			flips: []string{ // in the last round any remaining finding leads to stuck
 				"with a finding for stuck: stuck (stuck-finding)",
 				"with a finding for askuser: stuck (max-rounds)",
 				"with a finding for plan-checker: stuck (max-rounds)",
@@ -173,9 +173,9 @@ func TestExplanations(t *testing.T) {
 	}
 }
 
-// A change says nothing about what it does to the comparison with earlier reviews,
-// so the whole input does: repeats that are gone were resolved, other findings
-// were never there.
+// A change does not describe its effect on the comparison with earlier reviews, so the
+// whole input is returned: removed repeats are resolved, other removed findings never
+// existed.
 func TestFlipsHaveTheWholeInput(t *testing.T) {
 	in := input(1, 3, routing.Green, map[string]int{"executor": 3, "researcher": 1})
 	in.NewCount, in.RepeatCount, in.ReopenedCount, in.ResolvedCount = 2, 1, 1, 5
@@ -203,7 +203,7 @@ func TestTheLargestCountsCanBeExplained(t *testing.T) {
 	p := load(t)
 	in := stalled(input(math.MaxInt, 1, routing.Red, map[string]int{"executor": math.MaxInt - 1, "researcher": 1}), math.MaxInt)
 	e := explanationOf(t, p, in)
-	// The cap cannot be raised so far, and all findings gone is the least that helps.
+	// The cap cannot be raised so far; removing all findings is the smallest change.
 	if got, want := reported(e.Counterfactuals), "without any of the 9223372036854775807 findings and with a green verification: commit (no-findings)\n"+
 		"without any of the 9223372036854775807 findings and without a verification: commit (no-findings)"; got != want {
 		t.Errorf("flips are\n%s\nwant\n%s", got, want)
@@ -215,7 +215,7 @@ func TestTheLargestCountsCanBeExplained(t *testing.T) {
 	}
 }
 
-// If nothing leads elsewhere, that is said, and that all was tried.
+// If no change leads elsewhere, the explanation is empty and the search complete.
 func TestAPolicyThatKnowsOneAnswer(t *testing.T) {
 	e := explanationOf(t, deciding(t, `decision := {"next_action": "stuck", "reason": "closed"} if input.round > 0`), input(1, 3, routing.Green, map[string]int{"fixer": 1}))
 	if len(e.Counterfactuals) != 0 || len(e.ReachableBy) != 0 || e.Tried == 0 || e.GaveUp {
@@ -223,16 +223,16 @@ func TestAPolicyThatKnowsOneAnswer(t *testing.T) {
 	}
 }
 
-// The search is bounded, and says so where it ends there.
+// The search is bounded, and reports when it reached its limit.
 func TestTheSearchGivesUp(t *testing.T) {
 	e := explainMany(t, `decision := {"next_action": "stuck", "reason": "closed"} if input.finding_count > 3`)
-	// A busy machine may come to the end of SearchTime first.
+	// A busy machine may reach SearchTime first.
 	if len(e.Counterfactuals) != 0 || e.Tried > explain.MaxTried || !e.GaveUp {
 		t.Errorf("%d flips, tried %d, gave up: %v", len(e.Counterfactuals), e.Tried, e.GaveUp)
 	}
 }
 
-// explainMany explains a policy that has more inputs to try than a search does.
+// explainMany explains a policy that has more inputs to try than the search limit.
 func explainMany(t *testing.T, decision string) explain.Explanation {
 	t.Helper()
 	many := strings.NewReplacer(
@@ -246,8 +246,7 @@ func explainMany(t *testing.T, decision string) explain.Explanation {
 	return explanationOf(t, p, input(1, 3, routing.Green, map[string]int{"stuck": 20, "a": 20, "b": 20, "user": 20, "fixer": 20}))
 }
 
-// An input on which the policy runs over its time ends the search, and not the
-// explanation.
+// An input on which the policy times out ends the search, but not the explanation.
 func TestASlowRuleEndsTheSearch(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: a decision takes a second to run over its time")
@@ -263,7 +262,7 @@ func TestASlowRuleEndsTheSearch(t *testing.T) {
 	if e.Decision.NextAction != "fixer" || !e.GaveUp {
 		t.Errorf("%+v, gave up: %v", e.Decision, e.GaveUp)
 	}
-	// The caller's own deadline ends it all.
+	// The caller's deadline ends both.
 	ctx, stop := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer stop()
 	_, err := explain.Explain(ctx, p, in)

@@ -9,7 +9,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// header is all of a small policy but its decision.
+// header is a small policy without its decision.
 const header = `# METADATA
 # title: Small
 # custom:
@@ -30,7 +30,7 @@ precedence := ["stuck", "user", "fixer"]
 
 `
 
-// deciding is a small policy with that decision.
+// deciding returns a small policy with that decision.
 func deciding(t testing.TB, decision string) *routing.Policy {
 	t.Helper()
 	p, err := routing.Loader{}.FromSources(t.Context(), "small", []routing.Source{{Name: "routing.rego", Text: header + decision}})
@@ -58,7 +58,7 @@ func explanationOf(t testing.TB, p *routing.Policy, in routing.Input) explain.Ex
 	return e
 }
 
-// input is a round whose findings are all new.
+// input returns a round whose findings are all new.
 func input(round, maxRounds int, verify routing.Verify, routes map[string]int) routing.Input {
 	in := routing.Input{Round: round, MaxRounds: maxRounds, Routes: routes, Verify: verify}
 	for _, n := range routes {
@@ -68,14 +68,14 @@ func input(round, maxRounds int, verify routing.Verify, routes map[string]int) r
 	return in
 }
 
-// stalled is in with a row of reviews without progress behind it.
+// stalled returns in with a number of reviews without progress.
 func stalled(in routing.Input, reviews int) routing.Input {
 	in.NewCount, in.RepeatCount = 0, in.FindingCount
 	in.NoProgress, in.StalledRounds = true, reviews
 	return in
 }
 
-// told is a flip in a line.
+// reported formats each counterfactual as a line.
 func reported(flips []explain.Counterfactual) string {
 	lines := make([]string, len(flips))
 	for i, f := range flips {

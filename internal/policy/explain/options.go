@@ -8,38 +8,36 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// A dimension is the elementary changes of which an input can have one at a time:
-// those of the findings for one destination, those of the verification, and so
-// on. It is sorted by cost.
+// dimension is a list of mutually exclusive elementary changes, such as those of the
+// findings for one destination or of the verification. It is sorted by cost.
 type dimension []Change
 
-// options makes the dimensions of an input.
+// options builds the dimensions of an input.
 type options struct {
 	in         routing.Input
 	ranked     []string         // routing.Policy.Precedence
 	fields     map[string][]int // routing.Thresholds
-	fine       bool             // every count near by is tried
+	fine       bool             // try every count nearby
 	dimensions []dimension
 }
 
-// reach is how far from its own count a destination's are tried one by one.
+// reach is the distance from a destination's count within which every count is tried.
 const reach = 8
 
 // dimensionsOf lists every elementary change of in that can matter to p.
 //
-// Between two numbers that a policy compares a count with, it cannot tell one
-// count from the next (routing.Thresholds). So the nearest count on every other
-// side of such a number is enough. What is always tried is that a destination has
-// no findings, or has one where it had none.
+// Counts between two neighbouring thresholds get the same decision (routing.Thresholds).
+// So the nearest count on every other side of a threshold is enough. In addition, it
+// always tries that a destination has no findings, or has one if it had none.
 //
-// Only where the policy adds findings up, or looks at them in a way that cannot be
-// bounded, every count within reach is tried: there it can take some changes of
-// several destinations together to make a difference.
+// It tries every count within reach only if the policy adds findings up or uses them in a
+// way that cannot be bounded: then only changes of several destinations together may make
+// a difference.
 func dimensionsOf(p *routing.Policy, in routing.Input) []dimension {
 	t := p.Thresholds()
 	o := options{in: in, ranked: p.Precedence(), fields: t.Fields, fine: len(t.Unknown) > 0}
 	for _, field := range []string{"finding_count", "new_count", "repeat_count", "reopened_count", "resolved_count"} {
-		// None or some is what the destinations say already.
+		// The destinations already cover the comparison of finding_count with zero.
 		o.fine = o.fine || slices.ContainsFunc(t.Fields[field], func(k int) bool { return k != 0 || field != "finding_count" })
 	}
 	for _, name := range o.ranked {
@@ -92,7 +90,7 @@ func (o *options) findings(destination string) {
 		}
 	}
 	for _, all := range nearest(o.in.FindingCount, o.fields["finding_count"]) {
-		if rest := o.in.FindingCount - n; all >= rest { // what the other destinations have stays
+		if rest := o.in.FindingCount - n; all >= rest { // the other destinations keep their findings
 			to = append(to, all-rest)
 		}
 	}
@@ -120,15 +118,15 @@ func (o *options) round() {
 	o.counts(Round, "", o.in.Round, nearest(o.in.Round, o.fields["round"]), 1, math.MaxInt)
 }
 
-// past has what ends a row of reviews without progress and leaves everything else
-// as it is: one of a destination's findings gone, or one of them new.
+// past adds the changes that end a stall and keep everything else: one of a destination's
+// findings removed, or one of them new.
 func (o *options) past() {
 	if !o.in.NoProgress && !o.fine {
 		return
 	}
 	var d dimension
 	for _, name := range o.ranked {
-		if n := o.in.Routes[name]; n > 1 && !o.fine { // else findings has it
+		if n := o.in.Routes[name]; n > 1 && !o.fine { // otherwise findings covers it
 			d = append(d, counted(Findings, name, n, n-1))
 		}
 	}
@@ -144,8 +142,8 @@ func (o *options) stall() {
 	}
 }
 
-// nearest returns, for each of the numbers, the counts nearest to n below it, at
-// it and above it, without the one of n's own side.
+// nearest returns, for each of the numbers, the counts nearest to n below it, at it and
+// above it, except on n's own side.
 func nearest(n int, numbers []int) []int {
 	var found []int
 	for _, k := range numbers {

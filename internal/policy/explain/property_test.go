@@ -13,7 +13,7 @@ import (
 
 var verifies = []routing.Verify{routing.Green, routing.Red, routing.Absent}
 
-// Every flip flips, and no elementary change that costs less does.
+// Every counterfactual changes the decision, and no cheaper elementary change does.
 func TestFlipsFlipAndNothingSmallerDoes(t *testing.T) {
 	p := load(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -51,7 +51,7 @@ func explained(t *rapid.T, p *routing.Policy, in routing.Input) explain.Explanat
 	return e
 }
 
-// checkFlips holds what an explanation says about flips against the policy.
+// checkFlips checks an explanation's counterfactuals against the policy.
 func checkFlips(t *rapid.T, p *routing.Policy, e explain.Explanation) {
 	if len(e.Counterfactuals) > explain.MaxCounterfactuals {
 		t.Fatalf("%d flips", len(e.Counterfactuals))
@@ -95,8 +95,8 @@ type single struct {
 	cost int
 }
 
-// singles are all of them for a policy that compares nothing but the round with
-// the cap, the length of a stall, and counts with 0.
+// singles returns all of them for a policy that compares only the round with the cap, the
+// length of a stall, and counts with 0.
 func singles(in routing.Input, destinations []string) []single {
 	var all []single
 	for _, name := range destinations {
@@ -112,7 +112,7 @@ func singles(in routing.Input, destinations []string) []single {
 			if to > n {
 				other.NewCount += to - n
 			}
-			for range n - to { // repeats first, then what came back
+			for range n - to { // repeats first, then reopened ones
 				switch {
 				case other.RepeatCount > 0:
 					other.RepeatCount--
@@ -156,7 +156,7 @@ func singles(in routing.Input, destinations []string) []single {
 	return all
 }
 
-// settled is in without a stall, where something moved.
+// settled returns in with its stall cleared if there was progress.
 func settled(in routing.Input) routing.Input {
 	if in.FindingCount == 0 || in.RepeatCount < in.FindingCount || in.ResolvedCount > 0 {
 		in.NoProgress, in.StalledRounds = false, 0
@@ -164,7 +164,7 @@ func settled(in routing.Input) routing.Input {
 	return in
 }
 
-// anyInput draws an input that does not contradict itself.
+// anyInput draws a consistent input.
 func anyInput(t *rapid.T, destinations []string, most int) routing.Input {
 	in := routing.Input{
 		Round:     rapid.IntRange(1, 8).Draw(t, "round"),
@@ -187,13 +187,12 @@ func anyInput(t *rapid.T, destinations []string, most int) routing.Input {
 	in.NewCount = in.FindingCount - in.RepeatCount - in.ReopenedCount
 	in.ResolvedCount = rapid.IntRange(0, 2).Draw(t, "resolved_count")
 	if in.RepeatCount == in.FindingCount {
-		in.ResolvedCount++ // else it would be no progress
+		in.ResolvedCount++ // otherwise it would be no progress
 	}
 	return in
 }
 
-// counting is a policy that sees no past, and compares its numbers with more than
-// 0.
+// counting is a policy that ignores the past and compares its numbers with constants above 0.
 const counting = `decision := {"next_action": "stuck", "reason": "stuck-finding"} if {
 	input.routes.stuck > 0
 } else := {"next_action": "stuck", "reason": "max-rounds"} if {
@@ -217,7 +216,7 @@ _work if input.finding_count > 0
 _work if input.verify == "red"
 `
 
-// countingAction is its next action, worked out without it.
+// countingAction computes its next action without the policy.
 func countingAction(in routing.Input) string {
 	findings := in.Routes["stuck"] + in.Routes["user"] + in.Routes["fixer"]
 	work := findings > 0 || in.Verify == routing.Red
@@ -233,8 +232,8 @@ func countingAction(in routing.Input) string {
 	}
 }
 
-// Of all inputs that there are near by, none flips for less, and none that a user
-// can bring about leads to a destination for less than the way there.
+// Of all inputs nearby, none changes the decision at a lower cost, and none that a user
+// can make reaches a destination at a lower cost than ReachableBy.
 func TestNoCombinationIsSmaller(t *testing.T) {
 	p := deciding(t, counting)
 	destinations := p.Precedence()
@@ -272,7 +271,7 @@ func TestNoCombinationIsSmaller(t *testing.T) {
 	})
 }
 
-// near visits every input of the counting policy that is not far from in.
+// near visits every input of the counting policy that is close to in.
 func near(in routing.Input, visit func(other routing.Input, cost int, feasible bool)) {
 	ignored := func(a, b int) int { return max(a-b, b-a) }
 	for stuck := range 6 {

@@ -14,30 +14,29 @@ import (
 )
 
 const (
-	// MaxCounterfactuals is the most flips that an Explanation lists.
+	// MaxCounterfactuals bounds the counterfactuals of an Explanation.
 	MaxCounterfactuals = 8
-	// MaxTried is the most inputs that are decided in search of changes, which takes
-	// less than a second.
+	// MaxTried bounds the inputs that the search decides, which takes less than a second.
 	MaxTried = 20_000
-	// SearchTime is how long the search may take, for policies that are slow.
+	// SearchTime bounds the search for slow policies.
 	SearchTime = 5 * time.Second
 )
 
-// errTimeUp ends a search, and is no error.
+// errTimeUp ends a search; it is not returned to callers.
 var errTimeUp = errors.New("the search took too long")
 
 // Counterfactual is a change of the input that leads elsewhere.
 type Counterfactual struct {
-	// Changes are at least one, and it takes all of them.
+	// Changes has at least one change; all of them are needed.
 	Changes []Change `json:"changes"`
-	// Input is the whole input with the changes. It can be decided as it is.
+	// Input is the complete changed input. It can be decided as it is.
 	Input    routing.Input    `json:"input"`
 	Decision routing.Decision `json:"decision"`
-	// Cost is the sum of what the changes cost: see Kind.
+	// Cost is the sum of the costs of the changes: see Kind.
 	Cost int `json:"cost"`
 }
 
-// search looks for changes that flip a decision.
+// search looks for changes that change a decision.
 type search struct {
 	policy   *routing.Policy
 	in       routing.Input
@@ -46,7 +45,7 @@ type search struct {
 	gaveUp   bool
 }
 
-// flips returns the flips of the least cost, best first.
+// flips returns the counterfactuals of the least cost, best first.
 func (s *search) flips(ctx context.Context, dimensions []dimension) ([]Counterfactual, error) {
 	var found []Counterfactual
 	err := s.each(ctx, dimensions, func(f Counterfactual) {
@@ -56,8 +55,8 @@ func (s *search) flips(ctx context.Context, dimensions []dimension) ([]Counterfa
 	return found[:min(len(found), MaxCounterfactuals)], err
 }
 
-// ways returns the best flip to each destination, of changes that a user can
-// bring about.
+// ways returns the best counterfactual for each destination, of changes that a user can
+// make.
 func (s *search) ways(ctx context.Context, dimensions []dimension) ([]Counterfactual, error) {
 	best := make(map[string]Counterfactual)
 	err := s.each(ctx, feasible(dimensions), func(f Counterfactual) {
@@ -71,8 +70,8 @@ func (s *search) ways(ctx context.Context, dimensions []dimension) ([]Counterfac
 	}), err
 }
 
-// each hands every combination of changes that flips the decision to found, in
-// order of cost, for as long as goOn wants combinations of that cost.
+// each calls found for every combination of changes that changes the decision, in order
+// of cost, as long as goOn accepts the cost.
 func (s *search) each(ctx context.Context, dimensions []dimension, found func(Counterfactual), goOn func(cost int) bool) error {
 	for c := range combinations(dimensions) {
 		if !goOn(c.cost) {
@@ -106,13 +105,12 @@ func (s *search) each(ctx context.Context, dimensions []dimension, found func(Co
 	return nil
 }
 
-// compareCounterfactuals puts the smaller first, then what is easier to bring about, then
-// what takes fewer changes.
+// compareCounterfactuals orders by cost, then by difficulty, then by number of changes.
 func compareCounterfactuals(a, b Counterfactual) int {
 	return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(difficulty(a), difficulty(b)), cmp.Compare(len(a.Changes), len(b.Changes)))
 }
 
-// difficulty is that of the hardest change.
+// difficulty returns the difficulty of the hardest change.
 func difficulty(f Counterfactual) int {
 	hardest := 0
 	for _, c := range f.Changes {
@@ -121,11 +119,11 @@ func difficulty(f Counterfactual) int {
 	return hardest
 }
 
-// hypothetical is the effort of a change that nobody would set out to make.
+// hypothetical is the difficulty of a change that a user would not make.
 const hypothetical = 3
 
-// difficulty ranks changes by how a user would go about them: settle findings, make
-// the verification pass, grant more rounds.
+// difficulty ranks changes in the order in which a user would try them: settle findings,
+// make the verification pass, grant more rounds.
 func (c Change) difficulty() int {
 	switch {
 	case c.Kind == Findings && c.Count.To < c.Count.From:
@@ -139,7 +137,7 @@ func (c Change) difficulty() int {
 	}
 }
 
-// feasible keeps the changes that a user can bring about.
+// feasible returns the changes that a user can make.
 func feasible(dimensions []dimension) []dimension {
 	var stored []dimension
 	for _, d := range dimensions {

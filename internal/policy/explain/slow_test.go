@@ -6,7 +6,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/explain"
 )
 
-// A policy may take a second for each decision, and a search makes many.
+// A policy may take a second for each decision, and a search makes many decisions.
 func TestSlowPoliciesAreNotSearchedForEver(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: it takes as long as a search may take")

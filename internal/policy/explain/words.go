@@ -8,7 +8,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Words says all of the changes, as in "without the 2 findings for researcher and
+// Words describes all of the changes, such as "without the 2 findings for researcher and
 // with a green verification".
 func (f Counterfactual) Words() string {
 	var words []string
@@ -19,7 +19,7 @@ func (f Counterfactual) Words() string {
 			gone += c.Count.From
 		}
 	}
-	// To list them all would be long, and it is all of them.
+	// All are removed, so a list would be long and say nothing more.
 	none := emptied > 1 && f.Input.FindingCount == 0
 	if none {
 		words = append(words, fmt.Sprintf("without any of the %d findings", gone))
