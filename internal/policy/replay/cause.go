@@ -12,38 +12,39 @@ type CauseKind string
 
 // The kinds of causes.
 const (
-	// CauseRerouted: both policies know the category and send it elsewhere.
+	// CauseRerouted: both policies know the category and send it to different
+	// destinations.
 	CauseRerouted CauseKind = "rerouted"
 	// CauseKnown: the category is new to the candidate's table.
 	CauseKnown CauseKind = "category-known"
-	// CauseUnknown: the category is gone from the candidate's table.
+	// CauseUnknown: the category is missing from the candidate's table.
 	CauseUnknown CauseKind = "category-unknown"
-	// CausePrecedence: both policies follow their precedence, and another of the
-	// destinations with findings is the strongest.
+	// CausePrecedence: both policies follow their precedence, and a different destination
+	// with findings is the strongest.
 	CausePrecedence CauseKind = "precedence"
-	// CauseRules: with the findings where they were sent, the candidate decides
-	// otherwise too: its rules are others.
+	// CauseRules: the candidate's rules decide differently even if the findings keep
+	// their recorded destinations.
 	CauseRules CauseKind = "rules"
 )
 
-// Cause is one difference between the policies that a flip goes back to. A flip has
-// at least one.
+// Cause is one difference between the policies that explains a changed decision. A
+// changed decision has at least one.
 type Cause struct {
 	Kind CauseKind `json:"kind"`
-	// Category is the one that goes elsewhere, with so many Findings in the round,
-	// From one destination To another. For CausePrecedence, From was the strongest
-	// destination and To is now. The rest is empty, and so is all of it for CauseRules.
+	// Category is the rerouted category, with its number of Findings in the round and its
+	// destinations From and To. For CausePrecedence, From and To are the strongest
+	// destinations before and now; the other fields are empty. All are for CauseRules.
 	Category string `json:"category,omitzero"`
 	Findings int    `json:"findings,omitzero"`
 	From     string `json:"from,omitzero"`
 	To       string `json:"to,omitzero"`
-	// Was and Now are the rules that decided, for CauseRules, where they are known:
-	// the recorded policy may be lost, and the candidate may come to no decision.
+	// Was and Now are the rules that decided, for CauseRules, if known: the recorded
+	// policy may be unavailable, and the candidate may make no decision.
 	Was *routing.Location `json:"was,omitzero"`
 	Now *routing.Location `json:"now,omitzero"`
 }
 
-// String says it in words.
+// String describes the cause in words.
 func (c Cause) String() string {
 	switch c.Kind {
 	case CauseRerouted:
@@ -65,13 +66,13 @@ func (c Cause) String() string {
 	}
 }
 
-// at is where a rule stands.
 func at(p routing.Location) string { return fmt.Sprintf("%s:%d", p.File, p.Row) }
 
-// causes says why a round flips.
+// causes returns the causes of a changed decision.
 func (y *Replay) causes(ctx context.Context, r Recorded, now Outcome) ([]Cause, error) {
 	causes := y.rerouted(r)
-	// The same rules over the routes as they were: do they decide as they did?
+	// Decide the recorded routes again, to see whether the rules alone change the
+	// decision.
 	was, err := y.decider.decide(ctx, r.Input)
 	if err != nil || was.Decision.NextAction == r.Decision.NextAction {
 		return causes, err
@@ -98,7 +99,7 @@ func (y *Replay) causes(ctx context.Context, r Recorded, now Outcome) ([]Cause, 
 	return append(causes, c), nil
 }
 
-// rerouted are the categories of a round that the candidate sends elsewhere.
+// rerouted returns the categories of a round that the candidate sends elsewhere.
 func (y *Replay) rerouted(r Recorded) []Cause {
 	var causes []Cause
 	for _, c := range r.Categories {
@@ -117,7 +118,7 @@ func (y *Replay) rerouted(r Recorded) []Cause {
 	return causes
 }
 
-// rule is the one that decides an input, nil if none does.
+// rule returns the location of the rule that decides an input, or nil if none does.
 func rule(ctx context.Context, p *routing.Policy, in routing.Input) (*routing.Location, error) {
 	branches, err := p.Branches(ctx)
 	if err != nil {
@@ -128,7 +129,7 @@ func rule(ctx context.Context, p *routing.Policy, in routing.Input) (*routing.Lo
 		return nil, ctx.Err()
 	}
 	if err != nil || len(held) == 0 {
-		return nil, nil // It comes to no decision, as the flip says.
+		return nil, nil // The policy makes no decision, which the report shows.
 	}
 	place := branches.All()[held[0].Branch].Location
 	return &place, nil

@@ -10,28 +10,28 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Undecided is the next action of a round that a policy comes to no decision for.
-// The reason is then the code of the error. No policy declares it.
+// Undecided is the next action of a round for which a policy makes no decision; the
+// reason is then the error code. No policy declares it.
 const Undecided = "undecided"
 
-// maxRemembered is how many decisions a Decider remembers, at some 300 bytes each.
-// Rounds repeat each other: a few hundred inputs make up most ledgers.
+// maxRemembered bounds the decisions that a Decider caches, at some 300 bytes each.
+// Rounds repeat: a few hundred inputs make up most ledgers.
 const maxRemembered = 1 << 14
 
-// Decider decides recorded rounds again under one policy. It remembers what it has
-// decided, as far as its memory goes. It is not safe for concurrent use.
+// Decider decides recorded rounds again with one policy. It caches decisions up to a
+// limit. It is not safe for concurrent use.
 type Decider struct {
 	policy *routing.Policy
 	memo   map[string]Outcome
 	key    []byte
 }
 
-// Outcome is what a policy makes of a recorded round. It is shared: its map must
-// not be modified.
+// Outcome is a policy's result for a recorded round. It is shared: its map must not be
+// modified.
 type Outcome struct {
-	// Input is what the policy saw.
+	// Input is the input given to the policy.
 	Input routing.Input
-	// Decision is Undecided where the policy refused the input or failed on it.
+	// Decision is Undecided if the policy rejected the input or failed on it.
 	Decision routing.Decision
 }
 
@@ -40,13 +40,13 @@ func NewDecider(p *routing.Policy) *Decider {
 	return &Decider{policy: p, memo: make(map[string]Outcome)}
 }
 
-// Decide sends the findings of a round where the policy's table says, leaves the
-// rest of the input as it was recorded, and lets the policy decide.
+// Decide sends a round's findings to the destinations of the policy's table, keeps the
+// rest of the recorded input, and lets the policy decide.
 //
 // # Errors
 //
-// replay-record-invalid; the end of ctx; and policy-timeout, because how long a policy
-// takes is no property of the round. Every other error of the policy is an Outcome.
+// replay-record-invalid; the end of ctx; and policy-timeout, because a policy's speed is
+// not a property of the round. Any other error of the policy is an Outcome.
 func (d *Decider) Decide(ctx context.Context, r Recorded) (Outcome, error) {
 	if err := r.check(); err != nil {
 		return Outcome{}, err
@@ -76,13 +76,13 @@ func (d *Decider) decide(ctx context.Context, in routing.Input) (Outcome, error)
 		o.Decision = routing.Decision{NextAction: Undecided, Reason: string(code)}
 	}
 	if len(d.memo) == maxRemembered {
-		clear(d.memo) // What comes often is soon back.
+		clear(d.memo) // Frequent inputs are soon cached again.
 	}
 	d.memo[string(d.key)] = o
 	return o, nil
 }
 
-// appendKey appends a text that two inputs share exactly where they are equal.
+// appendKey appends a key that is equal for two inputs if and only if they are equal.
 func appendKey(key []byte, in routing.Input) []byte {
 	for _, n := range []int{
 		in.Round, in.MaxRounds, in.FindingCount, in.NewCount, in.RepeatCount, in.ReopenedCount, in.ResolvedCount, in.StalledRounds,

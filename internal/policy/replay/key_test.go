@@ -9,8 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// TestKeysTellInputsIgnored: two inputs share what is remembered exactly where they are
-// equal.
+// TestKeysTellInputsIgnored checks that two inputs share a cache entry if and only if
+// they are equal.
 func TestKeysTellInputsIgnored(t *testing.T) {
 	small := rapid.IntRange(-1, 1)
 	inputs := rapid.Custom(func(t *rapid.T) routing.Input {
@@ -24,7 +24,7 @@ func TestKeysTellInputsIgnored(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := inputs.Draw(t, "a"), inputs.Draw(t, "b")
-		if rapid.Bool().Draw(t, "near") { // two at random are never near
+		if rapid.Bool().Draw(t, "near") { // two random inputs are never close
 			b = a
 			b.Routes = inputs.Draw(t, "routes of").Routes
 		}

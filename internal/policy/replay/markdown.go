@@ -8,11 +8,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxShown is how many flips Markdown lists.
+// maxShown bounds the changed decisions that Markdown lists.
 const maxShown = 20
 
-// Markdown is the report for a decision record: the summary, the matrix and the
-// first flips with their causes.
+// Markdown formats the report for a decision record: the summary, the matrix and the
+// first changed decisions with their causes.
 func (r Report) Markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s.\n", r.Summary())
@@ -38,8 +38,7 @@ func (r Report) Markdown() string {
 	return b.String()
 }
 
-// writeMatrix writes a row for each destination that rounds went to, and a column
-// for each that they go to now.
+// writeMatrix writes a row for each recorded destination and a column for each new one.
 func (r Report) writeMatrix(b *strings.Builder) {
 	var rows, columns []string
 	at := make(map[pair]int64, len(r.Matrix))
@@ -66,7 +65,7 @@ func (r Report) writeMatrix(b *strings.Builder) {
 	}
 }
 
-// cell is a text that cannot end its cell of a table, or be more than text.
+// cell escapes a text so that it cannot end its table cell or act as markup.
 func cell(s string) string {
 	var b strings.Builder
 	for _, c := range s {

@@ -8,7 +8,7 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// TestMemoryIsBounded: what does not fit is forgotten, and decided anew.
+// TestMemoryIsBounded checks that evicted decisions are made again.
 func TestMemoryIsBounded(t *testing.T) {
 	p, err := policies.Load(t.Context(), "routing@1.2.0")
 	if err != nil {

@@ -8,38 +8,36 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Recorded is a round as it was decided: all that deciding it again needs, and
-// what came of it.
+// Recorded is a recorded round: everything needed to decide it again, and its decision.
 type Recorded struct {
-	// Seq is the event's number in its ledger, and N that in its task.
+	// Seq is the event's number in its ledger, N its number in its task.
 	Seq, N int64
 	Task   string
 	Round  int
-	// At is when it was decided: RFC 3339 in UTC.
+	// At is the time of the decision: RFC 3339 in UTC.
 	At string
-	// Input is what the policy saw.
+	// Input is the input given to the policy.
 	Input routing.Input
-	// Categories are those of the findings.
+	// Categories are the categories of the findings.
 	Categories []Category
 	Decision   routing.Decision
-	// Policy decided.
+	// Policy is the policy that decided.
 	Policy routing.Identity
 }
 
-// Category counts those findings of a round that have the same category and were
-// sent the same way.
+// Category counts the findings of a round that have the same category and destination.
 type Category struct {
 	Name string
-	// Route is the destination that they were sent to, and Unknown says that the
-	// policy did not know the category.
+	// Route is their recorded destination. Unknown reports that the policy did not know
+	// the category.
 	Route   string
 	Unknown bool
 	// Count is at least 1.
 	Count int
 }
 
-// check fails where r does not agree with itself. What a policy would refuse of its
-// input is left to the policy.
+// check fails if r contradicts itself. Inputs that only a policy would reject are left to
+// the policy.
 func (r Recorded) check() error {
 	switch {
 	case r.Task == "":
@@ -69,7 +67,7 @@ func (r Recorded) check() error {
 	return nil
 }
 
-// present is routes without the destinations that no finding goes to.
+// present returns routes without the destinations that have no findings.
 func present(routes map[string]int) map[string]int {
 	for _, n := range routes {
 		if n == 0 {

@@ -1,14 +1,13 @@
-// Package replay decides recorded rounds again, under another policy: the
-// candidate. It shows what an amendment would have changed, on everything that
-// ever happened.
+// Package replay decides recorded rounds again with another policy, the candidate. It
+// shows which recorded decisions an amendment would have changed.
 //
-// Every round is taken as it was recorded: its findings go where the candidate's
-// table says, and its round, cap, verification and progress stay what they were.
-// What would have followed a decision that flips is not simulated. Nobody knows what
-// another agent would have made of it.
+// Every round is replayed as recorded: its findings go to the destinations of the
+// candidate's table; its round, cap, verification and progress stay the same. The
+// consequences of a changed decision are not simulated, because the work of another agent
+// is unknown.
 //
-// A flip is a round that goes elsewhere. One that goes to the same place for
-// another reason is none, and is counted apart.
+// A decision is changed if the round goes elsewhere. Rounds that keep their destination
+// but change the reason are counted separately.
 package replay
 
 import (
@@ -26,24 +25,24 @@ import (
 )
 
 const (
-	// maxFlips is how many flips a report lists.
+	// maxFlips bounds the changed decisions that a report lists.
 	maxFlips = 1000
-	// maxVaried is how many policies, and how many pairs of destinations, a report
-	// may have. Only a forged ledger has more.
+	// maxVaried bounds the policies, and the pairs of destinations, of a report. Only a
+	// forged ledger exceeds it.
 	maxVaried = 10_000
 )
 
-// Options say how to replay.
+// Options are the options of a replay.
 type Options struct {
-	// Since is the time since which the rounds are, as the report states it. The
-	// zero time stands for all of them. Replay itself leaves none out.
+	// Since is the start of the replayed period, as stated in the report. The zero time
+	// means all rounds. Replay itself does not filter by it.
 	Since time.Time
-	// Find returns the policy with a digest, so that a flip can name the rule that
-	// decided; nil, and a nil policy, for one that is not to be had.
+	// Find returns the policy with a digest, so that causes can name the rule that
+	// decided. It may be nil, or return a nil policy if that policy is unavailable.
 	Find func(ctx context.Context, digest string) (*routing.Policy, error)
 }
 
-// Replay is a replay under way. Its memory does not grow with the number of rounds.
+// Replay is a replay in progress. Its memory use does not grow with the number of rounds.
 // It is not safe for concurrent use.
 type Replay struct {
 	decider *Decider
@@ -51,13 +50,13 @@ type Replay struct {
 	report  Report
 	matrix  map[pair]int64
 	reasons map[pair]int64
-	used    map[routing.Identity]int // the place in the report
-	flips   hash.Hash                // over the lines of all flips
+	used    map[routing.Identity]int // the index in the report
+	flips   hash.Hash                // over the lines of all changed decisions
 }
 
 type pair struct{ from, to string }
 
-// New begins a replay under a candidate.
+// New starts a replay with a candidate.
 func New(candidate *routing.Policy, o Options) *Replay {
 	y := &Replay{
 		decider: NewDecider(candidate), find: o.Find,
@@ -71,12 +70,12 @@ func New(candidate *routing.Policy, o Options) *Replay {
 	return y
 }
 
-// Add decides one more round. Rounds come in the order of their Seq.
+// Add decides one more round. Rounds must be added in the order of their Seq.
 //
 // # Errors
 //
-// replay-too-varied, and those of Decider.Decide; replay-record-invalid also for a round out of
-// order. The replay is then of no more use.
+// replay-too-varied, and those of Decider.Decide; replay-record-invalid also for a round
+// out of order. The replay is then unusable.
 func (y *Replay) Add(ctx context.Context, r Recorded) error {
 	if r.Seq <= y.report.Through {
 		return r.fault("number %d does not come after %d", r.Seq, y.report.Through)
@@ -115,7 +114,7 @@ func (y *Replay) use(id routing.Identity) error {
 	return nil
 }
 
-// flip notes a round that goes elsewhere.
+// flip records a changed decision.
 func (y *Replay) flip(ctx context.Context, r Recorded, now Outcome) error {
 	f := Flip{Task: r.Task, Round: r.Round, Event: r.N, At: r.At, From: r.Decision, To: now.Decision}
 	line, err := json.Marshal(f.identity(), json.Deterministic(true))
@@ -134,7 +133,7 @@ func (y *Replay) flip(ctx context.Context, r Recorded, now Outcome) error {
 	return nil
 }
 
-// Report says what came of the rounds so far. It is the caller's.
+// Report returns the results for the rounds so far. The caller owns it.
 func (y *Replay) Report() Report {
 	r := y.report
 	r.Policies = slices.Clone(r.Policies)

@@ -18,7 +18,6 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// load loads a released version.
 func load(t testing.TB, ref string) *routing.Policy {
 	t.Helper()
 	p, err := policies.Load(t.Context(), ref)
@@ -45,15 +44,15 @@ func amended(t testing.TB, pairs ...string) *routing.Policy {
 	return p
 }
 
-// history makes recorded rounds as the host does.
+// history creates recorded rounds as the host does.
 type history struct {
 	t       rapid.TB
 	policy  *routing.Policy
 	decided []replay.Recorded
 }
 
-// decide records a round: findings of these categories, all of them new, in an input
-// that has the rest.
+// decide records a round with new findings of these categories; in provides the other
+// fields.
 func (h *history) decide(in routing.Input, findings map[string]int) {
 	h.t.Helper()
 	in.Routes = map[string]int{}
@@ -74,7 +73,7 @@ func (h *history) decide(in routing.Input, findings map[string]int) {
 		h.t.Fatal(err)
 	}
 	n := int64(len(h.decided)) + 1
-	// Other events are recorded in between, and each task is decided three times.
+	// Other events are recorded in between, and each task has three decisions.
 	r.Seq, r.N, r.Task = 3*n, (n-1)%3+1, fmt.Sprintf("T-%d", (n-1)/3+1)
 	r.Round, r.Input, r.Decision, r.At = in.Round, in, d, "2026-11-21T12:00:00.000000000Z"
 	h.decided = append(h.decided, r)
@@ -94,7 +93,7 @@ func replayed(t rapid.TB, candidate *routing.Policy, rounds []replay.Recorded, o
 	return y.Report()
 }
 
-// drawn is some rounds that a policy decided.
+// drawn returns random rounds decided by a policy.
 func drawn(t *rapid.T, p *routing.Policy) []replay.Recorded {
 	h := history{t: t, policy: p}
 	names := append(slices.Sorted(maps.Keys(p.RouteTable())), "made-up")
@@ -116,8 +115,8 @@ func drawn(t *rapid.T, p *routing.Policy) []replay.Recorded {
 	return h.decided
 }
 
-// TestTheRecordedPolicyFlipsNothing: whatever was decided, the same policy decides
-// it again.
+// TestTheRecordedPolicyFlipsNothing checks that the same policy makes the same decisions
+// again.
 func TestTheRecordedPolicyFlipsNothing(t *testing.T) {
 	versions := policies.Versions()
 	if len(versions) == 0 {
@@ -141,8 +140,8 @@ func TestTheRecordedPolicyFlipsNothing(t *testing.T) {
 	}
 }
 
-// goes says where routing 1.2.0 sends a round whose findings go where table says. It
-// is written from ADR-0001 and ADR-0003, and shares nothing with the Rego.
+// goes returns the next action of routing 1.2.0 for a round whose findings follow table.
+// It is written from ADR-0001 and ADR-0003 and shares nothing with the Rego.
 func goes(r replay.Recorded, table func(category string) string) string {
 	has := map[string]bool{}
 	for _, c := range r.Categories {
@@ -164,8 +163,8 @@ func goes(r replay.Recorded, table func(category string) string) string {
 	}
 }
 
-// TestAReroutedCategoryFlipsWhatItShould compares with a recount of the rounds, one by
-// one.
+// TestAReroutedCategoryFlipsWhatItShould compares with an independent count of the
+// rounds.
 func TestAReroutedCategoryFlipsWhatItShould(t *testing.T) {
 	p := load(t, "routing@1.2.0")
 	amendments := []struct {
@@ -242,7 +241,7 @@ func TestCauses(t *testing.T) {
 		findings  map[string]int
 		to        string
 		want      []string
-		rows      []string // what the rules that were and are named say
+		rows      []string // the text of the rules in Was and Now
 	}{
 		{
 			"rerouted", amended(t, `"style": "executor"`, `"style": "askuser"`), once, map[string]int{"style": 2, "missing-test": 1}, "askuser",
@@ -310,8 +309,8 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// TestNoneToAsk: a policy that is lost has no rule to name, and one that cannot be
-// looked for ends the replay.
+// TestNoneToAsk checks that a missing policy has no rule to name, and that a failed
+// lookup ends the replay.
 func TestNoneToAsk(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
 	h.decide(routing.Input{Round: 3, MaxRounds: 3, Verify: routing.Green}, map[string]int{"style": 1})
@@ -330,7 +329,8 @@ func TestNoneToAsk(t *testing.T) {
 	}
 }
 
-// TestUndecided: what the candidate refuses, fails on or may not decide is a flip.
+// TestUndecided checks that rejected inputs, failures and disallowed decisions count as
+// changed.
 func TestUndecided(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -364,7 +364,7 @@ func TestUndecided(t *testing.T) {
 	}
 }
 
-// TestUnsafeCommit: a candidate that would commit over findings does not get that far.
+// TestUnsafeCommit checks that a candidate cannot commit over findings.
 func TestUnsafeCommit(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
 	h.decide(once, map[string]int{"style": 1})
@@ -374,7 +374,7 @@ func TestUnsafeCommit(t *testing.T) {
 	}
 }
 
-// TestAnotherReason is no flip.
+// TestAnotherReason checks that a change of the reason alone is not a changed decision.
 func TestAnotherReason(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
 	h.decide(once, nil)
@@ -393,8 +393,7 @@ func TestAnotherReason(t *testing.T) {
 	}
 }
 
-// TestASlowCandidateEndsTheReplay: that a policy took too long is no property of the
-// round.
+// TestASlowCandidateEndsTheReplay: a policy's timeout is not a property of the round.
 func TestASlowCandidateEndsTheReplay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("in short mode: it takes a second, the time that a policy has")
@@ -421,7 +420,7 @@ func TestCancelledReplay(t *testing.T) {
 	}
 }
 
-// TestContradictions: a record that does not agree with itself ends the replay.
+// TestContradictions checks that a record that contradicts itself ends the replay.
 func TestContradictions(t *testing.T) {
 	p := load(t, "routing@1.2.0")
 	for name, spoil := range map[string]func(*replay.Recorded){
@@ -450,7 +449,7 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// TestZeroRoutes: a destination that is named without findings is as good as none.
+// TestZeroRoutes checks that a destination without findings is the same as a missing one.
 func TestZeroRoutes(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
 	h.decide(once, map[string]int{"style": 1})
@@ -478,7 +477,7 @@ func TestTooVaried(t *testing.T) {
 	}
 }
 
-// TestManyFlips: a thousand are listed, and the digest covers them all.
+// TestManyFlips checks that a thousand are listed and the digest covers all.
 func TestManyFlips(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
 	for range 1003 {
@@ -503,7 +502,7 @@ func TestManyFlips(t *testing.T) {
 	}
 }
 
-// TestDigest: it tells apart what was replayed, and nothing else.
+// TestDigest checks that the digest depends on the replayed rounds and results only.
 func TestDigest(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
 	h.decide(once, map[string]int{"style": 1})
@@ -571,7 +570,8 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestMarkdownIsHarmless: a category is a critic's word, and stays one cell of text.
+// TestMarkdownIsHarmless: a category is untrusted text of a critic and stays one cell of
+// text.
 func TestMarkdownIsHarmless(t *testing.T) {
 	h := history{t: t, policy: load(t, "routing@1.2.0")}
 	h.decide(once, map[string]int{"x | <b>\n# y": 1})
@@ -582,7 +582,7 @@ func TestMarkdownIsHarmless(t *testing.T) {
 	}
 }
 
-// BenchmarkAdd is a round as most are: it was there before.
+// BenchmarkAdd measures a typical round, which is in the cache.
 func BenchmarkAdd(b *testing.B) {
 	h := history{t: b, policy: load(b, "routing@1.2.0")}
 	h.decide(once, map[string]int{"style": 2, "missing-test": 1, "information-missing": 1, "scope-creep": 1})

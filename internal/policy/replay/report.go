@@ -13,58 +13,57 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Report is what a replay came to.
+// Report is the result of a replay.
 type Report struct {
 	Candidate routing.Identity `json:"candidate"`
-	// Decisions is how many rounds were decided again: those since Since, where it
-	// is set, up to the one with the number Through in the ledger, 0 for none.
+	// Decisions is the number of rounds decided again: those from Since on, if set, up to
+	// the event number Through in the ledger, 0 for none.
 	Decisions int64  `json:"decisions"`
 	Since     string `json:"since,omitzero"`
 	Through   int64  `json:"through"`
-	// Policies made the recorded decisions, in the order of their first.
+	// Policies lists the policies of the recorded decisions, in the order of first use.
 	Policies []Used `json:"policies"`
-	// Matrix counts the rounds by where they went and where they go now, also those
-	// that go where they went.
+	// Matrix counts the rounds by recorded and new destination, including unchanged ones.
 	Matrix []Cell `json:"matrix"`
-	// Reasons counts those that go where they went for another reason.
+	// Reasons counts rounds that keep their destination and change the reason.
 	Reasons []Cell `json:"reasons"`
-	// Flips are the rounds that go elsewhere, at most 1,000 of them, in the order of
-	// recording. Omitted counts the others.
+	// Flips lists the changed decisions, at most 1,000, in the order of recording.
+	// Omitted counts the others.
 	Flips   []Flip `json:"flips"`
 	Omitted int64  `json:"omitted,omitzero"`
-	// FlipsDigest is "sha256:" and 64 hex digits over all flips, those that are
-	// omitted too: a line of JSON each, with task, round, event, from and to.
+	// FlipsDigest is "sha256:" and 64 hex digits over all changed decisions, including
+	// omitted ones: a line of JSON each, with task, round, event, from and to.
 	FlipsDigest string `json:"flips_digest"`
 }
 
-// Used is a policy and how many of the decisions it made.
+// Used is a policy and the number of its decisions.
 type Used struct {
 	Policy    routing.Identity `json:"policy"`
 	Decisions int64            `json:"decisions"`
 }
 
-// Cell counts rounds by what they had and what they have now.
+// Cell counts rounds by recorded and new value.
 type Cell struct {
 	From  string `json:"from"`
 	To    string `json:"to"`
 	Count int64  `json:"count"`
 }
 
-// Flip is a round that goes elsewhere under the candidate.
+// Flip is a round whose decision the candidate changes.
 type Flip struct {
 	Task  string `json:"task"`
 	Round int    `json:"round"`
 	// Event is the number of the event in its task, and At its time.
 	Event int64  `json:"event"`
 	At    string `json:"at"`
-	// From is what was decided and To what would be now: Undecided where the
-	// candidate comes to no decision.
+	// From is the recorded decision and To the new one: Undecided if the candidate makes
+	// none.
 	From   routing.Decision `json:"from"`
 	To     routing.Decision `json:"to"`
 	Causes []Cause          `json:"causes"`
 }
 
-// flipped is what FlipsDigest covers of a flip.
+// flipped is the part of a Flip that FlipsDigest covers.
 type flipped struct {
 	Task  string           `json:"task"`
 	Round int              `json:"round"`
@@ -77,7 +76,7 @@ func (f Flip) identity() flipped {
 	return flipped{Task: f.Task, Round: f.Round, Event: f.Event, From: f.From, To: f.To}
 }
 
-// cells lists a matrix, sorted.
+// cells returns a matrix as a sorted list.
 func cells(m map[pair]int64) []Cell {
 	list := make([]Cell, 0, len(m))
 	for p, n := range m {
@@ -89,7 +88,7 @@ func cells(m map[pair]int64) []Cell {
 	return list
 }
 
-// Flipped is how many rounds go elsewhere.
+// Flipped returns the number of changed decisions.
 func (r Report) Flipped() int64 {
 	var n int64
 	for _, c := range r.Matrix {
@@ -100,17 +99,17 @@ func (r Report) Flipped() int64 {
 	return n
 }
 
-// Turns are the cells of the matrix that flip, the most frequent first.
+// Turns returns the cells of the matrix with changed decisions, the most frequent first.
 func (r Report) Turns() []Cell {
 	turns := slices.DeleteFunc(slices.Clone(r.Matrix), func(c Cell) bool { return c.From == c.To })
 	slices.SortStableFunc(turns, func(a, b Cell) int { return cmp.Compare(b.Count, a.Count) })
 	return turns
 }
 
-// maxTold is how many kinds of flips a summary tells apart.
+// maxReported bounds the kinds of changes that a summary lists.
 const maxReported = 6
 
-// Summary says it in one line, for a decision record.
+// Summary describes the report in one line, for a decision record.
 func (r Report) Summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s decided again", textutil.Count(r.Decisions, "recorded decision"))
@@ -141,11 +140,10 @@ func (r Report) Summary() string {
 	return b.String()
 }
 
-// Digest identifies what was replayed and what came of it: the candidate, the
-// rounds and all flips, those that are not listed too. A replay of the same
-// candidate over the same rounds, from a ledger that has grown since, gives the same
-// digest, if it ends with the event of Through. The texts that people read are no
-// part of it.
+// Digest identifies the replay and its result: the candidate, the rounds and all changed
+// decisions, including omitted ones. A later replay of the same candidate over the same
+// rounds has the same digest if it ends at event Through. Explanatory texts are not
+// covered.
 func (r Report) Digest() string {
 	text, err := json.Marshal(struct {
 		Format    string `json:"format"`
