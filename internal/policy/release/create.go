@@ -11,8 +11,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// create writes files of which none may be there, all of them or none. Folders are
-// made where they are missing.
+// create writes all of the files or none. It fails if one exists already, and creates
+// missing folders.
 func create(root *os.Root, files []file) (err error) {
 	var made []string
 	defer func() {
@@ -20,7 +20,7 @@ func create(root *os.Root, files []file) (err error) {
 			return
 		}
 		for _, name := range slices.Backward(made) {
-			_ = root.Remove(name) // If it does not help, the error below says what went wrong first.
+			_ = root.Remove(name) // If this fails, the error below still reports the first cause.
 		}
 	}()
 	for _, f := range files {
@@ -40,8 +40,7 @@ func create(root *os.Root, files []file) (err error) {
 	return nil
 }
 
-// mkdirs makes a folder and those that it lies in, and returns those that were not
-// there.
+// mkdirs creates a folder with its parents, and returns those that did not exist.
 func mkdirs(root *os.Root, name string) ([]string, error) {
 	if name == "." {
 		return nil, nil

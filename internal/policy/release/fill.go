@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// The lines between which a record's body shows what changes.
+// The markers around the changes in a record's body.
 const (
 	diffBegins = "<!-- switchyard:diff -->"
 	diffEnds   = "<!-- /switchyard:diff -->"
 )
 
-// fill puts a block between a text's markers, in place of what is there. A text
-// without both markers, each in a line of its own and the first one first, stays as it
-// is: whoever removed them wants none.
+// fill replaces the text between the markers with a block. It returns a text unchanged if
+// it does not have both markers, each in its own line and in order: the author removed
+// them on purpose.
 func fill(text []byte, block string) []byte {
 	begin, end, at := -1, -1, 0
 	lineEnd := "\n"

@@ -11,25 +11,25 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// Finding is one thing that is wrong with a tree.
+// Finding is one defect of a tree.
 type Finding struct {
 	Rule Rule `json:"rule"`
-	// Policy is the version that it is about, as routing@1.2.0, "" where it is about
-	// no one version.
+	// Policy is the version with the defect, such as routing@1.2.0, or "" if it is not
+	// about one version.
 	Policy string `json:"policy,omitzero"`
-	// ADR is the decision record that it is about.
+	// ADR is the decision record with the defect.
 	ADR string `json:"adr,omitzero"`
-	// File is the file or folder to look at, relative to the tree's root.
+	// File is the file or folder with the defect, relative to the tree's root.
 	File string `json:"file,omitzero"`
-	// Location is the line in it, if it is known.
+	// Location is the line in it, if known.
 	Location *routing.Location `json:"place,omitzero"`
 	// Message is one lower-case sentence without a full stop.
 	Message string `json:"message"`
-	// Hint says what to do about it.
+	// Hint says how to fix it.
 	Hint string `json:"hint,omitzero"`
 }
 
-// at returns the finding with its place.
+// at returns the finding with a location.
 func (f Finding) at(p routing.Location) Finding {
 	if p.File != "" {
 		f.File, f.Location = p.File, &p
@@ -37,14 +37,14 @@ func (f Finding) at(p routing.Location) Finding {
 	return f
 }
 
-// hint returns the finding with what to do about it.
+// hint returns the finding with a hint.
 func (f Finding) hint(format string, args ...any) Finding {
 	f.Hint = fmt.Sprintf(format, args...)
 	return f
 }
 
-// problems makes a finding of each problem of a policy that does not load, or of
-// the error itself.
+// problems returns a finding for each problem of a policy that does not load, or for the
+// error itself.
 func problems(f Finding, err error) []Finding {
 	e, ok := errors.AsType[*errs.Error](err)
 	if !ok {
@@ -80,8 +80,7 @@ func compareFindings(a, b Finding) int {
 	)
 }
 
-// compareReferences orders versions by age. Nothing comes before them, and what is
-// no version behind them.
+// compareReferences orders versions by age: "" first, invalid versions last.
 func compareReferences(a, b string) int {
 	switch x, y := identity(a), identity(b); {
 	case class(a) != class(b):

@@ -55,8 +55,8 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestLockStaysSorted: in whatever order versions come in, and with comments
-// anywhere.
+// TestLockStaysSorted checks that the lock stays sorted, in whatever order versions are
+// added and with comments anywhere.
 func TestLockStaysSorted(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("a", 64)
 	rapid.Check(t, func(t *rapid.T) {
@@ -82,7 +82,7 @@ func TestLockStaysSorted(t *testing.T) {
 	})
 }
 
-// TestReferencesHaveOneOrder: whatever folders are called.
+// TestReferencesHaveOneOrder checks the order for arbitrary folder names.
 func TestReferencesHaveOneOrder(t *testing.T) {
 	refs := rapid.OneOf(rapid.StringMatching(`routing@[0-9]{1,2}(\.[0-9]{1,2}){1,2}(-rc)?`), rapid.SampledFrom([]string{"", "routing@old", "routing@"}))
 	rapid.Check(t, func(t *rapid.T) {
@@ -100,7 +100,8 @@ func TestReferencesHaveOneOrder(t *testing.T) {
 	}
 }
 
-// TestRulesAreNamedOnce: a name that two rules have would hide one of them.
+// TestRulesAreNamedOnce checks that no two rules share a name, which would hide one of
+// them.
 func TestRulesAreNamedOnce(t *testing.T) {
 	all := []Rule{
 		FolderName, Loads, Formatted, Metadata, Tested, Covered, Proven, RecordValid, RecordNamed, RecordAccepted, RecordSupersedes, RecordDiff, RecordReplay,

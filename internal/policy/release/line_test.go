@@ -10,22 +10,22 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// ownLine is a project's line of versions from number on, as it is after the program
-// was replaced by one that has later versions built in, of that number too.
-// supersedes is what the first one was made from, "" for nothing.
+// ownLine is a project's line of versions starting at number, after the program was
+// replaced by one that has the same and later versions built in. supersedes is the
+// version that the first one was made from, or "".
 func ownLine(t *testing.T, number, supersedes string) release.Tree {
 	t.Helper()
 	folder := "policies/routing/" + number + "/"
 	record := strings.Replace(smallRecord("ADR-0001", "Small", "routing@"+number), "policy: routing@"+number+"\n", "policy: routing@"+number+"\n"+supersedes, 1)
 	tree := plant(t, files{
 		folder + "routing.rego": strings.Replace(small, "0.1.0", number, 1), folder + "routing_test.rego": smallTests, firstRecord: record,
-		// As the program of that time left it.
+		// As the earlier program wrote it.
 		lockFile: "# Ours.\n",
 	})
 	return tree
 }
 
-// lockIn writes a version of a tree into its lock, whatever Release thinks of it.
+// lockIn adds a version of a tree to its lock without Release's checks.
 func lockIn(t *testing.T, tree release.Tree, number string) {
 	t.Helper()
 	p, err := policies.Load(t.Context(), tree.Root+"/policies/routing/"+number)
@@ -39,8 +39,8 @@ func lockIn(t *testing.T, tree release.Tree, number string) {
 	}
 }
 
-// TestALaterProgramDoesNotBreakAReleasedVersion: a version that was released stays
-// what it is, although the program has one of that number built in by now.
+// TestALaterProgramDoesNotBreakAReleasedVersion checks that a released version stays
+// valid if the program has the same version built in by now.
 func TestALaterProgramDoesNotBreakAReleasedVersion(t *testing.T) {
 	tree := ownLine(t, "1.0.0", "")
 	if got := rules(lint(t, tree, everything()).Findings); !slices.Contains(got, "routing@1.0.0 unchanged") {
@@ -63,7 +63,7 @@ func TestALaterProgramDoesNotBreakAReleasedVersion(t *testing.T) {
 		t.Errorf("ours is not theirs: %+v", report.Versions)
 	}
 
-	// The line goes on by its own numbers, those that are taken too.
+	// The line continues with its own numbers, even if they are also built in.
 	made, err := tree.New(t.Context(), release.NewOptions{Title: "More", Date: day()})
 	if err != nil || made.Policy != "routing@1.1.0" || made.Before != "routing@1.0.0" || made.BeforeRef != "policies/routing/1.0.0" {
 		t.Fatalf("%+v, %v", made, err)
@@ -78,7 +78,7 @@ func TestALaterProgramDoesNotBreakAReleasedVersion(t *testing.T) {
 	}
 }
 
-// TestALaterProgramDoesNotChangeWhatALineFollows: versions that came to be built in
+// TestALaterProgramDoesNotChangeWhatALineFollows checks that versions that are built in
 // later, below the line's first one, are not part of its history.
 func TestALaterProgramDoesNotChangeWhatALineFollows(t *testing.T) {
 	whole(t)
@@ -98,7 +98,7 @@ func TestALaterProgramDoesNotChangeWhatALineFollows(t *testing.T) {
 	}
 }
 
-// argue gives a record that was just begun its reasons.
+// argue fills in the reasons of a new record.
 func argue(t *testing.T, tree release.Tree, record string) {
 	t.Helper()
 	all := content(t, tree)

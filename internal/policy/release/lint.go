@@ -9,60 +9,56 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// LintOptions says what there is to hold a tree against besides itself.
+// LintOptions gives Lint data outside of the tree.
 type LintOptions struct {
-	// Raised are the categories that somebody raises, and who does: agents' modules
-	// and the host. The newest version is checked against it. Nil means that nobody
-	// knows.
+	// Raised lists, for each category, the agent modules or the host that raise it. The
+	// latest version is checked against it. Nil means unknown.
 	Raised map[string][]string
-	// Replay makes a ledger's decisions again. Nil means that there is no ledger; then
-	// a record's replay is checked against its own policy alone.
+	// Replay replays a ledger. Nil means that there is no ledger; then a record's replay
+	// is checked only against its own policy.
 	Replay Replayer
 }
 
-// LintReport is all that is wrong with a tree. The same tree always gives the same
-// report.
+// LintReport lists the defects of a tree. It is deterministic.
 type LintReport struct {
-	// Versions are those of the tree, oldest first.
+	// Versions lists the tree's versions, oldest first.
 	Versions []Version `json:"versions"`
-	// Records is how many decision records were looked at.
+	// Records is the number of decision records checked.
 	Records int `json:"records"`
-	// Findings come by version, file and line.
+	// Findings are sorted by version, file and line.
 	Findings []Finding `json:"findings"`
 }
 
-// Clean says that nothing is wrong.
+// Clean reports whether there are no findings.
 func (r LintReport) Clean() bool { return len(r.Findings) == 0 }
 
-// Version is a version of a tree.
+// Version describes a version of a tree.
 type Version struct {
-	// Policy is what the version says that it is, with its digest; without one where it
-	// does not load.
+	// Policy is the version's identity; the digest is missing if it does not load.
 	Policy routing.Identity `json:"policy"`
 	// Folder is relative to the tree's root.
 	Folder string `json:"folder"`
-	// Released says that versions.lock has it.
+	// Released reports whether versions.lock has the version.
 	Released bool `json:"released"`
-	// BuiltIn says that this program has it too.
+	// BuiltIn reports whether this program has the version built in.
 	BuiltIn bool `json:"built_in"`
-	// Tests is how many there are, and Coverage how much of the lines they reach, in
-	// per cent.
+	// Tests is the number of tests, and Coverage the lines that they cover, in percent.
 	Tests    int     `json:"tests"`
 	Coverage float64 `json:"coverage"`
-	// States is how many classes of inputs the invariants were checked for.
+	// States is the number of input classes checked against the invariants.
 	States int `json:"states"`
-	// Step is how large the change from the version before is.
+	// Step is the size of the change from the previous version.
 	Step diff.Step `json:"step,omitzero"`
 }
 
-// Lint checks every version of the tree against every rule. It takes some tenths of
-// a second for each version, on all processors.
+// Lint checks every version of the tree against every rule. It takes some tenths of a
+// second for each version, on all processors.
 //
 // # Errors
 //
-// policy-tree-unreadable where the tree cannot be read or has no versions' folder, the errors of
-// the Replayer, and the error of ctx. What is wrong with the tree's contents is no
-// error but a Finding.
+// policy-tree-unreadable if the tree cannot be read or has no versions folder, the errors
+// of the Replayer, and the error of ctx. Defects of the tree's contents are Findings, not
+// errors.
 func (t Tree) Lint(ctx context.Context, o LintOptions) (LintReport, error) {
 	root, err := t.open()
 	if err != nil {
@@ -79,7 +75,7 @@ func (t Tree) Lint(ctx context.Context, o LintOptions) (LintReport, error) {
 	return s.lint(ctx, o)
 }
 
-// lint checks a tree that was read against every rule.
+// lint checks a loaded tree against every rule.
 func (s *workspace) lint(ctx context.Context, o LintOptions) (LintReport, error) {
 	l := &linter{workspace: s, options: o}
 	history, err := s.history(ctx)
@@ -107,7 +103,7 @@ func (s *workspace) lint(ctx context.Context, o LintOptions) (LintReport, error)
 	return report, nil
 }
 
-// linter collects what is wrong with a tree.
+// linter collects the defects of a tree.
 type linter struct {
 	*workspace
 	options  LintOptions
@@ -120,7 +116,7 @@ func finding(rule Rule, file, format string, args ...any) Finding {
 	return Finding{Rule: rule, File: file, Message: fmt.Sprintf(format, args...)}
 }
 
-// noTree says that there are no versions here.
+// noTree returns the error for a tree without versions.
 func noTree(t Tree) error {
 	return errs.New(errs.PolicyTreeUnreadable, "there are no versions of a policy in %s", t.versions()).With("path", t.versions())
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// decided looks at what was decided about the version, and at what is proven.
+// decided checks the version's decision record and its invariants.
 func (w *versionLinter) decided(ctx context.Context, seen *Version) error {
 	record, ok := w.named()
 	if err := w.proven(ctx, record, seen); err != nil {
@@ -42,7 +42,7 @@ func (w *versionLinter) decided(ctx context.Context, seen *Version) error {
 	return w.replayed(ctx, record)
 }
 
-// about makes a finding about the version's record.
+// about returns a finding about the version's record.
 func about(rule Rule, r adr.Record, format string, args ...any) Finding {
 	f := finding(rule, r.File, format, args...)
 	f.ADR = r.Name
@@ -71,7 +71,7 @@ func (w *versionLinter) named() (adr.Record, bool) {
 	return found.Record, true
 }
 
-// metadataFile is the module that has the METADATA of the policy's package.
+// metadataFile returns the module that has the METADATA of the policy's package.
 func (w *versionLinter) metadataFile() string {
 	i := slices.IndexFunc(w.modules, func(m routing.Source) bool {
 		head, _, ok := cutMetadata(m.Text)
@@ -103,11 +103,11 @@ func orNone(ref string) string {
 	return ref
 }
 
-// filledIn is the hint where a figure is missing or wrong.
+// filledIn returns the hint for a figure that is missing or wrong.
 func filledIn(ref string) string { return "switchyard policy release " + ref + " fills it in" }
 
-// compare returns what changes from the version before. It fails to where that one
-// does not load.
+// compare returns the changes from the previous version. It reports false if the two cannot
+// be compared.
 func (w *versionLinter) compare(ctx context.Context) (diff.Diff, bool, error) {
 	if !isVersion(w.ref) || w.before != nil && w.before.policy == nil {
 		return diff.Diff{}, false, ctx.Err()
@@ -123,7 +123,7 @@ func (w *versionLinter) compare(ctx context.Context) (diff.Diff, bool, error) {
 	return change, true, nil
 }
 
-// diff is what changes from the version before.
+// diff returns the changes from the previous version.
 func (w *versionLinter) diff(ctx context.Context) (diff.Diff, error) {
 	if w.before == nil {
 		return diff.Compare(ctx, nil, w.policy)
@@ -131,7 +131,7 @@ func (w *versionLinter) diff(ctx context.Context) (diff.Diff, error) {
 	return diff.Compare(ctx, w.before.policy, w.policy)
 }
 
-// stepped wants a step in the version that is large enough.
+// stepped requires the version's step to be large enough for its changes.
 func (w *versionLinter) stepped(change diff.Diff, seen *Version) {
 	step, why := change.Step()
 	seen.Step = step
@@ -167,22 +167,22 @@ func (w *versionLinter) differs(r adr.Record, change diff.Diff) {
 	}
 }
 
-// shows says that a record's body, where it has a place for the diff, has it there
-// as it is: that is what people read.
+// shows reports whether a record's body has the current diff between its markers, if it
+// has markers: that is the part people read.
 func (w *versionLinter) shows(r adr.Record, change diff.Diff) bool {
 	found, _ := w.records.of(r.Name)
 	return bytes.Equal(fill(found.Text, change.Markdown()), found.Text)
 }
 
-// maxSummary is how much of a summary a record holds, in code points.
+// maxSummary bounds the summary in a record, in code points.
 const maxSummary = 1000
 
-// proofOf is a difference as a record states it.
+// proofOf converts a difference to the form of a record.
 func proofOf(d diff.Diff) adr.Proof {
 	return adr.Proof{Summary: textutil.Clip(d.Summary(), maxSummary), Digest: d.Digest()}
 }
 
-// replayOf is a replay as a record states it.
+// replayOf converts a replay to the form of a record.
 func replayOf(r replay.Report) adr.ReplayProof {
 	return adr.ReplayProof{
 		Proof:  adr.Proof{Summary: textutil.Clip(r.Summary(), maxSummary), Digest: r.Digest()},
@@ -190,13 +190,13 @@ func replayOf(r replay.Report) adr.ReplayProof {
 	}
 }
 
-// replayed wants a replay of this very policy, and the real one where there is a
-// ledger to hold it against.
+// replayed requires a replay of this policy and, if there is a ledger, that its figures
+// are correct.
 func (w *versionLinter) replayed(ctx context.Context, r adr.Record) error {
 	locked := w.lock.digests[w.ref]
 	switch digest := w.policy.Identity().Digest; {
 	case locked != "" && locked != digest:
-		return nil // It is not what was replayed, and there is a finding that says so.
+		return nil // A different policy was replayed, and there is a finding for that.
 	case r.Replay == nil:
 		w.say(about(RecordReplay, r, "%s does not say what it would have changed", r.Name).hint("%s", filledIn(w.ref)))
 		return nil
@@ -217,8 +217,8 @@ func (w *versionLinter) replayed(ctx context.Context, r adr.Record) error {
 	return nil
 }
 
-// replay makes the decisions again that a record's replay made. One of no decisions
-// is of none, however many there are by now.
+// replay repeats the replay of a record. A replay of no decisions stays one, whatever the
+// ledger has by now.
 func (w *versionLinter) replay(ctx context.Context, of *adr.ReplayProof) (replay.Report, error) {
 	if of.Through == 0 {
 		return replay.New(w.policy, replay.Options{}).Report(), ctx.Err()
@@ -226,8 +226,8 @@ func (w *versionLinter) replay(ctx context.Context, of *adr.ReplayProof) (replay
 	return w.options.Replay(ctx, w.policy, of.Through)
 }
 
-// proven checks the version against the invariants, and its record's waivers against
-// what they are for.
+// proven checks the version against the invariants, and its record's waivers against the
+// violations.
 func (w *versionLinter) proven(ctx context.Context, r adr.Record, seen *Version) error {
 	o := check.Options{}
 	if w.newest {
@@ -266,8 +266,7 @@ func (w *versionLinter) proven(ctx context.Context, r adr.Record, seen *Version)
 	return nil
 }
 
-// needless finds a waiver of something that holds: it would let a later mistake
-// pass.
+// needless reports a waiver of an invariant that holds: it would hide a later violation.
 func (w *versionLinter) needless(r adr.Record, invariant check.Invariant) {
 	for _, waiver := range r.Waives {
 		if waiver.Invariant == string(invariant) {

@@ -7,7 +7,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/adr"
 )
 
-// shared looks at what belongs to no one version of the tree.
+// shared checks the parts of the tree that do not belong to one version.
 func (l *linter) shared(ctx context.Context) error {
 	for _, name := range l.stray {
 		l.add(finding(FolderName, name, "it is neither a folder nor a file").hint("versions are folders: put one there, or remove it"))
@@ -28,8 +28,8 @@ func (l *linter) shared(ctx context.Context) error {
 	return l.locked(ctx)
 }
 
-// orphan looks for the version that a record is about. A rejected one may never
-// have come into being.
+// orphan reports a record whose version does not exist. The version of a rejected record
+// may never have been created.
 func (l *linter) orphan(r adr.Record) {
 	if r.Policy == "" || r.Status == adr.Rejected || l.find(r.Policy) != nil || l.isBuiltIn(r.Policy) {
 		return
@@ -39,8 +39,8 @@ func (l *linter) orphan(r adr.Record) {
 	l.add(f.hint("make the version's folder, or correct the record's policy"))
 }
 
-// rival looks for a second record about a version: nobody holds what it says against
-// anything, and who reads it cannot know.
+// rival reports a second record about a version: its content is not checked, and a reader
+// cannot know that.
 func (l *linter) rival(r adr.Record) {
 	v := l.find(r.Policy)
 	if v == nil || v.policy == nil || r.Status == adr.Rejected {
@@ -56,7 +56,7 @@ func (l *linter) rival(r adr.Record) {
 	l.add(f.hint("a version has one record: remove policy from this one, or reject it"))
 }
 
-// locked looks at the lock itself, and at what it holds besides the tree's versions.
+// locked checks the lock, and its entries without a version in the tree.
 func (l *linter) locked(ctx context.Context) error {
 	file := l.tree.lock()
 	switch {
@@ -88,7 +88,7 @@ func (l *linter) locked(ctx context.Context) error {
 	return nil
 }
 
-// find returns the tree's version of a reference, nil if it has none.
+// find returns the tree's version for a reference, or nil.
 func (s *workspace) find(ref string) *version {
 	for _, v := range s.versions {
 		if v.ref == ref {

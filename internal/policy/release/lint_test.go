@@ -29,7 +29,7 @@ func lint(t *testing.T, tree release.Tree, o release.LintOptions) release.LintRe
 	return report
 }
 
-// everything are the options that leave nothing unchecked.
+// everything returns options that check everything.
 func everything() release.LintOptions {
 	return release.LintOptions{
 		Raised: map[string][]string{"broken": {"host"}, "style": {"critic"}, "spelling": {"critic"}}, Replay: replayed,
@@ -53,17 +53,17 @@ func TestLintFindsNothingInAReleasedTree(t *testing.T) {
 	}
 }
 
-// broken is a tree in which one thing is wrong.
+// broken is a tree with one defect.
 type broken struct {
 	breaks func(*testing.T, files)
-	// rules are all that are broken then.
+	// rules are all rules that it breaks.
 	rules []string
 	// says is a part of one of the messages.
 	says string
 }
 
-// TestLint's cases each break one thing in a tree that is in order, and name all
-// that follows: a change of a released version also breaks its promise not to change.
+// Each case of TestLint adds one defect to a valid tree and lists all rules it breaks: a
+// change of a released version also breaks its promise not to change.
 const (
 	rego   = second + "routing.rego"
 	tests  = second + "routing_test.rego"
@@ -71,7 +71,7 @@ const (
 	digest = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 )
 
-// changed are the rules that every change of the rules of 0.2.0 breaks, and more.
+// changed returns the rules that every change of 0.2.0's rules breaks, and more.
 func changed(more ...string) []string {
 	return append([]string{v2 + "unchanged"}, more...)
 }
@@ -204,8 +204,6 @@ func TestLintOfTheVersionsTogether(t *testing.T) {
 	})
 }
 
-// The ways to break a tree.
-
 func change(name, old, new string) func(*testing.T, files) {
 	return func(t *testing.T, f files) { f.replace(t, name, old, new) }
 }
@@ -245,10 +243,9 @@ func both(a, b func(*testing.T, files)) func(*testing.T, files) {
 	}
 }
 
-// sampledTrees is how many of the broken trees of a test are linted by default.
+// sampledTrees is how many of a test's broken trees are linted by default.
 const sampledTrees = 4
 
-// check lints each broken tree.
 func check(t *testing.T, cases map[string]broken) {
 	t.Helper()
 	good := released(t)
@@ -281,7 +278,8 @@ func check(t *testing.T, cases map[string]broken) {
 	}
 }
 
-// TestLintSaysTheSameTwice: of a tree in which much is wrong.
+// TestLintSaysTheSameTwice checks that the report of a tree with many defects is
+// deterministic.
 func TestLintSaysTheSameTwice(t *testing.T) {
 	f := released(t)
 	for _, breaks := range []func(*testing.T, files){
@@ -302,7 +300,7 @@ func TestLintSaysTheSameTwice(t *testing.T) {
 	}
 }
 
-// TestLintKnowsTheLine: a finding leads to where the mistake is.
+// TestLintKnowsTheLine checks the location of a finding.
 func TestLintKnowsTheLine(t *testing.T) {
 	f := released(t)
 	f.replace(t, rego, "_open if", "_open iff")
@@ -316,7 +314,7 @@ func TestLintKnowsTheLine(t *testing.T) {
 	}
 }
 
-// TestOnlyTheNewestVersionIsHeldAgainstWhatIsRaised: who uses an old version has the
+// TestOnlyTheNewestVersionIsHeldAgainstWhatIsRaised: users of an old version have the
 // agents of its time.
 func TestOnlyTheNewestVersionIsHeldAgainstWhatIsRaised(t *testing.T) {
 	o := everything()
@@ -344,7 +342,8 @@ func TestLintWithoutALedger(t *testing.T) {
 	}
 }
 
-// TestLintOfALedgerThatGrew: a replay is checked against the part that it is of.
+// TestLintOfALedgerThatGrew checks that a replay is compared only with its part of the
+// ledger.
 func TestLintOfALedgerThatGrew(t *testing.T) {
 	o := everything()
 	grown := append(ledger(), ledger()[0])
@@ -386,7 +385,7 @@ func TestWhatIsNoTree(t *testing.T) {
 	}
 }
 
-// TestNothingLeadsOutOfTheTree: not even a link among the versions, or in one.
+// TestNothingLeadsOutOfTheTree checks that links in the tree are not followed out of it.
 func TestNothingLeadsOutOfTheTree(t *testing.T) {
 	tree := plant(t, released(t))
 	outside := plant(t, files{"routing.rego": small})

@@ -16,11 +16,11 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// versionLinter is the look at one version of the tree.
+// versionLinter checks one version of the tree.
 type versionLinter struct {
 	*linter
 	*version
-	before *version // nil for the first one
+	before *version // nil for the first version
 	newest bool
 }
 
@@ -30,8 +30,8 @@ func (w *versionLinter) say(f Finding) {
 	w.add(f)
 }
 
-// look checks the version against every rule. What a policy that does not load
-// would be asked is left out: there is a finding already.
+// look checks the version against every rule. If the policy does not load, the checks
+// that need it are skipped: there is a finding already.
 func (w *versionLinter) look(ctx context.Context) (Version, error) {
 	_, released := w.lock.digests[w.ref]
 	seen := Version{Policy: identity(w.ref), Folder: w.folder, Released: released}
@@ -59,11 +59,11 @@ func (w *versionLinter) look(ctx context.Context) (Version, error) {
 	return seen, w.decided(ctx, &seen)
 }
 
-// tables are the rules that every policy has.
+// tables returns the rules that every policy has.
 func tables() []string { return []string{"destinations", "route_table", "precedence", "decision"} }
 
-// described wants words for everything public. That the package has a title is for
-// the loader to see to.
+// described requires METADATA for everything public. The loader checks that the package
+// has a title.
 func (w *versionLinter) described() {
 	titled := make(map[string]bool)
 	at := make(map[string]*ast.Location)
@@ -98,7 +98,6 @@ func (w *versionLinter) described() {
 	}
 }
 
-// tested runs the version's tests.
 func (w *versionLinter) tested(ctx context.Context, seen *Version) error {
 	want := path.Join(w.folder, testFile)
 	if len(w.tests) == 0 {
@@ -131,7 +130,7 @@ func (w *versionLinter) tested(ctx context.Context, seen *Version) error {
 	return nil
 }
 
-// testFile is the name of a version's tests, as New makes it.
+// testFile is the name of a version's test file, as created by New.
 const testFile = policyName + "_test.rego"
 
 func notPassed(t regotest.Test) Finding {
@@ -154,10 +153,10 @@ func notPassed(t regotest.Test) Finding {
 	return f.at(t.Location)
 }
 
-// percent shows a share without hiding that something is missing.
+// percent rounds down, so that less than 100 percent is never shown as 100.
 func percent(p float64) string { return fmt.Sprintf("%g", math.Floor(p*10)/10) }
 
-// lines names the first few lines.
+// lines lists the first few lines.
 func lines(places []routing.Location) string {
 	var words []string
 	for _, p := range places {
@@ -166,8 +165,8 @@ func lines(places []routing.Location) string {
 	return textutil.List(words, 8)
 }
 
-// formatted wants every file as opa fmt would write it, so that a change of a
-// policy shows what changed and nothing else.
+// formatted requires every file to be formatted by opa fmt, so that a diff shows only
+// real changes.
 func (w *versionLinter) formatted() {
 	for _, f := range w.files() {
 		want, err := format.SourceWithOpts(f.Name, []byte(f.Text), format.Opts{RegoVersion: ast.RegoV1})
@@ -179,8 +178,8 @@ func (w *versionLinter) formatted() {
 	}
 }
 
-// firstDifference is the first place where a text is not what is wanted, and what is
-// wanted there, in quotes: what differs may be no more than a tab.
+// firstDifference returns the first location at which a text differs from want, and the
+// wanted line in quotes, because the difference may be only a tab.
 func firstDifference(file, text, want string) (routing.Location, string) {
 	lines, others := strings.Split(text, "\n"), strings.Split(want, "\n")
 	i := 0
@@ -194,9 +193,9 @@ func firstDifference(file, text, want string) (routing.Location, string) {
 	return routing.Location{File: file, Row: i + 1, Col: 1, Text: strings.TrimSpace(lines[i])}, line
 }
 
-// unchanged checks the version against the lock, or where that does not have it yet
-// and it begins the tree's line, against the one that is built in. A version that was
-// released, and one that follows it, stay what they are whatever a later program has.
+// unchanged checks the version against the lock. If the lock does not have it and it
+// begins the tree's line, it is checked against the built-in version. A released version,
+// and one that follows it, are valid whatever a later program has built in.
 func (w *versionLinter) unchanged(ctx context.Context, seen *Version) error {
 	digest := seen.Policy.Digest
 	ours, err := w.builtInDigest(ctx)
@@ -220,8 +219,7 @@ func (w *versionLinter) unchanged(ctx context.Context, seen *Version) error {
 	return nil
 }
 
-// builtInDigest is the digest of the built-in version of that number, "" where there
-// is none.
+// builtInDigest returns the digest of the built-in version of that number, or "".
 func (w *versionLinter) builtInDigest(ctx context.Context) (string, error) {
 	if !w.isBuiltIn(w.ref) {
 		return "", nil

@@ -7,7 +7,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// State says how far a version is.
+// State is the release state of a version.
 type State string
 
 // The states of a version.
@@ -16,30 +16,29 @@ const (
 	StateReleased State = "released"
 	// StateDraft: the lock does not have it yet.
 	StateDraft State = "draft"
-	// StateEdited: the lock has it with another digest, so that it is not what was
-	// released.
+	// StateEdited: the lock has it with another digest, so it was changed after its
+	// release.
 	StateEdited State = "edited"
 )
 
-// Listed is a version of a tree as it stands, without a word on whether it is in
-// order.
+// Listed is a version of a tree, without lint results.
 type Listed struct {
 	// Folder is relative to the tree's root.
 	Folder string
-	// Policy is nil if the folder holds none that loads; Err then says why.
+	// Policy is nil if the folder has no policy that loads; Err is then the reason.
 	Policy *routing.Policy
 	Err    error
 	State  State
-	// ADRStatus is that of its decision record, "" where there is none.
+	// ADRStatus is the status of its decision record, or "" if it has none.
 	ADRStatus adr.Status
 }
 
-// Versions lists the versions of the tree, oldest first. A tree that is not there
-// has none.
+// Versions lists the versions of the tree, oldest first. A tree that does not exist has
+// none.
 //
 // # Errors
 //
-// policy-tree-unreadable where the tree cannot be read, and the error of ctx.
+// policy-tree-unreadable if the tree cannot be read, and the error of ctx.
 func (t Tree) Versions(ctx context.Context) ([]Listed, error) {
 	root, err := t.open()
 	if err != nil {

@@ -16,29 +16,28 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// workspace is what a tree holds.
+// workspace is the content of a tree.
 type workspace struct {
 	tree     Tree
 	root     *os.Root
-	versions []*version // oldest first; folders that are named as no version last
-	stray    []string   // what lies among the versions' folders and is no folder or file
+	versions []*version // oldest first; folders without a version's name last
+	stray    []string   // other entries next to the version folders, such as links
 	records  records
 	lock     lock
 	builtIn  []string // references
 }
 
-// version is a version of a tree, or one before them that is built in.
+// version is a version of a tree, or a built-in one before them.
 type version struct {
-	ref     string // as its folder is named
-	folder  string // "" for one that is built in
+	ref     string // the name of its folder
+	folder  string // "" for a built-in version
 	modules []routing.Source
 	tests   []routing.Source
 	policy  *routing.Policy // nil if it does not load
-	err     error           // why it does not
+	err     error           // of loading it
 }
 
-// scan reads a tree. What is wrong with its contents is found by whoever looks at
-// them.
+// scan reads a tree. Defects of its contents are not errors here; the rules report them.
 func (t Tree) scan(ctx context.Context, root *os.Root) (*workspace, error) {
 	s := &workspace{tree: t, root: root, builtIn: t.loader().Versions()}
 	var err error
@@ -64,7 +63,6 @@ func (t Tree) scan(ctx context.Context, root *os.Root) (*workspace, error) {
 	return s, ctx.Err()
 }
 
-// version reads the folder of a version.
 func (t Tree) version(ctx context.Context, root *os.Root, name string) *version {
 	v := &version{ref: policyName + "@" + name, folder: t.folder(name)}
 	if v.modules, v.tests, v.err = regotest.ReadIn(root, v.folder); v.err == nil {
@@ -77,7 +75,7 @@ func unreadable(name string, err error) error {
 	return errs.New(errs.PolicyTreeUnreadable, "%s cannot be read: %w", name, safefile.Reason(err)).With("path", name)
 }
 
-// files are the version's files as paths of the tree, for whoever names places.
+// files returns the version's files with paths in the tree, for locations.
 func (v *version) files() []routing.Source {
 	var all []routing.Source
 	for _, f := range slices.Concat(v.modules, v.tests) {
@@ -86,22 +84,22 @@ func (v *version) files() []routing.Source {
 	return all
 }
 
-// identity is what a reference says.
+// identity splits a reference.
 func identity(ref string) routing.Identity {
 	name, number, _ := strings.Cut(ref, "@")
 	return routing.Identity{Name: name, Version: number}
 }
 
-// isVersion says that a reference is one of a version that can be released: three
+// isVersion reports whether a reference has a version that can be released: three
 // numbers.
 func isVersion(ref string) bool {
 	id := identity(ref)
 	return id.Name == policyName && diff.Enough("", id.Version, diff.None)
 }
 
-// history are all versions that count, oldest first: those of the tree, and before
-// the first of them those that are built in. From its first version on, a tree's line
-// is its own: what a later program has built in is no part of it.
+// history returns all relevant versions, oldest first: the built-in ones before the
+// tree's first version, then those of the tree. After its first version a tree's line is
+// independent: later built-in versions are not part of it.
 func (s *workspace) history(ctx context.Context) ([]*version, error) {
 	own := slices.DeleteFunc(slices.Clone(s.versions), func(v *version) bool { return !isVersion(v.ref) })
 	var all []*version
@@ -118,9 +116,9 @@ func (s *workspace) history(ctx context.Context) ([]*version, error) {
 	return append(all, own...), nil
 }
 
-// precedes says that a built-in version comes before the first one of the tree: it is
-// older, and no newer than the one that the first one's record says it was made from.
-// A record that says nothing of the kind follows the newest that is older.
+// precedes reports whether a built-in version comes before the first one of the tree: it
+// is older, and not newer than the version that the first one's record supersedes. If the
+// record names none, all older built-in versions precede it.
 func (s *workspace) precedes(ref string, first *version) bool {
 	if compareReferences(ref, first.ref) >= 0 {
 		return false
@@ -133,7 +131,7 @@ func (s *workspace) precedes(ref string, first *version) bool {
 	return true
 }
 
-// builtIn is a version that is part of this program.
+// builtIn returns a built-in version.
 func (t Tree) builtIn(ctx context.Context, ref string) (*version, error) {
 	p, err := t.loader().Load(ctx, ref)
 	if err != nil {

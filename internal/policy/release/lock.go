@@ -20,11 +20,10 @@ type lock struct {
 	text    string
 	missing bool
 	digests map[string]string // by reference
-	err     error             // why it is no lock
+	err     error             // of parsing it
 }
 
-// readLock reads the lock. That there is none, or that it is no lock, is no error
-// here.
+// readLock reads the lock. A missing or invalid lock is not an error here.
 func readLock(root *os.Root, name string) (lock, error) {
 	text, err := safefile.Read(root, name, maxLock)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -38,7 +37,7 @@ func readLock(root *os.Root, name string) (lock, error) {
 	return l, nil
 }
 
-// refs are the locked references, oldest first.
+// refs returns the locked references, oldest first.
 func (l lock) refs() []string {
 	var refs []string
 	for ref := range l.digests {
@@ -48,13 +47,13 @@ func (l lock) refs() []string {
 	return refs
 }
 
-// lockHead is the comment in front of a new lock.
+// lockHead is the comment at the top of a new lock.
 const lockHead = `# The digest of every released policy. A released version never changes, so no
 # line here ever changes either; a new version adds one.
 `
 
-// newLock is the lock of a tree in which nothing is released yet: it holds the
-// versions that are built in and that the tree's line follows.
+// newLock returns the lock of a tree without released versions: it has the built-in
+// versions that the tree's line follows.
 func (s *workspace) newLock(ctx context.Context) (string, error) {
 	history, err := s.history(ctx)
 	if err != nil {
@@ -71,8 +70,8 @@ func (s *workspace) newLock(ctx context.Context) (string, error) {
 
 func lockLine(ref, digest string) string { return ref + " " + digest + "\n" }
 
-// with is the text of a lock with one more version, in its place. All other lines
-// stay as they are.
+// with returns the text of a lock with one more version, in its sorted position. All
+// other lines are unchanged.
 func with(text, ref, digest string) string {
 	var out strings.Builder
 	done := false
@@ -93,7 +92,7 @@ func with(text, ref, digest string) string {
 	return out.String()
 }
 
-// isBefore says that a comes before b in a lock.
+// isBefore reports whether a is sorted before b in a lock.
 func isBefore(a, b string) bool {
 	x, y := identity(a), identity(b)
 	return x.Name < y.Name || routing.Older(x, y)

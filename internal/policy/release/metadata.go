@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// cutMetadata takes a module apart before its package clause: what comes first has
-// the package's METADATA. It fails for a module of another package.
+// cutMetadata splits a module before its package clause: the head has the package's
+// METADATA. It fails for a module of another package.
 func cutMetadata(text string) (head, rest string, ok bool) {
 	at := 0
 	for line := range strings.Lines(text) {
@@ -18,7 +18,7 @@ func cutMetadata(text string) (head, rest string, ok bool) {
 	return "", "", false
 }
 
-// setCustom gives a key of METADATA another value, in the quotes that it has.
+// setCustom replaces a value in METADATA and keeps its quotes.
 func setCustom(head, key, old, value string) string {
 	line := regexp.MustCompile(`(?m)^(#.*\b` + key + `:[ \t]*["']?)` + regexp.QuoteMeta(old) + `(["']?[ \t]*(?:[,}#].*)?\r?)$`)
 	found := line.FindStringSubmatchIndex(head)

@@ -15,45 +15,45 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// NewOptions says what the next version is to be.
+// NewOptions describes the next version.
 type NewOptions struct {
-	// From is the version that it is copied from, as routing@1.2.0; "" is the newest.
+	// From is the version to copy, such as routing@1.2.0; "" means the latest.
 	From string
-	// Title is the decision record's: one line.
+	// Title is the decision record's title: one line.
 	Title string
-	// Step is how large the change will be; "" is diff.Minor.
+	// Step is the size of the planned change; "" means diff.Minor.
 	Step diff.Step
-	// Date is the record's day.
+	// Date is the record's date.
 	Date time.Time
 }
 
-// Created is what New made.
+// Created is the result of New.
 type Created struct {
-	// Policy is the new version, as routing@1.3.0, From the one that it is a copy of,
-	// and Before the one that it follows.
+	// Policy is the new version, such as routing@1.3.0, From the version it copies, and
+	// Before the previous version.
 	Policy string `json:"policy"`
 	From   string `json:"from"`
 	Before string `json:"before"`
-	// BeforeRef is what other commands take for Before: the same for a version that is
-	// built in, else its folder, relative to the tree's root.
+	// BeforeRef is Before in the form that other commands accept: the same for a built-in
+	// version, else its folder, relative to the tree's root.
 	BeforeRef string `json:"before_ref"`
 	// ADR is the name of its decision record.
 	ADR string `json:"adr"`
-	// Files are those that were written, relative to the tree's root.
+	// Files are the created files, relative to the tree's root.
 	Files []string `json:"files"`
 }
 
-// New makes the next version: its folder with a copy of another version's rules and
-// tests, its decision record, still proposed, and the lock where there is none. The
-// number is the one after the newest version's, whichever version is copied.
+// New creates the next version: its folder with a copy of another version's rules and
+// tests, its decision record with status proposed, and the lock if there is none. The
+// number follows the latest version, whichever version is copied.
 //
-// Nothing that is there is changed. If New fails, what it made is gone again.
+// Existing files are not changed. If New fails, it removes the files it created.
 //
 // # Errors
 //
 //   - policy-tree-unreadable: the tree cannot be read.
-//   - policy-version-exists: a file is there already, or a version is still to be released.
-//   - policy-source-unfit: From is no version, or cannot be copied.
+//   - policy-version-exists: a file exists already, or a version is not released yet.
+//   - policy-source-unfit: From is not a version, or cannot be copied.
 //   - policy-title-invalid: the title is blank, too long or not one line.
 //   - policy-tree-unwritable: a file cannot be written.
 func (t Tree) New(ctx context.Context, o NewOptions) (Created, error) {
@@ -85,7 +85,7 @@ func (t Tree) New(ctx context.Context, o NewOptions) (Created, error) {
 	return made, nil
 }
 
-// plan is a version that is to be made.
+// plan is a version to create.
 type plan struct {
 	*workspace
 	ref    string
@@ -94,13 +94,13 @@ type plan struct {
 	before *version
 }
 
-// plan finds the numbers of the next version and its record.
+// plan determines the numbers of the next version and its record.
 func (s *workspace) plan(ctx context.Context, o NewOptions) (plan, error) {
 	history, err := s.history(ctx)
 	if err != nil {
 		return plan{}, err
 	}
-	if len(history) == 0 { // cannot happen: there are versions built in
+	if len(history) == 0 { // cannot happen: there are built-in versions
 		return plan{}, noTree(s.tree)
 	}
 	p := plan{workspace: s, before: history[len(history)-1], number: s.records.next()}
@@ -138,13 +138,13 @@ func refs(versions []*version) []string {
 	return all
 }
 
-// file is one that is to be made.
+// file is a file to create.
 type file struct {
 	name string
 	data []byte
 }
 
-// files are what the new version consists of.
+// files returns the files of the new version.
 func (p plan) files(ctx context.Context, o NewOptions) ([]file, error) {
 	record, err := p.record(o)
 	if err != nil {
@@ -170,7 +170,7 @@ func (p plan) files(ctx context.Context, o NewOptions) ([]file, error) {
 	return files, nil
 }
 
-// record is the new version's decision record.
+// record returns the new version's decision record.
 func (p plan) record(o NewOptions) (file, error) {
 	title := strings.TrimSpace(o.Title)
 	name := path.Join(p.tree.adrs(), adr.Name(p.number)[len("ADR-"):]+"-"+slug(title, identity(p.ref).Version)+".md")
@@ -188,8 +188,8 @@ func (p plan) record(o NewOptions) (file, error) {
 // maxSlug is the longest slug, in bytes.
 const maxSlug = 60
 
-// slug is a title as a part of a file's name: small letters and digits of ASCII with
-// single hyphens between them, or the version where the title has none of these.
+// slug returns a title in the form of a file name: lower-case ASCII letters and digits
+// with single hyphens between them, or the version if the title has none of these.
 func slug(title, number string) string {
 	var words []string
 	length := 0
@@ -207,8 +207,8 @@ func slug(title, number string) string {
 
 func notInSlug(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') }
 
-// renumbered is a copy of a version's modules that says another version and record.
-// Everything else in it stays as it is.
+// renumbered returns a copy of a version's modules with another version and record.
+// Everything else is unchanged.
 func renumbered(ctx context.Context, from *version, number, record string) ([]routing.Source, error) {
 	was := from.policy.Identity()
 	modules := slices.Clone(from.modules)
@@ -221,7 +221,7 @@ func renumbered(ctx context.Context, from *version, number, record string) ([]ro
 		head = setCustom(head, "adr", was.ADR, record)
 		modules[i].Text = head + rest
 	}
-	// The policy itself says whether that was all.
+	// Loading the copy shows whether the replacement was complete.
 	copied, err := routing.Loader{}.FromSources(ctx, policyName+"@"+number, modules)
 	if err != nil {
 		return nil, err

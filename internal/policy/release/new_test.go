@@ -17,7 +17,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// TestNewInAnEmptyProject: the first version of a user's own follows ours.
+// TestNewInAnEmptyProject checks that a project's first version follows the built-in
+// ones.
 func TestNewInAnEmptyProject(t *testing.T) {
 	tree := release.Tree{BuiltIn: policies.Files(), Root: t.TempDir()}
 	made, err := tree.New(t.Context(), release.NewOptions{Title: "  Secrets in code: stop at once!  ", Date: day()})
@@ -61,8 +62,8 @@ func TestNewInAnEmptyProject(t *testing.T) {
 	}
 }
 
-// TestNewLacksOnlyTheDecision: what New makes has nothing wrong with it but that
-// nobody has agreed to it.
+// TestNewLacksOnlyTheDecision checks that a new version has no defect except that its
+// record is not accepted.
 func TestNewLacksOnlyTheDecision(t *testing.T) {
 	tree := plant(t, released(t))
 	made, err := tree.New(t.Context(), release.NewOptions{Title: "More", Date: day()})
@@ -113,7 +114,7 @@ func TestNewNumbers(t *testing.T) {
 	}
 }
 
-// p is the number of a reference.
+// p returns the number of a reference.
 func p(ref string) string { return strings.TrimPrefix(ref, "routing@") }
 
 func with(all, more files) files {
@@ -122,8 +123,8 @@ func with(all, more files) files {
 	return all
 }
 
-// TestNewCopiesWhateverMETADATALooksLike: quotes, another order and one line are
-// YAML too.
+// TestNewCopiesWhateverMETADATALooksLike checks other YAML notations: quotes, another
+// order, one line.
 func TestNewCopiesWhateverMETADATALooksLike(t *testing.T) {
 	const plain = "# custom:\n#   version: 0.2.0\n#   adr: ADR-0002\n"
 	for _, custom := range []string{
@@ -150,7 +151,7 @@ func TestNewCopiesWhateverMETADATALooksLike(t *testing.T) {
 	}
 }
 
-// TestNewRefuses: and leaves the tree as it was.
+// TestNewRefuses checks that New fails and leaves the tree unchanged.
 func TestNewRefuses(t *testing.T) {
 	good := released(t)
 	for name, c := range map[string]struct {
@@ -186,8 +187,8 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-// TestNewIsAllOrNothing: where the record cannot be written, the version's folder,
-// which comes first, is gone again.
+// TestNewIsAllOrNothing checks that the version's folder is removed if the record cannot
+// be written.
 func TestNewIsAllOrNothing(t *testing.T) {
 	tree := release.Tree{BuiltIn: policies.Files(), Root: t.TempDir()}
 	if err := os.Symlink("nowhere", filepath.Join(tree.Root, "docs")); err != nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// recorded are the rounds that our decision records replay. record.sh beside them
-// tells how they came into being.
+// recorded holds the rounds that our decision records replay; record.sh next to it
+// describes how they were made.
 const recorded = "policies/testdata/recorded.jsonl"
 
-// TestOurOwnVersions is the gate for our own policies: each is in order, and what its
-// decision record says of it, replay included, is true. It does what switchyard
-// policy lint --ledger does.
+// TestOurOwnVersions is the gate for our own policies: each must be valid, and its
+// decision record correct, including the replay. It checks the same as switchyard policy
+// lint --ledger.
 func TestOurOwnVersions(t *testing.T) {
 	whole(t)
 	root, err := filepath.Abs("../../..")

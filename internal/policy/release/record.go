@@ -10,7 +10,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/safefile"
 )
 
-// records are the files of the records' folder, by their names.
+// records are the files of the records folder, by name.
 type records []adr.Found
 
 func (t Tree) records(root *os.Root) (records, error) {
@@ -21,7 +21,7 @@ func (t Tree) records(root *os.Root) (records, error) {
 	return found, nil
 }
 
-// of returns the record of a name. Of two that have it, none is it.
+// of returns the record with a name. If two have it, it returns neither.
 func (all records) of(name string) (adr.Found, bool) {
 	var found []adr.Found
 	for _, r := range all {
@@ -35,8 +35,8 @@ func (all records) of(name string) (adr.Found, bool) {
 	return found[0], true
 }
 
-// next is the number after the highest, counting files that are no valid records
-// too: their numbers are taken.
+// next returns the number after the highest. It counts invalid records too: their numbers
+// are taken.
 func (all records) next() int {
 	highest := 0
 	for _, r := range all {
@@ -55,7 +55,7 @@ func (all records) next() int {
 // maxRecords is the highest number of a record.
 const maxRecords = 9999
 
-// waivers are what a record waives, as the proof takes it.
+// waivers converts a record's waivers for package check.
 func waivers(r adr.Record) []check.Waiver {
 	list := make([]check.Waiver, len(r.Waives))
 	for i, w := range r.Waives {

@@ -14,46 +14,45 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// ReleaseOptions says which version is to be released.
+// ReleaseOptions selects the version to release.
 type ReleaseOptions struct {
-	// Version is the version, as routing@1.3.0; "" is the one that is not released,
-	// or where all are, the newest.
+	// Version is the version, such as routing@1.3.0; "" means the unreleased one or, if
+	// all are released, the latest.
 	Version string
-	// Accept accepts the decision record, if it is proposed.
+	// Accept accepts the decision record if it is proposed.
 	Accept bool
-	// Raised is as for Lint.
+	// Raised is as in LintOptions.
 	Raised map[string][]string
-	// Replay makes the decisions of a ledger again. It must be there; a ledger without
-	// decisions is one.
+	// Replay replays a ledger and must be set. The ledger may be empty.
 	Replay Replayer
 }
 
-// Released is what Release did.
+// Released is the result of Release.
 type Released struct {
 	Policy routing.Identity `json:"policy"`
-	// Folder is the version's, relative to the tree's root.
+	// Folder is the version's folder, relative to the tree's root.
 	Folder string `json:"folder"`
-	// Record is the version's decision record as it is now.
+	// Record is the version's updated decision record.
 	Record adr.Record `json:"record"`
-	// Already says that the version was released before and that its record lacks
-	// nothing, so that nothing was written.
+	// Already reports that the version was released before and its record is complete, so
+	// that nothing was written.
 	Already bool `json:"already"`
-	// Files are those that were written, relative to the tree's root.
+	// Files are the written files, relative to the tree's root.
 	Files []string `json:"files"`
 }
 
-// Release fills in what is proven about a version, in its decision record, and then
-// adds the version to the lock. A version that Lint finds anything else wrong with
-// is refused, and so is one after a version that is not in order.
+// Release fills the computed figures into the version's decision record and then adds the
+// version to the lock. It rejects a version with any other defect, and a version that
+// follows one with defects.
 //
-// The record is written first and the lock last, each at once. Whoever is
-// interrupted in between has a version that is not released, and releases it again.
+// It writes the record first and the lock last, each atomically. If it is interrupted in
+// between, the version is not released, and a second call completes the release.
 //
 // # Errors
 //
 //   - policy-tree-unreadable: the tree cannot be read, or has no versions.
-//   - policy-version-unknown: there is no such version, or nobody said which one.
-//   - policy-release-refused: the version is not fit to be released.
+//   - policy-version-unknown: there is no such version, or Version is "" and ambiguous.
+//   - policy-release-refused: the version has defects.
 //   - policy-tree-unwritable: a file cannot be written.
 //   - Those of the Replayer, and the error of ctx.
 func (t Tree) Release(ctx context.Context, o ReleaseOptions) (Released, error) {
@@ -95,7 +94,7 @@ func (t Tree) Release(ctx context.Context, o ReleaseOptions) (Released, error) {
 	return s.release(ctx, v, found, done, o.Replay)
 }
 
-// candidate is the version that is to be released.
+// candidate returns the version to release.
 func (s *workspace) candidate(ref string) (*version, error) {
 	if len(s.versions) == 0 {
 		return nil, noTree(s.tree)
@@ -123,8 +122,8 @@ func (s *workspace) candidate(ref string) (*version, error) {
 	}
 }
 
-// judge says whether something is missing that Release fills in, and what it cannot
-// do anything about. What is wrong with later versions does not matter.
+// judge reports whether figures are missing that Release fills in, and returns the
+// findings that it cannot fix. It ignores those of later versions.
 func (s *workspace) judge(v *version, findings []Finding, accept bool) (missing bool, refused []Finding) {
 	for _, f := range findings {
 		mine := f.Policy == v.ref
@@ -141,7 +140,7 @@ func (s *workspace) judge(v *version, findings []Finding, accept bool) (missing 
 	return missing, refused
 }
 
-// proposed says that the version's record is still to be decided on.
+// proposed reports whether the version's record is still proposed.
 func (s *workspace) proposed(v *version) bool {
 	found, ok := s.records.of(v.policy.Identity().ADR)
 	return ok && found.Record.Status == adr.Proposed
@@ -172,8 +171,8 @@ func (s *workspace) release(ctx context.Context, v *version, found adr.Found, do
 	return done, nil
 }
 
-// lockIn adds a version to the lock as it is by now: another version may have come in
-// while this one was proven.
+// lockIn adds a version to the current lock, which may have changed since this version
+// was checked.
 func (s *workspace) lockIn(ctx context.Context, ref, digest string) error {
 	now, err := readLock(s.root, s.tree.lock())
 	if err != nil {
@@ -187,7 +186,7 @@ func (s *workspace) lockIn(ctx context.Context, ref, digest string) error {
 	return replace(s.root, s.tree.lock(), []byte(with(now.text, ref, digest)))
 }
 
-// proven is the text of the version's record with all that is proven filled in.
+// proven returns the text of the version's record with all figures filled in.
 func (s *workspace) proven(ctx context.Context, v *version, found adr.Found, again Replayer) ([]byte, error) {
 	w := versionLinter{linter: &linter{workspace: s}, version: v}
 	history, err := s.history(ctx)
@@ -218,7 +217,7 @@ func (s *workspace) proven(ctx context.Context, v *version, found adr.Found, aga
 	})
 }
 
-// replace writes a file of the tree whole. One that is there keeps its permissions.
+// replace writes a file of the tree atomically. An existing file keeps its permissions.
 func replace(root *os.Root, name string, data []byte) error {
 	info, err := root.Stat(name)
 	if err == nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// TestFromTheIdeaToTheRelease is the way of docs/amending.md: a new category in a
-// user's own project.
+// TestFromTheIdeaToTheRelease follows docs/amending.md: a new category in a user's
+// project.
 func TestFromTheIdeaToTheRelease(t *testing.T) {
 	whole(t)
 	tree := release.Tree{BuiltIn: policies.Files(), Root: t.TempDir(), Policies: "rules", ADRs: "decisions"}
@@ -80,7 +80,7 @@ func TestFromTheIdeaToTheRelease(t *testing.T) {
 	}
 }
 
-// TestReleaseIsDoneOnce: a second time it says so, and touches nothing.
+// TestReleaseIsDoneOnce checks that a second release reports that and writes nothing.
 func TestReleaseIsDoneOnce(t *testing.T) {
 	tree := plant(t, released(t))
 	before := content(t, tree)
@@ -93,7 +93,7 @@ func TestReleaseIsDoneOnce(t *testing.T) {
 	}
 }
 
-// nobody is a ledger that must not be asked.
+// none returns a Replayer that must not be called.
 func none(t *testing.T) release.Replayer {
 	return func(context.Context, *routing.Policy, int64) (replay.Report, error) {
 		t.Error("the ledger was asked")
@@ -101,7 +101,7 @@ func none(t *testing.T) release.Replayer {
 	}
 }
 
-// TestReleaseFillsIn: exactly the figures of a record, and one line of the lock.
+// TestReleaseFillsIn checks that only a record's figures and one line of the lock change.
 func TestReleaseFillsIn(t *testing.T) {
 	f := drafts()
 	f[lockFile] = "# ours\n\nrouting@1.0.0 " + digest + "\n# the end"
@@ -147,7 +147,7 @@ func TestReleaseFillsIn(t *testing.T) {
 	}
 }
 
-// raised are the categories that somebody raises: our agents, and the host's audits.
+// raised returns the categories raised by our agents and the host's audits.
 func raised(t *testing.T) map[string][]string {
 	t.Helper()
 	all, err := definition.Library{}.Raised()
@@ -184,8 +184,8 @@ func TestReleaseGoesOnWhereItWasKilled(t *testing.T) {
 	}
 }
 
-// TestReleaseCompletesAnOldRecord: of a version that was released before there were
-// figures to fill in. The lock stays as it is.
+// TestReleaseCompletesAnOldRecord fills in the figures of a version that was released
+// without them. The lock is unchanged.
 func TestReleaseCompletesAnOldRecord(t *testing.T) {
 	f := released(t)
 	lock := f[lockFile]
@@ -200,7 +200,7 @@ func TestReleaseCompletesAnOldRecord(t *testing.T) {
 	}
 }
 
-// TestReleaseRefuses: what is wrong is told, and the tree stays as it was.
+// TestReleaseRefuses checks the findings, and that the tree is unchanged.
 func TestReleaseRefuses(t *testing.T) {
 	ready := released(t)
 	ready.lockLine(t, "routing@0.2.0", "")
@@ -250,7 +250,8 @@ func TestReleaseRefuses(t *testing.T) {
 	}
 }
 
-// TestReleasedAlready: where all versions are, the newest one is meant.
+// TestReleasedAlready checks that Version "" means the latest version if all are
+// released.
 func TestReleasedAlready(t *testing.T) {
 	tree := plant(t, released(t))
 	done, err := tree.Release(t.Context(), release.ReleaseOptions{Replay: none(t)})
@@ -281,7 +282,7 @@ func TestReleaseNeedsALedger(t *testing.T) {
 	}
 }
 
-// TestALaterDraftIsNoReasonToRefuse: it is still being written.
+// TestALaterDraftIsNoReasonToRefuse: it may be unfinished.
 func TestALaterDraftIsNoReasonToRefuse(t *testing.T) {
 	f := drafts()
 	f.replace(t, rego, "_open if", "_open iff")

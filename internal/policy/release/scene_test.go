@@ -22,8 +22,8 @@ import (
 	"github.com/switchyard-dev/switchyard/policies"
 )
 
-// small is a policy that has what a policy needs and little more, so that it is
-// proven in no time. It is older than everything that is built in.
+// small is a minimal policy, which is checked quickly. It is older than every built-in
+// version.
 const small = `# METADATA
 # title: Small
 # custom:
@@ -89,7 +89,7 @@ test_success_decisions if {
 }
 `
 
-// smallRecord is a record of a version that nothing is filled in yet.
+// smallRecord returns a record without figures.
 func smallRecord(name, title, policy string) string {
 	return "---\nstatus: accepted\ndate: 2026-11-21\npolicy: " + policy + "\n---\n\n# " + name + ": " + title +
 		"\n\nText.\n\n<!-- switchyard:diff -->\n<!-- /switchyard:diff -->\n\nMore.\n"
@@ -104,11 +104,11 @@ const (
 	lockFile    = "policies/versions.lock"
 )
 
-// files are a tree's, by their paths.
+// files are a tree's files, by path.
 type files map[string]string
 
-// drafts are two small versions that nothing is filled in for. The second one has
-// one category more.
+// drafts returns two small versions without figures. The second one has one more
+// category.
 func drafts() files {
 	next := strings.NewReplacer("0.1.0", "0.2.0", "ADR-0001", "ADR-0002", "\t\"style\"", "\t\"spelling\": \"fixer\",\n\t\"style\"")
 	return files{
@@ -119,7 +119,7 @@ func drafts() files {
 	}
 }
 
-// released is the small tree with both versions released. It is the caller's.
+// released returns the small tree with both versions released. The caller owns it.
 func released(t *testing.T) files {
 	t.Helper()
 	all, err := releasedOnce()
@@ -129,8 +129,8 @@ func released(t *testing.T) files {
 	return maps.Clone(all)
 }
 
-// releasedOnce is what all tests begin with: to prove it anew for each would take
-// longer than all the rest.
+// releasedOnce caches the starting point of all tests: checking it again for each would
+// take longer than everything else.
 var releasedOnce = sync.OnceValues(func() (files, error) {
 	root, err := os.MkdirTemp("", "released")
 	if err != nil {
@@ -149,7 +149,7 @@ var releasedOnce = sync.OnceValues(func() (files, error) {
 	return read(root)
 })
 
-// plant makes a tree of files.
+// plant creates a tree of files.
 func plant(t *testing.T, all files) release.Tree {
 	t.Helper()
 	root := t.TempDir()
@@ -172,8 +172,7 @@ func write(root string, all files) error {
 	return nil
 }
 
-// content is all that is in a tree. Folders without files have a name that ends in a
-// slash.
+// content returns all files in a tree. The names of empty folders end in a slash.
 func content(t *testing.T, tree release.Tree) files {
 	t.Helper()
 	all, err := read(tree.Root)
@@ -201,7 +200,7 @@ func read(root string) (files, error) {
 	return all, err
 }
 
-// replace puts a text in the place of another one, which has to be there.
+// replace replaces a text, which must exist.
 func (all files) replace(t *testing.T, name, old, new string) {
 	t.Helper()
 	if !strings.Contains(all[name], old) {
@@ -210,7 +209,7 @@ func (all files) replace(t *testing.T, name, old, new string) {
 	all[name] = strings.Replace(all[name], old, new, 1)
 }
 
-// move gives what begins with one path another one.
+// move renames the files with a path prefix.
 func (all files) move(from, to string) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if rest, ok := strings.CutPrefix(name, from); ok {
@@ -230,7 +229,7 @@ func (all files) edit(t *testing.T, name string, change func(*adr.Record)) {
 	all[name] = string(text)
 }
 
-// lockLine puts a line of the lock in the place of that of a version.
+// lockLine replaces the lock's line of a version.
 func (all files) lockLine(t *testing.T, ref, line string) {
 	t.Helper()
 	for old := range strings.Lines(all[lockFile]) {
@@ -242,7 +241,7 @@ func (all files) lockLine(t *testing.T, ref, line string) {
 	t.Fatalf("%s is not locked", ref)
 }
 
-// ledger is a few rounds, as they were recorded under the first version.
+// ledger returns a few rounds recorded with the first version.
 func ledger() []replay.Recorded {
 	by := routing.Identity{Name: "routing", Version: "0.1.0", Digest: "sha256:" + strings.Repeat("0", 64), ADR: "ADR-0001"}
 	round := func(seq int64, category, route string, d routing.Decision) replay.Recorded {
@@ -261,7 +260,7 @@ func ledger() []replay.Recorded {
 	}
 }
 
-// replayed makes the ledger's decisions again.
+// replayed replays the ledger.
 func replayed(ctx context.Context, p *routing.Policy, through int64) (replay.Report, error) {
 	return replayedOf(ledger())(ctx, p, through)
 }
@@ -281,7 +280,7 @@ func replayedOf(rounds []replay.Recorded) release.Replayer {
 	}
 }
 
-// refusals are the findings that an error brings.
+// refusals returns the findings of an error.
 func refusals(err error) []release.Finding {
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok {
@@ -291,7 +290,7 @@ func refusals(err error) []release.Finding {
 	return found
 }
 
-// rules are those that are broken, with the versions that break them.
+// rules returns the broken rules, with the versions that break them.
 func rules(found []release.Finding) []string {
 	all := []string{}
 	for _, f := range found {
@@ -301,8 +300,8 @@ func rules(found []release.Finding) []string {
 	return slices.Compact(all)
 }
 
-// whole is for tests that prove whole policies, which the race detector makes take
-// half a minute.
+// whole is for tests that check complete policies, which takes half a minute with the
+// race detector.
 func whole(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -8,15 +8,15 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// What a new record asks its author for, each in a line of its own.
+// The instructions to the author of a new record, each in its own line.
 const (
 	askContext      = "What goes wrong, how often, and who noticed."
 	askDecision     = "What this version does otherwise, and why this and nothing else."
 	askConsequences = "What gets better, what gets worse, and what somebody has to do because of it."
 )
 
-// outline is the body of a new record: what its author is to write, and where
-// Release puts the figures.
+// outline is the body of a new record, with the author's sections and the markers for
+// Release's figures.
 const outline = `## Context
 
 ` + askContext + `
@@ -33,7 +33,7 @@ const outline = `## Context
 ` + askConsequences + `
 `
 
-// written finds what the record's author was asked for and has not written yet.
+// written reports instructions that the author has not replaced yet.
 func (w *versionLinter) written(r adr.Record) {
 	found, _ := w.records.of(r.Name)
 	row := 0

@@ -1,10 +1,10 @@
-// Package release holds the life of a policy's versions to its rules: a version
-// is a folder with its tests, its decision record and its line in versions.lock,
-// and it is proven before it is released (docs/amending.md).
+// Package release manages the versions of a policy: a version is a folder with its tests,
+// its decision record and its line in versions.lock, and it is checked before it is
+// released (docs/amending.md).
 //
-// A tree is the folders of a project where that happens, our own or a user's.
-// Versions before a tree's first one are those that are built in. Everything is
-// read and written below an opened root, so no symbolic link leads out of it.
+// A tree is the folders of a project that hold versions, ours or a user's. The built-in
+// versions come before a tree's first one. Everything is read and written through an
+// os.Root, so no symbolic link leads out of it.
 package release
 
 import (
@@ -24,14 +24,14 @@ import (
 // policyName is the policy whose versions a tree holds.
 const policyName = "routing"
 
-// Tree is where versions and their decision records lie.
+// Tree locates versions and their decision records.
 type Tree struct {
-	// Root is the folder that nothing leads out of.
+	// Root is the folder of the project; all access stays below it.
 	Root string
-	// Policies holds versions.lock and routing/VERSION/, relative to Root and with
-	// slashes; "" is policies.
+	// Policies is the folder with versions.lock and routing/VERSION/, relative to Root,
+	// with slashes; "" means policies.
 	Policies string
-	// ADRs holds the decision records; "" is docs/adr.
+	// ADRs is the folder with the decision records; "" means docs/adr.
 	ADRs string
 	// BuiltIn holds the versions that come before the tree's first one; see
 	// routing.Loader.
@@ -40,8 +40,7 @@ type Tree struct {
 
 func (t Tree) loader() routing.Loader { return routing.Loader{Released: t.BuiltIn} }
 
-// Replayer makes the decisions of a ledger again, those up to the event through; 0
-// stands for all of them.
+// Replayer decides the rounds of a ledger again, up to the event through; 0 means all.
 type Replayer func(ctx context.Context, candidate *routing.Policy, through int64) (replay.Report, error)
 
 func (t Tree) policies() string {
@@ -58,16 +57,14 @@ func (t Tree) adrs() string {
 	return path.Clean(t.ADRs)
 }
 
-// versions is the folder of the versions' folders.
+// versions returns the folder of the version folders.
 func (t Tree) versions() string { return path.Join(t.policies(), policyName) }
 
-// folder is the folder of a version.
 func (t Tree) folder(version string) string { return path.Join(t.versions(), version) }
 
-// lock is the lock's path.
 func (t Tree) lock() string { return path.Join(t.policies(), routing.LockFile) }
 
-// open opens the tree's root, which the caller closes.
+// open opens the tree's root, which the caller must close.
 func (t Tree) open() (*os.Root, error) {
 	root, err := os.OpenRoot(t.Root)
 	if err != nil {
@@ -76,13 +73,13 @@ func (t Tree) open() (*os.Root, error) {
 	return root, nil
 }
 
-// Waivers are the invariants that the record of a policy waives, for check.Verify.
-// Those of a proposed record are Proposed; a rejected one waives nothing, nor does one
-// of another version.
+// Waivers returns the invariants that a policy's record waives, for check.Verify. Those
+// of a proposed record are marked Proposed; a rejected one, or one of another version,
+// waives nothing.
 //
 // # Errors
 //
-// policy-tree-unreadable where the records cannot be read.
+// policy-tree-unreadable if the records cannot be read.
 func (t Tree) Waivers(id routing.Identity) ([]check.Waiver, error) {
 	root, err := t.open()
 	if err != nil {
@@ -104,5 +101,5 @@ func (t Tree) Waivers(id routing.Identity) ([]check.Waiver, error) {
 	return all, nil
 }
 
-// reference names a version, as routing@1.2.0.
+// reference returns a version's NAME@VERSION.
 func reference(id routing.Identity) string { return id.Name + "@" + id.Version }
