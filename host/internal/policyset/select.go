@@ -86,8 +86,8 @@ func placeOf(from project.Project, ref string) string {
 }
 
 // CheckAdopted returns the policy that decides a task's round, or an error if the selected
-// one must not: a project uses its adopted policy until a command names another one, for
-// one decision, or Adopt is called.
+// one must not decide. A project uses its adopted policy. Another one needs an explicit
+// and recorded act: naming it in the command, for this decision only, or Adopt.
 //
 // # Errors
 //
