@@ -85,7 +85,7 @@ type OpenReview struct {
 	Findings []finding.Finding `json:"findings"`
 }
 
-// Routing summarizes where the findings alone would go.
+// Routing summarizes the destinations of the findings alone.
 type Routing struct {
 	// NextDestination is the strongest destination of any finding, regardless of the cap
 	// and of verification; without findings it is the next action.

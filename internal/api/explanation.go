@@ -31,6 +31,7 @@ type Explanation struct {
 	Overrides []OverrideEntry `json:"overrides"`
 }
 
+// AnswerEntry is an answer with its time.
 type AnswerEntry struct {
 	task.Answer
 	At string `json:"at"`

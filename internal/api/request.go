@@ -35,7 +35,7 @@ type Request struct {
 	Policy string
 	// Explain makes Route explain its decision.
 	Explain bool
-	// Force passes gates without evidence, on a person's word; nil does not.
+	// Force passes the gates for missing evidence on a person's word; nil for none.
 	Force *task.Force
 }
 
