@@ -28,7 +28,7 @@ const (
 	criticPlugin   = "np-critic"
 )
 
-// review is the result of running the critic. At most one of its fields but run is set.
+// review is the result of running the critic. Besides run, at most one field is set.
 type review struct {
 	// run is the id of the run that produced the review.
 	run      string

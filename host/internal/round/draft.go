@@ -89,7 +89,7 @@ func (e *Engine) Draft(ctx context.Context, id string, req api.DraftRequest) (ap
 	}
 }
 
-// beginVerification invalidates what is known of an earlier draft of the round, before a
+// beginVerification invalidates the results of an earlier draft of the round, before a
 // verification that may take long or be killed. If another process begins one right after
 // it, the error is ledger-conflict: the other draft is the newer one.
 func (tx *taskTx) beginVerification(ctx context.Context, c task.BeginVerification) error {
