@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestEventsThatCannotBeCounted checks that malformed events are errors.
+// TestEventsThatCannotBeCounted checks that events that cannot have been recorded are
+// errors.
 func TestEventsThatCannotBeCounted(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*history){
