@@ -138,7 +138,7 @@ func TestSummary(t *testing.T) {
 }
 
 // TestSummaryOfStops checks that the findings of a stop replace those of the round's
-// review, and that a stop without findings keeps them.
+// review, and that a stop without reports keeps them.
 func TestSummaryOfStops(t *testing.T) {
 	s := newSummarized(t)
 	s.review("t", "infrastructure-mismatch")
