@@ -82,7 +82,7 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 
 opa: ## hold bundles against the real opa command, built from tools/go.mod
 	$(GO) build -modfile=tools/go.mod -tags opa_wasm -o bin/opa github.com/open-policy-agent/opa
-	SWITCHYARD_OPA=$(CURDIR)/bin/opa $(TEST) -count=1 -run OPACommand ./policies
+	SWITCHYARD_OPA=$(CURDIR)/bin/opa $(TEST) -count=1 -run OPACommand ./internal/policy/routing
 
 policies: build ## hold every version of the policy against its record, and prove it
 	$(BIN) policy lint --ledger policies/testdata/recorded.jsonl

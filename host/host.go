@@ -49,14 +49,20 @@ type (
 	TaskResult     = api.TaskResult
 	Explanation    = api.Explanation
 	SpawnResult    = round.SpawnResult
+	// Project is a project's folders.
+	Project = project.Project
 	// Error is an error with a stable code.
 	Error = errs.Error
 )
 
+// FindProject returns the project that a folder belongs to: its root is the nearest
+// parent folder that holds .switchyard, switchyard.yaml or .git, else the folder itself.
+func FindProject(dir string) (Project, error) { return project.Find(dir) }
+
 // Options configure an Engine.
 type Options struct {
 	// Project is the project to work on. Nothing is written before a decision is recorded.
-	Project project.Project
+	Project Project
 	// Plugins configures the plugin runtime; the project's limits replace its limits.
 	Plugins plugins.Config
 	// Now returns the time of new events.

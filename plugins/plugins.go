@@ -13,6 +13,7 @@ import (
 
 	"github.com/switchyard-dev/switchyard/internal/errs"
 	"github.com/switchyard-dev/switchyard/internal/plugin/abi"
+	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
 // emptyConfig is the configuration of a plugin that has none.
@@ -34,6 +35,10 @@ type (
 	Unmapped = abi.Unmapped
 	// Inspection describes a plugin's file.
 	Inspection = abi.Inspection
+	// Source is a report's bytes as they were read.
+	Source = document.Source
+	// Document is a report as JSON. Plugin.Document makes one from a Source.
+	Document = document.Document
 	// Error is the type of this package's errors. Its Code is one of docs/errors.md.
 	Error = errs.Error
 )
@@ -44,3 +49,10 @@ const (
 	DefaultTime   = abi.DefaultTime
 	DefaultOutput = abi.DefaultOutput
 )
+
+// Read takes ownership of a report's bytes, of at most 32 MiB.
+//
+// # Errors
+//
+// report-too-large or report-invalid-utf8.
+func Read(report []byte) (*Source, error) { return document.Read(report, document.Limits{}) }
