@@ -42,7 +42,7 @@ race: ## run the tests of concurrent packages under the race detector
 	CGO_ENABLED=1 $(TEST) -race -short $$(grep -rlE --include='*.go' --exclude='*_test.go' '\<go (func|[a-z.]+\()|sync\.|atomic\.|errgroup' . | xargs -n1 dirname | sort -u)
 
 bench: build ## measure the decision, the merge, a guest call, the ledger, a scrape and the whole process
-	$(GO) test -run '^$$' -bench . -benchmem ./host/... ./metrics/... ./plugins/... ./policies/... ./spawner/...
+	$(GO) test -run '^$$' -bench . -benchmem ./host/... ./internal/... ./metrics/... ./plugins/... ./spawner/...
 	$(GO) test -run '^$$' -bench . -benchtime 40x ./cmd/switchyard
 
 fuzz: ## fuzz what parses and merges, 30 seconds each
@@ -74,8 +74,8 @@ fuzz: ## fuzz what parses and merges, 30 seconds each
 	$(GO) test -run '^$$' -fuzz '^FuzzParseEntry$$' -fuzztime 30s ./internal/agent/worktree
 	$(GO) test -run '^$$' -fuzz '^FuzzDecode$$' -fuzztime 30s ./internal/agent/lease
 	$(GO) test -run '^$$' -fuzz '^FuzzExported$$' -fuzztime 30s ./internal/ledger
-	$(GO) test -run '^$$' -fuzz '^FuzzLoadSource$$' -fuzztime 30s -fuzzminimizetime 1x ./policies
-	$(GO) test -run '^$$' -fuzz '^FuzzLoadBundle$$' -fuzztime 30s ./policies
+	$(GO) test -run '^$$' -fuzz '^FuzzLoadSource$$' -fuzztime 30s -fuzzminimizetime 1x ./internal/policy/routing
+	$(GO) test -run '^$$' -fuzz '^FuzzLoadBundle$$' -fuzztime 30s ./internal/policy/routing
 	$(GO) test -run '^$$' -fuzz '^FuzzRead$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/policy/bundle
 	$(GO) test -run '^$$' -fuzz '^FuzzParse$$' -fuzztime 30s ./internal/policy/adr
 	$(GO) test -run '^$$' -fuzz '^FuzzToken$$' -fuzztime 30s -fuzzminimizetime 10x ./internal/policy/bundle
