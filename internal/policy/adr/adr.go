@@ -1,81 +1,80 @@
-// Package adr reads and writes decision records: Markdown files with a front
-// matter that says what a record decides, in which state it is, and, where it is
-// behind a version of a policy, what was proven about that version.
+// Package adr reads and writes decision records: Markdown files whose front matter has
+// the decision, its status and, for a version of a policy, the checked figures of that
+// version.
 //
-// A record is a person's text with a machine's figures in front. So Update writes
-// the front matter anew and leaves the body as it is, to the byte.
+// People write the body and programs the figures in the front matter. So Update rewrites
+// the front matter and leaves the body unchanged, byte by byte.
 //
-// All functions are pure, but for List, and safe for concurrent use.
+// All functions except List are pure, and all are safe for concurrent use.
 package adr
 
 import (
 	"fmt"
 )
 
-// Status is how far a decision has come.
+// Status is the status of a decision.
 type Status string
 
-// The states of a record.
+// The statuses of a record.
 const (
-	// Proposed: nobody has agreed yet.
+	// Proposed: it is not accepted yet.
 	Proposed Status = "proposed"
 	// Accepted: it is in force.
 	Accepted Status = "accepted"
-	// Superseded: it was in force, and a later record has taken its place.
+	// Superseded: it was in force, and a later record has replaced it.
 	Superseded Status = "superseded"
-	// Rejected: it was thought about and is not done.
+	// Rejected: it was considered and not accepted.
 	Rejected Status = "rejected"
 )
 
-// Decided says that the decision was made: what it is about may be released.
+// Decided reports whether the decision was made, so that its version may be released.
 func (s Status) Decided() bool { return s == Accepted || s == Superseded }
 
-// Record is a decision record without its body. It is a copy and belongs to the
-// caller.
+// Record is a decision record without its body. It is a copy; the caller owns it.
 type Record struct {
 	// Name is ADR- and the number, in four digits.
 	Name string `json:"name"`
-	// Number is the one that the file's name begins with, from 1 to 9999.
+	// Number is the number at the beginning of the file's name, from 1 to 9999.
 	Number int `json:"number"`
-	// File is the record's path as the caller of Parse named it, with slashes.
+	// File is the record's path as passed to Parse, with slashes.
 	File string `json:"file"`
 	// Title is the first heading, without the name in front.
 	Title  string `json:"title"`
 	Status Status `json:"status"`
 	// Date is the day of the decision, as 2006-01-02.
 	Date string `json:"date"`
-	// Policy is the version that the record is behind, as routing@1.2.0; "" for a
-	// record that is about something else. Such a record has nothing of what follows.
+	// Policy is the version that the record is about, such as routing@1.2.0, or "" for
+	// another subject. Then all following fields are empty.
 	Policy string `json:"policy,omitzero"`
-	// Supersedes is the version before it, "" for the first one.
+	// Supersedes is the previous version, or "" for the first one.
 	Supersedes string `json:"supersedes,omitzero"`
-	// Diff is what the version changes, nil until that is filled in.
+	// Diff is the changes of the version, or nil until filled in.
 	Diff *Proof `json:"diff,omitzero"`
-	// Replay is what it would have changed, nil until that is filled in.
+	// Replay is the effect of the version on recorded decisions, or nil until filled in.
 	Replay *ReplayProof `json:"replay,omitzero"`
-	// Waives are the invariants that the version need not keep.
+	// Waives lists the invariants that the version may violate.
 	Waives []Waive `json:"waives"`
 }
 
-// Proof is the short form of a computed result, and the digest of its long form.
+// Proof is the summary of a computed result, and the digest of the complete result.
 type Proof struct {
 	Summary string `json:"summary"`
 	// Digest is "sha256:" and 64 hex digits.
 	Digest string `json:"digest"`
 }
 
-// ReplayProof is the proof that every decision of a ledger was made again.
+// ReplayProof is the result of a ledger's replay.
 type ReplayProof struct {
 	Proof
-	// Policy is the digest of the policy that the decisions were made with.
+	// Policy is the digest of the candidate policy.
 	Policy string `json:"policy"`
-	// Decisions is how many there were.
+	// Decisions is the number of replayed decisions.
 	Decisions int64 `json:"decisions"`
 	// Through is the number of the ledger's last event at that time.
 	Through int64 `json:"through"`
 }
 
-// Waive allows a version to break an invariant, and says why.
+// Waive allows a version to violate an invariant, with a reason.
 type Waive struct {
 	Invariant string `json:"invariant"`
 	Reason    string `json:"reason"`

@@ -20,7 +20,7 @@ const file = "docs/adr/0007-shorter-loops.md"
 
 var hex = strings.Repeat("0123456789abcdef", 4)
 
-// full is the front matter with everything in it, in the order of Update.
+// full returns a front matter with every key, in the order of Update.
 func full() string {
 	return strings.Join([]string{
 		"status: accepted",
@@ -42,7 +42,7 @@ func full() string {
 	}, "\n")
 }
 
-// record is a file with that front matter.
+// record returns a file with that front matter.
 func record(front string) string {
 	return "---\n" + front + "\n---\n\n# ADR-0007: Shorter loops\n\n## Context\n\nText.\n"
 }
@@ -90,8 +90,8 @@ func with(r adr.Record, change func(*adr.Record)) adr.Record {
 	return r
 }
 
-// TestParseRefuses: each case is the whole record with one mistake, and the line
-// where the mistake is; 0 is for those that have none.
+// TestParseRefuses: each case is the full record with one mistake, and its line; 0 means
+// unknown.
 func TestParseRefuses(t *testing.T) {
 	swap := func(old, new string) string {
 		if !strings.Contains(record(full()), old) {
@@ -180,7 +180,7 @@ func TestNameOfAFile(t *testing.T) {
 	}
 }
 
-// TestUpdateIsExact: what a change does to the text, and nothing else.
+// TestUpdateIsExact checks that Update changes nothing else in the text.
 func TestUpdateIsExact(t *testing.T) {
 	before := "---\n# mine\ndate: 2026-11-21 # a Saturday\nstatus: proposed\npolicy: routing@1.3.0\n---\n\n# ADR-0007: Shorter loops\n\nText  \r\nwith what it likes.\n---\nno: front matter\n---"
 	after := "---\nstatus: accepted\n# mine\ndate: 2026-11-21 # a Saturday\npolicy: routing@1.3.0\nsupersedes: routing@1.2.0\n---\n\n# ADR-0007: Shorter loops\n\nText  \r\nwith what it likes.\n---\nno: front matter\n---"
@@ -233,14 +233,14 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// texts are sentences as a hostile author would write them.
+// texts draws hostile sentences.
 var texts = rapid.OneOf(
 	rapid.StringMatching(`[!-~]([ -~]{0,30}[!-~])?`),
 	rapid.SampledFrom([]string{"null", "true", "1", "0x1f", "2026-11-21", "- a", "a: b", "# c", "---", "...", "'", `"`, "&a", "*a", "!!int 1", "{}", "[", "é…", "a #b", "~", "=", "<<"}),
 )
 
-// TestUpdateKeepsEverything: whatever is filled in is read back, and the body is
-// the same bytes.
+// TestUpdateKeepsEverything checks that filled in values are read back and the body is
+// unchanged.
 func TestUpdateKeepsEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		body := "\n# ADR-0007: " + "A title" + "\n" + rapid.String().Draw(t, "body")
@@ -283,8 +283,8 @@ func TestUpdateKeepsEverything(t *testing.T) {
 	})
 }
 
-// FuzzParse: whatever a file holds, it is a record or a typed error on one line; and
-// a record can be updated, which changes neither what it says nor its body.
+// FuzzParse: any file gives a record or a typed one-line error; updating a record changes
+// neither its values nor its body.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(record(full())))
 	f.Add([]byte(record("# a\nstatus: proposed # b\n# c\n\ndate: 2026-11-21 # d\n# e")))
@@ -307,7 +307,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// Each of these files may be as large as it is, but not all of them together.
+// Each of these files is within the limit, but not their sum.
 func TestListBoundsAllTogether(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 18 {
@@ -372,7 +372,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestOurRecords: every record of ours is one.
+// TestOurRecords checks that our records are valid.
 func TestOurRecords(t *testing.T) {
 	root, err := os.OpenRoot("../../../docs/adr")
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 // maxText is the longest summary or reason, in code points.
 const maxText = 2000
 
-// The forms that values have, as regular expressions.
+// The formats of values, as regular expressions.
 const (
 	versionForm = `^[a-z0-9][a-z0-9-]{0,63}@[0-9]+\.[0-9]+\.[0-9]+(?:[-+][0-9A-Za-z.+-]+)?$`
 	digestForm  = `^sha256:[0-9a-f]{64}$`
 	nameForm    = `^[a-z0-9][a-z0-9-]{0,63}$`
 )
 
-// reader reads a front matter's nodes. It keeps the first thing that is wrong:
-// what follows from a mistake need not be told.
+// reader reads a front matter's nodes. It stores only the first error: others may follow
+// from it.
 type reader struct {
 	file string
 	err  error
@@ -31,14 +31,14 @@ func (r *reader) fail(n *yaml.Node, format string, args ...any) {
 	}
 }
 
-// field is how a key is read, and whether it may be missing.
+// field describes how a key is read, and whether it is optional.
 type field struct {
 	key      string
 	optional bool
 	read     func(*yaml.Node)
 }
 
-// mapping reads a mapping's keys, each at most once.
+// mapping reads a mapping, whose keys must be unique.
 func (r *reader) mapping(n *yaml.Node, what string, fields ...field) {
 	if n.Kind != yaml.MappingNode {
 		r.fail(n, "%s must be a mapping of keys", what)
@@ -75,9 +75,9 @@ func find(fields []field, key *yaml.Node) (field, bool) {
 	return field{}, false
 }
 
-// record reads the front matter itself.
+// record reads the whole front matter.
 func (r *reader) record(n *yaml.Node, to *Record) {
-	var decides *yaml.Node // the first key that only a policy's record has
+	var decides *yaml.Node // the first key that requires policy
 	ofPolicy := func(read func(*yaml.Node)) func(*yaml.Node) {
 		return func(n *yaml.Node) {
 			if decides == nil {
@@ -167,8 +167,8 @@ func (r *reader) date(n *yaml.Node) string {
 	return n.Value
 }
 
-// count reads a number of things. There is one way to write it: 010 is eight to some
-// readers of YAML and ten to others.
+// count reads a count in canonical form: 010 is eight to some YAML parsers and ten to
+// others.
 func (r *reader) count(n *yaml.Node) int64 {
 	i, err := strconv.ParseInt(n.Value, 10, 64)
 	if err != nil || i < 0 || strconv.FormatInt(i, 10) != n.Value || !isScalar(n, "!!int") {
@@ -178,7 +178,7 @@ func (r *reader) count(n *yaml.Node) int64 {
 	return i
 }
 
-// like reads text of a form.
+// like reads text that matches a regular expression.
 func (r *reader) like(n *yaml.Node, form, what string) string {
 	s := r.text(n)
 	if !regexp.MustCompile(form).MatchString(s) {
@@ -198,8 +198,7 @@ func (r *reader) line(n *yaml.Node) string {
 	return s
 }
 
-// text reads a string, which YAML must take for one too: a reader with another
-// parser sees the same.
+// text reads a string. It must also be one to YAML, so that every parser reads the same.
 func (r *reader) text(n *yaml.Node) string {
 	if !isScalar(n, "!!str") {
 		r.fail(n, "it must be text")
@@ -208,7 +207,7 @@ func (r *reader) text(n *yaml.Node) string {
 	return n.Value
 }
 
-// isScalar says that n is written out, as a value of one of the types.
+// isScalar reports whether n is a plain value with one of the tags.
 func isScalar(n *yaml.Node, tags ...string) bool {
 	if n.Kind != yaml.ScalarNode || n.Anchor != "" {
 		return false

@@ -15,30 +15,30 @@ import (
 // maxBytes is the largest record, in bytes.
 const maxBytes = 1 << 20
 
-// maxAllBytes is the most that the records of a folder have together, in bytes: all
-// are kept in memory.
+// maxAllBytes bounds the records of a folder together, in bytes: all are in memory at
+// once.
 const maxAllBytes = 16 << 20
 
 // Found is a file of a folder of records.
 type Found struct {
-	// File is its path, below the root that was listed.
+	// File is its path below the listed root.
 	File string
 	// Text is its content.
 	Text []byte
-	// Record is what it says, if Err is nil.
+	// Record is the parsed record, if Err is nil.
 	Record Record
-	// Err says why it is no record.
+	// Err is the reason why the file is not a record.
 	Err error
 }
 
-// List reads the records of a folder below root, by the names of their files. A
-// file whose name ends in .md and begins with a digit is meant to be one; others
-// are left alone. A folder that is not there has none.
+// List reads the records of a folder below root, sorted by file name. It reads files
+// whose names end in .md and begin with a digit, and ignores others. A folder that does
+// not exist has none.
 //
 // # Errors
 //
-// Those of the file system over the folder itself. What is wrong with one file is
-// in its Found.
+// Those of the file system for the folder itself. The error of a single file is in its
+// Found.
 func List(root *os.Root, dir string) ([]Found, error) {
 	entries, err := fs.ReadDir(root.FS(), dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -46,7 +46,7 @@ func List(root *os.Root, dir string) ([]Found, error) {
 	}
 	var all []Found
 	bytes := 0
-	for _, e := range entries { // by their names
+	for _, e := range entries { // sorted by name
 		name := e.Name()
 		if !strings.HasSuffix(name, ".md") || name[0] < '0' || name[0] > '9' {
 			continue

@@ -21,24 +21,23 @@ import (
 // maxTitle is the longest title, in code points.
 const maxTitle = 200
 
-// Parse reads a record. file is the path that errors and the record name.
+// Parse parses a record. file is the path used in errors and the record.
 //
 // # Errors
 //
-// adr-invalid for everything that is not a record: a name other than
-// NNNN-slug.md, no front matter, keys that are unknown, missing or there twice,
-// values of the wrong type or form, several documents, no heading, or one with
-// another number.
+// adr-invalid for everything that is not a record: a name other than NNNN-slug.md, no
+// front matter, keys that are unknown, missing or duplicate, values of the wrong type or
+// form, several documents, no heading, or one with another number.
 func Parse(file string, text []byte) (Record, error) {
 	r, _, err := parse(file, text)
 	return r, err
 }
 
-// page is a record's text, taken apart.
+// page is a record's text, split into its parts.
 type page struct {
 	front *yaml.Node // the mapping
-	body  []byte     // all behind the front matter's last line
-	end   string     // of the front matter's lines
+	body  []byte     // everything after the front matter
+	end   string     // the line ending of the front matter
 }
 
 func parse(file string, text []byte) (Record, page, error) {
@@ -68,7 +67,7 @@ func parse(file string, text []byte) (Record, page, error) {
 
 const fileName = `^([0-9]{4})-[^/\\]+\.md$`
 
-// number reads the number that a record's file name begins with.
+// number returns the number at the beginning of a record's file name.
 func number(base string) (int, bool) {
 	found := regexp.MustCompile(fileName).FindStringSubmatch(base)
 	if found == nil {
@@ -81,8 +80,8 @@ func number(base string) (int, bool) {
 // fence is the line before and after a front matter.
 const fence = "---"
 
-// cut takes the front matter and the body apart. What goes to the YAML parser
-// begins with the file's first line, so that it counts lines as the file does.
+// cut splits the front matter from the body. The text for the YAML parser begins with the
+// file's first line, so that its line numbers are those of the file.
 func cut(file string, text []byte) (page, error) {
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	if string(bytes.TrimRight(first, " \t\r")) != fence {
@@ -102,10 +101,10 @@ func cut(file string, text []byte) (page, error) {
 	return page{}, invalid(file, 1, "its front matter has no end: no second line of %s", fence)
 }
 
-// oddBreaks end a line in YAML 1.1, and neither in YAML 1.2 nor in an editor.
+// oddBreaks are line breaks in YAML 1.1, but neither in YAML 1.2 nor in editors.
 const oddBreaks = "\u0085\u2028\u2029"
 
-// document parses a front matter, which is one mapping.
+// document parses a front matter, which must be one mapping.
 func document(file string, front []byte) (*yaml.Node, error) {
 	if at := bytes.IndexAny(front, oddBreaks); at >= 0 {
 		return nil, invalid(file, 1+bytes.Count(front[:at], []byte("\n")), "its front matter has a character that ends a line for only some readers")
@@ -128,7 +127,7 @@ func document(file string, front []byte) (*yaml.Node, error) {
 	return root, nil
 }
 
-// join puts two comments one below the other.
+// join joins two comments with a line break.
 func join(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
@@ -138,13 +137,13 @@ func join(a, b string) string {
 
 const yamlLine = `^yaml: (?:line ([0-9]+): )?`
 
-// notYAML says what the parser has to say, with its line as ours.
+// notYAML converts an error of the parser, with the line number of the file.
 func notYAML(file string, err error) error {
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	line := 0
 	if found := regexp.MustCompile(yamlLine).FindStringSubmatch(text); found != nil {
 		text = text[len(found[0]):]
-		line, _ = strconv.Atoi(found[1]) // "" is line 0: unknown
+		line, _ = strconv.Atoi(found[1]) // "" gives line 0: unknown
 	}
 	return invalid(file, line, "its front matter is not valid YAML: %s", text)
 }
@@ -167,8 +166,8 @@ func title(file, name string, text, body []byte) (string, error) {
 	return "", invalid(file, line, "it has no text below its front matter")
 }
 
-// CheckTitle fails for what cannot be the title of a record: it must be text for
-// one line, without white space around it, and not be endless.
+// CheckTitle fails unless title can be the title of a record: one line, without
+// surrounding white space, of limited length.
 func CheckTitle(title string) error {
 	if title != strings.TrimSpace(title) || !isLine(title, maxTitle) {
 		return fmt.Errorf("%q is no title: it must be text for one line, of at most %d characters", textutil.Clip(title, maxTitle), maxTitle)
@@ -176,8 +175,8 @@ func CheckTitle(title string) error {
 	return nil
 }
 
-// isLine says that s is text for one line: not blank, not longer than so many code
-// points, and without anything that a terminal or a page would not show.
+// isLine reports whether s is one line of text: not blank, not longer than points code
+// points, and without invisible characters.
 func isLine(s string, points int) bool {
 	if strings.TrimSpace(s) == "" || !utf8.ValidString(s) || utf8.RuneCountInString(s) > points {
 		return false

@@ -8,13 +8,13 @@ import (
 )
 
 // Update returns the text of a record with its front matter changed and its body
-// as it was, to the byte. Keys come in a fixed order; comments stay with their
-// keys. What change does to Name, Number, File and Title has no effect: these are
-// the file's name and its body.
+// unchanged, byte by byte. Keys have a fixed order; comments stay with their keys.
+// Changes to Name, Number, File and Title have no effect: they come from the file's name
+// and body.
 //
 // # Errors
 //
-// adr-invalid where text is no record, or would be none after the change.
+// adr-invalid if text is not a record before or after the change.
 func Update(file string, text []byte, change func(*Record)) ([]byte, error) {
 	r, p, err := parse(file, text)
 	if err != nil {
@@ -29,12 +29,12 @@ func Update(file string, text []byte, change func(*Record)) ([]byte, error) {
 	return updated, err
 }
 
-// Format returns the text of a new record: the front matter, the heading and the
-// body, with an empty line between each.
+// Format returns the text of a new record: the front matter, the heading and the body,
+// separated by empty lines.
 //
 // # Errors
 //
-// adr-invalid where that is no record.
+// adr-invalid if that is not a record.
 func Format(r Record, body string) ([]byte, error) {
 	text, err := render(r, page{body: []byte("\n# " + r.Name + ": " + r.Title + "\n\n" + body), end: "\n"})
 	if err != nil {
@@ -47,7 +47,7 @@ func Format(r Record, body string) ([]byte, error) {
 	return text, err
 }
 
-// render writes a record's front matter in front of a page's body.
+// render writes a record's front matter, followed by a page's body.
 func render(r Record, p page) ([]byte, error) {
 	root := front(r)
 	if p.front != nil {
@@ -68,8 +68,8 @@ func render(r Record, p page) ([]byte, error) {
 	return append(text, p.body...), nil
 }
 
-// front is a record's front matter. Every value has its tag, so that the encoder
-// quotes what would read as something else.
+// front returns a record's front matter. Every value has its tag, so that the encoder
+// quotes strings that look like another type.
 func front(r Record) *yaml.Node {
 	root := mapping(entry{"status", text(string(r.Status))}, entry{"date", scalar("!!timestamp", r.Date)})
 	add := func(key string, value *yaml.Node) { root.Content = append(root.Content, text(key), value) }
@@ -101,7 +101,6 @@ func front(r Record) *yaml.Node {
 	return root
 }
 
-// entry is a key and its value.
 type entry struct {
 	key   string
 	value *yaml.Node
@@ -121,8 +120,8 @@ func scalar(tag, value string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: value}
 }
 
-// carry gives the nodes of a new front matter the comments that the old one has at
-// the same keys, and at the same places of a list.
+// carry copies the comments of the old front matter to the same keys and list positions
+// of the new one.
 func carry(from, to *yaml.Node) {
 	to.HeadComment, to.LineComment, to.FootComment = from.HeadComment, from.LineComment, from.FootComment
 	if from.Kind != to.Kind {
