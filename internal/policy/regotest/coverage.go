@@ -10,8 +10,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// coverage counts lines of the modules. A line counts as covered only if
-// everything in it was reached.
+// coverage counts lines of the modules. A line is covered only if every expression in it
+// was reached.
 func (s suite) coverage(traced *cover.Cover) Coverage {
 	report := traced.Report(s.parsed)
 	c := Coverage{Percent: 100, Missing: []routing.Location{}}

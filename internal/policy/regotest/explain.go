@@ -13,8 +13,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// explain runs a test that failed once more, and says which expression did not
-// hold and what its variables were. A test that cannot be run again stays as it is.
+// explain reruns a failed test and reports the expression that failed with the values of
+// its variables. If the test cannot be run again, t is unchanged.
 func (s suite) explain(ctx context.Context, r *tester.Result, t *Test) {
 	ref := s.ref(r.Location)
 	if ref == nil {
@@ -27,7 +27,7 @@ func (s suite) explain(ctx context.Context, r *tester.Result, t *Test) {
 	if err != nil {
 		return
 	}
-	// What the test comes to is known.
+	// The result is already known.
 	_, _ = query.Eval(ctx, rego.EvalQueryTracer(&last))
 	if last.expr == nil {
 		return
@@ -39,8 +39,8 @@ func (s suite) explain(ctx context.Context, r *tester.Result, t *Test) {
 	}
 }
 
-// ref is what to ask for to run the test at a location. The name of a result is not:
-// the runner gives another one to a second test of the same name.
+// ref returns the reference of the test at a location. The name of a result does not
+// work: the runner renames a second test of the same name.
 func (s suite) ref(loc *ast.Location) ast.Ref {
 	for _, module := range s.compiler.Modules {
 		for _, rule := range module.Rules {
@@ -52,33 +52,33 @@ func (s suite) ref(loc *ast.Location) ast.Ref {
 	return nil
 }
 
-// lastFail keeps the last expression that did not hold: it is what ended the test.
-// All the others before it were only tried.
+// lastFail records the last failed expression, which ended the test. Earlier failures
+// were only attempts.
 type lastFail struct {
 	expr  *ast.Expr
 	event topdown.Event
 }
 
-// Enabled says that it wants to be told.
+// Enabled implements topdown.QueryTracer.
 func (*lastFail) Enabled() bool { return true }
 
-// Config asks for the values of variables.
+// Config requests the values of variables.
 func (*lastFail) Config() topdown.TraceConfig { return topdown.TraceConfig{PlugLocalVars: true} }
 
-// TraceEvent looks at one step of the evaluation.
+// TraceEvent handles one step of the evaluation.
 func (l *lastFail) TraceEvent(e topdown.Event) {
 	expr, ok := e.Node.(*ast.Expr)
 	if !ok || e.Op != topdown.FailOp || !e.Location.HasFile() {
 		return
 	}
 	if _, every := expr.Terms.(*ast.Every); every && l.expr != nil {
-		return // what failed is in its body, and has been told
+		return // the failure is in its body and already recorded
 	}
 	l.expr, l.event = expr, e
 }
 
-// locals are the variables of the expression that have values, as the test's author
-// calls them, by their names.
+// locals returns the bound variables of the expression, under the names used by the
+// test's author.
 func (l *lastFail) locals() []Local {
 	found := []Local{}
 	seen := make(map[string]bool)

@@ -16,7 +16,7 @@ import (
 //
 // # Errors
 //
-// Those of ReadIn, and policy-unreadable where there is no such directory.
+// Those of ReadIn, and policy-unreadable if the directory does not exist.
 func Read(dir string) ([]routing.Source, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -27,14 +27,13 @@ func Read(dir string) ([]routing.Source, error) {
 	return tests, err
 }
 
-// ReadIn reads a policy's modules and its tests below a folder of root, named by
-// their paths in that folder and sorted by them. Links are followed as long as they
-// lead nowhere out of root. Modules and tests may each have as many files and bytes
-// as a policy may.
+// ReadIn reads a policy's modules and its tests below a folder of root, named by their
+// paths in that folder and sorted by them. Links are followed if they stay within root.
+// Modules and tests may each have as many files and bytes as a policy.
 //
 // # Errors
 //
-// policy-unreadable, and policy-invalid for more than the limits.
+// policy-unreadable, and policy-invalid if a limit is exceeded.
 func ReadIn(root *os.Root, dir string) (modules, tests []routing.Source, err error) {
 	entries, moduleBytes, testBytes := 0, 0, 0
 	err = fs.WalkDir(root.FS(), dir, func(name string, e fs.DirEntry, err error) error {
@@ -66,7 +65,7 @@ func ReadIn(root *os.Root, dir string) (modules, tests []routing.Source, err err
 	return modules, tests, err
 }
 
-// within is a path below a folder, seen from there.
+// within returns a path relative to a folder.
 func within(dir, name string) string {
 	if dir == "." {
 		return name

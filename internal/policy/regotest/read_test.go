@@ -11,7 +11,6 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/routing"
 )
 
-// folderOf makes a folder with these files.
 func folderOf(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -1,14 +1,13 @@
-// Package regotest runs the tests that come with a policy, as opa test would, and
-// measures which lines of the policy they reach.
+// Package regotest runs a policy's tests, as opa test does, and measures which lines of
+// the policy they cover.
 //
-// Tests are written in the same Rego as policies: what a policy may not call, a
-// test may not either, so a test that passes today passes anywhere and in any
-// year.
+// Tests are written in the same Rego as policies and may not call disallowed built-ins
+// either, so a test's result does not depend on the machine or the time.
 package regotest
 
 import "github.com/switchyard-dev/switchyard/internal/policy/routing"
 
-// Outcome is how a test ended.
+// Outcome is the result of a test.
 type Outcome string
 
 // The outcomes of a test.
@@ -19,58 +18,57 @@ const (
 	Errored Outcome = "errored" // it could not be carried out, or ran over its time
 )
 
-// Report is what the tests of a policy said.
+// Report is the result of a policy's tests.
 type Report struct {
-	// Tests are all of them, by file and line.
+	// Tests lists all tests, sorted by file and line.
 	Tests   []Test `json:"tests"`
 	Passed  int    `json:"passed"`
 	Failed  int    `json:"failed"`
 	Skipped int    `json:"skipped"`
 	Errored int    `json:"errored"`
-	// Coverage is what they reached of the modules, tests not counted.
+	// Coverage is the coverage of the modules, without the tests.
 	Coverage Coverage `json:"coverage"`
-	// Millis is how long it all took.
+	// Millis is the total duration in milliseconds.
 	Millis int64 `json:"millis"`
 }
 
-// Clean says that there are tests and that all of them passed.
+// Clean reports whether there are tests and all of them passed.
 func (r Report) Clean() bool { return r.Passed > 0 && r.Passed == len(r.Tests) }
 
-// Test is one test rule.
+// Test is the result of one test rule.
 type Test struct {
-	// Name is that of the rule, with its cases' names behind it where it has some.
+	// Name is the name of the rule, followed by those of its cases, if any.
 	Name    string  `json:"name"`
 	Package string  `json:"package"`
 	Outcome Outcome `json:"outcome"`
-	// Location is the rule's.
+	// Location is the location of the rule.
 	Location routing.Location `json:"place"`
-	// FailedAt is the expression that did not hold, nil where nobody knows.
+	// FailedAt is the expression that failed, or nil if unknown.
 	FailedAt *routing.Location `json:"failed_at,omitzero"`
-	// Locals are the values that the variables of that expression had. If an
-	// equation has no variables, they are its sides, or what only one of them has.
+	// Locals are the values of that expression's variables. For an equation without
+	// variables, they are its two sides, or the parts in which they differ.
 	Locals []Local `json:"locals"`
-	// Cases are the names of the cases that failed, where the test has cases.
+	// Cases are the names of the failed cases, if the test has cases.
 	Cases []string `json:"cases"`
-	// Message is why it could not be carried out.
+	// Message is the reason why the test could not be run.
 	Message string `json:"message,omitzero"`
-	// Output is what its print calls wrote, clipped.
+	// Output is the output of its print calls, truncated.
 	Output string `json:"output,omitzero"`
 	Millis int64  `json:"millis"`
 }
 
-// Local is a variable and its value, in Rego's words and clipped.
+// Local is a variable and its value as Rego text, truncated.
 type Local struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Coverage is how many lines of the modules the tests reached, of those that
-// can be reached.
+// Coverage counts the coverable lines of the modules and those that the tests covered.
 type Coverage struct {
 	Lines   int `json:"lines"`
 	Covered int `json:"covered"`
 	// Percent is rounded down, so that 100 means all.
 	Percent float64 `json:"percent"`
-	// Missing are the lines that no test reached.
+	// Missing lists the lines that no test covered.
 	Missing []routing.Location `json:"missing"`
 }

@@ -27,7 +27,7 @@ decision := "go" if {
 }
 `
 
-// suite is the module with a file of tests.
+// suite returns the module with a file of tests.
 func suite(tests string) []routing.Source {
 	return []routing.Source{
 		{Name: "routing.rego", Text: module},
@@ -55,8 +55,8 @@ func TestPassedWithFullCoverage(t *testing.T) {
 	if !r.Clean() || r.Passed != 3 || r.Failed+r.Skipped+r.Errored != 0 {
 		t.Errorf("%+v", r)
 	}
-	// The constant, two heads and two expressions; an else's head is on the line where
-	// the branch before it ends.
+	// The constant, two heads and two expressions; the head of an else is on the last
+	// line of the branch before it.
 	want := regotest.Coverage{Lines: 5, Covered: 5, Percent: 100, Missing: []routing.Location{}}
 	if !reflect.DeepEqual(r.Coverage, want) {
 		t.Errorf("%+v", r.Coverage)
@@ -87,8 +87,8 @@ func TestCoverageNamesTheLines(t *testing.T) {
 	}
 }
 
-// TestFailureIsExplained: the line of the expression that did not hold, and what
-// its variables were.
+// TestFailureIsExplained checks the line of the failed expression and the values of its
+// variables.
 func TestFailureIsExplained(t *testing.T) {
 	r := run(t, testsGo+`
 test_success_many if {
@@ -185,7 +185,7 @@ func TestWhatIsInvalid(t *testing.T) {
 	}
 }
 
-// TestTestsThatDoNotEnd: the caller's deadline holds, also within one long step.
+// TestTestsThatDoNotEnd checks the caller's deadline, also within one long step.
 func TestTestsThatDoNotEnd(t *testing.T) {
 	endless := "test_x if routing.limit == count([n | some n in numbers.range(1, 100000); some m in numbers.range(1, 100000); n == m])\n"
 	for name, c := range map[string]struct {
@@ -210,7 +210,8 @@ func TestTestsThatDoNotEnd(t *testing.T) {
 	}
 }
 
-// TestOurOwnTests: those of the released versions pass, and reach every line.
+// TestOurOwnTests checks that the tests of the released versions pass and cover every
+// line.
 func TestOurOwnTests(t *testing.T) {
 	dirs, err := filepath.Glob("../../../policies/routing/*")
 	if err != nil || len(dirs) == 0 {
@@ -232,7 +233,7 @@ func TestOurOwnTests(t *testing.T) {
 	}
 }
 
-// TestAnEquationWithoutVariablesShowsItsSides: of tables, what only one of them has.
+// TestAnEquationWithoutVariablesShowsItsSides: of tables, only the differences are shown.
 func TestAnEquationWithoutVariablesShowsItsSides(t *testing.T) {
 	for test, want := range map[string][]regotest.Local{
 		`routing.limit == 4`:                     {{Name: "left", Value: "3"}, {Name: "right", Value: "4"}},

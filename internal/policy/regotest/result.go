@@ -11,11 +11,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// maxShown is how much of a value, and of what a test prints, is shown, in code
-// points.
+// maxShown bounds the values and the output that a report shows, in code points.
 const maxShown = 4000
 
-// add counts one more test.
 func (r *Report) add(t Test) {
 	r.Tests = append(r.Tests, t)
 	switch t.Outcome {
@@ -30,7 +28,7 @@ func (r *Report) add(t Test) {
 	}
 }
 
-// test takes a result of OPA's apart.
+// test converts a result of OPA.
 func (s suite) test(r *tester.Result) Test {
 	t := Test{
 		Name: r.Name, Package: strings.TrimPrefix(r.Package, "data."), Outcome: Passed, Location: s.placeOf(r.Location),
@@ -53,7 +51,7 @@ func (s suite) test(r *tester.Result) Test {
 	return t
 }
 
-// message is an error in one line.
+// message formats an error as one line.
 func message(err error) string {
 	text := err.Error()
 	if e, ok := errors.AsType[*topdown.Error](err); ok {

@@ -19,23 +19,23 @@ import (
 
 // The limits of a run.
 const (
-	// TestTimeout is how long one test may take.
+	// TestTimeout bounds one test.
 	TestTimeout = 5 * time.Second
-	// Timeout is how long all of them may take, compiling included.
+	// Timeout bounds all of them together, including compilation.
 	Timeout = time.Minute
 )
 
-// Run runs the tests among files, with the modules among them as the policy. A
-// name that ends in _test.rego is that of a file of tests.
+// Run runs the tests among files, with the modules among them as the policy. Test files
+// have names that end in _test.rego.
 //
-// It takes at most Timeout, and no longer than ctx allows. Tests run side by side.
+// It takes at most Timeout and ends with ctx. Tests run in parallel.
 //
 // # Errors
 //
-//   - policy-invalid: a file does not parse or compile. The detail problems
-//     is a []routing.Problem.
-//   - policy-timeout: the time was over before the tests were.
-//   - policy-failed: the caller cancelled them, or OPA failed over them.
+//   - policy-invalid: a file does not parse or compile. The detail problems is a
+//     []routing.Problem.
+//   - policy-timeout: the time limit was reached before the tests ended.
+//   - policy-failed: the caller canceled them, or OPA failed on them.
 func Run(ctx context.Context, files []routing.Source) (Report, error) {
 	began := time.Now()
 	ctx, stop := context.WithTimeout(ctx, Timeout)
@@ -88,11 +88,10 @@ func run(ctx context.Context, files []routing.Source) (Report, error) {
 type suite struct {
 	compiler *ast.Compiler
 	parsed   map[string]*ast.Module
-	lines    map[string][]string // of each file
+	lines    map[string][]string // by file
 }
 
-// compile parses the files. They are compiled by the runner, which has stages of
-// its own.
+// compile parses the files. The runner compiles them, because it adds its own stages.
 func compile(files []routing.Source) (suite, error) {
 	caps := routing.Capabilities()
 	s := suite{
@@ -112,10 +111,9 @@ func compile(files []routing.Source) (suite, error) {
 	return s, nil
 }
 
-// isTest says that a file holds tests.
 func isTest(name string) bool { return strings.HasSuffix(name, "_test.rego") }
 
-// place is a line of a file, and a column in it.
+// place returns a location, with its line.
 func (s suite) place(file string, row, col int) routing.Location {
 	p := routing.Location{File: file, Row: row, Col: col}
 	if lines := s.lines[file]; 0 < row && row <= len(lines) {
@@ -131,7 +129,7 @@ func (s suite) placeOf(loc *ast.Location) routing.Location {
 	return s.place(loc.File, loc.Row, loc.Col)
 }
 
-// interrupted says why the tests did not end.
+// interrupted returns the error for tests that did not end.
 func interrupted(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return errs.New(errs.PolicyTimeout, "the tests ran over their time: %w", err)
@@ -139,7 +137,7 @@ func interrupted(err error) error {
 	return errs.New(errs.PolicyFailed, "the tests were interrupted: %w", err)
 }
 
-// invalid is CodeInvalid for what OPA's parser and compiler say.
+// invalid returns policy-invalid for an error of OPA's parser or compiler.
 func invalid(err error) error {
 	problems := routing.Problems(err)
 	more := ""

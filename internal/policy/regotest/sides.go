@@ -10,9 +10,9 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// sides are the two sides of an equation that did not hold, where both are known. Of
-// two objects or two sets it is what only one of them has: tables are long, and what
-// differs is a line.
+// sides returns the two sides of a failed equation, if both are known. For two objects or
+// two sets it returns only their differences: tables are long, and the difference may be
+// one line.
 func (s suite) sides(ctx context.Context, l *lastFail) []Local {
 	if !isEquation(l.expr) || len(l.expr.Operands()) != 2 || len(l.expr.With) > 0 {
 		return nil
@@ -38,8 +38,8 @@ func (s suite) sides(ctx context.Context, l *lastFail) []Local {
 	}
 }
 
-// isEquation says that an expression is a == b or a = b, which the compiler may have
-// made of it.
+// isEquation reports whether an expression is a == b or a = b, possibly rewritten by the
+// compiler.
 func isEquation(expr *ast.Expr) bool {
 	if !expr.IsCall() || expr.Negated {
 		return false
@@ -48,8 +48,8 @@ func isEquation(expr *ast.Expr) bool {
 	return name == ast.Equality.Name || name == ast.Equal.Name
 }
 
-// side is the value of one side, nil where nobody knows it. It is worked out once
-// more, with the values that the test's variables had.
+// side returns the value of one side, or nil if unknown. It evaluates the side again with
+// the values of the test's variables.
 func (s suite) side(ctx context.Context, l *lastFail, term *ast.Term) ast.Value {
 	known, err := ast.TransformVars(term.Copy().Value, func(v ast.Var) (ast.Value, error) {
 		if value := l.event.Locals.Get(v); value != nil {
@@ -65,7 +65,7 @@ func (s suite) side(ctx context.Context, l *lastFail, term *ast.Term) ast.Value 
 	if err != nil {
 		return nil
 	}
-	store := inmem.New() // There is no data but what the modules define.
+	store := inmem.New() // There is no data except that of the modules.
 	txn, err := store.NewTransaction(ctx)
 	if err != nil {
 		return nil
@@ -80,10 +80,10 @@ func (s suite) side(ctx context.Context, l *lastFail, term *ast.Term) ast.Value 
 	return found[0][sideVar].Value
 }
 
-// sideVar is what a side is bound to.
+// sideVar is the variable that a side is bound to.
 const sideVar = ast.Var("side")
 
-// lacking is the part of an object that another one has not, or has otherwise.
+// lacking returns the part of a that b does not have or has with a different value.
 func lacking(a, b ast.Object) ast.Object {
 	only := ast.NewObject()
 	a.Foreach(func(key, value *ast.Term) {
