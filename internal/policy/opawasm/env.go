@@ -8,8 +8,8 @@ const (
 	hostModule = "opa"
 )
 
-// hostFunctions lists what a policy imports besides its memory, with the number
-// of parameters of each; those that call a built-in return a value.
+// hostFunctions lists the imported functions of a policy with their numbers of
+// parameters; those that call a built-in return a value.
 func hostFunctions() []hostFunction {
 	return []hostFunction{
 		{"opa_abort", 1, false},
@@ -37,10 +37,10 @@ const (
 	limitsWithMaximum        byte = 1
 )
 
-// environment is the module that a policy imports its memory and the host's
-// functions from. The memory has to come from a module, and the functions from
-// the host, but a policy wants both under one name: so this module defines the
-// memory, imports the functions and exports all of it. pages are of 64 KiB.
+// environment returns the module from which a policy imports its memory and the host's
+// functions. The memory must come from a module, and the functions from the host, but a
+// policy expects both under one name: this module defines the memory, imports the
+// functions and exports both. A page has 64 KiB.
 func environment(minPages, maxPages uint32) []byte {
 	functions := hostFunctions()
 	count := uint64(len(functions))
@@ -79,5 +79,5 @@ func section(id byte, content []byte) []byte {
 
 func name(s string) []byte { return append(uleb(uint64(len(s))), s...) }
 
-// uleb is n in LEB128, which is what Go calls a varint.
+// uleb returns n in LEB128, which Go calls uvarint.
 func uleb(n uint64) []byte { return binary.AppendUvarint(nil, n) }

@@ -12,28 +12,27 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// host answers a policy's calls. It belongs to one instance, and is busy with one
-// evaluation at a time.
+// host implements a policy's calls. It belongs to one instance, which does one evaluation
+// at a time.
 type host struct {
 	vm       *instance
 	builtins map[int32]topdown.BuiltinFunc
 	bctx     topdown.BuiltinContext
 
 	failed  error // the first failure of a built-in in this evaluation
-	aborted error // why the evaluation was broken off
+	aborted error // why the evaluation was aborted
 }
 
-// begin prepares for an evaluation.
 func (h *host) begin(ctx context.Context) {
 	h.failed, h.aborted = nil, nil
 	h.bctx = topdown.BuiltinContext{Context: ctx, Cancel: topdown.NewCancel(), Cache: make(builtins.Cache)}
 }
 
-// instantiate offers the host's functions to modules of r.
+// instantiate provides the host's functions to modules of r.
 func (h *host) instantiate(ctx context.Context, r wazero.Runtime) error {
 	calls := map[string]any{
 		"opa_abort":    h.abort,
-		"opa_println":  func(context.Context, int32) {}, // nobody listens
+		"opa_println":  func(context.Context, int32) {}, // output is discarded
 		"opa_builtin0": func(ctx context.Context, id, _ int32) int32 { return h.call(ctx, id) },
 		"opa_builtin1": func(ctx context.Context, id, _, a int32) int32 { return h.call(ctx, id, a) },
 		"opa_builtin2": func(ctx context.Context, id, _, a, b int32) int32 { return h.call(ctx, id, a, b) },
@@ -48,15 +47,15 @@ func (h *host) instantiate(ctx context.Context, r wazero.Runtime) error {
 	return err
 }
 
-// breakOff ends the evaluation. The panic unwinds the policy's stack, and the
-// runtime turns it into an error of the call.
+// breakOff ends the evaluation. The panic unwinds the policy's stack, and the runtime
+// turns it into an error of the call.
 func (h *host) breakOff(err error) {
 	h.aborted = err
 	panic(err)
 }
 
-// abort is called by a policy that cannot go on: two of its rules disagree, or
-// its memory is full.
+// abort is called by a policy that cannot continue: two of its rules conflict, or its
+// memory is full.
 func (h *host) abort(_ context.Context, addr int32) {
 	message, err := h.vm.text(addr)
 	if err != nil {
@@ -65,8 +64,8 @@ func (h *host) abort(_ context.Context, addr int32) {
 	h.breakOff(errors.New(message))
 }
 
-// call runs a built-in. If it fails the policy sees no result, and the whole
-// evaluation fails in the end: as OPA's evaluator does it where it is strict.
+// call runs a built-in. If it fails, the policy gets no result and the whole evaluation
+// fails in the end, as in OPA's evaluator in strict mode.
 func (h *host) call(ctx context.Context, id int32, addrs ...int32) int32 {
 	f := h.builtins[id]
 	if f == nil {
@@ -101,7 +100,7 @@ func (h *host) call(ctx context.Context, id int32, addrs ...int32) int32 {
 	return addr
 }
 
-// text reads a string that ends with a zero byte.
+// text reads a zero-terminated string.
 func (vm *instance) text(addr int32) (string, error) {
 	start := uint32(addr)
 	size := vm.memory.Size()
@@ -116,7 +115,7 @@ func (vm *instance) text(addr int32) (string, error) {
 	return string(before), nil
 }
 
-// load reads a value out of the policy's memory.
+// load reads a value from the policy's memory.
 func (vm *instance) load(ctx context.Context, addr int32) (*ast.Term, error) {
 	dump, err := vm.invoke(ctx, "opa_value_dump", addr)
 	if err != nil {
@@ -125,7 +124,7 @@ func (vm *instance) load(ctx context.Context, addr int32) (*ast.Term, error) {
 	return vm.term(dump)
 }
 
-// term reads a value that was written out as text.
+// term reads a value in text form.
 func (vm *instance) term(addr int32) (*ast.Term, error) {
 	text, err := vm.text(addr)
 	if err != nil {
@@ -137,7 +136,7 @@ func (vm *instance) term(addr int32) (*ast.Term, error) {
 	return ast.ParseTerm(text)
 }
 
-// store writes a value into the policy's memory.
+// store writes a value to the policy's memory.
 func (vm *instance) store(ctx context.Context, t *ast.Term) (int32, error) {
 	text := t.String()
 	addr, err := vm.invoke(ctx, "opa_malloc", int32(len(text)))

@@ -11,18 +11,18 @@ import (
 	"github.com/tetratelabs/wazero/api"
 )
 
-// instance is a policy with a memory and a runtime of its own. It does one
-// evaluation at a time.
+// instance is a policy with a separate memory and runtime. It does one evaluation at a
+// time.
 type instance struct {
 	runtime wazero.Runtime
 	policy  api.Module
 	memory  api.Memory
 	host    host
 	data    int32 // address of the data document, which is empty
-	heap    int32 // address from which an evaluation may use the memory
+	heap    int32 // start of the memory that evaluations may use
 }
 
-// newRuntime makes a runtime that finds in the cache what another one compiled.
+// newRuntime returns a runtime that shares compiled code through the cache.
 func newRuntime(ctx context.Context, cache wazero.CompilationCache) wazero.Runtime {
 	return wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().
 		WithCompilationCache(cache).
@@ -30,7 +30,6 @@ func newRuntime(ctx context.Context, cache wazero.CompilationCache) wazero.Runti
 		WithCloseOnContextDone(true))
 }
 
-// newInstance prepares an instance.
 func newInstance(ctx context.Context, code []byte, lookup Lookup, cache wazero.CompilationCache) (*instance, error) {
 	vm := &instance{runtime: newRuntime(ctx, cache)}
 	vm.host.vm = vm
@@ -66,8 +65,7 @@ func (vm *instance) prepare(ctx context.Context, code []byte, lookup Lookup) err
 	return err
 }
 
-// resolve finds the built-ins that the policy names, by the numbers that it
-// calls them by.
+// resolve looks up the built-ins that the policy imports, by their numbers.
 func (vm *instance) resolve(ctx context.Context, lookup Lookup) error {
 	addr, err := vm.invoke(ctx, "builtins")
 	if err != nil {
@@ -95,8 +93,8 @@ func (vm *instance) resolve(ctx context.Context, lookup Lookup) error {
 	})
 }
 
-// evaluate returns the set of the query's results, or failed, where a built-in
-// failed. After err the instance is of no more use.
+// evaluate returns the set of the query's results, or failed if a built-in failed. After
+// err the instance is unusable.
 func (vm *instance) evaluate(ctx context.Context, input string) (results ast.Value, failed, err error) {
 	vm.host.begin(ctx)
 	defer context.AfterFunc(ctx, vm.host.bctx.Cancel.Cancel)()
@@ -119,8 +117,8 @@ func (vm *instance) evaluate(ctx context.Context, input string) (results ast.Val
 	return set.Value, nil, nil
 }
 
-// invoke calls a function that the policy exports, and returns its result, 0
-// where it has none. An error may leave the instance in any state.
+// invoke calls a function that the policy exports, and returns its result, or 0 if it has
+// none. After an error the state of the instance is undefined.
 func (vm *instance) invoke(ctx context.Context, function string, args ...int32) (int32, error) {
 	f := vm.policy.ExportedFunction(function)
 	if f == nil {
@@ -142,5 +140,4 @@ func (vm *instance) invoke(ctx context.Context, function string, args ...int32) 
 	return int32(results[0]), nil
 }
 
-// close frees everything that the instance has.
 func (vm *instance) close() { _ = vm.runtime.Close(context.Background()) }

@@ -9,8 +9,8 @@ import (
 	"github.com/open-policy-agent/opa/v1/topdown"
 )
 
-// Nobody closes a program. What it holds outside Go's memory is freed when
-// nothing refers to it.
+// Programs are not closed explicitly. Their resources outside Go's memory are freed when
+// they become unreachable.
 func TestAProgramIsFreedWhenItIsForgotten(t *testing.T) {
 	result, err := rego.New(rego.Query("x := input.n")).Compile(t.Context())
 	if err != nil {
@@ -35,7 +35,7 @@ func TestAProgramIsFreedWhenItIsForgotten(t *testing.T) {
 	}
 }
 
-// More evaluations at once than are kept for later leave nothing behind.
+// Instances beyond those pooled for reuse are freed after concurrent evaluations.
 func TestOnlyAsManyInstancesAreStoredAsThereIsWorkFor(t *testing.T) {
 	result, err := rego.New(rego.Query("x := input.n")).Compile(t.Context())
 	if err != nil {

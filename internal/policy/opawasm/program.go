@@ -1,10 +1,9 @@
 // Package opawasm runs policies that OPA has compiled to WebAssembly.
 //
-// OPA brings a host for them too, which serves a long-lived server: its
-// instances may take 4 GiB of memory each, nothing frees them, and a built-in
-// that fails is undefined and nothing else. This one gives an instance 64 MiB, is
-// freed with the policy, and fails an evaluation in which a built-in failed, as
-// OPA's own evaluator does where it is told to be strict.
+// OPA's own host is for long-lived servers: its instances may use 4 GiB of memory each,
+// nothing frees them, and a failing built-in is merely undefined. This host limits an
+// instance to 64 MiB, is freed with the policy, and fails an evaluation in which a
+// built-in failed, as OPA's evaluator does in strict mode.
 package opawasm
 
 import (
@@ -21,49 +20,46 @@ import (
 
 const (
 	pageBytes = 64 << 10
-	// maxPages is how much memory an instance may have. A policy of a page uses the
-	// half of a megabyte.
+	// maxPages bounds the memory of an instance. A policy of a page uses half a megabyte.
 	maxPages = 1024
-	// basePages is how much an instance has to begin with, besides what a policy
-	// brings.
+	// basePages is the initial memory of an instance, in addition to the policy's data.
 	basePages = 16
-	// maxTextBytes is how long a value may be as text that leaves the policy's memory:
-	// parsing it takes some hundred times as much outside.
+	// maxTextBytes bounds a value read as text from the policy's memory: parsing it takes
+	// some hundred times as much memory outside.
 	maxTextBytes = 4 << 20
 )
 
-// minPages is enough memory for what the code puts there.
+// minPages returns the memory that the code needs initially.
 func minPages(code []byte) uint32 {
 	return min(basePages+uint32(len(code))/pageBytes, maxPages)
 }
 
-// ErrInterrupted says that an evaluation ended because its context did.
+// ErrInterrupted reports that an evaluation ended because its context did.
 var ErrInterrupted = errors.New("interrupted")
 
-// Lookup returns the built-in of a name, or nil.
+// Lookup returns the built-in with a name, or nil.
 type Lookup func(name string) topdown.BuiltinFunc
 
-// Program is a compiled policy, ready to be evaluated. It is safe for concurrent
-// use. Its machine code and its instances are freed when nothing refers to it any
-// more.
+// Program is a compiled policy, ready to be evaluated. It is safe for concurrent use. Its
+// machine code and its instances are freed when it becomes unreachable.
 type Program struct {
 	code   []byte
 	lookup Lookup
 	pool   *pool
 }
 
-// pool is what a program leaves behind: it is what the clean-up gets.
+// pool holds a program's resources, for its cleanup.
 type pool struct {
 	cache wazero.CompilationCache
-	// keeper holds the compiled code, which the cache forgets with the last instance.
+	// keeper holds the compiled code, which the cache drops with the last runtime.
 	keeper wazero.Runtime
 	idle   chan *instance
 }
 
-// New compiles a policy in OPA's WebAssembly ABI, whose first entrypoint is the
-// query, to machine code, or finds that code below cacheDir (package codecache); ""
-// means no cache on disk. lookup finds the built-ins that the policy does not bring
-// along; it must be safe for concurrent use.
+// New compiles a policy in OPA's WebAssembly ABI, whose first entrypoint is the query, to
+// machine code, or loads that code from below cacheDir (package codecache); "" disables
+// the cache on disk. lookup finds the built-ins that are not part of the policy; it must
+// be safe for concurrent use.
 func New(ctx context.Context, code []byte, lookup Lookup, cacheDir string) (*Program, error) {
 	p := &Program{code: code, lookup: lookup, pool: &pool{idle: make(chan *instance, runtime.GOMAXPROCS(0))}}
 	ok, err := codecache.Compile(ctx, cacheDir, code, func(cache wazero.CompilationCache) error { return p.pool.compile(ctx, cache, code) })
@@ -83,8 +79,8 @@ func New(ctx context.Context, code []byte, lookup Lookup, cacheDir string) (*Pro
 	return p, nil
 }
 
-// compile compiles all modules of an instance, so that newInstance finds their code
-// in memory.
+// compile compiles all modules of an instance, so that newInstance finds their code in
+// memory.
 func (p *pool) compile(ctx context.Context, cache wazero.CompilationCache, code []byte) error {
 	p.cache, p.keeper = cache, newRuntime(ctx, cache)
 	for _, module := range [][]byte{environment(minPages(code), maxPages), code} {
@@ -96,14 +92,14 @@ func (p *pool) compile(ctx context.Context, cache wazero.CompilationCache, code 
 	return nil
 }
 
-// Eval evaluates the query for an input in Rego's notation, of which JSON is a
-// part, and returns the set of its results. It ends with ctx: in the midst of a
-// loop, but not in the midst of a built-in that does not look.
+// Eval evaluates the query for an input in Rego notation, of which JSON is a subset, and
+// returns the set of its results. It ends with ctx, even within a loop, but not within a
+// built-in that ignores ctx.
 //
 // # Errors
 //
-// ErrInterrupted, what a built-in failed with, or why the policy broke off: its
-// rules disagree, or its memory is full.
+// ErrInterrupted, the error of a built-in, or the reason why the policy aborted: its
+// rules conflict, or its memory is full.
 func (p *Program) Eval(ctx context.Context, input string) (ast.Value, error) {
 	defer runtime.KeepAlive(p)
 	vm, err := p.acquire(ctx)
@@ -119,7 +115,7 @@ func (p *Program) Eval(ctx context.Context, input string) (ast.Value, error) {
 	return results, failed
 }
 
-// interrupted tells an evaluation that failed from one that was ended.
+// interrupted distinguishes a failed evaluation from an interrupted one.
 func interrupted(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ErrInterrupted
@@ -127,7 +123,7 @@ func interrupted(ctx context.Context, err error) error {
 	return err
 }
 
-// acquire takes an idle instance, or makes one.
+// acquire returns an idle instance, or a new one.
 func (p *Program) acquire(ctx context.Context) (*instance, error) {
 	select {
 	case vm := <-p.pool.idle:
@@ -137,7 +133,7 @@ func (p *Program) acquire(ctx context.Context) (*instance, error) {
 	}
 }
 
-// release keeps an instance for the next evaluation, if few are kept.
+// release returns an instance to the pool, or closes it if the pool is full.
 func (p *pool) release(vm *instance) {
 	select {
 	case p.idle <- vm:

@@ -17,7 +17,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/policy/opawasm"
 )
 
-// TestMain fails where an evaluation or an instance outlives the tests.
+// TestMain fails if an evaluation or an instance outlives the tests.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // code compiles a module and the query for its rule p.
@@ -30,7 +30,6 @@ func code(t testing.TB, module string) []byte {
 	return result.Bytes
 }
 
-// program compiles a module to a program.
 func program(t testing.TB, module string) *opawasm.Program {
 	t.Helper()
 	p, err := opawasm.New(t.Context(), code(t, module), topdown.GetBuiltin, "")
@@ -40,7 +39,7 @@ func program(t testing.TB, module string) *opawasm.Program {
 	return p
 }
 
-// want evaluates p and compares what it returns, in Rego's notation.
+// want evaluates p and compares its result, in Rego notation.
 func want(t *testing.T, p *opawasm.Program, input, result string) {
 	t.Helper()
 	got, err := p.Eval(t.Context(), input)
@@ -60,8 +59,8 @@ func TestEvalReturnsTheResults(t *testing.T) {
 	want(t, p, `{"n": "ä\u0000\"b"}`, `{{"x": {"n": "ä\u0000\"b", "set": {1, 2}}}}`)
 }
 
-// Built-ins that the policy does not bring along are called in the host, with
-// any number of arguments that it has a way for.
+// Built-ins that are not part of the policy are called in the host, with every supported
+// number of arguments.
 func TestBuiltInsAreCalledInTheHost(t *testing.T) {
 	want(t, program(t, `p := time.weekday(0)`), `{}`, `{{"x": "Thursday"}}`)
 	want(t, program(t, `p := strings.count("banana", "an")`), `{}`, `{{"x": 2}}`)
@@ -77,7 +76,7 @@ q if time.parse_duration_ns(input.d) > 0`)
 	if _, err := p.Eval(t.Context(), `{"d": "soon"}`); err == nil || !strings.Contains(err.Error(), "time.parse_duration_ns") {
 		t.Errorf("got %v", err)
 	}
-	want(t, p, `{"d": "0s"}`, `{{"x": true}}`) // and the next one knows nothing of it
+	want(t, p, `{"d": "0s"}`, `{{"x": true}}`) // and the next one is not affected
 }
 
 func TestRulesThatDisagreeFailTheEvaluation(t *testing.T) {
@@ -89,8 +88,8 @@ func TestRulesThatDisagreeFailTheEvaluation(t *testing.T) {
 	want(t, p, `{"n": 2}`, `{{"x": 1}}`)
 }
 
-// A policy cannot take more memory than an instance has, and the one after it
-// has all of it again.
+// A policy cannot use more memory than an instance has, and the next one has all of it
+// again.
 func TestMemoryIsBounded(t *testing.T) {
 	p := program(t, `p := count([[a, b] | some a in numbers.range(1, input.n); some b in numbers.range(1, input.n)])`)
 	want(t, p, `{"n": 10}`, `{{"x": 100}}`)
@@ -104,8 +103,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	want(t, p, `{"s": "`+strings.Repeat("x", 2<<20)+`", "n": 2}`, `{{"x": 4}}`)
 }
 
-// endless loops in the policy's own code, in calls of built-ins, and in a
-// built-in.
+// endless loops in the policy's code, in calls of built-ins, and in a built-in.
 func endless() map[string]string {
 	return map[string]string{
 		"own code": `xs := [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
