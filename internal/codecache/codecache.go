@@ -1,11 +1,10 @@
-// Package codecache keeps the machine code of WebAssembly modules on disk between
-// runs. Each module has an entry, a folder in which wazero keeps its files, beside
-// a seal: the checksum of those files. wazero's own checksum leaves out where
-// functions begin and how much memory to ask for, so an entry whose seal does not
-// fit is never shown to it.
+// Package codecache stores the machine code of WebAssembly modules on disk between runs.
+// Each module has an entry: a folder with wazero's files and a seal, the checksum of
+// those files. wazero's own checksum does not cover function offsets and memory sizes, so
+// an entry without a matching seal is never passed to it.
 //
-// An entry is made under a temporary name and renamed when it is complete, and
-// never changed: concurrent and interrupted runs see a whole entry or none.
+// An entry is created under a temporary name, renamed when complete, and never changed:
+// concurrent and interrupted runs see a complete entry or none.
 package codecache
 
 import (
@@ -30,36 +29,36 @@ import (
 )
 
 const (
-	// codeDir is the folder of our own in the cache's folder: what lies beside it
-	// may be somebody else's.
+	// codeDir is the subfolder for the code: other files in the cache folder may belong
+	// to other programs.
 	codeDir = "switchyard-code"
-	// sealFile is the seal in an entry, and unfinished begins the name of one that
-	// is being made.
+	// sealFile is the seal in an entry, and unfinished is the name prefix of an
+	// incomplete entry.
 	sealFile   = "seal"
 	unfinished = "new-"
 
-	// An entry that nobody used for so long is removed, as those of other versions
-	// are in time, and one that was not finished for so long was abandoned.
+	// An entry that was not used for entryLife is removed, such as those of other
+	// versions, and an incomplete one after unfinishedLife.
 	entryLife      = 30 * 24 * time.Hour
 	unfinishedLife = time.Hour
-	// useGrain is how exactly an entry's last use is known.
+	// useGrain is the resolution of an entry's last use.
 	useGrain = 24 * time.Hour
-	// maxCache is how many bytes all entries may have. The built-in plugins have 2 MiB.
+	// maxCache bounds all entries together, in bytes. The built-in plugins have 2 MiB.
 	maxCache = 64 << 20
 )
 
-// Compile calls compile with a cache on disk below dir, in which it finds the code
-// of wasm if an earlier call made it. Everything that compile compiles must follow
-// from wasm. On success the cache is compile's to close.
+// Compile calls compile with a cache on disk below dir, which has the code of wasm if an
+// earlier call stored it. Everything that compile compiles must depend only on wasm. On
+// success the caller must close the cache that compile received.
 //
-// A cache saves time and is no reason to fail: if no folder can be had, the entry is
-// damaged beyond repair or compile fails with it, ok is false and the caller compiles
-// without a cache.
+// A cache only saves time, so its failures are not errors: if no folder is available, the
+// entry is damaged beyond repair or compile fails with it, ok is false and the caller
+// compiles without a cache.
 //
 // # Errors
 //
-// plugin-cache-unsafe: others may write to the folder, whose content is machine code
-// that would run as the user.
+// plugin-cache-unsafe: others may write to the folder, whose content is machine code that
+// would run as the user.
 func Compile(ctx context.Context, dir string, wasm []byte, compile func(wazero.CompilationCache) error) (ok bool, err error) {
 	if dir == "" {
 		return false, nil
@@ -83,7 +82,7 @@ func Compile(ctx context.Context, dir string, wasm []byte, compile func(wazero.C
 		touch(entry)
 		return compileIn(ctx, entry, compile) == nil, nil
 	}
-	_ = os.RemoveAll(entry) // It is damaged, or was never there.
+	_ = os.RemoveAll(entry) // It is damaged or does not exist.
 	sweep(code)
 	making, err := os.MkdirTemp(code, unfinished)
 	if err != nil {
@@ -93,7 +92,7 @@ func Compile(ctx context.Context, dir string, wasm []byte, compile func(wazero.C
 	if err == nil {
 		publish(name, making, entry)
 	}
-	_ = os.RemoveAll(making) // If it was not published, as when another process was faster.
+	_ = os.RemoveAll(making) // If it was not published, for example because another process was faster.
 	return err == nil, nil
 }
 
@@ -114,8 +113,8 @@ func compileIn(ctx context.Context, dir string, compile func(wazero.CompilationC
 	return compile(cache)
 }
 
-// entryName is what an entry is called: after everything that its code depends
-// on, except for the processor, which wazero looks at itself.
+// entryName returns the name of an entry, derived from everything that its code depends
+// on, except for the processor, which wazero checks itself.
 func entryName(wasm []byte) string {
 	h := sha256.New()
 	_, _ = io.WriteString(h, runtime.GOOS+"/"+runtime.GOARCH+" wazero "+wazeroVersion()+"\n")
@@ -123,7 +122,7 @@ func entryName(wasm []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// wazeroVersion is the version that this program was built with.
+// wazeroVersion returns the version that this program was built with.
 func wazeroVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, dep := range info.Deps {
@@ -135,7 +134,7 @@ func wazeroVersion() string {
 	return "unknown"
 }
 
-// publish seals what wazero made and puts it in its place.
+// publish seals wazero's files and renames the entry into place.
 func publish(name, making, entry string) {
 	sum, ok := checksum(name, making)
 	if !ok || os.WriteFile(filepath.Join(making, sealFile), []byte(sum), 0o600) != nil {
@@ -144,14 +143,13 @@ func publish(name, making, entry string) {
 	_ = os.Rename(making, entry)
 }
 
-// isSealed reports whether an entry's seal holds its checksum.
+// isSealed reports whether an entry's seal is its checksum.
 func isSealed(entry, sum string) bool {
 	seal, err := os.ReadFile(filepath.Join(entry, sealFile))
 	return err == nil && string(seal) == sum
 }
 
-// checksum is that of an entry's name, and of the paths and the content of wazero's
-// files in it.
+// checksum covers an entry's name, and the paths and contents of wazero's files in it.
 func checksum(name, entry string) (string, bool) {
 	paths := files(entry)
 	h := sha256.New()
@@ -166,13 +164,13 @@ func checksum(name, entry string) (string, bool) {
 	return digest.OfHash(h), len(paths) > 0
 }
 
-// files are the paths of wazero's files in an entry, sorted. They are in one folder.
+// files returns the paths of wazero's files in an entry, sorted. They are in one folder.
 func files(entry string) []string {
 	found, _ := fs.Glob(os.DirFS(entry), "*/*")
 	return found
 }
 
-// touch notes that an entry is in use.
+// touch records that an entry is in use.
 func touch(entry string) {
 	now := time.Now()
 	if info, err := os.Stat(entry); err == nil && now.Sub(info.ModTime()) > useGrain {
@@ -180,9 +178,9 @@ func touch(entry string) {
 	}
 }
 
-// sweep removes what was not used for long, and of the rest what was used the longest
-// time ago, until no more than maxCache is left. Another process that uses such an
-// entry has its code in memory, or compiles the module again.
+// sweep removes expired entries, and then the least recently used ones until at most
+// maxCache is left. Another process that uses a removed entry has its code in memory, or
+// compiles the module again.
 func sweep(dir string) {
 	type stored struct {
 		name string
@@ -220,7 +218,6 @@ func sweep(dir string) {
 	}
 }
 
-// entrySize is the size of the code in an entry.
 func entrySize(entry string) int64 {
 	var size int64
 	for _, path := range files(entry) {

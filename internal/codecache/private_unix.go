@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// private reports whether only this user can write to what info describes.
+// private reports whether only this user can write to the file.
 func private(info fs.FileInfo) bool {
 	if info.Mode().Perm()&0o022 != 0 {
 		return false
