@@ -11,7 +11,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/outcome"
 )
 
-// read calls the agent as an adapter would, and reads its output with it.
+// read calls the agent and reads its output with an adapter.
 func (s runner) read(t *testing.T, a *adapter.Adapter) adapter.Output {
 	t.Helper()
 	out := s.path("out")
@@ -32,15 +32,15 @@ func (s runner) read(t *testing.T, a *adapter.Adapter) adapter.Output {
 	return r.Finish(ended)
 }
 
-// Adapters, which are tested with what the real CLIs wrote, read the fake in the
-// same way: it is no fake of its own making.
+// TestAdaptersReadTheFake checks that the adapters, which are tested with output of the
+// real CLIs, read the fake's output in the same way.
 func TestAdaptersReadTheFake(t *testing.T) {
 	scenario := fakeagent.Plays(
 		fakeagent.Step{Read: &fakeagent.Read{}}, fakeagent.Step{Say: "I begin."}, fakeagent.Step{Tick: &fakeagent.Keepalive{Every: 1, Times: 2}},
 		fakeagent.Step{Tool: &fakeagent.Tool{Search: true}}, fakeagent.Step{Tool: &fakeagent.Tool{Name: "Write", Denied: true}},
 		fakeagent.Step{Final: &fakeagent.Final{Text: new("It is done.")}})
 	scenario.Usage = &fakeagent.Usage{In: 200, Out: 40, Cached: 50}
-	// What each CLI tells, besides its final message.
+	// What each CLI reports besides its final message.
 	for name, tells := range map[string]struct{ model, tokens, cost, tools, denials, session bool }{
 		"claude":   {model: true, tokens: true, cost: true, tools: true, denials: true, session: true},
 		"codex":    {tokens: true, tools: true, session: true},
@@ -75,7 +75,7 @@ func TestAdaptersReadTheFake(t *testing.T) {
 	}
 }
 
-// count is a number that may be unknown, as -1.
+// count returns a number, or -1 if it is unknown.
 func count(n *int64) int64 {
 	if n == nil {
 		return -1
@@ -111,7 +111,8 @@ func TestAdaptersReadTheFakesFailures(t *testing.T) {
 	}
 }
 
-// What the real CLIs wrote is replayed to the byte.
+// TestReplaysRecordedOutput checks that recorded output of a real CLI is replayed byte
+// for byte.
 func TestReplaysRecordedOutput(t *testing.T) {
 	recorded, err := filepath.Abs("../adapter/testdata/outputs/claude-2.1.329-stream-write.jsonl")
 	if err != nil {

@@ -12,24 +12,24 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Call is what one call of the fake agent saw.
+// Call describes one call of the fake agent.
 type Call struct {
-	// Number counts from 1, in the order in which the calls began.
+	// Number counts the calls from 1, in the order of their starts.
 	Number int `json:"number"`
-	// Argv has the program first.
+	// Argv begins with the program.
 	Argv []string `json:"argv"`
 	Dir  string   `json:"dir"`
 	Env  []string `json:"env"`
 	PID  int      `json:"pid"`
-	// Stdin is what it read of its prompt, from wherever it did, nil if nothing.
+	// Stdin is the part of the prompt that was read, from any source; nil for nothing.
 	Stdin []byte `json:"-"`
-	// Children are the processes that it left behind, Signals what it was sent and
-	// did not die of.
+	// Children are the ids of the processes that it left behind, Signals the signals that
+	// it survived.
 	Children []int    `json:"-"`
 	Signals  []string `json:"-"`
 }
 
-// Variable is the value of a variable in the call's environment.
+// Variable returns the value of a variable in the call's environment.
 func (c Call) Variable(name string) (string, bool) {
 	for _, entry := range slices.Backward(c.Env) {
 		if n, value, _ := strings.Cut(entry, "="); n == name {
@@ -39,7 +39,7 @@ func (c Call) Variable(name string) (string, bool) {
 	return "", false
 }
 
-// The files in a call's folder. A child's is named after its number.
+// The files in a call's folder. A child's file is named after its number.
 const (
 	seenFile    = "seen.json"
 	promptFile  = "stdin"
@@ -47,7 +47,7 @@ const (
 	childPrefix = "child-"
 )
 
-// claim takes the first free number for a call, and makes its folder.
+// claim takes the first free number for a call and creates its folder.
 func claim(calls string) (number int, folder string, err error) {
 	if err := os.MkdirAll(calls, 0o700); err != nil {
 		return 0, "", err
@@ -60,14 +60,13 @@ func claim(calls string) (number int, folder string, err error) {
 	}
 }
 
-// begun reports whether so many calls have begun.
+// begun reports whether n calls have begun.
 func begun(calls string, n int) bool {
 	_, err := os.Stat(filepath.Join(calls, strconv.Itoa(n)))
 	return err == nil
 }
 
-// record writes down what the call sees at its start. Whoever reads a folder finds
-// all of the file or nothing.
+// record writes the call's file atomically.
 func (c Call) record(folder string) error {
 	data, err := json.Marshal(c)
 	if err != nil {
@@ -80,9 +79,9 @@ func (c Call) record(folder string) error {
 	return os.Rename(path+"~", path)
 }
 
-// ReadCalls reads a folder of calls: that beside a script, or the one that
-// SWITCHYARD_FAKE_CALLS named. A folder that is not there has none. A call that
-// began a moment ago may be missing.
+// ReadCalls reads a folder of calls: the one beside a script, or the one that
+// SWITCHYARD_FAKE_CALLS names. A missing folder has no calls. A call that has just begun
+// may be missing.
 func ReadCalls(folder string) ([]Call, error) {
 	var calls []Call
 	for n := 1; begun(folder, n); n++ {

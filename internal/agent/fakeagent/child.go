@@ -13,14 +13,14 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// childFlag makes the program a process that an agent left behind. The child and
-// its folder follow as arguments, because it may have no environment.
+// childFlag runs the program as a process that an agent left behind. The child and its
+// folder are arguments, because it may have no environment.
 const childFlag = "--fake-child"
 
-// start starts the child and returns when it runs.
+// start starts the child and returns once it runs.
 func (c Child) start(folder string) error {
 	if c.Orphan {
-		// The one between is waited for, and leaves the child to whoever takes it.
+		// The intermediate process ends, so the child becomes an orphan.
 		c.Orphan = false
 		between, err := c.command(folder, "between")
 		if err != nil {
@@ -67,7 +67,7 @@ func (c Child) command(folder, place string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// beChild is the program as such a process. It returns the exit code.
+// beChild is the main function of such a process. It returns the exit code.
 func beChild(args []string) int {
 	if len(args) != 3 {
 		return complain(fmt.Errorf("%s needs a place, a folder and a child", childFlag))

@@ -8,8 +8,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
-// What an agent has used so far is known on the way, however many messages it
-// writes, and the result adds nothing to it.
+// TestClaudeReportsItsUsageOnce checks that the usage is known before the end, however
+// many messages there are, and that the result adds nothing to it.
 func TestClaudeReportsItsUsageOnce(t *testing.T) {
 	a, err := adapter.NewCatalog().Get("claude")
 	if err != nil {

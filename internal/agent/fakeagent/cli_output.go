@@ -16,20 +16,20 @@ import (
 )
 
 // clisJSON has the output of each CLI: lists of events for each step. An event is an
-// object, or a line of text, which goes to standard error after a "!". In both, "$name"
-// stands for a value; a member without a value is left out. The members $cut, $stderr and
-// $with say that the event may be cut, goes to standard error, or extends another one. A
-// list may include the events of "say".
+// object or a line of text; a line that begins with "!" goes to standard error. In both,
+// "$name" stands for a value; a member without a value is omitted. The members $cut,
+// $stderr and $with mean that the event may be cut, goes to standard error, or extends
+// another one. A list may include the events of "say".
 //
 //go:embed clis.json
 var clisJSON []byte
 
-// cliOutput writes the output of one CLI. It is not for concurrent use.
+// cliOutput writes the output of one CLI. It is not safe for concurrent use.
 type cliOutput struct {
 	events   map[string]jsontext.Value
 	scenario *Scenario
 	session  string
-	outFile  string // where codex also writes its final message
+	outFile  string // the file to which codex also writes its final message
 	tools    []Tool
 	began    bool
 	messages int
@@ -48,7 +48,7 @@ func newCLIOutput(s *Scenario, session string, args []string) (*cliOutput, error
 	return c, nil
 }
 
-// guessCLI derives the CLI from the arguments that make it run without a terminal.
+// guessCLI derives the CLI from the arguments of its non-interactive mode.
 func guessCLI(args []string) string {
 	has := func(arg string) bool { return slices.Contains(args, arg) }
 	switch {
@@ -89,7 +89,7 @@ func (c *cliOutput) use(tool Tool) {
 	c.write(kind, 0, map[string]any{"name": tool.Name, "input": tool.Input, "denied": tool.Denied})
 }
 
-// final writes the final message, cut after so many bytes unless that is 0.
+// final writes the final message, cut after that many bytes unless cut is 0.
 func (c *cliOutput) final(text string, cut int) error {
 	c.write("final", cut, map[string]any{"text": text})
 	if c.outFile == "" {
@@ -98,7 +98,7 @@ func (c *cliOutput) final(text string, cut int) error {
 	return os.WriteFile(c.outFile, []byte(text), 0o600)
 }
 
-// fail writes an error, and returns the exit code.
+// fail writes an error and returns the exit code.
 func (c *cliOutput) fail(f Failure) int {
 	if f.Kind == "usage" {
 		fmt.Fprintln(os.Stderr, cmp.Or(f.Message, "error: Unknown argument: fake"))
@@ -107,7 +107,7 @@ func (c *cliOutput) fail(f Failure) int {
 	}
 	messages := map[string]string{}
 	if raw, ok := c.events["messages"]; ok {
-		_ = json.Unmarshal(raw, &messages) // It is ours.
+		_ = json.Unmarshal(raw, &messages) // The file is embedded and valid.
 	}
 	status := strconv.Itoa(f.Status)
 	message := cmp.Or(f.Message, messages[status], messages[""], "mock $status")
@@ -181,7 +181,7 @@ func (c *cliOutput) write(kind string, cut int, values map[string]any) {
 
 func (c *cliOutput) list(kind string) (events []any) {
 	if raw, ok := c.events[kind]; ok {
-		_ = json.Unmarshal(raw, &events) // It is ours.
+		_ = json.Unmarshal(raw, &events) // The file is embedded and valid.
 	}
 	return events
 }
@@ -197,7 +197,7 @@ func (c *cliOutput) print(line string, isErr bool, cut int) {
 	_, _ = out.WriteString(line)
 }
 
-// values adds what the scenario knows to the values of a step.
+// values adds the scenario's values to those of a step.
 func (c *cliOutput) values(step map[string]any) map[string]any {
 	denials := []any{}
 	for i, tool := range c.tools {
@@ -214,7 +214,7 @@ func (c *cliOutput) values(step map[string]any) map[string]any {
 	}
 	if u := c.scenario.Usage; u != nil {
 		all["in"], all["out"], all["cached"], all["fresh"] = u.In, u.Out, u.Cached, u.In-u.Cached
-		// Readers add up the usage of messages; the first one had it all.
+		// Readers add up the usage of messages, so only the first one has it.
 		all["new_fresh"], all["new_out"], all["new_cached"] = 0, 0, 0
 		if c.messages <= 1 {
 			all["new_fresh"], all["new_out"], all["new_cached"] = u.In-u.Cached, u.Out, u.Cached
@@ -224,7 +224,7 @@ func (c *cliOutput) values(step map[string]any) map[string]any {
 	return all
 }
 
-// fill puts values into an event. What has no value is left out.
+// fill replaces variables in an event. Members without a value are omitted.
 func fill(template any, values map[string]any) any {
 	switch t := template.(type) {
 	case string:

@@ -30,15 +30,15 @@ func newStage(t *testing.T, scenarios ...fakeagent.Scenario) runner {
 	return runner{dir, fakeagent.Write(t, dir, scenarios...)}
 }
 
-// path is that of a file in the stage's folder.
+// path returns the path of a file in the runner's folder.
 func (s runner) path(name string) string { return filepath.Join(s.dir, name) }
 
-// prompt asks for round 2 of task T-1.
+// prompt returns a prompt for round 2 of task T-1.
 func (s runner) prompt() string {
 	return "You review.\ntask_id: another\n---\ntask_id: T-1\nround: 2\nrun_id: r-9\nreport_path: " + s.path("report.json") + "\nThat is all.\n"
 }
 
-// command is a call of the agent that is yet to start.
+// command returns a call of the agent that is not started yet.
 func (s runner) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), fakeagent.Build(t), args...)
@@ -62,7 +62,7 @@ func (s runner) call(t *testing.T, args ...string) (stdout, stderr string, code 
 	return out.String(), err.String(), cmd.ProcessState.ExitCode()
 }
 
-// object reads a JSON object.
+// object decodes a JSON object.
 func object(t *testing.T, text string) map[string]any {
 	t.Helper()
 	var o map[string]any
@@ -72,7 +72,7 @@ func object(t *testing.T, text string) map[string]any {
 	return o
 }
 
-// lastLine is the last line of an output.
+// lastLine returns the last line of an output.
 func lastLine(text string) string {
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	return lines[len(lines)-1]
@@ -98,7 +98,7 @@ func TestCriticWritesReportAndEnvelope(t *testing.T) {
 	if result["type"] != "result" || result["is_error"] != false || result["total_cost_usd"] != 0.0016 {
 		t.Errorf("result %v", result)
 	}
-	// A finding without a severity blocks; a nit does not.
+	// A finding without a severity is a blocker; a nit is not.
 	said := object(t, result["result"].(string))
 	if said["blockers_count"] != 1.0 || said["verdict"] != "issues_found" || said["run_id"] != "r-9" || said["report_path"] != s.path("report.json") {
 		t.Errorf("envelope %v", said)
@@ -167,7 +167,8 @@ func TestReportAsReported(t *testing.T) {
 	}
 }
 
-// Several calls at once take the scenarios in turn, each its own.
+// TestCallsAreCountedAcrossProcesses checks that concurrent calls each take one scenario,
+// in order.
 func TestCallsAreCountedAcrossProcesses(t *testing.T) {
 	exits := func(code int) fakeagent.Scenario {
 		return fakeagent.Scenario{Steps: []fakeagent.Step{{Exit: new(code)}}}
@@ -214,8 +215,8 @@ func TestVersionAndHelpAreNoCalls(t *testing.T) {
 	}
 }
 
-// Without the variable, the script lies beside the name under which the program
-// was called.
+// TestScriptWithTheProgram checks that, without the variable, the script is beside the
+// called name of the program.
 func TestScriptWithTheProgram(t *testing.T) {
 	s := newStage(t, fakeagent.Clean())
 	if err := os.Symlink(fakeagent.Build(t), s.path("claude")); err != nil {
@@ -266,7 +267,7 @@ func TestBrokenScripts(t *testing.T) {
 
 func TestReadyScenariosCanBePlayed(t *testing.T) {
 	for name := range fakeagent.Presets() {
-		fakeagent.Write(t, t.TempDir(), fakeagent.Scenario{Play: name}) // It checks.
+		fakeagent.Write(t, t.TempDir(), fakeagent.Scenario{Play: name}) // Write checks it.
 	}
 }
 
@@ -340,7 +341,7 @@ func touch(t *testing.T, path string) {
 	}
 }
 
-// text is an error's, "" for none.
+// text returns an error's text, "" for nil.
 func text(err error) string {
 	if err == nil {
 		return ""

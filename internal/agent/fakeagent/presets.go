@@ -1,6 +1,6 @@
 package fakeagent
 
-// answer is what a researcher found.
+// answer is a researcher's answer.
 const answer = `{"decisions":[{"text":"Use the standard library","confidence":0.9,"provenance":"[VERIFIED]"}],
 "risks":[{"text":"It is slow on large files","severity":"low"}],"questions":[],
 "sources":[{"url":"https://example.com/doc","title":"The documentation","credibility":"high"}],"patterns":[]}`
@@ -27,31 +27,30 @@ func Presets() map[string]Scenario {
 	}
 }
 
-// Plays is a scenario of these steps, by an agent that knows its model, usage and
-// cost.
+// Plays returns a scenario of these steps, with a model, a usage and a cost.
 func Plays(steps ...Step) Scenario {
 	return Scenario{Model: "fake-model", Usage: &Usage{In: 200, Out: 40}, Cost: "0.0016", Steps: steps}
 }
 
-// Clean is a critic that has nothing to say.
+// Clean returns a critic without findings.
 func Clean() Scenario { return Finds() }
 
-// Finds is a critic that reports those findings and does all that it should.
+// Finds returns a critic that reports these findings correctly.
 func Finds(findings ...Finding) Scenario {
 	return Plays(Step{Read: &Read{}}, Step{Tool: &Tool{Name: "Read"}}, Step{Report: &Report{Findings: findings}},
 		Step{Tool: &Tool{Name: "Write"}}, Step{Final: &Final{}})
 }
 
-// Fails is an agent that ends with an error.
+// Fails returns an agent that ends with an error.
 func Fails(f Failure) Scenario { return Plays(Step{Read: &Read{}}, Step{Fail: &f}) }
 
-// CannotWrite is a critic that was not let write its report, and says so.
+// CannotWrite returns a critic that was denied writing its report, and says so.
 func CannotWrite() Scenario {
 	return Plays(Step{Read: &Read{}}, Step{Tool: &Tool{Name: "Write", Denied: true}}, Step{Final: &Final{Object: Object{Set: map[string]any{
 		"report_path": nil, "verdict": "issues_found", "blockers_count": 1, "error": "the report cannot be written"}}}})
 }
 
-// Researches is a researcher that searched, and whose final message is text.
+// Researches returns a researcher that searched, with text as its final message.
 func Researches(text string) Scenario {
 	return Plays(Step{Read: &Read{}}, Step{Tool: &Tool{Search: true, Input: map[string]any{"query": "x"}}},
 		Step{Final: &Final{Text: &text}})

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// Brief is what a prompt asks for. What it does not name is empty.
+// Brief is the request in a prompt. Missing fields are empty.
 type Brief struct {
 	Task, RunID, ReportPath string
 	Round                   int
 }
 
-// ReadBrief finds the labelled lines of a prompt. The last of a label counts: what
-// stands above the prompt proper may explain the labels.
+// ReadBrief parses the labelled lines of a prompt. The last line with a label counts,
+// since an introduction may explain the labels.
 func ReadBrief(prompt string) Brief {
 	var b Brief
 	for line := range strings.Lines(prompt) {
@@ -36,7 +36,7 @@ func ReadBrief(prompt string) Brief {
 	return b
 }
 
-// fill puts what the prompt asks for into a text of a step.
+// fill replaces the variables in a text of a step.
 func (b Brief) fill(text string) string {
 	return strings.NewReplacer("{task_id}", b.Task, "{round}", strconv.Itoa(b.Round), "{run_id}", b.RunID,
 		"{report_path}", b.ReportPath).Replace(text)

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// apply makes the differences of o to an object of the agent's.
+// apply applies the differences of o to an object.
 func (o Object) apply(object map[string]any) map[string]any {
 	maps.Copy(object, o.Set)
 	for _, name := range o.Without {
@@ -19,25 +19,25 @@ func (o Object) apply(object map[string]any) map[string]any {
 	return object
 }
 
-// encode writes an object with its members in order.
+// encode encodes an object with its members in order.
 func encode(object map[string]any, options ...json.Options) []byte {
 	data, err := json.Marshal(object, append(options, json.Deterministic(true))...)
 	if err != nil {
-		panic(err) // It was JSON when it was read.
+		panic(err) // It was decoded from JSON.
 	}
 	return data
 }
 
-// Critique is what a critic answers that does all that the prompt asks: its report,
-// and the envelope that is its final message.
+// Critique returns the answer of a correct critic: its report, and the envelope as its
+// final message.
 func Critique(b Brief, findings ...Finding) (report []byte, message string) {
 	r := Report{Findings: findings}
 	report, verdict, blockers := r.compose(b)
 	return report, string(encode(envelope(b, b.ReportPath, verdict, blockers)))
 }
 
-// compose is a report's content, with the verdict and the number of blockers that
-// belong to its findings.
+// compose returns a report's content, with the verdict and the number of blockers of its
+// findings.
 func (r *Report) compose(b Brief) (content []byte, verdict string, blockers int) {
 	verdict = "passed"
 	findings := []map[string]any{}
@@ -68,7 +68,7 @@ func (r *Report) compose(b Brief) (content []byte, verdict string, blockers int)
 	return encode(r.Object.apply(report), jsontext.Multiline(true)), verdict, blockers
 }
 
-// put writes the report's content where it belongs.
+// put writes the report's content to its path.
 func (r *Report) put(path string, content []byte) error {
 	if r.Link != "" {
 		target, err := filepath.Abs(r.Link)
@@ -78,7 +78,7 @@ func (r *Report) put(path string, content []byte) error {
 		if err := os.WriteFile(target, content, 0o600); err != nil {
 			return err
 		}
-		// A report that is already there gives way.
+		// Replace an existing report.
 		if err := os.Remove(path); err != nil && !os.IsNotExist(err) {
 			return err
 		}
@@ -94,7 +94,7 @@ func (r *Report) put(path string, content []byte) error {
 	return os.Chtimes(path, then, then)
 }
 
-// envelope is the final message of a critic that wrote such a report.
+// envelope returns the final message of a critic that wrote such a report.
 func envelope(b Brief, path, verdict string, blockers int) map[string]any {
 	e := map[string]any{"critic": "critic", "task_id": b.Task, "round": b.Round, "verdict": verdict,
 		"blockers_count": blockers, "report_path": path}
@@ -104,7 +104,7 @@ func envelope(b Brief, path, verdict string, blockers int) map[string]any {
 	return e
 }
 
-// text is what the agent says at its end.
+// text returns the final message of the agent.
 func (f *Final) text(b Brief, fitting map[string]any) string {
 	if f.Text != nil {
 		return b.fill(*f.Text)

@@ -15,24 +15,24 @@ import (
 	"time"
 )
 
-// The variables that tell the program what to play.
+// The environment variables of the program.
 const (
 	// ScenarioVariable names the script.
 	ScenarioVariable = "SWITCHYARD_FAKE_SCENARIO"
-	// CallsVariable names the folder of calls, if it is not that beside the script.
+	// CallsVariable names the folder of calls, if it is not the one beside the script.
 	CallsVariable = "SWITCHYARD_FAKE_CALLS"
-	// launchedVariable has the number of a call whose launcher has begun it.
+	// launchedVariable is the number of the call that a launcher has begun.
 	launchedVariable = "SWITCHYARD_FAKE_LAUNCHED"
 )
 
-// brokenScript is the exit code of a script that cannot be played.
+// brokenScript is the exit code for an invalid script.
 const brokenScript = 70
 
-// forever is how long a call hangs at most, so that a failed test does not leave
-// it for long.
+// forever limits how long a call hangs, so that a failed test does not leave it running
+// for long.
 const forever = 10 * time.Minute
 
-// Main is the whole program. It returns the exit code.
+// Main runs the program. It returns the exit code.
 func Main() (code int) {
 	if len(os.Args) > 1 && os.Args[1] == childFlag {
 		return beChild(os.Args[2:])
@@ -69,12 +69,12 @@ func complain(err error) int {
 	return brokenScript
 }
 
-// scriptPath is where the script lies, as an absolute path.
+// scriptPath returns the absolute path of the script.
 func scriptPath() (string, error) {
 	if path := os.Getenv(ScenarioVariable); path != "" {
 		return filepath.Abs(path)
 	}
-	// Not os.Executable: a symbolic link to us has a script of its own beside it.
+	// Not os.Executable: a symbolic link to the program has its own script beside it.
 	self, err := exec.LookPath(os.Args[0])
 	if err != nil {
 		return "", err
@@ -86,13 +86,13 @@ func scriptPath() (string, error) {
 // player runs the scenario of one call.
 type player struct {
 	scenario *Scenario
-	// base is the script's folder, calls that of all calls and folder this call's.
+	// base is the script's folder, calls the folder of all calls, and folder this call's.
 	base, calls, folder string
 	number              int
 	out                 *cliOutput
 
-	// mu is held while anything is written or learned, so that a signal's handler
-	// finds whole lines.
+	// mu is held while anything is written or changed, so that a signal's handler finds
+	// whole lines.
 	mu                 sync.Mutex
 	brief              Brief
 	reportPath, status string
@@ -143,7 +143,7 @@ func (p *player) play() int {
 	return p.code
 }
 
-// launch runs the agent proper as a child.
+// launch runs the actual agent as a child.
 func (p *player) launch() int {
 	program, err := os.Executable()
 	if err != nil {
@@ -160,7 +160,7 @@ func (p *player) launch() int {
 	return max(cmd.ProcessState.ExitCode(), 0)
 }
 
-// heed makes the soft signal do what the scenario says.
+// heed handles the soft signal as the scenario says.
 func (p *player) heed() {
 	if p.scenario.Term == "" {
 		return
@@ -183,7 +183,7 @@ func (p *player) heed() {
 	}()
 }
 
-// note writes down that a signal came. A note that fails is missed by the test.
+// note records that a signal came. If it fails, the test misses the note.
 func note(folder string, s os.Signal) {
 	if f, err := os.OpenFile(filepath.Join(folder, signalsFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err == nil {
 		fmt.Fprintln(f, s)

@@ -9,65 +9,64 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Script is what a fake agent plays: the file's whole content.
+// Script is the content of a script file.
 type Script struct {
-	// Version and Help are what --version and --help print; "" stands for a text
-	// that belongs to no CLI.
+	// Version and Help are printed for --version and --help; "" stands for a text that
+	// belongs to no CLI.
 	Version string `json:"version,omitzero"`
 	Help    string `json:"help,omitzero"`
-	// Calls has a scenario for each call. Calls beyond its end play the last.
+	// Calls has a scenario for each call. Calls beyond the end repeat the last.
 	Calls []Scenario `json:"calls"`
 }
 
-// Scenario is what one call plays.
+// Scenario is the behaviour of one call.
 type Scenario struct {
 	// Play is the name of a preset that replaces this scenario.
 	Play string `json:"play,omitzero"`
-	// CLI is whose output is written: claude, codex, gemini, opencode, copilot or
-	// exec, which is plain text. "" tells it from the arguments.
+	// CLI is the CLI to imitate: claude, codex, gemini, opencode, copilot or exec, which
+	// is plain text. "" derives it from the arguments.
 	CLI string `json:"cli,omitzero"`
-	// Term is what a soft signal does. "" is to die of it; "ignore" goes on; "exit"
+	// Term is the reaction to a soft signal: "" dies of it; "ignore" continues; "exit"
 	// ends with code 0; "result" writes the final message before that.
 	Term string `json:"term,omitzero"`
-	// Launcher makes the call a launcher, which starts the agent proper as its
-	// child and ends as that does.
+	// Launcher makes the call a launcher, which runs the actual agent as its child and
+	// ends with its status.
 	Launcher bool `json:"launcher,omitzero"`
-	// Model, Session, Usage and Cost are reported where the CLI has a place for
-	// them. Zero values are left out, as by a CLI that does not know.
+	// Model, Session, Usage and Cost are reported if the CLI can report them. Zero values
+	// are omitted.
 	Model   string `json:"model,omitzero"`
 	Session string `json:"session,omitzero"`
 	Usage   *Usage `json:"usage,omitzero"`
-	// Cost is in dollars, a JSON number that is written as it stands.
+	// Cost is in dollars, a JSON number that is written unchanged.
 	Cost string `json:"cost,omitzero"`
-	// Steps are taken in turn.
+	// Steps run in order.
 	Steps []Step `json:"steps,omitzero"`
 }
 
-// Usage is in tokens. In counts all that went to the model, those from its cache
-// included.
+// Usage is in tokens. In includes those from the cache.
 type Usage struct {
 	In     int64 `json:"in"`
 	Out    int64 `json:"out"`
 	Cached int64 `json:"cached,omitzero"`
 }
 
-// Step is one thing to do: exactly one member is set.
+// Step is one action: exactly one member is set.
 type Step struct {
-	// Read reads the prompt. Without it standard input stays unread.
+	// Read reads the prompt. Without it standard input is not read.
 	Read *Read `json:"read,omitzero"`
-	// Say is a message on the way, which is not the last one.
+	// Say is an intermediate message.
 	Say string `json:"say,omitzero"`
-	// Tool is the use of a tool, as an event. Nothing else happens.
+	// Tool reports the use of a tool, without any effect.
 	Tool *Tool `json:"tool,omitzero"`
 	// Tick writes keep-alive events.
 	Tick *Keepalive `json:"beat,omitzero"`
 	// Report writes a critic's report.
 	Report *Report `json:"report,omitzero"`
-	// Final writes the final message, with all that the CLI reports beside it.
+	// Final writes the final message, with everything that the CLI reports with it.
 	Final *Final `json:"final,omitzero"`
-	// Fail writes an error in the CLI's own form and sets the exit code it has there.
+	// Fail writes an error in the CLI's format and sets the CLI's exit code for it.
 	Fail *Failure `json:"fail,omitzero"`
-	// Print writes anything; Flood writes much of it.
+	// Print writes any text; Flood writes a large amount.
 	Print *Print `json:"print,omitzero"`
 	Flood *Flood `json:"flood,omitzero"`
 	// Write writes a file, Remove removes one, and Run runs a command.
@@ -76,19 +75,19 @@ type Step struct {
 	Run    *Run   `json:"run,omitzero"`
 	// Child leaves a process behind.
 	Child *Child `json:"child,omitzero"`
-	// Sleep waits, Hang waits for ever, and Await waits for something.
+	// Sleep waits, Hang waits permanently, and Await waits for a condition.
 	Sleep Duration `json:"sleep,omitzero"`
 	Hang  bool     `json:"hang,omitzero"`
 	Await *Await   `json:"await,omitzero"`
-	// Exit ends the call with that code, Kill with a signal: KILL, TERM, INT, SEGV
-	// or ABRT.
+	// Exit ends the call with that code, Kill with a signal: KILL, TERM, INT, SEGV or
+	// ABRT.
 	Exit *int   `json:"exit,omitzero"`
 	Kill string `json:"kill,omitzero"`
 }
 
-// Read says where the prompt comes from.
+// Read selects the source of the prompt.
 type Read struct {
-	// Bytes is after how many of them reading stops; 0 reads to the end.
+	// Bytes limits the bytes read; 0 reads to the end.
 	Bytes int64 `json:"bytes,omitzero"`
 	// Argument reads the file that this argument names instead, counted from 1.
 	Argument int `json:"argument,omitzero"`
@@ -96,44 +95,45 @@ type Read struct {
 
 // Tool is one use of a tool.
 type Tool struct {
-	// Name is the CLI's own name for it; with Search, that of its search on the web.
+	// Name is the CLI's name of the tool. If Search is set, it is replaced by the name of
+	// the CLI's web search.
 	Name   string `json:"name,omitzero"`
 	Search bool   `json:"search,omitzero"`
-	// Input is what the tool is told, nil for nothing.
+	// Input is the input of the tool, nil for none.
 	Input map[string]any `json:"input,omitzero"`
-	// Denied: the CLI did not let the agent use it.
+	// Denied: the CLI did not permit the use.
 	Denied bool `json:"denied,omitzero"`
 }
 
-// Keepalive says how to write keep-alive events.
+// Keepalive configures keep-alive events.
 type Keepalive struct {
 	Every Duration `json:"every"`
-	// Times is how many, 0 for ever.
+	// Times is their number, 0 for no limit.
 	Times int `json:"times,omitzero"`
 }
 
-// Object is how a JSON object differs from what the agent would write.
+// Object is the differences between a JSON object and the default one.
 type Object struct {
 	// Set replaces and adds members.
 	Set map[string]any `json:"set,omitzero"`
-	// Without names those that are left out.
+	// Without names the omitted members.
 	Without []string `json:"without,omitzero"`
 }
 
-// Report is a critic's report. By default it is about the prompt's task and round,
-// has a criterion that is satisfied, and lies where the prompt wants it.
+// Report is a critic's report. By default it is about the prompt's task and round, has a
+// satisfied criterion, and is written to the prompt's path.
 type Report struct {
-	// Path is where it is written instead.
+	// Path replaces the prompt's path.
 	Path string `json:"path,omitzero"`
-	// Findings makes it one that found something.
+	// Findings are the findings of the report.
 	Findings []Finding `json:"findings,omitzero"`
-	// Object is how it differs from a proper report.
+	// Object is the differences to a correct report.
 	Object Object `json:"object,omitzero"`
-	// Text is written instead of a report, also where it is "".
+	// Text replaces the report, even if it is "".
 	Text *string `json:"text,omitzero"`
-	// Age is how long ago the file says it was written.
+	// Age sets the file's modification time to that long ago.
 	Age Duration `json:"age,omitzero"`
-	// Link is where the content goes instead; Path becomes a symbolic link to it.
+	// Link is the file that gets the content; Path becomes a symbolic link to it.
 	Link string `json:"link,omitzero"`
 }
 
@@ -146,36 +146,34 @@ type Finding struct {
 	Remediation string `json:"remediation"`
 }
 
-// Final is a final message. By default it is the envelope that fits the report
-// which the call wrote last.
+// Final is a final message. By default it is the envelope of the report that the call
+// wrote last.
 type Final struct {
-	// Text is said instead of the envelope, also where it is "".
+	// Text replaces the envelope, even if it is "".
 	Text *string `json:"text,omitzero"`
-	// Object is how the envelope differs from the fitting one.
+	// Object is the differences to the correct envelope.
 	Object Object `json:"object,omitzero"`
-	// Wrap is what stands around the envelope: "fence", "prose", or "twice", which
-	// says it two times.
+	// Wrap surrounds the envelope: "fence", "prose", or "twice", which repeats it.
 	Wrap string `json:"wrap,omitzero"`
-	// Cut is after how many bytes the event that has the message breaks off; 0 leaves
-	// it whole.
+	// Cut cuts the event with the message after that many bytes; 0 leaves it whole.
 	Cut int `json:"cut,omitzero"`
 }
 
 // Failure is an error that ends an agent.
 type Failure struct {
-	// Status is what the model's API answered; 0 where nobody did.
+	// Status is the status of the model's API; 0 if there was no answer.
 	Status int `json:"status,omitzero"`
-	// Message is the prose; "" takes what the CLI says of such a status.
+	// Message is the text; "" uses the CLI's text for the status.
 	Message string `json:"message,omitzero"`
-	// Kind is one that is no answer of the API: max-turns, budget, refusal, or usage,
-	// which is a line on standard error and nothing else. CLIs other than claude know
-	// usage alone.
+	// Kind is a failure without an answer of the API: max-turns, budget, refusal, or
+	// usage, which is only a line on standard error. CLIs other than claude support only
+	// usage.
 	Kind string `json:"kind,omitzero"`
-	// RetryAfter is in seconds, where the CLI hands that on.
+	// RetryAfter is in seconds, if the CLI reports it.
 	RetryAfter int `json:"retry_after,omitzero"`
 }
 
-// Print writes a text, bytes or a file to "stdout" (also "") or "stderr".
+// Print writes a text, bytes or a file to "stdout" (the default) or "stderr".
 type Print struct {
 	To    string `json:"to,omitzero"`
 	Text  string `json:"text,omitzero"`
@@ -184,16 +182,16 @@ type Print struct {
 	File string `json:"file,omitzero"`
 }
 
-// Flood writes Bytes bytes, in lines of Line bytes, 0 for a single one. There is no
-// flood without an end: it could fill a disk.
+// Flood writes Bytes bytes, in lines of Line bytes, or in one line if Line is 0. It is
+// always limited, since it could fill a disk.
 type Flood struct {
 	To    string `json:"to,omitzero"`
 	Bytes int64  `json:"bytes"`
 	Line  int    `json:"line,omitzero"`
 }
 
-// File is a file to write, with the folders above it. Paths are relative to the
-// folder that the agent runs in.
+// File is a file to write, with its parent folders. Paths are relative to the agent's
+// working folder.
 type File struct {
 	Path   string `json:"path"`
 	Text   string `json:"text,omitzero"`
@@ -202,52 +200,52 @@ type File struct {
 	Executable bool `json:"executable,omitzero"`
 }
 
-// Run is a command to run. One that fails is an error of the script.
+// Run is a command to run. If it fails, the script is invalid.
 type Run struct {
 	Argv []string `json:"argv"`
 	Dir  string   `json:"dir,omitzero"`
 }
 
-// Child is a process that an agent leaves behind. It ends by itself after Life,
-// a minute by default, so that a failed test does not leave it for long.
+// Child is a process that an agent leaves behind. It ends after Life, a minute by
+// default, so that a failed test does not leave it running for long.
 type Child struct {
-	// Session gives it a session of its own, where signals to groups do not reach.
+	// Session starts it in a new session, so that signals to groups do not reach it.
 	Session bool `json:"session,omitzero"`
-	// Hold lets it keep standard output and standard error.
+	// Hold keeps standard output and standard error open.
 	Hold bool `json:"hold,omitzero"`
-	// Clear takes its environment away.
+	// Clear removes its environment.
 	Clear bool `json:"clear,omitzero"`
-	// Orphan takes its parent away.
+	// Orphan removes its parent.
 	Orphan bool `json:"orphan,omitzero"`
 	// Stubborn makes it ignore soft signals.
 	Stubborn bool     `json:"stubborn,omitzero"`
 	Life     Duration `json:"life,omitzero"`
 }
 
-// Await waits until something is so, and at most For, a minute by default; then
-// the script has failed.
+// Await waits for a condition, and at most For, a minute by default; then the script
+// fails.
 type Await struct {
-	// Calls waits until that many calls have begun, this one included.
+	// Calls waits until that many calls have begun, including this one.
 	Calls int `json:"calls,omitzero"`
-	// File waits until the file is there.
+	// File waits until the file exists.
 	File string   `json:"file,omitzero"`
 	For  Duration `json:"for,omitzero"`
 }
 
-// Duration is a time.Duration that JSON writes as "1m30s".
+// Duration is a time.Duration, in JSON as "1m30s".
 type Duration time.Duration
 
-// MarshalText is never an error.
+// MarshalText returns the text of time.Duration. It never fails.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
 
-// UnmarshalText takes what time.ParseDuration takes.
+// UnmarshalText accepts the format of time.ParseDuration.
 func (d *Duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	*d = Duration(parsed)
 	return err
 }
 
-// parse reads a script and checks it.
+// parse parses and checks a script.
 func parse(data []byte) (*Script, error) {
 	var s Script
 	if err := json.Unmarshal(data, &s, json.RejectUnknownMembers(true)); err != nil {
@@ -268,8 +266,7 @@ func (s *Script) check() error {
 	return nil
 }
 
-// check refuses what could not be played, and replaces a scenario by the ready one
-// that it names.
+// check rejects invalid scenarios, and replaces a scenario by the preset that it names.
 func (s *Scenario) check() error {
 	if s.Play != "" {
 		ready, ok := Presets()[s.Play]

@@ -14,7 +14,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/fakeagent"
 )
 
-// begin starts a call and returns when the file is there, which the call writes.
+// begin starts a call and returns once the call has written the file "ready".
 func begin(t *testing.T, s runner, out *strings.Builder) *exec.Cmd {
 	t.Helper()
 	cmd := s.command(t)
@@ -35,7 +35,7 @@ func await(t *testing.T, so func() bool) {
 	}
 }
 
-// ready says that all before has been done.
+// ready marks that all previous steps are done.
 var ready = fakeagent.Step{Write: &fakeagent.File{Path: "ready"}}
 
 func TestSoftSignal(t *testing.T) {
@@ -101,7 +101,7 @@ func TestLeavesChildren(t *testing.T) {
 	}
 }
 
-// A child that holds our pipe keeps whoever reads it waiting.
+// TestChildHoldsOutput checks that a child that holds the pipe keeps its reader waiting.
 func TestChildHoldsOutput(t *testing.T) {
 	s := newStage(t, fakeagent.Plays(fakeagent.Step{Child: &fakeagent.Child{Hold: true, Life: fakeagent.Duration(300 * time.Millisecond)}}))
 	began := time.Now()

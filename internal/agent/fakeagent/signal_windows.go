@@ -5,7 +5,7 @@ import (
 	"os/exec"
 )
 
-// detach does nothing: there are no sessions to leave.
+// detach does nothing: Windows has no sessions.
 func detach(*exec.Cmd) {}
 
 // kill ends this process at once.

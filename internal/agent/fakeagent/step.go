@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// take takes one step.
+// take executes one step.
 func (p *player) take(s Step) error {
 	switch {
 	case s.Sleep != 0:

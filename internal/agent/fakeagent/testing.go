@@ -12,24 +12,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// callsSuffix is what follows a script's path in that of its folder of calls.
+// callsSuffix is appended to a script's path to name its folder of calls.
 const callsSuffix = ".calls"
 
-// programVariable names the program that Prebuilt has built for the tests of this
-// process.
+// programVariable is the path of the program that Prebuilt has built.
 const programVariable = "SWITCHYARD_FAKE_PROGRAM"
 
 // program is the package of the fake agent's program.
 const program = "github.com/switchyard-dev/switchyard/internal/agent/fakeagent/fakeagent"
 
-// Write writes a script of these scenarios into a new file in dir, and returns its
-// path, which belongs into ScenarioVariable.
+// Write writes a script of these scenarios into a new file in dir and returns its path,
+// for ScenarioVariable.
 func Write(t testing.TB, dir string, scenarios ...Scenario) string {
 	t.Helper()
 	return WriteScript(t, dir, Script{Calls: scenarios})
 }
 
-// WriteScript writes a script into a new file in dir, and returns its path.
+// WriteScript writes a script into a new file in dir and returns its path.
 func WriteScript(t testing.TB, dir string, s Script) string {
 	t.Helper()
 	data, err := json.Marshal(s, json.Deterministic(true), jsontext.Multiline(true))
@@ -52,7 +51,7 @@ func WriteScript(t testing.TB, dir string, s Script) string {
 	return f.Name()
 }
 
-// Calls is what the calls that played a script saw, the oldest first.
+// Calls returns the calls of a script, the oldest first.
 func Calls(t testing.TB, script string) []Call {
 	t.Helper()
 	calls, err := ReadCalls(script + callsSuffix)
@@ -62,8 +61,8 @@ func Calls(t testing.TB, script string) []Call {
 	return calls
 }
 
-// Build returns the path of the fake agent's program. Where Prebuilt did not build
-// it, it is built for this test alone, which takes about a second.
+// Build returns the path of the fake agent's program. Without Prebuilt, it builds the
+// program for this test, which takes about a second.
 func Build(t testing.TB) string {
 	t.Helper()
 	if path := os.Getenv(programVariable); path != "" {
@@ -79,14 +78,15 @@ func Build(t testing.TB) string {
 // Runner runs tests, as a *testing.M does.
 type Runner interface{ Run() int }
 
-// Prebuilt is m with the program built once for all of its tests, for a TestMain:
+// Prebuilt returns a runner that builds the program once for all tests of m, for a
+// TestMain:
 //
 //	os.Exit(fakeagent.Prebuilt(m).Run())
 func Prebuilt(m Runner) Runner { return prebuilt{m} }
 
 type prebuilt struct{ tests Runner }
 
-// Run returns the tests' exit code, or 1 where the program cannot be built.
+// Run returns the tests' exit code, or 1 if the program cannot be built.
 func (p prebuilt) Run() int {
 	dir, err := os.MkdirTemp("", "fakeagent")
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command fakeagent is an agent's command line that plays a script; package
-// spawntest has all about it.
+// Command fakeagent is an agent's command line that runs a script; see package
+// internal/agent/fakeagent.
 package main
 
 import (
