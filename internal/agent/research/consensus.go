@@ -20,24 +20,24 @@ type Consensus struct {
 
 // Meta has the numbers of the consensus.
 type Meta struct {
-	// K is how many were asked, including those that failed.
+	// K is the number of researchers asked, including those that failed.
 	K int `json:"k"`
-	// AgreementScore is the mean share of the K that made a decision, over all
-	// decisions: from 0 to 1, to three decimals, 0 without decisions.
+	// AgreementScore is the mean share of the K researchers that made a decision, over
+	// all decisions: from 0 to 1, to three decimals, 0 without decisions.
 	AgreementScore float64 `json:"agreement_score"`
 	// FlaggedCount is the number of decisions without a majority.
 	FlaggedCount int `json:"flagged_count"`
 }
 
-// AgreedDecision is a decision with those who made it. SeenBy has sorted indexes, here
-// and below.
+// AgreedDecision is a decision with the researchers that made it. SeenBy has sorted
+// indexes, here and below.
 type AgreedDecision struct {
 	Decision
 	Agreement int   `json:"agreement"`
 	SeenBy    []int `json:"seen_by"`
 }
 
-// SeenRisk is a risk with the highest severity of any researcher.
+// SeenRisk is a risk with the highest severity that any researcher gave.
 type SeenRisk struct {
 	Risk
 	SeenBy []int `json:"seen_by"`
@@ -48,7 +48,7 @@ type SeenQuestion struct {
 	SeenBy []int `json:"seen_by"`
 }
 
-// SeenSource is a source with the highest credibility of any researcher.
+// SeenSource is a source with the highest credibility that any researcher gave.
 type SeenSource struct {
 	Source
 	SeenBy []int `json:"seen_by"`

@@ -9,8 +9,8 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/textutil"
 )
 
-// Markdown renders the consensus for the next agent. Every entry is one line, whatever it
-// contains.
+// Markdown renders the consensus for the next agent. Every entry is one line, whatever
+// its content.
 func (c Consensus) Markdown(task string, round int, question string) string {
 	var p page
 	p.title("Research for %s, round %d", line(task), round)
@@ -96,7 +96,7 @@ func (p *page) String() string {
 	return p.b.String()
 }
 
-// line puts a text on one line, so that it cannot end its entry and begin a section.
+// line converts a text to one line, so that it cannot end its entry and begin a section.
 func line(text string) string {
 	return strings.Join(strings.Fields(textutil.Line(text)), " ")
 }

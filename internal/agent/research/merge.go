@@ -7,19 +7,18 @@ import (
 	"strings"
 )
 
-// Merge merges the voices, which it only reads. Two texts are the same if they differ
-// only in case and white space; two sources, if their addresses are the same.
+// Merge merges the answers, which it does not modify. Two texts are the same if they
+// differ only in case and white space; two sources, if their addresses are the same.
 //
-// - A decision is accepted if at least half of those asked made it. Those that failed
-// count as asked: otherwise the only one of three that did not fail would be a majority.
+//   - A decision is accepted if at least half of the researchers asked made it. Failed
+//     ones count as asked: otherwise the only one of three that did not fail would be a
+//     majority.
+//   - A pattern is accepted if at least two saw it, or the only one asked.
+//   - Risks, questions and sources are united, with the highest level of any.
 //
-// - A pattern is accepted if at least two saw it, or the only one asked.
-//
-// - Risks, questions and sources are united, with the highest level of any.
-//
-// Wording and confidence are those of the voice with the lowest index. A decision or
-// pattern is verified if one voice verified it; agreement verifies nothing. The most
-// agreed come first, then the order is by text.
+// Wording and confidence are those of the answer with the lowest index. A decision or
+// pattern is verified if one answer verified it; agreement verifies nothing. Entries are
+// ordered by descending agreement, then by text.
 func Merge(answers []Answer) Consensus {
 	answers = slices.SortedFunc(slices.Values(answers), func(a, b Answer) int { return cmp.Compare(a.Index, b.Index) })
 	k := len(answers)
@@ -53,7 +52,7 @@ func (c *Consensus) decide(answers []Answer, majority int) {
 	}
 }
 
-// unite adds what needs no agreement.
+// unite adds the entries that need no agreement.
 func (c *Consensus) unite(answers []Answer) {
 	for _, m := range gather(answers, riskRule()) {
 		c.Risks = append(c.Risks, SeenRisk{m.item, m.seenBy})
@@ -66,7 +65,7 @@ func (c *Consensus) unite(answers []Answer) {
 	}
 }
 
-// intersect splits the patterns by whether enough voices saw them.
+// intersect splits the patterns by whether enough answers have them.
 func (c *Consensus) intersect(answers []Answer, enough int) {
 	for _, m := range gather(answers, patternRule()) {
 		p := SeenPattern{m.item, m.seenBy}
@@ -79,7 +78,7 @@ func (c *Consensus) intersect(answers []Answer, enough int) {
 	}
 }
 
-// rule says how the entries of one list are merged.
+// rule describes how to merge the entries of one list.
 type rule[T any] struct {
 	list func(*Output) []T
 	text func(T) string
@@ -130,14 +129,14 @@ func patternRule() rule[Pattern] {
 	}
 }
 
-// merged is an entry with those who have it.
+// merged is an entry with the researchers that have it.
 type merged[T any] struct {
 	item   T
 	seenBy []int
 }
 
-// gather merges one list of all voices, which are sorted by index. A duplicate within a
-// voice counts once.
+// gather merges one list of all answers, which are sorted by index. A duplicate within an
+// answer counts once.
 func gather[T any](answers []Answer, r rule[T]) []*merged[T] {
 	var all []*merged[T]
 	known := make(map[string]*merged[T])
@@ -166,7 +165,7 @@ func gather[T any](answers []Answer, r rule[T]) []*merged[T] {
 	return all
 }
 
-// norm is the part of a text that is compared.
+// norm returns the part of a text that is compared.
 func norm(text string) string {
 	return strings.ToLower(strings.Join(strings.Fields(text), " "))
 }
@@ -178,7 +177,7 @@ func higher(a, b Level) Level {
 	return a
 }
 
-// verify raises a provenance to Verified only.
+// verify changes a provenance only to Verified.
 func verify(first, other Provenance) Provenance {
 	if other == Verified {
 		return Verified

@@ -13,7 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/agent/research"
 )
 
-// says is a voice with decisions of these texts.
+// says returns an answer with decisions of these texts.
 func says(index int, texts ...string) research.Answer {
 	out := &research.Output{}
 	for _, text := range texts {
@@ -22,12 +22,12 @@ func says(index int, texts ...string) research.Answer {
 	return research.Answer{Index: index, Output: out}
 }
 
-// crashed is a voice without an answer.
+// crashed returns a failed answer.
 func crashed(index int) research.Answer {
 	return research.Answer{Index: index, Failure: "timed-out"}
 }
 
-// texts are those of decisions, with how many agree.
+// texts returns the texts of decisions with their agreement.
 func texts(decisions []research.AgreedDecision) []string {
 	var all []string
 	for _, d := range decisions {
@@ -36,7 +36,7 @@ func texts(decisions []research.AgreedDecision) []string {
 	return all
 }
 
-// same holds two values against each other.
+// same compares two values.
 func same(t interface {
 	Helper()
 	Errorf(string, ...any)
@@ -96,7 +96,7 @@ func TestUnion(t *testing.T) {
 	})
 }
 
-// sees is a voice with one verified pattern.
+// sees returns an answer with one verified pattern.
 func sees(index int, text string) research.Answer {
 	return research.Answer{Index: index, Output: &research.Output{Patterns: []research.Pattern{{text, research.Verified}}}}
 }
@@ -152,8 +152,8 @@ func TestOneWhoVerifiedIsEnough(t *testing.T) {
 	same(t, research.Merge(answers).Decisions[0].Provenance, research.Verified)
 }
 
-// TestThresholds: at least half of those who were asked, whether they answered or
-// not.
+// TestThresholds checks that a majority is at least half of the researchers asked,
+// including failed ones.
 func TestThresholds(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -177,8 +177,8 @@ func TestThresholds(t *testing.T) {
 	}
 }
 
-// TestFirstConfidence: that of the voice with the lowest index, in whatever order
-// they come.
+// TestFirstConfidence checks that the confidence is that of the lowest index, in any
+// order of answers.
 func TestFirstConfidence(t *testing.T) {
 	sure, unsure := 0.9, 0.2
 	answers := []research.Answer{says(2, "A"), says(1, "a")}
@@ -196,7 +196,7 @@ func TestCrashedAnswersAreReported(t *testing.T) {
 	same(t, research.Merge([]research.Answer{crashed(1), crashed(2)}).Meta, research.Meta{K: 2})
 }
 
-// draw makes up to five voices over few words, so that they agree now and then.
+// draw generates up to five answers from few words, so that they sometimes agree.
 func draw(t *rapid.T) []research.Answer {
 	word := rapid.SampledFrom([]string{"a", "A", " a ", "b", "b  c", "B c", "é", "É"})
 	level := rapid.SampledFrom([]research.Level{"", research.Low, research.Medium, research.High, research.Critical})
@@ -222,8 +222,8 @@ func draw(t *rapid.T) []research.Answer {
 	return answers
 }
 
-// TestAnyAnswers: their order is of no matter, the score is a share, and every
-// decision is accepted or flagged, with as many voices as it says.
+// TestAnyAnswers checks that the order does not matter, that the score is between 0 and
+// 1, and that every decision is accepted or flagged with its number of answers.
 func TestAnyAnswers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		answers := draw(t)
@@ -244,8 +244,8 @@ func TestAnyAnswers(t *testing.T) {
 	})
 }
 
-// TestACrashTakesNothingFromTheOthers: of what the others said, every text stays,
-// with those who said it.
+// TestACrashTakesNothingFromTheOthers checks that all texts of the other researchers
+// stay, with their indexes.
 func TestACrashTakesNothingFromTheOthers(t *testing.T) {
 	said := func(c research.Consensus, but int) []string {
 		var all []string

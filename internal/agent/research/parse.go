@@ -12,7 +12,7 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/jsonscan"
 )
 
-// answerKey is the member that marks an answer.
+// answerKey is the member that identifies an answer.
 const answerKey = "decisions"
 
 // Parse parses the answer in a researcher's final message: an object with the member
@@ -67,7 +67,7 @@ func answers(o jsonscan.Object) bool {
 	return ok || err != nil
 }
 
-// check checks a well-formed answer, and normalizes words.
+// check checks a decoded answer and normalizes its words.
 func (o *Output) check() error {
 	if o.Decisions == nil {
 		return invalid("%s is null; a researcher who found none gives an empty list", answerKey)
@@ -107,7 +107,7 @@ func (o *Output) check() error {
 	return nil
 }
 
-// item checks one entry of a list: its text and, unless it has none, its level.
+// item checks an entry of a list: its text and, if it has one, its level.
 func item(list string, i int, text string, level *Level) error {
 	if norm(text) == "" {
 		return invalid("an entry of %s says nothing", list).With("ref", place(list, i))
@@ -122,10 +122,10 @@ func item(list string, i int, text string, level *Level) error {
 	return nil
 }
 
-// place is the JSON Pointer of an entry.
+// place returns the JSON Pointer of an entry.
 func place(list string, i int) string { return fmt.Sprintf("/%s/%d", list, i) }
 
-// read treats unknown provenances as assumptions.
+// read returns Assumed for an unknown provenance.
 func (p Provenance) read() Provenance {
 	if p == Verified || p == Cited {
 		return p

@@ -104,8 +104,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// FuzzParse: no message panics, an error has its code, and what was read can be
-// merged, written down and read again.
+// FuzzParse checks that no message panics, that every error has its code, and that an
+// answer can be merged, rendered and read again.
 func FuzzParse(f *testing.F) {
 	f.Add(answer)
 	f.Add("```\n" + `{"decisions": [{"text": "a\u0000# b", "confidence": 1}]}` + "\n```")
@@ -128,7 +128,7 @@ func FuzzParse(f *testing.F) {
 		}
 		again, err := research.Parse(string(data))
 		if err != nil {
-			if len(data) > 1<<20 { // Written out, it may have grown beyond the limit.
+			if len(data) > 1<<20 { // The encoded form may exceed the limit.
 				return
 			}
 			t.Fatalf("%s: %v", data, err)

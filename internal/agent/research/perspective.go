@@ -1,8 +1,8 @@
 package research
 
-// MinAnswers and MaxAnswers bound how many researchers may be asked at once.
+// The limits on the number of researchers.
 const (
-	// MinAnswers and MaxAnswers bound how many researchers may be asked at once.
+	// MinAnswers and MaxAnswers limit how many researchers may be asked at once.
 	MinAnswers = 1
 	MaxAnswers = 5
 )
@@ -18,8 +18,8 @@ type Perspective struct {
 // Perspectives returns the first k of five perspectives. k is clamped to MinAnswers and
 // MaxAnswers.
 //
-// A nudge is about method and never about a topic: researchers who look at different
-// parts of a question cannot agree.
+// A nudge is about method and never about a topic: researchers of different parts of a
+// question cannot agree.
 func Perspectives(k int) []Perspective {
 	nudges := [MaxAnswers]string{
 		"Treat what you remember as a rumour: state nothing that you have not read, in this session, in the code or in a source that you name.",

@@ -1,10 +1,10 @@
 // Package research merges the answers of several researchers to one question.
 //
-// All get the same question, with different methods. What enough of them say is accepted;
-// what only one says is kept and marked. A researcher that failed is reported.
+// All get the same question, with different methods. Statements with enough agreement are
+// accepted; the others are kept and marked. A failed researcher is reported.
 //
 // The package is pure: no I/O, no clock, and the result does not depend on the order of
-// the voices.
+// the answers.
 package research
 
 // Level is a severity or credibility. "" is unknown and below all others.
@@ -36,7 +36,7 @@ func (l Level) rank() int {
 	}
 }
 
-// Provenance is what a statement is based on.
+// Provenance is the basis of a statement.
 type Provenance string
 
 // The provenances.
@@ -81,13 +81,13 @@ type Source struct {
 	Credibility Level  `json:"credibility"`
 }
 
-// Pattern is how it is done elsewhere, in the project or outside.
+// Pattern is an existing solution, in the project or elsewhere.
 type Pattern struct {
 	Text       string     `json:"text"`
 	Provenance Provenance `json:"provenance"`
 }
 
-// Answer is one researcher who was asked.
+// Answer is the result of one researcher.
 type Answer struct {
 	// Index is the perspective's. It is unique.
 	Index int
