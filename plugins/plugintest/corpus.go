@@ -18,32 +18,31 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
-// Case is a golden case, a JSON file in the corpus: one report, and one
-// expectation. Unknown members fail.
+// Case is a golden case, a JSON file in the corpus: one report and one expectation.
+// Unknown members are errors.
 type Case struct {
 	Name string `json:"name"`
 	// Config is the plugin's configuration.
 	Config jsontext.Value `json:"config"`
-	// Report is the report itself; ReportText has one that is not JSON, or not
-	// valid; ReportFile is the path of one, relative to the case.
+	// Report is the report itself; ReportText is one that is not JSON or is invalid;
+	// ReportFile is the path of one, relative to the case.
 	Report     jsontext.Value `json:"report"`
 	ReportText string         `json:"report_text"`
 	ReportFile string         `json:"report_file"`
-	// Want is the whole answer, WantCounts only its size, and WantError the
-	// refusal.
+	// Want is the whole answer, WantCounts only its size, and WantError a refusal.
 	Want       *Answer    `json:"want"`
 	WantCounts *Counts    `json:"want_counts"`
 	WantError  *WantError `json:"want_error"`
 }
 
-// Answer is a plugin's answer as the ABI writes it.
+// Answer is a plugin's answer in the form of the ABI.
 type Answer struct {
 	Critic   string        `json:"critic"`
 	TaskID   *string       `json:"task_id,omitzero"`
 	Round    *int          `json:"round,omitzero"`
 	Findings []Finding     `json:"findings"`
 	Skipped  []abi.Skipped `json:"skipped"`
-	// Unmapped may be anything where an expected answer leaves it out.
+	// Unmapped is not compared if an expected answer omits it.
 	Unmapped []abi.Unmapped `json:"unmapped,omitzero"`
 }
 
@@ -58,13 +57,13 @@ type Finding struct {
 	Ref         string  `json:"ref"`
 }
 
-// Counts are how much an answer holds.
+// Counts are the sizes of an answer.
 type Counts struct {
 	Findings int `json:"findings"`
 	Skipped  int `json:"skipped"`
 }
 
-// WantError is an expected refusal; what it leaves out may be anything.
+// WantError is an expected refusal; omitted members are not compared.
 type WantError struct {
 	Code    string         `json:"code"`
 	Message string         `json:"message"` // a part of it
@@ -79,8 +78,8 @@ type loadedCase struct {
 	doc  *document.Document
 }
 
-// corpus runs the golden cases, and keeps those whose report the plugin accepts
-// for the checks to come.
+// corpus runs the golden cases, and stores those whose report the plugin accepts for the
+// following checks.
 func (k *kit) corpus() {
 	if k.options.Corpus == "" {
 		k.add(GroupCorpus, "golden cases", Skip, "no corpus is given: --corpus DIR")
@@ -111,12 +110,11 @@ func (k *kit) corpus() {
 	}
 }
 
-// caseSuffix is how the name of a case's file ends.
+// caseSuffix is the suffix of a case's file name.
 const caseSuffix = ".json"
 
-// maxCase is the largest file of a case, in bytes: a report, and as much again
-// that is expected of it. maxKept is how much of the corpus's reports is kept for
-// the checks behind it.
+// maxCase is the maximum size of a case's file, in bytes: a report, and an expectation of
+// the same size. maxStored limits the bytes of reports stored for the following checks.
 const (
 	maxCase   = 2 * document.DefaultBytes
 	maxStored = 2 * document.DefaultBytes
@@ -172,7 +170,7 @@ func count(all ...bool) int {
 	return n
 }
 
-// document is a report as the plugin gets it.
+// document returns a report in the form that the plugin gets.
 func (k *kit) document(text []byte, config jsontext.Value) (*document.Document, error) {
 	source, err := document.Read(text, document.Limits{})
 	if err != nil {
@@ -238,7 +236,7 @@ func (w *WantError) compare(err error) error {
 	return nil
 }
 
-// answerOf turns a result back into the ABI's form.
+// answerOf converts a result back to the ABI's form.
 func answerOf(r abi.Result) Answer {
 	a := Answer{Critic: r.Critic, TaskID: r.TaskID, Round: r.Round, Skipped: r.Skipped, Unmapped: r.Unmapped}
 	for _, f := range r.Findings {
@@ -249,7 +247,7 @@ func answerOf(r abi.Result) Answer {
 	return a
 }
 
-// compare says where two answers differ first.
+// compare returns an error with the first difference between two answers.
 func compare(got, want Answer) error {
 	if len(got.Findings) != len(want.Findings) || len(got.Skipped) != len(want.Skipped) {
 		return fmt.Errorf("%d findings and %d skipped, want %d and %d", len(got.Findings), len(got.Skipped), len(want.Findings), len(want.Skipped))

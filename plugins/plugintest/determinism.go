@@ -8,15 +8,15 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
-// maxDeterminism is how many of the corpus's reports are asked about again, and
-// maxInterpreted the largest of them, in bytes: the interpreter is slow.
+// maxDeterminism limits the reports of the corpus that are repeated, and maxInterpreted
+// their size in bytes: the interpreter is slow.
 const (
 	maxDeterminism = 40
 	maxInterpreted = 256 << 10
 )
 
-// determinism asks about the same reports in other circumstances, and holds the
-// answers against each other, byte for byte.
+// determinism repeats the same reports under other circumstances and compares the answers
+// byte for byte.
 func (k *kit) determinism() {
 	ways := []struct {
 		name   string
@@ -53,7 +53,7 @@ func (k *kit) determinism() {
 	}
 }
 
-// same fails where two plugins do not answer in the same way.
+// same fails if two plugins answer differently.
 func (k *kit) same(other *plugins.Plugin, s seed) error {
 	first, errFirst := k.plugin.Ask(k.ctx, s.doc, s.config)
 	if errFirst != nil && isFailure(errs.CodeOf(errFirst)) {

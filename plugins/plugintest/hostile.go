@@ -15,22 +15,22 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
-// The size of the hostile part of a run.
+// The limits of the hostile checks.
 const (
 	maxSeeds   = 6        // reports that are mutated
 	maxPlaces  = 24       // values replaced in each
-	maxMutated = 64 << 10 // the largest report that is mutated, in bytes
+	maxMutated = 64 << 10 // maximum size of a mutated report, in bytes
 )
 
-// seed is a report that the plugin can be given.
+// seed is a report that the plugin accepts.
 type seed struct {
 	name   string
 	doc    *document.Document
 	config jsontext.Value
 }
 
-// seeds are the corpus's reports that the plugin accepts, and without one a
-// report made of what the plugin says of itself.
+// seeds returns the reports of the corpus that the plugin accepts, or a report derived
+// from the plugin's description if there are none.
 func (k *kit) seeds() []seed {
 	var all []seed
 	for _, c := range k.cases {
@@ -50,7 +50,7 @@ func (k *kit) seeds() []seed {
 	return []seed{{"a minimal report", doc, nil}}
 }
 
-// minimal is a report that has what the plugin says its format has.
+// minimal returns a report with the members that the plugin's description names.
 func (k *kit) minimal() any {
 	var root any
 	d := k.plugin.Description()
@@ -65,8 +65,8 @@ func (k *kit) minimal() any {
 	return root
 }
 
-// put sets the value at tokens in a tree, making what leads there; "*" is the
-// first element of an array.
+// put sets the value at tokens in a tree and creates missing parents; "*" is the first
+// element of an array.
 func put(at any, tokens []string, value any) any {
 	if len(tokens) == 0 {
 		if at != nil {
@@ -90,7 +90,7 @@ func put(at any, tokens []string, value any) any {
 	return object
 }
 
-// hostile gives the plugin what it must survive.
+// hostile runs the checks with hostile reports.
 func (k *kit) hostile() {
 	seeds := slices.DeleteFunc(k.seeds(), func(s seed) bool { return len(s.doc.Bytes()) > maxMutated })
 	if len(seeds) == 0 {
@@ -119,7 +119,7 @@ func (k *kit) each(seeds []seed, try func(seed) error) error {
 	return nil
 }
 
-// spread picks n of all, evenly.
+// spread picks n elements, evenly.
 func spread[T any](all []T, n int) []T {
 	if len(all) <= n {
 		return all
@@ -131,8 +131,8 @@ func spread[T any](all []T, n int) []T {
 	return picked
 }
 
-// asJSON is a document that no plugin has to be asked for: what another report
-// would be transcoded to.
+// asJSON returns a document without asking a plugin for its format; other formats are
+// transcoded to JSON.
 func asJSON(text []byte) (*document.Document, error) {
 	source, err := document.Read(text, document.Limits{})
 	if err != nil {
@@ -141,12 +141,12 @@ func asJSON(text []byte) (*document.Document, error) {
 	return source.As(document.JSON)
 }
 
-// try gives the plugin a document, and fails where it does worse than to answer by
-// the rules or to refuse. The result is nil where it was refused.
+// try gives the plugin a document, and fails unless it answers correctly or refuses. The
+// result is nil after a refusal.
 func (k *kit) try(text []byte, config jsontext.Value) (*abi.Result, error) {
 	doc, err := asJSON(text)
 	if err != nil {
-		return nil, nil // The host refuses it, by name.
+		return nil, nil // The host refuses it, with a code.
 	}
 	result, err := k.plugin.Normalize(k.ctx, doc, config)
 	switch code := errs.CodeOf(err); {
@@ -159,13 +159,13 @@ func (k *kit) try(text []byte, config jsontext.Value) (*abi.Result, error) {
 	}
 }
 
-// isFailure tells a failure of the plugin itself from a refusal: those are the
-// host's codes, of which a plugin may use one.
+// isFailure reports whether a code is a failure of the plugin itself and not a refusal:
+// failures have the host's codes, of which a plugin may return one.
 func isFailure(code errs.Code) bool {
 	return code == "" || code != errs.PluginConfigInvalid && strings.HasPrefix(string(code), "plugin-")
 }
 
-// roots gives the plugin what is no report at all.
+// roots gives the plugin values that are not reports.
 func (k *kit) roots() {
 	for _, text := range []string{"null", "true", "0", `""`, "{}", "[[]]", "[null]", "[{}]"} {
 		result, err := k.try([]byte(text), nil)
@@ -176,7 +176,7 @@ func (k *kit) roots() {
 	}
 }
 
-// cutShort cuts the document's text at many places; the host has to refuse each.
+// cutShort truncates the document's text at many places; the host must refuse each.
 func (k *kit) cutShort(s seed) error {
 	text := bytes.TrimSpace(s.doc.Bytes())
 	for i := range maxPlaces {
@@ -188,7 +188,7 @@ func (k *kit) cutShort(s seed) error {
 	return nil
 }
 
-// wrongEncoding gives the host text that is not UTF-8; it has to refuse it.
+// wrongEncoding gives the host text that is not UTF-8, which it must refuse.
 func (k *kit) wrongEncoding(s seed) error {
 	text := string(s.doc.Bytes())
 	var utf16 []byte
@@ -203,12 +203,12 @@ func (k *kit) wrongEncoding(s seed) error {
 	return nil
 }
 
-// rewritten writes the same document in other ways: indented, compact, and with
-// its names escaped. The answer has to be the same.
+// rewritten writes the same document in other ways: indented, compact, and with escaped
+// names. The answer must be the same.
 func (k *kit) rewritten(s seed) error {
 	want, err := k.plugin.Normalize(k.ctx, s.doc, s.config)
 	if err != nil {
-		return nil // The minimal report may well be refused.
+		return nil // The plugin may refuse the minimal report.
 	}
 	indented := jsontext.Value(bytes.Clone(s.doc.Bytes()))
 	compact := indented.Clone()

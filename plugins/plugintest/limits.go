@@ -12,14 +12,14 @@ import (
 	"github.com/switchyard-dev/switchyard/internal/plugin/document"
 )
 
-// The report that a plugin has to get through within its limits.
+// The size of the report that a plugin must process within its limits.
 const (
 	manyItems = 10_000
 	muchText  = 4 << 20 // bytes
 )
 
-// limits has the plugin read a large report, and checks that what it calls items
-// is all that it reports about.
+// limits has the plugin read large reports, and checks that every finding is about an
+// item.
 func (k *kit) limits() {
 	k.items()
 	seeds := k.seeds()
@@ -37,7 +37,7 @@ func (k *kit) limits() {
 	k.add(GroupLimits, fmt.Sprintf("%d items", manyItems), Skip, "no report of the corpus has an item to repeat")
 }
 
-// measured runs one report and says what it took.
+// measured runs one report and adds the time and memory it took.
 func (k *kit) measured(name string, s seed) {
 	start := time.Now()
 	reply, err := k.plugin.Ask(k.ctx, s.doc, s.config)
@@ -57,7 +57,7 @@ func (k *kit) measured(name string, s seed) {
 	}
 }
 
-// multiplied repeats a report's first item until there are many.
+// multiplied repeats a report's first item many times.
 func (k *kit) multiplied(s seed) (seed, int) {
 	items, err := k.plugin.Items(s.config)
 	if err != nil {
@@ -76,7 +76,7 @@ func (k *kit) multiplied(s seed) (seed, int) {
 		text, err := json.Marshal(set(tree, tokens[:len(tokens)-1], func(v any) any {
 			list, _ := v.([]any)
 			copies := slices.Repeat([]any{raw}, n)
-			return append(copies, list[min(1, len(list)):]...) // What may stand behind the items stays.
+			return append(copies, list[min(1, len(list)):]...) // Values after the items stay.
 		}), json.Deterministic(true))
 		if err != nil {
 			break
@@ -90,8 +90,8 @@ func (k *kit) multiplied(s seed) (seed, int) {
 	return seed{}, 0
 }
 
-// items checks that every finding is about an item: what a plugin does not call
-// an item it could drop, and nobody would see.
+// items checks that every finding is about an item: the host cannot notice if a plugin
+// drops anything else.
 func (k *kit) items() {
 	found := 0
 	for _, s := range k.seeds() {

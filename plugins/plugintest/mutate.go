@@ -11,11 +11,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// replacement is what stands in the place of a value.
+// replacement is a value that replaces another one.
 type replacement struct {
 	name  string
 	value func() any
-	few   bool // It is large: some places will do.
+	few   bool // It is large, so few places suffice.
 }
 
 func replacements() []replacement {
@@ -114,8 +114,8 @@ func (k *kit) mutated(s seed, n int, mutate func(tree any, place []string) any) 
 	return nil
 }
 
-// places lists the way to every value below a tree, itself included, in an order
-// of their own.
+// places lists the path of every value in a tree, including its root, in a deterministic
+// order.
 func places(tree any, way []string) [][]string {
 	all := [][]string{slices.Clone(way)}
 	switch v := tree.(type) {
@@ -131,8 +131,8 @@ func places(tree any, way []string) [][]string {
 	return all
 }
 
-// varied picks n places: first one of each shape, which is the way with every index
-// of an array alike, so that a report of many items does not hide what is rare.
+// varied picks n places: first one of each shape, which is the path without array
+// indexes, so that many similar items do not hide rare members.
 func varied(all [][]string, n int) [][]string {
 	var first, rest [][]string
 	seen := make(map[string]bool)
@@ -157,8 +157,7 @@ func varied(all [][]string, n int) [][]string {
 	return append(first, spread(rest, n-len(first))...)
 }
 
-// set returns a tree in which the value at a place is another; the tree itself
-// stays as it is.
+// set returns a copy of a tree with the value at a place changed.
 func set(tree any, place []string, change func(any) any) any {
 	if len(place) == 0 {
 		return change(tree)
@@ -178,7 +177,7 @@ func set(tree any, place []string, change func(any) any) any {
 	return tree
 }
 
-// configurations gives the plugin settings that it cannot know.
+// configurations gives the plugin unknown settings.
 func (k *kit) configurations(s seed) error {
 	for _, text := range []string{
 		`{"no-such-setting":1}`, `{"categories":null}`, `{"categories":[]}`, `{"categories":{"default":1}}`,

@@ -1,11 +1,10 @@
-// Package plugintest is the conformance kit for normalizers: what switchyard
-// plugin test runs, for the tests of whoever writes a plugin in Go or beside it.
+// Package plugintest is the conformance kit for normalizers, which switchyard plugin test
+// runs. Authors of plugins can call it from Go tests.
 //
-// It holds a module against ABI v1, runs the golden cases of a corpus, and then
-// does to the plugin what the world will: reports of the wrong types, cut short,
-// in the wrong encoding, deep and huge; other memory, another engine. A plugin
-// passes if it answers by the rules or refuses with a name of its own, and always
-// in the same way.
+// It checks a module against ABI v1, runs the golden cases of a corpus, and then tests
+// the plugin's robustness: reports with wrong types, truncated, in the wrong encoding,
+// deeply nested and huge; other initial memory, another engine. A plugin passes if it
+// answers correctly or refuses with its own code, and always in the same way.
 package plugintest
 
 import (
@@ -21,56 +20,55 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins"
 )
 
-// Options say how to test.
+// Options configure a run.
 type Options struct {
 	// Corpus is a folder of golden cases, "" for none. See Case.
 	Corpus string
-	// Limits are those that the plugin has to live with; a zero field takes its
-	// default. The interpreter gets ten times the time.
+	// Limits are the limits of the plugin; a zero field has its default. The interpreter
+	// gets ten times the time.
 	Limits abi.Limits
-	// CacheDir is that of plugins.Config.
+	// CacheDir is as in plugins.Config.
 	CacheDir string
-	// Read reads a file of the corpus, or fails where it has more than limit
-	// bytes; nil reads any file that there is.
+	// Read reads a file of the corpus, and must fail if it has more than limit bytes; nil
+	// reads any file.
 	Read func(ctx context.Context, path string, limit int64) ([]byte, error)
-	// Time is how long the whole run may take, 0 for two minutes. A plugin that
-	// needs longer fails, and so does one that runs into its own limit of time
-	// again and again: both without the checks that are left.
+	// Time limits the whole run, 0 for two minutes. A plugin that needs longer fails, and
+	// so does one that reaches its own time limit repeatedly; the remaining checks are
+	// then not run.
 	Time time.Duration
 }
 
-// defaultTime is how long a run may take. A plugin of the Go toolchain needs some
-// ten seconds. maxTimeouts is how often a plugin may run into its limit.
+// defaultTime limits a run. A plugin of the Go toolchain needs about ten seconds.
+// maxTimeouts is how often a plugin may reach its time limit.
 const (
 	defaultTime = 2 * time.Minute
 	maxTimeouts = 5
 )
 
-// Report is the outcome of a run.
+// Report is the result of a run.
 type Report struct {
-	// Plugin says which plugin it was. It is empty where the module could not
-	// be loaded.
+	// Plugin identifies the plugin. It is empty if the module could not be loaded.
 	Plugin abi.Identity `json:"plugin"`
-	// Size is that of the module, in bytes.
+	// Size is the size of the module, in bytes.
 	Size   int     `json:"size"`
 	Passed int     `json:"passed"`
 	Failed int     `json:"failed"`
 	Checks []Check `json:"checks"`
 }
 
-// Check is one thing that a plugin was held against.
+// Check is the result of one check.
 type Check struct {
 	Group  Group  `json:"group"`
 	Name   string `json:"name"`
 	Status Status `json:"status"`
-	// Detail says why it failed or was skipped, or what was measured.
+	// Detail is the reason for a failure or a skip, or a measurement.
 	Detail string `json:"detail,omitzero"`
 }
 
 // Group is a kind of checks.
 type Group string
 
-// The groups, in the order in which they run.
+// The groups, in the order of a run.
 const (
 	GroupModule      Group = "module"
 	GroupCorpus      Group = "corpus"
@@ -79,7 +77,7 @@ const (
 	GroupLimits      Group = "limits"
 )
 
-// Groups lists the groups in the order in which they run.
+// Groups lists the groups in the order of a run.
 func Groups() []Group {
 	return []Group{GroupModule, GroupCorpus, GroupDeterminism, GroupHostile, GroupLimits}
 }
@@ -87,19 +85,19 @@ func Groups() []Group {
 // Status is the outcome of a check.
 type Status string
 
-// The outcomes. A check is skipped where there is nothing to hold the plugin
-// against, which its detail says.
+// The outcomes. A check is skipped if there is nothing to check, for the reason in its
+// detail.
 const (
 	Pass Status = "pass"
 	Fail Status = "fail"
 	Skip Status = "skip"
 )
 
-// OK reports whether nothing failed.
+// OK reports whether nothing failed and something passed.
 func (r Report) OK() bool { return r.Failed == 0 && r.Passed > 0 }
 
-// Run tests a module. It ends early, with the checks made so far, when ctx is
-// done; then the error is the context's cause. A plugin that fails is no error.
+// Run tests a module. If ctx is done, it returns the checks made so far and the context's
+// cause. A failing plugin is not an error.
 func Run(ctx context.Context, wasm []byte, o Options) (Report, error) {
 	limit := cmp.Or(o.Time, defaultTime)
 	inTime, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("all of it took longer than %s", limit))
@@ -125,7 +123,7 @@ type TB interface {
 	Errorf(format string, args ...any)
 }
 
-// Test runs the kit in a Go test, and reports every check that fails.
+// Test runs the kit in a Go test and reports every failed check.
 func Test(t TB, wasm []byte, o Options) {
 	t.Helper()
 	report, err := Run(t.Context(), wasm, o)
@@ -139,9 +137,9 @@ func Test(t TB, wasm []byte, o Options) {
 	}
 }
 
-// kit is one run. It belongs to one goroutine.
+// kit is one run. It is not safe for concurrent use.
 type kit struct {
-	ctx      context.Context // done where the run has to end, or k has given up
+	ctx      context.Context // done if the run must end or k has given up
 	giveUp   context.CancelCauseFunc
 	timeouts int
 	wasm     []byte
@@ -151,7 +149,7 @@ type kit struct {
 	runtimes []*plugins.Runtime
 	plugin   *plugins.Plugin
 	cases    []loadedCase
-	stored   int // bytes of the cases' reports
+	stored   int // bytes of the stored reports
 }
 
 func (k *kit) run() {
@@ -172,7 +170,7 @@ func (k *kit) close() {
 	}
 }
 
-// runtime makes a runtime that lasts as long as the kit.
+// runtime returns a runtime that lives as long as the kit.
 func (k *kit) runtime(config plugins.Config) *plugins.Runtime {
 	config.Limits = k.options.Limits
 	if config.Interpret {
@@ -198,14 +196,13 @@ func (k *kit) add(group Group, name string, status Status, detail string) {
 	k.report.Checks = append(k.report.Checks, Check{group, name, status, detail})
 }
 
-// maxDetail is how long a detail may be, in code points: an answer may be
-// megabytes long.
+// maxDetail limits a detail, in code points: an answer may have megabytes.
 const maxDetail = 2000
 
-// check adds a check that fails where err is not nil.
+// check adds a check that fails if err is not nil.
 func (k *kit) check(group Group, name string, err error) {
 	if k.ctx.Err() != nil {
-		return // Whatever failed, it may be for that.
+		return // The failure may be caused by the end of the context.
 	}
 	if err != nil {
 		k.fail(group, name, err)
@@ -214,8 +211,8 @@ func (k *kit) check(group Group, name string, err error) {
 	k.add(group, name, Pass, "")
 }
 
-// fail adds a check that failed with err, and gives up on a plugin that takes all
-// its time again and again: there are hundreds of reports to come.
+// fail adds a check that failed with err, and gives up on a plugin that repeatedly
+// reaches its time limit: hundreds of reports would follow.
 func (k *kit) fail(group Group, name string, err error) {
 	k.add(group, name, Fail, explain(err))
 	if errs.CodeOf(err) != errs.PluginTimeout {
@@ -226,7 +223,7 @@ func (k *kit) fail(group Group, name string, err error) {
 	}
 }
 
-// explain says an error with its code, and what to do about it.
+// explain returns an error's text with its code and hint.
 func explain(err error) string {
 	f, ok := errors.AsType[*errs.Error](err)
 	if !ok {
@@ -239,8 +236,7 @@ func explain(err error) string {
 	return text
 }
 
-// module checks that the module loads and describes itself, always in the same
-// way.
+// module checks that the module loads, and that its description is always the same.
 func (k *kit) module() bool {
 	first, err := k.runtime(plugins.Config{}).Load(k.ctx, k.wasm)
 	k.check(GroupModule, "loads and describes itself", err)
@@ -269,5 +265,5 @@ func sameDescription(a, b abi.Description) bool {
 		a.ItemsFrom == b.ItemsFrom && a.LinesIf == b.LinesIf
 }
 
-// since says how long ago that was, in words for people.
+// since returns the time since start as text.
 func since(start time.Time) string { return time.Since(start).Round(10 * time.Microsecond).String() }

@@ -21,7 +21,7 @@ func hostile(t *testing.T, name string) []byte {
 	return wasm
 }
 
-// corpus is a folder with one case.
+// corpus creates a folder with one case.
 func corpus(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -40,7 +40,7 @@ func run(t *testing.T, wasm []byte, o plugintest.Options) plugintest.Report {
 	return report
 }
 
-// failed are the checks that failed, as group: name: detail.
+// failed returns the failed checks, as group: name: detail.
 func failed(report plugintest.Report) []string {
 	var all []string
 	for _, c := range report.Checks {
@@ -73,9 +73,8 @@ func TestConformingPluginPasses(t *testing.T) {
 	}
 }
 
-// TestNonconformingPluginsFail has the puppet do one thing wrong each, under a
-// configuration of the corpus: the check that is there for it must fail, and the
-// other ones that concern answers must not.
+// TestNonconformingPluginsFail has the puppet break one rule per case: the check for that
+// rule must fail, and the other checks of answers must not.
 func TestNonconformingPluginsFail(t *testing.T) {
 	const (
 		item   = `{"category":"style","severity":"nit","file":null,"line":null,"remediation":"@","ref":"/findings/0"}`
@@ -84,7 +83,7 @@ func TestNonconformingPluginsFail(t *testing.T) {
 	)
 	for _, c := range []struct {
 		name, do, findings, want string
-		fails                    string // a group and a name, "" where none of the answers' checks may fail
+		fails                    string // a group and a name, "" if no check of answers may fail
 	}{
 		{"it answers well", "answer", item, `1`, ""},
 		{"it drops an item", "answer", "", `0`, "corpus: case: plugin-conservation-violated"},
@@ -110,8 +109,8 @@ func TestNonconformingPluginsFail(t *testing.T) {
 			all := failed(report)
 			found := c.fails == ""
 			for _, f := range all {
-				// The hostile part fails for all of them, because the puppet needs its
-				// configuration, and what it answers is always about one item.
+				// The hostile checks fail for all of them, because the puppet needs its
+				// configuration, and its answer is always about one item.
 				expected := strings.HasPrefix(f, string(plugintest.GroupHostile)) || strings.HasPrefix(f, "limits: 10000 items: plugin-conservation")
 				found = found || strings.HasPrefix(f, c.fails)
 				if c.fails == "" && !expected {
@@ -125,7 +124,7 @@ func TestNonconformingPluginsFail(t *testing.T) {
 	}
 }
 
-// TestModulesThatDoNotLoadFail names what is wrong with the module itself.
+// TestModulesThatDoNotLoadFail tests invalid modules.
 func TestModulesThatDoNotLoadFail(t *testing.T) {
 	for name, code := range map[string]string{
 		"abi-v2": "plugin-abi", "no-normalize": "plugin-abi", "import-socket": "plugin-abi", "impostor": "plugin-invalid-output",
