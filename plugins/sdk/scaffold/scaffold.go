@@ -1,6 +1,6 @@
-// Package scaffold starts plugins. It writes one of the worked examples of package
-// sdk under a new name, with a copy of the SDK beside it, so that a plugin depends
-// on nothing that could change or vanish.
+// Package scaffold creates plugin projects. It writes one of the worked examples of
+// package sdk under a new name, with a copy of the SDK, so that a plugin has no external
+// dependencies.
 package scaffold
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/sdk"
 )
 
-// Language is what a plugin is written in.
+// Language is a plugin's programming language.
 type Language string
 
 // The languages.
@@ -33,23 +33,22 @@ const (
 // Languages lists the languages.
 func Languages() []Language { return []Language{Go, AssemblyScript, C} }
 
-// Project is a plugin that was started.
+// Project is a created plugin project.
 type Project struct {
 	Name     string   `json:"name"`
 	Language Language `json:"language"`
-	// Dir is the folder that was given, and Files are those in it, relative, with
-	// slashes and in byte order.
+	// Dir is the given folder, and Files are its files, relative, with slashes and in
+	// byte order.
 	Dir   string   `json:"dir"`
 	Files []string `json:"files"`
-	// Build are commands that make the module, each another way to do it, to be
-	// run in the folder.
+	// Build are alternative commands that build the module, to be run in the folder.
 	Build []string `json:"build"`
-	// Module is the file that they make.
+	// Module is the built file.
 	Module string `json:"module"`
 }
 
-// NameOf returns the name of a plugin in a folder: the folder's own, in lower case
-// and with dashes for underscores and spaces. It need not be a plugin's name.
+// NameOf returns a plugin name for a folder: the folder's name, in lower case and with
+// dashes for underscores and spaces. It may be invalid.
 func NameOf(dir string) string {
 	if full, err := filepath.Abs(dir); err == nil {
 		dir = full
@@ -57,13 +56,13 @@ func NameOf(dir string) string {
 	return strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(filepath.Base(dir)))
 }
 
-// Write starts a plugin in a new or empty folder. Its name is usually NameOf(dir);
-// the language is one of Languages.
+// Write creates a plugin project in a new or empty folder. The name is usually
+// NameOf(dir); the language is one of Languages.
 //
 // # Errors
 //
-// A *errs.Error with plugin-scaffold-exists, plugin-scaffold-name or plugin-scaffold-unwritable. Files that were
-// written before an error stay.
+// A *errs.Error with plugin-scaffold-exists, plugin-scaffold-name or
+// plugin-scaffold-unwritable. Files that were written before an error stay.
 func Write(dir string, language Language, name string) (Project, error) {
 	if err := checkName(name); err != nil {
 		return Project{}, err
@@ -104,19 +103,19 @@ func checkName(name string) error {
 	return nil
 }
 
-// exampleName is the name of the worked examples, and of the tool whose reports
-// they read.
+// exampleName is the name of the worked examples, and of the tool whose reports they
+// read.
 const exampleName = "todo-scan"
 
-// template is how an example becomes a project.
+// template describes how an example becomes a project.
 type template struct {
-	// sources are those of the example that sdk.Source has, sdk those of the SDK,
-	// both as patterns.
+	// sources are patterns for the example's files in sdk.Source, sdk those for the
+	// SDK's.
 	sources, sdk string
-	// moved says where the SDK is: pairs of what a file of the example says, and
-	// what one of the project says.
+	// moved are replacements for the SDK's location: pairs of a text in the example and
+	// its replacement.
 	moved []string
-	// more are files that have no use in the example.
+	// more are files that the example does not have.
 	more  map[string]string
 	build []string
 }
@@ -147,16 +146,16 @@ func templates() map[Language]template {
 	}
 }
 
-// module is the Go module of a plugin. It is never looked for elsewhere.
+// module is the Go module of a plugin. It is never downloaded.
 const module = "example.com/" + exampleName
 
-// cases are those of the corpus that a project starts with.
+// cases are the golden cases of a new project.
 func cases() []string { return []string{"findings", "ignored", "incomplete", "config-order"} }
 
 //go:embed readme/*.md
 var readmes embed.FS
 
-// render returns a project's files by their paths in it.
+// render returns a project's files by path.
 func render(language Language, name string) (map[string][]byte, error) {
 	t, ok := templates()[language]
 	if !ok {
@@ -203,7 +202,7 @@ func renamed(texts []string, rename *strings.Replacer) []string {
 	return out
 }
 
-// makeEmpty makes sure that dir is an empty folder.
+// makeEmpty ensures that dir is an empty folder.
 func makeEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -219,7 +218,7 @@ func makeEmpty(dir string) error {
 	return unwritable(dir, err)
 }
 
-// create writes a file that is not there yet.
+// create writes a new file.
 func create(file string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 		return unwritable(file, err)

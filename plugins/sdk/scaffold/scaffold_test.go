@@ -28,11 +28,11 @@ func start(t *testing.T, language scaffold.Language, name string) scaffold.Proje
 	return p
 }
 
-// unhurried keeps a slow machine from running into the limit of time.
+// unhurried has no time limit, for slow machines.
 var unhurried = abi.Limits{Time: time.Hour}
 
-// TestProjectsBuildAndPass is the promise: what was just written builds, and
-// passes the conformance kit.
+// TestProjectsBuildAndPass checks that a new project builds and passes the conformance
+// kit.
 func TestProjectsBuildAndPass(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: the compilers run outside of the race detector")
@@ -48,7 +48,7 @@ func TestProjectsBuildAndPass(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// To compile a guest in Go takes the kit half a minute.
+			// Compiling a Go guest takes the kit half a minute.
 			if exhaustive.Enabled() {
 				plugintest.Test(t, wasm, plugintest.Options{Corpus: filepath.Join(p.Dir, "corpus"), Limits: unhurried, Time: time.Hour})
 			}
@@ -61,7 +61,7 @@ func TestProjectsBuildAndPass(t *testing.T) {
 			if got := plugin.Identity().Name; got != p.Name {
 				t.Errorf("the plugin calls itself %s, want %s", got, p.Name)
 			}
-			// Its error codes are its own.
+			// Its error codes have its own name.
 			if code := codeFor(t, plugin, `{"tool": 1, "items": []}`); code != "my-lint2-invalid" {
 				t.Errorf("it refuses with %s", code)
 			}
@@ -79,8 +79,8 @@ func codeFor(t *testing.T, p *plugins.Plugin, text string) errs.Code {
 	return errs.CodeOf(err)
 }
 
-// build makes the project's module with what this machine has. Go is always
-// there, and may not look for anything elsewhere.
+// build builds the project's module with the tools of this machine. Go is always
+// available, and must not download anything.
 func build(t *testing.T, p scaffold.Project) {
 	t.Helper()
 	switch {
@@ -117,7 +117,7 @@ func run(t *testing.T, dir, name string, args ...string) {
 	}
 }
 
-// TestProjectsAreWhole looks at what needs no compiler.
+// TestProjectsAreWhole tests everything that needs no compiler.
 func TestProjectsAreWhole(t *testing.T) {
 	common := []string{"README.md", "corpus/config-order.json", "corpus/findings.json", "corpus/ignored.json", "corpus/incomplete.json"}
 	for language, own := range map[scaffold.Language][]string{
@@ -196,8 +196,8 @@ func TestNameOf(t *testing.T) {
 	}
 }
 
-// TestHostWords holds the words that this package refuses against the host, which
-// refuses the error codes that begin with them.
+// TestHostWords checks the names that this package refuses against the error code
+// prefixes that the host refuses.
 func TestHostWords(t *testing.T) {
 	wasm, err := os.ReadFile(filepath.Join("..", "..", "testdata", "hostile", "puppet.wasm"))
 	if err != nil {
