@@ -1,14 +1,14 @@
 // Package wasmbin reads the binary format of WebAssembly modules, as far as the host
-// has to look into them itself, and says what a module imports and exports.
+// needs it, and lists a module's imports and exports.
 package wasmbin
 
 import "math"
 
-// Reader reads the binary format (WebAssembly core, 5). After its end, and
-// behind anything malformed, it reads zeros and is Bad. It keeps views of Data.
+// Reader reads the binary format (WebAssembly core, 5). At the end of Data, or after a
+// malformed value, it sets Bad and returns zeros. It returns views of Data.
 type Reader struct {
 	Data []byte
-	// At is where it reads next.
+	// At is the offset of the next read.
 	At  int
 	Bad bool
 }
@@ -16,10 +16,10 @@ type Reader struct {
 // More reports whether there is more to read.
 func (r *Reader) More() bool { return !r.Bad && r.At < len(r.Data) }
 
-// Whole reports whether everything has been read, and nothing was bad.
+// Whole reports whether everything was read without an error.
 func (r *Reader) Whole() bool { return !r.Bad && r.At == len(r.Data) }
 
-// Fail notes that what was read is malformed, and ends the reading.
+// Fail marks the data as malformed and ends the reading.
 func (r *Reader) Fail() {
 	r.Bad, r.At = true, len(r.Data)
 }
@@ -35,15 +35,15 @@ func (r *Reader) Byte() byte {
 	return b
 }
 
-// The longest LEB128 of 32 and of 64 bits, in bytes; one of 33 bits is no longer
-// than one of 32.
+// The maximum length of a LEB128 with 32 and with 64 bits, in bytes; 33 bits need no more
+// than 32.
 const (
 	MaxLEB32 = 5
 	MaxLEB64 = 10
 )
 
-// LEB reads a LEB128 of at most so many bytes, and returns it without its sign
-// extended, and how many bits it has.
+// LEB reads a LEB128 of at most that many bytes, and returns it without sign extension,
+// with its number of bits.
 func (r *Reader) LEB(most int) (n uint64, bits int) {
 	for i := range most {
 		b := r.Byte()
@@ -59,7 +59,7 @@ func (r *Reader) LEB(most int) (n uint64, bits int) {
 // U32 reads an unsigned LEB128 of at most 32 bits.
 func (r *Reader) U32() uint32 { return r.Below(math.MaxUint32 + 1) }
 
-// Below reads an unsigned LEB128 that has to be less than limit.
+// Below reads an unsigned LEB128 that must be less than limit.
 func (r *Reader) Below(limit uint64) uint32 {
 	n, _ := r.LEB(MaxLEB32)
 	if n >= limit {
@@ -75,7 +75,7 @@ func (r *Reader) S33() int64 {
 	return int64(n<<(64-bits)) >> (64 - bits)
 }
 
-// Skip passes over a LEB128 whose value does not matter.
+// Skip skips a LEB128.
 func (r *Reader) Skip(most int) { r.LEB(most) }
 
 // Take returns a view of the next n bytes.

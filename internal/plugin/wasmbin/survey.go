@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// Outline is what a module needs and offers.
+// Outline lists the imports, exports and memory of a module.
 type Outline struct {
 	// Imports and Exports are in the module's order.
 	Imports []Import `json:"imports"`
 	Exports []Export `json:"exports"`
-	// Memory is the module's first memory, nil where it has none.
+	// Memory is the module's first memory, or nil.
 	Memory *Memory `json:"memory"`
 }
 
@@ -23,32 +23,32 @@ const (
 	Mem      = "memory"
 )
 
-// Import is something that a module needs.
+// Import is an import of a module.
 type Import struct {
 	Module string `json:"module"`
 	Name   string `json:"name"`
-	// Kind is function, table, memory or global, and Type is the type as text,
-	// as in "(i32, i32) -> i64".
+	// Kind is function, table, memory or global, and Type is the type as text, such as
+	// "(i32, i32) -> i64".
 	Kind string `json:"kind"`
 	Type string `json:"type"`
 }
 
-// Export is something that a module offers. Kind and Type are those of Import.
+// Export is an export of a module. Kind and Type are as in Import.
 type Export struct {
 	Name string `json:"name"`
 	Kind string `json:"kind"`
 	Type string `json:"type"`
 }
 
-// Memory is what a module declares of a memory, in bytes.
+// Memory is a module's declaration of a memory, in bytes.
 type Memory struct {
 	Minimum int64 `json:"minimum"`
-	// Maximum is nil where the module sets none.
+	// Maximum is nil if the module sets none.
 	Maximum *int64 `json:"maximum"`
 }
 
-// Survey looks at a module without validating it or running any of it, and returns
-// what could be read: where it is malformed, what comes before that.
+// Survey reads a module without validating or running it. If the module is malformed, it
+// returns the part before that.
 func Survey(module []byte) Outline {
 	if len(module) < HeaderSize {
 		return Outline{}
@@ -136,7 +136,7 @@ func (s *survey) exported(r *Reader) {
 	}
 }
 
-// memory reads the type of a memory, and keeps the first.
+// memory reads the type of a memory and stores the first one.
 func (s *survey) memory(r *Reader) string {
 	least, most := r.limits()
 	m := &Memory{Minimum: int64(least) * PageSize}
@@ -153,7 +153,7 @@ func (s *survey) memory(r *Reader) string {
 	return text
 }
 
-// typeAt returns the type at an index, which a malformed module may lack.
+// typeAt returns the type at an index, which may be out of range in a malformed module.
 func typeAt(types []string, index uint32) string {
 	if uint64(index) < uint64(len(types)) {
 		return types[index]
@@ -161,10 +161,10 @@ func typeAt(types []string, index uint32) string {
 	return "unknown"
 }
 
-// maxValues is how many parameters or results of a function are named.
+// maxValues limits how many parameters or results of a function are shown.
 const maxValues = 16
 
-// functionType writes a function's type: "(i32, i32) -> i64".
+// functionType formats a function's type: "(i32, i32) -> i64".
 func functionType(params, results []byte) string {
 	if len(results) == 1 {
 		return "(" + valueTypes(params) + ") -> " + valueTypes(results)
@@ -207,7 +207,7 @@ func (r *Reader) global() string {
 	return of
 }
 
-// expression passes over a constant expression.
+// expression skips a constant expression.
 func (r *Reader) expression() {
 	for !r.Bad {
 		switch r.Byte() {
@@ -255,10 +255,10 @@ func valueType(b byte) string {
 	}
 }
 
-// name reads a name; what is not UTF-8 in it is replaced.
+// name reads a name and replaces invalid UTF-8.
 func (r *Reader) name() string { return string(bytes.ToValidUTF8(r.Bytes(), []byte("\ufffd"))) }
 
-// each reads a vector, an entry at a time.
+// each calls entry for each entry of a vector.
 func (r *Reader) each(entry func()) {
 	for n := r.U32(); n > 0 && !r.Bad; n-- {
 		entry()

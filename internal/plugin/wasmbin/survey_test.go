@@ -13,7 +13,7 @@ import (
 	"github.com/switchyard-dev/switchyard/plugins/builtin"
 )
 
-// surveyed are the built-in guests and the hostile ones, by name.
+// surveyed returns the built-in and the hostile guests, by name.
 func surveyed(t testing.TB) map[string][]byte {
 	t.Helper()
 	all := make(map[string][]byte)
@@ -33,8 +33,7 @@ func surveyed(t testing.TB) map[string][]byte {
 	return all
 }
 
-// TestSurveyAgreesWithTheCompiler holds what Survey reads against what wazero
-// does.
+// TestSurveyAgreesWithTheCompiler checks Survey against wazero.
 func TestSurveyAgreesWithTheCompiler(t *testing.T) {
 	r := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfigInterpreter())
 	defer r.Close(t.Context())
@@ -42,7 +41,7 @@ func TestSurveyAgreesWithTheCompiler(t *testing.T) {
 	for name, module := range surveyed(t) {
 		compiled, err := r.CompileModule(t.Context(), module)
 		if err != nil {
-			continue // It is malformed, or as good as.
+			continue // It is malformed, at least in part.
 		}
 		compared++
 		var want, got []string
@@ -80,7 +79,8 @@ func TestSurveyAgreesWithTheCompiler(t *testing.T) {
 	}
 }
 
-// times: what is shown must not grow with their product.
+// TestSurveyBoundsTypes exports a function with many parameters many times: the size of
+// the result must not grow with their product.
 func TestSurveyBoundsTypes(t *testing.T) {
 	section := func(id byte, body string) string { return string(id) + lebOf(len(body)) + body }
 	const params, exports = 1 << 20, 1000
@@ -102,7 +102,7 @@ func lebOf(n int) string {
 	return string(append(b, byte(n)))
 }
 
-// FuzzSurvey gives Survey whatever there is.
+// FuzzSurvey gives Survey arbitrary bytes.
 func FuzzSurvey(f *testing.F) {
 	for _, module := range surveyed(f) {
 		if len(module) < 1<<12 {
