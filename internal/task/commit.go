@@ -49,7 +49,7 @@ func (s State) MissingForCommit(mustVerify bool) []string {
 }
 
 // unready lists the preconditions that a decision to commit lacks by its own fields. No
-// built-in policy makes such a decision; this is a second check.
+// policy's decision should lack any; this is a second check before a commit.
 func (o DecideRound) unready(s State) []string {
 	if o.NextAction != actionCommit {
 		return nil

@@ -82,8 +82,8 @@ func (c RecordVerification) decide(s State) (Event, error) {
 	return e, nil
 }
 
-// VerificationOutcome returns the outcome of this round's verification: a recorded green
-// one if the caller does not know better. given is green, red, absent or "".
+// VerificationOutcome returns the outcome of this round's verification: the recorded green
+// one if given is neither green nor red. given is green, red, absent or "".
 func (s State) VerificationOutcome(given string) (string, *Verification) {
 	if given != green && given != red && s.Verified != nil {
 		return green, s.Verified

@@ -428,7 +428,7 @@ func (m model) violations() []task.Violation {
 	return pending
 }
 
-// inquiry is the open questions to the user.
+// inquiry has the questions to the user and their answers.
 type inquiry struct {
 	asked    bool
 	round    int
